@@ -1,0 +1,7 @@
+//! Time, ids and chance as inputs: nothing below this module reads the machine's clock or its randomness.
+
+mod chance;
+mod time;
+
+pub use chance::{chance, derived_id};
+pub use time::{Clock, FixedClock, SystemClock, Timestamp};

@@ -1,0 +1,14 @@
+//! Diagnostics: texts with names, spans in them, reports that point at a token, and did-you-mean.
+//!
+//! Every error that a script, pipeline, template, data file or input can cause is a [`Diagnostic`]; analyses return
+//! everything they found as [`Diagnostics`]. Rendering is the business of `ui` alone.
+
+mod diagnostic;
+mod mapped;
+mod source;
+mod suggest;
+
+pub use diagnostic::{Diagnostic, Diagnostics, Label, Severity};
+pub use mapped::Mapped;
+pub use source::{Source, Span};
+pub use suggest::{did_you_mean, nearest};

@@ -1,0 +1,120 @@
+//! A named text and byte spans in it.
+
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// A byte range `[start, end)` in the text of a [`Source`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Span {
+    /// First byte.
+    pub start: usize,
+    /// One past the last byte.
+    pub end: usize,
+}
+
+impl Span {
+    /// The span `[start, end)`; an end before the start is taken as an empty span at `start`.
+    pub fn new(start: usize, end: usize) -> Self {
+        Self { start, end: end.max(start) }
+    }
+
+    /// The number of bytes.
+    pub fn len(self) -> usize {
+        self.end - self.start
+    }
+
+    /// True if the span covers no byte.
+    pub fn is_empty(self) -> bool {
+        self.start == self.end
+    }
+}
+
+impl From<Range<usize>> for Span {
+    fn from(range: Range<usize>) -> Self {
+        Self::new(range.start, range.end)
+    }
+}
+
+/// A text with the name people know it by (a path below its root, `<stdin>`, ...). Cloning is one reference count.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Source(Arc<Inner>);
+
+#[derive(PartialEq, Eq)]
+struct Inner {
+    name: String,
+    text: String,
+}
+
+impl Source {
+    /// Names a text.
+    pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
+        Self(Arc::new(Inner { name: name.into(), text: text.into() }))
+    }
+
+    /// The name shown in diagnostics.
+    pub fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    /// The whole text.
+    pub fn text(&self) -> &str {
+        &self.0.text
+    }
+
+    /// The text of a span; empty when the span is not on character boundaries inside the text.
+    pub fn slice(&self, span: Span) -> &str {
+        self.0.text.get(span.start..span.end).unwrap_or("")
+    }
+
+    /// The 1-based line and 1-based character column of a byte offset (an offset past the end counts as the end).
+    pub fn line_column(&self, offset: usize) -> (usize, usize) {
+        let text = self.text();
+        let mut offset = offset.min(text.len());
+        while !text.is_char_boundary(offset) {
+            offset -= 1;
+        }
+        let before = &text[..offset];
+        let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+        (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
+    }
+
+    /// The byte offset of a 1-based line and 1-based character column; past the end of the line, the end of the line.
+    pub fn offset(&self, line: usize, column: usize) -> usize {
+        let text = self.text();
+        let start = match line {
+            0 | 1 => 0,
+            n => text.match_indices('\n').nth(n - 2).map_or(text.len(), |(at, _)| at + 1),
+        };
+        let end = text[start..].find('\n').map_or(text.len(), |at| start + at);
+        text[start..end].char_indices().nth(column.saturating_sub(1)).map_or(end, |(at, _)| start + at)
+    }
+}
+
+impl fmt::Debug for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Source({}, {} bytes)", self.name(), self.text().len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_and_offsets_are_inverse() {
+        let source = Source::new("x", "aé\nbc\n\nd");
+        for (offset, at) in [(0, (1, 1)), (1, (1, 2)), (3, (1, 3)), (4, (2, 1)), (7, (3, 1)), (8, (4, 1)), (9, (4, 2))] {
+            assert_eq!(source.line_column(offset), at, "offset {offset}");
+            assert_eq!(source.offset(at.0, at.1), offset, "{at:?}");
+        }
+    }
+
+    #[test]
+    fn positions_outside_the_text_are_clamped() {
+        let source = Source::new("x", "ab\nc");
+        assert_eq!(source.line_column(99), (2, 2));
+        assert_eq!(source.offset(1, 99), 2);
+        assert_eq!(source.offset(9, 9), 4);
+    }
+}

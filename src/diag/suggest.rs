@@ -1,0 +1,49 @@
+//! Did-you-mean: the nearest of some known names.
+
+/// The known name nearest to `word`, if any is near enough to be a plausible slip (a third of its length, plus one).
+pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let folded = word.to_lowercase();
+    known
+        .into_iter()
+        .filter(|name| *name != word)
+        .map(|name| (strsim::damerau_levenshtein(&name.to_lowercase(), &folded), name))
+        .filter(|(distance, name)| *distance <= name.chars().count().min(word.chars().count()) / 3 + 1)
+        .min()
+        .map(|(_, name)| name)
+}
+
+/// The sentence ``did you mean `x`?`` for the nearest known name, or, when nothing is near and there are few names,
+/// the list of them.
+pub fn did_you_mean<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    let mut known: Vec<&str> = known.into_iter().collect();
+    if let Some(name) = nearest(word, known.iter().copied()) {
+        return Some(format!("did you mean `{name}`?"));
+    }
+    known.sort_unstable();
+    known.dedup();
+    match known.len() {
+        0 => None,
+        1..=12 => Some(format!("known here: {}", known.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", "))),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slip_finds_its_name_and_a_stranger_does_not() {
+        let known = ["confidence", "convergence_score", "match"];
+        assert_eq!(nearest("confidense", known), Some("confidence"));
+        assert_eq!(nearest("mach", known), Some("match"));
+        assert_eq!(nearest("zebra", known), None);
+        assert_eq!(nearest("b", ["a", "c"]), Some("a"));
+    }
+
+    #[test]
+    fn few_names_are_listed_when_none_is_near() {
+        assert_eq!(did_you_mean("zebra", ["b", "ok"]).as_deref(), Some("known here: `b`, `ok`"));
+        assert_eq!(did_you_mean("zebra", []), None);
+    }
+}

@@ -1,0 +1,228 @@
+//! What a script wants written to the store, as data (`design.md` §2.1).
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// One write. Scripts return a list of maps `#{ effect: "create_rca", .. }`; `I` is how ids are written: a [`Handle`] as it
+/// comes from a script, an `i64` once resolved.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "effect", rename_all = "snake_case", deny_unknown_fields, bound(deserialize = "I: Deserialize<'de>"))]
+pub enum Effect<I> {
+    /// Links the case to a known symptom.
+    LinkSymptom {
+        /// The symptom.
+        id: I,
+        /// The name later effects may use.
+        #[serde(default, rename = "as", skip_serializing_if = "Option::is_none")]
+        name: Option<String>,
+    },
+    /// Creates the symptom of a fingerprint, or finds it; links the case to it and counts the sighting.
+    UpsertSymptom {
+        /// Given by the host: derived from the fingerprint.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        id: Option<I>,
+        /// The name later effects may use.
+        #[serde(default, rename = "as", skip_serializing_if = "Option::is_none")]
+        name: Option<String>,
+        /// What identifies it.
+        fingerprint: String,
+        /// The test's name.
+        test: String,
+        /// The error's text.
+        #[serde(default)]
+        error: String,
+        /// The category.
+        #[serde(default)]
+        category: String,
+        /// The component, if one is suspected.
+        #[serde(default)]
+        component: String,
+    },
+    /// Counts a sighting of a known symptom.
+    MarkSeen {
+        /// The symptom.
+        id: I,
+    },
+    /// Records the triage of the case.
+    CreateTriage {
+        /// The symptom's category.
+        category: String,
+        /// How bad it is.
+        #[serde(default)]
+        severity: String,
+        /// The suspected defect code.
+        #[serde(default)]
+        defect_type: String,
+        /// Whether an investigation was skipped.
+        #[serde(default)]
+        skip_investigation: bool,
+        /// The suspected repositories.
+        #[serde(default)]
+        repos: Vec<String>,
+    },
+    /// Creates a root cause and links the case to it. A case has one root cause per name: creating it again (an
+    /// investigation that looped) replaces its content.
+    CreateRca {
+        /// Given by the host: derived from run, case and name.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        id: Option<I>,
+        /// The name later effects may use.
+        #[serde(default, rename = "as", skip_serializing_if = "Option::is_none")]
+        name: Option<String>,
+        /// Its title.
+        title: String,
+        /// Its text.
+        message: String,
+        /// Its defect code.
+        defect_type: String,
+        /// The component at fault.
+        #[serde(default)]
+        component: String,
+        /// How far the evidence converged, 0 to 1.
+        #[serde(default)]
+        convergence: f64,
+    },
+    /// Links the case to a known root cause.
+    LinkRca {
+        /// The root cause.
+        id: I,
+        /// The name later effects may use.
+        #[serde(default, rename = "as", skip_serializing_if = "Option::is_none")]
+        name: Option<String>,
+    },
+    /// Says that a symptom comes of a root cause.
+    LinkSymptomRca {
+        /// The symptom.
+        symptom: I,
+        /// The root cause.
+        rca: I,
+        /// How sure that is, 0 to 1.
+        confidence: f64,
+    },
+    /// Replaces what is known of a root cause; absent parts stay.
+    UpdateRca {
+        /// The root cause.
+        id: I,
+        /// Its new text.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        message: Option<String>,
+        /// Its new defect code.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        defect_type: Option<String>,
+        /// Its new status (`open`, `resolved`, ...).
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        status: Option<String>,
+    },
+    /// Sets the status of the case in the store.
+    SetCaseStatus {
+        /// The status.
+        status: String,
+    },
+    /// Leaves a remark on the case.
+    Note {
+        /// The remark.
+        text: String,
+    },
+}
+
+/// An id as a script writes it: a number, or `"$name"` for what an earlier effect of the same case called `as: "name"`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Handle {
+    /// A stored id.
+    Id(i64),
+    /// A symbolic id, with its `$`.
+    Name(String),
+}
+
+/// A symbolic id that nothing was called by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnresolvedHandle(pub String);
+
+impl Effect<Handle> {
+    /// Gives every handle its id. `bindings` are the names bound by this case so far and grow by this effect's own `as`;
+    /// `derive` makes the id of a new record from its kind (`symptom`, `rca`) and what identifies it.
+    pub fn resolve(
+        self,
+        bindings: &mut BTreeMap<String, i64>,
+        derive: impl Fn(&str, &str) -> i64,
+    ) -> Result<Effect<i64>, UnresolvedHandle> {
+        let find = |handle: Handle, bindings: &BTreeMap<String, i64>| match handle {
+            Handle::Id(id) => Ok(id),
+            Handle::Name(name) => {
+                let known = name.strip_prefix('$').and_then(|name| bindings.get(name));
+                known.copied().ok_or(UnresolvedHandle(name))
+            }
+        };
+        let bind = |name: &Option<String>, id: i64, bindings: &mut BTreeMap<String, i64>| {
+            if let Some(name) = name {
+                bindings.insert(name.clone(), id);
+            }
+        };
+        Ok(match self {
+            Self::LinkSymptom { id, name } => {
+                let id = find(id, bindings)?;
+                bind(&name, id, bindings);
+                Effect::LinkSymptom { id, name }
+            }
+            Self::UpsertSymptom { id: _, name, fingerprint, test, error, category, component } => {
+                let id = derive("symptom", &fingerprint);
+                bind(&name, id, bindings);
+                Effect::UpsertSymptom { id: Some(id), name, fingerprint, test, error, category, component }
+            }
+            Self::MarkSeen { id } => Effect::MarkSeen { id: find(id, bindings)? },
+            Self::CreateTriage { category, severity, defect_type, skip_investigation, repos } => {
+                Effect::CreateTriage { category, severity, defect_type, skip_investigation, repos }
+            }
+            Self::CreateRca { id: _, name, title, message, defect_type, component, convergence } => {
+                let id = derive("rca", name.as_deref().unwrap_or(""));
+                bind(&name, id, bindings);
+                Effect::CreateRca { id: Some(id), name, title, message, defect_type, component, convergence }
+            }
+            Self::LinkRca { id, name } => {
+                let id = find(id, bindings)?;
+                bind(&name, id, bindings);
+                Effect::LinkRca { id, name }
+            }
+            Self::LinkSymptomRca { symptom, rca, confidence } => {
+                Effect::LinkSymptomRca { symptom: find(symptom, bindings)?, rca: find(rca, bindings)?, confidence }
+            }
+            Self::UpdateRca { id, message, defect_type, status } => {
+                Effect::UpdateRca { id: find(id, bindings)?, message, defect_type, status }
+            }
+            Self::SetCaseStatus { status } => Effect::SetCaseStatus { status },
+            Self::Note { text } => Effect::Note { text },
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn parse(value: serde_json::Value) -> Effect<Handle> {
+        serde_json::from_value(value).expect("effect")
+    }
+
+    #[test]
+    fn names_bound_by_earlier_effects_resolve() {
+        let mut bindings = BTreeMap::new();
+        let derive = |kind: &str, what: &str| if kind == "rca" { 7 } else { i64::try_from(what.len()).expect("short") };
+        let made = parse(json!({"effect": "create_rca", "as": "rca", "title": "t", "message": "m", "defect_type": "pb001"}));
+        assert!(matches!(made.resolve(&mut bindings, derive), Ok(Effect::CreateRca { id: Some(7), .. })));
+        let linked = parse(json!({"effect": "link_symptom_rca", "symptom": 3, "rca": "$rca", "confidence": 0.5}));
+        let linked = linked.resolve(&mut bindings, derive);
+        assert_eq!(linked, Ok(Effect::LinkSymptomRca { symptom: 3, rca: 7, confidence: 0.5 }));
+        let lost = parse(json!({"effect": "link_rca", "id": "$rac"}));
+        assert_eq!(lost.resolve(&mut bindings, derive), Err(UnresolvedHandle("$rac".into())));
+    }
+
+    #[test]
+    fn an_unknown_effect_or_part_is_refused_by_name() {
+        let unknown = serde_json::from_value::<Effect<Handle>>(json!({"effect": "drop_table"})).expect_err("unknown");
+        assert!(unknown.to_string().contains("drop_table"), "{unknown}");
+        let part = serde_json::from_value::<Effect<Handle>>(json!({"effect": "mark_seen", "id": 1, "x": 2})).expect_err("part");
+        assert!(part.to_string().contains('x'), "{part}");
+    }
+}

@@ -1,0 +1,103 @@
+//! A failed CI launch and its cases, as every reader of a format delivers them.
+
+use crate::clock::Timestamp;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// One run of a test suite in CI.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Launch {
+    /// Its id where it came from.
+    pub run_id: String,
+    /// Its name.
+    pub name: String,
+    /// Its number, if it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub number: Option<i64>,
+    /// Its status, as its source words it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<String>,
+    /// When it began.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub started_at: Option<Timestamp>,
+    /// When it ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended_at: Option<Timestamp>,
+    /// Versions, lanes, clusters: whatever its source attached.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub attributes: BTreeMap<String, String>,
+    /// How many tests ran, by outcome (`total`, `passed`, `failed`, `skipped`).
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub totals: BTreeMap<String, u64>,
+    /// What was checked out.
+    #[serde(default)]
+    pub git: Git,
+    /// One per failure, in the order of the source.
+    pub cases: Vec<Case>,
+    /// What reading it left out or cut, for the report.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
+/// What a launch checked out.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Git {
+    /// The branch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch: Option<String>,
+    /// The commit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
+    /// The remote.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remote: Option<String>,
+}
+
+/// One failure of a launch.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Case {
+    /// Unique in the launch.
+    pub id: String,
+    /// The test's name.
+    pub name: String,
+    /// Its status, as its source words it.
+    pub status: String,
+    /// What the test stands in: suite, class, parent item; empty if unknown.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub suite: String,
+    /// The file of the test, where the source says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// When the test began.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub started_at: Option<Timestamp>,
+    /// How long it took, in seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duration_s: Option<f64>,
+    /// Labels, ticket ids, lanes: whatever its source attached.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub attributes: BTreeMap<String, String>,
+    /// The error's text, cleaned; empty if there is none.
+    #[serde(default)]
+    pub error_message: String,
+    /// The log's text, cleaned and perhaps cut; empty if there is none.
+    #[serde(default)]
+    pub log_snippet: String,
+    /// What was cut out of the log.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub log_cut: Option<Cut>,
+    /// The defect code that the source already carries.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source_defect: Option<String>,
+    /// Hash of test name and normalised error, for recall (`decisions.md` 45).
+    pub recall_key: String,
+}
+
+/// A cut made in a long text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cut {
+    /// How long it was, in bytes, after cleaning.
+    pub was: usize,
+    /// How many bytes were kept.
+    pub kept: usize,
+}

@@ -1,0 +1,11 @@
+//! The things investigations are about: launches and cases, artifacts' shapes, canonical JSON and content hashes, effects.
+
+mod effect;
+mod hash;
+mod launch;
+mod shape;
+
+pub use effect::{Effect, Handle, UnresolvedHandle};
+pub use hash::{Hash, canonical};
+pub use launch::{Case, Cut, Git, Launch};
+pub use shape::{Complaint, Field, Kind, Shape};

@@ -1,0 +1,1 @@
+//! The host API: what scripts may call.

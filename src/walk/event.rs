@@ -1,0 +1,154 @@
+//! The events of a journal: what happened, to whom, where in the walk, when.
+
+use crate::clock::Timestamp;
+use crate::model::Hash;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+
+/// One event. The journal numbers it (`seq`) when it takes it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Event {
+    /// The case it is about; empty for events of the run itself.
+    pub case: String,
+    /// The step's hierarchical path (`3`, `3/court/1`, `4/branch[2]/1`); empty outside steps. Steps count from 1.
+    pub path: String,
+    /// When it happened.
+    pub at: Timestamp,
+    /// What happened.
+    #[serde(flatten)]
+    pub what: What,
+}
+
+/// What happened. `type` on the wire is the variant's name in `snake_case`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum What {
+    /// A walk came to a node.
+    NodeEnter {
+        /// The node.
+        node: String,
+    },
+    /// A node has its artifact.
+    NodeExit {
+        /// The node.
+        node: String,
+        /// The artifact's address.
+        artifact: Hash,
+        /// Who decided: `script`, `stub`, `agent`, `human`.
+        by: String,
+        /// What the answerer saw: the address of its parameters, if it was given any.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        params: Option<Hash>,
+        /// The prompt's template, if the node has one (with `params` it is the prompt).
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        template: Option<Hash>,
+        /// The artifact's confidence, if the node names the field that holds it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        confidence: Option<f64>,
+        /// What the step writes to the store.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        effects: Vec<crate::model::Effect<i64>>,
+        /// The symbolic ids bound by those effects.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        bindings: BTreeMap<String, i64>,
+    },
+    /// The edges of a node were evaluated: a decision with everything it saw, by content.
+    EdgeEvaluate {
+        /// The node.
+        node: String,
+        /// The artifact's address.
+        artifact: Hash,
+        /// The state's address.
+        state: Hash,
+        /// The vars' address.
+        vars: Hash,
+        /// Every edge considered, in the order considered.
+        considered: Vec<Considered>,
+    },
+    /// The walk moved on.
+    Transition {
+        /// The node left.
+        from: String,
+        /// The node entered, or the pipeline's done name.
+        to: String,
+        /// The edge taken; `fallback` for a node's fallback.
+        edge: String,
+        /// Why.
+        because: String,
+        /// The counter that taking the edge added one to.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        counter: Option<String>,
+        /// What the edge and the advisories added to the walk's context.
+        #[serde(default, skip_serializing_if = "Map::is_empty")]
+        context: Map<String, Value>,
+    },
+    /// The walk is over.
+    WalkComplete {
+        /// The last node.
+        node: String,
+    },
+    /// The walk failed.
+    WalkError {
+        /// Where.
+        node: String,
+        /// The error's kind (`no_edge`, `rule_error`, ...).
+        kind: String,
+        /// What is wrong.
+        message: String,
+    },
+    /// A person or a signal stopped the walk between two steps; it can be resumed.
+    WalkPaused {
+        /// The node to go on at.
+        node: String,
+    },
+}
+
+impl What {
+    /// The name of the variant on the wire.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::NodeEnter { .. } => "node_enter",
+            Self::NodeExit { .. } => "node_exit",
+            Self::EdgeEvaluate { .. } => "edge_evaluate",
+            Self::Transition { .. } => "transition",
+            Self::WalkComplete { .. } => "walk_complete",
+            Self::WalkError { .. } => "walk_error",
+            Self::WalkPaused { .. } => "walk_paused",
+        }
+    }
+}
+
+/// One edge as a decision considered it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Considered {
+    /// The edge's id, or `fallback`.
+    pub edge: String,
+    /// What came of it.
+    pub outcome: Outcome,
+    /// Why, where it fired.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub because: Option<String>,
+    /// What went wrong, where it threw.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// The content address of the script that decided, with its imports.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub script: Option<Hash>,
+}
+
+/// What came of considering an edge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// It was taken (or, of a guard, overrode the node's own choice).
+    Fired,
+    /// Its condition did not hold.
+    False,
+    /// Its rule threw.
+    Error,
+    /// It is an advisory whose condition held: its context was added.
+    Advisory,
+    /// An earlier edge fired first.
+    NotReached,
+}

@@ -1,0 +1,131 @@
+//! What the walk needs of the outside, as traits: someone who answers nodes, a journal, and bounded reads.
+
+use super::event::Event;
+use crate::diag::Diagnostic;
+use crate::model::{Case, Effect, Hash, Launch};
+use serde_json::Value;
+use std::sync::Arc;
+
+/// Answers nodes: a script, a stub, a person, an agent behind files or a network. The walk knows no more of them.
+pub trait Answer: Send + Sync {
+    /// Its name, as `--via` and the journal have it.
+    fn name(&self) -> &str;
+
+    /// The artifact for a node.
+    fn answer(&self, request: &super::Request<'_>) -> Result<Reply, Refusal>;
+}
+
+/// An answer to a node.
+#[derive(Clone, Debug)]
+pub struct Reply {
+    /// The artifact.
+    pub artifact: Arc<Value>,
+    /// Who decided: `script`, `stub`, `agent`, `human`.
+    pub by: &'static str,
+    /// Whether the node's schema is enforced on it (`decisions.md` 41: not for stubs).
+    pub checked: bool,
+}
+
+/// Why there is no answer.
+#[derive(Clone, Debug)]
+pub struct Refusal {
+    /// What went wrong.
+    pub diagnostic: Box<Diagnostic>,
+    /// Whether asking again may help.
+    pub retry: bool,
+}
+
+/// The append-only record of runs. Implementations are atomic per call: all of a [`Commit`] or nothing.
+pub trait Journal: Send + Sync {
+    /// Takes a step's commit. Returns when it is as safe as the session's durability level promises.
+    fn commit(&self, commit: Commit) -> Result<(), JournalError>;
+}
+
+/// All that one step (or the beginning or end of a walk) leaves behind, stored in one transaction.
+#[derive(Clone, Debug, Default)]
+pub struct Commit {
+    /// The events, in order; each with the case and path it is about.
+    pub events: Vec<Event>,
+    /// Content that the events refer to by hash.
+    pub blobs: Vec<Blob>,
+    /// Writes to the model of symptoms and root causes, handles resolved, with the case they are about.
+    pub effects: Vec<Effect<i64>>,
+}
+
+/// Some content with its address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Blob {
+    /// The address of `text`.
+    pub hash: Hash,
+    /// The content: canonical JSON, or the text of a script or template.
+    pub text: Arc<str>,
+}
+
+impl Blob {
+    /// Addresses a text.
+    pub fn new(text: impl Into<Arc<str>>) -> Self {
+        let text = text.into();
+        Self { hash: Hash::of(text.as_bytes()), text }
+    }
+}
+
+/// Why the journal did not take a commit.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum JournalError {
+    /// Another process holds the store; trying again may help.
+    #[error("the store is busy: {0}")]
+    Busy(String),
+    /// It cannot be written.
+    #[error("the store failed: {0}")]
+    Failed(String),
+}
+
+/// Bounded reads of the store and the workspace, declared by nodes as `needs:` and run before the step.
+pub trait Needs: Send + Sync {
+    /// The answer to the query of that name for a case. Sees the store as of the run's original start only
+    /// (`decisions.md` 58).
+    fn query(&self, name: &str, about: &About<'_>) -> Result<Value, String>;
+}
+
+/// Whom a query is about.
+#[derive(Clone, Copy, Debug)]
+pub struct About<'a> {
+    /// The launch.
+    pub launch: &'a Launch,
+    /// The case.
+    pub case: &'a Case,
+    /// The artifacts of the nodes visited so far, by node name, latest visit each.
+    pub prior: &'a Value,
+}
+
+/// One query of the registry.
+#[derive(Clone, Copy, Debug)]
+pub struct Need {
+    /// Its name in `needs:`; the result stands under `params.needs` with dots turned to underscores.
+    pub name: &'static str,
+    /// What it returns, for people.
+    pub doc: &'static str,
+}
+
+/// Every query that a node may declare.
+pub const NEEDS: &[Need] = &[
+    Need {
+        name: "symptoms.similar",
+        doc: "up to 10 known symptoms like this case's failure, best first: `{id, test, error, category, component, score, \
+              occurrences, first_seen, last_seen}`; score 1.0 means the same recall key, less is the likeness of the words",
+    },
+    Need {
+        name: "rcas.of_symptom",
+        doc: "up to 10 root causes linked to the symptoms that `symptoms.similar` finds, best first: `{id, symptom, title, message, \
+              defect_type, component, status, confidence}`",
+    },
+    Need {
+        name: "rcas.recent",
+        doc: "up to 20 root causes created last, newest first: `{id, title, message, defect_type, component, status, cases}`",
+    },
+    Need {
+        name: "siblings",
+        doc: "up to 50 other failures of the same launch: `{id, name, suite, error_message, recall_key, same_error}`",
+    },
+    Need { name: "workspace", doc: "the repositories of the project file: `{name, path, purpose, branch}`" },
+];
