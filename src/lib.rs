@@ -2,9 +2,7 @@
 
 pub mod clock;
 pub mod diag;
-pub mod ingest;
 pub mod model;
 pub mod pipeline;
+pub mod prompt;
 pub mod script;
-pub mod store;
-pub mod walk;

@@ -1,18 +1,23 @@
 //! The events of a journal: what happened, to whom, where in the walk, when.
 
+use super::content::Content;
 use crate::clock::Timestamp;
-use crate::model::Hash;
+use crate::model::{Effect, Hash};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// A name that many events share.
+pub type Name = Arc<str>;
 
 /// One event. The journal numbers it (`seq`) when it takes it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Event {
     /// The case it is about; empty for events of the run itself.
-    pub case: String,
+    pub case: Name,
     /// The step's hierarchical path (`3`, `3/court/1`, `4/branch[2]/1`); empty outside steps. Steps count from 1.
-    pub path: String,
+    pub path: Name,
     /// When it happened.
     pub at: Timestamp,
     /// What happened.
@@ -27,19 +32,19 @@ pub enum What {
     /// A walk came to a node.
     NodeEnter {
         /// The node.
-        node: String,
+        node: Name,
     },
     /// A node has its artifact.
     NodeExit {
         /// The node.
-        node: String,
+        node: Name,
         /// The artifact's address.
-        artifact: Hash,
+        artifact: Content,
         /// Who decided: `script`, `stub`, `agent`, `human`.
-        by: String,
+        by: Name,
         /// What the answerer saw: the address of its parameters, if it was given any.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        params: Option<Hash>,
+        params: Option<Content>,
         /// The prompt's template, if the node has one (with `params` it is the prompt).
         #[serde(default, skip_serializing_if = "Option::is_none")]
         template: Option<Hash>,
@@ -48,7 +53,7 @@ pub enum What {
         confidence: Option<f64>,
         /// What the step writes to the store.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        effects: Vec<crate::model::Effect<i64>>,
+        effects: Vec<Effect<i64>>,
         /// The symbolic ids bound by those effects.
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         bindings: BTreeMap<String, i64>,
@@ -56,29 +61,29 @@ pub enum What {
     /// The edges of a node were evaluated: a decision with everything it saw, by content.
     EdgeEvaluate {
         /// The node.
-        node: String,
+        node: Name,
         /// The artifact's address.
-        artifact: Hash,
+        artifact: Content,
         /// The state's address.
-        state: Hash,
+        state: Content,
         /// The vars' address.
-        vars: Hash,
+        vars: Content,
         /// Every edge considered, in the order considered.
         considered: Vec<Considered>,
     },
     /// The walk moved on.
     Transition {
         /// The node left.
-        from: String,
+        from: Name,
         /// The node entered, or the pipeline's done name.
-        to: String,
+        to: Name,
         /// The edge taken; `fallback` for a node's fallback.
-        edge: String,
+        edge: Name,
         /// Why.
         because: String,
         /// The counter that taking the edge added one to.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        counter: Option<String>,
+        counter: Option<Name>,
         /// What the edge and the advisories added to the walk's context.
         #[serde(default, skip_serializing_if = "Map::is_empty")]
         context: Map<String, Value>,
@@ -86,25 +91,30 @@ pub enum What {
     /// The walk is over.
     WalkComplete {
         /// The last node.
-        node: String,
+        node: Name,
     },
     /// The walk failed.
     WalkError {
         /// Where.
-        node: String,
+        node: Name,
         /// The error's kind (`no_edge`, `rule_error`, ...).
         kind: String,
         /// What is wrong.
         message: String,
     },
-    /// A person or a signal stopped the walk between two steps; it can be resumed.
-    WalkPaused {
-        /// The node to go on at.
-        node: String,
-    },
 }
 
 impl What {
+    /// The content that the event refers to.
+    pub fn contents(&self) -> impl Iterator<Item = &Content> {
+        let found: [Option<&Content>; 3] = match self {
+            Self::NodeExit { artifact, params, .. } => [Some(artifact), params.as_ref(), None],
+            Self::EdgeEvaluate { artifact, state, vars, .. } => [Some(artifact), Some(state), Some(vars)],
+            _ => [None, None, None],
+        };
+        found.into_iter().flatten()
+    }
+
     /// The name of the variant on the wire.
     pub fn name(&self) -> &'static str {
         match self {
@@ -114,7 +124,6 @@ impl What {
             Self::Transition { .. } => "transition",
             Self::WalkComplete { .. } => "walk_complete",
             Self::WalkError { .. } => "walk_error",
-            Self::WalkPaused { .. } => "walk_paused",
         }
     }
 }
@@ -123,7 +132,7 @@ impl What {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Considered {
     /// The edge's id, or `fallback`.
-    pub edge: String,
+    pub edge: Name,
     /// What came of it.
     pub outcome: Outcome,
     /// Why, where it fired.

@@ -1,5 +1,32 @@
-//! The walk.
-pub mod event;
-pub mod ports;
-/// Placeholder
-pub struct Request<'a>(&'a ());
+//! The walk: one step function, the edges driver, routing, the state as a fold over events, and the ports to the outside.
+//!
+//! Nothing here does I/O. A [`Walker`] takes a case along a [`Plan`] (a pipeline linked with its scripts), asks an
+//! [`Answer`] for each node's artifact, lets the rules choose the next edge, and hands every step to a [`Journal`] as one
+//! [`Commit`].
+
+mod because;
+mod content;
+mod drive;
+mod error;
+mod event;
+mod lasso;
+mod memory;
+mod params;
+mod plan;
+mod ports;
+mod request;
+mod route;
+mod state;
+mod step;
+
+pub use content::Content;
+pub use drive::{End, Walker};
+pub use error::{Failure, Kind};
+pub use event::{Considered, Event, Name, Outcome, What};
+pub use memory::{NoNeeds, Nowhere};
+pub use params::CaseParams;
+pub use plan::{Plan, PlanNode, Rule};
+pub use ports::{About, Answer, Blob, Commit, Journal, JournalError, NEEDS, Need, Needs, Refusal, Reply};
+pub use request::Request;
+pub use route::{Choice, Decision, FALLBACK, decide};
+pub use state::{Status, Visit, WalkState};

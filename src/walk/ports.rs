@@ -1,6 +1,7 @@
 //! What the walk needs of the outside, as traits: someone who answers nodes, a journal, and bounded reads.
 
 use super::event::Event;
+use super::request::Request;
 use crate::diag::Diagnostic;
 use crate::model::{Case, Effect, Hash, Launch};
 use serde_json::Value;
@@ -12,7 +13,7 @@ pub trait Answer: Send + Sync {
     fn name(&self) -> &str;
 
     /// The artifact for a node.
-    fn answer(&self, request: &super::Request<'_>) -> Result<Reply, Refusal>;
+    fn answer(&self, request: &Request<'_>) -> Result<Reply, Refusal>;
 }
 
 /// An answer to a node.
@@ -39,6 +40,12 @@ pub struct Refusal {
 pub trait Journal: Send + Sync {
     /// Takes a step's commit. Returns when it is as safe as the session's durability level promises.
     fn commit(&self, commit: Commit) -> Result<(), JournalError>;
+
+    /// Whether commits must carry the blobs that their events refer to. A journal that stores nothing says no, and
+    /// nothing is serialised or hashed for it.
+    fn wants_blobs(&self) -> bool {
+        true
+    }
 }
 
 /// All that one step (or the beginning or end of a walk) leaves behind, stored in one transaction.
@@ -48,7 +55,7 @@ pub struct Commit {
     pub events: Vec<Event>,
     /// Content that the events refer to by hash.
     pub blobs: Vec<Blob>,
-    /// Writes to the model of symptoms and root causes, handles resolved, with the case they are about.
+    /// Writes to the model of symptoms and root causes, handles resolved, about the events' case.
     pub effects: Vec<Effect<i64>>,
 }
 

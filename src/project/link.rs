@@ -1,0 +1,292 @@
+//! Linking a pipeline with its scripts, templates and data, and the checks that need more than one language.
+
+use super::{Manifest, Sources, data, kinds, vars};
+use crate::diag::{Diagnostic, Diagnostics, Span, did_you_mean};
+use crate::model::{Kind, Shape};
+use crate::pipeline::{self, Node, Pipeline, Spanned, When};
+use crate::prompt::{Template, Templates};
+use crate::script::{Condition, Function, Inputs, Library, Limits, Reference, View, check};
+use crate::walk::{Content, NEEDS, Need, Plan, PlanNode, Rule};
+use serde_json::{Map, Value};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// Who answers the nodes, as far as linking must know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answers {
+    /// The scripts: every node needs a responder (`decisions.md` 51).
+    Scripts,
+    /// Someone else.
+    Others,
+}
+
+/// What linking takes from outside the texts.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Vars set by configuration and `--set`.
+    pub vars: Map<String, Value>,
+    /// Who answers.
+    pub answers: Answers,
+    /// The repositories of the project file.
+    pub workspace: Value,
+    /// The limits of the script engine.
+    pub limits: Limits,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        let workspace = serde_json::json!({ "repositories": [] });
+        Self { vars: Map::new(), answers: Answers::Others, workspace, limits: Limits::default() }
+    }
+}
+
+/// A linked project. Immutable; a reload builds a new one aside.
+#[derive(Clone, Debug)]
+pub struct Project {
+    /// The pipeline to walk, with everything it refers to.
+    pub plan: Arc<Plan>,
+    /// All scripts, compiled.
+    pub library: Library,
+    /// The data files, by stem.
+    pub data: Map<String, Value>,
+    /// Its texts.
+    pub sources: Sources,
+    /// What linking took from outside.
+    pub settings: Settings,
+    /// What does not keep it from running but should be known.
+    pub warnings: Diagnostics,
+}
+
+impl Project {
+    /// Links texts into a project, or says everything that is wrong with them.
+    pub fn link(sources: Sources, settings: Settings) -> Result<Self, Diagnostics> {
+        let mut found = Diagnostics::new();
+        let templates = Templates::compile(sources.templates.iter().cloned()).unwrap_or_else(|diagnostics| {
+            found.extend(diagnostics);
+            Templates::default()
+        });
+        let data = data::read(&sources.data, &mut found);
+        let parsed = pipeline::parse(&sources.pipeline);
+        let conditions = parsed.as_ref().map(|pipeline| conditions(pipeline)).unwrap_or_default();
+        let fields = parsed.as_ref().map(|pipeline| fields(pipeline)).unwrap_or_default();
+        let inputs = Inputs { scripts: sources.scripts.clone(), conditions, fields, limits: settings.limits.clone() };
+        let library = Library::link(inputs, None);
+        let (pipeline, library) = match (parsed, library) {
+            (Ok(pipeline), Ok(library)) => (Arc::new(pipeline), library),
+            (pipeline, library) => {
+                found.extend(pipeline.err().into_iter().flatten());
+                found.extend(library.err().into_iter().flatten());
+                return Err(found);
+            }
+        };
+        let vars = vars::overlay(&pipeline, &settings.vars).unwrap_or_else(|diagnostics| {
+            found.extend(diagnostics);
+            pipeline.vars_json()
+        });
+        let linker = Linker { pipeline: &pipeline, library: &library, templates: &templates, vars: &vars };
+        let rules = linker.rules(&mut found);
+        let nodes = pipeline.nodes.iter().map(|node| linker.node(node, settings.answers, &mut found)).collect();
+        let plan = Plan {
+            nodes,
+            rules,
+            edge_names: pipeline.edges.iter().map(|edge| edge.id.as_str().into()).collect(),
+            vars_content: content(&pipeline, &vars),
+            vars,
+            data: View::of(&Value::Object(data.clone()), &Kind::Any, "params.data"),
+            workspace: View::of(&settings.workspace, &Kind::Any, "params.workspace"),
+            walker: anonymous(),
+            done: pipeline.done.as_str().into(),
+            pipeline,
+        };
+        let (errors, warnings): (Vec<_>, Vec<_>) =
+            found.into_iter().partition(|diagnostic| diagnostic.severity == crate::diag::Severity::Error);
+        if errors.is_empty() {
+            let warnings = warnings.into_iter().collect();
+            Ok(Self { plan: Arc::new(plan), library, data, sources, settings, warnings })
+        } else {
+            Err(errors.into_iter().chain(warnings).collect())
+        }
+    }
+
+    /// The plan with other vars: those of the project overlaid by `set`.
+    pub fn plan_with(&self, set: &Map<String, Value>) -> Result<Arc<Plan>, Diagnostics> {
+        if set.is_empty() {
+            return Ok(Arc::clone(&self.plan));
+        }
+        let mut all = self.settings.vars.clone();
+        all.extend(set.iter().map(|(name, value)| (name.clone(), value.clone())));
+        let pipeline = Arc::clone(&self.plan.pipeline);
+        let vars = vars::overlay(&pipeline, &all)?;
+        Ok(Arc::new(Plan { vars_content: content(&pipeline, &vars), vars, ..Plan::clone(&self.plan) }))
+    }
+
+    /// What it was made of, for the record.
+    pub fn manifest(&self) -> (Manifest, Vec<crate::walk::Blob>) {
+        Manifest::of(&self.sources, &self.settings.vars, &self.settings.workspace)
+    }
+}
+
+fn content(pipeline: &Pipeline, vars: &Map<String, Value>) -> Content {
+    Content::new(View::of(&Value::Object(vars.clone()), &vars::kind(pipeline, vars), "vars"))
+}
+
+/// The walker of a pipeline without a team.
+fn anonymous() -> View {
+    let traits = View::map("state.walker.traits", std::iter::empty::<(&str, View)>(), View::null());
+    View::object(
+        "state.walker",
+        [
+            ("element", View::from("")),
+            ("name", View::from("")),
+            ("stickiness", View::from(0)),
+            ("traits", traits),
+            ("zone", View::from("")),
+        ],
+    )
+}
+
+/// The inline conditions, each under its edge's id.
+fn conditions(pipeline: &Pipeline) -> Vec<Condition> {
+    let condition = |edge: &pipeline::Edge| match &edge.when {
+        When::Condition(text) => Some(Condition { key: edge.id.value.clone(), text: text.clone() }),
+        _ => None,
+    };
+    pipeline.edges.iter().filter_map(condition).collect()
+}
+
+/// The names of all fields that schemas declare, at any depth.
+fn fields(pipeline: &Pipeline) -> BTreeSet<String> {
+    fn of_shape(shape: &Shape, out: &mut BTreeSet<String>) {
+        for field in &shape.fields {
+            out.insert(field.name.clone());
+            of_kind(&field.kind, out);
+        }
+    }
+    fn of_kind(kind: &Kind, out: &mut BTreeSet<String>) {
+        match kind {
+            Kind::List(item) | Kind::Map(item) => of_kind(item, out),
+            Kind::Object(shape) => of_shape(shape, out),
+            _ => {}
+        }
+    }
+    let mut out = BTreeSet::new();
+    pipeline.nodes.iter().filter_map(|node| node.schema.as_ref()).for_each(|shape| of_shape(shape, &mut out));
+    out
+}
+
+struct Linker<'a> {
+    pipeline: &'a Arc<Pipeline>,
+    library: &'a Library,
+    templates: &'a Templates,
+    vars: &'a Map<String, Value>,
+}
+
+impl Linker<'_> {
+    /// The rules of all edges, checked against the schemas of the nodes they decide at.
+    fn rules(&self, found: &mut Diagnostics) -> Vec<Option<Rule>> {
+        let (state, vars) = (kinds::state(), vars::kind(self.pipeline, self.vars));
+        let rule = |edge: &pipeline::Edge| {
+            let function = match &edge.when {
+                When::Always => return None,
+                When::Rule(reference) => self.function(reference, 3, found)?,
+                When::Condition(_) => self.library.condition(&edge.id)?,
+            };
+            let artifact = match edge.from {
+                pipeline::Origin::Node(node) => kind_of(self.pipeline.at(node)),
+                pipeline::Origin::Any => Kind::Any,
+            };
+            let analysis = check::function(self.library, &function, &[artifact, state.clone(), vars.clone()]);
+            for diagnostic in analysis.diagnostics {
+                if !found.iter().any(|known| *known == diagnostic) {
+                    found.push(diagnostic);
+                }
+            }
+            let reads = analysis.reads.iter().map(|read| read.path.as_str().into()).collect();
+            Some(Rule { script: function.hash(), function, reads })
+        };
+        self.pipeline.edges.iter().map(rule).collect()
+    }
+
+    fn node(&self, node: &Node, answers: Answers, found: &mut Diagnostics) -> PlanNode {
+        PlanNode {
+            name: node.name.as_str().into(),
+            kind: kind_of(node),
+            responder: self.responder(node, answers, found),
+            effect: node.effect.as_ref().and_then(|reference| self.function(reference, 2, found)),
+            template: self.template(node, found),
+            needs: node.needs.iter().filter_map(|need| self.need(need, found)).collect(),
+        }
+    }
+
+    /// A node's own script, or the responder of its family: `agents/<family>.rhai#<family>`.
+    fn responder(&self, node: &Node, answers: Answers, found: &mut Diagnostics) -> Option<Function> {
+        if let Some(reference) = &node.script {
+            return self.function(reference, 2, found);
+        }
+        let file = format!("agents/{}.rhai", *node.family);
+        let reference = Reference { file, function: node.family.value.clone() };
+        match self.library.function(&reference, 2) {
+            Ok(function) => Some(function),
+            Err(_) if answers == Answers::Others => None,
+            Err(diagnostic) => {
+                let message = format!("nothing answers `{}`: {}", *node.name, diagnostic.message);
+                let families = self.library.files().filter_map(|file| {
+                    let stem = file.path.strip_prefix("agents/")?.strip_suffix(".rhai")?;
+                    file.functions.iter().any(|function| function.name == stem).then(|| stem.to_owned())
+                });
+                let families: Vec<String> = families.collect();
+                let hint = did_you_mean(&node.family, families.iter().map(String::as_str));
+                let help = format!(
+                    "write `fn {}(params, vars)` in `{}`, name another `family:`, or let others answer (--stub, --via){}",
+                    *node.family,
+                    reference.file,
+                    hint.map_or(String::new(), |hint| format!("; {hint}")),
+                );
+                let diagnostic = Diagnostic::error("project/no-responder", message);
+                found.push(diagnostic.label(&self.pipeline.source, node.family.span, "of this family").help(help));
+                None
+            }
+        }
+    }
+
+    fn template(&self, node: &Node, found: &mut Diagnostics) -> Option<Arc<Template>> {
+        let Some(prompt) = &node.prompt else {
+            return self.templates.get(&format!("{}.md", *node.family)).cloned();
+        };
+        let template = self.templates.get(prompt).cloned();
+        if template.is_none() {
+            let hint = did_you_mean(prompt, self.templates.paths());
+            let diagnostic = Diagnostic::error("project/unknown-template", format!("there is no template `{}`", **prompt));
+            found.push(diagnostic.label(&self.pipeline.source, prompt.span, "named here").maybe_help(hint));
+        }
+        template
+    }
+
+    fn need(&self, need: &Spanned<String>, found: &mut Diagnostics) -> Option<&'static Need> {
+        let known = NEEDS.iter().find(|known| known.name == need.value);
+        if known.is_none() {
+            let hint = did_you_mean(need, NEEDS.iter().map(|need| need.name));
+            let diagnostic = Diagnostic::error("project/unknown-need", format!("there is no query `{}`", **need));
+            found.push(diagnostic.label(&self.pipeline.source, need.span, "asked for here").maybe_help(hint));
+        }
+        known
+    }
+
+    /// The function that a reference in the pipeline means; what is wrong with it is labelled in the pipeline.
+    fn function(&self, reference: &Spanned<String>, arity: usize, found: &mut Diagnostics) -> Option<Function> {
+        let function = Reference::parse(reference).and_then(|parsed| self.library.function(&parsed, arity));
+        function.map_err(|diagnostic| found.push(label_first(diagnostic, self.pipeline, reference.span))).ok()
+    }
+}
+
+/// The form of a node's artifact: its schema, or anything.
+fn kind_of(node: &Node) -> Kind {
+    node.schema.as_ref().map_or(Kind::Any, |shape| Kind::Object(Arc::clone(shape)))
+}
+
+/// Puts the place in the pipeline before the labels a diagnostic has.
+fn label_first(mut diagnostic: Diagnostic, pipeline: &Pipeline, span: Span) -> Diagnostic {
+    let label = crate::diag::Label { source: pipeline.source.clone(), span, text: "referred to here".into() };
+    diagnostic.labels.insert(0, label);
+    diagnostic
+}

@@ -1,0 +1,12 @@
+//! Linking: the texts of all three languages become one immutable [`Project`] with a plan to walk by.
+
+mod data;
+mod kinds;
+mod link;
+mod manifest;
+mod sources;
+mod vars;
+
+pub use link::{Answers, Project, Settings};
+pub use manifest::Manifest;
+pub use sources::Sources;

@@ -1,0 +1,16 @@
+//! The texts a project is made of.
+
+use crate::diag::Source;
+
+/// Scripts, templates and data of a project, and the pipeline to walk. Names are paths below their root.
+#[derive(Clone, Debug)]
+pub struct Sources {
+    /// Below the script roots: `rules/rca.rhai`.
+    pub scripts: Vec<Source>,
+    /// Below the template roots: `recall.md`.
+    pub templates: Vec<Source>,
+    /// Below `data/` of the script roots: `taxonomy.yaml`.
+    pub data: Vec<Source>,
+    /// The pipeline.
+    pub pipeline: Source,
+}

@@ -1,0 +1,145 @@
+//! A compiled template, and the set of all of them.
+
+use crate::diag::{Diagnostic, Diagnostics, Source, Span};
+use crate::model::Hash;
+use minijinja::syntax::SyntaxConfig;
+use minijinja::{Environment, UndefinedBehavior};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The instructions one rendering may take.
+const FUEL: u64 = 500_000;
+
+/// All templates of a project, compiled. A template may include another by its path below the template root.
+#[derive(Debug, Default)]
+pub struct Templates {
+    templates: BTreeMap<String, Arc<Template>>,
+}
+
+/// One template.
+#[derive(Debug)]
+pub struct Template {
+    source: Source,
+    hash: Hash,
+    environment: Arc<Environment<'static>>,
+}
+
+impl Templates {
+    /// Compiles templates; the name of each source is its path below the template root. All that do not compile are
+    /// reported.
+    pub fn compile(sources: impl IntoIterator<Item = Source>) -> Result<Self, Diagnostics> {
+        let sources: Vec<Source> = sources.into_iter().collect();
+        let mut environment = Environment::new();
+        environment.set_debug(true);
+        environment.set_undefined_behavior(UndefinedBehavior::Strict);
+        environment.set_fuel(Some(FUEL));
+        environment.set_auto_escape_callback(|_| minijinja::AutoEscape::None);
+        if let Ok(syntax) = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).keep_trailing_newline(true).build() {
+            environment.set_syntax(syntax);
+        }
+        let mut found = Diagnostics::new();
+        for source in &sources {
+            if let Err(error) = environment.add_template_owned(source.name().to_owned(), source.text().to_owned()) {
+                found.push(explain(&error, source));
+            }
+        }
+        let environment = Arc::new(environment);
+        let compiled = |source: Source| {
+            let hash = Hash::of(source.text().as_bytes());
+            (source.name().to_owned(), Arc::new(Template { source, hash, environment: Arc::clone(&environment) }))
+        };
+        let templates = if found.is_empty() { sources.into_iter().map(compiled).collect() } else { BTreeMap::new() };
+        found.into_result(Self { templates })
+    }
+
+    /// The template of that path.
+    pub fn get(&self, path: &str) -> Option<&Arc<Template>> {
+        self.templates.get(path)
+    }
+
+    /// The paths of all templates, in order.
+    pub fn paths(&self) -> impl Iterator<Item = &str> {
+        self.templates.keys().map(String::as_str)
+    }
+}
+
+impl Template {
+    /// The address of its text.
+    pub fn hash(&self) -> Hash {
+        self.hash
+    }
+
+    /// Its text.
+    pub fn source(&self) -> &Source {
+        &self.source
+    }
+
+    /// Fills it with parameters. An undefined value, a failing filter or too much work is an error at its place.
+    pub fn render(&self, params: &Value) -> Result<String, Box<Diagnostic>> {
+        let template = self.environment.get_template(self.source.name());
+        template
+            .and_then(|template| template.render(minijinja::Value::from(minijinja::value::Serde(params))))
+            .map_err(|error| Box::new(explain(&error, &self.source)))
+    }
+}
+
+fn explain(error: &minijinja::Error, source: &Source) -> Diagnostic {
+    let detail = error.detail().map_or_else(|| error.kind().to_string(), str::to_owned);
+    let code = match error.kind() {
+        minijinja::ErrorKind::SyntaxError => "template/syntax",
+        minijinja::ErrorKind::UndefinedError => "template/undefined",
+        minijinja::ErrorKind::OutOfFuel => "template/limit",
+        _ => "template/render",
+    };
+    let diagnostic = Diagnostic::error(code, format!("this template does not work: {detail}"));
+    let own = error.name().is_none_or(|name| name == source.name());
+    let span = error.range().map(Span::from).or_else(|| {
+        let start = source.offset(error.line()?, 1);
+        Some(Span::new(start, start + source.text()[start..].find('\n').unwrap_or(source.text().len() - start)))
+    });
+    match span {
+        Some(span) if own => diagnostic.label(source, span, "here"),
+        _ => diagnostic,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn one(text: &str) -> Result<Templates, Diagnostics> {
+        Templates::compile([Source::new("t.md", text)])
+    }
+
+    #[test]
+    fn a_template_renders_its_parameters() {
+        let templates = one("{% for r in repos %}\n- {{ r.name }}\n{% endfor %}\n").expect("compiles");
+        let text = templates.get("t.md").expect("there").render(&json!({"repos": [{"name": "a"}, {"name": "<b>"}]}));
+        assert_eq!(text.expect("renders"), "- a\n- <b>\n");
+    }
+
+    #[test]
+    fn an_undefined_value_is_labelled() {
+        let templates = one("Hello {{ nobody.name }}!").expect("compiles");
+        let error = templates.get("t.md").expect("there").render(&json!({})).expect_err("undefined");
+        assert_eq!(error.code, "template/undefined");
+        let label = error.primary().expect("a label");
+        assert!(label.source.slice(label.span).contains("nobody"), "{:?}", label.source.slice(label.span));
+    }
+
+    #[test]
+    fn a_syntax_error_is_labelled() {
+        let errors = one("a\n{% if x %}b").expect_err("unclosed");
+        assert_eq!(errors.iter().next().map(|d| d.code.as_ref()), Some("template/syntax"));
+        assert!(errors.iter().all(|d| d.primary().is_some()));
+    }
+
+    #[test]
+    fn an_endless_template_runs_out_of_fuel() {
+        let templates = one("{% for i in range(10000) %}{% for j in range(10000) %}x{% endfor %}{% endfor %}").expect("compiles");
+        let error = templates.get("t.md").expect("there").render(&json!({})).expect_err("fuel");
+        assert_eq!(error.code, "template/limit");
+    }
+}

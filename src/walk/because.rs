@@ -1,0 +1,45 @@
+//! The reason a rule did not give: the fields it read, with their values (`decisions.md` 55).
+
+use crate::script::View;
+use std::fmt::Write as _;
+
+/// At most this many fields are named.
+const FIELDS: usize = 6;
+/// Longer values are cut to this many characters.
+const VALUE: usize = 40;
+
+/// `confidence 0.9, recall_hit 0.8` for the paths a rule may read. Fields of list items are summed up by their list.
+pub(super) fn fields(reads: &[Box<str>], artifact: &View, state: &View, vars: &View) -> String {
+    let mut out = String::new();
+    let mut seen: Vec<&str> = Vec::new();
+    for read in reads {
+        let path = read.split("[]").next().unwrap_or(read);
+        let (root, rest) = path.split_once('.').unwrap_or((path, ""));
+        let view = match root {
+            "artifact" => artifact,
+            "state" => state,
+            "vars" => vars,
+            _ => continue,
+        };
+        if rest.is_empty() || seen.contains(&path) || seen.len() == FIELDS {
+            continue;
+        }
+        let Some(value) = rest.split('.').try_fold(view.clone(), |view, key| view.get(key)) else { continue };
+        seen.push(path);
+        let name = if root == "state" { rest } else { rest.rsplit('.').next().unwrap_or(rest) };
+        let separator = if out.is_empty() { "" } else { ", " };
+        let _ = write!(out, "{separator}{name} {}", short(&value));
+    }
+    if out.is_empty() { "its condition holds".into() } else { out }
+}
+
+/// A value in a few words.
+fn short(value: &View) -> String {
+    let text = value.json().to_string();
+    match value.len() {
+        Some(0) => "empty".into(),
+        Some(n) if text.len() > VALUE => format!("({n} items)"),
+        _ if text.chars().count() > VALUE => text.chars().take(VALUE - 1).chain(['…']).collect(),
+        _ => text,
+    }
+}

@@ -1,0 +1,153 @@
+//! The edges driver: from node to node by the first edge that fires, one commit a step.
+
+use super::error::{Failure, Kind};
+use super::event::{Event, Name, What};
+use super::lasso;
+use super::params::CaseParams;
+use super::plan::Plan;
+use super::ports::{Answer, Blob, Commit, Journal, JournalError, Needs};
+use super::state::{Status, WalkState};
+use super::step::{Stepper, Taken};
+use crate::clock::Clock;
+use crate::diag::{Diagnostic, did_you_mean};
+use crate::model::{Case, Launch};
+use crate::pipeline::NodeIx;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Takes cases along a plan. Cheap to make; holds nothing of a case.
+#[derive(Clone, Copy)]
+pub struct Walker<'a> {
+    /// What to go by.
+    pub plan: &'a Plan,
+    /// Who answers the nodes.
+    pub answer: &'a dyn Answer,
+    /// The bounded reads.
+    pub needs: &'a dyn Needs,
+    /// Where every step is recorded.
+    pub journal: &'a dyn Journal,
+    /// The time.
+    pub clock: &'a dyn Clock,
+    /// The run's id.
+    pub run: &'a str,
+    /// Seeds `state.chance`.
+    pub seed: u64,
+    /// The launch the cases are of.
+    pub launch: &'a Launch,
+    /// Once true, walks stop after the step they are in.
+    pub stop: &'a AtomicBool,
+    /// Is shown every event once it is recorded.
+    pub watch: Option<&'a (dyn Fn(&Event) + Sync)>,
+}
+
+/// How a walk ended, short of a failing journal.
+#[derive(Debug)]
+pub enum End {
+    /// It is over.
+    Done,
+    /// It was told to stop, and can be resumed.
+    Paused,
+    /// It failed.
+    Failed(Failure),
+}
+
+impl Walker<'_> {
+    /// Takes a case on from where `state` left it, to the end, a failure, or the order to stop. A state that is over
+    /// already stays as it is.
+    pub fn walk(&self, case: &Case, state: &mut WalkState) -> Result<End, JournalError> {
+        let params = CaseParams::new(self.launch, case);
+        let case_name: Name = case.id.as_str().into();
+        loop {
+            match state.status {
+                Status::Done => return Ok(End::Done),
+                Status::Error => return Ok(End::Failed(recorded(state))),
+                Status::Running | Status::Paused => {}
+            }
+            if self.stop.load(Ordering::Relaxed) {
+                state.status = Status::Paused;
+                return Ok(End::Paused);
+            }
+            let taken = match self.next(state) {
+                Err(failure) => self.stopped(&case_name, state, failure),
+                Ok(node) => {
+                    let case_params = &params;
+                    Stepper { walker: self, case, case_name: &case_name, case_params, state, node }.take()
+                }
+            };
+            self.commit(state, taken.events, taken.effects)?;
+            if let Some(failure) = taken.failure {
+                return Ok(End::Failed(failure));
+            }
+        }
+    }
+
+    /// The node to go on at, unless the walk is over its cap or lost.
+    fn next(&self, state: &WalkState) -> Result<NodeIx, Failure> {
+        let pipeline = &self.plan.pipeline;
+        let Some(name) = &state.node else { return Ok(pipeline.start) };
+        let Some(node) = pipeline.node(name) else {
+            let known = pipeline.nodes.iter().map(|node| node.name.as_str());
+            let message = format!("the walk is at `{name}`, which the pipeline `{}` does not have", *pipeline.name);
+            let diagnostic = Diagnostic::error("walk/node-not-found", message).maybe_help(did_you_mean(name, known));
+            return Err(Failure::new(Kind::NodeNotFound, diagnostic));
+        };
+        match pipeline.max_steps {
+            Some(cap) if state.steps >= cap => {
+                let message = format!("the walk took {cap} steps, the most that `{}` allows", *pipeline.name);
+                let diagnostic = Diagnostic::error("walk/max-steps", message)
+                    .label(&pipeline.source, pipeline.nodes[node.0].name.span, "it would go on here")
+                    .help(format!("{}; raise `max_steps` if that is right (0 means no cap)", lasso::describe(state)));
+                Err(Failure::new(Kind::MaxSteps, diagnostic))
+            }
+            _ => Ok(node),
+        }
+    }
+
+    fn stopped(&self, case: &Name, state: &WalkState, failure: Failure) -> Taken {
+        let node = state.node.clone().unwrap_or_else(|| self.plan.node(self.plan.pipeline.start).name.clone());
+        let what = What::WalkError { node, kind: failure.kind.word().into(), message: failure.diagnostic.message.clone() };
+        let path: Name = (state.steps + 1).to_string().into();
+        let event = Event { case: case.clone(), path, at: self.clock.now(), what };
+        Taken { events: vec![event], effects: Vec::new(), failure: Some(failure) }
+    }
+
+    /// Records a step, and only then lets the state and the watcher know of it.
+    fn commit(
+        &self,
+        state: &mut WalkState,
+        events: Vec<Event>,
+        effects: Vec<crate::model::Effect<i64>>,
+    ) -> Result<(), JournalError> {
+        let blobs = if self.journal.wants_blobs() { blobs(&events) } else { Vec::new() };
+        for event in &events {
+            state.apply(event);
+        }
+        match self.watch {
+            None => self.journal.commit(Commit { events, blobs, effects }),
+            Some(watch) => {
+                self.journal.commit(Commit { events: events.clone(), blobs, effects })?;
+                events.iter().for_each(watch);
+                Ok(())
+            }
+        }
+    }
+}
+
+/// The content that the events refer to, each once.
+fn blobs(events: &[Event]) -> Vec<Blob> {
+    let mut blobs: Vec<Blob> = Vec::new();
+    for content in events.iter().flat_map(|event| event.what.contents()) {
+        let Some(text) = content.text() else { continue };
+        let hash = content.hash();
+        if !blobs.iter().any(|blob| blob.hash == hash) {
+            blobs.push(Blob { hash, text });
+        }
+    }
+    blobs
+}
+
+/// The failure that a state remembers (when a failed walk is looked at again).
+fn recorded(state: &WalkState) -> Failure {
+    let (kind, message) = state.error.clone().unwrap_or_default();
+    let kind = serde_json::from_value(serde_json::Value::String(kind)).unwrap_or(Kind::AgentError);
+    Failure::new(kind, Diagnostic::error("walk/recorded", message))
+}

@@ -1,0 +1,28 @@
+//! A journal that keeps nothing and reads that find nothing: for dry runs, single decisions and benches.
+
+use super::ports::{About, Commit, Journal, JournalError, Needs};
+use serde_json::{Value, json};
+
+/// A journal that keeps nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Nowhere;
+
+impl Journal for Nowhere {
+    fn commit(&self, _commit: Commit) -> Result<(), JournalError> {
+        Ok(())
+    }
+
+    fn wants_blobs(&self) -> bool {
+        false
+    }
+}
+
+/// Reads that find nothing: every query answers with an empty list.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoNeeds;
+
+impl Needs for NoNeeds {
+    fn query(&self, _name: &str, _about: &About<'_>) -> Result<Value, String> {
+        Ok(json!([]))
+    }
+}

@@ -1,0 +1,81 @@
+//! What a walk goes by: a pipeline whose references are resolved to scripts, templates and queries.
+
+use super::content::Content;
+use super::event::Name;
+use super::ports::Need;
+use crate::model::{Hash, Kind};
+use crate::pipeline::{EdgeIx, NodeIx, Pipeline};
+use crate::prompt::Template;
+use crate::script::{Function, View};
+use serde_json::{Map, Value};
+use std::sync::Arc;
+
+/// A linked pipeline. Immutable and shared by all walks that started with it.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The graph.
+    pub pipeline: Arc<Pipeline>,
+    /// One per node of the graph, in the same order.
+    pub nodes: Vec<PlanNode>,
+    /// One per edge of the graph, in the same order: the rule that decides it, if any.
+    pub rules: Vec<Option<Rule>>,
+    /// The names of the edges, shared with the events.
+    pub edge_names: Vec<Name>,
+    /// The vars in force (the pipeline's, overlaid by configuration and `--set`).
+    pub vars: Map<String, Value>,
+    /// The same, as rules see them and as decisions record them.
+    pub vars_content: Content,
+    /// The project's data files, by stem.
+    pub data: View,
+    /// The repositories of the project file.
+    pub workspace: View,
+    /// The walker of a pipeline without a team, as rules see it.
+    pub walker: View,
+    /// The done name, shared with the events.
+    pub done: Name,
+}
+
+/// What a node needs beside its place in the graph.
+#[derive(Clone, Debug)]
+pub struct PlanNode {
+    /// Its name, shared with the events.
+    pub name: Name,
+    /// The form of its artifact.
+    pub kind: Kind,
+    /// The script that answers it when nobody else does.
+    pub responder: Option<Function>,
+    /// What its artifact makes the store do.
+    pub effect: Option<Function>,
+    /// Its prompt.
+    pub template: Option<Arc<Template>>,
+    /// The reads it declares.
+    pub needs: Vec<&'static Need>,
+}
+
+/// The rule of an edge.
+#[derive(Clone, Debug)]
+pub struct Rule {
+    /// What decides.
+    pub function: Function,
+    /// The inputs it may read, as paths (`artifact.confidence`), for a reason when it gives none.
+    pub reads: Vec<Box<str>>,
+    /// The content address of its script, with its imports.
+    pub script: Hash,
+}
+
+impl Plan {
+    /// The vars as rules see them.
+    pub fn vars(&self) -> &View {
+        self.vars_content.view().unwrap_or(&self.data)
+    }
+
+    /// A node's part of the plan.
+    pub fn node(&self, node: NodeIx) -> &PlanNode {
+        &self.nodes[node.0]
+    }
+
+    /// An edge's rule.
+    pub fn rule(&self, edge: EdgeIx) -> Option<&Rule> {
+        self.rules[edge.0].as_ref()
+    }
+}

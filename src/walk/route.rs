@@ -1,0 +1,230 @@
+//! One routing decision: advisories, then the node's own edges in file order, then guards, then the fallback.
+
+use super::because;
+use super::error::{Failure, Kind};
+use super::event::{Considered, Name, Outcome};
+use super::plan::Plan;
+use crate::diag::{Diagnostic, did_you_mean};
+use crate::pipeline::{Edge, EdgeIx, NodeIx, OnRuleError, Target};
+use crate::script::{Verdict, View};
+use serde_json::{Map, Value};
+
+/// The name of the edge that is taken when no edge fires and the node has a fallback (`decisions.md` 12).
+pub const FALLBACK: &str = "fallback";
+
+/// What came of a decision.
+#[derive(Clone, Debug)]
+pub struct Decision {
+    /// Every edge considered, in the order considered.
+    pub considered: Vec<Considered>,
+    /// The way taken; absent at a node without any edge, where the walk completes (`decisions.md` 13).
+    pub choice: Option<Choice>,
+    /// The advisories that spoke, in file order.
+    pub advisories: Vec<Name>,
+}
+
+/// The way taken.
+#[derive(Clone, Debug)]
+pub struct Choice {
+    /// The edge; absent for the fallback.
+    pub edge: Option<EdgeIx>,
+    /// Its name, or [`FALLBACK`].
+    pub name: Name,
+    /// Where it goes.
+    pub to: Target,
+    /// Why.
+    pub because: String,
+    /// What it and the advisories add to the walk's context.
+    pub context: Map<String, Value>,
+}
+
+/// Decides the way on from a node. The considered edges come back even when the decision fails.
+pub fn decide(plan: &Plan, node: NodeIx, artifact: &View, state: &View) -> Result<Decision, (Vec<Considered>, Failure)> {
+    let mut router = Router { plan, artifact, state, considered: Vec::new(), context: Map::new(), advisories: Vec::new() };
+    match router.choose(node) {
+        Ok(choice) => Ok(Decision { considered: router.considered, choice, advisories: router.advisories }),
+        Err(failure) => Err((router.considered, failure)),
+    }
+}
+
+struct Router<'a> {
+    plan: &'a Plan,
+    artifact: &'a View,
+    state: &'a View,
+    considered: Vec<Considered>,
+    context: Map<String, Value>,
+    advisories: Vec<Name>,
+}
+
+impl Router<'_> {
+    fn choose(&mut self, node: NodeIx) -> Result<Option<Choice>, Failure> {
+        let pipeline = &*self.plan.pipeline;
+        let spec = &pipeline.nodes[node.0];
+        self.considered.reserve(spec.advisories.len() + spec.edges.len() + pipeline.guards.len());
+        for &edge in &spec.advisories {
+            self.advise(edge)?;
+        }
+        let own = self.first(&spec.edges)?;
+        let done = own.as_ref().is_some_and(|choice| choice.to == Target::Done);
+        let guard = if done {
+            self.not_reached(&pipeline.guards);
+            None
+        } else {
+            self.first(&pipeline.guards)?
+        };
+        let choice = guard.or(own).or_else(|| self.fall_back(node));
+        match choice {
+            Some(mut choice) => {
+                let mut context = std::mem::take(&mut self.context);
+                context.append(&mut choice.context);
+                choice.context = context;
+                Ok(Some(choice))
+            }
+            None if spec.edges.is_empty() => Ok(None),
+            None => Err(self.no_edge(node)),
+        }
+    }
+
+    /// Evaluates an advisory: it may add context, and never routes.
+    fn advise(&mut self, edge: EdgeIx) -> Result<(), Failure> {
+        let name = self.plan.edge_names[edge.0].clone();
+        if let Some(fired) = self.evaluate(edge, Outcome::Advisory)? {
+            self.context.extend(fired.context);
+            self.advisories.push(name);
+        }
+        Ok(())
+    }
+
+    /// The first of these edges that fires; the rest is recorded as not reached.
+    fn first(&mut self, edges: &[EdgeIx]) -> Result<Option<Choice>, Failure> {
+        for (index, &edge) in edges.iter().enumerate() {
+            let Some(fired) = self.evaluate(edge, Outcome::Fired)? else { continue };
+            let to = self.target(edge, fired.to.as_deref())?;
+            self.not_reached(&edges[index + 1..]);
+            let name = self.plan.edge_names[edge.0].clone();
+            return Ok(Some(Choice { edge: Some(edge), name, to, because: fired.because, context: fired.context }));
+        }
+        Ok(None)
+    }
+
+    fn evaluate(&mut self, edge: EdgeIx, fires_as: Outcome) -> Result<Option<Fired>, Failure> {
+        let spec = self.plan.pipeline.edge_at(edge);
+        let name = self.plan.edge_names[edge.0].clone();
+        let rule = self.plan.rule(edge);
+        let verdict = match rule {
+            None => Ok(Verdict::Yes { to: None, because: None, context: Map::new() }),
+            Some(rule) => rule.function.decide(self.artifact, self.state, self.plan.vars()),
+        };
+        let script = rule.map(|rule| rule.script);
+        let mut entry = Considered { edge: name, outcome: Outcome::False, because: None, error: None, script };
+        let fired = match verdict {
+            Ok(Verdict::No) => None,
+            Ok(Verdict::Yes { to, because, context: ruled }) => {
+                let because = because.unwrap_or_else(|| self.reason(edge));
+                let mut context = spec.context.clone();
+                context.extend(ruled);
+                entry.outcome = fires_as;
+                entry.because = Some(because.clone());
+                Some(Fired { to, because, context })
+            }
+            Err(diagnostic) => {
+                entry.outcome = Outcome::Error;
+                entry.error = Some(diagnostic.to_string());
+                let skip = self.plan.pipeline.on_rule_error == OnRuleError::Skip;
+                self.considered.push(entry);
+                return if skip { Ok(None) } else { Err(Failure::script(diagnostic)) };
+            }
+        };
+        self.considered.push(entry);
+        Ok(fired)
+    }
+
+    fn reason(&self, edge: EdgeIx) -> String {
+        match self.plan.rule(edge) {
+            Some(rule) => because::fields(&rule.reads, self.artifact, self.state, self.plan.vars()),
+            None => "it has no condition".into(),
+        }
+    }
+
+    fn not_reached(&mut self, edges: &[EdgeIx]) {
+        for edge in edges {
+            self.considered.push(Considered {
+                edge: self.plan.edge_names[edge.0].clone(),
+                outcome: Outcome::NotReached,
+                because: None,
+                error: None,
+                script: None,
+            });
+        }
+    }
+
+    /// Where an edge goes: what the rule chose among the edge's targets, else the edge's `to`.
+    fn target(&self, edge: EdgeIx, chosen: Option<&str>) -> Result<Target, Failure> {
+        let pipeline = &*self.plan.pipeline;
+        let spec = &pipeline.edges[edge.0];
+        let Some(chosen) = chosen else {
+            return spec.to.ok_or_else(|| self.bad_target(spec, "", "names no target, and its rule chose none"));
+        };
+        match (pipeline.resolve_choice(spec, chosen), pipeline.resolve_target(chosen)) {
+            (Some(target), _) => Ok(target),
+            (None, Some(_)) => Err(self.bad_target(spec, chosen, "chose a target that its `targets` do not list")),
+            (None, None) => Err(self.bad_target(spec, chosen, "chose a target that the pipeline does not have")),
+        }
+    }
+
+    fn bad_target(&self, edge: &Edge, chosen: &str, fault: &str) -> Failure {
+        let pipeline = &*self.plan.pipeline;
+        let message = if chosen.is_empty() {
+            format!("the edge `{}` {fault}", *edge.id)
+        } else {
+            format!("the edge `{}` {fault}: `{chosen}`", edge.id)
+        };
+        let known = edge.choices().map(|target| pipeline.target_name(target));
+        let diagnostic = Diagnostic::error("walk/unknown-target", message)
+            .label(&pipeline.source, edge.spans.whole, "this edge")
+            .maybe_help(did_you_mean(chosen, known));
+        Failure::new(Kind::NodeNotFound, diagnostic)
+    }
+
+    fn fall_back(&mut self, node: NodeIx) -> Option<Choice> {
+        let to = self.plan.pipeline.nodes[node.0].fallback?;
+        let because = "no edge fired".to_owned();
+        self.considered.push(Considered {
+            edge: FALLBACK.into(),
+            outcome: Outcome::Fired,
+            because: Some(because.clone()),
+            error: None,
+            script: None,
+        });
+        Some(Choice { edge: None, name: FALLBACK.into(), to, because, context: Map::new() })
+    }
+
+    /// Lists every edge tried and why it did not fire (`decisions.md` 12).
+    fn no_edge(&self, node: NodeIx) -> Failure {
+        let pipeline = &*self.plan.pipeline;
+        let spec = &pipeline.nodes[node.0];
+        let tried: Vec<String> = spec
+            .edges
+            .iter()
+            .map(|edge| {
+                let id = &pipeline.edges[edge.0].id;
+                let error = self.considered.iter().find(|entry| *entry.edge == *id.value).and_then(|entry| entry.error.clone());
+                match error {
+                    Some(error) => format!("  {} threw: {error}", **id),
+                    None => format!("  {} did not hold: {}", **id, self.reason(*edge)),
+                }
+            })
+            .collect();
+        let message = format!("no edge of `{}` fired", *spec.name);
+        let diagnostic = Diagnostic::error("walk/no-edge", message)
+            .label(&pipeline.source, spec.name.span, "the walk stops here")
+            .help(format!("tried in this order:\n{}\nadd an edge for this case, or a `fallback:` to the node", tried.join("\n")));
+        Failure::new(Kind::NoEdge, diagnostic)
+    }
+}
+
+struct Fired {
+    to: Option<String>,
+    because: String,
+    context: Map<String, Value>,
+}

@@ -1,0 +1,199 @@
+//! The state of a walk: a fold over its events, and nothing else (`design.md` §2.2).
+
+use super::content::Content;
+use super::event::{Event, Name, What};
+use crate::clock::Timestamp;
+use crate::script::View;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+
+/// How far a walk is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// Not over.
+    #[default]
+    Running,
+    /// Stopped between two steps; it can be resumed.
+    Paused,
+    /// Over.
+    Done,
+    /// Failed.
+    Error,
+}
+
+/// One transition of the past.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Visit {
+    /// The node that was left.
+    pub node: Name,
+    /// The edge taken.
+    pub edge: Name,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// Where a walk is, and what it has been through.
+#[derive(Clone, Debug)]
+pub struct WalkState {
+    /// The node to go on at; absent before the first step and after the last.
+    pub node: Option<Name>,
+    /// How far the walk is.
+    pub status: Status,
+    /// Why it failed: kind and message.
+    pub error: Option<(String, String)>,
+    /// Steps completed. The next step's number is one more.
+    pub steps: u64,
+    /// The transitions so far.
+    pub history: Vec<Visit>,
+    /// The counters taken; a counter never taken is 0 and absent here.
+    pub loops: BTreeMap<String, i64>,
+    /// What edges added, later keys winning.
+    pub context: Map<String, Value>,
+    /// The latest artifact's confidence.
+    pub confidence: Option<f64>,
+    /// The symbolic ids bound by effects.
+    pub bindings: BTreeMap<String, i64>,
+    /// The latest artifact of each node visited.
+    pub prior: BTreeMap<Name, Content>,
+    /// How often each node was entered to completion.
+    pub visits: BTreeMap<Name, usize>,
+    /// When the first step began.
+    pub started_at: Option<Timestamp>,
+    views: Views,
+}
+
+/// The parts of the state that rules see, kept as shared views so that a step rebuilds only what changed.
+#[derive(Clone, Debug)]
+struct Views {
+    history: View,
+    loops: View,
+    context: View,
+}
+
+impl Default for WalkState {
+    fn default() -> Self {
+        Self {
+            node: None,
+            status: Status::Running,
+            error: None,
+            steps: 0,
+            history: Vec::new(),
+            loops: BTreeMap::new(),
+            context: Map::new(),
+            confidence: None,
+            bindings: BTreeMap::new(),
+            prior: BTreeMap::new(),
+            visits: BTreeMap::new(),
+            started_at: None,
+            views: Views { history: View::list([]), loops: loops_view(&BTreeMap::new()), context: context_view(&Map::new()) },
+        }
+    }
+}
+
+impl WalkState {
+    /// The state after all of these events, from the beginning.
+    pub fn fold<'e>(events: impl IntoIterator<Item = &'e Event>) -> Self {
+        let mut state = Self::default();
+        for event in events {
+            state.apply(event);
+        }
+        state
+    }
+
+    /// Takes one event in.
+    pub fn apply(&mut self, event: &Event) {
+        match &event.what {
+            What::NodeEnter { node } => {
+                self.node = Some(node.clone());
+                self.status = Status::Running;
+                self.error = None;
+                self.started_at.get_or_insert(event.at);
+            }
+            What::NodeExit { node, artifact, confidence, bindings, .. } => {
+                self.confidence = confidence.or(self.confidence);
+                self.bindings.extend(bindings.iter().map(|(name, id)| (name.clone(), *id)));
+                self.prior.insert(node.clone(), artifact.clone());
+                *self.visits.entry(node.clone()).or_default() += 1;
+                self.steps += 1;
+            }
+            What::EdgeEvaluate { .. } => {}
+            What::Transition { from, to, edge, counter, context, .. } => {
+                if let Some(counter) = counter {
+                    *self.loops.entry(counter.to_string()).or_default() += 1;
+                    self.views.loops = loops_view(&self.loops);
+                }
+                if !context.is_empty() {
+                    self.context.extend(context.iter().map(|(key, value)| (key.clone(), value.clone())));
+                    self.views.context = context_view(&self.context);
+                }
+                let visit = Visit { node: from.clone(), edge: edge.clone(), at: event.at };
+                self.views.history = self.views.history.with(visit_view(&visit));
+                self.history.push(visit);
+                self.node = Some(to.clone());
+            }
+            What::WalkComplete { .. } => {
+                self.status = Status::Done;
+                self.node = None;
+            }
+            What::WalkError { node, kind, message } => {
+                self.status = Status::Error;
+                self.node = Some(node.clone());
+                self.error = Some((kind.clone(), message.clone()));
+            }
+        }
+    }
+
+    /// The state as rules see it at a node (`design.md` §5): `confidence` is that of the artifact in question if it has one.
+    pub fn view(&self, node: &Name, confidence: Option<f64>, now: Timestamp, chance: f64, walker: &View) -> View {
+        let elapsed = self.started_at.map_or(0.0, |start| now.seconds_since(start));
+        View::object(
+            "state",
+            [
+                ("chance", View::from(chance)),
+                ("confidence", View::from(confidence.or(self.confidence).unwrap_or(0.0))),
+                ("context", self.views.context.clone()),
+                ("elapsed_s", View::from(elapsed)),
+                ("handoffs", View::from(0)),
+                ("history", self.views.history.clone()),
+                ("loops", self.views.loops.clone()),
+                ("node", View::from(&**node)),
+                ("steps", View::from(i64::try_from(self.steps).unwrap_or(i64::MAX))),
+                ("walker", walker.clone()),
+            ],
+        )
+    }
+
+    /// A state with these counters, context and history (for `route`: absent parts are empty).
+    pub fn with(loops: BTreeMap<String, i64>, context: Map<String, Value>, history: Vec<Visit>) -> Self {
+        let mut state = Self::default();
+        state.views.loops = loops_view(&loops);
+        state.views.context = context_view(&context);
+        state.views.history = View::list(history.iter().map(visit_view));
+        state.steps = history.len() as u64;
+        (state.loops, state.context, state.history) = (loops, context, history);
+        state
+    }
+}
+
+fn visit_view(visit: &Visit) -> View {
+    View::object(
+        "visit",
+        [
+            ("at", View::from(visit.at.to_string())),
+            ("edge", View::from(&*visit.edge)),
+            ("node", View::from(&*visit.node)),
+            ("outcome", View::from(&*visit.edge)),
+        ],
+    )
+}
+
+fn loops_view(loops: &BTreeMap<String, i64>) -> View {
+    View::map("state.loops", loops.iter().map(|(name, count)| (name.as_str(), View::from(*count))), View::from(0))
+}
+
+fn context_view(context: &Map<String, Value>) -> View {
+    let entries = context.iter().map(|(name, value)| (name.as_str(), View::of(value, &crate::model::Kind::Any, "context")));
+    View::map("state.context", entries, View::null())
+}

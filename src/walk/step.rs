@@ -1,0 +1,243 @@
+//! The one step: everything that happens at a node, in one order, ending in one commit (`design.md` §2.3).
+
+use super::content::Content;
+use super::drive::Walker;
+use super::error::{Failure, Kind};
+use super::event::{Considered, Event, Name, What};
+use super::params::{CaseParams, Step};
+use super::ports::{About, Reply};
+use super::request::Request;
+use super::route::{self, Decision};
+use super::state::WalkState;
+use crate::clock::{Timestamp, chance, derived_id};
+use crate::diag::Diagnostic;
+use crate::model::{self, Case, Effect, Handle};
+use crate::pipeline::{NodeIx, Target};
+use crate::script::View;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// What a step leaves behind, whether it succeeded or not.
+pub(super) struct Taken {
+    /// The events, in order.
+    pub(super) events: Vec<Event>,
+    /// The writes of its effect script.
+    pub(super) effects: Vec<Effect<i64>>,
+    /// Why the walk cannot go on.
+    pub(super) failure: Option<Failure>,
+}
+
+/// A step being taken. Stages without a policy yet (choosing among walkers, masks, cache, gate) have their place in
+/// [`Stepper::take`] and pass their input on.
+pub(super) struct Stepper<'a> {
+    pub(super) walker: &'a Walker<'a>,
+    pub(super) case: &'a Case,
+    pub(super) case_name: &'a Name,
+    pub(super) case_params: &'a CaseParams,
+    pub(super) state: &'a WalkState,
+    pub(super) node: NodeIx,
+}
+
+impl Stepper<'_> {
+    /// Takes the step: choose walker, needs, masks, prompt, cache, answer, schema check, masks, gate, effects, decision.
+    pub(super) fn take(&self) -> Taken {
+        let now = self.walker.clock.now();
+        let path: Name = (self.state.steps + 1).to_string().into();
+        let mut log = Log { case: self.case_name.clone(), path: path.clone(), at: now, events: Vec::with_capacity(5) };
+        let name = &self.walker.plan.node(self.node).name;
+        log.push(What::NodeEnter { node: name.clone() });
+        let mut effects = Vec::new();
+        let failure = self.stages(&mut log, &path, now, &mut effects).err();
+        if let Some(failure) = &failure {
+            effects.clear();
+            log.push(What::WalkError {
+                node: name.clone(),
+                kind: failure.kind.word().into(),
+                message: failure.diagnostic.message.clone(),
+            });
+        }
+        Taken { events: log.events, effects, failure }
+    }
+
+    fn stages(&self, log: &mut Log, path: &Name, now: Timestamp, writes: &mut Vec<Effect<i64>>) -> Result<(), Failure> {
+        let Walker { plan, run, .. } = *self.walker;
+        let persona = &plan.walker;
+        let needs = self.needs()?;
+        let luck = chance(self.walker.seed, &self.case.id, path);
+        let name = &plan.node(self.node).name;
+        let step = Step { run, case: &self.case.id, path, now };
+        let make = || {
+            let before = self.state.view(name, None, now, luck, persona);
+            self.case_params.for_step(plan, self.node, self.state, &before, &step, &needs)
+        };
+        let visit = self.state.visits.get(name).copied().unwrap_or(0);
+        let request = Request::new((plan, self.node), (run, self.case, path), visit, &make);
+        let reply = self.answer(&request)?;
+        let artifact = View::of(&reply.artifact, &plan.node(self.node).kind, "artifact");
+        let confidence = self.confidence(&artifact);
+        let mut bindings = BTreeMap::new();
+        *writes = self.effects(&artifact, &request, &mut bindings)?;
+        let content = Content::new(artifact.clone());
+        log.push(What::NodeExit {
+            node: name.clone(),
+            artifact: content.clone(),
+            by: reply.by.into(),
+            params: request.seen().map(|params| Content::new(params.clone())),
+            template: plan.node(self.node).template.as_ref().map(|template| template.hash()),
+            confidence,
+            effects: writes.clone(),
+            bindings,
+        });
+        let state = self.state.view(name, confidence, now, luck, persona);
+        let decided = route::decide(plan, self.node, &artifact, &state);
+        self.record(log, content, state, decided)
+    }
+
+    /// Runs the declared reads.
+    fn needs(&self) -> Result<Vec<(String, View)>, Failure> {
+        let plan = self.walker.plan;
+        let needs = &plan.node(self.node).needs;
+        if needs.is_empty() {
+            return Ok(Vec::new());
+        }
+        let prior: Value = self
+            .state
+            .prior
+            .iter()
+            .filter_map(|(name, artifact)| Some((name.to_string(), artifact.view()?.json())))
+            .collect::<serde_json::Map<_, _>>()
+            .into();
+        let about = About { launch: self.walker.launch, case: self.case, prior: &prior };
+        needs
+            .iter()
+            .map(|need| match self.walker.needs.query(need.name, &about) {
+                Ok(value) => Ok((need.name.replace('.', "_"), View::of(&value, &model::Kind::Any, "params.needs"))),
+                Err(message) => {
+                    let said = format!("the query `{}` failed: {message}", need.name);
+                    Err(Failure::new(Kind::AgentError, Diagnostic::error("walk/need", said)))
+                }
+            })
+            .collect()
+    }
+
+    /// Asks the answerer, and holds the answer against the node's schema.
+    fn answer(&self, request: &Request<'_>) -> Result<Reply, Failure> {
+        let reply = self.walker.answer.answer(request).map_err(|refusal| match refusal.diagnostic.code.as_ref() {
+            "script/limit" | "script/deadline" => Failure::new(Kind::Limit, refusal.diagnostic),
+            _ => Failure::new(Kind::AgentError, refusal.diagnostic),
+        })?;
+        let node = &self.walker.plan.pipeline.nodes[self.node.0];
+        let complaints = match &node.schema {
+            Some(shape) if reply.checked => shape.check(&reply.artifact),
+            _ => Vec::new(),
+        };
+        if complaints.is_empty() {
+            return Ok(reply);
+        }
+        let said: Vec<String> = complaints.iter().map(|complaint| format!("  {complaint}")).collect();
+        let message = format!("the artifact of `{}` from `{}` does not fit its schema", *node.name, self.walker.answer.name());
+        let diagnostic = Diagnostic::error("walk/schema", message)
+            .label(&self.walker.plan.pipeline.source, node.name.span, "the node's `schema` says what is accepted")
+            .help(said.join("\n"));
+        Err(Failure::new(Kind::Schema, diagnostic))
+    }
+
+    fn confidence(&self, artifact: &View) -> Option<f64> {
+        let field = self.walker.plan.pipeline.nodes[self.node.0].confidence.as_ref()?;
+        artifact.get(field)?.as_f64()
+    }
+
+    /// Runs the effect script and gives every symbolic id its value.
+    fn effects(
+        &self,
+        artifact: &View,
+        request: &Request<'_>,
+        bound: &mut BTreeMap<String, i64>,
+    ) -> Result<Vec<Effect<i64>>, Failure> {
+        let Some(function) = &self.walker.plan.node(self.node).effect else { return Ok(Vec::new()) };
+        let wanted = function.effects(artifact, request.params()).map_err(Failure::script)?;
+        let mut bindings = self.state.bindings.clone();
+        let derive = |kind: &str, what: &str| match kind {
+            "rca" => derived_id(&[kind, self.walker.run, &self.case.id, what]),
+            _ => derived_id(&[kind, what]),
+        };
+        let mut effects = Vec::with_capacity(wanted.len());
+        for (index, value) in wanted.into_iter().enumerate() {
+            let effect: Effect<Handle> =
+                serde_json::from_value(value).map_err(|error| self.bad_effect(index, &error.to_string()))?;
+            let effect = effect.resolve(&mut bindings, derive).map_err(|unresolved| {
+                let said = format!("`{}` names nothing: no effect of this case was called `as: ...` so", unresolved.0);
+                self.bad_effect(index, &said)
+            })?;
+            effects.push(effect);
+        }
+        *bound = bindings.into_iter().filter(|(name, id)| self.state.bindings.get(name) != Some(id)).collect();
+        Ok(effects)
+    }
+
+    fn bad_effect(&self, index: usize, said: &str) -> Failure {
+        let function = self.walker.plan.node(self.node).effect.as_ref();
+        let name = function.map_or_else(String::new, |function| function.key().to_owned());
+        let mut diagnostic =
+            Diagnostic::error("rule/effect", format!("effect {} returned by `{name}` is not one: {said}", index + 1))
+                .help("an effect is a map such as #{ effect: \"set_case_status\", status: \"triaged\" }");
+        if let Some((source, span)) = function.and_then(|function| function.definition()) {
+            diagnostic = diagnostic.label(&source, span, "returned from here");
+        }
+        Failure::new(Kind::RuleError, diagnostic)
+    }
+
+    fn record(
+        &self,
+        log: &mut Log,
+        artifact: Content,
+        state: View,
+        decided: Result<Decision, (Vec<Considered>, Failure)>,
+    ) -> Result<(), Failure> {
+        let plan = self.walker.plan;
+        let node = plan.node(self.node).name.clone();
+        let (considered, decided) = match decided {
+            Ok(decision) => (decision.considered, Ok(decision.choice)),
+            Err((considered, failure)) => (considered, Err(failure)),
+        };
+        if !considered.is_empty() {
+            let (state, vars) = (Content::new(state), plan.vars_content.clone());
+            log.push(What::EdgeEvaluate { node: node.clone(), artifact, state, vars, considered });
+        }
+        let Some(choice) = decided? else {
+            log.push(What::WalkComplete { node });
+            return Ok(());
+        };
+        let looped = choice.edge.map(|edge| plan.pipeline.edge_at(edge)).filter(|edge| edge.looped);
+        let (to, over) = match choice.to {
+            Target::Done => (plan.done.clone(), true),
+            Target::Node(to) => (plan.node(to).name.clone(), false),
+        };
+        log.push(What::Transition {
+            from: node.clone(),
+            to,
+            edge: choice.name,
+            because: choice.because,
+            counter: looped.and_then(|edge| edge.counter.as_deref()).map(Name::from),
+            context: choice.context,
+        });
+        if over {
+            log.push(What::WalkComplete { node });
+        }
+        Ok(())
+    }
+}
+
+/// The events of a step, all with its case, path and time.
+struct Log {
+    case: Name,
+    path: Name,
+    at: Timestamp,
+    events: Vec<Event>,
+}
+
+impl Log {
+    fn push(&mut self, what: What) {
+        self.events.push(Event { case: self.case.clone(), path: self.path.clone(), at: self.at, what });
+    }
+}
