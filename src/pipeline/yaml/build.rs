@@ -333,3 +333,211 @@ fn core(tag: &Tag) -> Option<&str> {
         None => (tag.to_string() == "!").then_some("str"),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    fn read(text: &str) -> (Source, Yaml) {
+        let source = Source::new("t.yaml", text);
+        let yaml = parse(&source).unwrap_or_else(|found| panic!("{text:?}: {found}"));
+        (source, yaml)
+    }
+
+    /// The places of all keys and values, in the order written.
+    fn places(source: &Source, yaml: &Yaml) -> Vec<String> {
+        let mut out = vec![source.slice(yaml.span).to_owned()];
+        match &yaml.kind {
+            Kind::List(items) => items.iter().for_each(|item| out.extend(places(source, item))),
+            Kind::Map(entries) => {
+                for entry in entries {
+                    out.push(source.slice(entry.key.span).to_owned());
+                    out.extend(places(source, &entry.value));
+                }
+            }
+            _ => {}
+        }
+        out
+    }
+
+    fn faults(text: &str) -> Vec<(String, String, String)> {
+        let source = Source::new("t.yaml", text);
+        let found = parse(&source).expect_err(text);
+        let one = |d: Diagnostic| {
+            let label = d.primary().expect("a label");
+            (d.code.to_string(), source.slice(label.span).to_owned(), d.message.clone())
+        };
+        found.into_iter().map(one).collect()
+    }
+
+    #[test]
+    fn spans_are_exact_in_every_style() {
+        for (text, expected) in [
+            ("a: é\nb: [ü, 'ß']\n", vec!["a: é\nb: [ü, 'ß']", "a", "é", "b", "[ü, 'ß']", "ü", "'ß'"]),
+            ("\u{feff}a: 1\r\nb: é\r\n", vec!["a: 1\r\nb: é", "a", "1", "b", "é"]),
+            ("'k': \"v\\n\"", vec!["'k': \"v\\n\"", "'k'", "\"v\\n\""]),
+            (
+                "a: {b: [], c: {d: ~}}",
+                vec!["a: {b: [], c: {d: ~}}", "a", "{b: [], c: {d: ~}}", "b", "[]", "c", "{d: ~}", "d", "~"],
+            ),
+            ("a: |\n  one\n  two\n\nb: >-\n  x\n", vec!["a: |\n  one\n  two\n\nb: >-\n  x", "a", "one\n  two", "b", "x"]),
+            (
+                "a:\n- b: 1\n  c: 2\n- d\n",
+                vec!["a:\n- b: 1\n  c: 2\n- d", "a", "b: 1\n  c: 2\n- d", "b: 1\n  c: 2", "b", "1", "c", "2", "d"],
+            ),
+            ("a: p\n  q\n", vec!["a: p\n  q", "a", "p\n  q"]),
+            ("a: # nothing\n", vec!["a", "a", ""]),
+        ] {
+            let (source, yaml) = read(text);
+            assert_eq!(places(&source, &yaml), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn an_alias_stands_where_it_is_used() {
+        let (source, yaml) = read("a: &x {k: v}\nb: *x\n");
+        let b = yaml.get("b").unwrap();
+        assert_eq!(places(&source, b), ["*x", "*x", "*x"]);
+        assert_eq!(b.to_json(), json!({"k": "v"}));
+    }
+
+    #[test]
+    fn merged_entries_stand_at_the_merge_and_give_way() {
+        let (source, yaml) = read("a: &x {k: 1, l: 2}\nb: &y {l: 3, m: 4}\nc:\n  <<: [*x, *y]\n  k: 0\n");
+        let c = yaml.get("c").unwrap();
+        assert_eq!(c.to_json(), json!({"k": 0, "l": 2, "m": 4}));
+        assert_eq!(source.slice(c.get("l").unwrap().span), "[*x, *y]");
+        assert_eq!(faults("c: {<<: 1}")[0], ("yaml/merge".into(), "1".into(), "`<<` merges maps, not a whole number".into()));
+        assert_eq!(read("'<<': 1").1.to_json(), json!({"<<": 1}));
+    }
+
+    #[test]
+    fn scalars_are_typed_strictly_and_keys_are_texts() {
+        let (_, yaml) = read("1: 007\ntrue: yes\nn: 1_000\nq: '1'\nf: 0.80\ni: -3\nt: !!str 5\nx: !!float 1\ne:\n1.0: ~\n");
+        let json = json!({"1": "007", "true": "yes", "n": "1_000", "q": "1", "f": 0.8, "i": -3, "t": "5", "x": 1.0, "e": null, "1.0": null});
+        assert_eq!(yaml.to_json(), json);
+    }
+
+    #[test]
+    fn nothing_is_null() {
+        for text in ["", "\n\n", "# only\n", "---\n", "\u{feff}"] {
+            assert!(read(text).1.is_null(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn every_fault_has_its_place() {
+        for (text, code, at, said) in [
+            ("a: [1, {", "yaml/syntax", "{", "never closed"),
+            ("a: [1, 2", "yaml/syntax", "[", "never closed"),
+            ("a: [1}", "yaml/syntax", "[", "closed by `}`"),
+            ("a: x: y", "yaml/syntax", ":", "`:` cannot stand here"),
+            ("a:\n  b: 1\n c: 2\n", "yaml/syntax", "c", "does not fit the map"),
+            ("a: @x", "yaml/syntax", "@", "cannot begin an unquoted text"),
+            ("a: \"\\q\"", "yaml/syntax", "\"", "escape"),
+            ("a: *nope", "yaml/syntax", "*nope", "no anchor `&nope`"),
+            ("a: 'x\nb: 1\n", "yaml/syntax", "b", "not closed"),
+            ("a: 'x", "yaml/syntax", "'", "not closed"),
+            ("a: &x [*x]", "yaml/alias", "*x", "inside the value"),
+            ("a: 1\n---\nb: 2\n", "yaml/documents", "---", "second document"),
+            ("a: 1\n...\nb: 2\n", "yaml/documents", "b", "second document"),
+            ("a: 1\nb: 2\na: 3\n", "yaml/duplicate-key", "a", "given twice"),
+            ("1: a\n1: b\n", "yaml/duplicate-key", "1", "given twice"),
+            ("[a]: 1", "yaml/key", "[a]", "a key is a text, not a list"),
+            (": 1", "yaml/key", ":", "a key is missing"),
+            ("a: .nan", "yaml/number", ".nan", "cannot be held"),
+            ("a: 99999999999999999999", "yaml/number", "99999999999999999999", ""),
+            ("a: !foo b", "yaml/tag", "b", "`!foo`"),
+            ("a: !!int x", "yaml/tag", "x", ""),
+        ] {
+            let found = faults(text);
+            assert_eq!(found.len(), 1, "{text:?}: {found:?}");
+            assert_eq!(found[0].0, code, "{text:?}: {found:?}");
+            if !at.is_empty() {
+                assert_eq!(found[0].1, at, "{text:?}: {found:?}");
+            }
+            assert!(found[0].2.contains(said) || said == "cannot be held", "{text:?}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn all_faults_that_do_not_end_the_reading_are_found() {
+        let codes: Vec<String> = faults("a: .inf\na: 1\nb: !x y\n? [c]\n: 1\nb: 2\n").into_iter().map(|fault| fault.0).collect();
+        assert_eq!(codes, ["yaml/number", "yaml/duplicate-key", "yaml/tag", "yaml/key", "yaml/duplicate-key"]);
+    }
+
+    #[test]
+    fn duplicate_keys_show_the_first() {
+        let source = Source::new("t.yaml", "a: 1\nb: 2\na: 3\n");
+        let found = parse(&source).expect_err("twice");
+        let labels = &found.iter().next().unwrap().labels;
+        assert_eq!((labels[0].span, labels[1].span), (Span::new(10, 11), Span::new(0, 1)));
+    }
+
+    #[test]
+    fn bombs_are_refused() {
+        let deep = "[".repeat(MAX_DEPTH + 1) + &"]".repeat(MAX_DEPTH + 1);
+        assert_eq!(faults(&deep)[0].0, "yaml/limit");
+        assert_eq!(faults(&"[".repeat(100_000))[0].1, "[");
+        let many = format!("[{}]", "a,".repeat(MAX_NODES));
+        assert_eq!(faults(&many)[0].0, "yaml/limit");
+        let aliases = format!("a: &x 1\nb: [{}]", "*x,".repeat(MAX_ALIASES + 1));
+        assert_eq!(faults(&aliases)[0].0, "yaml/limit");
+        let mut laughs = "a0: &a0 [x,x,x,x,x,x,x,x,x]\n".to_owned();
+        for n in 1..9 {
+            laughs += &format!("a{n}: &a{n} [{}]\n", format!("*a{},", n - 1).repeat(6));
+        }
+        assert_eq!(faults(&laughs)[0].0, "yaml/limit");
+        assert!(parse(&Source::new("t", "[".repeat(MAX_DEPTH) + &"]".repeat(MAX_DEPTH))).is_ok());
+    }
+
+    fn inside(source: &Source, yaml: &Yaml) {
+        assert!(source.text().get(yaml.span.start..yaml.span.end).is_some(), "{:?} in {:?}", yaml.span, source.text());
+        if let Some(mapped) = yaml.mapped(source) {
+            for (at, ch) in mapped.text().char_indices() {
+                let span = mapped.locate(Span::new(at, at + ch.len_utf8()));
+                assert!(source.text().get(span.start..span.end).is_some());
+            }
+        }
+        yaml.as_list().into_iter().flatten().for_each(|item| inside(source, item));
+        yaml.as_map().into_iter().flatten().for_each(|entry| {
+            assert!(source.text().get(entry.key.span.start..entry.key.span.end).is_some());
+            inside(source, &entry.value);
+        });
+    }
+
+    fn survives(text: &str) {
+        let source = Source::new("t.yaml", text);
+        match parse(&source) {
+            Ok(yaml) => {
+                inside(&source, &yaml);
+                drop(yaml.to_json());
+            }
+            Err(found) => {
+                assert!(found.has_errors());
+                for label in found.iter().flat_map(|d| &d.labels) {
+                    assert!(source.text().get(label.span.start..label.span.end).is_some(), "{label:?} in {text:?}");
+                }
+            }
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+
+        #[test]
+        fn any_text_is_read_or_refused(text in "\\PC{0,60}") {
+            survives(&text);
+        }
+
+        #[test]
+        fn any_yamlish_text_is_read_or_refused(
+            text in "([a-c]|é|[ \n\t\r]|  |: |- |\\{|\\}|\\[|\\]|, |'|\"|\\\\|#|&a |\\*a|!|!!str |\\||>|~|\\?|<<: |---\n|\u{feff}|0|\\.|%|@){0,40}"
+        ) {
+            survives(&text);
+        }
+    }
+}
