@@ -275,7 +275,7 @@ mod tests {
 
         #[test]
         fn plain(words in prop::collection::vec("[a-zé.&=<>]{1,5}", 1..6), breaks in prop::collection::vec("( |  |\n  |\n\n   )", 6)) {
-            let text: String = words.iter().zip(&breaks).map(|(word, gap)| format!("{word}{gap}")).collect();
+            let text: String = words.iter().zip(&breaks).flat_map(|(word, gap)| [word.as_str(), gap.as_str()]).collect();
             check(&format!("c: x{}\nd: 1\n", text.trim_end()))?;
         }
 
@@ -297,7 +297,7 @@ mod tests {
         ) {
             let mut text = format!("c: {header}{ending}  x{ending}");
             for line in &lines {
-                text += &if line.is_empty() { ending.clone() } else { format!("  {line}{ending}") };
+                text.push_str(&["  ", line, &ending].concat()[if line.is_empty() { 2 } else { 0 }..]);
             }
             check(&format!("{text}d: 1\n"))?;
         }

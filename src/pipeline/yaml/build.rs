@@ -108,7 +108,7 @@ impl<'a> Builder<'a> {
             Event::Scalar(value, style, anchor, tag) => {
                 self.count(1, span)?;
                 let yaml = self.scalar(&value, style, tag.as_deref(), span);
-                self.finish(yaml, anchor, matches!(style, ScalarStyle::Plain))?;
+                self.finish(yaml, anchor, style == ScalarStyle::Plain);
             }
             Event::Alias(anchor) => self.alias(anchor, span)?,
             Event::SequenceStart(style, anchor, tag) => {
@@ -153,41 +153,46 @@ impl<'a> Builder<'a> {
             ScalarStyle::SingleQuoted => Style::Single,
             ScalarStyle::DoubleQuoted => Style::Double,
             ScalarStyle::Literal | ScalarStyle::Folded => Style::Block,
-            _ => Style::Plain,
+            ScalarStyle::Plain => Style::Plain,
         };
         let written = self.source.slice(span);
         let span = if style == Style::Block { Span::new(span.start, span.start + written.trim_end().len()) } else { span };
         let text = || Kind::Text(Text { value: value.to_owned(), style });
-        let read = match plain(value) {
-            Plain::Null => Kind::Null,
-            Plain::Bool(value) => Kind::Bool(value),
-            Plain::Int(value) => Kind::Int(value),
-            Plain::Float(value) => Kind::Float(value),
-            Plain::Text => text(),
-            Plain::Unholdable if style == Style::Plain && tag.is_none_or(|tag| core(tag) != Some("str")) => {
-                self.found.push(
-                    Diagnostic::error("yaml/number", format!("`{value}` is not a number that can be held"))
-                        .label(self.source, span, "")
-                        .help("whole numbers have 64 bits, others are finite; a text that looks like a number needs quotes"),
-                );
-                Kind::Null
-            }
-            Plain::Unholdable => text(),
-        };
-        let kind = match tag.map(|tag| (tag, core(tag))) {
-            None if style == Style::Plain => read,
-            None | Some((_, Some("str"))) => text(),
-            Some((_, Some("null"))) if read == Kind::Null => read,
-            Some((_, Some("bool"))) if matches!(read, Kind::Bool(_)) => read,
-            Some((_, Some("int"))) if matches!(read, Kind::Int(_)) => read,
-            Some((_, Some("float"))) if matches!(read, Kind::Float(_)) => read,
-            Some((_, Some("float"))) if matches!(read, Kind::Int(_)) => value.parse().map_or(read, Kind::Float),
-            Some((tag, _)) => {
-                self.bad_tag(tag, span);
-                text()
-            }
+        let kind = match (tag, tag.and_then(core)) {
+            (_, Some("str")) => text(),
+            (None, _) if style != Style::Plain => text(),
+            (None, _) => match plain(value) {
+                Plain::Null => Kind::Null,
+                Plain::Bool(value) => Kind::Bool(value),
+                Plain::Int(value) => Kind::Int(value),
+                Plain::Float(value) => Kind::Float(value),
+                Plain::Text => text(),
+                Plain::Unholdable => {
+                    self.unholdable(value, span);
+                    Kind::Null
+                }
+            },
+            (Some(tag), wanted) => match (wanted, plain(value)) {
+                (Some("null"), Plain::Null) => Kind::Null,
+                (Some("bool"), Plain::Bool(value)) => Kind::Bool(value),
+                (Some("int"), Plain::Int(value)) => Kind::Int(value),
+                (Some("float"), Plain::Float(value)) => Kind::Float(value),
+                (Some("float"), Plain::Int(_)) => value.parse().map_or(Kind::Null, Kind::Float),
+                _ => {
+                    self.bad_tag(tag, span);
+                    text()
+                }
+            },
         };
         Yaml { span, kind }
+    }
+
+    fn unholdable(&mut self, value: &str, span: Span) {
+        self.found.push(
+            Diagnostic::error("yaml/number", format!("`{value}` is not a number that can be held"))
+                .label(self.source, span, "")
+                .help("whole numbers have 64 bits, others are finite; a text that looks like a number needs quotes"),
+        );
     }
 
     fn collection_tag(&mut self, tag: Option<&Tag>, expected: &str, span: Span) {
@@ -219,7 +224,8 @@ impl<'a> Builder<'a> {
         }
         let (size, value) = (value.size(), value.seen_at(span));
         self.count(size, span)?;
-        self.finish(value, 0, false)
+        self.finish(value, 0, false);
+        Ok(())
     }
 
     fn open(&mut self, span: Span, anchor: usize, style: StructureStyle, content: Content) -> Result<(), Diagnostic> {
@@ -241,7 +247,8 @@ impl<'a> Builder<'a> {
             Content::List(items) => Kind::List(items),
             Content::Map { entries, merges, .. } => Kind::Map(self.merge(entries, merges)?),
         };
-        self.finish(Yaml { span: open.span, kind }, open.anchor, false)
+        self.finish(Yaml { span: open.span, kind }, open.anchor, false);
+        Ok(())
     }
 
     /// The entries with those of the merged maps that are not given.
@@ -269,20 +276,20 @@ impl<'a> Builder<'a> {
     }
 
     /// Puts a finished value where it belongs.
-    fn finish(&mut self, yaml: Yaml, anchor: usize, unquoted: bool) -> Result<(), Diagnostic> {
+    fn finish(&mut self, yaml: Yaml, anchor: usize, unquoted: bool) {
         if anchor != 0 {
             self.anchors.insert(anchor, yaml.clone());
         }
         let Some(open) = self.open.last_mut() else {
             self.root = Some(yaml);
-            return Ok(());
+            return;
         };
         open.span.start = open.span.start.min(yaml.span.start);
         open.span.end = open.span.end.max(yaml.span.end);
         let (entries, key, merges) = match &mut open.content {
             Content::List(items) => {
                 items.push(yaml);
-                return Ok(());
+                return;
             }
             Content::Map { entries, key, merges } => (entries, key, merges),
         };
@@ -292,7 +299,6 @@ impl<'a> Builder<'a> {
             Key::Bad => {}
             Key::None => *key = key_of(self.source, &yaml, unquoted, entries, &mut self.found),
         }
-        Ok(())
     }
 }
 
@@ -488,7 +494,8 @@ mod tests {
         assert_eq!(faults(&aliases)[0].0, "yaml/limit");
         let mut laughs = "a0: &a0 [x,x,x,x,x,x,x,x,x]\n".to_owned();
         for n in 1..9 {
-            laughs += &format!("a{n}: &a{n} [{}]\n", format!("*a{},", n - 1).repeat(6));
+            let items = format!("*a{},", n - 1).repeat(6);
+            laughs.push_str(&["a", &n.to_string(), ": &a", &n.to_string(), " [", &items, "]\n"].concat());
         }
         assert_eq!(faults(&laughs)[0].0, "yaml/limit");
         assert!(parse(&Source::new("t", "[".repeat(MAX_DEPTH) + &"]".repeat(MAX_DEPTH))).is_ok());

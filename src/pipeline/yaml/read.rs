@@ -46,9 +46,11 @@ impl<'a> Reader<'a> {
         self.source
     }
 
-    /// What was found so far; ends the reading.
+    /// Ends the reading: what was found, in the order of the text.
     pub fn finish(self) -> Diagnostics {
-        self.found
+        let mut found: Vec<Diagnostic> = self.found.into_iter().collect();
+        found.sort_by_key(|diagnostic| diagnostic.primary().map(|label| label.span.start));
+        found.into_iter().collect()
     }
 
     /// An error with the code `AREA/name`, labelled at `span`, to be completed and [`push`](Self::push)ed.
