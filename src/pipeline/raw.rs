@@ -1,0 +1,88 @@
+//! What the text of a pipeline says: names not yet resolved, parts that could not be read left out.
+
+use super::Spanned;
+use super::graph::{OnRuleError, When};
+use crate::diag::Span;
+use crate::model::Shape;
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The `from` of a guard.
+pub(super) const ANY: &str = "*";
+/// What most pipelines call their end.
+pub(super) const USUAL_DONE: &str = "_done";
+
+/// A pipeline as written.
+#[derive(Debug, Default)]
+pub(super) struct RawPipeline {
+    pub(super) name: Option<Spanned<String>>,
+    pub(super) description: String,
+    pub(super) vars: BTreeMap<String, Spanned<Value>>,
+    pub(super) zones: Vec<RawZone>,
+    /// `None` if there is no list of nodes at all.
+    pub(super) nodes: Option<Vec<RawNode>>,
+    pub(super) edges: Vec<RawEdge>,
+    pub(super) start: Option<Spanned<String>>,
+    pub(super) done: Option<Spanned<String>>,
+    pub(super) max_steps: Option<u64>,
+    pub(super) on_rule_error: OnRuleError,
+}
+
+/// A zone as written.
+#[derive(Debug)]
+pub(super) struct RawZone {
+    pub(super) name: Spanned<String>,
+    pub(super) nodes: Vec<Spanned<String>>,
+    pub(super) element: Option<Spanned<String>>,
+    pub(super) stickiness: u8,
+}
+
+/// A node as written.
+#[derive(Debug, Default)]
+pub(super) struct RawNode {
+    pub(super) name: Option<Spanned<String>>,
+    pub(super) code: Option<Spanned<String>>,
+    pub(super) element: Option<Spanned<String>>,
+    pub(super) family: Option<Spanned<String>>,
+    pub(super) prompt: Option<Spanned<String>>,
+    pub(super) artifact: Option<Spanned<String>>,
+    pub(super) confidence: Option<Spanned<String>>,
+    pub(super) schema: Option<Arc<Shape>>,
+    pub(super) needs: Vec<Spanned<String>>,
+    pub(super) effect: Option<Spanned<String>>,
+    pub(super) script: Option<Spanned<String>>,
+    pub(super) fallback: Option<Spanned<String>>,
+}
+
+/// An edge as written.
+#[derive(Debug)]
+pub(super) struct RawEdge {
+    /// The whole edge.
+    pub(super) whole: Span,
+    /// Its first line, to point at.
+    pub(super) head: Span,
+    pub(super) id: Option<Spanned<String>>,
+    pub(super) name: String,
+    pub(super) from: Ref,
+    pub(super) to: Ref,
+    pub(super) targets: Vec<Spanned<String>>,
+    pub(super) shortcut: bool,
+    pub(super) looped: bool,
+    pub(super) counter: Option<Spanned<String>>,
+    pub(super) advisory: bool,
+    pub(super) when: When,
+    pub(super) when_span: Option<Span>,
+    pub(super) context: Map<String, Value>,
+}
+
+/// A reference to a node.
+#[derive(Debug)]
+pub(super) enum Ref {
+    /// There is none.
+    Missing,
+    /// There is one that cannot be read; that has been said.
+    Bad,
+    /// A name.
+    Name(Spanned<String>),
+}

@@ -1,0 +1,143 @@
+//! The tree of a pipeline file -> what it says: the keys at the top, vars and zones.
+
+use super::Spanned;
+use super::graph::{DEFAULT_MAX_STEPS, OnRuleError};
+use super::raw::{RawNode, RawPipeline, RawZone};
+use super::yaml::{Entry, Fields, Reader, Yaml};
+use super::{read_edge, read_node};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+const KEYS: &[&str] =
+    &["pipeline", "description", "vars", "zones", "nodes", "edges", "start", "done", "max_steps", "on_rule_error"];
+const ZONE_KEYS: &[&str] = &["nodes", "element", "stickiness"];
+
+/// Keys of the language whose machinery is still to come. They are refused by that name, wherever they stand.
+pub(super) const LATER: &[&str] = &[
+    "pipeline", "foreach", "do", "tool", "after", "parallel", "merge", "team", "masks", "gate", "retry", "timeout", "cache",
+    "category", "via", "phases", "stages",
+];
+
+/// Reads the whole file.
+pub(super) fn pipeline(reader: &mut Reader<'_>, yaml: &Yaml) -> RawPipeline {
+    if yaml.is_null() {
+        let error = reader.error("missing-name", "the file is empty", yaml.span, "");
+        reader.push(error.help("a pipeline has the keys `pipeline`, `nodes`, `edges`, `start` and `done`"));
+        return RawPipeline::default();
+    }
+    let Some(fields) = reader.map(yaml, "a pipeline file") else { return RawPipeline::default() };
+    reader.known_keys(fields, "a pipeline", KEYS, LATER);
+    // The other form of a pipeline has been refused as a whole; what it lacks of this form is no news.
+    let whole = fields.entry("stages").is_none();
+    let mut required = |key: &str, code: &str, message: &str| match value(fields, key) {
+        None if whole => missing(reader, fields, key, code, message),
+        None => None,
+        Some(yaml) => required_text(reader, yaml, &format!("`{key}`"), code, message),
+    };
+    RawPipeline {
+        name: required("pipeline", "missing-name", "the pipeline has no name"),
+        start: required("start", "missing-start", "the pipeline has no start"),
+        done: required("done", "missing-done", "the pipeline has no name for its end"),
+        description: label(reader, fields, "description", "`description`"),
+        vars: vars(reader, fields),
+        zones: zones(reader, fields),
+        nodes: items(reader, fields, "nodes", "no-nodes", whole)
+            .map(|items| items.iter().map(|item| read_node::node(reader, item).unwrap_or_default()).collect::<Vec<RawNode>>()),
+        edges: items(reader, fields, "edges", "no-edges", whole)
+            .map(|items| items.iter().filter_map(|item| read_edge::edge(reader, item)).collect())
+            .unwrap_or_default(),
+        max_steps: max_steps(reader, fields),
+        on_rule_error: value(fields, "on_rule_error")
+            .and_then(|yaml| {
+                let words = [("stop", OnRuleError::Stop), ("skip", OnRuleError::Skip)];
+                reader.one_of(yaml, "`on_rule_error`", &words)
+            })
+            .unwrap_or_default(),
+    }
+}
+
+fn max_steps(reader: &mut Reader<'_>, fields: Fields<'_>) -> Option<u64> {
+    let Some(yaml) = value(fields, "max_steps") else { return Some(DEFAULT_MAX_STEPS) };
+    let steps = reader.int(yaml, "`max_steps`", &(0..=i64::MAX))?;
+    u64::try_from(steps).ok().filter(|steps| *steps > 0)
+}
+
+fn vars(reader: &mut Reader<'_>, fields: Fields<'_>) -> BTreeMap<String, Spanned<Value>> {
+    let Some(vars) = present(fields, "vars").and_then(|yaml| reader.map(yaml, "`vars`")) else { return BTreeMap::new() };
+    vars.entries().iter().map(|Entry { key, value }| (key.value.clone(), Spanned::new(value.to_json(), value.span))).collect()
+}
+
+fn zones(reader: &mut Reader<'_>, fields: Fields<'_>) -> Vec<RawZone> {
+    let Some(zones) = present(fields, "zones").and_then(|yaml| reader.map(yaml, "`zones`")) else { return Vec::new() };
+    zones.entries().iter().filter_map(|Entry { key, value }| zone(reader, key, value)).collect()
+}
+
+fn zone(reader: &mut Reader<'_>, name: &Spanned<String>, yaml: &Yaml) -> Option<RawZone> {
+    let what = format!("zone `{name}`");
+    let fields = reader.map(yaml, &what)?;
+    reader.known_keys(fields, &what, ZONE_KEYS, &[]);
+    let nodes = present(fields, "nodes").and_then(|yaml| reader.texts(yaml, &format!("`nodes` of {what}")));
+    let element = value(fields, "element").and_then(|yaml| reader.text(yaml, &format!("`element` of {what}")));
+    let stickiness = value(fields, "stickiness")
+        .and_then(|yaml| reader.int(yaml, &format!("`stickiness` of {what}"), &(0..=3)))
+        .and_then(|value| u8::try_from(value).ok());
+    Some(RawZone { name: name.clone(), nodes: nodes.unwrap_or_default(), element, stickiness: stickiness.unwrap_or(0) })
+}
+
+/// The list under a key that has to have items.
+fn items<'y>(reader: &mut Reader<'_>, fields: Fields<'y>, key: &str, code: &str, required: bool) -> Option<&'y [Yaml]> {
+    let message = format!("the pipeline has no {key}");
+    let items = match present(fields, key) {
+        None if required => return missing(reader, fields, key, code, &message),
+        None => return None,
+        Some(yaml) => reader.list(yaml, &format!("`{key}`"))?,
+    };
+    if items.is_empty() && required {
+        let span = value(fields, key).map_or(fields.yaml.span, |yaml| yaml.span);
+        let error = reader.error(code, message, span, "");
+        reader.push(error);
+    }
+    Some(items)
+}
+
+/// The value of a key, null or not.
+pub(super) fn value<'y>(fields: Fields<'y>, key: &str) -> Option<&'y Yaml> {
+    fields.entry(key).map(|entry| &entry.value)
+}
+
+/// The value of a key under which nothing is the same as no key: a list or map all of whose items are commented out.
+pub(super) fn present<'y>(fields: Fields<'y>, key: &str) -> Option<&'y Yaml> {
+    value(fields, key).filter(|yaml| !yaml.is_null())
+}
+
+/// A text for people only: no key, nothing and a blank text are the same.
+pub(super) fn label(reader: &mut Reader<'_>, fields: Fields<'_>, key: &str, what: &str) -> String {
+    match present(fields, key) {
+        Some(yaml) if yaml.as_text().is_some_and(|text| text.trim().is_empty()) => String::new(),
+        Some(yaml) => reader.text(yaml, what).map_or(String::new(), |text| text.value),
+        None => String::new(),
+    }
+}
+
+/// A text that has to be there and not blank.
+pub(super) fn required_text(
+    reader: &mut Reader<'_>,
+    yaml: &Yaml,
+    what: &str,
+    code: &str,
+    message: &str,
+) -> Option<Spanned<String>> {
+    if yaml.is_null() || yaml.as_text().is_some_and(|text| text.trim().is_empty()) {
+        let error = reader.error(code, message, yaml.span, "nothing here");
+        reader.push(error);
+        return None;
+    }
+    reader.text(yaml, what)
+}
+
+/// Says that a key is missing, and finds nothing.
+pub(super) fn missing<T>(reader: &mut Reader<'_>, fields: Fields<'_>, key: &str, code: &str, message: &str) -> Option<T> {
+    let error = reader.error(code, message, fields.yaml.head(reader.source()), format!("no `{key}` here"));
+    reader.push(error.help(format!("add the key `{key}`")));
+    None
+}

@@ -1,0 +1,199 @@
+//! Reading a tree with expectations: every value of the wrong type, every missing and unknown key becomes a diagnostic,
+//! and reading goes on.
+
+use super::tree::{Entry, Kind, Yaml};
+use crate::diag::{Diagnostic, Diagnostics, Mapped, Source, Span, did_you_mean, nearest};
+use crate::pipeline::Spanned;
+use std::ops::RangeInclusive;
+
+/// Reads values of one file and collects what is wrong with them. Codes begin with the area of the file (`pipeline`,
+/// `config`, ...): `AREA/type`, `AREA/unknown-key`, `AREA/not-supported`, `AREA/empty`.
+#[derive(Debug)]
+pub struct Reader<'a> {
+    source: &'a Source,
+    area: &'static str,
+    found: Diagnostics,
+}
+
+/// A map whose keys are taken one by one.
+#[derive(Clone, Copy, Debug)]
+pub struct Fields<'y> {
+    /// The whole map.
+    pub yaml: &'y Yaml,
+    entries: &'y [Entry],
+}
+
+impl<'y> Fields<'y> {
+    /// The entry of a key.
+    pub fn entry(&self, key: &str) -> Option<&'y Entry> {
+        self.entries.iter().find(|entry| *entry.key == key)
+    }
+
+    /// All entries, in the order written.
+    pub fn entries(&self) -> &'y [Entry] {
+        self.entries
+    }
+}
+
+impl<'a> Reader<'a> {
+    /// Begins reading a file.
+    pub fn new(source: &'a Source, area: &'static str) -> Self {
+        Self { source, area, found: Diagnostics::new() }
+    }
+
+    /// The file.
+    pub fn source(&self) -> &'a Source {
+        self.source
+    }
+
+    /// What was found so far; ends the reading.
+    pub fn finish(self) -> Diagnostics {
+        self.found
+    }
+
+    /// An error with the code `AREA/name`, labelled at `span`, to be completed and [`push`](Self::push)ed.
+    pub fn error(&self, name: &str, message: impl Into<String>, span: Span, label: impl Into<String>) -> Diagnostic {
+        Diagnostic::error(format!("{}/{name}", self.area), message).label(self.source, self.visible(span), label)
+    }
+
+    /// Adds a finding.
+    pub fn push(&mut self, diagnostic: Diagnostic) {
+        self.found.push(diagnostic);
+    }
+
+    /// A span that can be seen: for an empty one the character before it.
+    fn visible(&self, span: Span) -> Span {
+        if span.is_empty() { super::fault::token(self.source, span.start) } else { span }
+    }
+
+    /// `what` as a map.
+    pub fn map<'y>(&mut self, yaml: &'y Yaml, what: &str) -> Option<Fields<'y>> {
+        match &yaml.kind {
+            Kind::Map(entries) => Some(Fields { yaml, entries }),
+            _ => self.wrong(yaml, what, "a map"),
+        }
+    }
+
+    /// `what` as a list.
+    pub fn list<'y>(&mut self, yaml: &'y Yaml, what: &str) -> Option<&'y [Yaml]> {
+        match &yaml.kind {
+            Kind::List(items) => Some(items),
+            _ => self.wrong(yaml, what, "a list"),
+        }
+    }
+
+    /// `what` as a text that is not blank.
+    pub fn text(&mut self, yaml: &Yaml, what: &str) -> Option<Spanned<String>> {
+        match &yaml.kind {
+            Kind::Text(text) if text.value.trim().is_empty() => {
+                let error = self.error("empty", format!("{what} is empty"), yaml.span, "");
+                self.push(error);
+                None
+            }
+            Kind::Text(text) => Some(Spanned::new(text.value.clone(), yaml.span)),
+            _ => self.wrong(yaml, what, "a text"),
+        }
+    }
+
+    /// `what` as a text that is not blank, with the place of each of its characters; a bool counts as the text it is
+    /// written as.
+    pub fn expression(&mut self, yaml: &Yaml, what: &str) -> Option<Mapped> {
+        match &yaml.kind {
+            Kind::Bool(value) => {
+                let text = value.to_string();
+                let offsets = (yaml.span.start..yaml.span.end).collect();
+                Some(Mapped::new(text, offsets, self.source.clone(), yaml.span))
+            }
+            Kind::Text(_) => self.text(yaml, what).and_then(|_| yaml.mapped(self.source)),
+            _ => self.wrong(yaml, what, "an expression in a text"),
+        }
+    }
+
+    /// `what` as a list of texts.
+    pub fn texts(&mut self, yaml: &Yaml, what: &str) -> Option<Vec<Spanned<String>>> {
+        let items = self.list(yaml, what)?;
+        Some(items.iter().filter_map(|item| self.text(item, &format!("an item of {what}"))).collect())
+    }
+
+    /// `what` as `true` or `false`.
+    pub fn bool(&mut self, yaml: &Yaml, what: &str) -> Option<bool> {
+        match yaml.kind {
+            Kind::Bool(value) => Some(value),
+            _ => self.wrong(yaml, what, "`true` or `false`"),
+        }
+    }
+
+    /// `what` as a whole number in a range.
+    pub fn int(&mut self, yaml: &Yaml, what: &str, range: &RangeInclusive<i64>) -> Option<i64> {
+        match yaml.kind {
+            Kind::Int(value) if range.contains(&value) => Some(value),
+            Kind::Int(_) => self.wrong(yaml, what, &bounds(range)),
+            _ => self.wrong(yaml, what, "a whole number"),
+        }
+    }
+
+    /// `what` as a number, whole or not.
+    pub fn number(&mut self, yaml: &Yaml, what: &str) -> Option<f64> {
+        match yaml.kind {
+            #[expect(clippy::cast_precision_loss, reason = "the nearest float is what a script would see as well")]
+            Kind::Int(value) => Some(value as f64),
+            Kind::Float(value) => Some(value),
+            _ => self.wrong(yaml, what, "a number"),
+        }
+    }
+
+    /// `what` as one of some words.
+    pub fn one_of<T: Copy>(&mut self, yaml: &Yaml, what: &str, words: &[(&str, T)]) -> Option<T> {
+        let text = self.text(yaml, what)?;
+        let known = || words.iter().map(|(word, _)| *word);
+        if let Some((_, value)) = words.iter().find(|(word, _)| *word == *text) {
+            return Some(*value);
+        }
+        let list = known().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(" or ");
+        let error = self.error("type", format!("{what} is {list}, not `{text}`"), text.span, "");
+        self.push(error.maybe_help(nearest(&text, known()).map(|word| format!("did you mean `{word}`?"))));
+        None
+    }
+
+    /// Complains of every key that is not known; of those that are known to come later, that they do.
+    pub fn known_keys(&mut self, fields: Fields<'_>, what: &str, known: &[&str], later: &[&str]) {
+        for entry in fields.entries() {
+            let key = entry.key.as_str();
+            if known.contains(&key) {
+                continue;
+            }
+            let error = if later.contains(&key) {
+                self.error("not-supported", format!("`{key}` of {what} is not supported yet"), entry.key.span, "")
+                    .help("leave it out for now; it would be ignored")
+            } else {
+                self.error("unknown-key", format!("`{key}` is not a key of {what}"), entry.key.span, "unknown key")
+                    .maybe_help(did_you_mean(key, known.iter().copied()))
+            };
+            self.push(error);
+        }
+    }
+
+    /// Says that `what` is not what was `wanted`.
+    fn wrong<T>(&mut self, yaml: &Yaml, what: &str, wanted: &str) -> Option<T> {
+        let got = match &yaml.kind {
+            Kind::Int(value) => format!("{value}"),
+            Kind::Float(value) => format!("{value}"),
+            Kind::Bool(value) => format!("`{value}`"),
+            _ => yaml.what().to_owned(),
+        };
+        let error =
+            self.error("type", format!("{what} is {wanted}, not {got}"), yaml.head(self.source), format!("expected {wanted}"));
+        let written = self.source.slice(yaml.span);
+        let scalar = matches!(yaml.kind, Kind::Int(_) | Kind::Float(_) | Kind::Bool(_)) && !written.starts_with('*');
+        let quote = (wanted == "a text" && scalar).then(|| format!("put it in quotes: \"{written}\""));
+        self.push(error.maybe_help(quote));
+        None
+    }
+}
+
+fn bounds(range: &RangeInclusive<i64>) -> String {
+    match (*range.start(), *range.end()) {
+        (start, i64::MAX) => format!("{start} or more"),
+        (start, end) => format!("a whole number from {start} to {end}"),
+    }
+}

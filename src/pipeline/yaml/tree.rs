@@ -1,0 +1,184 @@
+//! The tree: values with spans.
+
+use crate::diag::{Mapped, Source, Span};
+use crate::pipeline::{Spanned, scalar};
+use serde_json::{Map, Value};
+
+/// A value and where it stands. A value that came by an alias stands where the alias is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Yaml {
+    /// Its place: of a scalar the scalar with its quotes (of a block scalar its lines), of a list or map everything from
+    /// its first to its last character; empty where nothing is written (`key:`).
+    pub span: Span,
+    /// What it is.
+    pub kind: Kind,
+}
+
+/// What a value is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Kind {
+    /// Nothing: `~`, `null` or empty.
+    Null,
+    /// `true` or `false`.
+    Bool(bool),
+    /// A whole number.
+    Int(i64),
+    /// A number; always finite.
+    Float(f64),
+    /// A text.
+    Text(Text),
+    /// A list.
+    List(Vec<Yaml>),
+    /// A map, in the order written; no key twice.
+    Map(Vec<Entry>),
+}
+
+/// A text and how it was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Text {
+    /// The decoded text.
+    pub value: String,
+    /// How it was written.
+    pub style: Style,
+}
+
+/// How a text was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Style {
+    /// Without quotes.
+    Plain,
+    /// `'..'`
+    Single,
+    /// `".."`
+    Double,
+    /// `|` or `>`
+    Block,
+    /// Elsewhere: it came by an alias.
+    Alias,
+}
+
+/// A key of a map with its value.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    /// The key.
+    pub key: Spanned<String>,
+    /// The value.
+    pub value: Yaml,
+}
+
+impl Yaml {
+    /// What people call what it is, with an article.
+    pub fn what(&self) -> &'static str {
+        match self.kind {
+            Kind::Null => "nothing",
+            Kind::Bool(_) => "a bool",
+            Kind::Int(_) => "a whole number",
+            Kind::Float(_) => "a number",
+            Kind::Text(_) => "a text",
+            Kind::List(_) => "a list",
+            Kind::Map(_) => "a map",
+        }
+    }
+
+    /// True if nothing is there.
+    pub fn is_null(&self) -> bool {
+        self.kind == Kind::Null
+    }
+
+    /// The text, if it is one.
+    pub fn as_text(&self) -> Option<&str> {
+        match &self.kind {
+            Kind::Text(text) => Some(&text.value),
+            _ => None,
+        }
+    }
+
+    /// The items, if it is a list.
+    pub fn as_list(&self) -> Option<&[Self]> {
+        match &self.kind {
+            Kind::List(items) => Some(items),
+            _ => None,
+        }
+    }
+
+    /// The entries, if it is a map.
+    pub fn as_map(&self) -> Option<&[Entry]> {
+        match &self.kind {
+            Kind::Map(entries) => Some(entries),
+            _ => None,
+        }
+    }
+
+    /// The value of a key, if it is a map that has it.
+    pub fn get(&self, key: &str) -> Option<&Self> {
+        self.as_map()?.iter().find(|entry| *entry.key == key).map(|entry| &entry.value)
+    }
+
+    /// The first line of its span: a place to point at when the whole would be a screenful.
+    pub fn head(&self, source: &Source) -> Span {
+        let text = source.slice(self.span);
+        let line = text.find(['\n', '\r']).map_or(text, |end| &text[..end]);
+        Span::new(self.span.start, self.span.start + line.trim_end().len())
+    }
+
+    /// The text with the place of each of its characters, if it is a text.
+    pub fn mapped(&self, source: &Source) -> Option<Mapped> {
+        match &self.kind {
+            Kind::Text(text) => Some(scalar::mapped(source, self.span, text)),
+            _ => None,
+        }
+    }
+
+    /// The same as JSON.
+    pub fn to_json(&self) -> Value {
+        match &self.kind {
+            Kind::Null => Value::Null,
+            Kind::Bool(value) => Value::from(*value),
+            Kind::Int(value) => Value::from(*value),
+            Kind::Float(value) => Value::from(*value),
+            Kind::Text(text) => Value::from(text.value.as_str()),
+            Kind::List(items) => items.iter().map(Self::to_json).collect(),
+            Kind::Map(entries) => Value::Object(entries.iter().map(Entry::to_json).collect::<Map<_, _>>()),
+        }
+    }
+
+    /// The number of values in it, itself included.
+    pub(super) fn size(&self) -> usize {
+        1 + match &self.kind {
+            Kind::List(items) => items.iter().map(Self::size).sum(),
+            Kind::Map(entries) => entries.iter().map(|entry| 1 + entry.value.size()).sum(),
+            _ => 0,
+        }
+    }
+
+    /// How deep it nests: 0 for a scalar.
+    pub(super) fn depth(&self) -> usize {
+        match &self.kind {
+            Kind::List(items) => 1 + items.iter().map(Self::depth).max().unwrap_or(0),
+            Kind::Map(entries) => 1 + entries.iter().map(|entry| entry.value.depth()).max().unwrap_or(0),
+            _ => 0,
+        }
+    }
+
+    /// The same value as it is seen at an alias: all of it stands where the alias is.
+    pub(super) fn seen_at(&self, span: Span) -> Self {
+        let kind = match &self.kind {
+            Kind::Text(text) => Kind::Text(Text { value: text.value.clone(), style: Style::Alias }),
+            Kind::List(items) => Kind::List(items.iter().map(|item| item.seen_at(span)).collect()),
+            Kind::Map(entries) => Kind::Map(entries.iter().map(|entry| entry.seen_at(span)).collect()),
+            scalar => scalar.clone(),
+        };
+        Self { span, kind }
+    }
+}
+
+impl Entry {
+    fn to_json(&self) -> (String, Value) {
+        (self.key.value.clone(), self.value.to_json())
+    }
+
+    /// The same entry as it is seen at an alias or merge.
+    pub(super) fn seen_at(&self, span: Span) -> Self {
+        Self { key: Spanned::new(self.key.value.clone(), span), value: self.value.seen_at(span) }
+    }
+}
