@@ -3,9 +3,11 @@
 mod effect;
 mod hash;
 mod launch;
+mod normalise;
 mod shape;
 
 pub use effect::{Effect, Handle, UnresolvedHandle};
 pub use hash::{Hash, canonical};
 pub use launch::{Case, Cut, Git, Launch};
+pub use normalise::{normalise_error, recall_key};
 pub use shape::{Complaint, Field, Kind, Shape};

@@ -1,1 +1,4 @@
 //! The script host.
+
+pub mod api;
+pub mod check;
