@@ -90,8 +90,9 @@ impl Project {
             nodes,
             rules,
             edge_names: pipeline.edges.iter().map(|edge| edge.id.as_str().into()).collect(),
+            summary: pipeline.report.as_ref().and_then(|reference| linker.function(reference, 2, &mut found)),
             vars_content: content(&pipeline, &vars),
-            vars,
+            vars: vars.clone(),
             data: View::of(&Value::Object(data.clone()), &Kind::Any, "params.data"),
             workspace: View::of(&settings.workspace, &Kind::Any, "params.workspace"),
             walker: anonymous(),
@@ -124,6 +125,13 @@ impl Project {
     pub fn manifest(&self) -> (Manifest, Vec<crate::walk::Blob>) {
         Manifest::of(&self.sources, &self.settings.vars, &self.settings.workspace)
     }
+}
+
+/// Compiles the inline conditions of a pipeline, without any script.
+pub fn check_conditions(pipeline: &Pipeline) -> Result<(), Diagnostics> {
+    let conditions = conditions(pipeline);
+    let inputs = Inputs { scripts: Vec::new(), conditions, fields: fields(pipeline), limits: Limits::default() };
+    Library::link(inputs, None).map(|_| ())
 }
 
 fn content(pipeline: &Pipeline, vars: &Map<String, Value>) -> Content {

@@ -58,7 +58,7 @@ impl CaseParams {
         node: NodeIx,
         walk: &WalkState,
         state: &View,
-        step: &Step<'_>,
+        step: &StepPlace<'_>,
         needs: &[(String, View)],
     ) -> View {
         let spec = &plan.pipeline.nodes[node.0];
@@ -104,7 +104,7 @@ impl CaseParams {
 
 /// Which step the parameters are for.
 #[derive(Clone, Copy, Debug)]
-pub struct Step<'a> {
+pub struct StepPlace<'a> {
     /// The run's id.
     pub run: &'a str,
     /// The case's id.
