@@ -143,12 +143,11 @@ impl Linker<'_, '_> {
             return;
         }
         let by_code = self.names.iter().find(|(_, named)| named.code.as_deref() == Some(name.as_str()));
-        let help = match by_code {
-            Some((node, _)) => Some(format!("nodes are referred to by name: `{node}`")),
-            None => {
-                let done = self.done.as_ref().filter(|_| or_done).map(|done| done.as_str());
-                did_you_mean(name, self.names.keys().map(String::as_str).chain(done))
-            }
+        let help = if let Some((node, _)) = by_code {
+            Some(format!("nodes are referred to by name: `{node}`"))
+        } else {
+            let done = self.done.as_ref().filter(|_| or_done).map(|done| done.as_str());
+            did_you_mean(name, self.names.keys().map(String::as_str).chain(done))
         };
         let error = self.reader.error(code, message, name.span, "").maybe_help(help);
         self.reader.push(error);
@@ -166,12 +165,11 @@ impl Linker<'_, '_> {
     fn zone(&mut self, zone: RawZone) -> Zone {
         let mut nodes = Vec::new();
         for name in &zone.nodes {
-            match self.target(name) {
-                Some(Target::Node(ix)) => nodes.push(ix),
-                _ => {
-                    let message = format!("zone `{}` lists `{name}`, which is not a node", zone.name);
-                    self.unknown("unknown-zone-node", message, name, false);
-                }
+            if let Some(Target::Node(ix)) = self.target(name) {
+                nodes.push(ix);
+            } else {
+                let message = format!("zone `{}` lists `{name}`, which is not a node", zone.name);
+                self.unknown("unknown-zone-node", message, name, false);
             }
         }
         Zone { name: zone.name, nodes, element: zone.element, stickiness: zone.stickiness }

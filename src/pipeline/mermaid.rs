@@ -134,3 +134,69 @@ fn is_colour(text: &str) -> bool {
     let word = text.strip_prefix('#').unwrap_or(text);
     !word.is_empty() && word.bytes().all(|b| b.is_ascii_alphanumeric())
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::diag::Source;
+    use crate::pipeline::parse;
+
+    fn pipeline(text: &str) -> Pipeline {
+        parse(&Source::new("p.yaml", text)).unwrap()
+    }
+
+    #[test]
+    fn each_kind_of_edge_has_its_arrow() {
+        let pipeline = pipeline(
+            "pipeline: p\nzones: {back: {nodes: [a], element: fire}}\nnodes:\n  - {name: a, code: F0, element: fire, fallback: b}\n  - {name: b}\nedges:\n  \
+             - {id: E1, name: on, from: a, to: b}\n  - {id: S, from: a, to: _done, shortcut: true}\n  \
+             - {id: L, from: b, to: a, loop: true, counter: again, targets: [a, _done]}\n  \
+             - {id: A, name: skew, from: a, advisory: true}\n  - {id: G, from: '*', to: _done}\nstart: a\ndone: _done\n",
+        );
+        let colours = BTreeMap::from([("fire".to_owned(), "#ff0000".to_owned()), ("x".to_owned(), "red;click".to_owned())]);
+        assert_eq!(
+            mermaid_coloured(&pipeline, &colours),
+            "flowchart TD\n  \
+             %% p\n  \
+             start((start))\n  \
+             subgraph z0[\"back\"]\n  \
+             n0[\"F0 a\"]:::element_fire\n  \
+             end\n  \
+             class z0 element_fire\n  \
+             n1[\"b\"]\n  \
+             done([\"_done\"])\n  \
+             any{{\"#42;\"}}\n  \
+             start --> n0\n  \
+             n0 -->|\"E1 on\"| n1\n  \
+             n0 -.->|\"S\"| done\n  \
+             n1 ==>|\"L +1 again\"| n0\n  \
+             n1 -.->|\"L may choose\"| done\n  \
+             a3>\"A skew\"]\n  \
+             n0 -.- a3\n  \
+             any -->|\"G\"| done\n  \
+             n0 -.->|\"fallback\"| n1\n  \
+             classDef element_fire fill:#ff0000\n"
+        );
+    }
+
+    #[test]
+    fn odd_names_stay_inside_their_labels() {
+        let odd = r#"end"]; click n0 "x" %% <b> #35; `|{}()é\n"#;
+        let quoted = serde_json::to_string(odd).unwrap();
+        let text = format!(
+            "pipeline: {quoted}\nzones: {{{quoted}: {{nodes: [a], element: {quoted}}}}}\nnodes: [{{name: a, element: {quoted}}}, {{name: end}}]\n\
+             edges: [{{id: {quoted}, name: {quoted}, from: a, to: {done}}}]\nstart: a\ndone: {done}\n",
+            done = serde_json::to_string(&format!("{odd}!")).unwrap(),
+        );
+        let chart = mermaid(&pipeline(&text));
+        for line in chart.lines() {
+            let outside: String = line.split('"').step_by(2).collect();
+            assert!(line.matches('"').count() <= 2, "{line}");
+            assert!(outside.chars().all(|c| c.is_ascii_alphanumeric() || " _[]()|<>-.=:%{}#;é,/".contains(c)), "{line}");
+            assert!(!outside.contains("click") || line.trim_start().starts_with("%%") || line.contains("element_"), "{line}");
+        }
+        assert!(chart.contains("n1[\"end\"]"));
+        assert!(label("a\"b\n#").eq("a#34;b #35;"));
+    }
+}

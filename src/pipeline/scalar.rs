@@ -1,8 +1,9 @@
 //! Where each character of a decoded YAML text stands in the file.
 //!
-//! Decoding a scalar drops or replaces white space and, in quotes, reads escapes; everything else stays, in order. So the
-//! decoded text is walked along the written one, character by character, without repeating the rules of chomping, folding
-//! and indentation. Where the two cannot be brought together the whole scalar is the place of everything in it.
+//! The decoded text is walked along the written one, character by character. In quotes and plain texts every step is
+//! known: escapes, doubled quotes and folded lines. In block texts only white space is dropped or replaced, so whatever is
+//! visible is found in order without repeating the rules of indentation, folding and chomping. Where the two cannot be
+//! brought together the whole scalar is the place of everything in it.
 
 use super::yaml::{Style, Text};
 use crate::diag::{Mapped, Source, Span};
@@ -21,9 +22,13 @@ pub(super) fn mapped(source: &Source, span: Span, text: &Text) -> Mapped {
 /// For each byte of the decoded text the offset of its character in the written one.
 fn offsets(written: &str, text: &Text) -> Option<Vec<usize>> {
     let mut cursor = match text.style {
-        Style::Plain | Style::Block => Cursor { rest: written, at: 0, style: text.style },
-        Style::Single => Cursor { rest: written.strip_prefix('\'')?.strip_suffix('\'')?, at: 1, style: text.style },
-        Style::Double => Cursor { rest: written.strip_prefix('"')?.strip_suffix('"')?, at: 1, style: text.style },
+        Style::Plain | Style::Block => Cursor { rest: written, at: 0, before: 0, escaped: false, style: text.style },
+        Style::Single => {
+            Cursor { rest: written.strip_prefix('\'')?.strip_suffix('\'')?, at: 1, before: 1, escaped: false, style: text.style }
+        }
+        Style::Double => {
+            Cursor { rest: written.strip_prefix('"')?.strip_suffix('"')?, at: 1, before: 1, escaped: false, style: text.style }
+        }
         Style::Alias => return None,
     };
     let mut offsets = Vec::with_capacity(text.value.len());
@@ -40,10 +45,14 @@ struct Cursor<'a> {
     rest: &'a str,
     /// How much comes before it.
     at: usize,
+    /// The place before this one.
+    before: usize,
+    /// An escaped line break came last: after it every empty line counts.
+    escaped: bool,
     style: Style,
 }
 
-/// What is written at a place.
+/// What is written at a place of a quoted or plain text.
 enum Piece {
     /// A character (that the escape or doubled quote of this many bytes stands for).
     Char(char, usize),
@@ -51,37 +60,71 @@ enum Piece {
     Nothing(usize),
 }
 
+/// White space that has line breaks in it.
+struct Break {
+    /// The line breaks.
+    lines: usize,
+    /// Where the first begins, and where it ends.
+    first: (usize, usize),
+    /// The length of all of it.
+    length: usize,
+}
+
 impl Cursor<'_> {
     /// The offset of the next decoded character, which is left behind.
     fn find(&mut self, decoded: char) -> Option<usize> {
+        if self.style == Style::Block { self.find_in_block(decoded) } else { self.find_in_flow(decoded) }
+    }
+
+    fn find_in_flow(&mut self, decoded: char) -> Option<usize> {
         loop {
-            let Some(piece) = self.piece() else {
-                // Chomping may add the line break of a last line that has none in the file.
-                return is_white(decoded).then_some(self.at.saturating_sub(1));
-            };
-            match piece {
-                Piece::Nothing(length) => self.skip(length),
-                Piece::Char(ch, length) if ch == decoded && !(ch == '\n' && length == 1) => return Some(self.pass(length)),
-                Piece::Char('\r' | '\n', 1) if is_white(decoded) => return Some(self.fold(decoded)),
-                Piece::Char(ch, 1) if is_white(ch) => {
-                    if decoded == '\n' || !is_white(decoded) {
-                        self.skip(1);
-                    } else {
-                        return Some(self.at);
+            if let Some(Break { lines, first, length }) = self.line_break() {
+                let skipped = match (lines + usize::from(self.escaped), decoded) {
+                    (1, ' ') | (2, '\n') => {
+                        self.escaped = false;
+                        length
                     }
+                    (3.., '\n') => first.1,
+                    _ => return None,
+                };
+                let at = self.at + first.0;
+                self.skip(skipped);
+                return Some(at);
+            }
+            match self.piece()? {
+                Piece::Nothing(length) => {
+                    self.escaped = true;
+                    self.skip(length);
                 }
-                Piece::Char(..) => return is_white(decoded).then_some(self.at),
+                Piece::Char(ch, length) => {
+                    self.escaped = false;
+                    return (ch == decoded).then(|| self.pass(length));
+                }
             }
         }
     }
 
-    /// A line break that was decoded as itself or, folded, as a space together with the next line's indentation.
-    fn fold(&mut self, decoded: char) -> usize {
-        let at = self.pass(if self.rest.starts_with("\r\n") { 2 } else { 1 });
-        if decoded != '\n' {
-            self.skip(self.rest.len() - self.rest.trim_start_matches(is_white).len());
+    fn find_in_block(&mut self, decoded: char) -> Option<usize> {
+        loop {
+            match self.rest.chars().next() {
+                // The text goes on to its end with line breaks that are not part of its place.
+                None => return is_white(decoded).then_some(self.before),
+                Some('\r' | '\n') if decoded == '\n' => return Some(self.pass(line_end(self.rest))),
+                Some(ch) if ch == decoded => return Some(self.pass(ch.len_utf8())),
+                Some('\r' | '\n') if is_white(decoded) => return Some(self.at),
+                Some(ch) if is_white(ch) && (decoded == '\n' || !is_white(decoded)) => self.skip(1),
+                Some(_) => return is_white(decoded).then_some(self.at),
+            }
         }
-        at
+    }
+
+    /// The white space here, if it has line breaks.
+    fn line_break(&self) -> Option<Break> {
+        let length = self.rest.len() - self.rest.trim_start_matches(is_white).len();
+        let white = &self.rest[..length];
+        let start = white.find(['\n', '\r'])?;
+        let lines = white.replace("\r\n", "\n").matches(['\n', '\r']).count();
+        Some(Break { lines, first: (start, start + line_end(&white[start..])), length })
     }
 
     fn pass(&mut self, length: usize) -> usize {
@@ -91,6 +134,7 @@ impl Cursor<'_> {
     }
 
     fn skip(&mut self, length: usize) {
+        self.before = self.at;
         self.rest = self.rest.get(length..).unwrap_or("");
         self.at += length;
     }
@@ -146,7 +190,116 @@ fn hex(rest: &str, digits: usize) -> Option<Piece> {
     Some(Piece::Char(ch, 12))
 }
 
+/// The length of the line break that a text begins with.
+fn line_end(text: &str) -> usize {
+    if text.starts_with("\r\n") { 2 } else { 1 }
+}
+
 /// What YAML may add, drop or replace between other characters.
 fn is_white(ch: char) -> bool {
     matches!(ch, ' ' | '\t' | '\n' | '\r')
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::super::yaml;
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The mapped value of the key `c`.
+    fn read(text: &str) -> (Source, Mapped) {
+        let source = Source::new("p.yaml", text);
+        let tree = yaml::parse(&source).unwrap_or_else(|found| panic!("{text:?}: {found}"));
+        let mapped = tree.get("c").and_then(|value| value.mapped(&source)).unwrap_or_else(|| panic!("no text in {text:?}"));
+        (source, mapped)
+    }
+
+    /// What is written in the file for a word of the decoded text.
+    fn written(text: &str, word: &str) -> (usize, String) {
+        let (source, mapped) = read(text);
+        let at = mapped.text().find(word).unwrap_or_else(|| panic!("no {word:?} in {:?}", mapped.text()));
+        let span = mapped.locate(Span::new(at, at + word.len()));
+        (span.start, source.slice(span).to_owned())
+    }
+
+    #[test]
+    fn a_word_is_found_in_every_style() {
+        for text in [
+            "c: artifact.confidence <> confidense",
+            "c: artifact.confidence\n  >= confidense\n",
+            "c: \"artifact.label == \\\"é\\\" && confidense\"",
+            "c: \"\\u00e9\\ud83d\\ude00\\x41 &&\\\n    confidense\"",
+            "c: \"a\n\n   b confidense\"",
+            "{ c: 'label == ''x'' && confidense' }",
+            "c: |\n  artifact.confidence >= 0.9 &&\n\n    confidense < 1\n",
+            "c: |2-\n    ind\n   confidense\n",
+            "c: >-\n  artifact.confidence\n  && confidense == \"é\"\n",
+            "c: >+ # é\n\n  é\n\n\n  confidense\n\nd: 1",
+            "c: |\r\n  é\r\n  confidense\r\n",
+            "\u{feff}c: é confidense",
+        ] {
+            assert_eq!(written(text, "confidense"), (text.find("confidense").unwrap(), "confidense".into()), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn what_an_escape_stands_for_is_at_the_escape() {
+        assert_eq!(written("c: \"\\u00e9x\"", "é").0, 4);
+        assert_eq!(written("c: 'it''s'", "'").0, 6);
+        assert_eq!(written("c: \"a\\n\\tb\"", "\t").0, 7);
+    }
+
+    #[test]
+    fn an_alias_is_one_place() {
+        assert_eq!(written("a: &x one two\nc: *x\n", "two"), (17, "*x".into()));
+    }
+
+    /// The places of the decoded characters rise, and each visible one stands at itself or at an escape.
+    fn check(text: &str) -> Result<(), TestCaseError> {
+        let (source, mapped) = read(text);
+        let mut last = 0;
+        for (at, ch) in mapped.text().char_indices() {
+            let span = mapped.locate(Span::new(at, at + ch.len_utf8()));
+            prop_assert!(is_white(ch) || span.len() <= ch.len_utf8(), "{text:?} is not mapped");
+            prop_assert!(span.start >= last, "{text:?}: {ch:?} goes back");
+            last = span.start;
+            let there = source.slice(span);
+            prop_assert!(is_white(ch) || there == ch.to_string() || there == "\\", "{text:?}: {ch:?} at {there:?}");
+        }
+        Ok(())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(500))]
+
+        #[test]
+        fn plain(words in prop::collection::vec("[a-zé.&=<>]{1,5}", 1..6), breaks in prop::collection::vec("( |  |\n  |\n\n   )", 6)) {
+            let text: String = words.iter().zip(&breaks).flat_map(|(word, gap)| [word.as_str(), gap.as_str()]).collect();
+            check(&format!("c: x{}\nd: 1\n", text.trim_end()))?;
+        }
+
+        #[test]
+        fn single(text in "([a-zé\"\\\\#:]| |''|\n {2,4}){1,30}") {
+            check(&format!("c: 'x{text}x'\n"))?;
+        }
+
+        #[test]
+        fn double(text in "([a-zé'#:]| |\\\\\"|\\\\\\\\|\\\\n|\\\\t|\\\\x41|\\\\u00e9|\\\\U0001f600|\\\\ud83d\\\\ude00|\\\\\n  |\n {2,4}){1,30}") {
+            check(&format!("c: \"x{text}x\"\n"))?;
+        }
+
+        #[test]
+        fn block(
+            header in "[|>][-+]?",
+            lines in prop::collection::vec("( {0,3}[a-zé'\"#:&]{1,6}( [a-z]{1,3})?)?", 0..8),
+            ending in "(\n|\r\n)",
+        ) {
+            let mut text = format!("c: {header}{ending}  x{ending}");
+            for line in &lines {
+                text.push_str(&["  ", line, &ending].concat()[if line.is_empty() { 2 } else { 0 }..]);
+            }
+            check(&format!("{text}d: 1\n"))?;
+        }
+    }
 }

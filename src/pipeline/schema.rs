@@ -58,15 +58,15 @@ fn kind(reader: &mut Reader<'_>, yaml: &Yaml, field: &str, what: &str) -> Option
             let word = reader.text(yaml, what)?;
             by_word(reader, &word, yaml, what)
         }
-        Node::List(items) => match items.as_slice() {
-            [item] => Some(Kind::List(Box::new(kind(reader, item, field, &format!("the items' type of {what}"))?))),
-            _ => {
-                let message = format!("{what} is a list of {} types", items.len());
-                let error = reader.error("bad-schema", message, yaml.head(reader.source()), "");
-                reader.push(error.help("write the one type of its items: `[string]`"));
-                None
+        Node::List(items) => {
+            if let [item] = items.as_slice() {
+                return Some(Kind::List(Box::new(kind(reader, item, field, &format!("the items' type of {what}"))?)));
             }
-        },
+            let message = format!("{what} is a list of {} types", items.len());
+            let error = reader.error("bad-schema", message, yaml.head(reader.source()), "");
+            reader.push(error.help("write the one type of its items: `[string]`"));
+            None
+        }
         Node::Map(_) => {
             let map = reader.map(yaml, what)?;
             match map.entry("type").or(map.entry("enum")) {
@@ -101,8 +101,8 @@ fn by_word(reader: &mut Reader<'_>, word: &str, yaml: &Yaml, what: &str) -> Opti
                 (_, Some(known)) => Some(format!("did you mean `{known}`?")),
                 _ => did_you_mean(word, WORDS.iter().copied()),
             };
-            let error = reader.error("bad-schema", format!("`{word}` is not a type"), yaml.span, "unknown type");
-            reader.push(error.label(reader.source(), yaml.span, what.to_owned()).maybe_help(help));
+            let error = reader.error("bad-schema", format!("`{word}` is not a type"), yaml.span, what);
+            reader.push(error.maybe_help(help));
             return None;
         }
     })
@@ -172,5 +172,124 @@ fn ordered(reader: &mut Reader<'_>, map: Fields<'_>, ordered: bool, what: &str) 
         let span = map.entry("min").map_or(map.yaml.span, |entry| entry.value.span);
         let error = reader.error("bad-schema", format!("`min` of {what} is greater than its `max`"), span, "");
         reader.push(error);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::diag::{Diagnostics, Source};
+    use crate::pipeline::yaml;
+
+    fn read(text: &str) -> (Source, Option<Shape>, Diagnostics) {
+        let source = Source::new("s.yaml", text);
+        let tree = yaml::parse(&source).unwrap();
+        let mut reader = Reader::new(&source, "pipeline");
+        let shape = shape(&mut reader, &tree, "test artifact".into(), "`schema`");
+        let found = reader.finish();
+        (source, shape, found)
+    }
+
+    fn good(text: &str) -> Shape {
+        let (_, shape, found) = read(text);
+        shape.unwrap_or_else(|| panic!("{text}: {found}"))
+    }
+
+    fn field(text: &str) -> Field {
+        good(text).fields.remove(0)
+    }
+
+    #[test]
+    fn every_type_in_both_forms() {
+        let text = |words: &[&str]| Kind::Text { one_of: words.iter().map(|&word| word.to_owned()).collect() };
+        let list = |kind| Kind::List(Box::new(kind));
+        let map = |kind| Kind::Map(Box::new(kind));
+        for (written, kind) in [
+            ("bool", Kind::Bool),
+            ("{ type: bool }", Kind::Bool),
+            ("int", Kind::Int { min: None, max: None }),
+            ("{ type: int, min: -1 }", Kind::Int { min: Some(-1), max: None }),
+            ("number", Kind::Number { min: None, max: None }),
+            ("{ type: number, min: 0, max: 1.5 }", Kind::Number { min: Some(0.0), max: Some(1.5) }),
+            ("string", text(&[])),
+            ("{ type: string, enum: [a, b] }", text(&["a", "b"])),
+            ("{ enum: [a] }", text(&["a"])),
+            ("any", Kind::Any),
+            ("list", list(Kind::Any)),
+            ("[string]", list(text(&[]))),
+            ("[[bool]]", list(list(Kind::Bool))),
+            ("{ type: list, items: int }", list(Kind::Int { min: None, max: None })),
+            ("object", map(Kind::Any)),
+            ("map", map(Kind::Any)),
+            ("{ type: map, values: [bool] }", map(list(Kind::Bool))),
+            ("{ type: object }", map(Kind::Any)),
+        ] {
+            assert_eq!(field(&format!("x: {written}")).kind, kind, "{written}");
+        }
+    }
+
+    #[test]
+    fn objects_are_called_like_their_fields() {
+        let repos = field("repos: [{ name: string, path?: string }]");
+        let Kind::List(item) = repos.kind else { panic!() };
+        let Kind::Object(repo) = *item else { panic!() };
+        assert_eq!(repo.name, "repos");
+        assert_eq!(
+            repo.fields.iter().map(|f| (f.name.as_str(), f.required)).collect::<Vec<_>>(),
+            [("name", true), ("path", false)]
+        );
+        for written in ["at: { x: int }", "at: { type: object, fields: { x: int } }"] {
+            let Kind::Object(at) = field(written).kind else { panic!("{written}") };
+            assert_eq!((at.name.as_str(), at.fields[0].name.as_str()), ("at", "x"));
+        }
+        let Kind::Object(odd) = field("odd: { type: object, fields: { type: string } }").kind else { panic!() };
+        assert_eq!(odd.fields[0].name, "type");
+    }
+
+    #[test]
+    fn a_question_mark_makes_a_field_optional() {
+        let shape = good("a: bool\nb?: bool\n'c ?': bool");
+        let fields: Vec<_> = shape.fields.iter().map(|f| (f.name.as_str(), f.required)).collect();
+        assert_eq!(fields, [("a", true), ("b", false), ("c", false)]);
+        assert_eq!(shape.name, "test artifact");
+    }
+
+    #[test]
+    fn every_fault_has_its_place_and_help() {
+        for (text, code, at, help) in [
+            ("x: strng", "bad-schema", "strng", "did you mean `string`?"),
+            ("x: boolean", "bad-schema", "boolean", "did you mean `bool`?"),
+            ("x: array", "bad-schema", "array", "did you mean `list`?"),
+            ("x: string?", "bad-schema", "string?", "the `?` of an optional field goes after its name: `name?: string`"),
+            ("x: 1", "bad-schema", "1", "types are bool, int, number, string, any, object, list, map"),
+            ("x: []", "bad-schema", "[]", "write the one type of its items: `[string]`"),
+            ("x: [bool, int]", "bad-schema", "[bool, int]", "write the one type of its items: `[string]`"),
+            ("x: bool\nx?: int", "bad-schema", "x?", ""),
+            ("'?': bool", "bad-schema", "'?'", ""),
+            ("x: { type: number, mn: 0 }", "unknown-key", "mn", "did you mean `min`?"),
+            ("x: { type: string, min: 0 }", "unknown-key", "min", "known here: `enum`, `type`"),
+            ("x: { type: number, min: 2, max: 1 }", "bad-schema", "2", ""),
+            ("x: { type: int, min: 0.5 }", "type", "0.5", ""),
+            ("x: { type: object, values: int }", "unknown-key", "values", ""),
+            ("x: { enum: [] }", "bad-schema", "[]", "list the texts it may be"),
+            ("x: { enum: [a, 1] }", "type", "1", "put it in quotes: \"1\""),
+            ("x: { type: [a] }", "type", "[a]", ""),
+            ("- bool", "type", "- bool", ""),
+        ] {
+            let (source, _, found) = read(text);
+            assert_eq!(found.len(), 1, "{text}: {found}");
+            let one = found.iter().next().unwrap();
+            assert_eq!(one.code, format!("pipeline/{code}"), "{text}");
+            assert_eq!(source.slice(one.primary().unwrap().span), at, "{text}");
+            assert!(help.is_empty() || one.help.as_deref() == Some(help), "{text}: {:?}", one.help);
+        }
+    }
+
+    #[test]
+    fn all_faults_are_found() {
+        let (_, shape, found) = read("a: boo\nb: { c: [nmber], d: bool }\ne: { type: int, mx: 1 }");
+        assert!(shape.is_none());
+        assert_eq!(found.len(), 3, "{found}");
     }
 }

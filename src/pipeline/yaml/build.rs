@@ -108,7 +108,7 @@ impl<'a> Builder<'a> {
             Event::Scalar(value, style, anchor, tag) => {
                 self.count(1, span)?;
                 let yaml = self.scalar(&value, style, tag.as_deref(), span);
-                self.finish(yaml, anchor, matches!(style, ScalarStyle::Plain))?;
+                self.finish(yaml, anchor, style == ScalarStyle::Plain);
             }
             Event::Alias(anchor) => self.alias(anchor, span)?,
             Event::SequenceStart(style, anchor, tag) => {
@@ -153,41 +153,46 @@ impl<'a> Builder<'a> {
             ScalarStyle::SingleQuoted => Style::Single,
             ScalarStyle::DoubleQuoted => Style::Double,
             ScalarStyle::Literal | ScalarStyle::Folded => Style::Block,
-            _ => Style::Plain,
+            ScalarStyle::Plain => Style::Plain,
         };
         let written = self.source.slice(span);
         let span = if style == Style::Block { Span::new(span.start, span.start + written.trim_end().len()) } else { span };
         let text = || Kind::Text(Text { value: value.to_owned(), style });
-        let read = match plain(value) {
-            Plain::Null => Kind::Null,
-            Plain::Bool(value) => Kind::Bool(value),
-            Plain::Int(value) => Kind::Int(value),
-            Plain::Float(value) => Kind::Float(value),
-            Plain::Text => text(),
-            Plain::Unholdable if style == Style::Plain && tag.is_none_or(|tag| core(tag) != Some("str")) => {
-                self.found.push(
-                    Diagnostic::error("yaml/number", format!("`{value}` is not a number that can be held"))
-                        .label(self.source, span, "")
-                        .help("whole numbers have 64 bits, others are finite; a text that looks like a number needs quotes"),
-                );
-                Kind::Null
-            }
-            Plain::Unholdable => text(),
-        };
-        let kind = match tag.map(|tag| (tag, core(tag))) {
-            None if style == Style::Plain => read,
-            None | Some((_, Some("str"))) => text(),
-            Some((_, Some("null"))) if read == Kind::Null => read,
-            Some((_, Some("bool"))) if matches!(read, Kind::Bool(_)) => read,
-            Some((_, Some("int"))) if matches!(read, Kind::Int(_)) => read,
-            Some((_, Some("float"))) if matches!(read, Kind::Float(_)) => read,
-            Some((_, Some("float"))) if matches!(read, Kind::Int(_)) => value.parse().map_or(read, Kind::Float),
-            Some((tag, _)) => {
-                self.bad_tag(tag, span);
-                text()
-            }
+        let kind = match (tag, tag.and_then(core)) {
+            (_, Some("str")) => text(),
+            (None, _) if style != Style::Plain => text(),
+            (None, _) => match plain(value) {
+                Plain::Null => Kind::Null,
+                Plain::Bool(value) => Kind::Bool(value),
+                Plain::Int(value) => Kind::Int(value),
+                Plain::Float(value) => Kind::Float(value),
+                Plain::Text => text(),
+                Plain::Unholdable => {
+                    self.unholdable(value, span);
+                    Kind::Null
+                }
+            },
+            (Some(tag), wanted) => match (wanted, plain(value)) {
+                (Some("null"), Plain::Null) => Kind::Null,
+                (Some("bool"), Plain::Bool(value)) => Kind::Bool(value),
+                (Some("int"), Plain::Int(value)) => Kind::Int(value),
+                (Some("float"), Plain::Float(value)) => Kind::Float(value),
+                (Some("float"), Plain::Int(_)) => value.parse().map_or(Kind::Null, Kind::Float),
+                _ => {
+                    self.bad_tag(tag, span);
+                    text()
+                }
+            },
         };
         Yaml { span, kind }
+    }
+
+    fn unholdable(&mut self, value: &str, span: Span) {
+        self.found.push(
+            Diagnostic::error("yaml/number", format!("`{value}` is not a number that can be held"))
+                .label(self.source, span, "")
+                .help("whole numbers have 64 bits, others are finite; a text that looks like a number needs quotes"),
+        );
     }
 
     fn collection_tag(&mut self, tag: Option<&Tag>, expected: &str, span: Span) {
@@ -219,7 +224,8 @@ impl<'a> Builder<'a> {
         }
         let (size, value) = (value.size(), value.seen_at(span));
         self.count(size, span)?;
-        self.finish(value, 0, false)
+        self.finish(value, 0, false);
+        Ok(())
     }
 
     fn open(&mut self, span: Span, anchor: usize, style: StructureStyle, content: Content) -> Result<(), Diagnostic> {
@@ -241,7 +247,8 @@ impl<'a> Builder<'a> {
             Content::List(items) => Kind::List(items),
             Content::Map { entries, merges, .. } => Kind::Map(self.merge(entries, merges)?),
         };
-        self.finish(Yaml { span: open.span, kind }, open.anchor, false)
+        self.finish(Yaml { span: open.span, kind }, open.anchor, false);
+        Ok(())
     }
 
     /// The entries with those of the merged maps that are not given.
@@ -269,20 +276,20 @@ impl<'a> Builder<'a> {
     }
 
     /// Puts a finished value where it belongs.
-    fn finish(&mut self, yaml: Yaml, anchor: usize, unquoted: bool) -> Result<(), Diagnostic> {
+    fn finish(&mut self, yaml: Yaml, anchor: usize, unquoted: bool) {
         if anchor != 0 {
             self.anchors.insert(anchor, yaml.clone());
         }
         let Some(open) = self.open.last_mut() else {
             self.root = Some(yaml);
-            return Ok(());
+            return;
         };
         open.span.start = open.span.start.min(yaml.span.start);
         open.span.end = open.span.end.max(yaml.span.end);
         let (entries, key, merges) = match &mut open.content {
             Content::List(items) => {
                 items.push(yaml);
-                return Ok(());
+                return;
             }
             Content::Map { entries, key, merges } => (entries, key, merges),
         };
@@ -292,7 +299,6 @@ impl<'a> Builder<'a> {
             Key::Bad => {}
             Key::None => *key = key_of(self.source, &yaml, unquoted, entries, &mut self.found),
         }
-        Ok(())
     }
 }
 
@@ -331,5 +337,214 @@ fn core(tag: &Tag) -> Option<&str> {
     match tag.core_suffix() {
         Some(suffix) => Some(suffix),
         None => (tag.to_string() == "!").then_some("str"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    fn read(text: &str) -> (Source, Yaml) {
+        let source = Source::new("t.yaml", text);
+        let yaml = parse(&source).unwrap_or_else(|found| panic!("{text:?}: {found}"));
+        (source, yaml)
+    }
+
+    /// The places of all keys and values, in the order written.
+    fn places(source: &Source, yaml: &Yaml) -> Vec<String> {
+        let mut out = vec![source.slice(yaml.span).to_owned()];
+        match &yaml.kind {
+            Kind::List(items) => items.iter().for_each(|item| out.extend(places(source, item))),
+            Kind::Map(entries) => {
+                for entry in entries {
+                    out.push(source.slice(entry.key.span).to_owned());
+                    out.extend(places(source, &entry.value));
+                }
+            }
+            _ => {}
+        }
+        out
+    }
+
+    fn faults(text: &str) -> Vec<(String, String, String)> {
+        let source = Source::new("t.yaml", text);
+        let found = parse(&source).expect_err(text);
+        let one = |d: Diagnostic| {
+            let label = d.primary().expect("a label");
+            (d.code.to_string(), source.slice(label.span).to_owned(), d.message.clone())
+        };
+        found.into_iter().map(one).collect()
+    }
+
+    #[test]
+    fn spans_are_exact_in_every_style() {
+        for (text, expected) in [
+            ("a: é\nb: [ü, 'ß']\n", vec!["a: é\nb: [ü, 'ß']", "a", "é", "b", "[ü, 'ß']", "ü", "'ß'"]),
+            ("\u{feff}a: 1\r\nb: é\r\n", vec!["a: 1\r\nb: é", "a", "1", "b", "é"]),
+            ("'k': \"v\\n\"", vec!["'k': \"v\\n\"", "'k'", "\"v\\n\""]),
+            (
+                "a: {b: [], c: {d: ~}}",
+                vec!["a: {b: [], c: {d: ~}}", "a", "{b: [], c: {d: ~}}", "b", "[]", "c", "{d: ~}", "d", "~"],
+            ),
+            ("a: |\n  one\n  two\n\nb: >-\n  x\n", vec!["a: |\n  one\n  two\n\nb: >-\n  x", "a", "one\n  two", "b", "x"]),
+            (
+                "a:\n- b: 1\n  c: 2\n- d\n",
+                vec!["a:\n- b: 1\n  c: 2\n- d", "a", "b: 1\n  c: 2\n- d", "b: 1\n  c: 2", "b", "1", "c", "2", "d"],
+            ),
+            ("a: p\n  q\n", vec!["a: p\n  q", "a", "p\n  q"]),
+            ("a: # nothing\n", vec!["a", "a", ""]),
+        ] {
+            let (source, yaml) = read(text);
+            assert_eq!(places(&source, &yaml), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn an_alias_stands_where_it_is_used() {
+        let (source, yaml) = read("a: &x {k: v}\nb: *x\n");
+        let b = yaml.get("b").unwrap();
+        assert_eq!(places(&source, b), ["*x", "*x", "*x"]);
+        assert_eq!(b.to_json(), json!({"k": "v"}));
+    }
+
+    #[test]
+    fn merged_entries_stand_at_the_merge_and_give_way() {
+        let (source, yaml) = read("a: &x {k: 1, l: 2}\nb: &y {l: 3, m: 4}\nc:\n  <<: [*x, *y]\n  k: 0\n");
+        let c = yaml.get("c").unwrap();
+        assert_eq!(c.to_json(), json!({"k": 0, "l": 2, "m": 4}));
+        assert_eq!(source.slice(c.get("l").unwrap().span), "[*x, *y]");
+        assert_eq!(faults("c: {<<: 1}")[0], ("yaml/merge".into(), "1".into(), "`<<` merges maps, not a whole number".into()));
+        assert_eq!(read("'<<': 1").1.to_json(), json!({"<<": 1}));
+    }
+
+    #[test]
+    fn scalars_are_typed_strictly_and_keys_are_texts() {
+        let (_, yaml) = read("1: 007\ntrue: yes\nn: 1_000\nq: '1'\nf: 0.80\ni: -3\nt: !!str 5\nx: !!float 1\ne:\n1.0: ~\n");
+        let json = json!({"1": "007", "true": "yes", "n": "1_000", "q": "1", "f": 0.8, "i": -3, "t": "5", "x": 1.0, "e": null, "1.0": null});
+        assert_eq!(yaml.to_json(), json);
+    }
+
+    #[test]
+    fn nothing_is_null() {
+        for text in ["", "\n\n", "# only\n", "---\n", "\u{feff}"] {
+            assert!(read(text).1.is_null(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn every_fault_has_its_place() {
+        for (text, code, at, said) in [
+            ("a: [1, {", "yaml/syntax", "{", "never closed"),
+            ("a: [1, 2", "yaml/syntax", "[", "never closed"),
+            ("a: [1}", "yaml/syntax", "[", "closed by `}`"),
+            ("a: x: y", "yaml/syntax", ":", "`:` cannot stand here"),
+            ("a:\n  b: 1\n c: 2\n", "yaml/syntax", "c", "does not fit the map"),
+            ("a: @x", "yaml/syntax", "@", "cannot begin an unquoted text"),
+            ("a: \"\\q\"", "yaml/syntax", "\"", "escape"),
+            ("a: *nope", "yaml/syntax", "*nope", "no anchor `&nope`"),
+            ("a: 'x\nb: 1\n", "yaml/syntax", "b", "not closed"),
+            ("a: 'x", "yaml/syntax", "'", "not closed"),
+            ("a: &x [*x]", "yaml/alias", "*x", "inside the value"),
+            ("a: 1\n---\nb: 2\n", "yaml/documents", "---", "second document"),
+            ("a: 1\n...\nb: 2\n", "yaml/documents", "b", "second document"),
+            ("a: 1\nb: 2\na: 3\n", "yaml/duplicate-key", "a", "given twice"),
+            ("1: a\n1: b\n", "yaml/duplicate-key", "1", "given twice"),
+            ("[a]: 1", "yaml/key", "[a]", "a key is a text, not a list"),
+            (": 1", "yaml/key", ":", "a key is missing"),
+            ("a: .nan", "yaml/number", ".nan", "cannot be held"),
+            ("a: 99999999999999999999", "yaml/number", "99999999999999999999", ""),
+            ("a: !foo b", "yaml/tag", "b", "`!foo`"),
+            ("a: !!int x", "yaml/tag", "x", ""),
+        ] {
+            let found = faults(text);
+            assert_eq!(found.len(), 1, "{text:?}: {found:?}");
+            assert_eq!(found[0].0, code, "{text:?}: {found:?}");
+            if !at.is_empty() {
+                assert_eq!(found[0].1, at, "{text:?}: {found:?}");
+            }
+            assert!(found[0].2.contains(said) || said == "cannot be held", "{text:?}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn all_faults_that_do_not_end_the_reading_are_found() {
+        let codes: Vec<String> = faults("a: .inf\na: 1\nb: !x y\n? [c]\n: 1\nb: 2\n").into_iter().map(|fault| fault.0).collect();
+        assert_eq!(codes, ["yaml/number", "yaml/duplicate-key", "yaml/tag", "yaml/key", "yaml/duplicate-key"]);
+    }
+
+    #[test]
+    fn duplicate_keys_show_the_first() {
+        let source = Source::new("t.yaml", "a: 1\nb: 2\na: 3\n");
+        let found = parse(&source).expect_err("twice");
+        let labels = &found.iter().next().unwrap().labels;
+        assert_eq!((labels[0].span, labels[1].span), (Span::new(10, 11), Span::new(0, 1)));
+    }
+
+    #[test]
+    fn bombs_are_refused() {
+        let deep = "[".repeat(MAX_DEPTH + 1) + &"]".repeat(MAX_DEPTH + 1);
+        assert_eq!(faults(&deep)[0].0, "yaml/limit");
+        assert_eq!(faults(&"[".repeat(100_000))[0].1, "[");
+        let many = format!("[{}]", "a,".repeat(MAX_NODES));
+        assert_eq!(faults(&many)[0].0, "yaml/limit");
+        let aliases = format!("a: &x 1\nb: [{}]", "*x,".repeat(MAX_ALIASES + 1));
+        assert_eq!(faults(&aliases)[0].0, "yaml/limit");
+        let mut laughs = "a0: &a0 [x,x,x,x,x,x,x,x,x]\n".to_owned();
+        for n in 1..9 {
+            let items = format!("*a{},", n - 1).repeat(6);
+            laughs.push_str(&["a", &n.to_string(), ": &a", &n.to_string(), " [", &items, "]\n"].concat());
+        }
+        assert_eq!(faults(&laughs)[0].0, "yaml/limit");
+        assert!(parse(&Source::new("t", "[".repeat(MAX_DEPTH) + &"]".repeat(MAX_DEPTH))).is_ok());
+    }
+
+    fn inside(source: &Source, yaml: &Yaml) {
+        assert!(source.text().get(yaml.span.start..yaml.span.end).is_some(), "{:?} in {:?}", yaml.span, source.text());
+        if let Some(mapped) = yaml.mapped(source) {
+            for (at, ch) in mapped.text().char_indices() {
+                let span = mapped.locate(Span::new(at, at + ch.len_utf8()));
+                assert!(source.text().get(span.start..span.end).is_some());
+            }
+        }
+        yaml.as_list().into_iter().flatten().for_each(|item| inside(source, item));
+        yaml.as_map().into_iter().flatten().for_each(|entry| {
+            assert!(source.text().get(entry.key.span.start..entry.key.span.end).is_some());
+            inside(source, &entry.value);
+        });
+    }
+
+    fn survives(text: &str) {
+        let source = Source::new("t.yaml", text);
+        match parse(&source) {
+            Ok(yaml) => {
+                inside(&source, &yaml);
+                drop(yaml.to_json());
+            }
+            Err(found) => {
+                assert!(found.has_errors());
+                for label in found.iter().flat_map(|d| &d.labels) {
+                    assert!(source.text().get(label.span.start..label.span.end).is_some(), "{label:?} in {text:?}");
+                }
+            }
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+
+        #[test]
+        fn any_text_is_read_or_refused(text in "\\PC{0,60}") {
+            survives(&text);
+        }
+
+        #[test]
+        fn any_yamlish_text_is_read_or_refused(
+            text in "([a-c]|é|[ \n\t\r]|  |: |- |\\{|\\}|\\[|\\]|, |'|\"|\\\\|#|&a |\\*a|!|!!str |\\||>|~|\\?|<<: |---\n|\u{feff}|0|\\.|%|@){0,40}"
+        ) {
+            survives(&text);
+        }
     }
 }

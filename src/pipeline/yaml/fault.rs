@@ -42,7 +42,7 @@ fn explain(kind: &ErrorKind, token: &str) -> (String, Option<&'static str>) {
     const TABS: &str = "indent with spaces";
     match kind {
         K::UnclosedFlowCollection { open } => (format!("this `{open}` is never closed"), None),
-        K::MismatchedFlowCollectionEnd { open, close } => (format!("a `{open}` is closed by `{close}` here"), None),
+        K::MismatchedFlowCollectionEnd { open, close } => (format!("this `{open}` is closed by `{close}`"), None),
         K::MisplacedFlowCollectionEnd => (format!("`{token}` closes nothing"), Some(QUOTE)),
         K::UnclosedQuotedScalar | K::InvalidQuotedScalarIndent | K::DocumentIndicatorInQuotedScalar => {
             ("a quoted text is not closed before this".into(), Some("close the quote, or indent the lines of the text"))

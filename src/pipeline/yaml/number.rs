@@ -25,10 +25,10 @@ pub(super) fn plain(text: &str) -> Plain {
         return Plain::Unholdable;
     }
     if let Some((radix, digits)) = text.strip_prefix("0x").map(|d| (16, d)).or(text.strip_prefix("0o").map(|d| (8, d))) {
-        return match digits.chars().all(|c| c.is_digit(radix)) && !digits.is_empty() {
-            true => i64::from_str_radix(digits, radix).map_or(Plain::Unholdable, Plain::Int),
-            false => Plain::Text,
-        };
+        if digits.is_empty() || !digits.chars().all(|c| c.is_digit(radix)) {
+            return Plain::Text;
+        }
+        return i64::from_str_radix(digits, radix).map_or(Plain::Unholdable, Plain::Int);
     }
     if is_whole(unsigned) {
         return text.parse().map_or(Plain::Unholdable, Plain::Int);

@@ -46,9 +46,11 @@ impl<'a> Reader<'a> {
         self.source
     }
 
-    /// What was found so far; ends the reading.
+    /// Ends the reading: what was found, in the order of the text.
     pub fn finish(self) -> Diagnostics {
-        self.found
+        let mut found: Vec<Diagnostic> = self.found.into_iter().collect();
+        found.sort_by_key(|diagnostic| diagnostic.primary().map(|label| label.span.start));
+        found.into_iter().collect()
     }
 
     /// An error with the code `AREA/name`, labelled at `span`, to be completed and [`push`](Self::push)ed.
@@ -164,7 +166,7 @@ impl<'a> Reader<'a> {
             }
             let error = if later.contains(&key) {
                 self.error("not-supported", format!("`{key}` of {what} is not supported yet"), entry.key.span, "")
-                    .help("leave it out for now; it would be ignored")
+                    .help("leave it out for now")
             } else {
                 self.error("unknown-key", format!("`{key}` is not a key of {what}"), entry.key.span, "unknown key")
                     .maybe_help(did_you_mean(key, known.iter().copied()))
@@ -173,16 +175,22 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Says that `what` is not what was `wanted`.
+    /// Says that `what` is not what was `wanted`, and finds nothing.
     fn wrong<T>(&mut self, yaml: &Yaml, what: &str, wanted: &str) -> Option<T> {
         let got = match &yaml.kind {
+            Kind::Null => {
+                let error = self.error("empty", format!("{what} is empty"), yaml.span, format!("expected {wanted}"));
+                self.push(error);
+                return None;
+            }
             Kind::Int(value) => format!("{value}"),
             Kind::Float(value) => format!("{value}"),
             Kind::Bool(value) => format!("`{value}`"),
+            Kind::Text(text) if text.value.len() <= 40 && !text.value.contains('\n') => format!("the text `{}`", text.value),
             _ => yaml.what().to_owned(),
         };
-        let error =
-            self.error("type", format!("{what} is {wanted}, not {got}"), yaml.head(self.source), format!("expected {wanted}"));
+        let message = format!("{what} is {wanted}, not {got}");
+        let error = self.error("type", message, yaml.head(self.source), format!("expected {wanted}"));
         let written = self.source.slice(yaml.span);
         let scalar = matches!(yaml.kind, Kind::Int(_) | Kind::Float(_) | Kind::Bool(_)) && !written.starts_with('*');
         let quote = (wanted == "a text" && scalar).then(|| format!("put it in quotes: \"{written}\""));
@@ -195,5 +203,46 @@ fn bounds(range: &RangeInclusive<i64>) -> String {
     match (*range.start(), *range.end()) {
         (start, i64::MAX) => format!("{start} or more"),
         (start, end) => format!("a whole number from {start} to {end}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::super::parse;
+    use super::*;
+
+    #[test]
+    fn a_file_is_read_to_its_end_whatever_is_wrong() {
+        let source = Source::new(
+            "asterisk.yaml",
+            "n: 7\nlist: [a, 2]\nname: x\nflag: on\nhalf: .5\nmode: fasst\nnmae: y\nsoon: 1\nnone:\n",
+        );
+        let tree = parse(&source).unwrap();
+        let mut reader = Reader::new(&source, "config");
+        let fields = reader.map(&tree, "a project file").unwrap();
+        let at = |key: &str| &fields.entry(key).unwrap().value;
+        assert_eq!(reader.text(at("name"), "`name`").unwrap().value, "x");
+        assert_eq!(reader.int(at("n"), "`n`", &(1..=7)), Some(7));
+        assert_eq!((reader.number(at("n"), "`n`"), reader.number(at("half"), "`half`")), (Some(7.0), Some(0.5)));
+        assert_eq!(reader.texts(at("list"), "`list`").unwrap().len(), 1);
+        assert_eq!(reader.bool(at("flag"), "`flag`"), None);
+        assert_eq!(reader.int(at("n"), "`n`", &(8..=i64::MAX)), None);
+        assert_eq!(reader.one_of(at("mode"), "`mode`", &[("fast", 1), ("slow", 2)]), None);
+        assert_eq!(reader.text(at("none"), "`none`"), None);
+        reader.known_keys(fields, "a project file", &["n", "list", "name", "flag", "half", "mode", "none"], &["soon"]);
+        let said: Vec<String> = reader.finish().iter().map(|d| format!("{} {d}", d.code)).collect();
+        assert_eq!(
+            said,
+            [
+                "config/type asterisk.yaml:1:4: `n` is 8 or more, not 7",
+                "config/type asterisk.yaml:2:11: an item of `list` is a text, not 2",
+                "config/type asterisk.yaml:4:7: `flag` is `true` or `false`, not the text `on`",
+                "config/type asterisk.yaml:6:7: `mode` is `fast` or `slow`, not `fasst`",
+                "config/unknown-key asterisk.yaml:7:1: `nmae` is not a key of a project file",
+                "config/not-supported asterisk.yaml:8:1: `soon` of a project file is not supported yet",
+                "config/empty asterisk.yaml:9:5: `none` is empty",
+            ]
+        );
     }
 }
