@@ -1,0 +1,185 @@
+//! Regular expressions, in the syntax of the `regex` crate: linear time, no look-around, no back-references.
+
+use super::HostFn;
+use super::args::{MAX_ITEMS, MAX_TEXT, Outcome, bounded, fail};
+use regex::{Regex, RegexBuilder};
+use rhai::{Array, Dynamic, ImmutableString};
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+const GROUP: &str = "regex";
+
+/// The largest compiled pattern, in bytes.
+const MAX_COMPILED: usize = 1 << 20;
+
+/// How many compiled patterns a thread keeps; scripts have far fewer.
+const KEPT: usize = 256;
+
+/// The functions of this group.
+pub(super) const TABLE: &[HostFn] = &[
+    HostFn {
+        name: "regex_is_match",
+        signature: "regex_is_match(text: string, pattern: string) -> bool",
+        group: GROUP,
+        doc: "Whether the pattern matches anywhere in the text.",
+        example: r#"regex_is_match("offset 512 ns", `offset \d+`)"#,
+        result: "true",
+        bind: |engine, name| {
+            engine.register_fn(name, |text: &str, pattern: &str| with(text, pattern, |regex| Ok(regex.is_match(text))));
+        },
+    },
+    HostFn {
+        name: "regex_find",
+        signature: "regex_find(text: string, pattern: string) -> string or ()",
+        group: GROUP,
+        doc: "The first match of the pattern in the text, or () if there is none.",
+        example: r#"regex_find("offset 512 ns", `\d+`)"#,
+        result: r#""512""#,
+        bind: |engine, name| {
+            engine.register_fn(name, |text: &str, pattern: &str| with(text, pattern, |regex| Ok(find(regex, text))));
+        },
+    },
+    HostFn {
+        name: "regex_find_all",
+        signature: "regex_find_all(text: string, pattern: string) -> list of string",
+        group: GROUP,
+        doc: "All matches of the pattern in the text, without overlaps.",
+        example: r#"regex_find_all("a1 b22", `\d+`)"#,
+        result: r#"["1", "22"]"#,
+        bind: |engine, name| {
+            engine.register_fn(name, |text: &str, pattern: &str| with(text, pattern, |regex| find_all(regex, text)));
+        },
+    },
+    HostFn {
+        name: "regex_captures",
+        signature: "regex_captures(text: string, pattern: string) -> list or ()",
+        group: GROUP,
+        doc: "The first match and its groups, as a list: item 0 is the whole match, a group that took no part in it is (); or () if \
+              nothing matches.",
+        example: r#"regex_captures("main.go:77", `(\w+)\.go:(\d+)(!)?`)"#,
+        result: r#"["main.go:77", "main", "77", ()]"#,
+        bind: |engine, name| {
+            engine.register_fn(name, |text: &str, pattern: &str| with(text, pattern, |regex| Ok(captures(regex, text))));
+        },
+    },
+    HostFn {
+        name: "regex_replace_all",
+        signature: "regex_replace_all(text: string, pattern: string, replacement: string) -> string",
+        group: GROUP,
+        doc: "The text with every match replaced; in the replacement `$1` or `${name}` stands for a group and `$$` for a dollar.",
+        example: r#"regex_replace_all("a=1, b=2", `(\w)=(\d)`, "$2:$1")"#,
+        result: r#""1:a, 2:b""#,
+        bind: |engine, name| {
+            engine.register_fn(name, |text: &str, pattern: &str, replacement: &str| {
+                with(text, pattern, |regex| replace_all(regex, text, replacement))
+            });
+        },
+    },
+    HostFn {
+        name: "regex_count",
+        signature: "regex_count(text: string, pattern: string) -> int",
+        group: GROUP,
+        doc: "How often the pattern matches in the text, without overlaps.",
+        example: r#"regex_count("fail, fail, pass", "fail")"#,
+        result: "2",
+        bind: |engine, name| {
+            engine.register_fn(name, |text: &str, pattern: &str| {
+                with(text, pattern, |regex| Ok(i64::try_from(regex.find_iter(text).count()).unwrap_or(i64::MAX)))
+            });
+        },
+    },
+];
+
+thread_local! {
+    static COMPILED: RefCell<HashMap<String, Regex>> = RefCell::new(HashMap::new());
+}
+
+/// Works with a compiled pattern; the texts it is used on are bounded, as nothing can interrupt it.
+fn with<T>(text: &str, pattern: &str, work: impl FnOnce(&Regex) -> Outcome<T>) -> Outcome<T> {
+    if text.len() > MAX_TEXT {
+        return fail(format!("patterns are for texts of at most {MAX_TEXT} bytes; this one has {}", text.len()));
+    }
+    work(&compiled(pattern)?)
+}
+
+fn compiled(pattern: &str) -> Outcome<Regex> {
+    if let Some(regex) = COMPILED.with_borrow(|compiled| compiled.get(pattern).cloned()) {
+        return Ok(regex);
+    }
+    let built = RegexBuilder::new(pattern).size_limit(MAX_COMPILED).dfa_size_limit(MAX_COMPILED).build();
+    let regex = match built {
+        Ok(regex) => regex,
+        Err(error) => return fail(format!("the pattern `{pattern}` is not a regular expression: {error}")),
+    };
+    COMPILED.with_borrow_mut(|compiled| {
+        if compiled.len() >= KEPT {
+            compiled.clear();
+        }
+        compiled.insert(pattern.to_owned(), regex.clone());
+    });
+    Ok(regex)
+}
+
+fn find(regex: &Regex, text: &str) -> Dynamic {
+    regex.find(text).map_or(Dynamic::UNIT, |found| ImmutableString::from(found.as_str()).into())
+}
+
+fn find_all(regex: &Regex, text: &str) -> Outcome<Array> {
+    let found: Array = regex.find_iter(text).take(MAX_ITEMS + 1).map(|found| Dynamic::from(found.as_str().to_owned())).collect();
+    if found.len() > MAX_ITEMS { fail(format!("the pattern matches more than {MAX_ITEMS} times")) } else { Ok(found) }
+}
+
+fn captures(regex: &Regex, text: &str) -> Dynamic {
+    let group = |group: Option<regex::Match<'_>>| group.map_or(Dynamic::UNIT, |found| Dynamic::from(found.as_str().to_owned()));
+    regex.captures(text).map_or(Dynamic::UNIT, |captures| Dynamic::from_array(captures.iter().map(group).collect()))
+}
+
+fn replace_all(regex: &Regex, text: &str, replacement: &str) -> Outcome<String> {
+    let mut out = String::new();
+    let mut done = 0;
+    for captures in regex.captures_iter(text) {
+        let Some(whole) = captures.get(0) else { continue };
+        out.push_str(&text[done..whole.start()]);
+        captures.expand(replacement, &mut out);
+        out = bounded(out)?;
+        done = whole.end();
+    }
+    out.push_str(&text[done..]);
+    bounded(out)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    #[test]
+    fn a_bad_pattern_is_explained_by_its_compiler() {
+        let error = compiled("a(b").unwrap_err().to_string();
+        assert!(error.contains("`a(b`") && error.contains("unclosed group"), "{error}");
+        assert!(compiled(r"\w{1000}{1000}").unwrap_err().to_string().contains("size limit"));
+    }
+
+    #[test]
+    fn no_match_is_unit_or_empty() {
+        let regex = compiled("x").unwrap();
+        assert!(find(&regex, "a").is_unit() && captures(&regex, "a").is_unit() && find_all(&regex, "a").unwrap().is_empty());
+    }
+
+    #[test]
+    fn results_are_bounded() {
+        let text = "a".repeat(MAX_ITEMS + 1);
+        assert!(find_all(&compiled("a").unwrap(), &text).is_err());
+        assert!(replace_all(&compiled("a").unwrap(), &text, &"b".repeat(100)).is_err());
+        assert!(with(&"a".repeat(MAX_TEXT + 1), "a", |_| Ok(())).is_err());
+    }
+
+    #[test]
+    fn few_patterns_are_kept() {
+        for index in 0..2 * KEPT {
+            compiled(&format!("p{index}")).unwrap();
+        }
+        assert!(COMPILED.with_borrow(|compiled| compiled.len() <= KEPT));
+    }
+}
