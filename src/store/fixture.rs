@@ -11,14 +11,14 @@ use tempfile::TempDir;
 /// A store in a directory that goes away with it.
 pub(super) struct Fixture {
     pub(super) store: Store,
-    pub(super) dir: TempDir,
+    _dir: TempDir,
 }
 
 impl Fixture {
     pub(super) fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
         let store = Store::open(&dir.path().join("store.db"), Durability::Batch).unwrap();
-        Self { store, dir }
+        Self { store, _dir: dir }
     }
 
     /// Begins a run over the launch's cases.
