@@ -15,7 +15,7 @@ const MAX_COMPLAINTS: usize = 20;
 pub(super) struct Node<'a> {
     /// The value.
     pub(super) value: &'a Value,
-    up: Option<(&'a Node<'a>, Step<'a>)>,
+    up: Option<(&'a Self, Step<'a>)>,
 }
 
 impl<'a> Node<'a> {
@@ -118,12 +118,10 @@ impl<'s> Fields<'s> {
             let subject = if name.is_empty() { "the launch".to_owned() } else { format!("`{name}`") };
             let keys = node.value.as_object().into_iter().flat_map(Map::keys).map(String::as_str);
             let slip = nearest(key, keys);
-            let message = if node.value.get(key).is_some() {
-                format!("`{key}` of {subject} is null")
-            } else {
-                format!("{subject} has no `{key}`")
-            };
+            let is_null = node.value.get(key).is_some();
+            let message = if is_null { format!("`{key}` of {subject} is null") } else { format!("{subject} has no `{key}`") };
             let (span, label) = match slip {
+                _ if is_null => (json_span::locate_key(source.text(), &path, key), "is null".to_owned()),
                 Some(slip) => (json_span::locate_key(source.text(), &path, slip), format!("is this meant to be `{key}`?")),
                 None => (json_span::locate(source.text(), &path), format!("no `{key}` in here")),
             };
@@ -189,26 +187,21 @@ impl<'s> Fields<'s> {
     /// A time: milliseconds since 1970, or RFC 3339. A text that is no time is left out and noted: it spoils no analysis.
     pub(super) fn time(&mut self, node: &Node<'_>, key: &str) -> Option<Timestamp> {
         let field = node.get(key)?;
-        match field.value {
-            Value::Number(number) => match number.as_i64() {
-                Some(millis) => Some(Timestamp::from_millis(millis)),
-                None => {
-                    self.wrong_type(&field, "milliseconds since 1970 or an RFC 3339 time");
-                    None
-                }
-            },
+        let time = match field.value {
+            Value::Number(number) => number.as_i64().map(Timestamp::from_millis),
             Value::String(text) => {
                 let time = times::parse(text);
                 if time.is_none() && !text.trim().is_empty() {
                     self.notes.push(format!("`{}` of {} is no time and was left out", text.escape_debug(), field.name()));
                 }
-                time
+                return time;
             }
-            _ => {
-                self.wrong_type(&field, "milliseconds since 1970 or an RFC 3339 time");
-                None
-            }
+            _ => None,
+        };
+        if time.is_none() {
+            self.wrong_type(&field, "milliseconds since 1970 or an RFC 3339 time");
         }
+        time
     }
 
     /// The member `key` if it is an object; complains if it is something else.
@@ -254,6 +247,8 @@ fn type_name(value: &Value) -> &'static str {
 mod tests {
     use super::*;
 
+    type Read = fn(&mut Fields<'_>, &Node<'_>) -> Option<String>;
+
     fn with<T>(text: &str, read: impl FnOnce(&mut Fields<'_>, &Node<'_>) -> Option<T>) -> Result<T, String> {
         let source = Source::new("x.json", text);
         let value = json_span::parse(&source).expect("json");
@@ -272,7 +267,7 @@ mod tests {
 
     #[test]
     fn complaints_say_where_and_what() {
-        let table: [(&str, fn(&mut Fields<'_>, &Node<'_>) -> Option<String>, &str); 5] = [
+        let table: [(&str, Read, &str); 5] = [
             ("{\n \"a\": [1]}", |f, n| f.required_text(n, "a", ""), "x.json:2:7: `a` is a list, but should be a text"),
             (
                 r#"{"id": 1.5}"#,

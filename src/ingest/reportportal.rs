@@ -156,8 +156,9 @@ fn fill(launch: &mut Launch, items: &[Item], limits: Limits) {
     if containers > 0 {
         launch.notes.push(format!("{} left out", counted(containers, "container item")));
     }
+    let explained = tree.holding(is_failure);
     for (index, item) in items.iter().enumerate() {
-        if tree.is_container(index) && is_failure(item) && !tree.holds(index, is_failure) {
+        if tree.is_container(index) && is_failure(item) && !explained.contains(&index) {
             launch.notes.push(format!(
                 "container item `{}` ({}) is {}, but no failed test in it is listed",
                 item.name, item.id, item.status
