@@ -65,14 +65,16 @@ pub(super) struct Fields<'s> {
     source: &'s Source,
     found: Diagnostics,
     uncounted: usize,
-    /// What was left out although it could not be read, for the launch's notes.
+    /// How many times could not be read, and a remark on the first.
+    unread_times: (usize, String),
+    /// Remarks for the launch's notes.
     pub(super) notes: Vec<String>,
 }
 
 impl<'s> Fields<'s> {
     /// A reader of one source.
     pub(super) fn new(source: &'s Source) -> Self {
-        Self { source, found: Diagnostics::new(), uncounted: 0, notes: Vec::new() }
+        Self { source, found: Diagnostics::new(), uncounted: 0, unread_times: (0, String::new()), notes: Vec::new() }
     }
 
     /// `value` unless something was wrong.
@@ -184,24 +186,37 @@ impl<'s> Fields<'s> {
         number
     }
 
-    /// A time: milliseconds since 1970, or RFC 3339. A text that is no time is left out and noted: it spoils no analysis.
+    /// A time: milliseconds since 1970, or RFC 3339. What is no time is left out and noted: it spoils no analysis.
     pub(super) fn time(&mut self, node: &Node<'_>, key: &str) -> Option<Timestamp> {
         let field = node.get(key)?;
         let time = match field.value {
-            Value::Number(number) => number.as_i64().map(Timestamp::from_millis),
-            Value::String(text) => {
-                let time = times::parse(text);
-                if time.is_none() && !text.trim().is_empty() {
-                    self.notes.push(format!("`{}` of {} is no time and was left out", text.escape_debug(), field.name()));
-                }
-                return time;
+            Value::String(text) if text.trim().is_empty() => return None,
+            Value::String(text) => times::parse(text),
+            Value::Number(number) => number.as_i64().and_then(times::from_millis),
+            _ => {
+                self.wrong_type(&field, "milliseconds since 1970 or an RFC 3339 time");
+                return None;
             }
-            _ => None,
         };
         if time.is_none() {
-            self.wrong_type(&field, "milliseconds since 1970 or an RFC 3339 time");
+            let (count, first) = &mut self.unread_times;
+            *count += 1;
+            if first.is_empty() {
+                *first = format!("{} = {}", field.name(), field.value);
+            }
         }
         time
+    }
+
+    /// All remarks for the launch's notes.
+    pub(super) fn take_notes(&mut self) -> Vec<String> {
+        let mut notes = std::mem::take(&mut self.notes);
+        match &self.unread_times {
+            (0, _) => {}
+            (1, first) => notes.push(format!("a time that is none was left out: {first}")),
+            (count, first) => notes.push(format!("{count} times that are none were left out, the first: {first}")),
+        }
+        notes
     }
 
     /// The member `key` if it is an object; complains if it is something else.

@@ -11,11 +11,12 @@ use std::collections::HashSet;
 fn a_large_launch_takes_no_endless_time() {
     let items: Vec<String> = (0..20_000)
         .map(|number| {
-            format!(r#"{{"id": "same", "path": "1.{number}", "parent": {number}, "name": "t{number}", "status": "FAILED"}}"#)
+            format!(r#"{{"id": "same", "path": "1.{number}", "parent": {number}, "name": "t{number}", "status": "FAILED", "startTime": "?", "hasChildren": true}}"#)
         })
         .collect();
     let launch = read(&text(&format!(r#"{{"run_id": 1, "name": "n", "failure_list": [{}]}}"#, items.join(",")))).unwrap();
     assert_eq!(launch.cases.len(), 20_000);
+    assert_eq!(launch.notes.len(), 7, "{:?}", launch.notes);
     assert_eq!(launch.cases.last().unwrap().id, "same#20000");
 }
 

@@ -218,7 +218,7 @@ fn items_with_logs_and_what_exporters_call_things_are_read() {
     let first = &launch.cases[0];
     assert_eq!((first.name.as_str(), first.suite.as_str(), first.duration_s), ("first test", "suite", Some(1.5)));
     assert_eq!(first.error_message, "boom <1>");
-    assert_eq!(first.log_snippet, "2026-03-02T02:00:00.5Z INFO starting\n2026-03-02T02:00:01Z 40000\nboom <1>");
+    assert_eq!(first.log_snippet, "2026-03-02T02:00:00.5Z INFO starting\n2026-03-02T02:00:01Z ERROR\nboom <1>");
     assert_eq!(first.source_defect.as_deref(), Some("pb001"));
     let expected = [
         ("ci-lane", "x"),
@@ -238,9 +238,8 @@ fn items_with_logs_and_what_exporters_call_things_are_read() {
     let notes = [
         "1 container item left out",
         "2 items that did not fail left out (1 passed, 1 skipped)",
-        "`soon` of [2].startTime is no time and was left out",
-        "`soon` of [5].startTime is no time and was left out",
         "1 item listed twice left out",
+        "2 times that are none were left out, the first: [2].startTime = \"soon\"",
     ];
     assert_eq!(launch.notes, notes);
 }
