@@ -126,13 +126,11 @@ fn list(source: &Source, value: Value) -> Result<Format, Diagnostic> {
         return Ok(Format::ReportPortalItems(value));
     }
     let place = [Step::Index(0)];
-    match foreign::element(first) {
-        Some(known) => Err(refuse(source, key(source, &place, known), known.what, known.help)),
-        None => {
-            let help = format!("the elements of a list of items need `id`, `name` and `status`; {WANTED}");
-            Err(refuse(source, json_span::locate(source.text(), &place), "a JSON list of something else than test items", &help))
-        }
+    if let Some(known) = foreign::element(first) {
+        return Err(refuse(source, key(source, &place, known), known.what, known.help));
     }
+    let help = format!("the elements of a list of items need `id`, `name` and `status`; {WANTED}");
+    Err(refuse(source, json_span::locate(source.text(), &place), "a JSON list of something else than test items", &help))
 }
 
 /// True if the value has what every item must have.

@@ -15,7 +15,7 @@ const MAX_COMPLAINTS: usize = 20;
 pub(super) struct Node<'a> {
     /// The value.
     pub(super) value: &'a Value,
-    up: Option<(&'a Node<'a>, Step<'a>)>,
+    up: Option<(&'a Self, Step<'a>)>,
 }
 
 impl<'a> Node<'a> {
@@ -65,14 +65,16 @@ pub(super) struct Fields<'s> {
     source: &'s Source,
     found: Diagnostics,
     uncounted: usize,
-    /// What was left out although it could not be read, for the launch's notes.
+    /// How many times could not be read, and a remark on the first.
+    unread_times: (usize, String),
+    /// Remarks for the launch's notes.
     pub(super) notes: Vec<String>,
 }
 
 impl<'s> Fields<'s> {
     /// A reader of one source.
     pub(super) fn new(source: &'s Source) -> Self {
-        Self { source, found: Diagnostics::new(), uncounted: 0, notes: Vec::new() }
+        Self { source, found: Diagnostics::new(), uncounted: 0, unread_times: (0, String::new()), notes: Vec::new() }
     }
 
     /// `value` unless something was wrong.
@@ -118,12 +120,10 @@ impl<'s> Fields<'s> {
             let subject = if name.is_empty() { "the launch".to_owned() } else { format!("`{name}`") };
             let keys = node.value.as_object().into_iter().flat_map(Map::keys).map(String::as_str);
             let slip = nearest(key, keys);
-            let message = if node.value.get(key).is_some() {
-                format!("`{key}` of {subject} is null")
-            } else {
-                format!("{subject} has no `{key}`")
-            };
+            let is_null = node.value.get(key).is_some();
+            let message = if is_null { format!("`{key}` of {subject} is null") } else { format!("{subject} has no `{key}`") };
             let (span, label) = match slip {
+                _ if is_null => (json_span::locate_key(source.text(), &path, key), "is null".to_owned()),
                 Some(slip) => (json_span::locate_key(source.text(), &path, slip), format!("is this meant to be `{key}`?")),
                 None => (json_span::locate(source.text(), &path), format!("no `{key}` in here")),
             };
@@ -186,29 +186,37 @@ impl<'s> Fields<'s> {
         number
     }
 
-    /// A time: milliseconds since 1970, or RFC 3339. A text that is no time is left out and noted: it spoils no analysis.
+    /// A time: milliseconds since 1970, or RFC 3339. What is no time is left out and noted: it spoils no analysis.
     pub(super) fn time(&mut self, node: &Node<'_>, key: &str) -> Option<Timestamp> {
         let field = node.get(key)?;
-        match field.value {
-            Value::Number(number) => match number.as_i64() {
-                Some(millis) => Some(Timestamp::from_millis(millis)),
-                None => {
-                    self.wrong_type(&field, "milliseconds since 1970 or an RFC 3339 time");
-                    None
-                }
-            },
-            Value::String(text) => {
-                let time = times::parse(text);
-                if time.is_none() && !text.trim().is_empty() {
-                    self.notes.push(format!("`{}` of {} is no time and was left out", text.escape_debug(), field.name()));
-                }
-                time
-            }
+        let time = match field.value {
+            Value::String(text) if text.trim().is_empty() => return None,
+            Value::String(text) => times::parse(text),
+            Value::Number(number) => number.as_i64().and_then(times::from_millis),
             _ => {
                 self.wrong_type(&field, "milliseconds since 1970 or an RFC 3339 time");
-                None
+                return None;
+            }
+        };
+        if time.is_none() {
+            let (count, first) = &mut self.unread_times;
+            *count += 1;
+            if first.is_empty() {
+                *first = format!("{} = {}", field.name(), field.value);
             }
         }
+        time
+    }
+
+    /// All remarks for the launch's notes.
+    pub(super) fn take_notes(&mut self) -> Vec<String> {
+        let mut notes = std::mem::take(&mut self.notes);
+        match &self.unread_times {
+            (0, _) => {}
+            (1, first) => notes.push(format!("a time that is none was left out: {first}")),
+            (count, first) => notes.push(format!("{count} times that are none were left out, the first: {first}")),
+        }
+        notes
     }
 
     /// The member `key` if it is an object; complains if it is something else.
@@ -254,6 +262,8 @@ fn type_name(value: &Value) -> &'static str {
 mod tests {
     use super::*;
 
+    type Read = fn(&mut Fields<'_>, &Node<'_>) -> Option<String>;
+
     fn with<T>(text: &str, read: impl FnOnce(&mut Fields<'_>, &Node<'_>) -> Option<T>) -> Result<T, String> {
         let source = Source::new("x.json", text);
         let value = json_span::parse(&source).expect("json");
@@ -272,7 +282,7 @@ mod tests {
 
     #[test]
     fn complaints_say_where_and_what() {
-        let table: [(&str, fn(&mut Fields<'_>, &Node<'_>) -> Option<String>, &str); 5] = [
+        let table: [(&str, Read, &str); 5] = [
             ("{\n \"a\": [1]}", |f, n| f.required_text(n, "a", ""), "x.json:2:7: `a` is a list, but should be a text"),
             (
                 r#"{"id": 1.5}"#,

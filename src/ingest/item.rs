@@ -2,7 +2,7 @@
 
 use super::fields::{Fields, Node, scalar};
 use super::texts::{Markup, cleaned};
-use super::{attributes, cut};
+use super::{attributes, cut, times};
 use crate::clock::Timestamp;
 use std::collections::BTreeMap;
 
@@ -120,13 +120,27 @@ fn message(entry: &Node<'_>) -> Option<String> {
     entry.get("message").and_then(|message| scalar(message.value)).or_else(|| scalar(entry.value))
 }
 
+/// The name of a level; ReportPortal also has numbers for them.
+fn level_name(level: &str) -> String {
+    let name = match level {
+        "50000" => "FATAL",
+        "40000" => "ERROR",
+        "30000" => "WARN",
+        "20000" => "INFO",
+        "10000" => "DEBUG",
+        "5000" => "TRACE",
+        other => return other.to_uppercase(),
+    };
+    name.to_owned()
+}
+
 /// A log entry as a line: time, level, message.
 fn line(entry: &Node<'_>) -> Option<String> {
     let time = ["time", "logTime"].iter().find_map(|key| {
         let time = entry.get(key)?;
-        time.value.as_i64().map(|millis| Timestamp::from_millis(millis).to_string()).or_else(|| scalar(time.value))
+        time.value.as_i64().and_then(times::from_millis).map(|time| time.to_string()).or_else(|| scalar(time.value))
     });
-    let level = entry.get("level").and_then(|level| scalar(level.value)).map(|level| level.to_uppercase());
+    let level = entry.get("level").and_then(|level| scalar(level.value)).map(|level| level_name(&level));
     let parts: Vec<String> = [time, level, message(entry)].into_iter().flatten().collect();
     (!parts.is_empty()).then(|| parts.join(" "))
 }

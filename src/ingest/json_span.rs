@@ -223,6 +223,7 @@ fn value_end(bytes: &[u8], mut at: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use super::Step::{Index, Key};
     use super::*;
     use proptest::prelude::*;
 
@@ -264,7 +265,6 @@ mod tests {
         let text = "\u{feff}{ \"a\" : [ 1 , {\"b\":\"x\\\"]\" , \"c\\u0061\": -1.5e3}, [] ], \"d\": null, \"d\": true }";
         let at = |path: &[Step<'_>]| locate(text, path);
         let slice = |span: Span| &text[span.start..span.end];
-        use Step::{Index, Key};
         assert_eq!(slice(at(&[])), "{");
         assert_eq!(slice(at(&[Key("a"), Index(0)])), "1");
         assert_eq!(slice(at(&[Key("a"), Index(1), Key("b")])), "\"x\\\"]\"");

@@ -92,8 +92,8 @@ impl Reader<'_> {
     /// Reads a suite and what stands in it. The depth of the document is bounded, so this may recurse.
     fn suite(&mut self, suite: &Element, outer: &Outer<'_>) {
         properties(suite, &mut self.launch.attributes);
-        for (attribute, name) in [("hostname", "hostname"), ("package", "package")] {
-            if let Some(value) = suite.attribute(attribute) {
+        for name in ["hostname", "package"] {
+            if let Some(value) = suite.attribute(name) {
                 attributes::add(&mut self.launch.attributes, name, value);
             }
         }

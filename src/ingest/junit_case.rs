@@ -88,13 +88,18 @@ pub(super) fn error(case: &Element) -> String {
             match (message, body) {
                 ("", "") => failure.attribute("type").unwrap_or_default().to_owned(),
                 (message, "") => message.to_owned(),
-                (message, body) if body.contains(message) => body.to_owned(),
+                (message, body) if starts_with(body, message) => body.to_owned(),
                 (message, body) => format!("{message}\n{body}"),
             }
         })
         .filter(|text| !text.is_empty())
         .collect();
     texts.join("\n\n")
+}
+
+/// True if the message stands in the text's beginning: on its first line, perhaps behind the error's type.
+fn starts_with(body: &str, message: &str) -> bool {
+    body.find(message).is_some_and(|at| !body[..at].contains('\n'))
 }
 
 /// What was printed: `system-out`, then `system-err`, without pytest's headings of sections that are empty.

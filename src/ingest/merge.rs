@@ -12,12 +12,11 @@ pub fn merge(launches: Vec<Launch>) -> Launch {
     let mut runs: Vec<Launch> = Vec::new();
     let mut known: HashMap<String, usize> = HashMap::new();
     for launch in launches {
-        match known.get(&launch.run_id) {
-            Some(&index) => overlay(&mut runs[index], launch),
-            None => {
-                known.insert(launch.run_id.clone(), runs.len());
-                runs.push(launch);
-            }
+        if let Some(&index) = known.get(&launch.run_id) {
+            overlay(&mut runs[index], launch);
+        } else {
+            known.insert(launch.run_id.clone(), runs.len());
+            runs.push(launch);
         }
     }
     if runs.len() == 1 {
@@ -68,12 +67,11 @@ fn overlay(launch: &mut Launch, more: Launch) {
         ids.take(&case.id);
     }
     for mut case in more.cases {
-        match known.get(&(case.id.clone(), case.name.clone())) {
-            Some(&index) => fill_in(&mut launch.cases[index], case),
-            None => {
-                case.id = ids.take(&case.id);
-                launch.cases.push(case);
-            }
+        if let Some(&index) = known.get(&(case.id.clone(), case.name.clone())) {
+            fill_in(&mut launch.cases[index], case);
+        } else {
+            case.id = ids.take(&case.id);
+            launch.cases.push(case);
         }
     }
     if launch.name.is_empty() {

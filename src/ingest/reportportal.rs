@@ -32,6 +32,9 @@ const NOT_FAILED: [&str; 14] = [
     "to_do",
 ];
 
+/// The most remarks on single items.
+const MAX_REMARKS: usize = 5;
+
 /// Reads a launch: `run_id`, `name` and `failure_list` are needed, the rest is optional.
 pub(super) fn launch(source: &Source, value: &Value, limits: Limits) -> Result<Launch, Diagnostics> {
     let mut fields = Fields::new(source);
@@ -62,7 +65,7 @@ pub(super) fn launch(source: &Source, value: &Value, limits: Limits) -> Result<L
         if failed > listed {
             launch.notes.push(format!("the launch counts {failed} failed tests, but its list has {listed}"));
         }
-        launch.notes.append(&mut fields.notes);
+        launch.notes.extend(fields.take_notes());
         launch
     });
     fields.finish(launch)
@@ -85,7 +88,7 @@ pub(super) fn page(source: &Source, value: &Value, limits: Limits) -> Result<Lau
         {
             launch.notes.push(format!("this is page {number} of {pages}: give all of them to see every failure"));
         }
-        launch.notes.append(&mut fields.notes);
+        launch.notes.extend(fields.take_notes());
         launch
     });
     fields.finish(launch)
@@ -96,7 +99,7 @@ pub(super) fn items(source: &Source, value: &Value, limits: Limits) -> Result<La
     let mut fields = Fields::new(source);
     let items = read_items(&mut fields, &Node::root(value));
     let mut launch = of_items(source, &items, limits);
-    launch.notes.append(&mut fields.notes);
+    launch.notes.extend(fields.take_notes());
     fields.finish(Some(launch))
 }
 
@@ -156,16 +159,7 @@ fn fill(launch: &mut Launch, items: &[Item], limits: Limits) {
     if containers > 0 {
         launch.notes.push(format!("{} left out", counted(containers, "container item")));
     }
-    for (index, item) in items.iter().enumerate() {
-        if tree.is_container(index) && is_failure(item) && !tree.holds(index, is_failure) {
-            launch.notes.push(format!(
-                "container item `{}` ({}) is {}, but no failed test in it is listed",
-                item.name, item.id, item.status
-            ));
-        } else if !tree.is_container(index) && item.has_children && is_failure(item) {
-            launch.notes.push(format!("`{}` ({}) stands for failed tests in it that are not listed", item.name, item.id));
-        }
-    }
+    launch.notes.extend(odd_containers(&tree, items));
     if !others.is_empty() {
         let count: usize = others.values().sum();
         let words: Vec<String> = others.iter().map(|(status, count)| format!("{count} {status}")).collect();
@@ -175,6 +169,29 @@ fn fill(launch: &mut Launch, items: &[Item], limits: Limits) {
     if launch.cases.is_empty() {
         launch.notes.push("no failed test in this launch".to_owned());
     }
+}
+
+/// Remarks on containers that failed while nothing in the list tells why.
+fn odd_containers(tree: &Tree<'_>, items: &[Item]) -> Vec<String> {
+    let explained = tree.holding(is_failure);
+    let mut notes = Vec::new();
+    let mut more = 0_usize;
+    for (index, item) in items.iter().enumerate().filter(|(_, item)| is_failure(item)) {
+        let remark = match (tree.is_container(index), item.has_children) {
+            (true, _) if !explained.contains(&index) => "but no failed test in it is listed",
+            (false, true) => "and stands for failed tests in it that are not listed",
+            _ => continue,
+        };
+        if notes.len() == MAX_REMARKS {
+            more += 1;
+        } else {
+            notes.push(format!("container item `{}` ({}) is {}, {remark}", item.name, item.id, item.status));
+        }
+    }
+    if more > 0 {
+        notes.push(format!("the same of {}", counted(more, "more container item")));
+    }
+    notes
 }
 
 fn case(tree: &Tree<'_>, index: usize, item: &Item, ids: &mut Ids, texts: &mut Texts) -> Case {

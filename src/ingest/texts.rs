@@ -1,7 +1,7 @@
 //! The error and log of a case: cleaned, cut, and the cuts told in one note each.
 
 use super::{Limits, clean, cut, markup};
-use crate::model::{Case, Cut};
+use crate::model::{Case, Cut, recall_key};
 
 /// Whether a text was meant for a web page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,11 +73,6 @@ impl Texts {
     pub(super) fn notes(&self) -> impl Iterator<Item = String> {
         self.errors.note("error", self.limit).into_iter().chain(self.logs.note("log", self.limit))
     }
-}
-
-/// Stands in for the model's own normalisation.
-fn recall_key(name: &str, error: &str) -> String {
-    crate::model::Hash::of(format!("{name}\n{error}").as_bytes()).to_string()
 }
 
 #[cfg(test)]

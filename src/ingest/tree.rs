@@ -41,10 +41,9 @@ impl<'a> Tree<'a> {
         self.holders.contains(&index) || (item.has_children && item.failed == Some(0))
     }
 
-    /// True if an item of the list that satisfies `wanted` stands in this one.
-    pub(super) fn holds(&self, container: usize, wanted: impl Fn(&Item) -> bool) -> bool {
-        let inside = |(_, (above, item)): &(usize, (&Vec<usize>, &Item))| above.contains(&container) && wanted(item);
-        self.ancestors.iter().zip(self.items).enumerate().any(|pair| inside(&pair))
+    /// The containers in which an item that satisfies `wanted` stands.
+    pub(super) fn holding(&self, wanted: impl Fn(&Item) -> bool) -> BTreeSet<usize> {
+        self.ancestors.iter().zip(self.items).filter(|(_, item)| wanted(item)).flat_map(|(above, _)| above).copied().collect()
     }
 
     /// What the item stands in: the names of its containers, outermost first.
@@ -110,7 +109,7 @@ mod tests {
             assert_eq!(containers, [true, true, false, false, false]);
             assert_eq!(tree.suite(2), "n1 > n2");
             assert_eq!(tree.suite(3), "");
-            assert!(tree.holds(0, |item| item.id == "3") && !tree.holds(0, |item| item.id == "4"));
+            assert_eq!(tree.holding(|item| item.id == "3"), BTreeSet::from([0, 1]));
         }
     }
 

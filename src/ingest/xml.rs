@@ -15,6 +15,9 @@ const MAX_DEPTH: usize = 64;
 /// The most elements that are read.
 const MAX_ELEMENTS: usize = 1_000_000;
 
+/// The most attributes of an element; looking for doubles takes the square of their number.
+const MAX_ATTRIBUTES: usize = 256;
+
 /// An element.
 #[derive(Debug, Default)]
 pub(super) struct Element {
@@ -25,7 +28,7 @@ pub(super) struct Element {
     /// Its own text, that of its children left out.
     pub(super) text: String,
     /// Its children.
-    pub(super) children: Vec<Element>,
+    pub(super) children: Vec<Self>,
     /// Its opening tag.
     pub(super) span: Span,
 }
@@ -136,10 +139,24 @@ impl<'s> Parser<'s> {
         Span::new(self.start, self.start + text.lines().next().map_or(0, str::len))
     }
 
+    /// From `at` to the end of the line, or so much of it as fits a report.
+    fn line_from(&self, at: usize) -> Span {
+        let line = self.source.text().get(at..).and_then(|rest| rest.lines().next()).unwrap_or_default();
+        let end = line.char_indices().nth(60).map_or(line.len(), |(end, _)| end);
+        Span::new(at, at + end)
+    }
+
     fn element(&self, tag: &BytesStart<'_>) -> Result<Element, Diagnostic> {
         let span = self.span();
         let mut element = Element { name: tag.local_name().as_ref().to_owned(), span, ..Element::default() };
-        for attribute in tag.attributes() {
+        for (count, attribute) in tag.attributes().enumerate() {
+            if count == MAX_ATTRIBUTES {
+                return Err(self.too_much(
+                    "ingest/too-large",
+                    &format!("an element has more than {MAX_ATTRIBUTES} attributes"),
+                    span,
+                ));
+            }
             let attribute = attribute.map_err(|error| self.attribute_error(&error))?;
             let value = self.unescape(&attribute.value)?;
             element.attributes.push((attribute.key.local_name().as_ref().to_owned(), value));
@@ -171,9 +188,7 @@ impl<'s> Parser<'s> {
             None if text.trim().is_empty() => {}
             None => {
                 let found = self.source.text().get(self.start..).unwrap_or_default();
-                let blank = found.len() - found.trim_start().len();
-                let line = found.trim_start().lines().next().map_or(0, str::len);
-                let span = Span::new(self.start + blank, self.start + blank + line);
+                let span = self.line_from(self.start + found.len() - found.trim_start().len());
                 return Err(self.syntax(
                     span,
                     "text outside of the root element",
@@ -185,17 +200,19 @@ impl<'s> Parser<'s> {
     }
 
     fn check_limits(&self, depth: usize, elements: usize, span: Span) -> Result<(), Diagnostic> {
-        let message = if depth > MAX_DEPTH {
-            format!("the XML is nested more than {MAX_DEPTH} levels deep")
-        } else if elements > MAX_ELEMENTS {
-            format!("the XML has more than {MAX_ELEMENTS} elements")
-        } else {
-            return Ok(());
-        };
-        let code = if depth > MAX_DEPTH { "ingest/too-deep" } else { "ingest/too-large" };
-        Err(Diagnostic::error(code, message)
+        if depth > MAX_DEPTH {
+            return Err(self.too_much("ingest/too-deep", &format!("the XML is nested more than {MAX_DEPTH} levels deep"), span));
+        }
+        if elements > MAX_ELEMENTS {
+            return Err(self.too_much("ingest/too-large", &format!("the XML has more than {MAX_ELEMENTS} elements"), span));
+        }
+        Ok(())
+    }
+
+    fn too_much(&self, code: &'static str, message: &str, span: Span) -> Diagnostic {
+        Diagnostic::error(code, message)
             .label(self.source, span, "here")
-            .help("a report of tests is smaller: check which file this is, or split it"))
+            .help("a report of tests is smaller: check which file this is, or split it")
     }
 
     fn doctype(&self) -> Diagnostic {
@@ -241,18 +258,7 @@ impl<'s> Parser<'s> {
     }
 
     fn error(&self, error: &Error) -> Diagnostic {
-        let at = self.position(self.reader.error_position());
-        let text = self.source.text().get(at..).unwrap_or_default();
-        let span = Span::new(
-            at,
-            at + text
-                .lines()
-                .next()
-                .unwrap_or_default()
-                .char_indices()
-                .nth(60)
-                .map_or_else(|| text.lines().next().map_or(0, str::len), |(end, _)| end),
-        );
+        let span = self.line_from(self.position(self.reader.error_position()));
         match error {
             Error::Syntax(syntax) => Diagnostic::error("ingest/truncated", format!("the XML ends too soon: {syntax}"))
                 .label(self.source, span, "begins here and never ends")
