@@ -38,10 +38,10 @@ pub(super) fn doc(global: &Global, args: &DocArgs) -> Result<Exit, SessionError>
     let host: Vec<&HostFn> = registry().iter().filter(|function| wanted(&[function.name, function.group])).collect();
     let mut scripts: Vec<ScriptFn> = Vec::new();
     for file in project.library.files() {
-        for function in &file.functions {
-            if wanted(&[file.path, &function.name]) {
+        for function in file.functions() {
+            if wanted(&[file.path(), &function.name]) {
                 scripts.push(ScriptFn {
-                    file: file.path.to_owned(),
+                    file: file.path().to_owned(),
                     name: function.name.clone(),
                     signature: format!("{}({})", function.name, function.params.join(", ")),
                     doc: function.doc.clone(),

@@ -15,8 +15,10 @@ use std::path::{Path, PathBuf};
 
 /// Make one routing decision: which edge leaves a node, and why.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  echo '{\"match\": true, \"confidence\": 0.9}' | asterisk route rca --node recall --artifact -\n  \
-                        asterisk route rca --batch decisions.jsonl --format json")]
+#[command(
+    after_help = "Examples:\n  echo '{\"match\": true, \"confidence\": 0.9}' | asterisk route rca --node recall --artifact -\n  \
+                        asterisk route rca --batch decisions.jsonl --format json"
+)]
 pub(super) struct RouteArgs {
     /// The pipeline: a path, a file stem, or a `pipeline:` name.
     pipeline: String,

@@ -117,7 +117,7 @@ fn spec(args: RunArgs, parallel: usize, durability: Durability) -> Result<RunSpe
     };
     Ok(RunSpec {
         pipeline: args.pipeline,
-        inputs: inputs(&args.input)?,
+        inputs: inputs(&args.input),
         cases: args.cases,
         via,
         stub: args.stub.as_deref().map(read_input).transpose()?,
@@ -133,11 +133,11 @@ fn spec(args: RunArgs, parallel: usize, durability: Durability) -> Result<RunSpe
     })
 }
 
-fn inputs(paths: &[PathBuf]) -> Result<Inputs, SessionError> {
+fn inputs(paths: &[PathBuf]) -> Inputs {
     match paths {
-        [] => Ok(Inputs::Example),
-        [only] if only == Path::new("none") => Ok(Inputs::None),
-        paths => Ok(Inputs::Texts(paths.iter().map(|path| read_input(path)).collect::<Result<_, _>>()?)),
+        [] => Inputs::Example,
+        [only] if only == Path::new("none") => Inputs::None,
+        paths => Inputs::Files(paths.to_vec()),
     }
 }
 

@@ -88,7 +88,8 @@ mod tests {
 
     #[test]
     fn all_parts_are_read() {
-        let text = "scripts: heuristics\nvars: { recall_hit: 0.9 }\nworkspace:\n  repositories:\n    - { name: api, path: ../api }\n";
+        let text =
+            "scripts: heuristics\nvars: { recall_hit: 0.9 }\nworkspace:\n  repositories:\n    - { name: api, path: ../api }\n";
         let file = parse(text).expect("a project file");
         assert_eq!(file.scripts.as_deref(), Some("heuristics"));
         assert_eq!(file.vars["recall_hit"], json!(0.9));

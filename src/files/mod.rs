@@ -8,6 +8,6 @@ mod root;
 
 pub use embedded::{Area, EXAMPLE_LAUNCH, example_launch};
 pub use outdir::OutDir;
-pub use overlay::{FileError, Origin, Overlay, read_input};
-pub use pipelines::{Found, find_pipeline, list_pipelines};
+pub use overlay::{FileError, Origin, Overlay, read_bytes, read_input};
+pub use pipelines::{Found, Listed, find_pipeline, list_pipelines};
 pub use root::project_root;

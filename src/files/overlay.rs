@@ -101,17 +101,27 @@ impl Overlay {
 
 /// The text of an input file, or of standard input for `-`.
 pub fn read_input(path: &Path) -> Result<Source, FileError> {
+    let (name, bytes) = read_bytes(path)?;
+    let text = String::from_utf8(bytes).map_err(|_| FileError::NotText { path: path.to_owned() })?;
+    Ok(Source::new(name, text))
+}
+
+/// The name and the bytes of an input file, or of standard input for `-`.
+pub fn read_bytes(path: &Path) -> Result<(String, Vec<u8>), FileError> {
     if path == Path::new("-") {
         let mut bytes = Vec::new();
         let io = |source| FileError::Io { path: path.to_owned(), source };
         std::io::stdin().lock().take(MAX_INPUT).read_to_end(&mut bytes).map_err(io)?;
-        let text = String::from_utf8(bytes).map_err(|_| FileError::NotText { path: "<stdin>".into() })?;
-        return Ok(Source::new("<stdin>", text));
+        return Ok(("<stdin>".into(), bytes));
     }
-    Ok(Source::new(path.display().to_string(), read_text(path, MAX_INPUT)?))
+    Ok((path.display().to_string(), read_file(path, MAX_INPUT)?))
 }
 
 fn read_text(path: &Path, limit: u64) -> Result<String, FileError> {
+    String::from_utf8(read_file(path, limit)?).map_err(|_| FileError::NotText { path: path.to_owned() })
+}
+
+fn read_file(path: &Path, limit: u64) -> Result<Vec<u8>, FileError> {
     let io = |source| FileError::Io { path: path.to_owned(), source };
     let file = fs::File::open(path).map_err(io)?;
     if file.metadata().map_err(io)?.len() > limit {
@@ -119,7 +129,7 @@ fn read_text(path: &Path, limit: u64) -> Result<String, FileError> {
     }
     let mut bytes = Vec::new();
     file.take(limit).read_to_end(&mut bytes).map_err(io)?;
-    String::from_utf8(bytes).map_err(|_| FileError::NotText { path: path.to_owned() })
+    Ok(bytes)
 }
 
 fn walk(dir: &Path, prefix: &str, out: &mut Vec<(String, PathBuf)>) -> Result<(), FileError> {

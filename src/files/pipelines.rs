@@ -15,11 +15,7 @@ pub enum Found {
 
 /// The pipeline that `name` means: a file at that path, else the one whose file stem or `pipeline:` name it is. `named`
 /// tells the name a text gives its pipeline. Several that fit are an error.
-pub fn find_pipeline(
-    name: &str,
-    overlay: &Overlay,
-    named: impl Fn(&Source) -> Option<String>,
-) -> Result<Found, FileError> {
+pub fn find_pipeline(name: &str, overlay: &Overlay, named: impl Fn(&Source) -> Option<String>) -> Result<Found, FileError> {
     let path = Path::new(name);
     if path.is_file() || name.contains('/') || name.ends_with(".yaml") || name.ends_with(".yml") {
         if !path.is_file() {

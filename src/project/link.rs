@@ -203,7 +203,9 @@ impl Linker<'_> {
                 pipeline::Origin::Node(node) => kind_of(self.pipeline.at(node)),
                 pipeline::Origin::Any => Kind::Any,
             };
-            let analysis = check::function(self.library, &function, &[artifact, state.clone(), vars.clone()]);
+            let inputs = [("artifact", &artifact), ("state", &state), ("vars", &vars)];
+            let inputs = inputs.map(|(name, kind)| check::Input { name, kind });
+            let analysis = self.library.check(&function, &inputs);
             for diagnostic in analysis.diagnostics {
                 if !found.iter().any(|known| *known == diagnostic) {
                     found.push(diagnostic);
@@ -239,8 +241,8 @@ impl Linker<'_> {
             Err(diagnostic) => {
                 let message = format!("nothing answers `{}`: {}", *node.name, diagnostic.message);
                 let families = self.library.files().filter_map(|file| {
-                    let stem = file.path.strip_prefix("agents/")?.strip_suffix(".rhai")?;
-                    file.functions.iter().any(|function| function.name == stem).then(|| stem.to_owned())
+                    let stem = file.path().strip_prefix("agents/")?.strip_suffix(".rhai")?;
+                    file.functions().any(|function| function.name == stem).then(|| stem.to_owned())
                 });
                 let families: Vec<String> = families.collect();
                 let hint = did_you_mean(&node.family, families.iter().map(String::as_str));
@@ -282,8 +284,8 @@ impl Linker<'_> {
 
     /// The function that a reference in the pipeline means; what is wrong with it is labelled in the pipeline.
     fn function(&self, reference: &Spanned<String>, arity: usize, found: &mut Diagnostics) -> Option<Function> {
-        let function = Reference::parse(reference).and_then(|parsed| self.library.function(&parsed, arity));
-        function.map_err(|diagnostic| found.push(label_first(diagnostic, self.pipeline, reference.span))).ok()
+        let function = Reference::parse(reference).map_err(Box::new).and_then(|parsed| self.library.function(&parsed, arity));
+        function.map_err(|diagnostic| found.push(label_first(*diagnostic, self.pipeline, reference.span))).ok()
     }
 }
 

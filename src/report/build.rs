@@ -191,10 +191,9 @@ fn totals(cases: &[CaseReport]) -> Totals {
             Status::Error => totals.error += 1,
             Status::Running | Status::Paused => {}
         }
-        for (value, counts) in [
-            (&case.finding.category, &mut totals.by_category),
-            (&case.finding.defect_type, &mut totals.by_defect_type),
-        ] {
+        for (value, counts) in
+            [(&case.finding.category, &mut totals.by_category), (&case.finding.defect_type, &mut totals.by_defect_type)]
+        {
             if !value.is_empty() {
                 *counts.entry(value.clone()).or_default() += 1;
             }

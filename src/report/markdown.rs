@@ -26,7 +26,8 @@ fn head(report: &Report, out: &mut String) {
     let launch = &report.launch;
     let number = launch.number.map_or(String::new(), |number| format!(" #{number}"));
     let _ = writeln!(out, "# Root causes of {}{number}\n", line(&launch.name));
-    let _ = writeln!(out, "- Launch: `{}`{}", launch.run_id, launch.started_at.map_or(String::new(), |at| format!(", began {at}")));
+    let _ =
+        writeln!(out, "- Launch: `{}`{}", launch.run_id, launch.started_at.map_or(String::new(), |at| format!(", began {at}")));
     let _ = writeln!(out, "- Run: `{}` of `{}`", report.run, report.pipeline);
     let totals = &report.totals;
     let _ = write!(out, "- Failures: {}", totals.cases);
@@ -47,7 +48,8 @@ fn head(report: &Report, out: &mut String) {
         }
     }
     if let Some(branch) = &launch.git.branch {
-        let _ = writeln!(out, "- Branch: `{branch}`{}", launch.git.commit.as_ref().map_or(String::new(), |c| format!(" at `{c}`")));
+        let _ =
+            writeln!(out, "- Branch: `{branch}`{}", launch.git.commit.as_ref().map_or(String::new(), |c| format!(" at `{c}`")));
     }
     for note in &launch.notes {
         let _ = writeln!(out, "- Note: {}", line(note));
@@ -87,7 +89,8 @@ fn cause_section(number: usize, cause: &Cause, report: &Report, out: &mut String
         format!("{} ({})", finding.defect_name, finding.defect_type)
     };
     let parts = [("Defect", defect), ("Category", finding.category.clone()), ("Component", finding.component.clone())];
-    let parts: Vec<String> = parts.iter().filter(|(_, text)| !text.is_empty()).map(|(what, text)| format!("{what}: {text}")).collect();
+    let parts: Vec<String> =
+        parts.iter().filter(|(_, text)| !text.is_empty()).map(|(what, text)| format!("{what}: {text}")).collect();
     let _ = writeln!(out, "{}; confidence {}.\n", parts.join("; "), confidence(finding.confidence));
     if !finding.summary.is_empty() {
         let _ = writeln!(out, "{}\n", quote(&finding.summary));

@@ -5,7 +5,7 @@ mod finding;
 mod markdown;
 mod write;
 
-pub use build::{Cause, CaseReport, Report, Turn, build};
+pub use build::{CaseReport, Cause, Report, Turn, build};
 pub use finding::Finding;
 pub use markdown::{confidence, markdown};
 pub use write::write;

@@ -47,12 +47,7 @@ impl Session {
     }
 
     pub(super) fn settings(&self, answers: Answers) -> Settings {
-        Settings {
-            vars: self.setup.vars.clone(),
-            answers,
-            workspace: self.setup.workspace.clone(),
-            ..Settings::default()
-        }
+        Settings { vars: self.setup.vars.clone(), answers, workspace: self.setup.workspace.clone(), ..Settings::default() }
     }
 }
 

@@ -9,8 +9,8 @@ mod projection;
 mod resume;
 mod route;
 mod run;
-mod setup;
 mod runs;
+mod setup;
 
 pub use error::SessionError;
 pub use outcome::{CaseResult, CaseSummary, ErrorSummary, RunResult, RunSummary};

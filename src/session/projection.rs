@@ -77,7 +77,8 @@ impl Session {
             let params: Value = serde_json::from_str(&params).unwrap_or_default();
             let text = template.render(&params).map_err(|error| SessionError::Texts((*error).into()))?;
             let family = OutDir::safe_name(&spec.family);
-            let name = if *visit == 1 { format!("prompt-{family}.md") } else { format!("prompt-{family}-loop-{}.md", *visit - 1) };
+            let name =
+                if *visit == 1 { format!("prompt-{family}.md") } else { format!("prompt-{family}-loop-{}.md", *visit - 1) };
             write(dir, &format!("{below}/{name}"), &text)?;
         }
         write(dir, &format!("{below}/state.json"), &pretty(&json!(CaseFile::of(result, case)).to_string()))

@@ -30,7 +30,7 @@ impl Session {
         }
         let journal = store.journal(run)?;
         watch.began(run, stored.work.len());
-        let needs = StoreNeeds::new(&store, run)?;
+        let needs = StoreNeeds::new(&store, run, stored.project.settings.workspace["repositories"].clone())?;
         let answer = answerer(stored.args.via, stored.stub.as_ref())?;
         let crew = Crew { session: self, project: &stored.project, launch: &stored.launch, run, seed: stored.seed };
         let ports = Ports { answer: &*answer, needs: &needs, journal: &journal };
@@ -85,9 +85,10 @@ impl Stored {
     fn result(self, session: &Session, store: &Store) -> Result<RunResult, SessionError> {
         let plan = self.project.plan.clone();
         let mut cases = Vec::with_capacity(self.work.len());
+        let mut statuses = store.case_statuses(&self.run)?;
         for (case, state) in self.work {
             let (finding, trouble) = super::finding::of(&plan, &self.launch, &case, &state, &self.run);
-            let case_status = store.case_status(&self.run, &case.id)?;
+            let case_status = statuses.remove(&case.id);
             cases.push(super::CaseResult { case, state, failure: None, case_status, finding, trouble });
         }
         let status = status_of(cases.iter().map(|case| case.state.status));

@@ -139,12 +139,11 @@ impl Session {
 
     /// Calls one script function with JSON arguments.
     pub fn call(&self, project: &Project, reference: &str, args: &[Value]) -> Result<Value, SessionError> {
-        let call = || {
+        let call = || -> Result<Value, Box<crate::diag::Diagnostic>> {
             let reference = Reference::parse(reference)?;
-            let function = project.library.function(&reference, args.len())?;
-            function.call_json(args).map_err(|diagnostic| *diagnostic)
+            project.library.function(&reference, args.len())?.call_json(args)
         };
-        call().map_err(|diagnostic| SessionError::Texts(Diagnostics::from(diagnostic)))
+        call().map_err(|diagnostic| SessionError::Texts(Diagnostics::from(*diagnostic)))
     }
 }
 

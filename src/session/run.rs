@@ -7,7 +7,7 @@ use super::{Session, SessionError};
 use crate::agent::{Scripts, Stub};
 use crate::clock::Timestamp;
 use crate::diag::{Diagnostics, Source, did_you_mean};
-use crate::files::example_launch;
+use crate::files::{example_launch, read_bytes};
 use crate::ingest;
 use crate::model::{Case, Hash, Launch, canonical};
 use crate::project::{Answers, Project};
@@ -15,6 +15,7 @@ use crate::store::{Durability, NewRun, Store, StoreError, StoreNeeds};
 use crate::walk::{Answer, Blob, Event, NoNeeds, Nowhere, Status, WalkState};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 /// What to analyse.
@@ -24,8 +25,8 @@ pub enum Inputs {
     Example,
     /// One empty case, `case-1`.
     None,
-    /// These texts.
-    Texts(Vec<Source>),
+    /// These files; `-` is standard input.
+    Files(Vec<PathBuf>),
 }
 
 /// A run to make.
@@ -87,7 +88,8 @@ impl Session {
             let run = run_id(started, &launch, 0);
             let crew = Crew { session: self, project: &project, launch: &launch, run: &run, seed: spec.seed };
             watch.began(&run, work.len());
-            let cases = crew.walk(&work, spec.parallel, &Ports { answer: &*answer, needs: &NoNeeds, journal: &Nowhere }, watch, stop)?;
+            let cases =
+                crew.walk(&work, spec.parallel, &Ports { answer: &*answer, needs: &NoNeeds, journal: &Nowhere }, watch, stop)?;
             return Ok(result(run, &project, launch, cases, false));
         }
         let store = Store::open(&self.setup.store, spec.durability)?;
@@ -99,7 +101,7 @@ impl Session {
         };
         let (manifest, mut blobs) = project.manifest();
         blobs.extend(spec.stub.as_ref().map(|stub| Blob::new(stub.text())));
-        let mut new = NewRun {
+        let new = NewRun {
             run: "",
             pipeline: &args.pipeline,
             started_at: started,
@@ -113,18 +115,18 @@ impl Session {
         let mut attempt = 0;
         let (run, journal) = loop {
             let run = run_id(started, &launch, attempt);
-            new.run = &run;
-            match store.begin_run(&new) {
+            let begun = store.begin_run(&NewRun { run: &run, ..new.clone() });
+            match begun {
                 Ok(journal) => break (run, journal),
                 Err(StoreError::RunExists(_)) if attempt < 1000 => attempt += 1,
                 Err(error) => return Err(error.into()),
             }
         };
-        drop(new);
         watch.began(&run, work.len());
-        let needs = StoreNeeds::new(&store, &run)?;
+        let needs = StoreNeeds::new(&store, &run, self.setup.workspace["repositories"].clone())?;
         let crew = Crew { session: self, project: &project, launch: &launch, run: &run, seed: spec.seed };
-        let cases = crew.walk(&work, spec.parallel, &Ports { answer: &*answer, needs: &needs, journal: &journal }, watch, stop)?;
+        let cases =
+            crew.walk(&work, spec.parallel, &Ports { answer: &*answer, needs: &needs, journal: &journal }, watch, stop)?;
         let result = result(run, &project, launch, cases, true);
         self.conclude(&store, result, spec.files)
     }
@@ -137,8 +139,9 @@ impl Session {
             Status::Error => store.finish_run(&result.run, crate::store::Status::Error, now)?,
             Status::Running | Status::Paused => store.pause_run(&result.run, now)?,
         }
+        let mut statuses = store.case_statuses(&result.run)?;
         for case in &mut result.cases {
-            case.case_status = store.case_status(&result.run, &case.case.id)?;
+            case.case_status = statuses.remove(&case.case.id);
         }
         self.project_files(store, &result, files)?;
         Ok(result)
@@ -167,10 +170,16 @@ fn launch(inputs: &Inputs) -> Result<Launch, SessionError> {
             let case = Case { id: "case-1".into(), name: "case-1".into(), status: "FAILED".into(), ..Case::default() };
             Ok(Launch { run_id: "none".into(), name: "none".into(), cases: vec![case], ..Launch::default() })
         }
-        Inputs::Texts(sources) => {
+        Inputs::Files(paths) => {
             let mut found = Diagnostics::new();
-            let read = |source: &Source| ingest::read(source).map_err(|diagnostics| found.extend(diagnostics)).ok();
-            let launches: Vec<Launch> = sources.iter().filter_map(read).collect();
+            let mut launches = Vec::with_capacity(paths.len());
+            for path in paths {
+                let (name, bytes) = read_bytes(path)?;
+                match ingest::decode(name, &bytes).and_then(|source| ingest::read(&source)) {
+                    Ok(launch) => launches.push(launch),
+                    Err(diagnostics) => found.extend(diagnostics),
+                }
+            }
             Ok(found.into_result(ingest::merge(launches))?)
         }
     }

@@ -93,15 +93,15 @@ pub(super) fn run(conn: &Connection, sql: &str) -> rusqlite::Result<()> {
 
 fn open(path: &Path, access: OpenFlags, patience: Duration) -> Result<Connection, StoreError> {
     // SQLite's own words for what is wrong with a directory or file are poor; the file system's are better.
-    if let Err(source) = std::fs::metadata(path).and_then(|data| {
-        if data.is_dir() { Err(std::io::ErrorKind::IsADirectory.into()) } else { Ok(()) }
-    }) {
+    if let Err(source) =
+        std::fs::metadata(path).and_then(|data| if data.is_dir() { Err(std::io::ErrorKind::IsADirectory.into()) } else { Ok(()) })
+    {
         return Err(StoreError::io(path, source));
     }
     // An absolute path, because SQLite takes one that begins with `file:` for a URI.
     let absolute = std::path::absolute(path).map_err(|source| StoreError::io(path, source))?;
-    let conn = Connection::open_with_flags(absolute, access | OpenFlags::SQLITE_OPEN_NO_MUTEX)
-        .map_err(|error| unusable(error, path))?;
+    let conn =
+        Connection::open_with_flags(absolute, access | OpenFlags::SQLITE_OPEN_NO_MUTEX).map_err(|error| unusable(error, path))?;
     conn.busy_timeout(patience)?;
     conn.set_prepared_statement_cache_capacity(STATEMENTS);
     conn.pragma_update(None, "trusted_schema", false).map_err(|error| unusable(error, path))?;
@@ -109,13 +109,11 @@ fn open(path: &Path, access: OpenFlags, patience: Duration) -> Result<Connection
 }
 
 fn is_empty(conn: &Connection, path: &Path) -> Result<bool, StoreError> {
-    conn.query_row("SELECT NOT EXISTS (SELECT 1 FROM sqlite_schema)", [], |row| row.get(0))
-        .map_err(|error| unusable(error, path))
+    conn.query_row("SELECT NOT EXISTS (SELECT 1 FROM sqlite_schema)", [], |row| row.get(0)).map_err(|error| unusable(error, path))
 }
 
 fn expect_ours(conn: &Connection, path: &Path) -> Result<(), StoreError> {
-    let id: i64 =
-        conn.pragma_query_value(None, "application_id", |row| row.get(0)).map_err(|error| unusable(error, path))?;
+    let id: i64 = conn.pragma_query_value(None, "application_id", |row| row.get(0)).map_err(|error| unusable(error, path))?;
     if id == APPLICATION_ID { Ok(()) } else { Err(StoreError::NotAStore(path.to_path_buf())) }
 }
 

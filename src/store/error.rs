@@ -1,6 +1,6 @@
 //! What can go wrong with the store.
 
-use crate::walk::ports::JournalError;
+use crate::walk::JournalError;
 use rusqlite::ErrorCode;
 use std::io;
 use std::path::{Path, PathBuf};

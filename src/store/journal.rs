@@ -5,7 +5,7 @@ use super::lease::Lease;
 use super::open::Store;
 use super::runs::run_row;
 use super::step::{Cases, Step};
-use crate::walk::ports::{Commit, Journal, JournalError};
+use crate::walk::{Commit, Journal, JournalError};
 use rusqlite::Connection;
 use std::sync::Arc;
 

@@ -3,7 +3,7 @@
 use super::connection::{open_writer, run};
 use super::fixture::{begin, launch, step};
 use super::{Durability, Store};
-use crate::walk::ports::{Commit, Journal};
+use crate::walk::{Commit, Journal};
 use rusqlite::{Connection, params};
 use std::time::{Duration, Instant};
 
@@ -16,9 +16,7 @@ struct Rows {
 }
 
 fn rows(commit: &Commit) -> Rows {
-    let event = |event: &crate::walk::event::Event| {
-        (event.path.clone(), event.at.millis(), serde_json::to_string(&event.what).unwrap())
-    };
+    let event = |event: &crate::walk::Event| (event.path.clone(), event.at.millis(), serde_json::to_string(&event.what).unwrap());
     Rows {
         events: commit.events.iter().map(event).collect(),
         blobs: commit.blobs.iter().map(|blob| (*blob.hash.bytes(), blob.text.to_string())).collect(),
@@ -39,7 +37,8 @@ fn by_hand(conn: &Connection, case: i64, walk: &[Rows]) {
             for (path, at, body) in &step.events {
                 event.execute(params![case, path, at, body]).unwrap();
             }
-            let mut status = conn.prepare_cached("UPDATE run_cases SET status = 'running' WHERE id = ?1 AND status <> 'running'").unwrap();
+            let mut status =
+                conn.prepare_cached("UPDATE run_cases SET status = 'running' WHERE id = ?1 AND status <> 'running'").unwrap();
             status.execute([case]).unwrap();
         }
         run(conn, "COMMIT").unwrap();
@@ -52,13 +51,19 @@ fn walks(walks: usize, round: usize) -> Vec<(String, Vec<Commit>)> {
             let mut commit = step(case, at);
             // Contents that no other round has.
             for blob in commit.blobs.iter_mut().take(2) {
-                *blob = crate::walk::ports::Blob::new(format!("{} {round}", blob.text));
+                *blob = crate::walk::Blob::new(format!("{} {round}", blob.text));
             }
             commit
         };
         (1..=STEPS).map(make).collect()
     };
-    (1..=walks).map(|n| format!("c{n}")).map(|case| { let commits = commits(&case); (case, commits) }).collect()
+    (1..=walks)
+        .map(|n| format!("c{n}"))
+        .map(|case| {
+            let commits = commits(&case);
+            (case, commits)
+        })
+        .collect()
 }
 
 fn micros_per_walk(elapsed: Duration, walks: usize) -> f64 {
@@ -124,7 +129,11 @@ fn durable_walks_against_the_same_rows_by_hand() {
             let work = walks(count, round);
             let hand = hand_walks(durability, &work);
             let [one, eight] = [1, 8].map(|threads| store_walks(durability, threads, &work));
-            println!("{durability}: by hand {hand:.0} us a walk, store {one:.0} (x{:.2}), 8 threads {eight:.0} (x{:.2})", one / hand, eight / hand);
+            println!(
+                "{durability}: by hand {hand:.0} us a walk, store {one:.0} (x{:.2}), 8 threads {eight:.0} (x{:.2})",
+                one / hand,
+                eight / hand
+            );
             ratios.push(one / hand);
         }
         ratios.sort_by(f64::total_cmp);

@@ -2,8 +2,8 @@
 
 use super::fixture::{begin, launch, step};
 use super::{Durability, Store, StoreError};
-use crate::walk::event::Event;
-use crate::walk::ports::Journal;
+use crate::walk::Event;
+use crate::walk::Journal;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};

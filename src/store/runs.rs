@@ -7,7 +7,7 @@ use super::open::Store;
 use super::step::{Cases, insert_blob, insert_blobs};
 use crate::clock::Timestamp;
 use crate::model::{Case, Hash, Launch, canonical};
-use crate::walk::ports::Blob;
+use crate::walk::Blob;
 use rusqlite::{Connection, ErrorCode, OptionalExtension, Row, params};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -157,8 +157,11 @@ impl Store {
     pub fn finish_run(&self, run: &str, status: Status, at: Timestamp) -> Result<(), StoreError> {
         self.writer()?.exclusively(|conn| {
             let row = run_row(conn, run)?;
-            conn.prepare_cached("UPDATE runs SET status = ?2, ended_at = ?3 WHERE id = ?1")?
-                .execute(params![row, status.name(), at.millis()])?;
+            conn.prepare_cached("UPDATE runs SET status = ?2, ended_at = ?3 WHERE id = ?1")?.execute(params![
+                row,
+                status.name(),
+                at.millis()
+            ])?;
             Ok(())
         })
     }
@@ -306,9 +309,8 @@ fn insert_cases(conn: &Connection, run: i64, new: &NewRun<'_>, contents: &[Blob]
 
 fn launch_row(conn: &Connection, launch: &Launch) -> Result<i64, StoreError> {
     let identity = params![launch.name, launch.run_id, launch.number];
-    let mut find = conn.prepare_cached(
-        "SELECT id FROM launches WHERE name = ?1 AND external = ?2 AND ifnull(number, -1) = ifnull(?3, -1)",
-    )?;
+    let mut find =
+        conn.prepare_cached("SELECT id FROM launches WHERE name = ?1 AND external = ?2 AND ifnull(number, -1) = ifnull(?3, -1)")?;
     if let Some(row) = find.query_row(identity, |row| row.get(0)).optional()? {
         return Ok(row);
     }
@@ -364,8 +366,8 @@ mod tests {
     use super::*;
     use crate::store::Durability;
     use crate::store::fixture::{Fixture, at, begin, enter, launch, step};
-    use crate::walk::event::What;
-    use crate::walk::ports::{Commit, Journal};
+    use crate::walk::What;
+    use crate::walk::{Commit, Journal};
 
     #[test]
     fn everything_a_run_began_with_comes_back() {

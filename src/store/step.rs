@@ -3,8 +3,8 @@
 use super::effects::{Act, apply};
 use super::error::StoreError;
 use crate::model::{Effect, Hash};
-use crate::walk::event::{Event, What};
-use crate::walk::ports::{Blob, Commit};
+use crate::walk::{Blob, Commit};
+use crate::walk::{Event, Name, What};
 use rusqlite::{Connection, params};
 use std::collections::HashMap;
 
@@ -27,7 +27,7 @@ pub(super) struct Step {
 #[derive(Debug)]
 struct Row {
     case: Option<i64>,
-    path: String,
+    path: Name,
     at: i64,
     body: String,
 }
@@ -46,7 +46,7 @@ impl Step {
         };
         let mut several = false;
         for event in commit.events {
-            let case = match event.case.as_str() {
+            let case = match &*event.case {
                 "" => None,
                 id => Some(*cases.get(id).ok_or_else(|| StoreError::Refused(format!("the run has no case `{id}`")))?),
             };
@@ -73,16 +73,14 @@ impl Step {
     /// Writes it, inside a transaction.
     pub(super) fn store(&self, conn: &Connection) -> Result<(), StoreError> {
         insert_blobs(conn, &self.blobs)?;
-        let mut insert =
-            conn.prepare_cached("INSERT INTO events (run, rc, path, at, body) VALUES (?1, ?2, ?3, ?4, ?5)")?;
+        let mut insert = conn.prepare_cached("INSERT INTO events (run, rc, path, at, body) VALUES (?1, ?2, ?3, ?4, ?5)")?;
         let mut last = (0, 0);
         for event in &self.events {
             insert.execute(params![self.run, event.case, event.path, event.at, event.body])?;
             last = (conn.last_insert_rowid(), event.at);
         }
         if !self.statuses.is_empty() {
-            let mut update =
-                conn.prepare_cached("UPDATE run_cases SET status = ?2 WHERE id = ?1 AND status <> ?2")?;
+            let mut update = conn.prepare_cached("UPDATE run_cases SET status = ?2 WHERE id = ?1 AND status <> ?2")?;
             for (case, status) in &self.statuses {
                 update.execute(params![case, status])?;
             }
@@ -116,7 +114,6 @@ fn status(event: &Event) -> Option<&'static str> {
         What::NodeEnter { .. } => Some("running"),
         What::WalkComplete { .. } => Some("done"),
         What::WalkError { .. } => Some("error"),
-        What::WalkPaused { .. } => Some("paused"),
         What::NodeExit { .. } | What::EdgeEvaluate { .. } | What::Transition { .. } => None,
     }
 }
@@ -136,7 +133,7 @@ mod tests {
     use super::*;
     use crate::store::Status;
     use crate::store::fixture::{Fixture, effects, enter, event, launch, rca};
-    use crate::walk::ports::{Journal, JournalError};
+    use crate::walk::{Journal, JournalError};
 
     #[test]
     fn the_walks_status_follows_the_events_of_the_top_level() {
@@ -190,7 +187,8 @@ mod tests {
         for _ in 0..3 {
             journal.commit(Commit { blobs: vec![Blob::new("same"), Blob::new("same")], ..Commit::default() }).unwrap();
         }
-        let count = |conn: &Connection| Ok(conn.query_row("SELECT count(*) FROM blobs WHERE text = 'same'", [], |r| r.get::<_, i64>(0))?);
+        let count =
+            |conn: &Connection| Ok(conn.query_row("SELECT count(*) FROM blobs WHERE text = 'same'", [], |r| r.get::<_, i64>(0))?);
         assert_eq!(fixture.store.read(count).unwrap(), 1);
     }
 }

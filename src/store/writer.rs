@@ -8,7 +8,7 @@ use super::connection::{begin, roll_back, run};
 use super::error::StoreError;
 use super::halt::Halt;
 use super::step::Step;
-use crate::walk::ports::JournalError;
+use crate::walk::JournalError;
 use rusqlite::Connection;
 use std::collections::HashMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -73,10 +73,7 @@ impl Writer {
     }
 
     /// Runs `body` in a write transaction of its own.
-    pub(super) fn exclusively<T>(
-        &self,
-        body: impl FnOnce(&Connection) -> Result<T, StoreError>,
-    ) -> Result<T, StoreError> {
+    pub(super) fn exclusively<T>(&self, body: impl FnOnce(&Connection) -> Result<T, StoreError>) -> Result<T, StoreError> {
         lock(&self.desk).transaction(body)
     }
 }
@@ -161,7 +158,7 @@ mod tests {
     use crate::model::Effect;
     use crate::store::Durability;
     use crate::store::fixture::{Fixture, effects, enter, launch, step};
-    use crate::walk::ports::{Commit, Journal};
+    use crate::walk::{Commit, Journal};
 
     #[test]
     fn parallel_cases_lose_nothing_and_keep_their_order() {
@@ -210,7 +207,7 @@ mod tests {
     fn a_failing_commit_alone_leaves_no_trace() {
         let fixture = Fixture::new();
         let journal = fixture.begin("r", &launch(1));
-        assert!(journal.commit(effects("c1", vec![Effect::LinkRca { id: 5 , name: None }])).is_err());
+        assert!(journal.commit(effects("c1", vec![Effect::LinkRca { id: 5, name: None }])).is_err());
         assert!(fixture.store.all_events("r").unwrap().is_empty());
         journal.commit(step("c1", 1)).unwrap();
         assert_eq!(fixture.store.all_events("r").unwrap().len(), 4);

@@ -13,7 +13,7 @@ pub struct Table {
 impl Table {
     pub(super) fn new(columns: &[&str], coloured: bool) -> Self {
         let mut table = comfy_table::Table::new();
-        table.load_preset(if coloured { UTF8_FULL_CONDENSED } else { UTF8_HORIZONTAL_ONLY });
+        table.load_style(if coloured { UTF8_FULL_CONDENSED } else { UTF8_HORIZONTAL_ONLY });
         table.set_content_arrangement(ContentArrangement::Dynamic);
         if table.width().is_none() {
             table.set_width(160);

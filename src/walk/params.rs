@@ -81,7 +81,7 @@ impl CaseParams {
                         "params.identity",
                         [
                             ("case", View::from(step.case)),
-                            ("code", View::from(spec.code.as_deref().unwrap_or(""))),
+                            ("code", View::from(spec.code.as_ref().map_or("", |code| code.as_str()))),
                             ("node", View::from(spec.name.as_str())),
                             ("path", View::from(step.path)),
                             ("pipeline", View::from(plan.pipeline.name.as_str())),
@@ -91,7 +91,7 @@ impl CaseParams {
                 ),
                 ("needs", View::object("params.needs", needs.iter().map(|(name, view)| (name.as_str(), view.clone())))),
                 ("prior", View::map("params.prior", prior, View::null())),
-                ("siblings", need("siblings").unwrap_or_else(|| View::list([]))),
+                ("siblings", need("siblings").unwrap_or_else(|| View::list("params.siblings", []))),
                 ("state", state.clone()),
                 ("taxonomy", plan.data.get("taxonomy").unwrap_or_else(View::null)),
                 ("timestamps", View::of(&times, &Kind::Any, "params.timestamps")),

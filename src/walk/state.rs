@@ -95,7 +95,11 @@ impl Default for WalkState {
             prior: BTreeMap::new(),
             visits: BTreeMap::new(),
             started_at: None,
-            views: Views { history: View::list([]), loops: loops_view(&BTreeMap::new()), context: context_view(&Map::new()) },
+            views: Views {
+                history: View::list("state.history", []),
+                loops: loops_view(&BTreeMap::new()),
+                context: context_view(&Map::new()),
+            },
         }
     }
 }
@@ -179,7 +183,7 @@ impl WalkState {
         let mut state = Self::default();
         state.views.loops = loops_view(&loops);
         state.views.context = context_view(&context);
-        state.views.history = View::list(history.iter().map(visit_view));
+        state.views.history = View::list("state.history", history.iter().map(visit_view));
         state.steps = history.len() as u64;
         (state.loops, state.context, state.history) = (loops, context, history);
         state

@@ -12,7 +12,7 @@ use super::open::Store;
 use super::runs::run_row;
 use crate::diag::did_you_mean;
 use crate::model::Hash;
-use crate::walk::ports::{About, NEEDS, Needs};
+use crate::walk::{About, NEEDS, Needs};
 use known::Known;
 use rusqlite::Connection;
 use serde_json::Value;
@@ -76,10 +76,7 @@ impl StoreNeeds {
     }
 
     /// Asks the store; nothing is known where there is none.
-    fn ask<T: Default>(
-        &self,
-        query: impl FnOnce(&Connection, Snapshot) -> Result<T, StoreError>,
-    ) -> Result<T, StoreError> {
+    fn ask<T: Default>(&self, query: impl FnOnce(&Connection, Snapshot) -> Result<T, StoreError>) -> Result<T, StoreError> {
         match &self.source {
             Some((store, snapshot)) => store.read(|conn| query(conn, *snapshot)),
             None => Ok(T::default()),
