@@ -141,7 +141,9 @@ impl<'a> Flow<'a> {
 
     fn operator(&mut self, name: &str, args: &[Expr], at: Position, env: &mut Env<'a>) -> Value<'a> {
         let values: Vec<_> = args.iter().map(|arg| self.expr(arg, env)).collect();
-        values.iter().for_each(|value| self.used(value));
+        for value in &values {
+            self.used(value);
+        }
         let all = |class| values.iter().all(|value| value.ty.class() == Some(class));
         let any = |class| values.iter().any(|value| value.ty.class() == Some(class));
         let ty = match (name, values.len()) {

@@ -5,6 +5,7 @@
 
 mod calls;
 pub(crate) mod chain;
+mod expressions;
 mod findings;
 mod flow;
 mod reads;
@@ -70,7 +71,7 @@ impl<'a> Checker<'a> {
     /// found.
     pub fn function(&self, name: &str, inputs: &[Input<'a>]) -> Analysis {
         match self.script.function(name, inputs.len()) {
-            Some(function) => flow::Flow::new(self.script.clone(), self.modules).run(function.clone(), inputs),
+            Some(function) => flow::Flow::new(self.script.clone(), self.modules).run(function, inputs),
             None => Analysis::default(),
         }
     }

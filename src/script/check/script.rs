@@ -59,7 +59,7 @@ impl<'a> Script<'a> {
         let ast = code.ast();
         let definitions: Vec<Arc<ScriptFuncDef>> = ast.shared_lib().iter_script_fn_info().map(|info| info.4.clone()).collect();
         let methods: BTreeSet<&str> = definitions.iter().map(|definition| definition.name.as_str()).collect();
-        let bodies: Vec<AST> = definitions.iter().map(|definition| alone(definition)).collect();
+        let bodies: Vec<AST> = definitions.iter().map(alone).collect();
         let mut in_closures = BTreeSet::new();
         for (definition, body) in definitions.iter().zip(&bodies) {
             if definition.name.starts_with(CLOSURE) {

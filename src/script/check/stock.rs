@@ -96,9 +96,10 @@ pub(super) fn result(name: &str, params: usize, on: Type<'_>) -> Type<'static> {
         return Type::Unknown;
     }
     match (name, params) {
-        ("len", 1)
-        | ("to_int" | "to_float" | "parse_int" | "parse_float" | "abs" | "floor" | "ceiling" | "round" | "sqrt", 1)
-        | ("index_of", 2) => Type::Number,
+        ("len" | "to_int" | "to_float" | "parse_int" | "parse_float" | "abs" | "floor" | "ceiling" | "round" | "sqrt", 1) => {
+            Type::Number
+        }
+        ("index_of", 2) => Type::Number,
         ("is_empty", 1) | ("contains" | "starts_with" | "ends_with", 2) => Type::Bool,
         ("to_string" | "to_upper" | "to_lower" | "to_debug" | "type_of" | "to_json", 1) | ("sub_string", 2 | 3) => Type::Text,
         ("split", 2) | ("keys", 1) => Type::Of(&TEXTS),
