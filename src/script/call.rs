@@ -1,0 +1,208 @@
+//! Calling a function of a library.
+//!
+//! The function's rewritten block is evaluated directly, its parameters in scope. Going through Rhai's own call would look the
+//! function up, hash its arguments' types and wrap its errors each time.
+
+use super::guard;
+use super::json;
+use super::library::Linked;
+use super::link::Parsed;
+use super::trace::Tracer;
+use super::view::View;
+use crate::diag::{Diagnostic, Source, Span};
+use crate::model::Hash;
+use rhai::{Caches, Dynamic, EvalAltResult, EvalContext, Expr, Expression, ImmutableString, Module, Scope, Shared};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::sync::{Arc, RwLock};
+
+/// The constants of a file.
+pub(crate) type Constants = Arc<RwLock<BTreeMap<ImmutableString, Dynamic>>>;
+
+/// What the functions of a file see.
+pub(crate) struct Environment {
+    pub(crate) source: ImmutableString,
+    pub(crate) library: Shared<Module>,
+    pub(crate) imports: Vec<(ImmutableString, Shared<Module>)>,
+    pub(crate) constants: Option<Constants>,
+}
+
+/// A function as it is called.
+pub(crate) struct Callee {
+    pub(crate) name: String,
+    pub(crate) params: Vec<String>,
+    pub(crate) names: Vec<ImmutableString>,
+    pub(crate) doc: String,
+    pub(crate) private: bool,
+    pub(crate) definition: Option<(Source, Span)>,
+    pub(crate) block: Arc<Expr>,
+    pub(crate) environment: Arc<Environment>,
+    pub(crate) parsed: Arc<Parsed>,
+    pub(crate) deep: Hash,
+}
+
+impl Callee {
+    /// A function that answers nothing.
+    pub(crate) fn empty(parsed: Arc<Parsed>, environment: Arc<Environment>) -> Self {
+        Self {
+            name: String::new(),
+            params: Vec::new(),
+            names: Vec::new(),
+            doc: String::new(),
+            private: false,
+            definition: None,
+            block: Arc::new(Expr::default()),
+            environment,
+            deep: parsed.hash,
+            parsed,
+        }
+    }
+}
+
+/// A function of a library, ready to be called, from any thread. Cloning is two reference counts.
+#[derive(Clone)]
+pub struct Function {
+    linked: Arc<Linked>,
+    callee: Arc<Callee>,
+}
+
+/// Whether the function may assign to its parameters.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Inputs {
+    /// They are inputs: an assignment is an error.
+    ReadOnly,
+    /// They are variables, as in a call from a script.
+    Variables,
+}
+
+impl Function {
+    pub(crate) fn new(linked: Arc<Linked>, callee: Arc<Callee>) -> Self {
+        Self { linked, callee }
+    }
+
+    /// Its name; a condition's is `condition`.
+    pub fn name(&self) -> &str {
+        &self.callee.name
+    }
+
+    /// The path of its script; nothing for a condition.
+    pub fn file(&self) -> Option<&str> {
+        (!self.is_condition()).then(|| self.callee.parsed.unit.name())
+    }
+
+    /// What it is known by: `path#name`, or a condition's key.
+    pub fn key(&self) -> String {
+        let unit = self.callee.parsed.unit.name();
+        if self.is_condition() { unit.to_owned() } else { format!("{unit}#{}", self.callee.name) }
+    }
+
+    /// The names of its parameters.
+    pub fn params(&self) -> &[String] {
+        &self.callee.params
+    }
+
+    /// Its `///` comment, without the slashes.
+    pub fn doc(&self) -> &str {
+        &self.callee.doc
+    }
+
+    /// Its name where it is defined; the whole of a condition.
+    pub fn definition(&self) -> Option<(Source, Span)> {
+        self.callee.definition.clone()
+    }
+
+    /// The address of its script's text and of all that script imports.
+    pub fn hash(&self) -> Hash {
+        self.callee.deep
+    }
+
+    /// True for an inline condition.
+    pub fn is_condition(&self) -> bool {
+        self.callee.parsed.unit.is_condition()
+    }
+
+    /// Calls it. What it returns is Rhai's; [`Function::call_json`] answers JSON.
+    pub fn call(&self, args: &[View]) -> Result<Dynamic, Box<Diagnostic>> {
+        self.evaluate(args, Inputs::Variables)
+    }
+
+    /// Calls it with plain JSON, for people.
+    pub fn call_json(&self, args: &[Value]) -> Result<Value, Box<Diagnostic>> {
+        let names = self.callee.params.iter().map(String::as_str).chain(std::iter::repeat("argument"));
+        let views: Vec<View> = args.iter().zip(names).map(|(arg, name)| View::plain(arg, name)).collect();
+        let value = self.call(&views)?;
+        self.data(&value, "script/return")
+    }
+
+    /// What it returned, as JSON.
+    pub(crate) fn data(&self, value: &Dynamic, code: &'static str) -> Result<Value, Box<Diagnostic>> {
+        json::from_dynamic(value).map_err(|failure| {
+            let path = if failure.path == "$" { String::new() } else { format!(" at `{}`", failure.path) };
+            let message = format!("`{}` returned something that is no data{path}: it {}", self.name(), failure.what);
+            Box::new(self.blame(Diagnostic::error(code, message).help("return numbers, strings, `true`, `false`, `()`, lists and maps of them")))
+        })
+    }
+
+    /// Labels a diagnostic with the function's definition.
+    pub(crate) fn blame(&self, diagnostic: Diagnostic) -> Diagnostic {
+        match &self.callee.definition {
+            Some((source, span)) => diagnostic.label(source, *span, ""),
+            None => diagnostic,
+        }
+    }
+
+    pub(crate) fn evaluate(&self, args: &[View], inputs: Inputs) -> Result<Dynamic, Box<Diagnostic>> {
+        if args.len() != self.callee.params.len() {
+            let takes = super::syntax::parameters(self.callee.params.len());
+            let message = format!("`{}` takes {takes}, but is called with {}", self.key(), args.len());
+            return Err(Box::new(self.blame(Diagnostic::error("script/arity", message))));
+        }
+        guard::run(&self.linked.limits, || self.run(args, inputs)).map_err(|stop| Box::new(self.explain(stop)))
+    }
+
+    fn run(&self, args: &[View], inputs: Inputs) -> Result<Dynamic, Box<EvalAltResult>> {
+        let (engine, environment) = (&self.linked.engine, &*self.callee.environment);
+        let mut global = engine.new_global_runtime_state();
+        global.lib.push(environment.library.clone());
+        for (name, module) in &environment.imports {
+            global.push_import(name.clone(), module.clone());
+        }
+        global.constants.clone_from(&environment.constants);
+        global.source = Some(environment.source.clone());
+        let mut scope = Scope::new();
+        for (name, arg) in self.callee.names.iter().zip(args) {
+            match inputs {
+                Inputs::ReadOnly => scope.push_constant_dynamic(name.clone(), arg.dynamic()),
+                Inputs::Variables => scope.push_dynamic(name.clone(), arg.dynamic()),
+            };
+        }
+        let mut caches = Caches::new();
+        let mut context = EvalContext::new(engine, &mut global, &mut caches, &mut scope, None);
+        // Flattened while the guard still holds what closures captured.
+        match context.eval_expression_tree(&Expression::from(&*self.callee.block)) {
+            Ok(value) => Ok(value.flatten()),
+            Err(error) => match *error {
+                EvalAltResult::Return(value, _) => Ok(value.flatten()),
+                other => Err(Box::new(other)),
+            },
+        }
+    }
+
+    #[cold]
+    fn explain(&self, stop: guard::Stop) -> Diagnostic {
+        let unit = |path: &str| self.linked.files.get(path).map(|file| &file.parsed.unit);
+        let tracer = Tracer {
+            engine: &self.linked.engine,
+            entry: &self.callee.parsed.unit,
+            fallback: self.callee.definition.clone(),
+            unit: &unit,
+        };
+        tracer.explain(stop)
+    }
+}
+
+impl std::fmt::Debug for Function {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Function({})", self.key())
+    }
+}

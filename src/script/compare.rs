@@ -1,0 +1,333 @@
+//! What comparing means: numbers with numbers by value (IEEE, not with Rhai's tolerance), texts with texts, `()` with anything
+//! by `==`; everything else is refused instead of being `false` (`decisions.md` 56).
+
+use super::fault::{self, Fault};
+use super::view::{List, Object, View};
+use rhai::{Dynamic, EvalAltResult, FnPtr};
+use std::cmp::Ordering;
+
+/// A comparison operator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Op {
+    /// `==`
+    Eq,
+    /// `!=`
+    Ne,
+    /// `<`
+    Lt,
+    /// `<=`
+    Le,
+    /// `>`
+    Gt,
+    /// `>=`
+    Ge,
+}
+
+impl Op {
+    const ALL: [Self; 6] = [Self::Eq, Self::Ne, Self::Lt, Self::Le, Self::Gt, Self::Ge];
+
+    /// The operator written so.
+    pub fn of(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|op| op.text() == text)
+    }
+
+    /// As it is written.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::Eq => "==",
+            Self::Ne => "!=",
+            Self::Lt => "<",
+            Self::Le => "<=",
+            Self::Gt => ">",
+            Self::Ge => ">=",
+        }
+    }
+
+    pub(crate) fn code(self) -> i64 {
+        self as i64
+    }
+
+    pub(crate) fn from_code(code: i64) -> Option<Self> {
+        usize::try_from(code).ok().and_then(|code| Self::ALL.get(code).copied())
+    }
+
+    fn orders(self) -> bool {
+        !matches!(self, Self::Eq | Self::Ne)
+    }
+
+    /// `None` is the order of a NaN: unequal to everything, and in no order.
+    fn holds(self, order: Option<Ordering>) -> bool {
+        match self {
+            Self::Eq => order == Some(Ordering::Equal),
+            Self::Ne => order != Some(Ordering::Equal),
+            Self::Lt => order == Some(Ordering::Less),
+            Self::Le => matches!(order, Some(Ordering::Less | Ordering::Equal)),
+            Self::Gt => order == Some(Ordering::Greater),
+            Self::Ge => matches!(order, Some(Ordering::Greater | Ordering::Equal)),
+        }
+    }
+}
+
+/// Compares two values, or refuses to.
+pub(crate) fn compare(op: Op, left: &Dynamic, right: &Dynamic) -> Result<bool, Box<EvalAltResult>> {
+    if let (Ok(a), Ok(b)) = (left.as_float(), right.as_float()) {
+        return Ok(op.holds(a.partial_cmp(&b)));
+    }
+    if let Some(order) = order(left, right) {
+        if op.orders() && left.is_bool() {
+            return Err(refuse(op, left, right));
+        }
+        return Ok(op.holds(order));
+    }
+    if op.orders() {
+        return Err(refuse(op, left, right));
+    }
+    let comparable = left.is_unit() || right.is_unit() || (is_compound(left) && is_compound(right) && is_list(left) == is_list(right));
+    if comparable { Ok(equal(left, right)? == (op == Op::Eq)) } else { Err(refuse(op, left, right)) }
+}
+
+/// The order of two scalars of one kind. The inner `None` is that of a NaN.
+#[expect(clippy::option_option, reason = "not of one kind, and in no order, are two different answers")]
+fn order(left: &Dynamic, right: &Dynamic) -> Option<Option<Ordering>> {
+    if let (Ok(a), Ok(b)) = (left.as_int(), right.as_int()) {
+        return Some(Some(a.cmp(&b)));
+    }
+    match (left.as_int(), left.as_float(), right.as_int(), right.as_float()) {
+        (_, Ok(a), _, Ok(b)) => return Some(a.partial_cmp(&b)),
+        (Ok(a), _, _, Ok(b)) => return Some(int_with_float(a, b)),
+        (_, Ok(a), Ok(b), _) => return Some(int_with_float(b, a).map(Ordering::reverse)),
+        _ => {}
+    }
+    if left.is_string() && right.is_string() {
+        let (a, b) = (left.as_immutable_string_ref().ok()?, right.as_immutable_string_ref().ok()?);
+        return Some(Some(a.as_str().cmp(b.as_str())));
+    }
+    match (text_of_char(left), text_of_char(right)) {
+        (Some(a), Some(b)) => return Some(Some(a.cmp(&b))),
+        // A character is a text of length one: `text[0] == "x"` is what people write.
+        (Some(a), None) if right.is_string() => return Some(Some(a.as_str().cmp(right.as_immutable_string_ref().ok()?.as_str()))),
+        (None, Some(b)) if left.is_string() => return Some(Some(left.as_immutable_string_ref().ok()?.as_str().cmp(b.as_str()))),
+        _ => {}
+    }
+    match (left.as_bool(), right.as_bool()) {
+        (Ok(a), Ok(b)) => Some(Some(a.cmp(&b))),
+        _ if left.is_unit() && right.is_unit() => None,
+        _ => None,
+    }
+}
+
+/// By value: an integer of more than 53 bits is not rounded to compare it.
+#[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "the cases where these lose are told apart")]
+fn int_with_float(int: i64, float: f64) -> Option<Ordering> {
+    /// The first float above every `i64`.
+    const ABOVE: f64 = 9_223_372_036_854_775_808.0;
+    if float.is_nan() {
+        None
+    } else if float >= ABOVE {
+        Some(Ordering::Less)
+    } else if float < -ABOVE {
+        Some(Ordering::Greater)
+    } else {
+        let whole = float.trunc();
+        Some(int.cmp(&(whole as i64)).then_with(|| whole.partial_cmp(&float).unwrap_or(Ordering::Equal)))
+    }
+}
+
+fn text_of_char(value: &Dynamic) -> Option<String> {
+    value.as_char().ok().map(String::from)
+}
+
+/// How deep values are compared. Data is never that deep; a script that builds deeper values is up to no good.
+const DEEPEST: usize = 128;
+
+/// Equality by value, all the way down. Values of different kinds are unequal.
+pub(crate) fn equal(left: &Dynamic, right: &Dynamic) -> Result<bool, Box<EvalAltResult>> {
+    equal_at(left, right, 0)
+}
+
+fn equal_at(left: &Dynamic, right: &Dynamic, depth: usize) -> Result<bool, Box<EvalAltResult>> {
+    if depth > DEEPEST {
+        return Err(fault::raise(Fault::new(fault::LIMIT, format!("values nested more than {DEEPEST} deep cannot be compared"))));
+    }
+    if let Some(order) = order(left, right) {
+        return Ok(order == Some(Ordering::Equal));
+    }
+    if left.is_unit() || right.is_unit() {
+        return Ok(left.is_unit() && right.is_unit());
+    }
+    if let (Some(a), Some(b)) = (items(left), items(right)) {
+        return all(a.len() == b.len(), a.iter().zip(&b), depth);
+    }
+    if let (Some(a), Some(b)) = (entries(left), entries(right)) {
+        let same_keys = a.len() == b.len() && a.iter().zip(&b).all(|((a, _), (b, _))| a == b);
+        return all(same_keys, a.iter().map(|(_, value)| value).zip(b.iter().map(|(_, value)| value)), depth);
+    }
+    if let (Some(a), Some(b)) = (left.read_lock::<Exclusive>(), right.read_lock::<Exclusive>()) {
+        return Ok(*a == *b);
+    }
+    if let (Some(a), Some(b)) = (left.read_lock::<Inclusive>(), right.read_lock::<Inclusive>()) {
+        return Ok(*a == *b);
+    }
+    Ok(false)
+}
+
+fn all<'a>(
+    same_size: bool,
+    mut pairs: impl Iterator<Item = (&'a Dynamic, &'a Dynamic)>,
+    depth: usize,
+) -> Result<bool, Box<EvalAltResult>> {
+    if !same_size {
+        return Ok(false);
+    }
+    pairs.try_fold(true, |so_far, (a, b)| Ok(so_far && equal_at(a, b, depth + 1)?))
+}
+
+type Exclusive = std::ops::Range<i64>;
+type Inclusive = std::ops::RangeInclusive<i64>;
+
+fn items(value: &Dynamic) -> Option<rhai::Array> {
+    if let Some(list) = value.read_lock::<List>() {
+        return Some(list.items().iter().map(View::dynamic).collect());
+    }
+    value.as_array_ref().ok().map(|array| array.clone())
+}
+
+fn entries(value: &Dynamic) -> Option<Vec<(String, Dynamic)>> {
+    if let Some(object) = value.read_lock::<Object>() {
+        return Some(object.entries().map(|(key, view)| (key.to_owned(), view.dynamic())).collect());
+    }
+    value.as_map_ref().ok().map(|map| map.iter().map(|(key, value)| (key.to_string(), value.clone())).collect())
+}
+
+fn is_list(value: &Dynamic) -> bool {
+    value.is_array() || value.is::<List>()
+}
+
+fn is_compound(value: &Dynamic) -> bool {
+    is_list(value) || value.is_map() || value.is::<Object>() || (!is_scalar(value) && !value.is_fnptr())
+}
+
+fn is_scalar(value: &Dynamic) -> bool {
+    value.is_string() || value.is_char() || value.is_int() || value.is_float() || value.is_bool() || value.is_unit()
+}
+
+/// What people call the kind of a value, with its article: `a string`, `nothing`.
+pub(crate) fn kind_of(value: &Dynamic) -> &'static str {
+    match value {
+        v if v.is_unit() => "nothing",
+        v if v.is_bool() => "a bool",
+        v if v.is_int() || v.is_float() => "a number",
+        v if v.is_string() => "a string",
+        v if v.is_char() => "a character",
+        v if is_list(v) => "a list",
+        v if v.is_map() || v.is::<Object>() => "an object",
+        v if v.is::<FnPtr>() => "a function",
+        v if v.is::<Exclusive>() || v.is::<Inclusive>() => "a range",
+        v if v.is::<Fault>() => "an error",
+        _ => "a value of another kind",
+    }
+}
+
+/// A value as text: texts as they are, everything else as it is written.
+pub(crate) fn show_plain(value: &Dynamic) -> String {
+    if value.is_string() { value.to_string() } else { show(value) }
+}
+
+/// A value as it would be written, cut to what a message can bear.
+pub(crate) fn show(value: &Dynamic) -> String {
+    const LONGEST: usize = 60;
+    let text = if value.is_unit() {
+        "()".to_owned()
+    } else {
+        match super::json::from_dynamic(value) {
+            Ok(json) => json.to_string(),
+            Err(_) => kind_of(value).to_owned(),
+        }
+    };
+    match text.char_indices().nth(LONGEST) {
+        Some((at, _)) => format!("{}...", &text[..at]),
+        None => text,
+    }
+}
+
+#[cold]
+fn refuse(op: Op, left: &Dynamic, right: &Dynamic) -> Box<EvalAltResult> {
+    let (a, b) = (kind_of(left), kind_of(right));
+    let side = |value: &Dynamic, kind: &str| if value.is_unit() { "nothing (`()`)".to_owned() } else { format!("{kind} (`{}`)", show(value)) };
+    let message = format!("cannot compare {} with {} by `{}`", side(left, a), side(right, b), op.text());
+    let help = match (a, b) {
+        ("nothing", _) | (_, "nothing") => "test for `()` first: `x != () && x > 1`, or give a default: `(x ?? 0) > 1`".to_owned(),
+        ("a string", "a number") | ("a number", "a string") => {
+            "make the string a number first: `parse_float(x)`, or compare with a string".to_owned()
+        }
+        ("a bool", "a bool") => "truth values have no order: use `==`, `!=` or `!`".to_owned(),
+        _ if a == b => format!("values of this kind have no order: `{}` cannot be used", op.text()),
+        _ => "both sides must be of the same kind".to_owned(),
+    };
+    fault::raise(Fault::new(fault::COMPARE_TYPES, message).help(help))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(op: &str, left: impl Into<Dynamic>, right: impl Into<Dynamic>) -> Option<bool> {
+        compare(Op::of(op).expect("an operator"), &left.into(), &right.into()).ok()
+    }
+
+    #[test]
+    fn numbers_compare_exactly_and_by_value() {
+        assert_eq!(check("==", 0.1 + 0.2, 0.3), Some(false), "not with Rhai's tolerance");
+        assert_eq!(check("<", 0.3, 0.300_000_000_000_000_04), Some(true));
+        assert_eq!(check("==", 1_i64, 1.0), Some(true));
+        assert_eq!(check("<", 9_007_199_254_740_993_i64, 9_007_199_254_740_992.0), Some(false), "2^53 + 1 is not rounded");
+        assert_eq!(check(">", 9_007_199_254_740_993_i64, 9_007_199_254_740_992.0), Some(true));
+        assert_eq!(check(">", -1_i64, -1.5), Some(true));
+        assert_eq!(check("<", 1.5, 2_i64), Some(true));
+        assert_eq!(check("<", i64::MAX, 9.3e18), Some(true));
+        assert_eq!(check(">", i64::MIN, f64::NEG_INFINITY), Some(true));
+    }
+
+    #[test]
+    fn nan_is_unequal_and_in_no_order() {
+        assert_eq!(check("==", f64::NAN, f64::NAN), Some(false));
+        assert_eq!(check("!=", f64::NAN, 1_i64), Some(true));
+        assert_eq!(check("<", f64::NAN, 1_i64), Some(false));
+        assert_eq!(check(">=", 1.0, f64::NAN), Some(false));
+    }
+
+    #[test]
+    fn texts_characters_and_truth_values() {
+        assert_eq!(check("<", "a", "b"), Some(true));
+        assert_eq!(check("<", 'a', 'b'), Some(true));
+        assert_eq!(check("==", 'a', "a"), Some(true));
+        assert_eq!(check("==", true, true), Some(true));
+        assert_eq!(check(">", true, false), None);
+    }
+
+    #[test]
+    fn nothing_is_equal_to_nothing_only_and_has_no_order() {
+        assert_eq!(check("==", (), ()), Some(true));
+        assert_eq!(check("!=", 1_i64, ()), Some(true));
+        assert_eq!(check(">=", (), 0.5), None);
+    }
+
+    #[test]
+    fn different_kinds_are_refused() {
+        for op in ["==", "!=", "<", "<=", ">", ">="] {
+            assert_eq!(check(op, "0.9", 0.5), None, "{op}");
+            assert_eq!(check(op, "1", 1_i64), None, "{op}");
+            assert_eq!(check(op, true, 1_i64), None, "{op}");
+            assert_eq!(check(op, rhai::Array::new(), "x"), None, "{op}");
+            assert_eq!(check(op, rhai::Array::new(), rhai::Map::new()), None, "{op}");
+        }
+    }
+
+    #[test]
+    fn lists_compare_by_their_items() {
+        let list = |items: [Dynamic; 2]| Dynamic::from_array(items.into());
+        assert_eq!(check("==", list([1.into(), "x".into()]), list([1.0.into(), "x".into()])), Some(true));
+        assert_eq!(check("!=", list([1.into(), "x".into()]), list([1.into(), 2.into()])), Some(true));
+        assert_eq!(check("<", list([1.into(), 2.into()]), list([1.into(), 3.into()])), None);
+    }
+}

@@ -1,0 +1,92 @@
+//! The one place where engines are made, with every limit on and nothing in reach that a pure function must not have.
+
+use super::limits::Limits;
+use super::{fault, guard, link, rewrite, strict, view};
+use rhai::packages::{Package, StandardPackage};
+use rhai::{Dynamic, Engine, EvalAltResult, LexError, Module, OptimizationLevel, Shared, Token};
+use std::sync::LazyLock;
+
+/// Registers the functions that scripts may call beside the language's own.
+pub type Extend = fn(&mut Engine);
+
+/// Symbols that scripts cannot write, and why.
+pub(crate) const FORBIDDEN: &[(&str, &str)] = &[
+    ("eval", "a script cannot run text as code: write a function, or a closure"),
+    ("print", "a script cannot print: return what you want to be seen (`because`, or a `note` effect)"),
+    ("debug", "a script cannot print: return what you want to be seen (`because`, or a `note` effect)"),
+    ("sleep", "a script cannot wait"),
+    ("timestamp", "a script cannot read the clock: use what its arguments say (`state.elapsed_s`, `params.timestamps`)"),
+    ("exit", "`exit` is not available: use `return` or `throw`"),
+    ("curry", "`curry` is not available: write a closure, `|x| f(a, x)`"),
+];
+
+/// The standard library, made once.
+static STANDARD: LazyLock<Shared<Module>> = LazyLock::new(|| StandardPackage::new().as_shared_module());
+
+/// Makes an engine. `fields` are the names that scripts and schemas use for fields: each gets a native getter.
+pub fn build<'a>(limits: &Limits, fields: impl IntoIterator<Item = &'a str>, extend: Extend) -> Engine {
+    let mut engine = Engine::new_raw();
+    engine.register_global_module(STANDARD.clone());
+    limit(&mut engine, limits);
+    engine.set_optimization_level(OptimizationLevel::None); // at other levels, writing to a constant map panics
+    engine.set_strict_variables(true);
+    engine.set_fail_on_invalid_map_property(true); // else a misspelt key of a map reads as ()
+    engine.set_max_strings_interned(0); // the interner is one lock for all threads
+    engine.on_progress(|_| guard::tick());
+    engine.on_print(|_| {});
+    engine.on_debug(|_, _, _| {});
+    allow_match(&mut engine);
+    forbid(&mut engine);
+    view::register(&mut engine);
+    engine.register_type_with_name::<fault::Fault>("error");
+    for name in ["to_string", "to_debug"] {
+        engine.register_fn(name, |fault: &mut fault::Fault| fault.message.clone());
+    }
+    strict::register(&mut engine);
+    link::register(&mut engine);
+    extend(&mut engine);
+    view::register_fields(&mut engine, fields);
+    engine
+}
+
+fn limit(engine: &mut Engine, limits: &Limits) {
+    engine.set_max_operations(limits.operations);
+    engine.set_max_call_levels(limits.call_depth);
+    engine.set_max_expr_depths(limits.expr_depth, limits.expr_depth);
+    engine.set_max_string_size(limits.string);
+    engine.set_max_array_size(limits.array);
+    engine.set_max_map_size(limits.map);
+    engine.set_max_modules(limits.modules);
+    engine.set_max_functions(limits.functions);
+    engine.set_max_variables(limits.variables);
+}
+
+/// `match` is a reserved word of Rhai and the name of a field here: it is read as a name. The word that stands for a rewritten
+/// body is nobody's.
+fn allow_match(engine: &mut Engine) {
+    #[expect(deprecated, reason = "not deprecated but volatile, as its documentation says; the version of rhai is pinned")]
+    engine.on_parse_token(|token, _, _| match token {
+        Token::Reserved(word) if word.as_str() == "match" => Token::Identifier(word),
+        Token::Identifier(word) if word.as_str() == rewrite::BODY => {
+            let why = format!("'{word}' is reserved");
+            Token::LexError(Box::new(LexError::ImproperSymbol(word.to_string(), why)))
+        }
+        token => token,
+    });
+}
+
+/// The parser refuses the words; the functions behind them are put out of reach of `Fn("sleep").call(1)` too.
+fn forbid(engine: &mut Engine) {
+    fn refuse(name: &str) -> Box<EvalAltResult> {
+        let help = FORBIDDEN.iter().find(|(word, _)| *word == name).map(|(_, why)| (*why).to_owned());
+        fault::raise(fault::Fault::new(fault::FORBIDDEN, format!("`{name}` is not available to scripts")).maybe_help(help))
+    }
+    for (word, _) in FORBIDDEN {
+        engine.disable_symbol(*word);
+    }
+    engine.register_fn("sleep", |_: i64| -> Result<(), Box<EvalAltResult>> { Err(refuse("sleep")) });
+    engine.register_fn("sleep", |_: f64| -> Result<(), Box<EvalAltResult>> { Err(refuse("sleep")) });
+    engine.register_fn("timestamp", || -> Result<(), Box<EvalAltResult>> { Err(refuse("timestamp")) });
+    engine.register_fn("exit", || -> Result<(), Box<EvalAltResult>> { Err(refuse("exit")) });
+    engine.register_fn("exit", |_: Dynamic| -> Result<(), Box<EvalAltResult>> { Err(refuse("exit")) });
+}

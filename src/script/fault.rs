@@ -1,0 +1,63 @@
+//! Errors raised inside an evaluation, with their code and help, so that nothing has to be read back from a message.
+
+use rhai::{Dynamic, EvalAltResult, Position};
+use std::borrow::Cow;
+
+/// Reading a field that is not there and not declared.
+pub(crate) const UNKNOWN_FIELD: &str = "rule/unknown-field";
+/// Comparing values of different kinds.
+pub(crate) const COMPARE_TYPES: &str = "rule/compare-types";
+/// Writing to an input.
+pub(crate) const READ_ONLY: &str = "rule/read-only";
+/// Reading an item that is not there.
+pub(crate) const INDEX: &str = "script/index";
+/// Going over a limit.
+pub(crate) const LIMIT: &str = "script/limit";
+/// Taking too long.
+pub(crate) const DEADLINE: &str = "script/deadline";
+/// What a script may not use.
+pub(crate) const FORBIDDEN: &str = "script/forbidden";
+
+/// What went wrong, as the payload of a Rhai run-time error. Host functions raise it too: [`Fault::into`].
+#[derive(Clone, Debug)]
+pub struct Fault {
+    /// `area/name`, stable.
+    pub code: Cow<'static, str>,
+    /// A sentence in the words of the script's author.
+    pub message: String,
+    /// What to do.
+    pub help: Option<String>,
+}
+
+impl Fault {
+    /// A fault without help.
+    pub fn new(code: impl Into<Cow<'static, str>>, message: impl Into<String>) -> Self {
+        Self { code: code.into(), message: message.into(), help: None }
+    }
+
+    /// Says what to do.
+    #[must_use]
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+
+    /// Says what to do, if there is anything to say.
+    #[must_use]
+    pub fn maybe_help(mut self, help: Option<String>) -> Self {
+        self.help = help.or(self.help);
+        self
+    }
+}
+
+impl From<Fault> for Box<EvalAltResult> {
+    fn from(fault: Fault) -> Self {
+        raise(fault)
+    }
+}
+
+/// As a Rhai error; the position is filled in on the way out.
+#[cold]
+pub(crate) fn raise(fault: Fault) -> Box<EvalAltResult> {
+    Box::new(EvalAltResult::ErrorRuntime(Dynamic::from(fault), Position::NONE))
+}

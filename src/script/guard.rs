@@ -1,0 +1,150 @@
+//! Keeps an evaluation within its limits, and its panics from getting out.
+//!
+//! Rhai's own operation limit does not count what closures do apart from it, and an error raised inside `sort` is swallowed. So
+//! every operation of a call, wherever it happens, is counted here; once the call is over its budget every further operation
+//! fails, and the call's result is refused even if the script caught the error.
+
+use super::fault::{self, Fault};
+use super::limits::Limits;
+use rhai::{Dynamic, EvalAltResult, FnPtr};
+use std::cell::{Cell, RefCell};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::{Duration, Instant};
+
+/// The clock is read once in so many operations.
+const STRIDE: u64 = 64;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Over {
+    Operations,
+    Wall,
+    Closures,
+}
+
+struct Budget {
+    active: Cell<bool>,
+    operations: Cell<u64>,
+    closures: Cell<usize>,
+    deadline: Cell<Option<Instant>>,
+    over: Cell<Option<Over>>,
+    /// The variables that closures captured. Kept until the call ends, then emptied one by one: a chain of closures of any
+    /// length is taken apart without recursion, and one that contains itself is not leaked.
+    captured: RefCell<Vec<Dynamic>>,
+}
+
+thread_local! {
+    static BUDGET: Budget = const {
+        Budget {
+            active: Cell::new(false),
+            operations: Cell::new(0),
+            closures: Cell::new(0),
+            deadline: Cell::new(None),
+            over: Cell::new(None),
+            captured: RefCell::new(Vec::new()),
+        }
+    };
+}
+
+/// What ended an evaluation.
+pub(crate) enum Stop {
+    /// An error that Rhai reports.
+    Error(Box<EvalAltResult>),
+    /// The budget is spent; the error says where it was noticed, if it was.
+    Over(Fault, Option<Box<EvalAltResult>>),
+    /// A panic inside Rhai or a host function.
+    Panic(String),
+}
+
+/// Evaluates within the limits.
+pub(crate) fn run<T>(limits: &Limits, evaluate: impl FnOnce() -> Result<T, Box<EvalAltResult>>) -> Result<T, Stop> {
+    // A host function that calls a script again spends the budget of the call it is part of.
+    if BUDGET.with(|budget| budget.active.get()) {
+        return evaluate().map_err(Stop::Error);
+    }
+    BUDGET.with(|budget| {
+        budget.active.set(true);
+        budget.operations.set(limits.operations);
+        budget.closures.set(limits.closures);
+        budget.deadline.set(Instant::now().checked_add(limits.wall));
+        budget.over.set(None);
+    });
+    let outcome = catch_unwind(AssertUnwindSafe(evaluate));
+    let over = BUDGET.with(|budget| {
+        budget.active.set(false);
+        for mut cell in budget.captured.take() {
+            // Dropped after the lock is released, while every cell it may refer to is still in the list.
+            let held = cell.write_lock::<Dynamic>().map(|mut inner| std::mem::take(&mut *inner));
+            drop(held);
+        }
+        budget.over.get()
+    });
+    match (outcome, over) {
+        (Err(panic), _) => Err(Stop::Panic(message_of(&*panic))),
+        (Ok(outcome), Some(over)) => Err(Stop::Over(over.fault(limits), outcome.err())),
+        (Ok(outcome), None) => outcome.map_err(Stop::Error),
+    }
+}
+
+/// Called by the engine at every operation: something, once the budget is spent.
+pub(crate) fn tick() -> Option<Dynamic> {
+    BUDGET.with(|budget| {
+        if !budget.active.get() {
+            return None;
+        }
+        if budget.over.get().is_none() {
+            let left = budget.operations.get();
+            if left == 0 {
+                budget.over.set(Some(Over::Operations));
+            } else {
+                budget.operations.set(left - 1);
+                if left.is_multiple_of(STRIDE) && budget.deadline.get().is_some_and(|deadline| Instant::now() >= deadline) {
+                    budget.over.set(Some(Over::Wall));
+                }
+                if budget.over.get().is_none() {
+                    return None;
+                }
+            }
+        }
+        Some(Dynamic::UNIT)
+    })
+}
+
+/// Called when a closure captures variables: counts it, and keeps what it captured within reach.
+pub(crate) fn captured(closure: &Dynamic) {
+    BUDGET.with(|budget| {
+        if !budget.active.get() {
+            return;
+        }
+        match budget.closures.get().checked_sub(1) {
+            Some(left) => budget.closures.set(left),
+            None => budget.over.set(Some(Over::Closures)),
+        }
+        if let Some(closure) = closure.read_lock::<FnPtr>() {
+            budget.captured.borrow_mut().extend(closure.curry().iter().filter(|value| value.is_shared()).cloned());
+        }
+    });
+}
+
+impl Over {
+    fn fault(self, limits: &Limits) -> Fault {
+        match self {
+            Self::Operations => Fault::new(fault::LIMIT, format!("the script used more than {} operations", limits.operations))
+                .help("does a loop or a recursion never end? Work through less data in one call"),
+            Self::Wall => Fault::new(fault::DEADLINE, format!("the script took longer than {}", seconds(limits.wall)))
+                .help("does a loop or a recursion never end? Work through less data in one call"),
+            Self::Closures => {
+                Fault::new(fault::LIMIT, format!("the script made more than {} capturing closures", limits.closures))
+                    .help("make the closure once, outside the loop, or use a `for` loop")
+            }
+        }
+    }
+}
+
+fn seconds(duration: Duration) -> String {
+    format!("{} s", duration.as_secs_f64())
+}
+
+fn message_of(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".to_owned())
+}

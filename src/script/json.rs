@@ -1,0 +1,112 @@
+//! What a script returned, as JSON.
+
+use super::compare::kind_of;
+use super::view::{List, Object, View};
+use rhai::Dynamic;
+use serde_json::{Map, Value};
+
+/// How deep a value may be nested; as deep as JSON that can be read back.
+const DEEPEST: usize = 100;
+
+/// A value that has no JSON.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Unconvertible {
+    /// Where it stands in what was returned: `$.items[2]`.
+    pub(crate) path: String,
+    /// What is wrong with it.
+    pub(crate) what: String,
+}
+
+/// The JSON of a value.
+pub(crate) fn from_dynamic(value: &Dynamic) -> Result<Value, Unconvertible> {
+    convert(value, 0).map_err(|(mut path, what)| {
+        path.reverse();
+        Unconvertible { path: format!("${}", path.concat()), what }
+    })
+}
+
+/// The path is collected from the inside out, on the way back.
+type Failure = (Vec<String>, String);
+
+fn convert(value: &Dynamic, depth: usize) -> Result<Value, Failure> {
+    let fail = |what: String| Err((Vec::new(), what));
+    if depth > DEEPEST {
+        return fail(format!("is nested more than {DEEPEST} deep"));
+    }
+    if value.is_unit() {
+        return Ok(Value::Null);
+    }
+    if let Ok(value) = value.as_bool() {
+        return Ok(value.into());
+    }
+    if let Ok(value) = value.as_int() {
+        return Ok(value.into());
+    }
+    if let Ok(value) = value.as_float() {
+        return serde_json::Number::from_f64(value)
+            .map_or_else(|| fail(format!("is `{value}`, which is no number that can be stored")), |number| Ok(number.into()));
+    }
+    if let Ok(value) = value.as_char() {
+        return Ok(value.to_string().into());
+    }
+    if let Ok(value) = value.as_immutable_string_ref() {
+        return Ok(value.as_str().into());
+    }
+    if let Some(object) = value.read_lock::<Object>() {
+        return Ok(View::from(object.clone()).json());
+    }
+    if let Some(list) = value.read_lock::<List>() {
+        return Ok(View::from(list.clone()).json());
+    }
+    if let Ok(array) = value.as_array_ref() {
+        let items = array.iter().enumerate().map(|(at, item)| {
+            convert(item, depth + 1).map_err(|failure| inside(failure, format!("[{at}]")))
+        });
+        return items.collect::<Result<Vec<_>, _>>().map(Value::Array);
+    }
+    if let Ok(map) = value.as_map_ref() {
+        let entries = map.iter().map(|(key, item)| {
+            let item = convert(item, depth + 1).map_err(|failure| inside(failure, format!(".{key}")))?;
+            Ok((key.to_string(), item))
+        });
+        return entries.collect::<Result<Map<_, _>, _>>().map(Value::Object);
+    }
+    fail(format!("is {}, which is no data", kind_of(value)))
+}
+
+fn inside((mut path, what): Failure, part: String) -> Failure {
+    path.push(part);
+    (path, what)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rhai::{Array, FnPtr};
+    use serde_json::json;
+
+    #[test]
+    fn values_of_all_kinds_convert() {
+        let view = View::of(&json!({"a": [1, {"b": null}]}), &crate::model::Kind::Any, "x");
+        let array: Array = vec![1.into(), 0.5.into(), 'c'.into(), "d".into(), true.into(), ().into(), view.dynamic()];
+        let got = from_dynamic(&Dynamic::from_array(array));
+        assert_eq!(got, Ok(json!([1, 0.5, "c", "d", true, null, {"a": [1, {"b": null}]}])));
+    }
+
+    #[test]
+    fn what_is_no_data_is_named_with_its_place() {
+        let function = Dynamic::from(FnPtr::new("f").expect("a function"));
+        let map: rhai::Map = [("a".into(), Dynamic::from_array(vec![1.into(), function]))].into();
+        let failure = from_dynamic(&Dynamic::from_map(map)).expect_err("a function");
+        assert_eq!(failure, Unconvertible { path: "$.a[1]".into(), what: "is a function, which is no data".into() });
+        for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            assert!(from_dynamic(&bad.into()).expect_err("not finite").what.contains("no number"), "{bad}");
+        }
+    }
+
+    #[test]
+    fn deep_nesting_is_refused() {
+        let deep = (0..200).fold(Dynamic::UNIT, |inner, _| Dynamic::from_array(vec![inner]));
+        assert!(from_dynamic(&deep).expect_err("deep").what.contains("nested"));
+    }
+}

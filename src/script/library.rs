@@ -1,0 +1,185 @@
+//! A linked set of scripts and conditions, immutable and shared.
+
+use super::call::{Callee, Function};
+use super::condition::Condition;
+use super::limits::Limits;
+use super::link;
+use super::reference::Reference;
+use super::syntax::parameters;
+use super::unit::Unit;
+use crate::diag::{Diagnostic, Diagnostics, Source, Span, did_you_mean};
+use crate::model::Hash;
+use rhai::{Engine, Module, Shared};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// What a library is linked from.
+#[derive(Clone, Debug, Default)]
+pub struct Inputs {
+    /// The scripts; a source's name is its path below the script root.
+    pub scripts: Vec<Source>,
+    /// The expressions written in pipelines.
+    pub conditions: Vec<Condition>,
+    /// The names of fields that schemas declare.
+    pub fields: BTreeSet<String>,
+    /// What a call may use.
+    pub limits: Limits,
+}
+
+/// A linked library. Cloning is one reference count.
+#[derive(Clone)]
+pub struct Library(Arc<Linked>);
+
+pub(crate) struct Linked {
+    pub(crate) engine: Engine,
+    pub(crate) limits: Limits,
+    pub(crate) files: BTreeMap<String, File>,
+    pub(crate) conditions: BTreeMap<String, Arc<Callee>>,
+}
+
+/// A script of a library.
+pub struct File {
+    pub(crate) parsed: Arc<link::Parsed>,
+    pub(crate) module: Shared<Module>,
+    pub(crate) callees: Vec<Arc<Callee>>,
+    pub(crate) deep: Hash,
+}
+
+/// A function that others may call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Public {
+    /// Its name.
+    pub name: String,
+    /// The names of its parameters.
+    pub params: Vec<String>,
+    /// Its `///` comment, without the slashes.
+    pub doc: String,
+    /// Its name where it is defined.
+    pub span: Span,
+}
+
+impl File {
+    /// Its path below the script root.
+    pub fn path(&self) -> &str {
+        self.parsed.unit.name()
+    }
+
+    /// Its text.
+    pub fn source(&self) -> &Source {
+        &self.parsed.source
+    }
+
+    /// The address of its text.
+    pub fn hash(&self) -> Hash {
+        self.parsed.hash
+    }
+
+    /// The address of its text and of all it imports.
+    pub fn deep_hash(&self) -> Hash {
+        self.deep
+    }
+
+    /// The paths of the scripts it imports itself.
+    pub fn imports(&self) -> impl Iterator<Item = &str> {
+        self.parsed.imports.iter().map(|import| import.script.as_str())
+    }
+
+    /// The parsed script, for static checks.
+    pub fn unit(&self) -> &Unit {
+        &self.parsed.unit
+    }
+
+    /// Its functions that others may call, in the order of the text.
+    pub fn functions(&self) -> impl Iterator<Item = &Public> {
+        self.parsed.publics.iter()
+    }
+
+    /// The value of a constant of the file (`const NODES = [..]`), if there is one and it is plain data.
+    pub fn constant(&self, name: &str) -> Option<serde_json::Value> {
+        let constants = self.callees.first().map(|callee| &callee.environment)?.constants.as_ref()?;
+        let value = constants.read().ok()?.get(name).cloned()?;
+        super::json::from_dynamic(&value).ok()
+    }
+}
+
+impl Library {
+    /// Parses, checks and links. All problems of all files are reported; what did not change since `previous` is reused.
+    pub fn link(inputs: Inputs, previous: Option<&Self>) -> Result<Self, Diagnostics> {
+        link::link(inputs, previous.map(|library| &*library.0)).map(|linked| Self(Arc::new(linked)))
+    }
+
+    /// A function by its reference. The diagnostic is about the reference, so its label is the caller's business; where the
+    /// function is defined in another way than wanted, that place is labelled.
+    pub fn function(&self, reference: &Reference, arity: usize) -> Result<Function, Box<Diagnostic>> {
+        let Some(file) = self.0.files.get(&reference.file) else {
+            let known = self.0.files.keys().map(String::as_str);
+            let message = format!("there is no script `{}`", reference.file);
+            return Err(Box::new(Diagnostic::error("script/unknown-file", message).maybe_help(did_you_mean(&reference.file, known))));
+        };
+        let name = reference.function.as_str();
+        let mut named = file.callees.iter().filter(|callee| callee.name == name);
+        if let Some(callee) = named.clone().find(|callee| callee.params.len() == arity) {
+            return if callee.private { Err(Box::new(private(reference, callee))) } else { Ok(self.bind(callee)) };
+        }
+        Err(Box::new(match named.next() {
+            Some(callee) if callee.private => private(reference, callee),
+            Some(callee) => {
+                let message = format!("`{reference}` takes {}, but is called with {arity}", parameters(callee.params.len()));
+                let label = format!("`{name}({})`", callee.params.join(", "));
+                labelled(Diagnostic::error("script/arity", message), callee, label)
+            }
+            None => {
+                let known = file.parsed.publics.iter().map(|function| function.name.as_str());
+                let message = format!("`{}` has no function `{name}`", reference.file);
+                Diagnostic::error("script/unknown-function", message).maybe_help(did_you_mean(name, known))
+            }
+        }))
+    }
+
+    /// The condition of that key.
+    pub fn condition(&self, key: &str) -> Option<Function> {
+        self.0.conditions.get(key).map(|callee| self.bind(callee))
+    }
+
+    /// The conditions' keys and parsed texts, for static checks.
+    pub fn conditions(&self) -> impl Iterator<Item = &Unit> {
+        self.0.conditions.values().map(|callee| &callee.parsed.unit)
+    }
+
+    /// The scripts, by path.
+    pub fn files(&self) -> impl Iterator<Item = &File> {
+        self.0.files.values()
+    }
+
+    /// The script of that path.
+    pub fn file(&self, path: &str) -> Option<&File> {
+        self.0.files.get(path)
+    }
+
+    /// What a call may use.
+    pub fn limits(&self) -> &Limits {
+        &self.0.limits
+    }
+
+    fn bind(&self, callee: &Arc<Callee>) -> Function {
+        Function::new(self.0.clone(), callee.clone())
+    }
+}
+
+impl std::fmt::Debug for Library {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Library({} files, {} conditions)", self.0.files.len(), self.0.conditions.len())
+    }
+}
+
+fn private(reference: &Reference, callee: &Callee) -> Diagnostic {
+    let error = Diagnostic::error("script/private", format!("`{reference}` is private")).help("take the `private` away");
+    labelled(error, callee, "private here".into())
+}
+
+fn labelled(diagnostic: Diagnostic, callee: &Callee, text: String) -> Diagnostic {
+    match &callee.definition {
+        Some((source, span)) => diagnostic.label(source, *span, text),
+        None => diagnostic,
+    }
+}

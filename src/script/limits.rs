@@ -1,0 +1,51 @@
+//! What a script may use.
+
+use std::time::Duration;
+
+/// The limits of one call of a script function, and of the scripts themselves. All are always on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Operations in a call, those of closures included.
+    pub operations: u64,
+    /// Script functions inside one another.
+    pub call_depth: usize,
+    /// Nesting of expressions and blocks.
+    pub expr_depth: usize,
+    /// Bytes of a string, and of all strings in one list or map.
+    pub string: usize,
+    /// Items of an array, nested ones included.
+    pub array: usize,
+    /// Entries of a map, nested ones included.
+    pub map: usize,
+    /// Real time of a call.
+    pub wall: Duration,
+    /// Scripts that one script may import.
+    pub modules: usize,
+    /// Functions of a file, closures included.
+    pub functions: usize,
+    /// Variables in scope at once.
+    pub variables: usize,
+    /// Closures made in a call that capture a variable.
+    pub closures: usize,
+    /// Bytes of a script file.
+    pub source: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            operations: 5_000_000,
+            call_depth: 32,
+            expr_depth: 48,
+            string: 1 << 20,
+            array: 10_000,
+            map: 10_000,
+            wall: Duration::from_secs(1),
+            modules: 64,
+            functions: 1_000,
+            variables: 128,
+            closures: 10_000,
+            source: 1 << 20,
+        }
+    }
+}

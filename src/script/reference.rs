@@ -1,0 +1,97 @@
+//! How pipelines and people name a script function: `path/in/scripts.rhai#function`.
+
+use crate::diag::Diagnostic;
+use std::fmt;
+
+/// A function of a script.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Reference {
+    /// The script's path below the script root.
+    pub file: String,
+    /// The function's name.
+    pub function: String,
+}
+
+impl Reference {
+    /// Reads a reference. The diagnostic has no label: the caller knows where the reference stands.
+    pub fn parse(text: &str) -> Result<Self, Diagnostic> {
+        let error = |message: String, help: &str| Err(Diagnostic::error("script/reference", message).help(help));
+        let Some((file, function)) = text.split_once('#') else {
+            return error(format!("`{text}` does not name a function"), "write `path/of/script.rhai#function`");
+        };
+        if let Err(why) = check_path(file) {
+            return error(format!("`{file}` {why}"), "write the path of a script below the script root, such as `rules/rca.rhai`");
+        }
+        if !file.ends_with(".rhai") {
+            return error(format!("`{file}` is not a script"), "a script's name ends in `.rhai`");
+        }
+        if !is_name(function) {
+            return error(format!("`{function}` is no name of a function"), "write `path/of/script.rhai#function`");
+        }
+        Ok(Self { file: file.to_owned(), function: function.to_owned() })
+    }
+}
+
+impl fmt::Display for Reference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}#{}", self.file, self.function)
+    }
+}
+
+/// Why a path may not be used, if so: only plain components below the root may.
+pub(crate) fn check_path(path: &str) -> Result<(), &'static str> {
+    if path.is_empty() {
+        Err("is empty")
+    } else if path.contains('\\') {
+        Err("has a backslash: components are separated by `/`")
+    } else if path.starts_with('/') || path.chars().nth(1) == Some(':') {
+        Err("is absolute: scripts are named by their path below the script root")
+    } else if path.split('/').any(|part| part == "..") {
+        Err("leaves the script root")
+    } else if path.split('/').any(|part| part.is_empty() || part == ".") || path.chars().any(char::is_control) {
+        Err("is no plain path")
+    } else {
+        Ok(())
+    }
+}
+
+fn is_name(text: &str) -> bool {
+    let mut chars = text.chars();
+    chars.next().is_some_and(|first| first.is_ascii_alphabetic() || first == '_')
+        && chars.all(|ch| ch.is_ascii_alphanumeric() || ch == '_')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn references_name_a_file_and_a_function() {
+        let reference = Reference::parse("rules/rca.rhai#recall_hit").expect("a reference");
+        assert_eq!((reference.file.as_str(), reference.function.as_str()), ("rules/rca.rhai", "recall_hit"));
+        assert_eq!(reference.to_string(), "rules/rca.rhai#recall_hit");
+    }
+
+    #[test]
+    fn everything_else_is_refused_with_a_reason() {
+        for (text, why) in [
+            ("rules/rca.rhai", "does not name a function"),
+            ("rules/rca.rhai#", "no name of a function"),
+            ("rules/rca.rhai#a b", "no name of a function"),
+            ("rules/rca.rhai#1a", "no name of a function"),
+            ("rules/rca#x", "is not a script"),
+            ("#x", "is empty"),
+            ("../x.rhai#f", "leaves the script root"),
+            ("a/../../x.rhai#f", "leaves the script root"),
+            ("/etc/x.rhai#f", "is absolute"),
+            ("C:/x.rhai#f", "is absolute"),
+            ("a\\b.rhai#f", "backslash"),
+            ("a//b.rhai#f", "no plain path"),
+            ("./b.rhai#f", "no plain path"),
+        ] {
+            let error = Reference::parse(text).expect_err(text);
+            assert!(error.message.contains(why), "{text}: {}", error.message);
+            assert!(error.help.is_some() && error.labels.is_empty(), "{text}");
+        }
+    }
+}

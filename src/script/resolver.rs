@@ -1,0 +1,41 @@
+//! Resolves imports among the scripts that are already linked, and nothing else.
+
+use super::fault::{self, Fault};
+use super::reference::check_path;
+use rhai::{Engine, EvalAltResult, Module, ModuleResolver, Position, Shared};
+use std::collections::HashMap;
+use std::sync::{Arc, PoisonError, RwLock};
+
+/// Modules by the path of their script. Used while linking; calls find what was imported then.
+#[derive(Clone, Default)]
+pub(crate) struct Modules(Arc<RwLock<HashMap<String, Shared<Module>>>>);
+
+impl Modules {
+    pub(crate) fn insert(&self, path: &str, module: Shared<Module>) {
+        self.0.write().unwrap_or_else(PoisonError::into_inner).insert(path.to_owned(), module);
+    }
+
+    fn get(&self, path: &str) -> Option<Shared<Module>> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).get(path).cloned()
+    }
+}
+
+/// The script an import names: `lib/base` and `lib/base.rhai` are the same.
+pub(crate) fn script_of(import: &str) -> Result<String, &'static str> {
+    check_path(import)?;
+    Ok(if import.ends_with(".rhai") { import.to_owned() } else { format!("{import}.rhai") })
+}
+
+impl ModuleResolver for Modules {
+    fn resolve(&self, _: &Engine, _: Option<&str>, path: &str, position: Position) -> Result<Shared<Module>, Box<EvalAltResult>> {
+        let found = script_of(path).map(|script| self.get(&script));
+        let message = match found {
+            Ok(Some(module)) => return Ok(module),
+            Ok(None) => format!("there is no script `{path}`"),
+            Err(why) => format!("`{path}` {why}"),
+        };
+        let mut error = fault::raise(Fault::new("script/import", message));
+        error.set_position(position);
+        Err(error)
+    }
+}

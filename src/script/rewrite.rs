@@ -1,0 +1,379 @@
+//! Rewriting a parsed script: which expressions of an AST are values, and putting other nodes in their places.
+//!
+//! The walk knows Rhai's tree and what must be left as it is: the root variable of a chain, properties and methods inside one, a
+//! bare variable as first argument (it is passed by reference), assignment targets, the arguments of `Fn`, `call` and the like.
+//! What is put in the place of a value is up to a [`Nodes`]: comparisons only in production, more for explanations.
+
+use super::compare::Op;
+use rhai::{AST, ASTFlags, CustomExpr, Dynamic, Engine, Expr, FnCallExpr, ImmutableString, Module, Position, ScriptFuncDef, Shared, Stmt, StmtBlock};
+use std::cell::RefCell;
+use std::sync::Arc;
+
+/// What a value is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// An operand, an argument, an initialiser.
+    Value,
+    /// What an `if` or a loop asks.
+    Condition,
+    /// The guard of a `switch` case.
+    Case,
+    /// What `return` gives back.
+    Return,
+    /// What a function gives back at its end.
+    Result,
+}
+
+/// Makes the nodes that take the place of values.
+pub trait Nodes {
+    /// A function's body (nothing: the statements of the file) is about to be rewritten.
+    fn enter(&mut self, _function: Option<&ScriptFuncDef>) {}
+
+    /// A value is about to be rewritten, from the outside in. An answer is handed to [`Nodes::close`] (or, for a comparison,
+    /// to [`Nodes::compare`]) when its inside is done.
+    fn open(&mut self, _value: &Expr, _role: Role) -> Option<u32> {
+        None
+    }
+
+    /// The node for a value that was opened.
+    fn close(&mut self, value: Expr, _id: u32) -> Expr {
+        value
+    }
+
+    /// The node for a comparison, its operands rewritten.
+    fn compare(&mut self, op: Op, operands: Vec<Expr>, position: Position, id: Option<u32>) -> Expr;
+
+    /// The node for a constant of the file (`global::NAME`).
+    fn constant(&mut self, name: &ImmutableString, position: Position) -> Expr;
+
+    /// The node for a closure that captures variables.
+    fn closure(&mut self, made: Expr, position: Position) -> Expr;
+}
+
+/// A node of ours: `key` names its handler, `state` is handed to it.
+pub fn node(key: &str, inputs: impl IntoIterator<Item = Expr>, state: Dynamic, position: Position) -> Expr {
+    let custom = CustomExpr {
+        inputs: inputs.into_iter().collect(),
+        tokens: std::iter::once(ImmutableString::from(key)).collect(),
+        state,
+        scope_may_be_changed: false,
+        self_terminated: false,
+    };
+    Expr::Custom(Box::new(custom), position)
+}
+
+/// A function of a rewritten script.
+pub(crate) struct Body {
+    /// The definition it was made from.
+    pub(crate) definition: Shared<ScriptFuncDef>,
+    /// Its statements, rewritten, as one expression.
+    pub(crate) block: Arc<Expr>,
+}
+
+/// A rewritten script: the AST to link, and the functions' bodies for calling them without Rhai's detours.
+pub(crate) struct Rewritten {
+    pub(crate) ast: AST,
+    pub(crate) bodies: Vec<Body>,
+}
+
+/// Rewrites a script.
+pub(crate) fn rewrite(ast: &AST, nodes: &mut impl Nodes) -> Rewritten {
+    let mut module = Module::new();
+    if let Some(source) = ast.source() {
+        module.set_id(source);
+    }
+    let mut bodies = Vec::new();
+    for definition in ast.iter_fn_def() {
+        nodes.enter(Some(definition));
+        let mut statements = statements_of(definition);
+        let mut walk = Walk { nodes };
+        walk.block(&mut statements, true);
+        let (start, end) = (definition.body.start_position(), definition.body.end_position());
+        let block = Arc::new(Expr::Stmt(Box::new(StmtBlock::new(statements, start, end))));
+        module.set_script_fn(shell(definition, block.clone()));
+        bodies.push(Body { definition: definition.clone(), block });
+    }
+    nodes.enter(None);
+    let mut statements = ast.statements().to_vec();
+    Walk { nodes }.block(&mut statements, false);
+    let mut rewritten = AST::new(statements, module);
+    if let Some(source) = ast.source() {
+        rewritten.set_source(source);
+    }
+    Rewritten { ast: rewritten, bodies }
+}
+
+/// The statements of a function. (The payload's type is not exported, but walking an AST of that one function shows them.)
+pub fn statements_of(definition: &Shared<ScriptFuncDef>) -> Vec<Stmt> {
+    let mut module = Module::new();
+    module.set_script_fn(definition.clone());
+    let mut statements = Vec::new();
+    AST::new([], module).walk(&mut |path| {
+        if let [rhai::ASTNode::Stmt(statement)] = path {
+            statements.push((*statement).clone());
+        }
+        true
+    });
+    statements
+}
+
+/// The keyword of a rewritten function's only statement. It has to be a word, because the parser has to read it; the engine for
+/// scripts refuses the word.
+pub(crate) const BODY: &str = "rewritten_body__";
+
+/// What that statement holds.
+#[derive(Clone)]
+pub(crate) struct Block(pub(crate) Arc<Expr>);
+
+thread_local! {
+    static SHELL: (Engine, RefCell<Option<Block>>) = (shell_engine(), RefCell::new(None));
+}
+
+/// A function with another body. A body can only be made by the parser, so it parses one that consists of a single node of
+/// ours, which holds the block.
+fn shell(definition: &ScriptFuncDef, block: Arc<Expr>) -> ScriptFuncDef {
+    let parsed = SHELL.with(|(engine, next)| {
+        *next.borrow_mut() = Some(Block(block));
+        engine.compile(format!("fn shell() {{ {BODY} }}"))
+    });
+    let mut made = definition.clone();
+    if let Some(shell) = parsed.ok().as_ref().and_then(|ast| ast.iter_fn_def().next()) {
+        made.body = shell.body.clone();
+    }
+    made
+}
+
+fn shell_engine() -> Engine {
+    let mut engine = Engine::new_raw();
+    engine.register_custom_syntax_with_state_raw(
+        BODY,
+        |_, _, state| {
+            SHELL.with(|(_, next)| {
+                if let Some(block) = next.borrow_mut().take() {
+                    *state = Dynamic::from(block);
+                }
+            });
+            Ok(None)
+        },
+        false,
+        |_, _, _| Ok(Dynamic::UNIT),
+    );
+    engine
+}
+
+struct Walk<'n, N: Nodes> {
+    nodes: &'n mut N,
+}
+
+impl<N: Nodes> Walk<'_, N> {
+    /// An expression whose value counts.
+    fn value(&mut self, expr: &mut Expr, role: Role) {
+        if is_literal(expr) && role == Role::Value {
+            return;
+        }
+        let id = self.nodes.open(expr, role);
+        if role == Role::Value && comparison(expr).is_some() {
+            self.comparison(expr, id);
+            return;
+        }
+        if role == Role::Value || is_literal(expr) || matches!(expr, Expr::Variable(..) | Expr::Stmt(..)) {
+            self.inside(expr);
+        } else {
+            self.value(expr, Role::Value);
+        }
+        if let Some(id) = id {
+            *expr = self.nodes.close(std::mem::take(expr), id);
+        }
+    }
+
+    fn comparison(&mut self, expr: &mut Expr, id: Option<u32>) {
+        let Some(op) = comparison(expr) else { return };
+        let Expr::FnCall(call, position) = std::mem::take(expr) else { return };
+        let mut operands: Vec<Expr> = call.args.into_iter().collect();
+        for operand in &mut operands {
+            self.value(operand, Role::Value);
+        }
+        *expr = self.nodes.compare(op, operands, position, id);
+    }
+
+    /// What is inside an expression that is not replaced itself.
+    fn inside(&mut self, expr: &mut Expr) {
+        match expr {
+            Expr::InterpolatedString(parts, _) | Expr::Array(parts, _) => {
+                parts.iter_mut().for_each(|part| self.value(part, Role::Value));
+            }
+            Expr::Map(parts, _) => parts.0.iter_mut().for_each(|(_, part)| self.value(part, Role::Value)),
+            Expr::And(parts, _) | Expr::Or(parts, _) | Expr::Coalesce(parts, _) => {
+                parts.iter_mut().for_each(|part| self.value(part, Role::Value));
+            }
+            Expr::FnCall(call, position) if is_capture(call) => {
+                let position = *position;
+                *expr = self.nodes.closure(std::mem::take(expr), position);
+            }
+            Expr::FnCall(call, _) => self.call(call),
+            Expr::Dot(parts, flags, _) => {
+                let flags = *flags;
+                self.root(&mut parts.lhs);
+                self.chain(false, flags, &mut parts.rhs);
+            }
+            Expr::Index(parts, flags, _) => {
+                let flags = *flags;
+                self.root(&mut parts.lhs);
+                self.chain(true, flags, &mut parts.rhs);
+            }
+            Expr::Stmt(block) => self.block(block.statements_mut(), false),
+            Expr::Variable(..) => self.constant(expr),
+            _ => {}
+        }
+    }
+
+    /// `global::NAME`.
+    fn constant(&mut self, expr: &mut Expr) {
+        if let Expr::Variable(variable, _, position) = expr
+            && let [root] = variable.2.path.as_slice()
+            && root.as_str() == "global"
+        {
+            *expr = self.nodes.constant(&variable.1, *position);
+        }
+    }
+
+    /// The root of a chain: a bare variable stays one, because methods may change it.
+    fn root(&mut self, expr: &mut Expr) {
+        match expr {
+            Expr::Variable(..) => self.constant(expr),
+            Expr::ThisPtr(..) => {}
+            expr => self.value(expr, Role::Value),
+        }
+    }
+
+    fn call(&mut self, call: &mut FnCallExpr) {
+        let special = matches!(call.name.as_str(), "Fn" | "call" | "is_shared" | "is_def_var" | "is_def_fn");
+        for (at, arg) in call.args.iter_mut().enumerate() {
+            if call.op_token.is_none() && (at == 0 || special) {
+                self.root(arg);
+            } else {
+                self.value(arg, Role::Value);
+            }
+        }
+    }
+
+    /// The right side of a chain: only the arguments of methods and the indexes are evaluated on their own.
+    fn chain(&mut self, index: bool, flags: ASTFlags, right: &mut Expr) {
+        let ends = flags.intersects(ASTFlags::BREAK);
+        match right {
+            Expr::Dot(parts, inner, _) if !(index && ends) => {
+                let inner = *inner;
+                self.link(index, &mut parts.lhs);
+                self.chain(false, inner, &mut parts.rhs);
+            }
+            Expr::Index(parts, inner, _) if !(index && ends) => {
+                let inner = *inner;
+                self.link(index, &mut parts.lhs);
+                self.chain(true, inner, &mut parts.rhs);
+            }
+            right => self.link(index, right),
+        }
+    }
+
+    /// One link of a chain: an index, a property or a method.
+    fn link(&mut self, index: bool, link: &mut Expr) {
+        match link {
+            link if index => self.value(link, Role::Value),
+            Expr::MethodCall(call, _) => call.args.iter_mut().for_each(|arg| self.value(arg, Role::Value)),
+            _ => {}
+        }
+    }
+
+    fn block(&mut self, statements: &mut [Stmt], tail: bool) {
+        let count = statements.len();
+        for (at, statement) in statements.iter_mut().enumerate() {
+            self.statement(statement, tail && at + 1 == count);
+        }
+    }
+
+    fn statement(&mut self, statement: &mut Stmt, tail: bool) {
+        let last = if tail { Role::Result } else { Role::Value };
+        match statement {
+            Stmt::If(flow, _) => {
+                self.value(&mut flow.expr, Role::Condition);
+                self.block(flow.body.statements_mut(), tail);
+                self.block(flow.branch.statements_mut(), tail);
+            }
+            Stmt::Switch(parts, _) => {
+                self.value(&mut parts.0, Role::Value);
+                for case in &mut parts.1.expressions {
+                    if !matches!(case.lhs, Expr::BoolConstant(..)) {
+                        self.value(&mut case.lhs, Role::Case);
+                    }
+                    self.value(&mut case.rhs, last);
+                }
+            }
+            Stmt::While(flow, _) | Stmt::Do(flow, ..) => {
+                if !matches!(flow.expr, Expr::Unit(..) | Expr::BoolConstant(..)) {
+                    self.value(&mut flow.expr, Role::Condition);
+                }
+                self.block(flow.body.statements_mut(), false);
+            }
+            Stmt::For(parts, _) => {
+                self.value(&mut parts.2.expr, Role::Value);
+                self.block(parts.2.body.statements_mut(), false);
+            }
+            Stmt::Var(parts, ..) => self.value(&mut parts.1, Role::Value),
+            Stmt::Assignment(parts) => {
+                self.value(&mut parts.1.rhs, Role::Value);
+                match &mut parts.1.lhs {
+                    Expr::Dot(target, flags, _) => self.chain(false, *flags, &mut target.rhs),
+                    Expr::Index(target, flags, _) => self.chain(true, *flags, &mut target.rhs),
+                    _ => {}
+                }
+            }
+            Stmt::FnCall(..) => {
+                let Stmt::FnCall(call, position) = std::mem::take(statement) else { return };
+                let mut expr = Expr::FnCall(call, position);
+                self.value(&mut expr, last);
+                *statement = match expr {
+                    Expr::FnCall(call, position) => Stmt::FnCall(call, position),
+                    expr => Stmt::Expr(Box::new(expr)),
+                };
+            }
+            Stmt::Block(block) => self.block(block.statements_mut(), tail),
+            Stmt::TryCatch(flow, _) => {
+                self.block(flow.body.statements_mut(), tail);
+                self.block(flow.branch.statements_mut(), tail);
+            }
+            Stmt::Expr(expr) => self.value(expr, last),
+            Stmt::BreakLoop(Some(expr), ..) => self.value(expr, Role::Value),
+            Stmt::Return(Some(expr), flags, _) => {
+                let throws = flags.intersects(ASTFlags::BREAK);
+                self.value(expr, if throws { Role::Value } else { Role::Return });
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The operator, if an expression is a comparison.
+fn comparison(expr: &Expr) -> Option<Op> {
+    match expr {
+        Expr::FnCall(call, _) if call.op_token.is_some() && call.args.len() == 2 => Op::of(&call.name),
+        _ => None,
+    }
+}
+
+fn is_literal(expr: &Expr) -> bool {
+    matches!(
+        expr,
+        Expr::BoolConstant(..)
+            | Expr::IntegerConstant(..)
+            | Expr::FloatConstant(..)
+            | Expr::StringConstant(..)
+            | Expr::CharConstant(..)
+            | Expr::Unit(..)
+            | Expr::DynamicConstant(..)
+    )
+}
+
+/// What the parser makes of a closure that captures variables. (Scripts cannot write `curry` themselves.)
+fn is_capture(call: &FnCallExpr) -> bool {
+    call.name == "curry" && call.namespace.is_empty()
+}

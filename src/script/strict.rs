@@ -1,0 +1,119 @@
+//! The nodes of production: comparisons that refuse to compare different kinds, and as little else as possible.
+
+use super::compare::{self, Op};
+use super::fault::{self, Fault};
+use super::guard;
+use super::rewrite::{BODY, Block, Nodes, node};
+use rhai::{Dynamic, Engine, EvalAltResult, EvalContext, Expr, Expression, ImmutableString, Position};
+
+// Keys that no script can type.
+const COMPARE: &str = "\u{2039}compare\u{203a}";
+const CONSTANT: &str = "\u{2039}constant\u{203a}";
+const CLOSURE: &str = "\u{2039}closure\u{203a}";
+
+/// Strict comparisons, and what keeps a call within its limits and off shared locks.
+pub(crate) struct Strict;
+
+impl Nodes for Strict {
+    fn compare(&mut self, op: Op, operands: Vec<Expr>, position: Position, _id: Option<u32>) -> Expr {
+        compare(op, operands, position)
+    }
+
+    fn constant(&mut self, name: &ImmutableString, position: Position) -> Expr {
+        constant(name, position)
+    }
+
+    fn closure(&mut self, made: Expr, position: Position) -> Expr {
+        closure(made, position)
+    }
+}
+
+/// A strict comparison. (An error raised in a node of ours has no position: the state carries it.)
+pub(crate) fn compare(op: Op, operands: Vec<Expr>, position: Position) -> Expr {
+    let part = |part: Option<usize>| part.and_then(|part| i64::try_from(part).ok()).unwrap_or(0);
+    let state = op.code() | part(position.line()) << 8 | part(position.position()) << 24;
+    node(COMPARE, operands, state.into(), position)
+}
+
+fn position_in(state: i64) -> Position {
+    let part = |bits: i64| u16::try_from(bits & 0xffff).unwrap_or(0);
+    match part(state >> 8) {
+        0 => Position::NONE,
+        line => Position::new(line, part(state >> 24)),
+    }
+}
+
+/// The name of a constant and where it is read.
+#[derive(Clone)]
+struct Constant(ImmutableString, Position);
+
+/// Reads a constant of the file. Rhai itself takes the constants' lock for writing each time, and panics when another thread
+/// holds it.
+pub(crate) fn constant(name: &ImmutableString, position: Position) -> Expr {
+    node(CONSTANT, [], Dynamic::from(Constant(name.clone(), position)), position)
+}
+
+/// Makes a closure that captures variables, under the eyes of the guard.
+pub(crate) fn closure(made: Expr, position: Position) -> Expr {
+    node(CLOSURE, [made], Dynamic::UNIT, position)
+}
+
+/// Registers what evaluates the nodes.
+pub(crate) fn register(engine: &mut Engine) {
+    type Handler = fn(&mut EvalContext, &[Expression], &Dynamic) -> Result<Dynamic, Box<EvalAltResult>>;
+    let handlers: [(&str, Handler); 4] =
+        [(COMPARE, eval_compare), (CONSTANT, eval_constant), (CLOSURE, eval_closure), (BODY, eval_body)];
+    for (key, handler) in handlers {
+        // It fails only in builds of rhai without a parser.
+        let registered = engine.register_custom_syntax_handler(key, false, handler);
+        debug_assert!(registered.is_ok());
+    }
+}
+
+fn eval_compare(context: &mut EvalContext, inputs: &[Expression], state: &Dynamic) -> Result<Dynamic, Box<EvalAltResult>> {
+    let [left, right] = inputs else { return Err(misplaced()) };
+    let state = state.as_int().map_err(|_| misplaced())?;
+    let op = Op::from_code(state & 0xff).ok_or_else(misplaced)?;
+    let left = context.eval_expression_tree(left)?.flatten();
+    let right = context.eval_expression_tree(right)?.flatten();
+    match compare::compare(op, &left, &right) {
+        Ok(holds) => Ok(holds.into()),
+        Err(mut error) => {
+            error.set_position(position_in(state));
+            Err(error)
+        }
+    }
+}
+
+fn eval_constant(context: &mut EvalContext, _: &[Expression], state: &Dynamic) -> Result<Dynamic, Box<EvalAltResult>> {
+    let state = state.read_lock::<Constant>().ok_or_else(misplaced)?;
+    let Constant(name, position) = &*state;
+    let found = context.global_runtime_state().constants.as_ref().and_then(|constants| {
+        let constants = constants.read().ok()?;
+        constants.get(name.as_str()).cloned()
+    });
+    found.map(Dynamic::into_read_only).ok_or_else(|| {
+        let message = format!("there is no constant `{name}` in this file");
+        let fault = Fault::new("script/unknown-constant", message).help("constants are defined by `const` outside of functions");
+        let mut error = fault::raise(fault);
+        error.set_position(*position);
+        error
+    })
+}
+
+fn eval_closure(context: &mut EvalContext, inputs: &[Expression], _: &Dynamic) -> Result<Dynamic, Box<EvalAltResult>> {
+    let [made] = inputs else { return Err(misplaced()) };
+    let closure = context.eval_expression_tree(made)?;
+    guard::captured(&closure);
+    Ok(closure)
+}
+
+fn eval_body(context: &mut EvalContext, _: &[Expression], state: &Dynamic) -> Result<Dynamic, Box<EvalAltResult>> {
+    let block = state.read_lock::<Block>().ok_or_else(misplaced)?;
+    context.eval_expression_tree(&Expression::from(&*block.0))
+}
+
+#[cold]
+fn misplaced() -> Box<EvalAltResult> {
+    fault::raise(Fault::new("script/internal", "a node of the host is out of place"))
+}

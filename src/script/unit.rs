@@ -1,0 +1,178 @@
+//! A parsed text and where its parts come from: a script file, or an inline condition inside a YAML file.
+
+use super::tokens::Tokens;
+use crate::diag::{Mapped, Source, Span};
+use rhai::{AST, ASTNode, Engine, Expr, Position, ScriptFuncDef};
+
+/// A text with its tokens.
+#[derive(Clone, Debug)]
+pub(crate) struct Text {
+    origin: Origin,
+    tokens: Tokens,
+}
+
+#[derive(Clone, Debug)]
+enum Origin {
+    File(Source),
+    /// The condition as it is compiled: `before`, the mapped text, and an end.
+    Condition { mapped: Mapped, compiled: String, before: usize },
+}
+
+impl Text {
+    pub(crate) fn file(engine: &Engine, source: &Source) -> Self {
+        Self { tokens: Tokens::new(engine, source.text()), origin: Origin::File(source.clone()) }
+    }
+
+    pub(crate) fn condition(engine: &Engine, mapped: Mapped, before: &str, after: &str) -> Self {
+        let compiled = format!("{before}{}{after}", mapped.text());
+        let tokens = Tokens::new(engine, &compiled);
+        Self { origin: Origin::Condition { mapped, compiled, before: before.len() }, tokens }
+    }
+
+    /// What the parser gets.
+    pub(crate) fn script(&self) -> &str {
+        match &self.origin {
+            Origin::File(source) => source.text(),
+            Origin::Condition { compiled, .. } => compiled,
+        }
+    }
+
+    pub(crate) fn tokens(&self) -> &Tokens {
+        &self.tokens
+    }
+
+    pub(crate) fn is_condition(&self) -> bool {
+        matches!(self.origin, Origin::Condition { .. })
+    }
+
+    /// Where a span of what the parser got stands in the file that people see.
+    pub(crate) fn locate(&self, span: Span) -> (Source, Span) {
+        match &self.origin {
+            Origin::File(source) => (source.clone(), span),
+            Origin::Condition { mapped, before, .. } => {
+                let end = before + mapped.text().len();
+                // An error noticed behind the end is about the last token.
+                let span = if span.start >= end { self.last_before(end).unwrap_or(Span::new(*before, end)) } else { span };
+                let local = |at: usize| at.clamp(*before, end) - before;
+                (mapped.file().clone(), mapped.locate(Span::new(local(span.start), local(span.end))))
+            }
+        }
+    }
+
+    fn last_before(&self, end: usize) -> Option<Span> {
+        self.tokens.iter().map(|lexeme| lexeme.span).rfind(|span| span.end <= end && !span.is_empty())
+    }
+
+    /// The token at a position; without a position, nothing.
+    pub(crate) fn token(&self, position: Position) -> Option<Span> {
+        self.tokens.token(self.script(), position)
+    }
+
+    /// The whole text, for what has no better place.
+    pub(crate) fn whole(&self) -> Span {
+        self.last_before(self.script().len()).map_or(Span::new(0, 0), |last| {
+            let first = self.tokens.iter().next().map_or(0, |lexeme| lexeme.span.start);
+            Span::new(first, last.end)
+        })
+    }
+
+    /// The words of the text with their places.
+    pub(crate) fn words(&self) -> impl DoubleEndedIterator<Item = (&str, Span)> {
+        self.tokens.iter().map(|lexeme| (&self.script()[lexeme.span.start..lexeme.span.end], lexeme.span))
+    }
+}
+
+/// A parsed script or condition, as it was written: what static checks look at.
+#[derive(Clone, Debug)]
+pub struct Unit {
+    name: String,
+    text: Text,
+    ast: AST,
+}
+
+impl Unit {
+    pub(crate) fn new(name: String, text: Text, mut ast: AST) -> Self {
+        ast.set_source(name.as_str());
+        Self { name, text, ast }
+    }
+
+    /// The path of a script, the key of a condition.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// True for an inline condition: one function `condition(artifact, state, vars)`, in which free identifiers already stand
+    /// behind an `artifact.`.
+    pub fn is_condition(&self) -> bool {
+        self.text.is_condition()
+    }
+
+    /// The parsed script, not rewritten.
+    pub fn ast(&self) -> &AST {
+        &self.ast
+    }
+
+    /// What was parsed: positions and spans of tokens are about this text.
+    pub fn script(&self) -> &str {
+        self.text.script()
+    }
+
+    /// The tokens of [`Unit::script`].
+    pub fn tokens(&self) -> &Tokens {
+        self.text.tokens()
+    }
+
+    /// The file that people see, and where a span of [`Unit::script`] stands in it.
+    pub fn locate(&self, span: Span) -> (Source, Span) {
+        self.text.locate(span)
+    }
+
+    /// The token at a position, as a label wants it; nothing if there is no position.
+    pub fn token(&self, position: Position) -> Option<(Source, Span)> {
+        self.text.token(position).map(|span| self.locate(span))
+    }
+
+    /// The whole of an expression, as a label wants it.
+    pub fn extent(&self, expr: &Expr) -> Option<(Source, Span)> {
+        self.tokens().extent(self.script(), expr).map(|span| self.locate(span))
+    }
+
+    /// The name of a function where it is defined. A condition is its own definition.
+    pub fn definition(&self, function: &ScriptFuncDef) -> Option<(Source, Span)> {
+        if self.is_condition() {
+            return Some(self.locate(self.text.whole()));
+        }
+        let brace = self.text.token(function.body.start_position())?;
+        let before = self.text.words().filter(|(_, span)| span.start < brace.start);
+        let words: Vec<(&str, Span)> = before.collect();
+        let keyword = words.iter().rposition(|(word, _)| *word == "fn")?;
+        let (_, name) = words[keyword + 1..].iter().find(|(word, _)| *word == function.name.as_str())?;
+        Some(self.locate(*name))
+    }
+
+    /// The whole of the operator call at a position, if there is one.
+    pub(crate) fn operation_at(&self, position: Position) -> Option<(Source, Span)> {
+        let mut found = None;
+        self.ast.walk(&mut |path| {
+            if let Some(ASTNode::Expr(expr @ Expr::FnCall(call, at))) = path.last()
+                && call.op_token.is_some()
+                && *at == position
+            {
+                found = self.extent(expr);
+            }
+            if let Some(ASTNode::Stmt(rhai::Stmt::FnCall(call, at))) = path.last()
+                && call.op_token.is_some()
+                && *at == position
+            {
+                let expr = Expr::FnCall(call.clone(), *at);
+                found = self.extent(&expr);
+            }
+            found.is_none()
+        });
+        found
+    }
+
+    pub(crate) fn text(&self) -> &Text {
+        &self.text
+    }
+}

@@ -1,0 +1,74 @@
+//! The type `list` of scripts: items that can be read and nothing else.
+
+use super::{Path, View};
+use crate::script::fault::{self, Fault};
+use rhai::{Dynamic, EvalAltResult};
+use std::sync::Arc;
+
+/// An immutable list.
+#[derive(Clone)]
+pub(crate) struct List(Arc<Inner>);
+
+struct Inner {
+    items: Box<[View]>,
+    path: Arc<Path>,
+}
+
+impl List {
+    pub(super) fn new(items: Box<[View]>, path: Arc<Path>) -> Self {
+        Self(Arc::new(Inner { items, path }))
+    }
+
+    pub(crate) fn items(&self) -> &[View] {
+        &self.0.items
+    }
+
+    /// The items in the hands of a script.
+    pub(super) fn array(&self) -> rhai::Array {
+        self.items().iter().map(View::dynamic).collect()
+    }
+
+    /// The item at an index; a negative one counts from the end.
+    pub(super) fn at(&self, index: i64) -> Option<&View> {
+        let at = if index < 0 { self.items().len().checked_sub(usize::try_from(index.unsigned_abs()).ok()?)? } else { usize::try_from(index).ok()? };
+        self.items().get(at)
+    }
+
+    /// The item at an index, or the error that there is none.
+    pub(super) fn read(&self, index: i64) -> Result<Dynamic, Box<EvalAltResult>> {
+        self.at(index).map(View::dynamic).ok_or_else(|| {
+            let (path, count) = (&self.0.path, self.items().len());
+            let message = match count {
+                0 => format!("`{path}` is empty: it has no item [{index}]"),
+                1 => format!("`{path}` has one item: it has no item [{index}]"),
+                count => format!("`{path}` has {count} items: it has no item [{index}]"),
+            };
+            let help = "test `.len()` first, or use `.get(i)`, `.first()` or `.last()`, which answer `()` where there is nothing";
+            fault::raise(Fault::new(fault::INDEX, message).help(help))
+        })
+    }
+}
+
+/// Iterates without copying the list.
+impl IntoIterator for List {
+    type Item = Dynamic;
+    type IntoIter = Items;
+    fn into_iter(self) -> Items {
+        Items { list: self, next: 0 }
+    }
+}
+
+/// A walk over a list.
+pub(crate) struct Items {
+    list: List,
+    next: usize,
+}
+
+impl Iterator for Items {
+    type Item = Dynamic;
+    fn next(&mut self) -> Option<Dynamic> {
+        let item = self.list.items().get(self.next)?;
+        self.next += 1;
+        Some(item.dynamic())
+    }
+}

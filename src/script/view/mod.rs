@@ -1,0 +1,284 @@
+//! What scripts read: an immutable, shared tree of values. Handing one over is one reference count, whatever its size.
+
+mod build;
+mod list;
+mod object;
+mod path;
+mod register;
+mod zero;
+
+pub(crate) use list::List;
+pub(crate) use object::Object;
+pub(crate) use register::{register, register_fields};
+
+use path::Path;
+use rhai::{Dynamic, ImmutableString};
+use serde_json::Value;
+use std::fmt;
+use std::sync::Arc;
+
+/// A value as scripts see it. Compound values know what error messages call them (`artifact.nested`) and how an absent field
+/// reads (`decisions.md` 41).
+#[derive(Clone)]
+pub struct View(Node);
+
+#[derive(Clone)]
+enum Node {
+    Null,
+    Bool(bool),
+    Int(i64),
+    Float(f64),
+    Text(ImmutableString),
+    List(List),
+    Object(Object),
+}
+
+impl View {
+    /// Nothing: `()` in a script.
+    pub fn null() -> Self {
+        Self(Node::Null)
+    }
+
+    /// An object put together from views: what `state` is made of at every step. Absent fields are errors.
+    pub fn object<K: Into<ImmutableString>>(name: &'static str, entries: impl IntoIterator<Item = (K, Self)>) -> Self {
+        Self(Node::Object(Object::assembled(name, entries, object::Absent::Refused)))
+    }
+
+    /// An object with any keys, in which an absent key reads as `missing` (a loop counter never taken is 0).
+    pub fn map<K: Into<ImmutableString>>(
+        name: &'static str,
+        entries: impl IntoIterator<Item = (K, Self)>,
+        missing: Self,
+    ) -> Self {
+        Self(Node::Object(Object::assembled(name, entries, object::Absent::Reads(missing))))
+    }
+
+    /// A list of views.
+    pub fn list(name: &'static str, items: impl IntoIterator<Item = Self>) -> Self {
+        Self(Node::List(List::new(items.into_iter().collect(), Arc::new(Path::root(name)))))
+    }
+
+    /// A field as a script would read it; nothing when reading it would be an error or this is no object.
+    pub fn get(&self, field: &str) -> Option<Self> {
+        match &self.0 {
+            Node::Object(object) => object.field(field),
+            _ => None,
+        }
+    }
+
+    /// A field of a field of ..., as a script would read it.
+    pub fn path(&self, fields: &[&str]) -> Option<Self> {
+        fields.iter().try_fold(self.clone(), |view, field| view.get(field))
+    }
+
+    /// The entries of an object that are there, sorted by key; none for anything else.
+    pub fn entries(&self) -> impl Iterator<Item = (&str, &Self)> {
+        let object = if let Node::Object(object) = &self.0 { Some(object) } else { None };
+        object.into_iter().flat_map(Object::entries)
+    }
+
+    /// The items of a list; none for anything else.
+    pub fn items(&self) -> &[Self] {
+        if let Node::List(list) = &self.0 { list.items() } else { &[] }
+    }
+
+    /// The value as JSON. What a schema turned into a float stays one.
+    pub fn json(&self) -> Value {
+        match &self.0 {
+            Node::Null => Value::Null,
+            Node::Bool(value) => Value::Bool(*value),
+            Node::Int(value) => Value::from(*value),
+            Node::Float(value) => Value::from(*value),
+            Node::Text(value) => Value::from(value.as_str()),
+            Node::List(list) => list.items().iter().map(Self::json).collect(),
+            Node::Object(object) => object.entries().map(|(key, view)| (key.to_owned(), view.json())).collect(),
+        }
+    }
+
+    /// True for nothing.
+    pub fn is_null(&self) -> bool {
+        matches!(self.0, Node::Null)
+    }
+
+    /// The text, if it is one.
+    pub fn as_str(&self) -> Option<&str> {
+        if let Node::Text(text) = &self.0 { Some(text) } else { None }
+    }
+
+    /// The number, if it is one.
+    #[expect(clippy::cast_precision_loss, reason = "a count read as a number")]
+    pub fn as_f64(&self) -> Option<f64> {
+        match &self.0 {
+            Node::Int(value) => Some(*value as f64),
+            Node::Float(value) => Some(*value),
+            _ => None,
+        }
+    }
+
+    /// The whole number, if it is one.
+    pub fn as_i64(&self) -> Option<i64> {
+        if let Node::Int(value) = self.0 { Some(value) } else { None }
+    }
+
+    /// The truth value, if it is one.
+    pub fn as_bool(&self) -> Option<bool> {
+        if let Node::Bool(value) = self.0 { Some(value) } else { None }
+    }
+
+    /// The value in the hands of a script. Compound values are shared, not copied.
+    pub(crate) fn dynamic(&self) -> Dynamic {
+        match &self.0 {
+            Node::Null => Dynamic::UNIT,
+            Node::Bool(value) => (*value).into(),
+            Node::Int(value) => (*value).into(),
+            Node::Float(value) => (*value).into(),
+            Node::Text(value) => value.clone().into(),
+            Node::List(list) => Dynamic::from(list.clone()),
+            Node::Object(object) => Dynamic::from(object.clone()),
+        }
+    }
+}
+
+impl From<bool> for View {
+    fn from(value: bool) -> Self {
+        Self(Node::Bool(value))
+    }
+}
+
+impl From<i64> for View {
+    fn from(value: i64) -> Self {
+        Self(Node::Int(value))
+    }
+}
+
+impl From<f64> for View {
+    fn from(value: f64) -> Self {
+        Self(Node::Float(value))
+    }
+}
+
+impl From<&str> for View {
+    fn from(value: &str) -> Self {
+        Self(Node::Text(value.into()))
+    }
+}
+
+impl From<String> for View {
+    fn from(value: String) -> Self {
+        Self(Node::Text(value.into()))
+    }
+}
+
+impl From<ImmutableString> for View {
+    fn from(value: ImmutableString) -> Self {
+        Self(Node::Text(value))
+    }
+}
+
+/// By value: numbers as numbers, objects by their entries whatever they are called.
+impl PartialEq for View {
+    fn eq(&self, other: &Self) -> bool {
+        match (&self.0, &other.0) {
+            (Node::List(a), Node::List(b)) => a.items() == b.items(),
+            (Node::Object(a), Node::Object(b)) => a.entries().eq(b.entries()),
+            (Node::List(_) | Node::Object(_), _) | (_, Node::List(_) | Node::Object(_)) => false,
+            _ => super::compare::equal(&self.dynamic(), &other.dynamic()).unwrap_or(false),
+        }
+    }
+}
+
+impl fmt::Debug for View {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.json())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Field, Kind, Shape};
+    use serde_json::json;
+
+    fn shape() -> Kind {
+        let field = |name: &str, kind| Field { name: name.into(), kind, required: true };
+        let inner = Shape { name: "inner".into(), fields: vec![field("b", Kind::Int { min: None, max: None })] };
+        Kind::Object(Arc::new(Shape {
+            name: "test artifact".into(),
+            fields: vec![
+                field("confidence", Kind::Number { min: None, max: None }),
+                field("label", Kind::Text { one_of: vec![] }),
+                field("hits", Kind::List(Box::new(Kind::Any))),
+                field("nested", Kind::Object(Arc::new(inner))),
+                field("loops", Kind::Map(Box::new(Kind::Int { min: None, max: None }))),
+                field("any", Kind::Any),
+                field("flag", Kind::Bool),
+            ],
+        }))
+    }
+
+    fn assert_send_sync<T: Send + Sync>() {}
+
+    #[test]
+    fn views_cross_threads() {
+        assert_send_sync::<View>();
+    }
+
+    #[test]
+    fn declared_fields_read_as_zero_when_absent_or_null() {
+        for value in [json!({}), json!({"confidence": null, "label": null, "hits": null, "nested": null, "flag": null}), json!(null)] {
+            let view = View::of(&value, &shape(), "artifact");
+            assert_eq!(view.get("confidence"), Some(View::from(0.0)));
+            assert!(matches!(view.get("confidence").map(|v| v.0), Some(Node::Float(_))), "a number reads as a float");
+            assert_eq!(view.get("label"), Some(View::from("")));
+            assert_eq!(view.get("hits").map(|hits| hits.items().len()), Some(0));
+            assert_eq!(view.path(&["nested", "b"]), Some(View::from(0)));
+            assert_eq!(view.path(&["loops", "anything"]), Some(View::from(0)));
+            assert_eq!(view.get("any"), Some(View::null()));
+            assert_eq!(view.get("flag"), Some(View::from(false)));
+            assert_eq!(view.get("zebra"), None);
+            assert_eq!(view.path(&["nested", "zebra"]), None);
+        }
+    }
+
+    #[test]
+    fn a_field_the_schema_does_not_know_cannot_be_read_though_it_is_there() {
+        let view = View::of(&json!({"extra": 1, "confidence": 1}), &shape(), "artifact");
+        assert_eq!(view.get("extra"), None);
+        assert_eq!(view.json(), json!({"extra": 1, "confidence": 1.0}), "but it is not lost");
+    }
+
+    #[test]
+    fn without_a_schema_only_present_fields_can_be_read() {
+        let view = View::of(&json!({"a": {"b": [1, "x", null]}}), &Kind::Any, "artifact");
+        assert_eq!(view.path(&["a", "b"]).map(|b| b.json()), Some(json!([1, "x", null])));
+        assert_eq!(view.get("b"), None);
+        assert_eq!(View::of(&json!(null), &Kind::Any, "artifact").json(), json!({}), "a null artifact is an empty one");
+    }
+
+    #[test]
+    fn maps_read_absent_keys_as_missing() {
+        let loops = View::map("state.loops", [("H9", View::from(2))], View::from(0));
+        assert_eq!(loops.get("H9"), Some(View::from(2)));
+        assert_eq!(loops.get("H10"), Some(View::from(0)));
+        assert_eq!(loops.json(), json!({"H9": 2}));
+    }
+
+    #[test]
+    fn views_are_equal_by_value() {
+        let a = View::of(&json!({"confidence": 1, "hits": [1, {"x": 2}]}), &shape(), "artifact");
+        let b = View::of(&json!({"confidence": 1.0, "hits": [1.0, {"x": 2}]}), &Kind::Any, "other");
+        assert_eq!(a, b);
+        assert_ne!(a, View::of(&json!({"confidence": 1.0, "hits": []}), &Kind::Any, "other"));
+        assert_ne!(View::from("1"), View::from(1));
+    }
+
+    #[test]
+    fn large_objects_find_their_fields_and_keep_their_values() {
+        let large: Value = (0..15_000).map(|i| (format!("key_{i}"), json!(i))).collect::<serde_json::Map<_, _>>().into();
+        let view = View::of(&large, &Kind::Any, "artifact");
+        assert_eq!(view.get("key_14999"), Some(View::from(14_999)));
+        assert_eq!(view.json(), large);
+        let copy = view.clone();
+        assert_eq!(copy, view);
+    }
+}

@@ -1,0 +1,154 @@
+//! The type `object` of scripts: fields that can be read and nothing else.
+
+use super::{Path, View};
+use crate::diag::did_you_mean;
+use crate::model::{Kind, Shape};
+use crate::script::fault::{self, Fault};
+use rhai::{Dynamic, EvalAltResult, ImmutableString};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// From this many fields on, an object carries a hash index; below, a binary search is as fast.
+const INDEXED: usize = 32;
+
+/// An immutable object.
+#[derive(Clone)]
+pub(crate) struct Object(Arc<Inner>);
+
+struct Inner {
+    /// Sorted by key.
+    entries: Box<[Entry]>,
+    index: Option<HashMap<ImmutableString, usize>>,
+    path: Arc<Path>,
+    absent: Absent,
+}
+
+/// A field that is there.
+pub(super) struct Entry {
+    pub(super) key: ImmutableString,
+    pub(super) view: View,
+    /// False for a field that the schema does not know: it is kept, but cannot be read.
+    pub(super) known: bool,
+}
+
+/// How a field reads that is not there.
+pub(super) enum Absent {
+    /// It is an error.
+    Refused,
+    /// As the zero of its declared type; an error if it is not declared.
+    Declared(Arc<Shape>),
+    /// As the zero of this type, whatever its name.
+    Zero(Kind),
+    /// As this value, whatever its name.
+    Reads(View),
+}
+
+impl Object {
+    pub(super) fn new(mut entries: Box<[Entry]>, path: Arc<Path>, absent: Absent) -> Self {
+        if !entries.is_sorted_by(|a, b| a.key.as_str() < b.key.as_str()) {
+            entries.sort_by(|a, b| a.key.as_str().cmp(b.key.as_str()));
+        }
+        let index = (entries.len() > INDEXED)
+            .then(|| entries.iter().enumerate().map(|(at, entry)| (entry.key.clone(), at)).collect());
+        Self(Arc::new(Inner { entries, index, path, absent }))
+    }
+
+    pub(super) fn empty(path: Path, absent: Absent) -> Self {
+        Self::new(Box::default(), Arc::new(path), absent)
+    }
+
+    pub(super) fn assembled<K: Into<ImmutableString>>(
+        name: &'static str,
+        entries: impl IntoIterator<Item = (K, View)>,
+        absent: Absent,
+    ) -> Self {
+        let entries = entries.into_iter().map(|(key, view)| Entry { key: key.into(), view, known: true });
+        Self::new(entries.collect(), Arc::new(Path::root(name)), absent)
+    }
+
+    /// What there is, sorted by key.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = (&str, &View)> {
+        self.0.entries.iter().map(|entry| (entry.key.as_str(), &entry.view))
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.0.entries.len()
+    }
+
+    pub(super) fn key(&self, index: usize) -> Option<&ImmutableString> {
+        self.0.entries.get(index).map(|entry| &entry.key)
+    }
+
+    fn find(&self, key: &str) -> Option<&Entry> {
+        let inner = &*self.0;
+        let at = match &inner.index {
+            Some(index) => *index.get(key)?,
+            None => inner.entries.binary_search_by(|entry| entry.key.as_str().cmp(key)).ok()?,
+        };
+        inner.entries.get(at)
+    }
+
+    /// True if the field is there and not null.
+    pub(super) fn has(&self, key: &str) -> bool {
+        self.find(key).is_some_and(|entry| !entry.view.is_null())
+    }
+
+    /// The field as scripts read it; nothing if that is an error.
+    pub(super) fn field(&self, key: &str) -> Option<View> {
+        match self.find(key) {
+            Some(entry) if entry.known && !entry.view.is_null() => Some(entry.view.clone()),
+            entry => self.unset(key, entry),
+        }
+    }
+
+    /// The field in the hands of a script, or the error that it cannot be read.
+    pub(super) fn read(&self, key: &str) -> Result<Dynamic, Box<EvalAltResult>> {
+        match self.find(key) {
+            Some(entry) if entry.known && !entry.view.is_null() => Ok(entry.view.dynamic()),
+            entry => match self.unset(key, entry) {
+                Some(view) => Ok(view.dynamic()),
+                None => Err(self.unknown(key)),
+            },
+        }
+    }
+
+    /// A field that is absent, null or undeclared.
+    #[cold]
+    fn unset(&self, key: &str, entry: Option<&Entry>) -> Option<View> {
+        let path = || Path::field(&self.0.path, key.into());
+        match (&self.0.absent, entry) {
+            (Absent::Declared(shape), _) => shape.field(key).map(|field| View::zero(&field.kind, path)),
+            (Absent::Zero(kind), _) => Some(View::zero(kind, path)),
+            (Absent::Reads(view), _) => Some(view.clone()),
+            (Absent::Refused, Some(entry)) => Some(entry.view.clone()),
+            (Absent::Refused, None) => None,
+        }
+    }
+
+    #[cold]
+    fn unknown(&self, key: &str) -> Box<EvalAltResult> {
+        let (path, message, help);
+        path = self.0.path.to_string();
+        match &self.0.absent {
+            Absent::Declared(shape) => {
+                message = format!("`{path}` has no field `{key}`");
+                let known = did_you_mean(key, shape.fields.iter().map(|field| field.name.as_str()));
+                let there = self.find(key).is_some();
+                help = if there {
+                    Some(format!("it is there, but the schema of the {} does not know it: add it to the schema", shape.name))
+                } else {
+                    known
+                };
+            }
+            _ if self.0.entries.is_empty() => {
+                message = format!("`{path}` has no field `{key}`");
+                help = Some(format!("`{path}` is empty"));
+            }
+            _ => {
+                message = format!("`{path}` has no field `{key}`");
+                help = did_you_mean(key, self.entries().map(|(key, _)| key));
+            }
+        }
+        fault::raise(Fault::new(fault::UNKNOWN_FIELD, message).maybe_help(help))
+    }
+}

@@ -1,0 +1,204 @@
+//! What scripts can do with objects and lists. Everything reads: no setter, no indexer setter and no mutating method is
+//! registered, so that a script cannot write to its inputs. (Registering setters that fail would not do: after a method call
+//! Rhai feeds the receiver back through the setter, and `artifact.list.len()` itself would fail.)
+
+use super::{List, Object, View};
+use crate::script::compare;
+use rhai::{Array, Dynamic, Engine, EvalAltResult, FnPtr, ImmutableString, Map, NativeCallContext};
+use std::any::TypeId;
+
+type Outcome = Result<Dynamic, Box<EvalAltResult>>;
+
+/// What the last parameters of a borrowed array method are.
+#[derive(Clone, Copy)]
+enum Takes {
+    Closure,
+    Index,
+    Range,
+    RangeInclusive,
+    Value,
+}
+
+use Takes::{Closure, Index, Range, RangeInclusive, Value};
+
+/// Methods of lists that are those of arrays, on a shallow copy: (name, the array's method, what it takes).
+const BORROWED: &[(&str, &str, &[Takes])] = &[
+    ("filter", "filter", &[Closure]),
+    ("map", "map", &[Closure]),
+    ("any", "some", &[Closure]),
+    ("some", "some", &[Closure]),
+    ("all", "all", &[Closure]),
+    ("none", "some", &[Closure]),
+    ("find", "find", &[Closure]),
+    ("find", "find", &[Closure, Index]),
+    ("find_map", "find_map", &[Closure]),
+    ("find_map", "find_map", &[Closure, Index]),
+    ("index_of", "index_of", &[Closure]),
+    ("index_of", "index_of", &[Closure, Index]),
+    ("reduce", "reduce", &[Closure]),
+    ("reduce", "reduce", &[Closure, Value]),
+    ("reduce_rev", "reduce_rev", &[Closure]),
+    ("reduce_rev", "reduce_rev", &[Closure, Value]),
+    ("for_each", "for_each", &[Closure]),
+    ("order", "order", &[]),
+    ("order_desc", "order_desc", &[]),
+    ("order_by", "order_by", &[Closure]),
+    ("extract", "extract", &[Index]),
+    ("extract", "extract", &[Index, Index]),
+    ("extract", "extract", &[Range]),
+    ("extract", "extract", &[RangeInclusive]),
+    ("zip", "zip", &[Value, Closure]),
+];
+
+/// Registers the types, their methods and operators.
+pub(crate) fn register(engine: &mut Engine) {
+    engine.register_type_with_name::<Object>("object");
+    engine.register_type_with_name::<List>("list");
+    objects(engine);
+    lists(engine);
+    both(engine);
+    for &(name, array, takes) in BORROWED {
+        borrow(engine, name, array, takes);
+    }
+}
+
+/// Registers a native getter for each field name that a script or a schema uses. Without one, each read would first fail and
+/// then find the indexer: slower, and an error would point at the dot.
+pub(crate) fn register_fields<'a>(engine: &mut Engine, names: impl IntoIterator<Item = &'a str>) {
+    for name in names {
+        let key: ImmutableString = name.into();
+        engine.register_get(name, move |object: &mut Object| object.read(&key));
+    }
+}
+
+fn objects(engine: &mut Engine) {
+    engine.register_indexer_get(|object: &mut Object, key: ImmutableString| object.read(&key));
+    engine.register_fn("len", |object: &mut Object| count(object.len()));
+    engine.register_fn("is_empty", |object: &mut Object| object.len() == 0);
+    engine.register_fn("contains", |object: &mut Object, key: ImmutableString| object.has(&key));
+    engine.register_fn("get", |object: &mut Object, key: ImmutableString| {
+        object.field(&key).map_or(Dynamic::UNIT, |view| view.dynamic())
+    });
+    engine.register_fn("keys", |object: &mut Object| -> Array { object.entries().map(|(key, _)| key.into()).collect() });
+    engine.register_fn("values", |object: &mut Object| -> Array { object.entries().map(|(_, view)| view.dynamic()).collect() });
+    engine.register_fn("to_map", |object: &mut Object| -> Map {
+        object.entries().map(|(key, view)| (key.into(), view.dynamic())).collect()
+    });
+}
+
+fn lists(engine: &mut Engine) {
+    engine.register_iterator::<List>();
+    engine.register_indexer_get(|list: &mut List, index: i64| list.read(index));
+    engine.register_fn("len", |list: &mut List| count(list.items().len()));
+    engine.register_get("len", |list: &mut List| count(list.items().len()));
+    engine.register_fn("is_empty", |list: &mut List| list.items().is_empty());
+    engine.register_get("is_empty", |list: &mut List| list.items().is_empty());
+    engine.register_fn("to_array", |list: &mut List| list.array());
+    let or_nothing = |view: Option<&View>| view.map_or(Dynamic::UNIT, View::dynamic);
+    engine.register_fn("get", move |list: &mut List, index: i64| or_nothing(list.at(index)));
+    engine.register_fn("first", move |list: &mut List| or_nothing(list.at(0)));
+    engine.register_fn("last", move |list: &mut List| or_nothing(list.at(-1)));
+    engine.register_fn("contains", |list: &mut List, value: Dynamic| {
+        Ok::<_, Box<EvalAltResult>>(position(list, &value)?.is_some())
+    });
+    engine.register_fn("index_of", |list: &mut List, value: Dynamic| {
+        Ok::<_, Box<EvalAltResult>>(position(list, &value)?.map_or(-1, count))
+    });
+    engine.register_fn("join", |list: &mut List, separator: ImmutableString| join(list.array(), &separator));
+    engine.register_fn("+", |list: &mut List, more: List| [list.array(), more.array()].concat());
+    engine.register_fn("+", |list: &mut List, more: Array| [list.array(), more].concat());
+    engine.register_fn("+", |array: &mut Array, more: List| [array.as_slice(), &more.array()].concat());
+    engine.register_fn("+=", |array: &mut Array, more: List| array.extend(more.array()));
+    engine.register_fn("append", |array: &mut Array, more: List| array.extend(more.array()));
+    // The same on the arrays that scripts make, so that nobody needs to know which of the two is at hand.
+    engine.register_fn("join", |array: &mut Array, separator: ImmutableString| join(array.clone(), &separator));
+    engine.register_fn("first", |array: &mut Array| array.first().cloned().unwrap_or_default());
+    engine.register_fn("last", |array: &mut Array| array.last().cloned().unwrap_or_default());
+    engine.register_fn("to_array", |array: &mut Array| array.clone());
+    engine.register_fn("to_map", |map: &mut Map| map.clone());
+    for name in ["any", "none"] {
+        let types = [TypeId::of::<Array>(), TypeId::of::<FnPtr>()];
+        engine.register_raw_fn(name, types, move |context: NativeCallContext, args: &mut [&mut Dynamic]| {
+            negate_if(name == "none", context.call_native_fn_raw("some", true, args))
+        });
+    }
+}
+
+fn both(engine: &mut Engine) {
+    macro_rules! equality {
+        ($($a:ty, $b:ty;)*) => {$(
+            engine.register_fn("==", |a: &mut $a, b: $b| compare::equal(&Dynamic::from(a.clone()), &Dynamic::from(b)));
+            engine.register_fn("!=", |a: &mut $a, b: $b| {
+                compare::equal(&Dynamic::from(a.clone()), &Dynamic::from(b)).map(|equal| !equal)
+            });
+        )*};
+    }
+    equality! { Object, Object; Object, Map; Map, Object; List, List; List, Array; Array, List; }
+    for name in ["to_string", "to_debug"] {
+        engine.register_fn(name, |object: &mut Object| View::from(object.clone()).json().to_string());
+        engine.register_fn(name, |list: &mut List| View::from(list.clone()).json().to_string());
+    }
+}
+
+fn position(list: &List, value: &Dynamic) -> Result<Option<usize>, Box<EvalAltResult>> {
+    for (at, item) in list.items().iter().enumerate() {
+        if compare::equal(&item.dynamic(), value)? {
+            return Ok(Some(at));
+        }
+    }
+    Ok(None)
+}
+
+/// Registers the method `array` of arrays as `name` of lists.
+fn borrow(engine: &mut Engine, name: &'static str, array: &'static str, takes: &[Takes]) {
+    let types = takes.iter().map(|takes| match takes {
+        Closure => TypeId::of::<FnPtr>(),
+        Index => TypeId::of::<i64>(),
+        Range => TypeId::of::<std::ops::Range<i64>>(),
+        RangeInclusive => TypeId::of::<std::ops::RangeInclusive<i64>>(),
+        Value => TypeId::of::<Dynamic>(),
+    });
+    let types: Vec<TypeId> = std::iter::once(TypeId::of::<List>()).chain(types).collect();
+    engine.register_raw_fn(name, types, move |context: NativeCallContext, args: &mut [&mut Dynamic]| {
+        let Some((list, rest)) = args.split_first_mut() else { return Ok(Dynamic::UNIT) };
+        let Some(list) = list.read_lock::<List>().map(|list| list.clone()) else { return Ok(Dynamic::UNIT) };
+        let mut copy = Dynamic::from_array(list.array());
+        let mut rest: Vec<Dynamic> = rest.iter_mut().map(|arg| arrays(arg.take())).collect();
+        let mut all: Vec<&mut Dynamic> = std::iter::once(&mut copy).chain(rest.iter_mut()).collect();
+        // By value: a list may be longer than the arrays that scripts may make.
+        negate_if(name == "none", context.call_native_fn_raw(array, false, &mut all))
+    });
+}
+
+fn arrays(value: Dynamic) -> Dynamic {
+    match value.read_lock::<List>().map(|list| list.array()) {
+        Some(array) => Dynamic::from_array(array),
+        None => value,
+    }
+}
+
+fn negate_if(negate: bool, outcome: Outcome) -> Outcome {
+    let value = outcome?;
+    Ok(if negate { value.as_bool().map_or(value, |truth| Dynamic::from(!truth)) } else { value })
+}
+
+fn join(items: Array, separator: &str) -> String {
+    let texts: Vec<String> = items.iter().map(compare::show_plain).collect();
+    texts.join(separator)
+}
+
+fn count(count: usize) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}
+
+impl From<Object> for View {
+    fn from(object: Object) -> Self {
+        Self(super::Node::Object(object))
+    }
+}
+
+impl From<List> for View {
+    fn from(list: List) -> Self {
+        Self(super::Node::List(list))
+    }
+}
