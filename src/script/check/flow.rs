@@ -6,7 +6,7 @@ use super::reads::{Reads, is_whole};
 use super::script::{Function, Script};
 use super::types::{Type, Value};
 use super::{Analysis, Input, Modules};
-use crate::diag::Diagnostic;
+use crate::diag::{Diagnostic, Span};
 use rhai::{ASTFlags, Expr, FlowControl, Position, Stmt, SwitchCasesCollection};
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -34,7 +34,7 @@ pub(super) struct Frame<'a> {
 /// The pass.
 pub(super) struct Flow<'a> {
     pub(super) modules: &'a Modules<'a>,
-    /// The scripts that were looked up, by import path.
+    /// The scripts that were looked up, by path.
     pub(super) scripts: BTreeMap<String, Option<Rc<Script<'a>>>>,
     pub(super) frames: Vec<Frame<'a>>,
     /// The script that is followed while no frame is open.
@@ -79,8 +79,9 @@ impl<'a> Flow<'a> {
 
     /// A token of the script being followed.
     pub(super) fn place(&self, at: Position) -> Place {
-        let script = self.script();
-        Place { source: script.code.source().clone(), span: script.code.span(at) }
+        let unit = self.script().unit;
+        let (source, span) = unit.token(at).unwrap_or_else(|| unit.locate(Span::default()));
+        Place { source, span }
     }
 
     /// Reports a finding.

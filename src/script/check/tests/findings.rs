@@ -1,7 +1,9 @@
 //! Every finding, on its token, and its silent neighbours.
 
-use super::{Script, analyse, analyse_with, finds, found, kinds, reads, silent};
-use crate::script::check::{Code, no_modules};
+use super::{analyse, analyse_with, finds, found, kinds, reads, silent, unit};
+use crate::script::check::{Checker, Input, no_modules};
+use crate::script::testing::condition;
+use crate::script::{Inputs, Library};
 
 #[test]
 fn different_types_are_not_compared() {
@@ -126,6 +128,11 @@ fn fields_that_there_are_not_are_found_wherever_they_are_read() {
     finds("max_by(artifact.candidate_repos, \"scor\")", "unknown-field", "\"scor\"");
     finds("max_by(artifact.candidate_repos, \"score\").nam", "unknown-field", "nam");
     finds("artifact.candidate_repos.unique()[0].nam", "unknown-field", "nam");
+    finds("artifact.candidate_repos.first().nam", "unknown-field", "nam");
+    finds("artifact.candidate_repos.order_by(|a, b| a.scor - b.score)[0].name", "unknown-field", "scor");
+    finds("artifact.candidate_repos.zip(artifact.refs, |r, t| r.nam + t)", "unknown-field", "nam");
+    finds("artifact.candidate_repos.to_array().get(0).nam", "unknown-field", "nam");
+    finds("artifact.match && artifact.mach", "unknown-field", "mach");
     finds("state.lops.x", "unknown-field", "lops");
     finds("if artifact.hit { #{ to: \"x\", because: artifact.reasn } }", "unknown-field", "reasn");
     finds("switch state.node { \"a\" if artifact.ht => 1, _ => 2 }", "unknown-field", "ht");
@@ -154,6 +161,7 @@ fn fields_that_may_be_there_are_silent() {
     silent("let a = artifact; a = #{ other: 1 }; a.other");
     silent("let a = if artifact.hit { artifact } else { state }; a.node");
     silent("\"other\" in artifact && artifact.contains(\"more\") && get_or(artifact, \"third\", 1) == 1");
+    silent("artifact.get(\"other\") == 1 && state.loops.get(\"x\") == 1");
     silent("let k = \"other\"; artifact[k]");
     silent("let m = #{ a: 1 }; m.b = 2; m.b");
 }
@@ -220,6 +228,24 @@ fn helpers_are_followed_to_where_they_go_wrong() {
 }
 
 #[test]
+fn conditions_are_checked_in_the_pipeline_they_stand_in() {
+    let library =
+        Library::link(Inputs { conditions: vec![condition("confidense < vars.recall_hit")], ..Inputs::default() }, None);
+    let library = library.unwrap();
+    let unit = library.conditions().next().unwrap();
+    let kinds = kinds();
+    let [artifact, state, vars] = &kinds;
+    let input = |name, kind| Input { name, kind };
+    let inputs = [input("artifact", artifact), input("state", state), input("vars", vars)];
+    let analysis = Checker::new(unit, &no_modules).condition(&inputs);
+    let shown: Vec<_> =
+        analysis.diagnostics.iter().map(|diagnostic| (diagnostic.place().unwrap(), diagnostic.message.clone())).collect();
+    assert_eq!(shown, [("p.yaml:1:12".to_owned(), "`artifact` has no field `confidense`".to_owned())]);
+    let reads: Vec<_> = analysis.reads.iter().map(|read| (read.path.as_str(), read.source.slice(read.span))).collect();
+    assert_eq!(reads, [("vars.recall_hit", "recall_hit")]);
+}
+
+#[test]
 fn recursion_ends_and_depth_is_bounded() {
     silent("fn g(a, n) { if n == 0 { return a.label; } g(a, n - 1) } fn f(artifact, state, vars) { g(artifact, 3) }");
     let deep = "fn g1(a) { g2(a) } fn g2(a) { g3(a) } fn g3(a) { g4(a) } fn g4(a) { a.labl } fn f(artifact, state, vars) { g1(artifact) }";
@@ -229,8 +255,8 @@ fn recursion_ends_and_depth_is_bounded() {
 
 #[test]
 fn imported_functions_are_followed() {
-    let library = Script::new("lib.rhai", "fn good(repo, least) { repo.scor >= least }");
-    let modules = |path: &str| (path == "lib").then_some(&library as &dyn Code);
+    let library = unit("lib.rhai", "fn good(repo, least) { repo.scor >= least }");
+    let modules = |path: &str| (path == "lib.rhai").then_some(&library);
     let text =
         "import \"lib\" as lib;\nfn f(artifact, state, vars) { lib::good(artifact.best, vars.recall_hit) && other::x(artifact) }";
     let analysis = analyse_with(text, &kinds(), &modules);

@@ -5,49 +5,25 @@ mod findings;
 mod reads;
 mod robust;
 
-use super::{Analysis, Checker, Code, Input, Modules, no_modules};
-use crate::diag::{Source, Span};
+use super::{Analysis, Checker, Input, Modules, no_modules};
+use crate::diag::{Diagnostic, Source};
 use crate::model::{Field, Kind, Shape};
-use rhai::{AST, Engine, OptimizationLevel, Position};
+use crate::script::unit::Text;
+use crate::script::{Limits, Unit, api, build_engine};
 use std::sync::Arc;
 
-/// A script with a tokeniser that is just good enough for what stands in these tests.
-struct Script {
-    ast: AST,
-    source: Source,
+/// A script as it is linked, without the refusals of linking.
+fn try_unit(name: &str, text: &str) -> Option<Unit> {
+    let mut engine = build_engine(&Limits::default(), [], api::register);
+    engine.set_strict_variables(false);
+    let text = Text::file(&engine, &Source::new(name, text));
+    let ast = engine.compile(text.script()).ok()?;
+    Some(Unit::new(name.to_owned(), text, ast))
 }
 
-impl Script {
-    fn new(name: &str, text: &str) -> Self {
-        let mut engine = Engine::new();
-        engine.set_optimization_level(OptimizationLevel::None).set_max_expr_depths(0, 0);
-        let ast = engine.compile(text).unwrap_or_else(|error| panic!("{error} in\n{text}"));
-        Self { ast, source: Source::new(name, text) }
-    }
-}
-
-impl Code for Script {
-    fn ast(&self) -> &AST {
-        &self.ast
-    }
-
-    fn source(&self) -> &Source {
-        &self.source
-    }
-
-    fn span(&self, at: Position) -> Span {
-        let start = self.source.offset(at.line().unwrap_or(1), at.position().unwrap_or(1));
-        let rest = &self.source.text()[start..];
-        let length = match rest.chars().next() {
-            Some('"') => rest[1..].find('"').map_or(rest.len(), |end| end + 2),
-            Some(ch) if ch.is_alphanumeric() || ch == '_' => {
-                let number = ch.is_ascii_digit();
-                rest.find(|ch: char| !(ch.is_alphanumeric() || ch == '_' || number && ch == '.')).unwrap_or(rest.len())
-            }
-            _ => rest.find(|ch: char| !"<>=!+-*/&|?".contains(ch)).unwrap_or(rest.len()).max(1),
-        };
-        Span::new(start, (start + length).min(self.source.text().len()))
-    }
+#[track_caller]
+fn unit(name: &str, text: &str) -> Unit {
+    try_unit(name, text).unwrap_or_else(|| panic!("does not compile: {text}"))
 }
 
 fn shape(name: &str, fields: &[(&str, Kind)]) -> Kind {
@@ -92,7 +68,7 @@ fn kinds() -> [Kind; 3] {
 }
 
 fn analyse_with(text: &str, kinds: &[Kind; 3], modules: &Modules<'_>) -> Analysis {
-    let script = Script::new("r.rhai", text);
+    let script = unit("r.rhai", text);
     let inputs: Vec<_> = ["artifact", "state", "vars"].iter().zip(kinds).map(|(name, kind)| Input { name, kind }).collect();
     // Shortens what is looked up to the life of the script.
     let lookup = |path: &str| modules(path);
@@ -107,7 +83,7 @@ fn analyse(body: &str) -> Analysis {
 
 /// Every finding as `code [token] message; help`.
 fn found(body: &str) -> Vec<String> {
-    let show = |diagnostic: &crate::diag::Diagnostic| {
+    let show = |diagnostic: &Diagnostic| {
         let label = diagnostic.primary().unwrap();
         let help = diagnostic.help.as_ref().map_or(String::new(), |help| format!("; {help}"));
         format!("{} [{}] {}{help}", diagnostic.code, label.source.slice(label.span), diagnostic.message)
@@ -117,7 +93,7 @@ fn found(body: &str) -> Vec<String> {
 
 /// The code and the token of every finding.
 fn tokens(body: &str) -> Vec<(String, String)> {
-    let show = |diagnostic: &crate::diag::Diagnostic| {
+    let show = |diagnostic: &Diagnostic| {
         let label = diagnostic.primary().unwrap();
         (diagnostic.code.to_string(), label.source.slice(label.span).to_owned())
     };
