@@ -236,15 +236,15 @@ mod tests {
             ("get_or(artifact, \"extra\", 2)", "2"),
             ("contains_any(\"about B\", artifact.repos.pluck(\"name\"))", "true"),
         ] {
-            assert_eq!(format!("{:?}", eval_with(artifact(), script).unwrap()), expected, "{script}");
+            assert_eq!(format!("{:?}", eval_with(&artifact(), script).unwrap()), expected, "{script}");
         }
     }
 
     #[test]
     fn what_a_view_does_not_know_is_refused() {
-        let error = eval_with(artifact(), "pluck(artifact.repos, \"scor\")").unwrap_err();
+        let error = eval_with(&artifact(), "pluck(artifact.repos, \"scor\")").unwrap_err();
         assert_eq!((error.code.as_ref(), error.help.as_deref()), ("rule/unknown-field", Some("did you mean `score`?")));
-        let error = eval_with(artifact(), "unique(artifact)").unwrap_err();
+        let error = eval_with(&artifact(), "unique(artifact)").unwrap_err();
         assert_eq!((error.code.as_ref(), error.message.as_str()), ("script/argument", "expected a list, got an object"));
     }
 }

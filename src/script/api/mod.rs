@@ -71,11 +71,11 @@ mod tests {
 
     /// The value of a script, or the fault it raised.
     pub(super) fn eval(script: &str) -> Result<Dynamic, Fault> {
-        eval_with(View::null(), script)
+        eval_with(&View::null(), script)
     }
 
     /// The value of a script that sees an `artifact`.
-    pub(super) fn eval_with(artifact: View, script: &str) -> Result<Dynamic, Fault> {
+    pub(super) fn eval_with(artifact: &View, script: &str) -> Result<Dynamic, Fault> {
         let mut scope = Scope::new();
         scope.push_dynamic("artifact", artifact.dynamic());
         engine(register).eval_with_scope(&mut scope, script).map_err(|error| fault(&error))
