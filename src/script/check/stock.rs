@@ -21,17 +21,17 @@ pub(super) enum Over {
 /// What becomes of a list whose items are handed to a function, if the function does that.
 pub(super) fn over_items(name: &str) -> Option<Over> {
     Some(match name {
-        "filter" | "order_by" => Over::Items,
+        "filter" | "order" | "order_by" => Over::Items,
         "find" => Over::Item,
         "any" | "some" | "all" | "none" => Over::Bool,
-        "map" | "find_map" | "index_of" | "for_each" | "zip" | "sort" | "retain" | "drain" => Over::Other,
+        "map" | "find_map" | "index_of" | "for_each" | "zip" | "sort" | "sort_by" | "dedup" | "retain" | "drain" => Over::Other,
         _ => return None,
     })
 }
 
 /// Whether the function takes two items of the list at a time.
 pub(super) fn takes_pairs(name: &str) -> bool {
-    matches!(name, "sort" | "order_by")
+    matches!(name, "sort" | "sort_by" | "order" | "order_by" | "dedup")
 }
 
 /// Whether the function takes an item of the list and something of another one.
@@ -58,6 +58,7 @@ pub(super) fn changes(name: &str) -> bool {
             | "clear"
             | "reverse"
             | "sort"
+            | "sort_by"
             | "retain"
             | "drain"
             | "dedup"
