@@ -142,8 +142,8 @@ impl Function {
     /// What it returned, as JSON.
     pub(crate) fn data(&self, value: &Dynamic, code: &'static str) -> Result<Value, Box<Diagnostic>> {
         json::from_dynamic(value).map_err(|failure| {
-            let path = if failure.path == "$" { String::new() } else { format!(" at `{}`", failure.path) };
-            let message = format!("`{}` returned something that is no data{path}: it {}", self.name(), failure.what);
+            let path = if failure.path == "$" { " there".into() } else { format!(" at `{}`", failure.path) };
+            let message = format!("`{}` cannot return this: what stands{path} {}", self.name(), failure.what);
             Box::new(self.blame(Diagnostic::error(code, message).help("return numbers, strings, `true`, `false`, `()`, lists and maps of them")))
         })
     }

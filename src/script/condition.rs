@@ -28,12 +28,12 @@ const KNOWN: [&str; 3] = ["artifact", "state", "vars"];
 /// Parses a condition. `loose` is an engine without strict variables.
 pub(crate) fn parse(engine: &Engine, loose: &Engine, condition: &Condition) -> Result<Unit, Diagnostic> {
     let text = Text::condition(engine, condition.text.clone(), BEFORE, AFTER);
-    if condition.text.text().trim().is_empty() {
-        let (source, span) = text.locate(Span::new(0, 0));
-        return Err(Diagnostic::error("script/syntax", "this condition is empty").label(&source, span, "").help(syntax::CONDITION_HELP));
-    }
     let ast = loose.compile(text.script()).map_err(|error| syntax::explain(&text, &error))?;
     refuse_more(&text, &ast)?;
+    if ast.iter_fn_def().any(|function| function.name == NAME && statements_of(function).is_empty()) {
+        let (source, span) = (condition.text.file(), condition.text.whole());
+        return Err(Diagnostic::error("script/syntax", "this condition is empty").label(source, span, "").help(syntax::CONDITION_HELP));
+    }
     let mut places: Vec<usize> = free(&ast)
         .into_iter()
         .filter_map(|position| text.token(position))

@@ -1,7 +1,7 @@
 //! The one place where engines are made, with every limit on and nothing in reach that a pure function must not have.
 
 use super::limits::Limits;
-use super::{fault, guard, link, rewrite, strict, view};
+use super::{capture, fault, guard, link, rewrite, sort, strict, view};
 use rhai::packages::{Package, StandardPackage};
 use rhai::{Dynamic, Engine, EvalAltResult, LexError, Module, OptimizationLevel, Shared, Token};
 use std::sync::LazyLock;
@@ -44,13 +44,16 @@ pub fn build<'a>(limits: &Limits, fields: impl IntoIterator<Item = &'a str>, ext
     }
     strict::register(&mut engine);
     link::register(&mut engine);
+    capture::register(&mut engine);
+    sort::register(&mut engine);
     extend(&mut engine);
     view::register_fields(&mut engine, fields);
     engine
 }
 
 fn limit(engine: &mut Engine, limits: &Limits) {
-    engine.set_max_operations(limits.operations);
+    // The guard counts all operations of a call, and says more when it stops one.
+    engine.set_max_operations(limits.operations.saturating_mul(2));
     engine.set_max_call_levels(limits.call_depth);
     engine.set_max_expr_depths(limits.expr_depth, limits.expr_depth);
     engine.set_max_string_size(limits.string);

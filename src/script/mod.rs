@@ -10,6 +10,7 @@
 //! | `limits`, `guard`, `engine` | what a script may use, how that is enforced, and the one place where engines are made |
 //! | `tokens`, `unit` | a parsed text: positions to spans, and spans to the file they came from |
 //! | `rewrite`, `strict`, `compare` | the nodes put in place of comparisons after parsing, and what comparing means |
+//! | `capture`, `sort` | where the stock behaviour of closures and of sorting would not do |
 //! | `fault`, `syntax`, `trace` | errors, from inside an evaluation, from the parser, and through call frames |
 //! | `condition`, `link`, `resolver`, `library` | texts to a linked library |
 //! | `call`, `rule`, `responder`, `effects`, `json` | calling a function and reading what it returned |
@@ -18,6 +19,7 @@
 pub mod api;
 mod call;
 mod checked;
+mod capture;
 pub mod check;
 mod compare;
 mod condition;
@@ -34,6 +36,7 @@ mod resolver;
 mod responder;
 pub mod rewrite;
 mod rule;
+mod sort;
 mod strict;
 mod syntax;
 pub mod tokens;
@@ -45,6 +48,8 @@ mod view;
 mod attacks;
 #[cfg(test)]
 mod equivalence;
+#[cfg(test)]
+mod measure;
 #[cfg(test)]
 mod testing;
 

@@ -4,9 +4,11 @@
 //! bare variable as first argument (it is passed by reference), assignment targets, the arguments of `Fn`, `call` and the like.
 //! What is put in the place of a value is up to a [`Nodes`]: comparisons only in production, more for explanations.
 
+use super::capture;
 use super::compare::Op;
 use rhai::{AST, ASTFlags, CustomExpr, Dynamic, Engine, Expr, FnCallExpr, ImmutableString, Module, Position, ScriptFuncDef, Shared, Stmt, StmtBlock};
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// What a value is for.
@@ -82,11 +84,12 @@ pub(crate) fn rewrite(ast: &AST, nodes: &mut impl Nodes) -> Rewritten {
     if let Some(source) = ast.source() {
         module.set_id(source);
     }
+    let changed = capture::changed(ast);
     let mut bodies = Vec::new();
     for definition in ast.iter_fn_def() {
         nodes.enter(Some(definition));
         let mut statements = statements_of(definition);
-        let mut walk = Walk { nodes };
+        let mut walk = Walk { nodes, changed: &changed };
         walk.block(&mut statements, true);
         let (start, end) = (definition.body.start_position(), definition.body.end_position());
         let block = Arc::new(Expr::Stmt(Box::new(StmtBlock::new(statements, start, end))));
@@ -95,7 +98,7 @@ pub(crate) fn rewrite(ast: &AST, nodes: &mut impl Nodes) -> Rewritten {
     }
     nodes.enter(None);
     let mut statements = ast.statements().to_vec();
-    Walk { nodes }.block(&mut statements, false);
+    Walk { nodes, changed: &changed }.block(&mut statements, false);
     let mut rewritten = AST::new(statements, module);
     if let Some(source) = ast.source() {
         rewritten.set_source(source);
@@ -163,6 +166,8 @@ fn shell_engine() -> Engine {
 
 struct Walk<'n, N: Nodes> {
     nodes: &'n mut N,
+    /// The variables that something in the file may change.
+    changed: &'n BTreeSet<ImmutableString>,
 }
 
 impl<N: Nodes> Walk<'_, N> {
@@ -342,6 +347,11 @@ impl<N: Nodes> Walk<'_, N> {
                 self.block(flow.branch.statements_mut(), tail);
             }
             Stmt::Expr(expr) => self.value(expr, last),
+            Stmt::Share(..) => {
+                if let Some(share) = capture::share(statement, self.changed) {
+                    *statement = share;
+                }
+            }
             Stmt::BreakLoop(Some(expr), ..) => self.value(expr, Role::Value),
             Stmt::Return(Some(expr), flags, _) => {
                 let throws = flags.intersects(ASTFlags::BREAK);

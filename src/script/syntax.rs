@@ -13,7 +13,11 @@ pub(crate) const CONDITION_HELP: &str =
 /// The diagnostic for a text that does not parse.
 pub(crate) fn explain(text: &Text, error: &ParseError) -> Diagnostic {
     let span = text.token(error.1).or_else(|| text.tokens().last()).unwrap_or_default();
-    let (code, message, help) = describe(text, error.err_type(), span.start);
+    let (code, message, help) = if is_end(text, span.start) && !matches!(error.err_type(), Kind::BadInput(LexError::UnterminatedString)) {
+        ("script/syntax", "the condition ends too early".to_owned(), None)
+    } else {
+        describe(text, error.err_type(), span.start)
+    };
     let (source, place) = text.locate(span);
     let help = match help {
         None if text.is_condition() => Some(CONDITION_HELP.to_owned()),
@@ -54,7 +58,7 @@ fn describe(text: &Text, kind: &Kind, at: usize) -> (&'static str, String, Optio
         }
         Kind::MissingToken(token, what) => {
             let found = text.words().find(|(_, span)| span.start == at).map(|(word, _)| word);
-            let instead = found.filter(|_| !is_end(text, at)).map_or(String::new(), |word| format!(", not `{word}`"));
+            let instead = found.map_or(String::new(), |word| format!(", not `{word}`"));
             (SYNTAX, format!("expected `{token}` {what}{instead}"), None)
         }
         Kind::UnexpectedEOF => (SYNTAX, "the text ends too early".into(), Some("is a bracket or a string left open?".into())),

@@ -43,7 +43,9 @@ pub(crate) fn artifact() -> Value {
 
 /// Calls `fn f(artifact) { body }` with [`artifact`].
 pub(crate) fn eval(body: &str) -> Result<Value, Box<Diagnostic>> {
-    let function = function(&format!("fn f(artifact) {{ {body} }}"), 1);
+    let text = format!("fn f(artifact) {{ {body} }}");
+    let library = try_link(&[("t.rhai", &text)]).map_err(|problems| Box::new(problems.into_iter().next().expect("one")))?;
+    let function = find(&library, "t.rhai#f", 1);
     function.evaluate(&[View::plain(&artifact(), "artifact")], super::call::Inputs::ReadOnly).and_then(|value| function.data(&value, "t"))
 }
 

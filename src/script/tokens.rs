@@ -169,7 +169,13 @@ fn length_of(token: &Token, rest: &str) -> usize {
         Token::StringConstant(..) | Token::InterpolatedString(..) | Token::CharConstant(..) => string_length(rest),
         Token::IntegerConstant(..) | Token::FloatConstant(..) => number_length(rest),
         Token::Comment(comment) => comment.len(),
-        Token::LexError(_) => rest.chars().next().map_or(0, char::len_utf8),
+        Token::LexError(_) => match rest.chars().next() {
+            Some('"' | '`' | '\'') => string_length(rest),
+            Some(first) if first.is_alphanumeric() || first == '_' => {
+                rest.find(|ch: char| !ch.is_alphanumeric() && ch != '_').unwrap_or(rest.len())
+            }
+            first => first.map_or(0, char::len_utf8),
+        },
         token => token.to_string().len(),
     }
 }

@@ -9,7 +9,7 @@ use super::fault::{self, Fault};
 use super::guard::Stop;
 use super::syntax::{lowercased, parameters, unknown_variable};
 use super::unit::Unit;
-use crate::diag::{Diagnostic, Source, Span, did_you_mean};
+use crate::diag::{Diagnostic, Source, Span, nearest};
 use rhai::{Engine, EvalAltResult as E, Position};
 use std::collections::BTreeSet;
 
@@ -100,9 +100,8 @@ impl Tracer<'_> {
 
     fn report(&self, leaf: Leaf, frames: &[Frame<'_>], position: Position) -> Diagnostic {
         let unit = frames.last().map_or(self.entry, |frame| frame.callee);
-        let place = if leaf.code == fault::COMPARE_TYPES { unit.operation_at(position) } else { None };
         let mut places: Vec<(Source, Span, String)> = Vec::new();
-        places.extend(place.or_else(|| unit.token(position)).map(|(source, span)| (source, span, leaf.label)));
+        places.extend(unit.place(position).map(|(source, span)| (source, span, leaf.label)));
         for frame in frames.iter().rev() {
             let Some((source, span)) = frame.unit.token(frame.position) else { continue };
             let text = match frame.name.as_str() {
@@ -187,6 +186,11 @@ impl Tracer<'_> {
                 format!("{} goes over the limit", self.too_large(what)),
                 Some("does something grow in a loop? Keep only what is needed"),
             ),
+            E::ErrorDataRace(..) => leaf(
+                "script/data-race",
+                "a closure uses the variable that its own method is called on".into(),
+                Some("give what the closure needs a variable of its own first: `let limit = list[0];`"),
+            ),
             E::ErrorModuleNotFound(name, _) => leaf("script/unknown-module", format!("no module `{name}` is imported"), None),
             E::ErrorParsing(kind, _) => leaf("script/syntax", lowercased(&kind.to_string()), None),
             E::ErrorSystem(..) | E::ErrorCustomSyntax(..) => leaf("script/internal", strip(error), None),
@@ -205,8 +209,11 @@ impl Tracer<'_> {
 
     /// `name (type, type)`.
     fn unknown_function(&self, signature: &str, unit: &Unit, position: Position) -> Leaf {
-        let (name, types) = signature.split_once(" (").unwrap_or((signature, ")"));
-        let types: Vec<&str> = types.trim_end_matches(')').split(", ").filter(|kind| !kind.is_empty()).collect();
+        let Some((name, types)) = signature.split_once(" (") else {
+            // The stock `sort` reports what it cannot do this way.
+            return Leaf { code: "script/type".into(), message: signature.to_owned(), help: None, label: String::new() };
+        };
+        let types: Vec<&str> = types.strip_suffix(')').unwrap_or(types).split(", ").filter(|kind| !kind.is_empty()).collect();
         if let Some(first) = types.first().filter(|first| matches!(**first, "list" | "object"))
             && MUTATORS.contains(&name)
         {
@@ -218,6 +225,14 @@ impl Tracer<'_> {
                 message: format!("`{name}` would change {}, which is read-only", quoted(&receiver)),
                 help: Some(format!("{sorted}change a copy: `let copy = {receiver}.{copy}`")),
                 label: "inputs cannot be changed".into(),
+            };
+        }
+        if name.starts_with("anon$") {
+            return Leaf {
+                code: "script/arity".into(),
+                message: format!("this closure is called with {}, which it does not take", arguments(&types)),
+                help: None,
+                label: String::new(),
             };
         }
         let bare = name.rsplit("::").next().unwrap_or(name);
@@ -242,10 +257,15 @@ impl Tracer<'_> {
             let nothing = types.contains(&"()").then(|| "a value is missing (`()`): test it first, or give a default with `??`".to_owned());
             (format!("`{name}` cannot be {what} {given}"), nothing)
         } else {
-            (format!("there is no function `{name}`"), did_you_mean(bare, known).filter(|help| help.starts_with("did")))
+            (format!("there is no function `{name}`"), nearest(bare, known).filter(|known| plausible(bare, known)).map(|known| format!("did you mean `{known}`?")))
         };
         Leaf { code: "script/unknown-function".into(), message, help, label: String::new() }
     }
+}
+
+/// Among hundreds of function names, something is always near a short word.
+fn plausible(word: &str, known: &str) -> bool {
+    word.len() > 4 || word.chars().next() == known.chars().next()
 }
 
 /// Methods that change what they are called on.

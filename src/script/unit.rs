@@ -158,22 +158,23 @@ impl Unit {
         Some(self.locate(*name))
     }
 
-    /// The whole of the operator call at a position, if there is one.
-    pub(crate) fn operation_at(&self, position: Position) -> Option<(Source, Span)> {
+    /// The token at a position or, if that is punctuation, the expression it belongs to: `a >= b` for `>=`.
+    pub(crate) fn place(&self, position: Position) -> Option<(Source, Span)> {
+        let token = self.text.token(position)?;
+        let punctuation = self.script()[token.start..token.end].chars().all(|ch| ch.is_ascii_punctuation() && ch != '"');
+        let whole = if punctuation { self.expression_at(position) } else { None };
+        Some(whole.unwrap_or_else(|| self.locate(token)))
+    }
+
+    fn expression_at(&self, position: Position) -> Option<(Source, Span)> {
         let mut found = None;
         self.ast.walk(&mut |path| {
-            if let Some(ASTNode::Expr(expr @ Expr::FnCall(call, at))) = path.last()
-                && call.op_token.is_some()
-                && *at == position
-            {
-                found = self.extent(expr);
-            }
-            if let Some(ASTNode::Stmt(rhai::Stmt::FnCall(call, at))) = path.last()
-                && call.op_token.is_some()
-                && *at == position
-            {
-                let expr = Expr::FnCall(call.clone(), *at);
-                found = self.extent(&expr);
+            match path.last() {
+                Some(ASTNode::Expr(expr)) if expr.position() == position => found = self.extent(expr),
+                Some(ASTNode::Stmt(rhai::Stmt::FnCall(call, at))) if *at == position => {
+                    found = self.extent(&Expr::FnCall(call.clone(), *at));
+                }
+                _ => {}
             }
             found.is_none()
         });

@@ -90,7 +90,7 @@ impl<'a> Flow<'a> {
 
     fn module(&mut self, path: &str) -> Option<Rc<Script<'a>>> {
         if !self.scripts.contains_key(path) {
-            let found = (self.modules)(path).map(|code| Rc::new(Script::new(code)));
+            let found = (self.modules)(path).map(|unit| Rc::new(Script::new(unit)));
             self.scripts.insert(path.to_owned(), found);
         }
         self.scripts.get(path).cloned().flatten()
@@ -141,7 +141,9 @@ impl<'a> Flow<'a> {
 
     fn operator(&mut self, name: &str, args: &[Expr], at: Position, env: &mut Env<'a>) -> Value<'a> {
         let values: Vec<_> = args.iter().map(|arg| self.expr(arg, env)).collect();
-        values.iter().for_each(|value| self.used(value));
+        for value in &values {
+            self.used(value);
+        }
         let all = |class| values.iter().all(|value| value.ty.class() == Some(class));
         let any = |class| values.iter().any(|value| value.ty.class() == Some(class));
         let ty = match (name, values.len()) {
@@ -218,11 +220,12 @@ impl<'a> Flow<'a> {
             let found = findings::written(&self.place(at), path, "changes what it is called on");
             self.report(found);
         }
-        if matches!((name, rest), ("get_or", [Expr::StringConstant(..), _])) {
-            return self.get_or(first, rest, at, env);
+        if let ("get", [Expr::StringConstant(key, key_at)]) | ("get_or", [Expr::StringConstant(key, key_at), _]) = (name, rest) {
+            self.use_all(rest, env);
+            return self.get(first, key, *key_at, at);
         }
         self.used(first);
-        if let Some(given) = stock::given(name, params) {
+        if let Some(given) = stock::given(name, params).filter(|_| first.ty.class() != Some(Class::Map)) {
             return self.taken_apart(given, first, rest, at, env);
         }
         let mut item_seen = false;
@@ -252,6 +255,8 @@ impl<'a> Flow<'a> {
             (None, vec![Value::unknown(at), item, number])
         } else if stock::takes_pairs(name) {
             (None, vec![item.clone(), item])
+        } else if stock::takes_others(name) {
+            (None, vec![item])
         } else if stock::over_items(name).is_some() {
             match function.open_params() {
                 0 => (Some(item), Vec::new()),
@@ -280,13 +285,9 @@ impl<'a> Flow<'a> {
         }
     }
 
-    /// `get_or(object, "key", default)` asks for a field that need not be there.
-    fn get_or(&mut self, object: &Value<'a>, rest: &[Expr], at: Position, env: &mut Env<'a>) -> Value<'a> {
-        self.use_all(rest, env);
-        let field = match rest {
-            [Expr::StringConstant(name, name_at), _] => object.part(Type::Unknown, &format!(".{name}"), *name_at),
-            _ => Value::unknown(at),
-        };
+    /// `object.get("key")` and `get_or(object, "key", default)` ask for a field that need not be there.
+    fn get(&mut self, object: &Value<'a>, key: &str, key_at: Position, at: Position) -> Value<'a> {
+        let field = object.part(Type::Unknown, &format!(".{key}"), key_at);
         self.read(&field);
         Value { frozen: false, ..field.seen(at) }
     }

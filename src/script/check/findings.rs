@@ -2,6 +2,7 @@
 
 use super::types::{Class, Type, Value};
 use crate::diag::{Diagnostic, Diagnostics, Source, Span, did_you_mean};
+use crate::script::fault;
 use std::collections::BTreeSet;
 
 /// A place in a script.
@@ -58,7 +59,7 @@ pub(super) fn compared(place: &Place, left: &Side<'_, '_>, right: &Side<'_, '_>)
         (None, None) => (format!("this is {}", left.class.name()), right),
     };
     let message = format!("{says} and cannot be compared with {}", other.class.name());
-    Diagnostic::error("rule/compare-types", message)
+    Diagnostic::error(fault::COMPARE_TYPES, message)
         .label(&place.source, place.span, "compares values of different types")
         .label(&place.source, left.span, left.class.name())
         .label(&place.source, right.span, right.class.name())
@@ -92,7 +93,7 @@ pub(super) fn unordered(place: &Place, side: &Side<'_, '_>) -> Diagnostic {
         Class::Unit => Some("whether there is a value is asked with `== ()` and `!= ()`"),
         _ => None,
     };
-    Diagnostic::error("rule/compare-types", format!("{says}, and that has no order"))
+    Diagnostic::error(fault::COMPARE_TYPES, format!("{says}, and that has no order"))
         .label(&place.source, place.span, "compares by order")
         .label(&place.source, side.span, side.class.name())
         .maybe_help(help.map(str::to_owned))
@@ -119,7 +120,7 @@ pub(super) fn no_field(place: &Place, value: &Value<'_>, name: &str) -> Diagnost
     }
     let subject = value.path().unwrap_or(&shape.name);
     let what = if shape.name.is_empty() { "not a field".to_owned() } else { format!("not a field of the {}", shape.name) };
-    Diagnostic::error("rule/unknown-field", format!("`{subject}` has no field `{name}`"))
+    Diagnostic::error(fault::UNKNOWN_FIELD, format!("`{subject}` has no field `{name}`"))
         .label(&place.source, place.span, what)
         .maybe_help(did_you_mean(name, known()))
 }
@@ -132,7 +133,7 @@ fn list_field(place: &Place, value: &Value<'_>, name: &str) -> Diagnostic {
     } else {
         "read an item: `[0]`".into()
     };
-    Diagnostic::error("rule/unknown-field", format!("{subject} is a list and has no field `{name}`"))
+    Diagnostic::error(fault::UNKNOWN_FIELD, format!("{subject} is a list and has no field `{name}`"))
         .label(&place.source, place.span, "not a field of a list")
         .help(help)
 }

@@ -5,6 +5,7 @@
 
 mod calls;
 pub(crate) mod chain;
+mod expressions;
 mod findings;
 mod flow;
 mod reads;
@@ -16,22 +17,11 @@ mod types;
 
 pub use reads::Read;
 
-use crate::diag::{Diagnostics, Source, Span};
+use super::Unit;
+use super::condition;
+use crate::diag::Diagnostics;
 use crate::model::Kind;
-use rhai::{AST, Position};
 use std::rc::Rc;
-
-/// A compiled script, as the checks need it.
-pub trait Code {
-    /// Its plain syntax tree: neither optimised nor rewritten.
-    fn ast(&self) -> &AST;
-
-    /// The text that people wrote, which labels point into.
-    fn source(&self) -> &Source;
-
-    /// The token in [`Code::source`] that begins at a position of the syntax tree.
-    fn span(&self, at: Position) -> Span;
-}
 
 /// A parameter of a function, with what it is given.
 #[derive(Clone, Copy, Debug)]
@@ -51,8 +41,8 @@ pub struct Analysis {
     pub reads: Vec<Read>,
 }
 
-/// Finds the script that an `import` path names; `None` leaves calls into it unanalysed.
-pub type Modules<'a> = dyn Fn(&str) -> Option<&'a dyn Code> + 'a;
+/// Finds a script by its path below the script root (`lib/base.rhai`); `None` leaves calls into it unfollowed.
+pub type Modules<'a> = dyn Fn(&str) -> Option<&'a Unit> + 'a;
 
 /// Checks the functions of one script. Looking through the script is done once, so keep it for all functions of a script.
 pub struct Checker<'a> {
@@ -61,27 +51,32 @@ pub struct Checker<'a> {
 }
 
 impl<'a> Checker<'a> {
-    /// A checker of a script.
-    pub fn new(code: &'a dyn Code, modules: &'a Modules<'a>) -> Self {
-        Self { script: Rc::new(script::Script::new(code)), modules }
+    /// A checker of a script or condition.
+    pub fn new(unit: &'a Unit, modules: &'a Modules<'a>) -> Self {
+        Self { script: Rc::new(script::Script::new(unit)), modules }
     }
 
     /// Checks the function of that name that takes as many parameters as there are inputs; where there is none, nothing is
     /// found.
     pub fn function(&self, name: &str, inputs: &[Input<'a>]) -> Analysis {
         match self.script.function(name, inputs.len()) {
-            Some(function) => flow::Flow::new(self.script.clone(), self.modules).run(function.clone(), inputs),
+            Some(function) => flow::Flow::new(self.script.clone(), self.modules).run(function, inputs),
             None => Analysis::default(),
         }
+    }
+
+    /// Checks an inline condition; its inputs are `artifact`, `state` and `vars`.
+    pub fn condition(&self, inputs: &[Input<'a>; 3]) -> Analysis {
+        self.function(condition::NAME, inputs)
     }
 }
 
 /// Checks one function of a script; see [`Checker::function`].
-pub fn function<'a>(code: &'a dyn Code, name: &str, inputs: &[Input<'a>], modules: &'a Modules<'a>) -> Analysis {
-    Checker::new(code, modules).function(name, inputs)
+pub fn function<'a>(unit: &'a Unit, name: &str, inputs: &[Input<'a>], modules: &'a Modules<'a>) -> Analysis {
+    Checker::new(unit, modules).function(name, inputs)
 }
 
-/// No module is known: for scripts on their own.
-pub fn no_modules<'a>(_: &str) -> Option<&'a dyn Code> {
+/// No other script is known: for scripts on their own.
+pub fn no_modules<'a>(_: &str) -> Option<&'a Unit> {
     None
 }

@@ -1,8 +1,10 @@
 //! A script as the analysis looks things up in it: functions with their bodies, imports, constants.
 
-use super::Code;
 use super::types::{Type, Value};
-use rhai::{AST, ASTFlags, ASTNode, Expr, FnCallExpr, Module, ScriptFuncDef, Stmt};
+use crate::script::Unit;
+use crate::script::resolver::script_of;
+use crate::script::rewrite::statements_of;
+use rhai::{AST, ASTFlags, ASTNode, Expr, FnCallExpr, ScriptFuncDef, Stmt};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::rc::Rc;
@@ -11,10 +13,10 @@ use std::sync::Arc;
 /// The lookups of one script.
 pub(super) struct Script<'a> {
     /// What it was made of.
-    pub(super) code: &'a dyn Code,
+    pub(super) unit: &'a Unit,
     functions: BTreeMap<(String, usize), Rc<Function>>,
     closures: BTreeMap<String, Rc<Function>>,
-    /// Alias to path; aliases that stand for several paths are left out.
+    /// Alias to the path of the script; aliases that stand for several are left out.
     imports: BTreeMap<String, String>,
     constants: BTreeMap<String, Type<'static>>,
 }
@@ -55,11 +57,11 @@ const CLOSURE: &str = "anon$";
 
 impl<'a> Script<'a> {
     /// Looks through a script once.
-    pub(super) fn new(code: &'a dyn Code) -> Self {
-        let ast = code.ast();
-        let definitions: Vec<Arc<ScriptFuncDef>> = ast.shared_lib().iter_script_fn_info().map(|info| info.4.clone()).collect();
+    pub(super) fn new(unit: &'a Unit) -> Self {
+        let ast = unit.ast();
+        let definitions: Vec<Arc<ScriptFuncDef>> = ast.iter_fn_def().cloned().collect();
         let methods: BTreeSet<&str> = definitions.iter().map(|definition| definition.name.as_str()).collect();
-        let bodies: Vec<AST> = definitions.iter().map(|definition| alone(definition)).collect();
+        let bodies: Vec<Vec<Stmt>> = definitions.iter().map(statements_of).collect();
         let mut in_closures = BTreeSet::new();
         for (definition, body) in definitions.iter().zip(&bodies) {
             if definition.name.starts_with(CLOSURE) {
@@ -67,18 +69,18 @@ impl<'a> Script<'a> {
             }
         }
         let mut script = Self {
-            code,
+            unit,
             functions: BTreeMap::new(),
             closures: BTreeMap::new(),
             imports: imports(ast),
             constants: constants(ast),
         };
-        for (definition, body) in definitions.iter().zip(&bodies) {
+        for (definition, body) in definitions.iter().zip(bodies) {
             let mut reassigned = in_closures.clone();
-            add_reassigned(body, &methods, &mut reassigned);
+            add_reassigned(&body, &methods, &mut reassigned);
             let params: Vec<String> = definition.params.iter().map(ToString::to_string).collect();
             let name = definition.name.to_string();
-            let function = Rc::new(Function { name: name.clone(), params, body: statements(body), reassigned });
+            let function = Rc::new(Function { name: name.clone(), params, body, reassigned });
             if name.starts_with(CLOSURE) {
                 script.closures.insert(name, function);
             } else {
@@ -105,7 +107,7 @@ impl<'a> Script<'a> {
         }
     }
 
-    /// The path that was imported under an alias.
+    /// The path of the script that was imported under an alias.
     pub(super) fn import(&self, alias: &str) -> Option<&str> {
         self.imports.get(alias).map(String::as_str)
     }
@@ -116,34 +118,15 @@ impl<'a> Script<'a> {
     }
 }
 
-/// A script that consists of one function: the only way to its statements, as Rhai does not export their container.
-fn alone(definition: &Arc<ScriptFuncDef>) -> AST {
-    let mut module = Module::new();
-    module.set_script_fn(definition.clone());
-    AST::new([], module)
-}
-
-/// The statements of the function of a script made by [`alone`].
-fn statements(body: &AST) -> Vec<Stmt> {
-    let mut statements = Vec::new();
-    body.walk(&mut |path| {
-        if let [ASTNode::Stmt(statement)] = path {
-            statements.push((*statement).clone());
-        }
-        true
-    });
-    statements
-}
-
 /// Adds the variables that may be given another value: by assignment, by a method of the script (which may assign to
 /// `this`), by Rhai's `take` and `swap`.
-fn add_reassigned(body: &AST, methods: &BTreeSet<&str>, reassigned: &mut BTreeSet<String>) {
+fn add_reassigned(body: &[Stmt], methods: &BTreeSet<&str>, reassigned: &mut BTreeSet<String>) {
     let mut add = |expr: &Expr| match expr {
         Expr::Variable(variable, ..) => drop(reassigned.insert(variable.1.to_string())),
         Expr::ThisPtr(_) => drop(reassigned.insert(super::flow::THIS.to_owned())),
         _ => {}
     };
-    body.walk(&mut |path| {
+    let mut visit = |path: &[ASTNode<'_>]| {
         match path.last() {
             Some(ASTNode::Stmt(Stmt::Assignment(assignment))) => add(&assignment.1.lhs),
             Some(ASTNode::Stmt(Stmt::FnCall(call, _)) | ASTNode::Expr(Expr::FnCall(call, _))) if moves(call, 0) => {
@@ -160,7 +143,10 @@ fn add_reassigned(body: &AST, methods: &BTreeSet<&str>, reassigned: &mut BTreeSe
             _ => {}
         }
         true
-    });
+    };
+    for statement in body {
+        statement.walk(&mut Vec::new(), &mut visit);
+    }
 }
 
 /// Whether a call takes values out of the variables it is given; `receivers` stand before the arguments.
@@ -174,7 +160,7 @@ fn imports(ast: &AST) -> BTreeMap<String, String> {
         if let Some(ASTNode::Stmt(Stmt::Import(import, _))) = path.last() {
             let paths = found.entry(import.1.name.to_string()).or_default();
             match &import.0 {
-                Expr::StringConstant(path, _) => paths.insert(path.to_string()),
+                Expr::StringConstant(path, _) => paths.insert(script_of(path).unwrap_or_default()),
                 _ => paths.insert(String::new()),
             };
         }

@@ -21,17 +21,22 @@ pub(super) enum Over {
 /// What becomes of a list whose items are handed to a function, if the function does that.
 pub(super) fn over_items(name: &str) -> Option<Over> {
     Some(match name {
-        "filter" => Over::Items,
+        "filter" | "order" | "order_by" => Over::Items,
         "find" => Over::Item,
         "any" | "some" | "all" | "none" => Over::Bool,
-        "map" | "find_map" | "index_of" | "for_each" | "extract" | "sort" | "retain" | "drain" => Over::Other,
+        "map" | "find_map" | "index_of" | "for_each" | "zip" | "sort" | "sort_by" | "dedup" | "retain" | "drain" => Over::Other,
         _ => return None,
     })
 }
 
 /// Whether the function takes two items of the list at a time.
 pub(super) fn takes_pairs(name: &str) -> bool {
-    name == "sort"
+    matches!(name, "sort" | "sort_by" | "order" | "order_by" | "dedup")
+}
+
+/// Whether the function takes an item of the list and something of another one.
+pub(super) fn takes_others(name: &str) -> bool {
+    name == "zip"
 }
 
 /// Whether the function takes what it returned before, then an item.
@@ -53,6 +58,7 @@ pub(super) fn changes(name: &str) -> bool {
             | "clear"
             | "reverse"
             | "sort"
+            | "sort_by"
             | "retain"
             | "drain"
             | "dedup"
@@ -65,10 +71,10 @@ pub(super) fn changes(name: &str) -> bool {
     )
 }
 
-/// How a host function takes a list apart that it is given first.
+/// How a function takes a list apart that it is given first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Given {
-    /// It returns some of its items, perhaps ordered by a field named second.
+    /// It returns some of its items, a host function perhaps by a field named second.
     Items,
     /// It returns one of its items or `()`, chosen by a field named second.
     Item,
@@ -76,11 +82,11 @@ pub(super) enum Given {
     Fields,
 }
 
-/// What the host function of that name and number of parameters does with a list.
+/// What the function of that name and number of parameters does with a list.
 pub(super) fn given(name: &str, params: usize) -> Option<Given> {
     Some(match (name, params) {
-        ("unique", 1) | ("take" | "sort_by_key", 2) => Given::Items,
-        ("max_by" | "min_by", 2) => Given::Item,
+        ("unique" | "order" | "order_desc" | "to_array", 1) | ("take" | "sort_by_key", 2) | ("extract", 2 | 3) => Given::Items,
+        ("first" | "last", 1) | ("get" | "max_by" | "min_by", 2) => Given::Item,
         ("pluck", 2) => Given::Fields,
         _ => return None,
     })
@@ -96,13 +102,15 @@ pub(super) fn result(name: &str, params: usize, on: Type<'_>) -> Type<'static> {
         return Type::Unknown;
     }
     match (name, params) {
-        ("len", 1)
-        | ("to_int" | "to_float" | "parse_int" | "parse_float" | "abs" | "floor" | "ceiling" | "round" | "sqrt", 1)
-        | ("index_of", 2) => Type::Number,
+        ("len" | "to_int" | "to_float" | "parse_int" | "parse_float" | "abs" | "floor" | "ceiling" | "round" | "sqrt", 1) => {
+            Type::Number
+        }
+        ("index_of", 2) => Type::Number,
         ("is_empty", 1) | ("contains" | "starts_with" | "ends_with", 2) => Type::Bool,
         ("to_string" | "to_upper" | "to_lower" | "to_debug" | "type_of" | "to_json", 1) | ("sub_string", 2 | 3) => Type::Text,
         ("split", 2) | ("keys", 1) => Type::Of(&TEXTS),
-        ("values" | "to_array", 1) => Type::List,
+        ("values", 1) => Type::List,
+        ("to_map", 1) => Type::Map,
         _ => Type::Unknown,
     }
 }
@@ -142,10 +150,35 @@ mod tests {
 
     #[test]
     fn the_functions_named_here_exist() {
-        let mut engine = rhai::Engine::new();
-        api::register(&mut engine);
+        let engine = crate::script::build_engine(&crate::script::Limits::default(), [], api::register);
         let known = engine.gen_fn_signatures(true).join("\n");
-        for name in ["len", "to_int", "parse_float", "ceiling", "sub_string", "split", "keys", "values", "pluck", "max_by"] {
+        for name in [
+            "len",
+            "to_int",
+            "parse_float",
+            "ceiling",
+            "sub_string",
+            "split",
+            "keys",
+            "values",
+            "pluck",
+            "max_by",
+            "order",
+            "order_by",
+            "order_desc",
+            "zip",
+            "extract",
+            "first",
+            "last",
+            "get",
+            "to_array",
+            "to_map",
+            "any",
+            "some",
+            "all",
+            "none",
+            "find",
+        ] {
             assert!(known.contains(&format!("{name}(")), "{name}");
         }
     }
