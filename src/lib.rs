@@ -1,8 +1,34 @@
 //! Asterisk: a host for investigation pipelines.
+//!
+//! A pipeline is a graph in YAML; a walk moves along it; each node yields a JSON artifact; each choice of the next edge is a
+//! small rule in Rhai. The layers, lowest first; a module imports from lower layers and its own children only:
+//!
+//! | layer | modules |
+//! |---|---|
+//! | 0 base | [`diag`], [`model`], [`clock`] |
+//! | 1 languages | [`pipeline`], [`script`], [`prompt`] |
+//! | 2 core | [`walk`] |
+//! | 3 project | [`project`] |
+//! | 4 adapters | [`store`], [`agent`], [`ingest`], [`files`] |
+//! | 5 session | [`session`] |
+//! | 6 tools | [`report`] |
+//! | 7 front | [`ui`], [`exit`], [`config`], [`cli`] |
 
+pub mod agent;
+pub mod cli;
 pub mod clock;
+pub mod config;
 pub mod diag;
+pub mod exit;
+pub mod files;
+pub mod ingest;
 pub mod model;
 pub mod pipeline;
+pub mod project;
 pub mod prompt;
+pub mod report;
 pub mod script;
+pub mod session;
+pub mod store;
+pub mod ui;
+pub mod walk;

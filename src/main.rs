@@ -1,1 +1,5 @@
-fn main() {}
+//! The program.
+
+fn main() -> std::process::ExitCode {
+    asterisk::cli::main(std::env::args_os())
+}

@@ -45,6 +45,8 @@ pub struct Pipeline {
     pub start: NodeIx,
     /// The name of the end (`_done`); never a node's name.
     pub done: Spanned<String>,
+    /// The function that sums a case up for the report (`reports/rca.rhai#summary`).
+    pub report: Option<Spanned<String>>,
     /// The most steps a walk may take; `None` for no cap (written `max_steps: 0`).
     pub max_steps: Option<u64>,
     /// What a rule that throws does to the walk.

@@ -46,6 +46,7 @@ pub(super) fn link(reader: &mut Reader<'_>, raw: RawPipeline) -> Option<Pipeline
         guards,
         start: start?,
         done: raw.done?,
+        report: raw.report,
         max_steps: raw.max_steps,
         on_rule_error: raw.on_rule_error,
     })

@@ -9,7 +9,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 
 const KEYS: &[&str] =
-    &["pipeline", "description", "vars", "zones", "nodes", "edges", "start", "done", "max_steps", "on_rule_error"];
+    &["pipeline", "description", "vars", "zones", "nodes", "edges", "start", "done", "max_steps", "on_rule_error", "report"];
 const ZONE_KEYS: &[&str] = &["nodes", "element", "stickiness"];
 
 /// Keys of the language whose machinery is still to come. They are refused by that name, wherever they stand.
@@ -46,6 +46,7 @@ pub(super) fn pipeline(reader: &mut Reader<'_>, yaml: &Yaml) -> RawPipeline {
         edges: items(reader, fields, "edges", "no-edges", whole)
             .map(|items| items.iter().filter_map(|item| read_edge::edge(reader, item)).collect())
             .unwrap_or_default(),
+        report: value(fields, "report").and_then(|yaml| reader.text(yaml, "`report`")),
         max_steps: max_steps(reader, fields),
         on_rule_error: value(fields, "on_rule_error")
             .and_then(|yaml| {

@@ -18,3 +18,10 @@ pub(super) fn read(sources: &[Source], found: &mut Diagnostics) -> Map<String, V
     }
     data
 }
+
+/// Reads data files, or says what is wrong with them.
+pub fn read_data(sources: &[Source]) -> Result<Map<String, Value>, Diagnostics> {
+    let mut found = Diagnostics::new();
+    let data = read(sources, &mut found);
+    found.into_result(data)
+}

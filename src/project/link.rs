@@ -90,8 +90,9 @@ impl Project {
             nodes,
             rules,
             edge_names: pipeline.edges.iter().map(|edge| edge.id.as_str().into()).collect(),
+            summary: pipeline.report.as_ref().and_then(|reference| linker.function(reference, 2, &mut found)),
             vars_content: content(&pipeline, &vars),
-            vars,
+            vars: vars.clone(),
             data: View::of(&Value::Object(data.clone()), &Kind::Any, "params.data"),
             workspace: View::of(&settings.workspace, &Kind::Any, "params.workspace"),
             walker: anonymous(),
@@ -124,6 +125,13 @@ impl Project {
     pub fn manifest(&self) -> (Manifest, Vec<crate::walk::Blob>) {
         Manifest::of(&self.sources, &self.settings.vars, &self.settings.workspace)
     }
+}
+
+/// Compiles the inline conditions of a pipeline, without any script.
+pub fn check_conditions(pipeline: &Pipeline) -> Result<(), Diagnostics> {
+    let conditions = conditions(pipeline);
+    let inputs = Inputs { scripts: Vec::new(), conditions, fields: fields(pipeline), limits: Limits::default() };
+    Library::link(inputs, None).map(|_| ())
 }
 
 fn content(pipeline: &Pipeline, vars: &Map<String, Value>) -> Content {
@@ -195,7 +203,9 @@ impl Linker<'_> {
                 pipeline::Origin::Node(node) => kind_of(self.pipeline.at(node)),
                 pipeline::Origin::Any => Kind::Any,
             };
-            let analysis = check::function(self.library, &function, &[artifact, state.clone(), vars.clone()]);
+            let inputs = [("artifact", &artifact), ("state", &state), ("vars", &vars)];
+            let inputs = inputs.map(|(name, kind)| check::Input { name, kind });
+            let analysis = self.library.check(&function, &inputs);
             for diagnostic in analysis.diagnostics {
                 if !found.iter().any(|known| *known == diagnostic) {
                     found.push(diagnostic);
@@ -231,8 +241,8 @@ impl Linker<'_> {
             Err(diagnostic) => {
                 let message = format!("nothing answers `{}`: {}", *node.name, diagnostic.message);
                 let families = self.library.files().filter_map(|file| {
-                    let stem = file.path.strip_prefix("agents/")?.strip_suffix(".rhai")?;
-                    file.functions.iter().any(|function| function.name == stem).then(|| stem.to_owned())
+                    let stem = file.path().strip_prefix("agents/")?.strip_suffix(".rhai")?;
+                    file.functions().any(|function| function.name == stem).then(|| stem.to_owned())
                 });
                 let families: Vec<String> = families.collect();
                 let hint = did_you_mean(&node.family, families.iter().map(String::as_str));
@@ -274,8 +284,8 @@ impl Linker<'_> {
 
     /// The function that a reference in the pipeline means; what is wrong with it is labelled in the pipeline.
     fn function(&self, reference: &Spanned<String>, arity: usize, found: &mut Diagnostics) -> Option<Function> {
-        let function = Reference::parse(reference).and_then(|parsed| self.library.function(&parsed, arity));
-        function.map_err(|diagnostic| found.push(label_first(diagnostic, self.pipeline, reference.span))).ok()
+        let function = Reference::parse(reference).map_err(Box::new).and_then(|parsed| self.library.function(&parsed, arity));
+        function.map_err(|diagnostic| found.push(label_first(*diagnostic, self.pipeline, reference.span))).ok()
     }
 }
 

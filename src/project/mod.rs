@@ -7,6 +7,7 @@ mod manifest;
 mod sources;
 mod vars;
 
-pub use link::{Answers, Project, Settings};
+pub use data::read_data;
+pub use link::{Answers, Project, Settings, check_conditions};
 pub use manifest::Manifest;
 pub use sources::Sources;

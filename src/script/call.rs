@@ -121,6 +121,11 @@ impl Function {
         self.callee.parsed.unit.is_condition()
     }
 
+    /// The script it is part of.
+    pub(crate) fn unit(&self) -> &super::Unit {
+        &self.callee.parsed.unit
+    }
+
     /// Calls it. What it returns is Rhai's; [`Function::call_json`] answers JSON.
     pub fn call(&self, args: &[View]) -> Result<Dynamic, Box<Diagnostic>> {
         self.evaluate(args, Inputs::Variables)

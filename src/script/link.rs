@@ -18,7 +18,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The functions that scripts may call beside the language's own.
-const HOST_API: engine::Extend = |_| {};
+const HOST_API: engine::Extend = super::api::register;
 
 /// A parsed and rewritten text. Depends on the text only.
 pub(crate) struct Parsed {

@@ -18,6 +18,7 @@
 
 pub mod api;
 mod call;
+mod checked;
 mod capture;
 pub mod check;
 mod compare;

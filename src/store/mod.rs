@@ -1,1 +1,55 @@
-//! The SQLite store.
+//! The store: one SQLite file that holds the journal of all runs and what is known across them.
+//!
+//! ```text
+//! open, connection, migrations, private   the file: opening it, its format's versions, who may read it
+//! durability, writer, step, journal       writing: steps, group commit, one run's journal
+//! runs, lease                             runs: beginning, ending, going on; one process at a time
+//! effects                                 symptoms, root causes and cases: facts written by steps
+//! read, knowledge                         reading back: events, contents, what is known
+//! needs                                   the bounded queries that nodes declare
+//! halt                                    a place to be killed at, for tests
+//! ```
+//!
+//! **What is safe when.** A step is one transaction: its events, the contents they refer to, its effects. What an
+//! acknowledged commit survives is the [`Durability`] level's business; a killed process loses nothing acknowledged at either
+//! level. Two processes may use one store at once: writers wait for each other (five seconds, then
+//! [`StoreError::Busy`]), and a run is executed by one process at a time.
+//!
+//! **Two tiers.** The journal says what happened. Symptoms, root causes, triages and statuses are facts that steps wrote,
+//! each stamped with the number of the commit's last event and never changed: what is current is computed from the facts
+//! that a reader may see. A run's queries see the facts up to the event that was last when the run began, also after a
+//! resume (`decisions.md` 58), and order them by run, case and id, never by arrival; so they return the same at any
+//! parallelism.
+
+mod connection;
+mod durability;
+mod effects;
+mod error;
+mod halt;
+mod journal;
+mod knowledge;
+mod lease;
+mod migrations;
+mod needs;
+mod open;
+mod private;
+mod read;
+mod readers;
+mod runs;
+mod step;
+mod writer;
+
+#[cfg(test)]
+mod fixture;
+#[cfg(test)]
+mod measure;
+#[cfg(test)]
+mod processes;
+
+pub use durability::Durability;
+pub use error::StoreError;
+pub use journal::RunJournal;
+pub use knowledge::{CaseFacts, Rca, Triage};
+pub use needs::StoreNeeds;
+pub use open::Store;
+pub use runs::{NewRun, RunCase, RunRecord, RunRow, Status};

@@ -80,7 +80,7 @@ pub enum What {
         /// The edge taken; `fallback` for a node's fallback.
         edge: Name,
         /// Why.
-        because: String,
+        because: Name,
         /// The counter that taking the edge added one to.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         counter: Option<Name>,
@@ -137,7 +137,7 @@ pub struct Considered {
     pub outcome: Outcome,
     /// Why, where it fired.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub because: Option<String>,
+    pub because: Option<Name>,
     /// What went wrong, where it threw.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,

@@ -41,7 +41,12 @@ mod tests {
     use crate::clock::Timestamp;
 
     fn visits(text: &str) -> Vec<Visit> {
-        let visit = |ch: char| Visit { node: ch.to_string().into(), edge: format!("E{ch}").into(), at: Timestamp::default() };
+        let visit = |ch: char| Visit {
+            node: ch.to_string().into(),
+            edge: format!("E{ch}").into(),
+            because: "".into(),
+            at: Timestamp::default(),
+        };
         text.chars().map(visit).collect()
     }
 

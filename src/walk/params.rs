@@ -58,7 +58,7 @@ impl CaseParams {
         node: NodeIx,
         walk: &WalkState,
         state: &View,
-        step: &Step<'_>,
+        step: &StepPlace<'_>,
         needs: &[(String, View)],
     ) -> View {
         let spec = &plan.pipeline.nodes[node.0];
@@ -81,7 +81,7 @@ impl CaseParams {
                         "params.identity",
                         [
                             ("case", View::from(step.case)),
-                            ("code", View::from(spec.code.as_deref().unwrap_or(""))),
+                            ("code", View::from(spec.code.as_ref().map_or("", |code| code.as_str()))),
                             ("node", View::from(spec.name.as_str())),
                             ("path", View::from(step.path)),
                             ("pipeline", View::from(plan.pipeline.name.as_str())),
@@ -91,7 +91,7 @@ impl CaseParams {
                 ),
                 ("needs", View::object("params.needs", needs.iter().map(|(name, view)| (name.as_str(), view.clone())))),
                 ("prior", View::map("params.prior", prior, View::null())),
-                ("siblings", need("siblings").unwrap_or_else(|| View::list([]))),
+                ("siblings", need("siblings").unwrap_or_else(|| View::list("params.siblings", []))),
                 ("state", state.clone()),
                 ("taxonomy", plan.data.get("taxonomy").unwrap_or_else(View::null)),
                 ("timestamps", View::of(&times, &Kind::Any, "params.timestamps")),
@@ -104,7 +104,7 @@ impl CaseParams {
 
 /// Which step the parameters are for.
 #[derive(Clone, Copy, Debug)]
-pub struct Step<'a> {
+pub struct StepPlace<'a> {
     /// The run's id.
     pub run: &'a str,
     /// The case's id.

@@ -33,7 +33,7 @@ pub struct Choice {
     /// Where it goes.
     pub to: Target,
     /// Why.
-    pub because: String,
+    pub because: Name,
     /// What it and the advisories add to the walk's context.
     pub context: Map<String, Value>,
 }
@@ -120,7 +120,7 @@ impl Router<'_> {
         let fired = match verdict {
             Ok(Verdict::No) => None,
             Ok(Verdict::Yes { to, because, context: ruled }) => {
-                let because = because.unwrap_or_else(|| self.reason(edge));
+                let because: Name = because.unwrap_or_else(|| self.reason(edge)).into();
                 let mut context = spec.context.clone();
                 context.extend(ruled);
                 entry.outcome = fires_as;
@@ -188,7 +188,7 @@ impl Router<'_> {
 
     fn fall_back(&mut self, node: NodeIx) -> Option<Choice> {
         let to = self.plan.pipeline.nodes[node.0].fallback?;
-        let because = "no edge fired".to_owned();
+        let because: Name = "no edge fired".into();
         self.considered.push(Considered {
             edge: FALLBACK.into(),
             outcome: Outcome::Fired,
@@ -225,6 +225,6 @@ impl Router<'_> {
 
 struct Fired {
     to: Option<String>,
-    because: String,
+    because: Name,
     context: Map<String, Value>,
 }

@@ -30,6 +30,8 @@ pub struct Visit {
     pub node: Name,
     /// The edge taken.
     pub edge: Name,
+    /// Why.
+    pub because: Name,
     /// When.
     pub at: Timestamp,
 }
@@ -45,6 +47,8 @@ pub struct WalkState {
     pub error: Option<(String, String)>,
     /// Steps completed. The next step's number is one more.
     pub steps: u64,
+    /// The nodes entered, in order.
+    pub path: Vec<Name>,
     /// The transitions so far.
     pub history: Vec<Visit>,
     /// The counters taken; a counter never taken is 0 and absent here.
@@ -53,6 +57,8 @@ pub struct WalkState {
     pub context: Map<String, Value>,
     /// The latest artifact's confidence.
     pub confidence: Option<f64>,
+    /// Steps given to another walker than the step before.
+    pub handoffs: i64,
     /// The symbolic ids bound by effects.
     pub bindings: BTreeMap<String, i64>,
     /// The latest artifact of each node visited.
@@ -79,15 +85,21 @@ impl Default for WalkState {
             status: Status::Running,
             error: None,
             steps: 0,
+            path: Vec::new(),
             history: Vec::new(),
             loops: BTreeMap::new(),
             context: Map::new(),
             confidence: None,
+            handoffs: 0,
             bindings: BTreeMap::new(),
             prior: BTreeMap::new(),
             visits: BTreeMap::new(),
             started_at: None,
-            views: Views { history: View::list([]), loops: loops_view(&BTreeMap::new()), context: context_view(&Map::new()) },
+            views: Views {
+                history: View::list("state.history", []),
+                loops: loops_view(&BTreeMap::new()),
+                context: context_view(&Map::new()),
+            },
         }
     }
 }
@@ -107,6 +119,7 @@ impl WalkState {
         match &event.what {
             What::NodeEnter { node } => {
                 self.node = Some(node.clone());
+                self.path.push(node.clone());
                 self.status = Status::Running;
                 self.error = None;
                 self.started_at.get_or_insert(event.at);
@@ -119,7 +132,7 @@ impl WalkState {
                 self.steps += 1;
             }
             What::EdgeEvaluate { .. } => {}
-            What::Transition { from, to, edge, counter, context, .. } => {
+            What::Transition { from, to, edge, because, counter, context } => {
                 if let Some(counter) = counter {
                     *self.loops.entry(counter.to_string()).or_default() += 1;
                     self.views.loops = loops_view(&self.loops);
@@ -128,7 +141,7 @@ impl WalkState {
                     self.context.extend(context.iter().map(|(key, value)| (key.clone(), value.clone())));
                     self.views.context = context_view(&self.context);
                 }
-                let visit = Visit { node: from.clone(), edge: edge.clone(), at: event.at };
+                let visit = Visit { node: from.clone(), edge: edge.clone(), because: because.clone(), at: event.at };
                 self.views.history = self.views.history.with(visit_view(&visit));
                 self.history.push(visit);
                 self.node = Some(to.clone());
@@ -155,7 +168,7 @@ impl WalkState {
                 ("confidence", View::from(confidence.or(self.confidence).unwrap_or(0.0))),
                 ("context", self.views.context.clone()),
                 ("elapsed_s", View::from(elapsed)),
-                ("handoffs", View::from(0)),
+                ("handoffs", View::from(self.handoffs)),
                 ("history", self.views.history.clone()),
                 ("loops", self.views.loops.clone()),
                 ("node", View::from(&**node)),
@@ -170,7 +183,7 @@ impl WalkState {
         let mut state = Self::default();
         state.views.loops = loops_view(&loops);
         state.views.context = context_view(&context);
-        state.views.history = View::list(history.iter().map(visit_view));
+        state.views.history = View::list("state.history", history.iter().map(visit_view));
         state.steps = history.len() as u64;
         (state.loops, state.context, state.history) = (loops, context, history);
         state

@@ -4,7 +4,7 @@ use super::content::Content;
 use super::drive::Walker;
 use super::error::{Failure, Kind};
 use super::event::{Considered, Event, Name, What};
-use super::params::{CaseParams, Step};
+use super::params::{CaseParams, StepPlace};
 use super::ports::{About, Reply};
 use super::request::Request;
 use super::route::{self, Decision};
@@ -65,7 +65,7 @@ impl Stepper<'_> {
         let needs = self.needs()?;
         let luck = chance(self.walker.seed, &self.case.id, path);
         let name = &plan.node(self.node).name;
-        let step = Step { run, case: &self.case.id, path, now };
+        let step = StepPlace { run, case: &self.case.id, path, now };
         let make = || {
             let before = self.state.view(name, None, now, luck, persona);
             self.case_params.for_step(plan, self.node, self.state, &before, &step, &needs)

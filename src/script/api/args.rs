@@ -1,6 +1,10 @@
 //! From what scripts pass to what Rust works on, and back: every function takes script values and host views alike.
 
-use rhai::{Array, Dynamic, EvalAltResult, ImmutableString, Map, Position};
+use crate::diag::did_you_mean;
+use crate::script::compare::kind_of;
+use crate::script::fault::{Fault, raise};
+use crate::script::view::{List, Object as Fields, View};
+use rhai::{Array, Dynamic, EvalAltResult, ImmutableString, Map};
 
 /// What a host function returns.
 pub(super) type Outcome<T> = Result<T, Box<EvalAltResult>>;
@@ -9,14 +13,21 @@ pub(super) type Outcome<T> = Result<T, Box<EvalAltResult>>;
 pub(super) const MAX_TEXT: usize = 1 << 20;
 
 /// The most items that a function produces.
-pub(super) const MAX_ITEMS: usize = 100_000;
+pub(super) const MAX_ITEMS: usize = 10_000;
 
 /// The deepest nesting that is compared.
 const MAX_DEPTH: usize = 64;
 
+/// What host functions refuse their arguments with.
+const CODE: &str = "script/argument";
+
 /// A runtime error with a message; the engine adds the position of the call.
 pub(super) fn fail<T>(message: impl Into<String>) -> Outcome<T> {
-    Err(Box::new(EvalAltResult::ErrorRuntime(message.into().into(), Position::NONE)))
+    Err(raise(Fault::new(CODE, message)))
+}
+
+fn wrong<T>(wanted: &str, value: &Dynamic) -> Outcome<T> {
+    fail(format!("expected {wanted}, got {}", kind_of(value)))
 }
 
 /// The items of a list.
@@ -24,7 +35,10 @@ pub(super) fn list(value: &Dynamic) -> Outcome<Vec<Dynamic>> {
     if let Some(array) = value.read_lock::<Array>() {
         return Ok(array.clone());
     }
-    fail(format!("expected a list, got {}", kind(value)))
+    if let Some(list) = value.read_lock::<List>() {
+        return Ok(list.items().iter().map(View::dynamic).collect());
+    }
+    wrong("a list", value)
 }
 
 /// The items of a list of texts.
@@ -36,7 +50,7 @@ pub(super) fn texts(value: &Dynamic) -> Outcome<Vec<ImmutableString>> {
 pub(super) fn text(value: &Dynamic) -> Outcome<ImmutableString> {
     match value.read_lock::<ImmutableString>() {
         Some(text) => Ok(text.clone()),
-        None => fail(format!("expected a string, got {}", kind(value))),
+        None => wrong("a string", value),
     }
 }
 
@@ -44,30 +58,40 @@ pub(super) fn text(value: &Dynamic) -> Outcome<ImmutableString> {
 pub(super) enum Object {
     /// A script's own map.
     Map(Map),
+    /// A view: what is not there may read as a zero.
+    View(Fields),
 }
 
 impl Object {
-    /// The value of a field that is there.
+    /// The value of a field that is there and that scripts may read.
     pub(super) fn get(&self, name: &str) -> Option<Dynamic> {
         match self {
             Self::Map(map) => map.get(name).cloned(),
+            Self::View(object) if object.has(name) => object.field(name).map(|view| view.dynamic()),
+            Self::View(_) => None,
         }
     }
 
     /// Its fields, in the order of their names.
-    pub(super) fn fields(&self) -> impl Iterator<Item = (&str, Dynamic)> {
+    pub(super) fn fields(&self) -> Vec<(&str, Dynamic)> {
         match self {
-            Self::Map(map) => map.iter().map(|(name, value)| (name.as_str(), value.clone())),
+            Self::Map(map) => map.iter().map(|(name, value)| (name.as_str(), value.clone())).collect(),
+            Self::View(object) => object.entries().map(|(name, view)| (name, view.dynamic())).collect(),
         }
     }
 
-    /// The value of a field that every item must have.
+    /// A field that every item must have, as a script would read it.
     pub(super) fn require(&self, name: &str) -> Outcome<Dynamic> {
-        if let Some(value) = self.get(name) {
-            return Ok(value);
+        match self {
+            Self::View(object) => object.read(name),
+            Self::Map(map) => map.get(name).cloned().map_or_else(
+                || {
+                    let fault = Fault::new(CODE, format!("an item has no field `{name}`"));
+                    Err(raise(fault.maybe_help(did_you_mean(name, map.keys().map(rhai::Identifier::as_str)))))
+                },
+                Ok,
+            ),
         }
-        let hint = crate::diag::nearest(name, self.fields().map(|(name, _)| name));
-        fail(format!("an item has no field `{name}`{}", hint.map_or(String::new(), |hint| format!("; did you mean `{hint}`?"))))
     }
 }
 
@@ -76,7 +100,10 @@ pub(super) fn object(value: &Dynamic) -> Outcome<Object> {
     if let Some(map) = value.read_lock::<Map>() {
         return Ok(Object::Map(map.clone()));
     }
-    fail(format!("expected a map, got {}", kind(value)))
+    if let Some(object) = value.read_lock::<Fields>() {
+        return Ok(Object::View(object.clone()));
+    }
+    wrong("an object", value)
 }
 
 /// A number, with `1` and `1.0` kept apart.
@@ -113,7 +140,7 @@ pub(super) fn number(value: &Dynamic) -> Outcome<Number> {
     match (value.as_int(), value.as_float()) {
         (Ok(int), _) => Ok(Number::Int(int)),
         (_, Ok(float)) => Ok(Number::Float(float)),
-        _ => fail(format!("expected a number, got {}", kind(value))),
+        _ => wrong("a number", value),
     }
 }
 
@@ -156,34 +183,68 @@ fn key_at(value: &Dynamic, depth: usize) -> Outcome<String> {
     }
     if let Ok(object) = object(value) {
         let field = |(name, value): (&str, Dynamic)| Ok(format!("{name:?}:{}", key_at(&value, depth + 1)?));
-        let keys: Vec<_> = object.fields().map(field).collect::<Outcome<_>>()?;
+        let keys: Vec<_> = object.fields().into_iter().map(field).collect::<Outcome<_>>()?;
         return Ok(format!("{{{}}}", keys.join(",")));
     }
     if value.is_unit() || value.is_bool() || value.is_char() {
         return Ok(format!("{}:{value}", value.type_name()));
     }
-    fail(format!("{} cannot be compared", kind(value)))
+    fail(format!("{} cannot be compared", kind_of(value)))
 }
 
-/// What people call the type of a value, with an article.
-pub(super) fn kind(value: &Dynamic) -> &'static str {
-    if value.is_unit() {
-        "()"
-    } else if value.is_bool() {
-        "a bool"
-    } else if value.is_int() {
-        "a whole number"
-    } else if value.is_float() {
-        "a number"
-    } else if value.is_string() {
-        "a string"
-    } else if value.is_array() {
-        "a list"
-    } else if value.is_map() {
-        "a map"
-    } else if value.is_fnptr() {
-        "a function"
-    } else {
-        "a value of another type"
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::super::tests::eval_with;
+    use crate::model::{Field, Kind, Shape};
+    use crate::script::View;
+    use serde_json::json;
+    use std::sync::Arc;
+
+    fn artifact() -> View {
+        let field = |name: &str, kind| Field { name: name.into(), kind, required: false };
+        let repo = Shape {
+            name: "repo".into(),
+            fields: vec![field("name", Kind::Text { one_of: vec![] }), field("score", Kind::Number { min: None, max: None })],
+        };
+        let repos = Kind::List(Box::new(Kind::Object(Arc::new(repo))));
+        let kind = Kind::Object(Arc::new(Shape {
+            name: "artifact".into(),
+            fields: vec![field("repos", repos), field("label", Kind::Any)],
+        }));
+        View::of(
+            &json!({"repos": [{"name": "a", "score": 1}, {"name": "b", "score": 3}, {"name": "c"}], "extra": 1}),
+            &kind,
+            "artifact",
+        )
+    }
+
+    #[test]
+    fn views_are_taken_like_the_scripts_own_values() {
+        for (script, expected) in [
+            ("max_by(artifact.repos, \"score\").name", "\"b\""),
+            ("min_by(artifact.repos, \"score\").name", "\"c\""),
+            ("artifact.repos.pluck(\"score\")", "[1.0, 3.0, 0.0]"),
+            ("sort_by_key(artifact.repos, \"score\").pluck(\"name\")", "[\"c\", \"a\", \"b\"]"),
+            ("take(artifact.repos, 1)[0].name", "\"a\""),
+            ("unique([artifact.repos[0], artifact.repos[0], artifact.repos[1]]).len()", "2"),
+            ("unique([artifact.repos[0], #{name: \"a\", score: 1}]).len()", "1"),
+            ("mean(artifact.repos.pluck(\"score\"))", "1.3333333333333333"),
+            ("pick(artifact.repos[0], [\"name\", \"nope\"])", "#{\"name\": \"a\"}"),
+            ("get_or(artifact.repos[2], \"score\", 0.5)", "0.5"),
+            ("get_or(artifact, \"extra\", 2)", "2"),
+            ("contains_any(\"about B\", artifact.repos.pluck(\"name\"))", "true"),
+        ] {
+            assert_eq!(format!("{:?}", eval_with(&artifact(), script).unwrap()), expected, "{script}");
+        }
+    }
+
+    #[test]
+    fn what_a_view_does_not_know_is_refused() {
+        let error = eval_with(&artifact(), "pluck(artifact.repos, \"scor\")").unwrap_err();
+        assert_eq!((error.code.as_ref(), error.help.as_deref()), ("rule/unknown-field", Some("did you mean `score`?")));
+        let error = eval_with(&artifact(), "unique(artifact)").unwrap_err();
+        assert_eq!((error.code.as_ref(), error.message.as_str()), ("script/argument", "expected a list, got an object"));
     }
 }

@@ -1,7 +1,8 @@
 //! Lists: without doubles, by a field, counted.
 
 use super::HostFn;
-use super::args::{Number, Outcome, count, fail, key, kind, list, number, object, text};
+use super::args::{Number, Outcome, count, fail, key, list, number, object, text};
+use crate::script::compare::kind_of;
 use rhai::{Array, Dynamic, Map};
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -124,7 +125,7 @@ impl Rank {
         }
         match text(value) {
             Ok(text) => Ok(Self::Text(text.to_string())),
-            Err(_) => fail(format!("items are ordered by numbers or strings, not by {}", kind(value))),
+            Err(_) => fail(format!("items are ordered by numbers or strings, not by {}", kind_of(value))),
         }
     }
 
@@ -168,7 +169,7 @@ fn count_by(items: &Dynamic) -> Outcome<Map> {
     for item in list(items)? {
         let scalar = item.is_string() || item.is_bool() || item.is_char() || number(&item).is_ok();
         if !scalar {
-            return fail(format!("only texts, numbers and bools are counted, not {}", kind(&item)));
+            return fail(format!("only texts, numbers and bools are counted, not {}", kind_of(&item)));
         }
         *counts.entry(item.to_string()).or_default() += 1;
     }
@@ -180,12 +181,9 @@ mod tests {
     #![allow(clippy::unwrap_used)]
 
     use super::*;
-    use rhai::Engine;
 
     fn eval(script: &str) -> Result<Dynamic, String> {
-        let mut engine = Engine::new();
-        super::super::register(&mut engine);
-        engine.eval::<Dynamic>(script).map_err(|error| error.to_string())
+        super::super::tests::eval(script).map_err(|fault| format!("{} {}", fault.message, fault.help.unwrap_or_default()))
     }
 
     #[test]
@@ -199,10 +197,10 @@ mod tests {
     #[test]
     fn fields_are_required_and_of_one_kind() {
         let error = eval("max_by([#{score: 1}, #{scor: 2}], \"score\")").unwrap_err();
-        assert!(error.contains("no field `score`; did you mean `scor`?"), "{error}");
+        assert!(error.contains("no field `score` did you mean `scor`?"), "{error}");
         assert!(eval("sort_by_key([#{n: 1}, #{n: \"a\"}], \"n\")").unwrap_err().contains("a number in some items"));
-        assert!(eval("sort_by_key([#{n: ()}], \"n\")").unwrap_err().contains("not by ()"));
-        assert!(eval("pluck([1], \"n\")").unwrap_err().contains("expected a map, got a whole number"));
+        assert!(eval("sort_by_key([#{n: ()}], \"n\")").unwrap_err().contains("not by nothing"));
+        assert!(eval("pluck([1], \"n\")").unwrap_err().contains("expected an object, got a number"));
     }
 
     #[test]

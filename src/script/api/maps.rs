@@ -45,11 +45,10 @@ fn get_or(map: &Dynamic, key: &str, default: Dynamic) -> Outcome<Dynamic> {
 mod tests {
     #![allow(clippy::unwrap_used)]
 
-    use super::*;
-
     #[test]
-    fn only_maps_have_keys() {
-        assert!(get_or(&Dynamic::UNIT, "a", 1_i64.into()).unwrap_err().to_string().contains("expected a map, got ()"));
-        assert!(pick(&Dynamic::from_map(Map::new()), &Dynamic::from(1_i64)).is_err());
+    fn only_objects_have_keys() {
+        let said = |script: &str| super::super::tests::eval(script).unwrap_err().message;
+        assert_eq!(said("get_or((), \"a\", 1)"), "expected an object, got nothing");
+        assert_eq!(said("pick(#{}, 1)"), "expected a list, got a number");
     }
 }

@@ -61,12 +61,33 @@ pub fn register(engine: &mut Engine) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::script::{Extend, Fault, Limits, View, build_engine};
+    use rhai::{Dynamic, EvalAltResult, Scope};
     use std::collections::BTreeSet;
 
-    fn engine() -> Engine {
-        let mut engine = Engine::new();
-        register(&mut engine);
-        engine
+    fn engine(extend: Extend) -> Engine {
+        build_engine(&Limits::default(), ["name", "score", "repos"], extend)
+    }
+
+    /// The value of a script, or the fault it raised.
+    pub(super) fn eval(script: &str) -> Result<Dynamic, Fault> {
+        eval_with(&View::null(), script)
+    }
+
+    /// The value of a script that sees an `artifact`.
+    pub(super) fn eval_with(artifact: &View, script: &str) -> Result<Dynamic, Fault> {
+        let mut scope = Scope::new();
+        scope.push_dynamic("artifact", artifact.dynamic());
+        engine(register).eval_with_scope(&mut scope, script).map_err(|error| fault(&error))
+    }
+
+    /// The fault that an error carries; any other error as one.
+    pub(super) fn fault(error: &EvalAltResult) -> Fault {
+        match error {
+            EvalAltResult::ErrorRuntime(payload, _) if payload.is::<Fault>() => payload.clone_cast(),
+            EvalAltResult::ErrorInFunctionCall(_, _, inner, _) => fault(inner),
+            other => Fault::new("other", other.to_string()),
+        }
     }
 
     /// `name/parameters` of every native function of an engine.
@@ -112,9 +133,9 @@ mod tests {
 
     #[test]
     fn what_is_registered_is_what_the_table_says() {
-        let stock = natives(&Engine::new());
+        let stock = natives(&engine(|_| {}));
         let documented: BTreeSet<_> = registry().iter().map(|f| format!("{}/{}", f.name, f.parameters())).collect();
-        let added: BTreeSet<_> = natives(&engine()).difference(&stock).cloned().collect();
+        let added: BTreeSet<_> = natives(&engine(register)).difference(&stock).cloned().collect();
         assert_eq!(added, documented);
         let shadowed: Vec<_> = documented.intersection(&stock).collect();
         assert!(shadowed.is_empty(), "stock functions of the same name and number of parameters: {shadowed:?}");
@@ -122,10 +143,9 @@ mod tests {
 
     #[test]
     fn every_example_evaluates_to_its_result() {
-        let engine = engine();
-        let evaluate = |script: &str, name: &str| match engine.eval::<rhai::Dynamic>(script) {
+        let evaluate = |script: &str, name: &str| match eval(script) {
             Ok(value) => format!("{value:?}"),
-            Err(error) => panic!("{name}: `{script}`: {error}"),
+            Err(fault) => panic!("{name}: `{script}`: {}", fault.message),
         };
         for function in registry() {
             let (got, expected) = (evaluate(function.example, function.name), evaluate(function.result, function.name));
@@ -135,7 +155,7 @@ mod tests {
 
     #[test]
     fn wrong_arguments_are_errors_and_never_panics() {
-        let engine = engine();
+        let engine = engine(register);
         let odd =
             ["()", "true", "1", "-1", "9223372036854775807", "-0.0", "1e308 * 10.0", "\"\"", "\"é(\"", "'x'", "[]", "[1, \"a\"]"];
         let odd = odd.iter().chain(&["#{}", "#{a: []}", "|x| x", "1..3", "blob(2)"]).copied().collect::<Vec<_>>();

@@ -1,1 +1,82 @@
-//! Static checks of scripts.
+//! Static checks of scripts: what a function reads of its inputs, and where it cannot mean what it says.
+//!
+//! A forward pass over the plain syntax tree follows inputs through variables, loops, closures and calls of other script
+//! functions. Only what is certain is reported: a value whose type depends on the way taken has no type here.
+
+mod calls;
+pub(crate) mod chain;
+mod expressions;
+mod findings;
+mod flow;
+mod reads;
+mod script;
+mod stock;
+#[cfg(test)]
+mod tests;
+mod types;
+
+pub use reads::Read;
+
+use super::Unit;
+use super::condition;
+use crate::diag::Diagnostics;
+use crate::model::Kind;
+use std::rc::Rc;
+
+/// A parameter of a function, with what it is given.
+#[derive(Clone, Copy, Debug)]
+pub struct Input<'a> {
+    /// What it is called in [`Read::path`]s and diagnostics (`artifact`, `state`, `vars`), whatever the function calls it.
+    pub name: &'a str,
+    /// Its type.
+    pub kind: &'a Kind,
+}
+
+/// What was found out about a function.
+#[derive(Clone, Debug, Default)]
+pub struct Analysis {
+    /// What is wrong: `rule/compare-types`, `rule/enum-value`, `rule/unknown-field`, `rule/unknown-var`, `rule/writes-input`.
+    pub diagnostics: Diagnostics,
+    /// Every input field it may read, in the order of first reading.
+    pub reads: Vec<Read>,
+}
+
+/// Finds a script by its path below the script root (`lib/base.rhai`); `None` leaves calls into it unfollowed.
+pub type Modules<'a> = dyn Fn(&str) -> Option<&'a Unit> + 'a;
+
+/// Checks the functions of one script. Looking through the script is done once, so keep it for all functions of a script.
+pub struct Checker<'a> {
+    script: Rc<script::Script<'a>>,
+    modules: &'a Modules<'a>,
+}
+
+impl<'a> Checker<'a> {
+    /// A checker of a script or condition.
+    pub fn new(unit: &'a Unit, modules: &'a Modules<'a>) -> Self {
+        Self { script: Rc::new(script::Script::new(unit)), modules }
+    }
+
+    /// Checks the function of that name that takes as many parameters as there are inputs; where there is none, nothing is
+    /// found.
+    pub fn function(&self, name: &str, inputs: &[Input<'a>]) -> Analysis {
+        match self.script.function(name, inputs.len()) {
+            Some(function) => flow::Flow::new(self.script.clone(), self.modules).run(function, inputs),
+            None => Analysis::default(),
+        }
+    }
+
+    /// Checks an inline condition; its inputs are `artifact`, `state` and `vars`.
+    pub fn condition(&self, inputs: &[Input<'a>; 3]) -> Analysis {
+        self.function(condition::NAME, inputs)
+    }
+}
+
+/// Checks one function of a script; see [`Checker::function`].
+pub fn function<'a>(unit: &'a Unit, name: &str, inputs: &[Input<'a>], modules: &'a Modules<'a>) -> Analysis {
+    Checker::new(unit, modules).function(name, inputs)
+}
+
+/// No other script is known: for scripts on their own.
+pub fn no_modules<'a>(_: &str) -> Option<&'a Unit> {
+    None
+}

@@ -49,6 +49,13 @@ impl List {
     }
 }
 
+impl List {
+    /// What messages call it, to hand on.
+    pub(super) fn shared_path(&self) -> Arc<Path> {
+        Arc::clone(&self.0.path)
+    }
+}
+
 /// Iterates without copying the list.
 impl IntoIterator for List {
     type Item = Dynamic;

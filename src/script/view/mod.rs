@@ -4,6 +4,7 @@ mod build;
 mod list;
 mod object;
 mod path;
+mod record;
 mod register;
 mod zero;
 

@@ -89,12 +89,12 @@ impl Object {
     }
 
     /// True if the field is there and not null.
-    pub(super) fn has(&self, key: &str) -> bool {
+    pub(crate) fn has(&self, key: &str) -> bool {
         self.find(key).is_some_and(|entry| !entry.view.is_null())
     }
 
     /// The field as scripts read it; nothing if that is an error.
-    pub(super) fn field(&self, key: &str) -> Option<View> {
+    pub(crate) fn field(&self, key: &str) -> Option<View> {
         match self.find(key) {
             Some(entry) if entry.known && !entry.view.is_null() => Some(entry.view.clone()),
             entry => self.unset(key, entry),
@@ -102,7 +102,7 @@ impl Object {
     }
 
     /// The field in the hands of a script, or the error that it cannot be read.
-    pub(super) fn read(&self, key: &str) -> Result<Dynamic, Box<EvalAltResult>> {
+    pub(crate) fn read(&self, key: &str) -> Result<Dynamic, Box<EvalAltResult>> {
         match self.find(key) {
             Some(entry) if entry.known && !entry.view.is_null() => Ok(entry.view.dynamic()),
             entry => match self.unset(key, entry) {

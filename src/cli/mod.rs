@@ -1,0 +1,136 @@
+//! The command line: one file a command, each an argument struct and a function.
+
+mod call;
+mod doc;
+mod graph;
+mod route;
+mod run;
+mod run_view;
+mod runs;
+mod show;
+mod status;
+mod version;
+
+use crate::config::{Given, resolve};
+use crate::exit::Exit;
+use crate::session::{Session, SessionError};
+use crate::ui::{Colour, Format, Ui};
+use clap::{Args, Parser, Subcommand};
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Investigate failed CI launches with pipelines whose every turn is a small, explainable script.
+#[derive(Debug, Parser)]
+#[command(name = "asterisk", version, max_term_width = 100)]
+struct Cli {
+    #[command(flatten)]
+    global: Global,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Args)]
+struct Global {
+    /// The store [default: .asterisk/asterisk.db in the project's directory].
+    #[arg(long, global = true, value_name = "FILE", env = "ASTERISK_STORE")]
+    store: Option<PathBuf>,
+    /// When to colour.
+    #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN", env = "ASTERISK_COLOR")]
+    color: Colour,
+    /// Tell more on stderr: every turn of every case (-vv: every event).
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    verbose: u8,
+}
+
+/// `--format`, for commands that print data.
+#[derive(Clone, Copy, Debug, Default, Args)]
+struct FormatArg {
+    /// How to print.
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    format: Format,
+}
+
+/// `--scripts` and `--set`, for commands that link a project.
+#[derive(Clone, Debug, Default, Args)]
+struct ProjectArgs {
+    /// A directory of scripts, laid over the bundled ones file by file.
+    #[arg(long, value_name = "DIR", env = "ASTERISK_SCRIPTS")]
+    scripts: Option<PathBuf>,
+    /// Set a var of the pipeline; VALUE is JSON, or else a text.
+    #[arg(long, value_name = "NAME=VALUE")]
+    set: Vec<String>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Run(run::RunArgs),
+    Route(route::RouteArgs),
+    Call(call::CallArgs),
+    Runs(runs::RunsArgs),
+    Status(status::StatusArgs),
+    Graph(graph::GraphArgs),
+    Show(show::ShowArgs),
+    Doc(doc::DocArgs),
+    Version(version::VersionArgs),
+}
+
+/// Runs the program with these arguments; the first is its name.
+pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
+    match Cli::try_parse_from(args) {
+        Ok(cli) => dispatch(cli).code(),
+        Err(error) => {
+            let ui = Ui::new(Colour::Auto, Format::Pretty);
+            let text = error.render().ansi().to_string();
+            if error.use_stderr() {
+                ui.note(text.trim_end());
+                Exit::Usage.code()
+            } else {
+                ui.out(text.trim_end());
+                Exit::Ok.code()
+            }
+        }
+    }
+}
+
+fn dispatch(cli: Cli) -> Exit {
+    let Cli { global, command } = cli;
+    let ui = Ui::new(global.color, Format::Pretty);
+    let done = match command {
+        Command::Run(args) => run::run(&global, args),
+        Command::Route(args) => route::route(&global, &args),
+        Command::Call(args) => call::call(&global, &args),
+        Command::Runs(args) => runs::runs(&global, args),
+        Command::Status(args) => status::status(&global, &args),
+        Command::Graph(args) => graph::graph(&global, &args),
+        Command::Show(args) => show::show(&global, &args),
+        Command::Doc(args) => doc::doc(&global, &args),
+        Command::Version(args) => Ok(version::version(&global, args)),
+    };
+    done.unwrap_or_else(|error| {
+        fail(ui, &error);
+        Exit::from(&error)
+    })
+}
+
+/// Says on stderr why a command could not do what it was asked.
+fn fail(ui: Ui, error: &SessionError) {
+    match error {
+        SessionError::Texts(diagnostics) => ui.diagnostics(diagnostics),
+        SessionError::Asked(diagnostic) => ui.diagnostic(diagnostic),
+        other => ui.diagnostic(&crate::diag::Diagnostic::error("asterisk/failed", other.to_string())),
+    }
+}
+
+impl Global {
+    fn ui(&self, format: FormatArg) -> Ui {
+        Ui::new(self.color, format.format)
+    }
+
+    /// A session with the settings of the command line, the environment and the project file.
+    fn session(&self, project: &ProjectArgs, out: Option<PathBuf>) -> Result<Session, SessionError> {
+        let here = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
+        let given = Given { store: self.store.clone(), out, scripts: project.scripts.clone(), set: project.set.clone() };
+        Ok(Session::new(resolve(given, &here)?))
+    }
+}

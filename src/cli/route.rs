@@ -1,0 +1,128 @@
+//! `asterisk route`.
+
+use super::{Global, ProjectArgs};
+use crate::diag::{Diagnostic, Source, Span};
+use crate::exit::Exit;
+use crate::files::read_input;
+use crate::project::Answers;
+use crate::session::{RouteState, Routed, SessionError};
+use crate::ui::{Format, Ui};
+use clap::Args;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
+use std::path::{Path, PathBuf};
+
+/// Make one routing decision: which edge leaves a node, and why.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  echo '{\"match\": true, \"confidence\": 0.9}' | asterisk route rca --node recall --artifact -\n  \
+                        asterisk route rca --batch decisions.jsonl --format json"
+)]
+pub(super) struct RouteArgs {
+    /// The pipeline: a path, a file stem, or a `pipeline:` name.
+    pipeline: String,
+    /// The node to leave, by name or code.
+    #[arg(long, value_name = "NODE", required_unless_present = "batch")]
+    node: Option<String>,
+    /// The node's artifact as JSON [default: null].
+    #[arg(long, value_name = "FILE")]
+    artifact: Option<PathBuf>,
+    /// The walk's state as JSON: {loops, context, history, ...} [default: empty].
+    #[arg(long, value_name = "FILE")]
+    state: Option<PathBuf>,
+    /// Many decisions: a line of JSON {id, node, artifact, state, vars} each.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["node", "artifact", "state"])]
+    batch: Option<PathBuf>,
+    #[command(flatten)]
+    project: ProjectArgs,
+    #[command(flatten)]
+    format: super::FormatArg,
+}
+
+/// One line of a batch.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Line {
+    #[serde(default)]
+    id: Value,
+    node: String,
+    #[serde(default)]
+    artifact: Value,
+    #[serde(default)]
+    state: Option<RouteState>,
+    #[serde(default)]
+    vars: Option<Map<String, Value>>,
+}
+
+pub(super) fn route(global: &Global, args: &RouteArgs) -> Result<Exit, SessionError> {
+    let ui = global.ui(args.format);
+    let session = global.session(&args.project, None)?;
+    let project = session.project(Some(&args.pipeline), Answers::Others)?;
+    if let Some(path) = &args.batch {
+        let source = read_input(path)?;
+        let mut lost = false;
+        for (number, text) in source.text().lines().enumerate().filter(|(_, text)| !text.trim().is_empty()) {
+            let line: Line = parse_at(&source, text, "a line of a batch")?;
+            let vars = line.vars.unwrap_or_default();
+            let decided = session.route(&project, &line.node, &line.artifact, line.state.unwrap_or_default(), &vars);
+            let mut out = match decided {
+                Ok((routed, _)) => {
+                    lost |= matches!(routed, Routed::Lost { .. });
+                    json!(routed)
+                }
+                Err(SessionError::Asked(diagnostic)) if diagnostic.code == "input/no-node" => {
+                    lost = true;
+                    json!({ "error": "node_not_found", "message": diagnostic.message })
+                }
+                Err(error) => return Err(error),
+            };
+            out["id"] = if line.id.is_null() { json!(number + 1) } else { line.id };
+            ui.json_line(&out);
+        }
+        return Ok(if lost { Exit::Cases } else { Exit::Ok });
+    }
+    let artifact = args.artifact.as_deref().map_or(Ok(Value::Null), |path| json_file(path, "an artifact"))?;
+    let state = args.state.as_deref().map_or(Ok(RouteState::default()), |path| json_file(path, "a state"))?;
+    let node = args.node.as_deref().unwrap_or_default();
+    let (routed, trouble) = session.route(&project, node, &artifact, state, &Map::new())?;
+    match ui.format() {
+        Format::Json => ui.json(&routed),
+        Format::Pretty => print(ui, node, &routed),
+    }
+    ui.diagnostics(&trouble);
+    Ok(if matches!(routed, Routed::Lost { .. }) { Exit::Cases } else { Exit::Ok })
+}
+
+fn print(ui: Ui, node: &str, routed: &Routed) {
+    let (considered, line) = match routed {
+        Routed::Way { edge: Some(edge), to: Some(to), because, considered, .. } => {
+            (considered, format!("{node} -> {to} by {edge}: {because}"))
+        }
+        Routed::Way { because, considered, .. } => (considered, format!("{node}: {because}")),
+        Routed::Lost { error, considered, .. } => (considered, format!("{node}: {error}")),
+    };
+    ui.out(&line);
+    for entry in considered {
+        let outcome = json!(entry.outcome);
+        let why = entry.because.as_deref().or(entry.error.as_deref()).unwrap_or("");
+        ui.out(format!("  {:<12} {:<12} {why}", entry.edge, outcome.as_str().unwrap_or("")).trim_end());
+    }
+}
+
+/// A JSON file (or standard input for `-`).
+pub(super) fn json_file<T: DeserializeOwned>(path: &Path, what: &str) -> Result<T, SessionError> {
+    let source = read_input(path)?;
+    parse_at(&source, source.text(), what)
+}
+
+/// Parses a part of a source; what is wrong is labelled there.
+fn parse_at<T: DeserializeOwned>(source: &Source, part: &str, what: &str) -> Result<T, SessionError> {
+    serde_json::from_str(part).map_err(|error| {
+        let base = part.as_ptr() as usize - source.text().as_ptr() as usize;
+        let at = Source::new("", part).offset(error.line(), error.column());
+        let at = base + at.min(part.len().saturating_sub(1));
+        let diagnostic = Diagnostic::error("input/json", format!("this is not {what}: {error}"));
+        SessionError::Texts(diagnostic.label(source, Span::new(at, at + 1), "here").into())
+    })
+}

@@ -1,0 +1,188 @@
+//! `asterisk run`.
+
+use super::run_view::{self, Live};
+use super::{FormatArg, Global, ProjectArgs};
+use crate::diag::Diagnostic;
+use crate::exit::Exit;
+use crate::files::read_input;
+use crate::report;
+use crate::session::{Files, Inputs, RunResult, RunSpec, Session, SessionError, Via};
+use crate::store::Durability;
+use crate::ui::{Format, Ui};
+use crate::walk::Status;
+use clap::{Args, ValueEnum};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::available_parallelism;
+
+/// Walk every failure of a launch through a pipeline and report its root cause.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  asterisk run\n  asterisk run --input launch.json --set recall_hit=0.9\n  \
+                        asterisk run rca --input junit.xml --parallel 4 --format json\n  asterisk run --resume 20260214-212109-ab12cd")]
+#[allow(clippy::struct_excessive_bools)]
+pub(super) struct RunArgs {
+    /// The pipeline: a path, a file stem, or a `pipeline:` name [default: rca].
+    pipeline: Option<String>,
+    /// A launch (ReportPortal JSON, JUnit XML), `-` for standard input, or `none` for one empty case
+    /// [default: the bundled example].
+    #[arg(long, value_name = "FILE")]
+    input: Vec<PathBuf>,
+    /// Walk only this case.
+    #[arg(long = "case", value_name = "ID")]
+    cases: Vec<String>,
+    /// Who answers the nodes.
+    #[arg(long, alias = "agent", value_enum, value_name = "NAME")]
+    via: Option<ViaArg>,
+    /// Canned answers: {"CASE or *": {"NODE": [artifact, ...]}}. Implies --via stub.
+    #[arg(long, value_name = "FILE")]
+    stub: Option<PathBuf>,
+    #[command(flatten)]
+    project: ProjectArgs,
+    /// How many cases walk at once [default: as many as there are processors].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    parallel: Option<u16>,
+    /// Go on with a run that was stopped, or show one that is over.
+    #[arg(long, value_name = "RUN", conflicts_with_all = ["pipeline", "input", "cases", "via", "stub", "set", "scripts", "dry_run", "seed", "files"])]
+    resume: Option<String>,
+    /// What a recorded step survives: `step` a power loss, `batch` the end of the process.
+    #[arg(long, value_enum, default_value_t, value_name = "LEVEL")]
+    durability: DurabilityArg,
+    /// Walk without touching the store or writing a file.
+    #[arg(long)]
+    dry_run: bool,
+    /// Seeds `state.chance`.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+    /// Whether to write a directory for each case: `auto` up to 1 000 cases.
+    #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
+    files: FilesArg,
+    /// The root of all that the run writes [default: .asterisk/investigations in the project's directory].
+    #[arg(long, value_name = "DIR", env = "ASTERISK_OUT")]
+    out: Option<PathBuf>,
+    #[command(flatten)]
+    format: FormatArg,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum ViaArg {
+    Script,
+    Stub,
+}
+
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+enum DurabilityArg {
+    #[default]
+    Step,
+    Batch,
+}
+
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+enum FilesArg {
+    #[default]
+    Auto,
+    Always,
+    Never,
+}
+
+pub(super) fn run(global: &Global, args: RunArgs) -> Result<Exit, SessionError> {
+    let ui = global.ui(args.format);
+    let session = global.session(&args.project, args.out.clone())?;
+    let parallel = args.parallel.map_or_else(|| available_parallelism().map_or(1, usize::from), usize::from);
+    let durability = match args.durability {
+        DurabilityArg::Step => Durability::Step,
+        DurabilityArg::Batch => Durability::Batch,
+    };
+    let stop = Arc::new(AtomicBool::new(false));
+    let interrupted = on_interrupt(&stop);
+    let live = Live::new(ui, global.verbose);
+    let result = match &args.resume {
+        Some(run) => session.resume(run, parallel, durability, &live, &stop),
+        None => session.run(&spec(args, parallel, durability)?, &live, &stop),
+    };
+    live.finish();
+    conclude(ui, &session, result?, interrupted.load(Ordering::Relaxed))
+}
+
+fn spec(args: RunArgs, parallel: usize, durability: Durability) -> Result<RunSpec, SessionError> {
+    let via = match args.via {
+        Some(ViaArg::Script) if args.stub.is_some() => {
+            let message = "`--stub` answers every node, so `--via script` would not";
+            return Err(SessionError::Asked(Box::new(Diagnostic::error("input/via", message).help("give one of the two"))));
+        }
+        Some(ViaArg::Script) => Via::Script,
+        Some(ViaArg::Stub) => Via::Stub,
+        None if args.stub.is_some() => Via::Stub,
+        None => Via::Script,
+    };
+    Ok(RunSpec {
+        pipeline: args.pipeline,
+        inputs: inputs(&args.input),
+        cases: args.cases,
+        via,
+        stub: args.stub.as_deref().map(read_input).transpose()?,
+        parallel,
+        durability,
+        seed: args.seed,
+        dry_run: args.dry_run,
+        files: match args.files {
+            FilesArg::Auto => Files::Auto,
+            FilesArg::Always => Files::Always,
+            FilesArg::Never => Files::Never,
+        },
+    })
+}
+
+fn inputs(paths: &[PathBuf]) -> Inputs {
+    match paths {
+        [] => Inputs::Example,
+        [only] if only == Path::new("none") => Inputs::None,
+        paths => Inputs::Files(paths.to_vec()),
+    }
+}
+
+/// The first interruption stops the walks after the step they are in; the second ends the process at once.
+fn on_interrupt(stop: &Arc<AtomicBool>) -> Arc<AtomicBool> {
+    let interrupted = Arc::new(AtomicBool::new(false));
+    let (stop, again) = (Arc::clone(stop), Arc::clone(&interrupted));
+    let handler = move || {
+        if again.swap(true, Ordering::Relaxed) {
+            #[expect(clippy::exit, reason = "the user asked twice, and what is recorded is safe")]
+            std::process::exit(i32::from(Exit::Interrupted as u8));
+        }
+        stop.store(true, Ordering::Relaxed);
+    };
+    // Without a handler an interruption ends the process at once, which loses nothing that was recorded.
+    drop(ctrlc::set_handler(handler));
+    interrupted
+}
+
+/// Writes the report, prints the result, and says how to go on.
+fn conclude(ui: Ui, session: &Session, mut result: RunResult, interrupted: bool) -> Result<Exit, SessionError> {
+    let (report, trouble) = report::build(&result);
+    ui.diagnostics(&trouble);
+    let over = matches!(result.status, Status::Done | Status::Error);
+    if over && result.recorded {
+        let dir = session.run_dir(&result.run)?;
+        let path = dir.path().display().to_string();
+        result.report = Some(report::write(&report, &dir).map_err(|source| SessionError::Write { path, source })?);
+    }
+    match ui.format() {
+        Format::Json => ui.json(&result.summary()),
+        Format::Pretty => run_view::print(ui, &report, &result),
+    }
+    for case in &result.cases {
+        if let Some(failure) = &case.failure {
+            ui.diagnostic(&failure.diagnostic);
+        }
+    }
+    if !over {
+        ui.note(&format!("stopped; go on with: asterisk run --resume {}", result.run));
+    }
+    Ok(match result.status {
+        _ if !over && interrupted => Exit::Interrupted,
+        Status::Done => Exit::Ok,
+        Status::Error => Exit::Cases,
+        Status::Paused | Status::Running => Exit::Stopped,
+    })
+}

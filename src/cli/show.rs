@@ -1,0 +1,130 @@
+//! `asterisk show`.
+
+use super::{FormatArg, Global, ProjectArgs};
+use crate::exit::Exit;
+use crate::files::Origin;
+use crate::session::SessionError;
+use crate::ui::{Format, Ui};
+use clap::{Args, ValueEnum};
+use serde_json::{Map, Value, json};
+
+/// Show the elements, the pipelines, or the data files.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  asterisk show elements\n  asterisk show data taxonomy --format json")]
+pub(super) struct ShowArgs {
+    /// What to show.
+    #[arg(value_enum)]
+    what: What,
+    /// Of `data`: only this file, by its stem.
+    name: Option<String>,
+    #[command(flatten)]
+    project: ProjectArgs,
+    #[command(flatten)]
+    format: FormatArg,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum What {
+    Elements,
+    Pipelines,
+    Data,
+}
+
+pub(super) fn show(global: &Global, args: &ShowArgs) -> Result<Exit, SessionError> {
+    let ui = global.ui(args.format);
+    let session = global.session(&args.project, None)?;
+    match args.what {
+        What::Pipelines => {
+            let listed = session.pipelines()?;
+            let origin = |origin: &Origin| match origin {
+                Origin::Embedded => "bundled".to_owned(),
+                Origin::File(path) => path.display().to_string(),
+            };
+            if ui.format() == Format::Json {
+                let list: Vec<Value> = listed
+                    .iter()
+                    .map(|entry| json!({ "name": entry.name, "stem": entry.stem, "origin": origin(&entry.origin) }))
+                    .collect();
+                ui.json(&json!({ "schema_version": 1, "pipelines": list }));
+            } else {
+                let mut table = ui.table(&["name", "file stem", "origin"]);
+                for entry in listed {
+                    table.row([entry.name.unwrap_or_default(), entry.stem, origin(&entry.origin)]);
+                }
+                ui.out(&table.text());
+            }
+        }
+        What::Elements => one(ui, "elements", &session.data()?)?,
+        What::Data => match &args.name {
+            Some(name) => one(ui, name, &session.data()?)?,
+            None if ui.format() == Format::Json => ui.json(&json!({ "schema_version": 1, "data": session.data()? })),
+            None => {
+                let mut table = ui.table(&["data", "entries", "show with"]);
+                for (name, value) in session.data()? {
+                    let entries = value.as_object().map_or(0, Map::len).to_string();
+                    let command = format!("asterisk show data {name}");
+                    table.row([name, entries, command]);
+                }
+                ui.out(&table.text());
+            }
+        },
+    }
+    Ok(Exit::Ok)
+}
+
+/// One data file: a table for each of its maps of records, the rest as JSON.
+fn one(ui: Ui, name: &str, data: &Map<String, Value>) -> Result<(), SessionError> {
+    let Some(value) = data.get(name) else {
+        let hint = crate::diag::did_you_mean(name, data.keys().map(String::as_str));
+        let diagnostic = crate::diag::Diagnostic::error("input/no-data", format!("there is no data file `{name}`"));
+        return Err(SessionError::Asked(Box::new(diagnostic.maybe_help(hint))));
+    };
+    if ui.format() == Format::Json {
+        ui.json(&json!({ "schema_version": 1, name: value.get(name).unwrap_or(value) }));
+        return Ok(());
+    }
+    for (key, part) in value.as_object().into_iter().flatten() {
+        match records(part) {
+            Some((columns, rows)) => {
+                let mut head = vec![key.as_str()];
+                head.extend(columns);
+                let mut table = ui.table(&head);
+                rows.into_iter().for_each(|row| table.row(row));
+                ui.out(&table.text());
+            }
+            None => ui.out(&format!("{key}: {}", text(part))),
+        }
+    }
+    Ok(())
+}
+
+/// Columns and rows of a map of maps, or a list of maps.
+fn records(part: &Value) -> Option<(Vec<&str>, Vec<Vec<String>>)> {
+    let entries: Vec<(String, &Map<String, Value>)> = match part {
+        Value::Object(map) => map.iter().map(|(key, value)| Some((key.clone(), value.as_object()?))).collect::<Option<_>>()?,
+        Value::Array(list) => {
+            list.iter().enumerate().map(|(i, value)| Some(((i + 1).to_string(), value.as_object()?))).collect::<Option<_>>()?
+        }
+        _ => return None,
+    };
+    let mut columns: Vec<&str> = Vec::new();
+    for key in entries.iter().flat_map(|(_, record)| record.keys()) {
+        if !columns.contains(&key.as_str()) {
+            columns.push(key);
+        }
+    }
+    let row = |(name, record): (String, &Map<String, Value>)| {
+        std::iter::once(name).chain(columns.iter().map(|column| record.get(*column).map_or(String::new(), text))).collect()
+    };
+    let rows = entries.into_iter().map(row).collect();
+    Some((columns, rows))
+}
+
+fn text(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Null => String::new(),
+        Value::Array(list) => list.iter().map(text).collect::<Vec<_>>().join(", "),
+        other => other.to_string(),
+    }
+}

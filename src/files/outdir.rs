@@ -1,0 +1,110 @@
+//! A directory that a run writes into: private, whole files only, never through a symbolic link (`decisions.md` 39).
+
+use std::fs;
+use std::io;
+use std::path::{Component, Path, PathBuf};
+
+/// A directory for a run's files. Directories are made 0700, files 0600.
+#[derive(Clone, Debug)]
+pub struct OutDir {
+    root: PathBuf,
+}
+
+impl OutDir {
+    /// Opens (and makes) the directory.
+    pub fn create(root: &Path) -> io::Result<Self> {
+        make_dir(root)?;
+        Ok(Self { root: root.to_owned() })
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.root
+    }
+
+    /// Writes a file below the directory, whole or not at all. `name` is a relative path of plain components.
+    pub fn write(&self, name: &str, text: &str) -> io::Result<PathBuf> {
+        let mut path = self.root.clone();
+        let mut components = Path::new(name).components().peekable();
+        while let Some(component) = components.next() {
+            let Component::Normal(part) = component else {
+                return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("`{name}` leaves the run's directory")));
+            };
+            path.push(part);
+            if path.symlink_metadata().is_ok_and(|meta| meta.file_type().is_symlink()) {
+                let message = format!("`{}` is a symbolic link", path.display());
+                return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+            }
+            if components.peek().is_some() && !path.is_dir() {
+                make_dir(&path)?;
+            }
+        }
+        let temporary = path.with_extension("tmp~");
+        write_private(&temporary, text)?;
+        fs::rename(&temporary, &path)?;
+        Ok(path)
+    }
+
+    /// A file or directory name that stands for any text: characters outside letters, digits, `.`, `_`, `-` become `_`, at
+    /// most 120 of them, and a hash of the text where something was lost.
+    pub fn safe_name(text: &str) -> String {
+        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+        let safe: String = text.chars().map(|c| if plain(c) { c } else { '_' }).take(120).collect();
+        if safe == text && !safe.is_empty() && !safe.starts_with('.') {
+            return safe;
+        }
+        format!("{}-{}", safe.trim_start_matches('.'), &crate::model::Hash::of(text.as_bytes()).short()[..8])
+    }
+}
+
+#[cfg(unix)]
+fn make_dir(path: &Path) -> io::Result<()> {
+    use std::os::unix::fs::DirBuilderExt as _;
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(path)
+}
+
+#[cfg(not(unix))]
+fn make_dir(path: &Path) -> io::Result<()> {
+    fs::create_dir_all(path)
+}
+
+fn write_private(path: &Path, text: &str) -> io::Result<()> {
+    use std::io::Write as _;
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt as _;
+        options.mode(0o600);
+    }
+    options.open(path)?.write_all(text.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_private_and_stay_below_the_root() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let out = OutDir::create(&dir.path().join("run")).expect("made");
+        let path = out.write("case/x.json", "{}").expect("written");
+        assert_eq!(fs::read_to_string(&path).expect("read"), "{}");
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt as _;
+            assert_eq!(path.metadata().expect("meta").permissions().mode() & 0o777, 0o600);
+            std::os::unix::fs::symlink("/tmp", out.path().join("link")).expect("linked");
+            assert!(out.write("link/x", "").is_err());
+        }
+        assert!(out.write("../x", "").is_err());
+        assert!(out.write("/x", "").is_err());
+    }
+
+    #[test]
+    fn any_text_gets_a_name_of_its_own() {
+        assert_eq!(OutDir::safe_name("case-1"), "case-1");
+        assert_ne!(OutDir::safe_name("a/b"), OutDir::safe_name("a:b"));
+        assert!(OutDir::safe_name("../..").starts_with('_') || !OutDir::safe_name("../..").starts_with('.'));
+    }
+}

@@ -1,0 +1,187 @@
+//! A user's directory laid over the embedded files, file by file.
+
+use super::embedded::Area;
+use crate::diag::Source;
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+/// The largest text read from a project directory.
+const MAX_TEXT: u64 = 4 << 20;
+/// The largest launch read.
+const MAX_INPUT: u64 = 1 << 30;
+
+/// Where a file of a project came from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// It is compiled into the program.
+    Embedded,
+    /// It was read from here.
+    File(PathBuf),
+}
+
+/// Why a file could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum FileError {
+    /// The operating system says no.
+    #[error("cannot read `{}`: {source}", path.display())]
+    Io {
+        /// The file or directory.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// It is not text.
+    #[error("`{}` is not UTF-8 text", path.display())]
+    NotText {
+        /// The file.
+        path: PathBuf,
+    },
+    /// It is larger than is read.
+    #[error("`{}` is larger than {limit} bytes", path.display())]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+        /// The limit in bytes.
+        limit: u64,
+    },
+    /// A symbolic link leads there.
+    #[error("`{}` is a symbolic link, which is refused below a script root", path.display())]
+    Link {
+        /// The link.
+        path: PathBuf,
+    },
+    /// A directory named by the user does not exist.
+    #[error("there is no directory `{}`", path.display())]
+    NoDirectory {
+        /// The directory.
+        path: PathBuf,
+    },
+}
+
+/// The files of one area, by path below its root.
+#[derive(Clone, Debug, Default)]
+pub struct Overlay {
+    files: BTreeMap<String, (Source, Origin)>,
+}
+
+impl Overlay {
+    /// The embedded files of an area, with those of `dir` laid over them. Hidden files are passed over; symbolic links
+    /// below `dir` are refused.
+    pub fn load(area: Area, dir: Option<&Path>) -> Result<Self, FileError> {
+        let mut files: BTreeMap<String, (Source, Origin)> = BTreeMap::new();
+        for (path, text) in area.embedded() {
+            files.insert(path.clone(), (Source::new(path, text), Origin::Embedded));
+        }
+        if let Some(dir) = dir {
+            if !dir.is_dir() {
+                return Err(FileError::NoDirectory { path: dir.to_owned() });
+            }
+            let mut paths = Vec::new();
+            walk(dir, "", &mut paths)?;
+            for (name, path) in paths.into_iter().filter(|(name, _)| area.takes(name)) {
+                let text = read_text(&path, MAX_TEXT)?;
+                files.insert(name.clone(), (Source::new(name, text), Origin::File(path)));
+            }
+        }
+        Ok(Self { files })
+    }
+
+    /// The texts, in order of their paths.
+    pub fn sources(&self) -> impl Iterator<Item = &Source> {
+        self.files.values().map(|(source, _)| source)
+    }
+
+    /// Path, text and origin of each file, in order of their paths.
+    pub fn files(&self) -> impl Iterator<Item = (&str, &Source, &Origin)> {
+        self.files.iter().map(|(path, (source, origin))| (path.as_str(), source, origin))
+    }
+}
+
+/// The text of an input file, or of standard input for `-`.
+pub fn read_input(path: &Path) -> Result<Source, FileError> {
+    let (name, bytes) = read_bytes(path)?;
+    let text = String::from_utf8(bytes).map_err(|_| FileError::NotText { path: path.to_owned() })?;
+    Ok(Source::new(name, text))
+}
+
+/// The name and the bytes of an input file, or of standard input for `-`.
+pub fn read_bytes(path: &Path) -> Result<(String, Vec<u8>), FileError> {
+    if path == Path::new("-") {
+        let mut bytes = Vec::new();
+        let io = |source| FileError::Io { path: path.to_owned(), source };
+        std::io::stdin().lock().take(MAX_INPUT).read_to_end(&mut bytes).map_err(io)?;
+        return Ok(("<stdin>".into(), bytes));
+    }
+    Ok((path.display().to_string(), read_file(path, MAX_INPUT)?))
+}
+
+fn read_text(path: &Path, limit: u64) -> Result<String, FileError> {
+    String::from_utf8(read_file(path, limit)?).map_err(|_| FileError::NotText { path: path.to_owned() })
+}
+
+fn read_file(path: &Path, limit: u64) -> Result<Vec<u8>, FileError> {
+    let io = |source| FileError::Io { path: path.to_owned(), source };
+    let file = fs::File::open(path).map_err(io)?;
+    if file.metadata().map_err(io)?.len() > limit {
+        return Err(FileError::TooLarge { path: path.to_owned(), limit });
+    }
+    let mut bytes = Vec::new();
+    file.take(limit).read_to_end(&mut bytes).map_err(io)?;
+    Ok(bytes)
+}
+
+fn walk(dir: &Path, prefix: &str, out: &mut Vec<(String, PathBuf)>) -> Result<(), FileError> {
+    let io = |source| FileError::Io { path: dir.to_owned(), source };
+    for entry in fs::read_dir(dir).map_err(io)? {
+        let entry = entry.map_err(io)?;
+        let Ok(name) = entry.file_name().into_string() else { continue };
+        if name.starts_with('.') {
+            continue;
+        }
+        let kind = entry.file_type().map_err(io)?;
+        let path = entry.path();
+        let below = if prefix.is_empty() { name } else { format!("{prefix}/{name}") };
+        if kind.is_symlink() {
+            return Err(FileError::Link { path });
+        } else if kind.is_dir() {
+            walk(&path, &below, out)?;
+        } else if kind.is_file() {
+            out.push((below, path));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_directory_overlays_the_embedded_files_one_by_one() {
+        let dir = tempfile::tempdir().expect("a directory");
+        fs::create_dir(dir.path().join("rules")).expect("a directory");
+        fs::write(dir.path().join("rules/mine.rhai"), "fn f() { 1 }").expect("written");
+        fs::write(dir.path().join("notes.txt"), "no script").expect("written");
+        let overlay = Overlay::load(Area::Scripts, Some(dir.path())).expect("loads");
+        let origin = |name: &str| overlay.files().find(|(path, ..)| *path == name).map(|(.., origin)| origin.clone());
+        assert!(matches!(origin("rules/mine.rhai"), Some(Origin::File(_))));
+        assert_eq!(origin("rules/rca.rhai"), Some(Origin::Embedded));
+        assert_eq!(origin("notes.txt"), None);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_are_refused() {
+        let dir = tempfile::tempdir().expect("a directory");
+        std::os::unix::fs::symlink("/etc/hostname", dir.path().join("x.rhai")).expect("linked");
+        assert!(matches!(Overlay::load(Area::Scripts, Some(dir.path())), Err(FileError::Link { .. })));
+    }
+
+    #[test]
+    fn a_missing_directory_is_said_so() {
+        let error = Overlay::load(Area::Scripts, Some(Path::new("/nowhere/at/all"))).expect_err("missing");
+        assert_eq!(error.to_string(), "there is no directory `/nowhere/at/all`");
+    }
+}

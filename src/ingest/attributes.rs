@@ -1,0 +1,61 @@
+//! Attributes: names and short values, whatever a source attached to a launch or a test.
+
+use super::{clean, cut};
+use std::collections::BTreeMap;
+
+/// The most bytes of a value that are kept; what is longer (a class path, a dump) tells nothing a rule could use.
+const MAX_VALUE: usize = 1024;
+
+/// The most attributes that are kept.
+const MAX_COUNT: usize = 256;
+
+/// Adds an attribute. Values of the same name are listed once each, separated by commas; empty names and values are dropped.
+pub(super) fn add(attributes: &mut BTreeMap<String, String>, name: &str, value: &str) {
+    let name = clean::clean(name).replace('\n', " ");
+    let value = clean::clean(value);
+    let value = value.trim();
+    if name.is_empty() || value.is_empty() || (attributes.len() >= MAX_COUNT && !attributes.contains_key(&name)) {
+        return;
+    }
+    let known = attributes.entry(name).or_default();
+    if known.is_empty() {
+        *known = short(value);
+    } else if !known.split(", ").any(|old| old == value) {
+        *known = short(&format!("{known}, {value}"));
+    }
+}
+
+/// `value`, cut to what is kept of one.
+fn short(value: &str) -> String {
+    if value.len() <= MAX_VALUE {
+        value.to_owned()
+    } else {
+        format!("{}…", &value[..cut::floor(value, MAX_VALUE - '…'.len_utf8())])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_of_one_name_are_listed_once_each() {
+        let mut attributes = BTreeMap::new();
+        for (name, value) in
+            [("lane", "a"), ("lane", "b"), ("lane", "a"), ("", "x"), ("y", "  "), ("c", "\u{1b}[1mbold\u{1b}[0m")]
+        {
+            add(&mut attributes, name, value);
+        }
+        assert_eq!(attributes, BTreeMap::from([("lane".to_owned(), "a, b".to_owned()), ("c".to_owned(), "bold".to_owned())]));
+    }
+
+    #[test]
+    fn long_values_and_many_names_are_bounded() {
+        let mut attributes = BTreeMap::new();
+        for number in 0..1000 {
+            add(&mut attributes, &format!("n{number}"), &"é".repeat(1000));
+        }
+        assert_eq!(attributes.len(), MAX_COUNT);
+        assert!(attributes.values().all(|value| value.len() <= MAX_VALUE && value.ends_with('…')));
+    }
+}

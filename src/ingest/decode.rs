@@ -1,0 +1,96 @@
+//! Bytes of a file to a text.
+
+use super::foreign;
+use crate::diag::{Diagnostic, Diagnostics, Source, Span};
+
+/// A named text from a file's bytes: UTF-8, UTF-16 with a byte order mark, or Latin-1 where an XML declaration says so.
+/// Bytes that are no characters become U+FFFD; what is no text at all is refused by name.
+pub fn decode(name: impl Into<String>, bytes: &[u8]) -> Result<Source, Diagnostics> {
+    let name = name.into();
+    if let Some((what, help)) = foreign::bytes(bytes) {
+        return Err(refuse(&name, what, help).into());
+    }
+    let text = match bytes {
+        [0xef, 0xbb, 0xbf, rest @ ..] => lossy(rest),
+        [0xff, 0xfe, rest @ ..] => utf16(rest, u16::from_le_bytes),
+        [0xfe, 0xff, rest @ ..] => utf16(rest, u16::from_be_bytes),
+        _ if bytes.contains(&0) => {
+            return Err(refuse(&name, "binary data", "give a ReportPortal launch in JSON or JUnit XML").into());
+        }
+        _ => lossy(bytes),
+    };
+    Ok(Source::new(name, text))
+}
+
+fn refuse(name: &str, what: &str, help: &str) -> Diagnostic {
+    let source = Source::new(name, String::new());
+    Diagnostic::error("ingest/format", format!("{name} is no launch: it looks like {what}"))
+        .label(&source, Span::new(0, 0), format!("looks like {what}"))
+        .help(help)
+}
+
+fn lossy(bytes: &[u8]) -> String {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => text.to_owned(),
+        // The first 256 characters of Unicode are Latin-1.
+        Err(_) if declares_latin_1(bytes) => bytes.iter().map(|&byte| char::from(byte)).collect(),
+        Err(_) => String::from_utf8_lossy(bytes).into_owned(),
+    }
+}
+
+fn declares_latin_1(bytes: &[u8]) -> bool {
+    let start = String::from_utf8_lossy(&bytes[..bytes.len().min(100)]).to_ascii_lowercase();
+    start.starts_with("<?xml") && (start.contains("iso-8859-1") || start.contains("windows-1252"))
+}
+
+fn utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> String {
+    let units = bytes.chunks_exact(2).map(|pair| unit([pair[0], pair[1]]));
+    char::decode_utf16(units).map(|ch| ch.unwrap_or(char::REPLACEMENT_CHARACTER)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn texts_are_decoded() {
+        let table: [(&[u8], &str); 6] = [
+            ("é".as_bytes(), "é"),
+            (b"\xef\xbb\xbf{}", "{}"),
+            (b"\xff\xfe{\0}\0", "{}"),
+            (b"\xfe\xff\0{\0}", "{}"),
+            (b"a\xffb", "a\u{fffd}b"),
+            (
+                b"<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?><a>\xe9</a>",
+                "<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?><a>é</a>",
+            ),
+        ];
+        for (bytes, text) in table {
+            assert_eq!(decode("x", bytes).expect("a text").text(), text);
+        }
+    }
+
+    #[test]
+    fn what_is_no_text_is_refused_by_name() {
+        let table: [(&[u8], &str); 4] = [
+            (b"\x1f\x8b\x08\0", "a gzip file"),
+            (b"PK\x03\x04...", "a zip archive"),
+            (b"SQLite format 3\0", "an SQLite database"),
+            (b"ab\0cd", "binary data"),
+        ];
+        for (bytes, what) in table {
+            let found = decode("x.bin", bytes).expect_err("refused");
+            assert_eq!(found.to_string(), format!("x.bin:1:1: x.bin is no launch: it looks like {what}"));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_get_an_answer(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
+            if let Ok(source) = decode("x", &bytes) {
+                prop_assert!(super::super::read(&source).map_or_else(|found| !found.is_empty(), |_| true));
+            }
+        }
+    }
+}

@@ -1,0 +1,318 @@
+//! Typed reading of JSON values, where every complaint knows the value it is about and all are collected.
+
+use super::json_span::{self, Step};
+use super::times;
+use crate::clock::Timestamp;
+use crate::diag::{Diagnostic, Diagnostics, Source, nearest};
+use serde_json::{Map, Value};
+use std::fmt::Write;
+
+/// After so many complaints the rest is only counted.
+const MAX_COMPLAINTS: usize = 20;
+
+/// A value and the way to it from the root.
+#[derive(Clone, Copy)]
+pub(super) struct Node<'a> {
+    /// The value.
+    pub(super) value: &'a Value,
+    up: Option<(&'a Self, Step<'a>)>,
+}
+
+impl<'a> Node<'a> {
+    /// The whole text's value.
+    pub(super) fn root(value: &'a Value) -> Self {
+        Self { value, up: None }
+    }
+
+    /// The member `key`, unless it is absent or null.
+    pub(super) fn get(&'a self, key: &'a str) -> Option<Self> {
+        let value = self.value.get(key).filter(|value| !value.is_null())?;
+        Some(Self { value, up: Some((self, Step::Key(key))) })
+    }
+
+    /// The elements of a list; nothing if it is none.
+    pub(super) fn elements(&'a self) -> impl Iterator<Item = Node<'a>> {
+        let list = self.value.as_array().map_or(&[][..], Vec::as_slice);
+        list.iter().enumerate().map(move |(index, value)| Self { value, up: Some((self, Step::Index(index))) })
+    }
+
+    fn path(&self) -> Vec<Step<'a>> {
+        let mut path = self.up.map_or_else(Vec::new, |(up, _)| up.path());
+        path.extend(self.up.map(|(_, step)| step));
+        path
+    }
+
+    /// The way here as people write it: `failure_list[3].name`.
+    fn name(&self) -> String {
+        self.path().iter().fold(String::new(), |mut name, step| {
+            match step {
+                Step::Key(key) => {
+                    if !name.is_empty() {
+                        name.push('.');
+                    }
+                    name.push_str(key);
+                }
+                // Writing to a string cannot fail.
+                Step::Index(index) => write!(name, "[{index}]").unwrap_or_default(),
+            }
+            name
+        })
+    }
+}
+
+/// Reads values out of one source and keeps what was wrong with them.
+pub(super) struct Fields<'s> {
+    source: &'s Source,
+    found: Diagnostics,
+    uncounted: usize,
+    /// How many times could not be read, and a remark on the first.
+    unread_times: (usize, String),
+    /// Remarks for the launch's notes.
+    pub(super) notes: Vec<String>,
+}
+
+impl<'s> Fields<'s> {
+    /// A reader of one source.
+    pub(super) fn new(source: &'s Source) -> Self {
+        Self { source, found: Diagnostics::new(), uncounted: 0, unread_times: (0, String::new()), notes: Vec::new() }
+    }
+
+    /// `value` unless something was wrong.
+    pub(super) fn finish<T>(mut self, value: Option<T>) -> Result<T, Diagnostics> {
+        if self.uncounted > 0 {
+            let more = format!("{} more problems of this kind are not shown", self.uncounted);
+            self.found.push(Diagnostic::error("ingest/more", more));
+        }
+        match value {
+            Some(value) => self.found.into_result(value),
+            None => Err(self.found),
+        }
+    }
+
+    /// Keeps a complaint; it is only made when there is still room for it, because finding its place takes a look at the text.
+    fn complain(&mut self, make: impl FnOnce(&'s Source) -> Diagnostic) {
+        if self.found.len() < MAX_COMPLAINTS {
+            self.found.push(make(self.source));
+        } else {
+            self.uncounted += 1;
+        }
+    }
+
+    /// Says that a value has the wrong type.
+    pub(super) fn wrong_type(&mut self, node: &Node<'_>, wanted: &str) {
+        self.complain(|source| {
+            let span = json_span::locate(source.text(), &node.path());
+            let name = node.name();
+            let subject = if name.is_empty() { "the whole text".to_owned() } else { format!("`{name}`") };
+            Diagnostic::error("ingest/type", format!("{subject} is {}, but should be {wanted}", type_name(node.value))).label(
+                source,
+                span,
+                format!("should be {wanted}"),
+            )
+        });
+    }
+
+    /// Says that `key` is missing in an object; `rule` is the rule that wants it.
+    pub(super) fn missing(&mut self, node: &Node<'_>, key: &str, rule: &str) {
+        self.complain(|source| {
+            let path = node.path();
+            let name = node.name();
+            let subject = if name.is_empty() { "the launch".to_owned() } else { format!("`{name}`") };
+            let keys = node.value.as_object().into_iter().flat_map(Map::keys).map(String::as_str);
+            let slip = nearest(key, keys);
+            let is_null = node.value.get(key).is_some();
+            let message = if is_null { format!("`{key}` of {subject} is null") } else { format!("{subject} has no `{key}`") };
+            let (span, label) = match slip {
+                _ if is_null => (json_span::locate_key(source.text(), &path, key), "is null".to_owned()),
+                Some(slip) => (json_span::locate_key(source.text(), &path, slip), format!("is this meant to be `{key}`?")),
+                None => (json_span::locate(source.text(), &path), format!("no `{key}` in here")),
+            };
+            Diagnostic::error("ingest/missing", message).label(source, span, label).help(rule.to_owned())
+        });
+    }
+
+    /// True if the value is an object; complains if not.
+    pub(super) fn expect_object(&mut self, node: &Node<'_>) -> bool {
+        if !node.value.is_object() {
+            self.wrong_type(node, "an object");
+        }
+        node.value.is_object()
+    }
+
+    /// A text; numbers and booleans are taken as their text.
+    pub(super) fn text(&mut self, node: &Node<'_>, key: &str) -> Option<String> {
+        let field = node.get(key)?;
+        let text = scalar(field.value);
+        if text.is_none() {
+            self.wrong_type(&field, "a text");
+        }
+        text
+    }
+
+    /// A text that must be there; `rule` says who wants it.
+    pub(super) fn required_text(&mut self, node: &Node<'_>, key: &str, rule: &str) -> Option<String> {
+        if node.get(key).is_none() {
+            self.missing(node, key, rule);
+            return None;
+        }
+        self.text(node, key)
+    }
+
+    /// An id that must be there: a text that is not empty, or a whole number.
+    pub(super) fn required_id(&mut self, node: &Node<'_>, key: &str, rule: &str) -> Option<String> {
+        let Some(field) = node.get(key) else {
+            self.missing(node, key, rule);
+            return None;
+        };
+        let id = match field.value {
+            Value::String(text) => Some(text.trim().to_owned()).filter(|id| !id.is_empty()),
+            Value::Number(number) if !number.is_f64() => Some(number.to_string()),
+            _ => None,
+        };
+        if id.is_none() {
+            let wanted = "a whole number or a text that is not empty";
+            self.wrong_type(&field, wanted);
+        }
+        id
+    }
+
+    /// A whole number, perhaps written as a text.
+    pub(super) fn integer(&mut self, node: &Node<'_>, key: &str) -> Option<i64> {
+        let field = node.get(key)?;
+        let number = field.value.as_i64().or_else(|| field.value.as_str()?.trim().parse().ok());
+        if number.is_none() {
+            self.wrong_type(&field, "a whole number");
+        }
+        number
+    }
+
+    /// A time: milliseconds since 1970, or RFC 3339. What is no time is left out and noted: it spoils no analysis.
+    pub(super) fn time(&mut self, node: &Node<'_>, key: &str) -> Option<Timestamp> {
+        let field = node.get(key)?;
+        let time = match field.value {
+            Value::String(text) if text.trim().is_empty() => return None,
+            Value::String(text) => times::parse(text),
+            Value::Number(number) => number.as_i64().and_then(times::from_millis),
+            _ => {
+                self.wrong_type(&field, "milliseconds since 1970 or an RFC 3339 time");
+                return None;
+            }
+        };
+        if time.is_none() {
+            let (count, first) = &mut self.unread_times;
+            *count += 1;
+            if first.is_empty() {
+                *first = format!("{} = {}", field.name(), field.value);
+            }
+        }
+        time
+    }
+
+    /// All remarks for the launch's notes.
+    pub(super) fn take_notes(&mut self) -> Vec<String> {
+        let mut notes = std::mem::take(&mut self.notes);
+        match &self.unread_times {
+            (0, _) => {}
+            (1, first) => notes.push(format!("a time that is none was left out: {first}")),
+            (count, first) => notes.push(format!("{count} times that are none were left out, the first: {first}")),
+        }
+        notes
+    }
+
+    /// The member `key` if it is an object; complains if it is something else.
+    pub(super) fn object<'a>(&mut self, node: &'a Node<'a>, key: &'a str) -> Option<Node<'a>> {
+        node.get(key).filter(|field| self.expect_object(field))
+    }
+
+    /// The member `key` if it is a list; complains if it is something else.
+    pub(super) fn list<'a>(&mut self, node: &'a Node<'a>, key: &'a str) -> Option<Node<'a>> {
+        let field = node.get(key)?;
+        if !field.value.is_array() {
+            self.wrong_type(&field, "a list");
+            return None;
+        }
+        Some(field)
+    }
+}
+
+/// The text of a scalar.
+pub(super) fn scalar(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        Value::Bool(flag) => Some(flag.to_string()),
+        _ => None,
+    }
+}
+
+/// What people call a value of this type.
+fn type_name(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(text) if text.trim().is_empty() => "an empty text",
+        Value::String(_) => "a text",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    type Read = fn(&mut Fields<'_>, &Node<'_>) -> Option<String>;
+
+    fn with<T>(text: &str, read: impl FnOnce(&mut Fields<'_>, &Node<'_>) -> Option<T>) -> Result<T, String> {
+        let source = Source::new("x.json", text);
+        let value = json_span::parse(&source).expect("json");
+        let mut fields = Fields::new(&source);
+        let read = read(&mut fields, &Node::root(&value));
+        fields.finish(read).map_err(|found| found.to_string())
+    }
+
+    #[test]
+    fn scalars_are_read_in_their_spellings() {
+        assert_eq!(with(r#"{"n": "13"}"#, |f, n| f.integer(n, "n")), Ok(13));
+        assert_eq!(with(r#"{"id": 7}"#, |f, n| f.required_id(n, "id", "")), Ok("7".to_owned()));
+        assert_eq!(with(r#"{"t": 5}"#, |f, n| f.text(n, "t")), Ok("5".to_owned()));
+        assert_eq!(with(r#"{"t": 1771104069000}"#, |f, n| f.time(n, "t")).map(Timestamp::millis), Ok(1_771_104_069_000));
+    }
+
+    #[test]
+    fn complaints_say_where_and_what() {
+        let table: [(&str, Read, &str); 5] = [
+            ("{\n \"a\": [1]}", |f, n| f.required_text(n, "a", ""), "x.json:2:7: `a` is a list, but should be a text"),
+            (
+                r#"{"id": 1.5}"#,
+                |f, n| f.required_id(n, "id", ""),
+                "x.json:1:8: `id` is a number, but should be a whole number or a text that is not empty",
+            ),
+            (
+                r#"{"id": " "}"#,
+                |f, n| f.required_id(n, "id", ""),
+                "x.json:1:8: `id` is an empty text, but should be a whole number or a text that is not empty",
+            ),
+            (r#"{"x": 1}"#, |f, n| f.required_text(n, "name", ""), "x.json:1:1: the launch has no `name`"),
+            (r#"{"nmae": 1}"#, |f, n| f.required_text(n, "name", ""), "x.json:1:2: the launch has no `name`"),
+        ];
+        for (text, read, wanted) in table {
+            assert_eq!(with(text, read), Err(wanted.to_owned()), "{text}");
+        }
+    }
+
+    #[test]
+    fn complaints_are_bounded() {
+        let text = format!("[{}]", vec!["1"; 100].join(","));
+        let error = with::<()>(&text, |f, n| {
+            for element in n.elements() {
+                f.expect_object(&element);
+            }
+            None
+        });
+        let error = error.expect_err("complaints");
+        assert_eq!(error.lines().count(), MAX_COMPLAINTS + 1);
+        assert!(error.ends_with("80 more problems of this kind are not shown"), "{error}");
+    }
+}

@@ -1,0 +1,162 @@
+//! What is no launch, by name: other tools' formats and what people hand over by mistake, and what to do about each.
+
+use serde_json::Value;
+
+/// A format that is not read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Foreign {
+    /// What it is, as the end of "this is ...".
+    pub(super) what: &'static str,
+    /// What to do.
+    pub(super) help: &'static str,
+    /// The word that gives it away, for the label.
+    pub(super) clue: &'static str,
+}
+
+/// What to do with a test tool's own report.
+const USE_JUNIT: &str = "give a ReportPortal launch or the JUnit XML that the same tool can write";
+
+/// What to do with a report on something other than tests.
+const NOT_TESTS: &str = "this tells nothing about failed tests: give a ReportPortal launch or JUnit XML";
+
+/// A JSON object with all of these keys is that; the first match counts.
+const OBJECTS: [(&[&str], &str, &str); 25] = [
+    (&["runs", "$schema"], "a SARIF report of a static analyser", NOT_TESTS),
+    (&["runs", "version"], "a SARIF report of a static analyser", NOT_TESTS),
+    (&["exitcode", "tests"], "a pytest-json-report", "run pytest with `--junitxml=FILE` and give that file"),
+    (&["Action", "Package"], "an event of `go test -json`", "convert it: `gotestsum --junitfile FILE --raw-command cat EVENTS`"),
+    (&["testResults", "numFailedTests"], "a Jest report", "add the `jest-junit` reporter and give its file"),
+    (&["stats", "failures", "passes"], "a Mocha report", "run Mocha with `--reporter xunit` or `mocha-junit-reporter`"),
+    (&["config", "suites", "errors"], "a Playwright report", "run Playwright with `--reporter=junit`"),
+    (&["results", "reportFormat"], "a CTRF report", USE_JUNIT),
+    (&["historyId", "statusDetails"], "an Allure result", USE_JUNIT),
+    (
+        &["rust-suites", "test-count"],
+        "a list of tests by nextest",
+        "run the tests with a profile that has `junit.path` set and give that file",
+    ),
+    (&["total_count", "workflow_runs"], "a list of GitHub Actions runs", NOT_TESTS),
+    (&["errorCode", "message"], "an error answer of the ReportPortal API", "ask again with a valid token, project and launch id"),
+    (&["error", "error_description"], "a refused login of the ReportPortal API", "ask again with a valid token"),
+    (&["rcas", "symptoms", "cases"], "a calibration scenario", "use it with `asterisk calibrate`"),
+    (&["schema_version", "pipeline", "cases"], "a result of `asterisk run`", "give the launch that the run was about"),
+    (&["schema_version", "findings"], "a result of `asterisk lint`", NOT_TESTS),
+    (&["schema_version"], "an output of this program", "give a ReportPortal launch or JUnit XML"),
+    (
+        &["mode", "statistics", "uuid"],
+        "a ReportPortal launch without its items",
+        "give its failed items: the API's `item?filter.eq.launchId=ID&filter.in.status=FAILED`",
+    ),
+    (&["startTime", "statistics", "uuid", "type"], "a single ReportPortal item", "give the whole page of items"),
+    (&["openapi", "paths"], "an OpenAPI description", NOT_TESTS),
+    (&["name", "dependencies", "version"], "a package manifest", NOT_TESTS),
+    (
+        &["type", "event"],
+        "an event of Rust's `--format json` test output",
+        "use nextest with `junit.path` set and give that file",
+    ),
+    (&["reason", "package_id"], "a message of `cargo --message-format json`", NOT_TESTS),
+    (&["vulnerabilities"], "a report of a vulnerability scanner", NOT_TESTS),
+    (&["coverage"], "a coverage report", NOT_TESTS),
+];
+
+/// The elements of a list with all of these keys make it that.
+const ELEMENTS: [(&[&str], &str, &str); 5] = [
+    (&["elements", "uri", "keyword"], "a Cucumber report", "run Cucumber with its `junit` formatter"),
+    (&["check_name", "fingerprint"], "a Code Climate report", NOT_TESTS),
+    (&["historyId", "statusDetails"], "a list of Allure results", USE_JUNIT),
+    (&["filePath", "messages"], "an ESLint report", NOT_TESTS),
+    (&["mode", "statistics", "uuid"], "a list of ReportPortal launches", "give one launch with its failed items"),
+];
+
+/// An XML document with this root element is that.
+const ROOTS: [(&str, &str, &str); 15] = [
+    ("html", "a web page", "this is often a login or error page saved in place of the file: fetch it again"),
+    ("assemblies", "an xUnit.net report", USE_JUNIT),
+    ("assembly", "an xUnit.net report", USE_JUNIT),
+    ("test-run", "an NUnit report", USE_JUNIT),
+    ("test-results", "an NUnit 2 report", USE_JUNIT),
+    ("TestRun", "a Visual Studio test report (TRX)", USE_JUNIT),
+    ("robot", "a Robot Framework report", "run `rebot --xunit FILE output.xml` and give that file"),
+    ("testng-results", "a TestNG report", "give the JUnit files in `test-output/junitreports`"),
+    ("testExecutions", "a SonarQube test report", USE_JUNIT),
+    ("Site", "a CTest report", "run `ctest --output-junit FILE`"),
+    ("coverage", "a Cobertura coverage report", NOT_TESTS),
+    ("report", "a JaCoCo coverage report", NOT_TESTS),
+    ("checkstyle", "a Checkstyle report", NOT_TESTS),
+    ("project", "a Maven or Ant project", NOT_TESTS),
+    ("feed", "a feed", NOT_TESTS),
+];
+
+/// A text with a line that begins so is that.
+const LINES: [(&str, &str, &str); 15] = [
+    ("TAP version", "TAP output", "convert it to JUnit XML, for example with `tap-junit`"),
+    ("not ok ", "TAP output", "convert it to JUnit XML, for example with `tap-junit`"),
+    ("ok 1", "TAP output", "convert it to JUnit XML, for example with `tap-junit`"),
+    ("=== RUN", "the console output of `go test`", "run the tests with `gotestsum --junitfile FILE`"),
+    ("--- FAIL", "the console output of `go test`", "run the tests with `gotestsum --junitfile FILE`"),
+    ("running ", "the console output of `cargo test`", "use nextest with `junit.path` set and give that file"),
+    ("test result:", "the console output of `cargo test`", "use nextest with `junit.path` set and give that file"),
+    ("=====", "the console output of pytest", "run pytest with `--junitxml=FILE` and give that file"),
+    ("[INFO] ", "the console output of Maven", "give the files in `target/surefire-reports`"),
+    ("diff --git", "a patch", NOT_TESTS),
+    ("pipeline:", "a pipeline in YAML", "give it as the PIPELINE argument, and a launch as `--input`"),
+    ("---", "a YAML file", "give a ReportPortal launch in JSON or JUnit XML"),
+    ("version https://git-lfs", "a Git LFS pointer", "fetch the file itself: `git lfs pull`"),
+    ("Traceback (most recent call last)", "a stack trace", USE_JUNIT),
+    ("#!/", "a script", NOT_TESTS),
+];
+
+/// Formats of bytes, by how they begin.
+const MAGIC: [(&[u8], &str, &str); 12] = [
+    (b"\x1f\x8b", "a gzip file", "unpack it first"),
+    (b"PK\x03\x04", "a zip archive", "unpack it and give the launch in it"),
+    (b"\x28\xb5\x2f\xfd", "a zstd file", "unpack it first"),
+    (b"\xfd7zXZ", "an xz file", "unpack it first"),
+    (b"BZh", "a bzip2 file", "unpack it first"),
+    (b"SQLite format 3", "an SQLite database", "to show what a store holds use `asterisk runs`"),
+    (b"%PDF", "a PDF", NOT_TESTS),
+    (b"\x89PNG", "an image", NOT_TESTS),
+    (b"\xff\xd8\xff", "an image", NOT_TESTS),
+    (b"GIF8", "an image", NOT_TESTS),
+    (b"\x7fELF", "a program", NOT_TESTS),
+    (b"MZ", "a program", NOT_TESTS),
+];
+
+fn has_all(value: &Value, keys: &[&str]) -> bool {
+    keys.iter().all(|key| value.get(key).is_some())
+}
+
+fn find<const N: usize>(table: &[(&'static [&'static str], &'static str, &'static str); N], value: &Value) -> Option<Foreign> {
+    let found = table.iter().find(|(keys, ..)| has_all(value, keys));
+    found.map(|&(keys, what, help)| Foreign { what, help, clue: keys[0] })
+}
+
+/// What a JSON object is, if it is known.
+pub(super) fn object(value: &Value) -> Option<Foreign> {
+    find(&OBJECTS, value)
+}
+
+/// What a list of such elements is, if it is known.
+pub(super) fn element(value: &Value) -> Option<Foreign> {
+    find(&ELEMENTS, value).or_else(|| object(value))
+}
+
+/// What an XML document with this root is, if it is known.
+pub(super) fn root(name: &str) -> Option<Foreign> {
+    let found = ROOTS.iter().find(|(root, ..)| root.eq_ignore_ascii_case(name));
+    found.map(|&(clue, what, help)| Foreign { what, help, clue })
+}
+
+/// What a text is, if one of its first lines tells.
+pub(super) fn text(text: &str) -> Option<Foreign> {
+    text.lines().take(200).find_map(|line| {
+        let found = LINES.iter().find(|(start, ..)| line.starts_with(start));
+        found.map(|&(clue, what, help)| Foreign { what, help, clue })
+    })
+}
+
+/// What bytes are, if they begin like something that is no text.
+pub(super) fn bytes(bytes: &[u8]) -> Option<(&'static str, &'static str)> {
+    MAGIC.iter().find(|(magic, ..)| bytes.starts_with(magic)).map(|&(_, what, help)| (what, help))
+}

@@ -1,0 +1,214 @@
+//! Several launches as one: shards of a run, pages of a list, several tools' reports.
+
+use super::attributes;
+use super::unique::Ids;
+use crate::model::{Case, Git, Launch};
+use std::collections::{BTreeMap, HashMap};
+
+/// Several launches as one. Parts of one run (of one `run_id`) are laid over each other: a case that occurs in several of
+/// them is one case with what any of them tells. Cases of different runs all stay; where their ids meet, later ones get
+/// `#2`, `#3`... The same launches in the same order give the same result.
+pub fn merge(launches: Vec<Launch>) -> Launch {
+    let mut runs: Vec<Launch> = Vec::new();
+    let mut known: HashMap<String, usize> = HashMap::new();
+    for launch in launches {
+        if let Some(&index) = known.get(&launch.run_id) {
+            overlay(&mut runs[index], launch);
+        } else {
+            known.insert(launch.run_id.clone(), runs.len());
+            runs.push(launch);
+        }
+    }
+    if runs.len() == 1 {
+        return runs.swap_remove(0);
+    }
+    let mut merged = Launch::default();
+    let mut ids = Ids::default();
+    let count = runs.len();
+    for run in &mut runs {
+        for case in &mut run.cases {
+            case.id = ids.take(&case.id);
+        }
+    }
+    merged.run_id = joined(runs.iter().map(|run| run.run_id.as_str()), "+");
+    merged.name = joined(runs.iter().map(|run| run.name.as_str()), " + ");
+    merged.number = agreed(runs.iter().map(|run| run.number));
+    merged.status = status(&runs);
+    merged.started_at = runs.iter().filter_map(|run| run.started_at).min();
+    merged.ended_at = runs.iter().filter_map(|run| run.ended_at).max();
+    merged.git = Git {
+        branch: agreed(runs.iter().map(|run| run.git.branch.clone())),
+        commit: agreed(runs.iter().map(|run| run.git.commit.clone())),
+        remote: agreed(runs.iter().map(|run| run.git.remote.clone())),
+    };
+    for run in runs {
+        add_all(&mut merged.attributes, &run.attributes);
+        for (outcome, count) in run.totals {
+            let total = merged.totals.entry(outcome).or_default();
+            *total = total.saturating_add(count);
+        }
+        merged.cases.extend(run.cases);
+        merged
+            .notes
+            .extend(run.notes.into_iter().map(|note| if run.name.is_empty() { note } else { format!("{}: {note}", run.name) }));
+    }
+    if count > 1 {
+        merged.notes.push(format!("{count} launches taken as one"));
+    }
+    merged
+}
+
+/// Lays `more`, a part of the same run, over what is known of it.
+fn overlay(launch: &mut Launch, more: Launch) {
+    let known: HashMap<(String, String), usize> =
+        launch.cases.iter().enumerate().map(|(index, case)| ((case.id.clone(), case.name.clone()), index)).collect();
+    let mut ids = Ids::default();
+    for case in &launch.cases {
+        ids.take(&case.id);
+    }
+    for mut case in more.cases {
+        if let Some(&index) = known.get(&(case.id.clone(), case.name.clone())) {
+            fill_in(&mut launch.cases[index], case);
+        } else {
+            case.id = ids.take(&case.id);
+            launch.cases.push(case);
+        }
+    }
+    if launch.name.is_empty() {
+        launch.name = more.name;
+    }
+    launch.number = launch.number.or(more.number);
+    launch.status = launch.status.take().or(more.status);
+    launch.started_at = [launch.started_at, more.started_at].into_iter().flatten().min();
+    launch.ended_at = [launch.ended_at, more.ended_at].into_iter().flatten().max();
+    launch.git.branch = launch.git.branch.take().or(more.git.branch);
+    launch.git.commit = launch.git.commit.take().or(more.git.commit);
+    launch.git.remote = launch.git.remote.take().or(more.git.remote);
+    add_all(&mut launch.attributes, &more.attributes);
+    // Parts of a run count the whole run, each as far as it was.
+    for (outcome, count) in more.totals {
+        let total = launch.totals.entry(outcome).or_default();
+        *total = count.max(*total);
+    }
+    for note in more.notes {
+        if !launch.notes.contains(&note) {
+            launch.notes.push(note);
+        }
+    }
+}
+
+/// Fills in what `case` lacks and `more`, the same case read elsewhere, has.
+fn fill_in(case: &mut Case, more: Case) {
+    if case.suite.is_empty() {
+        case.suite = more.suite;
+    }
+    // The recall key is that of the error, so they go together.
+    if case.error_message.is_empty() && !more.error_message.is_empty() {
+        (case.error_message, case.recall_key) = (more.error_message, more.recall_key);
+    }
+    if case.log_snippet.is_empty() {
+        (case.log_snippet, case.log_cut) = (more.log_snippet, more.log_cut);
+    }
+    case.file = case.file.take().or(more.file);
+    case.started_at = case.started_at.or(more.started_at);
+    case.duration_s = case.duration_s.or(more.duration_s);
+    case.source_defect = case.source_defect.take().or(more.source_defect);
+    add_all(&mut case.attributes, &more.attributes);
+}
+
+fn add_all(into: &mut BTreeMap<String, String>, more: &BTreeMap<String, String>) {
+    for (name, value) in more {
+        match into.get(name) {
+            Some(known) if known == value => {}
+            _ => attributes::add(into, name, value),
+        }
+    }
+}
+
+/// The different ones, in their order.
+fn joined<'a>(parts: impl Iterator<Item = &'a str>, between: &str) -> String {
+    let mut different: Vec<&str> = Vec::new();
+    for part in parts {
+        if !part.is_empty() && !different.contains(&part) {
+            different.push(part);
+        }
+    }
+    different.join(between)
+}
+
+/// The value that all who have one agree on.
+fn agreed<T: PartialEq>(values: impl Iterator<Item = Option<T>>) -> Option<T> {
+    let mut values = values.flatten();
+    let first = values.next()?;
+    values.all(|value| value == first).then_some(first)
+}
+
+/// The status of all, or that of the first with failures.
+fn status(runs: &[Launch]) -> Option<String> {
+    agreed(runs.iter().map(|run| run.status.clone()))
+        .or_else(|| runs.iter().find(|run| !run.cases.is_empty()).and_then(|run| run.status.clone()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::Timestamp;
+
+    fn case(id: &str, error: &str) -> Case {
+        Case {
+            id: id.to_owned(),
+            name: id.to_owned(),
+            error_message: error.to_owned(),
+            recall_key: format!("k{error}"),
+            ..Case::default()
+        }
+    }
+
+    fn launch(run: &str, cases: Vec<Case>) -> Launch {
+        Launch { run_id: run.to_owned(), name: format!("n{run}"), cases, ..Launch::default() }
+    }
+
+    #[test]
+    fn nothing_and_one_are_themselves() {
+        assert_eq!(merge(Vec::new()), Launch::default());
+        let one = launch("1", vec![case("a", "")]);
+        assert_eq!(merge(vec![one.clone()]), one);
+    }
+
+    #[test]
+    fn cases_of_different_runs_all_stay_under_ids_of_their_own() {
+        let mut first = launch("1", vec![case("a", "x")]);
+        let mut second = launch("2", vec![case("a", "y"), case("b", "")]);
+        first.totals.insert("failed".to_owned(), 1);
+        second.totals.insert("failed".to_owned(), 2);
+        first.attributes.insert("lane".to_owned(), "p".to_owned());
+        second.attributes.insert("lane".to_owned(), "q".to_owned());
+        (first.status, second.status) = (Some("PASSED".to_owned()), Some("PASSED".to_owned()));
+        second.started_at = Some(Timestamp::from_millis(5));
+        second.notes.push("a note".to_owned());
+        second.git.branch = Some("main".to_owned());
+        let merged = merge(vec![first, second]);
+        let ids: Vec<&str> = merged.cases.iter().map(|case| case.id.as_str()).collect();
+        assert_eq!(ids, ["a", "a#2", "b"]);
+        assert_eq!((merged.run_id.as_str(), merged.name.as_str()), ("1+2", "n1 + n2"));
+        assert_eq!(merged.totals["failed"], 3);
+        assert_eq!(merged.attributes["lane"], "p, q");
+        assert_eq!((merged.status.as_deref(), merged.git.branch.as_deref()), (Some("PASSED"), Some("main")));
+        assert_eq!(merged.notes, ["n2: a note", "2 launches taken as one"]);
+    }
+
+    #[test]
+    fn parts_of_one_run_are_laid_over_each_other() {
+        let mut bare = launch("1", vec![case("a", ""), case("b", "old")]);
+        let mut full = launch("1", vec![case("b", "new"), case("a", "boom"), case("c", "")]);
+        bare.totals.insert("failed".to_owned(), 3);
+        full.totals.insert("failed".to_owned(), 3);
+        full.cases[1].source_defect = Some("d1".to_owned());
+        let merged = merge(vec![bare, full]);
+        let cases: Vec<(&str, &str, &str)> =
+            merged.cases.iter().map(|case| (case.id.as_str(), case.error_message.as_str(), case.recall_key.as_str())).collect();
+        assert_eq!(cases, [("a", "boom", "kboom"), ("b", "old", "kold"), ("c", "", "k")]);
+        assert_eq!(merged.cases[0].source_defect.as_deref(), Some("d1"));
+        assert_eq!(merged.totals["failed"], 3);
+    }
+}

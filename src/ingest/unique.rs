@@ -1,0 +1,39 @@
+//! Ids that stay unique, the same way each time.
+
+use std::collections::HashMap;
+
+/// Gives out ids; the second `x` becomes `x#2`, the third `x#3`.
+#[derive(Default)]
+pub(super) struct Ids(HashMap<String, usize>);
+
+impl Ids {
+    /// `wanted`, or the first free `wanted#N`.
+    pub(super) fn take(&mut self, wanted: &str) -> String {
+        let Some(&last) = self.0.get(wanted) else {
+            self.0.insert(wanted.to_owned(), 1);
+            return wanted.to_owned();
+        };
+        let mut number = last;
+        loop {
+            number += 1;
+            let id = format!("{wanted}#{number}");
+            if !self.0.contains_key(&id) {
+                self.0.insert(id.clone(), 1);
+                self.0.insert(wanted.to_owned(), number);
+                return id;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_taken_id_gets_the_first_free_number() {
+        let mut ids = Ids::default();
+        let given: Vec<String> = ["a", "a#2", "a", "a", "b"].iter().map(|id| ids.take(id)).collect();
+        assert_eq!(given, ["a", "a#2", "a#3", "a#4", "b"]);
+    }
+}

@@ -1,0 +1,279 @@
+//! An XML document as a small tree with spans, within limits; document types are refused.
+
+use super::json_span::last_char;
+use super::markup;
+use crate::diag::{Diagnostic, Source, Span};
+use quick_xml::Reader;
+use quick_xml::errors::{Error, IllFormedError};
+use quick_xml::escape::EscapeError;
+use quick_xml::events::attributes::AttrError;
+use quick_xml::events::{BytesStart, Event};
+
+/// The deepest nesting that is read; reports of tests need fewer than ten levels.
+const MAX_DEPTH: usize = 64;
+
+/// The most elements that are read.
+const MAX_ELEMENTS: usize = 1_000_000;
+
+/// The most attributes of an element; looking for doubles takes the square of their number.
+const MAX_ATTRIBUTES: usize = 256;
+
+/// An element.
+#[derive(Debug, Default)]
+pub(super) struct Element {
+    /// Its name without a namespace prefix.
+    pub(super) name: String,
+    /// Its attributes in the order of the text.
+    pub(super) attributes: Vec<(String, String)>,
+    /// Its own text, that of its children left out.
+    pub(super) text: String,
+    /// Its children.
+    pub(super) children: Vec<Self>,
+    /// Its opening tag.
+    pub(super) span: Span,
+}
+
+impl Element {
+    /// The value of an attribute, unless it is blank.
+    pub(super) fn attribute(&self, name: &str) -> Option<&str> {
+        self.attributes.iter().find(|(key, _)| key == name).map(|(_, value)| value.trim()).filter(|value| !value.is_empty())
+    }
+
+    /// The children of one name.
+    pub(super) fn children<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Self> {
+        self.children.iter().filter(move |child| child.name == name)
+    }
+}
+
+/// The root element alone, with neither text nor children.
+pub(super) fn root(source: &Source) -> Result<Element, Diagnostic> {
+    let mut parser = Parser::new(source);
+    loop {
+        match parser.next()? {
+            Event::Start(tag) | Event::Empty(tag) => return parser.element(&tag),
+            Event::Eof => return Err(parser.no_root()),
+            _ => {}
+        }
+    }
+}
+
+/// The whole document.
+pub(super) fn parse(source: &Source) -> Result<Element, Diagnostic> {
+    let mut parser = Parser::new(source);
+    let mut open: Vec<Element> = Vec::new();
+    let mut elements = 0_usize;
+    let mut root = None;
+    loop {
+        let event = parser.next()?;
+        let mut done = None;
+        match event {
+            Event::Start(tag) => {
+                elements += 1;
+                let element = parser.element(&tag)?;
+                parser.check_limits(open.len() + 1, elements, element.span)?;
+                open.push(element);
+            }
+            Event::Empty(tag) => {
+                elements += 1;
+                let element = parser.element(&tag)?;
+                parser.check_limits(open.len() + 1, elements, element.span)?;
+                done = Some(element);
+            }
+            Event::End(_) => done = open.pop(),
+            Event::Text(text) => parser.text(open.last_mut(), &text.xml10_content())?,
+            Event::CData(text) => parser.text(open.last_mut(), &text.xml10_content())?,
+            Event::GeneralRef(reference) => {
+                let resolved = markup::entity(&reference).ok_or_else(|| parser.unknown_entity(&reference, parser.span()))?;
+                parser.text(open.last_mut(), &resolved)?;
+            }
+            Event::Eof => break,
+            _ => {}
+        }
+        if let Some(element) = done {
+            match open.last_mut() {
+                Some(parent) => parent.children.push(element),
+                None if root.is_none() => root = Some(element),
+                None => return Err(parser.syntax(element.span, "a second root element", "an XML document has one root element")),
+            }
+        }
+    }
+    if let Some(element) = open.last() {
+        return Err(parser.truncated(element));
+    }
+    root.ok_or_else(|| parser.no_root())
+}
+
+struct Parser<'s> {
+    source: &'s Source,
+    reader: Reader<&'s [u8]>,
+    /// Where the event being looked at begins.
+    start: usize,
+    /// Where the text begins behind a byte order mark.
+    offset: usize,
+}
+
+impl<'s> Parser<'s> {
+    fn new(source: &'s Source) -> Self {
+        let text = source.text();
+        let body = text.trim_start_matches('\u{feff}');
+        Self { source, reader: Reader::from_str(body), start: 0, offset: text.len() - body.len() }
+    }
+
+    fn next(&mut self) -> Result<Event<'s>, Diagnostic> {
+        self.start = self.position(self.reader.buffer_position());
+        match self.reader.read_event() {
+            Ok(Event::DocType(_)) => Err(self.doctype()),
+            Ok(event) => Ok(event),
+            Err(error) => Err(self.error(&error)),
+        }
+    }
+
+    fn position(&self, offset: u64) -> usize {
+        (usize::try_from(offset).unwrap_or(usize::MAX)).saturating_add(self.offset).min(self.source.text().len())
+    }
+
+    /// The text of the event being looked at; of one that spans lines the first.
+    fn span(&self) -> Span {
+        let end = self.position(self.reader.buffer_position());
+        let text = self.source.text().get(self.start..end).unwrap_or_default();
+        Span::new(self.start, self.start + text.lines().next().map_or(0, str::len))
+    }
+
+    /// From `at` to the end of the line, or so much of it as fits a report.
+    fn line_from(&self, at: usize) -> Span {
+        let line = self.source.text().get(at..).and_then(|rest| rest.lines().next()).unwrap_or_default();
+        let end = line.char_indices().nth(60).map_or(line.len(), |(end, _)| end);
+        Span::new(at, at + end)
+    }
+
+    fn element(&self, tag: &BytesStart<'_>) -> Result<Element, Diagnostic> {
+        let span = self.span();
+        let mut element = Element { name: tag.local_name().as_ref().to_owned(), span, ..Element::default() };
+        for (count, attribute) in tag.attributes().enumerate() {
+            if count == MAX_ATTRIBUTES {
+                return Err(self.too_much(
+                    "ingest/too-large",
+                    &format!("an element has more than {MAX_ATTRIBUTES} attributes"),
+                    span,
+                ));
+            }
+            let attribute = attribute.map_err(|error| self.attribute_error(&error))?;
+            let value = self.unescape(&attribute.value)?;
+            element.attributes.push((attribute.key.local_name().as_ref().to_owned(), value));
+        }
+        Ok(element)
+    }
+
+    /// An attribute's value with its references resolved. Line breaks stay, although XML would make them spaces: tools that
+    /// write them raw mean them.
+    fn unescape(&self, raw: &str) -> Result<String, Diagnostic> {
+        let mut out = String::with_capacity(raw.len());
+        let mut rest = raw;
+        while let Some(at) = rest.find('&') {
+            out.push_str(&rest[..at]);
+            let body = rest[at + 1..].split_once(';').map(|(body, _)| body).filter(|body| body.len() <= 12);
+            let Some(body) = body else {
+                return Err(self.syntax(self.span(), "a `&` that starts no reference in an attribute", "write it as `&amp;`"));
+            };
+            out.push_str(&markup::entity(body).ok_or_else(|| self.unknown_entity(body, self.span()))?);
+            rest = &rest[at + body.len() + 2..];
+        }
+        out.push_str(rest);
+        Ok(out)
+    }
+
+    fn text(&self, element: Option<&mut Element>, text: &str) -> Result<(), Diagnostic> {
+        match element {
+            Some(element) => element.text.push_str(text),
+            None if text.trim().is_empty() => {}
+            None => {
+                let found = self.source.text().get(self.start..).unwrap_or_default();
+                let span = self.line_from(self.start + found.len() - found.trim_start().len());
+                return Err(self.syntax(
+                    span,
+                    "text outside of the root element",
+                    "the file may be a log with XML in it: give the XML alone",
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_limits(&self, depth: usize, elements: usize, span: Span) -> Result<(), Diagnostic> {
+        if depth > MAX_DEPTH {
+            return Err(self.too_much("ingest/too-deep", &format!("the XML is nested more than {MAX_DEPTH} levels deep"), span));
+        }
+        if elements > MAX_ELEMENTS {
+            return Err(self.too_much("ingest/too-large", &format!("the XML has more than {MAX_ELEMENTS} elements"), span));
+        }
+        Ok(())
+    }
+
+    fn too_much(&self, code: &'static str, message: &str, span: Span) -> Diagnostic {
+        Diagnostic::error(code, message)
+            .label(self.source, span, "here")
+            .help("a report of tests is smaller: check which file this is, or split it")
+    }
+
+    fn doctype(&self) -> Diagnostic {
+        Diagnostic::error("ingest/doctype", "the XML has a document type, which is refused: entities of its own could blow it up")
+            .label(self.source, self.span(), "document type")
+            .help("no test tool writes one: remove the `<!DOCTYPE ...>`")
+    }
+
+    fn no_root(&self) -> Diagnostic {
+        Diagnostic::error("ingest/xml-syntax", "the XML has no root element")
+            .label(self.source, last_char(self.source.text()), "ends here")
+            .help("the tool that writes it may have stopped before it did")
+    }
+
+    fn truncated(&self, open: &Element) -> Diagnostic {
+        Diagnostic::error("ingest/truncated", format!("the XML ends before `<{}>` is closed", open.name))
+            .label(self.source, last_char(self.source.text()), "ends here")
+            .label(self.source, open.span, "this is never closed")
+            .help("the download or copy was cut off, or the test run was killed while it wrote: get the whole file")
+    }
+
+    fn unknown_entity(&self, name: &str, span: Span) -> Diagnostic {
+        self.syntax(
+            span,
+            &format!("the unknown entity `&{};`", name.escape_debug()),
+            "XML knows `&lt; &gt; &amp; &quot; &apos;` and character numbers",
+        )
+    }
+
+    fn syntax(&self, span: Span, what: &str, help: &str) -> Diagnostic {
+        Diagnostic::error("ingest/xml-syntax", format!("this is not valid XML: {what}")).label(self.source, span, what).help(help)
+    }
+
+    fn attribute_error(&self, error: &AttrError) -> Diagnostic {
+        let words = match error {
+            AttrError::ExpectedEq(_) => "an attribute without `=`",
+            AttrError::ExpectedValue(_) => "an attribute without a value",
+            AttrError::UnquotedValue(_) => "an attribute without quotes",
+            AttrError::ExpectedQuote(..) => "an attribute without its closing quote",
+            AttrError::Duplicated(..) => "an attribute given twice",
+        };
+        self.syntax(self.span(), words, "write the report again with a recent version of the tool")
+    }
+
+    fn error(&self, error: &Error) -> Diagnostic {
+        let span = self.line_from(self.position(self.reader.error_position()));
+        match error {
+            Error::Syntax(syntax) => Diagnostic::error("ingest/truncated", format!("the XML ends too soon: {syntax}"))
+                .label(self.source, span, "begins here and never ends")
+                .help("the download or copy was cut off, or the test run was killed while it wrote: get the whole file"),
+            Error::IllFormed(IllFormedError::MismatchedEndTag { expected, found }) => self.syntax(
+                span,
+                &format!("`</{found}>` where `</{expected}>` should be"),
+                "the file may be two reports run together, or cut off in between",
+            ),
+            Error::IllFormed(IllFormedError::UnclosedReference) => {
+                self.syntax(span, "a `&` that starts no reference", "write it as `&amp;`")
+            }
+            Error::Escape(EscapeError::UnrecognizedEntity(_, name)) => self.unknown_entity(name, span),
+            Error::InvalidAttr(error) => self.attribute_error(error),
+            other => self.syntax(span, &other.to_string(), "write the report again with a recent version of the tool"),
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! From the results of a run to its report.
+
+use super::finding::Finding;
+use crate::clock::Timestamp;
+use crate::diag::{Diagnostic, Diagnostics};
+use crate::model::Git;
+use crate::pipeline::Pipeline;
+use crate::session::{CaseResult, ErrorSummary, RunResult};
+use crate::walk::Status;
+use serde::Serialize;
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+
+/// Everything the report of a run says. Serialises as `rca.json`.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// The version of this shape.
+    pub schema_version: u32,
+    /// The run's id.
+    pub run: String,
+    /// The pipeline's name.
+    pub pipeline: String,
+    /// How the run ended.
+    pub status: Status,
+    /// The launch.
+    pub launch: LaunchReport,
+    /// How many cases there are of each kind.
+    pub totals: Totals,
+    /// The causes found, those with most cases first.
+    pub causes: Vec<Cause>,
+    /// The cases, in the order of the launch.
+    pub cases: Vec<CaseReport>,
+}
+
+/// The launch, as far as the report shows it.
+#[derive(Clone, Debug, Serialize)]
+pub struct LaunchReport {
+    /// Its id.
+    pub run_id: String,
+    /// Its name.
+    pub name: String,
+    /// Its number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub number: Option<i64>,
+    /// When it began.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub started_at: Option<Timestamp>,
+    /// What it ran: tests by outcome.
+    pub totals: BTreeMap<String, u64>,
+    /// Versions, lanes, clusters.
+    pub attributes: BTreeMap<String, String>,
+    /// What was checked out.
+    pub git: Git,
+    /// What reading it left out or cut.
+    pub notes: Vec<String>,
+}
+
+/// Cases by outcome.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Totals {
+    /// All.
+    pub cases: usize,
+    /// Walked to the end.
+    pub done: usize,
+    /// Failed on the way.
+    pub error: usize,
+    /// By category.
+    pub by_category: BTreeMap<String, usize>,
+    /// By defect type.
+    pub by_defect_type: BTreeMap<String, usize>,
+}
+
+/// One cause with the cases that share it.
+#[derive(Clone, Debug, Serialize)]
+pub struct Cause {
+    /// What went wrong, from its surest case.
+    pub finding: Finding,
+    /// The ids of its cases, in the order of the launch.
+    pub cases: Vec<String>,
+}
+
+/// One case.
+#[derive(Clone, Debug, Serialize)]
+pub struct CaseReport {
+    /// Its id.
+    pub case: String,
+    /// The test's name.
+    pub name: String,
+    /// What the test stands in.
+    pub suite: String,
+    /// How its walk ended.
+    pub status: Status,
+    /// Its status in the store.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub case_status: Option<String>,
+    /// What was found.
+    pub finding: Finding,
+    /// The path it took, by node codes where there are any.
+    pub path: Vec<String>,
+    /// The rule that chose each turn, and why.
+    pub turns: Vec<Turn>,
+    /// The counters taken.
+    pub loops: BTreeMap<String, i64>,
+    /// What edges added to the walk's context.
+    pub context: Map<String, Value>,
+    /// Why its walk failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<ErrorSummary>,
+}
+
+/// One turn of a walk.
+#[derive(Clone, Debug, Serialize)]
+pub struct Turn {
+    /// The node left.
+    pub node: String,
+    /// The edge taken.
+    pub edge: String,
+    /// Why.
+    pub because: String,
+}
+
+/// Builds the report of a run. What a summary script returned that is no finding is reported beside it.
+pub fn build(result: &RunResult) -> (Report, Diagnostics) {
+    let mut found = Diagnostics::new();
+    let cases: Vec<CaseReport> = result.cases.iter().map(|case| case_report(result, case, &mut found)).collect();
+    let launch = &result.launch;
+    let report = Report {
+        schema_version: 1,
+        run: result.run.clone(),
+        pipeline: result.pipeline().name.value.clone(),
+        status: result.status,
+        launch: LaunchReport {
+            run_id: launch.run_id.clone(),
+            name: launch.name.clone(),
+            number: launch.number,
+            started_at: launch.started_at,
+            totals: launch.totals.clone(),
+            attributes: launch.attributes.clone(),
+            git: launch.git.clone(),
+            notes: launch.notes.clone(),
+        },
+        totals: totals(&cases),
+        causes: causes(&cases),
+        cases,
+    };
+    (report, found)
+}
+
+fn case_report(result: &RunResult, case: &CaseResult, found: &mut Diagnostics) -> CaseReport {
+    let finding = match &case.finding {
+        None => Finding::default(),
+        Some(value) => serde_json::from_value(value.clone()).unwrap_or_else(|error| {
+            let message = format!("the summary of case `{}` is no finding: {error}", case.case.id);
+            found.push(Diagnostic::warning("report/finding", message));
+            Finding::default()
+        }),
+    };
+    if let Some(trouble) = &case.trouble {
+        found.push(Diagnostic { severity: crate::diag::Severity::Warning, ..Diagnostic::clone(trouble) });
+    }
+    let turn = |visit: &crate::walk::Visit| Turn {
+        node: visit.node.to_string(),
+        edge: visit.edge.to_string(),
+        because: visit.because.to_string(),
+    };
+    CaseReport {
+        case: case.case.id.clone(),
+        name: case.case.name.clone(),
+        suite: case.case.suite.clone(),
+        status: case.state.status,
+        case_status: case.case_status.clone(),
+        finding,
+        path: case.state.path.iter().map(|node| code(result.pipeline(), node)).collect(),
+        turns: case.state.history.iter().map(turn).collect(),
+        loops: case.state.loops.clone(),
+        context: case.state.context.clone(),
+        error: case.error(),
+    }
+}
+
+fn code(pipeline: &Pipeline, node: &str) -> String {
+    let code = pipeline.node(node).and_then(|ix| pipeline.at(ix).code.as_ref());
+    code.map_or_else(|| node.to_owned(), |code| code.value.clone())
+}
+
+fn totals(cases: &[CaseReport]) -> Totals {
+    let mut totals = Totals { cases: cases.len(), ..Totals::default() };
+    for case in cases {
+        match case.status {
+            Status::Done => totals.done += 1,
+            Status::Error => totals.error += 1,
+            Status::Running | Status::Paused => {}
+        }
+        for (value, counts) in
+            [(&case.finding.category, &mut totals.by_category), (&case.finding.defect_type, &mut totals.by_defect_type)]
+        {
+            if !value.is_empty() {
+                *counts.entry(value.clone()).or_default() += 1;
+            }
+        }
+    }
+    totals
+}
+
+/// Groups cases by cause: those with most cases first, then in the order of the launch. Each cause speaks with the words
+/// of its surest case.
+fn causes(cases: &[CaseReport]) -> Vec<Cause> {
+    let mut groups: Vec<(&str, Vec<&CaseReport>)> = Vec::new();
+    for case in cases.iter().filter(|case| !case.finding.cause.is_empty()) {
+        match groups.iter_mut().find(|(key, _)| *key == case.finding.cause) {
+            Some((_, group)) => group.push(case),
+            None => groups.push((&case.finding.cause, vec![case])),
+        }
+    }
+    groups.sort_by_key(|(_, group)| std::cmp::Reverse(group.len()));
+    let sure = |case: &CaseReport| case.finding.confidence.unwrap_or(0.0);
+    groups
+        .into_iter()
+        .map(|(_, group)| {
+            let best = group.iter().copied().reduce(|best, case| if sure(case) > sure(best) { case } else { best });
+            let finding = best.map(|case| case.finding.clone()).unwrap_or_default();
+            Cause { finding, cases: group.iter().map(|case| case.case.clone()).collect() }
+        })
+        .collect()
+}

@@ -1,0 +1,157 @@
+//! The report as Markdown.
+
+use super::build::{CaseReport, Cause, Report};
+use crate::walk::Status;
+use std::fmt::Write as _;
+
+/// `report.md`: totals, a table of all cases, a section per cause, and how each case was decided.
+pub fn markdown(report: &Report) -> String {
+    let mut out = String::new();
+    head(report, &mut out);
+    table(report, &mut out);
+    if !report.causes.is_empty() {
+        out.push_str("\n## Root causes\n");
+        for (index, cause) in report.causes.iter().enumerate() {
+            cause_section(index + 1, cause, report, &mut out);
+        }
+    }
+    out.push_str("\n## How each case was decided\n");
+    for case in &report.cases {
+        decisions(case, &mut out);
+    }
+    out
+}
+
+fn head(report: &Report, out: &mut String) {
+    let launch = &report.launch;
+    let number = launch.number.map_or(String::new(), |number| format!(" #{number}"));
+    let _ = writeln!(out, "# Root causes of {}{number}\n", line(&launch.name));
+    let _ =
+        writeln!(out, "- Launch: `{}`{}", launch.run_id, launch.started_at.map_or(String::new(), |at| format!(", began {at}")));
+    let _ = writeln!(out, "- Run: `{}` of `{}`", report.run, report.pipeline);
+    let totals = &report.totals;
+    let _ = write!(out, "- Failures: {}", totals.cases);
+    if totals.error > 0 {
+        let _ = write!(out, ", of which {} could not be walked to the end", totals.error);
+    }
+    let _ = writeln!(out, "; causes: {}", report.causes.len());
+    if !launch.totals.is_empty() {
+        let parts: Vec<String> = launch.totals.iter().map(|(what, count)| format!("{count} {what}")).collect();
+        let _ = writeln!(out, "- Tests: {}", parts.join(", "));
+    }
+    for (title, counts) in [("By category", &totals.by_category), ("By defect type", &totals.by_defect_type)] {
+        if !counts.is_empty() {
+            let mut counts: Vec<_> = counts.iter().collect();
+            counts.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
+            let parts: Vec<String> = counts.iter().map(|(what, count)| format!("{what} {count}")).collect();
+            let _ = writeln!(out, "- {title}: {}", parts.join(", "));
+        }
+    }
+    if let Some(branch) = &launch.git.branch {
+        let _ =
+            writeln!(out, "- Branch: `{branch}`{}", launch.git.commit.as_ref().map_or(String::new(), |c| format!(" at `{c}`")));
+    }
+    for note in &launch.notes {
+        let _ = writeln!(out, "- Note: {}", line(note));
+    }
+}
+
+fn table(report: &Report, out: &mut String) {
+    out.push_str("\n| Case | Test | Category | Defect | Component | Confidence | Path | What next |\n");
+    out.push_str("| --- | --- | --- | --- | --- | --- | --- | --- |\n");
+    for case in &report.cases {
+        let finding = &case.finding;
+        let next = match &case.error {
+            Some(error) => format!("stopped at {}: {}", error.node, error.message),
+            None => finding.next_steps.first().cloned().unwrap_or_default(),
+        };
+        let cells = [
+            &case.case,
+            &case.name,
+            &finding.category,
+            &finding.defect_type,
+            &finding.component,
+            &confidence(finding.confidence),
+            &case.path.join(" "),
+            &next,
+        ];
+        let cells: Vec<String> = cells.into_iter().map(|text| line(text)).collect();
+        let _ = writeln!(out, "| {} |", cells.join(" | "));
+    }
+}
+
+fn cause_section(number: usize, cause: &Cause, report: &Report, out: &mut String) {
+    let finding = &cause.finding;
+    let _ = writeln!(out, "\n### {number}. {}\n", line(&finding.title));
+    let defect = if finding.defect_name.is_empty() {
+        finding.defect_type.clone()
+    } else {
+        format!("{} ({})", finding.defect_name, finding.defect_type)
+    };
+    let parts = [("Defect", defect), ("Category", finding.category.clone()), ("Component", finding.component.clone())];
+    let parts: Vec<String> =
+        parts.iter().filter(|(_, text)| !text.is_empty()).map(|(what, text)| format!("{what}: {text}")).collect();
+    let _ = writeln!(out, "{}; confidence {}.\n", parts.join("; "), confidence(finding.confidence));
+    if !finding.summary.is_empty() {
+        let _ = writeln!(out, "{}\n", quote(&finding.summary));
+    }
+    let names: Vec<String> = cause.cases.iter().map(|id| format!("`{id}` {}", line(name_of(report, id)))).collect();
+    list("Cases", &names, out);
+    list("Evidence", &finding.evidence, out);
+    list("Missing", &finding.gaps, out);
+    list("Keep in mind", &finding.advisories, out);
+    list("What next", &finding.next_steps, out);
+}
+
+fn decisions(case: &CaseReport, out: &mut String) {
+    let _ = writeln!(out, "\n### `{}` {}\n", case.case, line(&case.name));
+    for (index, turn) in case.turns.iter().enumerate() {
+        let code = case.path.get(index).filter(|code| **code != turn.node);
+        let node = code.map_or_else(|| turn.node.clone(), |code| format!("{code} {}", turn.node));
+        let _ = writeln!(out, "{}. {node}: {} because {}", index + 1, turn.edge, line(&turn.because));
+    }
+    match (&case.error, case.status) {
+        (Some(error), _) => {
+            let _ = writeln!(out, "\nStopped at {} ({}): {}", error.node, error.kind, line(&error.message));
+        }
+        (None, Status::Paused | Status::Running) => out.push_str("\nNot finished.\n"),
+        _ => {}
+    }
+}
+
+fn list(title: &str, items: &[String], out: &mut String) {
+    if items.is_empty() {
+        return;
+    }
+    let _ = writeln!(out, "{title}:\n");
+    for item in items {
+        let _ = writeln!(out, "- {}", line(item));
+    }
+    out.push('\n');
+}
+
+fn name_of<'r>(report: &'r Report, id: &str) -> &'r str {
+    report.cases.iter().find(|case| case.case == id).map_or("", |case| &case.name)
+}
+
+/// A confidence as people read it.
+pub fn confidence(confidence: Option<f64>) -> String {
+    confidence.map_or("n/a".into(), |value| format!("{value:.2}"))
+}
+
+/// A text on one line, with what Markdown would take for markup escaped.
+fn line(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.split_whitespace().collect::<Vec<_>>().join(" ").chars() {
+        if matches!(c, '\\' | '`' | '*' | '_' | '<' | '>' | '[' | ']' | '#' | '|') {
+            out.push('\\');
+        }
+        out.push(c);
+    }
+    out
+}
+
+/// A text of several lines as a quotation, so that nothing in it becomes structure.
+fn quote(text: &str) -> String {
+    text.lines().map(|text| format!("> {}", line(text))).collect::<Vec<_>>().join("\n")
+}

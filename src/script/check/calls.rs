@@ -1,0 +1,301 @@
+//! The pass over calls: operators, functions of this script and of imported ones, closures, and what is known of the rest.
+
+use super::findings;
+use super::flow::{Env, Flow, Frame, THIS, declare};
+use super::reads::is_whole;
+use super::script::{Callable, Function, Script};
+use super::stock::{self, Given, Over};
+use super::types::{Class, Type, Value};
+use rhai::{Expr, FnCallExpr, Position};
+use std::rc::Rc;
+
+/// How many named functions deep calls are followed.
+const MAX_CALLS: usize = 3;
+
+/// How many functions and closures deep calls are followed.
+const MAX_FRAMES: usize = 8;
+
+impl<'a> Flow<'a> {
+    /// `name(arguments)` and operators.
+    pub(super) fn call(&mut self, call: &FnCallExpr, at: Position, env: &mut Env<'a>) -> Value<'a> {
+        if !call.namespace.is_empty() {
+            return self.module_call(call, at, env);
+        }
+        match (call.name.as_str(), call.args.as_slice()) {
+            ("==" | "!=" | "<" | "<=" | ">" | ">=", [left, right]) if call.op_token.is_some() => {
+                let ordered = !matches!(call.name.as_str(), "==" | "!=");
+                self.comparison(left, right, ordered, at, env)
+            }
+            ("contains", [list, item]) if self.script().function("contains", 2).is_none() => {
+                let list_value = self.expr(list, env);
+                self.contains(&list_value, Some(list), item, at, env)
+            }
+            ("curry", [function, captured @ ..]) => {
+                let mut value = self.expr(function, env);
+                let captured: Vec<_> = captured.iter().map(|arg| self.expr(arg, env)).collect();
+                if let Some(function) = &mut value.function {
+                    function.captured.extend(captured);
+                }
+                value
+            }
+            ("Fn", [Expr::StringConstant(name, _)]) => self.pointer(name, at),
+            ("call", [function, args @ ..]) => {
+                let function = self.expr(function, env);
+                self.call_pointer(&function, args, at, env)
+            }
+            (name, args) if call.op_token.is_some() => self.operator(name, args, at, env),
+            (name, args) => {
+                let script = self.script();
+                if let Some(function) = script.function(name, args.len()).cloned() {
+                    return self.follow_call(script, function, None, args, at, env);
+                }
+                match args.split_first() {
+                    Some((first, rest)) => {
+                        let first = self.expr(first, env);
+                        self.native(name, &first, rest, at, env)
+                    }
+                    None => Value::unknown(at),
+                }
+            }
+        }
+    }
+
+    /// `receiver.name(arguments)`
+    pub(super) fn method(&mut self, receiver: &Value<'a>, call: &FnCallExpr, at: Position, env: &mut Env<'a>) -> Value<'a> {
+        let (name, args) = (call.name.as_str(), call.args.as_slice());
+        if name == "call" && receiver.function.is_some() {
+            return self.call_pointer(receiver, args, at, env);
+        }
+        let script = self.script();
+        if let Some(function) = script.function(name, args.len()).cloned() {
+            return self.follow_call(script, function, Some(receiver.clone()), args, at, env);
+        }
+        if let ("contains", [item]) = (name, args) {
+            return self.contains(receiver, None, item, at, env);
+        }
+        self.native(name, receiver, args, at, env)
+    }
+
+    fn module_call(&mut self, call: &FnCallExpr, at: Position, env: &mut Env<'a>) -> Value<'a> {
+        if let [alias] = call.namespace.path.as_slice()
+            && let Some(path) = self.script().import(&alias.name).map(str::to_owned)
+            && let Some(script) = self.module(&path)
+            && let Some(function) = script.function(&call.name, call.args.len()).cloned()
+        {
+            return self.follow_call(script, function, None, &call.args, at, env);
+        }
+        self.use_all(&call.args, env);
+        Value::unknown(at)
+    }
+
+    fn module(&mut self, path: &str) -> Option<Rc<Script<'a>>> {
+        if !self.scripts.contains_key(path) {
+            let found = (self.modules)(path).map(|unit| Rc::new(Script::new(unit)));
+            self.scripts.insert(path.to_owned(), found);
+        }
+        self.scripts.get(path).cloned().flatten()
+    }
+
+    fn comparison(&mut self, left: &Expr, right: &Expr, ordered: bool, at: Position, env: &mut Env<'a>) -> Value<'a> {
+        let (left_value, right_value) = (self.expr(left, env), self.expr(right, env));
+        self.used(&left_value);
+        self.used(&right_value);
+        self.compare(&left_value, &right_value, ordered, at);
+        if !ordered {
+            self.compare_literal(&left_value, right);
+            self.compare_literal(&right_value, left);
+        }
+        Value::new(Type::Bool, at)
+    }
+
+    /// `item in list`, `list.contains(item)`; `literal` is the list where it is written out.
+    fn contains(&mut self, list: &Value<'a>, literal: Option<&Expr>, item: &Expr, at: Position, env: &mut Env<'a>) -> Value<'a> {
+        let value = self.expr(item, env);
+        self.used(&value);
+        match (list.ty.class(), item) {
+            (Some(Class::List), _) => {
+                if let Some(Expr::Array(items, _)) = literal {
+                    for expr in items.iter().filter(|expr| expr.is_constant()) {
+                        let known = self.expr(expr, env);
+                        self.compare(&value, &known, false, at);
+                        self.compare_literal(&value, expr);
+                    }
+                } else {
+                    let known = list.item(list.at);
+                    self.compare(&value, &known, false, at);
+                    self.compare_literal(&known, item);
+                }
+            }
+            // Asking whether a field is there reads it, and it need not be one that the schema knows.
+            (class, Expr::StringConstant(name, name_at))
+                if class == Some(Class::Map) || class.is_none() && list.path().is_some_and(is_whole) =>
+            {
+                let ty = list.ty.shape().and_then(|shape| shape.field(name)).map_or(Type::Unknown, |field| Type::of(&field.kind));
+                let field = list.part(ty, &format!(".{name}"), *name_at);
+                self.read(&field);
+            }
+            _ => self.used(list),
+        }
+        Value::new(Type::Bool, at)
+    }
+
+    fn operator(&mut self, name: &str, args: &[Expr], at: Position, env: &mut Env<'a>) -> Value<'a> {
+        let values: Vec<_> = args.iter().map(|arg| self.expr(arg, env)).collect();
+        for value in &values {
+            self.used(value);
+        }
+        let all = |class| values.iter().all(|value| value.ty.class() == Some(class));
+        let any = |class| values.iter().any(|value| value.ty.class() == Some(class));
+        let ty = match (name, values.len()) {
+            ("!", 1) => Type::Bool,
+            // Adding anything to a string makes a string.
+            ("+", 2) if any(Class::Text) => Type::Text,
+            ("+" | "-", 1) | ("+" | "-" | "*" | "/" | "%" | "**", 2) if all(Class::Number) => Type::Number,
+            _ => Type::Unknown,
+        };
+        Value::new(ty, at)
+    }
+
+    fn follow_call(
+        &mut self,
+        script: Rc<Script<'a>>,
+        function: Rc<Function>,
+        this: Option<Value<'a>>,
+        args: &[Expr],
+        at: Position,
+        env: &mut Env<'a>,
+    ) -> Value<'a> {
+        let values = args.iter().map(|arg| self.expr(arg, env)).collect();
+        let named = function.name.clone();
+        self.follow(Callable { script, function, captured: Vec::new() }, this, values, at, Some(named))
+    }
+
+    fn call_pointer(&mut self, pointer: &Value<'a>, args: &[Expr], at: Position, env: &mut Env<'a>) -> Value<'a> {
+        let Some(function) = pointer.function.clone() else {
+            self.use_all(args, env);
+            return Value::unknown(at);
+        };
+        let values = args.iter().map(|arg| self.expr(arg, env)).collect();
+        self.follow(function, None, values, at, None)
+    }
+
+    /// The body of a function with values for its parameters; `named` if diagnostics should show the call.
+    pub(super) fn follow(
+        &mut self,
+        callable: Callable<'a>,
+        this: Option<Value<'a>>,
+        values: Vec<Value<'a>>,
+        at: Position,
+        named: Option<String>,
+    ) -> Value<'a> {
+        let Callable { script, function, captured } = callable;
+        let depth = self.frames.iter().filter(|frame| frame.call.is_some()).count();
+        let again = self.frames.iter().any(|frame| Rc::ptr_eq(&frame.function, &function));
+        if again || self.frames.len() >= MAX_FRAMES || (named.is_some() && depth >= MAX_CALLS) {
+            values.iter().chain(this.iter()).for_each(|value| self.used(value));
+            return Value::unknown(at);
+        }
+        let mut env = Env::new();
+        let this = this.unwrap_or_else(|| Value::unknown(at));
+        declare(&mut env, &function, THIS, this);
+        let mut values = captured.into_iter().chain(values);
+        for param in &function.params {
+            declare(&mut env, &function, param, values.next().unwrap_or_else(|| Value::unknown(at)));
+        }
+        let call = named.map(|name| (self.place(at), name));
+        self.frames.push(Frame { script, function: function.clone(), call, inner: true, returns: Vec::new() });
+        let result = self.block(&function.body, &mut env);
+        let returns = self.frames.pop().map(|frame| frame.returns).unwrap_or_default();
+        returns.iter().fold(result, Value::or).seen(at)
+    }
+
+    /// A function that is no script, called on or with `first`.
+    fn native(&mut self, name: &str, first: &Value<'a>, rest: &[Expr], at: Position, env: &mut Env<'a>) -> Value<'a> {
+        let params = rest.len() + 1;
+        if first.frozen
+            && matches!(first.ty.class(), Some(Class::List | Class::Map))
+            && stock::changes(name)
+            && let Some(path) = first.path()
+        {
+            let found = findings::written(&self.place(at), path, "changes what it is called on");
+            self.report(found);
+        }
+        if let ("get", [Expr::StringConstant(key, key_at)]) | ("get_or", [Expr::StringConstant(key, key_at), _]) = (name, rest) {
+            self.use_all(rest, env);
+            return self.get(first, key, *key_at, at);
+        }
+        self.used(first);
+        if let Some(given) = stock::given(name, params).filter(|_| first.ty.class() != Some(Class::Map)) {
+            return self.taken_apart(given, first, rest, at, env);
+        }
+        let mut item_seen = false;
+        for arg in rest {
+            let value = self.expr(arg, env);
+            match &value.function {
+                Some(function) => {
+                    item_seen = true;
+                    self.over_items(name, first, function.clone(), at);
+                }
+                None => self.used(&value),
+            }
+        }
+        match stock::over_items(name).filter(|_| item_seen) {
+            Some(Over::Items) => first.copied(at),
+            Some(Over::Item) => first.item_or_unit(at),
+            Some(Over::Bool) => Value::new(Type::Bool, at),
+            _ => Value::new(stock::result(name, params, first.ty), at),
+        }
+    }
+
+    /// A function is handed to a native one, which may call it for the items of a list.
+    fn over_items(&mut self, name: &str, list: &Value<'a>, function: Callable<'a>, at: Position) {
+        let item = if list.ty.class() == Some(Class::Map) { Value::unknown(at) } else { list.item(at) };
+        let number = Value::new(Type::Number, at);
+        let (this, values) = if stock::accumulates(name) {
+            (None, vec![Value::unknown(at), item, number])
+        } else if stock::takes_pairs(name) {
+            (None, vec![item.clone(), item])
+        } else if stock::takes_others(name) {
+            (None, vec![item])
+        } else if stock::over_items(name).is_some() {
+            match function.open_params() {
+                0 => (Some(item), Vec::new()),
+                1 => (None, vec![item]),
+                _ => (None, vec![item, number]),
+            }
+        } else {
+            (None, Vec::new())
+        };
+        self.follow(function, this, values, at, None);
+    }
+
+    /// A host function that returns items or fields of a list; the field is named by a literal or not known.
+    fn taken_apart(&mut self, given: Given, list: &Value<'a>, rest: &[Expr], at: Position, env: &mut Env<'a>) -> Value<'a> {
+        if let [Expr::StringConstant(name, name_at)] = rest {
+            let item = list.item(at);
+            let field = self.key(&item, name, *name_at);
+            self.read(&field);
+        } else {
+            self.use_all(rest, env);
+        }
+        match given {
+            Given::Items => list.copied(at),
+            Given::Item => list.item_or_unit(at),
+            Given::Fields => Value::new(Type::List, at),
+        }
+    }
+
+    /// `object.get("key")` and `get_or(object, "key", default)` ask for a field that need not be there.
+    fn get(&mut self, object: &Value<'a>, key: &str, key_at: Position, at: Position) -> Value<'a> {
+        let field = object.part(Type::Unknown, &format!(".{key}"), key_at);
+        self.read(&field);
+        Value { frozen: false, ..field.seen(at) }
+    }
+
+    fn use_all(&mut self, args: &[Expr], env: &mut Env<'a>) {
+        for arg in args {
+            let value = self.expr(arg, env);
+            self.used(&value);
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! The findings in words, each with a label on the token it is about, each reported once.
+
+use super::types::{Class, Type, Value};
+use crate::diag::{Diagnostic, Diagnostics, Source, Span, did_you_mean};
+use crate::script::fault;
+use std::collections::BTreeSet;
+
+/// A place in a script.
+#[derive(Clone, Debug)]
+pub(super) struct Place {
+    pub(super) source: Source,
+    pub(super) span: Span,
+}
+
+/// Collects findings.
+#[derive(Default)]
+pub(super) struct Findings {
+    seen: BTreeSet<(String, String, Span)>,
+    list: Diagnostics,
+}
+
+impl Findings {
+    /// Adds a finding unless the same was found at the same place; `frames` are the calls that led there.
+    pub(super) fn add(&mut self, mut diagnostic: Diagnostic, frames: &[(Place, String)]) {
+        let Some(primary) = diagnostic.primary() else { return };
+        if self.seen.insert((diagnostic.code.to_string(), primary.source.name().to_owned(), primary.span)) {
+            for (place, name) in frames.iter().rev() {
+                diagnostic = diagnostic.label(&place.source, place.span, format!("`{name}` is called here"));
+            }
+            self.list.push(diagnostic);
+        }
+    }
+
+    /// All of them.
+    pub(super) fn into_list(self) -> Diagnostics {
+        self.list
+    }
+}
+
+/// A side of a comparison.
+pub(super) struct Side<'v, 'a> {
+    pub(super) value: &'v Value<'a>,
+    pub(super) class: Class,
+    pub(super) span: Span,
+}
+
+impl Side<'_, '_> {
+    /// `` `artifact.confidence` is a number `` or `a number`.
+    fn says(&self) -> Option<String> {
+        self.value.path().map(|path| format!("`{path}` is {}", self.class.name()))
+    }
+}
+
+/// Values of two kinds are compared.
+pub(super) fn compared(place: &Place, left: &Side<'_, '_>, right: &Side<'_, '_>) -> Diagnostic {
+    let (says, other) = match (left.says(), right.says()) {
+        (Some(says), _) => (says, right),
+        (None, Some(says)) => (says, left),
+        (None, None) => (format!("this is {}", left.class.name()), right),
+    };
+    let message = format!("{says} and cannot be compared with {}", other.class.name());
+    Diagnostic::error(fault::COMPARE_TYPES, message)
+        .label(&place.source, place.span, "compares values of different types")
+        .label(&place.source, left.span, left.class.name())
+        .label(&place.source, right.span, right.class.name())
+        .maybe_help(compare_help(place, left, right))
+}
+
+fn compare_help(place: &Place, left: &Side<'_, '_>, right: &Side<'_, '_>) -> Option<String> {
+    let has = |class| left.class == class || right.class == class;
+    let side = |class| if left.class == class { left } else { right };
+    if has(Class::Number) && has(Class::Text) {
+        let literal = place.source.slice(side(Class::Text).span).trim_matches(['"', '`', '\'']);
+        return Some(match literal.parse::<f64>() {
+            Ok(_) => format!("write the number without quotes: `{literal}`"),
+            Err(_) => "`parse_number(text)` reads a number out of a text".to_owned(),
+        });
+    }
+    if has(Class::Unit) {
+        return Some("whether there is a value is asked with `== ()` and `!= ()`".to_owned());
+    }
+    if has(Class::Bool) {
+        return side(Class::Bool).value.path().map(|path| format!("a bool is a condition by itself: `{path}` or `!{path}`"));
+    }
+    has(Class::List).then(|| "compare its length, `.len()`, or one of its items".to_owned())
+}
+
+/// Values without an order are compared by order.
+pub(super) fn unordered(place: &Place, side: &Side<'_, '_>) -> Diagnostic {
+    let says = side.says().unwrap_or_else(|| format!("this is {}", side.class.name()));
+    let help = match side.class {
+        Class::List => Some("compare its length: `.len()`"),
+        Class::Unit => Some("whether there is a value is asked with `== ()` and `!= ()`"),
+        _ => None,
+    };
+    Diagnostic::error(fault::COMPARE_TYPES, format!("{says}, and that has no order"))
+        .label(&place.source, place.span, "compares by order")
+        .label(&place.source, side.span, side.class.name())
+        .maybe_help(help.map(str::to_owned))
+}
+
+/// A text field is compared with a text that it never is.
+pub(super) fn never(place: &Place, value: &Value<'_>, literal: &str, one_of: &[String]) -> Diagnostic {
+    let subject = value.path().map_or_else(|| "this value".to_owned(), |path| format!("`{path}`"));
+    let help = did_you_mean(literal, one_of.iter().map(String::as_str));
+    Diagnostic::error("rule/enum-value", format!("{subject} is never \"{literal}\""))
+        .label(&place.source, place.span, "not one of its values")
+        .maybe_help(help.or_else(|| Some(format!("it is one of {}", one_of.join(", ")))))
+}
+
+/// A field is read that there is not.
+pub(super) fn no_field(place: &Place, value: &Value<'_>, name: &str) -> Diagnostic {
+    let Some(shape) = value.ty.shape() else { return list_field(place, value, name) };
+    let known = || shape.fields.iter().map(|field| field.name.as_str());
+    if value.path() == Some("vars") {
+        return Diagnostic::error("rule/unknown-var", format!("there is no var `{name}`"))
+            .label(&place.source, place.span, "not declared")
+            .help("declare it under `vars:` in the pipeline")
+            .maybe_help(did_you_mean(name, known()));
+    }
+    let subject = value.path().unwrap_or(&shape.name);
+    let what = if shape.name.is_empty() { "not a field".to_owned() } else { format!("not a field of the {}", shape.name) };
+    Diagnostic::error(fault::UNKNOWN_FIELD, format!("`{subject}` has no field `{name}`"))
+        .label(&place.source, place.span, what)
+        .maybe_help(did_you_mean(name, known()))
+}
+
+fn list_field(place: &Place, value: &Value<'_>, name: &str) -> Diagnostic {
+    let subject = value.path().map_or_else(|| "this".to_owned(), |path| format!("`{path}`"));
+    let has = matches!(value.ty.item(), Type::Of(_)) && value.ty.item().shape().is_some_and(|shape| shape.field(name).is_some());
+    let help = if has {
+        format!("its items have it: `[0].{name}`, or `.any(|item| item.{name} ...)`")
+    } else {
+        "read an item: `[0]`".into()
+    };
+    Diagnostic::error(fault::UNKNOWN_FIELD, format!("{subject} is a list and has no field `{name}`"))
+        .label(&place.source, place.span, "not a field of a list")
+        .help(help)
+}
+
+/// An input is changed.
+pub(super) fn written(place: &Place, path: &str, label: &str) -> Diagnostic {
+    Diagnostic::error("rule/writes-input", format!("`{path}` is read-only"))
+        .label(&place.source, place.span, label)
+        .help("inputs are never changed: return what should be different, or work on a value of your own")
+}

@@ -1,0 +1,270 @@
+//! The pass over statements.
+
+use super::chain::{Chain, Segment, flatten};
+use super::findings::{self, Findings, Place};
+use super::reads::{Reads, is_whole};
+use super::script::{Function, Script};
+use super::types::{Type, Value};
+use super::{Analysis, Input, Modules};
+use crate::diag::{Diagnostic, Span};
+use rhai::{ASTFlags, Expr, FlowControl, Position, Stmt, SwitchCasesCollection};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+/// The most expressions that are looked at for one function; past it the pass stops and keeps what it has.
+const MAX_EXPRESSIONS: u32 = 100_000;
+
+/// The names that a statement sees, innermost last.
+pub(super) type Env<'a> = Vec<(String, Value<'a>)>;
+
+/// The name under which a method sees what it is called on.
+pub(super) const THIS: &str = "this";
+
+/// A function being followed.
+pub(super) struct Frame<'a> {
+    pub(super) script: Rc<Script<'a>>,
+    pub(super) function: Rc<Function>,
+    /// Where it was called, if it was by a script that names it.
+    pub(super) call: Option<(Place, String)>,
+    /// Whether it was called by what is followed; then what it returns is not yet used.
+    pub(super) inner: bool,
+    pub(super) returns: Vec<Value<'a>>,
+}
+
+/// The pass.
+pub(super) struct Flow<'a> {
+    pub(super) modules: &'a Modules<'a>,
+    /// The scripts that were looked up, by path.
+    pub(super) scripts: BTreeMap<String, Option<Rc<Script<'a>>>>,
+    pub(super) frames: Vec<Frame<'a>>,
+    /// The script that is followed while no frame is open.
+    script: Rc<Script<'a>>,
+    findings: Findings,
+    reads: Reads,
+    /// How many more expressions may be looked at.
+    pub(super) left: u32,
+}
+
+impl<'a> Flow<'a> {
+    /// A pass that starts in a script.
+    pub(super) fn new(script: Rc<Script<'a>>, modules: &'a Modules<'a>) -> Self {
+        Self {
+            modules,
+            scripts: BTreeMap::new(),
+            frames: Vec::new(),
+            script,
+            findings: Findings::default(),
+            reads: Reads::default(),
+            left: MAX_EXPRESSIONS,
+        }
+    }
+
+    /// Follows a function from its inputs.
+    pub(super) fn run(mut self, function: &Rc<Function>, inputs: &[Input<'a>]) -> Analysis {
+        let mut env = Env::new();
+        for (param, input) in function.params.iter().zip(inputs) {
+            declare(&mut env, function, param, Value::input(input.name, input.kind));
+        }
+        let script = self.script.clone();
+        self.frames.push(Frame { script, function: function.clone(), call: None, inner: false, returns: Vec::new() });
+        let result = self.block(&function.body, &mut env);
+        self.used(&result);
+        Analysis { diagnostics: self.findings.into_list(), reads: self.reads.into_list() }
+    }
+
+    /// The script being followed.
+    pub(super) fn script(&self) -> Rc<Script<'a>> {
+        self.frames.last().map_or_else(|| self.script.clone(), |frame| frame.script.clone())
+    }
+
+    /// A token of the script being followed.
+    pub(super) fn place(&self, at: Position) -> Place {
+        let unit = self.script().unit;
+        let (source, span) = unit.token(at).unwrap_or_else(|| unit.locate(Span::default()));
+        Place { source, span }
+    }
+
+    /// Reports a finding.
+    pub(super) fn report(&mut self, diagnostic: Diagnostic) {
+        let frames: Vec<_> = self.frames.iter().filter_map(|frame| frame.call.clone()).collect();
+        self.findings.add(diagnostic, &frames);
+    }
+
+    /// The value was read from the inputs.
+    pub(super) fn read(&mut self, value: &Value<'a>) {
+        let place = self.place(value.at);
+        self.reads.add(value, &place.source, place.span);
+    }
+
+    /// The value as a whole leaves what is followed: an input that is used whole is read whole. (Parts of inputs are noted
+    /// where they are taken.) A function may be called with anything.
+    pub(super) fn used(&mut self, value: &Value<'a>) {
+        if let Some(function) = &value.function {
+            self.follow(function.clone(), None, Vec::new(), value.at, None);
+        }
+        if value.origins.iter().any(|path| is_whole(path)) {
+            self.read(value);
+        }
+    }
+
+    /// Statements with names of their own, and the value of the last.
+    pub(super) fn block(&mut self, statements: &[Stmt], env: &mut Env<'a>) -> Value<'a> {
+        let outside = env.len();
+        let mut value = Value::unknown(Position::NONE);
+        for statement in statements {
+            value = self.statement(statement, env);
+        }
+        env.truncate(outside);
+        value
+    }
+
+    fn statement(&mut self, statement: &Stmt, env: &mut Env<'a>) -> Value<'a> {
+        let nothing = Value::unknown(statement.position());
+        match statement {
+            Stmt::Var(declaration, ..) => {
+                let value = self.expr(&declaration.1, env);
+                self.declare(env, &declaration.0.name, value);
+                nothing
+            }
+            Stmt::Expr(expr) => self.expr(expr, env),
+            Stmt::FnCall(call, at) => self.call(call, *at, env),
+            Stmt::Block(block) => self.block(block.statements(), env),
+            Stmt::Assignment(assignment) => {
+                self.assign(&assignment.1.lhs, &assignment.1.rhs, assignment.0.is_op_assignment(), env);
+                nothing
+            }
+            Stmt::If(parts, _) => {
+                self.condition(&parts.expr, env);
+                let then = self.block(parts.body.statements(), env);
+                let otherwise = self.block(parts.branch.statements(), env);
+                then.or(&otherwise)
+            }
+            Stmt::Switch(parts, at) => self.switch(&parts.0, &parts.1, *at, env),
+            Stmt::While(parts, at) | Stmt::Do(parts, _, at) => {
+                self.twice(parts, env, |flow, env| flow.condition(&parts.expr, env));
+                Value::unknown(*at)
+            }
+            Stmt::For(parts, at) => {
+                let (item, counter, parts) = &**parts;
+                let list = self.expr(&parts.expr, env);
+                self.used(&list);
+                let outside = env.len();
+                self.declare(env, &item.name, list.item(item.pos));
+                if let Some(counter) = counter {
+                    self.declare(env, &counter.name, Value::new(Type::Number, counter.pos));
+                }
+                self.twice(parts, env, |_, _| ());
+                env.truncate(outside);
+                Value::unknown(*at)
+            }
+            Stmt::TryCatch(parts, at) => {
+                self.block(parts.body.statements(), env);
+                let outside = env.len();
+                if let Expr::Variable(caught, _, at) = &parts.expr {
+                    self.declare(env, &caught.1, Value::unknown(*at));
+                }
+                self.block(parts.branch.statements(), env);
+                env.truncate(outside);
+                Value::unknown(*at)
+            }
+            Stmt::Return(expr, flags, at) => {
+                if let Some(expr) = expr {
+                    let value = self.expr(expr, env);
+                    match self.frames.last_mut() {
+                        Some(frame) if frame.inner && !flags.contains(ASTFlags::BREAK) => frame.returns.push(value),
+                        _ => self.used(&value),
+                    }
+                }
+                Value::unknown(*at)
+            }
+            Stmt::BreakLoop(expr, _, at) => {
+                if let Some(expr) = expr {
+                    self.condition(expr, env);
+                }
+                Value::unknown(*at)
+            }
+            // Imports were looked up before; sharing and exporting change nothing.
+            _ => nothing,
+        }
+    }
+
+    /// The body of a loop, as often as it takes for what is assigned at its end to reach its beginning.
+    fn twice(&mut self, parts: &FlowControl, env: &mut Env<'a>, mut each: impl FnMut(&mut Self, &mut Env<'a>)) {
+        for _ in 0..2 {
+            each(self, env);
+            self.block(parts.body.statements(), env);
+        }
+    }
+
+    fn switch(&mut self, on: &Expr, cases: &SwitchCasesCollection, at: Position, env: &mut Env<'a>) -> Value<'a> {
+        self.condition(on, env);
+        let mut result: Option<Value<'a>> = cases.def_case.is_none().then(|| Value::unknown(at));
+        for case in &cases.expressions {
+            self.condition(&case.lhs, env);
+            let value = self.expr(&case.rhs, env);
+            result = Some(result.map_or_else(|| value.clone(), |result| result.or(&value)));
+        }
+        result.unwrap_or_else(|| Value::unknown(at))
+    }
+
+    /// An expression whose value is used up.
+    pub(super) fn condition(&mut self, expr: &Expr, env: &mut Env<'a>) {
+        let value = self.expr(expr, env);
+        self.used(&value);
+    }
+
+    fn assign(&mut self, target: &Expr, value: &Expr, keeps_old: bool, env: &mut Env<'a>) {
+        let value = self.expr(value, env);
+        if let Expr::Variable(variable, ..) = target {
+            if let Some((_, known)) = env.iter_mut().rev().find(|(name, _)| *name == variable.1.as_str()) {
+                if !keeps_old {
+                    known.add_origins(&value);
+                }
+                known.function = None;
+            }
+            return;
+        }
+        self.used(&value);
+        if let Some(chain) = flatten(target) {
+            self.write(&chain, env);
+        }
+    }
+
+    /// The last segment of the chain is given a value.
+    fn write(&mut self, chain: &Chain<'_>, env: &mut Env<'a>) {
+        let mut value = self.expr(chain.root, env);
+        let Some((last, before)) = chain.segments.split_last() else { return };
+        for segment in before {
+            value = self.segment(&value, segment, env);
+        }
+        let (name, at) = match last {
+            Segment::Field { name, at } => (format!(".{name}"), *at),
+            Segment::Index { key: Expr::StringConstant(name, at) } => (format!(".{name}"), *at),
+            Segment::Index { key } => {
+                self.condition(key, env);
+                ("[]".to_owned(), key.start_position())
+            }
+            Segment::Call { .. } => return,
+        };
+        if value.frozen
+            && let Some(path) = value.path()
+        {
+            let found = findings::written(&self.place(at), &format!("{path}{name}"), "assigned here");
+            self.report(found);
+        }
+    }
+
+    fn declare(&mut self, env: &mut Env<'a>, name: &str, value: Value<'a>) {
+        if let Some(frame) = self.frames.last() {
+            declare(env, &frame.function, name, value);
+        }
+    }
+}
+
+/// Adds a name. Of a variable that is given other values later only where it comes from is kept.
+pub(super) fn declare<'a>(env: &mut Env<'a>, function: &Function, name: &str, mut value: Value<'a>) {
+    if function.reassigned.contains(name) {
+        value = Value { ty: Type::Unknown, frozen: false, function: None, ..value };
+    }
+    env.push((name.to_owned(), value));
+}

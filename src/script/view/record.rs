@@ -1,0 +1,95 @@
+//! Views in the record of a decision: their canonical text, their size, and lists that grow.
+
+use super::{List, Node, View};
+use serde::Serialize as _;
+use serde::ser::{SerializeMap as _, SerializeSeq as _, Serializer};
+
+impl View {
+    /// The canonical JSON text (`model::canonical` of [`View::json`], written without building it).
+    pub fn canonical(&self) -> String {
+        let mut out = Vec::with_capacity(256);
+        // Writing JSON into memory fails for nothing that a view can hold.
+        let written = Written(self).serialize(&mut serde_json::Serializer::new(&mut out));
+        match written.ok().and_then(|()| String::from_utf8(out).ok()) {
+            Some(text) => text,
+            None => self.json().to_string(),
+        }
+    }
+
+    /// How many entries an object, items a list, or characters a text has; nothing for anything else.
+    pub fn len(&self) -> Option<usize> {
+        match &self.0 {
+            Node::Text(text) => Some(text.chars().count()),
+            Node::List(list) => Some(list.items().len()),
+            Node::Object(object) => Some(object.entries().count()),
+            _ => None,
+        }
+    }
+
+    /// The list with one more item; anything else is taken as an empty list.
+    #[must_use]
+    pub fn with(&self, item: Self) -> Self {
+        match &self.0 {
+            Node::List(list) => Self(Node::List(list.with(item))),
+            _ => Self::list("list", [item]),
+        }
+    }
+}
+
+/// A view as serde writes it.
+struct Written<'a>(&'a View);
+
+impl serde::Serialize for Written<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match &self.0.0 {
+            Node::Null => serializer.serialize_unit(),
+            Node::Bool(value) => serializer.serialize_bool(*value),
+            Node::Int(value) => serializer.serialize_i64(*value),
+            Node::Float(value) => serializer.serialize_f64(*value),
+            Node::Text(value) => serializer.serialize_str(value),
+            Node::List(list) => {
+                let mut seq = serializer.serialize_seq(Some(list.items().len()))?;
+                for item in list.items() {
+                    seq.serialize_element(&Written(item))?;
+                }
+                seq.end()
+            }
+            Node::Object(object) => {
+                let mut map = serializer.serialize_map(None)?;
+                for (key, view) in object.entries() {
+                    map.serialize_entry(key, &Written(view))?;
+                }
+                map.end()
+            }
+        }
+    }
+}
+
+impl List {
+    /// The list with one more item.
+    fn with(&self, item: View) -> Self {
+        let items = self.items().iter().cloned().chain([item]).collect();
+        Self::new(items, self.shared_path())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Kind, canonical};
+    use serde_json::json;
+
+    #[test]
+    fn the_canonical_text_is_that_of_the_json() {
+        let value = json!({"b": [1, 2.5, "é\"\n", null, true], "a": {"z": {}, "y": []}, "ab": -0.0, "c": 1e300});
+        let view = View::of(&value, &Kind::Any, "artifact");
+        assert_eq!(view.canonical(), canonical(&value));
+    }
+
+    #[test]
+    fn a_list_grows_without_changing_the_old_one() {
+        let one = View::list("history", [View::from(1)]);
+        let two = one.with(View::from(2));
+        assert_eq!((one.len(), two.json()), (Some(1), json!([1, 2])));
+    }
+}

@@ -1,0 +1,47 @@
+//! How what a session is asked for can fail.
+
+use crate::diag::{Diagnostic, Diagnostics};
+use crate::files::FileError;
+use crate::store::StoreError;
+use crate::walk::JournalError;
+
+/// Why a session could not do what it was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum SessionError {
+    /// A pipeline, script, template, data file or input does not compile, parse or link.
+    #[error("{0}")]
+    Texts(Diagnostics),
+    /// What was asked for does not exist or does not fit together: a run, a node, a case, a pipeline's name.
+    #[error("{0}")]
+    Asked(Box<Diagnostic>),
+    /// A file cannot be read.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// A file cannot be written.
+    #[error("cannot write `{path}`: {source}")]
+    Write {
+        /// The file.
+        path: String,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The store.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The journal.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+}
+
+impl SessionError {
+    /// Something that was asked for and is not there.
+    pub(super) fn asked(code: &'static str, message: impl Into<String>, help: Option<String>) -> Self {
+        Self::Asked(Box::new(Diagnostic::error(code, message).maybe_help(help)))
+    }
+}
+
+impl From<Diagnostics> for SessionError {
+    fn from(diagnostics: Diagnostics) -> Self {
+        Self::Texts(diagnostics)
+    }
+}

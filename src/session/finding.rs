@@ -1,0 +1,29 @@
+//! Asking a pipeline's summary script what came of a case.
+
+use crate::clock::Timestamp;
+use crate::diag::Diagnostic;
+use crate::model::{Case, Launch};
+use crate::pipeline::NodeIx;
+use crate::walk::{CaseParams, Plan, StepPlace, WalkState};
+use serde_json::Value;
+
+/// What the pipeline's `report:` script says of a case, given the parameters of its last step; nothing without a script.
+pub(super) fn of(
+    plan: &Plan,
+    launch: &Launch,
+    case: &Case,
+    state: &WalkState,
+    run: &str,
+) -> (Option<Value>, Option<Box<Diagnostic>>) {
+    let Some(summary) = &plan.summary else { return (None, None) };
+    let last = state.path.last().and_then(|name| plan.pipeline.node(name)).unwrap_or(NodeIx(0));
+    let name = &plan.node(last).name;
+    let now = state.history.last().map_or_else(Timestamp::default, |visit| visit.at);
+    let view = state.view(name, None, now, 0.0, &plan.walker);
+    let place = StepPlace { run, case: &case.id, path: "", now };
+    let params = CaseParams::new(launch, case).for_step(plan, last, state, &view, &place, &[]);
+    match summary.respond(&params, plan.vars()) {
+        Ok(value) => (Some(value), None),
+        Err(diagnostic) => (None, Some(diagnostic)),
+    }
+}

@@ -1,0 +1,67 @@
+//! Reading a project's texts from where they are, and linking them.
+
+use super::{Session, SessionError};
+use crate::diag::Source;
+use crate::files::{Area, Found, Listed, Overlay, find_pipeline, list_pipelines};
+use crate::pipeline::yaml;
+use crate::project::{Answers, Project, Settings, Sources};
+use serde_json::{Map, Value};
+
+/// The pipeline that is walked when none is named: the one whose file has this stem.
+const DEFAULT_PIPELINE: &str = "rca";
+
+impl Session {
+    /// Links the project with that pipeline (by path, file stem or name; the default one if none is named).
+    pub fn project(&self, pipeline: Option<&str>, answers: Answers) -> Result<Project, SessionError> {
+        let pipeline = self.pipeline(pipeline.unwrap_or(DEFAULT_PIPELINE))?;
+        let scripts = Overlay::load(Area::Scripts, self.setup.scripts.as_deref())?;
+        let templates = Overlay::load(Area::Templates, self.setup.templates.as_deref())?;
+        let sources = Sources {
+            scripts: scripts.sources().filter(|source| source.name().ends_with(".rhai")).cloned().collect(),
+            templates: templates.sources().cloned().collect(),
+            data: data_files(&scripts),
+            pipeline,
+        };
+        Ok(Project::link(sources, self.settings(answers))?)
+    }
+
+    /// The text of a pipeline.
+    pub fn pipeline(&self, name: &str) -> Result<Source, SessionError> {
+        let overlay = Overlay::load(Area::Pipelines, self.setup.pipelines.as_deref())?;
+        match find_pipeline(name, &overlay, pipeline_name)? {
+            Found::One(source) => Ok(source),
+            Found::Not(diagnostic) => Err(SessionError::Asked(diagnostic)),
+        }
+    }
+
+    /// All pipelines that can be named.
+    pub fn pipelines(&self) -> Result<Vec<Listed>, SessionError> {
+        let overlay = Overlay::load(Area::Pipelines, self.setup.pipelines.as_deref())?;
+        Ok(list_pipelines(&overlay, pipeline_name))
+    }
+
+    /// The data files, by stem.
+    pub fn data(&self) -> Result<Map<String, Value>, SessionError> {
+        let scripts = Overlay::load(Area::Scripts, self.setup.scripts.as_deref())?;
+        Ok(crate::project::read_data(&data_files(&scripts))?)
+    }
+
+    pub(super) fn settings(&self, answers: Answers) -> Settings {
+        Settings { vars: self.setup.vars.clone(), answers, workspace: self.setup.workspace.clone(), ..Settings::default() }
+    }
+}
+
+/// The data files among the scripts, named below `data/`.
+fn data_files(scripts: &Overlay) -> Vec<Source> {
+    let is_data = |source: &&Source| !source.name().ends_with(".rhai");
+    let below = |source: &Source| {
+        let name = source.name().strip_prefix("data/").unwrap_or(source.name());
+        Source::new(name, source.text())
+    };
+    scripts.sources().filter(is_data).map(below).collect()
+}
+
+/// The `pipeline:` name of a text, if it can be read.
+fn pipeline_name(source: &Source) -> Option<String> {
+    yaml::parse(source).ok()?.get("pipeline")?.as_text().map(str::to_owned)
+}

@@ -1,0 +1,37 @@
+//! The one API for front ends and tools: link a project, run it over a launch, resume, decide one step, call one function.
+
+mod crew;
+mod error;
+mod finding;
+mod load;
+mod outcome;
+mod projection;
+mod resume;
+mod route;
+mod run;
+mod runs;
+mod setup;
+
+pub use error::SessionError;
+pub use outcome::{CaseResult, CaseSummary, ErrorSummary, RunResult, RunSummary};
+pub use route::{RouteState, RouteVisit, Routed};
+pub use run::{Inputs, RunSpec, Watch};
+pub use setup::{Files, Setup, Via};
+
+/// A session: where things are, what time it is, and everything that can be done with them.
+#[derive(Clone)]
+pub struct Session {
+    setup: Setup,
+}
+
+impl Session {
+    /// A session with this setup.
+    pub fn new(setup: Setup) -> Self {
+        Self { setup }
+    }
+
+    /// Where things are.
+    pub fn setup(&self) -> &Setup {
+        &self.setup
+    }
+}

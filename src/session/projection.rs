@@ -1,0 +1,151 @@
+//! The files of a run: case directories and the event log. All of them can be made again from the journal.
+
+use super::outcome::{CaseResult, RunResult};
+use super::setup::Files;
+use super::{Session, SessionError};
+use crate::clock::Timestamp;
+use crate::files::OutDir;
+use crate::store::Store;
+use crate::walk::{Event, What};
+use serde::Serialize;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+/// The directory of a run below the root of what runs write.
+pub(super) fn run_dir(root: &Path, run: &str) -> PathBuf {
+    root.join(OutDir::safe_name(run))
+}
+
+/// Where the report of a run is written.
+pub(super) fn report_path(root: &Path, run: &str) -> PathBuf {
+    run_dir(root, run).join("report.md")
+}
+
+impl Session {
+    /// The directory that the files of a run are written to, made if it is not there.
+    pub fn run_dir(&self, run: &str) -> Result<OutDir, SessionError> {
+        let path = run_dir(&self.setup.out, run);
+        OutDir::create(&path).map_err(|source| SessionError::Write { path: path.display().to_string(), source })
+    }
+
+    /// Writes a case directory for every case, and the event log of the run, from the journal.
+    pub(super) fn project_files(&self, store: &Store, result: &RunResult, files: Files) -> Result<(), SessionError> {
+        if !files.writes(result.cases.len()) {
+            return Ok(());
+        }
+        let dir = self.run_dir(&result.run)?;
+        let mut log = String::new();
+        let mut by_case: BTreeMap<String, Vec<Event>> = BTreeMap::new();
+        for (seq, event) in store.all_events(&result.run)? {
+            let line = json!({ "seq": seq, "run": result.run });
+            let _ = writeln!(log, "{}", envelope(line, &event));
+            by_case.entry(event.case.to_string()).or_default().push(event);
+        }
+        write(&dir, "events.jsonl", &log)?;
+        for case in &result.cases {
+            let events = by_case.get(&case.case.id).map_or(&[][..], Vec::as_slice);
+            self.project_case(store, &dir, result, case, events)?;
+        }
+        Ok(())
+    }
+
+    fn project_case(
+        &self,
+        store: &Store,
+        dir: &OutDir,
+        result: &RunResult,
+        case: &CaseResult,
+        events: &[Event],
+    ) -> Result<(), SessionError> {
+        let below = OutDir::safe_name(&case.case.id);
+        let pipeline = result.pipeline();
+        let mut visits: BTreeMap<&str, usize> = BTreeMap::new();
+        for event in events {
+            let What::NodeExit { node, artifact, params, template, .. } = &event.what else { continue };
+            let visit = visits.entry(node).or_default();
+            *visit += 1;
+            let Some(ix) = pipeline.node(node) else { continue };
+            let spec = pipeline.at(ix);
+            if let Some(text) = store.blob(&artifact.hash())? {
+                let name = spec.artifact.as_ref().map_or_else(|| format!("{node}.json"), |name| name.value.clone());
+                write(dir, &format!("{below}/{}", OutDir::safe_name(&name)), &pretty(&text))?;
+            }
+            let (Some(params), Some(_), Some(template)) = (params, template, &result.plan.node(ix).template) else { continue };
+            let Some(params) = store.blob(&params.hash())? else { continue };
+            let params: Value = serde_json::from_str(&params).unwrap_or_default();
+            let text = template.render(&params).map_err(|error| SessionError::Texts((*error).into()))?;
+            let family = OutDir::safe_name(&spec.family);
+            let name =
+                if *visit == 1 { format!("prompt-{family}.md") } else { format!("prompt-{family}-loop-{}.md", *visit - 1) };
+            write(dir, &format!("{below}/{name}"), &text)?;
+        }
+        write(dir, &format!("{below}/state.json"), &pretty(&json!(CaseFile::of(result, case)).to_string()))
+    }
+}
+
+/// `state.json` of a case (`decisions.md` 52).
+#[derive(Serialize)]
+struct CaseFile<'a> {
+    case_id: &'a str,
+    suite_id: &'a str,
+    current_step: String,
+    status: crate::walk::Status,
+    loop_counts: &'a BTreeMap<String, i64>,
+    history: Vec<HistoryEntry<'a>>,
+}
+
+#[derive(Serialize)]
+struct HistoryEntry<'a> {
+    step: String,
+    outcome: &'a str,
+    heuristic_id: &'a str,
+    timestamp: Timestamp,
+}
+
+impl<'a> CaseFile<'a> {
+    fn of(result: &'a RunResult, case: &'a CaseResult) -> Self {
+        let pipeline = result.pipeline();
+        let step = |node: &str| pipeline.node(node).map_or_else(|| node.to_uppercase(), |ix| pipeline.at(ix).step_name());
+        let entry = |visit: &'a crate::walk::Visit| HistoryEntry {
+            step: step(&visit.node),
+            outcome: &visit.edge,
+            heuristic_id: &visit.edge,
+            timestamp: visit.at,
+        };
+        let current = match (&case.state.node, case.state.status) {
+            (_, crate::walk::Status::Done) => "DONE".to_owned(),
+            (Some(node), _) => step(node),
+            (None, _) => "INIT".to_owned(),
+        };
+        Self {
+            case_id: &case.case.id,
+            suite_id: &result.run,
+            current_step: current,
+            status: case.state.status,
+            loop_counts: &case.state.loops,
+            history: case.state.history.iter().map(entry).collect(),
+        }
+    }
+}
+
+/// One event with its envelope, as a JSON object.
+fn envelope(mut line: Value, event: &Event) -> Value {
+    if let (Value::Object(line), Ok(Value::Object(event))) = (&mut line, serde_json::to_value(event)) {
+        line.extend(event);
+    }
+    line
+}
+
+fn pretty(json: &str) -> String {
+    let value: Value = serde_json::from_str(json).unwrap_or_default();
+    let mut text = serde_json::to_string_pretty(&value).unwrap_or_default();
+    text.push('\n');
+    text
+}
+
+fn write(dir: &OutDir, name: &str, text: &str) -> Result<(), SessionError> {
+    let failed = |source| SessionError::Write { path: dir.path().join(name).display().to_string(), source };
+    dir.write(name, text).map(|_| ()).map_err(failed)
+}

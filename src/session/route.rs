@@ -1,0 +1,175 @@
+//! One routing decision, and one function call.
+
+use super::{Session, SessionError};
+use crate::clock::{Timestamp, chance};
+use crate::diag::{Diagnostics, did_you_mean};
+use crate::model::Kind;
+use crate::pipeline::NodeIx;
+use crate::project::Project;
+use crate::script::{Reference, View};
+use crate::walk::{Considered, Name, Visit, WalkState, decide};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+
+/// The state a decision is made in, as `route --state` takes it; absent parts are empty.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RouteState {
+    /// The counters taken.
+    pub loops: BTreeMap<String, i64>,
+    /// The walk's context.
+    pub context: Map<String, Value>,
+    /// The transitions so far.
+    pub history: Vec<RouteVisit>,
+    /// The confidence so far.
+    pub confidence: Option<f64>,
+    /// The steps so far; as many as the history has if not given.
+    pub steps: Option<u64>,
+    /// Seconds since the walk began.
+    pub elapsed_s: f64,
+    /// Steps given to another walker than the one before.
+    pub handoffs: i64,
+    /// The number in [0, 1) of this step.
+    pub chance: Option<f64>,
+    /// The node; the one asked about counts.
+    pub node: Option<String>,
+    /// The walker, as rules see it.
+    pub walker: Option<Value>,
+}
+
+/// One transition of the past, as `route --state` takes it: a node's name, or a record of which `node` is needed.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+pub enum RouteVisit {
+    /// Only the node's name.
+    Node(String),
+    /// The record.
+    Record {
+        /// The node that was left.
+        #[serde(alias = "step")]
+        node: String,
+        /// The edge taken.
+        #[serde(default, alias = "edge_id", alias = "outcome")]
+        edge: String,
+        /// When.
+        #[serde(default, alias = "timestamp")]
+        at: Option<Timestamp>,
+    },
+}
+
+/// A routing decision, in the shape that other tools rely on (`design.md` §6).
+#[derive(Clone, Debug, Serialize)]
+#[serde(untagged)]
+pub enum Routed {
+    /// A way on.
+    Way {
+        /// The edge taken, or `fallback`; null where the walk completes for want of any edge.
+        edge: Option<Name>,
+        /// Where it goes; null where the walk completes for want of any edge.
+        to: Option<String>,
+        /// Why.
+        because: Name,
+        /// What it and the advisories add to the context.
+        context: Map<String, Value>,
+        /// The advisories that spoke.
+        advisories: Vec<Name>,
+        /// The counters after taking it.
+        loops: BTreeMap<String, i64>,
+        /// Every edge considered.
+        considered: Vec<Considered>,
+    },
+    /// No way on.
+    Lost {
+        /// The kind of error.
+        error: String,
+        /// What is wrong.
+        message: String,
+        /// Every edge considered.
+        considered: Vec<Considered>,
+    },
+}
+
+impl Session {
+    /// Decides the way on from a node.
+    pub fn route(
+        &self,
+        project: &Project,
+        node: &str,
+        artifact: &Value,
+        state: RouteState,
+        vars: &Map<String, Value>,
+    ) -> Result<(Routed, Diagnostics), SessionError> {
+        let plan = project.plan_with(vars)?;
+        let pipeline = &plan.pipeline;
+        let Some(ix) = pipeline.resolve_target(node).and_then(as_node) else {
+            let known = pipeline.nodes.iter().map(|node| node.name.as_str());
+            let message = format!("the pipeline `{}` has no node `{node}`", *pipeline.name);
+            return Err(SessionError::asked("input/no-node", message, did_you_mean(node, known)));
+        };
+        let artifact = View::of(artifact, &plan.node(ix).kind, "artifact");
+        let confidence = pipeline.at(ix).confidence.as_ref().and_then(|field| artifact.get(field)?.as_f64());
+        let now = self.setup.clock.now();
+        let luck = state.chance.unwrap_or_else(|| chance(0, "", "1"));
+        let walker = state.walker.as_ref().map(|walker| View::of(walker, &Kind::Any, "state.walker"));
+        let walk = state.into_walk(now);
+        let view = walk.view(&plan.node(ix).name, confidence, now, luck, walker.as_ref().unwrap_or(&plan.walker));
+        Ok(match decide(&plan, ix, &artifact, &view) {
+            Ok(decision) => {
+                let mut loops = walk.loops;
+                let mut routed = (None, None, Name::from("the node has no edge: the walk completes"), Map::new());
+                if let Some(choice) = decision.choice {
+                    let edge = choice.edge.map(|edge| pipeline.edge_at(edge)).filter(|edge| edge.looped);
+                    if let Some(counter) = edge.and_then(|edge| edge.counter.clone()) {
+                        *loops.entry(counter).or_default() += 1;
+                    }
+                    let to = pipeline.target_name(choice.to).to_owned();
+                    routed = (Some(choice.name), Some(to), choice.because, choice.context);
+                }
+                let (edge, to, because, context) = routed;
+                let (advisories, considered) = (decision.advisories, decision.considered);
+                (Routed::Way { edge, to, because, context, advisories, loops, considered }, Diagnostics::new())
+            }
+            Err((considered, failure)) => {
+                let (error, message) = (failure.kind.word().to_owned(), failure.diagnostic.message.clone());
+                (Routed::Lost { error, message, considered }, Diagnostics::from(*failure.diagnostic))
+            }
+        })
+    }
+
+    /// Calls one script function with JSON arguments.
+    pub fn call(&self, project: &Project, reference: &str, args: &[Value]) -> Result<Value, SessionError> {
+        let call = || -> Result<Value, Box<crate::diag::Diagnostic>> {
+            let reference = Reference::parse(reference)?;
+            project.library.function(&reference, args.len())?.call_json(args)
+        };
+        call().map_err(|diagnostic| SessionError::Texts(Diagnostics::from(*diagnostic)))
+    }
+}
+
+impl RouteState {
+    fn into_walk(self, now: Timestamp) -> WalkState {
+        let visit = |visit: RouteVisit| match visit {
+            RouteVisit::Node(node) => Visit { node: node.into(), edge: "".into(), because: "".into(), at: now },
+            RouteVisit::Record { node, edge, at } => {
+                Visit { node: node.into(), edge: edge.into(), because: "".into(), at: at.unwrap_or(now) }
+            }
+        };
+        let history: Vec<Visit> = self.history.into_iter().map(visit).collect();
+        let mut walk = WalkState::with(self.loops, self.context, history);
+        walk.confidence = self.confidence;
+        walk.handoffs = self.handoffs;
+        walk.steps = self.steps.unwrap_or(walk.steps);
+        #[allow(clippy::cast_possible_truncation)]
+        let elapsed = (self.elapsed_s * 1000.0) as i64;
+        walk.started_at = Some(Timestamp::from_millis(now.millis() - elapsed));
+        walk
+    }
+}
+
+fn as_node(target: crate::pipeline::Target) -> Option<NodeIx> {
+    match target {
+        crate::pipeline::Target::Node(ix) => Some(ix),
+        crate::pipeline::Target::Done => None,
+    }
+}

@@ -1,0 +1,224 @@
+//! Running a pipeline over a launch.
+
+use super::crew::{Crew, Ports};
+use super::outcome::{CaseResult, RunResult};
+use super::setup::{Files, Via};
+use super::{Session, SessionError};
+use crate::agent::{Scripts, Stub};
+use crate::clock::Timestamp;
+use crate::diag::{Diagnostics, Source, did_you_mean};
+use crate::files::{example_launch, read_bytes};
+use crate::ingest;
+use crate::model::{Case, Hash, Launch, canonical};
+use crate::project::{Answers, Project};
+use crate::store::{Durability, NewRun, Store, StoreError, StoreNeeds};
+use crate::walk::{Answer, Blob, Event, NoNeeds, Nowhere, Status, WalkState};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+
+/// What to analyse.
+#[derive(Clone, Debug)]
+pub enum Inputs {
+    /// The bundled example launch.
+    Example,
+    /// One empty case, `case-1`.
+    None,
+    /// These files; `-` is standard input.
+    Files(Vec<PathBuf>),
+}
+
+/// A run to make.
+#[derive(Clone, Debug)]
+pub struct RunSpec {
+    /// The pipeline, by path, stem or name.
+    pub pipeline: Option<String>,
+    /// What to analyse.
+    pub inputs: Inputs,
+    /// Only these cases; all if empty.
+    pub cases: Vec<String>,
+    /// Who answers.
+    pub via: Via,
+    /// The canned answers, for [`Via::Stub`].
+    pub stub: Option<Source>,
+    /// How many cases walk at once; at least 1.
+    pub parallel: usize,
+    /// What a commit survives.
+    pub durability: Durability,
+    /// Seeds chance.
+    pub seed: u64,
+    /// Touch no store and write no file.
+    pub dry_run: bool,
+    /// Whether case directories are written.
+    pub files: Files,
+}
+
+/// What a run tells its front end while it goes on. Called from many threads.
+pub trait Watch: Sync {
+    /// The run begins.
+    fn began(&self, _run: &str, _cases: usize) {}
+    /// Something was recorded.
+    fn event(&self, _event: &Event) {}
+    /// A walk ended or stopped.
+    fn case_over(&self, _case: &Case, _status: Status) {}
+}
+
+/// What a run was started with, beside its project and launch: stored with it for its resumption.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct RunArgs {
+    pub(super) via: Via,
+    pub(super) stub: Option<Hash>,
+    pub(super) files: Files,
+    pub(super) pipeline: String,
+}
+
+impl Session {
+    /// Runs a pipeline over a launch. `stop` ends it between two steps; it can then be resumed.
+    pub fn run(&self, spec: &RunSpec, watch: &dyn Watch, stop: &AtomicBool) -> Result<RunResult, SessionError> {
+        let answers = if spec.via == Via::Script { Answers::Scripts } else { Answers::Others };
+        let project = self.project(spec.pipeline.as_deref(), answers)?;
+        let launch = launch(&spec.inputs)?;
+        let cases = select(&launch, &spec.cases)?;
+        let answer = answerer(spec.via, spec.stub.as_ref())?;
+        let started = self.setup.clock.now();
+        let fresh = |case: &&Case| (Case::clone(case), WalkState::default());
+        let work: Vec<(Case, WalkState)> = cases.iter().map(fresh).collect();
+        if spec.dry_run {
+            let run = run_id(started, &launch, 0);
+            let crew = Crew { session: self, project: &project, launch: &launch, run: &run, seed: spec.seed };
+            watch.began(&run, work.len());
+            let cases =
+                crew.walk(&work, spec.parallel, &Ports { answer: &*answer, needs: &NoNeeds, journal: &Nowhere }, watch, stop)?;
+            return Ok(result(run, &project, launch, cases, false));
+        }
+        let store = Store::open(&self.setup.store, spec.durability)?;
+        let args = RunArgs {
+            via: spec.via,
+            stub: spec.stub.as_ref().map(|stub| Hash::of(stub.text().as_bytes())),
+            files: spec.files,
+            pipeline: project.plan.pipeline.name.value.clone(),
+        };
+        let (manifest, mut blobs) = project.manifest();
+        blobs.extend(spec.stub.as_ref().map(|stub| Blob::new(stub.text())));
+        let new = NewRun {
+            run: "",
+            pipeline: &args.pipeline,
+            started_at: started,
+            seed: spec.seed,
+            args: json_blob(&args),
+            manifest: json_blob(&manifest),
+            blobs,
+            launch: &launch,
+            cases,
+        };
+        let mut attempt = 0;
+        let (run, journal) = loop {
+            let run = run_id(started, &launch, attempt);
+            let begun = store.begin_run(&NewRun { run: &run, ..new.clone() });
+            match begun {
+                Ok(journal) => break (run, journal),
+                Err(StoreError::RunExists(_)) if attempt < 1000 => attempt += 1,
+                Err(error) => return Err(error.into()),
+            }
+        };
+        watch.began(&run, work.len());
+        let needs = StoreNeeds::new(&store, &run, self.setup.workspace["repositories"].clone())?;
+        let crew = Crew { session: self, project: &project, launch: &launch, run: &run, seed: spec.seed };
+        let cases =
+            crew.walk(&work, spec.parallel, &Ports { answer: &*answer, needs: &needs, journal: &journal }, watch, stop)?;
+        let result = result(run, &project, launch, cases, true);
+        self.conclude(&store, result, spec.files)
+    }
+
+    /// Records how a run ended and writes its files.
+    pub(super) fn conclude(&self, store: &Store, mut result: RunResult, files: Files) -> Result<RunResult, SessionError> {
+        let now = self.setup.clock.now();
+        match result.status {
+            Status::Done => store.finish_run(&result.run, crate::store::Status::Done, now)?,
+            Status::Error => store.finish_run(&result.run, crate::store::Status::Error, now)?,
+            Status::Running | Status::Paused => store.pause_run(&result.run, now)?,
+        }
+        let mut statuses = store.case_statuses(&result.run)?;
+        for case in &mut result.cases {
+            case.case_status = statuses.remove(&case.case.id);
+        }
+        self.project_files(store, &result, files)?;
+        Ok(result)
+    }
+}
+
+fn result(run: String, project: &Project, launch: Launch, cases: Vec<CaseResult>, recorded: bool) -> RunResult {
+    let status = status_of(cases.iter().map(|case| case.state.status));
+    RunResult { run, plan: project.plan.clone(), launch, status, cases, recorded, report: None }
+}
+
+/// A run is in error if any case is, else paused if any is not over, else done.
+pub(super) fn status_of(cases: impl Iterator<Item = Status>) -> Status {
+    cases.fold(Status::Done, |so_far, case| match (so_far, case) {
+        (Status::Error, _) | (_, Status::Error) => Status::Error,
+        (Status::Paused, _) | (_, Status::Paused | Status::Running) => Status::Paused,
+        _ => Status::Done,
+    })
+}
+
+/// The launch to analyse.
+fn launch(inputs: &Inputs) -> Result<Launch, SessionError> {
+    match inputs {
+        Inputs::Example => Ok(ingest::read(&example_launch())?),
+        Inputs::None => {
+            let case = Case { id: "case-1".into(), name: "case-1".into(), status: "FAILED".into(), ..Case::default() };
+            Ok(Launch { run_id: "none".into(), name: "none".into(), cases: vec![case], ..Launch::default() })
+        }
+        Inputs::Files(paths) => {
+            let mut found = Diagnostics::new();
+            let mut launches = Vec::with_capacity(paths.len());
+            for path in paths {
+                let (name, bytes) = read_bytes(path)?;
+                match ingest::decode(name, &bytes).and_then(|source| ingest::read(&source)) {
+                    Ok(launch) => launches.push(launch),
+                    Err(diagnostics) => found.extend(diagnostics),
+                }
+            }
+            Ok(found.into_result(ingest::merge(launches))?)
+        }
+    }
+}
+
+/// The cases to walk: all, or those named.
+fn select<'l>(launch: &'l Launch, names: &[String]) -> Result<Vec<&'l Case>, SessionError> {
+    for name in names {
+        if !launch.cases.iter().any(|case| case.id == *name) {
+            let hint = did_you_mean(name, launch.cases.iter().map(|case| case.id.as_str()));
+            return Err(SessionError::asked("input/no-case", format!("the launch has no case `{name}`"), hint));
+        }
+    }
+    let wanted: BTreeSet<&str> = names.iter().map(String::as_str).collect();
+    Ok(launch.cases.iter().filter(|case| wanted.is_empty() || wanted.contains(case.id.as_str())).collect())
+}
+
+/// Who answers.
+pub(super) fn answerer(via: Via, stub: Option<&Source>) -> Result<Box<dyn Answer>, SessionError> {
+    match (via, stub) {
+        (Via::Script, _) => Ok(Box::new(Scripts)),
+        (Via::Stub, Some(source)) => {
+            Ok(Box::new(Stub::parse(source).map_err(|diagnostic| SessionError::Texts(Diagnostics::from(*diagnostic)))?))
+        }
+        (Via::Stub, None) => {
+            let help = Some("give the file of canned answers: --stub FILE".to_owned());
+            Err(SessionError::asked("input/no-stub", "`--via stub` needs answers", help))
+        }
+    }
+}
+
+/// When the run began, and six digits that tell it from others of the same second.
+fn run_id(started: Timestamp, launch: &Launch, attempt: usize) -> String {
+    let stamp: String = started.to_string().chars().filter(char::is_ascii_digit).take(14).collect();
+    let (day, time) = stamp.split_at(stamp.len().min(8));
+    let words = format!("{}|{}|{}|{attempt}", started.millis(), launch.run_id, launch.name);
+    format!("{day}-{time}-{}", &Hash::of(words.as_bytes()).short()[..6])
+}
+
+pub(super) fn json_blob(value: &impl Serialize) -> Blob {
+    Blob::new(canonical(&serde_json::to_value(value).unwrap_or_default()))
+}

@@ -1,0 +1,63 @@
+//! What a session is told by its front end.
+
+use crate::clock::Clock;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Where things are, and the settings that hold for everything a session does.
+#[derive(Clone)]
+pub struct Setup {
+    /// The store.
+    pub store: PathBuf,
+    /// The root of all that runs write.
+    pub out: PathBuf,
+    /// A directory laid over the bundled scripts.
+    pub scripts: Option<PathBuf>,
+    /// A directory laid over the bundled pipelines.
+    pub pipelines: Option<PathBuf>,
+    /// A directory laid over the bundled templates.
+    pub templates: Option<PathBuf>,
+    /// Vars set from outside the pipeline.
+    pub vars: Map<String, Value>,
+    /// The repositories of the project file: `{ "repositories": [{name, path, purpose, branch}] }`.
+    pub workspace: Value,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+}
+
+/// Who answers the nodes of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Via {
+    /// The zero-LLM responders.
+    #[default]
+    Script,
+    /// A file of canned answers.
+    Stub,
+}
+
+/// Whether a run writes its files (case directories; the reports are always written).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Files {
+    /// For up to 1 000 cases (`decisions.md` 53).
+    #[default]
+    Auto,
+    /// However many cases there are.
+    Always,
+    /// Never.
+    Never,
+}
+
+impl Files {
+    /// Whether a run of that many cases writes case directories.
+    pub fn writes(self, cases: usize) -> bool {
+        match self {
+            Self::Auto => cases <= 1000,
+            Self::Always => true,
+            Self::Never => false,
+        }
+    }
+}

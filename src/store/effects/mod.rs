@@ -1,0 +1,249 @@
+//! Effects become facts: rows stamped with the commit that wrote them, never changed afterwards.
+
+mod case;
+mod rca;
+mod symptom;
+
+use super::error::StoreError;
+use crate::model::Effect;
+use rusqlite::{Connection, OptionalExtension};
+
+/// Whose effects, and when.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Act {
+    /// The run.
+    pub(super) run: i64,
+    /// The case of the run.
+    pub(super) case: i64,
+    /// The number of the commit's last event.
+    pub(super) stamp: i64,
+    /// That event's time, in milliseconds.
+    pub(super) at: i64,
+}
+
+/// Writes an effect, inside a transaction. Refuses ids that the store does not know.
+pub(super) fn apply(conn: &Connection, act: &Act, effect: &Effect<i64>) -> Result<(), StoreError> {
+    match effect {
+        Effect::LinkSymptom { id, name: _ } => symptom::link(conn, act, *id),
+        Effect::UpsertSymptom { id, name: _, fingerprint, test, error, category, component } => {
+            let text = symptom::Text { test, error, category, component };
+            symptom::upsert(conn, act, given(*id, "symptom")?, fingerprint, &text)
+        }
+        Effect::MarkSeen { id } => symptom::mark_seen(conn, act, *id),
+        Effect::CreateTriage { category, severity, defect_type, skip_investigation, repos } => {
+            let triage = case::NewTriage { category, severity, defect_type, skip_investigation: *skip_investigation, repos };
+            case::create_triage(conn, act, &triage)
+        }
+        Effect::CreateRca { id, name: _, title, message, defect_type, component, convergence } => {
+            let revision = rca::Revision {
+                title: Some(title),
+                message: Some(message),
+                defect_type: Some(defect_type),
+                component: Some(component),
+                convergence: Some(*convergence),
+                status: Some("open"),
+            };
+            rca::create(conn, act, given(*id, "root cause")?, &revision)
+        }
+        Effect::LinkRca { id, name: _ } => rca::link(conn, act, *id),
+        Effect::LinkSymptomRca { symptom, rca, confidence } => rca::link_symptom(conn, act, *symptom, *rca, *confidence),
+        Effect::UpdateRca { id, message, defect_type, status } => {
+            let revision = rca::Revision {
+                message: message.as_deref(),
+                defect_type: defect_type.as_deref(),
+                status: status.as_deref(),
+                ..rca::Revision::default()
+            };
+            rca::update(conn, act, *id, &revision)
+        }
+        Effect::SetCaseStatus { status } => case::set_status(conn, act, status),
+        Effect::Note { text } => case::note(conn, act, text),
+    }
+}
+
+/// The id that the host must have given.
+fn given(id: Option<i64>, kind: &str) -> Result<i64, StoreError> {
+    id.ok_or_else(|| StoreError::Refused(format!("a {kind} is to be created without an id")))
+}
+
+/// The column that the row of an id holds, if there is such a row.
+fn known<T: rusqlite::types::FromSql>(conn: &Connection, sql: &str, id: i64) -> Result<Option<T>, StoreError> {
+    Ok(conn.prepare_cached(sql)?.query_row([id], |row| row.get(0)).optional()?)
+}
+
+/// Refuses a symptom that the store does not know.
+fn expect_symptom(conn: &Connection, id: i64) -> Result<(), StoreError> {
+    match known::<i64>(conn, "SELECT 1 FROM symptoms WHERE id = ?1", id)? {
+        Some(_) => Ok(()),
+        None => Err(StoreError::Refused(format!("the store knows no symptom {id}"))),
+    }
+}
+
+/// Refuses a root cause that the store does not know.
+fn expect_rca(conn: &Connection, id: i64) -> Result<(), StoreError> {
+    match known::<i64>(conn, "SELECT 1 FROM rcas WHERE id = ?1", id)? {
+        Some(_) => Ok(()),
+        None => Err(StoreError::Refused(format!("the store knows no root cause {id}"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::fixture::{Fixture, effects, launch, rca, symptom};
+    use crate::store::{RunJournal, Store};
+    use crate::walk::{Journal, JournalError};
+
+    fn refused(journal: &RunJournal, case: &str, effect: Effect<i64>) -> String {
+        match journal.commit(effects(case, vec![effect])) {
+            Err(JournalError::Failed(why)) => why,
+            other => panic!("not refused: {other:?}"),
+        }
+    }
+
+    /// The rows of a query, each as a text.
+    fn rows(store: &Store, sql: &str) -> Vec<String> {
+        let read = |conn: &Connection| {
+            let mut rows = conn.prepare(sql)?;
+            Ok(rows.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?)
+        };
+        store.read(read).unwrap()
+    }
+
+    #[test]
+    fn a_case_keeps_its_latest_triage_and_status_and_all_remarks() {
+        let fixture = Fixture::new();
+        let journal = fixture.begin("r", &launch(2));
+        let triage = |category: &str| Effect::CreateTriage {
+            category: category.into(),
+            severity: "high".into(),
+            defect_type: "pb".into(),
+            skip_investigation: true,
+            repos: vec!["a".into(), "b\"".into()],
+        };
+        let status = |status: &str| Effect::SetCaseStatus { status: status.into() };
+        let note = |text: &str| Effect::Note { text: text.into() };
+        journal.commit(effects("c1", vec![triage("crash"), status("triaged"), note("one")])).unwrap();
+        journal.commit(effects("c1", vec![triage("x"), triage("timeout"), status("investigated"), note("two")])).unwrap();
+        let facts = fixture.store.case_facts("r", "c1").unwrap();
+        let found = facts.triage.expect("triage");
+        assert_eq!(
+            (found.category.as_str(), found.skip_investigation, found.repos),
+            ("timeout", true, vec!["a".into(), "b\"".into()])
+        );
+        assert_eq!((facts.status.as_deref(), facts.notes), (Some("investigated"), vec!["one".to_owned(), "two".to_owned()]));
+        assert_eq!(fixture.store.case_facts("r", "c2").unwrap(), crate::store::CaseFacts::default());
+        let statuses = fixture.store.case_statuses("r").unwrap();
+        assert_eq!(statuses.into_iter().collect::<Vec<_>>(), [("c1".to_owned(), "investigated".to_owned())]);
+        assert!(fixture.store.case_facts("r", "c3").is_err());
+    }
+
+    #[test]
+    fn a_symptom_is_one_per_fingerprint_and_seen_once_by_each_case_of_a_run() {
+        let fixture = Fixture::new();
+        let journal = fixture.begin("r", &launch(3));
+        journal.commit(effects("c1", vec![symptom(5, "t", "e"), Effect::MarkSeen { id: 5 }])).unwrap();
+        journal.commit(effects("c1", vec![symptom(5, "t", "e")])).unwrap();
+        journal.commit(effects("c2", vec![Effect::LinkSymptom { id: 5, name: None }, Effect::MarkSeen { id: 5 }])).unwrap();
+        journal.commit(effects("c3", vec![Effect::LinkSymptom { id: 5, name: None }])).unwrap();
+        assert_eq!(rows(&fixture.store, "SELECT rc || ' ' || total FROM sightings ORDER BY stamp"), ["1 1", "2 2"]);
+        assert_eq!(rows(&fixture.store, "SELECT recall_key FROM symptom_keys WHERE symptom = 5"), ["key 1", "key 2"]);
+        for case in ["c1", "c2", "c3"] {
+            assert_eq!(fixture.store.case_facts("r", case).unwrap().symptoms, [5]);
+        }
+        let again = fixture.begin("again", &launch(1));
+        again.commit(effects("c1", vec![Effect::MarkSeen { id: 5 }])).unwrap();
+        assert_eq!(rows(&fixture.store, "SELECT CAST(max(total) AS TEXT) FROM sightings"), ["3"], "another run counts anew");
+    }
+
+    #[test]
+    fn the_first_case_in_order_describes_a_symptom_whoever_arrives_first() {
+        for order in [[1, 2, 3], [3, 1, 2], [2, 3, 1]] {
+            let fixture = Fixture::new();
+            let journal = fixture.begin("r", &launch(3));
+            for case in order {
+                journal.commit(effects(&format!("c{case}"), vec![symptom(5, "t", &format!("error of {case}"))])).unwrap();
+            }
+            let later = fixture.begin("later", &launch(1));
+            later.commit(effects("c1", vec![symptom(5, "t", "something else")])).unwrap();
+            let current = "SELECT error FROM symptom_revisions ORDER BY rc, id DESC LIMIT 1";
+            assert_eq!(rows(&fixture.store, current), ["error of 1"], "{order:?}");
+        }
+    }
+
+    #[test]
+    fn a_root_cause_is_what_was_said_of_it_last() {
+        let fixture = Fixture::new();
+        let journal = fixture.begin("r", &launch(2));
+        journal.commit(effects("c1", vec![rca(9, "first")])).unwrap();
+        journal.commit(effects("c1", vec![rca(9, "second")])).unwrap();
+        journal.commit(effects("c2", vec![Effect::LinkRca { id: 9, name: None }])).unwrap();
+        let update = Effect::UpdateRca { id: 9, message: None, defect_type: Some("au".into()), status: Some("resolved".into()) };
+        journal.commit(effects("c2", vec![update])).unwrap();
+        let found = fixture.store.case_facts("r", "c1").unwrap().rcas;
+        assert_eq!(found, fixture.store.case_facts("r", "c2").unwrap().rcas);
+        let texts = (found[0].message.as_str(), found[0].defect_type.as_str(), found[0].status.as_str());
+        assert_eq!(texts, ("second", "au", "resolved"));
+        assert_eq!((found[0].id, found[0].title.as_str(), found[0].component.as_str()), (9, "title of 9", "driver"));
+        assert!((found[0].convergence - 0.75).abs() < f64::EPSILON);
+    }
+
+    #[test]
+    fn words_of_parallel_cases_count_in_the_order_of_the_cases() {
+        for order in [["c2", "c3"], ["c3", "c2"]] {
+            let fixture = Fixture::new();
+            let journal = fixture.begin("r", &launch(3));
+            journal.commit(effects("c3", vec![rca(9, "owner's")])).unwrap();
+            for case in order {
+                let message = Some(format!("of {case}"));
+                let update = Effect::UpdateRca { id: 9, message, defect_type: None, status: None };
+                journal.commit(effects(case, vec![update])).unwrap();
+            }
+            let found = fixture.store.case_facts("r", "c3").unwrap().rcas;
+            assert_eq!(found[0].message, "of c2", "the owner's own words come first: {order:?}");
+        }
+    }
+
+    #[test]
+    fn symptoms_are_linked_to_root_causes() {
+        let fixture = Fixture::new();
+        let journal = fixture.begin("r", &launch(1));
+        let link = |confidence| Effect::LinkSymptomRca { symptom: 5, rca: 9, confidence };
+        journal.commit(effects("c1", vec![symptom(5, "t", "e"), rca(9, "m"), link(0.5), link(0.75)])).unwrap();
+        assert_eq!(rows(&fixture.store, "SELECT CAST(confidence AS TEXT) FROM symptom_rcas ORDER BY id DESC LIMIT 1"), ["0.75"]);
+    }
+
+    #[test]
+    fn unknown_ids_and_contradictions_are_refused_by_name() {
+        let fixture = Fixture::new();
+        let journal = fixture.begin("r", &launch(2));
+        journal.commit(effects("c1", vec![symptom(5, "t", "e"), rca(9, "m")])).unwrap();
+        let mut other_id = symptom(5, "t", "e");
+        let mut no_id = symptom(5, "t", "e");
+        let mut other_print = symptom(5, "t", "e");
+        for (effect, new) in [(&mut other_id, Some(6)), (&mut no_id, None)] {
+            if let Effect::UpsertSymptom { id, .. } = effect {
+                *id = new;
+            }
+        }
+        if let Effect::UpsertSymptom { fingerprint, .. } = &mut other_print {
+            *fingerprint = "another".into();
+        }
+        for (effect, why) in [
+            (Effect::LinkSymptom { id: 1, name: None }, "no symptom 1"),
+            (Effect::MarkSeen { id: 2 }, "no symptom 2"),
+            (Effect::LinkRca { id: 3, name: None }, "no root cause 3"),
+            (Effect::LinkSymptomRca { symptom: 5, rca: 4, confidence: 0.1 }, "no root cause 4"),
+            (Effect::LinkSymptomRca { symptom: 4, rca: 9, confidence: 0.1 }, "no symptom 4"),
+            (Effect::UpdateRca { id: 6, message: None, defect_type: None, status: None }, "no root cause 6"),
+            (rca(9, "mine now"), "belongs to another case"),
+            (other_id, "belongs to symptom 5 already, not to 6"),
+            (no_id, "without an id"),
+            (other_print, "another fingerprint already, `f5`"),
+        ] {
+            let found = refused(&journal, "c2", effect);
+            assert!(found.contains(why), "{found}");
+        }
+        assert_eq!(fixture.store.events("r", "c2").unwrap().len(), 0);
+    }
+}

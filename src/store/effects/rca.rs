@@ -1,0 +1,73 @@
+//! Root causes: what was said of them, and what they are linked to.
+
+use super::{Act, expect_rca, expect_symptom, known};
+use crate::store::error::StoreError;
+use rusqlite::{Connection, params};
+
+/// What is said of a root cause; an absent part says nothing.
+#[derive(Debug, Default)]
+pub(super) struct Revision<'a> {
+    /// Its title.
+    pub(super) title: Option<&'a str>,
+    /// Its text.
+    pub(super) message: Option<&'a str>,
+    /// Its defect code.
+    pub(super) defect_type: Option<&'a str>,
+    /// The component at fault.
+    pub(super) component: Option<&'a str>,
+    /// How far the evidence converged.
+    pub(super) convergence: Option<f64>,
+    /// Its status.
+    pub(super) status: Option<&'a str>,
+}
+
+/// Creates a root cause and links the case. Creating one's own again replaces what one said of it.
+pub(super) fn create(conn: &Connection, act: &Act, id: i64, revision: &Revision<'_>) -> Result<(), StoreError> {
+    match known::<i64>(conn, "SELECT rc FROM rcas WHERE id = ?1", id)? {
+        Some(owner) if owner == act.case => {}
+        Some(_) => return Err(StoreError::Refused(format!("root cause {id} belongs to another case"))),
+        None => {
+            conn.prepare_cached("INSERT INTO rcas (id, rc, stamp) VALUES (?1, ?2, ?3)")?
+                .execute(params![id, act.case, act.stamp])?;
+        }
+    }
+    say(conn, act, id, revision)?;
+    link_known(conn, act, id)
+}
+
+/// Adds to what is known of a root cause.
+pub(super) fn update(conn: &Connection, act: &Act, id: i64, revision: &Revision<'_>) -> Result<(), StoreError> {
+    expect_rca(conn, id)?;
+    say(conn, act, id, revision)
+}
+
+/// Links the case to a known root cause.
+pub(super) fn link(conn: &Connection, act: &Act, id: i64) -> Result<(), StoreError> {
+    expect_rca(conn, id)?;
+    link_known(conn, act, id)
+}
+
+/// Says that a symptom comes of a root cause.
+pub(super) fn link_symptom(conn: &Connection, act: &Act, symptom: i64, rca: i64, confidence: f64) -> Result<(), StoreError> {
+    expect_symptom(conn, symptom)?;
+    expect_rca(conn, rca)?;
+    conn.prepare_cached("INSERT INTO symptom_rcas (symptom, rca, rc, stamp, confidence) VALUES (?1, ?2, ?3, ?4, ?5)")?
+        .execute(params![symptom, rca, act.case, act.stamp, confidence])?;
+    Ok(())
+}
+
+fn say(conn: &Connection, act: &Act, id: i64, revision: &Revision<'_>) -> Result<(), StoreError> {
+    let Revision { title, message, defect_type, component, convergence, status } = revision;
+    conn.prepare_cached(
+        "INSERT INTO rca_revisions (rca, rc, stamp, title, message, defect_type, component, convergence, status) \
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+    )?
+    .execute(params![id, act.case, act.stamp, title, message, defect_type, component, convergence, status])?;
+    Ok(())
+}
+
+fn link_known(conn: &Connection, act: &Act, id: i64) -> Result<(), StoreError> {
+    conn.prepare_cached("INSERT INTO case_rcas (rc, rca, stamp) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING")?
+        .execute(params![act.case, id, act.stamp])?;
+    Ok(())
+}

@@ -1,0 +1,106 @@
+//! Symptoms: what a failure looks like, and where it was seen.
+
+use super::{Act, expect_symptom, known};
+use crate::store::error::StoreError;
+use rusqlite::{Connection, OptionalExtension, params};
+
+/// How a symptom is described.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Text<'a> {
+    /// The test's name.
+    pub(super) test: &'a str,
+    /// The error's text.
+    pub(super) error: &'a str,
+    /// The category.
+    pub(super) category: &'a str,
+    /// The component, or empty.
+    pub(super) component: &'a str,
+}
+
+/// Creates the symptom of a fingerprint or finds it, links the case and counts the sighting.
+pub(super) fn upsert(conn: &Connection, act: &Act, id: i64, fingerprint: &str, text: &Text<'_>) -> Result<(), StoreError> {
+    let mut owner = conn.prepare_cached("SELECT id FROM symptoms WHERE fingerprint = ?1")?;
+    match owner.query_row([fingerprint], |row| row.get::<_, i64>(0)).optional()? {
+        Some(owner) if owner == id => {}
+        Some(owner) => {
+            let why = format!("the fingerprint `{fingerprint}` belongs to symptom {owner} already, not to {id}");
+            return Err(StoreError::Refused(why));
+        }
+        None => {
+            if let Some(other) = known::<String>(conn, "SELECT fingerprint FROM symptoms WHERE id = ?1", id)? {
+                return Err(StoreError::Refused(format!("symptom {id} has another fingerprint already, `{other}`")));
+            }
+            conn.prepare_cached("INSERT INTO symptoms (id, fingerprint, run, stamp) VALUES (?1, ?2, ?3, ?4)")?
+                .execute(params![id, fingerprint, act.run, act.stamp])?;
+        }
+    }
+    describe(conn, act, id, text)?;
+    link_known(conn, act, id)?;
+    see(conn, act, id)
+}
+
+/// Links the case to a known symptom.
+pub(super) fn link(conn: &Connection, act: &Act, id: i64) -> Result<(), StoreError> {
+    expect_symptom(conn, id)?;
+    link_known(conn, act, id)
+}
+
+/// Counts a sighting of a known symptom.
+pub(super) fn mark_seen(conn: &Connection, act: &Act, id: i64) -> Result<(), StoreError> {
+    expect_symptom(conn, id)?;
+    see(conn, act, id)
+}
+
+/// In the run that found the symptom, the first case in the run's order describes it, not the first to arrive: so a
+/// description is kept unless that of an earlier case stands. Later runs count it and leave its description alone.
+fn describe(conn: &Connection, act: &Act, id: i64, text: &Text<'_>) -> Result<(), StoreError> {
+    let mut latest = conn.prepare_cached(
+        "SELECT run, rc, test, error, category, component FROM symptom_revisions WHERE symptom = ?1 \
+         ORDER BY rc, stamp DESC, id DESC LIMIT 1",
+    )?;
+    let stands = latest.query_row([id], |row| {
+        let same = Text {
+            test: row.get_ref("test")?.as_str()?,
+            error: row.get_ref("error")?.as_str()?,
+            category: row.get_ref("category")?.as_str()?,
+            component: row.get_ref("component")?.as_str()?,
+        } == *text;
+        let (run, case): (i64, i64) = (row.get("run")?, row.get("rc")?);
+        Ok(run != act.run || case < act.case || (case == act.case && same))
+    });
+    if stands.optional()?.unwrap_or(false) {
+        return Ok(());
+    }
+    conn.prepare_cached(
+        "INSERT INTO symptom_revisions (symptom, run, rc, stamp, test, error, category, component) \
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+    )?
+    .execute(params![id, act.run, act.case, act.stamp, text.test, text.error, text.category, text.component])?;
+    Ok(())
+}
+
+fn link_known(conn: &Connection, act: &Act, id: i64) -> Result<(), StoreError> {
+    conn.prepare_cached("INSERT INTO case_symptoms (rc, symptom, stamp) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING")?
+        .execute(params![act.case, id, act.stamp])?;
+    Ok(())
+}
+
+/// A case of a run sees a symptom once, however often its walk comes by.
+fn see(conn: &Connection, act: &Act, id: i64) -> Result<(), StoreError> {
+    let mut seen = conn.prepare_cached("SELECT 1 FROM sightings WHERE rc = ?1 AND symptom = ?2")?;
+    if seen.exists(params![act.case, id])? {
+        return Ok(());
+    }
+    conn.prepare_cached(
+        "INSERT INTO sightings (symptom, stamp, rc, at, total, first_at, last_at) \
+         SELECT ?1, ?2, ?3, ?4, ifnull(total, 0) + 1, min(ifnull(first_at, ?4), ?4), max(ifnull(last_at, ?4), ?4) \
+         FROM (SELECT 1) LEFT JOIN (SELECT * FROM sightings WHERE symptom = ?1 ORDER BY stamp DESC LIMIT 1)",
+    )?
+    .execute(params![id, act.stamp, act.case, act.at])?;
+    conn.prepare_cached(
+        "INSERT INTO symptom_keys (recall_key, symptom, stamp) \
+         SELECT recall_key, ?2, ?3 FROM run_cases WHERE id = ?1 AND recall_key <> '' ON CONFLICT DO NOTHING",
+    )?
+    .execute(params![act.case, id, act.stamp])?;
+    Ok(())
+}

@@ -1,0 +1,107 @@
+//! What can go wrong with the store.
+
+use crate::walk::JournalError;
+use rusqlite::ErrorCode;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// What went wrong with the store.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// Another process holds the store, or is executing the run. Trying again later may help.
+    #[error("{0} is in use by another process")]
+    Busy(String),
+    /// The file was written by a newer version of the program.
+    #[error("{path} was written by a newer version of this program: its format is {found}, the newest known here is {known}; update the program", path = path.display())]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// The version of its format.
+        found: i64,
+        /// The newest version known here.
+        known: i64,
+    },
+    /// The file was written by an older version of the program and was opened to be read only.
+    #[error("{path} has the older format {found}; any command that writes brings it up to format {known}", path = path.display())]
+    Older {
+        /// The file.
+        path: PathBuf,
+        /// The version of its format.
+        found: i64,
+        /// The newest version known here.
+        known: i64,
+    },
+    /// The file is something else.
+    #[error("{path} is not a store of this program", path = .0.display())]
+    NotAStore(PathBuf),
+    /// There is no such file.
+    #[error("there is no store at {path}", path = .0.display())]
+    Missing(PathBuf),
+    /// The file is damaged.
+    #[error("the store is damaged: {0}")]
+    Damaged(String),
+    /// The file or its directory cannot be used.
+    #[error("cannot use {path}: {source}", path = path.display())]
+    Io {
+        /// The file or directory.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The store was opened to be read only.
+    #[error("the store was opened to be read only")]
+    ReadOnly,
+    /// No run has this id.
+    #[error("there is no run `{0}` in the store")]
+    UnknownRun(String),
+    /// A run has this id already.
+    #[error("there is a run `{0}` in the store already")]
+    RunExists(String),
+    /// What was to be written makes no sense; nothing of it was stored.
+    #[error("{0}")]
+    Refused(String),
+    /// Whatever else SQLite says.
+    #[error("SQLite: {0}")]
+    Sqlite(rusqlite::Error),
+}
+
+impl StoreError {
+    /// An error of the file system.
+    pub(super) fn io(path: &Path, source: io::Error) -> Self {
+        Self::Io { path: path.to_path_buf(), source }
+    }
+
+    /// True if another process is in the way and trying again may help.
+    pub fn is_busy(&self) -> bool {
+        matches!(self, Self::Busy(_))
+    }
+}
+
+impl From<rusqlite::Error> for StoreError {
+    fn from(error: rusqlite::Error) -> Self {
+        match error.sqlite_error_code() {
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy("the store".into()),
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Self::Damaged(error.to_string()),
+            _ => Self::Sqlite(error),
+        }
+    }
+}
+
+impl From<StoreError> for JournalError {
+    fn from(error: StoreError) -> Self {
+        if error.is_busy() { Self::Busy(error.to_string()) } else { Self::Failed(error.to_string()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn busy_stays_busy_and_the_rest_is_failure() {
+        assert!(matches!(StoreError::Busy("run `r`".into()).into(), JournalError::Busy(text) if text.contains("run `r`")));
+        assert!(matches!(StoreError::ReadOnly.into(), JournalError::Failed(_)));
+        let locked = rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_BUSY), None);
+        assert!(StoreError::from(locked).is_busy());
+    }
+}

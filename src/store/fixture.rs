@@ -1,0 +1,152 @@
+//! What tests of the store begin with.
+
+use super::{Durability, NewRun, RunJournal, Store};
+use crate::clock::Timestamp;
+use crate::model::{Case, Effect, Hash, Launch};
+use crate::walk::{Blob, Commit};
+use crate::walk::{Event, What};
+use std::collections::BTreeMap;
+use tempfile::TempDir;
+
+/// A store in a directory that goes away with it.
+pub(super) struct Fixture {
+    pub(super) store: Store,
+    _dir: TempDir,
+}
+
+impl Fixture {
+    pub(super) fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(&dir.path().join("store.db"), Durability::Batch).unwrap();
+        Self { store, _dir: dir }
+    }
+
+    /// Begins a run over the launch's cases.
+    pub(super) fn begin(&self, run: &str, launch: &Launch) -> RunJournal {
+        begin(&self.store, run, launch).unwrap()
+    }
+}
+
+pub(super) fn begin(store: &Store, run: &str, launch: &Launch) -> Result<RunJournal, super::StoreError> {
+    store.begin_run(&NewRun {
+        run,
+        pipeline: "p",
+        started_at: at(0),
+        seed: u64::MAX,
+        args: Blob::new("{}"),
+        manifest: Blob::new(r#"{"a.rhai":"..."}"#),
+        blobs: vec![Blob::new("fn a() {}")],
+        launch,
+        cases: launch.cases.iter().collect(),
+    })
+}
+
+pub(super) fn at(seconds: i64) -> Timestamp {
+    Timestamp::from_millis(1_771_104_069_000 + seconds * 1000)
+}
+
+/// A launch with cases `c1` to `cN`, of different tests and errors.
+pub(super) fn launch(cases: usize) -> Launch {
+    let case = |n: usize| Case {
+        id: format!("c{n}"),
+        name: format!("test number {n}"),
+        status: "failed".into(),
+        error_message: format!("error {}", "abcdefgh".repeat(n % 5 + 1)),
+        recall_key: format!("key {n}"),
+        ..Case::default()
+    };
+    Launch {
+        run_id: "77".into(),
+        name: "nightly".into(),
+        number: Some(3),
+        cases: (1..=cases).map(case).collect(),
+        ..Launch::default()
+    }
+}
+
+pub(super) fn event(case: &str, path: &str, what: What) -> Event {
+    Event { case: case.into(), path: path.into(), at: at(1), what }
+}
+
+pub(super) fn enter(case: &str, path: &str) -> Event {
+    event(case, path, What::NodeEnter { node: "n".into() })
+}
+
+/// A commit of one event and some effects.
+pub(super) fn effects(case: &str, effects: Vec<Effect<i64>>) -> Commit {
+    Commit { events: vec![enter(case, "1")], effects, ..Commit::default() }
+}
+
+/// All that one step of a walk leaves.
+pub(super) fn step(case: &str, step: usize) -> Commit {
+    let path = step.to_string();
+    let node = format!("node-{step}");
+    let artifact =
+        Blob::new(format!(r#"{{"case":"{case}","step":{step},"confidence":0.9,"reasoning":"{}"}}"#, "because ".repeat(30)));
+    let state =
+        Blob::new(format!(r#"{{"case":"{case}","node":"{node}","loops":{{}},"history":[],"context":{{}},"steps":{step}}}"#));
+    let vars = Blob::new(r#"{"recall_hit":0.8,"recall_uncertain":0.4}"#);
+    let exit = What::NodeExit {
+        node: node.clone(),
+        artifact: artifact.hash,
+        by: "script".into(),
+        params: None,
+        template: None,
+        confidence: Some(0.9),
+        effects: vec![Effect::Note { text: "seen".into() }],
+        bindings: BTreeMap::from([("rca".to_owned(), 7)]),
+    };
+    let decision = What::EdgeEvaluate {
+        node: node.clone(),
+        artifact: artifact.hash,
+        state: state.hash,
+        vars: vars.hash,
+        considered: vec![crate::walk::Considered {
+            edge: "H1".into(),
+            outcome: crate::walk::Outcome::Fired,
+            because: Some("confidence 0.9".into()),
+            error: None,
+            script: Some(Hash::of(b"script")),
+        }],
+    };
+    let transition = What::Transition {
+        from: node.clone(),
+        to: format!("node-{}", step + 1),
+        edge: "H1".into(),
+        because: "confidence 0.9".into(),
+        counter: None,
+        context: serde_json::Map::new(),
+    };
+    let whats = [What::NodeEnter { node }, exit, decision, transition];
+    Commit {
+        events: whats.into_iter().map(|what| event(case, &path, what)).collect(),
+        blobs: vec![artifact, state, vars],
+        effects: Vec::new(),
+    }
+}
+
+/// Effect: the symptom of a test's error.
+pub(super) fn symptom(id: i64, test: &str, error: &str) -> Effect<i64> {
+    Effect::UpsertSymptom {
+        id: Some(id),
+        name: None,
+        fingerprint: format!("f{id}"),
+        test: test.into(),
+        error: error.into(),
+        category: "timeout".into(),
+        component: String::new(),
+    }
+}
+
+/// Effect: a root cause.
+pub(super) fn rca(id: i64, message: &str) -> Effect<i64> {
+    Effect::CreateRca {
+        id: Some(id),
+        name: None,
+        title: format!("title of {id}"),
+        message: message.into(),
+        defect_type: "pb".into(),
+        component: "driver".into(),
+        convergence: 0.75,
+    }
+}

@@ -1,0 +1,68 @@
+//! The journal of one run: where its walks commit their steps.
+
+use super::error::StoreError;
+use super::lease::Lease;
+use super::open::Store;
+use super::runs::run_row;
+use super::step::{Cases, Step};
+use crate::walk::{Commit, Journal, JournalError};
+use rusqlite::Connection;
+use std::sync::Arc;
+
+/// The journal of a run, with the right to execute it: as long as one or its clones live, no other process gets one.
+#[derive(Clone, Debug)]
+pub struct RunJournal(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    store: Store,
+    name: String,
+    run: i64,
+    cases: Cases,
+    _lease: Lease,
+}
+
+impl RunJournal {
+    pub(super) fn new(store: Store, name: String, run: i64, cases: Cases, lease: Lease) -> Self {
+        Self(Arc::new(Inner { store, name, run, cases, _lease: lease }))
+    }
+
+    /// The run's id.
+    pub fn run(&self) -> &str {
+        &self.0.name
+    }
+
+    /// The store.
+    pub fn store(&self) -> &Store {
+        &self.0.store
+    }
+}
+
+impl Journal for RunJournal {
+    fn commit(&self, commit: Commit) -> Result<(), JournalError> {
+        let Inner { store, run, cases, .. } = &*self.0;
+        store.writer()?.submit(Step::new(*run, cases, commit)?)
+    }
+}
+
+impl Store {
+    /// The journal of an existing run, to go on with it: its status becomes `running`. Busy while a living process executes
+    /// the run.
+    pub fn journal(&self, run: &str) -> Result<RunJournal, StoreError> {
+        let writer = self.writer()?;
+        let row = self.read(|conn| run_row(conn, run))?;
+        let lease = Lease::take(self.path(), run)?;
+        writer.exclusively(|conn| {
+            conn.execute("UPDATE runs SET status = 'running', ended_at = NULL WHERE id = ?1", [row])?;
+            Ok(())
+        })?;
+        let cases = self.read(|conn| load_cases(conn, row))?;
+        Ok(RunJournal::new(self.clone(), run.to_owned(), row, cases, lease))
+    }
+}
+
+fn load_cases(conn: &Connection, run: i64) -> Result<Cases, StoreError> {
+    let mut rows = conn.prepare_cached("SELECT item, id FROM run_cases WHERE run = ?1")?;
+    let cases = rows.query_map([run], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(cases.collect::<Result<_, _>>()?)
+}

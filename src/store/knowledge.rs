@@ -1,0 +1,183 @@
+//! What the store knows of cases and root causes now, for reports and people.
+
+use super::error::StoreError;
+use super::open::Store;
+use super::runs::run_row;
+use rusqlite::{Connection, OptionalExtension, Row, params};
+use serde::Serialize;
+use std::collections::{BTreeMap, HashMap};
+
+/// What one run has found out about a case.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct CaseFacts {
+    /// Its status, as `set_case_status` set it last.
+    pub status: Option<String>,
+    /// Its triage.
+    pub triage: Option<Triage>,
+    /// The symptoms it is linked to, in the order of linking.
+    pub symptoms: Vec<i64>,
+    /// The root causes it is linked to, in the order of linking.
+    pub rcas: Vec<Rca>,
+    /// Remarks, in order.
+    pub notes: Vec<String>,
+}
+
+/// The triage of a case.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Triage {
+    /// The symptom's category.
+    pub category: String,
+    /// How bad it is.
+    pub severity: String,
+    /// The suspected defect code.
+    pub defect_type: String,
+    /// Whether an investigation was skipped.
+    pub skip_investigation: bool,
+    /// The suspected repositories.
+    pub repos: Vec<String>,
+}
+
+/// A root cause, as it is known.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Rca {
+    /// Its id.
+    pub id: i64,
+    /// Its title.
+    pub title: String,
+    /// Its text.
+    pub message: String,
+    /// Its defect code.
+    pub defect_type: String,
+    /// The component at fault, or empty.
+    pub component: String,
+    /// How far the evidence converged, 0 to 1.
+    pub convergence: f64,
+    /// `open`, `resolved`, ...
+    pub status: String,
+}
+
+impl Store {
+    /// What a run has found out about a case so far.
+    pub fn case_facts(&self, run: &str, case: &str) -> Result<CaseFacts, StoreError> {
+        self.read(|conn| {
+            let run_id = run_row(conn, run)?;
+            let case_id: Option<i64> = conn
+                .prepare_cached("SELECT id FROM run_cases WHERE run = ?1 AND item = ?2")?
+                .query_row(params![run_id, case], |row| row.get(0))
+                .optional()?;
+            let id = case_id.ok_or_else(|| StoreError::Refused(format!("run `{run}` has no case `{case}`")))?;
+            let rcas = list::<i64>(conn, "SELECT rca FROM case_rcas WHERE rc = ?1 ORDER BY stamp, rca", id)?;
+            Ok(CaseFacts {
+                status: list(conn, "SELECT status FROM case_statuses WHERE rc = ?1 ORDER BY id DESC LIMIT 1", id)?.pop(),
+                triage: triage(conn, id)?,
+                symptoms: list(conn, "SELECT symptom FROM case_symptoms WHERE rc = ?1 ORDER BY stamp, symptom", id)?,
+                rcas: rcas.into_iter().map(|rca| rca_as_of(conn, rca, i64::MAX)).collect::<Result<_, _>>()?,
+                notes: list(conn, "SELECT text FROM notes WHERE rc = ?1 ORDER BY id", id)?,
+            })
+        })
+    }
+
+    /// The status in the store of each case of a run that has one.
+    pub fn case_statuses(&self, run: &str) -> Result<BTreeMap<String, String>, StoreError> {
+        self.read(|conn| {
+            let row = run_row(conn, run)?;
+            let mut rows = conn.prepare_cached(
+                "SELECT item, case_statuses.status FROM run_cases JOIN case_statuses ON rc = run_cases.id \
+                 WHERE run = ?1 ORDER BY case_statuses.id",
+            )?;
+            let statuses = rows.query_map([row], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            Ok(statuses.collect::<Result<_, _>>()?)
+        })
+    }
+}
+
+fn list<T: rusqlite::types::FromSql>(conn: &Connection, sql: &str, id: i64) -> Result<Vec<T>, StoreError> {
+    let mut rows = conn.prepare_cached(sql)?;
+    Ok(rows.query_map([id], |row| row.get(0))?.collect::<Result<_, _>>()?)
+}
+
+fn triage(conn: &Connection, case: i64) -> Result<Option<Triage>, StoreError> {
+    let mut rows = conn.prepare_cached("SELECT * FROM triages WHERE rc = ?1 ORDER BY id DESC LIMIT 1")?;
+    let triage = rows.query_row([case], |row| {
+        Ok(Triage {
+            category: row.get("category")?,
+            severity: row.get("severity")?,
+            defect_type: row.get("defect_type")?,
+            skip_investigation: row.get("skip_investigation")?,
+            repos: serde_json::from_str(row.get_ref("repos")?.as_str()?).unwrap_or_default(),
+        })
+    });
+    Ok(triage.optional()?)
+}
+
+/// One thing said of a root cause.
+struct Said {
+    run: i64,
+    case: i64,
+    by_owner: bool,
+    stamp: i64,
+    part: Parts,
+}
+
+#[derive(Default)]
+struct Parts {
+    title: Option<String>,
+    message: Option<String>,
+    defect_type: Option<String>,
+    component: Option<String>,
+    convergence: Option<f64>,
+    status: Option<String>,
+}
+
+/// A root cause as the facts up to a stamp describe it. For each part the last word counts: that of the run that spoke last;
+/// within a run the owner's word comes first and others' follow in the order of the cases, whichever of them arrived first;
+/// a case's own words stand in the order it said them.
+pub(super) fn rca_as_of(conn: &Connection, id: i64, stamp: i64) -> Result<Rca, StoreError> {
+    let mut rows = conn.prepare_cached(
+        "SELECT r.*, run, r.rc = rcas.rc AS by_owner FROM rca_revisions r JOIN run_cases ON run_cases.id = r.rc \
+         JOIN rcas ON rcas.id = r.rca WHERE rca = ?1 AND r.stamp <= ?2 ORDER BY r.id",
+    )?;
+    let mut said: Vec<Said> = rows.query_map([id, stamp], Said::of_row)?.collect::<Result<_, _>>()?;
+    let mut spoke_last = HashMap::new();
+    for word in &said {
+        spoke_last.insert(word.run, word.stamp);
+    }
+    said.sort_by_key(|word| (spoke_last.get(&word.run).copied(), !word.by_owner, word.case));
+    let mut now = Parts::default();
+    for Said { part, .. } in said {
+        now.title = part.title.or(now.title);
+        now.message = part.message.or(now.message);
+        now.defect_type = part.defect_type.or(now.defect_type);
+        now.component = part.component.or(now.component);
+        now.convergence = part.convergence.or(now.convergence);
+        now.status = part.status.or(now.status);
+    }
+    Ok(Rca {
+        id,
+        title: now.title.unwrap_or_default(),
+        message: now.message.unwrap_or_default(),
+        defect_type: now.defect_type.unwrap_or_default(),
+        component: now.component.unwrap_or_default(),
+        convergence: now.convergence.unwrap_or_default(),
+        status: now.status.unwrap_or_default(),
+    })
+}
+
+impl Said {
+    fn of_row(row: &Row<'_>) -> rusqlite::Result<Self> {
+        Ok(Self {
+            run: row.get("run")?,
+            case: row.get("rc")?,
+            by_owner: row.get("by_owner")?,
+            stamp: row.get("stamp")?,
+            part: Parts {
+                title: row.get("title")?,
+                message: row.get("message")?,
+                defect_type: row.get("defect_type")?,
+                component: row.get("component")?,
+                convergence: row.get("convergence")?,
+                status: row.get("status")?,
+            },
+        })
+    }
+}

@@ -1,0 +1,118 @@
+//! The lease on a run: while a process executes a run, no other may.
+//!
+//! A lease is a lock that the operating system holds on a small file beside the store, and drops when the process ends,
+//! however it ends. The file is removed with the lease; one that a killed process left behind means nothing.
+
+use super::error::StoreError;
+use super::private::open_file;
+use crate::model::Hash;
+use std::fs::{File, TryLockError};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// How long to wait for somebody who only looks whether a lease is held.
+const GLANCE: Duration = Duration::from_millis(200);
+
+/// The right to execute a run. Given back when dropped.
+#[derive(Debug)]
+pub(super) struct Lease {
+    path: PathBuf,
+    /// Locked as long as it is open.
+    _file: File,
+}
+
+impl Lease {
+    /// Takes the lease on a run of the store at `store`; busy if another holder lives.
+    pub(super) fn take(store: &Path, run: &str) -> Result<Self, StoreError> {
+        let path = place(store, run);
+        let deadline = Instant::now() + GLANCE;
+        loop {
+            let file = open_file(&path)?;
+            match file.try_lock() {
+                // The file may have been removed by its last holder between our opening and our locking it.
+                Ok(()) if still_there(&file, &path) => return Ok(Self { path, _file: file }),
+                Ok(()) => {}
+                Err(TryLockError::WouldBlock) if Instant::now() < deadline => std::thread::sleep(Duration::from_millis(5)),
+                Err(TryLockError::WouldBlock) => return Err(StoreError::Busy(format!("run `{run}`"))),
+                Err(TryLockError::Error(source)) => return Err(StoreError::io(&path, source)),
+            }
+        }
+    }
+
+    /// True if somebody holds the lease on a run.
+    pub(super) fn is_held(store: &Path, run: &str) -> bool {
+        File::open(place(store, run)).is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        // Only where `still_there` can tell a removed file from a present one; elsewhere the empty file stays.
+        if cfg!(unix) {
+            // A file that cannot be removed does no harm.
+            std::fs::remove_file(&self.path).unwrap_or_default();
+        }
+    }
+}
+
+fn place(store: &Path, run: &str) -> PathBuf {
+    let mut path = store.as_os_str().to_owned();
+    path.push(format!("-run-{}", Hash::of(run.as_bytes()).short()));
+    path.into()
+}
+
+#[cfg(unix)]
+fn still_there(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let identity = |data: std::fs::Metadata| (data.dev(), data.ino());
+    match (file.metadata().map(identity), std::fs::metadata(path).map(identity)) {
+        (Ok(ours), Ok(there)) => ours == there,
+        _ => false,
+    }
+}
+
+#[cfg(not(unix))]
+fn still_there(_: &File, _: &Path) -> bool {
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lease_excludes_until_it_is_given_back() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = dir.path().join("s.db");
+        assert!(!Lease::is_held(&store, "r"));
+        let lease = Lease::take(&store, "r").unwrap();
+        assert!(Lease::is_held(&store, "r"));
+        assert!(Lease::take(&store, "r").is_err_and(|error| error.is_busy() && error.to_string().contains("`r`")));
+        let other = Lease::take(&store, "another").unwrap();
+        drop(lease);
+        assert!(!Lease::is_held(&store, "r"));
+        drop(Lease::take(&store, "r").unwrap());
+        drop(other);
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), usize::from(!cfg!(unix)) * 2);
+    }
+
+    #[test]
+    fn at_any_time_at_most_one_of_many_holds_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = dir.path().join("s.db");
+        let inside = std::sync::atomic::AtomicUsize::new(0);
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..50 {
+                        if let Ok(lease) = Lease::take(&store, "r") {
+                            assert_eq!(inside.fetch_add(1, std::sync::atomic::Ordering::SeqCst), 0);
+                            inside.fetch_sub(1, std::sync::atomic::Ordering::SeqCst);
+                            drop(lease);
+                        }
+                    }
+                });
+            }
+        });
+    }
+}

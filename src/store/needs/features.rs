@@ -1,0 +1,111 @@
+//! How alike two failures are by their words.
+
+/// Only so much of a text counts, in bytes: what comes later is mostly stack frames.
+const READ_BYTES: usize = 4096;
+/// How much the name of the test counts; the rest is the error's. Errors say more of the cause, names recur.
+const NAME_WEIGHT: f64 = 0.4;
+/// The likeness of a failure that is not the same by its recall key is never 1.
+const MOST: f64 = 0.99;
+
+/// What is compared of a failure, as sorted sets of hashes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Features {
+    /// Each three characters in a row of the test's name, in lower case.
+    name: Vec<u64>,
+    /// The words of the error.
+    words: Vec<u64>,
+}
+
+impl Features {
+    /// Of a test's name and an error's text.
+    pub(super) fn new(name: &str, error: &str) -> Self {
+        let chars: Vec<char> = cut(name).to_lowercase().chars().collect();
+        let name = chars.windows(3.min(chars.len()).max(1)).map(|three| hash(three.iter().map(|ch| u64::from(*ch))));
+        Self { name: set(name), words: set(words(error)) }
+    }
+
+    /// 0 for nothing in common to 0.99 for the same words: the weighted overlap (twice what is common, by the sum of both) of
+    /// names and errors, rounded to four digits.
+    pub(super) fn likeness(&self, other: &Self) -> f64 {
+        let score = NAME_WEIGHT * overlap(&self.name, &other.name) + (1.0 - NAME_WEIGHT) * overlap(&self.words, &other.words);
+        (score.min(MOST) * 10_000.0).round() / 10_000.0
+    }
+}
+
+/// What two errors that differ only in numbers, ids and punctuation have in common; none for an empty error.
+pub(super) fn error_shape(error: &str) -> Option<u64> {
+    let mut words = words(error).peekable();
+    words.peek().is_some().then(|| hash(words))
+}
+
+/// The words of a text: runs of letters and digits in lower case. Whatever holds a digit (a number, an address, an id, a
+/// time) counts as the same word.
+fn words(text: &str) -> impl Iterator<Item = u64> {
+    let words = cut(text).split(|ch: char| !ch.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.map(|word| {
+        if word.contains(|ch: char| ch.is_numeric()) { 0 } else { hash(word.chars().flat_map(char::to_lowercase).map(u64::from)) }
+    })
+}
+
+fn cut(text: &str) -> &str {
+    &text[..text.floor_char_boundary(READ_BYTES)]
+}
+
+fn set(items: impl Iterator<Item = u64>) -> Vec<u64> {
+    let mut set: Vec<u64> = items.collect();
+    set.sort_unstable();
+    set.dedup();
+    set
+}
+
+/// FNV-1a, over whole numbers in place of bytes.
+fn hash(items: impl Iterator<Item = u64>) -> u64 {
+    items.fold(0xcbf2_9ce4_8422_2325, |hash, item| (hash ^ item).wrapping_mul(0x0100_0000_01b3))
+}
+
+#[allow(clippy::cast_precision_loss)]
+fn overlap(a: &[u64], b: &[u64]) -> f64 {
+    if a.is_empty() || b.is_empty() {
+        return 0.0;
+    }
+    let (mut i, mut j, mut common) = (0, 0, 0_usize);
+    while let (Some(x), Some(y)) = (a.get(i), b.get(j)) {
+        common += usize::from(x == y);
+        i += usize::from(x <= y);
+        j += usize::from(y <= x);
+    }
+    2.0 * common as f64 / (a.len() + b.len()) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn likeness_grows_with_what_is_common() {
+        let of = Features::new;
+        let ours = of("ptp sync recovers", "clock 0x7f3a lost lock after 350 ms");
+        let same = ours.likeness(&of("ptp sync recovers", "Clock 0x01 lost lock after 7 ms"));
+        let near = ours.likeness(&of("ptp sync starts", "clock lost its lock"));
+        let far = ours.likeness(&of("node reboots", "image pull failed: unauthorized"));
+        assert!((same - 0.99).abs() < f64::EPSILON, "{same}");
+        assert!(same > near && near > 0.5 && far < 0.1, "{same} {near} {far}");
+        assert!((near - of("ptp sync starts", "clock lost its lock").likeness(&ours)).abs() < f64::EPSILON);
+    }
+
+    #[test]
+    fn odd_texts_are_no_trouble() {
+        for text in ["", "a", "é", "…", "\u{0}\n", &"é".repeat(5000)] {
+            let features = Features::new(text, text);
+            assert!((0.0..=0.99).contains(&features.likeness(&Features::new("x y z", "x y z"))));
+        }
+        assert!(Features::new("a", "").likeness(&Features::new("a", "")) > 0.3);
+    }
+
+    #[test]
+    fn error_shapes_ignore_numbers_only() {
+        assert_eq!(error_shape("timeout after 30s (id 1f)"), error_shape("Timeout after 7s: id [2e]"));
+        assert_ne!(error_shape("timeout after 30s"), error_shape("after 30s timeout"));
+        assert_eq!(error_shape(" \n"), None);
+    }
+}

@@ -1,0 +1,146 @@
+//! The bounded queries of the registry ([`NEEDS`]), answered from the store as it was when the run began.
+
+mod features;
+mod known;
+mod of_symptom;
+mod recent;
+mod siblings;
+mod similar;
+
+use super::error::StoreError;
+use super::open::Store;
+use super::runs::run_row;
+use crate::diag::did_you_mean;
+use crate::model::Hash;
+use crate::walk::{About, NEEDS, Needs};
+use known::Known;
+use rusqlite::Connection;
+use serde_json::Value;
+use siblings::Errors;
+use similar::Hit;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// How many answers are kept of each kind; then all of them are forgotten and the next ones kept.
+const KEPT: usize = 1024;
+/// Longer texts are cut to this many characters in answers.
+const TEXT_CHARS: usize = 2000;
+
+/// Answers queries for one run. What it has found it keeps, since nothing that it may see changes.
+#[derive(Debug)]
+pub struct StoreNeeds {
+    /// None where there is no store: nothing is known then.
+    source: Option<(Store, Snapshot)>,
+    /// The answer to `workspace`.
+    repositories: Value,
+    recent_rcas: Mutex<Option<Value>>,
+    recent_symptoms: Mutex<Option<Arc<[Known]>>>,
+    hits: Mutex<HashMap<Hash, Arc<[Hit]>>>,
+    rcas_of: Mutex<HashMap<i64, Arc<[of_symptom::Linked]>>>,
+    errors: Mutex<Option<Arc<Errors>>>,
+}
+
+/// What a run may see: facts up to a stamp, all of them written by runs that began before it.
+#[derive(Clone, Copy, Debug)]
+struct Snapshot {
+    run: i64,
+    stamp: i64,
+}
+
+impl StoreNeeds {
+    /// Answers for a run of the store. `repositories` is what `workspace` returns: `[{name, path, purpose, branch}]`.
+    pub fn new(store: &Store, run: &str, repositories: Value) -> Result<Self, StoreError> {
+        let snapshot = store.read(|conn| {
+            let row = run_row(conn, run)?;
+            let stamp = conn.query_row("SELECT start_seq FROM runs WHERE id = ?1", [row], |row| row.get(0))?;
+            Ok(Snapshot { run: row, stamp })
+        })?;
+        Ok(Self::with(Some((store.clone(), snapshot)), repositories))
+    }
+
+    /// Answers for a run without a store: as if the store were empty.
+    pub fn without_store(repositories: Value) -> Self {
+        Self::with(None, repositories)
+    }
+
+    fn with(source: Option<(Store, Snapshot)>, repositories: Value) -> Self {
+        Self {
+            source,
+            repositories,
+            recent_rcas: Mutex::default(),
+            recent_symptoms: Mutex::default(),
+            hits: Mutex::default(),
+            rcas_of: Mutex::default(),
+            errors: Mutex::default(),
+        }
+    }
+
+    /// Asks the store; nothing is known where there is none.
+    fn ask<T: Default>(&self, query: impl FnOnce(&Connection, Snapshot) -> Result<T, StoreError>) -> Result<T, StoreError> {
+        match &self.source {
+            Some((store, snapshot)) => store.read(|conn| query(conn, *snapshot)),
+            None => Ok(T::default()),
+        }
+    }
+}
+
+impl Needs for StoreNeeds {
+    fn query(&self, name: &str, about: &About<'_>) -> Result<Value, String> {
+        let answer = match name {
+            "symptoms.similar" => similar::answer(self, about),
+            "rcas.of_symptom" => of_symptom::answer(self, about),
+            "rcas.recent" => recent::answer(self),
+            "siblings" => Ok(siblings::answer(self, about)),
+            "workspace" => Ok(self.repositories.clone()),
+            _ => {
+                let help = did_you_mean(name, NEEDS.iter().map(|need| need.name)).unwrap_or_default();
+                return Err(format!("no query is called `{name}`; {help}"));
+            }
+        };
+        answer.map_err(|error| error.to_string())
+    }
+}
+
+/// What is kept in `slot`, or made now. Not locked meanwhile: two threads may make the same thing twice.
+fn kept<T: Clone>(slot: &Mutex<Option<T>>, make: impl FnOnce() -> Result<T, StoreError>) -> Result<T, StoreError> {
+    if let Some(found) = &*lock(slot) {
+        return Ok(found.clone());
+    }
+    let made = make()?;
+    *lock(slot) = Some(made.clone());
+    Ok(made)
+}
+
+/// What is kept in `slot` under a key, or made now.
+fn kept_under<K: Eq + std::hash::Hash, T: Clone>(
+    slot: &Mutex<HashMap<K, T>>,
+    key: K,
+    make: impl FnOnce() -> Result<T, StoreError>,
+) -> Result<T, StoreError> {
+    if let Some(found) = lock(slot).get(&key) {
+        return Ok(found.clone());
+    }
+    let made = make()?;
+    let mut slot = lock(slot);
+    if slot.len() >= KEPT {
+        slot.clear();
+    }
+    slot.insert(key, made.clone());
+    Ok(made)
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A text, cut if it is long.
+fn short(mut text: String) -> String {
+    if let Some((end, _)) = text.char_indices().nth(TEXT_CHARS) {
+        text.truncate(end);
+        text.push('…');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests;

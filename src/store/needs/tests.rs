@@ -1,0 +1,277 @@
+//! Tests of the queries as a whole.
+
+use super::*;
+use crate::model::{Case, Effect, Launch};
+use crate::store::fixture::{Fixture, at, effects, launch, rca, symptom};
+use crate::store::{RunJournal, Status};
+use crate::walk::Journal;
+use serde_json::json;
+
+fn ask(needs: &StoreNeeds, name: &str, launch: &Launch, case: &Case) -> Value {
+    needs.query(name, &About { launch, case, prior: &Value::Null }).unwrap()
+}
+
+fn everything(needs: &StoreNeeds, launch: &Launch) -> Vec<Value> {
+    let names = NEEDS.iter().map(|need| need.name);
+    names.flat_map(|name| launch.cases.iter().map(move |case| ask(needs, name, launch, case))).collect()
+}
+
+fn needs(fixture: &Fixture, run: &str) -> StoreNeeds {
+    StoreNeeds::new(&fixture.store, run, json!([])).unwrap()
+}
+
+fn ids(answer: &Value) -> Vec<i64> {
+    answer.as_array().unwrap().iter().map(|item| item["id"].as_i64().unwrap()).collect()
+}
+
+fn link(symptom: i64, rca: i64, confidence: f64) -> Effect<i64> {
+    Effect::LinkSymptomRca { symptom, rca, confidence }
+}
+
+/// A first run whose cases find a symptom and a root cause each.
+fn first_run(fixture: &Fixture, launch: &Launch) -> RunJournal {
+    let journal = fixture.begin("first", launch);
+    for (case, id) in launch.cases.iter().zip(1..) {
+        let found = symptom(id, &case.name, &case.error_message);
+        journal.commit(effects(&case.id, vec![found, rca(100 + id, "why"), link(id, 100 + id, 0.5)])).unwrap();
+    }
+    journal
+}
+
+#[test]
+fn every_query_of_the_registry_has_an_answer_and_no_other() {
+    let fixture = Fixture::new();
+    let launch = launch(2);
+    let _run = fixture.begin("r", &launch);
+    for needs in [needs(&fixture, "r"), StoreNeeds::without_store(json!([]))] {
+        for need in NEEDS {
+            let answer = ask(&needs, need.name, &launch, &launch.cases[0]);
+            let known = if need.name == "siblings" { 1 } else { 0 };
+            assert_eq!(answer.as_array().map(Vec::len), Some(known), "{}", need.name);
+        }
+        let about = About { launch: &launch, case: &launch.cases[0], prior: &Value::Null };
+        let why = needs.query("symptoms.similiar", &about).expect_err("a slip");
+        assert!(why.contains("did you mean `symptoms.similar`?"), "{why}");
+    }
+    assert!(StoreNeeds::new(&fixture.store, "nobody", json!([])).is_err());
+}
+
+#[test]
+fn answers_have_the_documented_shape() {
+    let fixture = Fixture::new();
+    let mut launch = launch(2);
+    launch.cases[1].suite = "suite".into();
+    let first = first_run(&fixture, &launch);
+    first.commit(effects("c2", vec![Effect::LinkRca { id: 101, name: None }])).unwrap();
+    let _second = fixture.begin("second", &launch);
+    let repositories = json!([{"name": "a", "path": "b", "purpose": "c", "branch": "d"}]);
+    let needs = StoreNeeds::new(&fixture.store, "second", repositories.clone()).unwrap();
+    let case = &launch.cases[0];
+    let similar = ask(&needs, "symptoms.similar", &launch, case);
+    let expected = json!({"id": 1, "test": "test number 1", "error": case.error_message, "category": "timeout", "component": "",
+        "score": 1.0, "occurrences": 1, "first_seen": at(1), "last_seen": at(1)});
+    assert_eq!(similar[0], expected);
+    let linked = ask(&needs, "rcas.of_symptom", &launch, case);
+    let expected = json!({"id": 101, "symptom": 1, "title": "title of 101", "message": "why", "defect_type": "pb",
+        "component": "driver", "status": "open", "confidence": 0.5});
+    assert_eq!(linked[0], expected);
+    let recent = ask(&needs, "rcas.recent", &launch, case);
+    let expected = |id: i64, cases: i64| {
+        json!({"id": id, "title": format!("title of {id}"), "message": "why",
+        "defect_type": "pb", "component": "driver", "status": "open", "cases": cases})
+    };
+    assert_eq!(recent, json!([expected(102, 1), expected(101, 2)]));
+    let other = &launch.cases[1];
+    let expected = json!([{"id": "c2", "name": other.name, "suite": "suite", "error_message": other.error_message,
+        "recall_key": "key 2", "same_error": false}]);
+    assert_eq!(ask(&needs, "siblings", &launch, case), expected);
+    assert_eq!(ask(&needs, "workspace", &launch, case), repositories);
+}
+
+#[test]
+fn the_same_recall_key_comes_first_then_the_likeness_of_words() {
+    let fixture = Fixture::new();
+    let known = launch(4);
+    let journal = fixture.begin("first", &known);
+    for (case, id, test, error) in [
+        ("c1", 11, "unlike in words", "nothing in common"),
+        ("c2", 12, "ptp sync recovers", "clock lost lock after 12 ms"),
+        ("c3", 13, "ptp sync starts", "clock never found its lock"),
+        ("c4", 14, "node reboots", "image pull failed"),
+    ] {
+        journal.commit(effects(case, vec![symptom(id, test, error)])).unwrap();
+    }
+    let case = Case {
+        id: "x".into(),
+        name: "ptp sync recovers".into(),
+        error_message: "clock lost lock after 99 ms".into(),
+        recall_key: "key 1".into(),
+        ..Case::default()
+    };
+    let launch = Launch { cases: vec![case], ..Launch::default() };
+    let _second = fixture.begin("second", &launch);
+    let answer = ask(&needs(&fixture, "second"), "symptoms.similar", &launch, &launch.cases[0]);
+    assert_eq!(ids(&answer), [11, 12, 13]);
+    let scores: Vec<f64> = answer.as_array().unwrap().iter().map(|item| item["score"].as_f64().unwrap()).collect();
+    assert!((scores[0] - 1.0).abs() < f64::EPSILON && (scores[1] - 0.99).abs() < f64::EPSILON && scores[2] < 0.9, "{scores:?}");
+}
+
+#[test]
+fn answers_are_bounded() {
+    let fixture = Fixture::new();
+    let mut launch = launch(60);
+    for case in &mut launch.cases {
+        case.name = "one test".into();
+        case.error_message = format!("timeout after {} s {}", case.id, "é".repeat(5000));
+    }
+    let journal = first_run(&fixture, &launch);
+    for id in 1..=60 {
+        journal.commit(effects("c1", vec![link(1, 100 + id, 0.25)])).unwrap();
+    }
+    let _second = fixture.begin("second", &launch);
+    let needs = needs(&fixture, "second");
+    let lengths = NEEDS.iter().map(|need| (need.name, ask(&needs, need.name, &launch, &launch.cases[0])));
+    let lengths: Vec<_> = lengths.map(|(name, answer)| (name, answer.as_array().unwrap().len())).collect();
+    let expected = [("symptoms.similar", 10), ("rcas.of_symptom", 10), ("rcas.recent", 20), ("siblings", 50), ("workspace", 0)];
+    assert_eq!(lengths, expected);
+    let siblings = ask(&needs, "siblings", &launch, &launch.cases[0]);
+    assert!(siblings.as_array().unwrap().iter().all(|other| other["same_error"] == true && other["id"] != "c1"));
+    assert_eq!(siblings[0]["error_message"].as_str().unwrap().chars().count(), TEXT_CHARS + 1);
+}
+
+#[test]
+fn siblings_with_the_same_error_come_first() {
+    let mut launch = launch(4);
+    for (case, error) in launch.cases.iter_mut().zip(["lost lock 1", "", "other", "lost lock 2"]) {
+        case.error_message = error.into();
+    }
+    let needs = StoreNeeds::without_store(json!([]));
+    let of = |case: usize| {
+        let answer = ask(&needs, "siblings", &launch, &launch.cases[case]);
+        let tell = |other: &Value| format!("{} {}", other["id"].as_str().unwrap(), other["same_error"]);
+        answer.as_array().unwrap().iter().map(tell).collect::<Vec<_>>()
+    };
+    assert_eq!(of(0), ["c4 true", "c2 false", "c3 false"]);
+    assert_eq!(of(1), ["c1 false", "c3 false", "c4 false"], "no error is not the same as no error");
+    let smaller = self::launch(2);
+    assert_eq!(ask(&needs, "siblings", &smaller, &smaller.cases[0]).as_array().unwrap().len(), 1, "another launch is noticed");
+}
+
+#[test]
+fn a_run_sees_the_store_as_it_was_when_it_began() {
+    let fixture = Fixture::new();
+    let launch = launch(4);
+    let first = first_run(&fixture, &launch);
+    let second = fixture.begin("second", &launch);
+    let before = everything(&needs(&fixture, "second"), &launch);
+    assert!(before.iter().any(|answer| ids_len(answer) > 1));
+    let kept = needs(&fixture, "second");
+    assert_eq!(everything(&kept, &launch), before);
+
+    // Everything that can be written, by the run itself, by an older run and by a newer one.
+    let third = fixture.begin("third", &launch);
+    for (journal, base) in [(&second, 1000), (&first, 2000), (&third, 3000)] {
+        for (case, n) in launch.cases.iter().zip(1..) {
+            let update =
+                Effect::UpdateRca { id: 100 + n, message: Some("new".into()), defect_type: None, status: Some("x".into()) };
+            let more = vec![
+                symptom(n, &case.name, "described anew"),
+                symptom(base + n, &case.name, &case.error_message),
+                Effect::MarkSeen { id: 1 },
+                Effect::LinkSymptom { id: 2, name: None },
+                rca(base + 100 + n, "new"),
+                Effect::LinkRca { id: 101, name: None },
+                update,
+                link(n, 100 + n, 0.9),
+                link(n, base + 100 + n, 0.9),
+                link(base + n, 101, 0.9),
+            ];
+            journal.commit(effects(&case.id, more)).unwrap();
+        }
+    }
+    assert_eq!(everything(&kept, &launch), before);
+    assert_eq!(everything(&needs(&fixture, "second"), &launch), before, "nothing was in memory");
+
+    fixture.store.pause_run("second", at(9)).unwrap();
+    drop(second);
+    let _resumed = fixture.store.journal("second").unwrap();
+    assert_eq!(everything(&needs(&fixture, "second"), &launch), before, "a resume changes nothing");
+
+    fixture.store.finish_run("first", Status::Done, at(9)).unwrap();
+    let _fourth = fixture.begin("fourth", &launch);
+    assert_ne!(everything(&needs(&fixture, "fourth"), &launch), before, "a new run sees all of it");
+}
+
+fn ids_len(answer: &Value) -> usize {
+    answer.as_array().map_or(0, Vec::len)
+}
+
+#[test]
+fn what_a_later_run_sees_does_not_depend_on_the_order_of_arrival() {
+    let launch = {
+        let mut launch = launch(12);
+        for (case, n) in launch.cases.iter_mut().zip(0_usize..) {
+            case.name = format!("test {}", n % 2);
+            case.error_message = format!("error {} of a kind", "ab".repeat(n % 3 + 1));
+            case.recall_key = format!("key {}", n % 4);
+        }
+        launch
+    };
+    let seen = |order: &[usize]| {
+        let fixture = Fixture::new();
+        // Known before, so that parallel cases can all speak of it.
+        let zeroth = fixture.begin("zeroth", &launch);
+        zeroth.commit(effects("c7", vec![symptom(50, "test 0", "e"), rca(51, "m")])).unwrap();
+        let first = fixture.begin("first", &launch);
+        for step in 0..3 {
+            for &at in order {
+                let case = &launch.cases[at];
+                let n = i64::try_from(at).unwrap();
+                let update =
+                    Effect::UpdateRca { id: 51, message: Some(format!("as {at} says")), defect_type: None, status: None };
+                let step = match step {
+                    0 => {
+                        vec![symptom(n % 5 + 1, &format!("{} {at}", case.name), &case.error_message), Effect::MarkSeen { id: 50 }]
+                    }
+                    1 => vec![
+                        rca(100 + n, &format!("cause {at}")),
+                        link(n % 5 + 1, 100 + n, 0.5),
+                        link(50, 51, 1.0 / (n + 2) as f64),
+                    ],
+                    _ => vec![update, Effect::LinkRca { id: 51, name: None }],
+                };
+                first.commit(effects(&case.id, step)).unwrap();
+            }
+        }
+        let _second = fixture.begin("second", &launch);
+        everything(&needs(&fixture, "second"), &launch)
+    };
+    let forward: Vec<usize> = (0..12).collect();
+    let expected = seen(&forward);
+    let backward: Vec<usize> = (0..12).rev().collect();
+    let mixed = [5, 11, 0, 7, 3, 9, 1, 10, 2, 8, 4, 6];
+    for order in [&backward[..], &mixed] {
+        assert_eq!(seen(order), expected, "{order:?}");
+    }
+}
+
+#[test]
+fn answers_stay_the_same_while_others_write() {
+    let fixture = Fixture::new();
+    let launch = launch(6);
+    let _first = first_run(&fixture, &launch);
+    let second = fixture.begin("second", &launch);
+    let expected = everything(&needs(&fixture, "second"), &launch);
+    std::thread::scope(|scope| {
+        let writer = scope.spawn(|| {
+            for n in 0..100 {
+                let found = symptom(1000 + n, "test number 1", "error abcdefgh");
+                let more = vec![found, rca(5000 + n, "x"), link(1, 5000 + n, 1.0), Effect::MarkSeen { id: 1 }];
+                second.commit(effects(&format!("c{}", n % 6 + 1), more)).unwrap();
+            }
+        });
+        while !writer.is_finished() {
+            assert_eq!(everything(&needs(&fixture, "second"), &launch), expected);
+        }
+    });
+}

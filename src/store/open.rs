@@ -1,0 +1,213 @@
+//! Opening a store.
+
+use super::connection::{open_reader, open_writer};
+use super::durability::Durability;
+use super::error::StoreError;
+use super::halt::Halt;
+use super::private::{make_file, make_parents};
+use super::readers::Readers;
+use super::writer::Writer;
+use rusqlite::Connection;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long to wait for another process's transaction before giving up as busy.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// A handle on a store. Clones share it; it may be used from many threads at once.
+#[derive(Clone, Debug)]
+pub struct Store(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    path: PathBuf,
+    readers: Readers,
+    /// None if opened to be read only.
+    writer: Option<Writer>,
+}
+
+impl Store {
+    /// Opens the store at `path`, making it (0600) and its directories (0700) if they are missing, and bringing an older
+    /// format up to date. Refuses files that are not a store, or that a newer version of the program wrote.
+    pub fn open(path: &Path, durability: Durability) -> Result<Self, StoreError> {
+        Self::open_patiently(path, durability, PATIENCE)
+    }
+
+    /// [`Store::open`] with another time to wait for other processes' transactions.
+    pub fn open_patiently(path: &Path, durability: Durability, patience: Duration) -> Result<Self, StoreError> {
+        make_parents(path)?;
+        make_file(path)?;
+        let conn = open_writer(path, durability.synchronous(), patience)?;
+        let writer = Writer::new(conn, patience, Halt::from_env());
+        let readers = Readers::new(path.to_path_buf(), patience);
+        Ok(Self(Arc::new(Inner { path: path.to_path_buf(), readers, writer: Some(writer) })))
+    }
+
+    /// Opens an existing store of the newest format to be read, never to be written.
+    pub fn read_only(path: &Path) -> Result<Self, StoreError> {
+        drop(open_reader(path, PATIENCE)?);
+        let readers = Readers::new(path.to_path_buf(), PATIENCE);
+        Ok(Self(Arc::new(Inner { path: path.to_path_buf(), readers, writer: None })))
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.0.path
+    }
+
+    /// Reads one state of the store.
+    pub(super) fn read<T>(&self, body: impl FnOnce(&Connection) -> Result<T, StoreError>) -> Result<T, StoreError> {
+        self.0.readers.read(body)
+    }
+
+    /// The writer, if this handle may write.
+    pub(super) fn writer(&self) -> Result<&Writer, StoreError> {
+        self.0.writer.as_ref().ok_or(StoreError::ReadOnly)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::migrations;
+
+    fn fresh() -> (tempfile::TempDir, PathBuf) {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("deep/down/store.db");
+        (dir, path)
+    }
+
+    fn pragma(store: &Store, name: &str) -> i64 {
+        store.writer().unwrap().exclusively(|conn| Ok(conn.pragma_query_value(None, name, |row| row.get(0))?)).unwrap()
+    }
+
+    #[test]
+    fn a_missing_store_is_made_and_opens_again() {
+        let (_dir, path) = fresh();
+        for _ in 0..2 {
+            let store = Store::open(&path, Durability::Step).unwrap();
+            assert_eq!(pragma(&store, "user_version"), migrations::newest(migrations::STEPS));
+            assert_eq!((pragma(&store, "synchronous"), pragma(&store, "foreign_keys")), (2, 1));
+        }
+        let store = Store::open(&path, Durability::Batch).unwrap();
+        assert_eq!(pragma(&store, "synchronous"), 1);
+        let mode: String = store.read(|conn| Ok(conn.pragma_query_value(None, "journal_mode", |row| row.get(0))?)).unwrap();
+        assert_eq!(mode, "wal");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn every_file_of_a_store_is_private() {
+        use std::os::unix::fs::PermissionsExt;
+        let (_dir, path) = fresh();
+        let store = Store::open(&path, Durability::Batch).unwrap();
+        store.writer().unwrap().exclusively(|conn| Ok(conn.execute_batch("CREATE TABLE x (y)")?)).unwrap();
+        let entries: Vec<_> = std::fs::read_dir(path.parent().unwrap()).unwrap().map(Result::unwrap).collect();
+        assert!(entries.len() >= 2, "the log stands beside the file");
+        for entry in entries {
+            assert_eq!(entry.metadata().unwrap().permissions().mode() & 0o777, 0o600, "{:?}", entry.path());
+        }
+    }
+
+    #[test]
+    fn an_older_file_is_brought_up_to_date_only_by_a_writer() {
+        for version in 1..migrations::STEPS.len() {
+            let (_dir, path) = fresh();
+            make_parents(&path).unwrap();
+            let conn = Connection::open(&path).unwrap();
+            conn.pragma_update(None, "application_id", 0x4153_5452).unwrap();
+            migrations::migrate(&conn, &path, &migrations::STEPS[..version]).unwrap();
+            drop(conn);
+            assert!(matches!(Store::read_only(&path), Err(StoreError::Older { .. })));
+            drop(Store::open(&path, Durability::Batch).unwrap());
+            assert!(Store::read_only(&path).is_ok());
+        }
+    }
+
+    #[test]
+    fn a_newer_file_is_refused_untouched() {
+        let (_dir, path) = fresh();
+        let store = Store::open(&path, Durability::Batch).unwrap();
+        let raise = |conn: &Connection| Ok(conn.pragma_update(None, "user_version", 99)?);
+        store.writer().unwrap().exclusively(raise).unwrap();
+        drop(store);
+        for error in [Store::open(&path, Durability::Batch).expect_err("newer"), Store::read_only(&path).expect_err("newer")] {
+            assert!(matches!(&error, StoreError::Newer { found: 99, .. }), "{error}");
+        }
+    }
+
+    #[test]
+    fn other_files_are_refused() {
+        let (dir, _) = fresh();
+        let text = dir.path().join("text");
+        std::fs::write(&text, "this is not a database at all, it is a text that goes on for more than a header's length ...")
+            .unwrap();
+        let foreign = dir.path().join("foreign.db");
+        Connection::open(&foreign).unwrap().execute_batch("CREATE TABLE theirs (x)").unwrap();
+        for path in [text, foreign] {
+            let before = std::fs::read(&path).unwrap();
+            assert!(matches!(Store::open(&path, Durability::Batch), Err(StoreError::NotAStore(_))), "{path:?}");
+            assert!(matches!(Store::read_only(&path), Err(StoreError::NotAStore(_))), "{path:?}");
+            assert_eq!(std::fs::read(&path).unwrap(), before, "{path:?} is untouched");
+        }
+        let directory = dir.path().join("directory");
+        std::fs::create_dir(&directory).unwrap();
+        let below_a_file = dir.path().join("foreign.db/store.db");
+        for path in [directory, below_a_file] {
+            assert!(matches!(Store::open(&path, Durability::Batch), Err(StoreError::Io { .. })), "{path:?}");
+        }
+    }
+
+    #[test]
+    fn reading_makes_nothing_and_writes_nothing() {
+        let (_dir, path) = fresh();
+        assert!(matches!(Store::read_only(&path), Err(StoreError::Missing(_))));
+        assert!(!path.parent().unwrap().exists());
+        drop(Store::open(&path, Durability::Batch).unwrap());
+        let store = Store::read_only(&path).unwrap();
+        assert!(matches!(store.writer(), Err(StoreError::ReadOnly)));
+        assert!(store.read(|conn| Ok(conn.execute_batch("CREATE TABLE x (y)")?)).is_err());
+    }
+
+    #[test]
+    fn a_damaged_file_is_an_error_not_a_panic() {
+        use std::io::{Seek, SeekFrom, Write};
+        let (_dir, path) = fresh();
+        drop(Store::open(&path, Durability::Batch).unwrap());
+        let mut file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
+        file.seek(SeekFrom::Start(100)).unwrap();
+        file.write_all(&[0xA5; 60_000]).unwrap();
+        drop(file);
+        assert!(matches!(Store::open(&path, Durability::Batch), Err(StoreError::Damaged(_))));
+        std::fs::write(&path, &std::fs::read(&path).unwrap()[..50]).unwrap();
+        assert!(Store::open(&path, Durability::Batch).is_err());
+    }
+
+    #[test]
+    fn many_open_a_new_store_at_once() {
+        let (_dir, path) = fresh();
+        std::thread::scope(|scope| {
+            let handles: Vec<_> = (0..8).map(|_| scope.spawn(|| Store::open(&path, Durability::Batch).map(drop))).collect();
+            for handle in handles {
+                handle.join().unwrap().unwrap();
+            }
+        });
+    }
+
+    #[test]
+    fn a_lock_held_too_long_is_busy() {
+        let (_dir, path) = fresh();
+        let patience = Duration::from_millis(60);
+        let store = Store::open_patiently(&path, Durability::Batch, patience).unwrap();
+        let other = Connection::open(&path).unwrap();
+        other.execute_batch("BEGIN IMMEDIATE").unwrap();
+        let before = std::time::Instant::now();
+        let error = store.writer().unwrap().exclusively(|_| Ok(())).expect_err("busy");
+        assert!(error.is_busy(), "{error}");
+        assert!(before.elapsed() >= patience);
+        assert!(store.read(|_| Ok(())).is_ok(), "readers are not in the way of a writer");
+        other.execute_batch("COMMIT").unwrap();
+        store.writer().unwrap().exclusively(|_| Ok(())).unwrap();
+    }
+}

@@ -1,0 +1,221 @@
+//! Reading back what runs left: events and contents.
+
+use super::error::StoreError;
+use super::open::Store;
+use super::runs::run_row;
+use crate::clock::Timestamp;
+use crate::model::Hash;
+use crate::walk::Event;
+use rusqlite::{OptionalExtension, Row, params};
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+impl Store {
+    /// The events of a case of a run, with their numbers, in order. None if the run has no such case.
+    pub fn events(&self, run: &str, case: &str) -> Result<Vec<(i64, Event)>, StoreError> {
+        self.read(|conn| {
+            let row = run_row(conn, run)?;
+            let mut rows = conn.prepare_cached(
+                "SELECT seq, item, path, at, body FROM events JOIN run_cases ON run_cases.id = rc \
+                 WHERE events.run = ?1 AND rc = (SELECT id FROM run_cases WHERE run = ?1 AND item = ?2) ORDER BY seq",
+            )?;
+            let mut rows = rows.query(params![row, case])?;
+            let mut events = Vec::new();
+            while let Some(row) = rows.next()? {
+                events.push(event(row)?);
+            }
+            Ok(events)
+        })
+    }
+
+    /// Every event of a run, its own and those of all its cases, with their numbers, in order.
+    pub fn all_events(&self, run: &str) -> Result<Vec<(i64, Event)>, StoreError> {
+        let mut events = Vec::new();
+        self.each_event(run, |seq, event| {
+            events.push((seq, event));
+            ControlFlow::Continue(())
+        })?;
+        Ok(events)
+    }
+
+    /// Shows every event of a run in order, one at a time, until told to stop. For runs too long to hold.
+    pub fn each_event(&self, run: &str, mut visit: impl FnMut(i64, Event) -> ControlFlow<()>) -> Result<(), StoreError> {
+        self.read(|conn| {
+            let row = run_row(conn, run)?;
+            // Between its first and its last, a run's events lie mostly side by side: walking the table in its own order
+            // (hence the `+`, which hides the index) beats sorting them.
+            let mut rows = conn.prepare_cached(
+                "SELECT seq, item, path, at, body FROM events LEFT JOIN run_cases ON run_cases.id = rc \
+                 WHERE +events.run = ?1 AND seq > (SELECT start_seq FROM runs WHERE id = ?1) \
+                 AND seq <= (SELECT max(seq) FROM events INDEXED BY events_case WHERE run = ?1) ORDER BY seq",
+            )?;
+            let mut rows = rows.query([row])?;
+            while let Some(row) = rows.next()? {
+                let (seq, event) = event(row)?;
+                if visit(seq, event).is_break() {
+                    break;
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// The content at an address, if it is stored.
+    pub fn blob(&self, hash: &Hash) -> Result<Option<Arc<str>>, StoreError> {
+        Ok(self.blobs([*hash])?.remove(hash))
+    }
+
+    /// The contents at many addresses; those that are not stored are left out.
+    pub fn blobs(&self, hashes: impl IntoIterator<Item = Hash>) -> Result<BTreeMap<Hash, Arc<str>>, StoreError> {
+        self.read(|conn| {
+            let mut find = conn.prepare_cached("SELECT text FROM blobs WHERE hash = ?1")?;
+            let mut found = BTreeMap::new();
+            for hash in hashes {
+                if let Some(text) = find.query_row(params![hash.bytes()], |row| row.get(0)).optional()? {
+                    found.insert(hash, text);
+                }
+            }
+            Ok(found)
+        })
+    }
+}
+
+fn event(row: &Row<'_>) -> Result<(i64, Event), StoreError> {
+    let seq = row.get("seq")?;
+    let body = row.get_ref("body")?.as_str().map_err(rusqlite::Error::from)?;
+    let what = serde_json::from_str(body).map_err(|error| StoreError::Damaged(format!("event {seq}: {error}")))?;
+    let event = Event {
+        case: row.get::<_, Option<String>>("item")?.unwrap_or_default().into(),
+        path: row.get("path")?,
+        at: Timestamp::from_millis(row.get("at")?),
+        what,
+    };
+    Ok((seq, event))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Effect;
+    use crate::store::fixture::{Fixture, at, launch, step};
+    use crate::walk::{Blob, Commit, Journal};
+    use crate::walk::{Considered, Outcome, What};
+    use proptest::prelude::*;
+
+    fn any_what() -> impl Strategy<Value = What> {
+        let text = || any::<String>();
+        let hash = || any::<[u8; 32]>().prop_map(Hash::from_bytes);
+        let outcome = prop_oneof![
+            Just(Outcome::Fired),
+            Just(Outcome::False),
+            Just(Outcome::Error),
+            Just(Outcome::Advisory),
+            Just(Outcome::NotReached)
+        ];
+        let considered = (text(), outcome, any::<Option<String>>(), any::<Option<String>>(), proptest::option::of(hash()))
+            .prop_map(|(edge, outcome, because, error, script)| Considered { edge, outcome, because, error, script });
+        let effect = prop_oneof![
+            text().prop_map(|text| Effect::Note { text }),
+            (any::<i64>(), any::<i64>(), 0.0..1.0_f64).prop_map(|(symptom, rca, confidence)| Effect::LinkSymptomRca {
+                symptom,
+                rca,
+                confidence
+            }),
+        ];
+        let bindings = proptest::collection::btree_map(text(), any::<i64>(), 0..3);
+        prop_oneof![
+            text().prop_map(|node| What::NodeEnter { node }),
+            (text(), hash(), text(), proptest::option::of(0.0..1.0_f64), proptest::collection::vec(effect, 0..3), bindings)
+                .prop_map(|(node, artifact, by, confidence, effects, bindings)| What::NodeExit {
+                    node,
+                    artifact,
+                    by,
+                    params: Some(artifact),
+                    template: None,
+                    confidence,
+                    effects,
+                    bindings
+                }),
+            (text(), hash(), hash(), hash(), proptest::collection::vec(considered, 0..4)).prop_map(
+                |(node, artifact, state, vars, considered)| What::EdgeEvaluate { node, artifact, state, vars, considered }
+            ),
+            (text(), text(), text(), any::<Option<String>>(), any::<i64>()).prop_map(|(from, to, because, counter, n)| {
+                let context = serde_json::Map::from_iter([(because.clone(), serde_json::json!([n, null, because]))]);
+                What::Transition { from, to, edge: "e".into(), because, counter, context }
+            }),
+            text().prop_map(|node| What::WalkComplete { node }),
+            (text(), text(), text()).prop_map(|(node, kind, message)| What::WalkError { node, kind, message }),
+            text().prop_map(|node| What::WalkPaused { node }),
+        ]
+    }
+
+    fn any_commit() -> impl Strategy<Value = Commit> {
+        let case = proptest::sample::select(vec!["", "c1", "c2", "c3"]);
+        let event = (case, any::<String>(), -1_000_000..1_000_000_i64, any_what()).prop_map(|(case, path, time, what)| Event {
+            case: case.into(),
+            path,
+            at: at(time),
+            what,
+        });
+        let blobs = proptest::collection::vec(any::<String>().prop_map(Blob::new), 0..3);
+        (proptest::collection::vec(event, 0..5), blobs).prop_map(|(events, blobs)| Commit { events, blobs, ..Commit::default() })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 32, failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn what_is_read_is_what_was_written(commits in proptest::collection::vec(any_commit(), 0..12)) {
+            let fixture = Fixture::new();
+            let journal = fixture.begin("r", &launch(3));
+            for commit in &commits {
+                journal.commit(commit.clone()).unwrap();
+            }
+            let written: Vec<Event> = commits.iter().flat_map(|commit| commit.events.clone()).collect();
+            let read = fixture.store.all_events("r").unwrap();
+            prop_assert!(read.windows(2).all(|pair| pair[0].0 < pair[1].0));
+            prop_assert_eq!(read.into_iter().map(|(_, event)| event).collect::<Vec<_>>(), written.clone());
+            for case in ["c1", "c2", "c3"] {
+                let read: Vec<_> = fixture.store.events("r", case).unwrap().into_iter().map(|(_, event)| event).collect();
+                prop_assert_eq!(read, written.iter().filter(|event| event.case == case).cloned().collect::<Vec<_>>());
+            }
+            for blob in commits.iter().flat_map(|commit| &commit.blobs) {
+                prop_assert_eq!(fixture.store.blob(&blob.hash).unwrap(), Some(blob.text.clone()));
+            }
+        }
+    }
+
+    #[test]
+    fn the_events_of_runs_are_kept_apart() {
+        let fixture = Fixture::new();
+        let (a, b) = (fixture.begin("a", &launch(2)), fixture.begin("b", &launch(2)));
+        for at in 1..=3 {
+            a.commit(step("c1", at)).unwrap();
+            b.commit(step("c1", at)).unwrap();
+            b.commit(step("c2", at)).unwrap();
+        }
+        assert_eq!((fixture.store.all_events("a").unwrap().len(), fixture.store.all_events("b").unwrap().len()), (12, 24));
+        assert_eq!((fixture.store.events("a", "c2").unwrap().len(), fixture.store.events("b", "c2").unwrap().len()), (0, 12));
+        assert!(fixture.store.events("b", "nobody").unwrap().is_empty());
+        assert!(fixture.store.all_events("c").is_err());
+        let mut first = 0;
+        fixture
+            .store
+            .each_event("b", |seq, _| {
+                first = seq;
+                ControlFlow::Break(())
+            })
+            .unwrap();
+        assert_eq!(first, 5);
+    }
+
+    #[test]
+    fn missing_contents_are_left_out() {
+        let fixture = Fixture::new();
+        let _journal = fixture.begin("r", &launch(1));
+        let (known, unknown) = (Hash::of(b"fn a() {}"), Hash::of(b"never"));
+        assert_eq!(fixture.store.blob(&unknown).unwrap(), None);
+        assert_eq!(fixture.store.blobs([known, unknown]).unwrap().into_keys().collect::<Vec<_>>(), [known]);
+    }
+}

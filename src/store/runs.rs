@@ -1,0 +1,469 @@
+//! Runs: beginning them, ending them, listing them, and all that is needed to go on with one.
+
+use super::error::StoreError;
+use super::journal::RunJournal;
+use super::lease::Lease;
+use super::open::Store;
+use super::step::{Cases, insert_blob, insert_blobs};
+use crate::clock::Timestamp;
+use crate::model::{Case, Hash, Launch, canonical};
+use crate::walk::Blob;
+use rusqlite::{Connection, ErrorCode, OptionalExtension, Row, params};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// Where a run, or the walk of a case, stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// Of a case: its walk has not begun.
+    Waiting,
+    /// Being executed; of a run: by a living process.
+    Running,
+    /// Stopped between two steps; it can be resumed.
+    Paused,
+    /// Over.
+    Done,
+    /// Over, because of an error.
+    Error,
+}
+
+impl Status {
+    const ALL: [Self; 5] = [Self::Waiting, Self::Running, Self::Paused, Self::Done, Self::Error];
+
+    /// As JSON and people have it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Waiting => "waiting",
+            Self::Running => "running",
+            Self::Paused => "paused",
+            Self::Done => "done",
+            Self::Error => "error",
+        }
+    }
+
+    fn of_column(row: &Row<'_>, column: &str) -> rusqlite::Result<Self> {
+        let text = row.get_ref(column)?.as_str()?;
+        // The tables accept these words only.
+        Ok(Self::ALL.into_iter().find(|status| status.name() == text).unwrap_or(Self::Error))
+    }
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A run to begin.
+#[derive(Clone, Debug)]
+pub struct NewRun<'a> {
+    /// Its id, unique in the store.
+    pub run: &'a str,
+    /// The pipeline's name.
+    pub pipeline: &'a str,
+    /// When it begins.
+    pub started_at: Timestamp,
+    /// The seed of its chance.
+    pub seed: u64,
+    /// What it was started with (options, vars), as JSON.
+    pub args: Blob,
+    /// What the project consists of: names and addresses of its sources, as JSON.
+    pub manifest: Blob,
+    /// The sources that the manifest names, and whatever else is to be stored with the run.
+    pub blobs: Vec<Blob>,
+    /// The launch it is about.
+    pub launch: &'a Launch,
+    /// The cases to walk, in order.
+    pub cases: Vec<&'a Case>,
+}
+
+/// A run in a list of runs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct RunRow {
+    /// Its id.
+    pub run: String,
+    /// The pipeline's name.
+    pub pipeline: String,
+    /// Where it stands. A run whose process died without a word is `paused`, since it can be resumed.
+    pub status: Status,
+    /// When it began.
+    pub started_at: Timestamp,
+    /// The number of its cases.
+    pub cases: u64,
+    /// The number of cases whose walk is done.
+    pub done: u64,
+}
+
+/// What is known of a run besides its events.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunRecord {
+    /// Its id.
+    pub run: String,
+    /// The pipeline's name.
+    pub pipeline: String,
+    /// Where it stands; `paused` if its process died.
+    pub status: Status,
+    /// When it began.
+    pub started_at: Timestamp,
+    /// When it ended or paused last, unless it goes on.
+    pub ended_at: Option<Timestamp>,
+    /// The seed of its chance.
+    pub seed: u64,
+    /// The number of the last event in the store when it began; what its `needs:` queries see ends there.
+    pub start_seq: i64,
+    /// The address of what it was started with.
+    pub args: Hash,
+    /// The address of the project's manifest.
+    pub manifest: Hash,
+}
+
+/// A case of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunCase {
+    /// The case.
+    pub case: Case,
+    /// Where its walk stands.
+    pub status: Status,
+}
+
+/// A launch as a blob: its cases are blobs of their own, shared with the run's cases.
+#[derive(Serialize, Deserialize)]
+struct StoredLaunch {
+    launch: Launch,
+    cases: Vec<Hash>,
+}
+
+impl Store {
+    /// Begins a run: all of [`NewRun`] in one transaction. The journal that is returned holds the right to execute it; to get
+    /// it later, see [`Store::journal`].
+    pub fn begin_run(&self, new: &NewRun<'_>) -> Result<RunJournal, StoreError> {
+        let writer = self.writer()?;
+        let contents: Vec<Blob> = new.cases.iter().map(|case| json_blob(case)).collect::<Result<_, _>>()?;
+        let lease = Lease::take(self.path(), new.run)?;
+        let (run, cases) = writer.exclusively(|conn| {
+            let launch = store_launch(conn, new.launch)?;
+            for blob in [&new.args, &new.manifest] {
+                insert_blob(conn, &blob.hash, &blob.text)?;
+            }
+            insert_blobs(conn, &new.blobs)?;
+            let run = insert_run(conn, new, launch)?;
+            Ok((run, insert_cases(conn, run, new, &contents)?))
+        })?;
+        Ok(RunJournal::new(self.clone(), new.run.to_owned(), run, cases, lease))
+    }
+
+    /// Notes that a run is over: `done`, or `error` if it or some case failed.
+    pub fn finish_run(&self, run: &str, status: Status, at: Timestamp) -> Result<(), StoreError> {
+        self.writer()?.exclusively(|conn| {
+            let row = run_row(conn, run)?;
+            conn.prepare_cached("UPDATE runs SET status = ?2, ended_at = ?3 WHERE id = ?1")?.execute(params![
+                row,
+                status.name(),
+                at.millis()
+            ])?;
+            Ok(())
+        })
+    }
+
+    /// Notes that a run was stopped and can be resumed.
+    pub fn pause_run(&self, run: &str, at: Timestamp) -> Result<(), StoreError> {
+        self.finish_run(run, Status::Paused, at)
+    }
+
+    /// All runs, newest first.
+    pub fn runs(&self) -> Result<Vec<RunRow>, StoreError> {
+        let mut runs = self.read(|conn| {
+            let mut rows = conn.prepare_cached(
+                "SELECT name, pipeline, status, started_at, \
+                 (SELECT count(*) FROM run_cases WHERE run = runs.id) AS cases, \
+                 (SELECT count(*) FROM run_cases WHERE run = runs.id AND status = 'done') AS done \
+                 FROM runs ORDER BY started_at DESC, id DESC",
+            )?;
+            let runs = rows.query_map([], |row| {
+                Ok(RunRow {
+                    run: row.get("name")?,
+                    pipeline: row.get("pipeline")?,
+                    status: Status::of_column(row, "status")?,
+                    started_at: Timestamp::from_millis(row.get("started_at")?),
+                    cases: row.get::<_, i64>("cases")?.unsigned_abs(),
+                    done: row.get::<_, i64>("done")?.unsigned_abs(),
+                })
+            })?;
+            Ok(runs.collect::<Result<Vec<_>, _>>()?)
+        })?;
+        for run in &mut runs {
+            run.status = self.seen(&run.run, run.status);
+        }
+        Ok(runs)
+    }
+
+    /// One run.
+    pub fn run(&self, run: &str) -> Result<RunRecord, StoreError> {
+        let mut record = self.read(|conn| {
+            let mut rows = conn.prepare_cached("SELECT * FROM runs WHERE name = ?1")?;
+            let record = rows.query_row([run], |row| {
+                Ok(RunRecord {
+                    run: row.get("name")?,
+                    pipeline: row.get("pipeline")?,
+                    status: Status::of_column(row, "status")?,
+                    started_at: Timestamp::from_millis(row.get("started_at")?),
+                    ended_at: row.get::<_, Option<i64>>("ended_at")?.map(Timestamp::from_millis),
+                    seed: row.get::<_, i64>("seed")?.cast_unsigned(),
+                    start_seq: row.get("start_seq")?,
+                    args: Hash::from_bytes(row.get("args")?),
+                    manifest: Hash::from_bytes(row.get("manifest")?),
+                })
+            });
+            record.optional()?.ok_or_else(|| StoreError::UnknownRun(run.to_owned()))
+        })?;
+        record.status = self.seen(run, record.status);
+        Ok(record)
+    }
+
+    /// The launch of a run, whole, with the cases that the run does not walk too.
+    pub fn launch(&self, run: &str) -> Result<Launch, StoreError> {
+        self.read(|conn| {
+            let row = run_row(conn, run)?;
+            let hash = conn.query_row("SELECT launch FROM runs WHERE id = ?1", [row], |row| row.get(0))?;
+            let StoredLaunch { mut launch, cases } = parse(&blob_text(conn, hash)?)?;
+            for case in cases {
+                launch.cases.push(parse(&blob_text(conn, *case.bytes())?)?);
+            }
+            Ok(launch)
+        })
+    }
+
+    /// The cases of a run, in order.
+    pub fn cases(&self, run: &str) -> Result<Vec<RunCase>, StoreError> {
+        self.read(|conn| {
+            let row = run_row(conn, run)?;
+            let mut rows = conn.prepare_cached(
+                "SELECT status, text FROM run_cases JOIN blobs ON hash = content WHERE run = ?1 ORDER BY run_cases.id",
+            )?;
+            let mut rows = rows.query([row])?;
+            let mut cases = Vec::new();
+            while let Some(row) = rows.next()? {
+                let case = parse(row.get_ref("text")?.as_str().map_err(rusqlite::Error::from)?)?;
+                cases.push(RunCase { case, status: Status::of_column(row, "status")? });
+            }
+            Ok(cases)
+        })
+    }
+
+    /// A run that is said to be running while no process executes it can be resumed.
+    fn seen(&self, run: &str, status: Status) -> Status {
+        if status == Status::Running && !Lease::is_held(self.path(), run) { Status::Paused } else { status }
+    }
+}
+
+/// The row of a run.
+pub(super) fn run_row(conn: &Connection, run: &str) -> Result<i64, StoreError> {
+    let mut rows = conn.prepare_cached("SELECT id FROM runs WHERE name = ?1")?;
+    let row = rows.query_row([run], |row| row.get(0)).optional()?;
+    row.ok_or_else(|| StoreError::UnknownRun(run.to_owned()))
+}
+
+fn insert_run(conn: &Connection, new: &NewRun<'_>, launch: Hash) -> Result<i64, StoreError> {
+    let mut insert = conn.prepare_cached(
+        "INSERT INTO runs (name, pipeline, status, started_at, seed, start_seq, args, manifest, launch) \
+         VALUES (?1, ?2, 'running', ?3, ?4, (SELECT ifnull(max(seq), 0) FROM events), ?5, ?6, ?7)",
+    )?;
+    let inserted = insert.execute(params![
+        new.run,
+        new.pipeline,
+        new.started_at.millis(),
+        new.seed.cast_signed(),
+        new.args.hash.bytes(),
+        new.manifest.hash.bytes(),
+        launch.bytes(),
+    ]);
+    match inserted {
+        Err(error) if is_constraint(&error) => Err(StoreError::RunExists(new.run.to_owned())),
+        other => Ok(other.map(|_| conn.last_insert_rowid())?),
+    }
+}
+
+fn insert_cases(conn: &Connection, run: i64, new: &NewRun<'_>, contents: &[Blob]) -> Result<Cases, StoreError> {
+    let launch = launch_row(conn, new.launch)?;
+    let mut find = conn.prepare_cached("SELECT id FROM cases WHERE launch = ?1 AND item = ?2")?;
+    let mut make = conn.prepare_cached("INSERT INTO cases (launch, item) VALUES (?1, ?2)")?;
+    let mut insert = conn.prepare_cached(
+        "INSERT INTO run_cases (run, item, known, recall_key, status, content) VALUES (?1, ?2, ?3, ?4, 'waiting', ?5)",
+    )?;
+    let mut cases = Cases::with_capacity(contents.len());
+    for (case, content) in new.cases.iter().zip(contents) {
+        if case.id.is_empty() || cases.contains_key(case.id.as_str()) {
+            return Err(StoreError::Refused(format!("the id `{}` does not tell a case from others", case.id)));
+        }
+        insert_blob(conn, &content.hash, &content.text)?;
+        let known = match find.query_row(params![launch, case.id], |row| row.get(0)).optional()? {
+            Some(known) => known,
+            None => make.insert(params![launch, case.id])?,
+        };
+        let row = insert.insert(params![run, case.id, known, case.recall_key, content.hash.bytes()])?;
+        cases.insert(case.id.as_str().into(), row);
+    }
+    Ok(cases)
+}
+
+fn launch_row(conn: &Connection, launch: &Launch) -> Result<i64, StoreError> {
+    let identity = params![launch.name, launch.run_id, launch.number];
+    let mut find =
+        conn.prepare_cached("SELECT id FROM launches WHERE name = ?1 AND external = ?2 AND ifnull(number, -1) = ifnull(?3, -1)")?;
+    if let Some(row) = find.query_row(identity, |row| row.get(0)).optional()? {
+        return Ok(row);
+    }
+    Ok(conn.prepare_cached("INSERT INTO launches (name, external, number) VALUES (?1, ?2, ?3)")?.insert(identity)?)
+}
+
+fn store_launch(conn: &Connection, launch: &Launch) -> Result<Hash, StoreError> {
+    let mut cases = Vec::with_capacity(launch.cases.len());
+    for case in &launch.cases {
+        let blob = json_blob(case)?;
+        insert_blob(conn, &blob.hash, &blob.text)?;
+        cases.push(blob.hash);
+    }
+    let header = Launch {
+        run_id: launch.run_id.clone(),
+        name: launch.name.clone(),
+        number: launch.number,
+        status: launch.status.clone(),
+        started_at: launch.started_at,
+        ended_at: launch.ended_at,
+        attributes: launch.attributes.clone(),
+        totals: launch.totals.clone(),
+        git: launch.git.clone(),
+        cases: Vec::new(),
+        notes: launch.notes.clone(),
+    };
+    let blob = json_blob(&StoredLaunch { launch: header, cases })?;
+    insert_blob(conn, &blob.hash, &blob.text)?;
+    Ok(blob.hash)
+}
+
+fn json_blob(value: &impl Serialize) -> Result<Blob, StoreError> {
+    let value = serde_json::to_value(value).map_err(|error| StoreError::Refused(error.to_string()))?;
+    Ok(Blob::new(canonical(&value)))
+}
+
+fn blob_text(conn: &Connection, hash: [u8; 32]) -> Result<String, StoreError> {
+    let mut rows = conn.prepare_cached("SELECT text FROM blobs WHERE hash = ?1")?;
+    let text = rows.query_row(params![hash], |row| row.get(0)).optional()?;
+    text.ok_or_else(|| StoreError::Damaged(format!("the content {} is missing", Hash::from_bytes(hash))))
+}
+
+fn parse<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, StoreError> {
+    serde_json::from_str(text).map_err(|error| StoreError::Damaged(error.to_string()))
+}
+
+fn is_constraint(error: &rusqlite::Error) -> bool {
+    error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::Durability;
+    use crate::store::fixture::{Fixture, at, begin, enter, launch, step};
+    use crate::walk::What;
+    use crate::walk::{Commit, Journal};
+
+    #[test]
+    fn everything_a_run_began_with_comes_back() {
+        let fixture = Fixture::new();
+        let mut launch = launch(5);
+        launch.attributes.insert("lane".into(), "ran".into());
+        launch.notes.push("cut".into());
+        let earlier = fixture.begin("earlier", &launch);
+        earlier.commit(step("c1", 1)).unwrap();
+        let new = NewRun {
+            run: "r",
+            pipeline: "rca",
+            started_at: at(5),
+            seed: 1 << 63,
+            args: Blob::new(r#"{"set":{}}"#),
+            manifest: Blob::new("{}"),
+            blobs: vec![],
+            launch: &launch,
+            cases: vec![&launch.cases[3], &launch.cases[0]],
+        };
+        drop(fixture.store.begin_run(&new).unwrap());
+        let reopened = Store::read_only(fixture.store.path()).unwrap();
+        let record = reopened.run("r").unwrap();
+        assert_eq!((record.pipeline.as_str(), record.seed, record.started_at), ("rca", 1 << 63, at(5)));
+        assert_eq!((record.start_seq, record.ended_at), (4, None));
+        assert_eq!(reopened.blob(&record.args).unwrap().as_deref(), Some(r#"{"set":{}}"#));
+        assert_eq!(reopened.launch("r").unwrap(), launch);
+        let cases: Vec<_> = reopened.cases("r").unwrap().into_iter().map(|case| case.case).collect();
+        assert_eq!(cases, [launch.cases[3].clone(), launch.cases[0].clone()]);
+        let count = |table: &str| {
+            let sql = format!("SELECT count(*) FROM {table}");
+            reopened.read(|conn| Ok(conn.query_row(&sql, [], |row| row.get::<_, i64>(0))?)).unwrap()
+        };
+        assert_eq!((count("launches"), count("cases"), count("run_cases")), (1, 5, 7), "identities are shared by runs");
+    }
+
+    #[test]
+    fn runs_are_listed_newest_first_as_they_stand() {
+        let fixture = Fixture::new();
+        let first = fixture.begin("first", &launch(2));
+        let second = fixture.begin("second", &launch(1));
+        let done = What::WalkComplete { node: "n".into() };
+        let end = Commit { events: vec![crate::store::fixture::event("c1", "1", done)], ..Commit::default() };
+        first.commit(end).unwrap();
+        let listed = || fixture.store.runs().unwrap().into_iter().map(|run| (run.run, run.status, run.cases, run.done));
+        let expect = |first: Status, second: Status| vec![("second".to_owned(), second, 1, 0), ("first".to_owned(), first, 2, 1)];
+        assert_eq!(listed().collect::<Vec<_>>(), expect(Status::Running, Status::Running));
+        fixture.store.pause_run("second", at(2)).unwrap();
+        fixture.store.finish_run("first", Status::Done, at(3)).unwrap();
+        assert_eq!(listed().collect::<Vec<_>>(), expect(Status::Done, Status::Paused));
+        assert_eq!(fixture.store.run("first").unwrap().ended_at, Some(at(3)));
+        drop((first, second));
+        let again = fixture.store.journal("second").unwrap();
+        assert_eq!(fixture.store.run("second").unwrap().status, Status::Running);
+        assert_eq!(fixture.store.run("second").unwrap().ended_at, None);
+        drop(again);
+        assert_eq!(fixture.store.run("second").unwrap().status, Status::Paused, "nobody executes it any more");
+    }
+
+    #[test]
+    fn a_run_has_one_executor_at_a_time() {
+        let fixture = Fixture::new();
+        let journal = fixture.begin("r", &launch(1));
+        let second = Store::open(fixture.store.path(), Durability::Batch).unwrap();
+        assert!(second.journal("r").is_err_and(|error| error.is_busy()));
+        let clone = journal.clone();
+        drop(journal);
+        assert!(second.journal("r").is_err_and(|error| error.is_busy()), "a clone is left");
+        drop(clone);
+        let resumed = second.journal("r").unwrap();
+        resumed.commit(Commit { events: vec![enter("c1", "2")], ..Commit::default() }).unwrap();
+        assert_eq!(fixture.store.events("r", "c1").unwrap().len(), 1);
+    }
+
+    #[test]
+    fn names_must_be_new_to_begin_and_known_to_go_on() {
+        let fixture = Fixture::new();
+        drop(fixture.begin("r", &launch(1)));
+        assert!(matches!(begin(&fixture.store, "r", &launch(1)), Err(StoreError::RunExists(run)) if run == "r"));
+        let mut twice = launch(2);
+        twice.cases[1].id = "c1".into();
+        assert!(matches!(begin(&fixture.store, "s", &twice), Err(StoreError::Refused(why)) if why.contains("`c1`")));
+        assert!(matches!(fixture.store.run("s"), Err(StoreError::UnknownRun(_))), "nothing of it was stored");
+        assert!(matches!(fixture.store.journal("s"), Err(StoreError::UnknownRun(_))));
+        assert!(matches!(fixture.store.finish_run("s", Status::Done, at(0)), Err(StoreError::UnknownRun(_))));
+        let reader = Store::read_only(fixture.store.path()).unwrap();
+        assert!(matches!(reader.journal("r"), Err(StoreError::ReadOnly)));
+        assert!(matches!(begin(&reader, "t", &launch(1)), Err(StoreError::ReadOnly)));
+    }
+
+    #[test]
+    fn a_run_without_cases_or_launch_is_a_run() {
+        let fixture = Fixture::new();
+        drop(fixture.begin("r", &Launch::default()));
+        drop(fixture.begin("s", &Launch::default()));
+        assert_eq!(fixture.store.launch("r").unwrap(), Launch::default());
+        assert!(fixture.store.cases("s").unwrap().is_empty());
+    }
+}

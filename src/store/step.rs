@@ -1,0 +1,194 @@
+//! One step's commit, made ready outside the writer's lock, and its way into the tables.
+
+use super::effects::{Act, apply};
+use super::error::StoreError;
+use crate::model::{Effect, Hash};
+use crate::walk::{Blob, Commit};
+use crate::walk::{Event, Name, What};
+use rusqlite::{Connection, params};
+use std::collections::HashMap;
+
+/// The ids of the cases of a run in the store, by their ids in the run.
+pub(super) type Cases = HashMap<Box<str>, i64>;
+
+/// A commit ready to be stored.
+#[derive(Debug)]
+pub(super) struct Step {
+    run: i64,
+    events: Vec<Row>,
+    blobs: Vec<Blob>,
+    effects: Vec<Effect<i64>>,
+    /// The case that the effects are about.
+    about: Option<i64>,
+    /// What became of the walks of cases.
+    statuses: Vec<(i64, &'static str)>,
+}
+
+#[derive(Debug)]
+struct Row {
+    case: Option<i64>,
+    path: Name,
+    at: i64,
+    body: String,
+}
+
+impl Step {
+    /// Makes a commit ready. Refuses events about cases that the run does not have, effects that are not about exactly one
+    /// case, and numbers that JSON cannot hold.
+    pub(super) fn new(run: i64, cases: &Cases, commit: Commit) -> Result<Self, StoreError> {
+        let mut step = Self {
+            run,
+            events: Vec::with_capacity(commit.events.len()),
+            blobs: commit.blobs,
+            about: None,
+            effects: commit.effects,
+            statuses: Vec::new(),
+        };
+        let mut several = false;
+        for event in commit.events {
+            let case = match &*event.case {
+                "" => None,
+                id => Some(*cases.get(id).ok_or_else(|| StoreError::Refused(format!("the run has no case `{id}`")))?),
+            };
+            several |= case.is_some() && step.about.is_some_and(|other| Some(other) != case);
+            step.about = step.about.or(case);
+            if let (Some(case), Some(status)) = (case, status(&event)) {
+                step.statuses.retain(|(other, _)| *other != case);
+                step.statuses.push((case, status));
+            }
+            if let What::NodeExit { effects, .. } = &event.what {
+                effects.iter().try_for_each(check_numbers)?;
+            }
+            let body = serde_json::to_string(&event.what)
+                .map_err(|error| StoreError::Refused(format!("an event cannot be written as JSON: {error}")))?;
+            step.events.push(Row { case, path: event.path, at: event.at.millis(), body });
+        }
+        step.effects.iter().try_for_each(check_numbers)?;
+        if !step.effects.is_empty() && (several || step.about.is_none()) {
+            return Err(StoreError::Refused("effects need events of exactly one case beside them".into()));
+        }
+        Ok(step)
+    }
+
+    /// Writes it, inside a transaction.
+    pub(super) fn store(&self, conn: &Connection) -> Result<(), StoreError> {
+        insert_blobs(conn, &self.blobs)?;
+        let mut insert = conn.prepare_cached("INSERT INTO events (run, rc, path, at, body) VALUES (?1, ?2, ?3, ?4, ?5)")?;
+        let mut last = (0, 0);
+        for event in &self.events {
+            insert.execute(params![self.run, event.case, event.path, event.at, event.body])?;
+            last = (conn.last_insert_rowid(), event.at);
+        }
+        if !self.statuses.is_empty() {
+            let mut update = conn.prepare_cached("UPDATE run_cases SET status = ?2 WHERE id = ?1 AND status <> ?2")?;
+            for (case, status) in &self.statuses {
+                update.execute(params![case, status])?;
+            }
+        }
+        if let Some(case) = self.about {
+            let act = Act { run: self.run, case, stamp: last.0, at: last.1 };
+            self.effects.iter().try_for_each(|effect| apply(conn, &act, effect))?;
+        }
+        Ok(())
+    }
+}
+
+/// Stores contents that are not there yet.
+pub(super) fn insert_blobs(conn: &Connection, blobs: &[Blob]) -> Result<(), StoreError> {
+    blobs.iter().try_for_each(|blob| insert_blob(conn, &blob.hash, &blob.text))
+}
+
+/// Stores a content that is not there yet.
+pub(super) fn insert_blob(conn: &Connection, hash: &Hash, text: &str) -> Result<(), StoreError> {
+    let mut insert = conn.prepare_cached("INSERT INTO blobs (hash, text) VALUES (?1, ?2) ON CONFLICT DO NOTHING")?;
+    insert.execute(params![hash.bytes(), text])?;
+    Ok(())
+}
+
+/// What an event makes of the walk of its case; events of sub-walks, whose paths have several parts, make nothing of it.
+fn status(event: &Event) -> Option<&'static str> {
+    if event.path.contains('/') {
+        return None;
+    }
+    match event.what {
+        What::NodeEnter { .. } => Some("running"),
+        What::WalkComplete { .. } => Some("done"),
+        What::WalkError { .. } => Some("error"),
+        What::NodeExit { .. } | What::EdgeEvaluate { .. } | What::Transition { .. } => None,
+    }
+}
+
+/// A number that is none becomes `null` in JSON, and an event that holds one could not be read again.
+fn check_numbers(effect: &Effect<i64>) -> Result<(), StoreError> {
+    let (name, number) = match effect {
+        Effect::CreateRca { convergence, .. } => ("convergence", *convergence),
+        Effect::LinkSymptomRca { confidence, .. } => ("confidence", *confidence),
+        _ => return Ok(()),
+    };
+    if number.is_finite() { Ok(()) } else { Err(StoreError::Refused(format!("the {name} of an effect is {number}"))) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::Status;
+    use crate::store::fixture::{Fixture, effects, enter, event, launch, rca};
+    use crate::walk::{Journal, JournalError};
+
+    #[test]
+    fn the_walks_status_follows_the_events_of_the_top_level() {
+        let fixture = Fixture::new();
+        let journal = fixture.begin("r", &launch(1));
+        let status = || fixture.store.cases("r").unwrap()[0].status;
+        let after = |path: &str, what: What| {
+            journal.commit(Commit { events: vec![event("c1", path, what)], ..Commit::default() }).unwrap();
+            status()
+        };
+        assert_eq!(status(), Status::Waiting);
+        assert_eq!(after("1", What::NodeEnter { node: "n".into() }), Status::Running);
+        assert_eq!(after("1/court/1", What::WalkComplete { node: "n".into() }), Status::Running);
+        assert_eq!(after("2", What::WalkPaused { node: "n".into() }), Status::Paused);
+        assert_eq!(after("2", What::NodeEnter { node: "n".into() }), Status::Running);
+        let failed = What::WalkError { node: "n".into(), kind: "no_edge".into(), message: "m".into() };
+        assert_eq!(after("2", failed), Status::Error);
+        assert_eq!(after("", What::WalkComplete { node: "n".into() }), Status::Done);
+        assert_eq!(fixture.store.runs().unwrap()[0].done, 1);
+    }
+
+    #[test]
+    fn what_cannot_be_stored_truly_is_refused_whole() {
+        let fixture = Fixture::new();
+        let journal = fixture.begin("r", &launch(2));
+        let note = || Effect::Note { text: "n".into() };
+        let mut nan = rca(1, "m");
+        if let Effect::CreateRca { convergence, .. } = &mut nan {
+            *convergence = f64::NAN;
+        }
+        let two = Commit { events: vec![enter("c1", "1"), enter("c2", "1")], effects: vec![note()], ..Commit::default() };
+        for (commit, why) in [
+            (effects("c9", vec![]), "no case `c9`"),
+            (effects("", vec![note()]), "exactly one case"),
+            (Commit { effects: vec![note()], ..Commit::default() }, "exactly one case"),
+            (two, "exactly one case"),
+            (effects("c1", vec![nan]), "convergence of an effect is NaN"),
+        ] {
+            match journal.commit(commit) {
+                Err(JournalError::Failed(text)) => assert!(text.contains(why), "{text}"),
+                other => panic!("{why}: {other:?}"),
+            }
+        }
+        assert!(fixture.store.all_events("r").unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_content_is_stored_once() {
+        let fixture = Fixture::new();
+        let journal = fixture.begin("r", &launch(1));
+        for _ in 0..3 {
+            journal.commit(Commit { blobs: vec![Blob::new("same"), Blob::new("same")], ..Commit::default() }).unwrap();
+        }
+        let count =
+            |conn: &Connection| Ok(conn.query_row("SELECT count(*) FROM blobs WHERE text = 'same'", [], |r| r.get::<_, i64>(0))?);
+        assert_eq!(fixture.store.read(count).unwrap(), 1);
+    }
+}

@@ -1,0 +1,252 @@
+//! The one writer of a store handle, and group commit.
+//!
+//! There is no writer thread: handing a commit to one and waiting for its reply costs more than the commit itself. Instead,
+//! of the threads that want to commit, the first becomes the leader. It commits all that waits in one transaction while
+//! the next ones queue up behind it, then tells everyone how theirs went. Alone, a thread pays for two uncontended locks.
+
+use super::connection::{begin, roll_back, run};
+use super::error::StoreError;
+use super::halt::Halt;
+use super::step::Step;
+use crate::walk::JournalError;
+use rusqlite::Connection;
+use std::collections::HashMap;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+type Reply = Result<(), JournalError>;
+
+/// The write connection and who waits for it.
+#[derive(Debug)]
+pub(super) struct Writer {
+    queue: Mutex<Queue>,
+    /// Someone has stopped leading.
+    changed: Condvar,
+    desk: Mutex<Desk>,
+}
+
+#[derive(Debug, Default)]
+struct Queue {
+    next: u64,
+    waiting: Vec<(u64, Step)>,
+    replies: HashMap<u64, Reply>,
+    led: bool,
+}
+
+#[derive(Debug)]
+struct Desk {
+    conn: Connection,
+    patience: Duration,
+    halt: Halt,
+}
+
+impl Writer {
+    /// Owns the connection from now on. `patience` is how long to wait for other processes' transactions.
+    pub(super) fn new(conn: Connection, patience: Duration, halt: Halt) -> Self {
+        let desk = Mutex::new(Desk { conn, patience, halt });
+        Self { queue: Mutex::default(), changed: Condvar::new(), desk }
+    }
+
+    /// Stores a step; returns once it is committed, alone or with others.
+    pub(super) fn submit(&self, step: Step) -> Reply {
+        let mut queue = lock(&self.queue);
+        let ticket = queue.next;
+        queue.next += 1;
+        queue.waiting.push((ticket, step));
+        loop {
+            if let Some(reply) = queue.replies.remove(&ticket) {
+                return reply;
+            }
+            if !queue.led {
+                break;
+            }
+            queue = self.changed.wait(queue).unwrap_or_else(PoisonError::into_inner);
+        }
+        queue.led = true;
+        let group = std::mem::take(&mut queue.waiting);
+        drop(queue);
+        let mut lead = Lead { writer: self, replies: Vec::with_capacity(group.len()) };
+        lead.replies = lock(&self.desk).commit(group);
+        let own = lead.replies.iter().position(|(other, _)| *other == ticket);
+        // Without a reply, an earlier leader panicked with this step in its hands.
+        own.map_or_else(|| Err(JournalError::Failed("the writer was lost".into())), |at| lead.replies.swap_remove(at).1)
+    }
+
+    /// Runs `body` in a write transaction of its own.
+    pub(super) fn exclusively<T>(&self, body: impl FnOnce(&Connection) -> Result<T, StoreError>) -> Result<T, StoreError> {
+        lock(&self.desk).transaction(body)
+    }
+}
+
+/// Leads as long as it lives; then, even after a panic, hands out the replies and lets the next one lead.
+struct Lead<'a> {
+    writer: &'a Writer,
+    replies: Vec<(u64, Reply)>,
+}
+
+impl Drop for Lead<'_> {
+    fn drop(&mut self) {
+        let mut queue = lock(&self.writer.queue);
+        queue.led = false;
+        queue.replies.extend(self.replies.drain(..));
+        drop(queue);
+        self.writer.changed.notify_all();
+    }
+}
+
+impl Desk {
+    fn commit(&mut self, group: Vec<(u64, Step)>) -> Vec<(u64, Reply)> {
+        let alone = group.len() == 1;
+        let mut replies = Vec::with_capacity(group.len());
+        let whole = self.transaction(|conn| {
+            for (ticket, step) in &group {
+                let stored = if alone { step.store(conn) } else { isolated(conn, step) };
+                if alone || conn.is_autocommit() {
+                    // The whole transaction is lost.
+                    stored?;
+                    replies.push((*ticket, Ok(())));
+                } else {
+                    replies.push((*ticket, stored.map_err(JournalError::from)));
+                }
+            }
+            Ok(())
+        });
+        if let Err(error) = whole {
+            let error = JournalError::from(error);
+            replies = group.iter().map(|(ticket, _)| (*ticket, Err(error.clone()))).collect();
+        }
+        replies
+    }
+
+    fn transaction<T>(&mut self, body: impl FnOnce(&Connection) -> Result<T, StoreError>) -> Result<T, StoreError> {
+        self.halt.boundary();
+        begin(&self.conn, self.patience)?;
+        let result = body(&self.conn).and_then(|value| {
+            self.halt.boundary();
+            run(&self.conn, "COMMIT")?;
+            Ok(value)
+        });
+        match result {
+            Ok(_) => self.halt.boundary(),
+            Err(_) => roll_back(&self.conn)?,
+        }
+        result
+    }
+}
+
+/// Stores a step so that its failure leaves no trace and harms no other step of the transaction.
+fn isolated(conn: &Connection, step: &Step) -> Result<(), StoreError> {
+    run(conn, "SAVEPOINT step")?;
+    let stored = step.store(conn);
+    if stored.is_err() && !conn.is_autocommit() {
+        run(conn, "ROLLBACK TO step")?;
+    }
+    if !conn.is_autocommit() {
+        run(conn, "RELEASE step")?;
+    }
+    stored
+}
+
+/// A lock whose last holder panicked is as good as any: transactions clean up after themselves.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Effect;
+    use crate::store::Durability;
+    use crate::store::fixture::{Fixture, effects, enter, launch, step};
+    use crate::walk::{Commit, Journal};
+
+    #[test]
+    fn parallel_cases_lose_nothing_and_keep_their_order() {
+        for durability in Durability::ALL {
+            let dir = tempfile::tempdir().unwrap();
+            let store = crate::store::Store::open(&dir.path().join("s.db"), durability).unwrap();
+            let journal = crate::store::fixture::begin(&store, "r", &launch(8)).unwrap();
+            std::thread::scope(|scope| {
+                for case in 1..=8 {
+                    let journal = journal.clone();
+                    scope.spawn(move || {
+                        for at in 1..=40 {
+                            journal.commit(step(&format!("c{case}"), at)).unwrap();
+                        }
+                    });
+                }
+            });
+            assert_eq!(store.all_events("r").unwrap().len(), 8 * 40 * 4);
+            for case in 1..=8 {
+                let case = format!("c{case}");
+                let found: Vec<_> = store.events("r", &case).unwrap().into_iter().map(|(_, event)| event).collect();
+                let written: Vec<_> = (1..=40).flat_map(|at| step(&case, at).events).collect();
+                assert_eq!(found, written);
+            }
+        }
+    }
+
+    #[test]
+    fn one_bad_commit_of_a_group_leaves_no_trace_and_harms_no_other() {
+        let fixture = Fixture::new();
+        let _journal = fixture.begin("r", &launch(3));
+        let cases = (1..=3).map(|n| (format!("c{n}").into(), n)).collect();
+        let bad = Commit { effects: vec![Effect::Note { text: "x".into() }, Effect::MarkSeen { id: 404 }], ..step("c2", 1) };
+        let commits = [step("c1", 1), bad, step("c3", 1)];
+        let group = commits.into_iter().zip(0..).map(|(commit, ticket)| (ticket, Step::new(1, &cases, commit).unwrap()));
+        let replies = lock(&fixture.store.writer().unwrap().desk).commit(group.collect());
+        assert!(matches!(&replies[1].1, Err(JournalError::Failed(why)) if why.contains("no symptom 404")), "{replies:?}");
+        assert!(replies[0].1.is_ok() && replies[2].1.is_ok());
+        let counts = ["c1", "c2", "c3"].map(|case| fixture.store.events("r", case).unwrap().len());
+        assert_eq!(counts, [4, 0, 4]);
+        assert!(fixture.store.case_facts("r", "c2").unwrap().notes.is_empty());
+        assert_eq!(fixture.store.cases("r").unwrap()[1].status, crate::store::Status::Waiting);
+    }
+
+    #[test]
+    fn a_failing_commit_alone_leaves_no_trace() {
+        let fixture = Fixture::new();
+        let journal = fixture.begin("r", &launch(1));
+        assert!(journal.commit(effects("c1", vec![Effect::LinkRca { id: 5, name: None }])).is_err());
+        assert!(fixture.store.all_events("r").unwrap().is_empty());
+        journal.commit(step("c1", 1)).unwrap();
+        assert_eq!(fixture.store.all_events("r").unwrap().len(), 4);
+    }
+
+    #[test]
+    fn a_panic_inside_a_transaction_is_not_the_end() {
+        let fixture = Fixture::new();
+        let journal = fixture.begin("r", &launch(1));
+        let writer = fixture.store.writer().unwrap();
+        let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            writer.exclusively::<()>(|conn| {
+                conn.execute("DELETE FROM runs", []).unwrap_or_default();
+                panic!("on purpose")
+            })
+        }));
+        assert!(panicked.is_err());
+        journal.commit(Commit { events: vec![enter("c1", "1")], ..Commit::default() }).unwrap();
+        assert_eq!(fixture.store.runs().unwrap().len(), 1);
+    }
+
+    #[test]
+    fn a_busy_store_says_so_to_everyone_who_waits() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("s.db");
+        let store = crate::store::Store::open_patiently(&path, Durability::Batch, Duration::from_millis(50)).unwrap();
+        let journal = crate::store::fixture::begin(&store, "r", &launch(4)).unwrap();
+        let other = Connection::open(&path).unwrap();
+        other.execute_batch("BEGIN IMMEDIATE").unwrap();
+        std::thread::scope(|scope| {
+            for case in 1..=4 {
+                let journal = journal.clone();
+                scope.spawn(move || {
+                    let reply = journal.commit(step(&format!("c{case}"), 1));
+                    assert!(matches!(reply, Err(JournalError::Busy(_))), "{reply:?}");
+                });
+            }
+        });
+        drop(other);
+        journal.commit(step("c1", 1)).unwrap();
+    }
+}

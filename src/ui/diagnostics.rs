@@ -1,0 +1,117 @@
+//! Diagnostics as miette shows them.
+
+use crate::diag::{Diagnostic, Label, Severity};
+use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource, ReportHandler as _};
+use std::fmt;
+
+/// The diagnostic with its source lines. Labels in other texts than the primary one's follow as remarks of their own.
+pub(super) fn render(diagnostic: &Diagnostic, coloured: bool) -> String {
+    let theme = if coloured { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
+    let handler = GraphicalReportHandler::new_themed(theme).with_width(120).with_links(false);
+    Rendered(&handler, &Shown::new(diagnostic)).to_string()
+}
+
+struct Rendered<'a>(&'a GraphicalReportHandler, &'a Shown);
+
+impl fmt::Display for Rendered<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.debug(self.1, f)
+    }
+}
+
+/// A diagnostic in miette's terms.
+#[derive(Debug)]
+struct Shown {
+    code: Option<String>,
+    severity: Severity,
+    message: String,
+    help: Option<String>,
+    source: Option<NamedSource<String>>,
+    labels: Vec<LabeledSpan>,
+    elsewhere: Vec<Self>,
+}
+
+impl Shown {
+    fn new(diagnostic: &Diagnostic) -> Self {
+        let home = diagnostic.labels.first().map(|label| &label.source);
+        let (here, elsewhere): (Vec<&Label>, Vec<&Label>) =
+            diagnostic.labels.iter().partition(|label| Some(&label.source) == home);
+        let primary = here.first().copied().cloned();
+        let labels = here.into_iter().map(|label| span(label, Some(label) == primary.as_ref())).collect();
+        let remark = |label: &&Label| Self {
+            code: None,
+            severity: Severity::Advice,
+            message: label.text.clone(),
+            help: None,
+            source: Some(named(label)),
+            labels: vec![span(label, true)],
+            elsewhere: Vec::new(),
+        };
+        Self {
+            code: Some(diagnostic.code.to_string()),
+            severity: diagnostic.severity,
+            message: diagnostic.message.clone(),
+            help: diagnostic.help.clone(),
+            source: primary.as_ref().map(named),
+            labels,
+            elsewhere: elsewhere.iter().map(remark).collect(),
+        }
+    }
+}
+
+fn named(label: &Label) -> NamedSource<String> {
+    NamedSource::new(label.source.name(), label.source.text().to_owned())
+}
+
+/// A label draws no caret at the end of the text: it moves back a character.
+fn span(label: &Label, primary: bool) -> LabeledSpan {
+    let text = label.source.text();
+    let mut start = label.span.start.min(text.len());
+    if start == text.len() {
+        start = text.char_indices().next_back().map_or(0, |(at, _)| at);
+    }
+    let end = label.span.end.clamp(start, text.len());
+    let said = (!label.text.is_empty()).then(|| label.text.clone());
+    if primary { LabeledSpan::new_primary_with_span(said, start..end) } else { LabeledSpan::new_with_span(said, start..end) }
+}
+
+impl fmt::Display for Shown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Shown {}
+
+impl miette::Diagnostic for Shown {
+    fn code<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
+        self.code.as_ref().map(|code| Box::new(code) as Box<dyn fmt::Display>)
+    }
+
+    fn severity(&self) -> Option<miette::Severity> {
+        Some(match self.severity {
+            Severity::Error => miette::Severity::Error,
+            Severity::Warning => miette::Severity::Warning,
+            Severity::Advice => miette::Severity::Advice,
+        })
+    }
+
+    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
+        self.help.as_ref().map(|help| Box::new(help) as Box<dyn fmt::Display>)
+    }
+
+    fn source_code(&self) -> Option<&dyn miette::SourceCode> {
+        self.source.as_ref().map(|source| source as &dyn miette::SourceCode)
+    }
+
+    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
+        Some(Box::new(self.labels.iter().cloned()))
+    }
+
+    fn related<'a>(&'a self) -> Option<Box<dyn Iterator<Item = &'a dyn miette::Diagnostic> + 'a>> {
+        if self.elsewhere.is_empty() {
+            return None;
+        }
+        Some(Box::new(self.elsewhere.iter().map(|remark| remark as &dyn miette::Diagnostic)))
+    }
+}

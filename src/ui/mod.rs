@@ -1,0 +1,91 @@
+//! The only printer: data on stdout, everything else on stderr.
+
+mod colour;
+mod diagnostics;
+mod progress;
+mod table;
+
+pub use colour::Colour;
+pub use progress::Progress;
+pub use table::Table;
+
+use crate::diag::{Diagnostic, Diagnostics};
+use anstream::AutoStream;
+use serde::Serialize;
+use std::io::{self, Write as _};
+
+/// How data is printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Format {
+    /// For people.
+    #[default]
+    Pretty,
+    /// For programs.
+    Json,
+}
+
+/// The terminal, or what stands in for it.
+#[derive(Clone, Copy, Debug)]
+pub struct Ui {
+    colour: Colour,
+    format: Format,
+}
+
+impl Ui {
+    /// A printer in that colour choice and format.
+    pub fn new(colour: Colour, format: Format) -> Self {
+        Self { colour, format }
+    }
+
+    /// The format asked for.
+    pub fn format(self) -> Format {
+        self.format
+    }
+
+    /// Prints a value for programs, indented, and an end of line.
+    pub fn json(self, value: &impl Serialize) {
+        let text = serde_json::to_string_pretty(value).unwrap_or_default();
+        self.out(&text);
+    }
+
+    /// Prints a value for programs on one line.
+    pub fn json_line(self, value: &impl Serialize) {
+        self.out(&serde_json::to_string(value).unwrap_or_default());
+    }
+
+    /// Prints data and an end of line. A reader that went away is no error.
+    pub fn out(self, text: &str) {
+        let mut stream = AutoStream::new(io::stdout().lock(), self.colour.choice());
+        let end = if text.ends_with('\n') { "" } else { "\n" };
+        drop(write!(stream, "{text}{end}"));
+    }
+
+    /// Prints a remark for the person at the terminal.
+    pub fn note(self, text: &str) {
+        let mut stream = AutoStream::new(io::stderr().lock(), self.colour.choice());
+        drop(writeln!(stream, "{text}"));
+    }
+
+    /// Prints a diagnostic with its source.
+    pub fn diagnostic(self, diagnostic: &Diagnostic) {
+        self.note(diagnostics::render(diagnostic, self.colour.on_stderr()).trim_end());
+    }
+
+    /// Prints diagnostics, and how many there were if there were several.
+    pub fn diagnostics(self, all: &Diagnostics) {
+        all.iter().for_each(|diagnostic| self.diagnostic(diagnostic));
+        if all.len() > 1 {
+            self.note(&format!("{} problems", all.len()));
+        }
+    }
+
+    /// A progress bar on stderr; silent off a terminal and for programs.
+    pub fn progress(self, total: usize) -> Progress {
+        Progress::new(total, self.format == Format::Pretty)
+    }
+
+    /// A table in the colours of this printer.
+    pub fn table(self, columns: &[&str]) -> Table {
+        Table::new(columns, self.colour.on_stdout())
+    }
+}

@@ -1,0 +1,36 @@
+//! Tables for people.
+
+use comfy_table::presets::{UTF8_FULL_CONDENSED, UTF8_HORIZONTAL_ONLY};
+use comfy_table::{Attribute, Cell, ContentArrangement};
+
+/// A table being filled.
+#[derive(Debug)]
+pub struct Table {
+    table: comfy_table::Table,
+    coloured: bool,
+}
+
+impl Table {
+    pub(super) fn new(columns: &[&str], coloured: bool) -> Self {
+        let mut table = comfy_table::Table::new();
+        table.load_style(if coloured { UTF8_FULL_CONDENSED } else { UTF8_HORIZONTAL_ONLY });
+        table.set_content_arrangement(ContentArrangement::Dynamic);
+        if table.width().is_none() {
+            table.set_width(160);
+        }
+        let head = |text: &&str| if coloured { Cell::new(text).add_attribute(Attribute::Bold) } else { Cell::new(text) };
+        table.set_header(columns.iter().map(head));
+        Self { table, coloured }
+    }
+
+    /// Adds a row.
+    pub fn row<S: AsRef<str>>(&mut self, cells: impl IntoIterator<Item = S>) {
+        self.table.add_row(cells.into_iter().map(|cell| Cell::new(cell.as_ref())));
+    }
+
+    /// The table as text.
+    pub fn text(&self) -> String {
+        let text = self.table.to_string();
+        if self.coloured { text } else { text.lines().map(str::trim_end).collect::<Vec<_>>().join("\n") }
+    }
+}
