@@ -10,7 +10,7 @@ use std::collections::HashMap;
 const GROUP: &str = "regex";
 
 /// The largest compiled pattern, in bytes.
-const MAX_COMPILED: usize = 1 << 20;
+const MAX_COMPILED: usize = 10 << 20;
 
 /// How many compiled patterns a thread keeps; scripts have far fewer.
 const KEPT: usize = 256;
