@@ -5,7 +5,10 @@ use super::testing::*;
 #[test]
 fn probe() {
     for body in std::fs::read_to_string("/tmp/bodies.txt").unwrap_or_default().lines() {
-        let out = match eval(body) { Ok(v) => format!("=> {v}"), Err(d) => line(&d) };
+        let out = match eval(body) {
+            Ok(v) => format!("=> {v}"),
+            Err(d) => line(&d),
+        };
         eprintln!("{body:60} {out}");
     }
     for body in std::fs::read_to_string("/tmp/conds.txt").unwrap_or_default().lines() {

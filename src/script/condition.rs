@@ -32,7 +32,9 @@ pub(crate) fn parse(engine: &Engine, loose: &Engine, condition: &Condition) -> R
     refuse_more(&text, &ast)?;
     if ast.iter_fn_def().any(|function| function.name == NAME && statements_of(function).is_empty()) {
         let (source, span) = (condition.text.file(), condition.text.whole());
-        return Err(Diagnostic::error("script/syntax", "this condition is empty").label(source, span, "").help(syntax::CONDITION_HELP));
+        return Err(Diagnostic::error("script/syntax", "this condition is empty")
+            .label(source, span, "")
+            .help(syntax::CONDITION_HELP));
     }
     let mut places: Vec<usize> = free(&ast)
         .into_iter()
@@ -181,7 +183,8 @@ impl Scope<'_> {
 
     fn closure(&mut self, value: &rhai::Dynamic, captured: usize) {
         let Some(name) = value.read_lock::<FnPtr>().map(|pointer| pointer.fn_name().to_owned()) else { return };
-        let found: Option<Shared<ScriptFuncDef>> = self.ast.iter_fn_def().find(|function| function.name == name.as_str()).cloned();
+        let found: Option<Shared<ScriptFuncDef>> =
+            self.ast.iter_fn_def().find(|function| function.name == name.as_str()).cloned();
         let Some(function) = found else { return };
         let outer = self.names.len();
         self.names.extend(function.params.iter().skip(captured).map(ToString::to_string));

@@ -88,7 +88,11 @@ fn parse_files(
     for source in scripts {
         let path = source.name().to_owned();
         if !seen.insert(path.clone()) {
-            problems.push(Diagnostic::error("script/duplicate-file", format!("there are two scripts `{path}`")).label(&source, Span::default(), ""));
+            problems.push(Diagnostic::error("script/duplicate-file", format!("there are two scripts `{path}`")).label(
+                &source,
+                Span::default(),
+                "",
+            ));
             continue;
         }
         let before = previous.and_then(|previous| previous.files.get(&path));
@@ -159,7 +163,12 @@ fn imports_of(unit: &Unit, problems: &mut Diagnostics) -> Vec<Import> {
         }
         let Expr::StringConstant(written, position) = path else {
             let span = unit.tokens().extent(unit.script(), path).unwrap_or_else(|| place(*position));
-            report("script/import", "the path of an import must be written out".into(), span, "write it as a string: `import \"lib/base\" as base;`");
+            report(
+                "script/import",
+                "the path of an import must be written out".into(),
+                span,
+                "write it as a string: `import \"lib/base\" as base;`",
+            );
             continue;
         };
         match script_of(written) {
@@ -183,7 +192,8 @@ fn imports_of(unit: &Unit, problems: &mut Diagnostics) -> Vec<Import> {
 }
 
 fn publics_of(unit: &Unit) -> Vec<Public> {
-    let functions = unit.ast().iter_fn_def().filter(|function| function.access == FnAccess::Public && !function.name.starts_with("anon$"));
+    let functions =
+        unit.ast().iter_fn_def().filter(|function| function.access == FnAccess::Public && !function.name.starts_with("anon$"));
     let mut publics: Vec<Public> = functions
         .map(|function| Public {
             name: function.name.to_string(),
@@ -200,7 +210,8 @@ fn doc_of<T: AsRef<str>>(comments: &[T]) -> String {
     let lines = comments.iter().flat_map(|comment| comment.as_ref().lines());
     let bare = lines.map(|line| {
         let line = line.trim();
-        let line = line.strip_prefix("///").or_else(|| line.strip_prefix("/**")).or_else(|| line.strip_prefix('*')).unwrap_or(line);
+        let line =
+            line.strip_prefix("///").or_else(|| line.strip_prefix("/**")).or_else(|| line.strip_prefix('*')).unwrap_or(line);
         line.strip_suffix("*/").unwrap_or(line).trim()
     });
     bare.collect::<Vec<_>>().join("\n").trim().to_owned()
@@ -227,7 +238,9 @@ fn check_imports(parsed: &BTreeMap<String, Arc<Parsed>>, problems: &mut Diagnost
             }
             let known = did_you_mean(&import.script, parsed.keys().map(String::as_str));
             let message = format!("there is no script `{}`", import.script);
-            problems.push(Diagnostic::error("script/import", message).label(&file.source, import.span, "imported here").maybe_help(known));
+            problems.push(
+                Diagnostic::error("script/import", message).label(&file.source, import.span, "imported here").maybe_help(known),
+            );
         }
     }
     let mut done = BTreeSet::new();
@@ -251,8 +264,9 @@ fn find_cycle<'a>(
         chain.push((path, import));
         if let Some(start) = chain.iter().position(|(on_the_way, _)| *on_the_way == import.script) {
             let round: Vec<&str> = chain[start..].iter().map(|(path, _)| *path).chain([import.script.as_str()]).collect();
-            let mut problem = Diagnostic::error("script/import-cycle", format!("scripts import one another: {}", round.join(" -> ")))
-                .help("move what they share into a script of its own");
+            let mut problem =
+                Diagnostic::error("script/import-cycle", format!("scripts import one another: {}", round.join(" -> ")))
+                    .help("move what they share into a script of its own");
             for (path, import) in chain[start..].iter().rev() {
                 if let Some(file) = parsed.get(*path) {
                     problem = problem.label(&file.source, import.span, format!("`{}` is imported here", import.script));
@@ -415,7 +429,11 @@ fn parse_conditions(
         let key = condition.key.clone();
         if parsed.contains_key(&key) {
             let message = format!("there are two conditions `{key}`");
-            problems.push(Diagnostic::error("script/duplicate-condition", message).label(condition.text.file(), condition.text.whole(), ""));
+            problems.push(Diagnostic::error("script/duplicate-condition", message).label(
+                condition.text.file(),
+                condition.text.whole(),
+                "",
+            ));
             continue;
         }
         let before = previous.and_then(|previous| previous.conditions.get(&key)).map(|callee| &callee.parsed);

@@ -47,7 +47,11 @@ fn what_a_call_costs() {
         let view = View::of(&json, &Kind::Any, "artifact");
         for name in ["nop", "hit", "nested", "any", "every", "helper"] {
             let rule = super::testing::find(&library, &format!("r.rhai#{name}"), 3);
-            println!("{:>8} ns  {name}, {} fields", best_of(|| drop(black_box(rule.decide(&view, &state, &vars)))), json.as_object().map_or(0, |o| o.len()));
+            println!(
+                "{:>8} ns  {name}, {} fields",
+                best_of(|| drop(black_box(rule.decide(&view, &state, &vars)))),
+                json.as_object().map_or(0, |o| o.len())
+            );
         }
         let start = Instant::now();
         for _ in 0..20 {

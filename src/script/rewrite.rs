@@ -6,7 +6,10 @@
 
 use super::capture;
 use super::compare::Op;
-use rhai::{AST, ASTFlags, CustomExpr, Dynamic, Engine, Expr, FnCallExpr, ImmutableString, Module, Position, ScriptFuncDef, Shared, Stmt, StmtBlock};
+use rhai::{
+    AST, ASTFlags, CustomExpr, Dynamic, Engine, Expr, FnCallExpr, ImmutableString, Module, Position, ScriptFuncDef, Shared, Stmt,
+    StmtBlock,
+};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::sync::Arc;

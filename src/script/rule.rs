@@ -62,7 +62,9 @@ impl Function {
             None => Ok(None),
             Some(value) if value.is_unit() => Ok(None),
             Some(value) if value.is_string() => Ok(Some(value.to_string())),
-            Some(value) => Err(self.refuse(format!("`{}` returned {} as `{key}`, which is a string", self.name(), described(value)))),
+            Some(value) => {
+                Err(self.refuse(format!("`{}` returned {} as `{key}`, which is a string", self.name(), described(value))))
+            }
         };
         let (to, because) = (text("to")?, text("because")?);
         let context = match map.get("context") {
@@ -70,7 +72,13 @@ impl Function {
             Some(value) if value.is_unit() => serde_json::Map::new(),
             Some(value) => match self.data(value, CODE)? {
                 serde_json::Value::Object(context) => context,
-                _ => return Err(self.refuse(format!("`{}` returned {} as `context`, which is a map", self.name(), described(value)))),
+                _ => {
+                    return Err(self.refuse(format!(
+                        "`{}` returned {} as `context`, which is a map",
+                        self.name(),
+                        described(value)
+                    )));
+                }
             },
         };
         Ok(Verdict::Yes { to, because, context })

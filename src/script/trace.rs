@@ -133,7 +133,12 @@ impl Tracer<'_> {
             E::ErrorRuntime(value, _) => match value.read_lock::<Fault>() {
                 Some(fault) => {
                     let label = if fault.code == fault::UNKNOWN_FIELD { "no such field" } else { "" };
-                    Leaf { code: fault.code.clone(), message: fault.message.clone(), help: fault.help.clone(), label: label.into() }
+                    Leaf {
+                        code: fault.code.clone(),
+                        message: fault.message.clone(),
+                        help: fault.help.clone(),
+                        label: label.into(),
+                    }
                 }
                 None if value.is_unit() => leaf("script/throw", "the script gave up".into(), None),
                 None if value.is_string() => leaf("script/throw", format!("the script gave up: {value}"), None),
@@ -142,7 +147,9 @@ impl Tracer<'_> {
             E::ErrorFunctionNotFound(signature, _) => self.unknown_function(signature, unit, position),
             E::ErrorDotExpr(message, _) => property(message, unit, position),
             E::ErrorIndexingType(message, _) => indexing(message, unit, position),
-            E::ErrorNonPureMethodCallOnConstant(name, _) | E::ErrorAssignmentToConstant(name, _) => constant(name, unit, position),
+            E::ErrorNonPureMethodCallOnConstant(name, _) | E::ErrorAssignmentToConstant(name, _) => {
+                constant(name, unit, position)
+            }
             E::ErrorVariableNotFound(name, _) => {
                 let (code, message, help) = unknown_variable(unit.text(), name);
                 leaf(code, message, help.as_deref())
@@ -153,19 +160,26 @@ impl Tracer<'_> {
                 Some("test it first, `\"key\" in map`, or set it before"),
             ),
             E::ErrorIndexNotFound(index, _) => leaf(fault::INDEX, format!("there is nothing at [{}]", show(index)), None),
-            E::ErrorArrayBounds(count, index, _) => {
-                leaf(fault::INDEX, format!("this list has {}: it has no item [{index}]", items(*count, "item")), Some("test `.len()` first"))
-            }
+            E::ErrorArrayBounds(count, index, _) => leaf(
+                fault::INDEX,
+                format!("this list has {}: it has no item [{index}]", items(*count, "item")),
+                Some("test `.len()` first"),
+            ),
             E::ErrorStringBounds(count, index, _) => {
                 leaf(fault::INDEX, format!("this string has {}: it has none at [{index}]", items(*count, "character")), None)
             }
             E::ErrorBitFieldBounds(..) => leaf(fault::INDEX, lowercased(&strip(error)), None),
             E::ErrorMismatchDataType(wanted, got, _) | E::ErrorMismatchOutputType(wanted, got, _) => {
-                let help = (wanted == "bool").then_some("conditions, `!`, `&&` and `||` need `true` or `false`: compare with something");
+                let help =
+                    (wanted == "bool").then_some("conditions, `!`, `&&` and `||` need `true` or `false`: compare with something");
                 leaf("script/type", format!("expected {}, got {}", article(wanted), article(got)), help)
             }
-            E::ErrorFor(_) => leaf("script/type", "`for` needs a list, a map's keys, a range or a string's characters".into(), None),
-            E::ErrorUnboundThis(_) => leaf("script/type", "there is no `this` here".into(), Some("a function has `this` only when called as a method")),
+            E::ErrorFor(_) => {
+                leaf("script/type", "`for` needs a list, a map's keys, a range or a string's characters".into(), None)
+            }
+            E::ErrorUnboundThis(_) => {
+                leaf("script/type", "there is no `this` here".into(), Some("a function has `this` only when called as a method"))
+            }
             E::ErrorArithmetic(message, _) => leaf("script/arithmetic", lowercased(message), None),
             E::ErrorTooManyOperations(_) | E::ErrorTerminated(..) => {
                 leaf(fault::LIMIT, "the script used too many operations".into(), Some("does a loop or a recursion never end?"))
@@ -200,7 +214,9 @@ impl Tracer<'_> {
 
     fn too_large(&self, what: &str) -> String {
         match what {
-            "Length of string" => format!("a string (or the strings of a list) of more than {} bytes", self.engine.max_string_size()),
+            "Length of string" => {
+                format!("a string (or the strings of a list) of more than {} bytes", self.engine.max_string_size())
+            }
             "Size of array/BLOB" => format!("a list of more than {} items", self.engine.max_array_size()),
             "Size of object map" => format!("a map of more than {} entries", self.engine.max_map_size()),
             what => what.to_lowercase(),
@@ -244,8 +260,10 @@ impl Tracer<'_> {
             .filter(|function| !function.name.starts_with("anon$"))
             .map(|function| (function.name.to_owned(), function.params.len()))
             .collect();
-        let known: BTreeSet<&str> = native.chain(scripted.iter().map(|(name, _)| name.as_str())).filter(|name| is_word(name)).collect();
-        let arities: Vec<String> = scripted.iter().filter(|(known, _)| known == bare).map(|(_, count)| parameters(*count)).collect();
+        let known: BTreeSet<&str> =
+            native.chain(scripted.iter().map(|(name, _)| name.as_str())).filter(|name| is_word(name)).collect();
+        let arities: Vec<String> =
+            scripted.iter().filter(|(known, _)| known == bare).map(|(_, count)| parameters(*count)).collect();
         let (message, help) = if !arities.is_empty() {
             (format!("`{name}` takes {}, not {}", arities.join(" or "), types.len()), None)
         } else if name != bare {
@@ -254,10 +272,14 @@ impl Tracer<'_> {
             let list: Vec<String> = types.iter().map(|kind| article(kind)).collect();
             let given = if list.is_empty() { "nothing".to_owned() } else { list.join(", ") };
             let what = if is_word(bare) { "called with" } else { "used with" };
-            let nothing = types.contains(&"()").then(|| "a value is missing (`()`): test it first, or give a default with `??`".to_owned());
+            let nothing =
+                types.contains(&"()").then(|| "a value is missing (`()`): test it first, or give a default with `??`".to_owned());
             (format!("`{name}` cannot be {what} {given}"), nothing)
         } else {
-            (format!("there is no function `{name}`"), nearest(bare, known).filter(|known| plausible(bare, known)).map(|known| format!("did you mean `{known}`?")))
+            (
+                format!("there is no function `{name}`"),
+                nearest(bare, known).filter(|known| plausible(bare, known)).map(|known| format!("did you mean `{known}`?")),
+            )
         };
         Leaf { code: "script/unknown-function".into(), message, help, label: String::new() }
     }
@@ -270,8 +292,29 @@ fn plausible(word: &str, known: &str) -> bool {
 
 /// Methods that change what they are called on.
 const MUTATORS: &[&str] = &[
-    "push", "append", "insert", "remove", "pop", "shift", "clear", "sort", "sort_by", "sort_desc", "reverse", "drain", "retain",
-    "dedup", "pad", "truncate", "chop", "splice", "split", "set", "mixin", "fill_with", "+=",
+    "push",
+    "append",
+    "insert",
+    "remove",
+    "pop",
+    "shift",
+    "clear",
+    "sort",
+    "sort_by",
+    "sort_desc",
+    "reverse",
+    "drain",
+    "retain",
+    "dedup",
+    "pad",
+    "truncate",
+    "chop",
+    "splice",
+    "split",
+    "set",
+    "mixin",
+    "fill_with",
+    "+=",
 ];
 
 /// `Unknown property 'x' - a getter is not registered for type 't'`, or the same of a setter.
@@ -282,10 +325,9 @@ fn property(message: &str, unit: &Unit, position: Position) -> Leaf {
         return read_only(unit, position, &format!(".{name}"));
     }
     let (message, help) = match kind {
-        "()" => (
-            format!("cannot read `{name}` of nothing (`()`)"),
-            Some("test it first, `x != ()`, or read it with `?.`".to_owned()),
-        ),
+        "()" => {
+            (format!("cannot read `{name}` of nothing (`()`)"), Some("test it first, `x != ()`, or read it with `?.`".to_owned()))
+        }
         kind => {
             let method = matches!(name, "len" | "is_empty" | "keys" | "values" | "first" | "last" | "trim");
             let help = if method {

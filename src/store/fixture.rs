@@ -80,7 +80,7 @@ pub(super) fn effects(case: &str, effects: Vec<Effect<i64>>) -> Commit {
 /// All that one step of a walk leaves.
 pub(super) fn step(case: &str, step: usize) -> Commit {
     let path = step.to_string();
-    let node = format!("node-{step}");
+    let node: crate::walk::Name = format!("node-{step}").into();
     let artifact =
         Blob::new(format!(r#"{{"case":"{case}","step":{step},"confidence":0.9,"reasoning":"{}"}}"#, "because ".repeat(30)));
     let state =
@@ -88,7 +88,7 @@ pub(super) fn step(case: &str, step: usize) -> Commit {
     let vars = Blob::new(r#"{"recall_hit":0.8,"recall_uncertain":0.4}"#);
     let exit = What::NodeExit {
         node: node.clone(),
-        artifact: artifact.hash,
+        artifact: artifact.hash.into(),
         by: "script".into(),
         params: None,
         template: None,
@@ -98,9 +98,9 @@ pub(super) fn step(case: &str, step: usize) -> Commit {
     };
     let decision = What::EdgeEvaluate {
         node: node.clone(),
-        artifact: artifact.hash,
-        state: state.hash,
-        vars: vars.hash,
+        artifact: artifact.hash.into(),
+        state: state.hash.into(),
+        vars: vars.hash.into(),
         considered: vec![crate::walk::Considered {
             edge: "H1".into(),
             outcome: crate::walk::Outcome::Fired,
@@ -111,7 +111,7 @@ pub(super) fn step(case: &str, step: usize) -> Commit {
     };
     let transition = What::Transition {
         from: node.clone(),
-        to: format!("node-{}", step + 1),
+        to: format!("node-{}", step + 1).into(),
         edge: "H1".into(),
         because: "confidence 0.9".into(),
         counter: None,

@@ -16,7 +16,8 @@ struct Rows {
 }
 
 fn rows(commit: &Commit) -> Rows {
-    let event = |event: &crate::walk::Event| (event.path.clone(), event.at.millis(), serde_json::to_string(&event.what).unwrap());
+    let event =
+        |event: &crate::walk::Event| (event.path.to_string(), event.at.millis(), serde_json::to_string(&event.what).unwrap());
     Rows {
         events: commit.events.iter().map(event).collect(),
         blobs: commit.blobs.iter().map(|blob| (*blob.hash.bytes(), blob.text.to_string())).collect(),

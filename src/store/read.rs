@@ -100,12 +100,14 @@ mod tests {
     use crate::model::Effect;
     use crate::store::fixture::{Fixture, at, launch, step};
     use crate::walk::{Blob, Commit, Journal};
-    use crate::walk::{Considered, Outcome, What};
+    use crate::walk::{Considered, Content, Name, Outcome, What};
     use proptest::prelude::*;
 
     fn any_what() -> impl Strategy<Value = What> {
-        let text = || any::<String>();
+        let text = || any::<String>().prop_map(Name::from);
+        let words = || any::<String>();
         let hash = || any::<[u8; 32]>().prop_map(Hash::from_bytes);
+        let content = || hash().prop_map(Content::from);
         let outcome = prop_oneof![
             Just(Outcome::Fired),
             Just(Outcome::False),
@@ -113,23 +115,23 @@ mod tests {
             Just(Outcome::Advisory),
             Just(Outcome::NotReached)
         ];
-        let considered = (text(), outcome, any::<Option<String>>(), any::<Option<String>>(), proptest::option::of(hash()))
+        let considered = (text(), outcome, proptest::option::of(text()), any::<Option<String>>(), proptest::option::of(hash()))
             .prop_map(|(edge, outcome, because, error, script)| Considered { edge, outcome, because, error, script });
         let effect = prop_oneof![
-            text().prop_map(|text| Effect::Note { text }),
+            words().prop_map(|text| Effect::Note { text }),
             (any::<i64>(), any::<i64>(), 0.0..1.0_f64).prop_map(|(symptom, rca, confidence)| Effect::LinkSymptomRca {
                 symptom,
                 rca,
                 confidence
             }),
         ];
-        let bindings = proptest::collection::btree_map(text(), any::<i64>(), 0..3);
+        let bindings = proptest::collection::btree_map(words(), any::<i64>(), 0..3);
         prop_oneof![
             text().prop_map(|node| What::NodeEnter { node }),
-            (text(), hash(), text(), proptest::option::of(0.0..1.0_f64), proptest::collection::vec(effect, 0..3), bindings)
+            (text(), content(), text(), proptest::option::of(0.0..1.0_f64), proptest::collection::vec(effect, 0..3), bindings)
                 .prop_map(|(node, artifact, by, confidence, effects, bindings)| What::NodeExit {
                     node,
-                    artifact,
+                    artifact: artifact.clone(),
                     by,
                     params: Some(artifact),
                     template: None,
@@ -137,16 +139,15 @@ mod tests {
                     effects,
                     bindings
                 }),
-            (text(), hash(), hash(), hash(), proptest::collection::vec(considered, 0..4)).prop_map(
+            (text(), content(), content(), content(), proptest::collection::vec(considered, 0..4)).prop_map(
                 |(node, artifact, state, vars, considered)| What::EdgeEvaluate { node, artifact, state, vars, considered }
             ),
-            (text(), text(), text(), any::<Option<String>>(), any::<i64>()).prop_map(|(from, to, because, counter, n)| {
-                let context = serde_json::Map::from_iter([(because.clone(), serde_json::json!([n, null, because]))]);
+            (text(), text(), text(), proptest::option::of(text()), any::<i64>()).prop_map(|(from, to, because, counter, n)| {
+                let context = serde_json::Map::from_iter([(because.to_string(), serde_json::json!([n, null, because]))]);
                 What::Transition { from, to, edge: "e".into(), because, counter, context }
             }),
             text().prop_map(|node| What::WalkComplete { node }),
-            (text(), text(), text()).prop_map(|(node, kind, message)| What::WalkError { node, kind, message }),
-            text().prop_map(|node| What::WalkPaused { node }),
+            (text(), words(), words()).prop_map(|(node, kind, message)| What::WalkError { node, kind, message }),
         ]
     }
 
@@ -154,7 +155,7 @@ mod tests {
         let case = proptest::sample::select(vec!["", "c1", "c2", "c3"]);
         let event = (case, any::<String>(), -1_000_000..1_000_000_i64, any_what()).prop_map(|(case, path, time, what)| Event {
             case: case.into(),
-            path,
+            path: path.into(),
             at: at(time),
             what,
         });
@@ -178,7 +179,7 @@ mod tests {
             prop_assert_eq!(read.into_iter().map(|(_, event)| event).collect::<Vec<_>>(), written.clone());
             for case in ["c1", "c2", "c3"] {
                 let read: Vec<_> = fixture.store.events("r", case).unwrap().into_iter().map(|(_, event)| event).collect();
-                prop_assert_eq!(read, written.iter().filter(|event| event.case == case).cloned().collect::<Vec<_>>());
+                prop_assert_eq!(read, written.iter().filter(|event| &*event.case == case).cloned().collect::<Vec<_>>());
             }
             for blob in commits.iter().flat_map(|commit| &commit.blobs) {
                 prop_assert_eq!(fixture.store.blob(&blob.hash).unwrap(), Some(blob.text.clone()));

@@ -147,7 +147,6 @@ mod tests {
         assert_eq!(status(), Status::Waiting);
         assert_eq!(after("1", What::NodeEnter { node: "n".into() }), Status::Running);
         assert_eq!(after("1/court/1", What::WalkComplete { node: "n".into() }), Status::Running);
-        assert_eq!(after("2", What::WalkPaused { node: "n".into() }), Status::Paused);
         assert_eq!(after("2", What::NodeEnter { node: "n".into() }), Status::Running);
         let failed = What::WalkError { node: "n".into(), kind: "no_edge".into(), message: "m".into() };
         assert_eq!(after("2", failed), Status::Error);

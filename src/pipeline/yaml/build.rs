@@ -485,7 +485,7 @@ mod tests {
 
     #[test]
     fn bombs_are_refused() {
-        let deep = "[".repeat(MAX_DEPTH + 1) + &"]".repeat(MAX_DEPTH + 1);
+        let deep = "[".repeat(MAX_DEPTH + 1) + "]".repeat(MAX_DEPTH + 1).as_str();
         assert_eq!(faults(&deep)[0].0, "yaml/limit");
         assert_eq!(faults(&"[".repeat(100_000))[0].1, "[");
         let many = format!("[{}]", "a,".repeat(MAX_NODES));
@@ -498,7 +498,7 @@ mod tests {
             laughs.push_str(&["a", &n.to_string(), ": &a", &n.to_string(), " [", &items, "]\n"].concat());
         }
         assert_eq!(faults(&laughs)[0].0, "yaml/limit");
-        assert!(parse(&Source::new("t", "[".repeat(MAX_DEPTH) + &"]".repeat(MAX_DEPTH))).is_ok());
+        assert!(parse(&Source::new("t", "[".repeat(MAX_DEPTH) + "]".repeat(MAX_DEPTH).as_str())).is_ok());
     }
 
     fn inside(source: &Source, yaml: &Yaml) {
