@@ -63,12 +63,14 @@ impl CaseParams {
     ) -> View {
         let spec = &plan.pipeline.nodes[node.0];
         let prior = walk.prior.iter().filter_map(|(name, artifact)| Some((&**name, artifact.view()?.clone())));
+        let bindings = walk.bindings.iter().map(|(name, id)| (name.as_str(), View::from(*id)));
         let need = |name: &str| needs.iter().find(|(known, _)| known == name).map(|(_, view)| view.clone());
         let mut times = self.launch_times.clone();
         times["now"] = json!(step.now);
         View::object(
             "params",
             [
+                ("bindings", View::map("params.bindings", bindings, View::from(0))),
                 ("data", plan.data.clone()),
                 ("env", self.env.clone()),
                 ("envelope", self.envelope.clone()),
