@@ -225,7 +225,7 @@ fn fixtures() {
             if c < r[0].as_f64().unwrap() || c > r[1].as_f64().unwrap() { wrong.push(format!("confidence {c} not in {r:?}")); }
         }
         for t in w["summary_contains"].as_array().into_iter().flatten() { if !report["summary"].as_str().unwrap_or("").contains(t.as_str().unwrap()) { wrong.push(format!("summary lacks {t}: {}", report["summary"])); } }
-        for t in w["evidence_contains"].as_array().into_iter().flatten() { if !report["evidence"].to_string().contains(t.as_str().unwrap()) { wrong.push(format!("evidence lacks {t}: {}", report["evidence"])); } }
+        for t in w["evidence_contains"].as_array().into_iter().flatten() { if !report["evidence"].as_array().is_some_and(|e| e.iter().any(|l| l.as_str().unwrap().contains(t.as_str().unwrap()))) { wrong.push(format!("evidence lacks {t}: {}", report["evidence"])); } }
         println!("{} {stem}: {} {} {} {} | {}", if wrong.is_empty() { "ok " } else { "BAD" }, triage["symptom_category"], report["defect_type"], report["component"], report["confidence"], nodes.iter().map(|n| n.chars().take(3).collect::<String>()).collect::<Vec<_>>().join(" "));
         for x in &wrong { println!("      {x}"); bad += 1; }
     }
