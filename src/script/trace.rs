@@ -209,9 +209,13 @@ impl Tracer<'_> {
 
     /// `name (type, type)`.
     fn unknown_function(&self, signature: &str, unit: &Unit, position: Position) -> Leaf {
-        let Some((name, types)) = signature.split_once(" (") else {
+        let (name, types) = match signature.split_once(" (") {
+            Some(parts) => parts,
             // The stock `sort` reports what it cannot do this way.
-            return Leaf { code: "script/type".into(), message: signature.to_owned(), help: None, label: String::new() };
+            None if signature.contains(' ') => {
+                return Leaf { code: "script/type".into(), message: signature.to_owned(), help: None, label: String::new() };
+            }
+            None => (signature, ")"),
         };
         let types: Vec<&str> = types.strip_suffix(')').unwrap_or(types).split(", ").filter(|kind| !kind.is_empty()).collect();
         if let Some(first) = types.first().filter(|first| matches!(**first, "list" | "object"))
@@ -325,7 +329,8 @@ fn read_only(unit: &Unit, position: Position, field: &str) -> Leaf {
 }
 
 fn constant(name: &str, unit: &Unit, position: Position) -> Leaf {
-    let parameter = unit.ast().iter_functions().any(|function| function.params.contains(&name));
+    let named = |function: &rhai::ScriptFnMetadata| !function.name.starts_with("anon$") && function.params.contains(&name);
+    let parameter = unit.ast().iter_functions().any(|function| named(&function));
     if parameter {
         return Leaf {
             code: fault::READ_ONLY.into(),
