@@ -1,5 +1,7 @@
 //! What tests of the store begin with.
 
+#![allow(clippy::unwrap_used)]
+
 use super::{Durability, NewRun, RunJournal, Store};
 use crate::clock::Timestamp;
 use crate::model::{Case, Effect, Hash, Launch};
@@ -55,7 +57,13 @@ pub(super) fn launch(cases: usize) -> Launch {
         recall_key: format!("key {n}"),
         ..Case::default()
     };
-    Launch { run_id: "77".into(), name: "nightly".into(), number: Some(3), cases: (1..=cases).map(case).collect(), ..Launch::default() }
+    Launch {
+        run_id: "77".into(),
+        name: "nightly".into(),
+        number: Some(3),
+        cases: (1..=cases).map(case).collect(),
+        ..Launch::default()
+    }
 }
 
 pub(super) fn event(case: &str, path: &str, what: What) -> Event {
@@ -75,8 +83,10 @@ pub(super) fn effects(case: &str, effects: Vec<Effect<i64>>) -> Commit {
 pub(super) fn step(case: &str, step: usize) -> Commit {
     let path = step.to_string();
     let node = format!("node-{step}");
-    let artifact = Blob::new(format!(r#"{{"case":"{case}","step":{step},"confidence":0.9,"reasoning":"{}"}}"#, "because ".repeat(30)));
-    let state = Blob::new(format!(r#"{{"case":"{case}","node":"{node}","loops":{{}},"history":[],"context":{{}},"steps":{step}}}"#));
+    let artifact =
+        Blob::new(format!(r#"{{"case":"{case}","step":{step},"confidence":0.9,"reasoning":"{}"}}"#, "because ".repeat(30)));
+    let state =
+        Blob::new(format!(r#"{{"case":"{case}","node":"{node}","loops":{{}},"history":[],"context":{{}},"steps":{step}}}"#));
     let vars = Blob::new(r#"{"recall_hit":0.8,"recall_uncertain":0.4}"#);
     let exit = What::NodeExit {
         node: node.clone(),

@@ -1,5 +1,7 @@
 //! Measurements, to be run by hand: `cargo test --release --lib store::measure -- --ignored --nocapture`.
 
+#![allow(clippy::unwrap_used)]
+
 use super::connection::{open_writer, run};
 use super::fixture::{begin, launch, step};
 use super::{Durability, Store};
@@ -16,9 +18,8 @@ struct Rows {
 }
 
 fn rows(commit: &Commit) -> Rows {
-    let event = |event: &crate::walk::event::Event| {
-        (event.path.clone(), event.at.millis(), serde_json::to_string(&event.what).unwrap())
-    };
+    let event =
+        |event: &crate::walk::event::Event| (event.path.clone(), event.at.millis(), serde_json::to_string(&event.what).unwrap());
     Rows {
         events: commit.events.iter().map(event).collect(),
         blobs: commit.blobs.iter().map(|blob| (*blob.hash.bytes(), blob.text.to_string())).collect(),
@@ -39,7 +40,8 @@ fn by_hand(conn: &Connection, case: i64, walk: &[Rows]) {
             for (path, at, body) in &step.events {
                 event.execute(params![case, path, at, body]).unwrap();
             }
-            let mut status = conn.prepare_cached("UPDATE run_cases SET status = 'running' WHERE id = ?1 AND status <> 'running'").unwrap();
+            let mut status =
+                conn.prepare_cached("UPDATE run_cases SET status = 'running' WHERE id = ?1 AND status <> 'running'").unwrap();
             status.execute([case]).unwrap();
         }
         run(conn, "COMMIT").unwrap();
@@ -58,11 +60,17 @@ fn walks(walks: usize, round: usize) -> Vec<(String, Vec<Commit>)> {
         };
         (1..=STEPS).map(make).collect()
     };
-    (1..=walks).map(|n| format!("c{n}")).map(|case| { let commits = commits(&case); (case, commits) }).collect()
+    (1..=walks)
+        .map(|n| format!("c{n}"))
+        .map(|case| {
+            let commits = commits(&case);
+            (case, commits)
+        })
+        .collect()
 }
 
 fn micros_per_walk(elapsed: Duration, walks: usize) -> f64 {
-    elapsed.as_secs_f64() * 1e6 / walks as f64
+    elapsed.as_secs_f64() * 1e6 / f64::from(u32::try_from(walks).unwrap())
 }
 
 fn store_walks(durability: Durability, threads: usize, work: &[(String, Vec<Commit>)]) -> f64 {
@@ -115,7 +123,7 @@ fn thread_hop() -> f64 {
 /// The walk made durable costs less than 1.5 times the same rows written by hand.
 #[test]
 #[ignore = "a measurement"]
-#[allow(clippy::print_stdout, clippy::cast_precision_loss)]
+#[allow(clippy::print_stdout)]
 fn durable_walks_against_the_same_rows_by_hand() {
     println!("a message to another thread and back: {:.1} us", thread_hop());
     for (durability, count) in [(Durability::Batch, 2000), (Durability::Step, 400)] {
@@ -124,7 +132,11 @@ fn durable_walks_against_the_same_rows_by_hand() {
             let work = walks(count, round);
             let hand = hand_walks(durability, &work);
             let [one, eight] = [1, 8].map(|threads| store_walks(durability, threads, &work));
-            println!("{durability}: by hand {hand:.0} us a walk, store {one:.0} (x{:.2}), 8 threads {eight:.0} (x{:.2})", one / hand, eight / hand);
+            println!(
+                "{durability}: by hand {hand:.0} us a walk, store {one:.0} (x{:.2}), 8 threads {eight:.0} (x{:.2})",
+                one / hand,
+                eight / hand
+            );
             ratios.push(one / hand);
         }
         ratios.sort_by(f64::total_cmp);

@@ -40,11 +40,7 @@ impl Store {
     }
 
     /// Shows every event of a run in order, one at a time, until told to stop. For runs too long to hold.
-    pub fn each_event(
-        &self,
-        run: &str,
-        mut visit: impl FnMut(i64, Event) -> ControlFlow<()>,
-    ) -> Result<(), StoreError> {
+    pub fn each_event(&self, run: &str, mut visit: impl FnMut(i64, Event) -> ControlFlow<()>) -> Result<(), StoreError> {
         self.read(|conn| {
             let row = run_row(conn, run)?;
             // Between its first and its last, a run's events lie mostly side by side: walking the table in its own order
@@ -100,6 +96,8 @@ fn event(row: &Row<'_>) -> Result<(i64, Event), StoreError> {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
+
     use super::*;
     use crate::model::Effect;
     use crate::store::fixture::{Fixture, at, launch, step};
@@ -121,8 +119,11 @@ mod tests {
             .prop_map(|(edge, outcome, because, error, script)| Considered { edge, outcome, because, error, script });
         let effect = prop_oneof![
             text().prop_map(|text| Effect::Note { text }),
-            (any::<i64>(), any::<i64>(), 0.0..1.0_f64)
-                .prop_map(|(symptom, rca, confidence)| Effect::LinkSymptomRca { symptom, rca, confidence }),
+            (any::<i64>(), any::<i64>(), 0.0..1.0_f64).prop_map(|(symptom, rca, confidence)| Effect::LinkSymptomRca {
+                symptom,
+                rca,
+                confidence
+            }),
         ];
         let bindings = proptest::collection::btree_map(text(), any::<i64>(), 0..3);
         prop_oneof![
@@ -160,8 +161,7 @@ mod tests {
             what,
         });
         let blobs = proptest::collection::vec(any::<String>().prop_map(Blob::new), 0..3);
-        (proptest::collection::vec(event, 0..5), blobs)
-            .prop_map(|(events, blobs)| Commit { events, blobs, ..Commit::default() })
+        (proptest::collection::vec(event, 0..5), blobs).prop_map(|(events, blobs)| Commit { events, blobs, ..Commit::default() })
     }
 
     proptest! {
@@ -202,7 +202,13 @@ mod tests {
         assert!(fixture.store.events("b", "nobody").unwrap().is_empty());
         assert!(fixture.store.all_events("c").is_err());
         let mut first = 0;
-        fixture.store.each_event("b", |seq, _| { first = seq; ControlFlow::Break(()) }).unwrap();
+        fixture
+            .store
+            .each_event("b", |seq, _| {
+                first = seq;
+                ControlFlow::Break(())
+            })
+            .unwrap();
         assert_eq!(first, 5);
     }
 

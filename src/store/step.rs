@@ -73,16 +73,14 @@ impl Step {
     /// Writes it, inside a transaction.
     pub(super) fn store(&self, conn: &Connection) -> Result<(), StoreError> {
         insert_blobs(conn, &self.blobs)?;
-        let mut insert =
-            conn.prepare_cached("INSERT INTO events (run, rc, path, at, body) VALUES (?1, ?2, ?3, ?4, ?5)")?;
+        let mut insert = conn.prepare_cached("INSERT INTO events (run, rc, path, at, body) VALUES (?1, ?2, ?3, ?4, ?5)")?;
         let mut last = (0, 0);
         for event in &self.events {
             insert.execute(params![self.run, event.case, event.path, event.at, event.body])?;
             last = (conn.last_insert_rowid(), event.at);
         }
         if !self.statuses.is_empty() {
-            let mut update =
-                conn.prepare_cached("UPDATE run_cases SET status = ?2 WHERE id = ?1 AND status <> ?2")?;
+            let mut update = conn.prepare_cached("UPDATE run_cases SET status = ?2 WHERE id = ?1 AND status <> ?2")?;
             for (case, status) in &self.statuses {
                 update.execute(params![case, status])?;
             }
@@ -133,6 +131,8 @@ fn check_numbers(effect: &Effect<i64>) -> Result<(), StoreError> {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
+
     use super::*;
     use crate::store::Status;
     use crate::store::fixture::{Fixture, effects, enter, event, launch, rca};
@@ -190,7 +190,8 @@ mod tests {
         for _ in 0..3 {
             journal.commit(Commit { blobs: vec![Blob::new("same"), Blob::new("same")], ..Commit::default() }).unwrap();
         }
-        let count = |conn: &Connection| Ok(conn.query_row("SELECT count(*) FROM blobs WHERE text = 'same'", [], |r| r.get::<_, i64>(0))?);
+        let count =
+            |conn: &Connection| Ok(conn.query_row("SELECT count(*) FROM blobs WHERE text = 'same'", [], |r| r.get::<_, i64>(0))?);
         assert_eq!(fixture.store.read(count).unwrap(), 1);
     }
 }

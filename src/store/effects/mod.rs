@@ -89,6 +89,8 @@ fn expect_rca(conn: &Connection, id: i64) -> Result<(), StoreError> {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
+
     use super::*;
     use crate::store::fixture::{Fixture, effects, launch, rca, symptom};
     use crate::store::{RunJournal, Store};
@@ -127,7 +129,10 @@ mod tests {
         journal.commit(effects("c1", vec![triage("x"), triage("timeout"), status("investigated"), note("two")])).unwrap();
         let facts = fixture.store.case_facts("r", "c1").unwrap();
         let found = facts.triage.expect("triage");
-        assert_eq!((found.category.as_str(), found.skip_investigation, found.repos), ("timeout", true, vec!["a".into(), "b\"".into()]));
+        assert_eq!(
+            (found.category.as_str(), found.skip_investigation, found.repos),
+            ("timeout", true, vec!["a".into(), "b\"".into()])
+        );
         assert_eq!((facts.status.as_deref(), facts.notes), (Some("investigated"), vec!["one".to_owned(), "two".to_owned()]));
         assert_eq!(fixture.store.case_facts("r", "c2").unwrap(), crate::store::CaseFacts::default());
         let statuses = fixture.store.case_statuses("r").unwrap();

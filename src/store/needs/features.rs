@@ -43,16 +43,16 @@ pub(super) fn error_shape(error: &str) -> Option<u64> {
 fn words(text: &str) -> impl Iterator<Item = u64> {
     let words = cut(text).split(|ch: char| !ch.is_alphanumeric()).filter(|word| !word.is_empty());
     words.map(|word| {
-        if word.contains(|ch: char| ch.is_numeric()) {
-            0
-        } else {
-            hash(word.chars().flat_map(char::to_lowercase).map(u64::from))
-        }
+        if word.contains(|ch: char| ch.is_numeric()) { 0 } else { hash(word.chars().flat_map(char::to_lowercase).map(u64::from)) }
     })
 }
 
 fn cut(text: &str) -> &str {
-    &text[..text.floor_char_boundary(READ_BYTES)]
+    let mut end = text.len().min(READ_BYTES);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
 }
 
 fn set(items: impl Iterator<Item = u64>) -> Vec<u64> {

@@ -76,10 +76,7 @@ impl StoreNeeds {
     }
 
     /// Asks the store; nothing is known where there is none.
-    fn ask<T: Default>(
-        &self,
-        query: impl FnOnce(&Connection, Snapshot) -> Result<T, StoreError>,
-    ) -> Result<T, StoreError> {
+    fn ask<T: Default>(&self, query: impl FnOnce(&Connection, Snapshot) -> Result<T, StoreError>) -> Result<T, StoreError> {
         match &self.source {
             Some((store, snapshot)) => store.read(|conn| query(conn, *snapshot)),
             None => Ok(T::default()),

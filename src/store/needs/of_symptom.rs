@@ -24,9 +24,8 @@ pub(super) fn answer(needs: &StoreNeeds, about: &About<'_>) -> Result<Value, Sto
     let mut rcas = Vec::new();
     for hit in similar::hits(needs, about.case)?.iter() {
         let symptom = hit.known.id;
-        let linked = kept_under(&needs.rcas_of, symptom, || {
-            Ok(needs.ask(|conn, snapshot| linked(conn, snapshot, symptom))?.into())
-        })?;
+        let linked =
+            kept_under(&needs.rcas_of, symptom, || Ok(needs.ask(|conn, snapshot| linked(conn, snapshot, symptom))?.into()))?;
         for link in linked.iter() {
             if told.insert(link.rca.id) {
                 rcas.push(link.to_json(symptom));

@@ -47,8 +47,7 @@ fn to_json((other, same): (&Case, bool)) -> Value {
 }
 
 fn errors(needs: &StoreNeeds, launch: &Launch) -> Arc<Errors> {
-    let identity =
-        (launch.name.clone(), launch.run_id.clone(), launch.number, launch.cases.len(), launch.cases.as_ptr().addr());
+    let identity = (launch.name.clone(), launch.run_id.clone(), launch.number, launch.cases.len(), launch.cases.as_ptr().addr());
     if let Some(errors) = lock(&needs.errors).as_ref().filter(|errors| errors.launch == identity) {
         return Arc::clone(errors);
     }

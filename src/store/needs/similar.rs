@@ -78,7 +78,9 @@ fn best(conn: &Connection, snapshot: Snapshot, mut found: Vec<(f64, Known)>) -> 
     for (score, known) in found {
         hits.push(Hit { seen: seen(conn, snapshot, known.id)?, score, known });
     }
-    hits.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| (Reverse(a.seen.total), a.known.id).cmp(&(Reverse(b.seen.total), b.known.id))));
+    hits.sort_by(|a, b| {
+        b.score.total_cmp(&a.score).then_with(|| (Reverse(a.seen.total), a.known.id).cmp(&(Reverse(b.seen.total), b.known.id)))
+    });
     hits.truncate(MOST);
     Ok(hits)
 }

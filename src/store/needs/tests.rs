@@ -1,5 +1,7 @@
 //! Tests of the queries as a whole.
 
+#![allow(clippy::unwrap_used)]
+
 use super::*;
 use crate::model::{Case, Effect, Launch};
 use crate::store::fixture::{Fixture, at, effects, launch, rca, symptom};
@@ -46,7 +48,7 @@ fn every_query_of_the_registry_has_an_answer_and_no_other() {
     for needs in [needs(&fixture, "r"), StoreNeeds::without_store(json!([]))] {
         for need in NEEDS {
             let answer = ask(&needs, need.name, &launch, &launch.cases[0]);
-            let known = if need.name == "siblings" { 1 } else { 0 };
+            let known = usize::from(need.name == "siblings");
             assert_eq!(answer.as_array().map(Vec::len), Some(known), "{}", need.name);
         }
         let about = About { launch: &launch, case: &launch.cases[0], prior: &Value::Null };
@@ -76,8 +78,10 @@ fn answers_have_the_documented_shape() {
         "component": "driver", "status": "open", "confidence": 0.5});
     assert_eq!(linked[0], expected);
     let recent = ask(&needs, "rcas.recent", &launch, case);
-    let expected = |id: i64, cases: i64| json!({"id": id, "title": format!("title of {id}"), "message": "why",
-        "defect_type": "pb", "component": "driver", "status": "open", "cases": cases});
+    let expected = |id: i64, cases: i64| {
+        json!({"id": id, "title": format!("title of {id}"), "message": "why",
+        "defect_type": "pb", "component": "driver", "status": "open", "cases": cases})
+    };
     assert_eq!(recent, json!([expected(102, 1), expected(101, 2)]));
     let other = &launch.cases[1];
     let expected = json!([{"id": "c2", "name": other.name, "suite": "suite", "error_message": other.error_message,
@@ -170,7 +174,8 @@ fn a_run_sees_the_store_as_it_was_when_it_began() {
     let third = fixture.begin("third", &launch);
     for (journal, base) in [(&second, 1000), (&first, 2000), (&third, 3000)] {
         for (case, n) in launch.cases.iter().zip(1..) {
-            let update = Effect::UpdateRca { id: 100 + n, message: Some("new".into()), defect_type: None, status: Some("x".into()) };
+            let update =
+                Effect::UpdateRca { id: 100 + n, message: Some("new".into()), defect_type: None, status: Some("x".into()) };
             let more = vec![
                 symptom(n, &case.name, "described anew"),
                 symptom(base + n, &case.name, &case.error_message),
@@ -224,10 +229,17 @@ fn what_a_later_run_sees_does_not_depend_on_the_order_of_arrival() {
             for &at in order {
                 let case = &launch.cases[at];
                 let n = i64::try_from(at).unwrap();
-                let update = Effect::UpdateRca { id: 51, message: Some(format!("as {at} says")), defect_type: None, status: None };
+                let update =
+                    Effect::UpdateRca { id: 51, message: Some(format!("as {at} says")), defect_type: None, status: None };
                 let step = match step {
-                    0 => vec![symptom(n % 5 + 1, &format!("{} {at}", case.name), &case.error_message), Effect::MarkSeen { id: 50 }],
-                    1 => vec![rca(100 + n, &format!("cause {at}")), link(n % 5 + 1, 100 + n, 0.5), link(50, 51, 1.0 / (n + 2) as f64)],
+                    0 => {
+                        vec![symptom(n % 5 + 1, &format!("{} {at}", case.name), &case.error_message), Effect::MarkSeen { id: 50 }]
+                    }
+                    1 => vec![
+                        rca(100 + n, &format!("cause {at}")),
+                        link(n % 5 + 1, 100 + n, 0.5),
+                        link(50, 51, 1.0 / f64::from(u8::try_from(at).unwrap() + 2)),
+                    ],
                     _ => vec![update, Effect::LinkRca { id: 51, name: None }],
                 };
                 first.commit(effects(&case.id, step)).unwrap();
