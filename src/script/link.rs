@@ -463,9 +463,15 @@ mod tests {
     #[test]
     fn scripts_import_one_another() {
         let library = link(&[
-            ("lib/base.rhai", "export const K = 5; const LIMIT = 2;\nfn over(x, t) { [x].filter(|y| y >= t).len() > 0 }\nfn lim() { global::LIMIT }"),
+            (
+                "lib/base.rhai",
+                "export const K = 5; const LIMIT = 2;\nfn over(x, t) { [x].filter(|y| y >= t).len() > 0 }\nfn lim() { global::LIMIT }",
+            ),
             ("lib/mid.rhai", "import \"lib/base\" as b;\nfn both(x, t) { b::over(x, t) && b::lim() == 2 }"),
-            ("r.rhai", "import \"lib/mid\" as m;\nimport \"lib/base.rhai\" as b;\nconst MINE = 3;\nfn f(a) { m::both(a.c, 0.5) && global::MINE == 3 && b::K == 5 && local() }\nfn local() { b::lim() == 2 }"),
+            (
+                "r.rhai",
+                "import \"lib/mid\" as m;\nimport \"lib/base.rhai\" as b;\nconst MINE = 3;\nfn f(a) { m::both(a.c, 0.5) && global::MINE == 3 && b::K == 5 && local() }\nfn local() { b::lim() == 2 }",
+            ),
         ]);
         assert_eq!(find(&library, "r.rhai#f", 1).call_json(&[json!({"c": 0.9})]).expect("fine"), json!(true));
         assert_eq!(library.file("r.rhai").expect("there").imports().collect::<Vec<_>>(), ["lib/mid.rhai", "lib/base.rhai"]);
@@ -482,7 +488,8 @@ mod tests {
     #[test]
     fn imports_stand_at_the_head_and_are_written_out() {
         let said = |text: &str| line(&problem(&[("a.rhai", text), ("b.rhai", "fn g() { 1 }")]));
-        let place = "script/import @ a.rhai:import: an import must stand at the head of the file | move it out of the function or block";
+        let place =
+            "script/import @ a.rhai:import: an import must stand at the head of the file | move it out of the function or block";
         assert_eq!(said("fn f() { import \"b\" as b; b::g() }"), place);
         assert_eq!(said("fn f() { [1].map(|x| { import \"b\" as b; b::g() }) }"), place);
         assert_eq!(said("if true { import \"b\" as b; }"), place);
@@ -490,12 +497,20 @@ mod tests {
         assert_eq!(said("import \"b\" + \"\" as b;"), format!("script/import @ a.rhai:\"b\" + \"\": {written}"));
         assert_eq!(said("import `${1}b` as b;"), format!("script/import @ a.rhai:`${{1}}b`: {written}"));
         let twice = said("import \"b\" as b; import \"b\" as b;");
-        assert_eq!(twice, "script/duplicate-import @ a.rhai:b: two imports are called `b` (the other is in line 1) | give one of them another name");
+        assert_eq!(
+            twice,
+            "script/duplicate-import @ a.rhai:b: two imports are called `b` (the other is in line 1) | give one of them another name"
+        );
     }
 
     #[test]
     fn scripts_that_import_one_another_in_a_circle_are_refused_with_the_chain() {
-        let said = line(&problem(&[("a.rhai", "import \"b\" as b;"), ("b.rhai", "import \"c\" as c;"), ("c.rhai", "import \"a\" as a;"), ("d.rhai", "import \"a\" as a;")]));
+        let said = line(&problem(&[
+            ("a.rhai", "import \"b\" as b;"),
+            ("b.rhai", "import \"c\" as c;"),
+            ("c.rhai", "import \"a\" as a;"),
+            ("d.rhai", "import \"a\" as a;"),
+        ]));
         assert_eq!(
             said,
             "script/import-cycle @ c.rhai:\"a\", b.rhai:\"c\", a.rhai:\"b\": scripts import one another: a.rhai -> b.rhai -> c.rhai -> a.rhai \
@@ -506,7 +521,9 @@ mod tests {
 
     #[test]
     fn a_script_whose_constants_fail_is_refused_where_they_do() {
-        assert!(line(&problem(&[("a.rhai", "const A = 1 / 0;\nfn f() { 1 }")])).starts_with("script/arithmetic @ a.rhai:1 / 0: "));
+        assert!(
+            line(&problem(&[("a.rhai", "const A = 1 / 0;\nfn f() { 1 }")])).starts_with("script/arithmetic @ a.rhai:1 / 0: ")
+        );
         let said = line(&problem(&[("a.rhai", "fn g(x) { x.nope } const A = g(#{});"), ("b.rhai", "import \"a\" as a;")]));
         assert!(said.starts_with("script/unknown-key @ a.rhai:nope, a.rhai:g: "), "{said}");
         let limits = Limits { operations: 10_000, ..Limits::default() };
@@ -516,7 +533,9 @@ mod tests {
 
     #[test]
     fn a_path_may_stand_for_one_script_only() {
-        assert!(line(&problem(&[("a.rhai", "fn f() { 1 }"), ("a.rhai", "fn f() { 2 }")])).starts_with("script/duplicate-file @ "));
+        assert!(
+            line(&problem(&[("a.rhai", "fn f() { 1 }"), ("a.rhai", "fn f() { 2 }")])).starts_with("script/duplicate-file @ ")
+        );
         let conditions = vec![condition("true"), condition("false")];
         let problems = Library::link(Inputs { conditions, ..Inputs::default() }, None).expect_err("two");
         assert_eq!(problems.iter().next().map(|problem| &*problem.code), Some("script/duplicate-condition"));
@@ -525,7 +544,10 @@ mod tests {
     #[test]
     fn duplicate_functions_are_labelled_twice() {
         let said = line(&problem(&[("a.rhai", "fn f(x) { 1 }\nfn g() { 1 }\nfn f(y) { 2 }")]));
-        assert!(said.starts_with("script/duplicate-function @ a.rhai:") && said.contains("`f` with 1 parameter is defined twice"), "{said}");
+        assert!(
+            said.starts_with("script/duplicate-function @ a.rhai:") && said.contains("`f` with 1 parameter is defined twice"),
+            "{said}"
+        );
     }
 
     #[test]

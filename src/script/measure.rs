@@ -47,7 +47,11 @@ fn what_a_call_costs() {
         let view = View::of(&json, &Kind::Any, "artifact");
         for name in ["nop", "hit", "nested", "any", "every", "helper"] {
             let rule = find(&library, &format!("r.rhai#{name}"), 3);
-            println!("{:>8} ns  {name}, {} fields", best_of(|| drop(black_box(rule.decide(&view, &state, &vars)))), json.as_object().map_or(0, |o| o.len()));
+            println!(
+                "{:>8} ns  {name}, {} fields",
+                best_of(|| drop(black_box(rule.decide(&view, &state, &vars)))),
+                json.as_object().map_or(0, |o| o.len())
+            );
         }
         let start = Instant::now();
         for _ in 0..20 {
@@ -111,7 +115,9 @@ fn what_linking_costs() {
 fn the_deepest_values_do_not_overflow_the_stack() {
     let limits = Limits { wall: Duration::from_secs(600), ..Limits::default() };
     for deep in ["let a = []; for i in 0..9990 { a = [a]; }", "let a = []; for i in 0..9990 { a = #{a: [a]}; }"] {
-        for end in ["1", "`${a}`.len()", "a == a", "[a].contains(a)", "switch a { 1 => 2, _ => 3 }", "throw a", "a", "let b = a; b"] {
+        for end in
+            ["1", "`${a}`.len()", "a == a", "[a].contains(a)", "switch a { 1 => 2, _ => 3 }", "throw a", "a", "let b = a; b"]
+        {
             let text = format!("fn f() {{ {deep} {end} }}");
             let library = try_link_with(&[("t.rhai", &text)], limits.clone()).expect("links");
             let start = Instant::now();

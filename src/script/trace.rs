@@ -532,7 +532,10 @@ mod tests {
             ("t.rhai", "import \"lib\" as l;\nfn f(a) { l::over(a, \"x\") }"),
         ]);
         let said = line(&find(&library, "t.rhai#f", 1).call_json(&[json!([1, 2])]).expect_err("kinds"));
-        assert!(said.starts_with("rule/compare-types @ lib.rhai:x > t, lib.rhai:filter, t.rhai:over: cannot compare a number"), "{said}");
+        assert!(
+            said.starts_with("rule/compare-types @ lib.rhai:x > t, lib.rhai:filter, t.rhai:over: cannot compare a number"),
+            "{said}"
+        );
     }
 
     #[test]
@@ -548,17 +551,44 @@ mod tests {
     #[test]
     fn unknown_names_are_answered_with_the_nearest() {
         for (body, said) in [
-            ("artifact.confidense", "rule/unknown-field @ t.rhai:confidense: `artifact` has no field `confidense` | did you mean `confidence`?"),
-            ("artifact.repos[0].nam", "rule/unknown-field @ t.rhai:nam: `artifact.repos[]` has no field `nam` | did you mean `name`?"),
-            ("artifact[\"confidense\"]", "rule/unknown-field @ t.rhai:artifact[\"confidense\"]: `artifact` has no field `confidense` | did you mean `confidence`?"),
+            (
+                "artifact.confidense",
+                "rule/unknown-field @ t.rhai:confidense: `artifact` has no field `confidense` | did you mean `confidence`?",
+            ),
+            (
+                "artifact.repos[0].nam",
+                "rule/unknown-field @ t.rhai:nam: `artifact.repos[]` has no field `nam` | did you mean `name`?",
+            ),
+            (
+                "artifact[\"confidense\"]",
+                "rule/unknown-field @ t.rhai:artifact[\"confidense\"]: `artifact` has no field `confidense` | did you mean `confidence`?",
+            ),
             ("lenn(artifact.list)", "script/unknown-function @ t.rhai:lenn: there is no function `lenn` | did you mean `len`?"),
-            ("artifact.list.filtr(|x| true)", "script/unknown-function @ t.rhai:filtr: there is no function `filtr` | did you mean `filter`?"),
+            (
+                "artifact.list.filtr(|x| true)",
+                "script/unknown-function @ t.rhai:filtr: there is no function `filtr` | did you mean `filter`?",
+            ),
             ("foo(1)", "script/unknown-function @ t.rhai:foo: there is no function `foo`"),
-            ("let confidence = 1; confidense", "script/unknown-variable @ t.rhai:confidense: `confidense` is not defined here | did you mean `confidence`?"),
-            ("artefact.n", "script/unknown-variable @ t.rhai:artefact: `artefact` is not defined here | did you mean `artifact`?"),
-            ("artifact.list.any(|x| x == yy)", "script/unknown-variable @ t.rhai:yy: `yy` is not defined here | known here: `artifact`"),
-            ("global::LIMIT", "script/unknown-constant @ t.rhai:LIMIT: there is no constant `LIMIT` in this file | constants are defined by `const` outside of functions"),
-            ("l::g()", "script/unknown-module @ t.rhai:l: no module `l` is imported | write `import \"path/of/it\" as l;` at the head of the file"),
+            (
+                "let confidence = 1; confidense",
+                "script/unknown-variable @ t.rhai:confidense: `confidense` is not defined here | did you mean `confidence`?",
+            ),
+            (
+                "artefact.n",
+                "script/unknown-variable @ t.rhai:artefact: `artefact` is not defined here | did you mean `artifact`?",
+            ),
+            (
+                "artifact.list.any(|x| x == yy)",
+                "script/unknown-variable @ t.rhai:yy: `yy` is not defined here | known here: `artifact`",
+            ),
+            (
+                "global::LIMIT",
+                "script/unknown-constant @ t.rhai:LIMIT: there is no constant `LIMIT` in this file | constants are defined by `const` outside of functions",
+            ),
+            (
+                "l::g()",
+                "script/unknown-module @ t.rhai:l: no module `l` is imported | write `import \"path/of/it\" as l;` at the head of the file",
+            ),
         ] {
             assert_eq!(failure(body), said, "{body}");
         }
@@ -567,28 +597,73 @@ mod tests {
     #[test]
     fn errors_say_what_is_wrong_and_what_to_do() {
         for (body, said) in [
-            ("\"0.9\" >= 0.5", "rule/compare-types @ t.rhai:\"0.9\" >= 0.5: cannot compare a string (`\"0.9\"`) with a number (`0.5`) by `>=` | make the string a number first: `parse_float(x)`, or compare with a string"),
-            ("artifact.nothing > 1", "rule/compare-types @ t.rhai:artifact.nothing > 1: cannot compare nothing (`()`) with a number (`1`) by `>` | test for `()` first: `x != () && x > 1`, or give a default: `(x ?? 0) > 1`"),
-            ("artifact.list.filter(|x| x > 1)", "rule/compare-types @ t.rhai:x > 1, t.rhai:filter: cannot compare a string (`\"x\"`) with a number (`1`) by `>` | make the string a number first: `parse_float(x)`, or compare with a string"),
-            ("artifact.nothing.foo", "rule/unknown-field @ t.rhai:foo: cannot read `foo` of nothing (`()`) | test it first, `x != ()`, or read it with `?.`"),
-            ("artifact.repos.name", "rule/unknown-field @ t.rhai:name: a list has no field `name` | a list has items: `[0]`, `for`, `.map(|item| ..)`"),
+            (
+                "\"0.9\" >= 0.5",
+                "rule/compare-types @ t.rhai:\"0.9\" >= 0.5: cannot compare a string (`\"0.9\"`) with a number (`0.5`) by `>=` | make the string a number first: `parse_float(x)`, or compare with a string",
+            ),
+            (
+                "artifact.nothing > 1",
+                "rule/compare-types @ t.rhai:artifact.nothing > 1: cannot compare nothing (`()`) with a number (`1`) by `>` | test for `()` first: `x != () && x > 1`, or give a default: `(x ?? 0) > 1`",
+            ),
+            (
+                "artifact.list.filter(|x| x > 1)",
+                "rule/compare-types @ t.rhai:x > 1, t.rhai:filter: cannot compare a string (`\"x\"`) with a number (`1`) by `>` | make the string a number first: `parse_float(x)`, or compare with a string",
+            ),
+            (
+                "artifact.nothing.foo",
+                "rule/unknown-field @ t.rhai:foo: cannot read `foo` of nothing (`()`) | test it first, `x != ()`, or read it with `?.`",
+            ),
+            (
+                "artifact.repos.name",
+                "rule/unknown-field @ t.rhai:name: a list has no field `name` | a list has items: `[0]`, `for`, `.map(|item| ..)`",
+            ),
             ("artifact.label.len.foo", "rule/unknown-field @ t.rhai:foo: a whole number has no field `foo`"),
-            ("artifact.list.push(1)", "rule/read-only @ t.rhai:push: `push` would change `artifact.list`, which is read-only | change a copy: `let copy = artifact.list.to_array()`"),
-            ("artifact.confidence = 1.0", "rule/read-only @ t.rhai:confidence: `artifact` is read-only | a script answers with what it returns; to change data, change a copy: `.to_map()`, `.to_array()`"),
-            ("artifact.list[9]", "script/index @ t.rhai:list[9]: `artifact.list` has 2 items: it has no item [9] | test `.len()` first, or use `.get(i)`, `.first()` or `.last()`, which answer `()` where there is nothing"),
+            (
+                "artifact.list.push(1)",
+                "rule/read-only @ t.rhai:push: `push` would change `artifact.list`, which is read-only | change a copy: `let copy = artifact.list.to_array()`",
+            ),
+            (
+                "artifact.confidence = 1.0",
+                "rule/read-only @ t.rhai:confidence: `artifact` is read-only | a script answers with what it returns; to change data, change a copy: `.to_map()`, `.to_array()`",
+            ),
+            (
+                "artifact.list[9]",
+                "script/index @ t.rhai:list[9]: `artifact.list` has 2 items: it has no item [9] | test `.len()` first, or use `.get(i)`, `.first()` or `.last()`, which answer `()` where there is nothing",
+            ),
             ("[1][3]", "script/index @ t.rhai:3: this list has one item: it has no item [3] | test `.len()` first"),
-            ("let m = #{a: 1}; m.b", "script/unknown-key @ t.rhai:b: this map has no key `b` | test it first, `\"key\" in map`, or set it before"),
-            ("artifact.n && true", "script/type @ t.rhai:artifact.n: expected a bool, got a whole number | conditions, `!`, `&&` and `||` need `true` or `false`: compare with something"),
+            (
+                "let m = #{a: 1}; m.b",
+                "script/unknown-key @ t.rhai:b: this map has no key `b` | test it first, `\"key\" in map`, or set it before",
+            ),
+            (
+                "artifact.n && true",
+                "script/type @ t.rhai:artifact.n: expected a bool, got a whole number | conditions, `!`, `&&` and `||` need `true` or `false`: compare with something",
+            ),
             ("1 / 0", "script/arithmetic @ t.rhai:1 / 0: division by zero: 1 / 0"),
-            ("artifact.label - 1", "script/unknown-function @ t.rhai:artifact.label - 1: `-` cannot be used with a string, a whole number"),
-            ("artifact.list.filter(\"x\")", "script/unknown-function @ t.rhai:filter: `filter` cannot be called with a list, a string"),
-            ("artifact.list.filter(|x, y, z| true)", "script/arity @ t.rhai:filter: this closure is called with 2 arguments, which it does not take"),
+            (
+                "artifact.label - 1",
+                "script/unknown-function @ t.rhai:artifact.label - 1: `-` cannot be used with a string, a whole number",
+            ),
+            (
+                "artifact.list.filter(\"x\")",
+                "script/unknown-function @ t.rhai:filter: `filter` cannot be called with a list, a string",
+            ),
+            (
+                "artifact.list.filter(|x, y, z| true)",
+                "script/arity @ t.rhai:filter: this closure is called with 2 arguments, which it does not take",
+            ),
             ("f(1, 2)", "script/unknown-function @ t.rhai:f: `f` takes 1 parameter, not 2"),
             ("throw \"boom\"", "script/throw @ t.rhai:throw: the script gave up: boom"),
             ("throw #{a: 1}", "script/throw @ t.rhai:throw: the script gave up: {\"a\":1}"),
             ("let é = 1; é", "script/syntax @ t.rhai:é: unexpected 'é'"),
-            ("artifact.label == \"é\" && artifact.confidense > 1", "rule/unknown-field @ t.rhai:confidense: `artifact` has no field `confidense` | did you mean `confidence`?"),
-            ("artifact.default", "script/reserved @ t.rhai:default: `default` is reserved in Rhai | a field of that name is read as `x[\"default\"]`; a variable needs another name"),
+            (
+                "artifact.label == \"é\" && artifact.confidense > 1",
+                "rule/unknown-field @ t.rhai:confidense: `artifact` has no field `confidense` | did you mean `confidence`?",
+            ),
+            (
+                "artifact.default",
+                "script/reserved @ t.rhai:default: `default` is reserved in Rhai | a field of that name is read as `x[\"default\"]`; a variable needs another name",
+            ),
         ] {
             assert_eq!(failure(body), said, "{body}");
         }
@@ -596,7 +671,10 @@ mod tests {
 
     #[test]
     fn a_caught_error_can_be_looked_at_and_thrown_again() {
-        assert_eq!(eval("try { artifact.foo } catch (e) { return e.to_string(); }").expect("caught"), json!("`artifact` has no field `foo`"));
+        assert_eq!(
+            eval("try { artifact.foo } catch (e) { return e.to_string(); }").expect("caught"),
+            json!("`artifact` has no field `foo`")
+        );
         assert!(failure("try { artifact.foo } catch (e) { throw e; }").starts_with("rule/unknown-field @ t.rhai:throw:"));
     }
 }
