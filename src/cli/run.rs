@@ -171,11 +171,7 @@ fn conclude(ui: Ui, session: &Session, mut result: RunResult, interrupted: bool)
         Format::Json => ui.json(&result.summary()),
         Format::Pretty => run_view::print(ui, &report, &result),
     }
-    for case in &result.cases {
-        if let Some(failure) = &case.failure {
-            ui.diagnostic(&failure.diagnostic);
-        }
-    }
+    run_view::failures(ui, &result);
     if !over {
         ui.note(&format!("stopped; go on with: asterisk run --resume {}", result.run));
     }

@@ -1,5 +1,6 @@
 //! What `run` and `status` show a person.
 
+use crate::diag::Diagnostic;
 use crate::model::Case;
 use crate::report::{Report, confidence};
 use crate::session::{RunResult, Watch};
@@ -73,7 +74,7 @@ pub(super) fn print(ui: Ui, report: &Report, result: &RunResult) {
             Some(error) => format!("{} at {}: {}", error.kind, error.node, error.message),
             None => case.finding.next_steps.first().cloned().unwrap_or_default(),
         };
-        let name = if case.name == case.case { case.case.clone() } else { format!("{}\n{}", case.case, clip(&case.name)) };
+        let name = if case.name == case.case { case.case.clone() } else { format!("{} {}", case.case, clip(&case.name)) };
         if found {
             let finding = &case.finding;
             table.row([
@@ -120,7 +121,30 @@ fn word(status: Status) -> &'static str {
     }
 }
 
-/// At most 48 characters of a name.
+/// At most 40 characters of a name.
 fn clip(name: &str) -> String {
-    if name.chars().count() <= 48 { name.to_owned() } else { name.chars().take(47).chain(['…']).collect() }
+    if name.chars().count() <= 40 { name.to_owned() } else { name.chars().take(39).chain(['…']).collect() }
+}
+
+/// Says why walks failed: a failure that several cases share is told once.
+pub(super) fn failures(ui: Ui, result: &RunResult) {
+    let mut told: Vec<(&Diagnostic, Vec<&str>)> = Vec::new();
+    for case in &result.cases {
+        let Some(failure) = &case.failure else { continue };
+        match told.iter_mut().find(|(diagnostic, _)| **diagnostic == *failure.diagnostic) {
+            Some((_, cases)) => cases.push(&case.case.id),
+            None => told.push((&failure.diagnostic, vec![&case.case.id])),
+        }
+    }
+    for (diagnostic, cases) in told {
+        ui.diagnostic(diagnostic);
+        match cases.as_slice() {
+            [one] => ui.note(&format!("  in case {one}\n")),
+            several => {
+                let named = several.iter().take(5).copied().collect::<Vec<_>>().join(", ");
+                let more = if several.len() > 5 { ", ..." } else { "" };
+                ui.note(&format!("  in {} cases: {named}{more}\n", several.len()));
+            }
+        }
+    }
 }

@@ -95,12 +95,17 @@ fn cause_section(number: usize, cause: &Cause, report: &Report, out: &mut String
     if !finding.summary.is_empty() {
         let _ = writeln!(out, "{}\n", quote(&finding.summary));
     }
-    let names: Vec<String> = cause.cases.iter().map(|id| format!("`{id}` {}", line(name_of(report, id)))).collect();
-    list("Cases", &names, out);
-    list("Evidence", &finding.evidence, out);
-    list("Missing", &finding.gaps, out);
-    list("Keep in mind", &finding.advisories, out);
-    list("What next", &finding.next_steps, out);
+    let names = cause.cases.iter().map(|id| format!("`{id}` {}", line(name_of(report, id))));
+    list("Cases", names, out);
+    let parts = [
+        ("Evidence", &finding.evidence),
+        ("Missing", &finding.gaps),
+        ("Keep in mind", &finding.advisories),
+        ("What next", &finding.next_steps),
+    ];
+    for (title, items) in parts {
+        list(title, items.iter().map(|item| line(item)), out);
+    }
 }
 
 fn decisions(case: &CaseReport, out: &mut String) {
@@ -119,13 +124,14 @@ fn decisions(case: &CaseReport, out: &mut String) {
     }
 }
 
-fn list(title: &str, items: &[String], out: &mut String) {
-    if items.is_empty() {
+/// A list of lines that are Markdown already.
+fn list(title: &str, items: impl ExactSizeIterator<Item = String>, out: &mut String) {
+    if items.len() == 0 {
         return;
     }
     let _ = writeln!(out, "{title}:\n");
     for item in items {
-        let _ = writeln!(out, "- {}", line(item));
+        let _ = writeln!(out, "- {item}");
     }
     out.push('\n');
 }

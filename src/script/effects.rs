@@ -23,3 +23,35 @@ impl Function {
         Ok(effects)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::script::View;
+    use crate::script::testing::{function, line};
+    use serde_json::json;
+
+    fn effects(body: &str) -> Result<Vec<serde_json::Value>, String> {
+        let effect = function(&format!("fn f(artifact, params) {{ {body} }}"), 2);
+        let artifact = View::plain(&json!({"text": "t"}), "artifact");
+        effect.effects(&artifact, &View::plain(&json!({}), "params")).map_err(|problem| line(&problem))
+    }
+
+    #[test]
+    fn effects_are_a_list_of_maps() {
+        assert_eq!(effects("[]"), Ok(vec![]));
+        assert_eq!(effects("[ #{ effect: \"note\", text: artifact.text } ]"), Ok(vec![json!({"effect": "note", "text": "t"})]));
+    }
+
+    #[test]
+    fn everything_else_is_refused() {
+        for (body, said) in [
+            ("()", "returned nothing (`()`), not a list of effects"),
+            ("#{}", "returned an object (`{}`), not a list of effects"),
+            ("[#{}, 1]", "returned a list whose item [1] is `1`, not a map"),
+            ("[#{ a: 1.0 / 0.0 }]", "cannot return this: what stands at `$[0].a` is `inf`"),
+        ] {
+            let got = effects(body).expect_err(body);
+            assert!(got.starts_with(&format!("effect/return @ t.rhai:f: `f` {said}")), "{got}");
+        }
+    }
+}

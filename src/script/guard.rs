@@ -1,7 +1,7 @@
 //! Keeps an evaluation within its limits, and its panics from getting out.
 //!
 //! Rhai's own operation limit does not count what closures do apart from it, and an error raised inside `sort` is swallowed. So
-//! every operation of a call, wherever it happens, is counted here; once the call is over its budget every further operation
+//! every operation of a call, wherever it happens, is counted here, and the stack it stands on is measured; once the call is over its budget every further operation
 //! fails, and the call's result is refused even if the script caught the error.
 
 use super::fault::{self, Fault};
@@ -19,6 +19,7 @@ enum Over {
     Operations,
     Wall,
     Closures,
+    Stack,
 }
 
 struct Budget {
@@ -26,6 +27,8 @@ struct Budget {
     operations: Cell<u64>,
     closures: Cell<usize>,
     deadline: Cell<Option<Instant>>,
+    /// The lowest address that the stack of this call may reach.
+    floor: Cell<usize>,
     over: Cell<Option<Over>>,
     /// The variables that closures captured. Kept until the call ends, then emptied one by one: a chain of closures of any
     /// length is taken apart without recursion, and one that contains itself is not leaked.
@@ -39,6 +42,7 @@ thread_local! {
             operations: Cell::new(0),
             closures: Cell::new(0),
             deadline: Cell::new(None),
+            floor: Cell::new(0),
             over: Cell::new(None),
             captured: RefCell::new(Vec::new()),
         }
@@ -66,6 +70,7 @@ pub(crate) fn run<T>(limits: &Limits, evaluate: impl FnOnce() -> Result<T, Box<E
         budget.operations.set(limits.operations);
         budget.closures.set(limits.closures);
         budget.deadline.set(Instant::now().checked_add(limits.wall));
+        budget.floor.set(stack_address().saturating_sub(limits.stack));
         budget.over.set(None);
     });
     let outcome = catch_unwind(AssertUnwindSafe(evaluate));
@@ -100,6 +105,9 @@ pub(crate) fn tick() -> Option<Dynamic> {
                 if left.is_multiple_of(STRIDE) && budget.deadline.get().is_some_and(|deadline| Instant::now() >= deadline) {
                     budget.over.set(Some(Over::Wall));
                 }
+                if stack_address() < budget.floor.get() {
+                    budget.over.set(Some(Over::Stack));
+                }
                 if budget.over.get().is_none() {
                     return None;
                 }
@@ -107,6 +115,13 @@ pub(crate) fn tick() -> Option<Dynamic> {
         }
         Some(Dynamic::UNIT)
     })
+}
+
+/// Where the stack is, about. How deep a script nests says little about how much stack that takes: an operation inside a list
+/// inside a closure takes ten times what a sum does, and a debug build ten times that again.
+fn stack_address() -> usize {
+    let here = 0_u8;
+    std::ptr::from_ref(std::hint::black_box(&here)).addr()
 }
 
 /// Called when a closure captures variables: counts it, and keeps what it captured within reach.
@@ -128,6 +143,8 @@ pub(crate) fn captured(closure: &Dynamic) {
 impl Over {
     fn fault(self, limits: &Limits) -> Fault {
         match self {
+            Self::Stack => Fault::new(fault::LIMIT, "functions and expressions are nested too deep")
+                .help("does a recursion never end? Use a loop, or give parts of the expression names"),
             Self::Operations => Fault::new(fault::LIMIT, format!("the script used more than {} operations", limits.operations))
                 .help("does a loop or a recursion never end? Work through less data in one call"),
             Self::Wall => Fault::new(fault::DEADLINE, format!("the script took longer than {}", seconds(limits.wall)))

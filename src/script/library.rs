@@ -185,3 +185,109 @@ fn labelled(diagnostic: Diagnostic, callee: &Callee, text: String) -> Diagnostic
         None => diagnostic,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::script::testing::{find, function, line, link, try_link};
+    use serde_json::json;
+
+    fn refused(library: &Library, reference: &str, arity: usize) -> String {
+        line(&library.function(&Reference::parse(reference).expect("a reference"), arity).expect_err("refused"))
+    }
+
+    #[test]
+    fn a_function_knows_itself() {
+        let library = link(&[(
+            "rules/a.rhai",
+            "//! About the file.\n\n/// Recall hit.\n///\n/// Twice.\nfn hit(artifact, state, vars) { true }\nprivate fn p() { 1 }\nfn q() { p() }",
+        )]);
+        let hit = find(&library, "rules/a.rhai#hit", 3);
+        assert_eq!((hit.name(), hit.file(), hit.key().as_str()), ("hit", Some("rules/a.rhai"), "rules/a.rhai#hit"));
+        assert_eq!(
+            (hit.doc(), hit.params()),
+            ("Recall hit.\n\nTwice.", &["artifact".to_owned(), "state".into(), "vars".into()][..])
+        );
+        let (source, span) = hit.definition().expect("a definition");
+        assert_eq!((source.slice(span), source.line_column(span.start)), ("hit", (6, 4)));
+        let publics: Vec<&str> = library.files().flat_map(File::functions).map(|function| function.name.as_str()).collect();
+        assert_eq!(publics, ["hit", "q"]);
+        assert_eq!(find(&library, "rules/a.rhai#q", 0).call_json(&[]).expect("fine"), json!(1));
+    }
+
+    #[test]
+    fn references_to_nothing_are_answered_with_the_nearest() {
+        let library = link(&[("rules/a.rhai", "fn hit(artifact, state, vars) { true } private fn p() { 1 }")]);
+        assert_eq!(
+            refused(&library, "rules/b.rhai#hit", 3),
+            "script/unknown-file @ : there is no script `rules/b.rhai` | did you mean `rules/a.rhai`?"
+        );
+        assert_eq!(
+            refused(&library, "rules/a.rhai#hits", 3),
+            "script/unknown-function @ : `rules/a.rhai` has no function `hits` | did you mean `hit`?"
+        );
+        assert_eq!(
+            refused(&library, "rules/a.rhai#hit", 2),
+            "script/arity @ rules/a.rhai:hit: `rules/a.rhai#hit` takes 3 parameters, but is called with 2"
+        );
+        assert_eq!(
+            refused(&library, "rules/a.rhai#p", 0),
+            "script/private @ rules/a.rhai:p: `rules/a.rhai#p` is private | take the `private` away"
+        );
+    }
+
+    #[test]
+    fn functions_may_share_a_name_with_other_parameters() {
+        let library = link(&[("a.rhai", "fn f(x) { 1 } fn f(x, y) { 2 }")]);
+        assert_eq!(find(&library, "a.rhai#f", 1).call_json(&[json!(0)]).expect("fine"), json!(1));
+        assert_eq!(find(&library, "a.rhai#f", 2).call_json(&[json!(0), json!(0)]).expect("fine"), json!(2));
+    }
+
+    #[test]
+    fn plain_json_goes_in_and_comes_out() {
+        let f = function("fn f(a, b) { #{ sum: a.x + b, list: a.l, nothing: a.n } }", 2);
+        let got = f.call_json(&[json!({"x": 1, "l": [1, "é"], "n": null}), json!(2.5)]).expect("fine");
+        assert_eq!(got, json!({"sum": 3.5, "list": [1, "é"], "nothing": null}));
+        assert_eq!(function("fn f(a) { a == () }", 1).call_json(&[json!(null)]).expect("fine"), json!(true));
+        assert_eq!(function("fn f(a) { a += 1; a }", 1).call_json(&[json!(1)]).expect("parameters are variables"), json!(2));
+    }
+
+    #[test]
+    fn constants_of_a_file_can_be_read() {
+        let library = link(&[(
+            "mask.rhai",
+            "const NODES = [\"recall\", \"triage\"]; const N = 1 + 2;\nfn pre(ctx) { global::NODES.len() + global::N }",
+        )]);
+        let file = library.file("mask.rhai").expect("the file");
+        assert_eq!(file.constant("NODES"), Some(json!(["recall", "triage"])));
+        assert_eq!(file.constant("NEEDS"), None);
+        assert_eq!(find(&library, "mask.rhai#pre", 1).call_json(&[json!({})]).expect("fine"), json!(5));
+    }
+
+    #[test]
+    fn calls_are_independent_of_threads() {
+        let library = link(&[("a.rhai", "fn f(x) { let n = 0; for i in 0..100 { n += i; } n + x }")]);
+        let f = find(&library, "a.rhai#f", 1);
+        std::thread::scope(|scope| {
+            for at in 0..4 {
+                let f = &f;
+                scope.spawn(move || assert_eq!(f.call_json(&[json!(at)]).expect("fine"), json!(4950 + at)));
+            }
+        });
+    }
+
+    #[test]
+    fn problems_of_all_files_are_reported_at_once() {
+        let problems = try_link(&[
+            ("a.rhai", "fn f( {"),
+            ("b.rhai", "fn g() { zz }"),
+            ("c.rhai", "fn ok() { 1 }"),
+            ("d.rhai", "import \"cc\" as c;"),
+        ]);
+        let said: Vec<String> = problems.expect_err("problems").iter().map(line).collect();
+        assert_eq!(said.len(), 3, "{said:#?}");
+        assert!(said[0].starts_with("script/syntax @ a.rhai:{: "), "{said:#?}");
+        assert!(said[1].starts_with("script/unknown-variable @ b.rhai:zz: "), "{said:#?}");
+        assert_eq!(said[2], "script/import @ d.rhai:\"cc\": there is no script `cc.rhai` | did you mean `c.rhai`?");
+    }
+}

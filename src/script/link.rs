@@ -452,3 +452,146 @@ fn parse_conditions(
     }
     parsed
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::script::Library;
+    use crate::script::testing::{condition, find, line, link, problem, try_link};
+    use serde_json::json;
+
+    #[test]
+    fn scripts_import_one_another() {
+        let library = link(&[
+            (
+                "lib/base.rhai",
+                "export const K = 5; const LIMIT = 2;\nfn over(x, t) { [x].filter(|y| y >= t).len() > 0 }\nfn lim() { global::LIMIT }",
+            ),
+            ("lib/mid.rhai", "import \"lib/base\" as b;\nfn both(x, t) { b::over(x, t) && b::lim() == 2 }"),
+            (
+                "r.rhai",
+                "import \"lib/mid\" as m;\nimport \"lib/base.rhai\" as b;\nconst MINE = 3;\nfn f(a) { m::both(a.c, 0.5) && global::MINE == 3 && b::K == 5 && local() }\nfn local() { b::lim() == 2 }",
+            ),
+        ]);
+        assert_eq!(find(&library, "r.rhai#f", 1).call_json(&[json!({"c": 0.9})]).expect("fine"), json!(true));
+        assert_eq!(library.file("r.rhai").expect("there").imports().collect::<Vec<_>>(), ["lib/mid.rhai", "lib/base.rhai"]);
+    }
+
+    #[test]
+    fn imports_stay_below_the_script_root() {
+        for path in ["../x", "/etc/passwd", "a/../../x", "..", "C:/x", "a\\\\b", "a//b", "./a", ""] {
+            let said = line(&problem(&[("a.rhai", &format!("import \"{path}\" as x;"))]));
+            assert!(said.starts_with(&format!("script/import @ a.rhai:\"{path}\": `")), "{said}");
+        }
+    }
+
+    #[test]
+    fn imports_stand_at_the_head_and_are_written_out() {
+        let said = |text: &str| line(&problem(&[("a.rhai", text), ("b.rhai", "fn g() { 1 }")]));
+        let place =
+            "script/import @ a.rhai:import: an import must stand at the head of the file | move it out of the function or block";
+        assert_eq!(said("fn f() { import \"b\" as b; b::g() }"), place);
+        assert_eq!(said("fn f() { [1].map(|x| { import \"b\" as b; b::g() }) }"), place);
+        assert_eq!(said("if true { import \"b\" as b; }"), place);
+        let written = "the path of an import must be written out | write it as a string: `import \"lib/base\" as base;`";
+        assert_eq!(said("import \"b\" + \"\" as b;"), format!("script/import @ a.rhai:\"b\" + \"\": {written}"));
+        assert_eq!(said("import `${1}b` as b;"), format!("script/import @ a.rhai:`${{1}}b`: {written}"));
+        let twice = said("import \"b\" as b; import \"b\" as b;");
+        assert_eq!(
+            twice,
+            "script/duplicate-import @ a.rhai:b: two imports are called `b` (the other is in line 1) | give one of them another name"
+        );
+    }
+
+    #[test]
+    fn scripts_that_import_one_another_in_a_circle_are_refused_with_the_chain() {
+        let said = line(&problem(&[
+            ("a.rhai", "import \"b\" as b;"),
+            ("b.rhai", "import \"c\" as c;"),
+            ("c.rhai", "import \"a\" as a;"),
+            ("d.rhai", "import \"a\" as a;"),
+        ]));
+        assert_eq!(
+            said,
+            "script/import-cycle @ c.rhai:\"a\", b.rhai:\"c\", a.rhai:\"b\": scripts import one another: a.rhai -> b.rhai -> c.rhai -> a.rhai \
+             | move what they share into a script of its own"
+        );
+        assert!(line(&problem(&[("a.rhai", "import \"a\" as a;")])).contains("a.rhai -> a.rhai"));
+    }
+
+    #[test]
+    fn a_script_whose_constants_fail_is_refused_where_they_do() {
+        assert!(
+            line(&problem(&[("a.rhai", "const A = 1 / 0;\nfn f() { 1 }")])).starts_with("script/arithmetic @ a.rhai:1 / 0: ")
+        );
+        let said = line(&problem(&[("a.rhai", "fn g(x) { x.nope } const A = g(#{});"), ("b.rhai", "import \"a\" as a;")]));
+        assert!(said.starts_with("script/unknown-key @ a.rhai:nope, a.rhai:g: "), "{said}");
+        let limits = Limits { operations: 10_000, ..Limits::default() };
+        let problems = crate::script::testing::try_link_with(&[("a.rhai", "loop {}")], limits).expect_err("endless");
+        assert!(problems.iter().all(|problem| problem.code == fault::LIMIT), "{problems}");
+    }
+
+    #[test]
+    fn a_path_may_stand_for_one_script_only() {
+        assert!(
+            line(&problem(&[("a.rhai", "fn f() { 1 }"), ("a.rhai", "fn f() { 2 }")])).starts_with("script/duplicate-file @ ")
+        );
+        let conditions = vec![condition("true"), condition("false")];
+        let problems = Library::link(Inputs { conditions, ..Inputs::default() }, None).expect_err("two");
+        assert_eq!(problems.iter().next().map(|problem| &*problem.code), Some("script/duplicate-condition"));
+    }
+
+    #[test]
+    fn duplicate_functions_are_labelled_twice() {
+        let said = line(&problem(&[("a.rhai", "fn f(x) { 1 }\nfn g() { 1 }\nfn f(y) { 2 }")]));
+        assert!(
+            said.starts_with("script/duplicate-function @ a.rhai:") && said.contains("`f` with 1 parameter is defined twice"),
+            "{said}"
+        );
+    }
+
+    #[test]
+    fn what_did_not_change_is_reused() {
+        let base = ("lib/base.rhai", "fn one() { 1 }");
+        let user = ("user.rhai", "import \"lib/base\" as b;\nfn f() { b::one() }");
+        let other = ("other.rhai", "fn g() { 7 }");
+        let first = link(&[base, user, other]);
+        let again = |scripts: &[(&str, &str)]| {
+            let scripts = scripts.iter().map(|(path, text)| Source::new(*path, *text)).collect();
+            Library::link(Inputs { scripts, ..Inputs::default() }, Some(&first)).expect("links")
+        };
+        let same_module = |a: &Library, b: &Library, path: &str| {
+            Shared::ptr_eq(&a.file(path).expect("there").module, &b.file(path).expect("there").module)
+        };
+        let same = again(&[base, user, other]);
+        for path in ["lib/base.rhai", "user.rhai", "other.rhai"] {
+            assert!(same_module(&first, &same, path), "{path}");
+            assert_eq!(first.file(path).expect("there").deep_hash(), same.file(path).expect("there").deep_hash());
+        }
+        let edited = again(&[("lib/base.rhai", "fn one() { 2 }"), user, other]);
+        assert!(!same_module(&first, &edited, "lib/base.rhai") && !same_module(&first, &edited, "user.rhai"));
+        assert!(same_module(&first, &edited, "other.rhai"));
+        let (before, after) = (first.file("user.rhai").expect("there"), edited.file("user.rhai").expect("there"));
+        assert!(Arc::ptr_eq(&before.parsed, &after.parsed), "parsed once");
+        assert_eq!(before.hash(), after.hash());
+        assert_ne!(before.deep_hash(), after.deep_hash());
+        assert_eq!(find(&edited, "user.rhai#f", 0).call_json(&[]).expect("fine"), json!(2));
+        assert_eq!(find(&first, "user.rhai#f", 0).call_json(&[]).expect("fine"), json!(1), "the old one still answers");
+    }
+
+    #[test]
+    fn a_field_named_like_a_reserved_word_can_be_read_after_a_dot() {
+        let library = link(&[("a.rhai", "fn f(a) { a.match && a?.match && a[\"match\"] && #{match: true}.match }")]);
+        assert_eq!(find(&library, "a.rhai#f", 1).call_json(&[json!({"match": true})]).expect("fine"), json!(true));
+    }
+
+    #[test]
+    fn a_name_in_a_function_that_is_a_constant_of_the_file_says_how_to_read_it() {
+        let said = line(&problem(&[("a.rhai", "const LIMIT = 2;\nfn f() { LIMIT }")]));
+        assert_eq!(
+            said,
+            "script/unknown-variable @ a.rhai:LIMIT: `LIMIT` is not defined here | a function reads a constant of its file as `global::LIMIT`"
+        );
+        assert!(try_link(&[("a.rhai", "const LIMIT = 2;\nconst MORE = LIMIT + 1;\nfn f() { global::MORE }")]).is_ok());
+    }
+}

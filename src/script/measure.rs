@@ -1,13 +1,13 @@
 //! What calls cost, for people: `cargo test --release --lib script::measure -- --ignored --nocapture`.
 
-use super::testing::link;
-use super::{Inputs, Library, View};
+use super::testing::{find, line, link, try_link_with};
+use super::{Inputs, Library, Limits, View};
 use crate::model::{Field, Kind, Shape};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::hint::black_box;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 fn artifact(extra: usize) -> Value {
     let mut value = super::testing::artifact();
@@ -46,7 +46,7 @@ fn what_a_call_costs() {
         let json = artifact(extra);
         let view = View::of(&json, &Kind::Any, "artifact");
         for name in ["nop", "hit", "nested", "any", "every", "helper"] {
-            let rule = super::testing::find(&library, &format!("r.rhai#{name}"), 3);
+            let rule = find(&library, &format!("r.rhai#{name}"), 3);
             println!(
                 "{:>8} ns  {name}, {} fields",
                 best_of(|| drop(black_box(rule.decide(&view, &state, &vars)))),
@@ -59,7 +59,7 @@ fn what_a_call_costs() {
         }
         println!("{:>8} ns  JSON to view", start.elapsed().as_nanos() / 20);
     }
-    let rule = super::testing::find(&library, "r.rhai#hit", 3);
+    let rule = find(&library, "r.rhai#hit", 3);
     let view = View::of(&artifact(0), &Kind::Any, "artifact");
     for threads in [1, 2, 4] {
         let start = Instant::now();
@@ -109,12 +109,20 @@ fn what_linking_costs() {
     black_box(kind);
 }
 
+/// Values as deep as the limits allow, given all the time in the world.
 #[test]
-#[ignore = "a measurement"]
-fn how_deep_the_stack_goes() {
-    for body in std::fs::read_to_string("/tmp/deep.txt").unwrap_or_default().lines() {
-        let start = Instant::now();
-        let outcome = super::testing::eval(body).map_err(|problem| super::testing::line(&problem));
-        println!("{:?} {body:.100} => {outcome:.120?}", start.elapsed());
+#[ignore = "takes minutes"]
+fn the_deepest_values_do_not_overflow_the_stack() {
+    let limits = Limits { wall: Duration::from_secs(600), ..Limits::default() };
+    for deep in ["let a = []; for i in 0..9990 { a = [a]; }", "let a = []; for i in 0..9990 { a = #{a: [a]}; }"] {
+        for end in
+            ["1", "`${a}`.len()", "a == a", "[a].contains(a)", "switch a { 1 => 2, _ => 3 }", "throw a", "a", "let b = a; b"]
+        {
+            let text = format!("fn f() {{ {deep} {end} }}");
+            let library = try_link_with(&[("t.rhai", &text)], limits.clone()).expect("links");
+            let start = Instant::now();
+            let outcome = find(&library, "t.rhai#f", 0).call_json(&[]).map_err(|problem| line(&problem));
+            println!("{:?} {end}: {outcome:.100?}", start.elapsed());
+        }
     }
 }

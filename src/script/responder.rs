@@ -22,3 +22,39 @@ impl Function {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::script::View;
+    use crate::script::testing::{function, line};
+    use serde_json::json;
+
+    fn respond(body: &str) -> Result<serde_json::Value, String> {
+        let responder = function(&format!("fn f(params, vars) {{ {body} }}"), 2);
+        let params = View::plain(&json!({"failure": {"name": "t1"}, "siblings": [1, 2]}), "params");
+        responder.respond(&params, &View::object("vars", [("t", View::from(1))])).map_err(|problem| line(&problem))
+    }
+
+    #[test]
+    fn a_responder_returns_an_artifact() {
+        let got = respond("#{ match: false, name: params.failure.name, all: params.siblings, t: vars.t, nothing: () }");
+        assert_eq!(got, Ok(json!({"match": false, "name": "t1", "all": [1, 2], "t": 1, "nothing": null})));
+        assert_eq!(respond("params.failure"), Ok(json!({"name": "t1"})), "an object does too");
+    }
+
+    #[test]
+    fn nothing_but_a_map_is_an_artifact() {
+        for (body, said) in
+            [("()", "nothing (`()`)"), ("1", "a number (`1`)"), ("[]", "a list (`[]`)"), ("\"x\"", "a string (`\"x\"`)")]
+        {
+            let got = respond(body).expect_err(body);
+            assert!(got.starts_with(&format!("responder/return @ t.rhai:f: `f` returned {said}, not an artifact | ")), "{got}");
+        }
+        assert!(respond("#{ a: |x| x }").expect_err("a function").contains("at `$.a` is a function"));
+        assert!(
+            respond("params.failure.name = 1")
+                .expect_err("read-only")
+                .starts_with("rule/read-only @ t.rhai:name: `params.failure`")
+        );
+    }
+}

@@ -102,3 +102,88 @@ pub(crate) fn described(value: &Dynamic) -> String {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Kind;
+    use crate::script::testing::{artifact, function, line};
+    use serde_json::json;
+
+    fn decide(body: &str) -> Result<Verdict, String> {
+        let rule = function(&format!("fn f(artifact, state, vars) {{ {body} }}"), 3);
+        let artifact = View::of(&artifact(), &Kind::Any, "artifact");
+        let loops = View::map("state.loops", [("H9", View::from(2))], View::from(0));
+        let state = View::object("state", [("loops", loops), ("node", View::from("recall"))]);
+        let vars = View::object("vars", [("t", View::from(0.8))]);
+        rule.decide(&artifact, &state, &vars).map_err(|problem| line(&problem))
+    }
+
+    #[test]
+    fn a_rule_says_no_or_yes() {
+        for no in ["()", "false", "", "if artifact.confidence > 1 { true }", "return false;", "let x = 1;"] {
+            assert_eq!(decide(no), Ok(Verdict::No), "{no}");
+        }
+        for yes in [
+            "true",
+            "artifact.match && artifact.confidence >= vars.t",
+            "state.loops.H9 == 2 && state.loops.H10 == 0",
+            "return true; false",
+            "#{}",
+            "#{ to: (), because: () }",
+        ] {
+            assert_eq!(decide(yes), Ok(Verdict::yes()), "{yes}");
+        }
+    }
+
+    #[test]
+    fn a_rule_may_say_more() {
+        let verdict = decide(
+            "#{ to: \"review\", because: `score ${artifact.confidence}`, context: #{ depth: \"deep\", n: artifact.n, repos: artifact.list } }",
+        );
+        let context = json!({"depth": "deep", "n": 3, "repos": ["x", "y"]});
+        let Ok(Verdict::Yes { to, because, context: got }) = verdict else { panic!("{verdict:?}") };
+        assert_eq!((to.as_deref(), because.as_deref()), (Some("review"), Some("score 0.85")));
+        assert_eq!(serde_json::Value::Object(got), context);
+    }
+
+    #[test]
+    fn everything_else_is_refused() {
+        for (body, said) in [
+            ("1", "`f` returned a number (`1`)"),
+            ("\"yes\"", "`f` returned a string (`\"yes\"`)"),
+            ("[true]", "`f` returned a list (`[true]`)"),
+            ("artifact", "`f` returned an object (`{"),
+            ("|x| x", "`f` returned a function"),
+            ("#{ too: \"x\" }", "`f` returned a map with the key `too`; did you mean `to`?"),
+            ("#{ to: 3 }", "`f` returned a number (`3`) as `to`, which is a string"),
+            ("#{ because: true }", "`f` returned a bool (`true`) as `because`, which is a string"),
+            ("#{ context: [1] }", "`f` returned a list (`[1]`) as `context`, which is a map"),
+            ("#{ context: #{ a: |x| x } }", "`f` cannot return this: what stands at `$.a` is a function"),
+            ("#{ context: #{ a: 0.0 / 0.0 } }", "`f` cannot return this: what stands at `$.a` is `NaN`"),
+        ] {
+            let got = decide(body).expect_err(body);
+            assert!(got.starts_with(&format!("rule/return @ t.rhai:f: {said}")), "{body}: {got}");
+        }
+    }
+
+    #[test]
+    fn a_rule_that_fails_is_no_no() {
+        assert!(decide("artifact.zebra").expect_err("fails").starts_with("rule/unknown-field @ t.rhai:zebra: "));
+        assert!(decide("throw \"x\"").expect_err("fails").starts_with("script/throw @ "));
+        assert!(decide("artifact = 3").expect_err("fails").starts_with("rule/read-only @ t.rhai:artifact: "));
+        assert!(
+            decide("state.loops.H9 += 1")
+                .expect_err("fails")
+                .starts_with("rule/read-only @ t.rhai:H9: `state.loops` is read-only")
+        );
+        assert!(decide("vars.u").expect_err("fails").contains("`vars` has no field `u`"));
+    }
+
+    #[test]
+    fn a_rule_takes_three_arguments() {
+        let rule = function("fn f(artifact) { true }", 1);
+        let view = View::null();
+        assert!(rule.decide(&view, &view, &view).expect_err("arity").message.contains("takes 1 parameter, but is called with 3"));
+    }
+}

@@ -45,6 +45,10 @@ fn describe(text: &Text, kind: &Kind, at: usize) -> (&'static str, String, Optio
         Kind::BadInput(LexError::ImproperSymbol(word, _)) if FORBIDDEN.iter().any(|(name, _)| name == word) => reserved(word),
         Kind::BadInput(LexError::UnterminatedString) => (SYNTAX, "this string does not end".into(), None),
         Kind::BadInput(error) => (SYNTAX, lowercased(&error.to_string()), None),
+        Kind::PropertyExpected => match text.words().find(|(_, span)| span.start == at) {
+            Some((word, _)) if word.starts_with(|ch: char| ch.is_ascii_alphabetic()) => reserved(word),
+            _ => (SYNTAX, "expected the name of a field".into(), None),
+        },
         Kind::ExprTooDeep => {
             let help = "give parts of it names with `let`, or make functions of them";
             (fault::LIMIT, "this is nested too deep".into(), Some(help.into()))

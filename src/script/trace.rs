@@ -225,9 +225,13 @@ impl Tracer<'_> {
 
     /// `name (type, type)`.
     fn unknown_function(&self, signature: &str, unit: &Unit, position: Position) -> Leaf {
-        let Some((name, types)) = signature.split_once(" (") else {
+        let (name, types) = match signature.split_once(" (") {
+            Some(parts) => parts,
             // The stock `sort` reports what it cannot do this way.
-            return Leaf { code: "script/type".into(), message: signature.to_owned(), help: None, label: String::new() };
+            None if signature.contains(' ') => {
+                return Leaf { code: "script/type".into(), message: signature.to_owned(), help: None, label: String::new() };
+            }
+            None => (signature, ")"),
         };
         let types: Vec<&str> = types.strip_suffix(')').unwrap_or(types).split(", ").filter(|kind| !kind.is_empty()).collect();
         if let Some(first) = types.first().filter(|first| matches!(**first, "list" | "object"))
@@ -367,7 +371,8 @@ fn read_only(unit: &Unit, position: Position, field: &str) -> Leaf {
 }
 
 fn constant(name: &str, unit: &Unit, position: Position) -> Leaf {
-    let parameter = unit.ast().iter_functions().any(|function| function.params.contains(&name));
+    let named = |function: &rhai::ScriptFnMetadata| !function.name.starts_with("anon$") && function.params.contains(&name);
+    let parameter = unit.ast().iter_functions().any(|function| named(&function));
     if parameter {
         return Leaf {
             code: fault::READ_ONLY.into(),
@@ -485,4 +490,191 @@ fn article(kind: &str) -> String {
 fn strip(error: &E) -> String {
     let text = error.to_string();
     text.rsplit_once(" (line ").map_or(text.clone(), |(message, _)| message.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::script::testing::{eval, failure, find, line, link};
+    use serde_json::json;
+
+    #[test]
+    fn an_error_is_labelled_where_it_happened_and_along_the_calls() {
+        let library = link(&[
+            ("lib/base.rhai", "fn deep(a) {\n  a.nope\n}"),
+            ("lib/mid.rhai", "import \"lib/base\" as b;\nfn deep2(a) {\n  let q = 1;\n  b::deep(a)\n}"),
+            ("rules/rca.rhai", "import \"lib/mid\" as m;\nfn local(a) { m::deep2(a) }\nfn bad(artifact) {\n  local(artifact)\n}"),
+        ]);
+        let problem = find(&library, "rules/rca.rhai#bad", 1).call_json(&[json!({"nape": 1})]).expect_err("no such field");
+        let said: Vec<String> = problem
+            .labels
+            .iter()
+            .map(|label| {
+                let (row, column) = label.source.line_column(label.span.start);
+                format!("{}:{row}:{column} `{}` {}", label.source.name(), label.source.slice(label.span), label.text)
+            })
+            .collect();
+        assert_eq!(
+            said,
+            [
+                "lib/base.rhai:2:5 `nope` no such field",
+                "lib/mid.rhai:4:6 `deep` in `deep`, called here",
+                "rules/rca.rhai:2:18 `deep2` in `deep2`, called here",
+                "rules/rca.rhai:4:3 `local` in `local`, called here",
+            ]
+        );
+        assert_eq!(problem.help.as_deref(), Some("did you mean `nape`?"));
+    }
+
+    #[test]
+    fn an_error_in_a_closure_of_an_imported_function_stays_in_its_file() {
+        let library = link(&[
+            ("lib.rhai", "fn over(xs, t) {\n  xs.filter(|x| x > t)\n}"),
+            ("t.rhai", "import \"lib\" as l;\nfn f(a) { l::over(a, \"x\") }"),
+        ]);
+        let said = line(&find(&library, "t.rhai#f", 1).call_json(&[json!([1, 2])]).expect_err("kinds"));
+        assert!(
+            said.starts_with("rule/compare-types @ lib.rhai:x > t, lib.rhai:filter, t.rhai:over: cannot compare a number"),
+            "{said}"
+        );
+    }
+
+    #[test]
+    fn a_closure_given_to_an_imported_function_is_blamed_in_its_own_file() {
+        let library = link(&[
+            ("lib.rhai", "fn each(xs, f) { xs.map(|x| f.call(x)) }"),
+            ("t.rhai", "import \"lib\" as l;\nfn f(a) { l::each(a, |x| x.nope) }"),
+        ]);
+        let problem = find(&library, "t.rhai#f", 1).call_json(&[json!([{"nape": 1}])]).expect_err("no such field");
+        assert_eq!(problem.message, "`a[]` has no field `nope`");
+    }
+
+    #[test]
+    fn unknown_names_are_answered_with_the_nearest() {
+        for (body, said) in [
+            (
+                "artifact.confidense",
+                "rule/unknown-field @ t.rhai:confidense: `artifact` has no field `confidense` | did you mean `confidence`?",
+            ),
+            (
+                "artifact.repos[0].nam",
+                "rule/unknown-field @ t.rhai:nam: `artifact.repos[]` has no field `nam` | did you mean `name`?",
+            ),
+            (
+                "artifact[\"confidense\"]",
+                "rule/unknown-field @ t.rhai:artifact[\"confidense\"]: `artifact` has no field `confidense` | did you mean `confidence`?",
+            ),
+            ("lenn(artifact.list)", "script/unknown-function @ t.rhai:lenn: there is no function `lenn` | did you mean `len`?"),
+            (
+                "artifact.list.filtr(|x| true)",
+                "script/unknown-function @ t.rhai:filtr: there is no function `filtr` | did you mean `filter`?",
+            ),
+            ("foo(1)", "script/unknown-function @ t.rhai:foo: there is no function `foo`"),
+            (
+                "let confidence = 1; confidense",
+                "script/unknown-variable @ t.rhai:confidense: `confidense` is not defined here | did you mean `confidence`?",
+            ),
+            (
+                "artefact.n",
+                "script/unknown-variable @ t.rhai:artefact: `artefact` is not defined here | did you mean `artifact`?",
+            ),
+            (
+                "artifact.list.any(|x| x == yy)",
+                "script/unknown-variable @ t.rhai:yy: `yy` is not defined here | known here: `artifact`",
+            ),
+            (
+                "global::LIMIT",
+                "script/unknown-constant @ t.rhai:LIMIT: there is no constant `LIMIT` in this file | constants are defined by `const` outside of functions",
+            ),
+            (
+                "l::g()",
+                "script/unknown-module @ t.rhai:l: no module `l` is imported | write `import \"path/of/it\" as l;` at the head of the file",
+            ),
+        ] {
+            assert_eq!(failure(body), said, "{body}");
+        }
+    }
+
+    #[test]
+    fn errors_say_what_is_wrong_and_what_to_do() {
+        for (body, said) in [
+            (
+                "\"0.9\" >= 0.5",
+                "rule/compare-types @ t.rhai:\"0.9\" >= 0.5: cannot compare a string (`\"0.9\"`) with a number (`0.5`) by `>=` | make the string a number first: `parse_float(x)`, or compare with a string",
+            ),
+            (
+                "artifact.nothing > 1",
+                "rule/compare-types @ t.rhai:artifact.nothing > 1: cannot compare nothing (`()`) with a number (`1`) by `>` | test for `()` first: `x != () && x > 1`, or give a default: `(x ?? 0) > 1`",
+            ),
+            (
+                "artifact.list.filter(|x| x > 1)",
+                "rule/compare-types @ t.rhai:x > 1, t.rhai:filter: cannot compare a string (`\"x\"`) with a number (`1`) by `>` | make the string a number first: `parse_float(x)`, or compare with a string",
+            ),
+            (
+                "artifact.nothing.foo",
+                "rule/unknown-field @ t.rhai:foo: cannot read `foo` of nothing (`()`) | test it first, `x != ()`, or read it with `?.`",
+            ),
+            (
+                "artifact.repos.name",
+                "rule/unknown-field @ t.rhai:name: a list has no field `name` | a list has items: `[0]`, `for`, `.map(|item| ..)`",
+            ),
+            ("artifact.label.len.foo", "rule/unknown-field @ t.rhai:foo: a whole number has no field `foo`"),
+            (
+                "artifact.list.push(1)",
+                "rule/read-only @ t.rhai:push: `push` would change `artifact.list`, which is read-only | change a copy: `let copy = artifact.list.to_array()`",
+            ),
+            (
+                "artifact.confidence = 1.0",
+                "rule/read-only @ t.rhai:confidence: `artifact` is read-only | a script answers with what it returns; to change data, change a copy: `.to_map()`, `.to_array()`",
+            ),
+            (
+                "artifact.list[9]",
+                "script/index @ t.rhai:list[9]: `artifact.list` has 2 items: it has no item [9] | test `.len()` first, or use `.get(i)`, `.first()` or `.last()`, which answer `()` where there is nothing",
+            ),
+            ("[1][3]", "script/index @ t.rhai:3: this list has one item: it has no item [3] | test `.len()` first"),
+            (
+                "let m = #{a: 1}; m.b",
+                "script/unknown-key @ t.rhai:b: this map has no key `b` | test it first, `\"key\" in map`, or set it before",
+            ),
+            (
+                "artifact.n && true",
+                "script/type @ t.rhai:artifact.n: expected a bool, got a whole number | conditions, `!`, `&&` and `||` need `true` or `false`: compare with something",
+            ),
+            ("1 / 0", "script/arithmetic @ t.rhai:1 / 0: division by zero: 1 / 0"),
+            (
+                "artifact.label - 1",
+                "script/unknown-function @ t.rhai:artifact.label - 1: `-` cannot be used with a string, a whole number",
+            ),
+            (
+                "artifact.list.filter(\"x\")",
+                "script/unknown-function @ t.rhai:filter: `filter` cannot be called with a list, a string",
+            ),
+            (
+                "artifact.list.filter(|x, y, z| true)",
+                "script/arity @ t.rhai:filter: this closure is called with 2 arguments, which it does not take",
+            ),
+            ("f(1, 2)", "script/unknown-function @ t.rhai:f: `f` takes 1 parameter, not 2"),
+            ("throw \"boom\"", "script/throw @ t.rhai:throw: the script gave up: boom"),
+            ("throw #{a: 1}", "script/throw @ t.rhai:throw: the script gave up: {\"a\":1}"),
+            ("let é = 1; é", "script/syntax @ t.rhai:é: unexpected 'é'"),
+            (
+                "artifact.label == \"é\" && artifact.confidense > 1",
+                "rule/unknown-field @ t.rhai:confidense: `artifact` has no field `confidense` | did you mean `confidence`?",
+            ),
+            (
+                "artifact.default",
+                "script/reserved @ t.rhai:default: `default` is reserved in Rhai | a field of that name is read as `x[\"default\"]`; a variable needs another name",
+            ),
+        ] {
+            assert_eq!(failure(body), said, "{body}");
+        }
+    }
+
+    #[test]
+    fn a_caught_error_can_be_looked_at_and_thrown_again() {
+        assert_eq!(
+            eval("try { artifact.foo } catch (e) { return e.to_string(); }").expect("caught"),
+            json!("`artifact` has no field `foo`")
+        );
+        assert!(failure("try { artifact.foo } catch (e) { throw e; }").starts_with("rule/unknown-field @ t.rhai:throw:"));
+    }
 }

@@ -69,6 +69,8 @@ impl Store {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
+
     use super::*;
     use crate::store::migrations;
 
@@ -177,7 +179,7 @@ mod tests {
         drop(Store::open(&path, Durability::Batch).unwrap());
         let mut file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
         file.seek(SeekFrom::Start(100)).unwrap();
-        file.write_all(&[0xA5; 60_000]).unwrap();
+        file.write_all(&vec![0xA5; 60_000]).unwrap();
         drop(file);
         assert!(matches!(Store::open(&path, Durability::Batch), Err(StoreError::Damaged(_))));
         std::fs::write(&path, &std::fs::read(&path).unwrap()[..50]).unwrap();

@@ -130,6 +130,8 @@ fn check_numbers(effect: &Effect<i64>) -> Result<(), StoreError> {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
+
     use super::*;
     use crate::store::Status;
     use crate::store::fixture::{Fixture, effects, enter, event, launch, rca};

@@ -1,7 +1,13 @@
 //! Tables for people.
 
-use comfy_table::presets::{UTF8_FULL_CONDENSED, UTF8_HORIZONTAL_ONLY};
-use comfy_table::{Attribute, Cell, ContentArrangement};
+use comfy_table::{Attribute, Cell, ContentArrangement, LineStyle, TableStyle};
+
+/// How wide a table is off a terminal, in characters.
+const WIDTH: u16 = 160;
+/// A line under the head, and nothing else.
+const STYLE: TableStyle = TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
+
+use std::io::IsTerminal as _;
 
 /// A table being filled.
 #[derive(Debug)]
@@ -13,10 +19,10 @@ pub struct Table {
 impl Table {
     pub(super) fn new(columns: &[&str], coloured: bool) -> Self {
         let mut table = comfy_table::Table::new();
-        table.load_style(if coloured { UTF8_FULL_CONDENSED } else { UTF8_HORIZONTAL_ONLY });
+        table.load_style(STYLE);
         table.set_content_arrangement(ContentArrangement::Dynamic);
-        if table.width().is_none() {
-            table.set_width(160);
+        if !std::io::stdout().is_terminal() {
+            table.set_width(WIDTH);
         }
         let head = |text: &&str| if coloured { Cell::new(text).add_attribute(Attribute::Bold) } else { Cell::new(text) };
         table.set_header(columns.iter().map(head));

@@ -39,7 +39,7 @@ const BORROWED: &[(&str, &str, &[Takes])] = &[
     ("reduce", "reduce", &[Closure, Value]),
     ("reduce_rev", "reduce_rev", &[Closure]),
     ("reduce_rev", "reduce_rev", &[Closure, Value]),
-    ("for_each", "for_each", &[Closure]),
+    ("for_each", "map", &[Closure]),
     ("order", "order", &[]),
     ("order_desc", "order_desc", &[]),
     ("order_by", "order_by", &[Closure]),
@@ -56,6 +56,7 @@ pub(crate) fn register(engine: &mut Engine) {
     engine.register_type_with_name::<List>("list");
     objects(engine);
     lists(engine);
+    for_each(engine);
     both(engine);
     for &(name, array, takes) in BORROWED {
         borrow(engine, name, array, takes);
@@ -124,6 +125,31 @@ fn lists(engine: &mut Engine) {
     }
 }
 
+/// In the stock `for_each`, the parameter of `|x| ..` is the index. Here it is the item, as in `map` and `filter`; a closure
+/// without parameters may change the item, which is `this`.
+fn for_each(engine: &mut Engine) {
+    let types = [TypeId::of::<Array>(), TypeId::of::<FnPtr>()];
+    engine.register_raw_fn("for_each", types, move |context: NativeCallContext, args: &mut [&mut Dynamic]| -> Outcome {
+        let [array, closure] = args else { return Ok(Dynamic::UNIT) };
+        let Some(closure) = closure.read_lock::<FnPtr>().map(|closure| closure.clone()) else { return Ok(Dynamic::UNIT) };
+        let definition =
+            context.iter_namespaces().flat_map(rhai::Module::iter_script_fn_info).find(|info| info.2 == closure.fn_name());
+        if definition.is_some_and(|info| info.3 > closure.curry().len()) {
+            let mut copy = array.flatten_clone();
+            let _results = context.call_native_fn_raw("map", false, &mut [&mut copy, &mut Dynamic::from(closure)])?;
+            return Ok(Dynamic::UNIT);
+        }
+        if array.is_read_only() {
+            return Err(Box::new(EvalAltResult::ErrorNonPureMethodCallOnConstant("for_each".into(), context.call_position())));
+        }
+        let Ok(mut items) = array.as_array_mut() else { return Ok(Dynamic::UNIT) };
+        for item in items.iter_mut() {
+            closure.call_raw(&context, Some(item), [])?;
+        }
+        Ok(Dynamic::UNIT)
+    });
+}
+
 fn both(engine: &mut Engine) {
     macro_rules! equality {
         ($($a:ty, $b:ty;)*) => {$(
@@ -166,7 +192,8 @@ fn borrow(engine: &mut Engine, name: &'static str, array: &'static str, takes: &
         let mut rest: Vec<Dynamic> = rest.iter_mut().map(|arg| arrays(arg.take())).collect();
         let mut all: Vec<&mut Dynamic> = std::iter::once(&mut copy).chain(rest.iter_mut()).collect();
         // By value: a list may be longer than the arrays that scripts may make.
-        negate_if(name == "none", context.call_native_fn_raw(array, false, &mut all))
+        let value = negate_if(name == "none", context.call_native_fn_raw(array, false, &mut all))?;
+        Ok(if name == "for_each" { Dynamic::UNIT } else { value })
     });
 }
 
