@@ -33,14 +33,6 @@ impl Text {
         Self { origin: Origin::Condition { mapped, compiled, before: before.len() }, tokens }
     }
 
-    /// The file that people see.
-    pub(crate) fn home(&self) -> &Source {
-        match &self.origin {
-            Origin::File(source) => source,
-            Origin::Condition { mapped, .. } => mapped.file(),
-        }
-    }
-
     /// What the parser gets.
     pub(crate) fn script(&self) -> &str {
         match &self.origin {
