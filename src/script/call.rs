@@ -139,7 +139,9 @@ impl Function {
         json::from_dynamic(value).map_err(|failure| {
             let path = if failure.path == "$" { " there".into() } else { format!(" at `{}`", failure.path) };
             let message = format!("`{}` cannot return this: what stands{path} {}", self.name(), failure.what);
-            Box::new(self.blame(Diagnostic::error(code, message).help("return numbers, strings, `true`, `false`, `()`, lists and maps of them")))
+            Box::new(self.blame(
+                Diagnostic::error(code, message).help("return numbers, strings, `true`, `false`, `()`, lists and maps of them"),
+            ))
         })
     }
 

@@ -82,7 +82,8 @@ pub(crate) fn compare(op: Op, left: &Dynamic, right: &Dynamic) -> Result<bool, B
     if op.orders() {
         return Err(refuse(op, left, right));
     }
-    let comparable = left.is_unit() || right.is_unit() || (is_compound(left) && is_compound(right) && is_list(left) == is_list(right));
+    let comparable =
+        left.is_unit() || right.is_unit() || (is_compound(left) && is_compound(right) && is_list(left) == is_list(right));
     if comparable { Ok(equal(left, right)? == (op == Op::Eq)) } else { Err(refuse(op, left, right)) }
 }
 
@@ -105,7 +106,9 @@ fn order(left: &Dynamic, right: &Dynamic) -> Option<Option<Ordering>> {
     match (text_of_char(left), text_of_char(right)) {
         (Some(a), Some(b)) => return Some(Some(a.cmp(&b))),
         // A character is a text of length one: `text[0] == "x"` is what people write.
-        (Some(a), None) if right.is_string() => return Some(Some(a.as_str().cmp(right.as_immutable_string_ref().ok()?.as_str()))),
+        (Some(a), None) if right.is_string() => {
+            return Some(Some(a.as_str().cmp(right.as_immutable_string_ref().ok()?.as_str())));
+        }
         (None, Some(b)) if left.is_string() => return Some(Some(left.as_immutable_string_ref().ok()?.as_str().cmp(b.as_str()))),
         _ => {}
     }
@@ -253,10 +256,14 @@ pub(crate) fn show(value: &Dynamic) -> String {
 #[cold]
 fn refuse(op: Op, left: &Dynamic, right: &Dynamic) -> Box<EvalAltResult> {
     let (a, b) = (kind_of(left), kind_of(right));
-    let side = |value: &Dynamic, kind: &str| if value.is_unit() { "nothing (`()`)".to_owned() } else { format!("{kind} (`{}`)", show(value)) };
+    let side = |value: &Dynamic, kind: &str| {
+        if value.is_unit() { "nothing (`()`)".to_owned() } else { format!("{kind} (`{}`)", show(value)) }
+    };
     let message = format!("cannot compare {} with {} by `{}`", side(left, a), side(right, b), op.text());
     let help = match (a, b) {
-        ("nothing", _) | (_, "nothing") => "test for `()` first: `x != () && x > 1`, or give a default: `(x ?? 0) > 1`".to_owned(),
+        ("nothing", _) | (_, "nothing") => {
+            "test for `()` first: `x != () && x > 1`, or give a default: `(x ?? 0) > 1`".to_owned()
+        }
         ("a string", "a number") | ("a number", "a string") => {
             "make the string a number first: `parse_float(x)`, or compare with a string".to_owned()
         }

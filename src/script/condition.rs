@@ -32,7 +32,9 @@ pub(crate) fn parse(engine: &Engine, loose: &Engine, condition: &Condition) -> R
     refuse_more(&text, &ast)?;
     if ast.iter_fn_def().any(|function| function.name == NAME && statements_of(function).is_empty()) {
         let (source, span) = (condition.text.file(), condition.text.whole());
-        return Err(Diagnostic::error("script/syntax", "this condition is empty").label(source, span, "").help(syntax::CONDITION_HELP));
+        return Err(Diagnostic::error("script/syntax", "this condition is empty")
+            .label(source, span, "")
+            .help(syntax::CONDITION_HELP));
     }
     let mut places: Vec<usize> = free(&ast)
         .into_iter()
@@ -181,7 +183,8 @@ impl Scope<'_> {
 
     fn closure(&mut self, value: &rhai::Dynamic, captured: usize) {
         let Some(name) = value.read_lock::<FnPtr>().map(|pointer| pointer.fn_name().to_owned()) else { return };
-        let found: Option<Shared<ScriptFuncDef>> = self.ast.iter_fn_def().find(|function| function.name == name.as_str()).cloned();
+        let found: Option<Shared<ScriptFuncDef>> =
+            self.ast.iter_fn_def().find(|function| function.name == name.as_str()).cloned();
         let Some(function) = found else { return };
         let outer = self.names.len();
         self.names.extend(function.params.iter().skip(captured).map(ToString::to_string));
@@ -235,17 +238,42 @@ mod tests {
     #[test]
     fn errors_are_labelled_in_the_yaml() {
         for (text, said) in [
-            ("label == \"é\" && confidense > 1", "rule/unknown-field @ p.yaml:confidense: `artifact` has no field `confidense` | did you mean `confidence`?"),
-            ("artifact.confidense > 1", "rule/unknown-field @ p.yaml:confidense: `artifact` has no field `confidense` | did you mean `confidence`?"),
-            ("repos.any(|r| r.scor > 1)", "rule/unknown-field @ p.yaml:scor, p.yaml:any: `artifact.repos[]` has no field `scor` | did you mean `score`?"),
-            ("match && confidence >= \"x\"", "rule/compare-types @ p.yaml:confidence >= \"x\": cannot compare a number (`0.85`) with a string (`\"x\"`) by `>=` | make the string a number first: `parse_float(x)`, or compare with a string"),
-            ("confidence", "rule/return @ p.yaml:confidence: this condition is a number (`0.85`), not `true` or `false` | compare it with something"),
-            ("#{ to: \"x\" }", "rule/return @ p.yaml:#{ to: \"x\" }: this condition is an object (`{\"to\":\"x\"}`), not `true` or `false` | compare it with something"),
-            ("list.push(1)", "rule/read-only @ p.yaml:push: `push` would change `artifact.list`, which is read-only | change a copy: `let copy = artifact.list.to_array()`"),
+            (
+                "label == \"é\" && confidense > 1",
+                "rule/unknown-field @ p.yaml:confidense: `artifact` has no field `confidense` | did you mean `confidence`?",
+            ),
+            (
+                "artifact.confidense > 1",
+                "rule/unknown-field @ p.yaml:confidense: `artifact` has no field `confidense` | did you mean `confidence`?",
+            ),
+            (
+                "repos.any(|r| r.scor > 1)",
+                "rule/unknown-field @ p.yaml:scor, p.yaml:any: `artifact.repos[]` has no field `scor` | did you mean `score`?",
+            ),
+            (
+                "match && confidence >= \"x\"",
+                "rule/compare-types @ p.yaml:confidence >= \"x\": cannot compare a number (`0.85`) with a string (`\"x\"`) by `>=` | make the string a number first: `parse_float(x)`, or compare with a string",
+            ),
+            (
+                "confidence",
+                "rule/return @ p.yaml:confidence: this condition is a number (`0.85`), not `true` or `false` | compare it with something",
+            ),
+            (
+                "#{ to: \"x\" }",
+                "rule/return @ p.yaml:#{ to: \"x\" }: this condition is an object (`{\"to\":\"x\"}`), not `true` or `false` | compare it with something",
+            ),
+            (
+                "list.push(1)",
+                "rule/read-only @ p.yaml:push: `push` would change `artifact.list`, which is read-only | change a copy: `let copy = artifact.list.to_array()`",
+            ),
         ] {
             assert_eq!(decide(text), Err(said.to_owned()), "{text}");
         }
-        assert!(decide("confidence = 5").expect_err("read-only").starts_with("rule/read-only @ p.yaml:confidence: `artifact` is read-only"));
+        assert!(
+            decide("confidence = 5")
+                .expect_err("read-only")
+                .starts_with("rule/read-only @ p.yaml:confidence: `artifact` is read-only")
+        );
     }
 
     #[test]
@@ -267,9 +295,19 @@ mod tests {
 
     #[test]
     fn a_condition_is_no_script() {
-        for text in ["true } fn evil() { 1", "true }; import \"x\" as y; fn z() {", "import \"x\" as y; true", "fn f() { 1 } true", "true } true; {", "export let x = 1; true"] {
+        for text in [
+            "true } fn evil() { 1",
+            "true }; import \"x\" as y; fn z() {",
+            "import \"x\" as y; true",
+            "fn f() { 1 } true",
+            "true } true; {",
+            "export let x = 1; true",
+        ] {
             let said = decide(text).expect_err(text);
-            assert!(said.starts_with("script/condition @ p.yaml:") || said.starts_with("script/syntax @ p.yaml:"), "{text}: {said}");
+            assert!(
+                said.starts_with("script/condition @ p.yaml:") || said.starts_with("script/syntax @ p.yaml:"),
+                "{text}: {said}"
+            );
         }
         assert!(decide("eval(\"1\")").expect_err("no").starts_with("script/forbidden @ p.yaml:eval: "));
     }
@@ -291,7 +329,8 @@ mod tests {
         let conditions = vec![Condition { key: "H1".into(), text: mapped }];
         let library = Library::link(Inputs { conditions, ..Inputs::default() }, None).expect("links");
         let artifact = View::of(&json!({"label": "é", "confidence": 1}), &Kind::Any, "artifact");
-        let problem = library.condition("H1").expect("there").decide(&artifact, &View::null(), &View::null()).expect_err("a slip");
+        let problem =
+            library.condition("H1").expect("there").decide(&artifact, &View::null(), &View::null()).expect_err("a slip");
         assert_eq!(problem.place().as_deref(), Some("p.yaml:3:5"));
         assert!(line(&problem).starts_with("rule/unknown-field @ p.yaml:confidense: "), "{}", line(&problem));
     }
@@ -300,9 +339,11 @@ mod tests {
     fn a_text_without_a_map_is_labelled_as_a_whole() {
         let file = Source::new("p.yaml", "condition: \"a\\tb\"");
         let text = Mapped::opaque("zz > 1", file, Span::new(11, 17));
-        let library = Library::link(Inputs { conditions: vec![Condition { key: "H1".into(), text }], ..Inputs::default() }, None).expect("links");
+        let library = Library::link(Inputs { conditions: vec![Condition { key: "H1".into(), text }], ..Inputs::default() }, None)
+            .expect("links");
         let nothing = View::of(&json!(null), &Kind::Any, "artifact");
-        let problem = library.condition("H1").expect("there").decide(&nothing, &View::null(), &View::null()).expect_err("no field");
+        let problem =
+            library.condition("H1").expect("there").decide(&nothing, &View::null(), &View::null()).expect_err("no field");
         assert_eq!(line(&problem), "rule/unknown-field @ p.yaml:\"a\\tb\": `artifact` has no field `zz` | `artifact` is empty");
     }
 

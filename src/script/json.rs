@@ -59,9 +59,10 @@ fn convert(value: &Dynamic, depth: usize) -> Result<Value, Failure> {
         return Ok(View::from(list.clone()).json());
     }
     if let Ok(array) = value.as_array_ref() {
-        let items = array.iter().enumerate().map(|(at, item)| {
-            convert(item, depth + 1).map_err(|failure| inside(failure, format!("[{at}]")))
-        });
+        let items = array
+            .iter()
+            .enumerate()
+            .map(|(at, item)| convert(item, depth + 1).map_err(|failure| inside(failure, format!("[{at}]"))));
         return items.collect::<Result<Vec<_>, _>>().map(Value::Array);
     }
     if let Ok(map) = value.as_map_ref() {

@@ -114,7 +114,9 @@ impl Library {
         let Some(file) = self.0.files.get(&reference.file) else {
             let known = self.0.files.keys().map(String::as_str);
             let message = format!("there is no script `{}`", reference.file);
-            return Err(Box::new(Diagnostic::error("script/unknown-file", message).maybe_help(did_you_mean(&reference.file, known))));
+            return Err(Box::new(
+                Diagnostic::error("script/unknown-file", message).maybe_help(did_you_mean(&reference.file, known)),
+            ));
         };
         let name = reference.function.as_str();
         let mut named = file.callees.iter().filter(|callee| callee.name == name);
@@ -196,10 +198,16 @@ mod tests {
 
     #[test]
     fn a_function_knows_itself() {
-        let library = link(&[("rules/a.rhai", "//! About the file.\n\n/// Recall hit.\n///\n/// Twice.\nfn hit(artifact, state, vars) { true }\nprivate fn p() { 1 }\nfn q() { p() }")]);
+        let library = link(&[(
+            "rules/a.rhai",
+            "//! About the file.\n\n/// Recall hit.\n///\n/// Twice.\nfn hit(artifact, state, vars) { true }\nprivate fn p() { 1 }\nfn q() { p() }",
+        )]);
         let hit = find(&library, "rules/a.rhai#hit", 3);
         assert_eq!((hit.name(), hit.file(), hit.key().as_str()), ("hit", Some("rules/a.rhai"), "rules/a.rhai#hit"));
-        assert_eq!((hit.doc(), hit.params()), ("Recall hit.\n\nTwice.", &["artifact".to_owned(), "state".into(), "vars".into()][..]));
+        assert_eq!(
+            (hit.doc(), hit.params()),
+            ("Recall hit.\n\nTwice.", &["artifact".to_owned(), "state".into(), "vars".into()][..])
+        );
         let (source, span) = hit.definition().expect("a definition");
         assert_eq!((source.slice(span), source.line_column(span.start)), ("hit", (6, 4)));
         let publics: Vec<&str> = library.files().flat_map(File::functions).map(|function| function.name.as_str()).collect();
@@ -210,10 +218,22 @@ mod tests {
     #[test]
     fn references_to_nothing_are_answered_with_the_nearest() {
         let library = link(&[("rules/a.rhai", "fn hit(artifact, state, vars) { true } private fn p() { 1 }")]);
-        assert_eq!(refused(&library, "rules/b.rhai#hit", 3), "script/unknown-file @ : there is no script `rules/b.rhai` | did you mean `rules/a.rhai`?");
-        assert_eq!(refused(&library, "rules/a.rhai#hits", 3), "script/unknown-function @ : `rules/a.rhai` has no function `hits` | did you mean `hit`?");
-        assert_eq!(refused(&library, "rules/a.rhai#hit", 2), "script/arity @ rules/a.rhai:hit: `rules/a.rhai#hit` takes 3 parameters, but is called with 2");
-        assert_eq!(refused(&library, "rules/a.rhai#p", 0), "script/private @ rules/a.rhai:p: `rules/a.rhai#p` is private | take the `private` away");
+        assert_eq!(
+            refused(&library, "rules/b.rhai#hit", 3),
+            "script/unknown-file @ : there is no script `rules/b.rhai` | did you mean `rules/a.rhai`?"
+        );
+        assert_eq!(
+            refused(&library, "rules/a.rhai#hits", 3),
+            "script/unknown-function @ : `rules/a.rhai` has no function `hits` | did you mean `hit`?"
+        );
+        assert_eq!(
+            refused(&library, "rules/a.rhai#hit", 2),
+            "script/arity @ rules/a.rhai:hit: `rules/a.rhai#hit` takes 3 parameters, but is called with 2"
+        );
+        assert_eq!(
+            refused(&library, "rules/a.rhai#p", 0),
+            "script/private @ rules/a.rhai:p: `rules/a.rhai#p` is private | take the `private` away"
+        );
     }
 
     #[test]
@@ -234,7 +254,10 @@ mod tests {
 
     #[test]
     fn constants_of_a_file_can_be_read() {
-        let library = link(&[("mask.rhai", "const NODES = [\"recall\", \"triage\"]; const N = 1 + 2;\nfn pre(ctx) { global::NODES.len() + global::N }")]);
+        let library = link(&[(
+            "mask.rhai",
+            "const NODES = [\"recall\", \"triage\"]; const N = 1 + 2;\nfn pre(ctx) { global::NODES.len() + global::N }",
+        )]);
         let file = library.file("mask.rhai").expect("the file");
         assert_eq!(file.constant("NODES"), Some(json!(["recall", "triage"])));
         assert_eq!(file.constant("NEEDS"), None);
@@ -255,7 +278,12 @@ mod tests {
 
     #[test]
     fn problems_of_all_files_are_reported_at_once() {
-        let problems = try_link(&[("a.rhai", "fn f( {"), ("b.rhai", "fn g() { zz }"), ("c.rhai", "fn ok() { 1 }"), ("d.rhai", "import \"cc\" as c;")]);
+        let problems = try_link(&[
+            ("a.rhai", "fn f( {"),
+            ("b.rhai", "fn g() { zz }"),
+            ("c.rhai", "fn ok() { 1 }"),
+            ("d.rhai", "import \"cc\" as c;"),
+        ]);
         let said: Vec<String> = problems.expect_err("problems").iter().map(line).collect();
         assert_eq!(said.len(), 3, "{said:#?}");
         assert!(said[0].starts_with("script/syntax @ a.rhai:{: "), "{said:#?}");

@@ -88,7 +88,11 @@ fn parse_files(
     for source in scripts {
         let path = source.name().to_owned();
         if !seen.insert(path.clone()) {
-            problems.push(Diagnostic::error("script/duplicate-file", format!("there are two scripts `{path}`")).label(&source, Span::default(), ""));
+            problems.push(Diagnostic::error("script/duplicate-file", format!("there are two scripts `{path}`")).label(
+                &source,
+                Span::default(),
+                "",
+            ));
             continue;
         }
         let before = previous.and_then(|previous| previous.files.get(&path));
@@ -159,7 +163,12 @@ fn imports_of(unit: &Unit, problems: &mut Diagnostics) -> Vec<Import> {
         }
         let Expr::StringConstant(written, position) = path else {
             let span = unit.tokens().extent(unit.script(), path).unwrap_or_else(|| place(*position));
-            report("script/import", "the path of an import must be written out".into(), span, "write it as a string: `import \"lib/base\" as base;`");
+            report(
+                "script/import",
+                "the path of an import must be written out".into(),
+                span,
+                "write it as a string: `import \"lib/base\" as base;`",
+            );
             continue;
         };
         match script_of(written) {
@@ -183,7 +192,8 @@ fn imports_of(unit: &Unit, problems: &mut Diagnostics) -> Vec<Import> {
 }
 
 fn publics_of(unit: &Unit) -> Vec<Public> {
-    let functions = unit.ast().iter_fn_def().filter(|function| function.access == FnAccess::Public && !function.name.starts_with("anon$"));
+    let functions =
+        unit.ast().iter_fn_def().filter(|function| function.access == FnAccess::Public && !function.name.starts_with("anon$"));
     let mut publics: Vec<Public> = functions
         .map(|function| Public {
             name: function.name.to_string(),
@@ -200,7 +210,8 @@ fn doc_of<T: AsRef<str>>(comments: &[T]) -> String {
     let lines = comments.iter().flat_map(|comment| comment.as_ref().lines());
     let bare = lines.map(|line| {
         let line = line.trim();
-        let line = line.strip_prefix("///").or_else(|| line.strip_prefix("/**")).or_else(|| line.strip_prefix('*')).unwrap_or(line);
+        let line =
+            line.strip_prefix("///").or_else(|| line.strip_prefix("/**")).or_else(|| line.strip_prefix('*')).unwrap_or(line);
         line.strip_suffix("*/").unwrap_or(line).trim()
     });
     bare.collect::<Vec<_>>().join("\n").trim().to_owned()
@@ -227,7 +238,9 @@ fn check_imports(parsed: &BTreeMap<String, Arc<Parsed>>, problems: &mut Diagnost
             }
             let known = did_you_mean(&import.script, parsed.keys().map(String::as_str));
             let message = format!("there is no script `{}`", import.script);
-            problems.push(Diagnostic::error("script/import", message).label(&file.source, import.span, "imported here").maybe_help(known));
+            problems.push(
+                Diagnostic::error("script/import", message).label(&file.source, import.span, "imported here").maybe_help(known),
+            );
         }
     }
     let mut done = BTreeSet::new();
@@ -251,8 +264,9 @@ fn find_cycle<'a>(
         chain.push((path, import));
         if let Some(start) = chain.iter().position(|(on_the_way, _)| *on_the_way == import.script) {
             let round: Vec<&str> = chain[start..].iter().map(|(path, _)| *path).chain([import.script.as_str()]).collect();
-            let mut problem = Diagnostic::error("script/import-cycle", format!("scripts import one another: {}", round.join(" -> ")))
-                .help("move what they share into a script of its own");
+            let mut problem =
+                Diagnostic::error("script/import-cycle", format!("scripts import one another: {}", round.join(" -> ")))
+                    .help("move what they share into a script of its own");
             for (path, import) in chain[start..].iter().rev() {
                 if let Some(file) = parsed.get(*path) {
                     problem = problem.label(&file.source, import.span, format!("`{}` is imported here", import.script));
@@ -415,7 +429,11 @@ fn parse_conditions(
         let key = condition.key.clone();
         if parsed.contains_key(&key) {
             let message = format!("there are two conditions `{key}`");
-            problems.push(Diagnostic::error("script/duplicate-condition", message).label(condition.text.file(), condition.text.whole(), ""));
+            problems.push(Diagnostic::error("script/duplicate-condition", message).label(
+                condition.text.file(),
+                condition.text.whole(),
+                "",
+            ));
             continue;
         }
         let before = previous.and_then(|previous| previous.conditions.get(&key)).map(|callee| &callee.parsed);
@@ -445,9 +463,15 @@ mod tests {
     #[test]
     fn scripts_import_one_another() {
         let library = link(&[
-            ("lib/base.rhai", "export const K = 5; const LIMIT = 2;\nfn over(x, t) { [x].filter(|y| y >= t).len() > 0 }\nfn lim() { global::LIMIT }"),
+            (
+                "lib/base.rhai",
+                "export const K = 5; const LIMIT = 2;\nfn over(x, t) { [x].filter(|y| y >= t).len() > 0 }\nfn lim() { global::LIMIT }",
+            ),
             ("lib/mid.rhai", "import \"lib/base\" as b;\nfn both(x, t) { b::over(x, t) && b::lim() == 2 }"),
-            ("r.rhai", "import \"lib/mid\" as m;\nimport \"lib/base.rhai\" as b;\nconst MINE = 3;\nfn f(a) { m::both(a.c, 0.5) && global::MINE == 3 && b::K == 5 && local() }\nfn local() { b::lim() == 2 }"),
+            (
+                "r.rhai",
+                "import \"lib/mid\" as m;\nimport \"lib/base.rhai\" as b;\nconst MINE = 3;\nfn f(a) { m::both(a.c, 0.5) && global::MINE == 3 && b::K == 5 && local() }\nfn local() { b::lim() == 2 }",
+            ),
         ]);
         assert_eq!(find(&library, "r.rhai#f", 1).call_json(&[json!({"c": 0.9})]).expect("fine"), json!(true));
         assert_eq!(library.file("r.rhai").expect("there").imports().collect::<Vec<_>>(), ["lib/mid.rhai", "lib/base.rhai"]);
@@ -464,7 +488,8 @@ mod tests {
     #[test]
     fn imports_stand_at_the_head_and_are_written_out() {
         let said = |text: &str| line(&problem(&[("a.rhai", text), ("b.rhai", "fn g() { 1 }")]));
-        let place = "script/import @ a.rhai:import: an import must stand at the head of the file | move it out of the function or block";
+        let place =
+            "script/import @ a.rhai:import: an import must stand at the head of the file | move it out of the function or block";
         assert_eq!(said("fn f() { import \"b\" as b; b::g() }"), place);
         assert_eq!(said("fn f() { [1].map(|x| { import \"b\" as b; b::g() }) }"), place);
         assert_eq!(said("if true { import \"b\" as b; }"), place);
@@ -472,12 +497,20 @@ mod tests {
         assert_eq!(said("import \"b\" + \"\" as b;"), format!("script/import @ a.rhai:\"b\" + \"\": {written}"));
         assert_eq!(said("import `${1}b` as b;"), format!("script/import @ a.rhai:`${{1}}b`: {written}"));
         let twice = said("import \"b\" as b; import \"b\" as b;");
-        assert_eq!(twice, "script/duplicate-import @ a.rhai:b: two imports are called `b` (the other is in line 1) | give one of them another name");
+        assert_eq!(
+            twice,
+            "script/duplicate-import @ a.rhai:b: two imports are called `b` (the other is in line 1) | give one of them another name"
+        );
     }
 
     #[test]
     fn scripts_that_import_one_another_in_a_circle_are_refused_with_the_chain() {
-        let said = line(&problem(&[("a.rhai", "import \"b\" as b;"), ("b.rhai", "import \"c\" as c;"), ("c.rhai", "import \"a\" as a;"), ("d.rhai", "import \"a\" as a;")]));
+        let said = line(&problem(&[
+            ("a.rhai", "import \"b\" as b;"),
+            ("b.rhai", "import \"c\" as c;"),
+            ("c.rhai", "import \"a\" as a;"),
+            ("d.rhai", "import \"a\" as a;"),
+        ]));
         assert_eq!(
             said,
             "script/import-cycle @ c.rhai:\"a\", b.rhai:\"c\", a.rhai:\"b\": scripts import one another: a.rhai -> b.rhai -> c.rhai -> a.rhai \
@@ -488,7 +521,9 @@ mod tests {
 
     #[test]
     fn a_script_whose_constants_fail_is_refused_where_they_do() {
-        assert!(line(&problem(&[("a.rhai", "const A = 1 / 0;\nfn f() { 1 }")])).starts_with("script/arithmetic @ a.rhai:1 / 0: "));
+        assert!(
+            line(&problem(&[("a.rhai", "const A = 1 / 0;\nfn f() { 1 }")])).starts_with("script/arithmetic @ a.rhai:1 / 0: ")
+        );
         let said = line(&problem(&[("a.rhai", "fn g(x) { x.nope } const A = g(#{});"), ("b.rhai", "import \"a\" as a;")]));
         assert!(said.starts_with("script/unknown-key @ a.rhai:nope, a.rhai:g: "), "{said}");
         let limits = Limits { operations: 10_000, ..Limits::default() };
@@ -498,7 +533,9 @@ mod tests {
 
     #[test]
     fn a_path_may_stand_for_one_script_only() {
-        assert!(line(&problem(&[("a.rhai", "fn f() { 1 }"), ("a.rhai", "fn f() { 2 }")])).starts_with("script/duplicate-file @ "));
+        assert!(
+            line(&problem(&[("a.rhai", "fn f() { 1 }"), ("a.rhai", "fn f() { 2 }")])).starts_with("script/duplicate-file @ ")
+        );
         let conditions = vec![condition("true"), condition("false")];
         let problems = Library::link(Inputs { conditions, ..Inputs::default() }, None).expect_err("two");
         assert_eq!(problems.iter().next().map(|problem| &*problem.code), Some("script/duplicate-condition"));
@@ -507,7 +544,10 @@ mod tests {
     #[test]
     fn duplicate_functions_are_labelled_twice() {
         let said = line(&problem(&[("a.rhai", "fn f(x) { 1 }\nfn g() { 1 }\nfn f(y) { 2 }")]));
-        assert!(said.starts_with("script/duplicate-function @ a.rhai:") && said.contains("`f` with 1 parameter is defined twice"), "{said}");
+        assert!(
+            said.starts_with("script/duplicate-function @ a.rhai:") && said.contains("`f` with 1 parameter is defined twice"),
+            "{said}"
+        );
     }
 
     #[test]

@@ -1,13 +1,13 @@
 //! What calls cost, for people: `cargo test --release --lib script::measure -- --ignored --nocapture`.
 
-use super::testing::{find, line, link, try_link_with};
-use super::{Inputs, Library, Limits, View};
+use super::testing::{find, link};
+use super::{Inputs, Library, View};
 use crate::model::{Field, Kind, Shape};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::hint::black_box;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 fn artifact(extra: usize) -> Value {
     let mut value = super::testing::artifact();
@@ -47,7 +47,11 @@ fn what_a_call_costs() {
         let view = View::of(&json, &Kind::Any, "artifact");
         for name in ["nop", "hit", "nested", "any", "every", "helper"] {
             let rule = find(&library, &format!("r.rhai#{name}"), 3);
-            println!("{:>8} ns  {name}, {} fields", best_of(|| drop(black_box(rule.decide(&view, &state, &vars)))), json.as_object().map_or(0, |o| o.len()));
+            println!(
+                "{:>8} ns  {name}, {} fields",
+                best_of(|| drop(black_box(rule.decide(&view, &state, &vars)))),
+                json.as_object().map_or(0, |o| o.len())
+            );
         }
         let start = Instant::now();
         for _ in 0..20 {
@@ -103,20 +107,4 @@ fn what_linking_costs() {
         fields: vec![Field { name: "confidence".into(), kind: Kind::Number { min: None, max: None }, required: true }],
     }));
     black_box(kind);
-}
-
-/// Values as deep as the limits allow, given all the time in the world.
-#[test]
-#[ignore = "takes minutes"]
-fn the_deepest_values_do_not_overflow_the_stack() {
-    let limits = Limits { wall: Duration::from_secs(600), ..Limits::default() };
-    for deep in ["let a = []; for i in 0..9990 { a = [a]; }", "let a = []; for i in 0..9990 { a = #{a: [a]}; }"] {
-        for end in ["1", "`${a}`.len()", "a == a", "[a].contains(a)", "switch a { 1 => 2, _ => 3 }", "throw a", "a", "let b = a; b"] {
-            let text = format!("fn f() {{ {deep} {end} }}");
-            let library = try_link_with(&[("t.rhai", &text)], limits.clone()).expect("links");
-            let start = Instant::now();
-            let outcome = find(&library, "t.rhai#f", 0).call_json(&[]).map_err(|problem| line(&problem));
-            println!("{:?} {end}: {outcome:.100?}", start.elapsed());
-        }
-    }
 }

@@ -53,12 +53,12 @@ mod measure;
 mod testing;
 
 pub use call::Function;
+pub use condition::Condition;
 pub use engine::{Extend, build as build_engine};
 pub use fault::Fault;
 pub use library::{File, Inputs, Library, Public};
 pub use limits::Limits;
 pub use reference::Reference;
-pub use condition::Condition;
 pub use rule::Verdict;
 pub use unit::Unit;
 pub use view::View;

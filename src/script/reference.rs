@@ -20,7 +20,10 @@ impl Reference {
             return error(format!("`{text}` does not name a function"), "write `path/of/script.rhai#function`");
         };
         if let Err(why) = check_path(file) {
-            return error(format!("`{file}` {why}"), "write the path of a script below the script root, such as `rules/rca.rhai`");
+            return error(
+                format!("`{file}` {why}"),
+                "write the path of a script below the script root, such as `rules/rca.rhai`",
+            );
         }
         if !file.ends_with(".rhai") {
             return error(format!("`{file}` is not a script"), "a script's name ends in `.rhai`");

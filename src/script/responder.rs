@@ -44,11 +44,17 @@ mod tests {
 
     #[test]
     fn nothing_but_a_map_is_an_artifact() {
-        for (body, said) in [("()", "nothing (`()`)"), ("1", "a number (`1`)"), ("[]", "a list (`[]`)"), ("\"x\"", "a string (`\"x\"`)")] {
+        for (body, said) in
+            [("()", "nothing (`()`)"), ("1", "a number (`1`)"), ("[]", "a list (`[]`)"), ("\"x\"", "a string (`\"x\"`)")]
+        {
             let got = respond(body).expect_err(body);
             assert!(got.starts_with(&format!("responder/return @ t.rhai:f: `f` returned {said}, not an artifact | ")), "{got}");
         }
         assert!(respond("#{ a: |x| x }").expect_err("a function").contains("at `$.a` is a function"));
-        assert!(respond("params.failure.name = 1").expect_err("read-only").starts_with("rule/read-only @ t.rhai:name: `params.failure`"));
+        assert!(
+            respond("params.failure.name = 1")
+                .expect_err("read-only")
+                .starts_with("rule/read-only @ t.rhai:name: `params.failure`")
+        );
     }
 }

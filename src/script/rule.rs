@@ -62,7 +62,9 @@ impl Function {
             None => Ok(None),
             Some(value) if value.is_unit() => Ok(None),
             Some(value) if value.is_string() => Ok(Some(value.to_string())),
-            Some(value) => Err(self.refuse(format!("`{}` returned {} as `{key}`, which is a string", self.name(), described(value)))),
+            Some(value) => {
+                Err(self.refuse(format!("`{}` returned {} as `{key}`, which is a string", self.name(), described(value))))
+            }
         };
         let (to, because) = (text("to")?, text("because")?);
         let context = match map.get("context") {
@@ -70,7 +72,13 @@ impl Function {
             Some(value) if value.is_unit() => serde_json::Map::new(),
             Some(value) => match self.data(value, CODE)? {
                 serde_json::Value::Object(context) => context,
-                _ => return Err(self.refuse(format!("`{}` returned {} as `context`, which is a map", self.name(), described(value)))),
+                _ => {
+                    return Err(self.refuse(format!(
+                        "`{}` returned {} as `context`, which is a map",
+                        self.name(),
+                        described(value)
+                    )));
+                }
             },
         };
         Ok(Verdict::Yes { to, because, context })
@@ -116,14 +124,23 @@ mod tests {
         for no in ["()", "false", "", "if artifact.confidence > 1 { true }", "return false;", "let x = 1;"] {
             assert_eq!(decide(no), Ok(Verdict::No), "{no}");
         }
-        for yes in ["true", "artifact.match && artifact.confidence >= vars.t", "state.loops.H9 == 2 && state.loops.H10 == 0", "return true; false", "#{}", "#{ to: (), because: () }"] {
+        for yes in [
+            "true",
+            "artifact.match && artifact.confidence >= vars.t",
+            "state.loops.H9 == 2 && state.loops.H10 == 0",
+            "return true; false",
+            "#{}",
+            "#{ to: (), because: () }",
+        ] {
             assert_eq!(decide(yes), Ok(Verdict::yes()), "{yes}");
         }
     }
 
     #[test]
     fn a_rule_may_say_more() {
-        let verdict = decide("#{ to: \"review\", because: `score ${artifact.confidence}`, context: #{ depth: \"deep\", n: artifact.n, repos: artifact.list } }");
+        let verdict = decide(
+            "#{ to: \"review\", because: `score ${artifact.confidence}`, context: #{ depth: \"deep\", n: artifact.n, repos: artifact.list } }",
+        );
         let context = json!({"depth": "deep", "n": 3, "repos": ["x", "y"]});
         let Ok(Verdict::Yes { to, because, context: got }) = verdict else { panic!("{verdict:?}") };
         assert_eq!((to.as_deref(), because.as_deref()), (Some("review"), Some("score 0.85")));
@@ -155,7 +172,11 @@ mod tests {
         assert!(decide("artifact.zebra").expect_err("fails").starts_with("rule/unknown-field @ t.rhai:zebra: "));
         assert!(decide("throw \"x\"").expect_err("fails").starts_with("script/throw @ "));
         assert!(decide("artifact = 3").expect_err("fails").starts_with("rule/read-only @ t.rhai:artifact: "));
-        assert!(decide("state.loops.H9 += 1").expect_err("fails").starts_with("rule/read-only @ t.rhai:H9: `state.loops` is read-only"));
+        assert!(
+            decide("state.loops.H9 += 1")
+                .expect_err("fails")
+                .starts_with("rule/read-only @ t.rhai:H9: `state.loops` is read-only")
+        );
         assert!(decide("vars.u").expect_err("fails").contains("`vars` has no field `u`"));
     }
 

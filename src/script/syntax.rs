@@ -7,17 +7,17 @@ use crate::diag::{Diagnostic, did_you_mean};
 use rhai::{LexError, ParseError, ParseErrorType as Kind};
 
 /// An example for people who wrote prose.
-pub(crate) const CONDITION_HELP: &str =
-    "a condition is a Rhai expression over the artifact's fields, `artifact`, `state` and `vars`, such as `confidence >= vars.enough`";
+pub(crate) const CONDITION_HELP: &str = "a condition is a Rhai expression over the artifact's fields, `artifact`, `state` and `vars`, such as `confidence >= vars.enough`";
 
 /// The diagnostic for a text that does not parse.
 pub(crate) fn explain(text: &Text, error: &ParseError) -> Diagnostic {
     let span = text.token(error.1).or_else(|| text.tokens().last()).unwrap_or_default();
-    let (code, message, help) = if is_end(text, span.start) && !matches!(error.err_type(), Kind::BadInput(LexError::UnterminatedString)) {
-        ("script/syntax", "the condition ends too early".to_owned(), None)
-    } else {
-        describe(text, error.err_type(), span.start)
-    };
+    let (code, message, help) =
+        if is_end(text, span.start) && !matches!(error.err_type(), Kind::BadInput(LexError::UnterminatedString)) {
+            ("script/syntax", "the condition ends too early".to_owned(), None)
+        } else {
+            describe(text, error.err_type(), span.start)
+        };
     let (source, place) = text.locate(span);
     let help = match help {
         None if text.is_condition() => Some(CONDITION_HELP.to_owned()),

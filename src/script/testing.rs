@@ -46,7 +46,9 @@ pub(crate) fn eval(body: &str) -> Result<Value, Box<Diagnostic>> {
     let text = format!("fn f(artifact) {{ {body} }}");
     let library = try_link(&[("t.rhai", &text)]).map_err(|problems| Box::new(problems.into_iter().next().expect("one")))?;
     let function = find(&library, "t.rhai#f", 1);
-    function.evaluate(&[View::plain(&artifact(), "artifact")], super::call::Inputs::ReadOnly).and_then(|value| function.data(&value, "t"))
+    function
+        .evaluate(&[View::plain(&artifact(), "artifact")], super::call::Inputs::ReadOnly)
+        .and_then(|value| function.data(&value, "t"))
 }
 
 /// The only problem of scripts that do not link.

@@ -203,7 +203,10 @@ fn string_length(rest: &str) -> usize {
         Some((_, '#')) => {
             let hashes = rest.len() - rest.trim_start_matches('#').len();
             let close = format!("\"{}", "#".repeat(hashes));
-            return rest.get(hashes + 1..).and_then(|inner| inner.find(&close)).map_or(rest.len(), |at| hashes + 1 + at + close.len());
+            return rest
+                .get(hashes + 1..)
+                .and_then(|inner| inner.find(&close))
+                .map_or(rest.len(), |at| hashes + 1 + at + close.len());
         }
         Some((_, quote @ ('"' | '\''))) => quote,
         Some(_) => '`',
@@ -238,7 +241,10 @@ mod tests {
     #[test]
     fn tokens_cover_what_was_written() {
         assert_eq!(words("a.b >= 1_000.5e-3 && x"), ["a", ".", "b", ">=", "1_000.5e-3", "&&", "x"]);
-        assert_eq!(words(r##"f("a\"b", 'c', #"raw "x" "#)"##), ["f", "(", r#""a\"b""#, ",", "'c'", ",", r##"#"raw "x" "#"##, ")"]);
+        assert_eq!(
+            words(r##"f("a\"b", 'c', #"raw "x" "#)"##),
+            ["f", "(", r#""a\"b""#, ",", "'c'", ",", r##"#"raw "x" "#"##, ")"]
+        );
         assert_eq!(words("artifact.match"), ["artifact", ".", "match"]);
         assert_eq!(words("é == \"é\" // ü\n&& ü"), ["é", "==", "\"é\"", "&&", "ü"]);
     }

@@ -133,7 +133,12 @@ impl Tracer<'_> {
             E::ErrorRuntime(value, _) => match value.read_lock::<Fault>() {
                 Some(fault) => {
                     let label = if fault.code == fault::UNKNOWN_FIELD { "no such field" } else { "" };
-                    Leaf { code: fault.code.clone(), message: fault.message.clone(), help: fault.help.clone(), label: label.into() }
+                    Leaf {
+                        code: fault.code.clone(),
+                        message: fault.message.clone(),
+                        help: fault.help.clone(),
+                        label: label.into(),
+                    }
                 }
                 None if value.is_unit() => leaf("script/throw", "the script gave up".into(), None),
                 None if value.is_string() => leaf("script/throw", format!("the script gave up: {value}"), None),
@@ -142,7 +147,9 @@ impl Tracer<'_> {
             E::ErrorFunctionNotFound(signature, _) => self.unknown_function(signature, unit, position),
             E::ErrorDotExpr(message, _) => property(message, unit, position),
             E::ErrorIndexingType(message, _) => indexing(message, unit, position),
-            E::ErrorNonPureMethodCallOnConstant(name, _) | E::ErrorAssignmentToConstant(name, _) => constant(name, unit, position),
+            E::ErrorNonPureMethodCallOnConstant(name, _) | E::ErrorAssignmentToConstant(name, _) => {
+                constant(name, unit, position)
+            }
             E::ErrorVariableNotFound(name, _) => {
                 let (code, message, help) = unknown_variable(unit.text(), name);
                 leaf(code, message, help.as_deref())
@@ -153,19 +160,26 @@ impl Tracer<'_> {
                 Some("test it first, `\"key\" in map`, or set it before"),
             ),
             E::ErrorIndexNotFound(index, _) => leaf(fault::INDEX, format!("there is nothing at [{}]", show(index)), None),
-            E::ErrorArrayBounds(count, index, _) => {
-                leaf(fault::INDEX, format!("this list has {}: it has no item [{index}]", items(*count, "item")), Some("test `.len()` first"))
-            }
+            E::ErrorArrayBounds(count, index, _) => leaf(
+                fault::INDEX,
+                format!("this list has {}: it has no item [{index}]", items(*count, "item")),
+                Some("test `.len()` first"),
+            ),
             E::ErrorStringBounds(count, index, _) => {
                 leaf(fault::INDEX, format!("this string has {}: it has none at [{index}]", items(*count, "character")), None)
             }
             E::ErrorBitFieldBounds(..) => leaf(fault::INDEX, lowercased(&strip(error)), None),
             E::ErrorMismatchDataType(wanted, got, _) | E::ErrorMismatchOutputType(wanted, got, _) => {
-                let help = (wanted == "bool").then_some("conditions, `!`, `&&` and `||` need `true` or `false`: compare with something");
+                let help =
+                    (wanted == "bool").then_some("conditions, `!`, `&&` and `||` need `true` or `false`: compare with something");
                 leaf("script/type", format!("expected {}, got {}", article(wanted), article(got)), help)
             }
-            E::ErrorFor(_) => leaf("script/type", "`for` needs a list, a map's keys, a range or a string's characters".into(), None),
-            E::ErrorUnboundThis(_) => leaf("script/type", "there is no `this` here".into(), Some("a function has `this` only when called as a method")),
+            E::ErrorFor(_) => {
+                leaf("script/type", "`for` needs a list, a map's keys, a range or a string's characters".into(), None)
+            }
+            E::ErrorUnboundThis(_) => {
+                leaf("script/type", "there is no `this` here".into(), Some("a function has `this` only when called as a method"))
+            }
             E::ErrorArithmetic(message, _) => leaf("script/arithmetic", lowercased(message), None),
             E::ErrorTooManyOperations(_) | E::ErrorTerminated(..) => {
                 leaf(fault::LIMIT, "the script used too many operations".into(), Some("does a loop or a recursion never end?"))
@@ -200,7 +214,9 @@ impl Tracer<'_> {
 
     fn too_large(&self, what: &str) -> String {
         match what {
-            "Length of string" => format!("a string (or the strings of a list) of more than {} bytes", self.engine.max_string_size()),
+            "Length of string" => {
+                format!("a string (or the strings of a list) of more than {} bytes", self.engine.max_string_size())
+            }
             "Size of array/BLOB" => format!("a list of more than {} items", self.engine.max_array_size()),
             "Size of object map" => format!("a map of more than {} entries", self.engine.max_map_size()),
             what => what.to_lowercase(),
@@ -248,8 +264,10 @@ impl Tracer<'_> {
             .filter(|function| !function.name.starts_with("anon$"))
             .map(|function| (function.name.to_owned(), function.params.len()))
             .collect();
-        let known: BTreeSet<&str> = native.chain(scripted.iter().map(|(name, _)| name.as_str())).filter(|name| is_word(name)).collect();
-        let arities: Vec<String> = scripted.iter().filter(|(known, _)| known == bare).map(|(_, count)| parameters(*count)).collect();
+        let known: BTreeSet<&str> =
+            native.chain(scripted.iter().map(|(name, _)| name.as_str())).filter(|name| is_word(name)).collect();
+        let arities: Vec<String> =
+            scripted.iter().filter(|(known, _)| known == bare).map(|(_, count)| parameters(*count)).collect();
         let (message, help) = if !arities.is_empty() {
             (format!("`{name}` takes {}, not {}", arities.join(" or "), types.len()), None)
         } else if name != bare {
@@ -258,10 +276,14 @@ impl Tracer<'_> {
             let list: Vec<String> = types.iter().map(|kind| article(kind)).collect();
             let given = if list.is_empty() { "nothing".to_owned() } else { list.join(", ") };
             let what = if is_word(bare) { "called with" } else { "used with" };
-            let nothing = types.contains(&"()").then(|| "a value is missing (`()`): test it first, or give a default with `??`".to_owned());
+            let nothing =
+                types.contains(&"()").then(|| "a value is missing (`()`): test it first, or give a default with `??`".to_owned());
             (format!("`{name}` cannot be {what} {given}"), nothing)
         } else {
-            (format!("there is no function `{name}`"), nearest(bare, known).filter(|known| plausible(bare, known)).map(|known| format!("did you mean `{known}`?")))
+            (
+                format!("there is no function `{name}`"),
+                nearest(bare, known).filter(|known| plausible(bare, known)).map(|known| format!("did you mean `{known}`?")),
+            )
         };
         Leaf { code: "script/unknown-function".into(), message, help, label: String::new() }
     }
@@ -274,8 +296,29 @@ fn plausible(word: &str, known: &str) -> bool {
 
 /// Methods that change what they are called on.
 const MUTATORS: &[&str] = &[
-    "push", "append", "insert", "remove", "pop", "shift", "clear", "sort", "sort_by", "sort_desc", "reverse", "drain", "retain",
-    "dedup", "pad", "truncate", "chop", "splice", "split", "set", "mixin", "fill_with", "+=",
+    "push",
+    "append",
+    "insert",
+    "remove",
+    "pop",
+    "shift",
+    "clear",
+    "sort",
+    "sort_by",
+    "sort_desc",
+    "reverse",
+    "drain",
+    "retain",
+    "dedup",
+    "pad",
+    "truncate",
+    "chop",
+    "splice",
+    "split",
+    "set",
+    "mixin",
+    "fill_with",
+    "+=",
 ];
 
 /// `Unknown property 'x' - a getter is not registered for type 't'`, or the same of a setter.
@@ -286,10 +329,9 @@ fn property(message: &str, unit: &Unit, position: Position) -> Leaf {
         return read_only(unit, position, &format!(".{name}"));
     }
     let (message, help) = match kind {
-        "()" => (
-            format!("cannot read `{name}` of nothing (`()`)"),
-            Some("test it first, `x != ()`, or read it with `?.`".to_owned()),
-        ),
+        "()" => {
+            (format!("cannot read `{name}` of nothing (`()`)"), Some("test it first, `x != ()`, or read it with `?.`".to_owned()))
+        }
         kind => {
             let method = matches!(name, "len" | "is_empty" | "keys" | "values" | "first" | "last" | "trim");
             let help = if method {
@@ -490,7 +532,10 @@ mod tests {
             ("t.rhai", "import \"lib\" as l;\nfn f(a) { l::over(a, \"x\") }"),
         ]);
         let said = line(&find(&library, "t.rhai#f", 1).call_json(&[json!([1, 2])]).expect_err("kinds"));
-        assert!(said.starts_with("rule/compare-types @ lib.rhai:x > t, lib.rhai:filter, t.rhai:over: cannot compare a number"), "{said}");
+        assert!(
+            said.starts_with("rule/compare-types @ lib.rhai:x > t, lib.rhai:filter, t.rhai:over: cannot compare a number"),
+            "{said}"
+        );
     }
 
     #[test]
@@ -506,17 +551,44 @@ mod tests {
     #[test]
     fn unknown_names_are_answered_with_the_nearest() {
         for (body, said) in [
-            ("artifact.confidense", "rule/unknown-field @ t.rhai:confidense: `artifact` has no field `confidense` | did you mean `confidence`?"),
-            ("artifact.repos[0].nam", "rule/unknown-field @ t.rhai:nam: `artifact.repos[]` has no field `nam` | did you mean `name`?"),
-            ("artifact[\"confidense\"]", "rule/unknown-field @ t.rhai:artifact[\"confidense\"]: `artifact` has no field `confidense` | did you mean `confidence`?"),
+            (
+                "artifact.confidense",
+                "rule/unknown-field @ t.rhai:confidense: `artifact` has no field `confidense` | did you mean `confidence`?",
+            ),
+            (
+                "artifact.repos[0].nam",
+                "rule/unknown-field @ t.rhai:nam: `artifact.repos[]` has no field `nam` | did you mean `name`?",
+            ),
+            (
+                "artifact[\"confidense\"]",
+                "rule/unknown-field @ t.rhai:artifact[\"confidense\"]: `artifact` has no field `confidense` | did you mean `confidence`?",
+            ),
             ("lenn(artifact.list)", "script/unknown-function @ t.rhai:lenn: there is no function `lenn` | did you mean `len`?"),
-            ("artifact.list.filtr(|x| true)", "script/unknown-function @ t.rhai:filtr: there is no function `filtr` | did you mean `filter`?"),
+            (
+                "artifact.list.filtr(|x| true)",
+                "script/unknown-function @ t.rhai:filtr: there is no function `filtr` | did you mean `filter`?",
+            ),
             ("foo(1)", "script/unknown-function @ t.rhai:foo: there is no function `foo`"),
-            ("let confidence = 1; confidense", "script/unknown-variable @ t.rhai:confidense: `confidense` is not defined here | did you mean `confidence`?"),
-            ("artefact.n", "script/unknown-variable @ t.rhai:artefact: `artefact` is not defined here | did you mean `artifact`?"),
-            ("artifact.list.any(|x| x == yy)", "script/unknown-variable @ t.rhai:yy: `yy` is not defined here | known here: `artifact`"),
-            ("global::LIMIT", "script/unknown-constant @ t.rhai:LIMIT: there is no constant `LIMIT` in this file | constants are defined by `const` outside of functions"),
-            ("l::g()", "script/unknown-module @ t.rhai:l: no module `l` is imported | write `import \"path/of/it\" as l;` at the head of the file"),
+            (
+                "let confidence = 1; confidense",
+                "script/unknown-variable @ t.rhai:confidense: `confidense` is not defined here | did you mean `confidence`?",
+            ),
+            (
+                "artefact.n",
+                "script/unknown-variable @ t.rhai:artefact: `artefact` is not defined here | did you mean `artifact`?",
+            ),
+            (
+                "artifact.list.any(|x| x == yy)",
+                "script/unknown-variable @ t.rhai:yy: `yy` is not defined here | known here: `artifact`",
+            ),
+            (
+                "global::LIMIT",
+                "script/unknown-constant @ t.rhai:LIMIT: there is no constant `LIMIT` in this file | constants are defined by `const` outside of functions",
+            ),
+            (
+                "l::g()",
+                "script/unknown-module @ t.rhai:l: no module `l` is imported | write `import \"path/of/it\" as l;` at the head of the file",
+            ),
         ] {
             assert_eq!(failure(body), said, "{body}");
         }
@@ -525,28 +597,73 @@ mod tests {
     #[test]
     fn errors_say_what_is_wrong_and_what_to_do() {
         for (body, said) in [
-            ("\"0.9\" >= 0.5", "rule/compare-types @ t.rhai:\"0.9\" >= 0.5: cannot compare a string (`\"0.9\"`) with a number (`0.5`) by `>=` | make the string a number first: `parse_float(x)`, or compare with a string"),
-            ("artifact.nothing > 1", "rule/compare-types @ t.rhai:artifact.nothing > 1: cannot compare nothing (`()`) with a number (`1`) by `>` | test for `()` first: `x != () && x > 1`, or give a default: `(x ?? 0) > 1`"),
-            ("artifact.list.filter(|x| x > 1)", "rule/compare-types @ t.rhai:x > 1, t.rhai:filter: cannot compare a string (`\"x\"`) with a number (`1`) by `>` | make the string a number first: `parse_float(x)`, or compare with a string"),
-            ("artifact.nothing.foo", "rule/unknown-field @ t.rhai:foo: cannot read `foo` of nothing (`()`) | test it first, `x != ()`, or read it with `?.`"),
-            ("artifact.repos.name", "rule/unknown-field @ t.rhai:name: a list has no field `name` | a list has items: `[0]`, `for`, `.map(|item| ..)`"),
+            (
+                "\"0.9\" >= 0.5",
+                "rule/compare-types @ t.rhai:\"0.9\" >= 0.5: cannot compare a string (`\"0.9\"`) with a number (`0.5`) by `>=` | make the string a number first: `parse_float(x)`, or compare with a string",
+            ),
+            (
+                "artifact.nothing > 1",
+                "rule/compare-types @ t.rhai:artifact.nothing > 1: cannot compare nothing (`()`) with a number (`1`) by `>` | test for `()` first: `x != () && x > 1`, or give a default: `(x ?? 0) > 1`",
+            ),
+            (
+                "artifact.list.filter(|x| x > 1)",
+                "rule/compare-types @ t.rhai:x > 1, t.rhai:filter: cannot compare a string (`\"x\"`) with a number (`1`) by `>` | make the string a number first: `parse_float(x)`, or compare with a string",
+            ),
+            (
+                "artifact.nothing.foo",
+                "rule/unknown-field @ t.rhai:foo: cannot read `foo` of nothing (`()`) | test it first, `x != ()`, or read it with `?.`",
+            ),
+            (
+                "artifact.repos.name",
+                "rule/unknown-field @ t.rhai:name: a list has no field `name` | a list has items: `[0]`, `for`, `.map(|item| ..)`",
+            ),
             ("artifact.label.len.foo", "rule/unknown-field @ t.rhai:foo: a whole number has no field `foo`"),
-            ("artifact.list.push(1)", "rule/read-only @ t.rhai:push: `push` would change `artifact.list`, which is read-only | change a copy: `let copy = artifact.list.to_array()`"),
-            ("artifact.confidence = 1.0", "rule/read-only @ t.rhai:confidence: `artifact` is read-only | a script answers with what it returns; to change data, change a copy: `.to_map()`, `.to_array()`"),
-            ("artifact.list[9]", "script/index @ t.rhai:list[9]: `artifact.list` has 2 items: it has no item [9] | test `.len()` first, or use `.get(i)`, `.first()` or `.last()`, which answer `()` where there is nothing"),
+            (
+                "artifact.list.push(1)",
+                "rule/read-only @ t.rhai:push: `push` would change `artifact.list`, which is read-only | change a copy: `let copy = artifact.list.to_array()`",
+            ),
+            (
+                "artifact.confidence = 1.0",
+                "rule/read-only @ t.rhai:confidence: `artifact` is read-only | a script answers with what it returns; to change data, change a copy: `.to_map()`, `.to_array()`",
+            ),
+            (
+                "artifact.list[9]",
+                "script/index @ t.rhai:list[9]: `artifact.list` has 2 items: it has no item [9] | test `.len()` first, or use `.get(i)`, `.first()` or `.last()`, which answer `()` where there is nothing",
+            ),
             ("[1][3]", "script/index @ t.rhai:3: this list has one item: it has no item [3] | test `.len()` first"),
-            ("let m = #{a: 1}; m.b", "script/unknown-key @ t.rhai:b: this map has no key `b` | test it first, `\"key\" in map`, or set it before"),
-            ("artifact.n && true", "script/type @ t.rhai:artifact.n: expected a bool, got a whole number | conditions, `!`, `&&` and `||` need `true` or `false`: compare with something"),
+            (
+                "let m = #{a: 1}; m.b",
+                "script/unknown-key @ t.rhai:b: this map has no key `b` | test it first, `\"key\" in map`, or set it before",
+            ),
+            (
+                "artifact.n && true",
+                "script/type @ t.rhai:artifact.n: expected a bool, got a whole number | conditions, `!`, `&&` and `||` need `true` or `false`: compare with something",
+            ),
             ("1 / 0", "script/arithmetic @ t.rhai:1 / 0: division by zero: 1 / 0"),
-            ("artifact.label - 1", "script/unknown-function @ t.rhai:artifact.label - 1: `-` cannot be used with a string, a whole number"),
-            ("artifact.list.filter(\"x\")", "script/unknown-function @ t.rhai:filter: `filter` cannot be called with a list, a string"),
-            ("artifact.list.filter(|x, y, z| true)", "script/arity @ t.rhai:filter: this closure is called with 2 arguments, which it does not take"),
+            (
+                "artifact.label - 1",
+                "script/unknown-function @ t.rhai:artifact.label - 1: `-` cannot be used with a string, a whole number",
+            ),
+            (
+                "artifact.list.filter(\"x\")",
+                "script/unknown-function @ t.rhai:filter: `filter` cannot be called with a list, a string",
+            ),
+            (
+                "artifact.list.filter(|x, y, z| true)",
+                "script/arity @ t.rhai:filter: this closure is called with 2 arguments, which it does not take",
+            ),
             ("f(1, 2)", "script/unknown-function @ t.rhai:f: `f` takes 1 parameter, not 2"),
             ("throw \"boom\"", "script/throw @ t.rhai:throw: the script gave up: boom"),
             ("throw #{a: 1}", "script/throw @ t.rhai:throw: the script gave up: {\"a\":1}"),
             ("let é = 1; é", "script/syntax @ t.rhai:é: unexpected 'é'"),
-            ("artifact.label == \"é\" && artifact.confidense > 1", "rule/unknown-field @ t.rhai:confidense: `artifact` has no field `confidense` | did you mean `confidence`?"),
-            ("artifact.default", "script/reserved @ t.rhai:default: `default` is reserved in Rhai | a field of that name is read as `x[\"default\"]`; a variable needs another name"),
+            (
+                "artifact.label == \"é\" && artifact.confidense > 1",
+                "rule/unknown-field @ t.rhai:confidense: `artifact` has no field `confidense` | did you mean `confidence`?",
+            ),
+            (
+                "artifact.default",
+                "script/reserved @ t.rhai:default: `default` is reserved in Rhai | a field of that name is read as `x[\"default\"]`; a variable needs another name",
+            ),
         ] {
             assert_eq!(failure(body), said, "{body}");
         }
@@ -554,7 +671,10 @@ mod tests {
 
     #[test]
     fn a_caught_error_can_be_looked_at_and_thrown_again() {
-        assert_eq!(eval("try { artifact.foo } catch (e) { return e.to_string(); }").expect("caught"), json!("`artifact` has no field `foo`"));
+        assert_eq!(
+            eval("try { artifact.foo } catch (e) { return e.to_string(); }").expect("caught"),
+            json!("`artifact` has no field `foo`")
+        );
         assert!(failure("try { artifact.foo } catch (e) { throw e; }").starts_with("rule/unknown-field @ t.rhai:throw:"));
     }
 }

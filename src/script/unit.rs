@@ -15,7 +15,11 @@ pub(crate) struct Text {
 enum Origin {
     File(Source),
     /// The condition as it is compiled: `before`, the mapped text, and an end.
-    Condition { mapped: Mapped, compiled: String, before: usize },
+    Condition {
+        mapped: Mapped,
+        compiled: String,
+        before: usize,
+    },
 }
 
 impl Text {

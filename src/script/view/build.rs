@@ -54,9 +54,7 @@ fn list(items: &[Value], kind: &Kind, path: Arc<Path>) -> List {
             _ => None,
         };
         views.push(match item {
-            Value::Object(fields) => {
-                View(Node::Object(shared_object(fields, kind, item_path.clone(), before.as_ref())))
-            }
+            Value::Object(fields) => View(Node::Object(shared_object(fields, kind, item_path.clone(), before.as_ref()))),
             Value::Null if *kind != Kind::Any => View::zero(kind, || Path::item(&path)),
             item => build(item, kind, || Path::item(&path), None),
         });

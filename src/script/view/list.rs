@@ -30,7 +30,11 @@ impl List {
 
     /// The item at an index; a negative one counts from the end.
     pub(super) fn at(&self, index: i64) -> Option<&View> {
-        let at = if index < 0 { self.items().len().checked_sub(usize::try_from(index.unsigned_abs()).ok()?)? } else { usize::try_from(index).ok()? };
+        let at = if index < 0 {
+            self.items().len().checked_sub(usize::try_from(index.unsigned_abs()).ok()?)?
+        } else {
+            usize::try_from(index).ok()?
+        };
         self.items().get(at)
     }
 

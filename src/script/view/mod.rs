@@ -4,6 +4,8 @@ mod build;
 mod list;
 mod object;
 mod path;
+#[cfg(test)]
+mod reading;
 mod register;
 mod zero;
 
@@ -225,7 +227,9 @@ mod tests {
 
     #[test]
     fn declared_fields_read_as_zero_when_absent_or_null() {
-        for value in [json!({}), json!({"confidence": null, "label": null, "hits": null, "nested": null, "flag": null}), json!(null)] {
+        for value in
+            [json!({}), json!({"confidence": null, "label": null, "hits": null, "nested": null, "flag": null}), json!(null)]
+        {
             let view = View::of(&value, &shape(), "artifact");
             assert_eq!(view.get("confidence"), Some(View::from(0.0)));
             assert!(matches!(view.get("confidence").map(|v| v.0), Some(Node::Float(_))), "a number reads as a float");

@@ -48,8 +48,8 @@ impl Object {
         if !entries.is_sorted_by(|a, b| a.key.as_str() < b.key.as_str()) {
             entries.sort_by(|a, b| a.key.as_str().cmp(b.key.as_str()));
         }
-        let index = (entries.len() > INDEXED)
-            .then(|| entries.iter().enumerate().map(|(at, entry)| (entry.key.clone(), at)).collect());
+        let index =
+            (entries.len() > INDEXED).then(|| entries.iter().enumerate().map(|(at, entry)| (entry.key.clone(), at)).collect());
         Self(Arc::new(Inner { entries, index, path, absent }))
     }
 

@@ -132,7 +132,8 @@ fn for_each(engine: &mut Engine) {
     engine.register_raw_fn("for_each", types, move |context: NativeCallContext, args: &mut [&mut Dynamic]| -> Outcome {
         let [array, closure] = args else { return Ok(Dynamic::UNIT) };
         let Some(closure) = closure.read_lock::<FnPtr>().map(|closure| closure.clone()) else { return Ok(Dynamic::UNIT) };
-        let definition = context.iter_namespaces().flat_map(rhai::Module::iter_script_fn_info).find(|info| info.2 == closure.fn_name());
+        let definition =
+            context.iter_namespaces().flat_map(rhai::Module::iter_script_fn_info).find(|info| info.2 == closure.fn_name());
         if definition.is_some_and(|info| info.3 > closure.curry().len()) {
             let mut copy = array.flatten_clone();
             let _results = context.call_native_fn_raw("map", false, &mut [&mut copy, &mut Dynamic::from(closure)])?;
