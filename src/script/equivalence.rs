@@ -10,7 +10,7 @@ use serde_json::Value;
 fn number() -> BoxedStrategy<String> {
     let leaf = prop_oneof![
         (-4_i64..10).prop_map(|n| format!("({n})")),
-        (0_i64..8).prop_map(|n| format!("{}.5", n)),
+        (0_i64..8).prop_map(|n| format!("{n}.5")),
         prop_oneof![Just("a.n"), Just("a.x"), Just("v"), Just("w"), Just("a.list.len()"), Just("global::K")]
             .prop_map(str::to_owned),
     ];

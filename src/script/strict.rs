@@ -84,7 +84,7 @@ pub(crate) fn register(engine: &mut Engine) {
 }
 
 fn eval_compare(context: &mut EvalContext, inputs: &[Expression], state: &Dynamic) -> Result<Dynamic, Box<EvalAltResult>> {
-    let [left, right] = inputs else { return Err(misplaced()) };
+    let [left, right] = inputs else { return misplaced().fail() };
     let state = state.as_int().map_err(|_| misplaced())?;
     let op = Op::from_code(state & 0xff).ok_or_else(misplaced)?;
     let left = context.eval_expression_tree(left)?.flatten();
@@ -105,17 +105,16 @@ fn eval_constant(context: &mut EvalContext, _: &[Expression], state: &Dynamic) -
         let constants = constants.read().ok()?;
         constants.get(name.as_str()).cloned()
     });
-    found.map(Dynamic::into_read_only).ok_or_else(|| {
-        let message = format!("there is no constant `{name}` in this file");
-        let fault = Fault::new("script/unknown-constant", message).help("constants are defined by `const` outside of functions");
-        let mut error = fault::raise(fault);
-        error.set_position(*position);
-        error
-    })
+    match found {
+        Some(value) => Ok(value.into_read_only()),
+        None => Fault::new("script/unknown-constant", format!("there is no constant `{name}` in this file"))
+            .help("constants are defined by `const` outside of functions")
+            .fail_at(*position),
+    }
 }
 
 fn eval_closure(context: &mut EvalContext, inputs: &[Expression], _: &Dynamic) -> Result<Dynamic, Box<EvalAltResult>> {
-    let [made] = inputs else { return Err(misplaced()) };
+    let [made] = inputs else { return misplaced().fail() };
     let closure = context.eval_expression_tree(made)?;
     guard::captured(&closure);
     Ok(closure)
@@ -129,7 +128,7 @@ fn eval_body(context: &mut EvalContext, _: &[Expression], state: &Dynamic) -> Re
 }
 
 fn eval_shallow(context: &mut EvalContext, inputs: &[Expression], _: &Dynamic) -> Result<Dynamic, Box<EvalAltResult>> {
-    let [value] = inputs else { return Err(misplaced()) };
+    let [value] = inputs else { return misplaced().fail() };
     let position = value.position();
     let value = context.eval_expression_tree(value)?;
     check_depth(&value, position)?;
@@ -139,9 +138,7 @@ fn eval_shallow(context: &mut EvalContext, inputs: &[Expression], _: &Dynamic) -
 fn check_depth(value: &Dynamic, position: Position) -> Result<(), Box<EvalAltResult>> {
     if (value.is_array() || value.is_map() || value.is_shared()) && is_deeper(value, DEEPEST) {
         let fault = Fault::new(fault::LIMIT, format!("lists and maps are nested more than {DEEPEST} deep"));
-        let mut error = fault::raise(fault.help("does something wrap itself in a loop?"));
-        error.set_position(position);
-        return Err(error);
+        return fault.help("does something wrap itself in a loop?").fail_at(position);
     }
     Ok(())
 }
@@ -157,6 +154,6 @@ fn is_deeper(value: &Dynamic, levels: usize) -> bool {
 }
 
 #[cold]
-fn misplaced() -> Box<EvalAltResult> {
-    fault::raise(Fault::new("script/internal", "a node of the host is out of place"))
+pub(crate) fn misplaced() -> Fault {
+    Fault::new("script/internal", "a node of the host is out of place")
 }

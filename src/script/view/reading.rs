@@ -70,7 +70,7 @@ fn objects_and_lists_read_as_scripts_expect() {
         ("artifact.list + [\"q\"]", json!(["x", "y", "q"])),
         ("[\"q\"] + artifact.list", json!(["q", "x", "y"])),
         ("artifact.list + artifact.list", json!(["x", "y", "x", "y"])),
-        ("let a = [1]; a += artifact.list; a", json!([1, "x", "y"])),
+        ("let a = [1]; a.append(artifact.list); a", json!([1, "x", "y"])),
         ("let l = artifact.list; l += [\"z\"]; l", json!(["x", "y", "z"])),
         ("artifact.list == [\"x\", \"y\"]", json!(true)),
         ("[\"x\", \"y\"] == artifact.list", json!(true)),
