@@ -50,8 +50,6 @@ mod attacks;
 #[cfg(test)]
 mod equivalence;
 #[cfg(test)]
-mod measure;
-#[cfg(test)]
 mod testing;
 
 pub use call::Function;
