@@ -68,8 +68,8 @@ impl Project {
         });
         let data = data::read(&sources.data, &mut found);
         let parsed = pipeline::parse(&sources.pipeline);
-        let conditions = parsed.as_ref().map(|pipeline| conditions(pipeline)).unwrap_or_default();
-        let fields = parsed.as_ref().map(|pipeline| fields(pipeline)).unwrap_or_default();
+        let conditions = parsed.as_ref().map(conditions).unwrap_or_default();
+        let fields = parsed.as_ref().map(fields).unwrap_or_default();
         let inputs = Inputs { scripts: sources.scripts.clone(), conditions, fields, limits: settings.limits.clone() };
         let library = Library::link(inputs, None);
         let (pipeline, library) = match (parsed, library) {

@@ -8,22 +8,22 @@ use serde_json::json;
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
-const SCRIPT: &str = r#"
+const SCRIPT: &str = r"
 fn numbers(artifact, state, vars) {
     artifact.nine < artifact.ten && artifact.ten > 9.5 && artifact.nine == 9.0 && !(0.1 + 0.2 == 0.3) && artifact.half >= vars.half
 }
 fn mixed(artifact, state, vars) { artifact.word >= artifact.half }
 fn unknown(artifact, state, vars) { artifact.nothing >= 0 }
-"#;
+";
 
 /// Runs the test, once a process.
 pub fn self_test() -> Result<(), Box<Diagnostic>> {
     static RESULT: OnceLock<Result<(), String>> = OnceLock::new();
-    let failed = |what: &String| {
+    let failed = |what: &str| {
         let message = format!("the script engine fails its self-test: {what}");
         Box::new(Diagnostic::error("script/self-test", message).help("this build cannot be trusted with decisions"))
     };
-    RESULT.get_or_init(run).as_ref().map(|()| ()).map_err(failed)
+    RESULT.get_or_init(run).clone().map_err(|what| failed(&what))
 }
 
 fn run() -> Result<(), String> {
