@@ -99,7 +99,11 @@ pub(super) fn print(ui: Ui, report: &Report, result: &RunResult) {
         counts.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
         counts.iter().map(|(what, count)| format!("{what} {count}")).collect::<Vec<_>>().join(", ")
     };
-    let mut line = format!("{} cases, {} causes", totals.cases, report.causes.len());
+    let plural = |count: usize, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
+    let mut line = plural(totals.cases, "case");
+    if !report.causes.is_empty() {
+        line.push_str(&format!(", {}", plural(report.causes.len(), "cause")));
+    }
     if totals.error > 0 {
         line.push_str(&format!(", {} failed", totals.error));
     }

@@ -5,7 +5,7 @@ use crate::diag::{Diagnostic, Diagnostics, Span, did_you_mean};
 use crate::model::{Kind, Shape};
 use crate::pipeline::{self, Node, Pipeline, Spanned, When};
 use crate::prompt::{Template, Templates};
-use crate::script::{Condition, Function, Inputs, Library, Limits, Reference, View, check};
+use crate::script::{Condition, Function, Inputs, Library, Limits, Reference, View, check, self_test};
 use crate::walk::{Content, NEEDS, Need, Plan, PlanNode, Rule};
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
@@ -60,6 +60,7 @@ pub struct Project {
 impl Project {
     /// Links texts into a project, or says everything that is wrong with them.
     pub fn link(sources: Sources, settings: Settings) -> Result<Self, Diagnostics> {
+        self_test().map_err(|diagnostic| Diagnostics::from(*diagnostic))?;
         let mut found = Diagnostics::new();
         let templates = Templates::compile(sources.templates.iter().cloned()).unwrap_or_else(|diagnostics| {
             found.extend(diagnostics);

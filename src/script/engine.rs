@@ -80,16 +80,16 @@ fn allow_match(engine: &mut Engine) {
 
 /// The parser refuses the words; the functions behind them are put out of reach of `Fn("sleep").call(1)` too.
 fn forbid(engine: &mut Engine) {
-    fn refuse(name: &str) -> Box<EvalAltResult> {
+    fn refuse(name: &str) -> Result<(), Box<EvalAltResult>> {
         let help = FORBIDDEN.iter().find(|(word, _)| *word == name).map(|(_, why)| (*why).to_owned());
-        fault::raise(fault::Fault::new(fault::FORBIDDEN, format!("`{name}` is not available to scripts")).maybe_help(help))
+        fault::Fault::new(fault::FORBIDDEN, format!("`{name}` is not available to scripts")).maybe_help(help).fail()
     }
     for (word, _) in FORBIDDEN {
         engine.disable_symbol(*word);
     }
-    engine.register_fn("sleep", |_: i64| -> Result<(), Box<EvalAltResult>> { Err(refuse("sleep")) });
-    engine.register_fn("sleep", |_: f64| -> Result<(), Box<EvalAltResult>> { Err(refuse("sleep")) });
-    engine.register_fn("timestamp", || -> Result<(), Box<EvalAltResult>> { Err(refuse("timestamp")) });
-    engine.register_fn("exit", || -> Result<(), Box<EvalAltResult>> { Err(refuse("exit")) });
-    engine.register_fn("exit", |_: Dynamic| -> Result<(), Box<EvalAltResult>> { Err(refuse("exit")) });
+    engine.register_fn("sleep", |_: i64| refuse("sleep"));
+    engine.register_fn("sleep", |_: f64| refuse("sleep"));
+    engine.register_fn("timestamp", || refuse("timestamp"));
+    engine.register_fn("exit", || refuse("exit"));
+    engine.register_fn("exit", |_: Dynamic| refuse("exit"));
 }

@@ -108,9 +108,7 @@ pub(crate) fn tick() -> Option<Dynamic> {
                 if stack_address() < budget.floor.get() {
                     budget.over.set(Some(Over::Stack));
                 }
-                if budget.over.get().is_none() {
-                    return None;
-                }
+                budget.over.get()?;
             }
         }
         Some(Dynamic::UNIT)

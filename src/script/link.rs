@@ -2,7 +2,7 @@
 
 use super::call::{Callee, Environment};
 use super::condition::{self, Condition};
-use super::fault::{self, Fault};
+use super::fault;
 use super::library::{File, Inputs, Linked, Public};
 use super::limits::Limits;
 use super::resolver::{Modules, script_of};
@@ -10,7 +10,7 @@ use super::rewrite::{Rewritten, node, rewrite};
 use super::strict::Strict;
 use super::trace::Tracer;
 use super::unit::{Text, Unit};
-use super::{engine, guard, syntax};
+use super::{engine, guard, strict, syntax};
 use crate::diag::{Diagnostic, Diagnostics, Mapped, Source, Span, did_you_mean};
 use crate::model::Hash;
 use rhai::{AST, ASTNode, Dynamic, Engine, Expr, FnAccess, Module, Position, Scope, Shared, Stmt};
@@ -123,13 +123,11 @@ fn parse_file(engine: &Engine, limits: &Limits, source: &Source, problems: &mut 
 /// Parses; a panic of the parser is a diagnostic too.
 fn parse(engine: &Engine, text: &Text) -> Result<AST, Diagnostic> {
     let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| engine.compile(text.script())));
-    match outcome {
-        Ok(outcome) => outcome.map_err(|error| syntax::explain(text, &error)),
-        Err(_) => {
-            let (source, span) = text.locate(Span::default());
-            Err(Diagnostic::error("script/internal", "the parser failed on this text").label(&source, span, ""))
-        }
-    }
+    let Ok(parsed) = outcome else {
+        let (source, span) = text.locate(Span::default());
+        return Err(Diagnostic::error("script/internal", "the parser failed on this text").label(&source, span, ""));
+    };
+    parsed.map_err(|error| syntax::explain(text, &error))
 }
 
 fn finish(unit: Unit, source: Source, imports: Vec<Import>) -> Parsed {
@@ -390,7 +388,7 @@ fn with_probe(ast: &AST, seen: &Seen) -> AST {
 pub(crate) fn register(engine: &mut Engine) {
     let registered = engine.register_custom_syntax_handler(PROBE, false, |context, _, state| {
         let seen = state.read_lock::<Seen>().map(|seen| seen.clone());
-        let seen = seen.ok_or_else(|| fault::raise(Fault::new("script/internal", "a node of the host is out of place")))?;
+        let seen = seen.ok_or_else(strict::misplaced)?;
         let global = context.global_runtime_state();
         let mut snapshot = seen.0.lock().unwrap_or_else(PoisonError::into_inner);
         snapshot.imports = global.scan_imports_raw().map(|(name, module)| (name.clone(), module.clone())).collect();

@@ -36,6 +36,7 @@ mod resolver;
 mod responder;
 pub mod rewrite;
 mod rule;
+mod self_test;
 mod sort;
 mod strict;
 mod syntax;
@@ -49,8 +50,6 @@ mod attacks;
 #[cfg(test)]
 mod equivalence;
 #[cfg(test)]
-mod measure;
-#[cfg(test)]
 mod testing;
 
 pub use call::Function;
@@ -61,5 +60,6 @@ pub use library::{File, Inputs, Library, Public};
 pub use limits::Limits;
 pub use reference::Reference;
 pub use rule::Verdict;
+pub use self_test::self_test;
 pub use unit::Unit;
 pub use view::View;

@@ -4,6 +4,8 @@ mod build;
 mod list;
 mod object;
 mod path;
+#[cfg(test)]
+mod reading;
 mod record;
 mod register;
 mod zero;
