@@ -1,6 +1,6 @@
 //! The edges of the RCA pipeline: a table of decisions, and the published vectors where they are at hand.
 
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::print_stderr)]
 
 mod common;
 
@@ -29,7 +29,7 @@ fn route(plan: &Plan, node: &str, artifact: &Value, state: &Value) -> (String, M
     let visit = |entry: &Value| Visit {
         node: entry["node"].as_str().unwrap().into(),
         edge: entry["edge"].as_str().unwrap_or_default().into(),
-        because: Default::default(),
+        because: "".into(),
         at: Timestamp::from_millis(0),
     };
     let history = state["history"].as_array().into_iter().flatten().map(visit).collect();
