@@ -4,6 +4,7 @@ use super::call::{Callee, Function};
 use super::condition::Condition;
 use super::limits::Limits;
 use super::link;
+use super::parse::Parsed;
 use super::reference::Reference;
 use super::syntax::parameters;
 use super::unit::Unit;
@@ -39,7 +40,7 @@ pub(crate) struct Linked {
 
 /// A script of a library.
 pub struct File {
-    pub(crate) parsed: Arc<link::Parsed>,
+    pub(crate) parsed: Arc<Parsed>,
     pub(crate) module: Shared<Module>,
     pub(crate) callees: Vec<Arc<Callee>>,
     pub(crate) deep: Hash,
