@@ -10,7 +10,7 @@
 //! | `limits`, `guard`, `engine` | what a script may use, how that is enforced, and the one place where engines are made |
 //! | `tokens`, `unit` | a parsed text: positions to spans, and spans to the file they came from |
 //! | `rewrite`, `shell`, `strict`, `compare` | the nodes put in place of comparisons after parsing, and what comparing means |
-//! | `capture`, `sort` | where the stock behaviour of closures and of sorting would not do |
+//! | `capture`, `sort`, `text` | where the stock behaviour of closures, of sorting and of making texts would not do |
 //! | `fault`, `syntax`, `trace`, `explain`, `words` | errors, from inside an evaluation, from the parser, and through call frames |
 //! | `condition`, `parse`, `imports`, `environment`, `link`, `resolver`, `library` | texts to a linked library |
 //! | `call`, `rule`, `responder`, `effects`, `json` | calling a function and reading what it returned |
@@ -43,6 +43,7 @@ mod shell;
 mod sort;
 mod strict;
 mod syntax;
+mod text;
 pub mod tokens;
 mod trace;
 mod unit;
@@ -53,6 +54,8 @@ mod words;
 mod attacks;
 #[cfg(test)]
 mod equivalence;
+#[cfg(test)]
+mod escapes;
 #[cfg(test)]
 mod testing;
 
