@@ -5,7 +5,7 @@
 //! What is put in the place of a value is up to a [`Nodes`]: comparisons only in production, more for explanations.
 
 use super::capture;
-use super::compare::Op;
+pub use super::compare::Op;
 use super::shell::shell;
 pub use super::shell::statements_of;
 use rhai::{
