@@ -115,9 +115,7 @@ impl Library {
         let Some(file) = self.0.files.get(&reference.file) else {
             let known = self.0.files.keys().map(String::as_str);
             let message = format!("there is no script `{}`", reference.file);
-            return Err(Box::new(
-                Diagnostic::error("script/unknown-file", message).maybe_help(did_you_mean(&reference.file, known)),
-            ));
+            return Err(Diagnostic::error("script/unknown-file", message).maybe_help(did_you_mean(&reference.file, known)));
         };
         let name = reference.function.as_str();
         let mut named = file.callees.iter().filter(|callee| callee.name == name);
