@@ -285,8 +285,8 @@ impl Linker<'_> {
 
     /// The function that a reference in the pipeline means; what is wrong with it is labelled in the pipeline.
     fn function(&self, reference: &Spanned<String>, arity: usize, found: &mut Diagnostics) -> Option<Function> {
-        let function = Reference::parse(reference).map_err(Box::new).and_then(|parsed| self.library.function(&parsed, arity));
-        function.map_err(|diagnostic| found.push(label_first(*diagnostic, self.pipeline, reference.span))).ok()
+        let function = Reference::parse(reference).and_then(|parsed| self.library.function(&parsed, arity));
+        function.map_err(|diagnostic| found.push(label_first(diagnostic, self.pipeline, reference.span))).ok()
     }
 }
 

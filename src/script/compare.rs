@@ -2,6 +2,7 @@
 //! by `==`; everything else is refused instead of being `false` (`decisions.md` 56).
 
 use super::fault::{self, Fault};
+use super::guard;
 use super::view::{List, Object, View};
 use rhai::{Dynamic, EvalAltResult, FnPtr};
 use std::cmp::Ordering;
@@ -155,6 +156,10 @@ fn equal_at(left: &Dynamic, right: &Dynamic, depth: usize) -> Result<bool, Box<E
     if let Some(order) = order(left, right) {
         return Ok(order == Some(Ordering::Equal));
     }
+    // Comparing large values is one operation for Rhai; here each part of them counts.
+    if let Some(over) = guard::tick() {
+        return Err(Box::new(EvalAltResult::ErrorTerminated(over, rhai::Position::NONE)));
+    }
     if left.is_unit() || right.is_unit() {
         return Ok(left.is_unit() && right.is_unit());
     }
@@ -229,11 +234,6 @@ pub(crate) fn kind_of(value: &Dynamic) -> &'static str {
         v if v.is::<Fault>() => "an error",
         _ => "a value of another kind",
     }
-}
-
-/// A value as text: texts as they are, everything else as it is written.
-pub(crate) fn show_plain(value: &Dynamic) -> String {
-    if value.is_string() { value.to_string() } else { show(value) }
 }
 
 /// A value as it would be written, cut to what a message can bear.

@@ -1,7 +1,7 @@
 //! The one place where engines are made, with every limit on and nothing in reach that a pure function must not have.
 
 use super::limits::Limits;
-use super::{capture, fault, guard, link, rewrite, sort, strict, view};
+use super::{capture, environment, fault, guard, shell, sort, strict, text, view};
 use rhai::packages::{Package, StandardPackage};
 use rhai::{Dynamic, Engine, EvalAltResult, LexError, Module, OptimizationLevel, Shared, Token};
 use std::sync::LazyLock;
@@ -43,9 +43,10 @@ pub fn build<'a>(limits: &Limits, fields: impl IntoIterator<Item = &'a str>, ext
         engine.register_fn(name, |fault: &mut fault::Fault| fault.message.clone());
     }
     strict::register(&mut engine);
-    link::register(&mut engine);
+    environment::register(&mut engine);
     capture::register(&mut engine);
     sort::register(&mut engine);
+    text::register(&mut engine);
     extend(&mut engine);
     view::register_fields(&mut engine, fields);
     engine
@@ -70,7 +71,7 @@ fn allow_match(engine: &mut Engine) {
     #[expect(deprecated, reason = "not deprecated but volatile, as its documentation says; the version of rhai is pinned")]
     engine.on_parse_token(|token, _, _| match token {
         Token::Reserved(word) if word.as_str() == "match" => Token::Identifier(word),
-        Token::Identifier(word) if word.as_str() == rewrite::BODY => {
+        Token::Identifier(word) if word.as_str() == shell::BODY => {
             let why = format!("'{word}' is reserved");
             Token::LexError(Box::new(LexError::ImproperSymbol(word.to_string(), why)))
         }

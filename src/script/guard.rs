@@ -12,7 +12,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
 /// The clock is read once in so many operations.
-const STRIDE: u64 = 64;
+const STRIDE: u64 = 32;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Over {

@@ -1,6 +1,6 @@
 //! Responders: functions of parameters and vars that answer a node with an artifact.
 
-use super::call::{Function, Inputs};
+use super::call::{Function, Parameters};
 use super::rule::described;
 use super::view::View;
 use crate::diag::Diagnostic;
@@ -11,7 +11,7 @@ const CODE: &str = "responder/return";
 impl Function {
     /// Asks a responder for the artifact, which must be a map.
     pub fn respond(&self, params: &View, vars: &View) -> Result<Value, Box<Diagnostic>> {
-        let value = self.evaluate(&[params.clone(), vars.clone()], Inputs::ReadOnly)?;
+        let value = self.evaluate(&[params.clone(), vars.clone()], Parameters::ReadOnly)?;
         let artifact = self.data(&value, CODE)?;
         if artifact.is_object() {
             return Ok(artifact);

@@ -5,12 +5,13 @@
 //! What is put in the place of a value is up to a [`Nodes`]: comparisons only in production, more for explanations.
 
 use super::capture;
-use super::compare::Op;
+pub use super::compare::Op;
+use super::shell::shell;
+pub use super::shell::statements_of;
 use rhai::{
-    AST, ASTFlags, CustomExpr, Dynamic, Engine, Expr, FnCallExpr, ImmutableString, Module, Position, ScriptFuncDef, Shared, Stmt,
+    AST, ASTFlags, CustomExpr, Dynamic, Expr, FnCallExpr, ImmutableString, Module, Position, ScriptFuncDef, Shared, Stmt,
     StmtBlock,
 };
-use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -110,64 +111,6 @@ pub(crate) fn rewrite(ast: &AST, nodes: &mut impl Nodes) -> Rewritten {
         rewritten.set_source(source);
     }
     Rewritten { ast: rewritten, bodies }
-}
-
-/// The statements of a function. (The payload's type is not exported, but walking an AST of that one function shows them.)
-pub fn statements_of(definition: &Shared<ScriptFuncDef>) -> Vec<Stmt> {
-    let mut module = Module::new();
-    module.set_script_fn(definition.clone());
-    let mut statements = Vec::new();
-    AST::new([], module).walk(&mut |path| {
-        if let [rhai::ASTNode::Stmt(statement)] = path {
-            statements.push((*statement).clone());
-        }
-        true
-    });
-    statements
-}
-
-/// The keyword of a rewritten function's only statement. It has to be a word, because the parser has to read it; the engine for
-/// scripts refuses the word.
-pub(crate) const BODY: &str = "rewritten_body__";
-
-/// What that statement holds.
-#[derive(Clone)]
-pub(crate) struct Block(pub(crate) Arc<Expr>);
-
-thread_local! {
-    static SHELL: (Engine, RefCell<Option<Block>>) = (shell_engine(), RefCell::new(None));
-}
-
-/// A function with another body. A body can only be made by the parser, so it parses one that consists of a single node of
-/// ours, which holds the block.
-fn shell(definition: &ScriptFuncDef, block: Arc<Expr>) -> ScriptFuncDef {
-    let parsed = SHELL.with(|(engine, next)| {
-        *next.borrow_mut() = Some(Block(block));
-        engine.compile(format!("fn shell() {{ {BODY} }}"))
-    });
-    let mut made = definition.clone();
-    if let Some(shell) = parsed.ok().as_ref().and_then(|ast| ast.iter_fn_def().next()) {
-        made.body = shell.body.clone();
-    }
-    made
-}
-
-fn shell_engine() -> Engine {
-    let mut engine = Engine::new_raw();
-    engine.register_custom_syntax_with_state_raw(
-        BODY,
-        |_, _, state| {
-            SHELL.with(|(_, next)| {
-                if let Some(block) = next.borrow_mut().take() {
-                    *state = Dynamic::from(block);
-                }
-            });
-            Ok(None)
-        },
-        false,
-        |_, _, _| Ok(Dynamic::UNIT),
-    );
-    engine
 }
 
 struct Walk<'n, N: Nodes> {

@@ -1,6 +1,6 @@
 //! Rules: functions of artifact, state and vars that say whether an edge is taken.
 
-use super::call::{Function, Inputs};
+use super::call::{Function, Parameters};
 use super::compare::{kind_of, show};
 use super::view::View;
 use crate::diag::{Diagnostic, nearest};
@@ -36,7 +36,7 @@ impl Function {
     /// Asks a rule.
     pub fn decide(&self, artifact: &View, state: &View, vars: &View) -> Result<Verdict, Box<Diagnostic>> {
         let args = [artifact.clone(), state.clone(), vars.clone()];
-        let value = self.evaluate(&args, Inputs::ReadOnly)?;
+        let value = self.evaluate(&args, Parameters::ReadOnly)?;
         if value.is_unit() {
             return Ok(Verdict::No);
         }

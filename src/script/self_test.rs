@@ -36,9 +36,9 @@ fn run() -> Result<(), String> {
     let library = Library::link(inputs, None).map_err(|found| found.to_string())?;
     let artifact = View::of(&json!({"nine": 9, "ten": 10, "half": 0.5, "word": "0.9"}), &Kind::Any, "artifact");
     let vars = View::of(&json!({"half": 0.5}), &Kind::Any, "vars");
-    let decide = |name: &str| {
+    let decide = |name: &str| -> Result<Verdict, Box<Diagnostic>> {
         let reference = Reference { file: "self/test.rhai".into(), function: name.into() };
-        library.function(&reference, 3).and_then(|function| function.decide(&artifact, &vars, &vars))
+        library.function(&reference, 3)?.decide(&artifact, &vars, &vars)
     };
     match decide("numbers") {
         Ok(Verdict::Yes { .. }) => {}

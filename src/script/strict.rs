@@ -3,7 +3,8 @@
 use super::compare::{self, Op};
 use super::fault::{self, Fault};
 use super::guard;
-use super::rewrite::{BODY, Block, Nodes, node};
+use super::rewrite::{Nodes, node};
+use super::shell::{BODY, Block};
 use rhai::{Dynamic, Engine, EvalAltResult, EvalContext, Expr, Expression, ImmutableString, Position};
 
 // Keys that no script can type.

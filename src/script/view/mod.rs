@@ -98,6 +98,17 @@ impl View {
         }
     }
 
+    /// About how many bytes its JSON takes.
+    pub(crate) fn size(&self) -> usize {
+        const PART: usize = 16;
+        PART + match &self.0 {
+            Node::Text(text) => text.len(),
+            Node::List(list) => list.items().iter().map(Self::size).sum(),
+            Node::Object(object) => object.entries().map(|(key, view)| key.len() + view.size()).sum(),
+            _ => 0,
+        }
+    }
+
     /// True for nothing.
     pub fn is_null(&self) -> bool {
         matches!(self.0, Node::Null)
