@@ -110,10 +110,9 @@ fn spec(args: RunArgs, parallel: usize, durability: Durability) -> Result<RunSpe
             let message = "`--stub` answers every node, so `--via script` would not";
             return Err(SessionError::Asked(Box::new(Diagnostic::error("input/via", message).help("give one of the two"))));
         }
-        Some(ViaArg::Script) => Via::Script,
         Some(ViaArg::Stub) => Via::Stub,
         None if args.stub.is_some() => Via::Stub,
-        None => Via::Script,
+        Some(ViaArg::Script) | None => Via::Script,
     };
     Ok(RunSpec {
         pipeline: args.pipeline,

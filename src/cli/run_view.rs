@@ -6,6 +6,7 @@ use crate::report::{Report, confidence};
 use crate::session::{RunResult, Watch};
 use crate::ui::{Progress, Ui};
 use crate::walk::{Event, Status, What};
+use std::fmt::Write as _;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// Shows a run while it goes on: a progress bar, and with `-v` every turn.
@@ -44,11 +45,10 @@ impl Watch for Live {
 
     fn event(&self, event: &Event) {
         match (&event.what, self.verbose) {
-            (_, 0) => {}
             (What::Transition { from, to, edge, because, .. }, 1) => {
                 self.say(&format!("{} {}: {from} -> {to} by {edge}: {because}", event.case, event.path));
             }
-            (_, 1) => {}
+            (_, 0 | 1) => {}
             (_, _) => self.say(&serde_json::to_string(event).unwrap_or_default()),
         }
     }
@@ -99,12 +99,16 @@ pub(super) fn print(ui: Ui, report: &Report, result: &RunResult) {
         counts.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
         counts.iter().map(|(what, count)| format!("{what} {count}")).collect::<Vec<_>>().join(", ")
     };
-    let mut line = format!("{} cases, {} causes", totals.cases, report.causes.len());
+    let plural = |count: usize, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
+    let mut line = plural(totals.cases, "case");
+    if !report.causes.is_empty() {
+        let _ = write!(line, ", {}", plural(report.causes.len(), "cause"));
+    }
     if totals.error > 0 {
-        line.push_str(&format!(", {} failed", totals.error));
+        let _ = write!(line, ", {} failed", totals.error);
     }
     if !totals.by_defect_type.is_empty() {
-        line.push_str(&format!(": {}", by(&totals.by_defect_type)));
+        let _ = write!(line, ": {}", by(&totals.by_defect_type));
     }
     ui.out(&line);
     if let Some(path) = &result.report {

@@ -161,3 +161,30 @@ fn line(text: &str) -> String {
 fn quote(text: &str) -> String {
     text.lines().map(|text| format!("> {}", line(text))).collect::<Vec<_>>().join("\n")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::Finding;
+
+    #[test]
+    fn what_comes_from_outside_cannot_become_markup() {
+        assert_eq!(line("a | b\n# <b> `x` [l](u) _e_"), "a \\| b \\# \\<b\\> \\`x\\` \\[l\\](u) \\_e\\_");
+        assert_eq!(quote("one\n# two"), "> one\n> \\# two");
+    }
+
+    #[test]
+    fn a_cause_lists_only_what_there_is() {
+        let finding =
+            Finding { title: "It broke".into(), defect_type: "x1".into(), evidence: vec!["a*b".into()], ..Finding::default() };
+        let mut out = String::new();
+        list("Evidence", finding.evidence.iter().map(|item| line(item)), &mut out);
+        list("Missing", finding.gaps.iter().map(|item| line(item)), &mut out);
+        assert_eq!(out, "Evidence:\n\n- a\\*b\n\n");
+    }
+
+    #[test]
+    fn no_confidence_is_said_so() {
+        assert_eq!((confidence(None), confidence(Some(0.7))), ("n/a".into(), "0.70".to_owned()));
+    }
+}

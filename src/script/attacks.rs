@@ -1,8 +1,7 @@
 //! Attacks on the host, and the traps found while building it: each is tried here, and each must end in a diagnostic.
 
+use super::Limits;
 use super::testing::*;
-use super::{Limits, View};
-use crate::model::Kind;
 use serde_json::json;
 use std::time::{Duration, Instant};
 
@@ -100,7 +99,7 @@ fn what_grows_without_end_is_stopped() {
 
 #[test]
 fn a_call_has_so_many_variables() {
-    let body = (0..300).map(|at| format!("let v{at} = {at};")).collect::<String>();
+    let body = (0..300).map(|at| format!("let v{at} = {at};")).collect::<Vec<_>>().concat();
     let said = failure(&body);
     assert!(said.starts_with("script/limit @ t.rhai:") && said.contains("more than 128 variables"), "{said}");
 }
@@ -209,274 +208,36 @@ fn huge_sources_are_refused_or_work() {
     let text = format!("{}fn f() {{ 1 == \"a\" }}", "\n".repeat(70_000)); // more lines than a position can hold
     let said = line(&function(&text, 0).call(&[]).expect_err("kinds"));
     assert!(said.starts_with("rule/compare-types @ t.rhai:"), "{said}");
-    let many: String = (0..2000).map(|at| format!("fn f{at}() {{ {at} }}\n")).collect();
+    let many = (0..2000).map(|at| format!("fn f{at}() {{ {at} }}\n")).collect::<Vec<_>>().concat();
     assert!(line(&problem(&[("t.rhai", &many)])).contains("too many functions"));
 }
 
 #[test]
-fn what_a_pure_function_must_not_have_is_out_of_reach() {
-    for (body, what) in [
-        ("eval(\"1\")", "eval"),
-        ("print(1)", "print"),
-        ("debug(1)", "debug"),
-        ("sleep(1)", "sleep"),
-        ("timestamp()", "timestamp"),
-        ("exit(1)", "exit"),
-        ("let f = |x| x; f.curry(1)", "curry"),
-        ("let f = |x| x; curry(f, 1)", "curry"),
-        ("let print = 1; print", "print"),
-        ("artifact.list.eval()", "eval"),
-    ] {
-        let said = failure(body);
-        assert!(
-            said.starts_with(&format!("script/forbidden @ t.rhai:{what}: `{what}` is not available to scripts | ")),
-            "{body}: {said}"
-        );
-    }
+fn texts_that_would_be_huge_are_not_made() {
+    let long = "let s = \"a\"; for i in 0..19 { s += s; }";
     for body in [
-        "Fn(\"sleep\").call(1)",
-        "Fn(\"sleep\").call(1.5)",
-        "Fn(\"timestamp\").call()",
-        "Fn(\"exit\").call()",
-        "Fn(\"exit\").call(1)",
-        "call(Fn(\"sleep\"), 1)",
+        "s.replace(\"a\", s); s",
+        "s.replace('a', s); s",
+        "let a = []; a.pad(1000, s.sub_string(0, 2)); a.join(s)",
+        "let a = []; a.pad(9000, artifact); let t = `${s}`; `${a}${a}${a}`.len()",
+        "let a = []; a.pad(9000, artifact); a.to_json().len()",
+        "let a = []; a.pad(9000, artifact); #{ a: a }.to_string().len()",
     ] {
-        assert!(failure(body).starts_with("script/forbidden @ t.rhai:call: `"), "{body}: {}", failure(body));
+        let said = failure(&format!("{long} {body}"));
+        assert!(said.starts_with("script/limit @ t.rhai:"), "{body}: {said}");
     }
-    for body in [
-        "Fn(\"eval\").call(\"1\")",
-        "Fn(\"print\").call(1)",
-        "Fn(\"curry\").call(1)",
-        "call(Fn(\"eval\"), \"1\")",
-        "Fn(\"call\").call(1)",
-        "Fn(\"Fn\").call(\"f\")",
-    ] {
-        assert!(failure(body).starts_with("script/"), "{body}: {}", failure(body));
-    }
-    for body in
-        ["open(\"/etc/passwd\")", "read(\"x\")", "http_get(\"x\")", "env(\"HOME\")", "rand()", "now()", "import_file(\"x\")"]
-    {
-        assert!(failure(body).starts_with("script/unknown-function @ t.rhai:"), "{body}");
-    }
+    let big = json!({"text": "x".repeat(100_000)});
+    let copies = function("fn f(a) { let l = []; l.pad(9000, a); l }", 1);
+    let said = line(&copies.call_json(std::slice::from_ref(&big)).expect_err("too large"));
+    assert!(said.contains("is too large: more than 16 MiB"), "{said}");
 }
 
 #[test]
-fn the_hosts_own_words_cannot_be_written() {
-    assert!(failure("rewritten_body__").starts_with("script/syntax @ t.rhai:rewritten_body__:"));
-    for word in ["\u{2039}compare\u{203a}", "\u{2039}body\u{203a}"] {
-        assert!(failure(&format!("{word} 1 2")).starts_with("script/syntax @ t.rhai:"), "{word}");
-    }
-    // Naming one of the closures' functions gets nobody anywhere.
-    assert!(failure("let g = |x| x; Fn(\"anon$1234\").call(1)").starts_with("script/"));
-}
-
-#[test]
-fn inputs_cannot_be_written_in_any_way() {
-    for (body, label) in [
-        ("artifact = 5", "artifact"),
-        ("artifact += 5", "artifact"),
-        ("artifact.confidence = 1.0", "confidence"),
-        ("artifact.confidence += 1.0", "confidence"),
-        ("artifact.nested.a.b = 1", "b"),
-        ("artifact.nested.a = #{}", "a"),
-        ("artifact.list[0] = 1", "list[0]"),
-        ("artifact[\"zz\"] = 1", "artifact[\"zz\"]"),
-        ("artifact.repos[0].name = \"x\"", "name"),
-        ("artifact.list += [1]", "list"),
-        ("artifact.list.push(1)", "push"),
-        ("artifact.list.pop()", "pop"),
-        ("artifact.list.insert(0, 1)", "insert"),
-        ("artifact.list.clear()", "clear"),
-        ("artifact.list.sort()", "sort"),
-        ("artifact.list.reverse()", "reverse"),
-        ("artifact.list.retain(|x| false)", "retain"),
-        ("artifact.list.drain(|x| true)", "drain"),
-        ("artifact.remove(\"n\")", "remove"),
-        ("artifact.set(\"n\", 1)", "set"),
-        ("artifact.nested.mixin(#{a: 1})", "mixin"),
-        ("push(artifact.list, 1)", "push"),
-        ("let l = artifact.list; l.push(1)", "push"),
-        ("let l = artifact.list; l[0] = 1", "l[0]"),
-        ("let a = artifact; a.n = 1", "n"),
-        ("artifact.repos.for_each(|r| r.score = 1.0)", "score"),
-        ("artifact.repos.for_each(|| this.score = 1.0)", "score"),
-        ("for r in artifact.repos { r.score = 2.0; }", "score"),
-    ] {
-        let said = failure(body);
-        assert!(said.starts_with(&format!("rule/read-only @ t.rhai:{label}")), "{body}: {said}");
-    }
-    assert!(eval("take(artifact); artifact.match").is_ok(), "this takes a copy");
-}
-
-#[test]
-fn a_call_does_not_change_its_inputs() {
-    let view = View::of(&artifact(), &Kind::Any, "artifact");
-    for body in [
-        "let l = artifact.list; l += [1]; l",
-        "let c = artifact.to_map(); c.n = 9; c",
-        "let a = artifact.list.to_array(); a.push(1); a",
-        "let x = artifact.n; x += 1; x",
-    ] {
-        let f = function(&format!("fn f(artifact) {{ {body} }}"), 1);
-        assert!(f.call(std::slice::from_ref(&view)).is_ok(), "{body}");
-        assert_eq!(view.json(), artifact(), "{body}");
-    }
-}
-
-#[test]
-fn constants_cannot_be_written_and_do_not_panic() {
-    for (body, code) in [
-        ("const O = #{a: 1}; O.a = 2; O", "script/constant"),
-        ("const O = #{a: #{b: 1}}; O.a.b = 2; O", "script/constant"),
-        ("const O = [1]; O[0] = 2; O", "script/constant"),
-        ("const O = [1]; O.push(2); O", "script/constant"),
-        ("const O = [2, 1]; O.sort(|a, b| a - b); O", "script/constant"),
-        ("const O = 1; O += 1; O", "script/"),
-        ("const O = #{a: 1}; let f = || O.a = 2; f.call(); O", "script/"),
-    ] {
-        assert!(failure(body).starts_with(code), "{body}: {}", failure(body));
-    }
-    let file = "const O = #{a: 1}; const L = [1];\nfn f() { global::O.a = 2; global::O } fn g() { global::L.push(2); global::L } fn h() { global::O.a }";
-    match try_link(&[("t.rhai", file)]) {
-        Err(problems) => assert!(problems.iter().all(|problem| problem.code.starts_with("script/")), "{problems}"),
-        Ok(library) => {
-            for name in ["f", "g"] {
-                let _outcome = find(&library, &format!("t.rhai#{name}"), 0).call(&[]);
-            }
-            assert_eq!(find(&library, "t.rhai#h", 0).call_json(&[]).expect("fine"), json!(1));
-        }
-    }
-}
-
-#[test]
-fn many_threads_read_the_same_constants() {
-    let library = link(&[("t.rhai", "const LIMITS = #{a: [1, 2]};\nfn f(n) { global::LIMITS.a.len() + n }")]);
-    let f = find(&library, "t.rhai#f", 1);
-    std::thread::scope(|scope| {
-        for _ in 0..4 {
-            scope.spawn(|| {
-                for n in 0..500 {
-                    assert_eq!(f.call_json(&[json!(n)]).expect("fine"), json!(n + 2));
-                }
-            });
-        }
-    });
-}
-
-#[test]
-fn a_script_cannot_change_what_others_see() {
-    let library = link(&[
-        (
-            "evil.rhai",
-            "fn len(x) { 99 } fn filter(x, y) { [] } fn to_string(x) { \"evil\" } fn f(artifact) { len(artifact.list) }",
-        ),
-        (
-            "good.rhai",
-            "import \"evil\" as e;\nfn f(artifact) { [artifact.list.len(), len(artifact.list), artifact.list.filter(|x| true).len(), `${artifact.n}`] }",
-        ),
-    ]);
-    assert_eq!(find(&library, "good.rhai#f", 1).call_json(&[artifact()]).expect("fine"), json!([2, 2, 2, "3"]));
-    assert_eq!(find(&library, "evil.rhai#f", 1).call_json(&[artifact()]).expect("fine"), json!(99), "in its own file it may");
-}
-
-#[test]
-fn functions_by_name_reach_only_what_the_file_has() {
-    let library = link(&[
-        ("lib.rhai", "private fn secret() { 1 } fn open() { secret() }"),
-        (
-            "t.rhai",
-            "import \"lib\" as l;\nfn f() { Fn(\"secret\").call() } fn g() { l::secret() } fn h() { l::open() } fn i() { Fn(\"l::secret\").call() } fn j() { Fn(\"nope\").call() }",
-        ),
-    ]);
-    let call = |name: &str| find(&library, &format!("t.rhai#{name}"), 0).call_json(&[]);
-    assert_eq!(call("h").expect("public"), json!(1));
-    for name in ["f", "g", "i", "j"] {
-        let said = line(&call(name).expect_err(name));
-        assert!(
-            said.starts_with("script/unknown-function @ t.rhai:") || said.starts_with("script/syntax @ t.rhai:"),
-            "{name}: {said}"
-        );
-    }
-}
-
-#[test]
-fn an_error_in_a_comparison_for_sorting_is_an_error() {
-    for method in ["sort", "sort_by", "order", "order_by", "dedup"] {
-        let said = failure(&format!("let a = [1, 2, 3]; a.{method}(|x, y| {{ throw \"no\" }}); a"));
-        assert_eq!(said, format!("script/throw @ t.rhai:throw, t.rhai:{method}: the script gave up: no"));
-        let said = failure(&format!("let a = [1, 2, 3]; a.{method}(|x, y| x > \"a\"); a"));
-        assert!(said.starts_with("rule/compare-types @ t.rhai:x > \"a\""), "{said}");
-    }
-}
-
-#[test]
-fn an_order_that_is_none_does_no_harm() {
-    let body = "let n = 0; let a = []; for i in 0..500 { a.push(i); } a.sort(|x, y| { n += 1; if n % 3 == 0 { 1 } else { -1 } }); a.len()";
-    assert_eq!(eval(body).expect("fine"), json!(500));
-}
-
-#[test]
-fn what_is_no_data_cannot_be_returned() {
-    for (body, what) in [
-        ("|x| x", "what stands there is a function"),
-        ("[1, |x| x]", "what stands at `$[1]` is a function"),
-        ("1.0 / 0.0", "what stands there is `inf`"),
-        ("#{a: #{b: [0.0 / 0.0]}}", "what stands at `$.a.b[0]` is `NaN`"),
-        ("1..5", "what stands there is a range"),
-        ("blob(3)", "what stands there is"),
-        ("let a = []; for i in 0..120 { a = [a]; } a", "nested more than 100 deep"),
-    ] {
-        assert!(failure(body).contains(what), "{body}: {}", failure(body));
-    }
-}
-
-#[test]
-fn deep_data_does_not_overflow_the_stack() {
-    let deep = "let a = []; for i in 0..600 { a = [#{a: a}]; }";
-    for body in [
-        "1",
-        "`${a}`.len()",
-        "a.to_debug().len()",
-        "let b = a; b.len()",
-        "[a].contains(a)",
-        "[a].index_of(a)",
-        "switch a { 1 => 2, _ => 3 }",
-        "artifact.list.contains(a)",
-        "a.len()",
-        "a == a",
-        "throw a",
-        "a",
-    ] {
-        let _outcome = eval(&format!("{deep} {body}"));
-    }
-    assert!(failure(&format!("{deep} let b = a; a == b")).contains("nested more than 128 deep"));
-}
-
-#[test]
-fn a_variable_that_its_own_method_is_called_on_can_be_captured() {
-    for (body, want) in [
-        ("artifact.repos.filter(|r| r.score > artifact.confidence).len()", json!(1)),
-        ("let t = artifact.repos; t.filter(|r| r.score > t[0].score).len()", json!(1)),
-        ("let xs = [1, 2, 3]; xs.filter(|x| x > xs[0])", json!([2, 3])),
-        ("let s = \"a,b\"; s.split(\",\").filter(|p| p != s)", json!(["a", "b"])),
-        ("for r in artifact.repos { if artifact.repos.any(|q| q.score < r.score) { return r.name; } }", json!("b")),
-        ("artifact.repos.map(|r| artifact.repos.filter(|q| q.score <= r.score).len())", json!([1, 2])),
-    ] {
-        assert_eq!(eval(body).unwrap_or_else(|problem| panic!("{body}: {}", line(&problem))), want, "{body}");
-    }
-    assert!(failure("let xs = [1, 2]; xs.push(3); xs.filter(|x| x > xs[0])").starts_with("script/data-race @ "));
-}
-
-#[test]
-fn captured_variables_that_change_are_shared_as_in_rhai() {
-    for (body, want) in [
-        ("let n = 0; [1, 2].for_each(|x| n += x); n", json!(3)),
-        ("let x = 1; let f = || { x += 1; x }; f.call(); f.call(); x", json!(3)),
-        ("let s = \"a\"; let f = || s; s.make_upper(); f.call()", json!("A")),
-        ("let a = [1]; let f = || a.len(); a.push(2); f.call()", json!(2)),
-        ("let m = #{a: 1}; let f = || m.a; m.a = 2; f.call()", json!(2)),
-        ("let a = [[1]]; let f = || a[0].len(); a[0].push(2); f.call()", json!(2)),
-    ] {
-        assert_eq!(eval(body).unwrap_or_else(|problem| panic!("{body}: {}", line(&problem))), want, "{body}");
-    }
+fn comparing_large_values_counts() {
+    let limits = Limits { operations: 100_000, ..Limits::default() };
+    let text = "fn f(a) { let x = []; x.pad(5000, a); let y = x + []; x == y }";
+    let library = try_link_with(&[("t.rhai", text)], limits).expect("links");
+    let many = json!({"list": (0..1000).map(|at| json!([at])).collect::<Vec<_>>()});
+    let problem = find(&library, "t.rhai#f", 1).call_json(&[many]).expect_err("too much");
+    assert_eq!(&*problem.code, "script/limit");
 }

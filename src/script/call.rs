@@ -3,29 +3,18 @@
 //! The function's rewritten block is evaluated directly, its parameters in scope. Going through Rhai's own call would look the
 //! function up, hash its arguments' types and wrap its errors each time.
 
+use super::environment::Environment;
 use super::guard;
 use super::json;
 use super::library::Linked;
-use super::link::Parsed;
+use super::parse::Parsed;
 use super::trace::Tracer;
 use super::view::View;
 use crate::diag::{Diagnostic, Source, Span};
 use crate::model::Hash;
-use rhai::{Caches, Dynamic, EvalAltResult, EvalContext, Expr, Expression, ImmutableString, Module, Scope, Shared};
+use rhai::{Caches, Dynamic, EvalAltResult, EvalContext, Expr, Expression, ImmutableString, Scope};
 use serde_json::Value;
-use std::collections::BTreeMap;
-use std::sync::{Arc, RwLock};
-
-/// The constants of a file.
-pub(crate) type Constants = Arc<RwLock<BTreeMap<ImmutableString, Dynamic>>>;
-
-/// What the functions of a file see.
-pub(crate) struct Environment {
-    pub(crate) source: ImmutableString,
-    pub(crate) library: Shared<Module>,
-    pub(crate) imports: Vec<(ImmutableString, Shared<Module>)>,
-    pub(crate) constants: Option<Constants>,
-}
+use std::sync::Arc;
 
 /// A function as it is called.
 pub(crate) struct Callee {
@@ -68,7 +57,7 @@ pub struct Function {
 
 /// Whether the function may assign to its parameters.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Inputs {
+pub(crate) enum Parameters {
     /// They are inputs: an assignment is an error.
     ReadOnly,
     /// They are variables, as in a call from a script.
@@ -128,7 +117,7 @@ impl Function {
 
     /// Calls it. What it returns is Rhai's; [`Function::call_json`] answers JSON.
     pub fn call(&self, args: &[View]) -> Result<Dynamic, Box<Diagnostic>> {
-        self.evaluate(args, Inputs::Variables)
+        self.evaluate(args, Parameters::Variables)
     }
 
     /// Calls it with plain JSON, for people.
@@ -158,16 +147,16 @@ impl Function {
         }
     }
 
-    pub(crate) fn evaluate(&self, args: &[View], inputs: Inputs) -> Result<Dynamic, Box<Diagnostic>> {
+    pub(crate) fn evaluate(&self, args: &[View], parameters: Parameters) -> Result<Dynamic, Box<Diagnostic>> {
         if args.len() != self.callee.params.len() {
             let takes = super::syntax::parameters(self.callee.params.len());
             let message = format!("`{}` takes {takes}, but is called with {}", self.key(), args.len());
             return Err(Box::new(self.blame(Diagnostic::error("script/arity", message))));
         }
-        guard::run(&self.linked.limits, || self.run(args, inputs)).map_err(|stop| Box::new(self.explain(stop)))
+        guard::run(&self.linked.limits, || self.run(args, parameters)).map_err(|stop| Box::new(self.explain(stop)))
     }
 
-    fn run(&self, args: &[View], inputs: Inputs) -> Result<Dynamic, Box<EvalAltResult>> {
+    fn run(&self, args: &[View], parameters: Parameters) -> Result<Dynamic, Box<EvalAltResult>> {
         let (engine, environment) = (&self.linked.engine, &*self.callee.environment);
         let mut global = engine.new_global_runtime_state();
         global.lib.push(environment.library.clone());
@@ -178,9 +167,9 @@ impl Function {
         global.source = Some(environment.source.clone());
         let mut scope = Scope::new();
         for (name, arg) in self.callee.names.iter().zip(args) {
-            match inputs {
-                Inputs::ReadOnly => scope.push_constant_dynamic(name.clone(), arg.dynamic()),
-                Inputs::Variables => scope.push_dynamic(name.clone(), arg.dynamic()),
+            match parameters {
+                Parameters::ReadOnly => scope.push_constant_dynamic(name.clone(), arg.dynamic()),
+                Parameters::Variables => scope.push_dynamic(name.clone(), arg.dynamic()),
             };
         }
         let mut caches = Caches::new();

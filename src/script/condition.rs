@@ -153,9 +153,8 @@ impl Scope<'_> {
     fn expr(&mut self, expr: &Expr) {
         match expr {
             Expr::Variable(variable, _, position) => {
-                if variable.2.is_empty() && !self.names.iter().any(|name| *name == variable.1.as_str()) {
-                    self.free.insert(*position);
-                }
+                let known = !variable.2.is_empty() || self.names.iter().any(|name| *name == variable.1.as_str());
+                self.free.extend((!known).then_some(*position));
             }
             Expr::FnCall(call, _) | Expr::MethodCall(call, _) => self.call(&call.name, &call.args),
             Expr::Dot(parts, ..) | Expr::Index(parts, ..) => {
@@ -177,7 +176,9 @@ impl Scope<'_> {
         if let ("curry", [Expr::DynamicConstant(value, _), captured @ ..]) = (name, args) {
             self.closure(value, captured.len());
         } else {
-            args.iter().for_each(|arg| self.expr(arg));
+            for arg in args {
+                self.expr(arg);
+            }
         }
     }
 

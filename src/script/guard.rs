@@ -12,7 +12,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
 /// The clock is read once in so many operations.
-const STRIDE: u64 = 64;
+const STRIDE: u64 = 32;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Over {
@@ -108,9 +108,7 @@ pub(crate) fn tick() -> Option<Dynamic> {
                 if stack_address() < budget.floor.get() {
                     budget.over.set(Some(Over::Stack));
                 }
-                if budget.over.get().is_none() {
-                    return None;
-                }
+                budget.over.get()?;
             }
         }
         Some(Dynamic::UNIT)

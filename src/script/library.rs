@@ -4,6 +4,7 @@ use super::call::{Callee, Function};
 use super::condition::Condition;
 use super::limits::Limits;
 use super::link;
+use super::parse::Parsed;
 use super::reference::Reference;
 use super::syntax::parameters;
 use super::unit::Unit;
@@ -39,7 +40,7 @@ pub(crate) struct Linked {
 
 /// A script of a library.
 pub struct File {
-    pub(crate) parsed: Arc<link::Parsed>,
+    pub(crate) parsed: Arc<Parsed>,
     pub(crate) module: Shared<Module>,
     pub(crate) callees: Vec<Arc<Callee>>,
     pub(crate) deep: Hash,
@@ -110,20 +111,18 @@ impl Library {
 
     /// A function by its reference. The diagnostic is about the reference, so its label is the caller's business; where the
     /// function is defined in another way than wanted, that place is labelled.
-    pub fn function(&self, reference: &Reference, arity: usize) -> Result<Function, Box<Diagnostic>> {
+    pub fn function(&self, reference: &Reference, arity: usize) -> Result<Function, Diagnostic> {
         let Some(file) = self.0.files.get(&reference.file) else {
             let known = self.0.files.keys().map(String::as_str);
             let message = format!("there is no script `{}`", reference.file);
-            return Err(Box::new(
-                Diagnostic::error("script/unknown-file", message).maybe_help(did_you_mean(&reference.file, known)),
-            ));
+            return Err(Diagnostic::error("script/unknown-file", message).maybe_help(did_you_mean(&reference.file, known)));
         };
         let name = reference.function.as_str();
         let mut named = file.callees.iter().filter(|callee| callee.name == name);
         if let Some(callee) = named.clone().find(|callee| callee.params.len() == arity) {
-            return if callee.private { Err(Box::new(private(reference, callee))) } else { Ok(self.bind(callee)) };
+            return if callee.private { Err(private(reference, callee)) } else { Ok(self.bind(callee)) };
         }
-        Err(Box::new(match named.next() {
+        Err(match named.next() {
             Some(callee) if callee.private => private(reference, callee),
             Some(callee) => {
                 let message = format!("`{reference}` takes {}, but is called with {arity}", parameters(callee.params.len()));
@@ -135,7 +134,7 @@ impl Library {
                 let message = format!("`{}` has no function `{name}`", reference.file);
                 Diagnostic::error("script/unknown-function", message).maybe_help(did_you_mean(name, known))
             }
-        }))
+        })
     }
 
     /// The condition of that key.

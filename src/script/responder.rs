@@ -1,6 +1,6 @@
 //! Responders: functions of parameters and vars that answer a node with an artifact.
 
-use super::call::{Function, Inputs};
+use super::call::{Function, Parameters};
 use super::rule::described;
 use super::view::View;
 use crate::diag::Diagnostic;
@@ -11,15 +11,14 @@ const CODE: &str = "responder/return";
 impl Function {
     /// Asks a responder for the artifact, which must be a map.
     pub fn respond(&self, params: &View, vars: &View) -> Result<Value, Box<Diagnostic>> {
-        let value = self.evaluate(&[params.clone(), vars.clone()], Inputs::ReadOnly)?;
-        match self.data(&value, CODE)? {
-            artifact @ Value::Object(_) => Ok(artifact),
-            _ => {
-                let message = format!("`{}` returned {}, not an artifact", self.name(), described(&value));
-                let help = "a responder returns the artifact as a map: `#{ field: value }`";
-                Err(Box::new(self.blame(Diagnostic::error(CODE, message).help(help))))
-            }
+        let value = self.evaluate(&[params.clone(), vars.clone()], Parameters::ReadOnly)?;
+        let artifact = self.data(&value, CODE)?;
+        if artifact.is_object() {
+            return Ok(artifact);
         }
+        let message = format!("`{}` returned {}, not an artifact", self.name(), described(&value));
+        let help = "a responder returns the artifact as a map: `#{ field: value }`";
+        Err(Box::new(self.blame(Diagnostic::error(CODE, message).help(help))))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Rules: functions of artifact, state and vars that say whether an edge is taken.
 
-use super::call::{Function, Inputs};
+use super::call::{Function, Parameters};
 use super::compare::{kind_of, show};
 use super::view::View;
 use crate::diag::{Diagnostic, nearest};
@@ -36,7 +36,7 @@ impl Function {
     /// Asks a rule.
     pub fn decide(&self, artifact: &View, state: &View, vars: &View) -> Result<Verdict, Box<Diagnostic>> {
         let args = [artifact.clone(), state.clone(), vars.clone()];
-        let value = self.evaluate(&args, Inputs::ReadOnly)?;
+        let value = self.evaluate(&args, Parameters::ReadOnly)?;
         if value.is_unit() {
             return Ok(Verdict::No);
         }
@@ -49,22 +49,20 @@ impl Function {
         }
         match value.as_map_ref() {
             Ok(map) => self.read(&map),
-            Err(_) => Err(self.refuse(format!("`{}` returned {}", self.name(), described(&value)))),
+            Err(_) => self.refuse(format!("`{}` returned {}", self.name(), described(&value))),
         }
     }
 
     fn read(&self, map: &Map) -> Result<Verdict, Box<Diagnostic>> {
         if let Some(key) = map.keys().find(|key| !KEYS.contains(&key.as_str())) {
             let hint = nearest(key, KEYS).map_or(String::new(), |known| format!("; did you mean `{known}`?"));
-            return Err(self.refuse(format!("`{}` returned a map with the key `{key}`{hint}", self.name())));
+            return self.refuse(format!("`{}` returned a map with the key `{key}`{hint}", self.name()));
         }
         let text = |key: &str| match map.get(key) {
             None => Ok(None),
             Some(value) if value.is_unit() => Ok(None),
             Some(value) if value.is_string() => Ok(Some(value.to_string())),
-            Some(value) => {
-                Err(self.refuse(format!("`{}` returned {} as `{key}`, which is a string", self.name(), described(value))))
-            }
+            Some(value) => self.refuse(format!("`{}` returned {} as `{key}`, which is a string", self.name(), described(value))),
         };
         let (to, because) = (text("to")?, text("because")?);
         let context = match map.get("context") {
@@ -73,11 +71,7 @@ impl Function {
             Some(value) => match self.data(value, CODE)? {
                 serde_json::Value::Object(context) => context,
                 _ => {
-                    return Err(self.refuse(format!(
-                        "`{}` returned {} as `context`, which is a map",
-                        self.name(),
-                        described(value)
-                    )));
+                    return self.refuse(format!("`{}` returned {} as `context`, which is a map", self.name(), described(value)));
                 }
             },
         };
@@ -85,10 +79,10 @@ impl Function {
     }
 
     #[cold]
-    fn refuse(&self, message: String) -> Box<Diagnostic> {
+    fn refuse<T>(&self, message: String) -> Result<T, Box<Diagnostic>> {
         let help = "a rule returns `()` or `false` for no, `true` for yes, or `#{ to: \"node\", because: \"why\", context: #{} }` for yes \
                     with more (each key may be left out)";
-        Box::new(self.blame(Diagnostic::error(CODE, message).help(help)))
+        Err(Box::new(self.blame(Diagnostic::error(CODE, message).help(help))))
     }
 }
 

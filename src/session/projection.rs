@@ -46,43 +46,41 @@ impl Session {
         write(&dir, "events.jsonl", &log)?;
         for case in &result.cases {
             let events = by_case.get(&case.case.id).map_or(&[][..], Vec::as_slice);
-            self.project_case(store, &dir, result, case, events)?;
+            project_case(store, &dir, result, case, events)?;
         }
         Ok(())
     }
+}
 
-    fn project_case(
-        &self,
-        store: &Store,
-        dir: &OutDir,
-        result: &RunResult,
-        case: &CaseResult,
-        events: &[Event],
-    ) -> Result<(), SessionError> {
-        let below = OutDir::safe_name(&case.case.id);
-        let pipeline = result.pipeline();
-        let mut visits: BTreeMap<&str, usize> = BTreeMap::new();
-        for event in events {
-            let What::NodeExit { node, artifact, params, template, .. } = &event.what else { continue };
-            let visit = visits.entry(node).or_default();
-            *visit += 1;
-            let Some(ix) = pipeline.node(node) else { continue };
-            let spec = pipeline.at(ix);
-            if let Some(text) = store.blob(&artifact.hash())? {
-                let name = spec.artifact.as_ref().map_or_else(|| format!("{node}.json"), |name| name.value.clone());
-                write(dir, &format!("{below}/{}", OutDir::safe_name(&name)), &pretty(&text))?;
-            }
-            let (Some(params), Some(_), Some(template)) = (params, template, &result.plan.node(ix).template) else { continue };
-            let Some(params) = store.blob(&params.hash())? else { continue };
-            let params: Value = serde_json::from_str(&params).unwrap_or_default();
-            let text = template.render(&params).map_err(|error| SessionError::Texts((*error).into()))?;
-            let family = OutDir::safe_name(&spec.family);
-            let name =
-                if *visit == 1 { format!("prompt-{family}.md") } else { format!("prompt-{family}-loop-{}.md", *visit - 1) };
-            write(dir, &format!("{below}/{name}"), &text)?;
+fn project_case(
+    store: &Store,
+    dir: &OutDir,
+    result: &RunResult,
+    case: &CaseResult,
+    events: &[Event],
+) -> Result<(), SessionError> {
+    let below = OutDir::safe_name(&case.case.id);
+    let pipeline = result.pipeline();
+    let mut visits: BTreeMap<&str, usize> = BTreeMap::new();
+    for event in events {
+        let What::NodeExit { node, artifact, params, template, .. } = &event.what else { continue };
+        let visit = visits.entry(node).or_default();
+        *visit += 1;
+        let Some(ix) = pipeline.node(node) else { continue };
+        let spec = pipeline.at(ix);
+        if let Some(text) = store.blob(&artifact.hash())? {
+            let name = spec.artifact.as_ref().map_or_else(|| format!("{node}.json"), |name| name.value.clone());
+            write(dir, &format!("{below}/{}", OutDir::safe_name(&name)), &pretty(&text))?;
         }
-        write(dir, &format!("{below}/state.json"), &pretty(&json!(CaseFile::of(result, case)).to_string()))
+        let (Some(params), Some(_), Some(template)) = (params, template, &result.plan.node(ix).template) else { continue };
+        let Some(params) = store.blob(&params.hash())? else { continue };
+        let params: Value = serde_json::from_str(&params).unwrap_or_default();
+        let text = template.render(&params).map_err(|error| SessionError::Texts((*error).into()))?;
+        let family = OutDir::safe_name(&spec.family);
+        let name = if *visit == 1 { format!("prompt-{family}.md") } else { format!("prompt-{family}-loop-{}.md", *visit - 1) };
+        write(dir, &format!("{below}/{name}"), &text)?;
     }
+    write(dir, &format!("{below}/state.json"), &pretty(&json!(CaseFile::of(result, case)).to_string()))
 }
 
 /// `state.json` of a case (`decisions.md` 52).

@@ -12,7 +12,7 @@ use crate::ingest;
 use crate::model::{Case, Hash, Launch, canonical};
 use crate::project::{Answers, Project};
 use crate::store::{Durability, NewRun, Store, StoreError, StoreNeeds};
-use crate::walk::{Answer, Blob, Event, NoNeeds, Nowhere, Status, WalkState};
+use crate::walk::{Answer, Blob, Event, Nowhere, Status, WalkState};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -88,8 +88,9 @@ impl Session {
             let run = run_id(started, &launch, 0);
             let crew = Crew { session: self, project: &project, launch: &launch, run: &run, seed: spec.seed };
             watch.began(&run, work.len());
+            let needs = StoreNeeds::without_store(self.setup.workspace["repositories"].clone());
             let cases =
-                crew.walk(&work, spec.parallel, &Ports { answer: &*answer, needs: &NoNeeds, journal: &Nowhere }, watch, stop)?;
+                crew.walk(&work, spec.parallel, &Ports { answer: &*answer, needs: &needs, journal: &Nowhere }, watch, stop)?;
             return Ok(result(run, &project, launch, cases, false));
         }
         let store = Store::open(&self.setup.store, spec.durability)?;

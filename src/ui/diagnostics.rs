@@ -115,3 +115,32 @@ impl miette::Diagnostic for Shown {
         Some(Box::new(self.elsewhere.iter().map(|remark| remark as &dyn miette::Diagnostic)))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diag::{Source, Span};
+
+    #[test]
+    fn labels_in_other_texts_follow_as_remarks() {
+        let (rule, pipeline) = (Source::new("r.rhai", "fn f() {\n  artifact.x\n}"), Source::new("p.yaml", "rule: r.rhai#f\n"));
+        let diagnostic = Diagnostic::error("rule/unknown-field", "`artifact` has no field `x`")
+            .label(&rule, Span::new(20, 21), "here")
+            .label(&pipeline, Span::new(6, 14), "called from here")
+            .help("did you mean `y`?");
+        let text = render(&diagnostic, false);
+        for part in ["rule/unknown-field", "[r.rhai:2:12]", "here", "did you mean `y`?", "[p.yaml:1:7]", "called from here"] {
+            assert!(text.contains(part), "{part} in\n{text}");
+        }
+        assert!(!text.contains('\u{1b}'));
+    }
+
+    #[test]
+    fn a_label_behind_the_end_of_a_text_is_drawn_on_its_last_character() {
+        let source = Source::new("x", "ab(");
+        let diagnostic = Diagnostic::error("x/y", "m").label(&source, Span::new(3, 3), "unclosed");
+        assert!(render(&diagnostic, false).contains("unclosed"));
+        let empty = Source::new("x", "");
+        assert!(render(&Diagnostic::error("x/y", "m").label(&empty, Span::new(0, 0), ""), false).contains('m'));
+    }
+}

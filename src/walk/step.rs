@@ -13,7 +13,7 @@ use crate::clock::{Timestamp, chance, derived_id};
 use crate::diag::Diagnostic;
 use crate::model::{self, Case, Effect, Handle};
 use crate::pipeline::{NodeIx, Target};
-use crate::script::View;
+use crate::script::{Function, View};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -177,11 +177,11 @@ impl Stepper<'_> {
 
     fn bad_effect(&self, index: usize, said: &str) -> Failure {
         let function = self.walker.plan.node(self.node).effect.as_ref();
-        let name = function.map_or_else(String::new, |function| function.key().to_owned());
+        let name = function.map_or_else(String::new, Function::key);
         let mut diagnostic =
             Diagnostic::error("rule/effect", format!("effect {} returned by `{name}` is not one: {said}", index + 1))
                 .help("an effect is a map such as #{ effect: \"set_case_status\", status: \"triaged\" }");
-        if let Some((source, span)) = function.and_then(|function| function.definition()) {
+        if let Some((source, span)) = function.and_then(Function::definition) {
             diagnostic = diagnostic.label(&source, span, "returned from here");
         }
         Failure::new(Kind::RuleError, diagnostic)

@@ -54,7 +54,7 @@ fn list(items: &[Value], kind: &Kind, path: Arc<Path>) -> List {
             _ => None,
         };
         views.push(match item {
-            Value::Object(fields) => View(Node::Object(shared_object(fields, kind, item_path.clone(), before.as_ref()))),
+            Value::Object(fields) => View(Node::Object(shared_object(fields, kind, &item_path, before.as_ref()))),
             Value::Null if *kind != Kind::Any => View::zero(kind, || Path::item(&path)),
             item => build(item, kind, || Path::item(&path), None),
         });
@@ -63,10 +63,10 @@ fn list(items: &[Value], kind: &Kind, path: Arc<Path>) -> List {
 }
 
 fn object(fields: &serde_json::Map<String, Value>, kind: &Kind, path: Path, before: Option<&Object>) -> Object {
-    shared_object(fields, kind, Arc::new(path), before)
+    shared_object(fields, kind, &Arc::new(path), before)
 }
 
-fn shared_object(fields: &serde_json::Map<String, Value>, kind: &Kind, path: Arc<Path>, before: Option<&Object>) -> Object {
+fn shared_object(fields: &serde_json::Map<String, Value>, kind: &Kind, path: &Arc<Path>, before: Option<&Object>) -> Object {
     let absent = match kind {
         Kind::Object(shape) => Absent::Declared(shape.clone()),
         Kind::Map(item) => Absent::Zero((**item).clone()),
@@ -85,7 +85,7 @@ fn shared_object(fields: &serde_json::Map<String, Value>, kind: &Kind, path: Arc
             Kind::Map(item) => (&**item, true),
             _ => (&Kind::Any, true),
         };
-        let view = build(value, kind, || Path::field(&path, key.clone()), None);
+        let view = build(value, kind, || Path::field(path, key.clone()), None);
         Entry { key, view, known }
     });
     Object::new(entries.collect(), path.clone(), absent)

@@ -50,7 +50,7 @@ const BORROWED: &[(&str, &str, &[Takes])] = &[
     ("zip", "zip", &[Value, Closure]),
 ];
 
-/// Registers the types, their methods and operators.
+/// Registers the types, their methods and operators. (How they are printed is in `text`.)
 pub(crate) fn register(engine: &mut Engine) {
     engine.register_type_with_name::<Object>("object");
     engine.register_type_with_name::<List>("list");
@@ -105,14 +105,12 @@ fn lists(engine: &mut Engine) {
     engine.register_fn("index_of", |list: &mut List, value: Dynamic| {
         Ok::<_, Box<EvalAltResult>>(position(list, &value)?.map_or(-1, count))
     });
-    engine.register_fn("join", |list: &mut List, separator: ImmutableString| join(list.array(), &separator));
     engine.register_fn("+", |list: &mut List, more: List| [list.array(), more.array()].concat());
     engine.register_fn("+", |list: &mut List, more: Array| [list.array(), more].concat());
     engine.register_fn("+", |array: &mut Array, more: List| [array.as_slice(), &more.array()].concat());
     engine.register_fn("+=", |array: &mut Array, more: List| array.extend(more.array()));
     engine.register_fn("append", |array: &mut Array, more: List| array.extend(more.array()));
     // The same on the arrays that scripts make, so that nobody needs to know which of the two is at hand.
-    engine.register_fn("join", |array: &mut Array, separator: ImmutableString| join(array.clone(), &separator));
     engine.register_fn("first", |array: &mut Array| array.first().cloned().unwrap_or_default());
     engine.register_fn("last", |array: &mut Array| array.last().cloned().unwrap_or_default());
     engine.register_fn("to_array", |array: &mut Array| array.clone());
@@ -144,7 +142,7 @@ fn for_each(engine: &mut Engine) {
         }
         let Ok(mut items) = array.as_array_mut() else { return Ok(Dynamic::UNIT) };
         for item in items.iter_mut() {
-            closure.call_raw(&context, Some(item), [])?;
+            drop(closure.call_raw(&context, Some(item), [])?);
         }
         Ok(Dynamic::UNIT)
     });
@@ -160,10 +158,6 @@ fn both(engine: &mut Engine) {
         )*};
     }
     equality! { Object, Object; Object, Map; Map, Object; List, List; List, Array; Array, List; }
-    for name in ["to_string", "to_debug"] {
-        engine.register_fn(name, |object: &mut Object| View::from(object.clone()).json().to_string());
-        engine.register_fn(name, |list: &mut List| View::from(list.clone()).json().to_string());
-    }
 }
 
 fn position(list: &List, value: &Dynamic) -> Result<Option<usize>, Box<EvalAltResult>> {
@@ -207,11 +201,6 @@ fn arrays(value: Dynamic) -> Dynamic {
 fn negate_if(negate: bool, outcome: Outcome) -> Outcome {
     let value = outcome?;
     Ok(if negate { value.as_bool().map_or(value, |truth| Dynamic::from(!truth)) } else { value })
-}
-
-fn join(items: Array, separator: &str) -> String {
-    let texts: Vec<String> = items.iter().map(compare::show_plain).collect();
-    texts.join(separator)
 }
 
 fn count(count: usize) -> i64 {
