@@ -54,7 +54,8 @@ fn differences(name: &str) -> Vec<String> {
     let mut complaints = Vec::new();
     for ((asked, expected), mut found) in asked.iter().zip(&expected).zip(routed) {
         assert_eq!(asked["id"], found["id"]);
-        let considered = |entry: &Value| json!(format!("{} {}", entry["edge"].as_str().unwrap(), entry["outcome"].as_str().unwrap()));
+        let considered =
+            |entry: &Value| json!(format!("{} {}", entry["edge"].as_str().unwrap(), entry["outcome"].as_str().unwrap()));
         let list: Option<Vec<Value>> = found["considered"].as_array().map(|list| list.iter().map(considered).collect());
         found["considered"] = json!(list);
         found["context_keys"] = json!(found["context"].as_object().map(|context| context.keys().collect::<Vec<_>>()));

@@ -8,7 +8,8 @@ use std::path::PathBuf;
 
 /// A file of that directory, or none and a loud word about it.
 pub(crate) fn shared(path: &str) -> Option<PathBuf> {
-    let found = ["../shared", "../../shared"].map(|dir| repository().join(dir).join(path)).into_iter().find(|file| file.is_file());
+    let found =
+        ["../shared", "../../shared"].map(|dir| repository().join(dir).join(path)).into_iter().find(|file| file.is_file());
     if found.is_none() {
         let message = format!("SKIPPED: {path} is not in ../shared; what depends on it was not tested\n");
         std::io::stderr().write_all(message.as_bytes()).unwrap();
