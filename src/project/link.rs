@@ -84,6 +84,7 @@ impl Project {
             found.extend(diagnostics);
             pipeline.vars_json()
         });
+        let any = |value: &Value, name: &str| Content::new(View::of(value, &Kind::Any, name));
         let linker = Linker { pipeline: &pipeline, library: &library, templates: &templates, vars: &vars };
         let rules = linker.rules(&mut found);
         let nodes = pipeline.nodes.iter().map(|node| linker.node(node, settings.answers, &mut found)).collect();
@@ -94,8 +95,9 @@ impl Project {
             summary: pipeline.report.as_ref().and_then(|reference| linker.function(reference, 2, &mut found)),
             vars_content: content(&pipeline, &vars),
             vars: vars.clone(),
-            data: View::of(&Value::Object(data.clone()), &Kind::Any, "params.data"),
-            workspace: View::of(&settings.workspace, &Kind::Any, "params.workspace"),
+            taxonomy: any(data.get("taxonomy").unwrap_or(&Value::Null), "params.taxonomy"),
+            data: any(&Value::Object(data.clone()), "params.data"),
+            workspace: any(&settings.workspace, "params.workspace"),
             walker: anonymous(),
             done: pipeline.done.as_str().into(),
             pipeline,
@@ -355,7 +357,7 @@ done: _done
         assert_eq!(reads(0), "artifact.confidence vars.sure");
         assert_eq!(reads(1), "artifact.label artifact.confidence vars.sure");
         assert_eq!(data["words"], json!({"list": ["x", "y"]}));
-        assert_eq!(plan.data.path(&["words", "list"]).map(|list| list.items().len()), Some(2));
+        assert_eq!(plan.data.view().and_then(|data| data.path(&["words", "list"])).map(|list| list.items().len()), Some(2));
     }
 
     #[test]

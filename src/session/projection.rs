@@ -6,7 +6,7 @@ use super::{Session, SessionError};
 use crate::clock::Timestamp;
 use crate::files::OutDir;
 use crate::store::Store;
-use crate::walk::{Event, What};
+use crate::walk::{Event, What, assemble};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -74,7 +74,7 @@ fn project_case(
         }
         let (Some(params), Some(_), Some(template)) = (params, template, &result.plan.node(ix).template) else { continue };
         let Some(params) = store.blob(&params.hash())? else { continue };
-        let params: Value = serde_json::from_str(&params).unwrap_or_default();
+        let params = assemble(&params, &mut |hash| super::resume::text(store, hash))?;
         let text = template.render(&params).map_err(|error| SessionError::Texts((*error).into()))?;
         let family = OutDir::safe_name(&spec.family);
         let name = if *visit == 1 { format!("prompt-{family}.md") } else { format!("prompt-{family}-loop-{}.md", *visit - 1) };

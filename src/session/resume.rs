@@ -113,7 +113,7 @@ fn load_artifacts(store: &Store, project: &Project, state: &mut WalkState) -> Re
     Ok(())
 }
 
-fn text(store: &Store, hash: &Hash) -> Result<String, SessionError> {
+pub(super) fn text(store: &Store, hash: &Hash) -> Result<String, SessionError> {
     let found = store.blob(hash)?;
     Ok(found.ok_or_else(|| StoreError::Damaged(format!("the content {hash} is missing")))?.to_string())
 }

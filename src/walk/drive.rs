@@ -1,5 +1,6 @@
 //! The edges driver: from node to node by the first edge that fires, one commit a step.
 
+use super::content::Content;
 use super::error::{Failure, Kind};
 use super::event::{Event, Name, What};
 use super::lasso;
@@ -135,13 +136,14 @@ impl Walker<'_> {
 /// The content that the events refer to, each once.
 fn blobs(events: &[Event]) -> Vec<Blob> {
     let mut blobs: Vec<Blob> = Vec::new();
-    for content in events.iter().flat_map(|event| event.what.contents()) {
-        let Some(text) = content.text() else { continue };
+    let mut add = |content: &Content| {
+        let Some(text) = content.text() else { return };
         let hash = content.hash();
         if !blobs.iter().any(|blob| blob.hash == hash) {
             blobs.push(Blob { hash, text });
         }
-    }
+    };
+    events.iter().flat_map(|event| event.what.contents()).for_each(|content| content.each(&mut add));
     blobs
 }
 

@@ -82,7 +82,7 @@ impl Stepper<'_> {
             node: name.clone(),
             artifact: content.clone(),
             by: reply.by.into(),
-            params: request.seen().map(|params| Content::new(params.clone())),
+            params: request.seen().map(|params| params.content.clone()),
             template: plan.node(self.node).template.as_ref().map(|template| template.hash()),
             confidence,
             effects: writes.clone(),
