@@ -26,7 +26,11 @@ impl Session {
         let stored = Stored::read(self, &store, run)?;
         let over = |status| matches!(status, Status::Done | Status::Error);
         if stored.work.iter().all(|(_, state)| over(state.status)) && stored.finished {
-            return stored.result(self, &store);
+            // The process that ended the run may have been killed before it wrote the files.
+            let files = stored.args.files;
+            let result = stored.result(self, &store)?;
+            self.project_files(&store, &result, files)?;
+            return Ok(result);
         }
         let journal = store.journal(run)?;
         watch.began(run, stored.work.len());

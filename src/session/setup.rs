@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Where things are, and the settings that hold for everything a session does.
 #[derive(Clone)]
@@ -23,6 +24,8 @@ pub struct Setup {
     pub vars: Map<String, Value>,
     /// The repositories of the project file: `{ "repositories": [{name, path, purpose, branch}] }`.
     pub workspace: Value,
+    /// The real time that one call of a script may take; the default if none.
+    pub script_time: Option<Duration>,
     /// The time.
     pub clock: Arc<dyn Clock>,
 }

@@ -49,7 +49,11 @@ impl Store {
     pub fn begin_run(&self, new: &NewRun<'_>) -> Result<RunJournal, StoreError> {
         let writer = self.writer()?;
         let contents: Vec<Blob> = new.cases.iter().map(json_blob).collect::<Result<_, _>>()?;
-        let lease = Lease::take(self.path(), new.run)?;
+        let lease = Lease::take(self.path(), new.run).map_err(|error| match error {
+            // Another process is beginning or executing a run of that name.
+            StoreError::Busy(_) => StoreError::RunExists(new.run.to_owned()),
+            other => other,
+        })?;
         let (run, cases) = writer.exclusively(|conn| {
             let launch = store_launch(conn, new.launch)?;
             for blob in [&new.args, &new.manifest] {

@@ -89,7 +89,9 @@ impl CaseParams {
         let new = |view: View| (view.clone(), Content::new(view));
         let kept = |content: &Content| (content.view().cloned().unwrap_or_else(View::null), content.clone());
         let siblings = needs.iter().find(|(name, _)| name == "siblings").map(|(_, view)| view.clone());
+        let bindings = walk.bindings.iter().map(|(name, id)| (name.as_str(), View::from(*id)));
         let groups = [
+            ("bindings", new(View::map("params.bindings", bindings, View::from(0)))),
             ("data", kept(&plan.data)),
             ("env", kept(&self.env)),
             ("envelope", kept(&self.envelope)),
