@@ -30,6 +30,7 @@ fn route(plan: &Plan, node: &str, artifact: &Value, state: &Value) -> (String, M
         node: entry["node"].as_str().unwrap().into(),
         edge: entry["edge"].as_str().unwrap_or_default().into(),
         because: "".into(),
+        advisories: Vec::new(),
         at: Timestamp::from_millis(0),
     };
     let history = state["history"].as_array().into_iter().flatten().map(visit).collect();

@@ -7,6 +7,7 @@ use crate::exit::Exit;
 use crate::files::read_input;
 use crate::project::Answers;
 use crate::session::SessionError;
+use crate::ui::Format;
 use clap::Args;
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -38,7 +39,11 @@ pub(super) fn call(global: &Global, args: &CallArgs) -> Result<Exit, SessionErro
     let project = session.project(args.pipeline.as_deref(), Answers::Others)?;
     let Some(path) = &args.batch else {
         let list = arguments(&args.args)?;
-        ui.json(&session.call(&project, &args.reference, &list)?);
+        let result = session.call(&project, &args.reference, &list)?;
+        match ui.format() {
+            Format::Json => ui.json(&json!({ "schema_version": 1, "result": result })),
+            Format::Pretty => ui.json(&result),
+        }
         return Ok(Exit::Ok);
     };
     if path.extension().is_some_and(|ending| ending == "json") {

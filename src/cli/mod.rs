@@ -5,6 +5,7 @@ mod doc;
 mod graph;
 mod route;
 mod run;
+mod run_table;
 mod run_view;
 mod runs;
 mod show;

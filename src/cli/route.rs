@@ -87,7 +87,11 @@ pub(super) fn route(global: &Global, args: &RouteArgs) -> Result<Exit, SessionEr
     let node = args.node.as_deref().unwrap_or_default();
     let (routed, trouble) = session.route(&project, node, &artifact, state, &Map::new())?;
     match ui.format() {
-        Format::Json => ui.json(&routed),
+        Format::Json => {
+            let mut out = json!(routed);
+            out["schema_version"] = json!(1);
+            ui.json(&out);
+        }
         Format::Pretty => print(ui, node, &routed),
     }
     ui.diagnostics(&trouble);
@@ -122,7 +126,9 @@ fn parse_at<T: DeserializeOwned>(source: &Source, part: &str, what: &str) -> Res
         let base = part.as_ptr() as usize - source.text().as_ptr() as usize;
         let at = Source::new("", part).offset(error.line(), error.column());
         let at = base + at.min(part.len().saturating_sub(1));
-        let diagnostic = Diagnostic::error("input/json", format!("this is not {what}: {error}"));
+        let said = error.to_string();
+        let said = said.split(" at line ").next().unwrap_or(&said);
+        let diagnostic = Diagnostic::error("input/json", format!("this is not {what}: {said}"));
         SessionError::Texts(diagnostic.label(source, Span::new(at, at + 1), "here").into())
     })
 }

@@ -1,5 +1,6 @@
 //! `asterisk run`.
 
+use super::run_table;
 use super::run_view::{self, Live};
 use super::{FormatArg, Global, ProjectArgs};
 use crate::diag::Diagnostic;
@@ -101,7 +102,8 @@ pub(super) fn run(global: &Global, args: RunArgs) -> Result<Exit, SessionError> 
         None => session.run(&spec(args, parallel, durability)?, &live, &stop),
     };
     live.finish();
-    conclude(ui, &session, result?, interrupted.load(Ordering::Relaxed))
+    let again = global.store.as_ref().map_or(String::new(), |store| format!(" --store {}", store.display()));
+    conclude(ui, &session, result?, interrupted.load(Ordering::Relaxed), &again)
 }
 
 fn spec(args: RunArgs, parallel: usize, durability: Durability) -> Result<RunSpec, SessionError> {
@@ -157,7 +159,10 @@ fn on_interrupt(stop: &Arc<AtomicBool>) -> Arc<AtomicBool> {
 }
 
 /// Writes the report, prints the result, and says how to go on.
-fn conclude(ui: Ui, session: &Session, mut result: RunResult, interrupted: bool) -> Result<Exit, SessionError> {
+fn conclude(ui: Ui, session: &Session, mut result: RunResult, interrupted: bool, again: &str) -> Result<Exit, SessionError> {
+    if result.cases.is_empty() {
+        ui.note("this launch has no failures: there is nothing to analyse");
+    }
     let (report, trouble) = report::build(&result);
     ui.diagnostics(&trouble);
     let over = matches!(result.status, Status::Done | Status::Error);
@@ -168,11 +173,11 @@ fn conclude(ui: Ui, session: &Session, mut result: RunResult, interrupted: bool)
     }
     match ui.format() {
         Format::Json => ui.json(&result.summary()),
-        Format::Pretty => run_view::print(ui, &report, &result),
+        Format::Pretty => run_table::print(ui, &report, &result),
     }
     run_view::failures(ui, &result);
     if !over {
-        ui.note(&format!("stopped; go on with: asterisk run --resume {}", result.run));
+        ui.note(&format!("stopped; go on with: asterisk run --resume {}{again}", result.run));
     }
     Ok(match result.status {
         _ if !over && interrupted => Exit::Interrupted,

@@ -37,15 +37,14 @@ pub fn resolve(given: Given, here: &Path) -> Result<Setup, SessionError> {
         Err(source) => return Err(FileError::Io { path: root.join("asterisk.yaml"), source }.into()),
     };
     let below = |path: Option<String>| path.map(|path| root.join(path));
-    let mut vars = file.vars;
-    vars.extend(parse_set(&given.set)?);
     Ok(Setup {
         store: given.store.or_else(|| below(file.store)).unwrap_or_else(|| root.join(".asterisk/asterisk.db")),
         out: given.out.unwrap_or_else(|| root.join(".asterisk/investigations")),
         scripts: given.scripts.or_else(|| below(file.scripts)),
         pipelines: below(file.pipelines),
         templates: below(file.templates),
-        vars,
+        vars: parse_set(&given.set)?,
+        project_vars: file.vars,
         workspace: json!({ "repositories": file.repositories }),
         script_time: script_time()?,
         clock: clock()?,

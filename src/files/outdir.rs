@@ -22,6 +22,12 @@ impl OutDir {
         &self.root
     }
 
+    /// Finds out whether files can be written here.
+    pub fn probe(&self) -> io::Result<()> {
+        let path = self.write(".probe", "")?;
+        fs::remove_file(path)
+    }
+
     /// Writes a file below the directory, whole or not at all. `name` is a relative path of plain components.
     pub fn write(&self, name: &str, text: &str) -> io::Result<PathBuf> {
         let mut path = self.root.clone();

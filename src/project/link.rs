@@ -23,8 +23,10 @@ pub enum Answers {
 /// What linking takes from outside the texts.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Vars set by configuration and `--set`.
+    /// Vars set for this pipeline; it must have them.
     pub vars: Map<String, Value>,
+    /// Vars of the project, which those set for this pipeline override; the pipeline need not have them.
+    pub project_vars: Map<String, Value>,
     /// Who answers.
     pub answers: Answers,
     /// The repositories of the project file.
@@ -36,7 +38,7 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         let workspace = serde_json::json!({ "repositories": [] });
-        Self { vars: Map::new(), answers: Answers::Others, workspace, limits: Limits::default() }
+        Self { vars: Map::new(), project_vars: Map::new(), answers: Answers::Others, workspace, limits: Limits::default() }
     }
 }
 
@@ -59,7 +61,7 @@ pub struct Project {
 
 impl Project {
     /// Links texts into a project, or says everything that is wrong with them.
-    pub fn link(sources: Sources, settings: Settings) -> Result<Self, Diagnostics> {
+    pub fn link(sources: Sources, mut settings: Settings) -> Result<Self, Diagnostics> {
         self_test().map_err(|diagnostic| Diagnostics::from(*diagnostic))?;
         let mut found = Diagnostics::new();
         let templates = Templates::compile(sources.templates.iter().cloned()).unwrap_or_else(|diagnostics| {
@@ -80,7 +82,8 @@ impl Project {
                 return Err(found);
             }
         };
-        let vars = vars::overlay(&pipeline, &settings.vars).unwrap_or_else(|diagnostics| {
+        let set = vars::of_project(&pipeline, &mut settings, &mut found);
+        let vars = vars::overlay(&pipeline, &set).unwrap_or_else(|diagnostics| {
             found.extend(diagnostics);
             pipeline.vars_json()
         });
@@ -214,10 +217,28 @@ impl Linker<'_> {
                     found.push(diagnostic);
                 }
             }
+            self.counters(&analysis.reads, found);
             let reads = analysis.reads.iter().map(|read| read.path.as_str().into()).collect();
             Some(Rule { script: function.hash(), function, reads })
         };
         self.pipeline.edges.iter().map(rule).collect()
+    }
+
+    /// A counter that no edge counts is always 0: most likely a slip.
+    fn counters(&self, reads: &[check::Read], found: &mut Diagnostics) {
+        let counted = || self.pipeline.edges.iter().filter_map(|edge| edge.counter.as_deref());
+        for read in reads {
+            let Some(name) = read.path.strip_prefix("state.loops.") else { continue };
+            if counted().any(|counter| counter == name) {
+                continue;
+            }
+            let message = format!("no edge of `{}` counts `{name}`: it is always 0", *self.pipeline.name);
+            let warning = Diagnostic::warning("project/unknown-counter", message).label(&read.source, read.span, "read here");
+            let warning = warning.maybe_help(did_you_mean(name, counted()));
+            if !found.iter().any(|known| *known == warning) {
+                found.push(warning);
+            }
+        }
     }
 
     fn node(&self, node: &Node, answers: Answers, found: &mut Diagnostics) -> PlanNode {

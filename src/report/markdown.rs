@@ -114,6 +114,9 @@ fn decisions(case: &CaseReport, out: &mut String) {
         let code = case.path.get(index).filter(|code| **code != turn.node);
         let node = code.map_or_else(|| turn.node.clone(), |code| format!("{code} {}", turn.node));
         let _ = writeln!(out, "{}. {node}: {} because {}", index + 1, turn.edge, line(&turn.because));
+        for advisory in &turn.advisories {
+            let _ = writeln!(out, "   - advisory {}", line(advisory));
+        }
     }
     match (&case.error, case.status) {
         (Some(error), _) => {

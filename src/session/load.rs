@@ -50,7 +50,13 @@ impl Session {
     pub(super) fn settings(&self, answers: Answers) -> Settings {
         let default = Limits::default();
         let limits = Limits { wall: self.setup.script_time.unwrap_or(default.wall), ..default };
-        Settings { vars: self.setup.vars.clone(), answers, workspace: self.setup.workspace.clone(), limits }
+        Settings {
+            vars: self.setup.vars.clone(),
+            project_vars: self.setup.project_vars.clone(),
+            answers,
+            workspace: self.setup.workspace.clone(),
+            limits,
+        }
     }
 }
 

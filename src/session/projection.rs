@@ -30,6 +30,12 @@ impl Session {
         OutDir::create(&path).map_err(|source| SessionError::Write { path: path.display().to_string(), source })
     }
 
+    /// Makes sure, before anything is walked, that files can be written.
+    pub(super) fn check_out(&self) -> Result<(), SessionError> {
+        let failed = |source| SessionError::Write { path: self.setup.out.display().to_string(), source };
+        OutDir::create(&self.setup.out).and_then(|dir| dir.probe()).map_err(failed)
+    }
+
     /// Writes a case directory for every case, and the event log of the run, from the journal.
     pub(super) fn project_files(&self, store: &Store, result: &RunResult, files: Files) -> Result<(), SessionError> {
         if !files.writes(result.cases.len()) {

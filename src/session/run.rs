@@ -56,6 +56,8 @@ pub struct RunSpec {
 
 /// What a run tells its front end while it goes on. Called from many threads.
 pub trait Watch: Sync {
+    /// What does not keep the run from going on but should be known.
+    fn warnings(&self, _warnings: &Diagnostics) {}
     /// The run begins.
     fn began(&self, _run: &str, _cases: usize) {}
     /// Something was recorded.
@@ -81,6 +83,7 @@ impl Session {
         let launch = launch(&spec.inputs)?;
         let cases = select(&launch, &spec.cases)?;
         let answer = answerer(spec.via, spec.stub.as_ref())?;
+        watch.warnings(&project.warnings);
         let started = self.setup.clock.now();
         let fresh = |case: &&Case| (Case::clone(case), WalkState::default());
         let work: Vec<(Case, WalkState)> = cases.iter().map(fresh).collect();
@@ -94,6 +97,7 @@ impl Session {
             return Ok(result(run, &project, launch, cases, false));
         }
         let store = Store::open(&self.setup.store, spec.durability)?;
+        self.check_out()?;
         let args = RunArgs {
             via: spec.via,
             stub: spec.stub.as_ref().map(|stub| Hash::of(stub.text().as_bytes())),

@@ -20,8 +20,10 @@ pub struct Setup {
     pub pipelines: Option<PathBuf>,
     /// A directory laid over the bundled templates.
     pub templates: Option<PathBuf>,
-    /// Vars set from outside the pipeline.
+    /// Vars set for this command; the pipeline must have them.
     pub vars: Map<String, Value>,
+    /// Vars of the project file, for the pipelines that have them.
+    pub project_vars: Map<String, Value>,
     /// The repositories of the project file: `{ "repositories": [{name, path, purpose, branch}] }`.
     pub workspace: Value,
     /// The real time that one call of a script may take; the default if none.

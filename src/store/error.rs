@@ -59,7 +59,7 @@ pub enum StoreError {
     #[error("the store knows no {0}")]
     UnknownId(String),
     /// No run has this id.
-    #[error("there is no run `{0}` in the store")]
+    #[error("there is no run `{0}` in the store; `asterisk runs` lists those that are")]
     UnknownRun(String),
     /// A run has this id already.
     #[error("there is a run `{0}` in the store already")]

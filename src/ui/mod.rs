@@ -84,6 +84,11 @@ impl Ui {
         Progress::new(total, self.format == Format::Pretty)
     }
 
+    /// How wide a table may be, in characters.
+    pub fn width(self) -> usize {
+        table::width()
+    }
+
     /// A table in the colours of this printer.
     pub fn table(self, columns: &[&str]) -> Table {
         Table::new(columns, self.colour.on_stdout())

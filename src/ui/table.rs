@@ -1,13 +1,12 @@
 //! Tables for people.
 
 use comfy_table::{Attribute, Cell, ContentArrangement, LineStyle, TableStyle};
+use std::io::IsTerminal as _;
 
-/// How wide a table is off a terminal, in characters.
+/// How wide a table is off a terminal, in characters, unless `COLUMNS` says otherwise.
 const WIDTH: u16 = 160;
 /// A line under the head, and nothing else.
 const STYLE: TableStyle = TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
-
-use std::io::IsTerminal as _;
 
 /// A table being filled.
 #[derive(Debug)]
@@ -16,14 +15,26 @@ pub struct Table {
     coloured: bool,
 }
 
+/// An empty table as wide as what it will be shown on.
+fn fresh() -> comfy_table::Table {
+    let mut table = comfy_table::Table::new();
+    table.load_style(STYLE);
+    table.set_content_arrangement(ContentArrangement::Dynamic);
+    if !std::io::stdout().is_terminal() {
+        let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+        table.set_width(columns.unwrap_or(WIDTH).max(20));
+    }
+    table
+}
+
+/// How wide a table may be, in characters.
+pub(super) fn width() -> usize {
+    fresh().width().map_or(usize::from(WIDTH), usize::from)
+}
+
 impl Table {
     pub(super) fn new(columns: &[&str], coloured: bool) -> Self {
-        let mut table = comfy_table::Table::new();
-        table.load_style(STYLE);
-        table.set_content_arrangement(ContentArrangement::Dynamic);
-        if !std::io::stdout().is_terminal() {
-            table.set_width(WIDTH);
-        }
+        let mut table = fresh();
         let head = |text: &&str| if coloured { Cell::new(text).add_attribute(Attribute::Bold) } else { Cell::new(text) };
         table.set_header(columns.iter().map(head));
         Self { table, coloured }
