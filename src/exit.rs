@@ -39,9 +39,10 @@ impl From<&SessionError> for Exit {
     fn from(error: &SessionError) -> Self {
         match error {
             SessionError::Texts(found) if found.iter().all(|one| ASKED.contains(&one.code.as_ref())) => Self::Usage,
-            SessionError::File(FileError::Io { .. } | FileError::NoDirectory { .. }) => Self::Usage,
+            SessionError::File(FileError::Io { .. } | FileError::NoDirectory { .. })
+            | SessionError::Asked(_)
+            | SessionError::Write { .. } => Self::Usage,
             SessionError::Texts(_) | SessionError::File(_) => Self::Texts,
-            SessionError::Asked(_) | SessionError::Write { .. } => Self::Usage,
             SessionError::Store(error) => error.into(),
             SessionError::Journal(JournalError::Busy(_)) => Self::Busy,
             SessionError::Journal(JournalError::Failed(_)) => Self::Stopped,

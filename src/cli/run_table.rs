@@ -31,9 +31,10 @@ pub(super) fn print(ui: Ui, report: &Report, result: &RunResult) {
 
 fn findings(ui: Ui, report: &Report) {
     let narrow = ui.width() < NARROW;
-    let mut table = match narrow {
-        true => ui.table(&["case", "category", "defect", "component", "what next"]),
-        false => ui.table(&["case", "category", "defect", "component", "conf.", "path", "what next"]),
+    let mut table = if narrow {
+        ui.table(&["case", "category", "defect", "component", "what next"])
+    } else {
+        ui.table(&["case", "category", "defect", "component", "conf.", "path", "what next"])
     };
     for case in &report.cases {
         let finding = &case.finding;
