@@ -164,6 +164,10 @@ fn what_makes_no_sense_is_a_usage_error() {
         ("usage-stub", "run --via stub"),
         ("usage-args", "call rules/door.rhai#unsure --args {}"),
         ("usage-parallel", "run --parallel 0"),
+        ("usage-no-input", "run --input absent.json"),
+        ("usage-no-scripts", "run --scripts absent"),
+        ("usage-no-pipeline-file", "run pipelines/absent.yaml"),
+        ("usage-var", "run door --input none --stub answers.json --set shure=0.9"),
     ] {
         let ran = shows(&project, name, args).exits(2);
         assert_eq!(ran.stdout, "", "{args}");
@@ -200,11 +204,7 @@ fn what_does_not_compile_is_shown_where_it_is() {
     wrong("answers.json", "{ \"*\": [] }", "error-stub", run);
     wrong("asterisk.yaml", "scriptz: heuristics\n", "error-settings", "runs");
     for (name, args) in [
-        ("error-no-input", "run --input absent.json"),
-        ("error-no-scripts", "run --scripts absent"),
-        ("error-no-pipeline-file", "run pipelines/absent.yaml"),
         ("error-no-responder", "run door --input none"),
-        ("error-var", "run door --input none --stub answers.json --set shure=0.9"),
         ("error-call", "call rules/door.rhai#unshure --pipeline door"),
         ("error-reference", "call rules/door.rhai --pipeline door"),
     ] {
@@ -244,9 +244,11 @@ fn inputs_come_in_several_ways() {
     assert_eq!(cases(project.asterisk(&[&several[..], &["--case", "b"]].concat())), ["b"]);
     // No failures are no error.
     project.file("empty.json", r#"{ "run_id": "9", "name": "green", "failure_list": [] }"#);
-    let empty = project.asterisk(&[&args[..], &["--input", "empty.json"]].concat()).ok().json();
+    let empty = project.asterisk(&[&args[..], &["--input", "empty.json"]].concat()).exits(0);
+    assert_eq!(empty.stderr, "this launch has no failures: there is nothing to analyse\n");
+    let empty = empty.json();
     assert_eq!((&empty["status"], &empty["cases"]), (&json!("done"), &json!([])));
-    let report = project.asterisk(&["run", "--input", "empty.json"]).ok();
+    let report = project.asterisk(&["run", "--input", "empty.json"]).exits(0);
     assert!(report.stdout.contains("0 cases"), "{}", report.text());
     // From below the project, and elsewhere by flags.
     let junit = fixture("launches/surefire.xml");
