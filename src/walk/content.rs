@@ -71,7 +71,9 @@ impl Content {
     pub fn each(&self, visit: &mut impl FnMut(&Self)) {
         visit(self);
         if let Made::Parts(parts) = &self.0.made {
-            parts.iter().for_each(|(_, part)| part.each(visit));
+            for (_, part) in parts {
+                part.each(visit);
+            }
         }
     }
 
