@@ -14,7 +14,7 @@ use std::path::PathBuf;
 
 /// Call one script function with JSON arguments.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  asterisk call lib/text.rhai#shorten --args '[\"a long text\", 6]'")]
+#[command(after_help = "Example:\n  asterisk call lib/text.rhai#one_line --args '[\"a long text\", 6]'")]
 pub(super) struct CallArgs {
     /// The function: path/in/scripts.rhai#name.
     reference: String,
