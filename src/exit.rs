@@ -38,11 +38,9 @@ impl Exit {
 impl From<&SessionError> for Exit {
     fn from(error: &SessionError) -> Self {
         match error {
-            SessionError::Texts(found) if found.iter().all(|one| ASKED.contains(&one.code.as_ref())) => Self::Usage,
-            SessionError::File(FileError::Io { .. } | FileError::NoDirectory { .. })
-            | SessionError::Asked(_)
-            | SessionError::Write { .. } => Self::Usage,
-            SessionError::Texts(_) | SessionError::File(_) => Self::Texts,
+            SessionError::Texts(found) if !found.iter().all(|one| ASKED.contains(&one.code.as_ref())) => Self::Texts,
+            SessionError::File(FileError::NotText { .. } | FileError::TooLarge { .. } | FileError::Link { .. }) => Self::Texts,
+            SessionError::Texts(_) | SessionError::File(_) | SessionError::Asked(_) | SessionError::Write { .. } => Self::Usage,
             SessionError::Store(error) => error.into(),
             SessionError::Journal(JournalError::Busy(_)) => Self::Busy,
             SessionError::Journal(JournalError::Failed(_)) => Self::Stopped,

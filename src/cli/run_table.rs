@@ -31,11 +31,12 @@ pub(super) fn print(ui: Ui, report: &Report, result: &RunResult) {
 
 fn findings(ui: Ui, report: &Report) {
     let narrow = ui.width() < NARROW;
-    let mut table = if narrow {
-        ui.table(&["case", "category", "defect", "component", "what next"])
+    let columns: &[&str] = if narrow {
+        &["case", "category", "defect", "component", "what next"]
     } else {
-        ui.table(&["case", "category", "defect", "component", "conf.", "path", "what next"])
+        &["case", "category", "defect", "component", "conf.", "path", "what next"]
     };
+    let mut table = ui.table(columns);
     for case in &report.cases {
         let finding = &case.finding;
         let mut row = vec![name(case), finding.category.clone(), finding.defect_type.clone(), finding.component.clone()];
