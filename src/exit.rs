@@ -43,7 +43,7 @@ impl From<&SessionError> for Exit {
             SessionError::Texts(_) | SessionError::File(_) | SessionError::Asked(_) | SessionError::Write { .. } => Self::Usage,
             SessionError::Store(error) => error.into(),
             SessionError::Journal(JournalError::Busy(_)) => Self::Busy,
-            SessionError::Journal(JournalError::Failed(_)) => Self::Stopped,
+            SessionError::Journal(JournalError::Failed(_) | JournalError::Refused(_)) => Self::Stopped,
         }
     }
 }

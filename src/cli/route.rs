@@ -8,8 +8,8 @@ use crate::project::Answers;
 use crate::session::{RouteState, Routed, SessionError};
 use crate::ui::{Format, Ui};
 use clap::Args;
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 
@@ -38,6 +38,14 @@ pub(super) struct RouteArgs {
     project: ProjectArgs,
     #[command(flatten)]
     format: super::FormatArg,
+}
+
+/// A decision for programs.
+#[derive(Serialize)]
+struct Versioned<'a> {
+    schema_version: u32,
+    #[serde(flatten)]
+    routed: &'a Routed,
 }
 
 /// One line of a batch.
@@ -87,11 +95,7 @@ pub(super) fn route(global: &Global, args: &RouteArgs) -> Result<Exit, SessionEr
     let node = args.node.as_deref().unwrap_or_default();
     let (routed, trouble) = session.route(&project, node, &artifact, state, &Map::new())?;
     match ui.format() {
-        Format::Json => {
-            let mut out = json!(routed);
-            out["schema_version"] = json!(1);
-            ui.json(&out);
-        }
+        Format::Json => ui.json(&Versioned { schema_version: 1, routed: &routed }),
         Format::Pretty => print(ui, node, &routed),
     }
     ui.diagnostics(&trouble);

@@ -96,7 +96,11 @@ impl From<rusqlite::Error> for StoreError {
 
 impl From<StoreError> for JournalError {
     fn from(error: StoreError) -> Self {
-        if error.is_busy() { Self::Busy(error.to_string()) } else { Self::Failed(error.to_string()) }
+        match error {
+            StoreError::Refused(why) => Self::Refused(why),
+            error if error.is_busy() => Self::Busy(error.to_string()),
+            error => Self::Failed(error.to_string()),
+        }
     }
 }
 

@@ -174,7 +174,7 @@ mod tests {
             (effects("c1", vec![nan]), "convergence of an effect is NaN"),
         ] {
             match journal.commit(commit) {
-                Err(JournalError::Failed(text)) => assert!(text.contains(why), "{text}"),
+                Err(JournalError::Refused(text)) => assert!(text.contains(why), "{text}"),
                 other => panic!("{why}: {other:?}"),
             }
         }

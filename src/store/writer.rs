@@ -187,7 +187,7 @@ mod tests {
         let commits = [step("c1", 1), bad, step("c3", 1)];
         let group = commits.into_iter().zip(0..).map(|(commit, ticket)| (ticket, Step::new(1, &cases, commit).unwrap()));
         let replies = lock(&fixture.store.writer().unwrap().desk).commit(&group.collect::<Vec<_>>());
-        assert!(matches!(&replies[1].1, Err(JournalError::Failed(why)) if why.contains("without an id")), "{replies:?}");
+        assert!(matches!(&replies[1].1, Err(JournalError::Refused(why)) if why.contains("without an id")), "{replies:?}");
         assert!(replies[0].1.is_ok() && replies[2].1.is_ok());
         let counts = ["c1", "c2", "c3"].map(|case| fixture.store.events("r", case).unwrap().len());
         assert_eq!(counts, [4, 0, 4]);

@@ -107,7 +107,7 @@ mod tests {
 
     fn refused(journal: &RunJournal, case: &str, effect: Effect<i64>) -> String {
         match journal.commit(effects(case, vec![effect])) {
-            Err(JournalError::Failed(why)) => why,
+            Err(JournalError::Refused(why)) => why,
             other => panic!("not refused: {other:?}"),
         }
     }
