@@ -139,6 +139,19 @@ fn complaints(fixture: &Value, outcome: &Outcome) -> Vec<String> {
             wrong.push(format!("no evidence says `{part}`: {evidence:#?}"));
         }
     }
+    for (what, all) in [("steps", &report["next_steps"]), ("summary", &json!([report["summary"]]))] {
+        let said: Vec<String> = all.as_array().into_iter().flatten().map(text).collect();
+        for part in expect[format!("{what}_contain")].as_array().into_iter().flatten().map(text) {
+            if !said.iter().any(|item| item.contains(&part)) {
+                wrong.push(format!("the {what} do not say `{part}`: {said:#?}"));
+            }
+        }
+        for part in expect[format!("{what}_lack")].as_array().into_iter().flatten().map(text) {
+            if said.iter().any(|item| item.contains(&part)) {
+                wrong.push(format!("the {what} say `{part}`: {said:#?}"));
+            }
+        }
+    }
     for part in expect["summary_contains"].as_array().into_iter().flatten().map(text) {
         if !text(&report["summary"]).contains(&part) {
             wrong.push(format!("the summary does not say `{part}`: {}", report["summary"]));
