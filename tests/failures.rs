@@ -8,7 +8,10 @@ mod common;
 use asterisk::agent::Scripts;
 use asterisk::clock::{FixedClock, Timestamp};
 use asterisk::model::{Case, Launch};
-use asterisk::walk::{About, Answer, Commit, End, Journal, JournalError, Needs, Refusal, Reply, Request, WalkState, Walker};
+use asterisk::walk::{
+    About, Answer, CaseParams, Commit, End, Journal, JournalError, Needs, Plan, Refusal, Reply, Request, StepPlace, WalkState,
+    Walker,
+};
 use common::{files, project, root};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -79,6 +82,8 @@ struct Outcome {
     nodes: Vec<String>,
     prior: Value,
     effects: Vec<Value>,
+    /// What the report says of it.
+    finding: Value,
 }
 
 fn walk(fixture: &Value) -> Outcome {
@@ -106,7 +111,21 @@ fn walk(fixture: &Value) -> Outcome {
     let commits = journal.0.into_inner().unwrap();
     let effects = commits.iter().flat_map(|commit| &commit.effects).map(|effect| serde_json::to_value(effect).unwrap());
     let nodes = state.history.iter().map(|visit| visit.node.to_string()).collect();
-    Outcome { nodes, prior: Value::Object(prior), effects: effects.collect() }
+    Outcome {
+        nodes,
+        prior: Value::Object(prior),
+        effects: effects.collect(),
+        finding: finding(&project.plan, &launch, &case, &state),
+    }
+}
+
+fn finding(plan: &Plan, launch: &Launch, case: &Case, state: &WalkState) -> Value {
+    let last = plan.pipeline.node(state.path.last().unwrap()).unwrap();
+    let now = Timestamp::from_millis(0);
+    let view = state.view(&plan.node(last).name, None, now, 0.0, &plan.walker);
+    let place = StepPlace { run: "run", case: &case.id, path: "", now };
+    let params = CaseParams::new(launch, case).for_step(plan, last, state, &view, &place, &[]);
+    plan.summary.as_ref().unwrap().respond(&params, plan.vars()).unwrap()
 }
 
 /// Everything that is not as the fixture expects.
@@ -114,14 +133,16 @@ fn complaints(fixture: &Value, outcome: &Outcome) -> Vec<String> {
     let (expect, report, triage) = (&fixture["expect"], &outcome.prior["report"], &outcome.prior["triage"]);
     let mut wrong = Vec::new();
     let nodes = json!(outcome.nodes);
+    let category = if triage.is_null() { &report["category"] } else { &triage["symptom_category"] };
     for (what, got) in [
-        ("category", &triage["symptom_category"]),
+        ("category", category),
         ("skip", &triage["skip_investigation"]),
         ("cascade", &triage["cascade_suspected"]),
         ("clock_skew", &triage["clock_skew_suspected"]),
         ("defect_type", &report["defect_type"]),
         ("component", &report["component"]),
         ("nodes", &nodes),
+        ("title", &report["title"]),
     ] {
         if !expect[what].is_null() && expect[what] != *got {
             wrong.push(format!("{what} is {got}, not {}", expect[what]));
@@ -133,15 +154,16 @@ fn complaints(fixture: &Value, outcome: &Outcome) -> Vec<String> {
             wrong.push(format!("confidence {got} is not within {}", expect["confidence"]));
         }
     }
-    let evidence: Vec<String> = report["evidence"].as_array().into_iter().flatten().map(text).collect();
-    for part in expect["evidence_contains"].as_array().into_iter().flatten().map(text) {
-        if !evidence.iter().any(|item| item.contains(&part)) {
-            wrong.push(format!("no evidence says `{part}`: {evidence:#?}"));
-        }
-    }
-    for part in expect["summary_contains"].as_array().into_iter().flatten().map(text) {
-        if !text(&report["summary"]).contains(&part) {
-            wrong.push(format!("the summary does not say `{part}`: {}", report["summary"]));
+    for (what, all) in
+        [("steps", &report["next_steps"]), ("summary", &json!([report["summary"]])), ("evidence", &report["evidence"])]
+    {
+        let said: Vec<String> = all.as_array().into_iter().flatten().map(text).collect();
+        for (key, wanted) in [("contains", true), ("lack", false)] {
+            for part in expect[format!("{what}_{key}")].as_array().into_iter().flatten().map(text) {
+                if said.iter().any(|item| item.contains(&part)) != wanted {
+                    wrong.push(format!("`{part}` in the {what} is {}: {said:#?}", !wanted));
+                }
+            }
         }
     }
     wrong
@@ -182,4 +204,44 @@ fn each_step_leaves_its_records() {
     assert_eq!(effects("disk-full"), [&triaged[..], &["set_case_status"]].concat());
     let last = walk(&fixture("disk-full")).effects.pop().unwrap();
     assert_eq!(last["status"], "auto_reviewed");
+}
+
+/// The key of a case's cause, if its error or log were another.
+fn cause(name: &str, change: impl FnOnce(&mut Value)) -> String {
+    let mut fixture = fixture(name);
+    change(&mut fixture);
+    text(&walk(&fixture).finding["cause"])
+}
+
+#[test]
+fn causes_are_told_apart() {
+    let refused = |host: &str| {
+        cause("dns", |fixture| fixture["case"]["error_message"] = json!(format!("dial tcp {host}: connection refused")))
+    };
+    assert_eq!(refused("10.1.0.7:8443"), refused("10.1.0.7:8443"));
+    assert_ne!(refused("10.1.0.7:8443"), refused("10.1.0.8:8443"), "another machine");
+    assert_ne!(refused("10.1.0.7:8443"), refused("10.1.0.7:8444"), "another service");
+    assert_eq!(refused("127.0.0.1:40001"), refused("127.0.0.1:40002"), "a port of chance");
+    let silent = |name: &str| cause("names-only", |fixture| fixture["case"]["name"] = json!(name));
+    assert_eq!(silent("one"), silent("two"), "nothing tells them apart");
+    let lane = |suite: &str| {
+        cause("names-only-in-two-lanes", |fixture| {
+            let other = if suite == "[A] tests" { "[B] tests" } else { "[A] tests" };
+            fixture["siblings"][0]["suite"] = json!(other);
+            fixture["case"]["suite"] = json!(suite);
+        })
+    };
+    assert_eq!(lane("[A] tests"), lane("[B] tests"), "the same test in two lanes");
+    assert_ne!(lane("[A] tests"), silent("one"));
+}
+
+#[test]
+fn a_known_failure_is_grouped_as_a_new_one_is() {
+    let new = |fixture: &mut Value| fixture["needs"] = json!({});
+    for name in ["recall-beside-its-own-evidence", "duplicate-of-known"] {
+        assert_eq!(cause(name, |_| ()), cause(name, new), "{name}");
+    }
+    let closed = walk(&fixture("duplicate-of-known")).finding;
+    assert!(!closed["title"].as_str().unwrap().is_empty() && closed["evidence"][0].is_string(), "{closed:#}");
+    assert!(closed["next_steps"].to_string().contains("known as root cause"), "{closed:#}");
 }
