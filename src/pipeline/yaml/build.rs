@@ -308,7 +308,7 @@ fn key_of(source: &Source, yaml: &Yaml, unquoted: bool, entries: &[Entry], found
         Kind::Text(text) if unquoted && text.value == "<<" => return Key::Merge,
         Kind::Text(text) => text.value.clone(),
         Kind::List(_) | Kind::Map(_) => {
-            let message = format!("a key is a text, not {}", yaml.what());
+            let message = format!("a key must be a text, not {}", yaml.what());
             found.push(Diagnostic::error("yaml/key", message).label(source, yaml.head(source), ""));
             return Key::Bad;
         }
@@ -452,7 +452,7 @@ mod tests {
             ("a: 1\n...\nb: 2\n", "yaml/documents", "b", "second document"),
             ("a: 1\nb: 2\na: 3\n", "yaml/duplicate-key", "a", "given twice"),
             ("1: a\n1: b\n", "yaml/duplicate-key", "1", "given twice"),
-            ("[a]: 1", "yaml/key", "[a]", "a key is a text, not a list"),
+            ("[a]: 1", "yaml/key", "[a]", "a key must be a text, not a list"),
             (": 1", "yaml/key", ":", "a key is missing"),
             ("a: .nan", "yaml/number", ".nan", "cannot be held"),
             ("a: 99999999999999999999", "yaml/number", "99999999999999999999", ""),
