@@ -6,7 +6,7 @@ use super::limits::Limits;
 use super::rewrite::{Rewritten, rewrite};
 use super::strict::Strict;
 use super::unit::{Text, Unit};
-use super::{fault, syntax};
+use super::{fault, quiet, syntax};
 use crate::diag::{Diagnostic, Diagnostics, Mapped, Source, Span};
 use crate::model::Hash;
 use rhai::{AST, ASTNode, Engine, Expr, FnAccess};
@@ -46,7 +46,7 @@ pub(crate) fn parse_file(
 
 /// Parses; a panic of the parser is a diagnostic too.
 fn parse(engine: &Engine, text: &Text) -> Result<AST, Diagnostic> {
-    let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| engine.compile(text.script())));
+    let outcome = quiet::catch(|| engine.compile(text.script()));
     let Ok(parsed) = outcome else {
         let (source, span) = text.locate(Span::default());
         return Err(Diagnostic::error("script/internal", "the parser failed on this text").label(&source, span, ""));
