@@ -24,9 +24,9 @@ pub(crate) fn link(inputs: Inputs, previous: Option<&Linked>) -> Result<Linked, 
     let previous = previous.filter(|previous| previous.limits == limits);
     let mut problems = Diagnostics::new();
     let mut engine = engine::build(&limits, [], HOST_API);
-    let parsed = parse_files(&engine, &limits, scripts, previous, &mut problems);
+    let parsed = parse_files(&engine, &limits, scripts, &fields, previous, &mut problems);
     check_imports(&parsed, &mut problems);
-    let conditions = parse_conditions(&engine, &limits, conditions, previous, &mut problems);
+    let conditions = parse_conditions(&engine, &limits, conditions, &fields, previous, &mut problems);
     if problems.has_errors() {
         return Err(problems);
     }
@@ -57,6 +57,7 @@ fn parse_files(
     engine: &Engine,
     limits: &Limits,
     scripts: Vec<Source>,
+    fields: &BTreeSet<String>,
     previous: Option<&Linked>,
     problems: &mut Diagnostics,
 ) -> BTreeMap<String, Arc<Parsed>> {
@@ -77,7 +78,7 @@ fn parse_files(
             parsed.insert(path, before.parsed.clone());
             continue;
         }
-        match parse_file(engine, limits, &source, problems) {
+        match parse_file(engine, limits, &source, fields, problems) {
             Ok(file) => drop(parsed.insert(path, Arc::new(file))),
             Err(problem) => problems.push(problem),
         }
@@ -154,6 +155,7 @@ fn parse_conditions(
     engine: &Engine,
     limits: &Limits,
     conditions: Vec<Condition>,
+    fields: &BTreeSet<String>,
     previous: Option<&Linked>,
     problems: &mut Diagnostics,
 ) -> BTreeMap<String, Arc<Parsed>> {
@@ -179,7 +181,7 @@ fn parse_conditions(
             parsed.insert(key, before.clone());
             continue;
         }
-        match condition::parse(engine, &loose, &condition) {
+        match condition::parse(engine, &loose, &condition, fields) {
             Ok(unit) => {
                 let source = condition.text.file().clone();
                 let finished = Parsed { mapped: Some(condition.text), ..finish(unit, source, Vec::new()) };

@@ -31,6 +31,7 @@ pub(crate) fn parse_file(
     engine: &Engine,
     limits: &Limits,
     source: &Source,
+    fields: &BTreeSet<String>,
     problems: &mut Diagnostics,
 ) -> Result<Parsed, Diagnostic> {
     if source.text().len() > limits.source {
@@ -38,20 +39,20 @@ pub(crate) fn parse_file(
         return Err(Diagnostic::error(fault::LIMIT, message).label(source, Span::default(), "").help("divide it into files"));
     }
     let text = Text::file(engine, source);
-    let ast = parse(engine, &text)?;
+    let ast = parse(engine, &text, fields)?;
     let unit = Unit::new(source.name().to_owned(), text, ast);
     let imports = imports_of(&unit, problems);
     Ok(finish(unit, source.clone(), imports))
 }
 
 /// Parses; a panic of the parser is a diagnostic too.
-fn parse(engine: &Engine, text: &Text) -> Result<AST, Diagnostic> {
+fn parse(engine: &Engine, text: &Text, fields: &BTreeSet<String>) -> Result<AST, Diagnostic> {
     let outcome = quiet::catch(|| engine.compile(text.script()));
     let Ok(parsed) = outcome else {
         let (source, span) = text.locate(Span::default());
         return Err(Diagnostic::error("script/internal", "the parser failed on this text").label(&source, span, ""));
     };
-    parsed.map_err(|error| syntax::explain(text, &error))
+    parsed.map_err(|error| syntax::explain(text, &error, fields))
 }
 
 /// Rewrites what was parsed, and notes what it has and needs.
