@@ -1,6 +1,7 @@
 //! Texts to a library: parse what changed, check the imports, order by them, evaluate each file's constants once.
 
 use super::call::Callee;
+use super::calls::check_calls;
 use super::condition::{self, Condition};
 use super::environment::{Environment, Seen, with_probe};
 use super::imports::{check_imports, order};
@@ -27,6 +28,7 @@ pub(crate) fn link(inputs: Inputs, previous: Option<&Linked>) -> Result<Linked, 
     let parsed = parse_files(&engine, &limits, scripts, &fields, previous, &mut problems);
     check_imports(&parsed, &mut problems);
     let conditions = parse_conditions(&engine, &limits, conditions, &fields, previous, &mut problems);
+    check_calls(&parsed, &conditions, &mut problems);
     if problems.has_errors() {
         return Err(problems);
     }

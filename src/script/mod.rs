@@ -18,6 +18,7 @@
 
 pub mod api;
 mod call;
+mod calls;
 mod capture;
 pub mod check;
 mod checked;
@@ -44,6 +45,7 @@ mod rule;
 mod self_test;
 mod shell;
 mod sort;
+mod stock;
 mod strict;
 mod syntax;
 mod text;

@@ -1,5 +1,6 @@
 //! One text: parsed, rewritten, and what linking needs to know of it.
 
+use super::calls::{Calls, calls_of};
 use super::imports::{Import, imports_of};
 use super::library::Public;
 use super::limits::Limits;
@@ -22,6 +23,7 @@ pub(crate) struct Parsed {
     pub(crate) rewritten: Rewritten,
     pub(crate) imports: Vec<Import>,
     pub(crate) publics: Vec<Public>,
+    pub(crate) calls: Calls,
     /// The names of fields that it reads.
     pub(crate) fields: BTreeSet<String>,
 }
@@ -59,8 +61,8 @@ fn parse(engine: &Engine, text: &Text, fields: &BTreeSet<String>) -> Result<AST,
 pub(crate) fn finish(unit: Unit, source: Source, imports: Vec<Import>) -> Parsed {
     let rewritten = rewrite(unit.ast(), &mut Strict);
     let hash = Hash::of(unit.script().as_bytes());
-    let (publics, fields) = (publics_of(&unit), fields_of(unit.ast()));
-    Parsed { unit, source, mapped: None, hash, rewritten, imports, publics, fields }
+    let (publics, calls, fields) = (publics_of(&unit), calls_of(&unit), fields_of(unit.ast()));
+    Parsed { unit, source, mapped: None, hash, rewritten, imports, publics, calls, fields }
 }
 
 fn publics_of(unit: &Unit) -> Vec<Public> {
