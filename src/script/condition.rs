@@ -26,9 +26,14 @@ const AFTER: &str = "\n}";
 const KNOWN: [&str; 3] = ["artifact", "state", "vars"];
 
 /// Parses a condition. `loose` is an engine without strict variables.
-pub(crate) fn parse(engine: &Engine, loose: &Engine, condition: &Condition) -> Result<Unit, Diagnostic> {
+pub(crate) fn parse(
+    engine: &Engine,
+    loose: &Engine,
+    condition: &Condition,
+    fields: &BTreeSet<String>,
+) -> Result<Unit, Diagnostic> {
     let text = Text::condition(engine, condition.text.clone(), BEFORE, AFTER);
-    let ast = loose.compile(text.script()).map_err(|error| syntax::explain(&text, &error))?;
+    let ast = loose.compile(text.script()).map_err(|error| syntax::explain(&text, &error, fields))?;
     refuse_more(&text, &ast)?;
     if ast.iter_fn_def().any(|function| function.name == NAME && statements_of(function).is_empty()) {
         let (source, span) = (condition.text.file(), condition.text.whole());
@@ -44,7 +49,7 @@ pub(crate) fn parse(engine: &Engine, loose: &Engine, condition: &Condition) -> R
     places.sort_unstable();
     places.dedup();
     let text = Text::condition(engine, condition.text.with_inserted(&places, "artifact."), BEFORE, AFTER);
-    let ast = engine.compile(text.script()).map_err(|error| syntax::explain(&text, &error))?;
+    let ast = engine.compile(text.script()).map_err(|error| syntax::explain(&text, &error, fields))?;
     Ok(Unit::new(condition.key.clone(), text, ast))
 }
 

@@ -79,11 +79,16 @@ fn allow_match(engine: &mut Engine) {
     });
 }
 
+/// What is said of a symbol that scripts cannot use, if it is one.
+pub(crate) fn forbidden(name: &str) -> Option<fault::Fault> {
+    let (_, why) = FORBIDDEN.iter().find(|(word, _)| *word == name)?;
+    Some(fault::Fault::new(fault::FORBIDDEN, format!("`{name}` is not available to scripts")).help(*why))
+}
+
 /// The parser refuses the words; the functions behind them are put out of reach of `Fn("sleep").call(1)` too.
 fn forbid(engine: &mut Engine) {
     fn refuse(name: &str) -> Result<(), Box<EvalAltResult>> {
-        let help = FORBIDDEN.iter().find(|(word, _)| *word == name).map(|(_, why)| (*why).to_owned());
-        fault::Fault::new(fault::FORBIDDEN, format!("`{name}` is not available to scripts")).maybe_help(help).fail()
+        forbidden(name).map_or(Ok(()), fault::Fault::fail)
     }
     for (word, _) in FORBIDDEN {
         engine.disable_symbol(*word);

@@ -32,7 +32,7 @@ fn number() -> BoxedStrategy<String> {
             inner.clone().prop_map(|a| format!("{{ let s = 0; [1, 2].map(|x| s += {a}); s }}")),
             (inner.clone(), inner.clone()).prop_map(|(a, b)| format!("switch {a} > {b} {{ true => {a}, _ => {b} }}")),
             (inner.clone(), inner)
-                .prop_map(|(a, b)| format!("{{ let r = 0; try {{ if {a} > {b} {{ throw 1; }} r = 2; }} catch {{ r = 3; }} r }}")),
+                .prop_map(|(a, b)| format!("{{ let r = 0; try {{ if {a} > {b} {{ throw 1; }} r = 2; }} catch (e) {{ if `${{e}}`.contains(\"race\") {{ throw e; }} r = 3; }} r }}")),
         ]
     })
     .boxed()

@@ -1,13 +1,13 @@
 //! What went wrong in an evaluation, in the words of a script's author.
 
-use super::compare::show;
+use super::compare::{Op, show};
 use super::fault::{self, Fault};
 use super::syntax::{lowercased, parameters, unknown_variable};
 use super::trace::{Leaf, Tracer};
 use super::unit::Unit;
-use super::words::{arguments, article, is_word, items, quoted, receiver, strip};
+use super::words::{arguments, article, is_word, items, plausible, quoted, receiver, strip};
 use crate::diag::nearest;
-use rhai::{EvalAltResult as E, Position};
+use rhai::{EvalAltResult as E, ParseErrorType, Position};
 use std::collections::BTreeSet;
 
 impl Tracer<'_> {
@@ -96,6 +96,10 @@ impl Tracer<'_> {
                 Some("give what the closure needs a variable of its own first: `let limit = list[0];`"),
             ),
             E::ErrorModuleNotFound(name, _) => leaf("script/unknown-module", format!("no module `{name}` is imported"), None),
+            E::ErrorParsing(ParseErrorType::Reserved(word), _) if Op::of(word).is_some() => {
+                let fault = fault::operator(word);
+                Leaf { code: fault.code, message: fault.message, help: fault.help, label: String::new() }
+            }
             E::ErrorParsing(kind, _) => leaf("script/syntax", lowercased(&kind.to_string()), None),
             E::ErrorSystem(..) | E::ErrorCustomSyntax(..) => leaf("script/internal", strip(error), None),
             other => leaf("script/error", lowercased(&strip(other)), None),
@@ -177,11 +181,6 @@ impl Tracer<'_> {
         };
         Leaf { code: "script/unknown-function".into(), message, help, label: String::new() }
     }
-}
-
-/// Among hundreds of function names, something is always near a short word.
-fn plausible(word: &str, known: &str) -> bool {
-    word.len() > 4 || word.chars().next() == known.chars().next()
 }
 
 /// Methods that change what they are called on.

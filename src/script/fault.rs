@@ -62,6 +62,13 @@ impl Fault {
     }
 }
 
+/// A comparison operator in the place of a function's name: what it would stand for is Rhai's own comparison, which takes
+/// values of different kinds for unequal.
+pub(crate) fn operator(operator: &str) -> Fault {
+    Fault::new(FORBIDDEN, format!("`{operator}` cannot be called by its name"))
+        .help(format!("write a closure: `|a, b| a {operator} b`"))
+}
+
 /// The position is filled in on the way out.
 impl From<Fault> for Box<EvalAltResult> {
     #[cold]

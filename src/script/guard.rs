@@ -6,9 +6,9 @@
 
 use super::fault::{self, Fault};
 use super::limits::Limits;
+use super::quiet;
 use rhai::{Dynamic, EvalAltResult, FnPtr};
 use std::cell::{Cell, RefCell};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
 /// The clock is read once in so many operations.
@@ -73,7 +73,7 @@ pub(crate) fn run<T>(limits: &Limits, evaluate: impl FnOnce() -> Result<T, Box<E
         budget.floor.set(stack_address().saturating_sub(limits.stack));
         budget.over.set(None);
     });
-    let outcome = catch_unwind(AssertUnwindSafe(evaluate));
+    let outcome = quiet::catch(evaluate);
     let over = BUDGET.with(|budget| {
         budget.active.set(false);
         for mut cell in budget.captured.take() {

@@ -1,6 +1,7 @@
 //! Texts to a library: parse what changed, check the imports, order by them, evaluate each file's constants once.
 
 use super::call::Callee;
+use super::calls::check_calls;
 use super::condition::{self, Condition};
 use super::environment::{Environment, Seen, with_probe};
 use super::imports::{check_imports, order};
@@ -24,9 +25,10 @@ pub(crate) fn link(inputs: Inputs, previous: Option<&Linked>) -> Result<Linked, 
     let previous = previous.filter(|previous| previous.limits == limits);
     let mut problems = Diagnostics::new();
     let mut engine = engine::build(&limits, [], HOST_API);
-    let parsed = parse_files(&engine, &limits, scripts, previous, &mut problems);
+    let parsed = parse_files(&engine, &limits, scripts, &fields, previous, &mut problems);
     check_imports(&parsed, &mut problems);
-    let conditions = parse_conditions(&engine, &limits, conditions, previous, &mut problems);
+    let conditions = parse_conditions(&engine, &limits, conditions, &fields, previous, &mut problems);
+    check_calls(&parsed, &conditions, &mut problems);
     if problems.has_errors() {
         return Err(problems);
     }
@@ -57,6 +59,7 @@ fn parse_files(
     engine: &Engine,
     limits: &Limits,
     scripts: Vec<Source>,
+    fields: &BTreeSet<String>,
     previous: Option<&Linked>,
     problems: &mut Diagnostics,
 ) -> BTreeMap<String, Arc<Parsed>> {
@@ -77,7 +80,7 @@ fn parse_files(
             parsed.insert(path, before.parsed.clone());
             continue;
         }
-        match parse_file(engine, limits, &source, problems) {
+        match parse_file(engine, limits, &source, fields, problems) {
             Ok(file) => drop(parsed.insert(path, Arc::new(file))),
             Err(problem) => problems.push(problem),
         }
@@ -154,6 +157,7 @@ fn parse_conditions(
     engine: &Engine,
     limits: &Limits,
     conditions: Vec<Condition>,
+    fields: &BTreeSet<String>,
     previous: Option<&Linked>,
     problems: &mut Diagnostics,
 ) -> BTreeMap<String, Arc<Parsed>> {
@@ -179,7 +183,7 @@ fn parse_conditions(
             parsed.insert(key, before.clone());
             continue;
         }
-        match condition::parse(engine, &loose, &condition) {
+        match condition::parse(engine, &loose, &condition, fields) {
             Ok(unit) => {
                 let source = condition.text.file().clone();
                 let finished = Parsed { mapped: Some(condition.text), ..finish(unit, source, Vec::new()) };

@@ -7,7 +7,7 @@
 //! | file | what |
 //! |---|---|
 //! | `view` | the values scripts read |
-//! | `limits`, `guard`, `engine` | what a script may use, how that is enforced, and the one place where engines are made |
+//! | `limits`, `guard`, `quiet`, `engine` | what a script may use, how that is enforced, and the one place where engines are made |
 //! | `tokens`, `unit` | a parsed text: positions to spans, and spans to the file they came from |
 //! | `rewrite`, `shell`, `strict`, `compare` | the nodes put in place of comparisons after parsing, and what comparing means |
 //! | `capture`, `sort`, `text` | where the stock behaviour of closures, of sorting and of making texts would not do |
@@ -18,6 +18,7 @@
 
 pub mod api;
 mod call;
+mod calls;
 mod capture;
 pub mod check;
 mod checked;
@@ -35,6 +36,7 @@ mod library;
 mod limits;
 mod link;
 mod parse;
+mod quiet;
 mod reference;
 mod resolver;
 mod responder;
@@ -43,6 +45,7 @@ mod rule;
 mod self_test;
 mod shell;
 mod sort;
+mod stock;
 mod strict;
 mod syntax;
 mod text;

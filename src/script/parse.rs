@@ -1,12 +1,13 @@
 //! One text: parsed, rewritten, and what linking needs to know of it.
 
+use super::calls::{Calls, calls_of};
 use super::imports::{Import, imports_of};
 use super::library::Public;
 use super::limits::Limits;
 use super::rewrite::{Rewritten, rewrite};
 use super::strict::Strict;
 use super::unit::{Text, Unit};
-use super::{fault, syntax};
+use super::{fault, quiet, syntax};
 use crate::diag::{Diagnostic, Diagnostics, Mapped, Source, Span};
 use crate::model::Hash;
 use rhai::{AST, ASTNode, Engine, Expr, FnAccess};
@@ -22,6 +23,7 @@ pub(crate) struct Parsed {
     pub(crate) rewritten: Rewritten,
     pub(crate) imports: Vec<Import>,
     pub(crate) publics: Vec<Public>,
+    pub(crate) calls: Calls,
     /// The names of fields that it reads.
     pub(crate) fields: BTreeSet<String>,
 }
@@ -31,6 +33,7 @@ pub(crate) fn parse_file(
     engine: &Engine,
     limits: &Limits,
     source: &Source,
+    fields: &BTreeSet<String>,
     problems: &mut Diagnostics,
 ) -> Result<Parsed, Diagnostic> {
     if source.text().len() > limits.source {
@@ -38,28 +41,28 @@ pub(crate) fn parse_file(
         return Err(Diagnostic::error(fault::LIMIT, message).label(source, Span::default(), "").help("divide it into files"));
     }
     let text = Text::file(engine, source);
-    let ast = parse(engine, &text)?;
+    let ast = parse(engine, &text, fields)?;
     let unit = Unit::new(source.name().to_owned(), text, ast);
     let imports = imports_of(&unit, problems);
     Ok(finish(unit, source.clone(), imports))
 }
 
 /// Parses; a panic of the parser is a diagnostic too.
-fn parse(engine: &Engine, text: &Text) -> Result<AST, Diagnostic> {
-    let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| engine.compile(text.script())));
+fn parse(engine: &Engine, text: &Text, fields: &BTreeSet<String>) -> Result<AST, Diagnostic> {
+    let outcome = quiet::catch(|| engine.compile(text.script()));
     let Ok(parsed) = outcome else {
         let (source, span) = text.locate(Span::default());
         return Err(Diagnostic::error("script/internal", "the parser failed on this text").label(&source, span, ""));
     };
-    parsed.map_err(|error| syntax::explain(text, &error))
+    parsed.map_err(|error| syntax::explain(text, &error, fields))
 }
 
 /// Rewrites what was parsed, and notes what it has and needs.
 pub(crate) fn finish(unit: Unit, source: Source, imports: Vec<Import>) -> Parsed {
     let rewritten = rewrite(unit.ast(), &mut Strict);
     let hash = Hash::of(unit.script().as_bytes());
-    let (publics, fields) = (publics_of(&unit), fields_of(unit.ast()));
-    Parsed { unit, source, mapped: None, hash, rewritten, imports, publics, fields }
+    let (publics, calls, fields) = (publics_of(&unit), calls_of(&unit), fields_of(unit.ast()));
+    Parsed { unit, source, mapped: None, hash, rewritten, imports, publics, calls, fields }
 }
 
 fn publics_of(unit: &Unit) -> Vec<Public> {

@@ -29,7 +29,11 @@ impl Verdict {
     }
 }
 
-const CODE: &str = "rule/return";
+/// What is returned is no verdict.
+pub(crate) const CODE: &str = "rule/return";
+/// What a rule returns.
+pub(crate) const HELP: &str = "a rule returns `()` or `false` for no, `true` for yes, or `#{ to: \"node\", because: \"why\", context: #{} }` for yes \
+                    with more (each key may be left out)";
 const KEYS: [&str; 3] = ["to", "because", "context"];
 
 impl Function {
@@ -80,9 +84,7 @@ impl Function {
 
     #[cold]
     fn refuse<T>(&self, message: String) -> Result<T, Box<Diagnostic>> {
-        let help = "a rule returns `()` or `false` for no, `true` for yes, or `#{ to: \"node\", because: \"why\", context: #{} }` for yes \
-                    with more (each key may be left out)";
-        Err(Box::new(self.blame(Diagnostic::error(CODE, message).help(help))))
+        Err(Box::new(self.blame(Diagnostic::error(CODE, message).help(HELP))))
     }
 }
 

@@ -77,6 +77,11 @@ pub(crate) fn is_word(text: &str) -> bool {
     text.starts_with(|ch: char| ch.is_ascii_alphabetic() || ch == '_')
 }
 
+/// Whether a name near a word is worth proposing: among hundreds of function names, something is always near a short word.
+pub(crate) fn plausible(word: &str, known: &str) -> bool {
+    word.len() > 4 || word.chars().next() == known.chars().next()
+}
+
 /// What people call one of Rhai's types.
 pub(crate) fn article(kind: &str) -> String {
     match kind {
