@@ -125,7 +125,7 @@ fn finding(plan: &Plan, launch: &Launch, case: &Case, state: &WalkState) -> Valu
     let view = state.view(&plan.node(last).name, None, now, 0.0, &plan.walker);
     let place = StepPlace { run: "run", case: &case.id, path: "", now };
     let params = CaseParams::new(launch, case).for_step(plan, last, state, &view, &place, &[]);
-    plan.summary.as_ref().unwrap().respond(&params, plan.vars()).unwrap()
+    plan.summary.as_ref().unwrap().respond(&params.view, plan.vars()).unwrap()
 }
 
 /// Everything that is not as the fixture expects.
