@@ -245,3 +245,30 @@ fn a_known_failure_is_grouped_as_a_new_one_is() {
     assert!(!closed["title"].as_str().unwrap().is_empty() && closed["evidence"][0].is_string(), "{closed:#}");
     assert!(closed["next_steps"].to_string().contains("known as root cause"), "{closed:#}");
 }
+
+#[test]
+fn what_a_signature_is_near_to_stands_wherever_it_matches() {
+    let data = project(&Value::Null).plan.data.json();
+    let all = files(&root().join("tests/fixtures/failures"), "json");
+    let texts: Vec<String> = all
+        .iter()
+        .map(|path| std::fs::read_to_string(path).unwrap())
+        .map(|fixture| {
+            let fixture: Value = serde_json::from_str(&fixture).unwrap();
+            format!("{}\n{}", text(&fixture["case"]["error_message"]), text(&fixture["case"]["log_snippet"]))
+        })
+        .collect();
+    for signature in data["signatures"]["signatures"].as_array().unwrap() {
+        let Some(near) = signature["near"].as_array() else { continue };
+        let near: Vec<String> = near.iter().map(text).collect();
+        let id = &signature["id"];
+        assert!(near.iter().all(|word| *word == word.to_lowercase()), "{id}: {near:?}");
+        for pattern in signature["patterns"].as_array().unwrap().iter().map(text) {
+            let regex = regex::Regex::new(&format!("(?im){pattern}")).unwrap();
+            for found in texts.iter().filter_map(|text| regex.find(text)) {
+                let found = found.as_str().to_lowercase();
+                assert!(near.iter().any(|word| found.contains(word)), "{id}: `{found}` has none of {near:?}");
+            }
+        }
+    }
+}
