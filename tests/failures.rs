@@ -248,7 +248,7 @@ fn a_known_failure_is_grouped_as_a_new_one_is() {
 
 #[test]
 fn what_a_signature_is_near_to_stands_wherever_it_matches() {
-    let data = project(&Value::Null).plan.data.json();
+    let data = project(&Value::Null).plan.data.view().unwrap().json();
     let all = files(&root().join("tests/fixtures/failures"), "json");
     let texts: Vec<String> = all
         .iter()

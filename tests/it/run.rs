@@ -219,9 +219,9 @@ fn what_a_run_found_the_next_one_recalls() {
         cases.iter().map(|case| case["edges"][0].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
     assert!(edges(&first).iter().all(|edge| edge == "H2"), "an empty store knows nothing");
-    // Not the first case alone: all that were investigated to the end.
-    let recalled = edges(&second).iter().filter(|edge| *edge == "H1").count();
-    assert!(recalled >= 8, "{:?}", edges(&second));
+    // What was found with little doubt is recalled, and of the rest it is remembered that it was seen.
+    let taken = |id: &str| edges(&second).iter().filter(|edge| *edge == id).count();
+    assert!(taken("H1") >= 4 && taken("H2") == 0, "{:?}", edges(&second));
     let defects = |run: &str| {
         let cases = rca(&project, run)["cases"].as_array().unwrap().clone();
         cases.iter().map(|case| case["finding"]["defect_type"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
