@@ -6,7 +6,7 @@ use crate::exit::Exit;
 use crate::files::read_input;
 use crate::project::Answers;
 use crate::session::{RouteState, Routed, SessionError};
-use crate::ui::{Format, Ui};
+use crate::ui::{Format, Ui, plain};
 use clap::Args;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -110,11 +110,12 @@ fn print(ui: Ui, node: &str, routed: &Routed) {
         Routed::Way { because, considered, .. } => (considered, format!("{node}: {because}")),
         Routed::Lost { error, considered, .. } => (considered, format!("{node}: {error}")),
     };
-    ui.out(&line);
+    ui.out(&plain(&line));
     for entry in considered {
         let outcome = json!(entry.outcome);
         let why = entry.because.as_deref().or(entry.error.as_deref()).unwrap_or("");
-        ui.out(format!("  {:<12} {:<12} {why}", entry.edge, outcome.as_str().unwrap_or("")).trim_end());
+        let line = format!("  {:<12} {:<12} {why}", entry.edge, outcome.as_str().unwrap_or(""));
+        ui.out(plain(&line).trim_end());
     }
 }
 

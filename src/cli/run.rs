@@ -95,8 +95,9 @@ pub(super) fn run(global: &Global, args: RunArgs) -> Result<Exit, SessionError> 
         DurabilityArg::Batch => Durability::Batch,
     };
     let stop = Arc::new(AtomicBool::new(false));
-    let interrupted = on_interrupt(&stop);
-    let live = Live::new(ui, global.verbose);
+    let walking = Arc::new(AtomicBool::new(false));
+    let interrupted = on_interrupt(&stop, &walking);
+    let live = Live::new(ui, global.verbose, walking);
     let result = match &args.resume {
         Some(run) => session.resume(run, parallel, durability, &live, &stop),
         None => session.run(&spec(args, parallel, durability)?, &live, &stop),
@@ -143,11 +144,12 @@ fn inputs(paths: &[PathBuf]) -> Inputs {
 }
 
 /// The first interruption stops the walks after the step they are in; the second ends the process at once.
-fn on_interrupt(stop: &Arc<AtomicBool>) -> Arc<AtomicBool> {
+/// Before any walk began there is no step to finish.
+fn on_interrupt(stop: &Arc<AtomicBool>, walking: &Arc<AtomicBool>) -> Arc<AtomicBool> {
     let interrupted = Arc::new(AtomicBool::new(false));
-    let (stop, again) = (Arc::clone(stop), Arc::clone(&interrupted));
+    let (stop, walking, again) = (Arc::clone(stop), Arc::clone(walking), Arc::clone(&interrupted));
     let handler = move || {
-        if again.swap(true, Ordering::Relaxed) {
+        if again.swap(true, Ordering::Relaxed) || !walking.load(Ordering::Relaxed) {
             #[expect(clippy::exit, reason = "the user asked twice, and what is recorded is safe")]
             std::process::exit(i32::from(Exit::Interrupted as u8));
         }

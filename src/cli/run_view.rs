@@ -3,22 +3,25 @@
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::model::Case;
 use crate::session::{RunResult, Watch};
-use crate::ui::{Progress, Ui};
+use crate::ui::{Progress, Ui, plain};
 use crate::walk::{Event, Status, What};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Shows a run while it goes on: a progress bar, and with `-v` every turn.
 pub(super) struct Live {
     ui: Ui,
     verbose: u8,
     bar: OnceLock<Progress>,
+    /// Becomes true when the first walk may begin.
+    walking: Arc<AtomicBool>,
     /// Keeps lines of several threads whole.
     line: Mutex<()>,
 }
 
 impl Live {
-    pub(super) fn new(ui: Ui, verbose: u8) -> Self {
-        Self { ui, verbose, bar: OnceLock::new(), line: Mutex::new(()) }
+    pub(super) fn new(ui: Ui, verbose: u8, walking: Arc<AtomicBool>) -> Self {
+        Self { ui, verbose, bar: OnceLock::new(), walking, line: Mutex::new(()) }
     }
 
     pub(super) fn finish(&self) {
@@ -29,7 +32,7 @@ impl Live {
 
     fn say(&self, text: &str) {
         let _line = self.line.lock().unwrap_or_else(PoisonError::into_inner);
-        self.ui.note(text);
+        self.ui.note(&plain(text));
     }
 }
 
@@ -39,6 +42,7 @@ impl Watch for Live {
     }
 
     fn began(&self, run: &str, cases: usize) {
+        self.walking.store(true, Ordering::Relaxed);
         if self.verbose > 0 {
             self.say(&format!("run {run}: {cases} cases"));
         }

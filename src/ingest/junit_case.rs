@@ -38,16 +38,16 @@ pub(super) fn outcome(case: &Element) -> Outcome {
 
 /// `classname::name`; the suite stands in for an absent class.
 pub(super) fn full_name(case: &Element, suite: &str) -> String {
-    match (case.attribute("classname").unwrap_or(suite), case.attribute("name")) {
+    texts::one_line(&match (case.attribute("classname").unwrap_or(suite), case.attribute("name")) {
         ("", name) => name.unwrap_or("(unnamed)").to_owned(),
         (class, None) => class.to_owned(),
         (class, Some(name)) => format!("{class}::{name}"),
-    }
+    })
 }
 
 /// The case without its texts.
 pub(super) fn case(element: &Element, outcome: Outcome, id: String, suite: &str, suite_file: Option<&str>) -> Case {
-    let one_line = |text: &str| texts::cleaned(text, texts::Markup::None).split_whitespace().collect::<Vec<_>>().join(" ");
+    let one_line = texts::one_line;
     let class = element.attribute("classname").unwrap_or(suite);
     let mut case = Case {
         id,

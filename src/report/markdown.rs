@@ -26,8 +26,12 @@ fn head(report: &Report, out: &mut String) {
     let launch = &report.launch;
     let number = launch.number.map_or(String::new(), |number| format!(" #{number}"));
     let _ = writeln!(out, "# Root causes of {}{number}\n", line(&launch.name));
-    let _ =
-        writeln!(out, "- Launch: `{}`{}", launch.run_id, launch.started_at.map_or(String::new(), |at| format!(", began {at}")));
+    let _ = writeln!(
+        out,
+        "- Launch: {}{}",
+        code(&launch.run_id),
+        launch.started_at.map_or(String::new(), |at| format!(", began {at}"))
+    );
     let _ = writeln!(out, "- Run: `{}` of `{}`", report.run, report.pipeline);
     let totals = &report.totals;
     let _ = write!(out, "- Failures: {}", totals.cases);
@@ -95,7 +99,7 @@ fn cause_section(number: usize, cause: &Cause, report: &Report, out: &mut String
     if !finding.summary.is_empty() {
         let _ = writeln!(out, "{}\n", quote(&finding.summary));
     }
-    let names = cause.cases.iter().map(|id| format!("`{id}` {}", line(name_of(report, id))));
+    let names = cause.cases.iter().map(|id| format!("{} {}", code(id), line(name_of(report, id))));
     list("Cases", names, out);
     let parts = [
         ("Evidence", &finding.evidence),
@@ -109,7 +113,7 @@ fn cause_section(number: usize, cause: &Cause, report: &Report, out: &mut String
 }
 
 fn decisions(case: &CaseReport, out: &mut String) {
-    let _ = writeln!(out, "\n### `{}` {}\n", case.case, line(&case.name));
+    let _ = writeln!(out, "\n### {} {}\n", code(&case.case), line(&case.name));
     for (index, turn) in case.turns.iter().enumerate() {
         let code = case.path.get(index).filter(|code| **code != turn.node);
         let node = code.map_or_else(|| turn.node.clone(), |code| format!("{code} {}", turn.node));
@@ -151,13 +155,19 @@ pub fn confidence(confidence: Option<f64>) -> String {
 /// A text on one line, with what Markdown would take for markup escaped.
 fn line(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for c in text.split_whitespace().collect::<Vec<_>>().join(" ").chars() {
+    for c in text.split_whitespace().collect::<Vec<_>>().join(" ").chars().filter(|c| !c.is_control()) {
         if matches!(c, '\\' | '`' | '*' | '_' | '<' | '>' | '[' | ']' | '#' | '|') {
             out.push('\\');
         }
         out.push(c);
     }
     out
+}
+
+/// A text as code within a line.
+fn code(text: &str) -> String {
+    let plain: String = text.chars().map(|c| if c == '`' { '\'' } else { c }).filter(|c| !c.is_control()).collect();
+    format!("`{plain}`")
 }
 
 /// A text of several lines as a quotation, so that nothing in it becomes structure.

@@ -65,7 +65,7 @@ fn project_case(
     case: &CaseResult,
     events: &[Event],
 ) -> Result<(), SessionError> {
-    let below = OutDir::safe_name(&case.case.id);
+    let below = case_dir(&case.case.id);
     let pipeline = result.pipeline();
     let mut visits: BTreeMap<&str, usize> = BTreeMap::new();
     for event in events {
@@ -87,6 +87,15 @@ fn project_case(
         write(dir, &format!("{below}/{name}"), &text)?;
     }
     write(dir, &format!("{below}/state.json"), &pretty(&json!(CaseFile::of(result, case)).to_string()))
+}
+
+/// The files of a run that stand beside its case directories.
+const RUN_FILES: &[&str] = &["events.jsonl", "rca.json", "report.md"];
+
+/// The name of a case's directory: never that of one of the run's own files.
+fn case_dir(id: &str) -> String {
+    let name = OutDir::safe_name(id);
+    if RUN_FILES.iter().any(|file| file.eq_ignore_ascii_case(&name)) { OutDir::safe_name(&format!("{id}/")) } else { name }
 }
 
 /// `state.json` of a case (`decisions.md` 52).

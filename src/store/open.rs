@@ -37,6 +37,9 @@ impl Store {
     /// [`Store::open`] with another time to wait for other processes' transactions.
     pub fn open_patiently(path: &Path, durability: Durability, patience: Duration) -> Result<Self, StoreError> {
         make_parents(path)?;
+        if std::fs::metadata(path).is_ok_and(|there| !there.is_file()) {
+            return Err(StoreError::NotAStore(path.to_path_buf()));
+        }
         make_file(path)?;
         let conn = open_writer(path, durability.synchronous(), patience)?;
         let writer = Writer::new(conn, patience, Halt::from_env());

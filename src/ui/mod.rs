@@ -24,6 +24,11 @@ pub enum Format {
     Json,
 }
 
+/// A text from outside without what a terminal would obey: no control characters but the end of a line.
+pub fn plain(text: &str) -> String {
+    text.chars().filter(|c| *c == '\n' || !c.is_control()).collect()
+}
+
 /// The terminal, or what stands in for it.
 #[derive(Clone, Copy, Debug)]
 pub struct Ui {

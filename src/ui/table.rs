@@ -42,7 +42,7 @@ impl Table {
 
     /// Adds a row.
     pub fn row<S: AsRef<str>>(&mut self, cells: impl IntoIterator<Item = S>) {
-        self.table.add_row(cells.into_iter().map(|cell| Cell::new(cell.as_ref())));
+        self.table.add_row(cells.into_iter().map(|cell| Cell::new(super::plain(cell.as_ref()))));
     }
 
     /// The table as text.

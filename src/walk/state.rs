@@ -8,6 +8,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
+/// How deep what edges add to the context may nest: a context is handed back to rules, and one that grew out of itself at
+/// every turn could not be read again.
+pub(super) const CONTEXT_DEPTH: usize = 32;
+/// How large the context may grow, in characters of its JSON.
+pub(super) const CONTEXT_SIZE: usize = 1 << 20;
+
 /// How far a walk is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -8,7 +8,7 @@ use super::params::{CaseParams, StepPlace};
 use super::ports::{About, Reply};
 use super::request::Request;
 use super::route::{self, Decision};
-use super::state::WalkState;
+use super::state::{CONTEXT_DEPTH, CONTEXT_SIZE, WalkState};
 use crate::clock::{Timestamp, chance, derived_id};
 use crate::diag::Diagnostic;
 use crate::model::{self, Case, Effect, Handle};
@@ -187,6 +187,22 @@ impl Stepper<'_> {
         Failure::new(Kind::RuleError, diagnostic)
     }
 
+    /// What edges add stays within bounds, or the walk stops here.
+    fn check_context(&self, added: &serde_json::Map<String, Value>) -> Result<(), Failure> {
+        let deep = added.values().map(depth).max().unwrap_or(0) >= CONTEXT_DEPTH;
+        let size = |context: &serde_json::Map<String, Value>| context.values().map(weight).sum::<usize>();
+        if !deep && (added.is_empty() || size(added) + size(&self.state.context) <= CONTEXT_SIZE) {
+            return Ok(());
+        }
+        let message = if deep {
+            format!("what an edge adds to the context nests deeper than {CONTEXT_DEPTH} levels")
+        } else {
+            format!("the context would be larger than {CONTEXT_SIZE} characters")
+        };
+        let help = "add what the next rules need, not the whole of what is there already";
+        Err(Failure::new(Kind::Limit, Diagnostic::error("walk/context", message).help(help)))
+    }
+
     fn record(
         &self,
         log: &mut Log,
@@ -208,6 +224,7 @@ impl Stepper<'_> {
             log.push(What::WalkComplete { node });
             return Ok(());
         };
+        self.check_context(&choice.context)?;
         let looped = choice.edge.map(|edge| plan.pipeline.edge_at(edge)).filter(|edge| edge.looped);
         let (to, over) = match choice.to {
             Target::Done => (plan.done.clone(), true),
@@ -225,6 +242,25 @@ impl Stepper<'_> {
             log.push(What::WalkComplete { node });
         }
         Ok(())
+    }
+}
+
+/// How deep a value nests.
+fn depth(value: &Value) -> usize {
+    match value {
+        Value::Array(items) => 1 + items.iter().map(depth).max().unwrap_or(0),
+        Value::Object(fields) => 1 + fields.values().map(depth).max().unwrap_or(0),
+        _ => 0,
+    }
+}
+
+/// About how many characters of JSON a value takes.
+fn weight(value: &Value) -> usize {
+    match value {
+        Value::String(text) => text.len() + 2,
+        Value::Array(items) => 2 + items.iter().map(|item| 1 + weight(item)).sum::<usize>(),
+        Value::Object(fields) => 2 + fields.iter().map(|(key, field)| 4 + key.len() + weight(field)).sum::<usize>(),
+        _ => 5,
     }
 }
 
