@@ -27,7 +27,7 @@ const KNOWN: [&str; 3] = ["artifact", "state", "vars"];
 
 /// Parses a condition. `loose` is an engine without strict variables.
 pub(crate) fn parse(engine: &Engine, loose: &Engine, condition: &Condition) -> Result<Unit, Diagnostic> {
-    let text = Text::condition(engine, condition.text.clone(), BEFORE, AFTER);
+    let text = Text::condition(condition.text.clone(), BEFORE, AFTER);
     let ast = loose.compile(text.script()).map_err(|error| syntax::explain(&text, &error))?;
     refuse_more(&text, &ast)?;
     if ast.iter_fn_def().any(|function| function.name == NAME && statements_of(function).is_empty()) {
@@ -43,7 +43,7 @@ pub(crate) fn parse(engine: &Engine, loose: &Engine, condition: &Condition) -> R
         .collect();
     places.sort_unstable();
     places.dedup();
-    let text = Text::condition(engine, condition.text.with_inserted(&places, "artifact."), BEFORE, AFTER);
+    let text = Text::condition(condition.text.with_inserted(&places, "artifact."), BEFORE, AFTER);
     let ast = engine.compile(text.script()).map_err(|error| syntax::explain(&text, &error))?;
     Ok(Unit::new(condition.key.clone(), text, ast))
 }

@@ -15,7 +15,7 @@ use crate::diag::{Diagnostic, Diagnostics, Mapped, Source, Span, did_you_mean};
 use crate::model::Hash;
 use rhai::{AST, ASTNode, Dynamic, Engine, Expr, FnAccess, Module, Position, Scope, Shared, Stmt};
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// The functions that scripts may call beside the language's own.
 const HOST_API: engine::Extend = super::api::register;
@@ -29,17 +29,31 @@ pub(crate) struct Parsed {
     pub(crate) hash: Hash,
     pub(crate) rewritten: Rewritten,
     pub(crate) imports: Vec<Import>,
-    pub(crate) publics: Vec<Public>,
+    publics: OnceLock<Vec<Public>>,
     /// The names of fields that it reads.
     pub(crate) fields: BTreeSet<String>,
+}
+
+impl Parsed {
+    /// The functions that others may call, in the order of the text. Where they are defined is looked for when first asked.
+    pub(crate) fn publics(&self) -> &[Public] {
+        self.publics.get_or_init(|| publics_of(&self.unit))
+    }
 }
 
 /// An `import` at the head of a file.
 pub(crate) struct Import {
     /// The path of the script.
     pub(crate) script: String,
+    /// Where the path is written.
+    position: Position,
+}
+
+impl Import {
     /// The path as it is written.
-    pub(crate) span: Span,
+    fn span(&self, file: &Parsed) -> Span {
+        file.unit.text().token(self.position).unwrap_or_default()
+    }
 }
 
 pub(crate) fn link(inputs: Inputs, previous: Option<&Linked>) -> Result<Linked, Diagnostics> {
@@ -113,7 +127,7 @@ fn parse_file(engine: &Engine, limits: &Limits, source: &Source, problems: &mut 
         let message = format!("this script has {} bytes, more than {}", source.text().len(), limits.source);
         return Err(Diagnostic::error(fault::LIMIT, message).label(source, Span::default(), "").help("divide it into files"));
     }
-    let text = Text::file(engine, source);
+    let text = Text::file(source);
     let ast = parse(engine, &text)?;
     let unit = Unit::new(source.name().to_owned(), text, ast);
     let imports = imports_of(&unit, problems);
@@ -135,8 +149,8 @@ fn parse(engine: &Engine, text: &Text) -> Result<AST, Diagnostic> {
 fn finish(unit: Unit, source: Source, imports: Vec<Import>) -> Parsed {
     let rewritten = rewrite(unit.ast(), &mut Strict);
     let hash = Hash::of(unit.script().as_bytes());
-    let (publics, fields) = (publics_of(&unit), fields_of(unit.ast()));
-    Parsed { unit, source, mapped: None, hash, rewritten, imports, publics, fields }
+    let fields = fields_of(unit.ast());
+    Parsed { unit, source, mapped: None, hash, rewritten, imports, publics: OnceLock::new(), fields }
 }
 
 /// The imports at the head of a file. Any other import, and any path that is not written out, is refused: what a script depends
@@ -172,7 +186,7 @@ fn imports_of(unit: &Unit, problems: &mut Diagnostics) -> Vec<Import> {
             continue;
         };
         match script_of(written) {
-            Ok(script) => imports.push(Import { script, span: place(*position) }),
+            Ok(script) => imports.push(Import { script, position: *position }),
             Err(why) => {
                 let help = "name a script below the script root, such as `import \"lib/base\" as base;`";
                 report("script/import", format!("`{written}` {why}"), place(*position), help);
@@ -239,7 +253,9 @@ fn check_imports(parsed: &BTreeMap<String, Arc<Parsed>>, problems: &mut Diagnost
             let known = did_you_mean(&import.script, parsed.keys().map(String::as_str));
             let message = format!("there is no script `{}`", import.script);
             problems.push(
-                Diagnostic::error("script/import", message).label(&file.source, import.span, "imported here").maybe_help(known),
+                Diagnostic::error("script/import", message)
+                    .label(&file.source, import.span(file), "imported here")
+                    .maybe_help(known),
             );
         }
     }
@@ -269,7 +285,7 @@ fn find_cycle<'a>(
                     .help("move what they share into a script of its own");
             for (path, import) in chain[start..].iter().rev() {
                 if let Some(file) = parsed.get(*path) {
-                    problem = problem.label(&file.source, import.span, format!("`{}` is imported here", import.script));
+                    problem = problem.label(&file.source, import.span(file), format!("`{}` is imported here", import.script));
                 }
             }
             problems.push(problem);
@@ -354,7 +370,7 @@ fn callees(parsed: &Arc<Parsed>, environment: &Arc<Environment>, deep: Hash) -> 
                 names: body.definition.params.iter().cloned().collect(),
                 doc: doc_of(&body.definition.comments),
                 private: body.definition.access == FnAccess::Private,
-                definition: parsed.unit.definition(&body.definition),
+                definition: Some(body.definition.clone()),
                 block: body.block.clone(),
                 environment: environment.clone(),
                 parsed: parsed.clone(),

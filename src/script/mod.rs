@@ -43,6 +43,7 @@ pub mod tokens;
 mod trace;
 mod unit;
 mod view;
+mod warm;
 
 #[cfg(test)]
 mod attacks;

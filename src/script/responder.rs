@@ -11,7 +11,7 @@ const CODE: &str = "responder/return";
 impl Function {
     /// Asks a responder for the artifact, which must be a map.
     pub fn respond(&self, params: &View, vars: &View) -> Result<Value, Box<Diagnostic>> {
-        let value = self.evaluate(&[params.clone(), vars.clone()], Inputs::ReadOnly)?;
+        let value = self.evaluate(&[params, vars], Inputs::ReadOnly)?;
         match self.data(&value, CODE)? {
             artifact @ Value::Object(_) => Ok(artifact),
             _ => {
