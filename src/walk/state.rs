@@ -1,7 +1,7 @@
 //! The state of a walk: a fold over its events, and nothing else (`design.md` §2.2).
 
 use super::content::Content;
-use super::event::{Event, Name, What};
+use super::event::{Event, Name, Reason, What};
 use crate::clock::Timestamp;
 use crate::script::View;
 use serde::{Deserialize, Serialize};
@@ -31,7 +31,7 @@ pub struct Visit {
     /// The edge taken.
     pub edge: Name,
     /// Why.
-    pub because: Name,
+    pub because: Reason,
     /// When.
     pub at: Timestamp,
 }
@@ -191,14 +191,10 @@ impl WalkState {
 }
 
 fn visit_view(visit: &Visit) -> View {
+    let edge = View::from(&*visit.edge);
     View::object(
         "visit",
-        [
-            ("at", View::from(visit.at.to_string())),
-            ("edge", View::from(&*visit.edge)),
-            ("node", View::from(&*visit.node)),
-            ("outcome", View::from(&*visit.edge)),
-        ],
+        [("at", View::from(visit.at.to_string())), ("edge", edge.clone()), ("node", View::from(&*visit.node)), ("outcome", edge)],
     )
 }
 
