@@ -11,8 +11,9 @@ use bundled::{Canned, EDGES, decisions_only, launch, plan, walk};
 use harness::Table;
 use std::hint::black_box;
 use std::process::ExitCode;
+use std::sync::Barrier;
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Walks in a row of one thread; so many native ones take about as long as a scripted one.
 const BATCH: u32 = 100;
@@ -22,20 +23,29 @@ const ROUNDS: u32 = 150;
 /// The nanoseconds that this thread has been on a processor: unlike the time on the wall, they do not count those it had to
 /// wait for one. Nothing where the system does not tell.
 fn on_processor() -> Option<f64> {
+    // The system brings the figure up to date when the thread leaves the processor.
+    thread::sleep(Duration::from_micros(1));
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     text.split_whitespace().next()?.parse().ok()
 }
 
-/// The same work on so many threads at once: the nanoseconds that a thread took for a piece of it.
+/// The same work on so many threads at once: the nanoseconds that a thread took for a piece of it. Infinite if one of them had
+/// to wait for a processor: then they were not at work at once.
 fn on_threads(threads: u32, work: &(impl Fn(usize) + Sync)) -> f64 {
+    let begin = Barrier::new(threads as usize);
     let batch = |thread: u32| {
-        let (processor, start) = (on_processor(), Instant::now());
+        let before = on_processor();
+        begin.wait();
+        let start = Instant::now();
         (0..BATCH).for_each(|_| work(thread as usize));
-        match (processor, on_processor()) {
+        let wall = start.elapsed().as_secs_f64() * 1e9;
+        match (before, on_processor()) {
+            (Some(before), Some(after)) if wall > 1.1 * (after - before) => f64::INFINITY,
             (Some(before), Some(after)) => after - before,
-            _ => start.elapsed().as_secs_f64() * 1e9,
+            _ => wall,
         }
     };
+    let batch = &batch;
     let taken: f64 = thread::scope(|scope| {
         let threads: Vec<_> = (0..threads).map(|thread| scope.spawn(move || batch(thread))).collect();
         threads.into_iter().map(|thread| thread.join().expect("no panic")).sum()
