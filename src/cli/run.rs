@@ -181,10 +181,13 @@ fn conclude(ui: Ui, session: &Session, mut result: RunResult, interrupted: bool,
     if !over {
         ui.note(&format!("stopped; go on with: asterisk run --resume {}{again}", result.run));
     }
-    Ok(match result.status {
+    let exit = match result.status {
         _ if !over && interrupted => Exit::Interrupted,
         Status::Done => Exit::Ok,
         Status::Error => Exit::Cases,
         Status::Paused | Status::Running => Exit::Stopped,
-    })
+    };
+    // The process ends here: taking a linked project apart piece by piece takes a tenth of a cold start.
+    std::mem::forget(result);
+    Ok(exit)
 }

@@ -5,10 +5,11 @@ use crate::diag::{Diagnostic, Diagnostics, Span, did_you_mean};
 use crate::model::{Kind, Shape};
 use crate::pipeline::{self, Node, Pipeline, Spanned, When};
 use crate::prompt::{Template, Templates};
-use crate::script::{Condition, Function, Inputs, Library, Limits, Reference, View, check, self_test};
+use crate::script::check::{self, Checker};
+use crate::script::{Condition, File, Function, Inputs, Library, Limits, Reference, View, self_test};
 use crate::walk::{Content, NEEDS, Need, Plan, PlanNode, Rule};
 use serde_json::{Map, Value};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Who answers the nodes, as far as linking must know.
@@ -199,19 +200,30 @@ impl Linker<'_> {
     /// The rules of all edges, checked against the schemas of the nodes they decide at.
     fn rules(&self, found: &mut Diagnostics) -> Vec<Option<Rule>> {
         let (state, vars) = (kinds::state(), vars::kind(self.pipeline, self.vars));
-        let rule = |edge: &pipeline::Edge| {
+        let kind_at = |edge: &pipeline::Edge| match edge.from {
+            pipeline::Origin::Node(node) => kind_of(self.pipeline.at(node)),
+            pipeline::Origin::Any => Kind::Any,
+        };
+        let artifacts: Vec<Kind> = self.pipeline.edges.iter().map(kind_at).collect();
+        // One for each script: looking through a script takes longer than checking a function of it.
+        let modules = |path: &str| self.library.file(path).map(File::unit);
+        let mut checkers: BTreeMap<&str, Checker<'_>> = BTreeMap::new();
+        let rule = |(edge, artifact)| {
+            let edge: &pipeline::Edge = edge;
             let function = match &edge.when {
                 When::Always => return None,
                 When::Rule(reference) => self.function(reference, 3, found)?,
                 When::Condition(_) => self.library.condition(&edge.id)?,
             };
-            let artifact = match edge.from {
-                pipeline::Origin::Node(node) => kind_of(self.pipeline.at(node)),
-                pipeline::Origin::Any => Kind::Any,
-            };
-            let inputs = [("artifact", &artifact), ("state", &state), ("vars", &vars)];
+            let inputs = [("artifact", artifact), ("state", &state), ("vars", &vars)];
             let inputs = inputs.map(|(name, kind)| check::Input { name, kind });
-            let analysis = self.library.check(&function, &inputs);
+            let analysis = match function.file().and_then(|path| self.library.file(path)) {
+                Some(file) => {
+                    let checker = checkers.entry(file.path()).or_insert_with(|| Checker::new(file.unit(), &modules));
+                    checker.function(function.name(), &inputs)
+                }
+                None => self.library.check(&function, &inputs),
+            };
             for diagnostic in analysis.diagnostics {
                 if !found.iter().any(|known| *known == diagnostic) {
                     found.push(diagnostic);
@@ -221,7 +233,7 @@ impl Linker<'_> {
             let reads = analysis.reads.iter().map(|read| read.path.as_str().into()).collect();
             Some(Rule { script: function.hash(), function, reads })
         };
-        self.pipeline.edges.iter().map(rule).collect()
+        self.pipeline.edges.iter().zip(&artifacts).map(rule).collect()
     }
 
     /// A counter that no edge counts is always 0: most likely a slip.

@@ -10,10 +10,12 @@ use super::library::Linked;
 use super::parse::Parsed;
 use super::trace::Tracer;
 use super::view::View;
+use super::warm::Warm;
 use crate::diag::{Diagnostic, Source, Span};
 use crate::model::Hash;
-use rhai::{Caches, Dynamic, EvalAltResult, EvalContext, Expr, Expression, ImmutableString, Scope};
+use rhai::{Dynamic, EvalAltResult, EvalContext, Expr, Expression, ImmutableString, ScriptFuncDef, Shared};
 use serde_json::Value;
+use std::borrow::Borrow;
 use std::sync::Arc;
 
 /// A function as it is called.
@@ -23,7 +25,7 @@ pub(crate) struct Callee {
     pub(crate) names: Vec<ImmutableString>,
     pub(crate) doc: String,
     pub(crate) private: bool,
-    pub(crate) definition: Option<(Source, Span)>,
+    pub(crate) definition: Option<Shared<ScriptFuncDef>>,
     pub(crate) block: Arc<Expr>,
     pub(crate) environment: Arc<Environment>,
     pub(crate) parsed: Arc<Parsed>,
@@ -46,6 +48,11 @@ impl Callee {
             parsed,
         }
     }
+
+    /// Its name where it is defined. Looked for in the text when it is asked for, which is when something is wrong.
+    pub(crate) fn definition(&self) -> Option<(Source, Span)> {
+        self.parsed.unit.definition(self.definition.as_ref()?)
+    }
 }
 
 /// A function of a library, ready to be called, from any thread. Cloning is two reference counts.
@@ -56,7 +63,7 @@ pub struct Function {
 }
 
 /// Whether the function may assign to its parameters.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Parameters {
     /// They are inputs: an assignment is an error.
     ReadOnly,
@@ -97,7 +104,7 @@ impl Function {
 
     /// Its name where it is defined; the whole of a condition.
     pub fn definition(&self) -> Option<(Source, Span)> {
-        self.callee.definition.clone()
+        self.callee.definition()
     }
 
     /// The address of its script's text and of all that script imports.
@@ -141,13 +148,13 @@ impl Function {
 
     /// Labels a diagnostic with the function's definition.
     pub(crate) fn blame(&self, diagnostic: Diagnostic) -> Diagnostic {
-        match &self.callee.definition {
-            Some((source, span)) => diagnostic.label(source, *span, ""),
+        match self.callee.definition() {
+            Some((source, span)) => diagnostic.label(&source, span, ""),
             None => diagnostic,
         }
     }
 
-    pub(crate) fn evaluate(&self, args: &[View], parameters: Parameters) -> Result<Dynamic, Box<Diagnostic>> {
+    pub(crate) fn evaluate(&self, args: &[impl Borrow<View>], parameters: Parameters) -> Result<Dynamic, Box<Diagnostic>> {
         if args.len() != self.callee.params.len() {
             let takes = super::syntax::parameters(self.callee.params.len());
             let message = format!("`{}` takes {takes}, but is called with {}", self.key(), args.len());
@@ -156,32 +163,21 @@ impl Function {
         guard::run(&self.linked.limits, || self.run(args, parameters)).map_err(|stop| Box::new(self.explain(stop)))
     }
 
-    fn run(&self, args: &[View], parameters: Parameters) -> Result<Dynamic, Box<EvalAltResult>> {
-        let (engine, environment) = (&self.linked.engine, &*self.callee.environment);
-        let mut global = engine.new_global_runtime_state();
-        global.lib.push(environment.library.clone());
-        for (name, module) in &environment.imports {
-            global.push_import(name.clone(), module.clone());
-        }
-        global.constants.clone_from(&environment.constants);
-        global.source = Some(environment.source.clone());
-        let mut scope = Scope::new();
-        for (name, arg) in self.callee.names.iter().zip(args) {
-            match parameters {
-                Parameters::ReadOnly => scope.push_constant_dynamic(name.clone(), arg.dynamic()),
-                Parameters::Variables => scope.push_dynamic(name.clone(), arg.dynamic()),
-            };
-        }
-        let mut caches = Caches::new();
-        let mut context = EvalContext::new(engine, &mut global, &mut caches, &mut scope, None);
+    fn run(&self, args: &[impl Borrow<View>], parameters: Parameters) -> Result<Dynamic, Box<EvalAltResult>> {
+        let mut warm = Warm::take(&self.linked, &self.callee.environment);
+        warm.bind(&self.callee.names, args, parameters);
+        let Warm { global, caches, scope, .. } = &mut *warm;
+        let mut context = EvalContext::new(&self.linked.engine, global, caches, scope, None);
         // Flattened while the guard still holds what closures captured.
-        match context.eval_expression_tree(&Expression::from(&*self.callee.block)) {
-            Ok(value) => Ok(value.flatten()),
+        let value = match context.eval_expression_tree(&Expression::from(&*self.callee.block)) {
+            Ok(value) => value.flatten(),
             Err(error) => match *error {
-                EvalAltResult::Return(value, _) => Ok(value.flatten()),
-                other => Err(Box::new(other)),
+                EvalAltResult::Return(value, _) => value.flatten(),
+                other => return Err(Box::new(other)),
             },
-        }
+        };
+        warm.keep(&self.callee.environment);
+        Ok(value)
     }
 
     #[cold]
@@ -190,7 +186,7 @@ impl Function {
         let tracer = Tracer {
             engine: &self.linked.engine,
             entry: &self.callee.parsed.unit,
-            fallback: self.callee.definition.clone(),
+            fallback: self.callee.definition(),
             unit: &unit,
         };
         tracer.explain(stop)

@@ -32,7 +32,7 @@ pub(crate) fn parse(
     condition: &Condition,
     fields: &BTreeSet<String>,
 ) -> Result<Unit, Diagnostic> {
-    let text = Text::condition(engine, condition.text.clone(), BEFORE, AFTER);
+    let text = Text::condition(condition.text.clone(), BEFORE, AFTER);
     let ast = loose.compile(text.script()).map_err(|error| syntax::explain(&text, &error, fields))?;
     refuse_more(&text, &ast)?;
     if ast.iter_fn_def().any(|function| function.name == NAME && statements_of(function).is_empty()) {
@@ -48,7 +48,7 @@ pub(crate) fn parse(
         .collect();
     places.sort_unstable();
     places.dedup();
-    let text = Text::condition(engine, condition.text.with_inserted(&places, "artifact."), BEFORE, AFTER);
+    let text = Text::condition(condition.text.with_inserted(&places, "artifact."), BEFORE, AFTER);
     let ast = engine.compile(text.script()).map_err(|error| syntax::explain(&text, &error, fields))?;
     Ok(Unit::new(condition.key.clone(), text, ast))
 }

@@ -12,7 +12,7 @@ const HELP: &str = "an effect function returns a list of maps: `[ #{ effect: \"n
 impl Function {
     /// Asks for the effects of an artifact: a list of maps.
     pub fn effects(&self, artifact: &View, params: &View) -> Result<Vec<Value>, Box<Diagnostic>> {
-        let value = self.evaluate(&[artifact.clone(), params.clone()], Parameters::ReadOnly)?;
+        let value = self.evaluate(&[artifact, params], Parameters::ReadOnly)?;
         let refuse = |message: String| Box::new(self.blame(Diagnostic::error(CODE, message).help(HELP)));
         let Value::Array(effects) = self.data(&value, CODE)? else {
             return Err(refuse(format!("`{}` returned {}, not a list of effects", self.name(), described(&value))));

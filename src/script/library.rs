@@ -92,7 +92,7 @@ impl File {
 
     /// Its functions that others may call, in the order of the text.
     pub fn functions(&self) -> impl Iterator<Item = &Public> {
-        self.parsed.publics.iter()
+        self.parsed.publics().iter()
     }
 
     /// The value of a constant of the file (`const NODES = [..]`), if there is one and it is plain data.
@@ -130,7 +130,7 @@ impl Library {
                 labelled(Diagnostic::error("script/arity", message), callee, label)
             }
             None => {
-                let known = file.parsed.publics.iter().map(|function| function.name.as_str());
+                let known = file.parsed.publics().iter().map(|function| function.name.as_str());
                 let message = format!("`{}` has no function `{name}`", reference.file);
                 Diagnostic::error("script/unknown-function", message).maybe_help(did_you_mean(name, known))
             }
@@ -179,8 +179,8 @@ fn private(reference: &Reference, callee: &Callee) -> Diagnostic {
 }
 
 fn labelled(diagnostic: Diagnostic, callee: &Callee, text: String) -> Diagnostic {
-    match &callee.definition {
-        Some((source, span)) => diagnostic.label(source, *span, text),
+    match callee.definition() {
+        Some((source, span)) => diagnostic.label(&source, span, text),
         None => diagnostic,
     }
 }

@@ -143,7 +143,7 @@ fn callees(parsed: &Arc<Parsed>, environment: &Arc<Environment>, deep: Hash) -> 
                 names: body.definition.params.iter().cloned().collect(),
                 doc: doc_of(&body.definition.comments),
                 private: body.definition.access == FnAccess::Private,
-                definition: parsed.unit.definition(&body.definition),
+                definition: Some(body.definition.clone()),
                 block: body.block.clone(),
                 environment: environment.clone(),
                 parsed: parsed.clone(),

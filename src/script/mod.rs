@@ -53,6 +53,7 @@ pub mod tokens;
 mod trace;
 mod unit;
 mod view;
+mod warm;
 mod words;
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ use crate::diag::{Diagnostic, Diagnostics, Mapped, Source, Span};
 use crate::model::Hash;
 use rhai::{AST, ASTNode, Engine, Expr, FnAccess};
 use std::collections::BTreeSet;
+use std::sync::OnceLock;
 
 /// A parsed and rewritten text. Depends on the text only.
 pub(crate) struct Parsed {
@@ -22,10 +23,17 @@ pub(crate) struct Parsed {
     pub(crate) hash: Hash,
     pub(crate) rewritten: Rewritten,
     pub(crate) imports: Vec<Import>,
-    pub(crate) publics: Vec<Public>,
+    pub(super) publics: OnceLock<Vec<Public>>,
     pub(crate) calls: Calls,
     /// The names of fields that it reads.
     pub(crate) fields: BTreeSet<String>,
+}
+
+impl Parsed {
+    /// The functions that others may call, in the order of the text. Where they are defined is looked for when first asked.
+    pub(crate) fn publics(&self) -> &[Public] {
+        self.publics.get_or_init(|| publics_of(&self.unit))
+    }
 }
 
 /// Parses a script file.
@@ -40,7 +48,7 @@ pub(crate) fn parse_file(
         let message = format!("this script has {} bytes, more than {}", source.text().len(), limits.source);
         return Err(Diagnostic::error(fault::LIMIT, message).label(source, Span::default(), "").help("divide it into files"));
     }
-    let text = Text::file(engine, source);
+    let text = Text::file(source);
     let ast = parse(engine, &text, fields)?;
     let unit = Unit::new(source.name().to_owned(), text, ast);
     let imports = imports_of(&unit, problems);
@@ -61,8 +69,8 @@ fn parse(engine: &Engine, text: &Text, fields: &BTreeSet<String>) -> Result<AST,
 pub(crate) fn finish(unit: Unit, source: Source, imports: Vec<Import>) -> Parsed {
     let rewritten = rewrite(unit.ast(), &mut Strict);
     let hash = Hash::of(unit.script().as_bytes());
-    let (publics, calls, fields) = (publics_of(&unit), calls_of(&unit), fields_of(unit.ast()));
-    Parsed { unit, source, mapped: None, hash, rewritten, imports, publics, calls, fields }
+    let (calls, fields) = (calls_of(&unit), fields_of(unit.ast()));
+    Parsed { unit, source, mapped: None, hash, rewritten, imports, publics: OnceLock::new(), calls, fields }
 }
 
 fn publics_of(unit: &Unit) -> Vec<Public> {

@@ -11,7 +11,7 @@ const CODE: &str = "responder/return";
 impl Function {
     /// Asks a responder for the artifact, which must be a map.
     pub fn respond(&self, params: &View, vars: &View) -> Result<Value, Box<Diagnostic>> {
-        let value = self.evaluate(&[params.clone(), vars.clone()], Parameters::ReadOnly)?;
+        let value = self.evaluate(&[params, vars], Parameters::ReadOnly)?;
         let artifact = self.data(&value, CODE)?;
         if artifact.is_object() {
             return Ok(artifact);

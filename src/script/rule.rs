@@ -39,8 +39,7 @@ const KEYS: [&str; 3] = ["to", "because", "context"];
 impl Function {
     /// Asks a rule.
     pub fn decide(&self, artifact: &View, state: &View, vars: &View) -> Result<Verdict, Box<Diagnostic>> {
-        let args = [artifact.clone(), state.clone(), vars.clone()];
-        let value = self.evaluate(&args, Parameters::ReadOnly)?;
+        let value = self.evaluate(&[artifact, state, vars], Parameters::ReadOnly)?;
         if value.is_unit() {
             return Ok(Verdict::No);
         }

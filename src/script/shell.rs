@@ -37,10 +37,14 @@ pub(crate) fn shell(definition: &ScriptFuncDef, block: Arc<Expr>) -> ScriptFuncD
         *next.borrow_mut() = Some(Block(block));
         engine.compile(format!("fn shell() {{ {BODY} }}"))
     });
-    let mut made = definition.clone();
-    if let Some(shell) = parsed.ok().as_ref().and_then(|ast| ast.iter_fn_def().next()) {
-        made.body = shell.body.clone();
-    }
+    let Some(mut made) = parsed.ok().and_then(|ast| ast.iter_fn_def().next().map(|shell| ScriptFuncDef::clone(shell))) else {
+        return definition.clone();
+    };
+    made.name = definition.name.clone();
+    made.access = definition.access;
+    made.this_type.clone_from(&definition.this_type);
+    made.params.clone_from(&definition.params);
+    made.comments.clone_from(&definition.comments);
     made
 }
 

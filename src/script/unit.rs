@@ -1,15 +1,22 @@
 //! A parsed text and where its parts come from: a script file, or an inline condition inside a YAML file.
 
+use super::engine;
+use super::limits::Limits;
 use super::tokens::Tokens;
 use crate::diag::{Mapped, Source, Span};
 use rhai::{AST, ASTNode, Engine, Expr, Position, ScriptFuncDef};
+use std::sync::{LazyLock, OnceLock};
 
 /// A text with its tokens.
 #[derive(Clone, Debug)]
 pub(crate) struct Text {
     origin: Origin,
-    tokens: Tokens,
+    /// Found when something is to be pointed at; linking texts without a flaw does without.
+    tokens: OnceLock<Tokens>,
 }
+
+/// Lexes as the engines for scripts do.
+static LEXER: LazyLock<Engine> = LazyLock::new(|| engine::build(&Limits::default(), [], |_| {}));
 
 #[derive(Clone, Debug)]
 enum Origin {
@@ -23,14 +30,13 @@ enum Origin {
 }
 
 impl Text {
-    pub(crate) fn file(engine: &Engine, source: &Source) -> Self {
-        Self { tokens: Tokens::new(engine, source.text()), origin: Origin::File(source.clone()) }
+    pub(crate) fn file(source: &Source) -> Self {
+        Self { tokens: OnceLock::new(), origin: Origin::File(source.clone()) }
     }
 
-    pub(crate) fn condition(engine: &Engine, mapped: Mapped, before: &str, after: &str) -> Self {
+    pub(crate) fn condition(mapped: Mapped, before: &str, after: &str) -> Self {
         let compiled = format!("{before}{}{after}", mapped.text());
-        let tokens = Tokens::new(engine, &compiled);
-        Self { origin: Origin::Condition { mapped, compiled, before: before.len() }, tokens }
+        Self { origin: Origin::Condition { mapped, compiled, before: before.len() }, tokens: OnceLock::new() }
     }
 
     /// What the parser gets.
@@ -42,7 +48,7 @@ impl Text {
     }
 
     pub(crate) fn tokens(&self) -> &Tokens {
-        &self.tokens
+        self.tokens.get_or_init(|| Tokens::new(&LEXER, self.script()))
     }
 
     pub(crate) fn is_condition(&self) -> bool {
@@ -64,25 +70,25 @@ impl Text {
     }
 
     fn last_before(&self, end: usize) -> Option<Span> {
-        self.tokens.lexemes().iter().map(|lexeme| lexeme.span).rfind(|span| span.end <= end && !span.is_empty())
+        self.tokens().lexemes().iter().map(|lexeme| lexeme.span).rfind(|span| span.end <= end && !span.is_empty())
     }
 
     /// The token at a position; without a position, nothing.
     pub(crate) fn token(&self, position: Position) -> Option<Span> {
-        self.tokens.token(self.script(), position)
+        self.tokens().token(self.script(), position)
     }
 
     /// The whole text, for what has no better place.
     pub(crate) fn whole(&self) -> Span {
         self.last_before(self.script().len()).map_or(Span::new(0, 0), |last| {
-            let first = self.tokens.lexemes().iter().next().map_or(0, |lexeme| lexeme.span.start);
+            let first = self.tokens().lexemes().iter().next().map_or(0, |lexeme| lexeme.span.start);
             Span::new(first, last.end)
         })
     }
 
     /// The words of the text with their places.
     pub(crate) fn words(&self) -> impl DoubleEndedIterator<Item = (&str, Span)> {
-        self.tokens.lexemes().iter().map(|lexeme| (&self.script()[lexeme.span.start..lexeme.span.end], lexeme.span))
+        self.tokens().lexemes().iter().map(|lexeme| (&self.script()[lexeme.span.start..lexeme.span.end], lexeme.span))
     }
 }
 

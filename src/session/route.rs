@@ -7,7 +7,7 @@ use crate::model::Kind;
 use crate::pipeline::NodeIx;
 use crate::project::Project;
 use crate::script::{Reference, View};
-use crate::walk::{Considered, Name, Visit, WalkState, decide};
+use crate::walk::{Considered, Name, Reason, Visit, WalkState, decide};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -69,7 +69,7 @@ pub enum Routed {
         /// Where it goes; null where the walk completes for want of any edge.
         to: Option<String>,
         /// Why.
-        because: Name,
+        because: Reason,
         /// What it and the advisories add to the context.
         context: Map<String, Value>,
         /// The advisories that spoke.
@@ -117,7 +117,7 @@ impl Session {
         Ok(match decide(&plan, ix, &artifact, &view) {
             Ok(decision) => {
                 let mut loops = walk.loops;
-                let mut routed = (None, None, Name::from("the node has no edge: the walk completes"), Map::new());
+                let mut routed = (None, None, Reason::from("the node has no edge: the walk completes"), Map::new());
                 if let Some(choice) = decision.choice {
                     let edge = choice.edge.map(|edge| pipeline.edge_at(edge)).filter(|edge| edge.looped);
                     if let Some(counter) = edge.and_then(|edge| edge.counter.clone()) {

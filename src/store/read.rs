@@ -87,7 +87,7 @@ fn event(row: &Row<'_>) -> Result<(i64, Event), StoreError> {
     let what = serde_json::from_str(body).map_err(|error| StoreError::Damaged(format!("event {seq}: {error}")))?;
     let event = Event {
         case: row.get::<_, Option<String>>("item")?.unwrap_or_default().into(),
-        path: row.get("path")?,
+        path: row.get::<_, Box<str>>("path")?.into(),
         at: Timestamp::from_millis(row.get("at")?),
         what,
     };
@@ -118,7 +118,13 @@ mod tests {
             Just(Outcome::NotReached)
         ];
         let considered = (text(), outcome, proptest::option::of(text()), any::<Option<String>>(), proptest::option::of(hash()))
-            .prop_map(|(edge, outcome, because, error, script)| Considered { edge, outcome, because, error, script });
+            .prop_map(|(edge, outcome, because, error, script)| Considered {
+                edge,
+                outcome,
+                because: because.map(|why| why.as_str().into()),
+                error,
+                script,
+            });
         let effect = prop_oneof![
             words().prop_map(|text| Effect::Note { text }),
             (any::<i64>(), any::<i64>(), 0.0..1.0_f64).prop_map(|(symptom, rca, confidence)| Effect::LinkSymptomRca {
@@ -146,7 +152,7 @@ mod tests {
             ),
             (text(), text(), text(), proptest::option::of(text()), any::<i64>()).prop_map(|(from, to, because, counter, n)| {
                 let context = serde_json::Map::from_iter([(because.to_string(), serde_json::json!([n, null, because]))]);
-                What::Transition { from, to, edge: "e".into(), because, counter, context }
+                What::Transition { from, to, edge: "e".into(), because: because.as_str().into(), counter, context }
             }),
             text().prop_map(|node| What::WalkComplete { node }),
             (text(), words(), words()).prop_map(|(node, kind, message)| What::WalkError { node, kind, message }),

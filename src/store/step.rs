@@ -76,7 +76,7 @@ impl Step {
         let mut insert = conn.prepare_cached("INSERT INTO events (run, rc, path, at, body) VALUES (?1, ?2, ?3, ?4, ?5)")?;
         let mut last = (0, 0);
         for event in &self.events {
-            insert.execute(params![self.run, event.case, event.path, event.at, event.body])?;
+            insert.execute(params![self.run, event.case, event.path.as_str(), event.at, event.body])?;
             last = (conn.last_insert_rowid(), event.at);
         }
         if !self.statuses.is_empty() {

@@ -35,9 +35,12 @@ pub(super) fn fields(reads: &[Box<str>], artifact: &View, state: &View, vars: &V
 
 /// A value in a few words.
 fn short(value: &View) -> String {
-    let text = value.json().to_string();
-    match value.len() {
-        Some(0) => "empty".into(),
+    let items = value.len();
+    if items == Some(0) {
+        return "empty".into();
+    }
+    let text = value.canonical();
+    match items {
         Some(n) if text.len() > VALUE => format!("({n} items)"),
         _ if text.chars().count() > VALUE => text.chars().take(VALUE - 1).chain(['…']).collect(),
         _ => text,

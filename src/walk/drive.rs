@@ -4,7 +4,6 @@ use super::content::Content;
 use super::error::{Failure, Kind};
 use super::event::{Event, Name, What};
 use super::lasso;
-use super::params::CaseParams;
 use super::plan::Plan;
 use super::ports::{Answer, Blob, Commit, Journal, JournalError, Needs};
 use super::state::{Status, WalkState};
@@ -13,6 +12,7 @@ use crate::clock::Clock;
 use crate::diag::{Diagnostic, did_you_mean};
 use crate::model::{Case, Launch};
 use crate::pipeline::NodeIx;
+use std::cell::OnceCell;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Takes cases along a plan. Cheap to make; holds nothing of a case.
@@ -55,7 +55,7 @@ impl Walker<'_> {
     /// Takes a case on from where `state` left it, to the end, a failure, or the order to stop. A state that is over
     /// already stays as it is.
     pub fn walk(&self, case: &Case, state: &mut WalkState) -> Result<End, JournalError> {
-        let params = CaseParams::new(self.launch, case);
+        let params = OnceCell::new();
         let case_name: Name = case.id.as_str().into();
         loop {
             match state.status {

@@ -8,8 +8,12 @@ use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// A name that many events share.
-pub type Name = Arc<str>;
+/// The name of a case, node, edge or step. Nearly all are short enough to be kept in place: they are copied with every event,
+/// and a shared count of references would make the threads of a run wait for one another.
+pub type Name = compact_str::CompactString;
+
+/// Why an edge was taken: in the decision, the transition and the state's history.
+pub type Reason = Arc<str>;
 
 /// One event. The journal numbers it (`seq`) when it takes it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -80,7 +84,7 @@ pub enum What {
         /// The edge taken; `fallback` for a node's fallback.
         edge: Name,
         /// Why.
-        because: Name,
+        because: Reason,
         /// The counter that taking the edge added one to.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         counter: Option<Name>,
@@ -137,7 +141,7 @@ pub struct Considered {
     pub outcome: Outcome,
     /// Why, where it fired.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub because: Option<Name>,
+    pub because: Option<Reason>,
     /// What went wrong, where it threw.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,

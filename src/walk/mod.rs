@@ -22,7 +22,7 @@ mod step;
 pub use content::{Content, assemble};
 pub use drive::{End, Walker};
 pub use error::{Failure, Kind};
-pub use event::{Considered, Event, Name, Outcome, What};
+pub use event::{Considered, Event, Name, Outcome, Reason, What};
 pub use memory::{NoNeeds, Nowhere};
 pub use params::{CaseParams, Params, StepPlace};
 pub use plan::{Plan, PlanNode, Rule};

@@ -2,7 +2,7 @@
 
 use super::because;
 use super::error::{Failure, Kind};
-use super::event::{Considered, Name, Outcome};
+use super::event::{Considered, Name, Outcome, Reason};
 use super::plan::Plan;
 use crate::diag::{Diagnostic, did_you_mean};
 use crate::pipeline::{Edge, EdgeIx, NodeIx, OnRuleError, Target};
@@ -33,7 +33,7 @@ pub struct Choice {
     /// Where it goes.
     pub to: Target,
     /// Why.
-    pub because: Name,
+    pub because: Reason,
     /// What it and the advisories add to the walk's context.
     pub context: Map<String, Value>,
 }
@@ -120,7 +120,7 @@ impl Router<'_> {
         let fired = match verdict {
             Ok(Verdict::No) => None,
             Ok(Verdict::Yes { to, because, context: ruled }) => {
-                let because: Name = because.unwrap_or_else(|| self.reason(edge)).into();
+                let because: Reason = because.unwrap_or_else(|| self.reason(edge)).into();
                 let mut context = spec.context.clone();
                 context.extend(ruled);
                 entry.outcome = fires_as;
@@ -188,7 +188,7 @@ impl Router<'_> {
 
     fn fall_back(&mut self, node: NodeIx) -> Option<Choice> {
         let to = self.plan.pipeline.nodes[node.0].fallback?;
-        let because: Name = "no edge fired".into();
+        let because: Reason = "no edge fired".into();
         self.considered.push(Considered {
             edge: FALLBACK.into(),
             outcome: Outcome::Fired,
@@ -225,6 +225,6 @@ impl Router<'_> {
 
 struct Fired {
     to: Option<String>,
-    because: Name,
+    because: Reason,
     context: Map<String, Value>,
 }

@@ -1,7 +1,7 @@
 //! The state of a walk: a fold over its events, and nothing else (`design.md` §2.2).
 
 use super::content::Content;
-use super::event::{Event, Name, Outcome, What};
+use super::event::{Event, Name, Outcome, Reason, What};
 use crate::clock::Timestamp;
 use crate::script::View;
 use serde::{Deserialize, Serialize};
@@ -37,9 +37,9 @@ pub struct Visit {
     /// The edge taken.
     pub edge: Name,
     /// Why.
-    pub because: Name,
+    pub because: Reason,
     /// The advisories that spoke, each with its reason.
-    pub advisories: Vec<(Name, Name)>,
+    pub advisories: Vec<(Name, Reason)>,
     /// When.
     pub at: Timestamp,
 }
@@ -76,7 +76,7 @@ pub struct WalkState {
     /// When the first step began.
     pub started_at: Option<Timestamp>,
     /// What advisories said at the node in question.
-    advice: Vec<(Name, Name)>,
+    advice: Vec<(Name, Reason)>,
     views: Views,
 }
 
@@ -211,14 +211,10 @@ impl WalkState {
 }
 
 fn visit_view(visit: &Visit) -> View {
+    let edge = View::from(&*visit.edge);
     View::object(
         "visit",
-        [
-            ("at", View::from(visit.at.to_string())),
-            ("edge", View::from(&*visit.edge)),
-            ("node", View::from(&*visit.node)),
-            ("outcome", View::from(&*visit.edge)),
-        ],
+        [("at", View::from(visit.at.to_string())), ("edge", edge.clone()), ("node", View::from(&*visit.node)), ("outcome", edge)],
     )
 }
 

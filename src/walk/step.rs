@@ -14,7 +14,9 @@ use crate::diag::Diagnostic;
 use crate::model::{self, Case, Effect, Handle};
 use crate::pipeline::{NodeIx, Target};
 use crate::script::{Function, View};
+use compact_str::ToCompactString as _;
 use serde_json::Value;
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 /// What a step leaves behind, whether it succeeded or not.
@@ -33,7 +35,8 @@ pub(super) struct Stepper<'a> {
     pub(super) walker: &'a Walker<'a>,
     pub(super) case: &'a Case,
     pub(super) case_name: &'a Name,
-    pub(super) case_params: &'a CaseParams,
+    /// Converted when the first node of the case asks for its parameters.
+    pub(super) case_params: &'a OnceCell<CaseParams>,
     pub(super) state: &'a WalkState,
     pub(super) node: NodeIx,
 }
@@ -42,7 +45,7 @@ impl Stepper<'_> {
     /// Takes the step: choose walker, needs, masks, prompt, cache, answer, schema check, masks, gate, effects, decision.
     pub(super) fn take(&self) -> Taken {
         let now = self.walker.clock.now();
-        let path: Name = (self.state.steps + 1).to_string().into();
+        let path: Name = (self.state.steps + 1).to_compact_string();
         let mut log = Log { case: self.case_name.clone(), path: path.clone(), at: now, events: Vec::with_capacity(5) };
         let name = &self.walker.plan.node(self.node).name;
         log.push(What::NodeEnter { node: name.clone() });
@@ -68,7 +71,8 @@ impl Stepper<'_> {
         let step = StepPlace { run, case: &self.case.id, path, now };
         let make = || {
             let before = self.state.view(name, None, now, luck, persona);
-            self.case_params.for_step(plan, self.node, self.state, &before, &step, &needs)
+            let groups = self.case_params.get_or_init(|| CaseParams::new(self.walker.launch, self.case));
+            groups.for_step(plan, self.node, self.state, &before, &step, &needs)
         };
         let visit = self.state.visits.get(name).copied().unwrap_or(0);
         let request = Request::new((plan, self.node), (run, self.case, path), visit, &make);

@@ -4,16 +4,16 @@ use super::HostFn;
 use super::args::{MAX_ITEMS, MAX_TEXT, Outcome, bounded, fail};
 use regex::{Regex, RegexBuilder};
 use rhai::{Array, Dynamic, ImmutableString};
-use std::cell::RefCell;
 use std::collections::HashMap;
+use std::sync::{Arc, LazyLock, OnceLock, PoisonError, RwLock};
 
 const GROUP: &str = "regex";
 
 /// The largest compiled pattern, in bytes.
 const MAX_COMPILED: usize = 10 << 20;
 
-/// How many compiled patterns a thread keeps; scripts have far fewer.
-const KEPT: usize = 256;
+/// How many compiled patterns are kept; scripts have far fewer.
+const KEPT: usize = 1024;
 
 /// The functions of this group.
 pub(super) const TABLE: &[HostFn] = &[
@@ -90,34 +90,44 @@ pub(super) const TABLE: &[HostFn] = &[
     },
 ];
 
-thread_local! {
-    static COMPILED: RefCell<HashMap<String, Regex>> = RefCell::new(HashMap::new());
-}
+/// A pattern as it is kept: compiled by the first thread that needs it while the others wait, or refused with a reason.
+///
+/// Behind an `Arc`, because a clone of a `Regex` begins with an empty state cache: it would build its automaton again on every
+/// text, which costs many times the search.
+type Kept = Arc<OnceLock<Result<Regex, String>>>;
+
+/// The patterns of all threads.
+static COMPILED: LazyLock<RwLock<HashMap<String, Kept>>> = LazyLock::new(RwLock::default);
 
 /// Works with a compiled pattern; the texts it is used on are bounded, as nothing can interrupt it.
 fn with<T>(text: &str, pattern: &str, work: impl FnOnce(&Regex) -> Outcome<T>) -> Outcome<T> {
     if text.len() > MAX_TEXT {
         return fail(format!("patterns are for texts of at most {MAX_TEXT} bytes; this one has {}", text.len()));
     }
-    work(&compiled(pattern)?)
+    compiled(pattern, work)
 }
 
-fn compiled(pattern: &str) -> Outcome<Regex> {
-    if let Some(regex) = COMPILED.with_borrow(|compiled| compiled.get(pattern).cloned()) {
-        return Ok(regex);
+fn compiled<T>(pattern: &str, work: impl FnOnce(&Regex) -> Outcome<T>) -> Outcome<T> {
+    match kept(pattern).get_or_init(|| compile(pattern)) {
+        Ok(regex) => work(regex),
+        Err(error) => fail(format!("the pattern `{pattern}` is not a regular expression: {error}")),
     }
+}
+
+fn kept(pattern: &str) -> Kept {
+    if let Some(kept) = COMPILED.read().unwrap_or_else(PoisonError::into_inner).get(pattern) {
+        return Arc::clone(kept);
+    }
+    let mut compiled = COMPILED.write().unwrap_or_else(PoisonError::into_inner);
+    if compiled.len() >= KEPT {
+        compiled.clear();
+    }
+    Arc::clone(compiled.entry(pattern.to_owned()).or_default())
+}
+
+fn compile(pattern: &str) -> Result<Regex, String> {
     let built = RegexBuilder::new(pattern).size_limit(MAX_COMPILED).dfa_size_limit(MAX_COMPILED).build();
-    let regex = match built {
-        Ok(regex) => regex,
-        Err(error) => return fail(format!("the pattern `{pattern}` is not a regular expression: {error}")),
-    };
-    COMPILED.with_borrow_mut(|compiled| {
-        if compiled.len() >= KEPT {
-            compiled.clear();
-        }
-        compiled.insert(pattern.to_owned(), regex.clone());
-    });
-    Ok(regex)
+    built.map_err(|error| error.to_string())
 }
 
 fn find(regex: &Regex, text: &str) -> Dynamic {
@@ -156,7 +166,7 @@ mod tests {
 
     #[test]
     fn a_bad_pattern_is_explained_by_its_compiler() {
-        let said = |pattern: &str| super::super::tests::fault(&compiled(pattern).unwrap_err()).message;
+        let said = |pattern: &str| super::super::tests::fault(&compiled(pattern, |_| Ok(())).unwrap_err()).message;
         let error = said("a(b");
         assert!(error.contains("`a(b`") && error.contains("unclosed group"), "{error}");
         assert!(said(r"\w{1000}{1000}").contains("size limit"));
@@ -164,23 +174,25 @@ mod tests {
 
     #[test]
     fn no_match_is_unit_or_empty() {
-        let regex = compiled("x").unwrap();
+        let regex = compile("x").unwrap();
         assert!(find(&regex, "a").is_unit() && captures(&regex, "a").is_unit() && find_all(&regex, "a").unwrap().is_empty());
     }
 
     #[test]
     fn results_are_bounded() {
         let text = "a".repeat(MAX_ITEMS + 1);
-        assert!(find_all(&compiled("a").unwrap(), &text).is_err());
-        assert!(replace_all(&compiled("a").unwrap(), &text, &"b".repeat(200)).is_err());
+        assert!(find_all(&compile("a").unwrap(), &text).is_err());
+        assert!(replace_all(&compile("a").unwrap(), &text, &"b".repeat(200)).is_err());
         assert!(with(&"a".repeat(MAX_TEXT + 1), "a", |_| Ok(())).is_err());
     }
 
     #[test]
-    fn few_patterns_are_kept() {
+    fn few_patterns_are_kept_and_each_is_compiled_once() {
+        let first = kept("p");
+        assert!(Arc::ptr_eq(&first, &kept("p")));
         for index in 0..2 * KEPT {
-            compiled(&format!("p{index}")).unwrap();
+            drop(kept(&format!("p{index}")));
         }
-        assert!(COMPILED.with_borrow(|compiled| compiled.len() <= KEPT));
+        assert!(COMPILED.read().unwrap().len() <= KEPT);
     }
 }

@@ -11,16 +11,21 @@ pub(crate) struct List(Arc<Inner>);
 
 struct Inner {
     items: Box<[View]>,
-    path: Arc<Path>,
+    path: Path,
 }
 
 impl List {
-    pub(super) fn new(items: Box<[View]>, path: Arc<Path>) -> Self {
+    pub(super) fn new(items: Box<[View]>, path: Path) -> Self {
         Self(Arc::new(Inner { items, path }))
     }
 
     pub(crate) fn items(&self) -> &[View] {
         &self.0.items
+    }
+
+    /// Where it is, as long as it is.
+    pub(super) fn address(&self) -> usize {
+        Arc::as_ptr(&self.0).addr()
     }
 
     /// The items in the hands of a script.
@@ -61,8 +66,8 @@ impl List {
 
 impl List {
     /// What messages call it, to hand on.
-    pub(super) fn shared_path(&self) -> Arc<Path> {
-        Arc::clone(&self.0.path)
+    pub(super) fn shared_path(&self) -> Path {
+        self.0.path.clone()
     }
 }
 

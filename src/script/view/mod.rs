@@ -18,7 +18,9 @@ use path::Path;
 use rhai::{Dynamic, ImmutableString};
 use serde_json::Value;
 use std::fmt;
-use std::sync::Arc;
+
+/// The name of a field. Nearly all are short enough to be kept in place.
+type Key = compact_str::CompactString;
 
 /// A value as scripts see it. Compound values know what error messages call them (`artifact.nested`) and how an absent field
 /// reads (`decisions.md` 41).
@@ -43,22 +45,18 @@ impl View {
     }
 
     /// An object put together from views: what `state` is made of at every step. Absent fields are errors.
-    pub fn object<K: Into<ImmutableString>>(name: &'static str, entries: impl IntoIterator<Item = (K, Self)>) -> Self {
+    pub fn object<K: AsRef<str>>(name: &'static str, entries: impl IntoIterator<Item = (K, Self)>) -> Self {
         Self(Node::Object(Object::assembled(name, entries, object::Absent::Refused)))
     }
 
     /// An object with any keys, in which an absent key reads as `missing` (a loop counter never taken is 0).
-    pub fn map<K: Into<ImmutableString>>(
-        name: &'static str,
-        entries: impl IntoIterator<Item = (K, Self)>,
-        missing: Self,
-    ) -> Self {
+    pub fn map<K: AsRef<str>>(name: &'static str, entries: impl IntoIterator<Item = (K, Self)>, missing: Self) -> Self {
         Self(Node::Object(Object::assembled(name, entries, object::Absent::Reads(missing))))
     }
 
     /// A list of views.
     pub fn list(name: &'static str, items: impl IntoIterator<Item = Self>) -> Self {
-        Self(Node::List(List::new(items.into_iter().collect(), Arc::new(Path::root(name)))))
+        Self(Node::List(List::new(items.into_iter().collect(), Path::root(name))))
     }
 
     /// A field as a script would read it; nothing when reading it would be an error or this is no object.
@@ -139,6 +137,15 @@ impl View {
         if let Node::Bool(value) = self.0 { Some(value) } else { None }
     }
 
+    /// Where a compound value is: two that are at the same place are the same.
+    pub(crate) fn address(&self) -> Option<usize> {
+        match &self.0 {
+            Node::List(list) => Some(list.address()),
+            Node::Object(object) => Some(object.address()),
+            _ => None,
+        }
+    }
+
     /// The value in the hands of a script. Compound values are shared, not copied.
     pub(crate) fn dynamic(&self) -> Dynamic {
         match &self.0 {
@@ -212,6 +219,7 @@ mod tests {
     use super::*;
     use crate::model::{Field, Kind, Shape};
     use serde_json::json;
+    use std::sync::Arc;
 
     fn shape() -> Kind {
         let field = |name: &str, kind| Field { name: name.into(), kind, required: true };

@@ -1,10 +1,10 @@
 //! The type `object` of scripts: fields that can be read and nothing else.
 
-use super::{Path, View};
+use super::{Key, Path, View};
 use crate::diag::did_you_mean;
 use crate::model::{Kind, Shape};
 use crate::script::fault::{self, Fault};
-use rhai::{Dynamic, EvalAltResult, ImmutableString};
+use rhai::{Dynamic, EvalAltResult};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -18,14 +18,14 @@ pub(crate) struct Object(Arc<Inner>);
 struct Inner {
     /// Sorted by key.
     entries: Box<[Entry]>,
-    index: Option<HashMap<ImmutableString, usize>>,
-    path: Arc<Path>,
+    index: Option<HashMap<Key, usize>>,
+    path: Path,
     absent: Absent,
 }
 
 /// A field that is there.
 pub(super) struct Entry {
-    pub(super) key: ImmutableString,
+    pub(super) key: Key,
     pub(super) view: View,
     /// False for a field that the schema does not know: it is kept, but cannot be read.
     pub(super) known: bool,
@@ -44,7 +44,7 @@ pub(super) enum Absent {
 }
 
 impl Object {
-    pub(super) fn new(mut entries: Box<[Entry]>, path: Arc<Path>, absent: Absent) -> Self {
+    pub(super) fn new(mut entries: Box<[Entry]>, path: Path, absent: Absent) -> Self {
         if !entries.is_sorted_by(|a, b| a.key.as_str() < b.key.as_str()) {
             entries.sort_by(|a, b| a.key.as_str().cmp(b.key.as_str()));
         }
@@ -54,16 +54,16 @@ impl Object {
     }
 
     pub(super) fn empty(path: Path, absent: Absent) -> Self {
-        Self::new(Box::default(), Arc::new(path), absent)
+        Self::new(Box::default(), path, absent)
     }
 
-    pub(super) fn assembled<K: Into<ImmutableString>>(
+    pub(super) fn assembled<K: AsRef<str>>(
         name: &'static str,
         entries: impl IntoIterator<Item = (K, View)>,
         absent: Absent,
     ) -> Self {
-        let entries = entries.into_iter().map(|(key, view)| Entry { key: key.into(), view, known: true });
-        Self::new(entries.collect(), Arc::new(Path::root(name)), absent)
+        let entries = entries.into_iter().map(|(key, view)| Entry { key: key.as_ref().into(), view, known: true });
+        Self::new(entries.collect(), Path::root(name), absent)
     }
 
     /// What there is, sorted by key.
@@ -71,12 +71,13 @@ impl Object {
         self.0.entries.iter().map(|entry| (entry.key.as_str(), &entry.view))
     }
 
-    pub(crate) fn len(&self) -> usize {
-        self.0.entries.len()
+    /// Where it is, as long as it is.
+    pub(super) fn address(&self) -> usize {
+        Arc::as_ptr(&self.0).addr()
     }
 
-    pub(super) fn key(&self, index: usize) -> Option<&ImmutableString> {
-        self.0.entries.get(index).map(|entry| &entry.key)
+    pub(crate) fn len(&self) -> usize {
+        self.0.entries.len()
     }
 
     fn find(&self, key: &str) -> Option<&Entry> {
@@ -115,7 +116,7 @@ impl Object {
     /// A field that is absent, null or undeclared.
     #[cold]
     fn unset(&self, key: &str, entry: Option<&Entry>) -> Option<View> {
-        let path = || Path::field(&self.0.path, key.into());
+        let path = || Path::field(&self.0.path, key);
         match (&self.0.absent, entry) {
             (Absent::Declared(shape), _) => shape.field(key).map(|field| View::zero(&field.kind, path)),
             (Absent::Zero(kind), _) => Some(View::zero(kind, path)),

@@ -1,37 +1,45 @@
 //! What error messages call a compound value: a chain of names, put together only when a message needs it.
 
-use rhai::ImmutableString;
+use super::Key;
 use std::fmt;
 use std::sync::Arc;
 
 /// The place of a compound value: `artifact`, `artifact.nested`, `artifact.repos[]`. All items of a list share one.
+#[derive(Clone, Debug)]
+pub(super) enum Path {
+    /// Where a chain begins. Most are short enough not to need memory of their own.
+    Root(Key),
+    /// A part of something.
+    Part(Arc<Part>),
+}
+
 #[derive(Debug)]
-pub(super) struct Path {
-    parent: Option<Arc<Self>>,
+pub(super) struct Part {
+    parent: Path,
     /// Empty for the items of a list.
-    name: ImmutableString,
+    name: Key,
 }
 
 impl Path {
-    pub(super) fn root(name: impl Into<ImmutableString>) -> Self {
-        Self { parent: None, name: name.into() }
+    pub(super) fn root(name: &str) -> Self {
+        Self::Root(name.into())
     }
 
-    pub(super) fn field(parent: &Arc<Self>, name: ImmutableString) -> Self {
-        Self { parent: Some(parent.clone()), name }
+    pub(super) fn field(parent: &Self, name: &str) -> Self {
+        Self::Part(Arc::new(Part { parent: parent.clone(), name: name.into() }))
     }
 
-    pub(super) fn item(parent: &Arc<Self>) -> Self {
-        Self { parent: Some(parent.clone()), name: ImmutableString::new() }
+    pub(super) fn item(parent: &Self) -> Self {
+        Self::field(parent, "")
     }
 }
 
 impl fmt::Display for Path {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.parent {
-            None => f.write_str(&self.name),
-            Some(parent) if self.name.is_empty() => write!(f, "{parent}[]"),
-            Some(parent) => write!(f, "{parent}.{}", self.name),
+        match self {
+            Self::Root(name) => f.write_str(name),
+            Self::Part(part) if part.name.is_empty() => write!(f, "{}[]", part.parent),
+            Self::Part(part) => write!(f, "{}.{}", part.parent, part.name),
         }
     }
 }

@@ -3,7 +3,6 @@
 use super::object::{Absent, Object};
 use super::{List, Node, Path, View};
 use crate::model::Kind;
-use std::sync::Arc;
 
 impl View {
     /// The zero value of a kind; `path` is what messages call it.
@@ -14,7 +13,7 @@ impl View {
             Kind::Int { .. } => Node::Int(0),
             Kind::Number { .. } => Node::Float(0.0),
             Kind::Text { .. } => Node::Text(rhai::ImmutableString::new()),
-            Kind::List(_) => Node::List(List::new(Box::default(), Arc::new(path()))),
+            Kind::List(_) => Node::List(List::new(Box::default(), path())),
             Kind::Object(shape) => Node::Object(Object::empty(path(), Absent::Declared(shape.clone()))),
             Kind::Map(item) => Node::Object(Object::empty(path(), Absent::Zero((**item).clone()))),
         })

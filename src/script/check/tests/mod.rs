@@ -16,7 +16,7 @@ use std::sync::Arc;
 fn try_unit(name: &str, text: &str) -> Option<Unit> {
     let mut engine = build_engine(&Limits::default(), [], api::register);
     engine.set_strict_variables(false);
-    let text = Text::file(&engine, &Source::new(name, text));
+    let text = Text::file(&Source::new(name, text));
     let ast = engine.compile(text.script()).ok()?;
     Some(Unit::new(name.to_owned(), text, ast))
 }

@@ -1,0 +1,49 @@
+//! Allocations of a walk: the figure that does not depend on the machine. Apart from the benches of time, since counting costs.
+
+#[path = "harness/bundled.rs"]
+mod bundled;
+mod harness;
+#[path = "harness/native.rs"]
+mod native;
+
+use asterisk::walk::Nowhere;
+use bundled::{Canned, decisions_only, launch, plan, walk};
+use harness::Table;
+use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
+use std::alloc::System;
+use std::hint::black_box;
+use std::process::ExitCode;
+
+#[global_allocator]
+static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
+
+/// Allocations and bytes of one call, once warm.
+#[expect(clippy::cast_precision_loss, reason = "small numbers")]
+fn count(mut work: impl FnMut()) -> (f64, f64) {
+    const CALLS: usize = 50;
+    work();
+    let region = Region::new(ALLOCATOR);
+    (0..CALLS).for_each(|_| work());
+    let change = region.change();
+    let calls = CALLS as f64;
+    ((change.allocations + change.reallocations) as f64 / calls, change.bytes_allocated as f64 / calls)
+}
+
+fn main() -> ExitCode {
+    let (whole, launch, canned) = (plan(), launch(1), Canned::new(1));
+    let plan = decisions_only(whole.clone());
+    let artifacts = native::artifacts();
+    let native = count(|| drop(black_box(native::walk(&artifacts))));
+    let scripted = count(|| drop(black_box(walk(&plan, &canned, &Nowhere, &launch, 0))));
+    let effects = count(|| drop(black_box(walk(&whole, &canned, &Nowhere, &launch, 0))));
+    let mut table = Table::new("allocations: seven steps, fifteen edge evaluations, in memory", "count");
+    table.plain("native closures", native.0);
+    table.at_most("scripted, with decision records", scripted.0, BOUND);
+    table.plain("as bundled, with effect scripts and their parameters", effects.0);
+    table.plain("bytes: scripted", scripted.1);
+    table.plain("bytes: as bundled", effects.1);
+    table.finish()
+}
+
+/// What a walk may allocate: what it does, and a little more.
+const BOUND: f64 = 350.0;

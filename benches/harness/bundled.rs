@@ -1,0 +1,126 @@
+//! The bundled pipeline with canned answers: seven steps, fifteen edge evaluations.
+
+#![allow(dead_code, reason = "not every bench uses everything")]
+
+use asterisk::clock::{FixedClock, Timestamp};
+use asterisk::model::{Case, Launch};
+use asterisk::project::Answers;
+use asterisk::session::{Session, Setup};
+use asterisk::walk::{Answer, End, Journal, NoNeeds, Plan, Refusal, Reply, Request, WalkState, Walker};
+use serde_json::{Value, json};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// The edges of the path that the canned answers lead along.
+pub(crate) const EDGES: [&str; 7] = ["H2", "H6", "H8", "H9", "H15b", "H12", "H16"];
+
+/// Links the bundled project.
+pub(crate) fn plan() -> Plan {
+    let setup = Setup {
+        store: PathBuf::from("unused"),
+        out: PathBuf::from("unused"),
+        scripts: None,
+        pipelines: None,
+        templates: None,
+        vars: serde_json::Map::new(),
+        project_vars: serde_json::Map::new(),
+        script_time: None,
+        workspace: json!({ "repositories": [] }),
+        clock: Arc::new(clock()),
+    };
+    let project = Session::new(setup).project(None, Answers::Others).expect("the bundled project links");
+    Plan::clone(&project.plan)
+}
+
+/// The plan without reads and effects: the walk and its decisions alone.
+pub(crate) fn decisions_only(mut plan: Plan) -> Plan {
+    for node in &mut plan.nodes {
+        node.needs.clear();
+        node.effect = None;
+    }
+    plan
+}
+
+/// A clock that stands still.
+pub(crate) fn clock() -> FixedClock {
+    FixedClock::new(Timestamp::from_millis(1_771_104_069_000), 0)
+}
+
+/// A launch of so many cases.
+pub(crate) fn launch(cases: usize) -> Launch {
+    let case = |n: usize| Case {
+        id: format!("case-{n}"),
+        name: format!("suite/test {n} keeps its offset"),
+        status: "FAILED".into(),
+        error_message: format!("Expected offset {n} to be below 100"),
+        ..Case::default()
+    };
+    Launch { run_id: "1".into(), name: "nightly".into(), cases: (1..=cases).map(case).collect(), ..Launch::default() }
+}
+
+/// Answers every node of a case with an artifact of its own, made beforehand.
+pub(crate) struct Canned(Vec<Vec<(&'static str, Arc<Value>)>>);
+
+impl Canned {
+    /// Answers for so many cases.
+    pub(crate) fn new(cases: usize) -> Self {
+        Self((1..=cases).map(|n| artifacts(n).into_iter().map(|(node, value)| (node, Arc::new(value))).collect()).collect())
+    }
+}
+
+impl Answer for Canned {
+    fn name(&self) -> &'static str {
+        "stub"
+    }
+
+    fn answer(&self, request: &Request<'_>) -> Result<Reply, Refusal> {
+        let case: usize = request.case.id["case-".len()..].parse().expect("cases are numbered");
+        let artifacts = &self.0[case - 1];
+        let (_, artifact) = artifacts.iter().find(|(node, _)| *node == request.node_name()).expect("an answer for each node");
+        Ok(Reply { artifact: Arc::clone(artifact), by: "stub", checked: false })
+    }
+}
+
+/// What the stub answers: artifacts of the usual size.
+pub(crate) fn artifacts(n: usize) -> [(&'static str, Value); 7] {
+    let why = format!("case {n}: the offset rises right after the clock servo was restarted, as in the two runs before this one");
+    [
+        ("recall", json!({ "match": false, "confidence": 0.21, "reasoning": why, "is_regression": false })),
+        (
+            "triage",
+            json!({
+                "symptom_category": "product", "severity": "high", "defect_type_hypothesis": "pb001", "skip_investigation": false,
+                "candidate_repos": ["clock-operator", "clock-daemon"], "clock_skew_suspected": false, "reasoning": why,
+            }),
+        ),
+        (
+            "resolve",
+            json!({
+                "selected_repos": [{ "name": "clock-daemon", "path": "src/clock-daemon", "reason": why }],
+                "cross_ref_strategy": "blame the servo first",
+            }),
+        ),
+        (
+            "investigate",
+            json!({
+                "rca_message": why, "defect_type": "pb001", "convergence_score": 0.85, "component": "servo",
+                "evidence_refs": ["src/servo.c:120", "src/servo.c:188"], "case_ids": [format!("case-{n}")],
+            }),
+        ),
+        ("correlate", json!({ "is_duplicate": false, "confidence": 0.3, "reasoning": why })),
+        ("review", json!({ "decision": "approve", "reasoning": why, "by": "agent" })),
+        ("report", json!({ "title": format!("Offset of case {n}"), "summary": why, "labels": ["clock", "servo"] })),
+    ]
+}
+
+/// One walk, from the first node to the end.
+pub(crate) fn walk(plan: &Plan, answer: &Canned, journal: &dyn Journal, launch: &Launch, case: usize) -> WalkState {
+    let (clock, stop) = (clock(), AtomicBool::new(false));
+    let walker =
+        Walker { plan, answer, needs: &NoNeeds, journal, clock: &clock, run: "run", seed: 0, launch, stop: &stop, watch: None };
+    let mut state = WalkState::default();
+    let end = walker.walk(&launch.cases[case], &mut state).expect("the journal takes everything");
+    assert!(matches!(end, End::Done), "{end:?}");
+    state
+}
