@@ -1,9 +1,13 @@
 //! Exit codes: the one place that maps what happened to a number (`design.md` §6).
 
+use crate::files::FileError;
 use crate::session::SessionError;
 use crate::store::StoreError;
 use crate::walk::JournalError;
 use std::process::ExitCode;
+
+/// What is wrong with the command line rather than with a text, though only linking finds it.
+const ASKED: &[&str] = &["project/unknown-var", "project/var-type"];
 
 /// How the program ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,11 +38,12 @@ impl Exit {
 impl From<&SessionError> for Exit {
     fn from(error: &SessionError) -> Self {
         match error {
-            SessionError::Texts(_) | SessionError::File(_) => Self::Texts,
-            SessionError::Asked(_) => Self::Usage,
+            SessionError::Texts(found) if !found.iter().all(|one| ASKED.contains(&one.code.as_ref())) => Self::Texts,
+            SessionError::File(FileError::NotText { .. } | FileError::TooLarge { .. } | FileError::Link { .. }) => Self::Texts,
+            SessionError::Texts(_) | SessionError::File(_) | SessionError::Asked(_) | SessionError::Write { .. } => Self::Usage,
             SessionError::Store(error) => error.into(),
             SessionError::Journal(JournalError::Busy(_)) => Self::Busy,
-            SessionError::Journal(JournalError::Failed(_)) | SessionError::Write { .. } => Self::Stopped,
+            SessionError::Journal(JournalError::Failed(_) | JournalError::Refused(_)) => Self::Stopped,
         }
     }
 }
@@ -50,5 +55,32 @@ impl From<&StoreError> for Exit {
             StoreError::UnknownRun(_) => Self::Usage,
             _ => Self::Texts,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diag::{Diagnostic, Diagnostics};
+
+    #[test]
+    fn each_kind_of_trouble_has_its_number() {
+        let texts = |codes: &[&'static str]| {
+            SessionError::Texts(codes.iter().map(|code| Diagnostic::error(*code, "m")).collect::<Diagnostics>())
+        };
+        for (error, exit) in [
+            (texts(&["pipeline/unknown-key"]), Exit::Texts),
+            (texts(&["project/unknown-var"]), Exit::Usage),
+            (texts(&["project/unknown-var", "script/syntax"]), Exit::Texts),
+            (SessionError::Asked(Box::new(Diagnostic::error("input/no-node", "m"))), Exit::Usage),
+            (SessionError::File(FileError::NoDirectory { path: "x".into() }), Exit::Usage),
+            (SessionError::File(FileError::NotText { path: "x".into() }), Exit::Texts),
+            (SessionError::Store(StoreError::Busy("x".into())), Exit::Busy),
+            (SessionError::Store(StoreError::UnknownRun("x".into())), Exit::Usage),
+            (SessionError::Journal(JournalError::Busy("x".into())), Exit::Busy),
+        ] {
+            assert_eq!(Exit::from(&error), exit, "{error}");
+        }
+        assert_eq!(Exit::Interrupted as u8, 130);
     }
 }

@@ -13,10 +13,10 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 /// The edges of the path that the canned answers lead along.
-pub const EDGES: [&str; 7] = ["H2", "H6", "H8", "H9", "H15b", "H12", "H16"];
+pub(crate) const EDGES: [&str; 7] = ["H2", "H6", "H8", "H9", "H15b", "H12", "H16"];
 
 /// Links the bundled project.
-pub fn plan() -> Plan {
+pub(crate) fn plan() -> Plan {
     let setup = Setup {
         store: PathBuf::from("unused"),
         out: PathBuf::from("unused"),
@@ -24,6 +24,8 @@ pub fn plan() -> Plan {
         pipelines: None,
         templates: None,
         vars: serde_json::Map::new(),
+        project_vars: serde_json::Map::new(),
+        script_time: None,
         workspace: json!({ "repositories": [] }),
         clock: Arc::new(clock()),
     };
@@ -32,7 +34,7 @@ pub fn plan() -> Plan {
 }
 
 /// The plan without reads and effects: the walk and its decisions alone.
-pub fn decisions_only(mut plan: Plan) -> Plan {
+pub(crate) fn decisions_only(mut plan: Plan) -> Plan {
     for node in &mut plan.nodes {
         node.needs.clear();
         node.effect = None;
@@ -41,12 +43,12 @@ pub fn decisions_only(mut plan: Plan) -> Plan {
 }
 
 /// A clock that stands still.
-pub fn clock() -> FixedClock {
+pub(crate) fn clock() -> FixedClock {
     FixedClock::new(Timestamp::from_millis(1_771_104_069_000), 0)
 }
 
 /// A launch of so many cases.
-pub fn launch(cases: usize) -> Launch {
+pub(crate) fn launch(cases: usize) -> Launch {
     let case = |n: usize| Case {
         id: format!("case-{n}"),
         name: format!("suite/test {n} keeps its offset"),
@@ -58,11 +60,11 @@ pub fn launch(cases: usize) -> Launch {
 }
 
 /// Answers every node of a case with an artifact of its own, made beforehand.
-pub struct Canned(Vec<Vec<(&'static str, Arc<Value>)>>);
+pub(crate) struct Canned(Vec<Vec<(&'static str, Arc<Value>)>>);
 
 impl Canned {
     /// Answers for so many cases.
-    pub fn new(cases: usize) -> Self {
+    pub(crate) fn new(cases: usize) -> Self {
         Self((1..=cases).map(|n| artifacts(n).into_iter().map(|(node, value)| (node, Arc::new(value))).collect()).collect())
     }
 }
@@ -81,7 +83,7 @@ impl Answer for Canned {
 }
 
 /// What the stub answers: artifacts of the usual size.
-pub fn artifacts(n: usize) -> [(&'static str, Value); 7] {
+pub(crate) fn artifacts(n: usize) -> [(&'static str, Value); 7] {
     let why = format!("case {n}: the offset rises right after the clock servo was restarted, as in the two runs before this one");
     [
         ("recall", json!({ "match": false, "confidence": 0.21, "reasoning": why, "is_regression": false })),
@@ -113,7 +115,7 @@ pub fn artifacts(n: usize) -> [(&'static str, Value); 7] {
 }
 
 /// One walk, from the first node to the end.
-pub fn walk(plan: &Plan, answer: &Canned, journal: &dyn Journal, launch: &Launch, case: usize) -> WalkState {
+pub(crate) fn walk(plan: &Plan, answer: &Canned, journal: &dyn Journal, launch: &Launch, case: usize) -> WalkState {
     let (clock, stop) = (clock(), AtomicBool::new(false));
     let walker =
         Walker { plan, answer, needs: &NoNeeds, journal, clock: &clock, run: "run", seed: 0, launch, stop: &stop, watch: None };

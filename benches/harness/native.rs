@@ -7,7 +7,7 @@ use serde::Deserialize;
 #[serde(default)]
 #[derive(Default)]
 #[allow(clippy::struct_excessive_bools, reason = "the fields of seven artifacts in one struct")]
-pub struct Artifact {
+pub(crate) struct Artifact {
     r#match: bool,
     confidence: f64,
     symptom_category: String,
@@ -20,7 +20,7 @@ pub struct Artifact {
 }
 
 /// An edge as it was considered.
-pub struct Considered {
+pub(crate) struct Considered {
     _edge: &'static str,
     _fired: bool,
 }
@@ -56,13 +56,13 @@ const NODES: [&[Edge]; 7] = [
 ];
 
 /// The canned answers as structs.
-pub fn artifacts() -> Vec<Artifact> {
+pub(crate) fn artifacts() -> Vec<Artifact> {
     let parse = |(_, value)| serde_json::from_value(value).expect("a struct for each artifact");
     bundled::artifacts(1).into_iter().map(parse).collect()
 }
 
 /// The edges taken, and how many were considered.
-pub fn walk(artifacts: &[Artifact]) -> (Vec<&'static str>, usize) {
+pub(crate) fn walk(artifacts: &[Artifact]) -> (Vec<&'static str>, usize) {
     let vars = Vars { hit: 0.8, uncertain: 0.4, sufficient: 0.7 };
     let (mut node, mut considered, mut taken) = (0, Vec::new(), Vec::new());
     while let Some(edges) = NODES.get(node) {

@@ -7,13 +7,14 @@ use crate::exit::Exit;
 use crate::files::read_input;
 use crate::project::Answers;
 use crate::session::SessionError;
+use crate::ui::Format;
 use clap::Args;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
 /// Call one script function with JSON arguments.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  asterisk call lib/text.rhai#shorten --args '[\"a long text\", 6]'")]
+#[command(after_help = "Example:\n  asterisk call lib/text.rhai#one_line --args '[\"a long text\", 6]'")]
 pub(super) struct CallArgs {
     /// The function: path/in/scripts.rhai#name.
     reference: String,
@@ -38,7 +39,11 @@ pub(super) fn call(global: &Global, args: &CallArgs) -> Result<Exit, SessionErro
     let project = session.project(args.pipeline.as_deref(), Answers::Others)?;
     let Some(path) = &args.batch else {
         let list = arguments(&args.args)?;
-        ui.json(&session.call(&project, &args.reference, &list)?);
+        let result = session.call(&project, &args.reference, &list)?;
+        match ui.format() {
+            Format::Json => ui.json(&json!({ "schema_version": 1, "result": result })),
+            Format::Pretty => ui.json(&result),
+        }
         return Ok(Exit::Ok);
     };
     if path.extension().is_some_and(|ending| ending == "json") {

@@ -75,18 +75,17 @@ fn print(ui: Ui, host: &[&HostFn], scripts: &[ScriptFn]) {
     for function in host {
         if function.group != group {
             group = function.group;
-            ui.out(&format!("# {group}\n"));
+            ui.out(&format!("# {group}"));
         }
-        ui.out(&format!("{}\n    {}\n    {} == {}\n", function.signature, function.doc, function.example, function.result));
+        ui.out(&format!("\n{}\n    {}\n    {} == {}", function.signature, function.doc, function.example, function.result));
     }
     let mut file = "";
     for function in scripts {
         if function.file != file {
             file = &function.file;
-            ui.out(&format!("# {file}\n"));
+            ui.out(&format!("\n# {file}"));
         }
-        ui.out(&function.signature);
+        ui.out(&format!("\n{}", function.signature));
         function.doc.lines().for_each(|line| ui.out(&format!("    {line}")));
-        ui.out("");
     }
 }

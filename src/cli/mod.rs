@@ -5,6 +5,7 @@ mod doc;
 mod graph;
 mod route;
 mod run;
+mod run_table;
 mod run_view;
 mod runs;
 mod show;
@@ -118,6 +119,17 @@ fn fail(ui: Ui, error: &SessionError) {
     match error {
         SessionError::Texts(diagnostics) => ui.diagnostics(diagnostics),
         SessionError::Asked(diagnostic) => ui.diagnostic(diagnostic),
+        SessionError::File(error) => {
+            let help = "look at the path; `-` stands for standard input where a file is read";
+            ui.diagnostic(&crate::diag::Diagnostic::error("input/file", error.to_string()).help(help));
+        }
+        SessionError::Write { .. } => {
+            let help = "--out names another directory to write to";
+            ui.diagnostic(&crate::diag::Diagnostic::error("output/file", error.to_string()).help(help));
+        }
+        SessionError::Store(error) => {
+            ui.diagnostic(&crate::diag::Diagnostic::error("store/failed", error.to_string()).help("--store names another store"));
+        }
         other => ui.diagnostic(&crate::diag::Diagnostic::error("asterisk/failed", other.to_string())),
     }
 }

@@ -6,10 +6,10 @@ use crate::exit::Exit;
 use crate::files::read_input;
 use crate::project::Answers;
 use crate::session::{RouteState, Routed, SessionError};
-use crate::ui::{Format, Ui};
+use crate::ui::{Format, Ui, plain};
 use clap::Args;
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 
@@ -38,6 +38,14 @@ pub(super) struct RouteArgs {
     project: ProjectArgs,
     #[command(flatten)]
     format: super::FormatArg,
+}
+
+/// A decision for programs.
+#[derive(Serialize)]
+struct Versioned<'a> {
+    schema_version: u32,
+    #[serde(flatten)]
+    routed: &'a Routed,
 }
 
 /// One line of a batch.
@@ -87,7 +95,7 @@ pub(super) fn route(global: &Global, args: &RouteArgs) -> Result<Exit, SessionEr
     let node = args.node.as_deref().unwrap_or_default();
     let (routed, trouble) = session.route(&project, node, &artifact, state, &Map::new())?;
     match ui.format() {
-        Format::Json => ui.json(&routed),
+        Format::Json => ui.json(&Versioned { schema_version: 1, routed: &routed }),
         Format::Pretty => print(ui, node, &routed),
     }
     ui.diagnostics(&trouble);
@@ -102,11 +110,12 @@ fn print(ui: Ui, node: &str, routed: &Routed) {
         Routed::Way { because, considered, .. } => (considered, format!("{node}: {because}")),
         Routed::Lost { error, considered, .. } => (considered, format!("{node}: {error}")),
     };
-    ui.out(&line);
+    ui.out(&plain(&line));
     for entry in considered {
         let outcome = json!(entry.outcome);
         let why = entry.because.as_deref().or(entry.error.as_deref()).unwrap_or("");
-        ui.out(format!("  {:<12} {:<12} {why}", entry.edge, outcome.as_str().unwrap_or("")).trim_end());
+        let line = format!("  {:<12} {:<12} {why}", entry.edge, outcome.as_str().unwrap_or(""));
+        ui.out(plain(&line).trim_end());
     }
 }
 
@@ -122,7 +131,9 @@ fn parse_at<T: DeserializeOwned>(source: &Source, part: &str, what: &str) -> Res
         let base = part.as_ptr() as usize - source.text().as_ptr() as usize;
         let at = Source::new("", part).offset(error.line(), error.column());
         let at = base + at.min(part.len().saturating_sub(1));
-        let diagnostic = Diagnostic::error("input/json", format!("this is not {what}: {error}"));
+        let said = error.to_string();
+        let said = said.split(" at line ").next().unwrap_or(&said);
+        let diagnostic = Diagnostic::error("input/json", format!("this is not {what}: {said}"));
         SessionError::Texts(diagnostic.label(source, Span::new(at, at + 1), "here").into())
     })
 }

@@ -1,5 +1,6 @@
 //! `asterisk run`.
 
+use super::run_table;
 use super::run_view::{self, Live};
 use super::{FormatArg, Global, ProjectArgs};
 use crate::diag::Diagnostic;
@@ -94,14 +95,16 @@ pub(super) fn run(global: &Global, args: RunArgs) -> Result<Exit, SessionError> 
         DurabilityArg::Batch => Durability::Batch,
     };
     let stop = Arc::new(AtomicBool::new(false));
-    let interrupted = on_interrupt(&stop);
-    let live = Live::new(ui, global.verbose);
+    let walking = Arc::new(AtomicBool::new(false));
+    let interrupted = on_interrupt(&stop, &walking);
+    let live = Live::new(ui, global.verbose, walking);
     let result = match &args.resume {
         Some(run) => session.resume(run, parallel, durability, &live, &stop),
         None => session.run(&spec(args, parallel, durability)?, &live, &stop),
     };
     live.finish();
-    conclude(ui, &session, result?, interrupted.load(Ordering::Relaxed))
+    let again = global.store.as_ref().map_or(String::new(), |store| format!(" --store {}", store.display()));
+    conclude(ui, &session, result?, interrupted.load(Ordering::Relaxed), &again)
 }
 
 fn spec(args: RunArgs, parallel: usize, durability: Durability) -> Result<RunSpec, SessionError> {
@@ -110,10 +113,9 @@ fn spec(args: RunArgs, parallel: usize, durability: Durability) -> Result<RunSpe
             let message = "`--stub` answers every node, so `--via script` would not";
             return Err(SessionError::Asked(Box::new(Diagnostic::error("input/via", message).help("give one of the two"))));
         }
-        Some(ViaArg::Script) => Via::Script,
         Some(ViaArg::Stub) => Via::Stub,
         None if args.stub.is_some() => Via::Stub,
-        None => Via::Script,
+        Some(ViaArg::Script) | None => Via::Script,
     };
     Ok(RunSpec {
         pipeline: args.pipeline,
@@ -142,11 +144,12 @@ fn inputs(paths: &[PathBuf]) -> Inputs {
 }
 
 /// The first interruption stops the walks after the step they are in; the second ends the process at once.
-fn on_interrupt(stop: &Arc<AtomicBool>) -> Arc<AtomicBool> {
+/// Before any walk began there is no step to finish.
+fn on_interrupt(stop: &Arc<AtomicBool>, walking: &Arc<AtomicBool>) -> Arc<AtomicBool> {
     let interrupted = Arc::new(AtomicBool::new(false));
-    let (stop, again) = (Arc::clone(stop), Arc::clone(&interrupted));
+    let (stop, walking, again) = (Arc::clone(stop), Arc::clone(walking), Arc::clone(&interrupted));
     let handler = move || {
-        if again.swap(true, Ordering::Relaxed) {
+        if again.swap(true, Ordering::Relaxed) || !walking.load(Ordering::Relaxed) {
             #[expect(clippy::exit, reason = "the user asked twice, and what is recorded is safe")]
             std::process::exit(i32::from(Exit::Interrupted as u8));
         }
@@ -158,7 +161,10 @@ fn on_interrupt(stop: &Arc<AtomicBool>) -> Arc<AtomicBool> {
 }
 
 /// Writes the report, prints the result, and says how to go on.
-fn conclude(ui: Ui, session: &Session, mut result: RunResult, interrupted: bool) -> Result<Exit, SessionError> {
+fn conclude(ui: Ui, session: &Session, mut result: RunResult, interrupted: bool, again: &str) -> Result<Exit, SessionError> {
+    if result.cases.is_empty() {
+        ui.note("this launch has no failures: there is nothing to analyse");
+    }
     let (report, trouble) = report::build(&result);
     ui.diagnostics(&trouble);
     let over = matches!(result.status, Status::Done | Status::Error);
@@ -169,15 +175,11 @@ fn conclude(ui: Ui, session: &Session, mut result: RunResult, interrupted: bool)
     }
     match ui.format() {
         Format::Json => ui.json(&result.summary()),
-        Format::Pretty => run_view::print(ui, &report, &result),
+        Format::Pretty => run_table::print(ui, &report, &result),
     }
-    for case in &result.cases {
-        if let Some(failure) = &case.failure {
-            ui.diagnostic(&failure.diagnostic);
-        }
-    }
+    run_view::failures(ui, &result);
     if !over {
-        ui.note(&format!("stopped; go on with: asterisk run --resume {}", result.run));
+        ui.note(&format!("stopped; go on with: asterisk run --resume {}{again}", result.run));
     }
     let exit = match result.status {
         _ if !over && interrupted => Exit::Interrupted,

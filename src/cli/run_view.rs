@@ -1,24 +1,27 @@
 //! What `run` and `status` show a person.
 
+use crate::diag::{Diagnostic, Diagnostics};
 use crate::model::Case;
-use crate::report::{Report, confidence};
 use crate::session::{RunResult, Watch};
-use crate::ui::{Progress, Ui};
+use crate::ui::{Progress, Ui, plain};
 use crate::walk::{Event, Status, What};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Shows a run while it goes on: a progress bar, and with `-v` every turn.
 pub(super) struct Live {
     ui: Ui,
     verbose: u8,
     bar: OnceLock<Progress>,
+    /// Becomes true when the first walk may begin.
+    walking: Arc<AtomicBool>,
     /// Keeps lines of several threads whole.
     line: Mutex<()>,
 }
 
 impl Live {
-    pub(super) fn new(ui: Ui, verbose: u8) -> Self {
-        Self { ui, verbose, bar: OnceLock::new(), line: Mutex::new(()) }
+    pub(super) fn new(ui: Ui, verbose: u8, walking: Arc<AtomicBool>) -> Self {
+        Self { ui, verbose, bar: OnceLock::new(), walking, line: Mutex::new(()) }
     }
 
     pub(super) fn finish(&self) {
@@ -29,12 +32,17 @@ impl Live {
 
     fn say(&self, text: &str) {
         let _line = self.line.lock().unwrap_or_else(PoisonError::into_inner);
-        self.ui.note(text);
+        self.ui.note(&plain(text));
     }
 }
 
 impl Watch for Live {
+    fn warnings(&self, warnings: &Diagnostics) {
+        self.ui.diagnostics(warnings);
+    }
+
     fn began(&self, run: &str, cases: usize) {
+        self.walking.store(true, Ordering::Relaxed);
         if self.verbose > 0 {
             self.say(&format!("run {run}: {cases} cases"));
         }
@@ -43,11 +51,10 @@ impl Watch for Live {
 
     fn event(&self, event: &Event) {
         match (&event.what, self.verbose) {
-            (_, 0) => {}
             (What::Transition { from, to, edge, because, .. }, 1) => {
                 self.say(&format!("{} {}: {from} -> {to} by {edge}: {because}", event.case, event.path));
             }
-            (_, 1) => {}
+            (_, 0 | 1) => {}
             (_, _) => self.say(&serde_json::to_string(event).unwrap_or_default()),
         }
     }
@@ -59,68 +66,25 @@ impl Watch for Live {
     }
 }
 
-/// The table of cases, and a line of totals.
-pub(super) fn print(ui: Ui, report: &Report, result: &RunResult) {
-    let found = report.cases.iter().any(|case| !case.finding.defect_type.is_empty() || !case.finding.category.is_empty());
-    let columns: &[&str] = if found {
-        &["case", "category", "defect", "component", "conf.", "path", "what next"]
-    } else {
-        &["case", "status", "path", "edges"]
-    };
-    let mut table = ui.table(columns);
-    for case in &report.cases {
-        let next = match &case.error {
-            Some(error) => format!("{} at {}: {}", error.kind, error.node, error.message),
-            None => case.finding.next_steps.first().cloned().unwrap_or_default(),
-        };
-        let name = if case.name == case.case { case.case.clone() } else { format!("{}\n{}", case.case, clip(&case.name)) };
-        if found {
-            let finding = &case.finding;
-            table.row([
-                name,
-                finding.category.clone(),
-                finding.defect_type.clone(),
-                finding.component.clone(),
-                confidence(finding.confidence),
-                case.path.join(" "),
-                next,
-            ]);
-        } else {
-            let edges: Vec<&str> = case.turns.iter().map(|turn| turn.edge.as_str()).collect();
-            let status = case.error.as_ref().map_or_else(|| word(case.status).to_owned(), |error| error.kind.clone());
-            table.row([name, status, case.path.join(" "), edges.join(" ")]);
+/// Says why walks failed: a failure that several cases share is told once.
+pub(super) fn failures(ui: Ui, result: &RunResult) {
+    let mut told: Vec<(&Diagnostic, Vec<&str>)> = Vec::new();
+    for case in &result.cases {
+        let Some(failure) = &case.failure else { continue };
+        match told.iter_mut().find(|(diagnostic, _)| **diagnostic == *failure.diagnostic) {
+            Some((_, cases)) => cases.push(&case.case.id),
+            None => told.push((&failure.diagnostic, vec![&case.case.id])),
         }
     }
-    ui.out(&table.text());
-    let totals = &report.totals;
-    let by = |counts: &std::collections::BTreeMap<String, usize>| {
-        let mut counts: Vec<_> = counts.iter().collect();
-        counts.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
-        counts.iter().map(|(what, count)| format!("{what} {count}")).collect::<Vec<_>>().join(", ")
-    };
-    let mut line = format!("{} cases, {} causes", totals.cases, report.causes.len());
-    if totals.error > 0 {
-        line.push_str(&format!(", {} failed", totals.error));
+    for (diagnostic, cases) in told {
+        ui.diagnostic(diagnostic);
+        match cases.as_slice() {
+            [one] => ui.note(&format!("  in case {one}\n")),
+            several => {
+                let named = several.iter().take(5).copied().collect::<Vec<_>>().join(", ");
+                let more = if several.len() > 5 { ", ..." } else { "" };
+                ui.note(&format!("  in {} cases: {named}{more}\n", several.len()));
+            }
+        }
     }
-    if !totals.by_defect_type.is_empty() {
-        line.push_str(&format!(": {}", by(&totals.by_defect_type)));
-    }
-    ui.out(&line);
-    if let Some(path) = &result.report {
-        ui.out(&format!("report: {}", path.display()));
-    }
-}
-
-fn word(status: Status) -> &'static str {
-    match status {
-        Status::Running => "running",
-        Status::Paused => "paused",
-        Status::Done => "done",
-        Status::Error => "error",
-    }
-}
-
-/// At most 48 characters of a name.
-fn clip(name: &str) -> String {
-    if name.chars().count() <= 48 { name.to_owned() } else { name.chars().take(47).chain(['…']).collect() }
 }

@@ -89,7 +89,9 @@ fn one(ui: Ui, name: &str, data: &Map<String, Value>) -> Result<(), SessionError
                 let mut head = vec![key.as_str()];
                 head.extend(columns);
                 let mut table = ui.table(&head);
-                rows.into_iter().for_each(|row| table.row(row));
+                for row in rows {
+                    table.row(row);
+                }
                 ui.out(&table.text());
             }
             None => ui.out(&format!("{key}: {}", text(part))),

@@ -1,6 +1,6 @@
 //! `asterisk status`.
 
-use super::{FormatArg, Global, ProjectArgs, run_view};
+use super::{FormatArg, Global, ProjectArgs, run_table};
 use crate::exit::Exit;
 use crate::report;
 use crate::session::SessionError;
@@ -27,7 +27,7 @@ pub(super) fn status(global: &Global, args: &StatusArgs) -> Result<Exit, Session
         Format::Pretty => {
             let (report, trouble) = report::build(&result);
             ui.diagnostics(&trouble);
-            run_view::print(ui, &report, &result);
+            run_table::print(ui, &report, &result);
             if matches!(result.status, Status::Paused | Status::Running) {
                 ui.note(&format!("not finished; go on with: asterisk run --resume {}", result.run));
             }

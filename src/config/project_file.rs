@@ -37,10 +37,10 @@ pub(super) fn read(source: &Source) -> Result<ProjectFile, Diagnostics> {
         file.pipelines = text("pipelines");
         file.templates = text("templates");
         file.store = text("store");
-        if let Some(entry) = fields.entry("vars") {
-            if reader.map(&entry.value, "`vars`").is_some() {
-                file.vars = entry.value.to_json().as_object().cloned().unwrap_or_default();
-            }
+        if let Some(entry) = fields.entry("vars")
+            && reader.map(&entry.value, "`vars`").is_some()
+        {
+            file.vars = entry.value.to_json().as_object().cloned().unwrap_or_default();
         }
         if let Some(entry) = fields.entry("workspace") {
             file.repositories = repositories(&mut reader, &entry.value);

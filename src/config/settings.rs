@@ -8,9 +8,12 @@ use crate::session::{SessionError, Setup};
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Fixes the time, for tests and reproducible runs: an RFC 3339 instant.
 const CLOCK: &str = "ASTERISK_CLOCK";
+/// The seconds that one call of a script may take: more than the default for a machine that is slow or has much else to do.
+const SCRIPT_SECONDS: &str = "ASTERISK_SCRIPT_SECONDS";
 
 /// What the command line (or, through it, the environment) says; what is absent is looked up further down.
 #[derive(Clone, Debug, Default)]
@@ -34,16 +37,16 @@ pub fn resolve(given: Given, here: &Path) -> Result<Setup, SessionError> {
         Err(source) => return Err(FileError::Io { path: root.join("asterisk.yaml"), source }.into()),
     };
     let below = |path: Option<String>| path.map(|path| root.join(path));
-    let mut vars = file.vars;
-    vars.extend(parse_set(&given.set)?);
     Ok(Setup {
         store: given.store.or_else(|| below(file.store)).unwrap_or_else(|| root.join(".asterisk/asterisk.db")),
         out: given.out.unwrap_or_else(|| root.join(".asterisk/investigations")),
         scripts: given.scripts.or_else(|| below(file.scripts)),
         pipelines: below(file.pipelines),
         templates: below(file.templates),
-        vars,
+        vars: parse_set(&given.set)?,
+        project_vars: file.vars,
         workspace: json!({ "repositories": file.repositories }),
+        script_time: script_time()?,
         clock: clock()?,
     })
 }
@@ -55,6 +58,18 @@ fn clock() -> Result<Arc<dyn Clock>, SessionError> {
         None => {
             let message = format!("{CLOCK} is not an RFC 3339 instant: {}", text.to_string_lossy());
             Err(SessionError::Asked(Box::new(Diagnostic::error("config/clock", message))))
+        }
+    }
+}
+
+fn script_time() -> Result<Option<Duration>, SessionError> {
+    let Some(text) = std::env::var_os(SCRIPT_SECONDS) else { return Ok(None) };
+    let seconds = text.to_str().and_then(|text| text.parse().ok()).filter(|seconds| *seconds > 0.0);
+    match seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()) {
+        Some(time) => Ok(Some(time)),
+        None => {
+            let message = format!("{SCRIPT_SECONDS} is not a number of seconds: {}", text.to_string_lossy());
+            Err(SessionError::Asked(Box::new(Diagnostic::error("config/script-seconds", message))))
         }
     }
 }

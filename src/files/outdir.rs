@@ -22,6 +22,12 @@ impl OutDir {
         &self.root
     }
 
+    /// Finds out whether files can be written here.
+    pub fn probe(&self) -> io::Result<()> {
+        let path = self.write(".probe", "")?;
+        fs::remove_file(path)
+    }
+
     /// Writes a file below the directory, whole or not at all. `name` is a relative path of plain components.
     pub fn write(&self, name: &str, text: &str) -> io::Result<PathBuf> {
         let mut path = self.root.clone();
@@ -39,7 +45,13 @@ impl OutDir {
                 make_dir(&path)?;
             }
         }
-        let temporary = path.with_extension("tmp~");
+        let mut temporary = path.clone().into_os_string();
+        temporary.push(".tmp~");
+        let temporary = PathBuf::from(temporary);
+        // Whatever stands there is left over, or planted: it is not written through.
+        if temporary.symlink_metadata().is_ok() {
+            fs::remove_file(&temporary)?;
+        }
         write_private(&temporary, text)?;
         fs::rename(&temporary, &path)?;
         Ok(path)
@@ -71,7 +83,7 @@ fn make_dir(path: &Path) -> io::Result<()> {
 fn write_private(path: &Path, text: &str) -> io::Result<()> {
     use std::io::Write as _;
     let mut options = fs::OpenOptions::new();
-    options.write(true).create(true).truncate(true);
+    options.write(true).create_new(true);
     #[cfg(unix)]
     {
         use std::os::unix::fs::OpenOptionsExt as _;

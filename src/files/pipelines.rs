@@ -18,10 +18,10 @@ pub enum Found {
 pub fn find_pipeline(name: &str, overlay: &Overlay, named: impl Fn(&Source) -> Option<String>) -> Result<Found, FileError> {
     let path = Path::new(name);
     if path.is_file() || name.contains('/') || name.ends_with(".yaml") || name.ends_with(".yml") {
-        if !path.is_file() {
-            if let Some((.., source, _)) = overlay.files().find(|(file, ..)| *file == name) {
-                return Ok(Found::One(source.clone()));
-            }
+        if !path.is_file()
+            && let Some((.., source, _)) = overlay.files().find(|(file, ..)| *file == name)
+        {
+            return Ok(Found::One(source.clone()));
         }
         return read_input(path).map(Found::One);
     }

@@ -165,7 +165,7 @@ impl<'s> Fields<'s> {
             return None;
         };
         let id = match field.value {
-            Value::String(text) => Some(text.trim().to_owned()).filter(|id| !id.is_empty()),
+            Value::String(text) => Some(super::texts::one_line(text)).filter(|id| !id.is_empty()),
             Value::Number(number) if !number.is_f64() => Some(number.to_string()),
             _ => None,
         };

@@ -130,7 +130,7 @@ impl Reader<'_> {
             Outcome::Passed | Outcome::Skipped => {}
             Outcome::Flaky => self.flaky.push(junit_case::full_name(element, &suite)),
             Outcome::Failed | Outcome::Error => {
-                if element.attribute("name").is_none() {
+                if element.attribute("name").is_none() && element.attribute("classname").is_none() {
                     self.nameless(element);
                     return;
                 }
@@ -149,7 +149,7 @@ impl Reader<'_> {
     fn nameless(&mut self, element: &Element) {
         if self.found.len() < 20 {
             self.found.push(
-                Diagnostic::error("ingest/missing", "a failed `testcase` has no `name`")
+                Diagnostic::error("ingest/missing", "a failed `testcase` has neither `name` nor `classname`")
                     .label(self.source, element.span, "no `name` in here")
                     .help("every `testcase` needs a `name`: write the report again with a recent version of the tool"),
             );

@@ -38,20 +38,20 @@ pub(super) fn outcome(case: &Element) -> Outcome {
 
 /// `classname::name`; the suite stands in for an absent class.
 pub(super) fn full_name(case: &Element, suite: &str) -> String {
-    let name = case.attribute("name").unwrap_or("(unnamed)");
-    match case.attribute("classname").unwrap_or(suite) {
-        "" => name.to_owned(),
-        class => format!("{class}::{name}"),
-    }
+    texts::one_line(&match (case.attribute("classname").unwrap_or(suite), case.attribute("name")) {
+        ("", name) => name.unwrap_or("(unnamed)").to_owned(),
+        (class, None) => class.to_owned(),
+        (class, Some(name)) => format!("{class}::{name}"),
+    })
 }
 
 /// The case without its texts.
 pub(super) fn case(element: &Element, outcome: Outcome, id: String, suite: &str, suite_file: Option<&str>) -> Case {
-    let one_line = |text: &str| texts::cleaned(text, texts::Markup::None).split_whitespace().collect::<Vec<_>>().join(" ");
+    let one_line = texts::one_line;
     let class = element.attribute("classname").unwrap_or(suite);
     let mut case = Case {
         id,
-        name: one_line(element.attribute("name").unwrap_or_default()),
+        name: one_line(element.attribute("name").unwrap_or(class)),
         status: if outcome == Outcome::Error { "ERROR" } else { "FAILED" }.to_owned(),
         suite: one_line(class),
         file: element.attribute("file").or(suite_file).map(str::to_owned),

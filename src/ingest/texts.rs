@@ -12,6 +12,11 @@ pub(super) enum Markup {
     None,
 }
 
+/// A text without escapes and control characters, on one line.
+pub(super) fn one_line(text: &str) -> String {
+    cleaned(text, Markup::None).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// A text without markup, escapes and control characters.
 pub(super) fn cleaned(text: &str, markup: Markup) -> String {
     match markup {

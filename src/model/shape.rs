@@ -18,11 +18,11 @@ pub enum Kind {
     /// A text; one of the given ones if the list is not empty.
     Text { one_of: Vec<String> },
     /// A list of values of one kind.
-    List(Box<Kind>),
+    List(Box<Self>),
     /// An object with known fields.
     Object(Arc<Shape>),
     /// An object with any keys, whose values are of one kind.
-    Map(Box<Kind>),
+    Map(Box<Self>),
 }
 
 /// A field of a [`Shape`].

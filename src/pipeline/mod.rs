@@ -361,7 +361,7 @@ done: _done
             assert_eq!((found.len(), message(&found)), (1, "the file is empty"));
         }
         let found = expect("⟦- a⟧{type}\n- b\n");
-        assert_eq!(message(&found), "a pipeline file is a map, not a list");
+        assert_eq!(message(&found), "a pipeline file must be a map, not a list");
         let found = expect("⟦hello⟧{type}");
         assert_eq!(help(&found), "");
         drop(expect("pipeline: t\n⟦---⟧{yaml/documents}\npipeline: u\n"));

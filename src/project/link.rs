@@ -6,7 +6,7 @@ use crate::model::{Kind, Shape};
 use crate::pipeline::{self, Node, Pipeline, Spanned, When};
 use crate::prompt::{Template, Templates};
 use crate::script::check::{self, Checker};
-use crate::script::{Condition, File, Function, Inputs, Library, Limits, Reference, View};
+use crate::script::{Condition, File, Function, Inputs, Library, Limits, Reference, View, self_test};
 use crate::walk::{Content, NEEDS, Need, Plan, PlanNode, Rule};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,8 +24,10 @@ pub enum Answers {
 /// What linking takes from outside the texts.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Vars set by configuration and `--set`.
+    /// Vars set for this pipeline; it must have them.
     pub vars: Map<String, Value>,
+    /// Vars of the project, which those set for this pipeline override; the pipeline need not have them.
+    pub project_vars: Map<String, Value>,
     /// Who answers.
     pub answers: Answers,
     /// The repositories of the project file.
@@ -37,7 +39,7 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         let workspace = serde_json::json!({ "repositories": [] });
-        Self { vars: Map::new(), answers: Answers::Others, workspace, limits: Limits::default() }
+        Self { vars: Map::new(), project_vars: Map::new(), answers: Answers::Others, workspace, limits: Limits::default() }
     }
 }
 
@@ -60,7 +62,8 @@ pub struct Project {
 
 impl Project {
     /// Links texts into a project, or says everything that is wrong with them.
-    pub fn link(sources: Sources, settings: Settings) -> Result<Self, Diagnostics> {
+    pub fn link(sources: Sources, mut settings: Settings) -> Result<Self, Diagnostics> {
+        self_test().map_err(|diagnostic| Diagnostics::from(*diagnostic))?;
         let mut found = Diagnostics::new();
         let templates = Templates::compile(sources.templates.iter().cloned()).unwrap_or_else(|diagnostics| {
             found.extend(diagnostics);
@@ -68,8 +71,8 @@ impl Project {
         });
         let data = data::read(&sources.data, &mut found);
         let parsed = pipeline::parse(&sources.pipeline);
-        let conditions = parsed.as_ref().map(|pipeline| conditions(pipeline)).unwrap_or_default();
-        let fields = parsed.as_ref().map(|pipeline| fields(pipeline)).unwrap_or_default();
+        let conditions = parsed.as_ref().map(conditions).unwrap_or_default();
+        let fields = parsed.as_ref().map(fields).unwrap_or_default();
         let inputs = Inputs { scripts: sources.scripts.clone(), conditions, fields, limits: settings.limits.clone() };
         let library = Library::link(inputs, None);
         let (pipeline, library) = match (parsed, library) {
@@ -80,10 +83,12 @@ impl Project {
                 return Err(found);
             }
         };
-        let vars = vars::overlay(&pipeline, &settings.vars).unwrap_or_else(|diagnostics| {
+        let set = vars::of_project(&pipeline, &mut settings, &mut found);
+        let vars = vars::overlay(&pipeline, &set).unwrap_or_else(|diagnostics| {
             found.extend(diagnostics);
             pipeline.vars_json()
         });
+        let any = |value: &Value, name: &str| Content::new(View::of(value, &Kind::Any, name));
         let linker = Linker { pipeline: &pipeline, library: &library, templates: &templates, vars: &vars };
         let rules = linker.rules(&mut found);
         let nodes = pipeline.nodes.iter().map(|node| linker.node(node, settings.answers, &mut found)).collect();
@@ -94,8 +99,9 @@ impl Project {
             summary: pipeline.report.as_ref().and_then(|reference| linker.function(reference, 2, &mut found)),
             vars_content: content(&pipeline, &vars),
             vars: vars.clone(),
-            data: View::of(&Value::Object(data.clone()), &Kind::Any, "params.data"),
-            workspace: View::of(&settings.workspace, &Kind::Any, "params.workspace"),
+            taxonomy: any(data.get("taxonomy").unwrap_or(&Value::Null), "params.taxonomy"),
+            data: any(&Value::Object(data.clone()), "params.data"),
+            workspace: any(&settings.workspace, "params.workspace"),
             walker: anonymous(),
             done: pipeline.done.as_str().into(),
             pipeline,
@@ -223,10 +229,28 @@ impl Linker<'_> {
                     found.push(diagnostic);
                 }
             }
+            self.counters(&analysis.reads, found);
             let reads = analysis.reads.iter().map(|read| read.path.as_str().into()).collect();
             Some(Rule { script: function.hash(), function, reads })
         };
         self.pipeline.edges.iter().zip(&artifacts).map(rule).collect()
+    }
+
+    /// A counter that no edge counts is always 0: most likely a slip.
+    fn counters(&self, reads: &[check::Read], found: &mut Diagnostics) {
+        let counted = || self.pipeline.edges.iter().filter_map(|edge| edge.counter.as_deref());
+        for read in reads {
+            let Some(name) = read.path.strip_prefix("state.loops.") else { continue };
+            if counted().any(|counter| counter == name) {
+                continue;
+            }
+            let message = format!("no edge of `{}` counts `{name}`: it is always 0", *self.pipeline.name);
+            let warning = Diagnostic::warning("project/unknown-counter", message).label(&read.source, read.span, "read here");
+            let warning = warning.maybe_help(did_you_mean(name, counted()));
+            if !found.iter().any(|known| *known == warning) {
+                found.push(warning);
+            }
+        }
     }
 
     fn node(&self, node: &Node, answers: Answers, found: &mut Diagnostics) -> PlanNode {
@@ -296,8 +320,8 @@ impl Linker<'_> {
 
     /// The function that a reference in the pipeline means; what is wrong with it is labelled in the pipeline.
     fn function(&self, reference: &Spanned<String>, arity: usize, found: &mut Diagnostics) -> Option<Function> {
-        let function = Reference::parse(reference).map_err(Box::new).and_then(|parsed| self.library.function(&parsed, arity));
-        function.map_err(|diagnostic| found.push(label_first(*diagnostic, self.pipeline, reference.span))).ok()
+        let function = Reference::parse(reference).and_then(|parsed| self.library.function(&parsed, arity));
+        function.map_err(|diagnostic| found.push(label_first(diagnostic, self.pipeline, reference.span))).ok()
     }
 }
 
@@ -311,4 +335,118 @@ fn label_first(mut diagnostic: Diagnostic, pipeline: &Pipeline, span: Span) -> D
     let label = crate::diag::Label { source: pipeline.source.clone(), span, text: "referred to here".into() };
     diagnostic.labels.insert(0, label);
     diagnostic
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diag::Source;
+    use serde_json::json;
+
+    const PIPELINE: &str = "\
+pipeline: t
+vars: { sure: 0.5 }
+nodes:
+  - name: a
+    schema: { confidence: number, label?: string }
+    needs: [siblings]
+  - name: b
+edges:
+  - { id: E1, from: a, to: b, rule: \"rules/t.rhai#fits\" }
+  - { id: E2, from: a, to: b, condition: \"label == 'x' || confidence < vars.sure\" }
+  - { id: E3, from: b, to: _done }
+start: a
+done: _done
+";
+    const RULES: &str = "fn fits(artifact, state, vars) { artifact.confidence >= vars.sure }\nprivate fn hidden(a, b, c) { 1 }";
+
+    fn link(pipeline: &str, rules: &str, settings: Settings) -> Result<Project, Diagnostics> {
+        let sources = Sources {
+            scripts: vec![
+                Source::new("rules/t.rhai", rules),
+                Source::new("agents/a.rhai", "fn a(params, vars) { #{ confidence: 1.0 } }"),
+            ],
+            templates: vec![Source::new("a.md", "{{ failure.name }}")],
+            data: vec![Source::new("words.yaml", "list: [x, y]\n")],
+            pipeline: Source::new("t.yaml", pipeline),
+        };
+        Project::link(sources, settings)
+    }
+
+    /// Code and labelled text of everything wrong.
+    fn faults(pipeline: &str, rules: &str, settings: Settings) -> Vec<(String, String)> {
+        let found = link(pipeline, rules, settings).err().unwrap_or_default();
+        let text = |label: &crate::diag::Label| label.source.slice(label.span).to_owned();
+        found.iter().map(|fault| (fault.code.to_string(), fault.primary().map_or(String::new(), text))).collect()
+    }
+
+    #[test]
+    fn everything_a_pipeline_refers_to_is_found() {
+        let project = link(PIPELINE, RULES, Settings::default()).expect("links");
+        let (plan, data) = (&project.plan, &project.data);
+        assert!(plan.nodes[0].responder.is_some() && plan.nodes[0].template.is_some() && plan.nodes[1].responder.is_none());
+        assert_eq!(plan.nodes[0].needs.iter().map(|need| need.name).collect::<Vec<_>>(), ["siblings"]);
+        let reads = |edge: usize| plan.rules[edge].as_ref().map(|rule| rule.reads.join(" ")).unwrap_or_default();
+        assert_eq!(reads(0), "artifact.confidence vars.sure");
+        assert_eq!(reads(1), "artifact.label artifact.confidence vars.sure");
+        assert_eq!(data["words"], json!({"list": ["x", "y"]}));
+        assert_eq!(plan.data.view().and_then(|data| data.path(&["words", "list"])).map(|list| list.items().len()), Some(2));
+    }
+
+    #[test]
+    fn what_is_not_there_is_labelled_in_the_pipeline() {
+        let broken = PIPELINE
+            .replace("rules/t.rhai#fits", "rules/t.rhai#fitt")
+            .replace("[siblings]", "[sibling]\n    prompt: b.md\n    effect: rules/t.rhai#hidden\n    script: agents/z.rhai#a");
+        assert_eq!(
+            faults(&broken, RULES, Settings::default()),
+            [
+                ("script/unknown-function".into(), "\"rules/t.rhai#fitt\"".to_owned()),
+                ("script/unknown-file".into(), "agents/z.rhai#a".to_owned()),
+                ("script/private".into(), "rules/t.rhai#hidden".to_owned()),
+                ("project/unknown-template".into(), "b.md".to_owned()),
+                ("project/unknown-need".into(), "sibling".to_owned()),
+            ]
+        );
+    }
+
+    #[test]
+    fn scripts_are_checked_against_the_schema_of_the_node() {
+        let wrong =
+            "fn fits(artifact, state, vars) { artifact.confidance >= vars.shure || artifact.label > 1 || state.node == 3 }";
+        let codes: Vec<String> = faults(PIPELINE, wrong, Settings::default()).into_iter().map(|(code, _)| code).collect();
+        assert_eq!(codes, ["rule/unknown-field", "rule/unknown-var", "rule/compare-types", "rule/compare-types"]);
+        let condition = PIPELINE.replace("confidence < vars.sure", "confidence < 'much'");
+        assert_eq!(faults(&condition, RULES, Settings::default()).len(), 1);
+    }
+
+    #[test]
+    fn scripts_that_answer_must_answer_every_node() {
+        let settings = Settings { answers: Answers::Scripts, ..Settings::default() };
+        assert_eq!(faults(PIPELINE, RULES, settings), [("project/no-responder".into(), "b".to_owned())]);
+    }
+
+    #[test]
+    fn vars_are_overlaid_by_name_and_type() {
+        let set =
+            |value: serde_json::Value| Settings { vars: value.as_object().cloned().unwrap_or_default(), ..Settings::default() };
+        let project = link(PIPELINE, RULES, set(json!({"sure": 1}))).expect("links");
+        assert_eq!(project.plan.vars().get("sure").and_then(|sure| sure.as_f64()), Some(1.0));
+        assert_eq!(faults(PIPELINE, RULES, set(json!({"shure": 1})))[0].0, "project/unknown-var");
+        assert_eq!(faults(PIPELINE, RULES, set(json!({"sure": "much"}))), [("project/var-type".into(), "0.5".to_owned())]);
+        let other = project.plan_with(json!({"sure": 0.25}).as_object().expect("a map")).expect("fits");
+        assert_eq!((project.plan.vars["sure"].clone(), other.vars["sure"].clone()), (json!(1), json!(0.25)));
+    }
+
+    #[test]
+    fn a_manifest_brings_the_texts_back() {
+        let project = link(PIPELINE, RULES, Settings::default()).expect("links");
+        let (manifest, blobs) = project.manifest();
+        let read =
+            |hash: &crate::model::Hash| blobs.iter().find(|blob| blob.hash == *hash).map(|blob| blob.text.to_string()).ok_or(());
+        let sources = manifest.sources(read).expect("all there");
+        assert_eq!(sources.pipeline.text(), PIPELINE);
+        assert_eq!(sources.scripts.len(), 2);
+        assert!(Project::link(sources, Settings::default()).is_ok());
+    }
 }

@@ -1,10 +1,31 @@
 //! The vars in force: the pipeline's defaults, overlaid from outside.
 
-use crate::diag::{Diagnostic, Diagnostics, did_you_mean};
+use super::Settings;
+use crate::diag::{Diagnostic, Diagnostics, did_you_mean, nearest};
 use crate::model::{Field, Kind, Shape};
 use crate::pipeline::Pipeline;
 use serde_json::{Map, Value};
 use std::sync::Arc;
+
+/// Moves the project's vars that the pipeline has to those set for it, and returns them all. One that the pipeline lacks is
+/// another pipeline's, unless its name is nearly that of one of this pipeline's: then it is a slip, and a warning.
+pub(super) fn of_project(pipeline: &Pipeline, settings: &mut Settings, found: &mut Diagnostics) -> Map<String, Value> {
+    for (name, value) in std::mem::take(&mut settings.project_vars) {
+        let near = nearest(&name, pipeline.vars.keys().map(String::as_str));
+        match (pipeline.vars.contains_key(&name), near) {
+            (true, _) => {
+                settings.vars.entry(name).or_insert(value);
+            }
+            (false, Some(near)) => {
+                let message = format!("the project file sets `{name}`, which the pipeline `{}` does not have", *pipeline.name);
+                let help = format!("did you mean `{near}`?");
+                found.push(Diagnostic::warning("project/unknown-var", message).help(help));
+            }
+            (false, None) => {}
+        }
+    }
+    settings.vars.clone()
+}
 
 /// Overlays the pipeline's vars with `set`. A var that the pipeline does not declare, or of another type than its
 /// default, is an error.

@@ -117,6 +117,9 @@ pub struct Turn {
     pub edge: String,
     /// Why.
     pub because: String,
+    /// What advisories said there.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub advisories: Vec<String>,
 }
 
 /// Builds the report of a run. What a summary script returned that is no finding is reported beside it.
@@ -162,6 +165,7 @@ fn case_report(result: &RunResult, case: &CaseResult, found: &mut Diagnostics) -
         node: visit.node.to_string(),
         edge: visit.edge.to_string(),
         because: visit.because.to_string(),
+        advisories: visit.advisories.iter().map(|(edge, because)| format!("{edge}: {because}")).collect(),
     };
     CaseReport {
         case: case.case.id.clone(),

@@ -26,8 +26,12 @@ fn head(report: &Report, out: &mut String) {
     let launch = &report.launch;
     let number = launch.number.map_or(String::new(), |number| format!(" #{number}"));
     let _ = writeln!(out, "# Root causes of {}{number}\n", line(&launch.name));
-    let _ =
-        writeln!(out, "- Launch: `{}`{}", launch.run_id, launch.started_at.map_or(String::new(), |at| format!(", began {at}")));
+    let _ = writeln!(
+        out,
+        "- Launch: {}{}",
+        code(&launch.run_id),
+        launch.started_at.map_or(String::new(), |at| format!(", began {at}"))
+    );
     let _ = writeln!(out, "- Run: `{}` of `{}`", report.run, report.pipeline);
     let totals = &report.totals;
     let _ = write!(out, "- Failures: {}", totals.cases);
@@ -95,20 +99,28 @@ fn cause_section(number: usize, cause: &Cause, report: &Report, out: &mut String
     if !finding.summary.is_empty() {
         let _ = writeln!(out, "{}\n", quote(&finding.summary));
     }
-    let names: Vec<String> = cause.cases.iter().map(|id| format!("`{id}` {}", line(name_of(report, id)))).collect();
-    list("Cases", &names, out);
-    list("Evidence", &finding.evidence, out);
-    list("Missing", &finding.gaps, out);
-    list("Keep in mind", &finding.advisories, out);
-    list("What next", &finding.next_steps, out);
+    let names = cause.cases.iter().map(|id| format!("{} {}", code(id), line(name_of(report, id))));
+    list("Cases", names, out);
+    let parts = [
+        ("Evidence", &finding.evidence),
+        ("Missing", &finding.gaps),
+        ("Keep in mind", &finding.advisories),
+        ("What next", &finding.next_steps),
+    ];
+    for (title, items) in parts {
+        list(title, items.iter().map(|item| line(item)), out);
+    }
 }
 
 fn decisions(case: &CaseReport, out: &mut String) {
-    let _ = writeln!(out, "\n### `{}` {}\n", case.case, line(&case.name));
+    let _ = writeln!(out, "\n### {} {}\n", code(&case.case), line(&case.name));
     for (index, turn) in case.turns.iter().enumerate() {
         let code = case.path.get(index).filter(|code| **code != turn.node);
         let node = code.map_or_else(|| turn.node.clone(), |code| format!("{code} {}", turn.node));
         let _ = writeln!(out, "{}. {node}: {} because {}", index + 1, turn.edge, line(&turn.because));
+        for advisory in &turn.advisories {
+            let _ = writeln!(out, "   - advisory {}", line(advisory));
+        }
     }
     match (&case.error, case.status) {
         (Some(error), _) => {
@@ -119,13 +131,14 @@ fn decisions(case: &CaseReport, out: &mut String) {
     }
 }
 
-fn list(title: &str, items: &[String], out: &mut String) {
-    if items.is_empty() {
+/// A list of lines that are Markdown already.
+fn list(title: &str, items: impl ExactSizeIterator<Item = String>, out: &mut String) {
+    if items.len() == 0 {
         return;
     }
     let _ = writeln!(out, "{title}:\n");
     for item in items {
-        let _ = writeln!(out, "- {}", line(item));
+        let _ = writeln!(out, "- {item}");
     }
     out.push('\n');
 }
@@ -142,7 +155,7 @@ pub fn confidence(confidence: Option<f64>) -> String {
 /// A text on one line, with what Markdown would take for markup escaped.
 fn line(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for c in text.split_whitespace().collect::<Vec<_>>().join(" ").chars() {
+    for c in text.split_whitespace().collect::<Vec<_>>().join(" ").chars().filter(|c| !c.is_control()) {
         if matches!(c, '\\' | '`' | '*' | '_' | '<' | '>' | '[' | ']' | '#' | '|') {
             out.push('\\');
         }
@@ -151,7 +164,40 @@ fn line(text: &str) -> String {
     out
 }
 
+/// A text as code within a line.
+fn code(text: &str) -> String {
+    let plain: String = text.chars().map(|c| if c == '`' { '\'' } else { c }).filter(|c| !c.is_control()).collect();
+    format!("`{plain}`")
+}
+
 /// A text of several lines as a quotation, so that nothing in it becomes structure.
 fn quote(text: &str) -> String {
     text.lines().map(|text| format!("> {}", line(text))).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::Finding;
+
+    #[test]
+    fn what_comes_from_outside_cannot_become_markup() {
+        assert_eq!(line("a | b\n# <b> `x` [l](u) _e_"), "a \\| b \\# \\<b\\> \\`x\\` \\[l\\](u) \\_e\\_");
+        assert_eq!(quote("one\n# two"), "> one\n> \\# two");
+    }
+
+    #[test]
+    fn a_cause_lists_only_what_there_is() {
+        let finding =
+            Finding { title: "It broke".into(), defect_type: "x1".into(), evidence: vec!["a*b".into()], ..Finding::default() };
+        let mut out = String::new();
+        list("Evidence", finding.evidence.iter().map(|item| line(item)), &mut out);
+        list("Missing", finding.gaps.iter().map(|item| line(item)), &mut out);
+        assert_eq!(out, "Evidence:\n\n- a\\*b\n\n");
+    }
+
+    #[test]
+    fn no_confidence_is_said_so() {
+        assert_eq!((confidence(None), confidence(Some(0.7))), ("n/a".into(), "0.70".to_owned()));
+    }
 }

@@ -1,17 +1,243 @@
 //! Attacks on the host, and the traps found while building it: each is tried here, and each must end in a diagnostic.
 
+use super::Limits;
 use super::testing::*;
+use serde_json::json;
+use std::time::{Duration, Instant};
+
+/// Limits that end a test soon.
+fn tight() -> Limits {
+    Limits { operations: 50_000, wall: Duration::from_millis(200), ..Limits::default() }
+}
+
+/// The failure of a body under tight limits, in one line.
+#[track_caller]
+fn stopped(body: &str) -> String {
+    let text = format!("fn f(artifact) {{ {body} }}");
+    let library = try_link_with(&[("t.rhai", &text)], tight()).unwrap_or_else(|problems| panic!("{problems}"));
+    match find(&library, "t.rhai#f", 1).call_json(&[artifact()]) {
+        Err(problem) => line(&problem),
+        Ok(value) => panic!("`{body}` returned {value}"),
+    }
+}
 
 #[test]
-fn probe() {
-    for body in std::fs::read_to_string("/tmp/bodies.txt").unwrap_or_default().lines() {
-        let out = match eval(body) {
-            Ok(v) => format!("=> {v}"),
-            Err(d) => line(&d),
-        };
-        eprintln!("{body:60} {out}");
+fn endless_loops_end() {
+    for body in [
+        "loop {}",
+        "while true {}",
+        "do {} while true",
+        "for i in 0..9223372036854775807 {}",
+        "artifact.list.filter(|x| { loop {} })",
+        "artifact.list.to_array().sort(|x, y| { loop {} })",
+        "let a = [3, 1, 2]; a.sort(|x, y| { loop {} }); a",
+        "let a = [3, 1, 2]; a.dedup(|x, y| { loop {} }); a",
+        "artifact.list.reduce(|a, b| { loop {} })",
+        "try { loop {} } catch { 1 }",
+        "try { artifact.list.for_each(|x| { loop {} }) } catch { 1 }",
+        "loop { try { artifact.list.for_each(|x| { loop {} }) } catch { } }",
+        "let f = || { loop {} }; f.call()",
+        "Fn(\"f\").call(artifact)",
+        "loop { artifact.list.map(|x| x) }",
+    ] {
+        let said = stopped(body);
+        assert!(said.starts_with("script/limit @ ") || said.starts_with("script/deadline @ "), "{body}: {said}");
     }
-    for body in std::fs::read_to_string("/tmp/conds.txt").unwrap_or_default().lines() {
-        eprintln!("COND {body:60} {:?}", decide(body));
+}
+
+#[test]
+fn operations_of_closures_count_for_the_call() {
+    let body = "let n = 0; loop { [1, 2, 3].for_each(|x| { for i in 0..1000 {} }); n += 1; if n > 100 { return n; } }";
+    let said = stopped(body);
+    assert!(
+        said.starts_with("script/limit @ t.rhai:") && said.contains("for_each: the script used more than 50000 operations | "),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_slow_call_is_stopped_by_the_clock() {
+    let limits = Limits { operations: u64::MAX, wall: Duration::from_millis(50), ..Limits::default() };
+    let library = try_link_with(&[("t.rhai", "fn f() {\n  loop { let a = 1; }\n}")], limits).expect("links");
+    let start = Instant::now();
+    let problem = find(&library, "t.rhai#f", 0).call(&[]).expect_err("endless");
+    assert!(start.elapsed() < Duration::from_secs(5));
+    assert_eq!((&*problem.code, problem.message.as_str()), ("script/deadline", "the script took longer than 0.05 s"));
+    assert_eq!(problem.primary().map(|label| label.source.line_column(label.span.start).0), Some(2));
+}
+
+#[test]
+fn what_grows_without_end_is_stopped() {
+    for body in [
+        "let s = \"x\"; loop { s += s; }",
+        "let s = \"x\"; loop { s = `${s}${s}`; }",
+        "let a = [\"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\"]; loop { a += a; }",
+        "let a = []; loop { a.push(1); }",
+        "let a = [0]; loop { a = [a, a]; }",
+        "let m = #{}; let i = 0; loop { m[`k${i}`] = i; i += 1; }",
+        "let m = #{a: 1}; loop { m = #{a: m, b: m}; }",
+        "\"x\".pad(1000000000, \"y\")",
+        "let a = [1]; a.pad(1000000000, 0); a",
+        "blob(1000000000000)",
+        "let b = blob(10); b.pad(1000000000000, 0); b",
+        "\"x\" * 1000000000",
+        "let f = |x| x; loop { let g = f; f = |x| g.call(x); }",
+        "let f = |x| x; loop { let g = f; let h = f; f = |x| g.call(x) + h.call(x); }",
+        "let f = |x| x; loop { let g = [f, f]; f = |x| g[0].call(x); }",
+        "let f = |x| x; loop { let g = #{a: f, b: f}; f = |x| g.a.call(x); }",
+        "let f = [|x| x]; loop { let g = [|| f]; let h = f; f = [|| g, || h]; }",
+    ] {
+        let said = stopped(body);
+        let known = ["script/limit @", "script/deadline @", "script/unknown-function @"];
+        assert!(known.iter().any(|code| said.starts_with(code)), "{body}: {said}");
     }
+    assert!(
+        failure("let a = []; loop { a.push(1); }").starts_with("script/limit @ t.rhai:push: a list of more than 10000 items")
+    );
+    assert!(stopped("let s = \"x\"; loop { s += s; }").contains("more than 1048576 bytes"));
+}
+
+#[test]
+fn a_call_has_so_many_variables() {
+    let body = (0..300).map(|at| format!("let v{at} = {at};")).collect::<Vec<_>>().concat();
+    let said = failure(&body);
+    assert!(said.starts_with("script/limit @ t.rhai:") && said.contains("more than 128 variables"), "{said}");
+}
+
+#[test]
+fn chains_of_closures_are_taken_apart_without_recursion() {
+    assert_eq!(eval("let f = |x| x; for i in 0..9000 { let g = f; f = |x| g.call(x); } 1").expect("fine"), json!(1));
+    assert_eq!(
+        eval("let s = [0]; for i in 0..5000 { let g = [0]; let h = || g; g.push(s.pop()); s.push(h); } 1").expect("fine"),
+        json!(1)
+    );
+}
+
+#[test]
+fn a_closure_that_holds_itself_is_not_leaked() {
+    assert_eq!(eval("let f = (); f = || f; let m = #{}; m.f = || m; 7").expect("fine"), json!(7));
+}
+
+#[test]
+fn a_captured_variable_can_be_returned() {
+    assert_eq!(eval("let n = 0; artifact.list.for_each(|x| n += 1); n").expect("fine"), json!(2));
+    assert_eq!(eval("let a = []; artifact.list.for_each(|x| a.push(x)); a").expect("fine"), json!(["x", "y"]));
+    assert_eq!(
+        eval("let a = []; artifact.list.for_each(|x| a.push(x)); #{ a: a, b: [a] }").expect("fine"),
+        json!({"a": ["x", "y"], "b": [["x", "y"]]})
+    );
+}
+
+/// Recursion as deep as it gets, with an expression as deep as it gets around each call.
+#[test]
+fn recursion_through_deep_expressions_does_not_overflow_the_stack() {
+    for (open, close) in [
+        ("(1 + ", ")"),
+        ("[", "]"),
+        ("#{a: ", "}"),
+        ("{ ", " }"),
+        ("if true { ", " }"),
+        ("if n == n { ", " } else { 0 }"),
+        ("`${", "}`"),
+        ("[1].map(|x| ", ")[0]"),
+        ("(n == n && ", " == 1)"),
+        ("switch n { _ => ", " }"),
+        ("g(", ")"),
+        ("!", ""),
+        ("[0][", "]"),
+        ("(() ?? ", ")"),
+        ("{ let a = ", "; a }"),
+        ("{ for i in [1] { return ", "; } 0 }"),
+        ("n.max(", ")"),
+        ("try { ", " } catch { }"),
+    ] {
+        for count in [1, 2, 3, 5, 8, 13, 20, 30, 40, 60] {
+            let text = format!("fn f(n) {{ {}f(n + 1){} }} fn g(x) {{ x }}", open.repeat(count), close.repeat(count));
+            let Ok(library) = try_link(&[("t.rhai", &text)]) else { break };
+            match find(&library, "t.rhai#f", 1).call_json(&[json!(0)]) {
+                Err(problem) => assert!(problem.code.starts_with("script/"), "{open}: {}", line(&problem)),
+                Ok(value) => assert!(open.starts_with("try"), "{open}: {value}"),
+            }
+        }
+    }
+    let said = line(&function("fn f(n) { f(n + 1) }", 1).call_json(&[json!(0)]).expect_err("endless"));
+    assert_eq!(
+        said,
+        "script/limit @ t.rhai:f: functions call one another more than 64 deep | does a recursion never end? Use a loop"
+    );
+}
+
+#[test]
+fn sources_that_nest_without_end_are_refused() {
+    for (open, close) in [
+        ("(", ")"),
+        ("[", "]"),
+        ("{", "}"),
+        ("if true {", "}"),
+        ("!", ""),
+        ("#{a:", "}"),
+        ("`${", "}`"),
+        ("|x| ", ""),
+        ("-(", ")"),
+    ] {
+        let text = format!("fn f() {{ {}1{} }}", open.repeat(5000), close.repeat(5000));
+        let said = line(&problem(&[("t.rhai", &text)]));
+        assert!(said.starts_with("script/limit @ t.rhai:") && said.contains("nested too deep"), "{open}: {said}");
+    }
+    for (first, more) in [
+        ("1", " + 1"),
+        ("true", " && true"),
+        ("a", ".b"),
+        ("a", "[0]"),
+        ("if true {}", " else if true {}"),
+        ("a", ".b()"),
+        ("1", " == 1"),
+        ("()", " ?? ()"),
+    ] {
+        let text = format!("fn f(a) {{ {first}{} }}", more.repeat(5000));
+        if let Err(problems) = try_link(&[("t.rhai", &text)]) {
+            assert!(problems.iter().all(|problem| problem.code.starts_with("script/")), "{problems}");
+        }
+    }
+}
+
+#[test]
+fn huge_sources_are_refused_or_work() {
+    let text = format!("fn f() {{ 1 }}\n{}", " ".repeat(2 << 20));
+    assert!(line(&problem(&[("t.rhai", &text)])).starts_with("script/limit @ t.rhai:: this script has"));
+    let text = format!("{}fn f() {{ 1 == \"a\" }}", "\n".repeat(70_000)); // more lines than a position can hold
+    let said = line(&function(&text, 0).call(&[]).expect_err("kinds"));
+    assert!(said.starts_with("rule/compare-types @ t.rhai:"), "{said}");
+    let many = (0..2000).map(|at| format!("fn f{at}() {{ {at} }}\n")).collect::<Vec<_>>().concat();
+    assert!(line(&problem(&[("t.rhai", &many)])).contains("too many functions"));
+}
+
+#[test]
+fn texts_that_would_be_huge_are_not_made() {
+    let long = "let s = \"a\"; for i in 0..19 { s += s; }";
+    for body in [
+        "s.replace(\"a\", s); s",
+        "s.replace('a', s); s",
+        "let a = []; a.pad(1000, s.sub_string(0, 2)); a.join(s)",
+        "let a = []; a.pad(9000, artifact); let t = `${s}`; `${a}${a}${a}`.len()",
+        "let a = []; a.pad(9000, artifact); a.to_json().len()",
+        "let a = []; a.pad(9000, artifact); #{ a: a }.to_string().len()",
+    ] {
+        let said = failure(&format!("{long} {body}"));
+        assert!(said.starts_with("script/limit @ t.rhai:"), "{body}: {said}");
+    }
+    let big = json!({"text": "x".repeat(100_000)});
+    let copies = function("fn f(a) { let l = []; l.pad(9000, a); l }", 1);
+    let said = line(&copies.call_json(std::slice::from_ref(&big)).expect_err("too large"));
+    assert!(said.contains("is too large: more than 16 MiB"), "{said}");
+}
+
+#[test]
+fn comparing_large_values_counts() {
+    let limits = Limits { operations: 100_000, ..Limits::default() };
+    let text = "fn f(a) { let x = []; x.pad(5000, a); let y = x + []; x == y }";
+    let library = try_link_with(&[("t.rhai", text)], limits).expect("links");
+    let many = json!({"list": (0..1000).map(|at| json!([at])).collect::<Vec<_>>()});
+    let problem = find(&library, "t.rhai#f", 1).call_json(&[many]).expect_err("too much");
+    assert_eq!(&*problem.code, "script/limit");
 }

@@ -3,31 +3,20 @@
 //! The function's rewritten block is evaluated directly, its parameters in scope. Going through Rhai's own call would look the
 //! function up, hash its arguments' types and wrap its errors each time.
 
+use super::environment::Environment;
 use super::guard;
 use super::json;
 use super::library::Linked;
-use super::link::Parsed;
+use super::parse::Parsed;
 use super::trace::Tracer;
 use super::view::View;
 use super::warm::Warm;
 use crate::diag::{Diagnostic, Source, Span};
 use crate::model::Hash;
-use rhai::{Dynamic, EvalAltResult, EvalContext, Expr, Expression, ImmutableString, Module, ScriptFuncDef, Shared};
+use rhai::{Dynamic, EvalAltResult, EvalContext, Expr, Expression, ImmutableString, ScriptFuncDef, Shared};
 use serde_json::Value;
 use std::borrow::Borrow;
-use std::collections::BTreeMap;
-use std::sync::{Arc, RwLock};
-
-/// The constants of a file.
-pub(crate) type Constants = Arc<RwLock<BTreeMap<ImmutableString, Dynamic>>>;
-
-/// What the functions of a file see.
-pub(crate) struct Environment {
-    pub(crate) source: ImmutableString,
-    pub(crate) library: Shared<Module>,
-    pub(crate) imports: Vec<(ImmutableString, Shared<Module>)>,
-    pub(crate) constants: Option<Constants>,
-}
+use std::sync::Arc;
 
 /// A function as it is called.
 pub(crate) struct Callee {
@@ -74,8 +63,8 @@ pub struct Function {
 }
 
 /// Whether the function may assign to its parameters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Inputs {
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Parameters {
     /// They are inputs: an assignment is an error.
     ReadOnly,
     /// They are variables, as in a call from a script.
@@ -135,7 +124,7 @@ impl Function {
 
     /// Calls it. What it returns is Rhai's; [`Function::call_json`] answers JSON.
     pub fn call(&self, args: &[View]) -> Result<Dynamic, Box<Diagnostic>> {
-        self.evaluate(args, Inputs::Variables)
+        self.evaluate(args, Parameters::Variables)
     }
 
     /// Calls it with plain JSON, for people.
@@ -165,18 +154,18 @@ impl Function {
         }
     }
 
-    pub(crate) fn evaluate(&self, args: &[impl Borrow<View>], inputs: Inputs) -> Result<Dynamic, Box<Diagnostic>> {
+    pub(crate) fn evaluate(&self, args: &[impl Borrow<View>], parameters: Parameters) -> Result<Dynamic, Box<Diagnostic>> {
         if args.len() != self.callee.params.len() {
             let takes = super::syntax::parameters(self.callee.params.len());
             let message = format!("`{}` takes {takes}, but is called with {}", self.key(), args.len());
             return Err(Box::new(self.blame(Diagnostic::error("script/arity", message))));
         }
-        guard::run(&self.linked.limits, || self.run(args, inputs)).map_err(|stop| Box::new(self.explain(stop)))
+        guard::run(&self.linked.limits, || self.run(args, parameters)).map_err(|stop| Box::new(self.explain(stop)))
     }
 
-    fn run(&self, args: &[impl Borrow<View>], inputs: Inputs) -> Result<Dynamic, Box<EvalAltResult>> {
+    fn run(&self, args: &[impl Borrow<View>], parameters: Parameters) -> Result<Dynamic, Box<EvalAltResult>> {
         let mut warm = Warm::take(&self.linked, &self.callee.environment);
-        warm.bind(&self.callee.names, args, inputs);
+        warm.bind(&self.callee.names, args, parameters);
         let Warm { global, caches, scope, .. } = &mut *warm;
         let mut context = EvalContext::new(&self.linked.engine, global, caches, scope, None);
         // Flattened while the guard still holds what closures captured.

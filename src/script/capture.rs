@@ -65,10 +65,8 @@ pub(crate) fn changed(ast: &AST) -> BTreeSet<ImmutableString> {
     ast.walk(&mut |path| {
         match path.last() {
             Some(ASTNode::Stmt(Stmt::Assignment(parts))) => names.extend(root(&parts.1.lhs)),
-            Some(ASTNode::Expr(expr @ (Expr::Dot(parts, ..) | Expr::Index(parts, ..)))) => {
-                if changes(&parts.rhs) {
-                    names.extend(root(expr));
-                }
+            Some(ASTNode::Expr(expr @ (Expr::Dot(parts, ..) | Expr::Index(parts, ..)))) if changes(&parts.rhs) => {
+                names.extend(root(expr));
             }
             Some(ASTNode::Expr(Expr::FnCall(call, _)) | ASTNode::Stmt(Stmt::FnCall(call, _))) => {
                 let reads = call.op_token.is_some() || call.name == "curry" || READING.contains(&call.name.as_str());

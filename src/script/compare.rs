@@ -2,6 +2,7 @@
 //! by `==`; everything else is refused instead of being `false` (`decisions.md` 56).
 
 use super::fault::{self, Fault};
+use super::guard;
 use super::view::{List, Object, View};
 use rhai::{Dynamic, EvalAltResult, FnPtr};
 use std::cmp::Ordering;
@@ -75,16 +76,16 @@ pub(crate) fn compare(op: Op, left: &Dynamic, right: &Dynamic) -> Result<bool, B
     }
     if let Some(order) = order(left, right) {
         if op.orders() && left.is_bool() {
-            return Err(refuse(op, left, right));
+            return refuse(op, left, right);
         }
         return Ok(op.holds(order));
     }
     if op.orders() {
-        return Err(refuse(op, left, right));
+        return refuse(op, left, right);
     }
     let comparable =
         left.is_unit() || right.is_unit() || (is_compound(left) && is_compound(right) && is_list(left) == is_list(right));
-    if comparable { Ok(equal(left, right)? == (op == Op::Eq)) } else { Err(refuse(op, left, right)) }
+    if comparable { Ok(equal(left, right)? == (op == Op::Eq)) } else { refuse(op, left, right) }
 }
 
 /// The order of two scalars of one kind. The inner `None` is that of a NaN.
@@ -120,7 +121,7 @@ fn order(left: &Dynamic, right: &Dynamic) -> Option<Option<Ordering>> {
 }
 
 /// By value: an integer of more than 53 bits is not rounded to compare it.
-#[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "the cases where these lose are told apart")]
+#[expect(clippy::cast_possible_truncation, reason = "the cases where these lose are told apart")]
 fn int_with_float(int: i64, float: f64) -> Option<Ordering> {
     /// The first float above every `i64`.
     const ABOVE: f64 = 9_223_372_036_854_775_808.0;
@@ -150,10 +151,14 @@ pub(crate) fn equal(left: &Dynamic, right: &Dynamic) -> Result<bool, Box<EvalAlt
 
 fn equal_at(left: &Dynamic, right: &Dynamic, depth: usize) -> Result<bool, Box<EvalAltResult>> {
     if depth > DEEPEST {
-        return Err(fault::raise(Fault::new(fault::LIMIT, format!("values nested more than {DEEPEST} deep cannot be compared"))));
+        return Fault::new(fault::LIMIT, format!("values nested more than {DEEPEST} deep cannot be compared")).fail();
     }
     if let Some(order) = order(left, right) {
         return Ok(order == Some(Ordering::Equal));
+    }
+    // Comparing large values is one operation for Rhai; here each part of them counts.
+    if let Some(over) = guard::tick() {
+        return Err(Box::new(EvalAltResult::ErrorTerminated(over, rhai::Position::NONE)));
     }
     if left.is_unit() || right.is_unit() {
         return Ok(left.is_unit() && right.is_unit());
@@ -231,11 +236,6 @@ pub(crate) fn kind_of(value: &Dynamic) -> &'static str {
     }
 }
 
-/// A value as text: texts as they are, everything else as it is written.
-pub(crate) fn show_plain(value: &Dynamic) -> String {
-    if value.is_string() { value.to_string() } else { show(value) }
-}
-
 /// A value as it would be written, cut to what a message can bear.
 pub(crate) fn show(value: &Dynamic) -> String {
     const LONGEST: usize = 60;
@@ -254,7 +254,7 @@ pub(crate) fn show(value: &Dynamic) -> String {
 }
 
 #[cold]
-fn refuse(op: Op, left: &Dynamic, right: &Dynamic) -> Box<EvalAltResult> {
+fn refuse(op: Op, left: &Dynamic, right: &Dynamic) -> Result<bool, Box<EvalAltResult>> {
     let (a, b) = (kind_of(left), kind_of(right));
     let side = |value: &Dynamic, kind: &str| {
         if value.is_unit() { "nothing (`()`)".to_owned() } else { format!("{kind} (`{}`)", show(value)) }
@@ -271,7 +271,7 @@ fn refuse(op: Op, left: &Dynamic, right: &Dynamic) -> Box<EvalAltResult> {
         _ if a == b => format!("values of this kind have no order: `{}` cannot be used", op.text()),
         _ => "both sides must be of the same kind".to_owned(),
     };
-    fault::raise(Fault::new(fault::COMPARE_TYPES, message).help(help))
+    Fault::new(fault::COMPARE_TYPES, message).help(help).fail()
 }
 
 #[cfg(test)]

@@ -26,9 +26,14 @@ const AFTER: &str = "\n}";
 const KNOWN: [&str; 3] = ["artifact", "state", "vars"];
 
 /// Parses a condition. `loose` is an engine without strict variables.
-pub(crate) fn parse(engine: &Engine, loose: &Engine, condition: &Condition) -> Result<Unit, Diagnostic> {
+pub(crate) fn parse(
+    engine: &Engine,
+    loose: &Engine,
+    condition: &Condition,
+    fields: &BTreeSet<String>,
+) -> Result<Unit, Diagnostic> {
     let text = Text::condition(condition.text.clone(), BEFORE, AFTER);
-    let ast = loose.compile(text.script()).map_err(|error| syntax::explain(&text, &error))?;
+    let ast = loose.compile(text.script()).map_err(|error| syntax::explain(&text, &error, fields))?;
     refuse_more(&text, &ast)?;
     if ast.iter_fn_def().any(|function| function.name == NAME && statements_of(function).is_empty()) {
         let (source, span) = (condition.text.file(), condition.text.whole());
@@ -44,7 +49,7 @@ pub(crate) fn parse(engine: &Engine, loose: &Engine, condition: &Condition) -> R
     places.sort_unstable();
     places.dedup();
     let text = Text::condition(condition.text.with_inserted(&places, "artifact."), BEFORE, AFTER);
-    let ast = engine.compile(text.script()).map_err(|error| syntax::explain(&text, &error))?;
+    let ast = engine.compile(text.script()).map_err(|error| syntax::explain(&text, &error, fields))?;
     Ok(Unit::new(condition.key.clone(), text, ast))
 }
 
@@ -153,9 +158,8 @@ impl Scope<'_> {
     fn expr(&mut self, expr: &Expr) {
         match expr {
             Expr::Variable(variable, _, position) => {
-                if variable.2.is_empty() && !self.names.iter().any(|name| *name == variable.1.as_str()) {
-                    self.free.insert(*position);
-                }
+                let known = !variable.2.is_empty() || self.names.iter().any(|name| *name == variable.1.as_str());
+                self.free.extend((!known).then_some(*position));
             }
             Expr::FnCall(call, _) | Expr::MethodCall(call, _) => self.call(&call.name, &call.args),
             Expr::Dot(parts, ..) | Expr::Index(parts, ..) => {
@@ -177,7 +181,9 @@ impl Scope<'_> {
         if let ("curry", [Expr::DynamicConstant(value, _), captured @ ..]) = (name, args) {
             self.closure(value, captured.len());
         } else {
-            args.iter().for_each(|arg| self.expr(arg));
+            for arg in args {
+                self.expr(arg);
+            }
         }
     }
 
@@ -190,5 +196,168 @@ impl Scope<'_> {
         self.names.extend(function.params.iter().skip(captured).map(ToString::to_string));
         self.statements(&statements_of(&function));
         self.names.truncate(outer);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::diag::{Mapped, Source, Span};
+    use crate::model::Kind;
+    use crate::script::testing::{decide, line, try_condition};
+    use crate::script::{Condition, Inputs, Library, Verdict, View};
+    use serde_json::json;
+
+    #[test]
+    fn fields_stand_for_themselves() {
+        for yes in [
+            "confidence >= 0.8",
+            "match && confidence >= vars.t",
+            "artifact.confidence >= vars.t",
+            "state.loops.H9 > 1 && state.loops.nope == 0",
+            "repos.any(|r| r.score > confidence)",
+            "repos.filter(|r| r.score > 0.5).len() == 1",
+            "let x = confidence; x > 0.5",
+            "let confidence = 0.1; confidence < 0.5",
+            "`${label}-${repos.map(|r| r.name)}`.contains(label)",
+            "confidence > 0.5 // comment",
+            "#{ confidence: confidence }.confidence > 0.5",
+            "for r in repos { if r.score > 0.5 { return true; } } false",
+            "for (r, i) in list { if i == 1 { return r == \"y\"; } }",
+            "if match { n == 3 } else { false }",
+            "n in [1, 2, 3]",
+            "len(list) == 2",
+            "nested.a.b == 7",
+            "list[0] == \"x\" && list[n - 2] == \"y\"",
+            "[1, 2].map(|x| { let n = x; n })[0] == 1",
+            "repos.all(|r| repos.any(|q| q.name == r.name && n == 3))",
+            "switch n { 3 => match, _ => false }",
+            "try { zzz } catch (err) { return err.to_string().contains(\"zzz\"); }",
+            "let f = |x| x > confidence; f.call(1)",
+        ] {
+            assert_eq!(decide(yes), Ok(Verdict::yes()), "{yes}");
+        }
+        for no in ["confidence > 0.9", "nothing", "!match", "confidence > 0.9;"] {
+            assert_eq!(decide(no), Ok(Verdict::No), "{no}");
+        }
+    }
+
+    #[test]
+    fn errors_are_labelled_in_the_yaml() {
+        for (text, said) in [
+            (
+                "label == \"é\" && confidense > 1",
+                "rule/unknown-field @ p.yaml:confidense: `artifact` has no field `confidense` | did you mean `confidence`?",
+            ),
+            (
+                "artifact.confidense > 1",
+                "rule/unknown-field @ p.yaml:confidense: `artifact` has no field `confidense` | did you mean `confidence`?",
+            ),
+            (
+                "repos.any(|r| r.scor > 1)",
+                "rule/unknown-field @ p.yaml:scor, p.yaml:any: `artifact.repos[]` has no field `scor` | did you mean `score`?",
+            ),
+            (
+                "match && confidence >= \"x\"",
+                "rule/compare-types @ p.yaml:confidence >= \"x\": cannot compare a number (`0.85`) with a string (`\"x\"`) by `>=` | make the string a number first: `parse_float(x)`, or compare with a string",
+            ),
+            (
+                "confidence",
+                "rule/return @ p.yaml:confidence: this condition is a number (`0.85`), not `true` or `false` | compare it with something",
+            ),
+            (
+                "#{ to: \"x\" }",
+                "rule/return @ p.yaml:#{ to: \"x\" }: this condition is an object (`{\"to\":\"x\"}`), not `true` or `false` | compare it with something",
+            ),
+            (
+                "list.push(1)",
+                "rule/read-only @ p.yaml:push: `push` would change `artifact.list`, which is read-only | change a copy: `let copy = artifact.list.to_array()`",
+            ),
+        ] {
+            assert_eq!(decide(text), Err(said.to_owned()), "{text}");
+        }
+        assert!(
+            decide("confidence = 5")
+                .expect_err("read-only")
+                .starts_with("rule/read-only @ p.yaml:confidence: `artifact` is read-only")
+        );
+    }
+
+    #[test]
+    fn prose_and_other_slips_say_what_a_condition_is() {
+        for (text, label) in [
+            ("when the user is happy", "the"),
+            ("confidence >=", ">="),
+            ("confidence <> 0.9", ">"),
+            ("(confidence > 1", "1"),
+            ("\"abc", "\"abc"),
+            ("", ""),
+            ("// nothing", "// nothing"),
+        ] {
+            let said = decide(text).expect_err(text);
+            assert!(said.starts_with(&format!("script/syntax @ p.yaml:{label}: ")), "{text}: {said}");
+            assert!(said.contains("a condition is a Rhai expression"), "{text}: {said}");
+        }
+    }
+
+    #[test]
+    fn a_condition_is_no_script() {
+        for text in [
+            "true } fn evil() { 1",
+            "true }; import \"x\" as y; fn z() {",
+            "import \"x\" as y; true",
+            "fn f() { 1 } true",
+            "true } true; {",
+            "export let x = 1; true",
+        ] {
+            let said = decide(text).expect_err(text);
+            assert!(
+                said.starts_with("script/condition @ p.yaml:") || said.starts_with("script/syntax @ p.yaml:"),
+                "{text}: {said}"
+            );
+        }
+        assert!(decide("eval(\"1\")").expect_err("no").starts_with("script/forbidden @ p.yaml:eval: "));
+    }
+
+    #[test]
+    fn a_block_scalar_maps_back_to_its_lines() {
+        // condition: |          the text starts at byte 15, each line is indented by two
+        let yaml = "condition: |\n  label == \"é\" &&\n    confidense < 1\n";
+        let file = Source::new("p.yaml", yaml);
+        let (mut text, mut offsets) = (String::new(), Vec::new());
+        for line in ["label == \"é\" &&\n", "  confidense < 1\n"] {
+            let start = yaml.find(line).expect("there");
+            for (at, ch) in line.char_indices() {
+                text.push(ch);
+                offsets.extend(std::iter::repeat_n(start + at, ch.len_utf8()));
+            }
+        }
+        let mapped = Mapped::new(text, offsets, file, Span::new(11, yaml.len()));
+        let conditions = vec![Condition { key: "H1".into(), text: mapped }];
+        let library = Library::link(Inputs { conditions, ..Inputs::default() }, None).expect("links");
+        let artifact = View::of(&json!({"label": "é", "confidence": 1}), &Kind::Any, "artifact");
+        let problem =
+            library.condition("H1").expect("there").decide(&artifact, &View::null(), &View::null()).expect_err("a slip");
+        assert_eq!(problem.place().as_deref(), Some("p.yaml:3:5"));
+        assert!(line(&problem).starts_with("rule/unknown-field @ p.yaml:confidense: "), "{}", line(&problem));
+    }
+
+    #[test]
+    fn a_text_without_a_map_is_labelled_as_a_whole() {
+        let file = Source::new("p.yaml", "condition: \"a\\tb\"");
+        let text = Mapped::opaque("zz > 1", file, Span::new(11, 17));
+        let library = Library::link(Inputs { conditions: vec![Condition { key: "H1".into(), text }], ..Inputs::default() }, None)
+            .expect("links");
+        let nothing = View::of(&json!(null), &Kind::Any, "artifact");
+        let problem =
+            library.condition("H1").expect("there").decide(&nothing, &View::null(), &View::null()).expect_err("no field");
+        assert_eq!(line(&problem), "rule/unknown-field @ p.yaml:\"a\\tb\": `artifact` has no field `zz` | `artifact` is empty");
+    }
+
+    #[test]
+    fn a_condition_is_known_by_its_key() {
+        let condition = try_condition("confidence > 1").expect("links");
+        assert_eq!((condition.name(), condition.file(), condition.key().as_str()), ("condition", None, "H1"));
+        let (source, span) = condition.definition().expect("a place");
+        assert_eq!(source.slice(span), "confidence > 1");
     }
 }

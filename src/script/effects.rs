@@ -1,6 +1,6 @@
 //! Effects: functions of artifact and parameters that say what the store should be told.
 
-use super::call::{Function, Inputs};
+use super::call::{Function, Parameters};
 use super::rule::described;
 use super::view::View;
 use crate::diag::Diagnostic;
@@ -12,7 +12,7 @@ const HELP: &str = "an effect function returns a list of maps: `[ #{ effect: \"n
 impl Function {
     /// Asks for the effects of an artifact: a list of maps.
     pub fn effects(&self, artifact: &View, params: &View) -> Result<Vec<Value>, Box<Diagnostic>> {
-        let value = self.evaluate(&[artifact, params], Inputs::ReadOnly)?;
+        let value = self.evaluate(&[artifact, params], Parameters::ReadOnly)?;
         let refuse = |message: String| Box::new(self.blame(Diagnostic::error(CODE, message).help(HELP)));
         let Value::Array(effects) = self.data(&value, CODE)? else {
             return Err(refuse(format!("`{}` returned {}, not a list of effects", self.name(), described(&value))));
@@ -21,5 +21,37 @@ impl Function {
             return Err(refuse(format!("`{}` returned a list whose item [{at}] is `{}`, not a map", self.name(), effects[at])));
         }
         Ok(effects)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::script::View;
+    use crate::script::testing::{function, line};
+    use serde_json::json;
+
+    fn effects(body: &str) -> Result<Vec<serde_json::Value>, String> {
+        let effect = function(&format!("fn f(artifact, params) {{ {body} }}"), 2);
+        let artifact = View::plain(&json!({"text": "t"}), "artifact");
+        effect.effects(&artifact, &View::plain(&json!({}), "params")).map_err(|problem| line(&problem))
+    }
+
+    #[test]
+    fn effects_are_a_list_of_maps() {
+        assert_eq!(effects("[]"), Ok(vec![]));
+        assert_eq!(effects("[ #{ effect: \"note\", text: artifact.text } ]"), Ok(vec![json!({"effect": "note", "text": "t"})]));
+    }
+
+    #[test]
+    fn everything_else_is_refused() {
+        for (body, said) in [
+            ("()", "returned nothing (`()`), not a list of effects"),
+            ("#{}", "returned an object (`{}`), not a list of effects"),
+            ("[#{}, 1]", "returned a list whose item [1] is `1`, not a map"),
+            ("[#{ a: 1.0 / 0.0 }]", "cannot return this: what stands at `$[0].a` is `inf`"),
+        ] {
+            let got = effects(body).expect_err(body);
+            assert!(got.starts_with(&format!("effect/return @ t.rhai:f: `f` {said}")), "{got}");
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! The one place where engines are made, with every limit on and nothing in reach that a pure function must not have.
 
 use super::limits::Limits;
-use super::{capture, fault, guard, link, rewrite, sort, strict, view};
+use super::{capture, environment, fault, guard, shell, sort, strict, text, view};
 use rhai::packages::{Package, StandardPackage};
 use rhai::{Dynamic, Engine, EvalAltResult, LexError, Module, OptimizationLevel, Shared, Token};
 use std::sync::LazyLock;
@@ -43,9 +43,10 @@ pub fn build<'a>(limits: &Limits, fields: impl IntoIterator<Item = &'a str>, ext
         engine.register_fn(name, |fault: &mut fault::Fault| fault.message.clone());
     }
     strict::register(&mut engine);
-    link::register(&mut engine);
+    environment::register(&mut engine);
     capture::register(&mut engine);
     sort::register(&mut engine);
+    text::register(&mut engine);
     extend(&mut engine);
     view::register_fields(&mut engine, fields);
     engine
@@ -70,7 +71,7 @@ fn allow_match(engine: &mut Engine) {
     #[expect(deprecated, reason = "not deprecated but volatile, as its documentation says; the version of rhai is pinned")]
     engine.on_parse_token(|token, _, _| match token {
         Token::Reserved(word) if word.as_str() == "match" => Token::Identifier(word),
-        Token::Identifier(word) if word.as_str() == rewrite::BODY => {
+        Token::Identifier(word) if word.as_str() == shell::BODY => {
             let why = format!("'{word}' is reserved");
             Token::LexError(Box::new(LexError::ImproperSymbol(word.to_string(), why)))
         }
@@ -78,18 +79,23 @@ fn allow_match(engine: &mut Engine) {
     });
 }
 
+/// What is said of a symbol that scripts cannot use, if it is one.
+pub(crate) fn forbidden(name: &str) -> Option<fault::Fault> {
+    let (_, why) = FORBIDDEN.iter().find(|(word, _)| *word == name)?;
+    Some(fault::Fault::new(fault::FORBIDDEN, format!("`{name}` is not available to scripts")).help(*why))
+}
+
 /// The parser refuses the words; the functions behind them are put out of reach of `Fn("sleep").call(1)` too.
 fn forbid(engine: &mut Engine) {
-    fn refuse(name: &str) -> Box<EvalAltResult> {
-        let help = FORBIDDEN.iter().find(|(word, _)| *word == name).map(|(_, why)| (*why).to_owned());
-        fault::raise(fault::Fault::new(fault::FORBIDDEN, format!("`{name}` is not available to scripts")).maybe_help(help))
+    fn refuse(name: &str) -> Result<(), Box<EvalAltResult>> {
+        forbidden(name).map_or(Ok(()), fault::Fault::fail)
     }
     for (word, _) in FORBIDDEN {
         engine.disable_symbol(*word);
     }
-    engine.register_fn("sleep", |_: i64| -> Result<(), Box<EvalAltResult>> { Err(refuse("sleep")) });
-    engine.register_fn("sleep", |_: f64| -> Result<(), Box<EvalAltResult>> { Err(refuse("sleep")) });
-    engine.register_fn("timestamp", || -> Result<(), Box<EvalAltResult>> { Err(refuse("timestamp")) });
-    engine.register_fn("exit", || -> Result<(), Box<EvalAltResult>> { Err(refuse("exit")) });
-    engine.register_fn("exit", |_: Dynamic| -> Result<(), Box<EvalAltResult>> { Err(refuse("exit")) });
+    engine.register_fn("sleep", |_: i64| refuse("sleep"));
+    engine.register_fn("sleep", |_: f64| refuse("sleep"));
+    engine.register_fn("timestamp", || refuse("timestamp"));
+    engine.register_fn("exit", || refuse("exit"));
+    engine.register_fn("exit", |_: Dynamic| refuse("exit"));
 }

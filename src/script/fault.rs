@@ -48,16 +48,31 @@ impl Fault {
         self.help = help.or(self.help);
         self
     }
-}
 
-impl From<Fault> for Box<EvalAltResult> {
-    fn from(fault: Fault) -> Self {
-        raise(fault)
+    /// Fails; the position is filled in on the way out.
+    #[cold]
+    pub fn fail<T>(self) -> Result<T, Box<EvalAltResult>> {
+        self.fail_at(Position::NONE)
+    }
+
+    /// Fails at a position. (Errors of the host's own nodes get none on the way out.)
+    #[cold]
+    pub(crate) fn fail_at<T>(self, position: Position) -> Result<T, Box<EvalAltResult>> {
+        Err(Box::new(EvalAltResult::ErrorRuntime(Dynamic::from(self), position)))
     }
 }
 
-/// As a Rhai error; the position is filled in on the way out.
-#[cold]
-pub(crate) fn raise(fault: Fault) -> Box<EvalAltResult> {
-    Box::new(EvalAltResult::ErrorRuntime(Dynamic::from(fault), Position::NONE))
+/// A comparison operator in the place of a function's name: what it would stand for is Rhai's own comparison, which takes
+/// values of different kinds for unequal.
+pub(crate) fn operator(operator: &str) -> Fault {
+    Fault::new(FORBIDDEN, format!("`{operator}` cannot be called by its name"))
+        .help(format!("write a closure: `|a, b| a {operator} b`"))
+}
+
+/// The position is filled in on the way out.
+impl From<Fault> for Box<EvalAltResult> {
+    #[cold]
+    fn from(fault: Fault) -> Self {
+        Self::new(EvalAltResult::ErrorRuntime(Dynamic::from(fault), Position::NONE))
+    }
 }

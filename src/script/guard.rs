@@ -1,24 +1,25 @@
 //! Keeps an evaluation within its limits, and its panics from getting out.
 //!
 //! Rhai's own operation limit does not count what closures do apart from it, and an error raised inside `sort` is swallowed. So
-//! every operation of a call, wherever it happens, is counted here; once the call is over its budget every further operation
+//! every operation of a call, wherever it happens, is counted here, and the stack it stands on is measured; once the call is over its budget every further operation
 //! fails, and the call's result is refused even if the script caught the error.
 
 use super::fault::{self, Fault};
 use super::limits::Limits;
+use super::quiet;
 use rhai::{Dynamic, EvalAltResult, FnPtr};
 use std::cell::{Cell, RefCell};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
 /// The clock is read once in so many operations.
-const STRIDE: u64 = 64;
+const STRIDE: u64 = 32;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Over {
     Operations,
     Wall,
     Closures,
+    Stack,
 }
 
 struct Budget {
@@ -26,6 +27,8 @@ struct Budget {
     operations: Cell<u64>,
     closures: Cell<usize>,
     deadline: Cell<Option<Instant>>,
+    /// The lowest address that the stack of this call may reach.
+    floor: Cell<usize>,
     over: Cell<Option<Over>>,
     /// The variables that closures captured. Kept until the call ends, then emptied one by one: a chain of closures of any
     /// length is taken apart without recursion, and one that contains itself is not leaked.
@@ -39,6 +42,7 @@ thread_local! {
             operations: Cell::new(0),
             closures: Cell::new(0),
             deadline: Cell::new(None),
+            floor: Cell::new(0),
             over: Cell::new(None),
             captured: RefCell::new(Vec::new()),
         }
@@ -66,9 +70,10 @@ pub(crate) fn run<T>(limits: &Limits, evaluate: impl FnOnce() -> Result<T, Box<E
         budget.operations.set(limits.operations);
         budget.closures.set(limits.closures);
         budget.deadline.set(Instant::now().checked_add(limits.wall));
+        budget.floor.set(stack_address().saturating_sub(limits.stack));
         budget.over.set(None);
     });
-    let outcome = catch_unwind(AssertUnwindSafe(evaluate));
+    let outcome = quiet::catch(evaluate);
     let over = BUDGET.with(|budget| {
         budget.active.set(false);
         for mut cell in budget.captured.take() {
@@ -100,13 +105,21 @@ pub(crate) fn tick() -> Option<Dynamic> {
                 if left.is_multiple_of(STRIDE) && budget.deadline.get().is_some_and(|deadline| Instant::now() >= deadline) {
                     budget.over.set(Some(Over::Wall));
                 }
-                if budget.over.get().is_none() {
-                    return None;
+                if stack_address() < budget.floor.get() {
+                    budget.over.set(Some(Over::Stack));
                 }
+                budget.over.get()?;
             }
         }
         Some(Dynamic::UNIT)
     })
+}
+
+/// Where the stack is, about. How deep a script nests says little about how much stack that takes: an operation inside a list
+/// inside a closure takes ten times what a sum does, and a debug build ten times that again.
+fn stack_address() -> usize {
+    let here = 0_u8;
+    std::ptr::from_ref(std::hint::black_box(&here)).addr()
 }
 
 /// Called when a closure captures variables: counts it, and keeps what it captured within reach.
@@ -128,6 +141,8 @@ pub(crate) fn captured(closure: &Dynamic) {
 impl Over {
     fn fault(self, limits: &Limits) -> Fault {
         match self {
+            Self::Stack => Fault::new(fault::LIMIT, "functions and expressions are nested too deep")
+                .help("does a recursion never end? Use a loop, or give parts of the expression names"),
             Self::Operations => Fault::new(fault::LIMIT, format!("the script used more than {} operations", limits.operations))
                 .help("does a loop or a recursion never end? Work through less data in one call"),
             Self::Wall => Fault::new(fault::DEADLINE, format!("the script took longer than {}", seconds(limits.wall)))

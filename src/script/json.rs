@@ -8,6 +8,10 @@ use serde_json::{Map, Value};
 /// How deep a value may be nested; as deep as JSON that can be read back.
 const DEEPEST: usize = 100;
 
+/// How many bytes of text and parts of values may be made of one value. Inputs are shared: a list of ten thousand of them costs
+/// a script nothing, but JSON shares nothing.
+const LARGEST: usize = 16 << 20;
+
 /// A value that has no JSON.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Unconvertible {
@@ -19,7 +23,7 @@ pub(crate) struct Unconvertible {
 
 /// The JSON of a value.
 pub(crate) fn from_dynamic(value: &Dynamic) -> Result<Value, Unconvertible> {
-    convert(value, 0).map_err(|(mut path, what)| {
+    convert(value, 0, &mut { LARGEST }).map_err(|(mut path, what)| {
         path.reverse();
         Unconvertible { path: format!("${}", path.concat()), what }
     })
@@ -28,10 +32,14 @@ pub(crate) fn from_dynamic(value: &Dynamic) -> Result<Value, Unconvertible> {
 /// The path is collected from the inside out, on the way back.
 type Failure = (Vec<String>, String);
 
-fn convert(value: &Dynamic, depth: usize) -> Result<Value, Failure> {
+fn convert(value: &Dynamic, depth: usize, left: &mut usize) -> Result<Value, Failure> {
     let fail = |what: String| Err((Vec::new(), what));
     if depth > DEEPEST {
         return fail(format!("is nested more than {DEEPEST} deep"));
+    }
+    match left.checked_sub(size_of(value)) {
+        Some(less) => *left = less,
+        None => return fail(format!("is too large: more than {} MiB", LARGEST >> 20)),
     }
     if value.is_unit() {
         return Ok(Value::Null);
@@ -62,17 +70,26 @@ fn convert(value: &Dynamic, depth: usize) -> Result<Value, Failure> {
         let items = array
             .iter()
             .enumerate()
-            .map(|(at, item)| convert(item, depth + 1).map_err(|failure| inside(failure, format!("[{at}]"))));
+            .map(|(at, item)| convert(item, depth + 1, left).map_err(|failure| inside(failure, format!("[{at}]"))));
         return items.collect::<Result<Vec<_>, _>>().map(Value::Array);
     }
     if let Ok(map) = value.as_map_ref() {
         let entries = map.iter().map(|(key, item)| {
-            let item = convert(item, depth + 1).map_err(|failure| inside(failure, format!(".{key}")))?;
+            let item = convert(item, depth + 1, left).map_err(|failure| inside(failure, format!(".{key}")))?;
             Ok((key.to_string(), item))
         });
         return entries.collect::<Result<Map<_, _>, _>>().map(Value::Object);
     }
     fail(format!("is {}, which is no data", kind_of(value)))
+}
+
+/// About how much of a value is its own, or shared and about to be copied.
+fn size_of(value: &Dynamic) -> usize {
+    const PART: usize = 16;
+    let own = value.as_immutable_string_ref().map_or(0, |text| text.len());
+    let object = value.read_lock::<Object>().map_or(0, |object| View::from(object.clone()).size());
+    let list = value.read_lock::<List>().map_or(0, |list| View::from(list.clone()).size());
+    PART + own + object + list
 }
 
 fn inside((mut path, what): Failure, part: String) -> Failure {

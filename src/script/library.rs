@@ -4,10 +4,11 @@ use super::call::{Callee, Function};
 use super::condition::Condition;
 use super::limits::Limits;
 use super::link;
+use super::parse::Parsed;
 use super::reference::Reference;
 use super::syntax::parameters;
 use super::unit::Unit;
-use crate::diag::{Diagnostic, Diagnostics, Source, Span, did_you_mean};
+use crate::diag::{Diagnostic, Diagnostics, Source, did_you_mean};
 use crate::model::Hash;
 use rhai::{Engine, Module, Shared};
 use std::collections::{BTreeMap, BTreeSet};
@@ -39,7 +40,7 @@ pub(crate) struct Linked {
 
 /// A script of a library.
 pub struct File {
-    pub(crate) parsed: Arc<link::Parsed>,
+    pub(crate) parsed: Arc<Parsed>,
     pub(crate) module: Shared<Module>,
     pub(crate) callees: Vec<Arc<Callee>>,
     pub(crate) deep: Hash,
@@ -54,8 +55,6 @@ pub struct Public {
     pub params: Vec<String>,
     /// Its `///` comment, without the slashes.
     pub doc: String,
-    /// Its name where it is defined.
-    pub span: Span,
 }
 
 impl File {
@@ -91,7 +90,7 @@ impl File {
 
     /// Its functions that others may call, in the order of the text.
     pub fn functions(&self) -> impl Iterator<Item = &Public> {
-        self.parsed.publics().iter()
+        self.parsed.publics.iter()
     }
 
     /// The value of a constant of the file (`const NODES = [..]`), if there is one and it is plain data.
@@ -110,20 +109,18 @@ impl Library {
 
     /// A function by its reference. The diagnostic is about the reference, so its label is the caller's business; where the
     /// function is defined in another way than wanted, that place is labelled.
-    pub fn function(&self, reference: &Reference, arity: usize) -> Result<Function, Box<Diagnostic>> {
+    pub fn function(&self, reference: &Reference, arity: usize) -> Result<Function, Diagnostic> {
         let Some(file) = self.0.files.get(&reference.file) else {
             let known = self.0.files.keys().map(String::as_str);
             let message = format!("there is no script `{}`", reference.file);
-            return Err(Box::new(
-                Diagnostic::error("script/unknown-file", message).maybe_help(did_you_mean(&reference.file, known)),
-            ));
+            return Err(Diagnostic::error("script/unknown-file", message).maybe_help(did_you_mean(&reference.file, known)));
         };
         let name = reference.function.as_str();
         let mut named = file.callees.iter().filter(|callee| callee.name == name);
         if let Some(callee) = named.clone().find(|callee| callee.params.len() == arity) {
-            return if callee.private { Err(Box::new(private(reference, callee))) } else { Ok(self.bind(callee)) };
+            return if callee.private { Err(private(reference, callee)) } else { Ok(self.bind(callee)) };
         }
-        Err(Box::new(match named.next() {
+        Err(match named.next() {
             Some(callee) if callee.private => private(reference, callee),
             Some(callee) => {
                 let message = format!("`{reference}` takes {}, but is called with {arity}", parameters(callee.params.len()));
@@ -131,11 +128,11 @@ impl Library {
                 labelled(Diagnostic::error("script/arity", message), callee, label)
             }
             None => {
-                let known = file.parsed.publics().iter().map(|function| function.name.as_str());
+                let known = file.parsed.publics.iter().map(|function| function.name.as_str());
                 let message = format!("`{}` has no function `{name}`", reference.file);
                 Diagnostic::error("script/unknown-function", message).maybe_help(did_you_mean(name, known))
             }
-        }))
+        })
     }
 
     /// The condition of that key.
@@ -183,5 +180,111 @@ fn labelled(diagnostic: Diagnostic, callee: &Callee, text: String) -> Diagnostic
     match callee.definition() {
         Some((source, span)) => diagnostic.label(&source, span, text),
         None => diagnostic,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::script::testing::{find, function, line, link, try_link};
+    use serde_json::json;
+
+    fn refused(library: &Library, reference: &str, arity: usize) -> String {
+        line(&library.function(&Reference::parse(reference).expect("a reference"), arity).expect_err("refused"))
+    }
+
+    #[test]
+    fn a_function_knows_itself() {
+        let library = link(&[(
+            "rules/a.rhai",
+            "//! About the file.\n\n/// Recall hit.\n///\n/// Twice.\nfn hit(artifact, state, vars) { true }\nprivate fn p() { 1 }\nfn q() { p() }",
+        )]);
+        let hit = find(&library, "rules/a.rhai#hit", 3);
+        assert_eq!((hit.name(), hit.file(), hit.key().as_str()), ("hit", Some("rules/a.rhai"), "rules/a.rhai#hit"));
+        assert_eq!(
+            (hit.doc(), hit.params()),
+            ("Recall hit.\n\nTwice.", &["artifact".to_owned(), "state".into(), "vars".into()][..])
+        );
+        let (source, span) = hit.definition().expect("a definition");
+        assert_eq!((source.slice(span), source.line_column(span.start)), ("hit", (6, 4)));
+        let publics: Vec<&str> = library.files().flat_map(File::functions).map(|function| function.name.as_str()).collect();
+        assert_eq!(publics, ["hit", "q"]);
+        assert_eq!(find(&library, "rules/a.rhai#q", 0).call_json(&[]).expect("fine"), json!(1));
+    }
+
+    #[test]
+    fn references_to_nothing_are_answered_with_the_nearest() {
+        let library = link(&[("rules/a.rhai", "fn hit(artifact, state, vars) { true } private fn p() { 1 }")]);
+        assert_eq!(
+            refused(&library, "rules/b.rhai#hit", 3),
+            "script/unknown-file @ : there is no script `rules/b.rhai` | did you mean `rules/a.rhai`?"
+        );
+        assert_eq!(
+            refused(&library, "rules/a.rhai#hits", 3),
+            "script/unknown-function @ : `rules/a.rhai` has no function `hits` | did you mean `hit`?"
+        );
+        assert_eq!(
+            refused(&library, "rules/a.rhai#hit", 2),
+            "script/arity @ rules/a.rhai:hit: `rules/a.rhai#hit` takes 3 parameters, but is called with 2"
+        );
+        assert_eq!(
+            refused(&library, "rules/a.rhai#p", 0),
+            "script/private @ rules/a.rhai:p: `rules/a.rhai#p` is private | take the `private` away"
+        );
+    }
+
+    #[test]
+    fn functions_may_share_a_name_with_other_parameters() {
+        let library = link(&[("a.rhai", "fn f(x) { 1 } fn f(x, y) { 2 }")]);
+        assert_eq!(find(&library, "a.rhai#f", 1).call_json(&[json!(0)]).expect("fine"), json!(1));
+        assert_eq!(find(&library, "a.rhai#f", 2).call_json(&[json!(0), json!(0)]).expect("fine"), json!(2));
+    }
+
+    #[test]
+    fn plain_json_goes_in_and_comes_out() {
+        let f = function("fn f(a, b) { #{ sum: a.x + b, list: a.l, nothing: a.n } }", 2);
+        let got = f.call_json(&[json!({"x": 1, "l": [1, "é"], "n": null}), json!(2.5)]).expect("fine");
+        assert_eq!(got, json!({"sum": 3.5, "list": [1, "é"], "nothing": null}));
+        assert_eq!(function("fn f(a) { a == () }", 1).call_json(&[json!(null)]).expect("fine"), json!(true));
+        assert_eq!(function("fn f(a) { a += 1; a }", 1).call_json(&[json!(1)]).expect("parameters are variables"), json!(2));
+    }
+
+    #[test]
+    fn constants_of_a_file_can_be_read() {
+        let library = link(&[(
+            "mask.rhai",
+            "const NODES = [\"recall\", \"triage\"]; const N = 1 + 2;\nfn pre(ctx) { global::NODES.len() + global::N }",
+        )]);
+        let file = library.file("mask.rhai").expect("the file");
+        assert_eq!(file.constant("NODES"), Some(json!(["recall", "triage"])));
+        assert_eq!(file.constant("NEEDS"), None);
+        assert_eq!(find(&library, "mask.rhai#pre", 1).call_json(&[json!({})]).expect("fine"), json!(5));
+    }
+
+    #[test]
+    fn calls_are_independent_of_threads() {
+        let library = link(&[("a.rhai", "fn f(x) { let n = 0; for i in 0..100 { n += i; } n + x }")]);
+        let f = find(&library, "a.rhai#f", 1);
+        std::thread::scope(|scope| {
+            for at in 0..4 {
+                let f = &f;
+                scope.spawn(move || assert_eq!(f.call_json(&[json!(at)]).expect("fine"), json!(4950 + at)));
+            }
+        });
+    }
+
+    #[test]
+    fn problems_of_all_files_are_reported_at_once() {
+        let problems = try_link(&[
+            ("a.rhai", "fn f( {"),
+            ("b.rhai", "fn g() { zz }"),
+            ("c.rhai", "fn ok() { 1 }"),
+            ("d.rhai", "import \"cc\" as c;"),
+        ]);
+        let said: Vec<String> = problems.expect_err("problems").iter().map(line).collect();
+        assert_eq!(said.len(), 3, "{said:#?}");
+        assert!(said[0].starts_with("script/syntax @ a.rhai:{: "), "{said:#?}");
+        assert!(said[1].starts_with("script/unknown-variable @ b.rhai:zz: "), "{said:#?}");
+        assert_eq!(said[2], "script/import @ d.rhai:\"cc\": there is no script `cc.rhai` | did you mean `c.rhai`?");
     }
 }

@@ -27,6 +27,8 @@ pub struct Limits {
     pub variables: usize,
     /// Closures made in a call that capture a variable.
     pub closures: usize,
+    /// Bytes of the stack that a call may use.
+    pub stack: usize,
     /// Bytes of a script file.
     pub source: usize,
 }
@@ -35,8 +37,8 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             operations: 5_000_000,
-            call_depth: 32,
-            expr_depth: 48,
+            call_depth: 64,
+            expr_depth: 64,
             string: 1 << 20,
             array: 10_000,
             map: 10_000,
@@ -45,6 +47,7 @@ impl Default for Limits {
             functions: 1_000,
             variables: 128,
             closures: 10_000,
+            stack: 1 << 20,
             source: 1 << 20,
         }
     }

@@ -1,69 +1,34 @@
 //! Texts to a library: parse what changed, check the imports, order by them, evaluate each file's constants once.
 
-use super::call::{Callee, Environment};
+use super::call::Callee;
+use super::calls::check_calls;
 use super::condition::{self, Condition};
-use super::fault::{self, Fault};
-use super::library::{File, Inputs, Linked, Public};
+use super::environment::{Environment, Seen, with_probe};
+use super::imports::{check_imports, order};
+use super::library::{File, Inputs, Linked};
 use super::limits::Limits;
-use super::resolver::{Modules, script_of};
-use super::rewrite::{Rewritten, node, rewrite};
-use super::strict::Strict;
+use super::parse::{Parsed, doc_of, finish, parse_file};
+use super::resolver::Modules;
 use super::trace::Tracer;
-use super::unit::{Text, Unit};
-use super::{engine, guard, syntax};
-use crate::diag::{Diagnostic, Diagnostics, Mapped, Source, Span, did_you_mean};
+use super::{engine, guard};
+use crate::diag::{Diagnostic, Diagnostics, Source, Span};
 use crate::model::Hash;
-use rhai::{AST, ASTNode, Dynamic, Engine, Expr, FnAccess, Module, Position, Scope, Shared, Stmt};
+use rhai::{Engine, FnAccess, Module, Scope, Shared};
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::Arc;
 
 /// The functions that scripts may call beside the language's own.
 const HOST_API: engine::Extend = super::api::register;
-
-/// A parsed and rewritten text. Depends on the text only.
-pub(crate) struct Parsed {
-    pub(crate) unit: Unit,
-    pub(crate) source: Source,
-    /// A condition's text as it is written.
-    pub(crate) mapped: Option<Mapped>,
-    pub(crate) hash: Hash,
-    pub(crate) rewritten: Rewritten,
-    pub(crate) imports: Vec<Import>,
-    publics: OnceLock<Vec<Public>>,
-    /// The names of fields that it reads.
-    pub(crate) fields: BTreeSet<String>,
-}
-
-impl Parsed {
-    /// The functions that others may call, in the order of the text. Where they are defined is looked for when first asked.
-    pub(crate) fn publics(&self) -> &[Public] {
-        self.publics.get_or_init(|| publics_of(&self.unit))
-    }
-}
-
-/// An `import` at the head of a file.
-pub(crate) struct Import {
-    /// The path of the script.
-    pub(crate) script: String,
-    /// Where the path is written.
-    position: Position,
-}
-
-impl Import {
-    /// The path as it is written.
-    fn span(&self, file: &Parsed) -> Span {
-        file.unit.text().token(self.position).unwrap_or_default()
-    }
-}
 
 pub(crate) fn link(inputs: Inputs, previous: Option<&Linked>) -> Result<Linked, Diagnostics> {
     let Inputs { scripts, conditions, fields, limits } = inputs;
     let previous = previous.filter(|previous| previous.limits == limits);
     let mut problems = Diagnostics::new();
     let mut engine = engine::build(&limits, [], HOST_API);
-    let parsed = parse_files(&engine, &limits, scripts, previous, &mut problems);
+    let parsed = parse_files(&engine, &limits, scripts, &fields, previous, &mut problems);
     check_imports(&parsed, &mut problems);
-    let conditions = parse_conditions(&engine, &limits, conditions, previous, &mut problems);
+    let conditions = parse_conditions(&engine, &limits, conditions, &fields, previous, &mut problems);
+    check_calls(&parsed, &conditions, &mut problems);
     if problems.has_errors() {
         return Err(problems);
     }
@@ -94,6 +59,7 @@ fn parse_files(
     engine: &Engine,
     limits: &Limits,
     scripts: Vec<Source>,
+    fields: &BTreeSet<String>,
     previous: Option<&Linked>,
     problems: &mut Diagnostics,
 ) -> BTreeMap<String, Arc<Parsed>> {
@@ -114,205 +80,12 @@ fn parse_files(
             parsed.insert(path, before.parsed.clone());
             continue;
         }
-        match parse_file(engine, limits, &source, problems) {
+        match parse_file(engine, limits, &source, fields, problems) {
             Ok(file) => drop(parsed.insert(path, Arc::new(file))),
             Err(problem) => problems.push(problem),
         }
     }
     parsed
-}
-
-fn parse_file(engine: &Engine, limits: &Limits, source: &Source, problems: &mut Diagnostics) -> Result<Parsed, Diagnostic> {
-    if source.text().len() > limits.source {
-        let message = format!("this script has {} bytes, more than {}", source.text().len(), limits.source);
-        return Err(Diagnostic::error(fault::LIMIT, message).label(source, Span::default(), "").help("divide it into files"));
-    }
-    let text = Text::file(source);
-    let ast = parse(engine, &text)?;
-    let unit = Unit::new(source.name().to_owned(), text, ast);
-    let imports = imports_of(&unit, problems);
-    Ok(finish(unit, source.clone(), imports))
-}
-
-/// Parses; a panic of the parser is a diagnostic too.
-fn parse(engine: &Engine, text: &Text) -> Result<AST, Diagnostic> {
-    let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| engine.compile(text.script())));
-    match outcome {
-        Ok(outcome) => outcome.map_err(|error| syntax::explain(text, &error)),
-        Err(_) => {
-            let (source, span) = text.locate(Span::default());
-            Err(Diagnostic::error("script/internal", "the parser failed on this text").label(&source, span, ""))
-        }
-    }
-}
-
-fn finish(unit: Unit, source: Source, imports: Vec<Import>) -> Parsed {
-    let rewritten = rewrite(unit.ast(), &mut Strict);
-    let hash = Hash::of(unit.script().as_bytes());
-    let fields = fields_of(unit.ast());
-    Parsed { unit, source, mapped: None, hash, rewritten, imports, publics: OnceLock::new(), fields }
-}
-
-/// The imports at the head of a file. Any other import, and any path that is not written out, is refused: what a script depends
-/// on is known when it is linked.
-fn imports_of(unit: &Unit, problems: &mut Diagnostics) -> Vec<Import> {
-    let mut imports = Vec::new();
-    let mut names: BTreeMap<String, Position> = BTreeMap::new();
-    let mut at_head: BTreeSet<Position> = BTreeSet::new();
-    let place = |position: Position| unit.text().token(position).unwrap_or_default();
-    let mut report = |code: &'static str, message: String, span: Span, help: &str| {
-        let (source, span) = unit.locate(span);
-        problems.push(Diagnostic::error(code, message).label(&source, span, "").help(help));
-    };
-    for statement in unit.ast().statements() {
-        let Stmt::Import(parts, position) = statement else { continue };
-        at_head.insert(*position);
-        let (path, alias) = &**parts;
-        if !alias.name.is_empty()
-            && let Some(first) = names.insert(alias.name.to_string(), alias.pos)
-        {
-            let line = first.line().unwrap_or(0);
-            let message = format!("two imports are called `{}` (the other is in line {line})", alias.name);
-            report("script/duplicate-import", message, place(alias.pos), "give one of them another name");
-        }
-        let Expr::StringConstant(written, position) = path else {
-            let span = unit.tokens().extent(unit.script(), path).unwrap_or_else(|| place(*position));
-            report(
-                "script/import",
-                "the path of an import must be written out".into(),
-                span,
-                "write it as a string: `import \"lib/base\" as base;`",
-            );
-            continue;
-        };
-        match script_of(written) {
-            Ok(script) => imports.push(Import { script, position: *position }),
-            Err(why) => {
-                let help = "name a script below the script root, such as `import \"lib/base\" as base;`";
-                report("script/import", format!("`{written}` {why}"), place(*position), help);
-            }
-        }
-    }
-    unit.ast().walk(&mut |path| {
-        if let Some(ASTNode::Stmt(Stmt::Import(_, position))) = path.last()
-            && !at_head.contains(position)
-        {
-            let message = "an import must stand at the head of the file".to_owned();
-            report("script/import", message, place(*position), "move it out of the function or block");
-        }
-        true
-    });
-    imports
-}
-
-fn publics_of(unit: &Unit) -> Vec<Public> {
-    let functions =
-        unit.ast().iter_fn_def().filter(|function| function.access == FnAccess::Public && !function.name.starts_with("anon$"));
-    let mut publics: Vec<Public> = functions
-        .map(|function| Public {
-            name: function.name.to_string(),
-            params: function.params.iter().map(ToString::to_string).collect(),
-            doc: doc_of(&function.comments),
-            span: unit.definition(function).map_or(Span::default(), |(_, span)| span),
-        })
-        .collect();
-    publics.sort_by_key(|function| function.span.start);
-    publics
-}
-
-fn doc_of<T: AsRef<str>>(comments: &[T]) -> String {
-    let lines = comments.iter().flat_map(|comment| comment.as_ref().lines());
-    let bare = lines.map(|line| {
-        let line = line.trim();
-        let line =
-            line.strip_prefix("///").or_else(|| line.strip_prefix("/**")).or_else(|| line.strip_prefix('*')).unwrap_or(line);
-        line.strip_suffix("*/").unwrap_or(line).trim()
-    });
-    bare.collect::<Vec<_>>().join("\n").trim().to_owned()
-}
-
-fn fields_of(ast: &AST) -> BTreeSet<String> {
-    let mut fields = BTreeSet::new();
-    ast.walk(&mut |path| {
-        if let Some(ASTNode::Expr(Expr::Property(parts, _))) = path.last() {
-            fields.insert(parts.2.to_string());
-        }
-        true
-    });
-    fields
-}
-
-/// Imports of scripts that are not there, and imports that come back to where they started.
-fn check_imports(parsed: &BTreeMap<String, Arc<Parsed>>, problems: &mut Diagnostics) {
-    for file in parsed.values() {
-        for import in file.imports.iter().filter(|import| !parsed.contains_key(&import.script)) {
-            // A script that is there but does not parse is reported already.
-            if problems.iter().any(|problem| problem.primary().is_some_and(|label| label.source.name() == import.script)) {
-                continue;
-            }
-            let known = did_you_mean(&import.script, parsed.keys().map(String::as_str));
-            let message = format!("there is no script `{}`", import.script);
-            problems.push(
-                Diagnostic::error("script/import", message)
-                    .label(&file.source, import.span(file), "imported here")
-                    .maybe_help(known),
-            );
-        }
-    }
-    let mut done = BTreeSet::new();
-    for path in parsed.keys() {
-        find_cycle(path, parsed, &mut done, &mut Vec::new(), problems);
-    }
-}
-
-fn find_cycle<'a>(
-    path: &'a str,
-    parsed: &'a BTreeMap<String, Arc<Parsed>>,
-    done: &mut BTreeSet<&'a str>,
-    chain: &mut Vec<(&'a str, &'a Import)>,
-    problems: &mut Diagnostics,
-) {
-    if done.contains(path) {
-        return;
-    }
-    let Some(file) = parsed.get(path) else { return };
-    for import in &file.imports {
-        chain.push((path, import));
-        if let Some(start) = chain.iter().position(|(on_the_way, _)| *on_the_way == import.script) {
-            let round: Vec<&str> = chain[start..].iter().map(|(path, _)| *path).chain([import.script.as_str()]).collect();
-            let mut problem =
-                Diagnostic::error("script/import-cycle", format!("scripts import one another: {}", round.join(" -> ")))
-                    .help("move what they share into a script of its own");
-            for (path, import) in chain[start..].iter().rev() {
-                if let Some(file) = parsed.get(*path) {
-                    problem = problem.label(&file.source, import.span(file), format!("`{}` is imported here", import.script));
-                }
-            }
-            problems.push(problem);
-        } else {
-            find_cycle(&import.script, parsed, done, chain, problems);
-        }
-        chain.pop();
-    }
-    done.insert(path);
-}
-
-/// The files so that each comes after what it imports.
-fn order(parsed: &BTreeMap<String, Arc<Parsed>>) -> Vec<&str> {
-    fn visit<'a>(path: &'a str, parsed: &'a BTreeMap<String, Arc<Parsed>>, seen: &mut BTreeSet<&'a str>, out: &mut Vec<&'a str>) {
-        if !seen.insert(path) {
-            return;
-        }
-        for import in parsed.get(path).iter().flat_map(|file| &file.imports) {
-            visit(&import.script, parsed, seen, out);
-        }
-        out.push(path);
-    }
-    let (mut seen, mut out) = (BTreeSet::new(), Vec::new());
-    for path in parsed.keys() {
-        visit(path, parsed, &mut seen, &mut out);
-    }
-    out
 }
 
 fn deep_hash(parsed: &Parsed, files: &BTreeMap<String, File>) -> Hash {
@@ -380,58 +153,11 @@ fn callees(parsed: &Arc<Parsed>, environment: &Arc<Environment>, deep: Hash) -> 
         .collect()
 }
 
-/// What a file's functions see, as its last statement saw it: Rhai keeps that to itself otherwise.
-#[derive(Clone, Default)]
-struct Seen(Arc<Mutex<Snapshot>>);
-
-#[derive(Default)]
-struct Snapshot {
-    imports: Vec<(rhai::ImmutableString, Shared<Module>)>,
-    constants: Option<super::call::Constants>,
-}
-
-const PROBE: &str = "\u{2039}environment\u{203a}";
-
-fn with_probe(ast: &AST, seen: &Seen) -> AST {
-    let probe = Stmt::Expr(Box::new(node(PROBE, [], Dynamic::from(seen.clone()), Position::NONE)));
-    let statements = ast.statements().iter().cloned().chain([probe]);
-    let mut probed = AST::new(statements, ast.shared_lib().clone());
-    if let Some(source) = ast.source() {
-        probed.set_source(source);
-    }
-    probed
-}
-
-/// Registers what evaluates the probe.
-pub(crate) fn register(engine: &mut Engine) {
-    let registered = engine.register_custom_syntax_handler(PROBE, false, |context, _, state| {
-        let seen = state.read_lock::<Seen>().map(|seen| seen.clone());
-        let seen = seen.ok_or_else(|| fault::raise(Fault::new("script/internal", "a node of the host is out of place")))?;
-        let global = context.global_runtime_state();
-        let mut snapshot = seen.0.lock().unwrap_or_else(PoisonError::into_inner);
-        snapshot.imports = global.scan_imports_raw().map(|(name, module)| (name.clone(), module.clone())).collect();
-        snapshot.constants.clone_from(&global.constants);
-        Ok(Dynamic::UNIT)
-    });
-    debug_assert!(registered.is_ok());
-}
-
-impl Seen {
-    fn environment(&self, parsed: &Parsed) -> Environment {
-        let mut snapshot = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        Environment {
-            source: parsed.unit.name().into(),
-            library: parsed.rewritten.ast.shared_lib().clone(),
-            imports: std::mem::take(&mut snapshot.imports),
-            constants: snapshot.constants.take(),
-        }
-    }
-}
-
 fn parse_conditions(
     engine: &Engine,
     limits: &Limits,
     conditions: Vec<Condition>,
+    fields: &BTreeSet<String>,
     previous: Option<&Linked>,
     problems: &mut Diagnostics,
 ) -> BTreeMap<String, Arc<Parsed>> {
@@ -457,7 +183,7 @@ fn parse_conditions(
             parsed.insert(key, before.clone());
             continue;
         }
-        match condition::parse(engine, &loose, &condition) {
+        match condition::parse(engine, &loose, &condition, fields) {
             Ok(unit) => {
                 let source = condition.text.file().clone();
                 let finished = Parsed { mapped: Some(condition.text), ..finish(unit, source, Vec::new()) };
@@ -467,4 +193,148 @@ fn parse_conditions(
         }
     }
     parsed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::script::Library;
+    use crate::script::fault;
+    use crate::script::testing::{condition, find, line, link, problem, try_link};
+    use serde_json::json;
+
+    #[test]
+    fn scripts_import_one_another() {
+        let library = link(&[
+            (
+                "lib/base.rhai",
+                "export const K = 5; const LIMIT = 2;\nfn over(x, t) { [x].filter(|y| y >= t).len() > 0 }\nfn lim() { global::LIMIT }",
+            ),
+            ("lib/mid.rhai", "import \"lib/base\" as b;\nfn both(x, t) { b::over(x, t) && b::lim() == 2 }"),
+            (
+                "r.rhai",
+                "import \"lib/mid\" as m;\nimport \"lib/base.rhai\" as b;\nconst MINE = 3;\nfn f(a) { m::both(a.c, 0.5) && global::MINE == 3 && b::K == 5 && local() }\nfn local() { b::lim() == 2 }",
+            ),
+        ]);
+        assert_eq!(find(&library, "r.rhai#f", 1).call_json(&[json!({"c": 0.9})]).expect("fine"), json!(true));
+        assert_eq!(library.file("r.rhai").expect("there").imports().collect::<Vec<_>>(), ["lib/mid.rhai", "lib/base.rhai"]);
+    }
+
+    #[test]
+    fn imports_stay_below_the_script_root() {
+        for path in ["../x", "/etc/passwd", "a/../../x", "..", "C:/x", "a\\\\b", "a//b", "./a", ""] {
+            let said = line(&problem(&[("a.rhai", &format!("import \"{path}\" as x;"))]));
+            assert!(said.starts_with(&format!("script/import @ a.rhai:\"{path}\": `")), "{said}");
+        }
+    }
+
+    #[test]
+    fn imports_stand_at_the_head_and_are_written_out() {
+        let said = |text: &str| line(&problem(&[("a.rhai", text), ("b.rhai", "fn g() { 1 }")]));
+        let place =
+            "script/import @ a.rhai:import: an import must stand at the head of the file | move it out of the function or block";
+        assert_eq!(said("fn f() { import \"b\" as b; b::g() }"), place);
+        assert_eq!(said("fn f() { [1].map(|x| { import \"b\" as b; b::g() }) }"), place);
+        assert_eq!(said("if true { import \"b\" as b; }"), place);
+        let written = "the path of an import must be written out | write it as a string: `import \"lib/base\" as base;`";
+        assert_eq!(said("import \"b\" + \"\" as b;"), format!("script/import @ a.rhai:\"b\" + \"\": {written}"));
+        assert_eq!(said("import `${1}b` as b;"), format!("script/import @ a.rhai:`${{1}}b`: {written}"));
+        let twice = said("import \"b\" as b; import \"b\" as b;");
+        assert_eq!(
+            twice,
+            "script/duplicate-import @ a.rhai:b: two imports are called `b` (the other is in line 1) | give one of them another name"
+        );
+    }
+
+    #[test]
+    fn scripts_that_import_one_another_in_a_circle_are_refused_with_the_chain() {
+        let said = line(&problem(&[
+            ("a.rhai", "import \"b\" as b;"),
+            ("b.rhai", "import \"c\" as c;"),
+            ("c.rhai", "import \"a\" as a;"),
+            ("d.rhai", "import \"a\" as a;"),
+        ]));
+        assert_eq!(
+            said,
+            "script/import-cycle @ c.rhai:\"a\", b.rhai:\"c\", a.rhai:\"b\": scripts import one another: a.rhai -> b.rhai -> c.rhai -> a.rhai \
+             | move what they share into a script of its own"
+        );
+        assert!(line(&problem(&[("a.rhai", "import \"a\" as a;")])).contains("a.rhai -> a.rhai"));
+    }
+
+    #[test]
+    fn a_script_whose_constants_fail_is_refused_where_they_do() {
+        assert!(
+            line(&problem(&[("a.rhai", "const A = 1 / 0;\nfn f() { 1 }")])).starts_with("script/arithmetic @ a.rhai:1 / 0: ")
+        );
+        let said = line(&problem(&[("a.rhai", "fn g(x) { x.nope } const A = g(#{});"), ("b.rhai", "import \"a\" as a;")]));
+        assert!(said.starts_with("script/unknown-key @ a.rhai:nope, a.rhai:g: "), "{said}");
+        let limits = Limits { operations: 10_000, ..Limits::default() };
+        let problems = crate::script::testing::try_link_with(&[("a.rhai", "loop {}")], limits).expect_err("endless");
+        assert!(problems.iter().all(|problem| problem.code == fault::LIMIT), "{problems}");
+    }
+
+    #[test]
+    fn a_path_may_stand_for_one_script_only() {
+        assert!(
+            line(&problem(&[("a.rhai", "fn f() { 1 }"), ("a.rhai", "fn f() { 2 }")])).starts_with("script/duplicate-file @ ")
+        );
+        let conditions = vec![condition("true"), condition("false")];
+        let problems = Library::link(Inputs { conditions, ..Inputs::default() }, None).expect_err("two");
+        assert_eq!(problems.iter().next().map(|problem| &*problem.code), Some("script/duplicate-condition"));
+    }
+
+    #[test]
+    fn duplicate_functions_are_labelled_twice() {
+        let said = line(&problem(&[("a.rhai", "fn f(x) { 1 }\nfn g() { 1 }\nfn f(y) { 2 }")]));
+        assert!(
+            said.starts_with("script/duplicate-function @ a.rhai:") && said.contains("`f` with 1 parameter is defined twice"),
+            "{said}"
+        );
+    }
+
+    #[test]
+    fn what_did_not_change_is_reused() {
+        let base = ("lib/base.rhai", "fn one() { 1 }");
+        let user = ("user.rhai", "import \"lib/base\" as b;\nfn f() { b::one() }");
+        let other = ("other.rhai", "fn g() { 7 }");
+        let first = link(&[base, user, other]);
+        let again = |scripts: &[(&str, &str)]| {
+            let scripts = scripts.iter().map(|(path, text)| Source::new(*path, *text)).collect();
+            Library::link(Inputs { scripts, ..Inputs::default() }, Some(&first)).expect("links")
+        };
+        let same_module = |a: &Library, b: &Library, path: &str| {
+            Shared::ptr_eq(&a.file(path).expect("there").module, &b.file(path).expect("there").module)
+        };
+        let same = again(&[base, user, other]);
+        for path in ["lib/base.rhai", "user.rhai", "other.rhai"] {
+            assert!(same_module(&first, &same, path), "{path}");
+            assert_eq!(first.file(path).expect("there").deep_hash(), same.file(path).expect("there").deep_hash());
+        }
+        let edited = again(&[("lib/base.rhai", "fn one() { 2 }"), user, other]);
+        assert!(!same_module(&first, &edited, "lib/base.rhai") && !same_module(&first, &edited, "user.rhai"));
+        assert!(same_module(&first, &edited, "other.rhai"));
+        let (before, after) = (first.file("user.rhai").expect("there"), edited.file("user.rhai").expect("there"));
+        assert!(Arc::ptr_eq(&before.parsed, &after.parsed), "parsed once");
+        assert_eq!(before.hash(), after.hash());
+        assert_ne!(before.deep_hash(), after.deep_hash());
+        assert_eq!(find(&edited, "user.rhai#f", 0).call_json(&[]).expect("fine"), json!(2));
+        assert_eq!(find(&first, "user.rhai#f", 0).call_json(&[]).expect("fine"), json!(1), "the old one still answers");
+    }
+
+    #[test]
+    fn a_field_named_like_a_reserved_word_can_be_read_after_a_dot() {
+        let library = link(&[("a.rhai", "fn f(a) { a.match && a?.match && a[\"match\"] && #{match: true}.match }")]);
+        assert_eq!(find(&library, "a.rhai#f", 1).call_json(&[json!({"match": true})]).expect("fine"), json!(true));
+    }
+
+    #[test]
+    fn a_name_in_a_function_that_is_a_constant_of_the_file_says_how_to_read_it() {
+        let said = line(&problem(&[("a.rhai", "const LIMIT = 2;\nfn f() { LIMIT }")]));
+        assert_eq!(
+            said,
+            "script/unknown-variable @ a.rhai:LIMIT: `LIMIT` is not defined here | a function reads a constant of its file as `global::LIMIT`"
+        );
+        assert!(try_link(&[("a.rhai", "const LIMIT = 2;\nconst MORE = LIMIT + 1;\nfn f() { global::MORE }")]).is_ok());
+    }
 }

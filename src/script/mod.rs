@@ -7,17 +7,18 @@
 //! | file | what |
 //! |---|---|
 //! | `view` | the values scripts read |
-//! | `limits`, `guard`, `engine` | what a script may use, how that is enforced, and the one place where engines are made |
+//! | `limits`, `guard`, `quiet`, `engine` | what a script may use, how that is enforced, and the one place where engines are made |
 //! | `tokens`, `unit` | a parsed text: positions to spans, and spans to the file they came from |
-//! | `rewrite`, `strict`, `compare` | the nodes put in place of comparisons after parsing, and what comparing means |
-//! | `capture`, `sort` | where the stock behaviour of closures and of sorting would not do |
-//! | `fault`, `syntax`, `trace` | errors, from inside an evaluation, from the parser, and through call frames |
-//! | `condition`, `link`, `resolver`, `library` | texts to a linked library |
+//! | `rewrite`, `shell`, `strict`, `compare` | the nodes put in place of comparisons after parsing, and what comparing means |
+//! | `capture`, `sort`, `text` | where the stock behaviour of closures, of sorting and of making texts would not do |
+//! | `fault`, `syntax`, `trace`, `explain`, `words` | errors, from inside an evaluation, from the parser, and through call frames |
+//! | `condition`, `parse`, `imports`, `environment`, `link`, `resolver`, `library` | texts to a linked library |
 //! | `call`, `rule`, `responder`, `effects`, `json` | calling a function and reading what it returned |
 //! | `api`, `check` | the functions scripts may call; static checks |
 
 pub mod api;
 mod call;
+mod calls;
 mod capture;
 pub mod check;
 mod checked;
@@ -25,32 +26,42 @@ mod compare;
 mod condition;
 mod effects;
 mod engine;
+mod environment;
+mod explain;
 mod fault;
 mod guard;
+mod imports;
 mod json;
 mod library;
 mod limits;
 mod link;
+mod parse;
+mod quiet;
 mod reference;
 mod resolver;
 mod responder;
 pub mod rewrite;
 mod rule;
+mod self_test;
+mod shell;
 mod sort;
+mod stock;
 mod strict;
 mod syntax;
+mod text;
 pub mod tokens;
 mod trace;
 mod unit;
 mod view;
 mod warm;
+mod words;
 
 #[cfg(test)]
 mod attacks;
 #[cfg(test)]
 mod equivalence;
 #[cfg(test)]
-mod measure;
+mod escapes;
 #[cfg(test)]
 mod testing;
 
@@ -62,5 +73,6 @@ pub use library::{File, Inputs, Library, Public};
 pub use limits::Limits;
 pub use reference::Reference;
 pub use rule::Verdict;
+pub use self_test::self_test;
 pub use unit::Unit;
 pub use view::View;

@@ -25,7 +25,7 @@ impl Reference {
                 "write the path of a script below the script root, such as `rules/rca.rhai`",
             );
         }
-        if !file.ends_with(".rhai") {
+        if file.strip_suffix(".rhai").is_none_or(str::is_empty) {
             return error(format!("`{file}` is not a script"), "a script's name ends in `.rhai`");
         }
         if !is_name(function) {

@@ -1,6 +1,6 @@
 //! Resolves imports among the scripts that are already linked, and nothing else.
 
-use super::fault::{self, Fault};
+use super::fault::Fault;
 use super::reference::check_path;
 use rhai::{Engine, EvalAltResult, Module, ModuleResolver, Position, Shared};
 use std::collections::HashMap;
@@ -23,7 +23,7 @@ impl Modules {
 /// The script an import names: `lib/base` and `lib/base.rhai` are the same.
 pub(crate) fn script_of(import: &str) -> Result<String, &'static str> {
     check_path(import)?;
-    Ok(if import.ends_with(".rhai") { import.to_owned() } else { format!("{import}.rhai") })
+    Ok(format!("{}.rhai", import.strip_suffix(".rhai").unwrap_or(import)))
 }
 
 impl ModuleResolver for Modules {
@@ -34,8 +34,6 @@ impl ModuleResolver for Modules {
             Ok(None) => format!("there is no script `{path}`"),
             Err(why) => format!("`{path}` {why}"),
         };
-        let mut error = fault::raise(Fault::new("script/import", message));
-        error.set_position(position);
-        Err(error)
+        Fault::new("script/import", message).fail_at(position)
     }
 }

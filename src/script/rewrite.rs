@@ -5,12 +5,13 @@
 //! What is put in the place of a value is up to a [`Nodes`]: comparisons only in production, more for explanations.
 
 use super::capture;
-use super::compare::Op;
+pub use super::compare::Op;
+use super::shell::shell;
+pub use super::shell::statements_of;
 use rhai::{
-    AST, ASTFlags, CustomExpr, Dynamic, Engine, Expr, FnCallExpr, ImmutableString, Module, Position, ScriptFuncDef, Shared, Stmt,
+    AST, ASTFlags, CustomExpr, Dynamic, Expr, FnCallExpr, ImmutableString, Module, Position, ScriptFuncDef, Shared, Stmt,
     StmtBlock,
 };
-use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -53,6 +54,9 @@ pub trait Nodes {
 
     /// The node for a closure that captures variables.
     fn closure(&mut self, made: Expr, position: Position) -> Expr;
+
+    /// The node for a value that may be a list or a map, and is put into a variable or into another list or map.
+    fn shallow(&mut self, value: Expr, position: Position) -> Expr;
 }
 
 /// A node of ours: `key` names its handler, `state` is handed to it.
@@ -109,68 +113,6 @@ pub(crate) fn rewrite(ast: &AST, nodes: &mut impl Nodes) -> Rewritten {
     Rewritten { ast: rewritten, bodies }
 }
 
-/// The statements of a function. (The payload's type is not exported, but walking an AST of that one function shows them.)
-pub fn statements_of(definition: &Shared<ScriptFuncDef>) -> Vec<Stmt> {
-    let mut module = Module::new();
-    module.set_script_fn(definition.clone());
-    let mut statements = Vec::new();
-    AST::new([], module).walk(&mut |path| {
-        if let [rhai::ASTNode::Stmt(statement)] = path {
-            statements.push((*statement).clone());
-        }
-        true
-    });
-    statements
-}
-
-/// The keyword of a rewritten function's only statement. It has to be a word, because the parser has to read it; the engine for
-/// scripts refuses the word.
-pub(crate) const BODY: &str = "rewritten_body__";
-
-/// What that statement holds.
-#[derive(Clone)]
-pub(crate) struct Block(pub(crate) Arc<Expr>);
-
-thread_local! {
-    static SHELL: (Engine, RefCell<Option<Block>>) = (shell_engine(), RefCell::new(None));
-}
-
-/// A function with another body. A body can only be made by the parser, so it parses one that consists of a single node of
-/// ours, which holds the block.
-fn shell(definition: &ScriptFuncDef, block: Arc<Expr>) -> ScriptFuncDef {
-    let parsed = SHELL.with(|(engine, next)| {
-        *next.borrow_mut() = Some(Block(block));
-        engine.compile(format!("fn shell() {{ {BODY} }}"))
-    });
-    let Some(mut made) = parsed.ok().and_then(|ast| ast.iter_fn_def().next().map(|shell| ScriptFuncDef::clone(shell))) else {
-        return definition.clone();
-    };
-    made.name = definition.name.clone();
-    made.access = definition.access;
-    made.this_type.clone_from(&definition.this_type);
-    made.params.clone_from(&definition.params);
-    made.comments.clone_from(&definition.comments);
-    made
-}
-
-fn shell_engine() -> Engine {
-    let mut engine = Engine::new_raw();
-    engine.register_custom_syntax_with_state_raw(
-        BODY,
-        |_, _, state| {
-            SHELL.with(|(_, next)| {
-                if let Some(block) = next.borrow_mut().take() {
-                    *state = Dynamic::from(block);
-                }
-            });
-            Ok(None)
-        },
-        false,
-        |_, _, _| Ok(Dynamic::UNIT),
-    );
-    engine
-}
-
 struct Walk<'n, N: Nodes> {
     nodes: &'n mut N,
     /// The variables that something in the file may change.
@@ -211,10 +153,9 @@ impl<N: Nodes> Walk<'_, N> {
     /// What is inside an expression that is not replaced itself.
     fn inside(&mut self, expr: &mut Expr) {
         match expr {
-            Expr::InterpolatedString(parts, _) | Expr::Array(parts, _) => {
-                parts.iter_mut().for_each(|part| self.value(part, Role::Value));
-            }
-            Expr::Map(parts, _) => parts.0.iter_mut().for_each(|(_, part)| self.value(part, Role::Value)),
+            Expr::InterpolatedString(parts, _) => parts.iter_mut().for_each(|part| self.value(part, Role::Value)),
+            Expr::Array(parts, _) => parts.iter_mut().for_each(|part| self.stored(part)),
+            Expr::Map(parts, _) => parts.0.iter_mut().for_each(|(_, part)| self.stored(part)),
             Expr::And(parts, _) | Expr::Or(parts, _) | Expr::Coalesce(parts, _) => {
                 parts.iter_mut().for_each(|part| self.value(part, Role::Value));
             }
@@ -239,6 +180,21 @@ impl<N: Nodes> Walk<'_, N> {
         }
     }
 
+    /// A value that is put into a variable, a list or a map.
+    fn stored(&mut self, expr: &mut Expr) {
+        let scalar = is_literal(expr)
+            || match expr {
+                Expr::FnCall(call, _) => call.op_token.is_some() || is_capture(call),
+                Expr::InterpolatedString(..) | Expr::And(..) | Expr::Or(..) => true,
+                _ => false,
+            };
+        self.value(expr, Role::Value);
+        if !scalar {
+            let position = expr.start_position();
+            *expr = self.nodes.shallow(std::mem::take(expr), position);
+        }
+    }
+
     /// `global::NAME`.
     fn constant(&mut self, expr: &mut Expr) {
         if let Expr::Variable(variable, _, position) = expr
@@ -260,9 +216,12 @@ impl<N: Nodes> Walk<'_, N> {
 
     fn call(&mut self, call: &mut FnCallExpr) {
         let special = matches!(call.name.as_str(), "Fn" | "call" | "is_shared" | "is_def_var" | "is_def_fn");
+        let stores = stores(call);
         for (at, arg) in call.args.iter_mut().enumerate() {
             if call.op_token.is_none() && (at == 0 || special) {
                 self.root(arg);
+            } else if stores {
+                self.stored(arg);
             } else {
                 self.value(arg, Role::Value);
             }
@@ -291,6 +250,7 @@ impl<N: Nodes> Walk<'_, N> {
     fn link(&mut self, index: bool, link: &mut Expr) {
         match link {
             link if index => self.value(link, Role::Value),
+            Expr::MethodCall(call, _) if stores(call) => call.args.iter_mut().for_each(|arg| self.stored(arg)),
             Expr::MethodCall(call, _) => call.args.iter_mut().for_each(|arg| self.value(arg, Role::Value)),
             _ => {}
         }
@@ -332,7 +292,7 @@ impl<N: Nodes> Walk<'_, N> {
             }
             Stmt::Var(parts, ..) => self.value(&mut parts.1, Role::Value),
             Stmt::Assignment(parts) => {
-                self.value(&mut parts.1.rhs, Role::Value);
+                self.stored(&mut parts.1.rhs);
                 match &mut parts.1.lhs {
                     Expr::Dot(target, flags, _) => self.chain(false, *flags, &mut target.rhs),
                     Expr::Index(target, flags, _) => self.chain(true, *flags, &mut target.rhs),
@@ -375,6 +335,11 @@ fn comparison(expr: &Expr) -> Option<Op> {
         Expr::FnCall(call, _) if call.op_token.is_some() && call.args.len() == 2 => Op::of(&call.name),
         _ => None,
     }
+}
+
+/// True if a function puts an argument into its first one.
+fn stores(call: &FnCallExpr) -> bool {
+    matches!(call.name.as_str(), "push" | "insert" | "set" | "pad" | "append" | "splice" | "mixin" | "fill_with")
 }
 
 fn is_literal(expr: &Expr) -> bool {

@@ -1,6 +1,6 @@
 //! Rules: functions of artifact, state and vars that say whether an edge is taken.
 
-use super::call::{Function, Inputs};
+use super::call::{Function, Parameters};
 use super::compare::{kind_of, show};
 use super::view::View;
 use crate::diag::{Diagnostic, nearest};
@@ -29,13 +29,17 @@ impl Verdict {
     }
 }
 
-const CODE: &str = "rule/return";
+/// What is returned is no verdict.
+pub(crate) const CODE: &str = "rule/return";
+/// What a rule returns.
+pub(crate) const HELP: &str = "a rule returns `()` or `false` for no, `true` for yes, or `#{ to: \"node\", because: \"why\", context: #{} }` for yes \
+                    with more (each key may be left out)";
 const KEYS: [&str; 3] = ["to", "because", "context"];
 
 impl Function {
     /// Asks a rule.
     pub fn decide(&self, artifact: &View, state: &View, vars: &View) -> Result<Verdict, Box<Diagnostic>> {
-        let value = self.evaluate(&[artifact, state, vars], Inputs::ReadOnly)?;
+        let value = self.evaluate(&[artifact, state, vars], Parameters::ReadOnly)?;
         if value.is_unit() {
             return Ok(Verdict::No);
         }
@@ -48,22 +52,20 @@ impl Function {
         }
         match value.as_map_ref() {
             Ok(map) => self.read(&map),
-            Err(_) => Err(self.refuse(format!("`{}` returned {}", self.name(), described(&value)))),
+            Err(_) => self.refuse(format!("`{}` returned {}", self.name(), described(&value))),
         }
     }
 
     fn read(&self, map: &Map) -> Result<Verdict, Box<Diagnostic>> {
         if let Some(key) = map.keys().find(|key| !KEYS.contains(&key.as_str())) {
             let hint = nearest(key, KEYS).map_or(String::new(), |known| format!("; did you mean `{known}`?"));
-            return Err(self.refuse(format!("`{}` returned a map with the key `{key}`{hint}", self.name())));
+            return self.refuse(format!("`{}` returned a map with the key `{key}`{hint}", self.name()));
         }
         let text = |key: &str| match map.get(key) {
             None => Ok(None),
             Some(value) if value.is_unit() => Ok(None),
             Some(value) if value.is_string() => Ok(Some(value.to_string())),
-            Some(value) => {
-                Err(self.refuse(format!("`{}` returned {} as `{key}`, which is a string", self.name(), described(value))))
-            }
+            Some(value) => self.refuse(format!("`{}` returned {} as `{key}`, which is a string", self.name(), described(value))),
         };
         let (to, because) = (text("to")?, text("because")?);
         let context = match map.get("context") {
@@ -72,11 +74,7 @@ impl Function {
             Some(value) => match self.data(value, CODE)? {
                 serde_json::Value::Object(context) => context,
                 _ => {
-                    return Err(self.refuse(format!(
-                        "`{}` returned {} as `context`, which is a map",
-                        self.name(),
-                        described(value)
-                    )));
+                    return self.refuse(format!("`{}` returned {} as `context`, which is a map", self.name(), described(value)));
                 }
             },
         };
@@ -84,10 +82,8 @@ impl Function {
     }
 
     #[cold]
-    fn refuse(&self, message: String) -> Box<Diagnostic> {
-        let help = "a rule returns `()` or `false` for no, `true` for yes, or `#{ to: \"node\", because: \"why\", context: #{} }` for yes \
-                    with more (each key may be left out)";
-        Box::new(self.blame(Diagnostic::error(CODE, message).help(help)))
+    fn refuse<T>(&self, message: String) -> Result<T, Box<Diagnostic>> {
+        Err(Box::new(self.blame(Diagnostic::error(CODE, message).help(HELP))))
     }
 }
 
@@ -99,5 +95,90 @@ pub(crate) fn described(value: &Dynamic) -> String {
             let shown = show(value);
             if shown == kind { kind.to_owned() } else { format!("{kind} (`{shown}`)") }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Kind;
+    use crate::script::testing::{artifact, function, line};
+    use serde_json::json;
+
+    fn decide(body: &str) -> Result<Verdict, String> {
+        let rule = function(&format!("fn f(artifact, state, vars) {{ {body} }}"), 3);
+        let artifact = View::of(&artifact(), &Kind::Any, "artifact");
+        let loops = View::map("state.loops", [("H9", View::from(2))], View::from(0));
+        let state = View::object("state", [("loops", loops), ("node", View::from("recall"))]);
+        let vars = View::object("vars", [("t", View::from(0.8))]);
+        rule.decide(&artifact, &state, &vars).map_err(|problem| line(&problem))
+    }
+
+    #[test]
+    fn a_rule_says_no_or_yes() {
+        for no in ["()", "false", "", "if artifact.confidence > 1 { true }", "return false;", "let x = 1;"] {
+            assert_eq!(decide(no), Ok(Verdict::No), "{no}");
+        }
+        for yes in [
+            "true",
+            "artifact.match && artifact.confidence >= vars.t",
+            "state.loops.H9 == 2 && state.loops.H10 == 0",
+            "return true; false",
+            "#{}",
+            "#{ to: (), because: () }",
+        ] {
+            assert_eq!(decide(yes), Ok(Verdict::yes()), "{yes}");
+        }
+    }
+
+    #[test]
+    fn a_rule_may_say_more() {
+        let verdict = decide(
+            "#{ to: \"review\", because: `score ${artifact.confidence}`, context: #{ depth: \"deep\", n: artifact.n, repos: artifact.list } }",
+        );
+        let context = json!({"depth": "deep", "n": 3, "repos": ["x", "y"]});
+        let Ok(Verdict::Yes { to, because, context: got }) = verdict else { panic!("{verdict:?}") };
+        assert_eq!((to.as_deref(), because.as_deref()), (Some("review"), Some("score 0.85")));
+        assert_eq!(serde_json::Value::Object(got), context);
+    }
+
+    #[test]
+    fn everything_else_is_refused() {
+        for (body, said) in [
+            ("1", "`f` returned a number (`1`)"),
+            ("\"yes\"", "`f` returned a string (`\"yes\"`)"),
+            ("[true]", "`f` returned a list (`[true]`)"),
+            ("artifact", "`f` returned an object (`{"),
+            ("|x| x", "`f` returned a function"),
+            ("#{ too: \"x\" }", "`f` returned a map with the key `too`; did you mean `to`?"),
+            ("#{ to: 3 }", "`f` returned a number (`3`) as `to`, which is a string"),
+            ("#{ because: true }", "`f` returned a bool (`true`) as `because`, which is a string"),
+            ("#{ context: [1] }", "`f` returned a list (`[1]`) as `context`, which is a map"),
+            ("#{ context: #{ a: |x| x } }", "`f` cannot return this: what stands at `$.a` is a function"),
+            ("#{ context: #{ a: 0.0 / 0.0 } }", "`f` cannot return this: what stands at `$.a` is `NaN`"),
+        ] {
+            let got = decide(body).expect_err(body);
+            assert!(got.starts_with(&format!("rule/return @ t.rhai:f: {said}")), "{body}: {got}");
+        }
+    }
+
+    #[test]
+    fn a_rule_that_fails_is_no_no() {
+        assert!(decide("artifact.zebra").expect_err("fails").starts_with("rule/unknown-field @ t.rhai:zebra: "));
+        assert!(decide("throw \"x\"").expect_err("fails").starts_with("script/throw @ "));
+        assert!(decide("artifact = 3").expect_err("fails").starts_with("rule/read-only @ t.rhai:artifact: "));
+        assert!(
+            decide("state.loops.H9 += 1")
+                .expect_err("fails")
+                .starts_with("rule/read-only @ t.rhai:H9: `state.loops` is read-only")
+        );
+        assert!(decide("vars.u").expect_err("fails").contains("`vars` has no field `u`"));
+    }
+
+    #[test]
+    fn a_rule_takes_three_arguments() {
+        let rule = function("fn f(artifact) { true }", 1);
+        let view = View::null();
+        assert!(rule.decide(&view, &view, &view).expect_err("arity").message.contains("takes 1 parameter, but is called with 3"));
     }
 }

@@ -2,7 +2,7 @@
 //! list as it was, without a word) and rely on an order that a script need not keep to.
 
 use super::compare::{kind_of, show};
-use super::fault::{self, Fault};
+use super::fault::Fault;
 use rhai::{Array, Dynamic, Engine, EvalAltResult, FnPtr, NativeCallContext};
 use std::any::TypeId;
 
@@ -44,16 +44,16 @@ fn after(answer: &Dynamic) -> Outcome<bool> {
     if let Ok(before) = answer.as_bool() {
         return Ok(!before);
     }
-    Err(refuse(answer, "a negative number, 0 or a positive number, or whether the first comes before the second"))
+    refuse(answer, "a negative number, 0 or a positive number, or whether the first comes before the second")
 }
 
 fn truth(answer: &Dynamic) -> Outcome<bool> {
-    answer.as_bool().map_err(|_| refuse(answer, "`true` or `false`"))
+    answer.as_bool().or_else(|_| refuse(answer, "`true` or `false`"))
 }
 
-fn refuse(answer: &Dynamic, wanted: &str) -> Box<EvalAltResult> {
+fn refuse(answer: &Dynamic, wanted: &str) -> Outcome<bool> {
     let message = format!("this comparison answered {} (`{}`)", kind_of(answer), show(answer));
-    fault::raise(Fault::new("script/type", message).help(format!("it answers {wanted}")))
+    Fault::new("script/type", message).help(format!("it answers {wanted}")).fail()
 }
 
 /// A stable sort that ends whatever the comparison answers.

@@ -3,13 +3,18 @@
 use super::compare::{self, Op};
 use super::fault::{self, Fault};
 use super::guard;
-use super::rewrite::{BODY, Block, Nodes, node};
+use super::rewrite::{Nodes, node};
+use super::shell::{BODY, Block};
 use rhai::{Dynamic, Engine, EvalAltResult, EvalContext, Expr, Expression, ImmutableString, Position};
 
 // Keys that no script can type.
 const COMPARE: &str = "\u{2039}compare\u{203a}";
 const CONSTANT: &str = "\u{2039}constant\u{203a}";
 const CLOSURE: &str = "\u{2039}closure\u{203a}";
+const SHALLOW: &str = "\u{2039}shallow\u{203a}";
+
+/// How deep lists and maps may be nested. Rhai walks them recursively to clone, print and drop them, with no limit of its own.
+const DEEPEST: usize = 64;
 
 /// Strict comparisons, and what keeps a call within its limits and off shared locks.
 pub(crate) struct Strict;
@@ -25,6 +30,10 @@ impl Nodes for Strict {
 
     fn closure(&mut self, made: Expr, position: Position) -> Expr {
         closure(made, position)
+    }
+
+    fn shallow(&mut self, value: Expr, position: Position) -> Expr {
+        shallow(value, position)
     }
 }
 
@@ -58,11 +67,16 @@ pub(crate) fn closure(made: Expr, position: Position) -> Expr {
     node(CLOSURE, [made], Dynamic::UNIT, position)
 }
 
+/// Refuses a value that is nested too deep, where it would be put into another.
+pub(crate) fn shallow(value: Expr, position: Position) -> Expr {
+    node(SHALLOW, [value], Dynamic::UNIT, position)
+}
+
 /// Registers what evaluates the nodes.
 pub(crate) fn register(engine: &mut Engine) {
     type Handler = fn(&mut EvalContext, &[Expression], &Dynamic) -> Result<Dynamic, Box<EvalAltResult>>;
-    let handlers: [(&str, Handler); 4] =
-        [(COMPARE, eval_compare), (CONSTANT, eval_constant), (CLOSURE, eval_closure), (BODY, eval_body)];
+    let handlers: [(&str, Handler); 5] =
+        [(COMPARE, eval_compare), (CONSTANT, eval_constant), (CLOSURE, eval_closure), (SHALLOW, eval_shallow), (BODY, eval_body)];
     for (key, handler) in handlers {
         // It fails only in builds of rhai without a parser.
         let registered = engine.register_custom_syntax_handler(key, false, handler);
@@ -71,7 +85,7 @@ pub(crate) fn register(engine: &mut Engine) {
 }
 
 fn eval_compare(context: &mut EvalContext, inputs: &[Expression], state: &Dynamic) -> Result<Dynamic, Box<EvalAltResult>> {
-    let [left, right] = inputs else { return Err(misplaced()) };
+    let [left, right] = inputs else { return misplaced().fail() };
     let state = state.as_int().map_err(|_| misplaced())?;
     let op = Op::from_code(state & 0xff).ok_or_else(misplaced)?;
     let left = context.eval_expression_tree(left)?.flatten();
@@ -92,17 +106,16 @@ fn eval_constant(context: &mut EvalContext, _: &[Expression], state: &Dynamic) -
         let constants = constants.read().ok()?;
         constants.get(name.as_str()).cloned()
     });
-    found.map(Dynamic::into_read_only).ok_or_else(|| {
-        let message = format!("there is no constant `{name}` in this file");
-        let fault = Fault::new("script/unknown-constant", message).help("constants are defined by `const` outside of functions");
-        let mut error = fault::raise(fault);
-        error.set_position(*position);
-        error
-    })
+    match found {
+        Some(value) => Ok(value.into_read_only()),
+        None => Fault::new("script/unknown-constant", format!("there is no constant `{name}` in this file"))
+            .help("constants are defined by `const` outside of functions")
+            .fail_at(*position),
+    }
 }
 
 fn eval_closure(context: &mut EvalContext, inputs: &[Expression], _: &Dynamic) -> Result<Dynamic, Box<EvalAltResult>> {
-    let [made] = inputs else { return Err(misplaced()) };
+    let [made] = inputs else { return misplaced().fail() };
     let closure = context.eval_expression_tree(made)?;
     guard::captured(&closure);
     Ok(closure)
@@ -110,10 +123,38 @@ fn eval_closure(context: &mut EvalContext, inputs: &[Expression], _: &Dynamic) -
 
 fn eval_body(context: &mut EvalContext, _: &[Expression], state: &Dynamic) -> Result<Dynamic, Box<EvalAltResult>> {
     let block = state.read_lock::<Block>().ok_or_else(misplaced)?;
-    context.eval_expression_tree(&Expression::from(&*block.0))
+    let value = context.eval_expression_tree(&Expression::from(&*block.0))?;
+    check_depth(&value, Position::NONE)?;
+    Ok(value)
+}
+
+fn eval_shallow(context: &mut EvalContext, inputs: &[Expression], _: &Dynamic) -> Result<Dynamic, Box<EvalAltResult>> {
+    let [value] = inputs else { return misplaced().fail() };
+    let position = value.position();
+    let value = context.eval_expression_tree(value)?;
+    check_depth(&value, position)?;
+    Ok(value)
+}
+
+fn check_depth(value: &Dynamic, position: Position) -> Result<(), Box<EvalAltResult>> {
+    if (value.is_array() || value.is_map() || value.is_shared()) && is_deeper(value, DEEPEST) {
+        let fault = Fault::new(fault::LIMIT, format!("lists and maps are nested more than {DEEPEST} deep"));
+        return fault.help("does something wrap itself in a loop?").fail_at(position);
+    }
+    Ok(())
+}
+
+fn is_deeper(value: &Dynamic, levels: usize) -> bool {
+    if let Ok(array) = value.as_array_ref() {
+        return levels == 0 || array.iter().any(|item| is_deeper(item, levels - 1));
+    }
+    if let Ok(map) = value.as_map_ref() {
+        return levels == 0 || map.values().any(|item| is_deeper(item, levels - 1));
+    }
+    false
 }
 
 #[cold]
-fn misplaced() -> Box<EvalAltResult> {
-    fault::raise(Fault::new("script/internal", "a node of the host is out of place"))
+pub(crate) fn misplaced() -> Fault {
+    Fault::new("script/internal", "a node of the host is out of place")
 }

@@ -3,14 +3,20 @@
 use super::engine::FORBIDDEN;
 use super::fault;
 use super::unit::Text;
-use crate::diag::{Diagnostic, did_you_mean};
+use super::words::is_word;
+use crate::diag::{Diagnostic, Span, did_you_mean, nearest};
 use rhai::{LexError, ParseError, ParseErrorType as Kind};
+use std::collections::BTreeSet;
 
 /// An example for people who wrote prose.
 pub(crate) const CONDITION_HELP: &str = "a condition is a Rhai expression over the artifact's fields, `artifact`, `state` and `vars`, such as `confidence >= vars.enough`";
 
+/// The field of `state` that counts loops. Its singular is a keyword.
+const COUNTERS: &str = "loops";
+
 /// The diagnostic for a text that does not parse.
-pub(crate) fn explain(text: &Text, error: &ParseError) -> Diagnostic {
+/// `fields` are the names of fields that schemas declare.
+pub(crate) fn explain(text: &Text, error: &ParseError, fields: &BTreeSet<String>) -> Diagnostic {
     let span = text.token(error.1).or_else(|| text.tokens().last()).unwrap_or_default();
     let (code, message, help) =
         if is_end(text, span.start) && !matches!(error.err_type(), Kind::BadInput(LexError::UnterminatedString)) {
@@ -19,11 +25,21 @@ pub(crate) fn explain(text: &Text, error: &ParseError) -> Diagnostic {
             describe(text, error.err_type(), span.start)
         };
     let (source, place) = text.locate(span);
+    let meant = if code == "script/reserved" { field_near(text, span, fields) } else { None };
     let help = match help {
+        Some(_) if meant.is_some() => meant,
         None if text.is_condition() => Some(CONDITION_HELP.to_owned()),
         help => help,
     };
-    let mut diagnostic = Diagnostic::error(code, message).label(&source, place, "").maybe_help(help);
+    let open = open_brace(text, error.err_type(), span).map(|open| text.locate(open));
+    let missing = open.as_ref().map(|(source, open)| {
+        let (line, _) = source.line_column(open.start);
+        format!("a `}}` is missing somewhere: the brace of line {line} is still open here")
+    });
+    let mut diagnostic = Diagnostic::error(code, message).label(&source, place, "").maybe_help(help).maybe_help(missing);
+    if let Some((source, open)) = open {
+        diagnostic = diagnostic.label(&source, open, "still open");
+    }
     if let Kind::FnDuplicatedDefinition(name, _) = error.err_type()
         && let Some(first) = definition_of(text, name)
     {
@@ -31,6 +47,43 @@ pub(crate) fn explain(text: &Text, error: &ParseError) -> Diagnostic {
         diagnostic = diagnostic.label(&source, place, "first defined here");
     }
     diagnostic
+}
+
+/// The field that a reserved word after a dot may be a slip for: one that schemas declare, or that the text reads elsewhere.
+fn field_near(text: &Text, fault: Span, fields: &BTreeSet<String>) -> Option<String> {
+    let words: Vec<(&str, Span)> = text.words().collect();
+    let at = words.iter().position(|(_, span)| *span == fault)?;
+    let after_dot = |at: usize| at > 0 && matches!(words[at - 1].0, "." | "?.");
+    if !after_dot(at) {
+        return None;
+    }
+    let written =
+        (0..words.len()).filter(|other| after_dot(*other) && words[*other].0 != words[at].0).map(|other| words[other].0);
+    let known = fields.iter().map(String::as_str).chain([COUNTERS]).chain(written);
+    nearest(words[at].0, known.filter(|name| is_word(name))).map(|name| format!("did you mean `{name}`?"))
+}
+
+/// Where a file has more `{` than `}`: the innermost one that is open at a fault.
+fn open_brace(text: &Text, kind: &Kind, fault: Span) -> Option<Span> {
+    // What the lexer refuses hides what follows.
+    if text.is_condition() || matches!(kind, Kind::BadInput(_)) {
+        return None;
+    }
+    let mut open = Vec::new();
+    let mut at_fault = None;
+    for (word, span) in text.words() {
+        if span.start >= fault.start && at_fault.is_none() {
+            at_fault = Some(open.last().copied());
+        }
+        match word {
+            "{" | "#{" => open.push(span),
+            "}" => drop(open.pop()),
+            _ => {}
+        }
+    }
+    let last = *open.last()?;
+    let shown = if matches!(kind, Kind::UnexpectedEOF) { last } else { at_fault.flatten().unwrap_or(last) };
+    (shown != fault).then_some(shown)
 }
 
 fn describe(text: &Text, kind: &Kind, at: usize) -> (&'static str, String, Option<String>) {
@@ -45,6 +98,10 @@ fn describe(text: &Text, kind: &Kind, at: usize) -> (&'static str, String, Optio
         Kind::BadInput(LexError::ImproperSymbol(word, _)) if FORBIDDEN.iter().any(|(name, _)| name == word) => reserved(word),
         Kind::BadInput(LexError::UnterminatedString) => (SYNTAX, "this string does not end".into(), None),
         Kind::BadInput(error) => (SYNTAX, lowercased(&error.to_string()), None),
+        Kind::PropertyExpected => match text.words().find(|(_, span)| span.start == at) {
+            Some((word, _)) if word.starts_with(|ch: char| ch.is_ascii_alphabetic()) => reserved(word),
+            _ => (SYNTAX, "expected the name of a field".into(), None),
+        },
         Kind::ExprTooDeep => {
             let help = "give parts of it names with `let`, or make functions of them";
             (fault::LIMIT, "this is nested too deep".into(), Some(help.into()))
@@ -112,7 +169,7 @@ fn declared<'a>(words: &[&'a str]) -> Vec<&'a str> {
     names
 }
 
-fn definition_of(text: &Text, name: &str) -> Option<crate::diag::Span> {
+fn definition_of(text: &Text, name: &str) -> Option<Span> {
     let words: Vec<_> = text.words().collect();
     words.windows(2).find(|pair| pair[0].0 == "fn" && pair[1].0 == name).map(|pair| pair[1].1)
 }
@@ -132,4 +189,53 @@ pub(crate) fn parameters(count: usize) -> String {
 pub(crate) fn lowercased(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map_or(String::new(), |first| first.to_lowercase().chain(chars).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::script::testing::{decide, failure, line, problem, try_link};
+
+    #[test]
+    fn a_brace_that_is_missing_is_looked_for_at_the_innermost_open_one() {
+        for (text, want) in [
+            (
+                "fn f(x) {\n  if x > 1 {\n    5\n  6\n}\nfn g() { 1 }",
+                "script/syntax @ t.rhai:6, t.rhai:{: expected `;` to terminate this statement, not `6` | a `}` is missing somewhere: the brace of \
+                 line 2 is still open here",
+            ),
+            (
+                "fn f(x) {\n  let a = #{ b: `${x}{`\n  a\n}",
+                "script/syntax @ t.rhai:a, t.rhai:#{: expected `,` to separate the items of this object map literal, not `a` | a `}` is missing \
+                 somewhere: the brace of line 2 is still open here",
+            ),
+        ] {
+            assert_eq!(line(&problem(&[("t.rhai", text)])), want, "{text}");
+        }
+        let balanced = line(&problem(&[("t.rhai", "fn f() { let a = 1 2 }")]));
+        assert!(!balanced.contains("is missing somewhere"), "{balanced}");
+        for text in ["fn f() {", "fn f() { if x {", "fn f() { \"{", "fn f() { `${", "}", "fn f() { 1 ", "fn f() {\nfn g() { 1 }"]
+        {
+            drop(try_link(&[("t.rhai", text)]).expect_err(text));
+        }
+    }
+
+    #[test]
+    fn a_reserved_word_near_a_field_may_be_a_slip() {
+        assert_eq!(
+            failure("artifact.loop.H9 > 1"),
+            "script/reserved @ t.rhai:loop: `loop` is reserved in Rhai | did you mean `loops`?"
+        );
+        assert_eq!(
+            decide("state.loop.H9 > 1").expect_err("a slip"),
+            "script/reserved @ p.yaml:loop: `loop` is reserved in Rhai | did you mean `loops`?"
+        );
+        assert_eq!(
+            failure("artifact.statics + artifact.static"),
+            "script/reserved @ t.rhai:static: `static` is reserved in Rhai | did you mean `statics`?"
+        );
+        assert!(
+            failure("artifact.spawn").ends_with("a field of that name is read as `x[\"spawn\"]`; a variable needs another name")
+        );
+        assert!(failure("let static = artifact.statics;").ends_with("a variable needs another name"));
+    }
 }

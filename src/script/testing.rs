@@ -47,7 +47,7 @@ pub(crate) fn eval(body: &str) -> Result<Value, Box<Diagnostic>> {
     let library = try_link(&[("t.rhai", &text)]).map_err(|problems| Box::new(problems.into_iter().next().expect("one")))?;
     let function = find(&library, "t.rhai#f", 1);
     function
-        .evaluate(&[View::plain(&artifact(), "artifact")], super::call::Inputs::ReadOnly)
+        .evaluate(&[View::plain(&artifact(), "artifact")], super::call::Parameters::ReadOnly)
         .and_then(|value| function.data(&value, "t"))
 }
 

@@ -39,14 +39,6 @@ impl Text {
         Self { origin: Origin::Condition { mapped, compiled, before: before.len() }, tokens: OnceLock::new() }
     }
 
-    /// The file that people see.
-    pub(crate) fn home(&self) -> &Source {
-        match &self.origin {
-            Origin::File(source) => source,
-            Origin::Condition { mapped, .. } => mapped.file(),
-        }
-    }
-
     /// What the parser gets.
     pub(crate) fn script(&self) -> &str {
         match &self.origin {
@@ -78,7 +70,7 @@ impl Text {
     }
 
     fn last_before(&self, end: usize) -> Option<Span> {
-        self.tokens().iter().map(|lexeme| lexeme.span).rfind(|span| span.end <= end && !span.is_empty())
+        self.tokens().lexemes().iter().map(|lexeme| lexeme.span).rfind(|span| span.end <= end && !span.is_empty())
     }
 
     /// The token at a position; without a position, nothing.
@@ -89,14 +81,14 @@ impl Text {
     /// The whole text, for what has no better place.
     pub(crate) fn whole(&self) -> Span {
         self.last_before(self.script().len()).map_or(Span::new(0, 0), |last| {
-            let first = self.tokens().iter().next().map_or(0, |lexeme| lexeme.span.start);
+            let first = self.tokens().lexemes().iter().next().map_or(0, |lexeme| lexeme.span.start);
             Span::new(first, last.end)
         })
     }
 
     /// The words of the text with their places.
     pub(crate) fn words(&self) -> impl DoubleEndedIterator<Item = (&str, Span)> {
-        self.tokens().iter().map(|lexeme| (&self.script()[lexeme.span.start..lexeme.span.end], lexeme.span))
+        self.tokens().lexemes().iter().map(|lexeme| (&self.script()[lexeme.span.start..lexeme.span.end], lexeme.span))
     }
 }
 

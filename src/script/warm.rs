@@ -5,7 +5,8 @@
 //! those of all threads, which then wait for one another's caches. So a thread keeps the states of the files whose functions
 //! it called last. What a call may change of a state is put back; after an error the state is thrown away.
 
-use super::call::{Environment, Inputs};
+use super::call::Parameters;
+use super::environment::Environment;
 use super::library::Linked;
 use super::view::View;
 use rhai::{Caches, GlobalRuntimeState, ImmutableString, Scope};
@@ -17,6 +18,7 @@ use std::sync::{Arc, Weak};
 const KEPT: usize = 32;
 
 thread_local! {
+    #[expect(clippy::vec_box, reason = "a state is large, and moves in and out with every call")]
     static STATES: RefCell<Vec<Box<Warm>>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -75,9 +77,9 @@ impl Warm {
     }
 
     /// Puts the arguments in scope.
-    pub(super) fn bind(&mut self, names: &[ImmutableString], args: &[impl Borrow<View>], inputs: Inputs) {
+    pub(super) fn bind(&mut self, names: &[ImmutableString], args: &[impl Borrow<View>], parameters: Parameters) {
         let given = || args.iter().map(|arg| arg.borrow().address());
-        let same = inputs == Inputs::ReadOnly
+        let same = parameters == Parameters::ReadOnly
             && self.bound.len() == args.len()
             && self.bound.iter().zip(given()).all(|(bound, given)| given == Some(*bound))
             // The innermost comes first.
@@ -88,12 +90,12 @@ impl Warm {
         self.unbind();
         for (name, arg) in names.iter().zip(args) {
             let (name, value) = (self.name(name), arg.borrow().dynamic());
-            match inputs {
-                Inputs::ReadOnly => self.scope.push_constant_dynamic(name, value),
-                Inputs::Variables => self.scope.push_dynamic(name, value),
+            match parameters {
+                Parameters::ReadOnly => self.scope.push_constant_dynamic(name, value),
+                Parameters::Variables => self.scope.push_dynamic(name, value),
             };
         }
-        if inputs == Inputs::ReadOnly && given().all(|address| address.is_some()) {
+        if parameters == Parameters::ReadOnly && given().all(|address| address.is_some()) {
             self.bound.extend(given().flatten());
         }
     }

@@ -75,7 +75,17 @@ impl Crew<'_> {
             let hands: Vec<_> = (0..parallel.clamp(1, work.len().max(1)))
                 .filter_map(|_| thread::Builder::new().stack_size(STACK).spawn_scoped(scope, hand).ok())
                 .collect();
-            hands.into_iter().filter_map(|hand| hand.join().ok()).flatten().collect()
+            let mut results = Vec::with_capacity(work.len());
+            for hand in hands {
+                match hand.join() {
+                    Ok(mine) => results.extend(mine),
+                    Err(_) => {
+                        let lost = JournalError::Failed("a walk ended in a panic, which is a bug; the run can be resumed".into());
+                        broken.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(lost);
+                    }
+                }
+            }
+            results
         });
         if let Some(error) = broken.into_inner().unwrap_or_else(PoisonError::into_inner) {
             return Err(error.into());

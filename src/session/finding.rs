@@ -22,7 +22,7 @@ pub(super) fn of(
     let view = state.view(name, None, now, 0.0, &plan.walker);
     let place = StepPlace { run, case: &case.id, path: "", now };
     let params = CaseParams::new(launch, case).for_step(plan, last, state, &view, &place, &[]);
-    match summary.respond(&params, plan.vars()) {
+    match summary.respond(&params.view, plan.vars()) {
         Ok(value) => (Some(value), None),
         Err(diagnostic) => (None, Some(diagnostic)),
     }

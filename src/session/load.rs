@@ -5,6 +5,7 @@ use crate::diag::Source;
 use crate::files::{Area, Found, Listed, Overlay, find_pipeline, list_pipelines};
 use crate::pipeline::yaml;
 use crate::project::{Answers, Project, Settings, Sources};
+use crate::script::Limits;
 use serde_json::{Map, Value};
 
 /// The pipeline that is walked when none is named: the one whose file has this stem.
@@ -47,7 +48,15 @@ impl Session {
     }
 
     pub(super) fn settings(&self, answers: Answers) -> Settings {
-        Settings { vars: self.setup.vars.clone(), answers, workspace: self.setup.workspace.clone(), ..Settings::default() }
+        let default = Limits::default();
+        let limits = Limits { wall: self.setup.script_time.unwrap_or(default.wall), ..default };
+        Settings {
+            vars: self.setup.vars.clone(),
+            project_vars: self.setup.project_vars.clone(),
+            answers,
+            workspace: self.setup.workspace.clone(),
+            limits,
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use super::{Session, SessionError};
 use crate::clock::Timestamp;
 use crate::files::OutDir;
 use crate::store::Store;
-use crate::walk::{Event, What};
+use crate::walk::{Event, What, assemble};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -30,6 +30,12 @@ impl Session {
         OutDir::create(&path).map_err(|source| SessionError::Write { path: path.display().to_string(), source })
     }
 
+    /// Makes sure, before anything is walked, that files can be written.
+    pub(super) fn check_out(&self) -> Result<(), SessionError> {
+        let failed = |source| SessionError::Write { path: self.setup.out.display().to_string(), source };
+        OutDir::create(&self.setup.out).and_then(|dir| dir.probe()).map_err(failed)
+    }
+
     /// Writes a case directory for every case, and the event log of the run, from the journal.
     pub(super) fn project_files(&self, store: &Store, result: &RunResult, files: Files) -> Result<(), SessionError> {
         if !files.writes(result.cases.len()) {
@@ -46,43 +52,50 @@ impl Session {
         write(&dir, "events.jsonl", &log)?;
         for case in &result.cases {
             let events = by_case.get(&case.case.id).map_or(&[][..], Vec::as_slice);
-            self.project_case(store, &dir, result, case, events)?;
+            project_case(store, &dir, result, case, events)?;
         }
         Ok(())
     }
+}
 
-    fn project_case(
-        &self,
-        store: &Store,
-        dir: &OutDir,
-        result: &RunResult,
-        case: &CaseResult,
-        events: &[Event],
-    ) -> Result<(), SessionError> {
-        let below = OutDir::safe_name(&case.case.id);
-        let pipeline = result.pipeline();
-        let mut visits: BTreeMap<&str, usize> = BTreeMap::new();
-        for event in events {
-            let What::NodeExit { node, artifact, params, template, .. } = &event.what else { continue };
-            let visit = visits.entry(node).or_default();
-            *visit += 1;
-            let Some(ix) = pipeline.node(node) else { continue };
-            let spec = pipeline.at(ix);
-            if let Some(text) = store.blob(&artifact.hash())? {
-                let name = spec.artifact.as_ref().map_or_else(|| format!("{node}.json"), |name| name.value.clone());
-                write(dir, &format!("{below}/{}", OutDir::safe_name(&name)), &pretty(&text))?;
-            }
-            let (Some(params), Some(_), Some(template)) = (params, template, &result.plan.node(ix).template) else { continue };
-            let Some(params) = store.blob(&params.hash())? else { continue };
-            let params: Value = serde_json::from_str(&params).unwrap_or_default();
-            let text = template.render(&params).map_err(|error| SessionError::Texts((*error).into()))?;
-            let family = OutDir::safe_name(&spec.family);
-            let name =
-                if *visit == 1 { format!("prompt-{family}.md") } else { format!("prompt-{family}-loop-{}.md", *visit - 1) };
-            write(dir, &format!("{below}/{name}"), &text)?;
+fn project_case(
+    store: &Store,
+    dir: &OutDir,
+    result: &RunResult,
+    case: &CaseResult,
+    events: &[Event],
+) -> Result<(), SessionError> {
+    let below = case_dir(&case.case.id);
+    let pipeline = result.pipeline();
+    let mut visits: BTreeMap<&str, usize> = BTreeMap::new();
+    for event in events {
+        let What::NodeExit { node, artifact, params, template, .. } = &event.what else { continue };
+        let visit = visits.entry(node).or_default();
+        *visit += 1;
+        let Some(ix) = pipeline.node(node) else { continue };
+        let spec = pipeline.at(ix);
+        if let Some(text) = store.blob(&artifact.hash())? {
+            let name = spec.artifact.as_ref().map_or_else(|| format!("{node}.json"), |name| name.value.clone());
+            write(dir, &format!("{below}/{}", OutDir::safe_name(&name)), &pretty(&text))?;
         }
-        write(dir, &format!("{below}/state.json"), &pretty(&json!(CaseFile::of(result, case)).to_string()))
+        let (Some(params), Some(_), Some(template)) = (params, template, &result.plan.node(ix).template) else { continue };
+        let Some(params) = store.blob(&params.hash())? else { continue };
+        let params = assemble(&params, &mut |hash| super::resume::text(store, hash))?;
+        let text = template.render(&params).map_err(|error| SessionError::Texts((*error).into()))?;
+        let family = OutDir::safe_name(&spec.family);
+        let name = if *visit == 1 { format!("prompt-{family}.md") } else { format!("prompt-{family}-loop-{}.md", *visit - 1) };
+        write(dir, &format!("{below}/{name}"), &text)?;
     }
+    write(dir, &format!("{below}/state.json"), &pretty(&json!(CaseFile::of(result, case)).to_string()))
+}
+
+/// The files of a run that stand beside its case directories.
+const RUN_FILES: &[&str] = &["events.jsonl", "rca.json", "report.md"];
+
+/// The name of a case's directory: never that of one of the run's own files.
+fn case_dir(id: &str) -> String {
+    let name = OutDir::safe_name(id);
+    if RUN_FILES.iter().any(|file| file.eq_ignore_ascii_case(&name)) { OutDir::safe_name(&format!("{id}/")) } else { name }
 }
 
 /// `state.json` of a case (`decisions.md` 52).

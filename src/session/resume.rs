@@ -26,7 +26,11 @@ impl Session {
         let stored = Stored::read(self, &store, run)?;
         let over = |status| matches!(status, Status::Done | Status::Error);
         if stored.work.iter().all(|(_, state)| over(state.status)) && stored.finished {
-            return stored.result(self, &store);
+            // The process that ended the run may have been killed before it wrote the files.
+            let files = stored.args.files;
+            let result = stored.result(self, &store)?;
+            self.project_files(&store, &result, files)?;
+            return Ok(result);
         }
         let journal = store.journal(run)?;
         watch.began(run, stored.work.len());
@@ -67,16 +71,28 @@ impl Stored {
         let manifest: Manifest = parse(&text(store, &record.manifest)?)?;
         let sources = manifest.sources(|hash| text(store, hash))?;
         let answers = if args.via == Via::Script { Answers::Scripts } else { Answers::Others };
-        let settings = Settings { vars: manifest.vars, workspace: manifest.workspace, ..session.settings(answers) };
+        let settings = Settings {
+            vars: manifest.vars,
+            project_vars: serde_json::Map::new(),
+            workspace: manifest.workspace,
+            ..session.settings(answers)
+        };
         let project = Project::link(sources, settings)?;
         let stub = args.stub.map(|hash| Ok::<_, SessionError>(Source::new("stub", text(store, &hash)?))).transpose()?;
         let launch = store.launch(run)?;
-        let mut work = Vec::new();
+        let mut work: Vec<(Case, WalkState)> = Vec::new();
         for case in store.cases(run)? {
             let events: Vec<Event> = store.events(run, &case.case.id)?.into_iter().map(|(_, event)| event).collect();
             let mut state = WalkState::fold(&events);
             load_artifacts(store, &project, &mut state)?;
             work.push((case.case, state));
+        }
+        if matches!(record.status, crate::store::Status::Paused) {
+            for (_, state) in &mut work {
+                if state.status == Status::Running {
+                    state.status = Status::Paused;
+                }
+            }
         }
         let finished = matches!(record.status, crate::store::Status::Done | crate::store::Status::Error);
         Ok(Self { run: run.to_owned(), args, project, launch, stub, seed: record.seed, finished, work })
@@ -109,7 +125,7 @@ fn load_artifacts(store: &Store, project: &Project, state: &mut WalkState) -> Re
     Ok(())
 }
 
-fn text(store: &Store, hash: &Hash) -> Result<String, SessionError> {
+pub(super) fn text(store: &Store, hash: &Hash) -> Result<String, SessionError> {
     let found = store.blob(hash)?;
     Ok(found.ok_or_else(|| StoreError::Damaged(format!("the content {hash} is missing")))?.to_string())
 }

@@ -150,9 +150,11 @@ impl Session {
 impl RouteState {
     fn into_walk(self, now: Timestamp) -> WalkState {
         let visit = |visit: RouteVisit| match visit {
-            RouteVisit::Node(node) => Visit { node: node.into(), edge: "".into(), because: "".into(), at: now },
+            RouteVisit::Node(node) => {
+                Visit { node: node.into(), edge: "".into(), because: "".into(), advisories: Vec::new(), at: now }
+            }
             RouteVisit::Record { node, edge, at } => {
-                Visit { node: node.into(), edge: edge.into(), because: "".into(), at: at.unwrap_or(now) }
+                Visit { node: node.into(), edge: edge.into(), because: "".into(), advisories: Vec::new(), at: at.unwrap_or(now) }
             }
         };
         let history: Vec<Visit> = self.history.into_iter().map(visit).collect();

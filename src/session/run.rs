@@ -12,7 +12,7 @@ use crate::ingest;
 use crate::model::{Case, Hash, Launch, canonical};
 use crate::project::{Answers, Project};
 use crate::store::{Durability, NewRun, Store, StoreError, StoreNeeds};
-use crate::walk::{Answer, Blob, Event, NoNeeds, Nowhere, Status, WalkState};
+use crate::walk::{Answer, Blob, Event, Nowhere, Status, WalkState};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -56,6 +56,8 @@ pub struct RunSpec {
 
 /// What a run tells its front end while it goes on. Called from many threads.
 pub trait Watch: Sync {
+    /// What does not keep the run from going on but should be known.
+    fn warnings(&self, _warnings: &Diagnostics) {}
     /// The run begins.
     fn began(&self, _run: &str, _cases: usize) {}
     /// Something was recorded.
@@ -81,6 +83,7 @@ impl Session {
         let launch = launch(&spec.inputs)?;
         let cases = select(&launch, &spec.cases)?;
         let answer = answerer(spec.via, spec.stub.as_ref())?;
+        watch.warnings(&project.warnings);
         let started = self.setup.clock.now();
         let fresh = |case: &&Case| (Case::clone(case), WalkState::default());
         let work: Vec<(Case, WalkState)> = cases.iter().map(fresh).collect();
@@ -88,11 +91,13 @@ impl Session {
             let run = run_id(started, &launch, 0);
             let crew = Crew { session: self, project: &project, launch: &launch, run: &run, seed: spec.seed };
             watch.began(&run, work.len());
+            let needs = StoreNeeds::without_store(self.setup.workspace["repositories"].clone());
             let cases =
-                crew.walk(&work, spec.parallel, &Ports { answer: &*answer, needs: &NoNeeds, journal: &Nowhere }, watch, stop)?;
+                crew.walk(&work, spec.parallel, &Ports { answer: &*answer, needs: &needs, journal: &Nowhere }, watch, stop)?;
             return Ok(result(run, &project, launch, cases, false));
         }
         let store = Store::open(&self.setup.store, spec.durability)?;
+        self.check_out()?;
         let args = RunArgs {
             via: spec.via,
             stub: spec.stub.as_ref().map(|stub| Hash::of(stub.text().as_bytes())),

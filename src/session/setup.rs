@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Where things are, and the settings that hold for everything a session does.
 #[derive(Clone)]
@@ -19,10 +20,14 @@ pub struct Setup {
     pub pipelines: Option<PathBuf>,
     /// A directory laid over the bundled templates.
     pub templates: Option<PathBuf>,
-    /// Vars set from outside the pipeline.
+    /// Vars set for this command; the pipeline must have them.
     pub vars: Map<String, Value>,
+    /// Vars of the project file, for the pipelines that have them.
+    pub project_vars: Map<String, Value>,
     /// The repositories of the project file: `{ "repositories": [{name, path, purpose, branch}] }`.
     pub workspace: Value,
+    /// The real time that one call of a script may take; the default if none.
+    pub script_time: Option<Duration>,
     /// The time.
     pub clock: Arc<dyn Clock>,
 }

@@ -29,7 +29,7 @@ impl Durability {
         }
     }
 
-    /// SQLite's word.
+    /// `SQLite`'s word.
     pub(super) fn synchronous(self) -> &'static str {
         match self {
             Self::Step => "FULL",

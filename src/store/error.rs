@@ -12,7 +12,11 @@ pub enum StoreError {
     #[error("{0} is in use by another process")]
     Busy(String),
     /// The file was written by a newer version of the program.
-    #[error("{path} was written by a newer version of this program: its format is {found}, the newest known here is {known}; update the program", path = path.display())]
+    #[error(
+        "{path} was written by a newer version of this program: its format is {found}, the newest known here is {known}; \
+         update the program",
+        path = path.display()
+    )]
     Newer {
         /// The file.
         path: PathBuf,
@@ -51,8 +55,11 @@ pub enum StoreError {
     /// The store was opened to be read only.
     #[error("the store was opened to be read only")]
     ReadOnly,
+    /// An effect names a symptom or root cause that is not there.
+    #[error("the store knows no {0}")]
+    UnknownId(String),
     /// No run has this id.
-    #[error("there is no run `{0}` in the store")]
+    #[error("there is no run `{0}` in the store; `asterisk runs` lists those that are")]
     UnknownRun(String),
     /// A run has this id already.
     #[error("there is a run `{0}` in the store already")]
@@ -60,7 +67,7 @@ pub enum StoreError {
     /// What was to be written makes no sense; nothing of it was stored.
     #[error("{0}")]
     Refused(String),
-    /// Whatever else SQLite says.
+    /// Whatever else `SQLite` says.
     #[error("SQLite: {0}")]
     Sqlite(rusqlite::Error),
 }
@@ -89,7 +96,11 @@ impl From<rusqlite::Error> for StoreError {
 
 impl From<StoreError> for JournalError {
     fn from(error: StoreError) -> Self {
-        if error.is_busy() { Self::Busy(error.to_string()) } else { Self::Failed(error.to_string()) }
+        match error {
+            StoreError::Refused(why) => Self::Refused(why),
+            error if error.is_busy() => Self::Busy(error.to_string()),
+            error => Self::Failed(error.to_string()),
+        }
     }
 }
 

@@ -1,5 +1,7 @@
 //! What tests of the store begin with.
 
+#![allow(clippy::unwrap_used)]
+
 use super::{Durability, NewRun, RunJournal, Store};
 use crate::clock::Timestamp;
 use crate::model::{Case, Effect, Hash, Launch};
@@ -149,4 +151,13 @@ pub(super) fn rca(id: i64, message: &str) -> Effect<i64> {
         component: "driver".into(),
         convergence: 0.75,
     }
+}
+
+/// An effect that no store takes.
+pub(super) fn without_id() -> Effect<i64> {
+    let mut effect = rca(1, "m");
+    if let Effect::CreateRca { id, .. } = &mut effect {
+        *id = None;
+    }
+    effect
 }

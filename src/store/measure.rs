@@ -1,5 +1,7 @@
 //! Measurements, to be run by hand: `cargo test --release --lib store::measure -- --ignored --nocapture`.
 
+#![allow(clippy::unwrap_used)]
+
 use super::connection::{open_writer, run};
 use super::fixture::{begin, launch, step};
 use super::{Durability, Store};
@@ -68,7 +70,7 @@ fn walks(walks: usize, round: usize) -> Vec<(String, Vec<Commit>)> {
 }
 
 fn micros_per_walk(elapsed: Duration, walks: usize) -> f64 {
-    elapsed.as_secs_f64() * 1e6 / walks as f64
+    elapsed.as_secs_f64() * 1e6 / f64::from(u32::try_from(walks).unwrap())
 }
 
 fn store_walks(durability: Durability, threads: usize, work: &[(String, Vec<Commit>)]) -> f64 {
@@ -121,7 +123,7 @@ fn thread_hop() -> f64 {
 /// The walk made durable costs less than 1.5 times the same rows written by hand.
 #[test]
 #[ignore = "a measurement"]
-#[allow(clippy::print_stdout, clippy::cast_precision_loss)]
+#[allow(clippy::print_stdout)]
 fn durable_walks_against_the_same_rows_by_hand() {
     println!("a message to another thread and back: {:.1} us", thread_hop());
     for (durability, count) in [(Durability::Batch, 2000), (Durability::Step, 400)] {

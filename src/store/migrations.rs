@@ -37,6 +37,8 @@ pub(super) fn migrate(conn: &Connection, path: &Path, steps: &[&str]) -> Result<
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
+
     use super::*;
 
     fn schema(conn: &Connection) -> Vec<String> {

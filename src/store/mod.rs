@@ -1,9 +1,9 @@
-//! The store: one SQLite file that holds the journal of all runs and what is known across them.
+//! The store: one `SQLite` file that holds the journal of all runs and what is known across them.
 //!
 //! ```text
 //! open, connection, migrations, private   the file: opening it, its format's versions, who may read it
 //! durability, writer, step, journal       writing: steps, group commit, one run's journal
-//! runs, lease                             runs: beginning, ending, going on; one process at a time
+//! begin, runs, lease                      runs: beginning, ending, going on; one process at a time
 //! effects                                 symptoms, root causes and cases: facts written by steps
 //! read, knowledge                         reading back: events, contents, what is known
 //! needs                                   the bounded queries that nodes declare
@@ -21,6 +21,7 @@
 //! resume (`decisions.md` 58), and order them by run, case and id, never by arrival; so they return the same at any
 //! parallelism.
 
+mod begin;
 mod connection;
 mod durability;
 mod effects;
@@ -46,10 +47,11 @@ mod measure;
 #[cfg(test)]
 mod processes;
 
+pub use begin::NewRun;
 pub use durability::Durability;
 pub use error::StoreError;
 pub use journal::RunJournal;
 pub use knowledge::{CaseFacts, Rca, Triage};
 pub use needs::StoreNeeds;
 pub use open::Store;
-pub use runs::{NewRun, RunCase, RunRecord, RunRow, Status};
+pub use runs::{RunCase, RunRecord, RunRow, Status};

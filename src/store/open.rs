@@ -37,6 +37,9 @@ impl Store {
     /// [`Store::open`] with another time to wait for other processes' transactions.
     pub fn open_patiently(path: &Path, durability: Durability, patience: Duration) -> Result<Self, StoreError> {
         make_parents(path)?;
+        if std::fs::metadata(path).is_ok_and(|there| !there.is_file()) {
+            return Err(StoreError::NotAStore(path.to_path_buf()));
+        }
         make_file(path)?;
         let conn = open_writer(path, durability.synchronous(), patience)?;
         let writer = Writer::new(conn, patience, Halt::from_env());
@@ -69,6 +72,8 @@ impl Store {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
+
     use super::*;
     use crate::store::migrations;
 
@@ -177,7 +182,7 @@ mod tests {
         drop(Store::open(&path, Durability::Batch).unwrap());
         let mut file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
         file.seek(SeekFrom::Start(100)).unwrap();
-        file.write_all(&[0xA5; 60_000]).unwrap();
+        file.write_all(&vec![0xA5; 60_000]).unwrap();
         drop(file);
         assert!(matches!(Store::open(&path, Durability::Batch), Err(StoreError::Damaged(_))));
         std::fs::write(&path, &std::fs::read(&path).unwrap()[..50]).unwrap();

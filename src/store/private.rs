@@ -16,7 +16,7 @@ pub(super) fn make_parents(path: &Path) -> Result<(), StoreError> {
 }
 
 /// Makes an empty file unless there is one. An existing file is not even opened: closing it again would drop the locks that
-/// SQLite holds on it in this process.
+/// `SQLite` holds on it in this process.
 pub(super) fn make_file(path: &Path) -> Result<(), StoreError> {
     match options().create_new(true).open(path) {
         Ok(_) => Ok(()),
@@ -40,6 +40,8 @@ fn options() -> OpenOptions {
 
 #[cfg(all(test, unix))]
 mod tests {
+    #![allow(clippy::unwrap_used)]
+
     use super::*;
     use std::os::unix::fs::PermissionsExt;
 

@@ -1,5 +1,7 @@
 //! Tests with several processes: this test program starts itself again to play the others.
 
+#![allow(clippy::unwrap_used)]
+
 use super::fixture::{begin, launch, step};
 use super::{Durability, Store, StoreError};
 use crate::walk::Event;

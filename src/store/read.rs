@@ -96,6 +96,8 @@ fn event(row: &Row<'_>) -> Result<(i64, Event), StoreError> {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
+
     use super::*;
     use crate::model::Effect;
     use crate::store::fixture::{Fixture, at, launch, step};

@@ -1,14 +1,12 @@
-//! Runs: beginning them, ending them, listing them, and all that is needed to go on with one.
+//! Runs: ending them, listing them, and all that is needed to go on with one.
 
+use super::begin::StoredLaunch;
 use super::error::StoreError;
-use super::journal::RunJournal;
 use super::lease::Lease;
 use super::open::Store;
-use super::step::{Cases, insert_blob, insert_blobs};
 use crate::clock::Timestamp;
-use crate::model::{Case, Hash, Launch, canonical};
-use crate::walk::Blob;
-use rusqlite::{Connection, ErrorCode, OptionalExtension, Row, params};
+use crate::model::{Case, Hash, Launch};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -53,29 +51,6 @@ impl fmt::Display for Status {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
-}
-
-/// A run to begin.
-#[derive(Clone, Debug)]
-pub struct NewRun<'a> {
-    /// Its id, unique in the store.
-    pub run: &'a str,
-    /// The pipeline's name.
-    pub pipeline: &'a str,
-    /// When it begins.
-    pub started_at: Timestamp,
-    /// The seed of its chance.
-    pub seed: u64,
-    /// What it was started with (options, vars), as JSON.
-    pub args: Blob,
-    /// What the project consists of: names and addresses of its sources, as JSON.
-    pub manifest: Blob,
-    /// The sources that the manifest names, and whatever else is to be stored with the run.
-    pub blobs: Vec<Blob>,
-    /// The launch it is about.
-    pub launch: &'a Launch,
-    /// The cases to walk, in order.
-    pub cases: Vec<&'a Case>,
 }
 
 /// A run in a list of runs.
@@ -127,32 +102,7 @@ pub struct RunCase {
     pub status: Status,
 }
 
-/// A launch as a blob: its cases are blobs of their own, shared with the run's cases.
-#[derive(Serialize, Deserialize)]
-struct StoredLaunch {
-    launch: Launch,
-    cases: Vec<Hash>,
-}
-
 impl Store {
-    /// Begins a run: all of [`NewRun`] in one transaction. The journal that is returned holds the right to execute it; to get
-    /// it later, see [`Store::journal`].
-    pub fn begin_run(&self, new: &NewRun<'_>) -> Result<RunJournal, StoreError> {
-        let writer = self.writer()?;
-        let contents: Vec<Blob> = new.cases.iter().map(|case| json_blob(case)).collect::<Result<_, _>>()?;
-        let lease = Lease::take(self.path(), new.run)?;
-        let (run, cases) = writer.exclusively(|conn| {
-            let launch = store_launch(conn, new.launch)?;
-            for blob in [&new.args, &new.manifest] {
-                insert_blob(conn, &blob.hash, &blob.text)?;
-            }
-            insert_blobs(conn, &new.blobs)?;
-            let run = insert_run(conn, new, launch)?;
-            Ok((run, insert_cases(conn, run, new, &contents)?))
-        })?;
-        Ok(RunJournal::new(self.clone(), new.run.to_owned(), run, cases, lease))
-    }
-
     /// Notes that a run is over: `done`, or `error` if it or some case failed.
     pub fn finish_run(&self, run: &str, status: Status, at: Timestamp) -> Result<(), StoreError> {
         self.writer()?.exclusively(|conn| {
@@ -264,89 +214,6 @@ pub(super) fn run_row(conn: &Connection, run: &str) -> Result<i64, StoreError> {
     row.ok_or_else(|| StoreError::UnknownRun(run.to_owned()))
 }
 
-fn insert_run(conn: &Connection, new: &NewRun<'_>, launch: Hash) -> Result<i64, StoreError> {
-    let mut insert = conn.prepare_cached(
-        "INSERT INTO runs (name, pipeline, status, started_at, seed, start_seq, args, manifest, launch) \
-         VALUES (?1, ?2, 'running', ?3, ?4, (SELECT ifnull(max(seq), 0) FROM events), ?5, ?6, ?7)",
-    )?;
-    let inserted = insert.execute(params![
-        new.run,
-        new.pipeline,
-        new.started_at.millis(),
-        new.seed.cast_signed(),
-        new.args.hash.bytes(),
-        new.manifest.hash.bytes(),
-        launch.bytes(),
-    ]);
-    match inserted {
-        Err(error) if is_constraint(&error) => Err(StoreError::RunExists(new.run.to_owned())),
-        other => Ok(other.map(|_| conn.last_insert_rowid())?),
-    }
-}
-
-fn insert_cases(conn: &Connection, run: i64, new: &NewRun<'_>, contents: &[Blob]) -> Result<Cases, StoreError> {
-    let launch = launch_row(conn, new.launch)?;
-    let mut find = conn.prepare_cached("SELECT id FROM cases WHERE launch = ?1 AND item = ?2")?;
-    let mut make = conn.prepare_cached("INSERT INTO cases (launch, item) VALUES (?1, ?2)")?;
-    let mut insert = conn.prepare_cached(
-        "INSERT INTO run_cases (run, item, known, recall_key, status, content) VALUES (?1, ?2, ?3, ?4, 'waiting', ?5)",
-    )?;
-    let mut cases = Cases::with_capacity(contents.len());
-    for (case, content) in new.cases.iter().zip(contents) {
-        if case.id.is_empty() || cases.contains_key(case.id.as_str()) {
-            return Err(StoreError::Refused(format!("the id `{}` does not tell a case from others", case.id)));
-        }
-        insert_blob(conn, &content.hash, &content.text)?;
-        let known = match find.query_row(params![launch, case.id], |row| row.get(0)).optional()? {
-            Some(known) => known,
-            None => make.insert(params![launch, case.id])?,
-        };
-        let row = insert.insert(params![run, case.id, known, case.recall_key, content.hash.bytes()])?;
-        cases.insert(case.id.as_str().into(), row);
-    }
-    Ok(cases)
-}
-
-fn launch_row(conn: &Connection, launch: &Launch) -> Result<i64, StoreError> {
-    let identity = params![launch.name, launch.run_id, launch.number];
-    let mut find =
-        conn.prepare_cached("SELECT id FROM launches WHERE name = ?1 AND external = ?2 AND ifnull(number, -1) = ifnull(?3, -1)")?;
-    if let Some(row) = find.query_row(identity, |row| row.get(0)).optional()? {
-        return Ok(row);
-    }
-    Ok(conn.prepare_cached("INSERT INTO launches (name, external, number) VALUES (?1, ?2, ?3)")?.insert(identity)?)
-}
-
-fn store_launch(conn: &Connection, launch: &Launch) -> Result<Hash, StoreError> {
-    let mut cases = Vec::with_capacity(launch.cases.len());
-    for case in &launch.cases {
-        let blob = json_blob(case)?;
-        insert_blob(conn, &blob.hash, &blob.text)?;
-        cases.push(blob.hash);
-    }
-    let header = Launch {
-        run_id: launch.run_id.clone(),
-        name: launch.name.clone(),
-        number: launch.number,
-        status: launch.status.clone(),
-        started_at: launch.started_at,
-        ended_at: launch.ended_at,
-        attributes: launch.attributes.clone(),
-        totals: launch.totals.clone(),
-        git: launch.git.clone(),
-        cases: Vec::new(),
-        notes: launch.notes.clone(),
-    };
-    let blob = json_blob(&StoredLaunch { launch: header, cases })?;
-    insert_blob(conn, &blob.hash, &blob.text)?;
-    Ok(blob.hash)
-}
-
-fn json_blob(value: &impl Serialize) -> Result<Blob, StoreError> {
-    let value = serde_json::to_value(value).map_err(|error| StoreError::Refused(error.to_string()))?;
-    Ok(Blob::new(canonical(&value)))
-}
-
 fn blob_text(conn: &Connection, hash: [u8; 32]) -> Result<String, StoreError> {
     let mut rows = conn.prepare_cached("SELECT text FROM blobs WHERE hash = ?1")?;
     let text = rows.query_row(params![hash], |row| row.get(0)).optional()?;
@@ -357,17 +224,15 @@ fn parse<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, StoreError> {
     serde_json::from_str(text).map_err(|error| StoreError::Damaged(error.to_string()))
 }
 
-fn is_constraint(error: &rusqlite::Error) -> bool {
-    error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation)
-}
-
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
+
     use super::*;
-    use crate::store::Durability;
     use crate::store::fixture::{Fixture, at, begin, enter, launch, step};
+    use crate::store::{Durability, NewRun};
     use crate::walk::What;
-    use crate::walk::{Commit, Journal};
+    use crate::walk::{Blob, Commit, Journal};
 
     #[test]
     fn everything_a_run_began_with_comes_back() {

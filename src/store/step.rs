@@ -130,6 +130,8 @@ fn check_numbers(effect: &Effect<i64>) -> Result<(), StoreError> {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
+
     use super::*;
     use crate::store::Status;
     use crate::store::fixture::{Fixture, effects, enter, event, launch, rca};
@@ -172,7 +174,7 @@ mod tests {
             (effects("c1", vec![nan]), "convergence of an effect is NaN"),
         ] {
             match journal.commit(commit) {
-                Err(JournalError::Failed(text)) => assert!(text.contains(why), "{text}"),
+                Err(JournalError::Refused(text)) => assert!(text.contains(why), "{text}"),
                 other => panic!("{why}: {other:?}"),
             }
         }

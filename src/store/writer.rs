@@ -4,7 +4,7 @@
 //! of the threads that want to commit, the first becomes the leader. It commits all that waits in one transaction while
 //! the next ones queue up behind it, then tells everyone how theirs went. Alone, a thread pays for two uncontended locks.
 
-use super::connection::{begin, roll_back, run};
+use super::connection::{run, transaction};
 use super::error::StoreError;
 use super::halt::Halt;
 use super::step::Step;
@@ -66,7 +66,7 @@ impl Writer {
         let group = std::mem::take(&mut queue.waiting);
         drop(queue);
         let mut lead = Lead { writer: self, replies: Vec::with_capacity(group.len()) };
-        lead.replies = lock(&self.desk).commit(group);
+        lead.replies = lock(&self.desk).commit(&group);
         let own = lead.replies.iter().position(|(other, _)| *other == ticket);
         // Without a reply, an earlier leader panicked with this step in its hands.
         own.map_or_else(|| Err(JournalError::Failed("the writer was lost".into())), |at| lead.replies.swap_remove(at).1)
@@ -95,11 +95,11 @@ impl Drop for Lead<'_> {
 }
 
 impl Desk {
-    fn commit(&mut self, group: Vec<(u64, Step)>) -> Vec<(u64, Reply)> {
+    fn commit(&mut self, group: &[(u64, Step)]) -> Vec<(u64, Reply)> {
         let alone = group.len() == 1;
         let mut replies = Vec::with_capacity(group.len());
         let whole = self.transaction(|conn| {
-            for (ticket, step) in &group {
+            for (ticket, step) in group {
                 let stored = if alone { step.store(conn) } else { isolated(conn, step) };
                 if alone || conn.is_autocommit() {
                     // The whole transaction is lost.
@@ -119,18 +119,8 @@ impl Desk {
     }
 
     fn transaction<T>(&mut self, body: impl FnOnce(&Connection) -> Result<T, StoreError>) -> Result<T, StoreError> {
-        self.halt.boundary();
-        begin(&self.conn, self.patience)?;
-        let result = body(&self.conn).and_then(|value| {
-            self.halt.boundary();
-            run(&self.conn, "COMMIT")?;
-            Ok(value)
-        });
-        match result {
-            Ok(_) => self.halt.boundary(),
-            Err(_) => roll_back(&self.conn)?,
-        }
-        result
+        let Self { conn, patience, halt } = self;
+        transaction(conn, *patience, || halt.boundary(), body)
     }
 }
 
@@ -154,10 +144,12 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
+
     use super::*;
     use crate::model::Effect;
     use crate::store::Durability;
-    use crate::store::fixture::{Fixture, effects, enter, launch, step};
+    use crate::store::fixture::{Fixture, effects, enter, launch, step, without_id};
     use crate::walk::{Commit, Journal};
 
     #[test]
@@ -191,11 +183,11 @@ mod tests {
         let fixture = Fixture::new();
         let _journal = fixture.begin("r", &launch(3));
         let cases = (1..=3).map(|n| (format!("c{n}").into(), n)).collect();
-        let bad = Commit { effects: vec![Effect::Note { text: "x".into() }, Effect::MarkSeen { id: 404 }], ..step("c2", 1) };
+        let bad = Commit { effects: vec![Effect::Note { text: "x".into() }, without_id()], ..step("c2", 1) };
         let commits = [step("c1", 1), bad, step("c3", 1)];
         let group = commits.into_iter().zip(0..).map(|(commit, ticket)| (ticket, Step::new(1, &cases, commit).unwrap()));
-        let replies = lock(&fixture.store.writer().unwrap().desk).commit(group.collect());
-        assert!(matches!(&replies[1].1, Err(JournalError::Failed(why)) if why.contains("no symptom 404")), "{replies:?}");
+        let replies = lock(&fixture.store.writer().unwrap().desk).commit(&group.collect::<Vec<_>>());
+        assert!(matches!(&replies[1].1, Err(JournalError::Refused(why)) if why.contains("without an id")), "{replies:?}");
         assert!(replies[0].1.is_ok() && replies[2].1.is_ok());
         let counts = ["c1", "c2", "c3"].map(|case| fixture.store.events("r", case).unwrap().len());
         assert_eq!(counts, [4, 0, 4]);
@@ -207,7 +199,7 @@ mod tests {
     fn a_failing_commit_alone_leaves_no_trace() {
         let fixture = Fixture::new();
         let journal = fixture.begin("r", &launch(1));
-        assert!(journal.commit(effects("c1", vec![Effect::LinkRca { id: 5, name: None }])).is_err());
+        assert!(journal.commit(effects("c1", vec![without_id()])).is_err());
         assert!(fixture.store.all_events("r").unwrap().is_empty());
         journal.commit(step("c1", 1)).unwrap();
         assert_eq!(fixture.store.all_events("r").unwrap().len(), 4);

@@ -4,11 +4,33 @@ use crate::diag::{Diagnostic, Label, Severity};
 use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource, ReportHandler as _};
 use std::fmt;
 
+/// A label further right than this would be drawn off any screen (and past what the formatter can count).
+const COLUMN: usize = 2_000;
+
 /// The diagnostic with its source lines. Labels in other texts than the primary one's follow as remarks of their own.
 pub(super) fn render(diagnostic: &Diagnostic, coloured: bool) -> String {
     let theme = if coloured { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
     let handler = GraphicalReportHandler::new_themed(theme).with_width(120).with_links(false);
-    Rendered(&handler, &Shown::new(diagnostic)).to_string()
+    if diagnostic.labels.iter().all(drawable) {
+        return Rendered(&handler, &Shown::new(diagnostic)).to_string();
+    }
+    // The lines are too long to be drawn: their places are told instead.
+    let mut bare = Diagnostic { labels: Vec::new(), ..diagnostic.clone() };
+    let places = diagnostic.labels.iter().map(|label| {
+        let (line, column) = label.source.line_column(label.span.start);
+        format!("at {}:{line}:{column} {}", label.source.name(), label.text)
+    });
+    bare.message = std::iter::once(bare.message.clone()).chain(places).collect::<Vec<_>>().join("\n");
+    Rendered(&handler, &Shown::new(&bare)).to_string()
+}
+
+/// Whether the lines that a label is on, and those beside them, are short enough to be drawn.
+fn drawable(label: &Label) -> bool {
+    let text = label.source.text().as_bytes();
+    let (start, end) = (label.span.start.min(text.len()), label.span.end.min(text.len()));
+    let from = start.saturating_sub(2 * COLUMN);
+    let upto = (end + 2 * COLUMN).min(text.len());
+    end - start <= 4 * COLUMN && text[from..upto].split(|byte| *byte == b'\n').all(|line| line.len() <= COLUMN)
 }
 
 struct Rendered<'a>(&'a GraphicalReportHandler, &'a Shown);
@@ -113,5 +135,45 @@ impl miette::Diagnostic for Shown {
             return None;
         }
         Some(Box::new(self.elsewhere.iter().map(|remark| remark as &dyn miette::Diagnostic)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diag::{Source, Span};
+
+    #[test]
+    fn labels_in_other_texts_follow_as_remarks() {
+        let (rule, pipeline) = (Source::new("r.rhai", "fn f() {\n  artifact.x\n}"), Source::new("p.yaml", "rule: r.rhai#f\n"));
+        let diagnostic = Diagnostic::error("rule/unknown-field", "`artifact` has no field `x`")
+            .label(&rule, Span::new(20, 21), "here")
+            .label(&pipeline, Span::new(6, 14), "called from here")
+            .help("did you mean `y`?");
+        let text = render(&diagnostic, false);
+        for part in ["rule/unknown-field", "[r.rhai:2:12]", "here", "did you mean `y`?", "[p.yaml:1:7]", "called from here"] {
+            assert!(text.contains(part), "{part} in\n{text}");
+        }
+        assert!(!text.contains('\u{1b}'));
+    }
+
+    #[test]
+    fn a_label_far_out_on_a_line_is_told_not_drawn() {
+        let text = format!("{{\"a\": [{}]}}", "1, ".repeat(40_000));
+        let source = Source::new("mini.json", text);
+        let at = source.text().len() - 2;
+        let far = Diagnostic::error("x/y", "it is wrong").label(&source, Span::new(at, at + 1), "here");
+        let text = render(&far, false);
+        assert!(text.contains("it is wrong") && text.contains("mini.json:1:120"), "{text}");
+        assert!(text.len() < 500);
+    }
+
+    #[test]
+    fn a_label_behind_the_end_of_a_text_is_drawn_on_its_last_character() {
+        let source = Source::new("x", "ab(");
+        let diagnostic = Diagnostic::error("x/y", "m").label(&source, Span::new(3, 3), "unclosed");
+        assert!(render(&diagnostic, false).contains("unclosed"));
+        let empty = Source::new("x", "");
+        assert!(render(&Diagnostic::error("x/y", "m").label(&empty, Span::new(0, 0), ""), false).contains('m'));
     }
 }

@@ -24,6 +24,11 @@ pub enum Format {
     Json,
 }
 
+/// A text from outside without what a terminal would obey: no control characters but the end of a line.
+pub fn plain(text: &str) -> String {
+    text.chars().filter(|c| *c == '\n' || !c.is_control()).collect()
+}
+
 /// The terminal, or what stands in for it.
 #[derive(Clone, Copy, Debug)]
 pub struct Ui {
@@ -82,6 +87,11 @@ impl Ui {
     /// A progress bar on stderr; silent off a terminal and for programs.
     pub fn progress(self, total: usize) -> Progress {
         Progress::new(total, self.format == Format::Pretty)
+    }
+
+    /// How wide a table may be, in characters.
+    pub fn width(self) -> usize {
+        table::width()
     }
 
     /// A table in the colours of this printer.

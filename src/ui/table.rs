@@ -1,7 +1,12 @@
 //! Tables for people.
 
-use comfy_table::presets::{UTF8_FULL_CONDENSED, UTF8_HORIZONTAL_ONLY};
-use comfy_table::{Attribute, Cell, ContentArrangement};
+use comfy_table::{Attribute, Cell, ContentArrangement, LineStyle, TableStyle};
+use std::io::IsTerminal as _;
+
+/// How wide a table is off a terminal, in characters, unless `COLUMNS` says otherwise.
+const WIDTH: u16 = 160;
+/// A line under the head, and nothing else.
+const STYLE: TableStyle = TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
 
 /// A table being filled.
 #[derive(Debug)]
@@ -10,14 +15,26 @@ pub struct Table {
     coloured: bool,
 }
 
+/// An empty table as wide as what it will be shown on.
+fn fresh() -> comfy_table::Table {
+    let mut table = comfy_table::Table::new();
+    table.load_style(STYLE);
+    table.set_content_arrangement(ContentArrangement::Dynamic);
+    if !std::io::stdout().is_terminal() {
+        let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+        table.set_width(columns.unwrap_or(WIDTH).max(20));
+    }
+    table
+}
+
+/// How wide a table may be, in characters.
+pub(super) fn width() -> usize {
+    fresh().width().map_or(usize::from(WIDTH), usize::from)
+}
+
 impl Table {
     pub(super) fn new(columns: &[&str], coloured: bool) -> Self {
-        let mut table = comfy_table::Table::new();
-        table.load_style(if coloured { UTF8_FULL_CONDENSED } else { UTF8_HORIZONTAL_ONLY });
-        table.set_content_arrangement(ContentArrangement::Dynamic);
-        if table.width().is_none() {
-            table.set_width(160);
-        }
+        let mut table = fresh();
         let head = |text: &&str| if coloured { Cell::new(text).add_attribute(Attribute::Bold) } else { Cell::new(text) };
         table.set_header(columns.iter().map(head));
         Self { table, coloured }
@@ -25,7 +42,7 @@ impl Table {
 
     /// Adds a row.
     pub fn row<S: AsRef<str>>(&mut self, cells: impl IntoIterator<Item = S>) {
-        self.table.add_row(cells.into_iter().map(|cell| Cell::new(cell.as_ref())));
+        self.table.add_row(cells.into_iter().map(|cell| Cell::new(super::plain(cell.as_ref()))));
     }
 
     /// The table as text.

@@ -1,5 +1,6 @@
 //! The edges driver: from node to node by the first edge that fires, one commit a step.
 
+use super::content::Content;
 use super::error::{Failure, Kind};
 use super::event::{Event, Name, What};
 use super::lasso;
@@ -73,8 +74,15 @@ impl Walker<'_> {
                     Stepper { walker: self, case, case_name: &case_name, case_params, state, node }.take()
                 }
             };
-            self.commit(state, taken.events, taken.effects)?;
-            if let Some(failure) = taken.failure {
+            let failure = match self.commit(state, taken.events, taken.effects) {
+                Err(JournalError::Refused(why)) => {
+                    let lost = self.refused(&case_name, state, &why);
+                    self.commit(state, lost.events, lost.effects)?;
+                    lost.failure
+                }
+                done => done.map(|()| taken.failure)?,
+            };
+            if let Some(failure) = failure {
                 return Ok(End::Failed(failure));
             }
         }
@@ -102,6 +110,14 @@ impl Walker<'_> {
         }
     }
 
+    /// A step whose effects the journal does not take fails its case, and no other.
+    fn refused(&self, case: &Name, state: &WalkState, why: &str) -> Taken {
+        let message = format!("the store refused what the step's effects ask for: {why}");
+        let help = "the effect script of this node says what to write; mend it, or what it goes by";
+        let failure = Failure::new(Kind::RuleError, Diagnostic::error("rule/effect", message).help(help));
+        self.stopped(case, state, failure)
+    }
+
     fn stopped(&self, case: &Name, state: &WalkState, failure: Failure) -> Taken {
         let node = state.node.clone().unwrap_or_else(|| self.plan.node(self.plan.pipeline.start).name.clone());
         let what = What::WalkError { node, kind: failure.kind.word().into(), message: failure.diagnostic.message.clone() };
@@ -117,31 +133,31 @@ impl Walker<'_> {
         events: Vec<Event>,
         effects: Vec<crate::model::Effect<i64>>,
     ) -> Result<(), JournalError> {
-        let blobs = if self.journal.wants_blobs() { blobs(&events) } else { Vec::new() };
+        if self.journal.keeps() {
+            let blobs = blobs(&events);
+            self.journal.commit(Commit { events: events.clone(), blobs, effects })?;
+        }
         for event in &events {
             state.apply(event);
-        }
-        match self.watch {
-            None => self.journal.commit(Commit { events, blobs, effects }),
-            Some(watch) => {
-                self.journal.commit(Commit { events: events.clone(), blobs, effects })?;
-                events.iter().for_each(watch);
-                Ok(())
+            if let Some(watch) = self.watch {
+                watch(event);
             }
         }
+        Ok(())
     }
 }
 
 /// The content that the events refer to, each once.
 fn blobs(events: &[Event]) -> Vec<Blob> {
     let mut blobs: Vec<Blob> = Vec::new();
-    for content in events.iter().flat_map(|event| event.what.contents()) {
-        let Some(text) = content.text() else { continue };
+    let mut add = |content: &Content| {
+        let Some(text) = content.text() else { return };
         let hash = content.hash();
         if !blobs.iter().any(|blob| blob.hash == hash) {
             blobs.push(Blob { hash, text });
         }
-    }
+    };
+    events.iter().flat_map(|event| event.what.contents()).for_each(|content| content.each(&mut add));
     blobs
 }
 

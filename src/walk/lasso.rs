@@ -45,6 +45,7 @@ mod tests {
             node: ch.to_string().into(),
             edge: format!("E{ch}").into(),
             because: "".into(),
+            advisories: Vec::new(),
             at: Timestamp::default(),
         };
         text.chars().map(visit).collect()

@@ -12,7 +12,7 @@ impl Journal for Nowhere {
         Ok(())
     }
 
-    fn wants_blobs(&self) -> bool {
+    fn keeps(&self) -> bool {
         false
     }
 }

@@ -19,12 +19,12 @@ mod route;
 mod state;
 mod step;
 
-pub use content::Content;
+pub use content::{Content, assemble};
 pub use drive::{End, Walker};
 pub use error::{Failure, Kind};
 pub use event::{Considered, Event, Name, Outcome, Reason, What};
 pub use memory::{NoNeeds, Nowhere};
-pub use params::{CaseParams, StepPlace};
+pub use params::{CaseParams, Params, StepPlace};
 pub use plan::{Plan, PlanNode, Rule};
 pub use ports::{About, Answer, Blob, Commit, Journal, JournalError, NEEDS, Need, Needs, Refusal, Reply};
 pub use request::Request;

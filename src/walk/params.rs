@@ -1,5 +1,6 @@
 //! What an answerer, a template and an effect are given: the parameter groups of the RCA design (`design.md` §5).
 
+use super::content::Content;
 use super::plan::Plan;
 use super::state::WalkState;
 use crate::clock::Timestamp;
@@ -11,18 +12,27 @@ use serde_json::{Value, json};
 /// The groups that stay the same for all steps of a case, converted once.
 #[derive(Clone, Debug)]
 pub struct CaseParams {
-    envelope: View,
-    env: View,
-    git: View,
-    failure: View,
-    urls: View,
+    envelope: Content,
+    env: Content,
+    git: Content,
+    failure: Content,
+    urls: Content,
     launch_times: Value,
+}
+
+/// The parameters of a step: as scripts and templates see them, and as the record keeps them.
+#[derive(Clone, Debug)]
+pub struct Params {
+    /// All of them.
+    pub view: View,
+    /// The same by parts, so that what many steps share is stored once.
+    pub content: Content,
 }
 
 impl CaseParams {
     /// Converts a launch and one of its cases. Parts that are absent read as empty.
     pub fn new(launch: &Launch, case: &Case) -> Self {
-        let any = |value: &Value, name: &str| View::of(value, &Kind::Any, name);
+        let any = |value: &Value, name: &str| Content::new(View::of(value, &Kind::Any, name));
         let envelope = json!({
             "run_id": launch.run_id, "name": launch.name, "number": launch.number, "status": launch.status,
             "totals": launch.totals, "attributes": launch.attributes, "cases": launch.cases.len(), "notes": launch.notes,
@@ -60,46 +70,62 @@ impl CaseParams {
         state: &View,
         step: &StepPlace<'_>,
         needs: &[(String, View)],
-    ) -> View {
+    ) -> Params {
         let spec = &plan.pipeline.nodes[node.0];
-        let prior = walk.prior.iter().filter_map(|(name, artifact)| Some((&**name, artifact.view()?.clone())));
-        let need = |name: &str| needs.iter().find(|(known, _)| known == name).map(|(_, view)| view.clone());
+        let identity = View::object(
+            "params.identity",
+            [
+                ("case", View::from(step.case)),
+                ("code", View::from(spec.code.as_ref().map_or("", |code| code.as_str()))),
+                ("node", View::from(spec.name.as_str())),
+                ("path", View::from(step.path)),
+                ("pipeline", View::from(plan.pipeline.name.as_str())),
+                ("run", View::from(step.run)),
+            ],
+        );
         let mut times = self.launch_times.clone();
         times["now"] = json!(step.now);
-        View::object(
-            "params",
-            [
-                ("data", plan.data.clone()),
-                ("env", self.env.clone()),
-                ("envelope", self.envelope.clone()),
-                ("failure", self.failure.clone()),
-                ("git", self.git.clone()),
-                ("history", state.get("history").unwrap_or_else(View::null)),
-                (
-                    "identity",
-                    View::object(
-                        "params.identity",
-                        [
-                            ("case", View::from(step.case)),
-                            ("code", View::from(spec.code.as_ref().map_or("", |code| code.as_str()))),
-                            ("node", View::from(spec.name.as_str())),
-                            ("path", View::from(step.path)),
-                            ("pipeline", View::from(plan.pipeline.name.as_str())),
-                            ("run", View::from(step.run)),
-                        ],
-                    ),
-                ),
-                ("needs", View::object("params.needs", needs.iter().map(|(name, view)| (name.as_str(), view.clone())))),
-                ("prior", View::map("params.prior", prior, View::null())),
-                ("siblings", need("siblings").unwrap_or_else(|| View::list("params.siblings", []))),
-                ("state", state.clone()),
-                ("taxonomy", plan.data.get("taxonomy").unwrap_or_else(View::null)),
-                ("timestamps", View::of(&times, &Kind::Any, "params.timestamps")),
-                ("urls", self.urls.clone()),
-                ("workspace", plan.workspace.clone()),
-            ],
-        )
+        let times = View::of(&times, &Kind::Any, "params.timestamps");
+        let new = |view: View| (view.clone(), Content::new(view));
+        let kept = |content: &Content| (content.view().cloned().unwrap_or_else(View::null), content.clone());
+        let siblings = needs.iter().find(|(name, _)| name == "siblings").map(|(_, view)| view.clone());
+        let bindings = walk.bindings.iter().map(|(name, id)| (name.as_str(), View::from(*id)));
+        let groups = [
+            ("bindings", new(View::map("params.bindings", bindings, View::from(0)))),
+            ("data", kept(&plan.data)),
+            ("env", kept(&self.env)),
+            ("envelope", kept(&self.envelope)),
+            ("failure", kept(&self.failure)),
+            ("git", kept(&self.git)),
+            ("history", new(state.get("history").unwrap_or_else(View::null))),
+            ("identity", new(identity)),
+            ("needs", by_need(needs)),
+            ("prior", by_node(walk)),
+            ("siblings", new(siblings.unwrap_or_else(|| View::list("params.siblings", [])))),
+            ("state", new(state.clone())),
+            ("taxonomy", kept(&plan.taxonomy)),
+            ("timestamps", new(times)),
+            ("urls", kept(&self.urls)),
+            ("workspace", kept(&plan.workspace)),
+        ];
+        let view = View::object("params", groups.iter().map(|(name, (view, _))| (*name, view.clone())));
+        let content = Content::of_parts(groups.into_iter().map(|(name, (_, content))| (name.into(), content)));
+        Params { view, content }
     }
+}
+
+/// The results of declared reads, each a part of its own.
+fn by_need(needs: &[(String, View)]) -> (View, Content) {
+    let view = View::object("params.needs", needs.iter().map(|(name, view)| (name.as_str(), view.clone())));
+    let parts = needs.iter().map(|(name, view)| (name.as_str().into(), Content::new(view.clone())));
+    (view, Content::of_parts(parts))
+}
+
+/// The latest artifacts, each the part it is already.
+fn by_node(walk: &WalkState) -> (View, Content) {
+    let prior = walk.prior.iter().filter_map(|(name, artifact)| Some((&**name, artifact.view()?.clone())));
+    let view = View::map("params.prior", prior, View::null());
+    (view, Content::of_parts(walk.prior.iter().map(|(name, artifact)| (name.clone(), artifact.clone()))))
 }
 
 /// Which step the parameters are for.

@@ -28,9 +28,11 @@ pub struct Plan {
     /// The same, as rules see them and as decisions record them.
     pub vars_content: Content,
     /// The project's data files, by stem.
-    pub data: View,
+    pub data: Content,
+    /// The data file `taxonomy`, or nothing.
+    pub taxonomy: Content,
     /// The repositories of the project file.
-    pub workspace: View,
+    pub workspace: Content,
     /// The walker of a pipeline without a team, as rules see it.
     pub walker: View,
     /// The done name, shared with the events.
@@ -68,7 +70,7 @@ pub struct Rule {
 impl Plan {
     /// The vars as rules see them.
     pub fn vars(&self) -> &View {
-        self.vars_content.view().unwrap_or(&self.data)
+        self.vars_content.view().unwrap_or(&self.walker)
     }
 
     /// A node's part of the plan.

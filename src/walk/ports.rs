@@ -41,9 +41,8 @@ pub trait Journal: Send + Sync {
     /// Takes a step's commit. Returns when it is as safe as the session's durability level promises.
     fn commit(&self, commit: Commit) -> Result<(), JournalError>;
 
-    /// Whether commits must carry the blobs that their events refer to. A journal that stores nothing says no, and
-    /// nothing is serialised or hashed for it.
-    fn wants_blobs(&self) -> bool {
+    /// Whether it keeps anything. A journal that does not is given nothing, and nothing is serialised or hashed for it.
+    fn keeps(&self) -> bool {
         true
     }
 }
@@ -82,6 +81,9 @@ pub enum JournalError {
     /// Another process holds the store; trying again may help.
     #[error("the store is busy: {0}")]
     Busy(String),
+    /// It does not take what the commit asks for (an effect that contradicts what is stored); asking again won't help.
+    #[error("the store refused a step: {0}")]
+    Refused(String),
     /// It cannot be written.
     #[error("the store failed: {0}")]
     Failed(String),

@@ -1,5 +1,6 @@
 //! What an answerer is asked.
 
+use super::params::Params;
 use super::plan::Plan;
 use crate::diag::Diagnostic;
 use crate::model::Case;
@@ -21,8 +22,8 @@ pub struct Request<'a> {
     pub path: &'a str,
     /// Which visit of the node this is, from 0.
     pub visit: usize,
-    make: &'a dyn Fn() -> View,
-    params: OnceCell<View>,
+    make: &'a dyn Fn() -> Params,
+    params: OnceCell<Params>,
 }
 
 impl<'a> Request<'a> {
@@ -31,7 +32,7 @@ impl<'a> Request<'a> {
         (plan, node): (&'a Plan, NodeIx),
         (run, case, path): (&'a str, &'a Case, &'a str),
         visit: usize,
-        make: &'a dyn Fn() -> View,
+        make: &'a dyn Fn() -> Params,
     ) -> Self {
         Self { plan, node, run, case, path, visit, make, params: OnceCell::new() }
     }
@@ -43,11 +44,11 @@ impl<'a> Request<'a> {
 
     /// What the answerer may know.
     pub fn params(&self) -> &View {
-        self.params.get_or_init(self.make)
+        &self.params.get_or_init(self.make).view
     }
 
     /// The parameters, if anyone asked for them.
-    pub(super) fn seen(&self) -> Option<&View> {
+    pub(super) fn seen(&self) -> Option<&Params> {
         self.params.get()
     }
 

@@ -1,12 +1,18 @@
 //! The state of a walk: a fold over its events, and nothing else (`design.md` §2.2).
 
 use super::content::Content;
-use super::event::{Event, Name, Reason, What};
+use super::event::{Event, Name, Outcome, Reason, What};
 use crate::clock::Timestamp;
 use crate::script::View;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
+
+/// How deep what edges add to the context may nest: a context is handed back to rules, and one that grew out of itself at
+/// every turn could not be read again.
+pub(super) const CONTEXT_DEPTH: usize = 32;
+/// How large the context may grow, in characters of its JSON.
+pub(super) const CONTEXT_SIZE: usize = 1 << 20;
 
 /// How far a walk is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,6 +38,8 @@ pub struct Visit {
     pub edge: Name,
     /// Why.
     pub because: Reason,
+    /// The advisories that spoke, each with its reason.
+    pub advisories: Vec<(Name, Reason)>,
     /// When.
     pub at: Timestamp,
 }
@@ -67,6 +75,8 @@ pub struct WalkState {
     pub visits: BTreeMap<Name, usize>,
     /// When the first step began.
     pub started_at: Option<Timestamp>,
+    /// What advisories said at the node in question.
+    advice: Vec<(Name, Reason)>,
     views: Views,
 }
 
@@ -95,6 +105,7 @@ impl Default for WalkState {
             prior: BTreeMap::new(),
             visits: BTreeMap::new(),
             started_at: None,
+            advice: Vec::new(),
             views: Views {
                 history: View::list("state.history", []),
                 loops: loops_view(&BTreeMap::new()),
@@ -131,7 +142,10 @@ impl WalkState {
                 *self.visits.entry(node.clone()).or_default() += 1;
                 self.steps += 1;
             }
-            What::EdgeEvaluate { .. } => {}
+            What::EdgeEvaluate { considered, .. } => {
+                let spoke = considered.iter().filter(|entry| entry.outcome == Outcome::Advisory);
+                self.advice.extend(spoke.map(|entry| (entry.edge.clone(), entry.because.clone().unwrap_or_default())));
+            }
             What::Transition { from, to, edge, because, counter, context } => {
                 if let Some(counter) = counter {
                     *self.loops.entry(counter.to_string()).or_default() += 1;
@@ -141,7 +155,13 @@ impl WalkState {
                     self.context.extend(context.iter().map(|(key, value)| (key.clone(), value.clone())));
                     self.views.context = context_view(&self.context);
                 }
-                let visit = Visit { node: from.clone(), edge: edge.clone(), because: because.clone(), at: event.at };
+                let visit = Visit {
+                    node: from.clone(),
+                    edge: edge.clone(),
+                    because: because.clone(),
+                    advisories: std::mem::take(&mut self.advice),
+                    at: event.at,
+                };
                 self.views.history = self.views.history.with(visit_view(&visit));
                 self.history.push(visit);
                 self.node = Some(to.clone());

@@ -8,12 +8,12 @@ use super::params::{CaseParams, StepPlace};
 use super::ports::{About, Reply};
 use super::request::Request;
 use super::route::{self, Decision};
-use super::state::WalkState;
+use super::state::{CONTEXT_DEPTH, CONTEXT_SIZE, WalkState};
 use crate::clock::{Timestamp, chance, derived_id};
 use crate::diag::Diagnostic;
 use crate::model::{self, Case, Effect, Handle};
 use crate::pipeline::{NodeIx, Target};
-use crate::script::View;
+use crate::script::{Function, View};
 use compact_str::ToCompactString as _;
 use serde_json::Value;
 use std::cell::OnceCell;
@@ -86,7 +86,7 @@ impl Stepper<'_> {
             node: name.clone(),
             artifact: content.clone(),
             by: reply.by.into(),
-            params: request.seen().map(|params| Content::new(params.clone())),
+            params: request.seen().map(|params| params.content.clone()),
             template: plan.node(self.node).template.as_ref().map(|template| template.hash()),
             confidence,
             effects: writes.clone(),
@@ -181,14 +181,30 @@ impl Stepper<'_> {
 
     fn bad_effect(&self, index: usize, said: &str) -> Failure {
         let function = self.walker.plan.node(self.node).effect.as_ref();
-        let name = function.map_or_else(String::new, |function| function.key().to_owned());
+        let name = function.map_or_else(String::new, Function::key);
         let mut diagnostic =
             Diagnostic::error("rule/effect", format!("effect {} returned by `{name}` is not one: {said}", index + 1))
                 .help("an effect is a map such as #{ effect: \"set_case_status\", status: \"triaged\" }");
-        if let Some((source, span)) = function.and_then(|function| function.definition()) {
+        if let Some((source, span)) = function.and_then(Function::definition) {
             diagnostic = diagnostic.label(&source, span, "returned from here");
         }
         Failure::new(Kind::RuleError, diagnostic)
+    }
+
+    /// What edges add stays within bounds, or the walk stops here.
+    fn check_context(&self, added: &serde_json::Map<String, Value>) -> Result<(), Failure> {
+        let deep = added.values().map(depth).max().unwrap_or(0) >= CONTEXT_DEPTH;
+        let size = |context: &serde_json::Map<String, Value>| context.values().map(weight).sum::<usize>();
+        if !deep && (added.is_empty() || size(added) + size(&self.state.context) <= CONTEXT_SIZE) {
+            return Ok(());
+        }
+        let message = if deep {
+            format!("what an edge adds to the context nests deeper than {CONTEXT_DEPTH} levels")
+        } else {
+            format!("the context would be larger than {CONTEXT_SIZE} characters")
+        };
+        let help = "add what the next rules need, not the whole of what is there already";
+        Err(Failure::new(Kind::Limit, Diagnostic::error("walk/context", message).help(help)))
     }
 
     fn record(
@@ -212,6 +228,7 @@ impl Stepper<'_> {
             log.push(What::WalkComplete { node });
             return Ok(());
         };
+        self.check_context(&choice.context)?;
         let looped = choice.edge.map(|edge| plan.pipeline.edge_at(edge)).filter(|edge| edge.looped);
         let (to, over) = match choice.to {
             Target::Done => (plan.done.clone(), true),
@@ -229,6 +246,25 @@ impl Stepper<'_> {
             log.push(What::WalkComplete { node });
         }
         Ok(())
+    }
+}
+
+/// How deep a value nests.
+fn depth(value: &Value) -> usize {
+    match value {
+        Value::Array(items) => 1 + items.iter().map(depth).max().unwrap_or(0),
+        Value::Object(fields) => 1 + fields.values().map(depth).max().unwrap_or(0),
+        _ => 0,
+    }
+}
+
+/// About how many characters of JSON a value takes.
+fn weight(value: &Value) -> usize {
+    match value {
+        Value::String(text) => text.len() + 2,
+        Value::Array(items) => 2 + items.iter().map(|item| 1 + weight(item)).sum::<usize>(),
+        Value::Object(fields) => 2 + fields.iter().map(|(key, field)| 4 + key.len() + weight(field)).sum::<usize>(),
+        _ => 5,
     }
 }
 

@@ -133,7 +133,12 @@ const REFUSALS: [(&str, &str, &str, &str); 42] = [
     ("<testsuite name='&x;'/>", "ingest/xml-syntax", "1:1", "this is not valid XML: the unknown entity `&x;`"),
     ("<testsuite name=a/>", "ingest/xml-syntax", "1:1", "this is not valid XML: an attribute without quotes"),
     ("<testsuite/>\nand a log", "ingest/xml-syntax", "2:1", "this is not valid XML: text outside of the root element"),
-    ("<testsuite>\n<testcase><failure/></testcase></testsuite>", "ingest/missing", "2:1", "a failed `testcase` has no `name`"),
+    (
+        "<testsuite>\n<testcase><failure/></testcase></testsuite>",
+        "ingest/missing",
+        "2:1",
+        "a failed `testcase` has neither `name` nor `classname`",
+    ),
     ("TAP version 14\n1..2\nnot ok 1 - x\n", "ingest/format", "1:1", "x is no launch: it looks like TAP output"),
     (
         "# build\n--- FAIL: TestX (0.01s)\n",

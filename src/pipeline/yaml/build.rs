@@ -28,7 +28,7 @@ pub fn parse(source: &Source) -> Result<Yaml, Diagnostics> {
     for event in Parser::new_from_str_with_options(text, options) {
         let step = match event {
             Ok((event, place)) => builder.take(event, place),
-            Err(error) => Err(diagnose(&error, source, base)),
+            Err(error) => Err(diagnose(&error, source, base, builder.read)),
         };
         if let Err(diagnostic) = step {
             builder.found.push(diagnostic);
@@ -51,6 +51,8 @@ struct Builder<'a> {
     nodes: usize,
     aliases: usize,
     found: Diagnostics,
+    /// Where the last event ends: so far the text was understood.
+    read: usize,
 }
 
 /// A list or map that is not finished.
@@ -89,12 +91,14 @@ impl<'a> Builder<'a> {
             nodes: 0,
             aliases: 0,
             found: Diagnostics::new(),
+            read: 0,
         }
     }
 
     /// Takes an event. Errors end the reading; problems that don't are put by.
     fn take(&mut self, event: Event<'_>, place: Place) -> Result<(), Diagnostic> {
         let span = self.span(place);
+        self.read = self.read.max(span.end);
         match event {
             Event::DocumentStart(..) => {
                 self.documents += 1;
@@ -308,7 +312,7 @@ fn key_of(source: &Source, yaml: &Yaml, unquoted: bool, entries: &[Entry], found
         Kind::Text(text) if unquoted && text.value == "<<" => return Key::Merge,
         Kind::Text(text) => text.value.clone(),
         Kind::List(_) | Kind::Map(_) => {
-            let message = format!("a key is a text, not {}", yaml.what());
+            let message = format!("a key must be a text, not {}", yaml.what());
             found.push(Diagnostic::error("yaml/key", message).label(source, yaml.head(source), ""));
             return Key::Bad;
         }
@@ -446,13 +450,13 @@ mod tests {
             ("a: \"\\q\"", "yaml/syntax", "\"", "escape"),
             ("a: *nope", "yaml/syntax", "*nope", "no anchor `&nope`"),
             ("a: 'x\nb: 1\n", "yaml/syntax", "b", "not closed"),
-            ("a: 'x", "yaml/syntax", "'", "not closed"),
+            ("a: 'x", "yaml/syntax", "'", "never closed"),
             ("a: &x [*x]", "yaml/alias", "*x", "inside the value"),
             ("a: 1\n---\nb: 2\n", "yaml/documents", "---", "second document"),
             ("a: 1\n...\nb: 2\n", "yaml/documents", "b", "second document"),
             ("a: 1\nb: 2\na: 3\n", "yaml/duplicate-key", "a", "given twice"),
             ("1: a\n1: b\n", "yaml/duplicate-key", "1", "given twice"),
-            ("[a]: 1", "yaml/key", "[a]", "a key is a text, not a list"),
+            ("[a]: 1", "yaml/key", "[a]", "a key must be a text, not a list"),
             (": 1", "yaml/key", ":", "a key is missing"),
             ("a: .nan", "yaml/number", ".nan", "cannot be held"),
             ("a: 99999999999999999999", "yaml/number", "99999999999999999999", ""),
@@ -473,6 +477,27 @@ mod tests {
     fn all_faults_that_do_not_end_the_reading_are_found() {
         let codes: Vec<String> = faults("a: .inf\na: 1\nb: !x y\n? [c]\n: 1\nb: 2\n").into_iter().map(|fault| fault.0).collect();
         assert_eq!(codes, ["yaml/number", "yaml/duplicate-key", "yaml/tag", "yaml/key", "yaml/duplicate-key"]);
+    }
+
+    #[test]
+    fn a_quote_that_is_not_closed_is_shown() {
+        for (text, open) in [
+            ("a: 1\nb: \"unclosed\nc: 2\n", 8),
+            ("a: 1\nb: 'unclosed\nc: 2", 8),
+            ("a:\n  - x: \"y\n  - z: 1\n", 10),
+            ("a: it's 'x' \"y\nb: 'it''s\n\"c\": 1", 18),
+            ("a: |\n  it's\nb: 'x\nc: 1", 15),
+            ("\u{feff}é: \"x\nc: 1", 7),
+            ("a: 'it's\n", 3),
+        ] {
+            let source = Source::new("t.yaml", text);
+            let found = parse(&source).expect_err(text);
+            let labels = &found.iter().next().unwrap().labels;
+            let shown = labels.get(1).map(|label| (label.span.start, label.text.as_str()));
+            assert_eq!(shown, Some((open, "the quote opens here")), "{text:?} {found}");
+        }
+        let at_the_quote = faults("a: \"b\" # it's\nc: [\"d, e]\nf: 1\n").remove(0);
+        assert_eq!((at_the_quote.1.as_str(), at_the_quote.2.as_str()), ("\"", "this quote is never closed"));
     }
 
     #[test]

@@ -1,14 +1,74 @@
 //! What is wrong with a text that is not YAML, in words of whoever wrote it.
 
 use crate::diag::{Diagnostic, Source, Span};
-use serde_saphyr::granit_parser::{ErrorKind, ScanError};
+use serde_saphyr::granit_parser::{ErrorKind as K, ScanError};
 
-/// The diagnostic of a parse error, labelled where it happened. `base` is added to the parser's offsets.
-pub(super) fn diagnose(error: &ScanError, source: &Source, base: usize) -> Diagnostic {
+/// The diagnostic of a parse error, labelled where it happened. `base` is added to the parser's offsets; `read` is how far
+/// the text was understood before.
+pub(super) fn diagnose(error: &ScanError, source: &Source, base: usize, read: usize) -> Diagnostic {
     let at = error.marker().byte_offset().map_or(source.text().len(), |offset| offset + base);
     let span = token(source, at);
-    let (message, help) = explain(error.kind(), source.slice(span));
-    Diagnostic::error("yaml/syntax", message).label(source, span, "").maybe_help(help.map(str::to_owned))
+    let (mut message, help) = explain(error.kind(), source.slice(span));
+    let quote = match error.kind() {
+        K::UnclosedQuotedScalar | K::InvalidQuotedScalarIndent | K::DocumentIndicatorInQuotedScalar => {
+            open_quote(source.text(), read, at, false)
+        }
+        K::InvalidTrailingSingleQuotedScalar | K::InvalidTrailingDoubleQuotedScalar => open_quote(source.text(), read, at, true),
+        _ => None,
+    };
+    if quote.is_some_and(|quote| quote.start == at) {
+        "this quote is never closed".clone_into(&mut message);
+    }
+    let diagnostic = Diagnostic::error("yaml/syntax", message).label(source, span, "").maybe_help(help.map(str::to_owned));
+    match quote {
+        Some(quote) if quote.start < span.start => diagnostic.label(source, quote, "the quote opens here"),
+        _ => diagnostic,
+    }
+}
+
+/// The quote from an offset on that opens a text which is not closed before the second offset; if `closed`, the last quote that
+/// opens one.
+fn open_quote(text: &str, from: usize, to: usize, closed: bool) -> Option<Span> {
+    let mut last = None;
+    let mut at = from;
+    // A quote opens a text only at its beginning; any other one is a character like any.
+    let mut opens = true;
+    while at <= to {
+        let rest = text.get(at..)?;
+        let Some(ch) = rest.chars().next() else { break };
+        at += match ch {
+            '"' | '\'' if opens => {
+                let quote = Span::new(at, at + 1);
+                let Some(length) = quoted_length(rest, ch).filter(|length| at + length <= to) else { return Some(quote) };
+                last = Some(quote);
+                opens = false;
+                length
+            }
+            '#' if text[..at].ends_with(char::is_whitespace) => rest.find('\n').unwrap_or(rest.len()),
+            _ => {
+                opens = match ch {
+                    ' ' | '\t' | '\r' => opens,
+                    '\n' | '[' | '{' | ',' | ':' | '-' | '?' => true,
+                    _ => false,
+                };
+                ch.len_utf8()
+            }
+        };
+    }
+    last.filter(|_| closed)
+}
+
+/// How long a quoted text is, its quotes included; nothing if it does not end.
+fn quoted_length(text: &str, quote: char) -> Option<usize> {
+    let mut chars = text.char_indices().skip(1).peekable();
+    while let Some((at, ch)) = chars.next() {
+        if ch == '\\' && quote == '"' || ch == quote && quote == '\'' && chars.peek().is_some_and(|(_, next)| *next == quote) {
+            chars.next();
+        } else if ch == quote {
+            return Some(at + 1);
+        }
+    }
+    None
 }
 
 /// The word at an offset; at the end of the text or on white space, the last character written before.
@@ -36,8 +96,7 @@ pub(super) fn token(source: &Source, at: usize) -> Span {
     }
 }
 
-fn explain(kind: &ErrorKind, token: &str) -> (String, Option<&'static str>) {
-    use ErrorKind as K;
+fn explain(kind: &K, token: &str) -> (String, Option<&'static str>) {
     const QUOTE: &str = "put a text that holds such characters in quotes";
     const TABS: &str = "indent with spaces";
     match kind {

@@ -152,7 +152,7 @@ impl<'a> Reader<'a> {
             return Some(*value);
         }
         let list = known().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(" or ");
-        let error = self.error("type", format!("{what} is {list}, not `{text}`"), text.span, "");
+        let error = self.error("type", format!("{what} must be {list}, not `{text}`"), text.span, "");
         self.push(error.maybe_help(nearest(&text, known()).map(|word| format!("did you mean `{word}`?"))));
         None
     }
@@ -189,7 +189,7 @@ impl<'a> Reader<'a> {
             Kind::Text(text) if text.value.len() <= 40 && !text.value.contains('\n') => format!("the text `{}`", text.value),
             _ => yaml.what().to_owned(),
         };
-        let message = format!("{what} is {wanted}, not {got}");
+        let message = format!("{what} must be {wanted}, not {got}");
         let error = self.error("type", message, yaml.head(self.source), format!("expected {wanted}"));
         let written = self.source.slice(yaml.span);
         let scalar = matches!(yaml.kind, Kind::Int(_) | Kind::Float(_) | Kind::Bool(_)) && !written.starts_with('*');
@@ -235,10 +235,10 @@ mod tests {
         assert_eq!(
             said,
             [
-                "config/type asterisk.yaml:1:4: `n` is 8 or more, not 7",
-                "config/type asterisk.yaml:2:11: an item of `list` is a text, not 2",
-                "config/type asterisk.yaml:4:7: `flag` is `true` or `false`, not the text `on`",
-                "config/type asterisk.yaml:6:7: `mode` is `fast` or `slow`, not `fasst`",
+                "config/type asterisk.yaml:1:4: `n` must be 8 or more, not 7",
+                "config/type asterisk.yaml:2:11: an item of `list` must be a text, not 2",
+                "config/type asterisk.yaml:4:7: `flag` must be `true` or `false`, not the text `on`",
+                "config/type asterisk.yaml:6:7: `mode` must be `fast` or `slow`, not `fasst`",
                 "config/unknown-key asterisk.yaml:7:1: `nmae` is not a key of a project file",
                 "config/not-supported asterisk.yaml:8:1: `soon` of a project file is not supported yet",
                 "config/empty asterisk.yaml:9:5: `none` is empty",

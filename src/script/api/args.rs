@@ -2,7 +2,7 @@
 
 use crate::diag::did_you_mean;
 use crate::script::compare::kind_of;
-use crate::script::fault::{Fault, raise};
+use crate::script::fault::Fault;
 use crate::script::view::{List, Object as Fields, View};
 use rhai::{Array, Dynamic, EvalAltResult, ImmutableString, Map};
 
@@ -23,7 +23,7 @@ const CODE: &str = "script/argument";
 
 /// A runtime error with a message; the engine adds the position of the call.
 pub(super) fn fail<T>(message: impl Into<String>) -> Outcome<T> {
-    Err(raise(Fault::new(CODE, message)))
+    Fault::new(CODE, message).fail()
 }
 
 fn wrong<T>(wanted: &str, value: &Dynamic) -> Outcome<T> {
@@ -87,7 +87,7 @@ impl Object {
             Self::Map(map) => map.get(name).cloned().map_or_else(
                 || {
                     let fault = Fault::new(CODE, format!("an item has no field `{name}`"));
-                    Err(raise(fault.maybe_help(did_you_mean(name, map.keys().map(rhai::Identifier::as_str)))))
+                    fault.maybe_help(did_you_mean(name, map.keys().map(rhai::Identifier::as_str))).fail()
                 },
                 Ok,
             ),

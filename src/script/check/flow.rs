@@ -5,7 +5,7 @@ use super::findings::{self, Findings, Place};
 use super::reads::{Reads, is_whole};
 use super::script::{Function, Script};
 use super::types::{Type, Value};
-use super::{Analysis, Input, Modules};
+use super::{Analysis, Input, Modules, verdict};
 use crate::diag::{Diagnostic, Span};
 use rhai::{ASTFlags, Expr, FlowControl, Position, Stmt, SwitchCasesCollection};
 use std::collections::BTreeMap;
@@ -69,6 +69,10 @@ impl<'a> Flow<'a> {
         self.frames.push(Frame { script, function: function.clone(), call: None, inner: false, returns: Vec::new() });
         let result = self.block(&function.body, &mut env);
         self.used(&result);
+        let returns = self.frames.pop().map(|frame| frame.returns).unwrap_or_default();
+        if verdict::is_rule(inputs) {
+            self.verdict(function, &result, &returns);
+        }
         Analysis { diagnostics: self.findings.into_list(), reads: self.reads.into_list() }
     }
 
@@ -170,9 +174,12 @@ impl<'a> Flow<'a> {
             Stmt::Return(expr, flags, at) => {
                 if let Some(expr) = expr {
                     let value = self.expr(expr, env);
-                    match self.frames.last_mut() {
-                        Some(frame) if frame.inner && !flags.contains(ASTFlags::BREAK) => frame.returns.push(value),
-                        _ => self.used(&value),
+                    let throws = flags.contains(ASTFlags::BREAK);
+                    if throws || self.frames.last().is_none_or(|frame| !frame.inner) {
+                        self.used(&value);
+                    }
+                    if let Some(frame) = self.frames.last_mut().filter(|_| !throws) {
+                        frame.returns.push(value);
                     }
                 }
                 Value::unknown(*at)

@@ -14,6 +14,7 @@ mod stock;
 #[cfg(test)]
 mod tests;
 mod types;
+mod verdict;
 
 pub use reads::Read;
 
@@ -35,7 +36,8 @@ pub struct Input<'a> {
 /// What was found out about a function.
 #[derive(Clone, Debug, Default)]
 pub struct Analysis {
-    /// What is wrong: `rule/compare-types`, `rule/enum-value`, `rule/unknown-field`, `rule/unknown-var`, `rule/writes-input`.
+    /// What is wrong: `rule/compare-types`, `rule/enum-value`, `rule/unknown-field`, `rule/unknown-var`, `rule/writes-input`;
+    /// of a function of `artifact`, `state` and `vars`, which is a rule, `rule/return` if it never answers with a verdict.
     pub diagnostics: Diagnostics,
     /// Every input field it may read, in the order of first reading.
     pub reads: Vec<Read>,

@@ -23,6 +23,8 @@ pub(super) enum Type<'a> {
     Map,
     /// What a schema says.
     Of(&'a Kind),
+    /// A number, a text or a list, and not certain which: nothing that a rule may answer with.
+    NoVerdict,
 }
 
 /// A list of texts, which some functions return.
@@ -73,7 +75,7 @@ impl<'a> Type<'a> {
     /// What it compares with, if that is certain.
     pub(super) fn class(self) -> Option<Class> {
         Some(match self {
-            Self::Unknown => return None,
+            Self::Unknown | Self::NoVerdict => return None,
             Self::Unit => Class::Unit,
             Self::Bool => Class::Bool,
             Self::Number => Class::Number,
@@ -122,7 +124,13 @@ impl<'a> Type<'a> {
 
     /// What is certain of a value that has either type.
     pub(super) fn or(self, other: Self) -> Self {
-        if self == other { self } else { Self::Unknown }
+        let no_verdict =
+            |ty: Self| ty == Self::NoVerdict || matches!(ty.class(), Some(Class::Number | Class::Text | Class::List));
+        match (self, other) {
+            _ if self == other => self,
+            _ if no_verdict(self) && no_verdict(other) => Self::NoVerdict,
+            _ => Self::Unknown,
+        }
     }
 }
 
@@ -235,7 +243,9 @@ mod tests {
     #[test]
     fn what_is_not_the_same_is_unknown() {
         assert_eq!(Type::Number.or(Type::Number), Type::Number);
-        assert_eq!(Type::Number.or(Type::Text), Type::Unknown);
+        assert_eq!(Type::Number.or(Type::Bool), Type::Unknown);
+        assert_eq!(Type::Number.or(Type::Text).or(Type::List), Type::NoVerdict);
+        assert_eq!(Type::NoVerdict.class(), None);
     }
 
     #[test]

@@ -45,16 +45,22 @@ impl List {
 
     /// The item at an index, or the error that there is none.
     pub(super) fn read(&self, index: i64) -> Result<Dynamic, Box<EvalAltResult>> {
-        self.at(index).map(View::dynamic).ok_or_else(|| {
-            let (path, count) = (&self.0.path, self.items().len());
-            let message = match count {
-                0 => format!("`{path}` is empty: it has no item [{index}]"),
-                1 => format!("`{path}` has one item: it has no item [{index}]"),
-                count => format!("`{path}` has {count} items: it has no item [{index}]"),
-            };
-            let help = "test `.len()` first, or use `.get(i)`, `.first()` or `.last()`, which answer `()` where there is nothing";
-            fault::raise(Fault::new(fault::INDEX, message).help(help))
-        })
+        match self.at(index) {
+            Some(item) => Ok(item.dynamic()),
+            None => self.absent(index),
+        }
+    }
+
+    #[cold]
+    fn absent(&self, index: i64) -> Result<Dynamic, Box<EvalAltResult>> {
+        let (path, count) = (&self.0.path, self.items().len());
+        let message = match count {
+            0 => format!("`{path}` is empty: it has no item [{index}]"),
+            1 => format!("`{path}` has one item: it has no item [{index}]"),
+            count => format!("`{path}` has {count} items: it has no item [{index}]"),
+        };
+        let help = "test `.len()` first, or use `.get(i)`, `.first()` or `.last()`, which answer `()` where there is nothing";
+        Fault::new(fault::INDEX, message).help(help).fail()
     }
 }
 

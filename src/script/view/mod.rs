@@ -4,6 +4,8 @@ mod build;
 mod list;
 mod object;
 mod path;
+#[cfg(test)]
+mod reading;
 mod record;
 mod register;
 mod zero;
@@ -91,6 +93,17 @@ impl View {
             Node::Text(value) => Value::from(value.as_str()),
             Node::List(list) => list.items().iter().map(Self::json).collect(),
             Node::Object(object) => object.entries().map(|(key, view)| (key.to_owned(), view.json())).collect(),
+        }
+    }
+
+    /// About how many bytes its JSON takes.
+    pub(crate) fn size(&self) -> usize {
+        const PART: usize = 16;
+        PART + match &self.0 {
+            Node::Text(text) => text.len(),
+            Node::List(list) => list.items().iter().map(Self::size).sum(),
+            Node::Object(object) => object.entries().map(|(key, view)| key.len() + view.size()).sum(),
+            _ => 0,
         }
     }
 

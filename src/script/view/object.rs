@@ -108,7 +108,7 @@ impl Object {
             Some(entry) if entry.known && !entry.view.is_null() => Ok(entry.view.dynamic()),
             entry => match self.unset(key, entry) {
                 Some(view) => Ok(view.dynamic()),
-                None => Err(self.unknown(key)),
+                None => self.unknown(key),
             },
         }
     }
@@ -127,29 +127,17 @@ impl Object {
     }
 
     #[cold]
-    fn unknown(&self, key: &str) -> Box<EvalAltResult> {
-        let (path, message, help);
-        path = self.0.path.to_string();
-        match &self.0.absent {
-            Absent::Declared(shape) => {
-                message = format!("`{path}` has no field `{key}`");
-                let known = did_you_mean(key, shape.fields.iter().map(|field| field.name.as_str()));
-                let there = self.find(key).is_some();
-                help = if there {
-                    Some(format!("it is there, but the schema of the {} does not know it: add it to the schema", shape.name))
-                } else {
-                    known
-                };
+    fn unknown(&self, key: &str) -> Result<Dynamic, Box<EvalAltResult>> {
+        let path = &self.0.path;
+        let help = match &self.0.absent {
+            Absent::Declared(shape) if self.find(key).is_some() => {
+                Some(format!("it is there, but the schema of the {} does not know it: add it to the schema", shape.name))
             }
-            _ if self.0.entries.is_empty() => {
-                message = format!("`{path}` has no field `{key}`");
-                help = Some(format!("`{path}` is empty"));
-            }
-            _ => {
-                message = format!("`{path}` has no field `{key}`");
-                help = did_you_mean(key, self.entries().map(|(key, _)| key));
-            }
-        }
-        fault::raise(Fault::new(fault::UNKNOWN_FIELD, message).maybe_help(help))
+            Absent::Declared(shape) => did_you_mean(key, shape.fields.iter().map(|field| field.name.as_str())),
+            _ if self.0.entries.is_empty() => Some(format!("`{path}` is empty")),
+            _ => did_you_mean(key, self.entries().map(|(key, _)| key)),
+        };
+        let message = format!("`{path}` has no field `{key}`");
+        Fault::new(fault::UNKNOWN_FIELD, message).maybe_help(help).fail()
     }
 }

@@ -26,6 +26,11 @@ impl View {
         }
     }
 
+    /// Whether an object, list or text holds nothing; false for anything else.
+    pub fn is_empty(&self) -> bool {
+        self.len() == Some(0)
+    }
+
     /// The list with one more item; anything else is taken as an empty list.
     #[must_use]
     pub fn with(&self, item: Self) -> Self {

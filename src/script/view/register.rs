@@ -39,7 +39,7 @@ const BORROWED: &[(&str, &str, &[Takes])] = &[
     ("reduce", "reduce", &[Closure, Value]),
     ("reduce_rev", "reduce_rev", &[Closure]),
     ("reduce_rev", "reduce_rev", &[Closure, Value]),
-    ("for_each", "for_each", &[Closure]),
+    ("for_each", "map", &[Closure]),
     ("order", "order", &[]),
     ("order_desc", "order_desc", &[]),
     ("order_by", "order_by", &[Closure]),
@@ -50,12 +50,13 @@ const BORROWED: &[(&str, &str, &[Takes])] = &[
     ("zip", "zip", &[Value, Closure]),
 ];
 
-/// Registers the types, their methods and operators.
+/// Registers the types, their methods and operators. (How they are printed is in `text`.)
 pub(crate) fn register(engine: &mut Engine) {
     engine.register_type_with_name::<Object>("object");
     engine.register_type_with_name::<List>("list");
     objects(engine);
     lists(engine);
+    for_each(engine);
     both(engine);
     for &(name, array, takes) in BORROWED {
         borrow(engine, name, array, takes);
@@ -104,14 +105,12 @@ fn lists(engine: &mut Engine) {
     engine.register_fn("index_of", |list: &mut List, value: Dynamic| {
         Ok::<_, Box<EvalAltResult>>(position(list, &value)?.map_or(-1, count))
     });
-    engine.register_fn("join", |list: &mut List, separator: ImmutableString| join(list.array(), &separator));
     engine.register_fn("+", |list: &mut List, more: List| [list.array(), more.array()].concat());
     engine.register_fn("+", |list: &mut List, more: Array| [list.array(), more].concat());
     engine.register_fn("+", |array: &mut Array, more: List| [array.as_slice(), &more.array()].concat());
     engine.register_fn("+=", |array: &mut Array, more: List| array.extend(more.array()));
     engine.register_fn("append", |array: &mut Array, more: List| array.extend(more.array()));
     // The same on the arrays that scripts make, so that nobody needs to know which of the two is at hand.
-    engine.register_fn("join", |array: &mut Array, separator: ImmutableString| join(array.clone(), &separator));
     engine.register_fn("first", |array: &mut Array| array.first().cloned().unwrap_or_default());
     engine.register_fn("last", |array: &mut Array| array.last().cloned().unwrap_or_default());
     engine.register_fn("to_array", |array: &mut Array| array.clone());
@@ -124,6 +123,31 @@ fn lists(engine: &mut Engine) {
     }
 }
 
+/// In the stock `for_each`, the parameter of `|x| ..` is the index. Here it is the item, as in `map` and `filter`; a closure
+/// without parameters may change the item, which is `this`.
+fn for_each(engine: &mut Engine) {
+    let types = [TypeId::of::<Array>(), TypeId::of::<FnPtr>()];
+    engine.register_raw_fn("for_each", types, move |context: NativeCallContext, args: &mut [&mut Dynamic]| -> Outcome {
+        let [array, closure] = args else { return Ok(Dynamic::UNIT) };
+        let Some(closure) = closure.read_lock::<FnPtr>().map(|closure| closure.clone()) else { return Ok(Dynamic::UNIT) };
+        let definition =
+            context.iter_namespaces().flat_map(rhai::Module::iter_script_fn_info).find(|info| info.2 == closure.fn_name());
+        if definition.is_some_and(|info| info.3 > closure.curry().len()) {
+            let mut copy = array.flatten_clone();
+            let _results = context.call_native_fn_raw("map", false, &mut [&mut copy, &mut Dynamic::from(closure)])?;
+            return Ok(Dynamic::UNIT);
+        }
+        if array.is_read_only() {
+            return Err(Box::new(EvalAltResult::ErrorNonPureMethodCallOnConstant("for_each".into(), context.call_position())));
+        }
+        let Ok(mut items) = array.as_array_mut() else { return Ok(Dynamic::UNIT) };
+        for item in items.iter_mut() {
+            drop(closure.call_raw(&context, Some(item), [])?);
+        }
+        Ok(Dynamic::UNIT)
+    });
+}
+
 fn both(engine: &mut Engine) {
     macro_rules! equality {
         ($($a:ty, $b:ty;)*) => {$(
@@ -134,10 +158,6 @@ fn both(engine: &mut Engine) {
         )*};
     }
     equality! { Object, Object; Object, Map; Map, Object; List, List; List, Array; Array, List; }
-    for name in ["to_string", "to_debug"] {
-        engine.register_fn(name, |object: &mut Object| View::from(object.clone()).json().to_string());
-        engine.register_fn(name, |list: &mut List| View::from(list.clone()).json().to_string());
-    }
 }
 
 fn position(list: &List, value: &Dynamic) -> Result<Option<usize>, Box<EvalAltResult>> {
@@ -166,7 +186,8 @@ fn borrow(engine: &mut Engine, name: &'static str, array: &'static str, takes: &
         let mut rest: Vec<Dynamic> = rest.iter_mut().map(|arg| arrays(arg.take())).collect();
         let mut all: Vec<&mut Dynamic> = std::iter::once(&mut copy).chain(rest.iter_mut()).collect();
         // By value: a list may be longer than the arrays that scripts may make.
-        negate_if(name == "none", context.call_native_fn_raw(array, false, &mut all))
+        let value = negate_if(name == "none", context.call_native_fn_raw(array, false, &mut all))?;
+        Ok(if name == "for_each" { Dynamic::UNIT } else { value })
     });
 }
 
@@ -180,11 +201,6 @@ fn arrays(value: Dynamic) -> Dynamic {
 fn negate_if(negate: bool, outcome: Outcome) -> Outcome {
     let value = outcome?;
     Ok(if negate { value.as_bool().map_or(value, |truth| Dynamic::from(!truth)) } else { value })
-}
-
-fn join(items: Array, separator: &str) -> String {
-    let texts: Vec<String> = items.iter().map(compare::show_plain).collect();
-    texts.join(separator)
 }
 
 fn count(count: usize) -> i64 {

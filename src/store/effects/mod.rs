@@ -21,8 +21,17 @@ pub(super) struct Act {
     pub(super) at: i64,
 }
 
-/// Writes an effect, inside a transaction. Refuses ids that the store does not know.
+/// Writes an effect, inside a transaction. An effect about a symptom or root cause that the store does not know is left out,
+/// and a note on the case says so: whoever answered may have made the id up, which is no reason to lose the step.
 pub(super) fn apply(conn: &Connection, act: &Act, effect: &Effect<i64>) -> Result<(), StoreError> {
+    match write(conn, act, effect) {
+        Err(error @ StoreError::UnknownId(_)) => case::note(conn, act, &format!("an effect was left out: {error}")),
+        other => other,
+    }
+}
+
+/// Writes an effect, or nothing of it.
+fn write(conn: &Connection, act: &Act, effect: &Effect<i64>) -> Result<(), StoreError> {
     match effect {
         Effect::LinkSymptom { id, name: _ } => symptom::link(conn, act, *id),
         Effect::UpsertSymptom { id, name: _, fingerprint, test, error, category, component } => {
@@ -75,7 +84,7 @@ fn known<T: rusqlite::types::FromSql>(conn: &Connection, sql: &str, id: i64) -> 
 fn expect_symptom(conn: &Connection, id: i64) -> Result<(), StoreError> {
     match known::<i64>(conn, "SELECT 1 FROM symptoms WHERE id = ?1", id)? {
         Some(_) => Ok(()),
-        None => Err(StoreError::Refused(format!("the store knows no symptom {id}"))),
+        None => Err(StoreError::UnknownId(format!("symptom {id}"))),
     }
 }
 
@@ -83,12 +92,14 @@ fn expect_symptom(conn: &Connection, id: i64) -> Result<(), StoreError> {
 fn expect_rca(conn: &Connection, id: i64) -> Result<(), StoreError> {
     match known::<i64>(conn, "SELECT 1 FROM rcas WHERE id = ?1", id)? {
         Some(_) => Ok(()),
-        None => Err(StoreError::Refused(format!("the store knows no root cause {id}"))),
+        None => Err(StoreError::UnknownId(format!("root cause {id}"))),
     }
 }
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
+
     use super::*;
     use crate::store::fixture::{Fixture, effects, launch, rca, symptom};
     use crate::store::{RunJournal, Store};
@@ -96,7 +107,7 @@ mod tests {
 
     fn refused(journal: &RunJournal, case: &str, effect: Effect<i64>) -> String {
         match journal.commit(effects(case, vec![effect])) {
-            Err(JournalError::Failed(why)) => why,
+            Err(JournalError::Refused(why)) => why,
             other => panic!("not refused: {other:?}"),
         }
     }
@@ -214,7 +225,28 @@ mod tests {
     }
 
     #[test]
-    fn unknown_ids_and_contradictions_are_refused_by_name() {
+    fn an_effect_about_an_unknown_id_is_left_out_with_a_note() {
+        let fixture = Fixture::new();
+        let journal = fixture.begin("r", &launch(2));
+        journal.commit(effects("c1", vec![symptom(5, "t", "e"), rca(9, "m")])).unwrap();
+        let made_up = [
+            (Effect::LinkSymptom { id: 1, name: None }, "no symptom 1"),
+            (Effect::MarkSeen { id: 2 }, "no symptom 2"),
+            (Effect::LinkRca { id: 3, name: None }, "no root cause 3"),
+            (Effect::LinkSymptomRca { symptom: 5, rca: 4, confidence: 0.1 }, "no root cause 4"),
+            (Effect::LinkSymptomRca { symptom: 4, rca: 9, confidence: 0.1 }, "no symptom 4"),
+            (Effect::UpdateRca { id: 6, message: None, defect_type: None, status: None }, "no root cause 6"),
+        ];
+        let whys: Vec<&str> = made_up.iter().map(|(_, why)| *why).collect();
+        journal.commit(effects("c2", made_up.into_iter().map(|(effect, _)| effect).collect())).unwrap();
+        let facts = fixture.store.case_facts("r", "c2").unwrap();
+        assert_eq!(facts.notes.len(), whys.len());
+        assert!(facts.notes.iter().zip(whys).all(|(note, why)| note.contains(why)), "{:?}", facts.notes);
+        assert!(facts.symptoms.is_empty() && facts.rcas.is_empty());
+    }
+
+    #[test]
+    fn contradictions_are_refused_by_name() {
         let fixture = Fixture::new();
         let journal = fixture.begin("r", &launch(2));
         journal.commit(effects("c1", vec![symptom(5, "t", "e"), rca(9, "m")])).unwrap();
@@ -230,12 +262,6 @@ mod tests {
             *fingerprint = "another".into();
         }
         for (effect, why) in [
-            (Effect::LinkSymptom { id: 1, name: None }, "no symptom 1"),
-            (Effect::MarkSeen { id: 2 }, "no symptom 2"),
-            (Effect::LinkRca { id: 3, name: None }, "no root cause 3"),
-            (Effect::LinkSymptomRca { symptom: 5, rca: 4, confidence: 0.1 }, "no root cause 4"),
-            (Effect::LinkSymptomRca { symptom: 4, rca: 9, confidence: 0.1 }, "no symptom 4"),
-            (Effect::UpdateRca { id: 6, message: None, defect_type: None, status: None }, "no root cause 6"),
             (rca(9, "mine now"), "belongs to another case"),
             (other_id, "belongs to symptom 5 already, not to 6"),
             (no_id, "without an id"),

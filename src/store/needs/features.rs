@@ -48,7 +48,11 @@ fn words(text: &str) -> impl Iterator<Item = u64> {
 }
 
 fn cut(text: &str) -> &str {
-    &text[..text.floor_char_boundary(READ_BYTES)]
+    let mut end = text.len().min(READ_BYTES);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
 }
 
 fn set(items: impl Iterator<Item = u64>) -> Vec<u64> {

@@ -1,5 +1,7 @@
 //! Tests of the queries as a whole.
 
+#![allow(clippy::unwrap_used)]
+
 use super::*;
 use crate::model::{Case, Effect, Launch};
 use crate::store::fixture::{Fixture, at, effects, launch, rca, symptom};
@@ -46,7 +48,7 @@ fn every_query_of_the_registry_has_an_answer_and_no_other() {
     for needs in [needs(&fixture, "r"), StoreNeeds::without_store(json!([]))] {
         for need in NEEDS {
             let answer = ask(&needs, need.name, &launch, &launch.cases[0]);
-            let known = if need.name == "siblings" { 1 } else { 0 };
+            let known = usize::from(need.name == "siblings");
             assert_eq!(answer.as_array().map(Vec::len), Some(known), "{}", need.name);
         }
         let about = About { launch: &launch, case: &launch.cases[0], prior: &Value::Null };
@@ -236,7 +238,7 @@ fn what_a_later_run_sees_does_not_depend_on_the_order_of_arrival() {
                     1 => vec![
                         rca(100 + n, &format!("cause {at}")),
                         link(n % 5 + 1, 100 + n, 0.5),
-                        link(50, 51, 1.0 / (n + 2) as f64),
+                        link(50, 51, 1.0 / f64::from(u8::try_from(at).unwrap() + 2)),
                     ],
                     _ => vec![update, Effect::LinkRca { id: 51, name: None }],
                 };

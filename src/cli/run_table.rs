@@ -1,0 +1,161 @@
+//! The tables that `run` and `status` end with.
+
+use crate::report::{CaseReport, Report, confidence};
+use crate::session::RunResult;
+use crate::ui::Ui;
+use crate::walk::Status;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+/// From this many cases on, the table is of causes.
+const MANY: usize = 60;
+/// At most this many causes are shown; the report has them all.
+const CAUSES: usize = 40;
+/// Narrower than this, the path and the confidence stay out.
+const NARROW: usize = 110;
+
+/// The table of cases (or of causes, where there are many), a line of totals, and where the report is.
+pub(super) fn print(ui: Ui, report: &Report, result: &RunResult) {
+    let concluded = report.cases.iter().any(|case| !case.finding.defect_type.is_empty() || !case.finding.category.is_empty());
+    match (concluded, report.cases.len()) {
+        (_, 0) => {}
+        (true, MANY..) => causes(ui, report),
+        (true, _) => findings(ui, report),
+        (false, _) => walks(ui, report),
+    }
+    ui.out(&totals(report));
+    if let Some(path) = &result.report {
+        ui.out(&format!("report: {}", path.display()));
+    }
+}
+
+fn findings(ui: Ui, report: &Report) {
+    let narrow = ui.width() < NARROW;
+    let columns: &[&str] = if narrow {
+        &["case", "category", "defect", "component", "what next"]
+    } else {
+        &["case", "category", "defect", "component", "conf.", "path", "what next"]
+    };
+    let mut table = ui.table(columns);
+    for case in &report.cases {
+        let finding = &case.finding;
+        let mut row = vec![name(case), finding.category.clone(), finding.defect_type.clone(), finding.component.clone()];
+        if !narrow {
+            row.extend([confidence(finding.confidence), squeezed(&case.path)]);
+        }
+        row.push(next(case));
+        table.row(row);
+    }
+    ui.out(&table.text());
+}
+
+fn causes(ui: Ui, report: &Report) {
+    let mut table = ui.table(&["cases", "what happened", "category", "defect", "component", "conf.", "what next"]);
+    for cause in report.causes.iter().take(CAUSES) {
+        let finding = &cause.finding;
+        table.row([
+            cause.cases.len().to_string(),
+            clip(&finding.title, 60),
+            finding.category.clone(),
+            finding.defect_type.clone(),
+            finding.component.clone(),
+            confidence(finding.confidence),
+            finding.next_steps.first().cloned().unwrap_or_default(),
+        ]);
+    }
+    ui.out(&table.text());
+    if let Some(more @ 1..) = report.causes.len().checked_sub(CAUSES) {
+        ui.out(&format!("and {}, in the report", plural(more, "more cause", "more causes")));
+    }
+}
+
+fn walks(ui: Ui, report: &Report) {
+    let mut table = ui.table(&["case", "status", "path", "edges"]);
+    for case in &report.cases {
+        let edges: Vec<String> = case.turns.iter().map(|turn| turn.edge.clone()).collect();
+        let status = case.error.as_ref().map_or_else(|| word(case.status).to_owned(), |error| error.kind.clone());
+        table.row([name(case), status, squeezed(&case.path), squeezed(&edges)]);
+    }
+    ui.out(&table.text());
+}
+
+fn totals(report: &Report) -> String {
+    let totals = &report.totals;
+    let mut line = plural(totals.cases, "case", "cases");
+    if !report.causes.is_empty() {
+        let _ = write!(line, ", {}", plural(report.causes.len(), "cause", "causes"));
+    }
+    let open = totals.cases - totals.done - totals.error;
+    if open > 0 {
+        let _ = write!(line, ", {open} not finished");
+    }
+    if totals.error > 0 {
+        let _ = write!(line, ", {} failed", totals.error);
+    }
+    if !totals.by_defect_type.is_empty() {
+        let _ = write!(line, ": {}", by_count(&totals.by_defect_type));
+    }
+    line
+}
+
+fn by_count(counts: &BTreeMap<String, usize>) -> String {
+    let mut counts: Vec<_> = counts.iter().collect();
+    counts.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
+    counts.iter().map(|(what, count)| format!("{what} {count}")).collect::<Vec<_>>().join(", ")
+}
+
+fn next(case: &CaseReport) -> String {
+    match &case.error {
+        Some(error) => format!("{} at {}: {}", error.kind, error.node, error.message),
+        None => case.finding.next_steps.first().cloned().unwrap_or_default(),
+    }
+}
+
+fn name(case: &CaseReport) -> String {
+    if case.name == case.case { case.case.clone() } else { format!("{} {}", case.case, clip(&case.name, 40)) }
+}
+
+/// Names in a row, a run of the same one counted.
+fn squeezed(names: &[String]) -> String {
+    let runs = names.chunk_by(|a, b| a == b).map(|run| match run.len() {
+        1 | 2 => run.join(" "),
+        n => format!("{} x{n}", run[0]),
+    });
+    runs.collect::<Vec<_>>().join(" ")
+}
+
+fn plural(count: usize, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
+}
+
+fn word(status: Status) -> &'static str {
+    match status {
+        Status::Running => "running",
+        Status::Paused => "paused",
+        Status::Done => "done",
+        Status::Error => "error",
+    }
+}
+
+/// At most that many characters of a text.
+fn clip(text: &str, most: usize) -> String {
+    if text.chars().count() <= most { text.to_owned() } else { text.chars().take(most - 1).chain(['…']).collect() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_runs_of_one_name_are_counted() {
+        let names = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        assert_eq!(squeezed(&names("a b b c c c c a")), "a b b c x4 a");
+        assert_eq!(squeezed(&[]), "");
+    }
+
+    #[test]
+    fn long_names_are_clipped_on_characters() {
+        assert_eq!(clip("éééé", 3), "éé…");
+        assert_eq!(clip("abc", 3), "abc");
+    }
+}

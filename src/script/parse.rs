@@ -1,0 +1,102 @@
+//! One text: parsed, rewritten, and what linking needs to know of it.
+
+use super::calls::{Calls, calls_of};
+use super::imports::{Import, imports_of};
+use super::library::Public;
+use super::limits::Limits;
+use super::rewrite::{Rewritten, rewrite};
+use super::strict::Strict;
+use super::unit::{Text, Unit};
+use super::{fault, quiet, syntax};
+use crate::diag::{Diagnostic, Diagnostics, Mapped, Source, Span};
+use crate::model::Hash;
+use rhai::{AST, ASTNode, Engine, Expr, FnAccess, ScriptFuncDef, Shared};
+use std::collections::BTreeSet;
+
+/// A parsed and rewritten text. Depends on the text only.
+pub(crate) struct Parsed {
+    pub(crate) unit: Unit,
+    pub(crate) source: Source,
+    /// A condition's text as it is written.
+    pub(crate) mapped: Option<Mapped>,
+    pub(crate) hash: Hash,
+    pub(crate) rewritten: Rewritten,
+    pub(crate) imports: Vec<Import>,
+    pub(crate) publics: Vec<Public>,
+    pub(crate) calls: Calls,
+    /// The names of fields that it reads.
+    pub(crate) fields: BTreeSet<String>,
+}
+
+/// Parses a script file.
+pub(crate) fn parse_file(
+    engine: &Engine,
+    limits: &Limits,
+    source: &Source,
+    fields: &BTreeSet<String>,
+    problems: &mut Diagnostics,
+) -> Result<Parsed, Diagnostic> {
+    if source.text().len() > limits.source {
+        let message = format!("this script has {} bytes, more than {}", source.text().len(), limits.source);
+        return Err(Diagnostic::error(fault::LIMIT, message).label(source, Span::default(), "").help("divide it into files"));
+    }
+    let text = Text::file(source);
+    let ast = parse(engine, &text, fields)?;
+    let unit = Unit::new(source.name().to_owned(), text, ast);
+    let imports = imports_of(&unit, problems);
+    Ok(finish(unit, source.clone(), imports))
+}
+
+/// Parses; a panic of the parser is a diagnostic too.
+fn parse(engine: &Engine, text: &Text, fields: &BTreeSet<String>) -> Result<AST, Diagnostic> {
+    let outcome = quiet::catch(|| engine.compile(text.script()));
+    let Ok(parsed) = outcome else {
+        let (source, span) = text.locate(Span::default());
+        return Err(Diagnostic::error("script/internal", "the parser failed on this text").label(&source, span, ""));
+    };
+    parsed.map_err(|error| syntax::explain(text, &error, fields))
+}
+
+/// Rewrites what was parsed, and notes what it has and needs.
+pub(crate) fn finish(unit: Unit, source: Source, imports: Vec<Import>) -> Parsed {
+    let rewritten = rewrite(unit.ast(), &mut Strict);
+    let hash = Hash::of(unit.script().as_bytes());
+    let (publics, calls, fields) = (publics_of(&unit), calls_of(&unit), fields_of(unit.ast()));
+    Parsed { unit, source, mapped: None, hash, rewritten, imports, publics, calls, fields }
+}
+
+fn publics_of(unit: &Unit) -> Vec<Public> {
+    let functions =
+        unit.ast().iter_fn_def().filter(|function| function.access == FnAccess::Public && !function.name.starts_with("anon$"));
+    let mut functions: Vec<_> = functions.collect();
+    functions.sort_by_key(|function| function.body.start_position());
+    let public = |function: &Shared<ScriptFuncDef>| Public {
+        name: function.name.to_string(),
+        params: function.params.iter().map(ToString::to_string).collect(),
+        doc: doc_of(&function.comments),
+    };
+    functions.into_iter().map(public).collect()
+}
+
+/// The text of `///` comments.
+pub(crate) fn doc_of<T: AsRef<str>>(comments: &[T]) -> String {
+    let lines = comments.iter().flat_map(|comment| comment.as_ref().lines());
+    let bare = lines.map(|line| {
+        let line = line.trim();
+        let line =
+            line.strip_prefix("///").or_else(|| line.strip_prefix("/**")).or_else(|| line.strip_prefix('*')).unwrap_or(line);
+        line.strip_suffix("*/").unwrap_or(line).trim()
+    });
+    bare.collect::<Vec<_>>().join("\n").trim().to_owned()
+}
+
+fn fields_of(ast: &AST) -> BTreeSet<String> {
+    let mut fields = BTreeSet::new();
+    ast.walk(&mut |path| {
+        if let Some(ASTNode::Expr(Expr::Property(parts, _))) = path.last() {
+            fields.insert(parts.2.to_string());
+        }
+        true
+    });
+    fields
+}

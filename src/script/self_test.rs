@@ -1,0 +1,62 @@
+//! The start-up self-test: proves that numbers compare as numbers and that nothing else compares with them, before any rule
+//! decides anything (`design.md` §5). A dependency that changed its mind would otherwise change decisions silently.
+
+use super::{Inputs, Library, Limits, Reference, Verdict, View};
+use crate::diag::{Diagnostic, Source};
+use crate::model::Kind;
+use serde_json::json;
+use std::collections::BTreeSet;
+use std::sync::OnceLock;
+
+const SCRIPT: &str = r"
+fn numbers(artifact, state, vars) {
+    artifact.nine < artifact.ten && artifact.ten > 9.5 && artifact.nine == 9.0 && !(0.1 + 0.2 == 0.3) && artifact.half >= vars.half
+}
+fn mixed(artifact, state, vars) { artifact.word >= artifact.half }
+fn unknown(artifact, state, vars) { artifact.nothing >= 0 }
+";
+
+/// Runs the test, once a process.
+pub fn self_test() -> Result<(), Box<Diagnostic>> {
+    static RESULT: OnceLock<Result<(), String>> = OnceLock::new();
+    let failed = |what: &str| {
+        let message = format!("the script engine fails its self-test: {what}");
+        Box::new(Diagnostic::error("script/self-test", message).help("this build cannot be trusted with decisions"))
+    };
+    RESULT.get_or_init(run).clone().map_err(|what| failed(&what))
+}
+
+fn run() -> Result<(), String> {
+    let inputs = Inputs {
+        scripts: vec![Source::new("self/test.rhai", SCRIPT)],
+        conditions: Vec::new(),
+        fields: BTreeSet::new(),
+        limits: Limits::default(),
+    };
+    let library = Library::link(inputs, None).map_err(|found| found.to_string())?;
+    let artifact = View::of(&json!({"nine": 9, "ten": 10, "half": 0.5, "word": "0.9"}), &Kind::Any, "artifact");
+    let vars = View::of(&json!({"half": 0.5}), &Kind::Any, "vars");
+    let decide = |name: &str| -> Result<Verdict, Box<Diagnostic>> {
+        let reference = Reference { file: "self/test.rhai".into(), function: name.into() };
+        library.function(&reference, 3)?.decide(&artifact, &vars, &vars)
+    };
+    match decide("numbers") {
+        Ok(Verdict::Yes { .. }) => {}
+        other => return Err(format!("numbers do not compare as numbers: {other:?}")),
+    }
+    for (name, code) in [("mixed", "rule/compare-types"), ("unknown", "rule/unknown-field")] {
+        match decide(name) {
+            Err(diagnostic) if diagnostic.code == code => {}
+            other => return Err(format!("`{name}` is no `{code}`: {other:?}")),
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn this_build_passes() {
+        assert_eq!(super::self_test(), Ok(()));
+    }
+}

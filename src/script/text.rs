@@ -1,0 +1,130 @@
+//! Functions that make texts, in the place of stock ones that would make them first and look at their size afterwards: a text of
+//! a million characters in which each is replaced by a million others.
+
+use super::compare;
+use super::fault::{self, Fault};
+use super::json;
+use super::view::{List, Object};
+use rhai::{Array, Dynamic, Engine, EvalAltResult, ImmutableString, Map, NativeCallContext};
+use std::fmt::{self, Write};
+
+type Outcome<T> = Result<T, Box<EvalAltResult>>;
+
+/// Registers `to_string`, `to_debug`, `to_json`, `join` and `replace`.
+pub(crate) fn register(engine: &mut Engine) {
+    macro_rules! printed {
+        ($($kind:ty),*) => {$(
+            for name in ["to_string", "to_debug"] {
+                engine.register_fn(name, |context: NativeCallContext, value: &mut $kind| {
+                    let value = Dynamic::from(value.clone());
+                    bounded(&context, |out| print(&value, out))
+                });
+            }
+            engine.register_fn("to_json", |context: NativeCallContext, value: &mut $kind| -> Outcome<String> {
+                let value = Dynamic::from(value.clone());
+                match json::from_dynamic(&value) {
+                    Ok(json) => bounded(&context, |out| write!(out, "{json}")),
+                    Err(failure) => {
+                        let message = format!("this has no JSON: what stands at `{}` {}", failure.path, failure.what);
+                        Fault::new("script/type", message).fail()
+                    }
+                }
+            });
+        )*};
+    }
+    printed!(Array, Map, List, Object);
+    engine.register_fn("join", |context: NativeCallContext, list: &mut List, separator: ImmutableString| {
+        bounded(&context, |out| join(list.items().iter().map(super::View::dynamic), &separator, out))
+    });
+    engine.register_fn("join", |context: NativeCallContext, array: &mut Array, separator: ImmutableString| {
+        bounded(&context, |out| join(array.iter().cloned(), &separator, out))
+    });
+    macro_rules! replace {
+        ($($from:ty, $to:ty;)*) => {$(
+            engine.register_fn("replace", |context: NativeCallContext, text: &mut ImmutableString, from: $from, to: $to| -> Outcome<()> {
+                *text = replaced(&context, text, &from.to_string(), &to.to_string())?.into();
+                Ok(())
+            });
+        )*};
+    }
+    replace! { ImmutableString, ImmutableString; ImmutableString, char; char, ImmutableString; char, char; }
+}
+
+fn replaced(context: &NativeCallContext, text: &str, from: &str, to: &str) -> Outcome<String> {
+    bounded(context, |out| {
+        let mut rest = 0;
+        for (at, found) in text.match_indices(from) {
+            out.write_str(&text[rest..at])?;
+            out.write_str(to)?;
+            rest = at + found.len();
+        }
+        out.write_str(&text[rest..])
+    })
+}
+
+fn join(items: impl Iterator<Item = Dynamic>, separator: &str, out: &mut Bounded) -> fmt::Result {
+    for (at, item) in items.enumerate() {
+        if at > 0 {
+            out.write_str(separator)?;
+        }
+        if item.is_string() || item.is_char() { write!(out, "{item}")? } else { print(&item, out)? }
+    }
+    Ok(())
+}
+
+/// As Rhai prints it: `[1, "x"]`, `#{"a": 1}`; what came as JSON is printed as JSON.
+fn print(value: &Dynamic, out: &mut Bounded) -> fmt::Result {
+    if let Some(list) = value.read_lock::<List>() {
+        return write!(out, "{}", super::View::from(list.clone()).json());
+    }
+    if let Some(object) = value.read_lock::<Object>() {
+        return write!(out, "{}", super::View::from(object.clone()).json());
+    }
+    if let Ok(array) = value.as_array_ref() {
+        out.write_str("[")?;
+        for (at, item) in array.iter().enumerate() {
+            out.write_str(if at > 0 { ", " } else { "" })?;
+            print(item, out)?;
+        }
+        return out.write_str("]");
+    }
+    if let Ok(map) = value.as_map_ref() {
+        out.write_str("#{")?;
+        for (at, (key, item)) in map.iter().enumerate() {
+            write!(out, "{}{key:?}: ", if at > 0 { ", " } else { "" })?;
+            print(item, out)?;
+        }
+        return out.write_str("}");
+    }
+    if value.read_lock::<Fault>().is_some() {
+        return out.write_str(compare::kind_of(value));
+    }
+    write!(out, "{value:?}")
+}
+
+/// A text that fails rather than grow over its limit.
+struct Bounded {
+    text: String,
+    most: usize,
+}
+
+impl Write for Bounded {
+    fn write_str(&mut self, more: &str) -> fmt::Result {
+        if self.most > 0 && self.text.len() + more.len() > self.most {
+            return Err(fmt::Error);
+        }
+        self.text.push_str(more);
+        Ok(())
+    }
+}
+
+fn bounded(context: &NativeCallContext, write: impl FnOnce(&mut Bounded) -> fmt::Result) -> Outcome<String> {
+    let most = context.engine().max_string_size();
+    let mut out = Bounded { text: String::new(), most };
+    match write(&mut out) {
+        Ok(()) => Ok(out.text),
+        Err(_) => Fault::new(fault::LIMIT, format!("this makes a text of more than {most} bytes"))
+            .help("take only what is needed")
+            .fail(),
+    }
+}

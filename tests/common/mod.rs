@@ -1,0 +1,51 @@
+//! The repository's own scripts, templates and pipeline, as the tests need them.
+
+#![allow(clippy::unwrap_used)]
+
+use asterisk::diag::Source;
+use asterisk::project::{Answers, Project, Settings, Sources};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+
+/// The repository.
+pub(crate) fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// All files below a directory with that extension, in order.
+pub(crate) fn files(dir: &Path, extension: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(files(&path, extension));
+        } else if path.extension().is_some_and(|known| known == extension) {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}
+
+fn sources(below: &str, extension: &str) -> Vec<Source> {
+    let dir = root().join(below);
+    let name = |path: &Path| path.strip_prefix(&dir).unwrap().to_str().unwrap().replace('\\', "/");
+    files(&dir, extension).iter().map(|path| Source::new(name(path), std::fs::read_to_string(path).unwrap())).collect()
+}
+
+/// The RCA pipeline of the repository, linked with the repositories of a project file (null: none).
+pub(crate) fn project(workspace: &Value) -> Project {
+    let sources = Sources {
+        scripts: sources("scripts", "rhai"),
+        templates: sources("templates", "md"),
+        data: sources("scripts/data", "yaml"),
+        pipeline: Source::new("rca.yaml", std::fs::read_to_string(root().join("pipelines/rca.yaml")).unwrap()),
+    };
+    let mut settings = Settings { answers: Answers::Scripts, ..Settings::default() };
+    if !workspace.is_null() {
+        settings.workspace = workspace.clone();
+    }
+    let project = Project::link(sources, settings).unwrap_or_else(|found| panic!("{found}"));
+    assert!(project.warnings.is_empty(), "{}", project.warnings);
+    project
+}

@@ -1,0 +1,274 @@
+//! The RCA pipeline over failures of every kind: `tests/fixtures/failures/*.json`, one failure a file with what a person
+//! would say of it. Everything is real but the store, whose answers the fixtures hold.
+
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use asterisk::agent::Scripts;
+use asterisk::clock::{FixedClock, Timestamp};
+use asterisk::model::{Case, Launch};
+use asterisk::walk::{
+    About, Answer, CaseParams, Commit, End, Journal, JournalError, Needs, Plan, Refusal, Reply, Request, StepPlace, WalkState,
+    Walker,
+};
+use common::{files, project, root};
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+use std::sync::Mutex;
+use std::sync::atomic::AtomicBool;
+
+/// The scripted responders, each of whose questions must also make a good prompt.
+struct Prompted;
+
+impl Answer for Prompted {
+    fn name(&self) -> &'static str {
+        "script"
+    }
+
+    fn answer(&self, request: &Request<'_>) -> Result<Reply, Refusal> {
+        let node = request.node_name();
+        let prompt = request.prompt().unwrap_or_else(|| panic!("`{node}` has no template"));
+        let prompt = prompt.unwrap_or_else(|diagnostic| panic!("{diagnostic} ({:?})", diagnostic.place()));
+        assert!(prompt.contains("## What to answer") && prompt.contains(&request.case.name), "{node}: {prompt}");
+        Scripts.answer(request)
+    }
+}
+
+/// The reads of a fixture.
+struct Given(Value);
+
+impl Needs for Given {
+    fn query(&self, name: &str, about: &About<'_>) -> Result<Value, String> {
+        assert!(!about.case.id.is_empty());
+        let given = match name {
+            "siblings" => &self.0["siblings"],
+            _ => &self.0["needs"][name.replace('.', "_")],
+        };
+        Ok(if given.is_array() { given.clone() } else { json!([]) })
+    }
+}
+
+/// Keeps the commits of a walk.
+#[derive(Default)]
+struct Kept(Mutex<Vec<Commit>>);
+
+impl Journal for Kept {
+    fn commit(&self, commit: Commit) -> Result<(), JournalError> {
+        self.0.lock().unwrap().push(commit);
+        Ok(())
+    }
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}
+
+fn launch(fixture: &Value) -> Launch {
+    let mut launch: Value = fixture["launch"].clone();
+    launch["run_id"] = json!("1");
+    launch["cases"] = json!([]);
+    serde_json::from_value(launch).unwrap()
+}
+
+fn case(fixture: &Value) -> Case {
+    let mut case = fixture["case"].clone();
+    case["recall_key"] = json!("");
+    serde_json::from_value(case).unwrap()
+}
+
+/// What a walk of a fixture came to.
+struct Outcome {
+    nodes: Vec<String>,
+    prior: Value,
+    effects: Vec<Value>,
+    /// What the report says of it.
+    finding: Value,
+}
+
+fn walk(fixture: &Value) -> Outcome {
+    let project = project(&fixture["workspace"]);
+    let (launch, case) = (launch(fixture), case(fixture));
+    let (journal, clock, stop) = (Kept::default(), FixedClock::new(Timestamp::from_millis(0), 1), AtomicBool::new(false));
+    let walker = Walker {
+        plan: &project.plan,
+        answer: &Prompted,
+        needs: &Given(fixture.clone()),
+        journal: &journal,
+        clock: &clock,
+        run: "run",
+        seed: 0,
+        launch: &launch,
+        stop: &stop,
+        watch: None,
+    };
+    let mut state = WalkState::default();
+    match walker.walk(&case, &mut state).unwrap() {
+        End::Done => {}
+        end => panic!("the walk ended as {end:?}"),
+    }
+    let prior = state.prior.iter().map(|(node, artifact)| (node.to_string(), artifact.view().unwrap().json())).collect();
+    let commits = journal.0.into_inner().unwrap();
+    let effects = commits.iter().flat_map(|commit| &commit.effects).map(|effect| serde_json::to_value(effect).unwrap());
+    let nodes = state.history.iter().map(|visit| visit.node.to_string()).collect();
+    Outcome {
+        nodes,
+        prior: Value::Object(prior),
+        effects: effects.collect(),
+        finding: finding(&project.plan, &launch, &case, &state),
+    }
+}
+
+fn finding(plan: &Plan, launch: &Launch, case: &Case, state: &WalkState) -> Value {
+    let last = plan.pipeline.node(state.path.last().unwrap()).unwrap();
+    let now = Timestamp::from_millis(0);
+    let view = state.view(&plan.node(last).name, None, now, 0.0, &plan.walker);
+    let place = StepPlace { run: "run", case: &case.id, path: "", now };
+    let params = CaseParams::new(launch, case).for_step(plan, last, state, &view, &place, &[]);
+    plan.summary.as_ref().unwrap().respond(&params.view, plan.vars()).unwrap()
+}
+
+/// Everything that is not as the fixture expects.
+fn complaints(fixture: &Value, outcome: &Outcome) -> Vec<String> {
+    let (expect, report, triage) = (&fixture["expect"], &outcome.prior["report"], &outcome.prior["triage"]);
+    let mut wrong = Vec::new();
+    let nodes = json!(outcome.nodes);
+    let category = if triage.is_null() { &report["category"] } else { &triage["symptom_category"] };
+    for (what, got) in [
+        ("category", category),
+        ("skip", &triage["skip_investigation"]),
+        ("cascade", &triage["cascade_suspected"]),
+        ("clock_skew", &triage["clock_skew_suspected"]),
+        ("defect_type", &report["defect_type"]),
+        ("component", &report["component"]),
+        ("nodes", &nodes),
+        ("title", &report["title"]),
+    ] {
+        if !expect[what].is_null() && expect[what] != *got {
+            wrong.push(format!("{what} is {got}, not {}", expect[what]));
+        }
+    }
+    if let Some(range) = expect["confidence"].as_array() {
+        let got = report["confidence"].as_f64().unwrap_or(-1.0);
+        if got < range[0].as_f64().unwrap() || got > range[1].as_f64().unwrap() {
+            wrong.push(format!("confidence {got} is not within {}", expect["confidence"]));
+        }
+    }
+    for (what, all) in
+        [("steps", &report["next_steps"]), ("summary", &json!([report["summary"]])), ("evidence", &report["evidence"])]
+    {
+        let said: Vec<String> = all.as_array().into_iter().flatten().map(text).collect();
+        for (key, wanted) in [("contains", true), ("lack", false)] {
+            for part in expect[format!("{what}_{key}")].as_array().into_iter().flatten().map(text) {
+                if said.iter().any(|item| item.contains(&part)) != wanted {
+                    wrong.push(format!("`{part}` in the {what} is {}: {said:#?}", !wanted));
+                }
+            }
+        }
+    }
+    wrong
+}
+
+#[test]
+fn every_failure_is_read_as_a_person_would() {
+    let mut said = String::new();
+    let all = files(&root().join("tests/fixtures/failures"), "json");
+    assert!(all.len() >= 40, "only {} fixtures", all.len());
+    for path in all {
+        let fixture: Value = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
+        for complaint in complaints(&fixture, &walk(&fixture)) {
+            let name = path.file_stem().unwrap().to_str().unwrap();
+            writeln!(said, "{name} ({}): {complaint}", text(&fixture["about"])).unwrap();
+        }
+    }
+    assert!(said.is_empty(), "\n{said}");
+}
+
+fn fixture(name: &str) -> Value {
+    let path = root().join("tests/fixtures/failures").join(name).with_extension("json");
+    serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+}
+
+fn effects(name: &str) -> Vec<String> {
+    walk(&fixture(name)).effects.iter().map(|effect| text(&effect["effect"])).collect()
+}
+
+#[test]
+fn each_step_leaves_its_records() {
+    let triaged = ["create_triage", "upsert_symptom", "set_case_status"];
+    let investigated = ["create_rca", "set_case_status", "link_symptom_rca"];
+    let with = |more: &[&str]| [&triaged, &investigated, more].concat().into_iter().map(String::from).collect::<Vec<_>>();
+    assert_eq!(effects("go-data-race"), with(&["set_case_status"]));
+    assert_eq!(effects("duplicate-of-known"), with(&["link_rca", "link_symptom_rca"]));
+    assert_eq!(effects("recall-known"), ["link_symptom", "mark_seen", "link_rca", "set_case_status"]);
+    assert_eq!(effects("disk-full"), [&triaged[..], &["set_case_status"]].concat());
+    let last = walk(&fixture("disk-full")).effects.pop().unwrap();
+    assert_eq!(last["status"], "auto_reviewed");
+}
+
+/// The key of a case's cause, if its error or log were another.
+fn cause(name: &str, change: impl FnOnce(&mut Value)) -> String {
+    let mut fixture = fixture(name);
+    change(&mut fixture);
+    text(&walk(&fixture).finding["cause"])
+}
+
+#[test]
+fn causes_are_told_apart() {
+    let refused = |host: &str| {
+        cause("dns", |fixture| fixture["case"]["error_message"] = json!(format!("dial tcp {host}: connection refused")))
+    };
+    assert_eq!(refused("10.1.0.7:8443"), refused("10.1.0.7:8443"));
+    assert_ne!(refused("10.1.0.7:8443"), refused("10.1.0.8:8443"), "another machine");
+    assert_ne!(refused("10.1.0.7:8443"), refused("10.1.0.7:8444"), "another service");
+    assert_eq!(refused("127.0.0.1:40001"), refused("127.0.0.1:40002"), "a port of chance");
+    let silent = |name: &str| cause("names-only", |fixture| fixture["case"]["name"] = json!(name));
+    assert_eq!(silent("one"), silent("two"), "nothing tells them apart");
+    let lane = |suite: &str| {
+        cause("names-only-in-two-lanes", |fixture| {
+            let other = if suite == "[A] tests" { "[B] tests" } else { "[A] tests" };
+            fixture["siblings"][0]["suite"] = json!(other);
+            fixture["case"]["suite"] = json!(suite);
+        })
+    };
+    assert_eq!(lane("[A] tests"), lane("[B] tests"), "the same test in two lanes");
+    assert_ne!(lane("[A] tests"), silent("one"));
+}
+
+#[test]
+fn a_known_failure_is_grouped_as_a_new_one_is() {
+    let new = |fixture: &mut Value| fixture["needs"] = json!({});
+    for name in ["recall-beside-its-own-evidence", "duplicate-of-known"] {
+        assert_eq!(cause(name, |_| ()), cause(name, new), "{name}");
+    }
+    let closed = walk(&fixture("duplicate-of-known")).finding;
+    assert!(!closed["title"].as_str().unwrap().is_empty() && closed["evidence"][0].is_string(), "{closed:#}");
+    assert!(closed["next_steps"].to_string().contains("known as root cause"), "{closed:#}");
+}
+
+#[test]
+fn what_a_signature_is_near_to_stands_wherever_it_matches() {
+    let data = project(&Value::Null).plan.data.view().unwrap().json();
+    let all = files(&root().join("tests/fixtures/failures"), "json");
+    let texts: Vec<String> = all
+        .iter()
+        .map(|path| std::fs::read_to_string(path).unwrap())
+        .map(|fixture| {
+            let fixture: Value = serde_json::from_str(&fixture).unwrap();
+            format!("{}\n{}", text(&fixture["case"]["error_message"]), text(&fixture["case"]["log_snippet"]))
+        })
+        .collect();
+    for signature in data["signatures"]["signatures"].as_array().unwrap() {
+        let Some(near) = signature["near"].as_array() else { continue };
+        let near: Vec<String> = near.iter().map(text).collect();
+        let id = &signature["id"];
+        assert!(near.iter().all(|word| *word == word.to_lowercase()), "{id}: {near:?}");
+        for pattern in signature["patterns"].as_array().unwrap().iter().map(text) {
+            let regex = regex::Regex::new(&format!("(?im){pattern}")).unwrap();
+            for found in texts.iter().filter_map(|text| regex.find(text)) {
+                let found = found.as_str().to_lowercase();
+                assert!(near.iter().any(|word| found.contains(word)), "{id}: `{found}` has none of {near:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,274 @@
+//! What each command prints, for people and for programs, and what it says when it cannot.
+//!
+//! Snapshots are of things that this repository's content does not move: a small pipeline of their own.
+
+use crate::harness::{Project, Ran, fixture, repository};
+use crate::kill::{halted, kill, small};
+use crate::readme::shell;
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+
+const DOOR: &str = r#"pipeline: door
+description: whether to open
+vars: { sure: 0.8 }
+zones:
+  outside: { nodes: [look], element: air }
+nodes:
+  - name: look
+    code: D0
+    schema: { confidence: { type: number, min: 0, max: 1 }, label?: string }
+  - { name: open, element: fire }
+  - name: ask
+edges:
+  - { id: seen, from: look, advisory: true, condition: 'label != ""' }
+  - { id: D1, from: look, to: open, shortcut: true, condition: "confidence >= vars.sure" }
+  - { id: D2, from: look, to: ask, rule: "rules/door.rhai#unsure" }
+  - { id: D3, from: open, to: _done }
+  - { id: D4, from: ask, to: look, loop: true, counter: asked, condition: "state.loops.asked < 2" }
+  - { id: D5, from: ask, to: _done }
+start: look
+done: _done
+"#;
+
+const RULE: &str = "\
+/// Not sure enough to open: ask.
+fn unsure(artifact, state, vars) {
+    if artifact.confidence >= vars.sure { return false; }
+    #{ because: `not sure: ${artifact.confidence}`, context: #{ asked_at: artifact.confidence } }
+}
+";
+
+/// A project with the pipeline `door.yaml`, its rule, and answers for it.
+fn door() -> Project {
+    let project = Project::new();
+    project.file("asterisk.yaml", "pipelines: pipelines\nscripts: heuristics\n");
+    project.file("pipelines/door.yaml", DOOR);
+    project.file("heuristics/rules/door.rhai", RULE);
+    let look = json!([{ "confidence": 0.5, "label": "a cat" }, { "confidence": 0.9 }]);
+    project.file("answers.json", json!({ "*": { "look": look, "ask": [{}], "open": [{}] } }).to_string());
+    project.file("look.json", r#"{ "confidence": 0.7, "label": "a dog" }"#);
+    project.file(
+        "launch.json",
+        r#"{ "run_id": "9", "name": "l", "failure_list": [{ "id": "a", "name": "t", "status": "FAILED" }] }"#,
+    );
+    project
+}
+
+/// Compares with the snapshot of that name; `ARGS` is split at spaces.
+#[track_caller]
+fn shows(project: &Project, name: &str, args: &str) -> Ran {
+    let ran = project.asterisk(&args.split(' ').collect::<Vec<_>>());
+    // What a content address is of may change its form.
+    let text = regex::Regex::new("[0-9a-f]{64}").unwrap().replace_all(&ran.text(), "[HASH]").into_owned();
+    insta::assert_snapshot!(name, format!("$ asterisk {args}\n{text}"));
+    ran
+}
+
+#[test]
+fn commands_print_for_people_and_for_programs() {
+    let project = door();
+    shows(&project, "version", "version").ok();
+    shows(&project, "version-json", "version --format json").ok();
+    shows(&project, "runs-none", "runs");
+    shows(&project, "runs-none-json", "runs --format json").ok();
+    shows(&project, "route", "route door --node look --artifact look.json").ok();
+    shows(&project, "route-json", "route door --node D0 --artifact look.json --format json").ok();
+    shows(&project, "route-loop-json", "route door --node ask --format json").ok();
+    project.file("batch.jsonl", "{\"id\": \"x\", \"node\": \"look\", \"artifact\": {\"confidence\": 1}}\n\n{\"node\": \"ask\", \"state\": {\"loops\": {\"asked\": 2}}}\n");
+    shows(&project, "route-batch", "route door --batch batch.jsonl").ok();
+    shows(&project, "call", "call rules/door.rhai#unsure --args [{\"confidence\":0.5},{},{\"sure\":0.8}] --pipeline door").ok();
+    project.file(
+        "calls.jsonl",
+        "[{\"confidence\": 0.9}, {}, {\"sure\": 0.8}]\n{\"id\": \"b\", \"args\": [{\"confidence\": 0.1}, {}, {\"sure\": 0.8}]}\n",
+    );
+    shows(&project, "call-batch", "call rules/door.rhai#unsure --batch calls.jsonl --pipeline door").ok();
+    shows(&project, "graph", "graph door").ok();
+    shows(&project, "run", "run door --input launch.json --stub answers.json --parallel 1").ok();
+    shows(&project, "run-json", "run door --input launch.json --stub answers.json --format json").ok();
+    shows(&project, "run-none-verbose", "run door --input none --stub answers.json -v").exits(0);
+    let runs = shows(&project, "runs-json", "runs --format json").ok().json();
+    shows(&project, "runs", "runs").ok();
+    let run = runs["runs"][2]["run"].as_str().unwrap();
+    shows(&project, "status", &format!("status {run}")).ok();
+    shows(&project, "status-json", &format!("status {run} --format json")).ok();
+    shows(&project, "show-elements", "show elements").ok();
+    shows(&project, "show-pipelines", "show pipelines --format json").ok();
+    shows(&project, "doc-host", "doc fingerprint").ok();
+    shows(&project, "doc-script", "doc rules/door.rhai").ok();
+    shows(&project, "doc-script-json", "doc rules/door.rhai --format json").ok();
+}
+
+#[test]
+fn bundled_data_is_shown() {
+    let project = Project::new();
+    let data = project.asterisk(&["show", "data", "--format", "json"]).ok().json();
+    let names: BTreeSet<&str> = data["data"].as_object().unwrap().keys().map(String::as_str).collect();
+    assert!(names.is_superset(&["elements", "taxonomy"].into()), "{names:?}");
+    let table = project.asterisk(&["show", "data"]).ok().stdout;
+    for name in names {
+        assert!(table.contains(&format!("asterisk show data {name}")));
+        project.asterisk(&["show", "data", name]).ok();
+        assert_eq!(project.asterisk(&["show", "data", name, "--format", "json"]).ok().json()["schema_version"], 1);
+    }
+    let elements = project.asterisk(&["show", "elements", "--format", "json"]).ok().json();
+    assert_eq!(elements["elements"]["fire"]["max_loops"], 0);
+    shows(&project, "graph-rca", "graph rca").ok();
+}
+
+#[test]
+fn every_help_is_as_it_was() {
+    let project = Project::new();
+    for command in ["call", "doc", "graph", "route", "run", "runs", "show", "status", "version"] {
+        shows(&project, &format!("help-{command}"), &format!("{command} --help")).ok();
+    }
+    shows(&project, "help", "--help").ok();
+}
+
+/// The examples of the helps are commands that work.
+#[test]
+fn every_example_of_a_help_works() {
+    let project = Project::new();
+    let copy = |from: &str, to: &str| project.file(to, std::fs::read(repository().join(from)).unwrap());
+    copy("examples/launches/checkout-nightly.json", "launch.json");
+    copy("examples/launches/pytest.xml", "junit.xml");
+    project.file("decisions.jsonl", "{\"node\": \"recall\", \"artifact\": null}\n");
+    let run = project.asterisk(&["run", "--format", "json"]).ok().json()["run"].as_str().unwrap().to_owned();
+    let mut tried = 0;
+    for command in ["call", "doc", "graph", "route", "run", "runs", "show", "status", "version"] {
+        let help = project.asterisk(&[command, "--help"]).ok().stdout;
+        let examples = help.split("\nExample").nth(1).unwrap();
+        for line in examples.lines().skip(1).map(str::trim).filter(|line| !line.is_empty()) {
+            shell(&project, &line.replace("20260214-212109-ab12cd", &run)).exits(0);
+            tried += 1;
+        }
+    }
+    assert!(tried >= 14, "{tried}");
+}
+
+#[test]
+fn what_makes_no_sense_is_a_usage_error() {
+    let project = door();
+    for (name, args) in [
+        ("usage-flag", "run --inputt x"),
+        ("usage-command", "rum"),
+        ("usage-no-node", "route door"),
+        ("usage-conflict", "route door --node look --batch x"),
+        ("usage-pipeline", "run dor"),
+        ("usage-node", "route door --node lok"),
+        ("usage-case", "run door --input launch.json --stub answers.json --case b"),
+        ("usage-run", "run --resume nothing"),
+        ("usage-status", "status nothing"),
+        ("usage-set", "run --set recall_hit"),
+        ("usage-data", "show data taxonmy"),
+        ("usage-doc", "doc fingerprnt"),
+        ("usage-stub", "run --via stub"),
+        ("usage-args", "call rules/door.rhai#unsure --args {}"),
+        ("usage-parallel", "run --parallel 0"),
+        ("usage-no-input", "run --input absent.json"),
+        ("usage-no-scripts", "run --scripts absent"),
+        ("usage-no-pipeline-file", "run pipelines/absent.yaml"),
+        ("usage-var", "run door --input none --stub answers.json --set shure=0.9"),
+    ] {
+        let ran = shows(&project, name, args).exits(2);
+        assert_eq!(ran.stdout, "", "{args}");
+    }
+    assert!(!project.root().join(".asterisk/investigations").exists());
+    project.file("pipelines/deep/door.yaml", DOOR);
+    shows(&project, "usage-ambiguous", "graph door").exits(2);
+}
+
+#[test]
+fn what_does_not_compile_is_shown_where_it_is() {
+    let project = door();
+    let wrong = |path: &str, text: &str, name: &str, args: &str| {
+        let before = project.read(path);
+        assert!(project.root().join(path).exists());
+        project.file(path, text);
+        let ran = shows(&project, name, args).exits(3);
+        assert_eq!(ran.stdout, "", "{args}");
+        project.file(path, before);
+    };
+    let run = "run door --input launch.json --stub answers.json";
+    wrong("heuristics/rules/door.rhai", &RULE.replace("artifact.confidence >=", "artifact.confidense >="), "error-field", run);
+    wrong("heuristics/rules/door.rhai", &RULE.replace("return false; }", "return false;"), "error-syntax", run);
+    wrong("heuristics/rules/door.rhai", &RULE.replace("fn unsure", "fn unsurely"), "error-function", run);
+    wrong("pipelines/door.yaml", &project.read("pipelines/door.yaml").replace("sure: 0.8", "sure: [0.8"), "error-yaml", run);
+    wrong(
+        "pipelines/door.yaml",
+        &project.read("pipelines/door.yaml").replace("to: _done }", "too: _done, to: opn }"),
+        "error-keys",
+        "graph door",
+    );
+    wrong("launch.json", "{ \"run_id\": \"9\", \"name\": \"l\", \"failure_list\": [{ \"id\": \"a\", ", "error-truncated", run);
+    wrong("launch.json", "{ \"run_id\": \"9\" }", "error-launch", run);
+    wrong("answers.json", "{ \"*\": [] }", "error-stub", run);
+    wrong("asterisk.yaml", "scriptz: heuristics\n", "error-settings", "runs");
+    for (name, args) in [
+        ("error-no-responder", "run door --input none"),
+        ("error-call", "call rules/door.rhai#unshure --pipeline door"),
+        ("error-reference", "call rules/door.rhai --pipeline door"),
+    ] {
+        shows(&project, name, args).exits(3);
+    }
+    assert!(!project.root().join(".asterisk/investigations").exists(), "nothing was run");
+}
+
+#[test]
+fn cases_that_fail_are_shown_with_the_rest() {
+    let project = door();
+    project.file("answers.json", r#"{ "*": { "look": [{ "confidence": 0.5 }], "ask": [{}] } }"#);
+    shows(&project, "failed-stub", "run door --input none --stub answers.json").exits(4);
+    shows(&project, "failed-stub-json", "run door --input none --stub answers.json --format json").exits(4);
+    project.file(
+        "pipelines/shut.yaml",
+        DOOR.replace("pipeline: door", "pipeline: shut").replace("  - { id: D5, from: ask, to: _done }\n", ""),
+    );
+    project.file("state.json", r#"{ "loops": { "asked": 2 } }"#);
+    shows(&project, "failed-route", "route shut --node ask --state state.json").exits(4);
+    shows(&project, "failed-route-json", "route shut --node ask --state state.json --format json").exits(4);
+}
+
+#[test]
+fn inputs_come_in_several_ways() {
+    let project = door();
+    let args = ["run", "door", "--stub", "answers.json", "--format", "json"];
+    let cases =
+        |ran: Ran| ran.ok().json()["cases"].as_array().unwrap().iter().map(|case| case["case"].clone()).collect::<Vec<Value>>();
+    let launch = project.read("launch.json");
+    let piped = project.asterisk_reading(&[&args[..], &["--input", "-"]].concat(), &launch);
+    assert_eq!(cases(piped), ["a"]);
+    assert_eq!(cases(project.asterisk(&[&args[..], &["--input", "none"]].concat())), ["case-1"]);
+    project.file("more.json", launch.replace("\"a\"", "\"b\""));
+    let several = [&args[..], &["--input", "launch.json", "--input", "more.json"]].concat();
+    assert_eq!(cases(project.asterisk(&several)), ["a", "b"]);
+    assert_eq!(cases(project.asterisk(&[&several[..], &["--case", "b"]].concat())), ["b"]);
+    // No failures are no error.
+    project.file("empty.json", r#"{ "run_id": "9", "name": "green", "failure_list": [] }"#);
+    let empty = project.asterisk(&[&args[..], &["--input", "empty.json"]].concat()).exits(0);
+    assert_eq!(empty.stderr, "this launch has no failures: there is nothing to analyse\n");
+    let empty = empty.json();
+    assert_eq!((&empty["status"], &empty["cases"]), (&json!("done"), &json!([])));
+    let report = project.asterisk(&["run", "--input", "empty.json"]).exits(0);
+    assert!(report.stdout.contains("0 cases"), "{}", report.text());
+    // From below the project, and elsewhere by flags.
+    let junit = fixture("launches/surefire.xml");
+    project.file("below/keep", "");
+    let mut command = project.command(&["run", "--input", junit.to_str().unwrap(), "--out", "../elsewhere", "--format", "json"]);
+    let ran = project.ran(&command.current_dir(project.root().join("below")).output().unwrap()).ok();
+    assert!(project.root().join("elsewhere").is_dir());
+    assert!(ran.json()["report"].as_str().unwrap().contains("elsewhere"), "{}", ran.text());
+    assert!(project.root().join(".asterisk/asterisk.db").is_file(), "the store is the project's");
+}
+
+/// What was stopped says how to go on.
+#[test]
+fn a_stopped_run_says_how_to_go_on() {
+    let project = Project::new();
+    small(&project);
+    let child = halted(&project, &["run", "--input", "launch.json", "--stub", "stub.json", "--parallel", "1"], 7).unwrap();
+    kill(child);
+    let runs = project.asterisk(&["runs", "--format", "json"]).ok().json();
+    let run = runs["runs"][0]["run"].as_str().unwrap();
+    let status = shows(&project, "status-stopped", &format!("status {run}")).exits(0);
+    assert!(status.stderr.contains(&format!("asterisk run --resume {run}")));
+}

@@ -1,0 +1,190 @@
+//! The one harness: a temporary project, the built program in it with nothing of the machine's environment, and what came
+//! of it as one text.
+//!
+//! Everything that could differ between two machines is an input: the clock stands at [`CLOCK`], chance is seeded, there
+//! is no colour, and the temporary directory shows as `[DIR]`.
+
+use serde_json::Value;
+use std::ffi::OsStr;
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+
+/// When everything happens.
+pub(crate) const CLOCK: &str = "2026-02-14T21:21:09Z";
+
+/// A temporary directory that is a project of its own, whatever lies above it.
+pub(crate) struct Project {
+    dir: tempfile::TempDir,
+    root: PathBuf,
+}
+
+impl Project {
+    /// An empty project.
+    pub(crate) fn new() -> Self {
+        let dir = tempfile::Builder::new().prefix("asterisk-").tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        let project = Self { dir, root };
+        project.file("asterisk.yaml", "");
+        project
+    }
+
+    /// A project with these files.
+    pub(crate) fn with(files: &[(&str, &str)]) -> Self {
+        let project = Self::new();
+        for (path, text) in files {
+            project.file(path, text);
+        }
+        project
+    }
+
+    /// Its directory.
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Writes a file, with the directories above it.
+    pub(crate) fn file(&self, path: &str, text: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.root.join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, text).unwrap();
+        path
+    }
+
+    /// Reads a file.
+    pub(crate) fn read(&self, path: &str) -> String {
+        std::fs::read_to_string(self.root.join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+    }
+
+    /// The command, not yet run.
+    pub(crate) fn command(&self, args: &[impl AsRef<OsStr>]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_asterisk"));
+        command.args(args).current_dir(&self.root).env_clear();
+        command.env("ASTERISK_CLOCK", CLOCK).env("NO_COLOR", "1").env("HOME", &self.root);
+        // Many tests at once on a small machine starve a script of its second.
+        command.env("ASTERISK_SCRIPT_SECONDS", "60");
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    /// Runs the program.
+    pub(crate) fn asterisk(&self, args: &[impl AsRef<OsStr>]) -> Ran {
+        self.ran(&self.command(args).output().unwrap())
+    }
+
+    /// Runs the program with a text on its standard input.
+    pub(crate) fn asterisk_reading(&self, args: &[impl AsRef<OsStr>], input: &str) -> Ran {
+        let mut child = self.command(args).stdin(Stdio::piped()).spawn().unwrap();
+        // A program that refuses its arguments never reads.
+        child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap_or_default();
+        self.ran(&child.wait_with_output().unwrap())
+    }
+
+    /// Starts the program and does not wait for it.
+    pub(crate) fn start(&self, args: &[impl AsRef<OsStr>]) -> Child {
+        self.command(args).spawn().unwrap()
+    }
+
+    /// What came of a finished process.
+    pub(crate) fn ran(&self, output: &Output) -> Ran {
+        let redact = |bytes: &[u8]| String::from_utf8_lossy(bytes).replace(self.root.to_str().unwrap(), "[DIR]");
+        Ran { stdout: redact(&output.stdout), stderr: redact(&output.stderr), code: output.status.code() }
+    }
+
+    /// Every file and directory below, but for the settings file, with its text (directories end in `/`).
+    pub(crate) fn tree(&self) -> Vec<(String, Vec<u8>)> {
+        let mut found = Vec::new();
+        walk(&self.root, &self.root, &mut found);
+        found.retain(|(path, _)| path != "asterisk.yaml");
+        found
+    }
+
+    /// Keeps the directory for a look at it, when a test is being written.
+    #[allow(dead_code)]
+    pub(crate) fn keep(self) -> PathBuf {
+        self.dir.keep()
+    }
+}
+
+/// Files below a directory, in order of their paths.
+fn walk(root: &Path, dir: &Path, found: &mut Vec<(String, Vec<u8>)>) {
+    let mut entries: Vec<PathBuf> = std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).collect();
+    entries.sort();
+    for path in entries {
+        let name = path.strip_prefix(root).unwrap().to_str().unwrap().to_owned();
+        if path.is_dir() {
+            found.push((format!("{name}/"), Vec::new()));
+            walk(root, &path, found);
+        } else {
+            found.push((name, std::fs::read(&path).unwrap()));
+        }
+    }
+}
+
+/// How the program ended and what it said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Ran {
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+    /// None if a signal ended it.
+    pub(crate) code: Option<i32>,
+}
+
+impl Ran {
+    /// Everything as one text.
+    pub(crate) fn text(&self) -> String {
+        let code = self.code.map_or("killed".to_owned(), |code| code.to_string());
+        let mut out = format!("exit {code}\n");
+        for (name, text) in [("stdout", &self.stdout), ("stderr", &self.stderr)] {
+            if !text.is_empty() {
+                let _ = write!(out, "--- {name}\n{text}");
+            }
+        }
+        out
+    }
+
+    /// Asserts the exit code.
+    #[track_caller]
+    pub(crate) fn exits(self, code: i32) -> Self {
+        assert_eq!(self.code, Some(code), "{}", self.text());
+        self
+    }
+
+    /// Asserts that all went well and nothing was said beside the data.
+    #[track_caller]
+    pub(crate) fn ok(self) -> Self {
+        let ran = self.exits(0);
+        assert_eq!(ran.stderr, "", "{}", ran.text());
+        ran
+    }
+
+    /// Standard output as one JSON value.
+    #[track_caller]
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}\n{}", self.text()))
+    }
+
+    /// Standard output as a JSON value a line.
+    #[track_caller]
+    pub(crate) fn json_lines(&self) -> Vec<Value> {
+        let parse = |line: &str| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}\n{}", self.text()));
+        self.stdout.lines().map(parse).collect()
+    }
+}
+
+/// The repository.
+pub(crate) fn repository() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// A file of the repository's test fixtures.
+pub(crate) fn fixture(path: &str) -> PathBuf {
+    repository().join("tests/fixtures").join(path)
+}
+
+/// The strings of a JSON list.
+#[track_caller]
+pub(crate) fn strings(value: &Value) -> Vec<&str> {
+    value.as_array().unwrap_or_else(|| panic!("no list: {value}")).iter().map(|item| item.as_str().unwrap()).collect()
+}

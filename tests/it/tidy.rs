@@ -1,0 +1,361 @@
+//! The order of the house: layers, heads of files, sizes, who prints, and no word of the domain in Rust.
+
+use crate::harness::{Project, repository};
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The layers of `src/`, lowest first (`ARCHITECTURE.md`). A module imports from lower layers and its own children; those of
+/// one layer never import each other.
+const LAYERS: &[&[&str]] = &[
+    &["diag", "model", "clock"],
+    &["pipeline", "script", "prompt"],
+    &["walk"],
+    &["project"],
+    &["store", "agent", "ingest", "files"],
+    &["session", "reload"],
+    &["lint", "suite", "trace", "report", "calibrate", "goal"],
+    &["ui", "exit", "config", "cli", "repl", "serve"],
+];
+
+/// Imports within a layer that are right as they are: launches have times and shapes have near misses; commands go by
+/// everything of the front.
+const ALSO: &[(&str, &str)] =
+    &[("model", "clock"), ("model", "diag"), ("cli", "ui"), ("cli", "exit"), ("cli", "config"), ("repl", "ui"), ("serve", "ui")];
+
+/// A directory's files of an ending, in order.
+fn files(dir: &Path, ending: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut dirs = vec![dir.to_owned()];
+    while let Some(dir) = dirs.pop() {
+        let Ok(entries) = fs::read_dir(&dir) else { continue };
+        for path in entries.map(|entry| entry.unwrap().path()) {
+            if path.is_dir() {
+                dirs.push(path);
+            } else if path.extension().is_some_and(|have| have == ending) {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// A Rust file of the repository.
+struct File {
+    /// Its path below the repository.
+    path: String,
+    /// The module of `src` that it belongs to (`lib` and `main` have no layer).
+    module: String,
+    text: String,
+    /// Whether it is compiled for tests only.
+    test: bool,
+}
+
+impl File {
+    fn all(dir: &str) -> Vec<Self> {
+        let tests = test_modules();
+        let read = |path: PathBuf| {
+            let text = fs::read_to_string(&path).unwrap();
+            let below = path.strip_prefix(repository()).unwrap().to_str().unwrap().to_owned();
+            let first = below.split('/').nth(1).unwrap_or_default();
+            let module = first.strip_suffix(".rs").unwrap_or(first).to_owned();
+            let test = tests.iter().any(|module| path.starts_with(module) || path.with_extension("") == *module);
+            Self { path: below, module, text, test }
+        };
+        files(&repository().join(dir), "rs").into_iter().map(read).collect()
+    }
+
+    /// Its lines up to its tests, with their numbers; comments are empty.
+    fn code(&self) -> impl Iterator<Item = (usize, &str)> {
+        let own = self.text.lines().take_while(|line| line.trim() != "#[cfg(test)]" || self.is_gated(line));
+        own.map(|line| if line.trim_start().starts_with("//") { "" } else { line.split(" // ").next().unwrap_or(line) })
+            .enumerate()
+            .map(|(index, line)| (index + 1, line))
+    }
+
+    /// `#[cfg(test)]` on a mere declaration (`mod tests;`) does not begin the tests.
+    fn is_gated(&self, line: &str) -> bool {
+        let at = line.as_ptr() as usize - self.text.as_ptr() as usize + line.len();
+        let next = self.text[at..].trim_start().lines().next().unwrap_or_default();
+        next.ends_with(';')
+    }
+}
+
+/// Files and directories that `#[cfg(test)] mod name;` leaves to the tests, without their endings.
+fn test_modules() -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for path in files(&repository().join("src"), "rs") {
+        let text = fs::read_to_string(&path).unwrap();
+        let stem = path.file_stem().unwrap();
+        let home = if stem == "mod" || stem == "lib" { path.parent().unwrap().to_owned() } else { path.with_extension("") };
+        let mut gated = false;
+        for line in text.lines().map(str::trim) {
+            let declared = line.trim_start_matches("pub(crate) ").trim_start_matches("pub(super) ").strip_prefix("mod ");
+            if let (true, Some(name)) = (gated, declared.and_then(|rest| rest.strip_suffix(';'))) {
+                found.push(home.join(name));
+            }
+            gated = line.starts_with("#[cfg(test)]") || (gated && line.starts_with("#["));
+        }
+    }
+    found
+}
+
+#[track_caller]
+fn none(what: &str, complaints: &[String]) {
+    assert!(complaints.is_empty(), "{what}:\n{}", complaints.join("\n"));
+}
+
+/// The modules of the crate that a line of code names.
+fn named(line: &str) -> BTreeSet<&str> {
+    let mut found = BTreeSet::new();
+    let mut rest = line;
+    while let Some((before, after)) = rest.split_once("crate::") {
+        rest = after;
+        if before.ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == '$') {
+            continue;
+        }
+        let word = |text: &'_ str| text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len());
+        if let Some(list) = after.strip_prefix('{') {
+            // `use crate::{a, b::C};` names one module an item; nested braces hold no modules.
+            let mut depth = 0_i32;
+            let mut start = true;
+            for (at, c) in list.char_indices() {
+                match c {
+                    '{' => depth += 1,
+                    '}' => depth -= 1,
+                    ',' if depth == 0 => start = true,
+                    c if start && c.is_alphabetic() => {
+                        found.insert(&list[at..at + word(&list[at..])]);
+                        start = false;
+                    }
+                    _ => {}
+                }
+                if depth < 0 {
+                    break;
+                }
+            }
+        } else {
+            found.insert(&after[..word(after)]);
+        }
+    }
+    found
+}
+
+#[test]
+fn modules_named_in_a_line_are_found() {
+    let names = |line: &str| named(line).into_iter().collect::<Vec<_>>().join(" ");
+    assert_eq!(names("use crate::diag::{Source, Span};"), "diag");
+    assert_eq!(names("use crate::{model::{A, B}, walk};"), "model walk");
+    assert_eq!(names("    fn f(x: crate::walk::Status, y: &crate::model::Kind) {}"), "model walk");
+    assert_eq!(names("use super::x; pub(crate) fn g() {}"), "");
+}
+
+#[test]
+fn modules_import_lower_layers_only() {
+    let layer = |module: &str| LAYERS.iter().position(|layer| layer.contains(&module));
+    let mut complaints = Vec::new();
+    for file in File::all("src").iter().filter(|file| !["lib", "main"].contains(&&*file.module)) {
+        let Some(own) = layer(&file.module) else {
+            complaints.push(format!("{}: `{}` has no layer; give it one in this table", file.path, file.module));
+            continue;
+        };
+        // `use` may go over several lines: join up to the semicolon.
+        let mut statement = String::new();
+        for (number, line) in file.code() {
+            statement.push_str(line.trim());
+            if statement.starts_with("use ") && !statement.ends_with(';') {
+                continue;
+            }
+            for other in named(&statement).into_iter().filter(|other| **other != *file.module) {
+                let right = layer(other).is_some_and(|other| other < own) || ALSO.contains(&(&file.module, other));
+                if !right && !file.test {
+                    complaints.push(format!("{}:{number}: `{}` imports `{other}`", file.path, file.module));
+                }
+            }
+            statement.clear();
+        }
+    }
+    none("imports against the layers", &complaints);
+}
+
+#[test]
+fn every_file_begins_with_what_it_is() {
+    let missing: Vec<String> = ["src", "tests", "benches"]
+        .iter()
+        .flat_map(|dir| File::all(dir))
+        .filter(|file| !file.text.starts_with("//! "))
+        .map(|file| file.path)
+        .collect();
+    none("files without a `//!` line at their head", &missing);
+}
+
+#[test]
+fn files_are_short() {
+    let long: Vec<String> = File::all("src")
+        .iter()
+        .filter(|file| !file.test)
+        .map(|file| (file.path.clone(), file.code().count()))
+        .filter(|(_, lines)| *lines > 400)
+        .map(|(path, lines)| format!("{path}: {lines} lines"))
+        .collect();
+    none("more than 400 lines without the tests", &long);
+}
+
+#[test]
+fn nothing_is_left_unfinished_and_only_ui_prints() {
+    let unfinished = ["todo!(", "unimplemented!(", "dbg!("];
+    let printing = ["println!(", "print!(", "eprintln!(", "eprint!(", "io::stdout(", "io::stderr("];
+    let mut complaints = Vec::new();
+    for file in File::all("src").iter().filter(|file| !file.test) {
+        for (number, line) in file.code() {
+            let words = unfinished.iter().chain(printing.iter().filter(|_| file.module != "ui"));
+            for word in words.filter(|word| line.contains(**word)) {
+                complaints.push(format!("{}:{number}: `{word}`", file.path));
+            }
+        }
+    }
+    none("unfinished, or printing outside `ui`", &complaints);
+}
+
+#[test]
+fn main_is_one_expression() {
+    let text = fs::read_to_string(repository().join("src/main.rs")).unwrap();
+    let body = text.split_once('{').unwrap().1.trim().trim_end_matches('}').trim();
+    assert!(!body.contains(';') && body.lines().count() == 1, "{body}");
+}
+
+/// Words that only the scripts' data may know: codes of defects and names of categories.
+fn domain() -> Vec<String> {
+    let project = Project::new();
+    let data = project.asterisk(&["show", "data", "taxonomy", "--format", "json"]).ok().json();
+    let taxonomy = &data["taxonomy"];
+    let codes = taxonomy["defects"].as_object().unwrap();
+    let aliases = codes.values().flat_map(|defect| defect["aliases"].as_array().unwrap());
+    let mut words: Vec<String> = aliases.map(|alias| alias.as_str().unwrap().to_owned()).collect();
+    words.extend(codes.keys().cloned());
+    words.extend(taxonomy["categories"].as_object().unwrap().keys().cloned());
+    // Words that the language of programs needs for itself.
+    words.retain(|word| !["unknown", "timeout", "config", "crash", "environment", "assertion", "product"].contains(&&**word));
+    assert!(words.len() >= 12, "{words:?}");
+    words
+}
+
+#[test]
+fn rust_knows_no_word_of_the_domain() {
+    let words = domain();
+    let mut complaints = Vec::new();
+    for file in File::all("src").iter().filter(|file| !file.test) {
+        for (number, line) in file.code() {
+            let tokens: BTreeSet<&str> = line.split(|c: char| !c.is_alphanumeric()).collect();
+            for word in words.iter().filter(|word| tokens.contains(word.as_str())) {
+                complaints.push(format!("{}:{number}: `{word}`", file.path));
+            }
+        }
+    }
+    none("words of the domain in Rust", &complaints);
+}
+
+/// The repository speaks of the project alone.
+#[test]
+fn no_path_of_a_machine_is_mentioned() {
+    let mut complaints = Vec::new();
+    let rust: Vec<File> = File::all("src").into_iter().filter(|file| !file.test).collect();
+    let mut dirs = vec![repository().to_owned()];
+    while let Some(dir) = dirs.pop() {
+        for path in fs::read_dir(&dir).unwrap().map(|entry| entry.unwrap().path()) {
+            let below = path.strip_prefix(repository()).unwrap().to_str().unwrap().to_owned();
+            if ["target", ".git", ".asterisk"].contains(&&*below) {
+                continue;
+            }
+            if path.is_dir() {
+                dirs.push(path);
+                continue;
+            }
+            let Ok(text) = fs::read_to_string(&path) else { continue };
+            let machine = ["/work/main", "/work/wt", "/work/shared", "/root/"];
+            // Data beside the repository is for tests alone.
+            let names_it = |file: &&File| file.code().any(|(_, line)| line.contains("../shared"));
+            let beside = match rust.iter().find(|file| file.path == below) {
+                Some(file) => names_it(&file),
+                None => !below.ends_with(".rs") && !below.starts_with("tests/") && text.contains("../shared"),
+            };
+            let words = machine.iter().chain(beside.then_some(&"../shared"));
+            for word in words.filter(|word| text.contains(**word)) {
+                if below != "tests/it/tidy.rs" {
+                    complaints.push(format!("{below}: `{word}`"));
+                }
+            }
+        }
+    }
+    none("paths of a machine", &complaints);
+}
+
+/// Every command has an example in its help, and the names of the files of the bundled project are what the program has.
+#[test]
+fn every_command_shows_an_example() {
+    let project = Project::new();
+    let help = project.asterisk(&["--help"]).ok().stdout;
+    let listed = help.split("Commands:\n").nth(1).unwrap().split("\n\n").next().unwrap();
+    // What a long summary goes on with stands further in.
+    let names = listed.lines().filter(|line| line.starts_with("  ") && !line.starts_with("   "));
+    let commands: BTreeSet<&str> =
+        names.filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help").collect();
+    let support = ["mod", "run_table", "run_view"];
+    let files = files(&repository().join("src/cli"), "rs");
+    let files: BTreeSet<&str> = files.iter().map(|path| path.file_stem().unwrap().to_str().unwrap()).collect();
+    let files: BTreeSet<&str> = files.into_iter().filter(|name| !support.contains(name)).collect();
+    assert_eq!(commands, files, "a file a command");
+    for command in commands {
+        let help = project.asterisk(&[command, "--help"]).ok().stdout;
+        let examples = help.split("\nExample").nth(1).unwrap_or_else(|| panic!("{command}: no example\n{help}"));
+        assert!(
+            examples.contains(&format!("  asterisk {command}")) || examples.contains(&format!("| asterisk {command}")),
+            "{help}"
+        );
+    }
+}
+
+/// What the repository holds is what the program holds, and all of it links.
+#[test]
+fn every_bundled_file_is_embedded_and_links() {
+    use asterisk::files::{Area, Origin, Overlay};
+    for (area, dir, endings) in [
+        (Area::Scripts, "scripts", &["rhai", "yaml"][..]),
+        (Area::Pipelines, "pipelines", &["yaml"]),
+        (Area::Templates, "templates", &["md"]),
+    ] {
+        let overlay = Overlay::load(area, None).unwrap();
+        let embedded: BTreeSet<String> = overlay
+            .files()
+            .map(|(path, source, origin)| {
+                assert_eq!(*origin, Origin::Embedded);
+                assert_eq!(source.text(), fs::read_to_string(repository().join(dir).join(path)).unwrap(), "{path}");
+                path.to_owned()
+            })
+            .collect();
+        let root = repository().join(dir);
+        let there: BTreeSet<String> = endings
+            .iter()
+            .flat_map(|ending| files(&root, ending))
+            .map(|path| path.strip_prefix(&root).unwrap().to_str().unwrap().to_owned())
+            .collect();
+        assert_eq!(embedded, there);
+    }
+    let project = Project::new();
+    let listed = project.asterisk(&["show", "pipelines", "--format", "json"]).ok().json();
+    for pipeline in listed["pipelines"].as_array().unwrap() {
+        let stem = pipeline["stem"].as_str().unwrap();
+        project.asterisk(&["call", "lib/text.rhai#one_line", "--args", "[\"a\", 9]", "--pipeline", stem]).ok();
+        assert!(project.asterisk(&["graph", stem]).ok().stdout.starts_with("flowchart"));
+    }
+    // Every script's functions are known to `doc`.
+    let doc = project.asterisk(&["doc", "--format", "json"]).ok().json();
+    let known: BTreeSet<&str> =
+        doc["scripts"].as_array().unwrap().iter().map(|function| function["file"].as_str().unwrap()).collect();
+    let root = repository().join("scripts");
+    for path in files(&root, "rhai") {
+        let below = path.strip_prefix(&root).unwrap().to_str().unwrap();
+        assert!(known.contains(below), "{below} is not among what `doc` prints");
+    }
+}

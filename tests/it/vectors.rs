@@ -1,0 +1,156 @@
+//! Routing, walks and validation, held against vectors from outside. Each carries the outcome that was `decided`.
+
+use crate::harness::Project;
+use crate::shared::shared_json;
+use serde_json::{Map, Value, json};
+
+/// Every key of the decision stands so in what came out.
+fn agrees(found: &Value, decided: &Value) -> bool {
+    decided.as_object().unwrap().iter().all(|(key, value)| found.get(key) == Some(value))
+}
+
+/// All complaints at once say more than the first.
+#[track_caller]
+fn none(complaints: &[String]) {
+    assert!(complaints.is_empty(), "{} differ:\n{}", complaints.len(), complaints.join("\n"));
+}
+
+#[test]
+fn every_rca_decision_is_the_decided_one() {
+    let Some(file) = shared_json("vectors/rca_routes.json") else { return };
+    let vectors = file["vectors"].as_array().unwrap();
+    assert!(vectors.len() >= 38, "the file lost vectors");
+    let line = |vector: &Value| {
+        let keys = ["id", "node", "artifact", "state", "vars"];
+        json!(keys.map(|key| (key.to_owned(), vector[key].clone())).into_iter().collect::<Map<_, _>>()).to_string()
+    };
+    let batch: Vec<String> = vectors.iter().map(line).collect();
+    let project = Project::with(&[("batch.jsonl", &batch.join("\n"))]);
+    let args = ["route", "rca-investigation", "--batch", "batch.jsonl", "--format", "json"];
+    let routed = project.asterisk(&args).exits(4).json_lines();
+    assert_eq!(routed.len(), vectors.len());
+    let mut complaints = Vec::new();
+    for (vector, found) in vectors.iter().zip(&routed) {
+        assert_eq!(vector["id"], found["id"]);
+        if !agrees(found, &vector["decided"]) {
+            complaints.push(format!("{}: decided {}, found {found}", vector["id"], vector["decided"]));
+        }
+    }
+    none(&complaints);
+}
+
+#[test]
+fn every_rca_walk_takes_the_decided_path() {
+    let Some(file) = shared_json("vectors/walks.json") else { return };
+    let walks = file["rca"].as_array().unwrap();
+    assert!(walks.len() >= 11, "the file lost walks");
+    let project = Project::new();
+    let mut complaints = Vec::new();
+    for walk in walks {
+        let mut stub: Map<String, Value> = Map::new();
+        for visit in walk["visits"].as_array().unwrap() {
+            let answers = stub.entry(visit["node"].as_str().unwrap()).or_insert_with(|| json!([]));
+            answers.as_array_mut().unwrap().push(visit["artifact"].clone());
+        }
+        project.file("stub.json", json!({ "*": stub }).to_string());
+        let words = "run rca-investigation --input none --stub stub.json --format json --files never";
+        let mut args: Vec<String> = words.split(' ').map(str::to_owned).collect();
+        for (name, value) in walk["vars"].as_object().unwrap() {
+            args.extend(["--set".to_owned(), format!("{name}={value}")]);
+        }
+        let ran = project.asterisk(&args);
+        let case = if ran.stdout.is_empty() { Value::Null } else { ran.json()["cases"][0].clone() };
+        let found = json!({
+            "node_path": case["nodes"], "edge_path": case["edges"], "loop_counts": case["loops"], "status": case["status"],
+        });
+        if ran.code != Some(0) || !agrees(&found, &walk["decided"]) {
+            complaints.push(format!("{}: decided {}, found {found}\n{}", walk["id"], walk["decided"], ran.stderr));
+        }
+    }
+    none(&complaints);
+}
+
+#[test]
+fn every_framework_walk_takes_the_decided_path() {
+    let Some(file) = shared_json("vectors/walks.json") else { return };
+    let project = Project::new();
+    let mut complaints = Vec::new();
+    let mut walked = 0;
+    for walk in file["framework"].as_array().unwrap().iter().filter(|walk| !walk["decided"].is_null()) {
+        walked += 1;
+        // JSON is YAML.
+        project.file("walk.yaml", framework_pipeline(walk).to_string());
+        let answers = |node: &Value| {
+            let name = node.as_str().unwrap();
+            (name.to_owned(), walk["artifacts"].get(name).cloned().unwrap_or_else(|| json!([{}])))
+        };
+        let answers: Map<String, Value> = walk["nodes"].as_array().unwrap().iter().map(answers).collect();
+        project.file("stub.json", json!({ "*": answers }).to_string());
+        let ran = project.asterisk(&["run", "walk.yaml", "--input", "none", "--stub", "stub.json", "--format", "json"]);
+        let decided = &walk["decided"];
+        let good = if let Some(error) = decided.get("build_error") {
+            assert_eq!(error, "node_not_found");
+            ran.code == Some(3) && ran.stdout.is_empty() && ran.stderr.contains("is not a node")
+        } else {
+            let case = &ran.json()["cases"][0];
+            let mut found = json!({
+                "node_path": case["nodes"], "edge_path": case["edges"], "status": case["status"], "context": case["context"],
+                "history_len": case["edges"].as_array().unwrap().len(),
+            });
+            if let Some(error) = case.get("error") {
+                (found["error"], found["at_node"]) = (error["kind"].clone(), error["node"].clone());
+            }
+            let code = if decided["status"] == "done" { 0 } else { 4 };
+            ran.code == Some(code) && agrees(&found, decided)
+        };
+        if !good {
+            complaints.push(format!("{}: decided {decided}, found {}", walk["id"], ran.text()));
+        }
+    }
+    none(&complaints);
+    assert!(walked >= 5, "the file lost walks");
+}
+
+fn framework_pipeline(walk: &Value) -> Value {
+    let nodes: Vec<Value> = walk["nodes"].as_array().unwrap().iter().map(|name| json!({ "name": name })).collect();
+    let edge = |edge: &Value| {
+        let mut out = json!({ "id": edge["id"], "from": edge["from"], "to": edge["to"] });
+        let when = edge["when"].as_str().unwrap();
+        if when != "true" {
+            out["condition"] = json!(when.replace("output.", "artifact."));
+        }
+        for (theirs, ours) in [("adds", "context"), ("shortcut", "shortcut")] {
+            if let Some(value) = edge.get(theirs) {
+                out[ours] = value.clone();
+            }
+        }
+        out
+    };
+    let edges: Vec<Value> = walk["edges"].as_array().unwrap().iter().map(edge).collect();
+    json!({ "pipeline": "t", "nodes": nodes, "edges": edges, "start": nodes[0]["name"], "done": "_done" })
+}
+
+#[test]
+fn graph_accepts_and_refuses_as_decided() {
+    let Some(file) = shared_json("vectors/dsl_validation.json") else { return };
+    let vectors = file["validate"].as_array().unwrap();
+    assert!(vectors.len() >= 19, "the file lost vectors");
+    let project = Project::new();
+    let mut complaints = Vec::new();
+    for vector in vectors {
+        project.file("pipeline.yaml", vector["yaml"].as_str().unwrap());
+        let ran = project.asterisk(&["graph", "pipeline.yaml", "--format", "mermaid"]);
+        let decided = &vector["decided"];
+        let mentions = decided["must_mention"].as_array().cloned().unwrap_or_default();
+        let good = if decided["valid"] == true {
+            ran.code == Some(0) && ran.stdout.starts_with("flowchart")
+        } else {
+            let says = |word: &Value| ran.stderr.contains(word.as_str().unwrap());
+            ran.code == Some(3) && ran.stdout.is_empty() && ran.stderr.contains("pipeline.yaml:") && mentions.iter().all(says)
+        };
+        if !good {
+            complaints.push(format!("{}: decided {decided}, found {}", vector["id"], ran.text()));
+        }
+    }
+    none(&complaints);
+}
