@@ -39,14 +39,18 @@ struct ModuleCall {
 pub(crate) fn calls_of(unit: &Unit) -> Calls {
     let mut calls = Calls::default();
     let known = Known::of(unit.ast());
+    // A case of a `switch` may be walked more than once.
     let mut seen = BTreeSet::new();
-    let mut found = Vec::new();
     unit.ast().walk(&mut |path| {
         match path.last() {
-            Some(ASTNode::Stmt(Stmt::FnCall(call, at)) | ASTNode::Expr(Expr::FnCall(call, at))) if call.op_token.is_none() => {
-                found.push((*at, (**call).clone(), false));
+            Some(ASTNode::Stmt(Stmt::FnCall(call, at)) | ASTNode::Expr(Expr::FnCall(call, at)))
+                if call.op_token.is_none() && seen.insert(*at) =>
+            {
+                Check { unit, known: &known, call, at: *at }.function(&mut calls);
             }
-            Some(ASTNode::Expr(Expr::MethodCall(call, at))) => found.push((*at, (**call).clone(), true)),
+            Some(ASTNode::Expr(Expr::MethodCall(call, at))) if seen.insert(*at) => {
+                Check { unit, known: &known, call, at: *at }.method(&mut calls);
+            }
             Some(ASTNode::Stmt(Stmt::Assignment(assignment))) => add_target(&assignment.1.lhs, &mut calls.members),
             Some(ASTNode::Expr(Expr::Map(fields, _))) => {
                 let fields = fields.0.iter().filter(|(_, value)| !is_data(value));
@@ -56,22 +60,8 @@ pub(crate) fn calls_of(unit: &Unit) -> Calls {
         }
         true
     });
-    calls.members.extend(
-        unit.ast().iter_fn_def().filter(|function| function.this_type.is_some()).map(|function| function.name.to_string()),
-    );
-    for (at, call, method) in found {
-        if !seen.insert(at) {
-            continue; // a case of a `switch` may be walked more than once
-        }
-        let check = Check { unit, known: &known, call: &call, at };
-        if !call.namespace.is_empty() {
-            calls.modules.extend(check.module());
-        } else if method {
-            check.method(&mut calls);
-        } else {
-            calls.problems.extend(check.plain());
-        }
-    }
+    let typed = unit.ast().iter_fn_def().filter(|function| function.this_type.is_some());
+    calls.members.extend(typed.map(|function| function.name.to_string()));
     calls
 }
 
@@ -148,6 +138,15 @@ struct Check<'a> {
 }
 
 impl Check<'_> {
+    /// `name(..)` and `alias::name(..)`
+    fn function(&self, calls: &mut Calls) {
+        if self.call.namespace.is_empty() {
+            calls.problems.extend(self.plain());
+        } else {
+            calls.modules.extend(self.module());
+        }
+    }
+
     /// `name(..)`
     fn plain(&self) -> Option<Diagnostic> {
         let name = self.call.name.as_str();

@@ -115,6 +115,7 @@ fn describe(text: &Text, kind: &Kind, at: usize) -> (&'static str, String, Optio
         }
         Kind::MissingToken(token, what) => {
             let found = text.words().find(|(_, span)| span.start == at).map(|(word, _)| word);
+            let found = found.filter(|word| word != token); // at the end of the text its last token is shown
             let instead = found.map_or(String::new(), |word| format!(", not `{word}`"));
             (SYNTAX, format!("expected `{token}` {what}{instead}"), None)
         }
@@ -211,6 +212,12 @@ mod tests {
         ] {
             assert_eq!(line(&problem(&[("t.rhai", text)])), want, "{text}");
         }
+        let at_the_end = line(&problem(&[("t.rhai", "fn f(x) {\n  if x {\n    1\n}\n")]));
+        assert_eq!(
+            at_the_end,
+            "script/syntax @ t.rhai:}, t.rhai:{: expected `}` to terminate this block | a `}` is missing somewhere: the brace of line 2 is still \
+             open here"
+        );
         let balanced = line(&problem(&[("t.rhai", "fn f() { let a = 1 2 }")]));
         assert!(!balanced.contains("is missing somewhere"), "{balanced}");
         for text in ["fn f() {", "fn f() { if x {", "fn f() { \"{", "fn f() { `${", "}", "fn f() { 1 ", "fn f() {\nfn g() { 1 }"]

@@ -38,7 +38,7 @@ impl<'a> Flow<'a> {
                 .help("compare it with something")
         } else {
             let message = format!("`{}` is used as a rule, but returns {}", function.name, name(first));
-            let mut finding = Diagnostic::error(rule::CODE, message).help(rule::HELP);
+            let mut finding = Diagnostic::warning(rule::CODE, message).help(rule::HELP);
             for way in ways.iter().take(MAX_LABELS) {
                 let Place { source, span } = self.place(way.at);
                 finding = finding.label(&source, span, format!("{} is no verdict", name(way)));
