@@ -4,7 +4,12 @@
 //! fastest round counts: noise only ever adds. A bound is on a ratio to a floor measured in the same run wherever there is a
 //! floor; with `ASTERISK_BENCH_GATE=1` a broken bound fails the bench.
 
-#![allow(clippy::print_stdout, dead_code, reason = "a bench prints, and not every bench uses everything")]
+#![allow(
+    clippy::print_stdout,
+    clippy::unused_self,
+    dead_code,
+    reason = "a bench prints, the rows of a table are its methods, and not every bench uses everything"
+)]
 
 use std::process::ExitCode;
 use std::time::Instant;

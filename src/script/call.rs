@@ -63,7 +63,7 @@ pub struct Function {
 }
 
 /// Whether the function may assign to its parameters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Parameters {
     /// They are inputs: an assignment is an error.
     ReadOnly,

@@ -9,7 +9,7 @@ use super::unit::Unit;
 use super::words::{is_word, plausible};
 use super::{api, engine, fault, stock};
 use crate::diag::{Diagnostic, Diagnostics, Span, did_you_mean, nearest};
-use rhai::{AST, ASTNode, Expr, FnAccess, FnCallExpr, Position, Stmt};
+use rhai::{AST, ASTNode, Expr, FnAccess, FnCallExpr, Position, ScriptFuncDef, Shared, Stmt};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ struct ModuleCall {
     script: String,
     name: String,
     args: usize,
-    span: Span,
+    at: Position,
 }
 
 /// Finds out what a text calls.
@@ -193,8 +193,7 @@ impl Check<'_> {
     fn module(&self) -> Option<ModuleCall> {
         let [alias] = self.call.namespace.path.as_slice() else { return None };
         let script = self.known.imports.get(alias.name.as_str())?.clone();
-        let span = self.unit.text().token(self.at).unwrap_or_default();
-        Some(ModuleCall { script, name: self.call.name.to_string(), args: self.call.args.len(), span })
+        Some(ModuleCall { script, name: self.call.name.to_string(), args: self.call.args.len(), at: self.at })
     }
 
     fn arity(&self, counts: &[usize]) -> Diagnostic {
@@ -239,9 +238,12 @@ impl ModuleCall {
             Diagnostic::error("script/unknown-function", format!("`{path}` has no function `{name}`"))
                 .maybe_help(did_you_mean(name, known))
         };
-        let (source, span) = text.unit.locate(self.span);
+        let (source, span) = text.unit.locate(text.unit.text().token(self.at).unwrap_or_default());
         let problem = problem.label(&source, span, "");
-        Some(named().fold(problem, |problem, function| problem.label(&script.source, function.span, "defined here")))
+        let public = |function: &&Shared<ScriptFuncDef>| function.name == *name && function.access == FnAccess::Public;
+        let found = script.unit.ast().iter_fn_def().filter(public).filter_map(|function| script.unit.definition(function));
+        let defined: BTreeSet<Span> = found.map(|(_, span)| span).collect();
+        Some(defined.into_iter().fold(problem, |problem, span| problem.label(&script.source, span, "defined here")))
     }
 }
 

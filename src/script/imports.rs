@@ -12,8 +12,15 @@ use std::sync::Arc;
 pub(crate) struct Import {
     /// The path of the script.
     pub(crate) script: String,
+    /// Where the path is written.
+    position: Position,
+}
+
+impl Import {
     /// The path as it is written.
-    pub(crate) span: Span,
+    fn span(&self, file: &Parsed) -> Span {
+        file.unit.text().token(self.position).unwrap_or_default()
+    }
 }
 
 /// The imports at the head of a file. Any other import, and any path that is not written out, is refused: what a script depends
@@ -49,7 +56,7 @@ pub(crate) fn imports_of(unit: &Unit, problems: &mut Diagnostics) -> Vec<Import>
             continue;
         };
         match script_of(written) {
-            Ok(script) => imports.push(Import { script, span: place(*position) }),
+            Ok(script) => imports.push(Import { script, position: *position }),
             Err(why) => {
                 let help = "name a script below the script root, such as `import \"lib/base\" as base;`";
                 report("script/import", format!("`{written}` {why}"), place(*position), help);
@@ -79,7 +86,9 @@ pub(crate) fn check_imports(parsed: &BTreeMap<String, Arc<Parsed>>, problems: &m
             let known = did_you_mean(&import.script, parsed.keys().map(String::as_str));
             let message = format!("there is no script `{}`", import.script);
             problems.push(
-                Diagnostic::error("script/import", message).label(&file.source, import.span, "imported here").maybe_help(known),
+                Diagnostic::error("script/import", message)
+                    .label(&file.source, import.span(file), "imported here")
+                    .maybe_help(known),
             );
         }
     }
@@ -109,7 +118,7 @@ fn find_cycle<'a>(
                     .help("move what they share into a script of its own");
             for (path, import) in chain[start..].iter().rev() {
                 if let Some(file) = parsed.get(*path) {
-                    problem = problem.label(&file.source, import.span, format!("`{}` is imported here", import.script));
+                    problem = problem.label(&file.source, import.span(file), format!("`{}` is imported here", import.script));
                 }
             }
             problems.push(problem);

@@ -8,7 +8,7 @@ use super::parse::Parsed;
 use super::reference::Reference;
 use super::syntax::parameters;
 use super::unit::Unit;
-use crate::diag::{Diagnostic, Diagnostics, Source, Span, did_you_mean};
+use crate::diag::{Diagnostic, Diagnostics, Source, did_you_mean};
 use crate::model::Hash;
 use rhai::{Engine, Module, Shared};
 use std::collections::{BTreeMap, BTreeSet};
@@ -55,8 +55,6 @@ pub struct Public {
     pub params: Vec<String>,
     /// Its `///` comment, without the slashes.
     pub doc: String,
-    /// Its name where it is defined.
-    pub span: Span,
 }
 
 impl File {
@@ -92,7 +90,7 @@ impl File {
 
     /// Its functions that others may call, in the order of the text.
     pub fn functions(&self) -> impl Iterator<Item = &Public> {
-        self.parsed.publics().iter()
+        self.parsed.publics.iter()
     }
 
     /// The value of a constant of the file (`const NODES = [..]`), if there is one and it is plain data.
@@ -130,7 +128,7 @@ impl Library {
                 labelled(Diagnostic::error("script/arity", message), callee, label)
             }
             None => {
-                let known = file.parsed.publics().iter().map(|function| function.name.as_str());
+                let known = file.parsed.publics.iter().map(|function| function.name.as_str());
                 let message = format!("`{}` has no function `{name}`", reference.file);
                 Diagnostic::error("script/unknown-function", message).maybe_help(did_you_mean(name, known))
             }

@@ -10,7 +10,7 @@ use super::unit::{Text, Unit};
 use super::{fault, quiet, syntax};
 use crate::diag::{Diagnostic, Diagnostics, Mapped, Source, Span};
 use crate::model::Hash;
-use rhai::{AST, ASTNode, Engine, Expr, FnAccess};
+use rhai::{AST, ASTNode, Engine, Expr, FnAccess, ScriptFuncDef, Shared};
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
@@ -76,16 +76,14 @@ pub(crate) fn finish(unit: Unit, source: Source, imports: Vec<Import>) -> Parsed
 fn publics_of(unit: &Unit) -> Vec<Public> {
     let functions =
         unit.ast().iter_fn_def().filter(|function| function.access == FnAccess::Public && !function.name.starts_with("anon$"));
-    let mut publics: Vec<Public> = functions
-        .map(|function| Public {
-            name: function.name.to_string(),
-            params: function.params.iter().map(ToString::to_string).collect(),
-            doc: doc_of(&function.comments),
-            span: unit.definition(function).map_or(Span::default(), |(_, span)| span),
-        })
-        .collect();
-    publics.sort_by_key(|function| function.span.start);
-    publics
+    let mut functions: Vec<_> = functions.collect();
+    functions.sort_by_key(|function| function.body.start_position());
+    let public = |function: &Shared<ScriptFuncDef>| Public {
+        name: function.name.to_string(),
+        params: function.params.iter().map(ToString::to_string).collect(),
+        doc: doc_of(&function.comments),
+    };
+    functions.into_iter().map(public).collect()
 }
 
 /// The text of `///` comments.

@@ -18,6 +18,7 @@ use std::sync::{Arc, Weak};
 const KEPT: usize = 32;
 
 thread_local! {
+    #[expect(clippy::vec_box, reason = "a state is large, and moves in and out with every call")]
     static STATES: RefCell<Vec<Box<Warm>>> = const { RefCell::new(Vec::new()) };
 }
 
