@@ -222,7 +222,7 @@ impl Check<'_> {
 impl ModuleCall {
     fn problem(&self, text: &Parsed, script: &Parsed) -> Option<Diagnostic> {
         let Self { script: path, name, args, .. } = self;
-        let named = || script.publics().iter().filter(|function| function.name == *name);
+        let named = || script.publics.iter().filter(|function| function.name == *name);
         if named().any(|function| function.params.len() == *args) {
             return None;
         }
@@ -234,7 +234,7 @@ impl ModuleCall {
         } else if private() {
             Diagnostic::error("script/private", format!("`{name}` is private in `{path}`")).help("take the `private` away there")
         } else {
-            let known = script.publics().iter().map(|function| function.name.as_str());
+            let known = script.publics.iter().map(|function| function.name.as_str());
             Diagnostic::error("script/unknown-function", format!("`{path}` has no function `{name}`"))
                 .maybe_help(did_you_mean(name, known))
         };

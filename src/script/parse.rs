@@ -12,7 +12,6 @@ use crate::diag::{Diagnostic, Diagnostics, Mapped, Source, Span};
 use crate::model::Hash;
 use rhai::{AST, ASTNode, Engine, Expr, FnAccess, ScriptFuncDef, Shared};
 use std::collections::BTreeSet;
-use std::sync::OnceLock;
 
 /// A parsed and rewritten text. Depends on the text only.
 pub(crate) struct Parsed {
@@ -23,17 +22,10 @@ pub(crate) struct Parsed {
     pub(crate) hash: Hash,
     pub(crate) rewritten: Rewritten,
     pub(crate) imports: Vec<Import>,
-    pub(super) publics: OnceLock<Vec<Public>>,
+    pub(crate) publics: Vec<Public>,
     pub(crate) calls: Calls,
     /// The names of fields that it reads.
     pub(crate) fields: BTreeSet<String>,
-}
-
-impl Parsed {
-    /// The functions that others may call, in the order of the text. Where they are defined is looked for when first asked.
-    pub(crate) fn publics(&self) -> &[Public] {
-        self.publics.get_or_init(|| publics_of(&self.unit))
-    }
 }
 
 /// Parses a script file.
@@ -69,8 +61,8 @@ fn parse(engine: &Engine, text: &Text, fields: &BTreeSet<String>) -> Result<AST,
 pub(crate) fn finish(unit: Unit, source: Source, imports: Vec<Import>) -> Parsed {
     let rewritten = rewrite(unit.ast(), &mut Strict);
     let hash = Hash::of(unit.script().as_bytes());
-    let (calls, fields) = (calls_of(&unit), fields_of(unit.ast()));
-    Parsed { unit, source, mapped: None, hash, rewritten, imports, publics: OnceLock::new(), calls, fields }
+    let (publics, calls, fields) = (publics_of(&unit), calls_of(&unit), fields_of(unit.ast()));
+    Parsed { unit, source, mapped: None, hash, rewritten, imports, publics, calls, fields }
 }
 
 fn publics_of(unit: &Unit) -> Vec<Public> {
