@@ -7,12 +7,18 @@
 use super::fault::{self, Fault};
 use super::limits::Limits;
 use super::quiet;
-use rhai::{Dynamic, EvalAltResult, FnPtr};
+use rhai::{Dynamic, EvalAltResult, FnPtr, Position};
 use std::cell::{Cell, RefCell};
 use std::time::{Duration, Instant};
 
-/// The clock is read once in so many operations.
-const STRIDE: u64 = 32;
+/// The clock is read once in so many operations: an operation may be a stock function at work on a megabyte.
+const STRIDE: u64 = 8;
+
+/// A function of the host that works on so many bytes counts as an operation more.
+const BYTES: usize = 64;
+
+/// A function of the host that works on so many bytes looks at the clock.
+const MANY: usize = 4096;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Over {
@@ -33,6 +39,12 @@ struct Budget {
     /// The variables that closures captured. Kept until the call ends, then emptied one by one: a chain of closures of any
     /// length is taken apart without recursion, and one that contains itself is not leaked.
     captured: RefCell<Vec<Dynamic>>,
+}
+
+impl Budget {
+    fn late(&self) -> bool {
+        self.deadline.get().is_some_and(|deadline| Instant::now() >= deadline)
+    }
 }
 
 thread_local! {
@@ -102,7 +114,7 @@ pub(crate) fn tick() -> Option<Dynamic> {
                 budget.over.set(Some(Over::Operations));
             } else {
                 budget.operations.set(left - 1);
-                if left.is_multiple_of(STRIDE) && budget.deadline.get().is_some_and(|deadline| Instant::now() >= deadline) {
+                if left.is_multiple_of(STRIDE) && budget.late() {
                     budget.over.set(Some(Over::Wall));
                 }
                 if stack_address() < budget.floor.get() {
@@ -113,6 +125,42 @@ pub(crate) fn tick() -> Option<Dynamic> {
         }
         Some(Dynamic::UNIT)
     })
+}
+
+/// Counts what a function of the host does as its work on so many bytes, for which Rhai counts one operation; fails once the
+/// budget is spent. Costs next to nothing for small texts.
+pub(crate) fn charge(bytes: usize) -> Result<(), Box<EvalAltResult>> {
+    spend(bytes / BYTES, bytes >= MANY)
+}
+
+/// Counts one operation and reads the clock: between the steps of work that may take long without being much.
+pub(crate) fn check_clock() -> Result<(), Box<EvalAltResult>> {
+    spend(1, true)
+}
+
+fn spend(operations: usize, look: bool) -> Result<(), Box<EvalAltResult>> {
+    let within = BUDGET.with(|budget| {
+        if !budget.active.get() {
+            return true;
+        }
+        if budget.over.get().is_none() {
+            match budget.operations.get().checked_sub(u64::try_from(operations).unwrap_or(u64::MAX)) {
+                Some(left) => budget.operations.set(left),
+                None => budget.over.set(Some(Over::Operations)),
+            }
+            if look && budget.late() {
+                budget.over.set(Some(Over::Wall));
+            }
+        }
+        budget.over.get().is_none()
+    });
+    if within { Ok(()) } else { terminated() }
+}
+
+/// No script can catch it.
+#[cold]
+fn terminated<T>() -> Result<T, Box<EvalAltResult>> {
+    Err(Box::new(EvalAltResult::ErrorTerminated(Dynamic::UNIT, Position::NONE)))
 }
 
 /// Where the stack is, about. How deep a script nests says little about how much stack that takes: an operation inside a list
