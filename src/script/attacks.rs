@@ -304,3 +304,21 @@ fn the_work_of_host_functions_counts() {
     let limits = Limits { wall: Duration::from_secs(60), ..Limits::default() };
     assert!(code_under(limits, honest).contains("returned"));
 }
+
+#[test]
+fn what_closures_capture_is_limited() {
+    let limits = || Limits { captured: 1 << 20, wall: Duration::from_secs(60), ..Limits::default() };
+    for body in [
+        r#"let s0 = mk("a", 50000); let a = []; for i in 0..9990 { let s = s0 + `${i}`; a.push(|| s); }"#,
+        r#"let s0 = mk("a", 50000); let a = []; for i in 0..9990 { let s = [s0 + `${i}`]; a.push(|| s); }"#,
+        r#"let s0 = mk("a", 50000); let a = []; for i in 0..9990 { let s = #{ t: s0 + `${i}` }; a.push(|| s); }"#,
+        r#"let s0 = mk("a", 50000); let a = []; for i in 0..9990 { let s = s0 + `${i}`; a.push(|| { s += "x"; s }); }"#,
+        "let l = []; l.pad(5000, 0); let a = []; for i in 0..9990 { let s = l; a.push(|| s); }",
+        "let f = || 1; for i in 0..9990 { let s = mk(\"a\", 50000); let g = f; f = || s + g.call(); }",
+    ] {
+        assert_eq!(code_under(limits(), body), "script/limit", "{body}");
+    }
+    // One text that many capture is one text.
+    let honest = r#"let s = mk("a", 50000); let n = 0; for i in 0..1000 { n += ["b"].filter(|b| s.starts_with(b)).len(); } n"#;
+    assert!(code_under(limits(), honest).contains("returned"), "{}", code_under(limits(), honest));
+}

@@ -7,8 +7,9 @@
 use super::fault::{self, Fault};
 use super::limits::Limits;
 use super::quiet;
-use rhai::{Dynamic, EvalAltResult, FnPtr, Position};
+use rhai::{Array, Dynamic, EvalAltResult, FnPtr, ImmutableString, Map, Position};
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 /// The clock is read once in so many operations: an operation may be a stock function at work on a megabyte.
@@ -25,6 +26,7 @@ enum Over {
     Operations,
     Wall,
     Closures,
+    Captured,
     Stack,
 }
 
@@ -32,6 +34,10 @@ struct Budget {
     active: Cell<bool>,
     operations: Cell<u64>,
     closures: Cell<usize>,
+    /// How many bytes closures may still capture.
+    bytes: Cell<usize>,
+    /// What of that is counted, by its address.
+    counted: RefCell<BTreeSet<usize>>,
     deadline: Cell<Option<Instant>>,
     /// The lowest address that the stack of this call may reach.
     floor: Cell<usize>,
@@ -53,6 +59,8 @@ thread_local! {
             active: Cell::new(false),
             operations: Cell::new(0),
             closures: Cell::new(0),
+            bytes: Cell::new(0),
+            counted: RefCell::new(BTreeSet::new()),
             deadline: Cell::new(None),
             floor: Cell::new(0),
             over: Cell::new(None),
@@ -81,6 +89,7 @@ pub(crate) fn run<T>(limits: &Limits, evaluate: impl FnOnce() -> Result<T, Box<E
         budget.active.set(true);
         budget.operations.set(limits.operations);
         budget.closures.set(limits.closures);
+        budget.bytes.set(limits.captured);
         budget.deadline.set(Instant::now().checked_add(limits.wall));
         budget.floor.set(stack_address().saturating_sub(limits.stack));
         budget.over.set(None);
@@ -88,6 +97,7 @@ pub(crate) fn run<T>(limits: &Limits, evaluate: impl FnOnce() -> Result<T, Box<E
     let outcome = quiet::catch(evaluate);
     let over = BUDGET.with(|budget| {
         budget.active.set(false);
+        budget.counted.take();
         for mut cell in budget.captured.take() {
             // Dropped after the lock is released, while every cell it may refer to is still in the list.
             let held = cell.write_lock::<Dynamic>().map(|mut inner| std::mem::take(&mut *inner));
@@ -181,9 +191,46 @@ pub(crate) fn captured(closure: &Dynamic) {
             None => budget.over.set(Some(Over::Closures)),
         }
         if let Some(closure) = closure.read_lock::<FnPtr>() {
+            let mut counted = budget.counted.borrow_mut();
+            for value in closure.curry() {
+                let bytes = budget.bytes.get();
+                match weigh(value, 0, &mut counted).and_then(|weight| bytes.checked_sub(weight)) {
+                    Some(left) => budget.bytes.set(left),
+                    None => budget.over.set(budget.over.get().or(Some(Over::Captured))),
+                }
+            }
             budget.captured.borrow_mut().extend(closure.curry().iter().filter(|value| value.is_shared()).cloned());
         }
     });
+}
+
+/// About how many bytes a captured value holds that no closure was seen to hold before, or nothing if it goes deeper than values
+/// may. A text is shared by all who hold it: it counts once, however many capture it. Inputs are the host's and never counted.
+fn weigh(value: &Dynamic, depth: usize, counted: &mut BTreeSet<usize>) -> Option<usize> {
+    const DEEPEST: usize = 64;
+    const ITEM: usize = size_of::<Dynamic>();
+    if depth > DEEPEST {
+        return None;
+    }
+    let mut total = ITEM;
+    if let Some(text) = value.read_lock::<ImmutableString>() {
+        if counted.insert(text.as_ptr().addr()) {
+            total += text.len();
+        }
+    } else if let Some(array) = value.read_lock::<Array>() {
+        if counted.insert(std::ptr::from_ref(&*array).addr()) {
+            for item in array.iter() {
+                total += weigh(item, depth + 1, counted)?;
+            }
+        }
+    } else if let Some(map) = value.read_lock::<Map>() {
+        if counted.insert(std::ptr::from_ref(&*map).addr()) {
+            for (key, item) in map.iter() {
+                total += ITEM + key.len() + weigh(item, depth + 1, counted)?;
+            }
+        }
+    }
+    Some(total)
 }
 
 impl Over {
@@ -197,6 +244,10 @@ impl Over {
                 .help("does a loop or a recursion never end? Work through less data in one call"),
             Self::Closures => {
                 Fault::new(fault::LIMIT, format!("the script made more than {} capturing closures", limits.closures))
+                    .help("make the closure once, outside the loop, or use a `for` loop")
+            }
+            Self::Captured => {
+                Fault::new(fault::LIMIT, format!("the closures of this call captured more than {} bytes", limits.captured))
                     .help("make the closure once, outside the loop, or use a `for` loop")
             }
         }
