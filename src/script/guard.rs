@@ -223,11 +223,11 @@ fn weigh(value: &Dynamic, depth: usize, counted: &mut BTreeSet<usize>) -> Option
                 total += weigh(item, depth + 1, counted)?;
             }
         }
-    } else if let Some(map) = value.read_lock::<Map>() {
-        if counted.insert(std::ptr::from_ref(&*map).addr()) {
-            for (key, item) in map.iter() {
-                total += ITEM + key.len() + weigh(item, depth + 1, counted)?;
-            }
+    } else if let Some(map) = value.read_lock::<Map>()
+        && counted.insert(std::ptr::from_ref(&*map).addr())
+    {
+        for (key, item) in map.iter() {
+            total += ITEM + key.len() + weigh(item, depth + 1, counted)?;
         }
     }
     Some(total)
