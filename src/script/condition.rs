@@ -3,6 +3,7 @@
 //! The text is parsed twice: once without strict variables to find which identifiers are free, then, with `artifact.` put in front
 //! of each of them, as the function that is called.
 
+use super::fault;
 use super::rewrite::statements_of;
 use super::syntax;
 use super::unit::{Text, Unit};
@@ -25,6 +26,9 @@ const BEFORE: &str = "fn condition(artifact, state, vars) {\n";
 const AFTER: &str = "\n}";
 const KNOWN: [&str; 3] = ["artifact", "state", "vars"];
 
+/// The bytes of a condition.
+const LONGEST: usize = 16 * 1024;
+
 /// Parses a condition. `loose` is an engine without strict variables.
 pub(crate) fn parse(
     engine: &Engine,
@@ -32,6 +36,14 @@ pub(crate) fn parse(
     condition: &Condition,
     fields: &BTreeSet<String>,
 ) -> Result<Unit, Diagnostic> {
+    let written = condition.text.text().len();
+    if written > LONGEST {
+        let message = format!("this condition has {written} bytes, more than {LONGEST}");
+        let help = "make it a function of a script, and name it: `rule: path/of/script.rhai#function`";
+        return Err(Diagnostic::error(fault::LIMIT, message)
+            .label(condition.text.file(), condition.text.locate(Span::new(0, 1)), "begins here")
+            .help(help));
+    }
     let text = Text::condition(engine, condition.text.clone(), BEFORE, AFTER);
     let ast = loose.compile(text.script()).map_err(|error| syntax::explain(&text, &error, fields))?;
     refuse_more(&text, &ast)?;

@@ -92,12 +92,15 @@ pub struct Unit {
     name: String,
     text: Text,
     ast: AST,
+    /// The index of each `fn` among the tokens.
+    keywords: Vec<usize>,
 }
 
 impl Unit {
     pub(crate) fn new(name: String, text: Text, mut ast: AST) -> Self {
         ast.set_source(name.as_str());
-        Self { name, text, ast }
+        let keywords = text.words().enumerate().filter(|(_, (word, _))| *word == "fn").map(|(at, _)| at).collect();
+        Self { name, text, ast, keywords }
     }
 
     /// The path of a script, the key of a condition.
@@ -147,11 +150,12 @@ impl Unit {
             return Some(self.locate(self.text.whole()));
         }
         let brace = self.text.token(function.body.start_position())?;
-        let before = self.text.words().filter(|(_, span)| span.start < brace.start);
-        let words: Vec<(&str, Span)> = before.collect();
-        let keyword = words.iter().rposition(|(word, _)| *word == "fn")?;
-        let (_, name) = words[keyword + 1..].iter().find(|(word, _)| *word == function.name.as_str())?;
-        Some(self.locate(*name))
+        let lexemes = self.tokens().lexemes();
+        let before = self.keywords.partition_point(|at| lexemes[*at].span.start < brace.start);
+        let keyword = *self.keywords.get(before.checked_sub(1)?)?;
+        let head = lexemes[keyword + 1..].iter().map(|lexeme| lexeme.span).take_while(|span| span.start < brace.start);
+        let name = head.into_iter().find(|span| self.script()[span.start..span.end] == *function.name)?;
+        Some(self.locate(name))
     }
 
     /// The token at a position or, if that is punctuation, the expression it belongs to: `a >= b` for `>=`.
