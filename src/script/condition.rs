@@ -213,6 +213,7 @@ impl Scope<'_> {
 
 #[cfg(test)]
 mod tests {
+    use super::LONGEST;
     use crate::diag::{Mapped, Source, Span};
     use crate::model::Kind;
     use crate::script::testing::{decide, line, try_condition};
@@ -371,5 +372,15 @@ mod tests {
         assert_eq!((condition.name(), condition.file(), condition.key().as_str()), ("condition", None, "H1"));
         let (source, span) = condition.definition().expect("a place");
         assert_eq!(source.slice(span), "confidence > 1");
+    }
+
+    #[test]
+    fn a_condition_is_short() {
+        let fine = format!("label != \"{}\"", "x".repeat(LONGEST - 20));
+        assert!(decide(&fine).is_ok());
+        let problems = try_condition(&"n > 1 && ".repeat(LONGEST / 9 + 1)).expect_err("too long");
+        let said: Vec<String> = problems.iter().map(line).collect();
+        assert_eq!(said.len(), 1);
+        assert!(said[0].starts_with("script/limit @ p.yaml:n: this condition has 16389 bytes, more than 16384"), "{said:?}");
     }
 }
