@@ -185,3 +185,20 @@ impl Unit {
         &self.text
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::script::testing::{find, link};
+
+    #[test]
+    fn every_function_is_found_by_its_keyword() {
+        let text: String = (0..900).map(|at| format!("/// About fn f.\nfn f{at}(x) {{ \"fn f\" }}\n")).collect();
+        let library = link(&[("a.rhai", &text)]);
+        let file = library.file("a.rhai").expect("there");
+        assert_eq!(file.unit().keywords.len(), 900);
+        for at in [0, 1, 450, 899] {
+            let (source, span) = find(&library, &format!("a.rhai#f{at}"), 1).definition().expect("a definition");
+            assert_eq!((source.slice(span), source.line_column(span.start)), (&*format!("f{at}"), (at * 2 + 2, 4)));
+        }
+    }
+}
