@@ -240,7 +240,7 @@ mod tests {
     fn what_almost_is_a_duration_is_read_once() {
         // Read to the end from each of its parts, each of these takes minutes.
         for (part, end, normal) in
-            [("1.5s", "_", "<n>."), ("1h", "_", ""), ("1.", "_", "<addr>."), ("12:", "x", "<addr>"), ("-bcdfg-", "_", "-bcdfg-")]
+            [("1.5s", "_", "<n>."), ("1h", "_", ""), ("1.", "_", "<addr>."), ("12:", "x", "<time>"), ("-bcdfg-", "_", "-bcdfg-")]
         {
             let text = part.repeat(50_000) + end;
             assert!(normalise_error(&text).starts_with(normal), "{part}");
