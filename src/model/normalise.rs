@@ -11,10 +11,15 @@ const RECALLED: usize = 16 * 1024;
 /// error as [`normalise_error`] leaves it, of which only the first 16 KiB count. White space in the name does not count.
 pub fn recall_key(test_name: &str, error: &str) -> String {
     let name = test_name.split_whitespace().collect::<Vec<_>>().join(" ");
-    let mut key =
-        Hash::of(format!("{name}\n{}", normalise_error(&error[..error.floor_char_boundary(RECALLED)])).as_bytes()).to_string();
+    let mut key = Hash::of(format!("{name}\n{}", normalise_error(head_of(error))).as_bytes()).to_string();
     key.truncate(32);
     key
+}
+
+/// The part of an error that its recall key is made of.
+fn head_of(error: &str) -> &str {
+    let end = (0..=RECALLED.min(error.len())).rev().find(|at| error.is_char_boundary(*at)).unwrap_or(0);
+    &error[..end]
 }
 
 /// An error's text with everything that changes from run to run replaced by a placeholder: times, dates and durations
