@@ -98,15 +98,19 @@ pub struct Unit {
     name: String,
     text: Text,
     ast: AST,
-    /// The index of each `fn` among the tokens.
-    keywords: Vec<usize>,
+    /// The index of each `fn` among the tokens, found when first asked for.
+    keywords: OnceLock<Vec<usize>>,
 }
 
 impl Unit {
     pub(crate) fn new(name: String, text: Text, mut ast: AST) -> Self {
         ast.set_source(name.as_str());
-        let keywords = text.words().enumerate().filter(|(_, (word, _))| *word == "fn").map(|(at, _)| at).collect();
-        Self { name, text, ast, keywords }
+        Self { name, text, ast, keywords: OnceLock::new() }
+    }
+
+    fn keywords(&self) -> &[usize] {
+        let find = || self.text.words().enumerate().filter(|(_, (word, _))| *word == "fn").map(|(at, _)| at).collect();
+        self.keywords.get_or_init(find)
     }
 
     /// The path of a script, the key of a condition.
@@ -157,8 +161,8 @@ impl Unit {
         }
         let brace = self.text.token(function.body.start_position())?;
         let lexemes = self.tokens().lexemes();
-        let before = self.keywords.partition_point(|at| lexemes[*at].span.start < brace.start);
-        let keyword = *self.keywords.get(before.checked_sub(1)?)?;
+        let before = self.keywords().partition_point(|at| lexemes[*at].span.start < brace.start);
+        let keyword = *self.keywords().get(before.checked_sub(1)?)?;
         let head = lexemes[keyword + 1..].iter().map(|lexeme| lexeme.span).take_while(|span| span.start < brace.start);
         let name = head.into_iter().find(|span| self.script()[span.start..span.end] == *function.name)?;
         Some(self.locate(name))
@@ -202,7 +206,7 @@ mod tests {
         let text = functions.concat();
         let library = link(&[("a.rhai", &text)]);
         let file = library.file("a.rhai").expect("there");
-        assert_eq!(file.unit().keywords.len(), 900);
+        assert_eq!(file.unit().keywords().len(), 900);
         for at in [0, 1, 450, 899] {
             let (source, span) = find(&library, &format!("a.rhai#f{at}"), 1).definition().expect("a definition");
             assert_eq!((source.slice(span), source.line_column(span.start)), (&*format!("f{at}"), (at * 2 + 2, 4)));
