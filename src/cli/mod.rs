@@ -130,7 +130,7 @@ fn fail(ui: Ui, error: &SessionError) {
         SessionError::Store(error) => {
             ui.diagnostic(&crate::diag::Diagnostic::error("store/failed", error.to_string()).help("--store names another store"));
         }
-        other => ui.diagnostic(&crate::diag::Diagnostic::error("asterisk/failed", other.to_string())),
+        SessionError::Journal(_) => ui.diagnostic(&crate::diag::Diagnostic::error("asterisk/failed", error.to_string())),
     }
 }
 

@@ -24,7 +24,7 @@ impl OutDir {
 
     /// Finds out whether files can be written here.
     pub fn probe(&self) -> io::Result<()> {
-        let path = self.write(".probe", "")?;
+        let path = self.write(&format!(".probe-{}", std::process::id()), "")?;
         fs::remove_file(path)
     }
 

@@ -4,19 +4,29 @@ use super::Hash;
 use regex::{Captures, Regex};
 use std::sync::LazyLock;
 
+/// The bytes of an error that its recall key is made of: what fails is said at its head, the rest is output.
+const RECALLED: usize = 16 * 1024;
+
 /// The hash that recognises the same failure of the same test in another run: 32 hex digits over the test's name and the
-/// error as [`normalise_error`] leaves it. White space in the name does not count.
+/// error as [`normalise_error`] leaves it, of which only the first 16 KiB count. White space in the name does not count.
 pub fn recall_key(test_name: &str, error: &str) -> String {
     let name = test_name.split_whitespace().collect::<Vec<_>>().join(" ");
-    let mut key = Hash::of(format!("{name}\n{}", normalise_error(error)).as_bytes()).to_string();
+    let mut key = Hash::of(format!("{name}\n{}", normalise_error(head_of(error))).as_bytes()).to_string();
     key.truncate(32);
     key
+}
+
+/// The part of an error that its recall key is made of.
+fn head_of(error: &str) -> &str {
+    let end = (0..=RECALLED.min(error.len())).rev().find(|at| error.is_char_boundary(*at)).unwrap_or(0);
+    &error[..end]
 }
 
 /// An error's text with everything that changes from run to run replaced by a placeholder: times, dates and durations
 /// (`<time>`), network addresses (`<addr>`), UUIDs and generated names (`<id>`), hexadecimal numbers and memory addresses
 /// (`<hex>`), all other numbers, line numbers included (`<n>`). Terminal colours are dropped, runs of white space become
-/// one space. Takes time proportional to the text's length.
+/// one space. Takes time proportional to the text's length: no alternative looks further ahead than a few of its own parts, or
+/// than the word it stands in.
 pub fn normalise_error(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut done = 0;
@@ -72,8 +82,8 @@ static VARYING: LazyLock<Varying> = LazyLock::new(|| {
         // I0214 21:21:09.123456, as klog writes it
         (Found::Time, format!(r"\b[IWEF][0-9]{{4}} {clock}\b")),
         (Found::Time, format!(r"\b{clock}{zone}\b")),
-        // 1m30.5s
-        (Found::Time, r"\b(?:[0-9]+(?:\.[0-9]+)?(?:ns|us|µs|ms|h|m|s))+\b".to_owned()),
+        // 1m30.5s; one that went on without end would be read to its end from each of its parts
+        (Found::Time, r"\b(?:[0-9]+(?:\.[0-9]+)?(?:ns|us|µs|ms|h|m|s)){1,8}\b".to_owned()),
         (Found::Id, format!(r"\b{hex}{{8}}(?:-{hex}{{4}}){{3}}-{hex}{{12}}\b")),
         (Found::Address, format!(r"\b{hex}{{2}}(?::{hex}{{2}}){{5,7}}\b")),
         (Found::Address, r"\b[0-9]{1,3}(?:\.[0-9]{1,3}){3}(?:/[0-9]{1,2})?(?::[0-9]{1,5})?\b".to_owned()),
@@ -229,6 +239,26 @@ mod tests {
         assert_ne!(key, recall_key("sync test", "offset 12 gone"));
         assert_ne!(key, recall_key("other test", "offset 12 at 10:00:01"));
         assert_eq!(key.len(), 32);
+    }
+
+    #[test]
+    fn what_almost_is_a_duration_is_read_once() {
+        // Read to the end from each of its parts, each of these takes minutes.
+        for (part, end, normal) in
+            [("1.5s", "_", "<n>."), ("1h", "_", ""), ("1.", "_", "<addr>."), ("12:", "x", "<time>"), ("-bcdfg-", "_", "-bcdfg-")]
+        {
+            let text = part.repeat(50_000) + end;
+            assert!(normalise_error(&text).starts_with(normal), "{part}");
+        }
+        assert_eq!(normalise_error("1h2m3s4ms5us6ns7h8m"), "<time>");
+        assert_eq!(normalise_error(&"1.5s ".repeat(20_000)), "<time> ".repeat(20_000).trim_end());
+    }
+
+    #[test]
+    fn the_head_of_an_error_is_its_key() {
+        let head = "é".repeat(RECALLED / 2 - 1) + "x";
+        assert_eq!(recall_key("t", &(head.clone() + "é and more")), recall_key("t", &(head.clone() + "é and less")));
+        assert_ne!(recall_key("t", &head), recall_key("t", &head[2..]));
     }
 
     proptest::proptest! {

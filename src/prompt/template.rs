@@ -1,5 +1,6 @@
 //! A compiled template, and the set of all of them.
 
+use super::{filters, scan};
 use crate::diag::{Diagnostic, Diagnostics, Source, Span};
 use crate::model::Hash;
 use minijinja::syntax::SyntaxConfig;
@@ -9,7 +10,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The instructions one rendering may take.
-const FUEL: u64 = 500_000;
+const FUEL: u64 = 100_000;
+/// The bytes one rendering may write.
+const WRITTEN: usize = 4 * 1024 * 1024;
 
 /// All templates of a project, compiled. A template may include another by its path below the template root.
 #[derive(Debug, Default)]
@@ -38,8 +41,14 @@ impl Templates {
         if let Ok(syntax) = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).keep_trailing_newline(true).build() {
             environment.set_syntax(syntax);
         }
+        filters::register(&mut environment);
         let mut found = Diagnostics::new();
         for source in &sources {
+            let before = found.len();
+            scan::check(source, &mut found);
+            if found.len() > before {
+                continue; // parsing it might take all memory or the whole stack
+            }
             if let Err(error) = environment.add_template_owned(source.name().to_owned(), source.text().to_owned()) {
                 found.push(explain(&error, source));
             }
@@ -77,10 +86,39 @@ impl Template {
 
     /// Fills it with parameters. An undefined value, a failing filter or too much work is an error at its place.
     pub fn render(&self, params: &Value) -> Result<String, Box<Diagnostic>> {
+        let mut page = Page::default();
+        let params = minijinja::Value::from(minijinja::value::Serde(params));
         let template = self.environment.get_template(self.source.name());
-        template
-            .and_then(|template| template.render(minijinja::Value::from(minijinja::value::Serde(params))))
-            .map_err(|error| Box::new(explain(&error, &self.source)))
+        let rendered = template.and_then(|template| template.render_captured_to(params, &mut page).map(drop));
+        if page.full {
+            let message = format!("this template writes more than {WRITTEN} bytes");
+            return Err(Box::new(Diagnostic::error("template/limit", message).label(&self.source, Span::default(), "here")));
+        }
+        rendered.map_err(|error| Box::new(explain(&error, &self.source)))?;
+        Ok(String::from_utf8(page.written).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
+    }
+}
+
+/// What was written so far.
+#[derive(Default)]
+struct Page {
+    written: Vec<u8>,
+    /// More was to be written than fits.
+    full: bool,
+}
+
+impl std::io::Write for Page {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        if self.written.len().saturating_add(bytes.len()) > WRITTEN {
+            self.full = true;
+            return Err(std::io::ErrorKind::WriteZero.into());
+        }
+        self.written.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
     }
 }
 
@@ -141,5 +179,42 @@ mod tests {
         let templates = one("{% for i in range(10000) %}{% for j in range(10000) %}x{% endfor %}{% endfor %}").expect("compiles");
         let error = templates.get("t.md").expect("there").render(&json!({})).expect_err("fuel");
         assert_eq!(error.code, "template/limit");
+    }
+
+    #[test]
+    fn the_deepest_template_fits_a_small_stack() {
+        let deep = std::thread::Builder::new().stack_size(1 << 20).spawn(|| {
+            let chains = [
+                "- 1 ".repeat(98),
+                ".a".repeat(98),
+                "|e".repeat(98),
+                "[0]".repeat(66),
+                " if a else b".repeat(49),
+                "==1".repeat(66),
+            ];
+            for chain in chains {
+                drop(
+                    one(&format!("{{{{ a {chain} }}}}"))
+                        .map(|templates| templates.get("t.md").map(|t| t.render(&json!({"a": 1})))),
+                );
+            }
+            for open in ["not ", "-", "("] {
+                drop(one(&format!("{{{{ {}a }}}}", open.repeat(198))));
+            }
+            let nested = format!("{}{{{{ a }}}}{}", "{% for a in a %}".repeat(32), "{% endfor %}".repeat(32));
+            assert!(one(&nested).is_ok());
+            let around = one("{% if a %}{% include 't.md' %}{% endif %}").expect("compiles");
+            around.get("t.md").expect("there").render(&json!({"a": 1})).expect_err("no end").code.into_owned()
+        });
+        assert_eq!(deep.expect("a thread").join().expect("no overflow"), "template/render");
+    }
+
+    #[test]
+    fn what_is_refused_is_not_parsed() {
+        for text in ["+ 1 ".repeat(60_000), "|e".repeat(100_000)] {
+            let problems = one(&format!("{{{{ 1 {text} }}}}")).expect_err("too long");
+            assert_eq!(problems.iter().map(|problem| problem.code.as_ref()).collect::<Vec<_>>(), ["template/limit"]);
+            assert!(problems.iter().all(|problem| problem.primary().is_some()));
+        }
     }
 }

@@ -241,3 +241,84 @@ fn comparing_large_values_counts() {
     let problem = find(&library, "t.rhai#f", 1).call_json(&[many]).expect_err("too much");
     assert_eq!(&*problem.code, "script/limit");
 }
+
+const MK: &str = "fn mk(c, n) { let s = c; while s.len() * 2 <= n { s += s; } s }";
+
+/// The code that a body ends with under these limits; `mk("a", 1000)` makes a long text.
+#[track_caller]
+fn code_under(limits: Limits, body: &str) -> String {
+    let library = try_link_with(&[("t.rhai", &format!("{MK}\nfn f() {{ {body} }}"))], limits).expect("links");
+    match find(&library, "t.rhai#f", 0).call(&[]) {
+        Err(problem) => problem.code.into_owned(),
+        Ok(value) => format!("`{body}` returned {value:?}"),
+    }
+}
+
+#[test]
+fn host_functions_read_the_clock_while_they_work() {
+    for body in [
+        r#"regex_count(mk("A", 1000000), ".*[^A-Z]|[A-Z]")"#,
+        r#"regex_find_all(mk("A", 1000000), ".*[^A-Z]|[A-Z]")"#,
+        r#"regex_replace_all(mk("A", 1000000), ".*[^A-Z]|[A-Z]", "b")"#,
+        r#"let s = mk("a", 1000000); let p = []; for i in 0..9000 { p.push(`b${i}`); } contains_any(s, p)"#,
+        r#"let s = mk("a", 1000000); let p = []; for i in 0..9000 { p.push(`b${i}`); } contains_all(s, p)"#,
+        r#"let s = mk("a b ", 1000000); loop { similarity(s, s); }"#,
+    ] {
+        let limits = Limits { operations: u64::MAX / 4, wall: Duration::from_millis(50), ..Limits::default() };
+        assert_eq!(code_under(limits, body), "script/deadline", "{body}");
+    }
+}
+
+#[test]
+fn the_work_of_host_functions_counts() {
+    for call in [
+        "similarity(s, s)",
+        "regex_is_match(s, \"b\")",
+        "contains_any(s, [\"b\"])",
+        "contains_all(s, [\"b\"])",
+        "count_of(s, \"b\")",
+        "normalise_error(s)",
+        "stable_hash(s)",
+        "fingerprint([s])",
+        "lines(s)",
+        "trim_lines(s)",
+        "quote(s)",
+        "title_case(s)",
+        "strip_ansi(s)",
+        "indent(s, 1)",
+        "shorten(s, 10)",
+        "join_nonempty([s], \"\")",
+        "common_prefix([s, s])",
+        "parse_number(s)",
+        "unique([s, s])",
+        "count_by([s])",
+        "unique(l)",
+        "sum(l)",
+        "take(l, 1)",
+    ] {
+        let body = format!("let s = mk(\"a \", 30000); let l = []; l.pad(2000, 1); for i in 0..200 {{ {call}; }}");
+        let limits = Limits { operations: 20_000, wall: Duration::from_secs(60), ..Limits::default() };
+        assert_eq!(code_under(limits, &body), "script/limit", "{call}");
+    }
+    let honest = r#"let s = mk("a b ", 1000000); regex_count(s, "a") + words(s.sub_string(0, 9000)).len() + count_of(s, "b")"#;
+    let limits = Limits { wall: Duration::from_secs(60), ..Limits::default() };
+    assert!(code_under(limits, honest).contains("returned"));
+}
+
+#[test]
+fn what_closures_capture_is_limited() {
+    let limits = || Limits { captured: 1 << 20, wall: Duration::from_secs(60), ..Limits::default() };
+    for body in [
+        r#"let s0 = mk("a", 50000); let a = []; for i in 0..9990 { let s = s0 + `${i}`; a.push(|| s); }"#,
+        r#"let s0 = mk("a", 50000); let a = []; for i in 0..9990 { let s = [s0 + `${i}`]; a.push(|| s); }"#,
+        r#"let s0 = mk("a", 50000); let a = []; for i in 0..9990 { let s = #{ t: s0 + `${i}` }; a.push(|| s); }"#,
+        r#"let s0 = mk("a", 50000); let a = []; for i in 0..9990 { let s = s0 + `${i}`; a.push(|| { s += "x"; s }); }"#,
+        "let l = []; l.pad(5000, 0); let a = []; for i in 0..9990 { let s = l; a.push(|| s); }",
+        "let f = || 1; for i in 0..9990 { let s = mk(\"a\", 50000); let g = f; f = || s + g.call(); }",
+    ] {
+        assert_eq!(code_under(limits(), body), "script/limit", "{body}");
+    }
+    // One text that many capture is one text.
+    let honest = r#"let s = mk("a", 50000); let n = 0; for i in 0..1000 { n += ["b"].filter(|b| s.starts_with(b)).len(); } n"#;
+    assert!(code_under(limits(), honest).contains("returned"), "{}", code_under(limits(), honest));
+}

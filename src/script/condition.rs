@@ -3,6 +3,7 @@
 //! The text is parsed twice: once without strict variables to find which identifiers are free, then, with `artifact.` put in front
 //! of each of them, as the function that is called.
 
+use super::fault;
 use super::rewrite::statements_of;
 use super::syntax;
 use super::unit::{Text, Unit};
@@ -25,6 +26,9 @@ const BEFORE: &str = "fn condition(artifact, state, vars) {\n";
 const AFTER: &str = "\n}";
 const KNOWN: [&str; 3] = ["artifact", "state", "vars"];
 
+/// The bytes of a condition.
+const LONGEST: usize = 16 * 1024;
+
 /// Parses a condition. `loose` is an engine without strict variables.
 pub(crate) fn parse(
     engine: &Engine,
@@ -32,6 +36,14 @@ pub(crate) fn parse(
     condition: &Condition,
     fields: &BTreeSet<String>,
 ) -> Result<Unit, Diagnostic> {
+    let written = condition.text.text().len();
+    if written > LONGEST {
+        let message = format!("this condition has {written} bytes, more than {LONGEST}");
+        let help = "make it a function of a script, and name it: `rule: path/of/script.rhai#function`";
+        return Err(Diagnostic::error(fault::LIMIT, message)
+            .label(condition.text.file(), condition.text.locate(Span::new(0, 1)), "begins here")
+            .help(help));
+    }
     let text = Text::condition(condition.text.clone(), BEFORE, AFTER);
     let ast = loose.compile(text.script()).map_err(|error| syntax::explain(&text, &error, fields))?;
     refuse_more(&text, &ast)?;
@@ -201,6 +213,7 @@ impl Scope<'_> {
 
 #[cfg(test)]
 mod tests {
+    use super::LONGEST;
     use crate::diag::{Mapped, Source, Span};
     use crate::model::Kind;
     use crate::script::testing::{decide, line, try_condition};
@@ -359,5 +372,15 @@ mod tests {
         assert_eq!((condition.name(), condition.file(), condition.key().as_str()), ("condition", None, "H1"));
         let (source, span) = condition.definition().expect("a place");
         assert_eq!(source.slice(span), "confidence > 1");
+    }
+
+    #[test]
+    fn a_condition_is_short() {
+        let fine = format!("label != \"{}\"", "x".repeat(LONGEST - 20));
+        assert!(decide(&fine).is_ok());
+        let problems = try_condition(&"n > 1 && ".repeat(LONGEST / 9 + 1)).expect_err("too long");
+        let said: Vec<String> = problems.iter().map(line).collect();
+        assert_eq!(said.len(), 1);
+        assert!(said[0].starts_with("script/limit @ p.yaml:n: this condition has 16389 bytes, more than 16384"), "{said:?}");
     }
 }

@@ -1,7 +1,7 @@
 //! The one place where engines are made, with every limit on and nothing in reach that a pure function must not have.
 
 use super::limits::Limits;
-use super::{capture, environment, fault, guard, shell, sort, strict, text, view};
+use super::{capture, environment, fault, guard, predicate, shell, sort, strict, text, view};
 use rhai::packages::{Package, StandardPackage};
 use rhai::{Dynamic, Engine, EvalAltResult, LexError, Module, OptimizationLevel, Shared, Token};
 use std::sync::LazyLock;
@@ -17,6 +17,7 @@ pub(crate) const FORBIDDEN: &[(&str, &str)] = &[
     ("sleep", "a script cannot wait"),
     ("timestamp", "a script cannot read the clock: use what its arguments say (`state.elapsed_s`, `params.timestamps`)"),
     ("exit", "`exit` is not available: use `return` or `throw`"),
+    ("get_fn_metadata_list", "a script cannot list functions: call the ones it needs"),
     ("curry", "`curry` is not available: write a closure, `|x| f(a, x)`"),
 ];
 
@@ -46,6 +47,7 @@ pub fn build<'a>(limits: &Limits, fields: impl IntoIterator<Item = &'a str>, ext
     environment::register(&mut engine);
     capture::register(&mut engine);
     sort::register(&mut engine);
+    predicate::register(&mut engine);
     text::register(&mut engine);
     extend(&mut engine);
     view::register_fields(&mut engine, fields);
@@ -96,6 +98,23 @@ fn forbid(engine: &mut Engine) {
     engine.register_fn("sleep", |_: i64| refuse("sleep"));
     engine.register_fn("sleep", |_: f64| refuse("sleep"));
     engine.register_fn("timestamp", || refuse("timestamp"));
+    engine.register_fn("get_fn_metadata_list", || refuse("get_fn_metadata_list"));
+    engine.register_fn("get_fn_metadata_list", |_: &str| refuse("get_fn_metadata_list"));
+    engine.register_fn("get_fn_metadata_list", |_: &str, _: i64| refuse("get_fn_metadata_list"));
     engine.register_fn("exit", || refuse("exit"));
     engine.register_fn("exit", |_: Dynamic| refuse("exit"));
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::script::testing::*;
+
+    #[test]
+    fn functions_cannot_be_listed() {
+        for call in ["get_fn_metadata_list()", "get_fn_metadata_list(\"f\")", "get_fn_metadata_list(\"f\", 1)"] {
+            assert_eq!(&*problem(&[("t.rhai", &format!("fn f() {{ {call} }}"))]).code, "script/forbidden", "{call}");
+        }
+        assert!(failure("Fn(\"get_fn_metadata_list\").call()").starts_with("script/"));
+        assert!(failure("let name = \"get_fn\" + \"_metadata_list\"; Fn(name).call()").starts_with("script/forbidden @"));
+    }
 }

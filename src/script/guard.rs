@@ -7,18 +7,26 @@
 use super::fault::{self, Fault};
 use super::limits::Limits;
 use super::quiet;
-use rhai::{Dynamic, EvalAltResult, FnPtr};
+use rhai::{Array, Dynamic, EvalAltResult, FnPtr, ImmutableString, Map, Position};
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-/// The clock is read once in so many operations.
-const STRIDE: u64 = 32;
+/// The clock is read once in so many operations: an operation may be a stock function at work on a megabyte.
+const STRIDE: u64 = 8;
+
+/// A function of the host that works on so many bytes counts as an operation more.
+const BYTES: usize = 64;
+
+/// A function of the host that works on so many bytes looks at the clock.
+const MANY: usize = 4096;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Over {
     Operations,
     Wall,
     Closures,
+    Captured,
     Stack,
 }
 
@@ -26,6 +34,10 @@ struct Budget {
     active: Cell<bool>,
     operations: Cell<u64>,
     closures: Cell<usize>,
+    /// How many bytes closures may still capture.
+    bytes: Cell<usize>,
+    /// What of that is counted, by its address.
+    counted: RefCell<BTreeSet<usize>>,
     deadline: Cell<Option<Instant>>,
     /// The lowest address that the stack of this call may reach.
     floor: Cell<usize>,
@@ -35,12 +47,20 @@ struct Budget {
     captured: RefCell<Vec<Dynamic>>,
 }
 
+impl Budget {
+    fn late(&self) -> bool {
+        self.deadline.get().is_some_and(|deadline| Instant::now() >= deadline)
+    }
+}
+
 thread_local! {
     static BUDGET: Budget = const {
         Budget {
             active: Cell::new(false),
             operations: Cell::new(0),
             closures: Cell::new(0),
+            bytes: Cell::new(0),
+            counted: RefCell::new(BTreeSet::new()),
             deadline: Cell::new(None),
             floor: Cell::new(0),
             over: Cell::new(None),
@@ -69,6 +89,7 @@ pub(crate) fn run<T>(limits: &Limits, evaluate: impl FnOnce() -> Result<T, Box<E
         budget.active.set(true);
         budget.operations.set(limits.operations);
         budget.closures.set(limits.closures);
+        budget.bytes.set(limits.captured);
         budget.deadline.set(Instant::now().checked_add(limits.wall));
         budget.floor.set(stack_address().saturating_sub(limits.stack));
         budget.over.set(None);
@@ -76,6 +97,7 @@ pub(crate) fn run<T>(limits: &Limits, evaluate: impl FnOnce() -> Result<T, Box<E
     let outcome = quiet::catch(evaluate);
     let over = BUDGET.with(|budget| {
         budget.active.set(false);
+        budget.counted.take();
         for mut cell in budget.captured.take() {
             // Dropped after the lock is released, while every cell it may refer to is still in the list.
             let held = cell.write_lock::<Dynamic>().map(|mut inner| std::mem::take(&mut *inner));
@@ -102,7 +124,7 @@ pub(crate) fn tick() -> Option<Dynamic> {
                 budget.over.set(Some(Over::Operations));
             } else {
                 budget.operations.set(left - 1);
-                if left.is_multiple_of(STRIDE) && budget.deadline.get().is_some_and(|deadline| Instant::now() >= deadline) {
+                if left.is_multiple_of(STRIDE) && budget.late() {
                     budget.over.set(Some(Over::Wall));
                 }
                 if stack_address() < budget.floor.get() {
@@ -113,6 +135,42 @@ pub(crate) fn tick() -> Option<Dynamic> {
         }
         Some(Dynamic::UNIT)
     })
+}
+
+/// Counts what a function of the host does as its work on so many bytes, for which Rhai counts one operation; fails once the
+/// budget is spent. Costs next to nothing for small texts.
+pub(crate) fn charge(bytes: usize) -> Result<(), Box<EvalAltResult>> {
+    spend(bytes / BYTES, bytes >= MANY)
+}
+
+/// Counts one operation and reads the clock: between the steps of work that may take long without being much.
+pub(crate) fn check_clock() -> Result<(), Box<EvalAltResult>> {
+    spend(1, true)
+}
+
+fn spend(operations: usize, look: bool) -> Result<(), Box<EvalAltResult>> {
+    let within = BUDGET.with(|budget| {
+        if !budget.active.get() {
+            return true;
+        }
+        if budget.over.get().is_none() {
+            match budget.operations.get().checked_sub(u64::try_from(operations).unwrap_or(u64::MAX)) {
+                Some(left) => budget.operations.set(left),
+                None => budget.over.set(Some(Over::Operations)),
+            }
+            if look && budget.late() {
+                budget.over.set(Some(Over::Wall));
+            }
+        }
+        budget.over.get().is_none()
+    });
+    if within { Ok(()) } else { terminated() }
+}
+
+/// No script can catch it.
+#[cold]
+fn terminated<T>() -> Result<T, Box<EvalAltResult>> {
+    Err(Box::new(EvalAltResult::ErrorTerminated(Dynamic::UNIT, Position::NONE)))
 }
 
 /// Where the stack is, about. How deep a script nests says little about how much stack that takes: an operation inside a list
@@ -133,9 +191,46 @@ pub(crate) fn captured(closure: &Dynamic) {
             None => budget.over.set(Some(Over::Closures)),
         }
         if let Some(closure) = closure.read_lock::<FnPtr>() {
+            let mut counted = budget.counted.borrow_mut();
+            for value in closure.curry() {
+                let bytes = budget.bytes.get();
+                match weigh(value, 0, &mut counted).and_then(|weight| bytes.checked_sub(weight)) {
+                    Some(left) => budget.bytes.set(left),
+                    None => budget.over.set(budget.over.get().or(Some(Over::Captured))),
+                }
+            }
             budget.captured.borrow_mut().extend(closure.curry().iter().filter(|value| value.is_shared()).cloned());
         }
     });
+}
+
+/// About how many bytes a captured value holds that no closure was seen to hold before, or nothing if it goes deeper than values
+/// may. A text is shared by all who hold it: it counts once, however many capture it. Inputs are the host's and never counted.
+fn weigh(value: &Dynamic, depth: usize, counted: &mut BTreeSet<usize>) -> Option<usize> {
+    const DEEPEST: usize = 64;
+    const ITEM: usize = size_of::<Dynamic>();
+    if depth > DEEPEST {
+        return None;
+    }
+    let mut total = ITEM;
+    if let Some(text) = value.read_lock::<ImmutableString>() {
+        if counted.insert(text.as_ptr().addr()) {
+            total += text.len();
+        }
+    } else if let Some(array) = value.read_lock::<Array>() {
+        if counted.insert(std::ptr::from_ref(&*array).addr()) {
+            for item in array.iter() {
+                total += weigh(item, depth + 1, counted)?;
+            }
+        }
+    } else if let Some(map) = value.read_lock::<Map>()
+        && counted.insert(std::ptr::from_ref(&*map).addr())
+    {
+        for (key, item) in map.iter() {
+            total += ITEM + key.len() + weigh(item, depth + 1, counted)?;
+        }
+    }
+    Some(total)
 }
 
 impl Over {
@@ -149,6 +244,10 @@ impl Over {
                 .help("does a loop or a recursion never end? Work through less data in one call"),
             Self::Closures => {
                 Fault::new(fault::LIMIT, format!("the script made more than {} capturing closures", limits.closures))
+                    .help("make the closure once, outside the loop, or use a `for` loop")
+            }
+            Self::Captured => {
+                Fault::new(fault::LIMIT, format!("the closures of this call captured more than {} bytes", limits.captured))
                     .help("make the closure once, outside the loop, or use a `for` loop")
             }
         }

@@ -1,5 +1,6 @@
 //! What scripts import: found, checked and put in order when a library is linked.
 
+use super::fault;
 use super::parse::Parsed;
 use super::resolver::script_of;
 use super::unit::Unit;
@@ -64,6 +65,16 @@ pub(crate) fn imports_of(unit: &Unit, problems: &mut Diagnostics) -> Vec<Import>
         }
     }
     unit.ast().walk(&mut |path| {
+        let through = match path.last() {
+            Some(ASTNode::Stmt(Stmt::FnCall(call, at)) | ASTNode::Expr(Expr::FnCall(call, at))) => Some((&call.namespace, *at)),
+            Some(ASTNode::Expr(Expr::Variable(variable, _, at))) => Some((&variable.2, *at)),
+            _ => None,
+        };
+        if let Some((namespace, at)) = through.filter(|(namespace, _)| namespace.path.len() > 1) {
+            let names: Vec<&str> = namespace.path.iter().map(|name| name.name.as_str()).collect();
+            let message = format!("`{}` is imported by another script", names.join("::"));
+            report("script/import", message, place(at), "import it here too, under a name of its own");
+        }
         if let Some(ASTNode::Stmt(Stmt::Import(_, position))) = path.last()
             && !at_head.contains(position)
         {
@@ -92,23 +103,29 @@ pub(crate) fn check_imports(parsed: &BTreeMap<String, Arc<Parsed>>, problems: &m
             );
         }
     }
-    let mut done = BTreeSet::new();
+    let mut depths = BTreeMap::new();
     for path in parsed.keys() {
-        find_cycle(path, parsed, &mut done, &mut Vec::new(), problems);
+        find_cycle(path, parsed, &mut depths, &mut Vec::new(), problems);
     }
 }
 
+/// Scripts on the longest way of imports, the importing one included.
+const DEEPEST: usize = 64;
+
+/// Reports the circles that a script's imports lead into, and imports that reach too deep. `depths` knows how many scripts stand
+/// on the longest way from those that were visited; one that reaches too deep counts as 1, so that it is reported once.
 fn find_cycle<'a>(
     path: &'a str,
     parsed: &'a BTreeMap<String, Arc<Parsed>>,
-    done: &mut BTreeSet<&'a str>,
+    depths: &mut BTreeMap<&'a str, usize>,
     chain: &mut Vec<(&'a str, &'a Import)>,
     problems: &mut Diagnostics,
-) {
-    if done.contains(path) {
-        return;
+) -> usize {
+    if let Some(depth) = depths.get(path) {
+        return *depth;
     }
-    let Some(file) = parsed.get(path) else { return };
+    let Some(file) = parsed.get(path) else { return 0 };
+    let mut depth = 1;
     for import in &file.imports {
         chain.push((path, import));
         if let Some(start) = chain.iter().position(|(on_the_way, _)| *on_the_way == import.script) {
@@ -122,12 +139,27 @@ fn find_cycle<'a>(
                 }
             }
             problems.push(problem);
+        } else if chain.len() >= DEEPEST {
+            too_deep(file, import, problems);
+            depths.insert(&import.script, 1);
         } else {
-            find_cycle(&import.script, parsed, done, chain, problems);
+            let below = find_cycle(&import.script, parsed, depths, chain, problems);
+            if below >= DEEPEST {
+                too_deep(file, import, problems);
+            } else {
+                depth = depth.max(below + 1);
+            }
         }
         chain.pop();
     }
-    done.insert(path);
+    depths.insert(path, depth);
+    depth
+}
+
+fn too_deep(file: &Parsed, import: &Import, problems: &mut Diagnostics) {
+    let message = format!("scripts import one another through more than {DEEPEST} files");
+    let problem = Diagnostic::error(fault::LIMIT, message).label(&file.source, import.span(file), "imported here");
+    problems.push(problem.help("import what is needed directly"));
 }
 
 /// The files so that each comes after what it imports.

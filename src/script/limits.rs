@@ -27,6 +27,8 @@ pub struct Limits {
     pub variables: usize,
     /// Closures made in a call that capture a variable.
     pub closures: usize,
+    /// Bytes of the texts, lists and maps that the closures of a call capture, each counted once.
+    pub captured: usize,
     /// Bytes of the stack that a call may use.
     pub stack: usize,
     /// Bytes of a script file.
@@ -47,6 +49,7 @@ impl Default for Limits {
             functions: 1_000,
             variables: 128,
             closures: 10_000,
+            captured: 16 << 20,
             stack: 1 << 20,
             source: 1 << 20,
         }

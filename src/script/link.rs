@@ -117,13 +117,26 @@ fn link_file(
     }
     let seen = Seen::default();
     let ast = with_probe(&parsed.rewritten.ast, &seen);
-    let module = guard::run(limits, || Module::eval_ast_as_new(Scope::new(), &ast, engine)).map_err(|stop| {
+    let mut module = guard::run(limits, || Module::eval_ast_as_new(Scope::new(), &ast, engine)).map_err(|stop| {
         let unit = |path: &str| files.get(path).map(|file| &file.parsed.unit);
         Tracer { engine, entry: &parsed.unit, fallback: None, unit: &unit }.explain(stop)
     })?;
+    forget_imports(&mut module);
     let environment = Arc::new(seen.environment(parsed));
     let callees = callees(parsed, &environment, deep);
     Ok(File { parsed: parsed.clone(), module: Shared::new(module), callees, deep })
+}
+
+/// Empties the modules inside a module. Its functions carry what they import with them; only a path such as `a::b::f()` would
+/// go through these, and [`imports_of`](super::imports::imports_of) refuses it. Rhai indexes a module with all that is inside it,
+/// however often it is there: the index would double with each script that imports another twice.
+fn forget_imports(module: &mut Module) {
+    let names: Vec<String> = module.iter_sub_modules().map(|(name, _)| name.to_owned()).collect();
+    let nothing = Shared::new(Module::new());
+    for name in names {
+        module.set_sub_module(name, nothing.clone());
+    }
+    module.build_index();
 }
 
 fn link_condition(parsed: &Arc<Parsed>) -> Arc<Callee> {
@@ -260,6 +273,69 @@ mod tests {
              | move what they share into a script of its own"
         );
         assert!(line(&problem(&[("a.rhai", "import \"a\" as a;")])).contains("a.rhai -> a.rhai"));
+    }
+
+    /// `layers` of two scripts, each of which imports both of the next layer twice.
+    fn diamond(layers: usize) -> Vec<(String, String)> {
+        let mut scripts = Vec::new();
+        for layer in 0..layers {
+            for side in ["a", "b"] {
+                let (next, last) = (layer + 1, layer + 1 == layers);
+                let text = if last {
+                    "fn g() { 1 } export const K = 7;".to_owned()
+                } else {
+                    format!(
+                        "import \"a{next}\" as a; import \"b{next}\" as b; import \"a{next}.rhai\" as c;\n\
+                         import \"b{next}.rhai\" as d;\nexport const K = a::K; fn g() {{ a::g() + [1].map(|x| d::K)[0] - b::K + c::K - 7 }}"
+                    )
+                };
+                scripts.push((format!("{side}{layer}.rhai"), text));
+            }
+        }
+        scripts
+    }
+
+    #[test]
+    fn a_module_holds_no_more_than_its_own() {
+        let scripts = diamond(30);
+        let scripts: Vec<(&str, &str)> = scripts.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+        let library = link(&scripts);
+        assert_eq!(find(&library, "a0.rhai#g", 0).call_json(&[]).expect("fine"), json!(1));
+        for file in library.files() {
+            let inner: Vec<_> = file.module.iter_sub_modules().map(|(_, module)| module.count()).collect();
+            assert!(inner.iter().all(|count| *count == (0, 0, 0)), "{}: {inner:?}", file.path());
+        }
+    }
+
+    #[test]
+    fn imports_reach_only_so_deep() {
+        // Named forwards and backwards: the files are visited in the order of their names.
+        for (length, fine) in [(64, true), (65, false), (3_000, false)] {
+            for name in [|at: usize| format!("m{at:05}"), |at: usize| format!("m{:05}", 99_999 - at)] {
+                let text = |at| if at + 1 == length { String::new() } else { format!("import \"{}\" as m;", name(at + 1)) };
+                let scripts: Vec<_> = (0..length).map(|at| (name(at) + ".rhai", text(at))).collect();
+                let scripts: Vec<_> = scripts.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+                let linked = try_link(&scripts);
+                assert_eq!(linked.is_ok(), fine, "{length}");
+                let codes = linked.err().into_iter().flatten().map(|problem| problem.code);
+                assert!(codes.into_iter().all(|code| code == fault::LIMIT));
+            }
+        }
+    }
+
+    #[test]
+    fn a_script_reaches_what_it_imports_itself() {
+        let base = ("b.rhai", "fn g() { 1 } export const K = 2;");
+        let mid = ("m.rhai", "import \"b\" as b; fn g() { b::g() }");
+        for (path, label) in [("m::b::g()", "g"), ("m::b::K", "K")] {
+            let said = line(&problem(&[base, mid, ("a.rhai", &format!("import \"m\" as m; fn f() {{ {path} }}"))]));
+            assert_eq!(
+                said,
+                format!(
+                    "script/import @ a.rhai:{label}: `m::b` is imported by another script | import it here too, under a name of its own"
+                )
+            );
+        }
     }
 
     #[test]

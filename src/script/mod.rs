@@ -36,6 +36,7 @@ mod library;
 mod limits;
 mod link;
 mod parse;
+mod predicate;
 mod quiet;
 mod reference;
 mod resolver;

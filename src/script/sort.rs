@@ -3,37 +3,44 @@
 
 use super::compare::{kind_of, show};
 use super::fault::Fault;
-use rhai::{Array, Dynamic, Engine, EvalAltResult, FnPtr, NativeCallContext};
+use super::predicate::pointer;
+use rhai::{Array, Dynamic, Engine, EvalAltResult, FnPtr, ImmutableString, NativeCallContext};
 use std::any::TypeId;
 
 type Outcome<T> = Result<T, Box<EvalAltResult>>;
 
-/// Registers `sort`, `sort_by`, `order`, `order_by` and `dedup` with a closure, in the place of the stock ones.
+/// Registers `sort`, `sort_by`, `order`, `order_by` and `dedup` with a closure or a function's name, in the place of the stock
+/// ones.
 pub(crate) fn register(engine: &mut Engine) {
-    let types = [TypeId::of::<Array>(), TypeId::of::<FnPtr>()];
     for name in ["sort", "sort_by", "order", "order_by", "dedup"] {
-        engine.register_raw_fn(name, types, move |context: NativeCallContext, args: &mut [&mut Dynamic]| {
-            let in_place = matches!(name, "sort" | "sort_by" | "dedup");
-            let [array, compare] = args else { return Ok(Dynamic::UNIT) };
-            if in_place && array.is_read_only() {
-                return Err(Box::new(EvalAltResult::ErrorNonPureMethodCallOnConstant(name.into(), context.call_position())));
-            }
-            let Some(compare) = compare.read_lock::<FnPtr>().map(|compare| compare.clone()) else { return Ok(Dynamic::UNIT) };
-            let items = array.as_array_ref().map(|array| array.clone()).unwrap_or_default();
-            let done = if name == "dedup" {
-                dedup(items, |a, b| truth(&compare.call_raw(&context, None, [a.clone(), b.clone()])?))?
-            } else {
-                merge_sort(items, &mut |a, b| after(&compare.call_raw(&context, None, [a.clone(), b.clone()])?))?
-            };
-            if !in_place {
-                return Ok(Dynamic::from_array(done));
-            }
-            if let Ok(mut array) = array.as_array_mut() {
-                *array = done;
-            }
-            Ok(Dynamic::UNIT)
-        });
+        for compare in [TypeId::of::<FnPtr>(), TypeId::of::<ImmutableString>()] {
+            let types = [TypeId::of::<Array>(), compare];
+            engine.register_raw_fn(name, types, move |context: NativeCallContext, args: &mut [&mut Dynamic]| {
+                let [array, compare] = args else { return Ok(Dynamic::UNIT) };
+                sort(name, &context, array, &pointer(compare)?)
+            });
+        }
     }
+}
+
+fn sort(name: &str, context: &NativeCallContext, array: &mut Dynamic, compare: &FnPtr) -> Outcome<Dynamic> {
+    let in_place = matches!(name, "sort" | "sort_by" | "dedup");
+    if in_place && array.is_read_only() {
+        return Err(Box::new(EvalAltResult::ErrorNonPureMethodCallOnConstant(name.into(), context.call_position())));
+    }
+    let items = array.as_array_ref().map(|array| array.clone()).unwrap_or_default();
+    let done = if name == "dedup" {
+        dedup(items, |a, b| truth(&compare.call_raw(context, None, [a.clone(), b.clone()])?))?
+    } else {
+        merge_sort(items, &mut |a, b| after(&compare.call_raw(context, None, [a.clone(), b.clone()])?))?
+    };
+    if !in_place {
+        return Ok(Dynamic::from_array(done));
+    }
+    if let Ok(mut array) = array.as_array_mut() {
+        *array = done;
+    }
+    Ok(Dynamic::UNIT)
 }
 
 /// Whether a comparison's answer says that its first argument comes after its second.
@@ -83,4 +90,30 @@ fn dedup(items: Array, mut same: impl FnMut(&Dynamic, &Dynamic) -> Outcome<bool>
         }
     }
     Ok(kept)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::script::testing::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_comparison_given_by_its_name_fails_as_a_closure_does() {
+        let functions = "fn c(a, b) { throw \"no\" } fn lt(a, b) { a < b } fn odd(a, b) { \"yes\" }";
+        let outcome = |body: &str| {
+            let library = link(&[("t.rhai", &format!("{functions} fn f() {{ {body} }}"))]);
+            find(&library, "t.rhai#f", 0).call_json(&[]).map_err(|problem| problem.code.into_owned())
+        };
+        for (body, code) in [
+            ("let b = [3, 1, 2]; b.sort(\"c\"); b", "script/throw"),
+            ("let b = [3, 1, 2]; b.dedup(\"c\"); b", "script/throw"),
+            ("let b = [3, \"1\", 2]; b.sort(\"lt\"); b", "rule/compare-types"),
+            ("let b = [3, \"1\", 2]; b.dedup(\"lt\"); b", "rule/compare-types"),
+            ("let b = [3, 1]; b.sort(\"odd\"); b", "script/type"),
+            ("let b = [3, 1]; b.dedup(\"odd\"); b", "script/type"),
+        ] {
+            assert_eq!(outcome(body), Err(code.to_owned()), "{body}");
+        }
+        assert_eq!(outcome("let b = [3, 1, 2]; b.sort(\"lt\"); b"), Ok(json!([1, 2, 3])));
+    }
 }

@@ -9,7 +9,7 @@ pub(crate) const NAMES: &[&str] = &[
     "E", "PI", "abs", "acos", "acosh", "all", "any", "append", "as_string", "asin", "asinh", "atan", "atanh", "back_trace",
     "bits", "blob", "bytes", "ceiling", "chars", "chop", "clear", "contains", "cos", "cosh", "crop", "dedup", "drain",
     "elapsed", "end", "ends_with", "exp", "extract", "fill_with", "filter", "find", "find_map", "first", "floor", "for_each",
-    "fraction", "get", "get_bit", "get_bits", "get_fn_metadata_list", "hypot", "index_of", "insert", "int", "is_anonymous",
+    "fraction", "get", "get_bit", "get_bits", "hypot", "index_of", "insert", "int", "is_anonymous",
     "is_empty", "is_even", "is_exclusive", "is_finite", "is_inclusive", "is_infinite", "is_nan", "is_odd", "is_zero", "join",
     "keys", "last", "len", "ln", "log", "make_lower", "make_upper", "map", "max", "min", "mixin", "name", "none", "order",
     "order_by", "order_desc", "pad", "parse_be_float", "parse_be_int", "parse_float", "parse_int", "parse_json",

@@ -16,14 +16,49 @@ pub struct Lexeme {
 #[derive(Clone, Debug, Default)]
 pub struct Tokens {
     lexemes: Vec<Lexeme>,
-    /// Where each line starts.
+    places: Places,
+}
+
+/// Finds the byte of a line and column without walking the line from its start.
+#[derive(Clone, Debug, Default)]
+struct Places {
+    /// How many characters of the text stand before each line.
     lines: Vec<usize>,
+    /// Where each [`STRIDE`]th character of the text starts.
+    marks: Vec<usize>,
+}
+
+/// Characters between two marks.
+const STRIDE: usize = 64;
+
+impl Places {
+    fn of(text: &str) -> Self {
+        let mut places = Self { lines: vec![0], marks: Vec::new() };
+        for (count, (at, ch)) in text.char_indices().enumerate() {
+            if count % STRIDE == 0 {
+                places.marks.push(at);
+            }
+            if ch == '\n' {
+                places.lines.push(count + 1);
+            }
+        }
+        places
+    }
+
+    /// The byte offset of a character by its line, from 0, and its column there, from 0; the end of the text for what is
+    /// behind it.
+    fn offset(&self, text: &str, line: usize, column: usize) -> usize {
+        let Some(before) = self.lines.get(line) else { return text.len() };
+        let count = before + column;
+        let Some(&mark) = self.marks.get(count / STRIDE) else { return text.len() };
+        text[mark..].char_indices().nth(count % STRIDE).map_or(text.len(), |(at, _)| mark + at)
+    }
 }
 
 impl Tokens {
     /// Lexes a text. What the lexer refuses becomes tokens of one character: a text that does not parse has tokens too.
     pub fn new(engine: &Engine, text: &str) -> Self {
-        let mut tokens = Self { lexemes: Vec::new(), lines: line_starts(text) };
+        let mut tokens = Self { lexemes: Vec::new(), places: Places::of(text) };
         let inputs = [text];
         let (mut stream, control) = engine.lex(&inputs);
         let mut depth = 0_i32;
@@ -80,9 +115,8 @@ impl Tokens {
     /// The byte offset of a position.
     pub fn offset(&self, text: &str, position: Position) -> usize {
         let Some(line) = position.line() else { return 0 };
-        let Some(&start) = self.lines.get(line.saturating_sub(1)) else { return text.len() };
         let column = position.position().unwrap_or(1).max(1);
-        text[start..].char_indices().nth(column - 1).map_or(text.len(), |(at, _)| start + at)
+        self.places.offset(text, line.saturating_sub(1), column - 1)
     }
 
     /// The token at a position; at the end of the text, the last one. Nothing if there is no position.
@@ -149,10 +183,6 @@ impl Tokens {
     pub fn last(&self) -> Option<Span> {
         self.lexemes.last().map(|lexeme| lexeme.span)
     }
-}
-
-fn line_starts(text: &str) -> Vec<usize> {
-    std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect()
 }
 
 fn nesting_of(token: &Token) -> i8 {
@@ -261,6 +291,31 @@ mod tests {
         for text in ["\"open", "`open ${", "a $ b", "'", "/* open", "\u{0}\u{1}", "1.2.3.4", "}}}}", "`${`${`"] {
             drop(words(text));
         }
+    }
+
+    #[test]
+    fn every_place_is_found() {
+        for text in ["", "a", "\n", "é\n\nüx\ny", &"aé\n".repeat(100), &"é".repeat(1000)] {
+            let places = Places::of(text);
+            let starts: Vec<usize> = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
+            for (line, start) in starts.iter().enumerate() {
+                let walked = text[*start..].char_indices().map(|(at, _)| start + at).chain([text.len(), text.len()]);
+                for (column, at) in walked.enumerate() {
+                    assert_eq!(places.offset(text, line, column), at, "{line}:{column}");
+                }
+            }
+            assert_eq!(places.offset(text, starts.len(), 0), text.len());
+        }
+    }
+
+    #[test]
+    fn a_place_in_a_long_line_is_near_a_mark() {
+        let text = "é + ".repeat(20_000);
+        let places = Places::of(&text);
+        assert!(places.marks.windows(2).all(|pair| text[pair[0]..pair[1]].chars().count() == STRIDE));
+        assert_eq!(places.marks.len(), 80_000_usize.div_ceil(STRIDE));
+        let found = words(&text);
+        assert_eq!((found.len(), found[1].as_str()), (32_768, "+"), "a column is at most 65 535");
     }
 
     #[test]

@@ -98,12 +98,15 @@ pub struct Unit {
     name: String,
     text: Text,
     ast: AST,
+    /// The index of each `fn` among the tokens.
+    keywords: Vec<usize>,
 }
 
 impl Unit {
     pub(crate) fn new(name: String, text: Text, mut ast: AST) -> Self {
         ast.set_source(name.as_str());
-        Self { name, text, ast }
+        let keywords = text.words().enumerate().filter(|(_, (word, _))| *word == "fn").map(|(at, _)| at).collect();
+        Self { name, text, ast, keywords }
     }
 
     /// The path of a script, the key of a condition.
@@ -153,11 +156,12 @@ impl Unit {
             return Some(self.locate(self.text.whole()));
         }
         let brace = self.text.token(function.body.start_position())?;
-        let before = self.text.words().filter(|(_, span)| span.start < brace.start);
-        let words: Vec<(&str, Span)> = before.collect();
-        let keyword = words.iter().rposition(|(word, _)| *word == "fn")?;
-        let (_, name) = words[keyword + 1..].iter().find(|(word, _)| *word == function.name.as_str())?;
-        Some(self.locate(*name))
+        let lexemes = self.tokens().lexemes();
+        let before = self.keywords.partition_point(|at| lexemes[*at].span.start < brace.start);
+        let keyword = *self.keywords.get(before.checked_sub(1)?)?;
+        let head = lexemes[keyword + 1..].iter().map(|lexeme| lexeme.span).take_while(|span| span.start < brace.start);
+        let name = head.into_iter().find(|span| self.script()[span.start..span.end] == *function.name)?;
+        Some(self.locate(name))
     }
 
     /// The token at a position or, if that is punctuation, the expression it belongs to: `a >= b` for `>=`.
@@ -185,5 +189,23 @@ impl Unit {
 
     pub(crate) fn text(&self) -> &Text {
         &self.text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::script::testing::{find, link};
+
+    #[test]
+    fn every_function_is_found_by_its_keyword() {
+        let functions: Vec<String> = (0..900).map(|at| format!("/// About fn f.\nfn f{at}(x) {{ \"fn f\" }}\n")).collect();
+        let text = functions.concat();
+        let library = link(&[("a.rhai", &text)]);
+        let file = library.file("a.rhai").expect("there");
+        assert_eq!(file.unit().keywords.len(), 900);
+        for at in [0, 1, 450, 899] {
+            let (source, span) = find(&library, &format!("a.rhai#f{at}"), 1).definition().expect("a definition");
+            assert_eq!((source.slice(span), source.line_column(span.start)), (&*format!("f{at}"), (at * 2 + 2, 4)));
+        }
     }
 }

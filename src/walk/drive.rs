@@ -74,10 +74,10 @@ impl Walker<'_> {
                     Stepper { walker: self, case, case_name: &case_name, case_params, state, node }.take()
                 }
             };
-            let failure = match self.commit(state, taken.events, taken.effects) {
+            let failure = match self.commit(state, &taken.events, taken.effects) {
                 Err(JournalError::Refused(why)) => {
                     let lost = self.refused(&case_name, state, &why);
-                    self.commit(state, lost.events, lost.effects)?;
+                    self.commit(state, &lost.events, lost.effects)?;
                     lost.failure
                 }
                 done => done.map(|()| taken.failure)?,
@@ -130,14 +130,14 @@ impl Walker<'_> {
     fn commit(
         &self,
         state: &mut WalkState,
-        events: Vec<Event>,
+        events: &[Event],
         effects: Vec<crate::model::Effect<i64>>,
     ) -> Result<(), JournalError> {
         if self.journal.keeps() {
-            let blobs = blobs(&events);
-            self.journal.commit(Commit { events: events.clone(), blobs, effects })?;
+            let blobs = blobs(events);
+            self.journal.commit(Commit { events: events.to_vec(), blobs, effects })?;
         }
-        for event in &events {
+        for event in events {
             state.apply(event);
             if let Some(watch) = self.watch {
                 watch(event);

@@ -1,11 +1,14 @@
 //! The promises of the program, held against the built binary: one hermetic harness, one module a promise.
 #![allow(clippy::unwrap_used)]
 
+mod bundled;
 mod cli;
 mod examples;
+mod failures;
 mod fold;
 mod harness;
 mod kill;
+mod rca_rules;
 mod readme;
 mod routes;
 mod run;

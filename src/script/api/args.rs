@@ -3,6 +3,7 @@
 use crate::diag::did_you_mean;
 use crate::script::compare::kind_of;
 use crate::script::fault::Fault;
+use crate::script::guard::charge;
 use crate::script::view::{List, Object as Fields, View};
 use rhai::{Array, Dynamic, EvalAltResult, ImmutableString, Map};
 
@@ -30,12 +31,21 @@ fn wrong<T>(wanted: &str, value: &Dynamic) -> Outcome<T> {
     fail(format!("expected {wanted}, got {}", kind_of(value)))
 }
 
-/// The items of a list.
+/// A text that a function reads once; its length is charged to the call.
+pub(super) fn charged(text: &str) -> Outcome<&str> {
+    charge(text.len())?;
+    Ok(text)
+}
+
+/// The items of a list. Their number is charged to the call.
 pub(super) fn list(value: &Dynamic) -> Outcome<Vec<Dynamic>> {
+    const ITEM: usize = size_of::<Dynamic>();
     if let Some(array) = value.read_lock::<Array>() {
+        charge(array.len() * ITEM)?;
         return Ok(array.clone());
     }
     if let Some(list) = value.read_lock::<List>() {
+        charge(list.items().len() * ITEM)?;
         return Ok(list.items().iter().map(View::dynamic).collect());
     }
     wrong("a list", value)
@@ -46,10 +56,13 @@ pub(super) fn texts(value: &Dynamic) -> Outcome<Vec<ImmutableString>> {
     list(value)?.iter().map(text).collect()
 }
 
-/// A text.
+/// A text. Its length is charged to the call.
 pub(super) fn text(value: &Dynamic) -> Outcome<ImmutableString> {
     match value.read_lock::<ImmutableString>() {
-        Some(text) => Ok(text.clone()),
+        Some(text) => {
+            charge(text.len())?;
+            Ok(text.clone())
+        }
         None => wrong("a string", value),
     }
 }
@@ -98,6 +111,7 @@ impl Object {
 /// The fields of a map or object.
 pub(super) fn object(value: &Dynamic) -> Outcome<Object> {
     if let Some(map) = value.read_lock::<Map>() {
+        charge(map.len() * size_of::<Dynamic>())?;
         return Ok(Object::Map(map.clone()));
     }
     if let Some(object) = value.read_lock::<Fields>() {
@@ -162,6 +176,10 @@ pub(super) fn key(value: &Dynamic) -> Outcome<String> {
     key_at(value, 0)
 }
 
+fn is_list(value: &Dynamic) -> bool {
+    value.is_array() || value.read_lock::<List>().is_some()
+}
+
 fn key_at(value: &Dynamic, depth: usize) -> Outcome<String> {
     if depth > MAX_DEPTH {
         return fail(format!("values nested more than {MAX_DEPTH} deep cannot be compared"));
@@ -174,14 +192,16 @@ fn key_at(value: &Dynamic, depth: usize) -> Outcome<String> {
             Number::Float(float) => format!("{float:?}"),
         });
     }
-    if let Ok(text) = text(value) {
-        return Ok(format!("{text:?}"));
+    if value.is_string() {
+        return Ok(format!("{:?}", text(value)?));
     }
-    if let Ok(items) = list(value) {
+    if is_list(value) {
+        let items = list(value)?;
         let keys: Vec<_> = items.iter().map(|item| key_at(item, depth + 1)).collect::<Outcome<_>>()?;
         return Ok(format!("[{}]", keys.join(",")));
     }
-    if let Ok(object) = object(value) {
+    if value.is_map() || value.read_lock::<Fields>().is_some() {
+        let object = object(value)?;
         let field = |(name, value): (&str, Dynamic)| Ok(format!("{name:?}:{}", key_at(&value, depth + 1)?));
         let keys: Vec<_> = object.fields().into_iter().map(field).collect::<Outcome<_>>()?;
         return Ok(format!("{{{}}}", keys.join(",")));

@@ -1,7 +1,7 @@
 //! Fingerprints of failures and texts.
 
 use super::HostFn;
-use super::args::{Outcome, texts};
+use super::args::{Outcome, charged, texts};
 use crate::model::{Hash, normalise_error};
 use rhai::Dynamic;
 
@@ -30,7 +30,7 @@ pub(super) const TABLE: &[HostFn] = &[
         example: r#"normalise_error("timed out after 30.5s at main.go:77")"#,
         result: r#""timed out after <time> at main.go:<n>""#,
         bind: |engine, name| {
-            engine.register_fn(name, normalise_error);
+            engine.register_fn(name, |text: &str| charged(text).map(normalise_error));
         },
     },
     HostFn {
@@ -41,7 +41,8 @@ pub(super) const TABLE: &[HostFn] = &[
         example: r#"stable_hash("")"#,
         result: r#""af1349b9f5f9a1a6""#,
         bind: |engine, name| {
-            engine.register_fn(name, |text: &str| Hash::of(text.as_bytes()).to_string()[..16].to_owned());
+            engine
+                .register_fn(name, |text: &str| charged(text).map(|text| Hash::of(text.as_bytes()).to_string()[..16].to_owned()));
         },
     },
 ];

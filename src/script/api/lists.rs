@@ -3,6 +3,7 @@
 use super::HostFn;
 use super::args::{Number, Outcome, count, fail, key, list, number, object, text};
 use crate::script::compare::kind_of;
+use crate::script::guard::charge;
 use rhai::{Array, Dynamic, Map};
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -123,10 +124,10 @@ impl Rank {
         if let Ok(number) = number(value) {
             return Ok(Self::Number(number));
         }
-        match text(value) {
-            Ok(text) => Ok(Self::Text(text.to_string())),
-            Err(_) => fail(format!("items are ordered by numbers or strings, not by {}", kind_of(value))),
+        if value.is_string() {
+            return Ok(Self::Text(text(value)?.to_string()));
         }
+        fail(format!("items are ordered by numbers or strings, not by {}", kind_of(value)))
     }
 
     fn compare(&self, other: &Self) -> Ordering {
@@ -171,7 +172,9 @@ fn count_by(items: &Dynamic) -> Outcome<Map> {
         if !scalar {
             return fail(format!("only texts, numbers and bools are counted, not {}", kind_of(&item)));
         }
-        *counts.entry(item.to_string()).or_default() += 1;
+        let item = item.to_string();
+        charge(item.len())?;
+        *counts.entry(item).or_default() += 1;
     }
     Ok(counts.into_iter().map(|(text, count)| (text.into(), count.into())).collect())
 }

@@ -1,7 +1,7 @@
 //! Numbers: bounds, rounding, shares, and reading them out of texts.
 
 use super::HostFn;
-use super::args::{Number, Outcome, fail, list, number};
+use super::args::{Number, Outcome, charged, fail, list, number};
 use rhai::Dynamic;
 
 const GROUP: &str = "numbers";
@@ -71,7 +71,7 @@ pub(super) const TABLE: &[HostFn] = &[
         example: r#"[parse_number(" 12 "), parse_number("-0.5"), parse_number("12 ns")]"#,
         result: "[12, -0.5, ()]",
         bind: |engine, name| {
-            engine.register_fn(name, parse_number);
+            engine.register_fn(name, |text: &str| charged(text).map(parse_number));
         },
     },
 ];

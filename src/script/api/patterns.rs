@@ -2,6 +2,7 @@
 
 use super::HostFn;
 use super::args::{MAX_ITEMS, MAX_TEXT, Outcome, bounded, fail};
+use crate::script::guard::{charge, check_clock};
 use regex::{Regex, RegexBuilder};
 use rhai::{Array, Dynamic, ImmutableString};
 use std::collections::HashMap;
@@ -83,9 +84,7 @@ pub(super) const TABLE: &[HostFn] = &[
         example: r#"regex_count("fail, fail, pass", "fail")"#,
         result: "2",
         bind: |engine, name| {
-            engine.register_fn(name, |text: &str, pattern: &str| {
-                with(text, pattern, |regex| Ok(i64::try_from(regex.find_iter(text).count()).unwrap_or(i64::MAX)))
-            });
+            engine.register_fn(name, |text: &str, pattern: &str| with(text, pattern, |regex| number_of(regex, text)));
         },
     },
 ];
@@ -99,17 +98,40 @@ type Kept = Arc<OnceLock<Result<Regex, String>>>;
 /// The patterns of all threads.
 static COMPILED: LazyLock<RwLock<HashMap<String, Kept>>> = LazyLock::new(RwLock::default);
 
-/// Works with a compiled pattern; the texts it is used on are bounded, as nothing can interrupt it.
+/// Works with a compiled pattern; the texts it is used on are bounded, as nothing can interrupt a search.
 fn with<T>(text: &str, pattern: &str, work: impl FnOnce(&Regex) -> Outcome<T>) -> Outcome<T> {
     if text.len() > MAX_TEXT {
         return fail(format!("patterns are for texts of at most {MAX_TEXT} bytes; this one has {}", text.len()));
     }
+    charge(text.len())?;
     compiled(pattern, work)
+}
+
+/// All matches, without overlaps. A search may read the text to its end for a match of one byte at its beginning, so that all of
+/// them together may take the square of its length: the clock is read after each.
+fn matches<'t>(regex: &Regex, text: &'t str, mut each: impl FnMut(regex::Match<'t>) -> Outcome<()>) -> Outcome<()> {
+    for found in regex.find_iter(text) {
+        check_clock()?;
+        each(found)?;
+    }
+    Ok(())
+}
+
+fn number_of(regex: &Regex, text: &str) -> Outcome<i64> {
+    let mut number = 0;
+    matches(regex, text, |_| {
+        number += 1;
+        Ok(())
+    })?;
+    Ok(number)
 }
 
 fn compiled<T>(pattern: &str, work: impl FnOnce(&Regex) -> Outcome<T>) -> Outcome<T> {
     match kept(pattern).get_or_init(|| compile(pattern)) {
-        Ok(regex) => work(regex),
+        Ok(regex) => {
+            check_clock()?;
+            work(regex)
+        }
         Err(error) => fail(format!("the pattern `{pattern}` is not a regular expression: {error}")),
     }
 }
@@ -135,8 +157,15 @@ fn find(regex: &Regex, text: &str) -> Dynamic {
 }
 
 fn find_all(regex: &Regex, text: &str) -> Outcome<Array> {
-    let found: Array = regex.find_iter(text).take(MAX_ITEMS + 1).map(|found| Dynamic::from(found.as_str().to_owned())).collect();
-    if found.len() > MAX_ITEMS { fail(format!("the pattern matches more than {MAX_ITEMS} times")) } else { Ok(found) }
+    let mut all = Array::new();
+    matches(regex, text, |found| {
+        if all.len() >= MAX_ITEMS {
+            return fail(format!("the pattern matches more than {MAX_ITEMS} times"));
+        }
+        all.push(Dynamic::from(found.as_str().to_owned()));
+        Ok(())
+    })?;
+    Ok(all)
 }
 
 fn captures(regex: &Regex, text: &str) -> Dynamic {
@@ -148,6 +177,7 @@ fn replace_all(regex: &Regex, text: &str, replacement: &str) -> Outcome<String> 
     let mut out = String::new();
     let mut done = 0;
     for captures in regex.captures_iter(text) {
+        check_clock()?;
         let Some(whole) = captures.get(0) else { continue };
         out.push_str(&text[done..whole.start()]);
         captures.expand(replacement, &mut out);

@@ -1,7 +1,8 @@
 //! Text: lines and words, searching, cutting and likeness.
 
 use super::HostFn;
-use super::args::{MAX_ITEMS, Outcome, bounded, count, fail, texts};
+use super::args::{MAX_ITEMS, Outcome, bounded, charged, count, fail, texts};
+use crate::script::guard::{charge, check_clock};
 use rhai::{Array, Dynamic, ImmutableString};
 use std::collections::BTreeSet;
 
@@ -17,7 +18,7 @@ pub(super) const TABLE: &[HostFn] = &[
         example: r#"lines("a\nb\r\n")"#,
         result: r#"["a", "b"]"#,
         bind: |engine, name| {
-            engine.register_fn(name, |text: &str| parts(text.lines()));
+            engine.register_fn(name, |text: &str| parts(charged(text)?.lines()));
         },
     },
     HostFn {
@@ -28,7 +29,7 @@ pub(super) const TABLE: &[HostFn] = &[
         example: r#"first_line("\n  it broke \nhere")"#,
         result: r#""it broke""#,
         bind: |engine, name| {
-            engine.register_fn(name, |text: &str| ImmutableString::from(first_line(text)));
+            engine.register_fn(name, |text: &str| charged(text).map(|text| ImmutableString::from(first_line(text))));
         },
     },
     HostFn {
@@ -39,7 +40,7 @@ pub(super) const TABLE: &[HostFn] = &[
         example: r#"trim_lines("  a \n\n b\n")"#,
         result: r#""a\nb""#,
         bind: |engine, name| {
-            engine.register_fn(name, trim_lines);
+            engine.register_fn(name, |text: &str| charged(text).map(trim_lines));
         },
     },
     HostFn {
@@ -50,7 +51,7 @@ pub(super) const TABLE: &[HostFn] = &[
         example: r#"words("can't open ptp4l.conf")"#,
         result: r#"["can", "t", "open", "ptp4l", "conf"]"#,
         bind: |engine, name| {
-            engine.register_fn(name, |text: &str| parts(words(text)));
+            engine.register_fn(name, |text: &str| parts(words(charged(text)?)));
         },
     },
     HostFn {
@@ -83,7 +84,7 @@ pub(super) const TABLE: &[HostFn] = &[
         example: r#"count_of("a, b, c", ", ")"#,
         result: "2",
         bind: |engine, name| {
-            engine.register_fn(name, count_of);
+            engine.register_fn(name, |text: &str, part: &str| charged(text).map(|text| count_of(text, part)));
         },
     },
     HostFn {
@@ -94,7 +95,7 @@ pub(super) const TABLE: &[HostFn] = &[
         example: r#"shorten("a long story", 7)"#,
         result: r#""a long…""#,
         bind: |engine, name| {
-            engine.register_fn(name, shorten);
+            engine.register_fn(name, |text: &str, length: i64| charged(text).map(|text| shorten(text, length)));
         },
     },
     HostFn {
@@ -105,7 +106,7 @@ pub(super) const TABLE: &[HostFn] = &[
         example: r#"indent("a\n\nb", 2)"#,
         result: r#""  a\n\n  b""#,
         bind: |engine, name| {
-            engine.register_fn(name, indent);
+            engine.register_fn(name, |text: &str, spaces: i64| indent(charged(text)?, spaces));
         },
     },
     HostFn {
@@ -116,7 +117,7 @@ pub(super) const TABLE: &[HostFn] = &[
         example: r#"quote("a\nb")"#,
         result: r#"`"a\nb"`"#,
         bind: |engine, name| {
-            engine.register_fn(name, |text: &str| bounded(serde_json::Value::from(text).to_string()));
+            engine.register_fn(name, |text: &str| bounded(serde_json::Value::from(charged(text)?).to_string()));
         },
     },
     HostFn {
@@ -127,7 +128,7 @@ pub(super) const TABLE: &[HostFn] = &[
         example: r#"strip_ansi("\x1b[31mred\x1b[0m")"#,
         result: r#""red""#,
         bind: |engine, name| {
-            engine.register_fn(name, strip_ansi);
+            engine.register_fn(name, |text: &str| charged(text).map(strip_ansi));
         },
     },
     HostFn {
@@ -138,7 +139,7 @@ pub(super) const TABLE: &[HostFn] = &[
         example: r#"title_case("root_cause report")"#,
         result: r#""Root Cause Report""#,
         bind: |engine, name| {
-            engine.register_fn(name, title_case);
+            engine.register_fn(name, |text: &str| title_case(charged(text)?));
         },
     },
     HostFn {
@@ -209,8 +210,12 @@ fn trim_lines(text: &str) -> String {
 
 /// How many of the parts stand in the text, of how many.
 fn contains(text: &str, parts: &Dynamic) -> Outcome<(usize, usize)> {
-    let (text, parts) = (text.to_lowercase(), texts(parts)?);
-    let found = parts.iter().filter(|part| !part.is_empty() && text.contains(&part.to_lowercase())).count();
+    let (text, parts) = (charged(text)?.to_lowercase(), texts(parts)?);
+    let mut found = 0;
+    for part in parts.iter().filter(|part| !part.is_empty()) {
+        charge(text.len())?;
+        found += usize::from(text.contains(&part.to_lowercase()));
+    }
     Ok((found, parts.len()))
 }
 
@@ -292,11 +297,28 @@ fn common_prefix(list: &Dynamic) -> Outcome<ImmutableString> {
 }
 
 #[allow(clippy::cast_precision_loss)]
-fn similarity(a: &str, b: &str) -> f64 {
-    let set = |text: &str| words(text).map(str::to_lowercase).collect::<BTreeSet<_>>();
-    let (a, b) = (set(a), set(b));
+fn similarity(a: &str, b: &str) -> Outcome<f64> {
+    let (a, b) = (lowercase_words(a)?, lowercase_words(b)?);
     let (shared, either) = (a.intersection(&b).count(), a.union(&b).count());
-    if either == 0 { 1.0 } else { shared as f64 / either as f64 }
+    Ok(if either == 0 { 1.0 } else { shared as f64 / either as f64 })
+}
+
+/// The different words of a text, in small letters.
+fn lowercase_words(text: &str) -> Outcome<BTreeSet<String>> {
+    /// What putting a word in its place takes, in terms of reading a byte.
+    const WORD: usize = 256;
+    /// The clock is read once in so many words.
+    const STRIDE: usize = 1024;
+    let mut set = BTreeSet::new();
+    charge(text.len())?;
+    for (at, word) in words(text).enumerate() {
+        charge(WORD)?;
+        if at % STRIDE == STRIDE - 1 {
+            check_clock()?;
+        }
+        set.insert(word.to_lowercase());
+    }
+    Ok(set)
 }
 
 #[cfg(test)]
@@ -330,7 +352,7 @@ mod tests {
     fn empty_parts_and_words_are_no_evidence() {
         let parts = Dynamic::from_array(vec!["".into()]);
         assert_eq!(contains("x", &parts).unwrap(), (0, 1));
-        assert!((similarity("", "--") - 1.0).abs() < f64::EPSILON && similarity("a", "").abs() < f64::EPSILON);
+        assert!((similarity("", "--").unwrap() - 1.0).abs() < f64::EPSILON && similarity("a", "").unwrap().abs() < f64::EPSILON);
     }
 
     #[test]

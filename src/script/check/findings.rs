@@ -144,3 +144,11 @@ pub(super) fn written(place: &Place, path: &str, label: &str) -> Diagnostic {
         .label(&place.source, place.span, label)
         .help("inputs are never changed: return what should be different, or work on a value of your own")
 }
+
+/// A case of a switch is a literal that what is switched on never is.
+pub(super) fn no_case(place: &Place, value: &Value<'_>, class: Class, literal: &str, help: Option<String>) -> Diagnostic {
+    let subject = value.path().map_or_else(|| "this".to_owned(), |path| format!("`{path}`"));
+    Diagnostic::error(fault::COMPARE_TYPES, format!("the case `{literal}` never matches: {subject} is {}", class.name()))
+        .label(&place.source, place.span, "never matches")
+        .maybe_help(help.or_else(|| Some("a switch compares exactly: a case must be of the same kind".to_owned())))
+}

@@ -88,6 +88,12 @@ impl<'a> Flow<'a> {
         Place { source, span }
     }
 
+    /// A span of the text being followed.
+    pub(super) fn place_of(&self, span: Span) -> Place {
+        let (source, span) = self.script().unit.locate(span);
+        Place { source, span }
+    }
+
     /// Reports a finding.
     pub(super) fn report(&mut self, diagnostic: Diagnostic) {
         let frames: Vec<_> = self.frames.iter().filter_map(|frame| frame.call.clone()).collect();
@@ -204,7 +210,9 @@ impl<'a> Flow<'a> {
     }
 
     fn switch(&mut self, on: &Expr, cases: &SwitchCasesCollection, at: Position, env: &mut Env<'a>) -> Value<'a> {
-        self.condition(on, env);
+        let value = self.expr(on, env);
+        self.used(&value);
+        self.cases(&value, cases, at);
         let mut result: Option<Value<'a>> = cases.def_case.is_none().then(|| Value::unknown(at));
         for case in &cases.expressions {
             self.condition(&case.lhs, env);

@@ -11,6 +11,7 @@ mod flow;
 mod reads;
 mod script;
 mod stock;
+mod switch;
 #[cfg(test)]
 mod tests;
 mod types;

@@ -67,8 +67,7 @@ impl<'a> Type<'a> {
         match kind {
             Kind::Any => Self::Unknown,
             Kind::Bool => Self::Bool,
-            Kind::Int { .. } | Kind::Number { .. } => Self::Number,
-            Kind::Text { .. } | Kind::List(_) | Kind::Object(_) | Kind::Map(_) => Self::Of(kind),
+            _ => Self::Of(kind),
         }
     }
 
@@ -126,8 +125,10 @@ impl<'a> Type<'a> {
     pub(super) fn or(self, other: Self) -> Self {
         let no_verdict =
             |ty: Self| ty == Self::NoVerdict || matches!(ty.class(), Some(Class::Number | Class::Text | Class::List));
+        let number = |ty: Self| ty.class() == Some(Class::Number);
         match (self, other) {
             _ if self == other => self,
+            _ if number(self) && number(other) => Self::Number,
             _ if no_verdict(self) && no_verdict(other) => Self::NoVerdict,
             _ => Self::Unknown,
         }
@@ -262,7 +263,7 @@ mod tests {
     #[test]
     fn a_schema_gives_items_and_values() {
         let kind = Kind::Map(Box::new(Kind::Int { min: None, max: None }));
-        assert_eq!(Type::of(&kind).item(), Type::Number);
+        assert_eq!(Type::of(&kind).item().class(), Some(Class::Number));
         assert_eq!(Type::of(&kind).class(), Some(Class::Map));
         assert_eq!(Type::of(&TEXTS).item().class(), Some(Class::Text));
     }

@@ -159,7 +159,7 @@ mod tests {
             "throw \"x\"",
             "for x in [1] { return true; }",
             "let x = 1; x = true; x",
-            "switch artifact.n { 1 => \"a\" }",
+            "switch artifact.n { 1.0 => \"a\" }",
             "\"yes\";",
             "try { 1 } catch { true }",
         ] {

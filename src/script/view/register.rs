@@ -25,10 +25,10 @@ use Takes::{Closure, Index, Range, RangeInclusive, Value};
 const BORROWED: &[(&str, &str, &[Takes])] = &[
     ("filter", "filter", &[Closure]),
     ("map", "map", &[Closure]),
-    ("any", "some", &[Closure]),
+    ("any", "any", &[Closure]),
     ("some", "some", &[Closure]),
     ("all", "all", &[Closure]),
-    ("none", "some", &[Closure]),
+    ("none", "none", &[Closure]),
     ("find", "find", &[Closure]),
     ("find", "find", &[Closure, Index]),
     ("find_map", "find_map", &[Closure]),
@@ -115,12 +115,6 @@ fn lists(engine: &mut Engine) {
     engine.register_fn("last", |array: &mut Array| array.last().cloned().unwrap_or_default());
     engine.register_fn("to_array", |array: &mut Array| array.clone());
     engine.register_fn("to_map", |map: &mut Map| map.clone());
-    for name in ["any", "none"] {
-        let types = [TypeId::of::<Array>(), TypeId::of::<FnPtr>()];
-        engine.register_raw_fn(name, types, move |context: NativeCallContext, args: &mut [&mut Dynamic]| {
-            negate_if(name == "none", context.call_native_fn_raw("some", true, args))
-        });
-    }
 }
 
 /// In the stock `for_each`, the parameter of `|x| ..` is the index. Here it is the item, as in `map` and `filter`; a closure
@@ -186,7 +180,7 @@ fn borrow(engine: &mut Engine, name: &'static str, array: &'static str, takes: &
         let mut rest: Vec<Dynamic> = rest.iter_mut().map(|arg| arrays(arg.take())).collect();
         let mut all: Vec<&mut Dynamic> = std::iter::once(&mut copy).chain(rest.iter_mut()).collect();
         // By value: a list may be longer than the arrays that scripts may make.
-        let value = negate_if(name == "none", context.call_native_fn_raw(array, false, &mut all))?;
+        let value = context.call_native_fn_raw(array, false, &mut all)?;
         Ok(if name == "for_each" { Dynamic::UNIT } else { value })
     });
 }
@@ -196,11 +190,6 @@ fn arrays(value: Dynamic) -> Dynamic {
         Some(array) => Dynamic::from_array(array),
         None => value,
     }
-}
-
-fn negate_if(negate: bool, outcome: Outcome) -> Outcome {
-    let value = outcome?;
-    Ok(if negate { value.as_bool().map_or(value, |truth| Dynamic::from(!truth)) } else { value })
 }
 
 fn count(count: usize) -> i64 {

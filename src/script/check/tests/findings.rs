@@ -267,3 +267,41 @@ fn imported_functions_are_followed() {
     assert_eq!(reads, [("r.rhai", "artifact.best"), ("r.rhai", "vars.recall_hit"), ("r.rhai", "artifact")]);
     assert!(analyse_with(text, &kinds(), &no_modules).diagnostics.is_empty());
 }
+
+#[test]
+fn cases_that_never_match_are_found() {
+    finds("switch artifact.confidence { 1 => true, _ => false }", "compare-types", "1");
+    finds("let x = switch artifact.confidence { 0.5 => 1, 1 if artifact.hit => 2, _ => 3 }; x == 1", "compare-types", "1");
+    finds("switch artifact.confidence { \"high\" => true, _ => false }", "compare-types", "\"high\"");
+    finds("switch state.steps { 1 | 2.0 => true, _ => false }", "compare-types", "2.0");
+    finds("switch artifact.label { 'x' => true, _ => false }", "compare-types", "'x'");
+    finds(
+        "switch artifact.label { \"a\" => 1, 7 => { 2 } \"c\" | \"d\" if (artifact.hit) => 3, _ => 4 }; 1",
+        "compare-types",
+        "7",
+    );
+    finds("switch artifact.hit { true => 1, \"false\" => 2 }", "compare-types", "\"false\"");
+    finds("switch artifact.refs { 1 => 1, _ => 2 }", "compare-types", "1");
+    finds("switch artifact.decision { \"approve\" => 1, \"reasess\" => 2, _ => 3 }", "enum-value", "\"reasess\"");
+    assert_eq!(
+        found("switch artifact.confidence { 1 => true, _ => false }"),
+        [
+            "rule/compare-types [1] the case `1` never matches: `artifact.confidence` is a number; a number of an input is a float \
+             and a switch compares exactly: write `1.0`, or use `if`"
+        ]
+    );
+}
+
+#[test]
+fn cases_that_may_match_are_silent() {
+    silent("switch artifact.confidence { 0.5 | 1.0 => 1, 0..1 => 2, 1..=2 => 3, _ => 4 }");
+    silent("switch state.steps { 1 | -2 | 0x10 => 1, 3 if artifact.hit => { 2 } 4 => #{ a: 1 }, 0..5 => [1], _ => 5 }");
+    silent("switch artifact.label { \"a\" | \"b\" => 1, `c` => 2, \"\" => 3, _ => 4 }");
+    silent("switch artifact.decision { \"approve\" | \"reassess\" => 1, \"\" => 2, _ => 3 }");
+    silent("switch artifact.hit { true => 1, false => 2 }");
+    silent("switch artifact.anything { 1 => 1, \"a\" => 2, 1.0 => 3, 'c' => 4, [1] => 5, () => 6 }");
+    silent("switch artifact.confidence + 1 { 1 => 1, 2.0 => 2, _ => 3 }");
+    silent("switch artifact.label[0] { 'a' => 1, _ => 2 }");
+    silent("switch artifact.label { \"a\" => switch state.steps { 1 => 2, _ => 3 }, _ => if artifact.hit { 1 } else { 2 } }");
+    silent("switch [1].map(|x| { x + 1 })[0] { 1 => 2, _ => 3 }");
+}

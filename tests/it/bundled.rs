@@ -1,7 +1,5 @@
 //! The repository's own scripts, templates and pipeline, as the tests need them.
 
-#![allow(clippy::unwrap_used)]
-
 use asterisk::diag::Source;
 use asterisk::project::{Answers, Project, Settings, Sources};
 use serde_json::Value;

@@ -1,9 +1,6 @@
 //! The edges of the RCA pipeline: a table of decisions, and the published vectors where they are at hand.
 
-#![allow(clippy::unwrap_used, clippy::print_stderr)]
-
-mod common;
-
+use crate::shared::shared_json;
 use asterisk::clock::Timestamp;
 use asterisk::model::{Kind, Shape};
 use asterisk::pipeline::Pipeline;
@@ -11,11 +8,10 @@ use asterisk::project::Project;
 use asterisk::script::View;
 use asterisk::walk::{Plan, Visit, WalkState, decide};
 use serde_json::{Map, Value, json};
-use std::path::Path;
 use std::sync::Arc;
 
 fn project() -> Project {
-    common::project(&Value::Null)
+    crate::bundled::project(&Value::Null)
 }
 
 /// One decision, as `edge -> target`, or the kind of its error; with what it adds to the context and who advised.
@@ -143,13 +139,7 @@ fn a_cap_stops_agents_and_scripts_but_no_human() {
 
 #[test]
 fn the_published_vectors() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let found = ["../shared", "../../shared"].map(|dir| root.join(dir).join("vectors/rca_routes.json"));
-    let Some(path) = found.iter().find(|path| path.exists()) else {
-        eprintln!("SKIPPED: the published vectors are not beside the repository");
-        return;
-    };
-    let vectors: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let Some(vectors) = shared_json("vectors/rca_routes.json") else { return };
     let project = project();
     for vector in vectors["vectors"].as_array().unwrap() {
         let plan = project.plan_with(vector["vars"].as_object().unwrap()).unwrap();

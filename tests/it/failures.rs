@@ -1,10 +1,7 @@
 //! The RCA pipeline over failures of every kind: `tests/fixtures/failures/*.json`, one failure a file with what a person
 //! would say of it. Everything is real but the store, whose answers the fixtures hold.
 
-#![allow(clippy::unwrap_used)]
-
-mod common;
-
+use crate::bundled::{files, project, root};
 use asterisk::agent::Scripts;
 use asterisk::clock::{FixedClock, Timestamp};
 use asterisk::model::{Case, Launch};
@@ -12,7 +9,6 @@ use asterisk::walk::{
     About, Answer, CaseParams, Commit, End, Journal, JournalError, Needs, Plan, Refusal, Reply, Request, StepPlace, WalkState,
     Walker,
 };
-use common::{files, project, root};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::sync::Mutex;

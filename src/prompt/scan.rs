@@ -1,0 +1,276 @@
+//! What a template may say, checked before it is parsed: a template shows what it is given and does not compute.
+//!
+//! The parser, the code generator and the values' own code recurse, and nothing bounds the memory that values take. So a tag is
+//! short, tags are not deep inside one another, and no value is made that is bigger than the values it is made of.
+
+use super::filters;
+use crate::diag::{Diagnostic, Diagnostics, Source, Span, did_you_mean};
+
+/// Bytes of a template.
+const LONGEST: usize = 256 * 1024;
+/// Words and signs of one tag.
+const WORDS: usize = 200;
+/// Tags inside one another; each `elif` is inside the `if` before it.
+const DEEPEST: usize = 32;
+
+/// The tags there are.
+const TAGS: [&str; 9] = ["for", "else", "endfor", "if", "elif", "endif", "include", "break", "continue"];
+/// Words that are no values.
+const KEYWORDS: [&str; 8] = ["in", "and", "or", "not", "if", "else", "is", "include"];
+
+/// Reports what a template must not say. One that passes is parsed and rendered within bounds.
+pub(super) fn check(source: &Source, found: &mut Diagnostics) {
+    let text = source.text();
+    if text.len() > LONGEST {
+        let message = format!("this template has {} bytes, more than {LONGEST}", text.len());
+        found.push(limit(source, Span::default(), message).help("divide it, and `include` its parts"));
+        return;
+    }
+    let mut depths: Vec<usize> = Vec::new();
+    let mut at = 0;
+    while let Some(start) = text[at..].find('{').map(|found| at + found) {
+        at = match text.as_bytes().get(start + 1) {
+            Some(b'#') => text[start + 2..].find("#}").map_or(text.len(), |end| start + 2 + end + 2),
+            Some(b'{') => Tag::read(source, start, "}}").check(found),
+            Some(b'%') => {
+                let tag = Tag::read(source, start, "%}");
+                tag.check_keyword(&mut depths, found);
+                tag.check(found)
+            }
+            _ => start + 1,
+        };
+    }
+}
+
+fn limit(source: &Source, span: Span, message: impl Into<std::borrow::Cow<'static, str>>) -> Diagnostic {
+    Diagnostic::error("template/limit", message.into()).label(source, span, "here")
+}
+
+/// `{{ .. }}` or `{% .. %}`.
+struct Tag<'a> {
+    source: &'a Source,
+    /// Its words, strings and signs; of a tag that is too long, only the first.
+    words: Vec<Span>,
+    start: usize,
+    end: usize,
+}
+
+/// What an open bracket is for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Open {
+    /// Arguments of a call.
+    Call,
+    /// An index.
+    Index,
+    /// A list written out.
+    List,
+    /// An expression in parentheses.
+    Group,
+}
+
+impl<'a> Tag<'a> {
+    fn read(source: &'a Source, start: usize, close: &str) -> Self {
+        let text = source.text();
+        let mut words = Vec::new();
+        let mut at = start + 2;
+        while let Some(ch) = text[at..].chars().next() {
+            if words.len() > WORDS {
+                break;
+            }
+            let length = match ch {
+                _ if ch.is_whitespace() => {
+                    at += ch.len_utf8();
+                    continue;
+                }
+                _ if text[at..].starts_with(close) => {
+                    return Self { source, words, start, end: at + close.len() };
+                }
+                '"' | '\'' => string_length(&text[at..], ch),
+                _ if is_word(ch) => text[at..].find(|ch| !is_word(ch)).unwrap_or(text.len() - at),
+                _ => ch.len_utf8(),
+            };
+            words.push(Span::new(at, at + length));
+            at += length;
+        }
+        Self { source, words, start, end: text.len() }
+    }
+
+    fn word(&self, at: usize) -> &'a str {
+        self.words.get(at).map_or("", |span| self.source.slice(*span))
+    }
+
+    /// Checks what kind of tag it is, and how deep. `depths` are how deep the tags inside each open one are.
+    fn check_keyword(&self, depths: &mut Vec<usize>, found: &mut Diagnostics) {
+        let first = usize::from(matches!(self.word(0), "-" | "+"));
+        let (keyword, span) = (self.word(first), self.words.get(first).copied().unwrap_or(Span::new(self.start, self.start + 2)));
+        let known = TAGS.contains(&keyword);
+        if !known && !keyword.is_empty() {
+            let message = format!("a template cannot use `{keyword}`");
+            let help = "a template shows what it is given: `for`, `if` and `include` are there; compute values in a script";
+            found.push(Diagnostic::error("template/tag", message).label(self.source, span, "here").help(help));
+        }
+        match keyword {
+            "for" | "if" => depths.push(1),
+            "elif" => {
+                if let Some(depth) = depths.last_mut() {
+                    *depth += 1;
+                }
+            }
+            "endfor" | "endif" => drop(depths.pop()),
+            _ => {}
+        }
+        if depths.iter().sum::<usize>() == DEEPEST + 1 && matches!(keyword, "for" | "if" | "elif") {
+            let message = format!("more than {DEEPEST} tags are inside one another here");
+            found.push(limit(self.source, span, message).help("`include` a part, or prepare the values in a script"));
+        }
+        if keyword == "for" && (first + 1..self.words.len()).any(|at| self.word(at) == "recursive" && self.word(at - 1) != ".") {
+            found.push(limit(self.source, span, "a loop cannot be recursive"));
+        }
+    }
+
+    /// Checks its words; answers where the text goes on.
+    fn check(&self, found: &mut Diagnostics) -> usize {
+        if self.words.len() > WORDS {
+            let message = format!("this tag has more than {WORDS} words and signs");
+            found.push(limit(self.source, Span::new(self.start, self.start + 2), message).help("divide it"));
+            return self.source.text().len(); // what follows is not looked at: where the tag ends is not known
+        }
+        let mut open: Vec<Open> = Vec::new();
+        let head = self.words.iter().position(|span| self.source.slice(*span) == "in").unwrap_or(0);
+        for at in 0..self.words.len() {
+            if let Err(message) = self.check_word(at, head, &mut open) {
+                let help =
+                    "a template shows values and does not make them: write them one after another, or compute them in a script";
+                found.push(limit(self.source, self.words[at], message).help(help));
+                return self.end;
+            }
+            if at > 0 && self.word(at - 1) == "|" && !filters::NAMES.contains(&self.word(at)) {
+                let name = self.word(at);
+                found.push(
+                    Diagnostic::error("template/filter", format!("there is no filter `{name}`"))
+                        .label(self.source, self.words[at], "here")
+                        .maybe_help(did_you_mean(name, filters::NAMES.iter().copied())),
+                );
+            }
+        }
+        self.end
+    }
+
+    /// `head` is where a loop's variables end.
+    fn check_word(&self, at: usize, head: usize, open: &mut Vec<Open>) -> Result<(), String> {
+        let (word, before) = (self.word(at), at.checked_sub(1).map_or("", |before| self.word(before)));
+        let after_value = (before.ends_with(is_word) && !KEYWORDS.contains(&before)) || before.ends_with(['"', '\'', ')', ']']);
+        let constant = |word: &str| word.starts_with(|ch: char| ch.is_ascii_digit() || "\"'-.,]".contains(ch));
+        if open.last() == Some(&Open::List) && !constant(word) {
+            return Err("a list can hold only numbers and strings here".into());
+        }
+        match word {
+            "(" => open.push(if after_value { Open::Call } else { Open::Group }),
+            "[" => open.push(if after_value { Open::Index } else { Open::List }),
+            ")" | "]" => drop(open.pop()),
+            "{" if self.word(at + 1) == "}" => {}
+            "{" => return Err("a template cannot make a map".into()),
+            "," => match open.last() {
+                Some(Open::Call | Open::List) => {}
+                None if at < head && matches!(self.word(usize::from(matches!(self.word(0), "-" | "+"))), "for") => {}
+                _ => return Err("a template cannot make a list of values".into()),
+            },
+            "+" if at == 0 || at + 1 == self.words.len() => {} // keeps white space
+            "+" | "~" | "*" => return Err(format!("a template cannot use the operator `{word}`")),
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+fn is_word(ch: char) -> bool {
+    ch.is_alphanumeric() || ch == '_'
+}
+
+fn string_length(text: &str, quote: char) -> usize {
+    let mut escaped = false;
+    for (at, ch) in text.char_indices().skip(1) {
+        match ch {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            _ if ch == quote => return at + 1,
+            _ => {}
+        }
+    }
+    text.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(text: &str) -> Vec<String> {
+        let mut found = Diagnostics::new();
+        check(&Source::new("t.md", text), &mut found);
+        found.iter().map(|problem| format!("{} {}", problem.code, problem.message)).collect()
+    }
+
+    #[test]
+    fn what_shows_values_passes() {
+        for text in [
+            "a { b } {{ x.y | default(\"}}\", true) }} {# {{ a + b }} #}{%- if a in [\"x\", -1] and (b or not c) -%}{% elif d %}{% else %}{% endif %}",
+            "{% for k, v in a.b | items %}{{ k[0][:160] }}{{ loop.index - 1 }}{% if not loop.last %}, {% endif %}{% endfor %}",
+            "{% for x in y | default([]) %}{% break %}{% endfor %}{%+ include \"a.md\" +%}{{ x | default({}) }}",
+            "{{ 'it\\'s' }} {{ x / 2 % 3 }} {{ f(a, b) if c else d }}",
+        ] {
+            assert_eq!(said(text), [""; 0], "{text}");
+        }
+    }
+
+    #[test]
+    fn what_makes_values_is_refused() {
+        for text in [
+            "{{ x ~ x }}",
+            "{{ x + x }}",
+            "{{ x * 9 }}",
+            "{{ 2 ** 9 }}",
+            "{% for x in [x, x] %}{% endfor %}",
+            "{% for x in (x, x) %}{% endfor %}",
+            "{% for x in x, x %}{% endfor %}",
+            "{{ {\"a\": x} }}",
+            "{% for x in x recursive %}{% endfor %}",
+        ] {
+            assert!(said(text).iter().all(|line| line.starts_with("template/limit ")) && said(text).len() == 1, "{text}");
+        }
+        for tag in [
+            "set x = 1",
+            "- set x",
+            "macro m()",
+            "raw",
+            "with x = 1",
+            "call m()",
+            "filter upper",
+            "block b",
+            "extends 'a'",
+            "import 'a'",
+        ] {
+            assert!(said(&format!("{{%{tag}%}}")).iter().any(|line| line.starts_with("template/tag ")), "{tag}");
+        }
+        for filter in ["format(1)", "batch(9)", "slice(9)", "pprint", "chain(x)", "zip(x)"] {
+            assert!(said(&format!("{{{{ x | {filter} }}}}")).iter().all(|line| line.starts_with("template/filter ")), "{filter}");
+        }
+    }
+
+    #[test]
+    fn what_is_too_long_or_too_deep_is_refused() {
+        for text in [
+            "x".repeat(LONGEST + 1),
+            format!("{{{{ 1 {} }}}}", "- 1 ".repeat(100_000 / 2)),
+            format!("{{{{ a{} }}}}", ".a".repeat(100_000)),
+            format!("{{{{ a{} }}}}", "|e".repeat(100_000)),
+            format!("{{{{ {}a }}}}", "not ".repeat(50_000)),
+            format!("{{{{ {}a", "(".repeat(50_000)),
+            "{% if a %}".repeat(10_000),
+            format!("{{% if a %}}{}{{% endif %}}", "{% elif a %}".repeat(10_000)),
+            "{% for a in a %}".repeat(10_000),
+        ] {
+            let lines = said(&text);
+            assert!(lines.len() == 1 && lines[0].starts_with("template/limit "), "{}: {lines:?}", &text[..20]);
+        }
+    }
+}

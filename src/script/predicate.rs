@@ -1,0 +1,213 @@
+//! Array methods that ask a closure about each item. The stock ones take an answer that is no truth value for `false`:
+//! `["a"].any(|x| "yes")`.
+
+use super::compare::{kind_of, show};
+use super::fault::Fault;
+use rhai::{Array, Dynamic, Engine, EvalAltResult, FnPtr, ImmutableString, NativeCallContext};
+use std::any::TypeId;
+
+type Outcome<T> = Result<T, Box<EvalAltResult>>;
+
+/// The methods, and whether they take the index to begin at.
+const METHODS: &[(&str, bool)] = &[
+    ("filter", false),
+    ("some", false),
+    ("any", false),
+    ("none", false),
+    ("all", false),
+    ("find", false),
+    ("find", true),
+    ("index_of", false),
+    ("index_of", true),
+    ("drain", false),
+    ("retain", false),
+];
+
+/// Registers them for closures and for names of functions, in the place of the stock ones.
+pub(crate) fn register(engine: &mut Engine) {
+    for &(name, with_start) in METHODS {
+        for closure in [TypeId::of::<FnPtr>(), TypeId::of::<ImmutableString>()] {
+            let types = [TypeId::of::<Array>(), closure, TypeId::of::<i64>()];
+            let types = &types[..if with_start { 3 } else { 2 }];
+            engine.register_raw_fn(name, types, move |context: NativeCallContext, args: &mut [&mut Dynamic]| {
+                let (array, closure, start) = match args {
+                    [array, closure] => (array, closure, 0),
+                    [array, closure, start] => (array, closure, start.as_int().unwrap_or(0)),
+                    _ => return Ok(Dynamic::UNIT),
+                };
+                let question = Question { name, closure: pointer(closure)?, context: &context };
+                question.ask(array, start)
+            });
+        }
+    }
+}
+
+/// The closure that an argument is, or the function that it names.
+pub(crate) fn pointer(argument: &Dynamic) -> Outcome<FnPtr> {
+    if let Some(closure) = argument.read_lock::<FnPtr>() {
+        return Ok(closure.clone());
+    }
+    let name = argument.read_lock::<ImmutableString>().map(|name| name.clone());
+    FnPtr::new(name.unwrap_or_default())
+}
+
+struct Question<'a> {
+    name: &'static str,
+    closure: FnPtr,
+    context: &'a NativeCallContext<'a>,
+}
+
+impl Question<'_> {
+    /// What the method returns. The closure works on a copy, and nothing is changed if it fails.
+    fn ask(&self, array: &mut Dynamic, start: i64) -> Outcome<Dynamic> {
+        let in_place = matches!(self.name, "drain" | "retain");
+        if in_place && array.is_read_only() {
+            let position = self.context.call_position();
+            return Err(Box::new(EvalAltResult::ErrorNonPureMethodCallOnConstant(self.name.into(), position)));
+        }
+        let mut items = array.as_array_ref().map(|array| array.clone()).unwrap_or_default();
+        Ok(match self.name {
+            "filter" => self.divide(items)?.0.into(),
+            "drain" | "retain" => {
+                let (yes, no) = self.divide(items)?;
+                let (kept, taken) = if self.name == "retain" { (yes, no) } else { (no, yes) };
+                if let Ok(mut array) = array.as_array_mut() {
+                    *array = kept;
+                }
+                taken.into()
+            }
+            "all" => self.first(&mut items, 0, false)?.is_none().into(),
+            "none" => self.first(&mut items, 0, true)?.is_none().into(),
+            "find" => self.first(&mut items, start, true)?.map_or(Dynamic::UNIT, |at| items.swap_remove(at)),
+            "index_of" => {
+                let at = self.first(&mut items, start, true)?;
+                at.and_then(|at| i64::try_from(at).ok()).unwrap_or(-1).into()
+            }
+            _ => self.first(&mut items, 0, true)?.is_some().into(),
+        })
+    }
+
+    /// The items for which the answer is yes, and the others.
+    fn divide(&self, items: Array) -> Outcome<(Array, Array)> {
+        let (mut yes, mut no) = (Array::new(), Array::new());
+        for (at, mut item) in items.into_iter().enumerate() {
+            let side = if self.answer(&mut item, at)? { &mut yes } else { &mut no };
+            side.push(item);
+        }
+        Ok((yes, no))
+    }
+
+    /// Where the first item stands that is answered so. A negative start counts from the end.
+    fn first(&self, items: &mut Array, start: i64, wanted: bool) -> Outcome<Option<usize>> {
+        let from_end = usize::try_from(start.unsigned_abs()).unwrap_or(usize::MAX);
+        let start = if start < 0 { items.len().saturating_sub(from_end) } else { from_end };
+        for (at, item) in items.iter_mut().enumerate().skip(start) {
+            if self.answer(item, at)? == wanted {
+                return Ok(Some(at));
+            }
+        }
+        Ok(None)
+    }
+
+    fn answer(&self, item: &mut Dynamic, at: usize) -> Outcome<bool> {
+        let index = i64::try_from(at).unwrap_or(i64::MAX).into();
+        let answer = self.closure.call_raw_with_extra_args(self.name, self.context, Some(item), [], [index], Some(0))?;
+        let answer = answer.flatten();
+        answer.as_bool().or_else(|_| {
+            let what =
+                if answer.is_unit() { "nothing (`()`)".into() } else { format!("{} (`{}`)", kind_of(&answer), show(&answer)) };
+            let message = format!("the closure of `{}` must answer true or false, not {what}", self.name);
+            Fault::new("script/type", message).help("write a condition: `|x| x == ...`").fail()
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::script::testing::*;
+    use serde_json::json;
+
+    #[test]
+    fn an_answer_is_true_or_false() {
+        for call in [
+            r#"["a"].any(|x| "yes")"#,
+            "[1].none(|x| 1)",
+            "[1].some(|x| [])",
+            "[1].filter(|x| ())",
+            "[1].all(|x| 1)",
+            "[1].find(|x| 1)",
+            "[1].find(|x| 1, 0)",
+            "[1].index_of(|x| 1)",
+            "[1].index_of(|x| 1, 0)",
+            "let a = [1]; a.drain(|x| 1)",
+            "let a = [1]; a.retain(|x| 1)",
+            "artifact.list.any(|x| 1)",
+            "artifact.list.none(|x| x)",
+            "artifact.list.some(|x| x)",
+            "artifact.list.all(|x| x)",
+            "artifact.list.filter(|x| x)",
+            "artifact.list.find(|x| x)",
+            "artifact.list.index_of(|x| x)",
+        ] {
+            let said = failure(call);
+            assert!(said.starts_with("script/type @ t.rhai:"), "{call}: {said}");
+            assert!(said.contains("must answer true or false, not "), "{call}: {said}");
+        }
+        assert!(failure("[1].filter(|x| ())").contains("the closure of `filter` must answer true or false, not nothing (`()`)"));
+        assert!(failure("artifact.list.none(|x| 1)").contains("the closure of `none`"));
+    }
+
+    #[test]
+    fn the_methods_do_what_the_stock_ones_do() {
+        let body = r#"
+            let a = [1, 2, 3, 4];
+            let even = |x| x % 2 == 0;
+            let drained = [1, 2, 3, 4]; let out = drained.drain(even);
+            let retained = [1, 2, 3, 4]; let rest = retained.retain(|x, i| i > 1);
+            [
+                a.filter(even), a.filter(|x, i| i < 1), a.filter(|| this > 3), a.any(even), a.some(|x| x > 9), a.none(|x| x > 9),
+                a.all(even), a.find(even), a.find(|x| x > 9), a.find(even, 2), a.find(even, -1), a.index_of(even),
+                a.index_of(even, -99), a.index_of(even, 99), a.index_of(3), [].all(even), [].any(even), drained, out, retained, rest,
+                artifact.list.filter(|x| x == "y"), artifact.list.none(|x| x == "z"), artifact.list.find(|x| x == "y"),
+                a.filter(|x| a.len() > x),
+            ]"#;
+        let expected = json!([
+            [2, 4],
+            [1],
+            [4],
+            true,
+            false,
+            true,
+            false,
+            2,
+            null,
+            4,
+            4,
+            1,
+            1,
+            -1,
+            2,
+            true,
+            false,
+            [1, 3],
+            [2, 4],
+            [3, 4],
+            [1, 2],
+            ["y"],
+            true,
+            "y",
+            [1, 2, 3],
+        ]);
+        assert_eq!(eval(body).expect("fine"), expected);
+    }
+
+    #[test]
+    fn a_function_may_be_given_by_its_name() {
+        let text =
+            "fn yes(x) { x > 1 } fn no(x) { x > \"1\" } fn f(a) { [1, 2].filter(\"yes\") } fn g(a) { [1, 2].filter(\"no\") }";
+        let library = link(&[("t.rhai", text)]);
+        assert_eq!(find(&library, "t.rhai#f", 1).call_json(&[json!({})]).expect("fine"), json!([2]));
+        let problem = find(&library, "t.rhai#g", 1).call_json(&[json!({})]).expect_err("kinds");
+        assert_eq!(&*problem.code, "rule/compare-types");
+    }
+}
