@@ -9,7 +9,12 @@ use std::collections::BTreeMap;
 fn files(project: &Project) -> BTreeMap<String, Vec<u8>> {
     let root = ".asterisk/investigations/";
     let below = |path: &str| path.strip_prefix(root).and_then(|path| path.split_once('/')).map(|(_, name)| name.to_owned());
-    project.tree().into_iter().filter_map(|(path, text)| Some((below(&path)?, text))).filter(|(name, _)| !name.is_empty()).collect()
+    project
+        .tree()
+        .into_iter()
+        .filter_map(|(path, text)| Some((below(&path)?, text)))
+        .filter(|(name, _)| !name.is_empty())
+        .collect()
 }
 
 fn forget(project: &Project) {
