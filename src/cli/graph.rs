@@ -11,18 +11,14 @@ use serde_json::{Value, json};
 
 /// Draw a pipeline.
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Examples:\n  asterisk graph rca --format svg > rca.svg\n  asterisk graph rca --format dot | dot -Tpng > rca.png\n  \
-                        asterisk graph my/pipeline.yaml --format mermaid"
-)]
+#[command(after_help = "Examples:\n  asterisk graph rca --format svg > rca.svg\n  asterisk graph rca --format dot > rca.dot\n  \
+                        asterisk graph rca --format mermaid > rca.mmd")]
 pub(super) struct GraphArgs {
     /// The pipeline: a path, a file stem, or a `pipeline:` name.
     pipeline: String,
     /// The language of the picture: `svg` needs no other program, `json` is the graph for programs.
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     format: GraphFormat,
-    #[command(flatten)]
-    project: ProjectArgs,
 }
 
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
@@ -35,7 +31,7 @@ enum GraphFormat {
 }
 
 pub(super) fn graph(global: &Global, args: &GraphArgs) -> Result<Exit, SessionError> {
-    let session = global.session(&args.project, None)?;
+    let session = global.session(&ProjectArgs::default(), None)?;
     let parsed = pipeline::parse(&session.pipeline(&args.pipeline)?)?;
     check_conditions(&parsed)?;
     let picture = Picture::new(&parsed, &session.element_colours()?);

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 
 /// Write the manual pages: one of the program and one of each command.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  asterisk man ~/.local/share/man/man1\n  asterisk man | man -l -")]
+#[command(after_help = "Examples:\n  asterisk man man1\n  asterisk man > asterisk.1")]
 pub(super) struct ManArgs {
     /// The directory to write them to [default: print the program's own page].
     dir: Option<PathBuf>,

@@ -5,6 +5,7 @@ mod completions;
 mod doc;
 mod graph;
 mod man;
+mod report;
 mod route;
 mod run;
 mod run_table;
@@ -72,6 +73,7 @@ enum Command {
     Call(call::CallArgs),
     Runs(runs::RunsArgs),
     Status(status::StatusArgs),
+    Report(report::ReportArgs),
     Graph(graph::GraphArgs),
     Show(show::ShowArgs),
     Doc(doc::DocArgs),
@@ -107,6 +109,7 @@ fn dispatch(cli: Cli) -> Exit {
         Command::Call(args) => call::call(&global, &args),
         Command::Runs(args) => runs::runs(&global, args),
         Command::Status(args) => status::status(&global, &args),
+        Command::Report(args) => report::report(&global, &args),
         Command::Graph(args) => graph::graph(&global, &args),
         Command::Show(args) => show::show(&global, &args),
         Command::Doc(args) => doc::doc(&global, &args),
