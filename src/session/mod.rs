@@ -4,6 +4,7 @@ mod crew;
 mod error;
 mod finding;
 mod load;
+mod needs;
 mod outcome;
 mod projection;
 mod resume;
