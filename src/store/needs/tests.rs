@@ -71,7 +71,7 @@ fn answers_have_the_documented_shape() {
     let case = &launch.cases[0];
     let similar = ask(&needs, "symptoms.similar", &launch, case);
     let expected = json!({"id": 1, "test": "test number 1", "error": case.error_message, "category": "timeout", "component": "",
-        "score": 1.0, "occurrences": 1, "first_seen": at(1), "last_seen": at(1)});
+        "score": 1.0, "occurrences": 1, "first_seen": at(0), "last_seen": at(0)});
     assert_eq!(similar[0], expected);
     let linked = ask(&needs, "rcas.of_symptom", &launch, case);
     let expected = json!({"id": 101, "symptom": 1, "title": "title of 101", "message": "why", "defect_type": "pb",
