@@ -29,3 +29,22 @@ impl Needs for Reads {
         if name.starts_with("workspace.") { self.workspace.query(name, about) } else { self.store.query(name, about) }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Case, Launch};
+    use crate::walk::NEEDS;
+    use serde_json::json;
+
+    #[test]
+    fn every_query_of_the_registry_is_answered() {
+        let reads = Reads { store: StoreNeeds::without_store(json!([])), workspace: Workspace::new("", &json!([])) };
+        for need in NEEDS {
+            let about = About { launch: &Launch::default(), case: &Case::default(), prior: &Value::Null };
+            assert_eq!(reads.query(need.name, &about), Ok(json!([])), "{}", need.name);
+        }
+        let about = About { launch: &Launch::default(), case: &Case::default(), prior: &Value::Null };
+        assert!(reads.query("workspace.lag", &about).is_err() && reads.query("lag", &about).is_err());
+    }
+}

@@ -29,7 +29,7 @@ use paths::Found;
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// How many answers and checkouts are kept; then all are forgotten and the next ones kept.
 const KEPT: usize = 512;
@@ -40,7 +40,7 @@ pub struct Workspace {
     root: PathBuf,
     repositories: Vec<Repository>,
     /// Looked for when it is first needed; nothing if it is not installed.
-    git: Mutex<Option<Option<Git>>>,
+    git: OnceLock<Option<Git>>,
     checkouts: Mutex<HashMap<(String, When), Arc<Checkout>>>,
     answers: Mutex<HashMap<Hash, Value>>,
 }
@@ -51,14 +51,14 @@ impl Workspace {
         Self {
             root: root.into(),
             repositories: Repository::list(repositories),
-            git: Mutex::default(),
+            git: OnceLock::new(),
             checkouts: Mutex::default(),
             answers: Mutex::default(),
         }
     }
 
-    fn git(&self) -> Option<Git> {
-        lock(&self.git).get_or_insert_with(Git::find).clone()
+    fn git(&self) -> Option<&Git> {
+        self.git.get_or_init(Git::find).as_ref()
     }
 
     /// Opens a repository, once for all cases of a launch.
@@ -67,7 +67,7 @@ impl Workspace {
         if let Some(known) = lock(&self.checkouts).get(&key) {
             return Arc::clone(known);
         }
-        let opened = Arc::new(repository.open(&self.root, self.git().as_ref(), when));
+        let opened = Arc::new(repository.open(&self.root, self.git(), when));
         let mut kept = lock(&self.checkouts);
         if kept.len() >= KEPT {
             kept.clear();
@@ -78,14 +78,14 @@ impl Workspace {
     fn answer(&self, query: Query, wanted: &Wanted, when: &When) -> Value {
         let Some(repository) = self.repositories.iter().find(|repository| repository.name == wanted.name) else {
             let mut answer = Checkout::default().head(&text::line(&wanted.name));
-            query.finish(&mut answer, Vec::new(), false, vec!["the project file names no such repository".into()]);
+            query.finish(&mut answer, Vec::new(), false, &["the project file names no such repository".to_owned()]);
             return Value::Object(answer);
         };
         let checkout = self.open(repository, when);
         let mut answer = checkout.head(&repository.name);
         let mut notes = checkout.notes.clone();
         let (items, more) = self.look(query, wanted, when, &checkout, &mut notes);
-        query.finish(&mut answer, items, more, notes);
+        query.finish(&mut answer, items, more, &notes);
         Value::Object(answer)
     }
 
@@ -112,7 +112,7 @@ impl Workspace {
         };
         if query == Query::Grep {
             for term in &wanted.terms {
-                take(grep::places(git.as_ref(), checkout, term), notes);
+                take(grep::places(git, checkout, term), notes);
             }
             return (items, more);
         }
@@ -130,12 +130,12 @@ impl Workspace {
             paths.dedup();
             // Where what is looked for is not in it, its other commits tell nothing.
             if !paths.is_empty() || wanted.places.is_empty() {
-                take(log::commits(&git, checkout, &paths, when), notes);
+                take(log::commits(git, checkout, &paths, when), notes);
             }
         } else {
             for (path, line) in found {
                 if let Some(line) = line {
-                    take(blame::lines(&git, checkout, &path, line, when).map(|lines| (lines, false)), notes);
+                    take(blame::lines(git, checkout, &path, line, when).map(|lines| (lines, false)), notes);
                 }
             }
         }
@@ -187,7 +187,7 @@ impl Query {
     }
 
     /// Puts what was found behind what every answer says.
-    fn finish(self, answer: &mut Map<String, Value>, items: Vec<Value>, more: bool, notes: Vec<String>) {
+    fn finish(self, answer: &mut Map<String, Value>, items: Vec<Value>, more: bool, notes: &[String]) {
         let key = match self {
             Self::Log => "commits",
             Self::Blame => "lines",
