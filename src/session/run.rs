@@ -94,7 +94,7 @@ impl Session {
             let needs = self.reads(None, &self.setup.workspace)?;
             let cases =
                 crew.walk(&work, spec.parallel, &Ports { answer: &*answer, needs: &needs, journal: &Nowhere }, watch, stop)?;
-            return Ok(result(run, &project, launch, cases, false));
+            return Ok(result(run, started, &project, launch, cases, false));
         }
         let store = Store::open(&self.setup.store, spec.durability)?;
         self.check_out()?;
@@ -132,7 +132,7 @@ impl Session {
         let crew = Crew { session: self, project: &project, launch: &launch, run: &run, seed: spec.seed };
         let cases =
             crew.walk(&work, spec.parallel, &Ports { answer: &*answer, needs: &needs, journal: &journal }, watch, stop)?;
-        let result = result(run, &project, launch, cases, true);
+        let result = result(run, started, &project, launch, cases, true);
         self.conclude(&store, result, spec.files)
     }
 
@@ -153,9 +153,16 @@ impl Session {
     }
 }
 
-fn result(run: String, project: &Project, launch: Launch, cases: Vec<CaseResult>, recorded: bool) -> RunResult {
+fn result(
+    run: String,
+    started_at: Timestamp,
+    project: &Project,
+    launch: Launch,
+    cases: Vec<CaseResult>,
+    recorded: bool,
+) -> RunResult {
     let status = status_of(cases.iter().map(|case| case.state.status));
-    RunResult { run, plan: project.plan.clone(), launch, status, cases, recorded, report: None }
+    RunResult { run, plan: project.plan.clone(), launch, started_at, status, cases, recorded, report: None }
 }
 
 /// A run is in error if any case is, else paused if any is not over, else done.
