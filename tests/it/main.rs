@@ -17,3 +17,4 @@ mod shared;
 mod tidy;
 mod two;
 mod vectors;
+mod workspace;
