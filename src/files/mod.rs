@@ -5,9 +5,11 @@ mod outdir;
 mod overlay;
 mod pipelines;
 mod root;
+mod unpack;
 
 pub use embedded::{Area, EXAMPLE_LAUNCH, example_launch};
 pub use outdir::OutDir;
-pub use overlay::{FileError, Origin, Overlay, read_bytes, read_input};
+pub use overlay::{FileError, Origin, Overlay, passed_over, read_bytes, read_input};
 pub use pipelines::{Found, Listed, find_pipeline, list_pipelines};
 pub use root::project_root;
+pub use unpack::{UnpackError, Unpacked, unpack};

@@ -1,12 +1,14 @@
 //! The one API for front ends and tools: link a project, run it over a launch, resume, decide one step, call one function.
 
 mod crew;
+mod doctor;
 mod error;
 mod finding;
 mod knowledge;
 mod load;
 mod needs;
 mod outcome;
+mod overlaid;
 mod projection;
 mod resume;
 mod route;
@@ -14,9 +16,11 @@ mod run;
 mod runs;
 mod setup;
 
+pub use doctor::{Checkup, State};
 pub use error::SessionError;
 pub use knowledge::SymptomsAsked;
 pub use outcome::{CaseResult, CaseSummary, ErrorSummary, RunResult, RunSummary};
+pub use overlaid::ProjectFile;
 pub use route::{RouteState, RouteVisit, Routed};
 pub use run::{Inputs, RunSpec, Watch};
 pub use setup::{Files, Setup, Via};

@@ -7,6 +7,7 @@
 //! effects                                 symptoms, root causes and cases: facts written by steps
 //! read, knowledge, known                  reading back: events, contents, what is known
 //! needs                                   the bounded queries that nodes declare
+//! check                                   looking a file over
 //! halt                                    a place to be killed at, for tests
 //! ```
 //!
@@ -22,6 +23,7 @@
 //! parallelism.
 
 mod begin;
+mod check;
 mod connection;
 mod durability;
 mod effects;
@@ -49,6 +51,7 @@ mod measure;
 mod processes;
 
 pub use begin::NewRun;
+pub use check::{Health, health};
 pub use durability::Durability;
 pub use error::StoreError;
 pub use journal::RunJournal;
