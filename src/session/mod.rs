@@ -7,6 +7,7 @@ mod load;
 mod outcome;
 mod projection;
 mod resume;
+mod rounds;
 mod route;
 mod run;
 mod runs;

@@ -16,3 +16,4 @@ mod shared;
 mod tidy;
 mod two;
 mod vectors;
+mod waves;
