@@ -102,8 +102,7 @@ impl Overlay {
 /// The text of an input file, or of standard input for `-`.
 pub fn read_input(path: &Path) -> Result<Source, FileError> {
     let (name, bytes) = read_bytes(path)?;
-    let text = String::from_utf8(bytes).map_err(|_| FileError::NotText { path: path.to_owned() })?;
-    Ok(Source::new(name, text))
+    Ok(Source::new(name, text(path, bytes)?))
 }
 
 /// The name and the bytes of an input file, or of standard input for `-`.
@@ -118,7 +117,16 @@ pub fn read_bytes(path: &Path) -> Result<(String, Vec<u8>), FileError> {
 }
 
 fn read_text(path: &Path, limit: u64) -> Result<String, FileError> {
-    String::from_utf8(read_file(path, limit)?).map_err(|_| FileError::NotText { path: path.to_owned() })
+    text(path, read_file(path, limit)?)
+}
+
+/// UTF-8 text, without the mark of its byte order that some editors write first.
+fn text(path: &Path, bytes: Vec<u8>) -> Result<String, FileError> {
+    let mut text = String::from_utf8(bytes).map_err(|_| FileError::NotText { path: path.to_owned() })?;
+    if text.starts_with('\u{feff}') {
+        text.drain(..'\u{feff}'.len_utf8());
+    }
+    Ok(text)
 }
 
 fn read_file(path: &Path, limit: u64) -> Result<Vec<u8>, FileError> {
@@ -162,11 +170,12 @@ mod tests {
     fn a_directory_overlays_the_embedded_files_one_by_one() {
         let dir = tempfile::tempdir().expect("a directory");
         fs::create_dir(dir.path().join("rules")).expect("a directory");
-        fs::write(dir.path().join("rules/mine.rhai"), "fn f() { 1 }").expect("written");
+        fs::write(dir.path().join("rules/mine.rhai"), "\u{feff}fn f() { 1 }").expect("written");
         fs::write(dir.path().join("notes.txt"), "no script").expect("written");
         let overlay = Overlay::load(Area::Scripts, Some(dir.path())).expect("loads");
         let origin = |name: &str| overlay.files().find(|(path, ..)| *path == name).map(|(.., origin)| origin.clone());
         assert!(matches!(origin("rules/mine.rhai"), Some(Origin::File(_))));
+        assert!(overlay.files().any(|(_, source, _)| source.text() == "fn f() { 1 }"), "without its mark of byte order");
         assert_eq!(origin("rules/rca.rhai"), Some(Origin::Embedded));
         assert_eq!(origin("notes.txt"), None);
     }

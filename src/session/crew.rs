@@ -12,6 +12,7 @@ use crate::walk::{
     What,
 };
 use serde_json::json;
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -64,7 +65,7 @@ impl Crew<'_> {
         let (mut round, mut begun) = (Round::FIRST, true);
         for (seq, event) in ports.journal.store().run_events(self.run)? {
             let What::Barrier { wave, phase, turn, clusters } = event.what else { continue };
-            let clusters = clusters.map(|clusters| self.clusters_at(&ports, &clusters)).transpose()?.unwrap_or_default();
+            let clusters = clusters.map(|clusters| clusters_at(&ports, &clusters)).transpose()?.unwrap_or_default();
             take_turns(&mut walking, &clusters);
             ports.needs.advance(seq, clusters);
             round = Round { wave, phase, turn };
@@ -118,12 +119,6 @@ impl Crew<'_> {
             keyed.push((case.case.id.clone(), key.as_str().filter(|key| !key.is_empty()).map(str::to_owned)));
         }
         Ok(Cluster::among(keyed, spec.most))
-    }
-
-    /// The clusters that a barrier recorded.
-    fn clusters_at(&self, ports: &Ports<'_>, content: &Content) -> Result<Vec<Cluster>, SessionError> {
-        let text = super::resume::text(ports.journal.store(), &content.hash())?;
-        Ok(serde_json::from_str(&text).map_err(|error| StoreError::Damaged(error.to_string()))?)
     }
 
     /// Lets the cases of a round walk as far as they may.
@@ -199,9 +194,15 @@ impl Crew<'_> {
     }
 }
 
+/// The clusters that a barrier recorded.
+fn clusters_at(ports: &Ports<'_>, content: &Content) -> Result<Vec<Cluster>, SessionError> {
+    let text = super::resume::text(ports.journal.store(), &content.hash())?;
+    Ok(serde_json::from_str(&text).map_err(|error| StoreError::Damaged(error.to_string()))?)
+}
+
 /// Of each cluster, all but the representative wait.
 fn take_turns(walking: &mut [Walking], clusters: &[Cluster]) {
-    let waiting: std::collections::HashSet<&str> = clusters.iter().flat_map(Cluster::members).map(String::as_str).collect();
+    let waiting: HashSet<&str> = clusters.iter().flat_map(Cluster::members).map(String::as_str).collect();
     for case in walking.iter_mut().filter(|case| waiting.contains(case.case.id.as_str())) {
         case.place.turn = 2;
     }

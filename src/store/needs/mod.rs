@@ -38,7 +38,7 @@ pub struct StoreNeeds {
     repositories: Value,
     recent_rcas: Mutex<Option<Arc<[recent::Created]>>>,
     recent_symptoms: Mutex<Option<Arc<[Known]>>>,
-    hits: Mutex<HashMap<(Hash, i64), Arc<[Hit]>>>,
+    hits: Mutex<HashMap<Asked, Arc<[Hit]>>>,
     rcas_of: Mutex<HashMap<i64, Arc<[of_symptom::Link]>>>,
     seen: Mutex<HashMap<i64, Arc<similar::Seen>>>,
     errors: Mutex<Option<Arc<Errors>>>,
@@ -46,6 +46,9 @@ pub struct StoreNeeds {
     clusters: HashMap<Box<str>, Arc<Cluster>>,
     priors: Mutex<HashMap<Box<str>, Value>>,
 }
+
+/// What the likeness of symptoms is asked for: the inputs, and the place of the case if that matters.
+type Asked = (Hash, i64);
 
 /// What a run may see: facts up to a stamp, all of them written by runs that began before it, and its own up to another.
 #[derive(Clone, Copy, Debug)]
