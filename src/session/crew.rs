@@ -1,12 +1,13 @@
 //! Walking the cases of a run, round by round, on several threads.
 
+use super::needs::Reads;
 use super::outcome::CaseResult;
 use super::rounds::{Place, Round, phase_of, waves};
 use super::{Session, SessionError, Watch, finding};
 use crate::model::{Case, Kind, Launch};
 use crate::project::Project;
 use crate::script::View;
-use crate::store::{RunJournal, StoreError, StoreNeeds};
+use crate::store::{RunJournal, StoreError};
 use crate::walk::{
     Answer, CaseParams, Cluster, Commit, Content, End, Event, Failure, Journal as _, JournalError, StepPlace, WalkState, Walker,
     What,
@@ -23,7 +24,7 @@ const STACK: usize = 64 << 20;
 /// What a walk needs of the outside.
 pub(super) struct Ports<'a> {
     pub(super) answer: &'a dyn Answer,
-    pub(super) needs: StoreNeeds,
+    pub(super) needs: Reads,
     pub(super) journal: &'a RunJournal,
 }
 

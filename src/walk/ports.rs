@@ -161,4 +161,20 @@ pub const NEEDS: &[Need] = &[
               for all but the representative, its artifacts by node; nothing for a case that is like no other",
     },
     Need { name: "workspace", doc: "the repositories of the project file: `{name, path, purpose, branch}`" },
+    Need {
+        name: "workspace.log",
+        doc: "of each repository that an earlier artifact selects, up to 10 commits before the launch that touched its \
+              `focus_paths`, newest first: `{repo, commit, branch, at, commits: [{hash, date, age_days, author, subject, files, \
+              touched}], more, notes}`",
+    },
+    Need {
+        name: "workspace.blame",
+        doc: "who last changed the lines of `focus_paths` (`path:line`) and two around each: `{repo, commit, branch, at, lines: \
+              [{path, line, focus, text, commit, date, age_days, author, subject, boundary}], more, notes}`",
+    },
+    Need {
+        name: "workspace.grep",
+        doc: "up to 12 places of each of the `focus_terms`, which mean themselves: `{repo, commit, branch, at, matches: [{term, \
+              path, line, text}], more, notes}`",
+    },
 ];
