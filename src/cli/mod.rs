@@ -3,12 +3,14 @@
 mod call;
 mod doc;
 mod graph;
+mod rca;
 mod route;
 mod run;
 mod run_table;
 mod run_view;
 mod runs;
 mod show;
+mod show_knowledge;
 mod status;
 mod version;
 
@@ -70,6 +72,7 @@ enum Command {
     Call(call::CallArgs),
     Runs(runs::RunsArgs),
     Status(status::StatusArgs),
+    Rca(rca::RcaArgs),
     Graph(graph::GraphArgs),
     Show(show::ShowArgs),
     Doc(doc::DocArgs),
@@ -103,6 +106,7 @@ fn dispatch(cli: Cli) -> Exit {
         Command::Call(args) => call::call(&global, &args),
         Command::Runs(args) => runs::runs(&global, args),
         Command::Status(args) => status::status(&global, &args),
+        Command::Rca(args) => rca::rca(&global, &args),
         Command::Graph(args) => graph::graph(&global, &args),
         Command::Show(args) => show::show(&global, &args),
         Command::Doc(args) => doc::doc(&global, &args),
