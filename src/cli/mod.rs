@@ -4,6 +4,7 @@ mod call;
 mod doc;
 mod graph;
 mod rca;
+mod report;
 mod route;
 mod run;
 mod run_table;
@@ -73,6 +74,7 @@ enum Command {
     Runs(runs::RunsArgs),
     Status(status::StatusArgs),
     Rca(rca::RcaArgs),
+    Report(report::ReportArgs),
     Graph(graph::GraphArgs),
     Show(show::ShowArgs),
     Doc(doc::DocArgs),
@@ -107,6 +109,7 @@ fn dispatch(cli: Cli) -> Exit {
         Command::Runs(args) => runs::runs(&global, args),
         Command::Status(args) => status::status(&global, &args),
         Command::Rca(args) => rca::rca(&global, &args),
+        Command::Report(args) => report::report(&global, &args),
         Command::Graph(args) => graph::graph(&global, &args),
         Command::Show(args) => show::show(&global, &args),
         Command::Doc(args) => doc::doc(&global, &args),

@@ -60,7 +60,7 @@ impl Step {
                 step.statuses.push((case, status));
             }
             if let What::NodeExit { effects, by, .. } = &event.what {
-                step.by = by.clone();
+                step.by.clone_from(by);
                 effects.iter().try_for_each(check_numbers)?;
             }
             let body = serde_json::to_string(&event.what)
