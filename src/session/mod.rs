@@ -3,6 +3,7 @@
 mod crew;
 mod error;
 mod finding;
+mod input;
 mod load;
 mod outcome;
 mod projection;
