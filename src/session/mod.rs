@@ -4,7 +4,9 @@ mod crew;
 mod error;
 mod finding;
 mod input;
+mod knowledge;
 mod load;
+mod needs;
 mod outcome;
 mod projection;
 mod resume;
@@ -14,6 +16,7 @@ mod runs;
 mod setup;
 
 pub use error::SessionError;
+pub use knowledge::SymptomsAsked;
 pub use outcome::{CaseResult, CaseSummary, ErrorSummary, RunResult, RunSummary};
 pub use route::{RouteState, RouteVisit, Routed};
 pub use run::{Inputs, RunSpec, Watch};

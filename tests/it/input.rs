@@ -40,10 +40,10 @@ fn a_directory_is_all_launches_below_it() {
 #[test]
 fn nothing_to_check_and_broken_launches_are_errors() {
     let project =
-        Project::with(&[("none/package.json", r#"{"name": "x", "version": "1", "dependencies": {}}"#), ("empty/x.txt", "x")]);
+        Project::with(&[("other/package.json", r#"{"name": "x", "version": "1", "dependencies": {}}"#), ("empty/x.txt", "x")]);
     for (input, wanted) in [
         ("empty", "there is no launch in `empty`"),
-        ("none", "what is there is none: none/package.json is no launch"),
+        ("other", "what is there is none: other/package.json is no launch"),
         ("gone", "cannot read `gone`"),
         ("empty/x.txt", "empty/x.txt is no launch: it looks like plain text"),
     ] {
