@@ -54,8 +54,7 @@ fn nothing_to_check_and_broken_launches_are_errors() {
     project.file("mixed/good.xml", FAILED);
     project.file("mixed/cut.xml", &FAILED[..40]);
     let ran = project.asterisk(&["run", "--dry-run", "--input", "mixed"]).exits(3);
-    assert!(ran.stderr.contains("cut.xml:1:1"), "{}", ran.stderr);
-    assert!(ran.stderr.contains("is never closed"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("[mixed/cut.xml:1:21]") && ran.stderr.contains("the XML ends too soon"), "{}", ran.stderr);
 }
 
 #[test]
@@ -68,6 +67,6 @@ fn a_large_launch_is_streamed_and_its_faults_are_shown_at_their_place() {
     project.file("bad.json", launch(r#"{"id": 7, "status": "FAILED"}"#));
     assert_eq!(cases(&project.asterisk(&run(&["good.json"])).ok().json()), ["7"]);
     let ran = project.asterisk(&run(&["bad.json"])).exits(3);
-    assert!(ran.stderr.contains("bad.json:5002:1"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("bad.json:5002:"), "{}", ran.stderr);
     assert!(ran.stderr.contains("`failure_list[5000]` has no `name`"), "{}", ran.stderr);
 }
