@@ -11,6 +11,7 @@ mod input;
 mod kill;
 mod rca_rules;
 mod readme;
+mod recall;
 mod report;
 mod routes;
 mod run;
