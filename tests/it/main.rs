@@ -7,6 +7,7 @@ mod examples;
 mod failures;
 mod fold;
 mod harness;
+mod input;
 mod kill;
 mod rca_rules;
 mod readme;
