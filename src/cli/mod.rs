@@ -8,6 +8,7 @@ mod doctor;
 mod graph;
 mod init;
 mod man;
+mod rca;
 mod report;
 mod route;
 mod run;
@@ -16,6 +17,7 @@ mod run_view;
 mod runs;
 mod schema;
 mod show;
+mod show_knowledge;
 mod status;
 mod version;
 
@@ -77,6 +79,7 @@ enum Command {
     Call(call::CallArgs),
     Runs(runs::RunsArgs),
     Status(status::StatusArgs),
+    Rca(rca::RcaArgs),
     Report(report::ReportArgs),
     Graph(graph::GraphArgs),
     Show(show::ShowArgs),
@@ -117,6 +120,7 @@ fn dispatch(cli: Cli) -> Exit {
         Command::Call(args) => call::call(&global, &args),
         Command::Runs(args) => runs::runs(&global, args),
         Command::Status(args) => status::status(&global, &args),
+        Command::Rca(args) => rca::rca(&global, &args),
         Command::Report(args) => report::report(&global, &args),
         Command::Graph(args) => graph::graph(&global, &args),
         Command::Show(args) => show::show(&global, &args),

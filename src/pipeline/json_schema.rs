@@ -1,6 +1,6 @@
 //! The JSON Schema of pipeline files, for editors: made from the very lists of keys that the reader goes by.
 
-use super::{read, read_edge, read_node, schema};
+use super::{phases, read, read_edge, read_node, schema};
 use serde_json::{Map, Value, json};
 
 /// What a key is called, what it is for, and the schema of its value.
@@ -73,6 +73,16 @@ fn top() -> Vec<Described> {
             json!({ "type": ["object", "null"] }),
         ),
         (
+            "phases",
+            "Lists of nodes: within a wave no case enters a later phase before all have left the earlier ones.",
+            json!({ "type": ["array", "null"], "items": texts() }),
+        ),
+        (
+            "clusters",
+            "Cases that are alike, before a phase: the first of each cluster walks the phase ahead of the others.",
+            cluster_schema(),
+        ),
+        (
             "zones",
             "Groups of nodes, by name.",
             json!({ "type": ["object", "null"], "additionalProperties": { "$ref": "#/$defs/zone" } }),
@@ -100,6 +110,21 @@ fn top() -> Vec<Described> {
             json!({ "enum": ["stop", "skip"], "default": "stop" }),
         ),
         ("report", "The function that sums a case up for the report: fn summary(params, vars).", script()),
+    ]
+}
+
+fn cluster_schema() -> Value {
+    let mut schema = described(phases::CLUSTER_KEYS, &cluster());
+    schema["type"] = json!(["object", "null"]);
+    schema["required"] = json!(["before", "by"]);
+    schema
+}
+
+fn cluster() -> Vec<Described> {
+    vec![
+        ("before", "A node of the phase before which clusters are formed.", text()),
+        ("by", "The function that gives a case its key; cases of one key are alike.", script()),
+        ("most", "The most cases of a cluster.", json!({ "type": "integer", "minimum": 2, "maximum": 1000, "default": 3 })),
     ]
 }
 
@@ -205,9 +230,13 @@ mod tests {
 
     #[test]
     fn every_key_of_the_reader_is_described_and_no_other() {
-        for (keys, entries) in
-            [(read::KEYS, top()), (read::ZONE_KEYS, zone()), (read_node::KEYS, node()), (read_edge::KEYS, edge())]
-        {
+        for (keys, entries) in [
+            (read::KEYS, top()),
+            (read::ZONE_KEYS, zone()),
+            (read_node::KEYS, node()),
+            (read_edge::KEYS, edge()),
+            (phases::CLUSTER_KEYS, cluster()),
+        ] {
             let known: BTreeSet<&str> = keys.iter().copied().collect();
             let described: BTreeSet<&str> = entries.iter().map(|(key, ..)| *key).collect();
             assert_eq!(known, described);

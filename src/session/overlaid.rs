@@ -75,6 +75,7 @@ impl Session {
 fn named(pipeline: &Pipeline) -> Vec<String> {
     let script = |reference: &str| format!("scripts/{}", reference.split('#').next().unwrap_or_default());
     let mut found: Vec<String> = pipeline.report.iter().map(|reference| script(reference)).collect();
+    found.extend(pipeline.clusters.iter().map(|clusters| script(&clusters.by)));
     for edge in &pipeline.edges {
         if let When::Rule(reference) = &edge.when {
             found.push(script(reference));
