@@ -2,7 +2,7 @@
 
 use super::{Session, SessionError};
 use crate::diag::Diagnostic;
-use crate::store::{Dormancy, RcaFilter, RcaRow, Store, SymptomFilter, SymptomRow, SymptomStatus};
+use crate::store::{Dormancy, History, RcaFilter, RcaRow, Store, SymptomFilter, SymptomRow, SymptomStatus};
 
 /// Which symptoms to show.
 #[derive(Clone, Debug, Default)]
@@ -30,6 +30,11 @@ impl Session {
         let SymptomsAsked { ids, run, status, limit } = asked;
         let (now, dormancy) = (self.setup.clock.now(), self.dormancy()?);
         Ok(store.symptoms(&SymptomFilter { ids, run, status, limit: limit.unwrap_or(usize::MAX), now, dormancy })?)
+    }
+
+    /// What a run can look back on.
+    pub fn history(&self, run: &str) -> Result<History, SessionError> {
+        Ok(self.reader()?.map(|store| store.history(run)).transpose()?.unwrap_or_default())
     }
 
     /// The store to be read, if there is one.

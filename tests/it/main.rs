@@ -13,6 +13,7 @@ mod readme;
 mod report;
 mod routes;
 mod run;
+mod series;
 mod shared;
 mod tidy;
 mod two;
