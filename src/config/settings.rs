@@ -48,6 +48,7 @@ pub fn resolve(given: Given, here: &Path) -> Result<Setup, SessionError> {
         workspace: json!({ "repositories": file.repositories }),
         script_time: script_time()?,
         clock: clock()?,
+        root,
     })
 }
 

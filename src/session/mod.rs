@@ -5,6 +5,7 @@ mod error;
 mod finding;
 mod knowledge;
 mod load;
+mod needs;
 mod outcome;
 mod projection;
 mod resume;

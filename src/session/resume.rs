@@ -7,7 +7,7 @@ use crate::clock::Timestamp;
 use crate::diag::Source;
 use crate::model::{Case, Hash, Launch};
 use crate::project::{Answers, Manifest, Project, Settings};
-use crate::store::{Durability, Store, StoreError, StoreNeeds};
+use crate::store::{Durability, Store, StoreError};
 use crate::walk::{Content, Event, Status, WalkState};
 use serde::de::DeserializeOwned;
 use std::sync::atomic::AtomicBool;
@@ -36,7 +36,7 @@ impl Session {
         }
         let journal = store.journal(run)?;
         watch.began(run, stored.work.len());
-        let needs = StoreNeeds::new(&store, run, stored.project.settings.workspace["repositories"].clone())?;
+        let needs = self.reads(Some((&store, run)), &stored.project.settings.workspace)?;
         let answer = answerer(stored.args.via, stored.stub.as_ref())?;
         let crew = Crew { session: self, project: &stored.project, launch: &stored.launch, run, seed: stored.seed };
         let ports = Ports { answer: &*answer, needs: &needs, journal: &journal };

@@ -11,7 +11,7 @@ use crate::files::{example_launch, read_bytes};
 use crate::ingest;
 use crate::model::{Case, Hash, Launch, canonical};
 use crate::project::{Answers, Project};
-use crate::store::{Durability, NewRun, Store, StoreError, StoreNeeds};
+use crate::store::{Durability, NewRun, Store, StoreError};
 use crate::walk::{Answer, Blob, Event, Nowhere, Status, WalkState};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -91,7 +91,7 @@ impl Session {
             let run = run_id(started, &launch, 0);
             let crew = Crew { session: self, project: &project, launch: &launch, run: &run, seed: spec.seed };
             watch.began(&run, work.len());
-            let needs = StoreNeeds::without_store(self.setup.workspace["repositories"].clone());
+            let needs = self.reads(None, &self.setup.workspace)?;
             let cases =
                 crew.walk(&work, spec.parallel, &Ports { answer: &*answer, needs: &needs, journal: &Nowhere }, watch, stop)?;
             return Ok(result(run, started, &project, launch, cases, false));
@@ -128,7 +128,7 @@ impl Session {
             }
         };
         watch.began(&run, work.len());
-        let needs = StoreNeeds::new(&store, &run, self.setup.workspace["repositories"].clone())?;
+        let needs = self.reads(Some((&store, &run)), &self.setup.workspace)?;
         let crew = Crew { session: self, project: &project, launch: &launch, run: &run, seed: spec.seed };
         let cases =
             crew.walk(&work, spec.parallel, &Ports { answer: &*answer, needs: &needs, journal: &journal }, watch, stop)?;

@@ -18,3 +18,4 @@ mod shared;
 mod tidy;
 mod two;
 mod vectors;
+mod workspace;
