@@ -90,7 +90,7 @@ pub(super) fn issues(report: &Report) -> Result<Vec<(String, String)>, Box<Diagn
     for cause in report.causes.iter().take(MOST) {
         let text = Text::of(report, cause, &cases);
         let description = template.render(Shown::from(Serde(&text))).map_err(failed)?;
-        let draft = draft(report, cause, text.review, description);
+        let draft = draft(report, cause, text.review, &description);
         let name = format!("jira/{:0width$}-{}.json", cause.number, slug(&cause.finding.title));
         let mut json = serde_json::to_string_pretty(&draft).unwrap_or_default();
         json.push('\n');
@@ -99,7 +99,7 @@ pub(super) fn issues(report: &Report) -> Result<Vec<(String, String)>, Box<Diagn
     Ok(drafts)
 }
 
-fn draft<'r>(report: &'r Report, cause: &'r Cause, review: Reviewed, description: String) -> Draft<'r> {
+fn draft<'r>(report: &'r Report, cause: &'r Cause, review: Reviewed, description: &str) -> Draft<'r> {
     let mut fields = cause.finding.issue.clone();
     fields.entry("summary").or_insert_with(|| short(&clean(&cause.finding.title), 200).into());
     fields.entry("description").or_insert_with(|| description.trim().into());

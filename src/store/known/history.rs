@@ -173,12 +173,19 @@ mod tests {
         launch
     }
 
-    fn told(history: &History) -> Vec<(usize, String, bool, Vec<i64>, Vec<i64>)> {
-        history
-            .cases
-            .iter()
-            .map(|case| (case.launch, case.case.clone(), case.own, case.rcas.clone(), case.symptoms.clone()))
-            .collect()
+    /// The failures: launch, case, whose, root causes, symptoms.
+    fn told(history: &History) -> Vec<String> {
+        let case = |case: &crate::store::PastCase| {
+            format!(
+                "{} {} {} {:?} {:?}",
+                case.launch,
+                case.case,
+                if case.own { "own" } else { "other" },
+                case.rcas,
+                case.symptoms
+            )
+        };
+        history.cases.iter().map(case).collect()
     }
 
     #[test]
@@ -198,11 +205,7 @@ mod tests {
             [("3.1", 2), ("3.2", 2)]
         );
         assert_eq!(before.current, 1);
-        let expected = [
-            (0, "c1".to_owned(), false, vec![9], vec![1]),
-            (0, "c2".to_owned(), false, vec![], vec![2]),
-            (1, "c1".to_owned(), true, vec![9], vec![1]),
-        ];
+        let expected = ["0 c1 other [9] [1]", "0 c2 other [] [2]", "1 c1 own [9] [1]"];
         assert_eq!(told(&before), expected);
         assert_eq!((before.rcas[&9].title.as_str(), before.symptoms[&2].1.as_str()), ("title of 9", "timeout"));
         // What comes later changes nothing: another launch, and a late word of the earlier run.
