@@ -10,6 +10,7 @@ mod harness;
 mod kill;
 mod rca_rules;
 mod readme;
+mod recall;
 mod report;
 mod routes;
 mod run;

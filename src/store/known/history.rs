@@ -75,7 +75,7 @@ impl Store {
             }
             history.current = places.get(&own).copied().unwrap_or_default();
             let mut cases: BTreeMap<i64, PastCase> = BTreeMap::new();
-            for (table, column) in [("case_rcas", "rca"), ("case_symptoms", "symptom")] {
+            for (table, column) in [("case_causes", "rca"), ("case_symptoms", "symptom")] {
                 // What the run may see: facts of earlier runs up to its beginning, and its own.
                 let mut rows = conn.prepare_cached(&format!(
                     "SELECT r.known, c.launch, c.item, f.{column}, max(r.run = ?1) FROM run_cases r JOIN cases c ON c.id = r.known \
@@ -132,7 +132,7 @@ fn launches(conn: &Connection, run: i64, own: i64) -> Result<Vec<(i64, PastLaunc
          WHERE l.id IN (SELECT id FROM launches p WHERE p.name = own_name AND p.run <= ?1 AND (p.at < own_at OR (p.at = own_at AND p.id <= ?2)) \
          ORDER BY p.at DESC, p.id DESC LIMIT ?3) \
          OR l.id IN ({}) OR l.id IN ({}) ORDER BY at, l.id",
-        shared("case_rcas", "rca"),
+        shared("case_causes", "rca"),
         shared("case_symptoms", "symptom"),
     );
     let mut rows = conn.prepare_cached(&sql)?;
