@@ -10,6 +10,7 @@ mod needs;
 mod outcome;
 mod projection;
 mod resume;
+mod rounds;
 mod route;
 mod run;
 mod runs;

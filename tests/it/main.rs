@@ -19,4 +19,5 @@ mod shared;
 mod tidy;
 mod two;
 mod vectors;
+mod waves;
 mod workspace;
