@@ -8,7 +8,6 @@ use crate::session::{Checkup, ProjectFile, Session, SessionError, State};
 use crate::ui::{Format, plain};
 use clap::Args;
 use serde_json::{Value, json};
-use std::io::IsTerminal as _;
 
 /// Look the project over: files and where they come from, store, directories, repositories, terminal.
 #[derive(Debug, Args)]
@@ -35,7 +34,7 @@ pub(super) fn doctor(global: &Global, args: &DoctorArgs) -> Result<Exit, Session
     all.extend(variables());
     let session = Session::new(resolved.setup);
     all.extend(session.checkup());
-    let terminal = if std::io::stderr().is_terminal() { "a terminal" } else { "no terminal: no progress bar" };
+    let terminal = if ui.on_terminal() { "a terminal" } else { "no terminal: no progress bar" };
     all.push(Checkup::new("terminal", "stderr", State::Ok, terminal));
     all.push(Checkup::new("terminal", "width", State::Ok, ui.width().to_string()));
     let files = if args.files || ui.format() == Format::Json { session.files_used().unwrap_or_default() } else { Vec::new() };

@@ -9,8 +9,8 @@ use clap::{Args, ValueEnum};
 /// Print the JSON Schema of a kind of file, so that editors complete and check it.
 #[derive(Clone, Copy, Debug, Args)]
 #[command(
-    after_help = "Examples:\n  asterisk schema pipeline > pipeline.schema.json\n  asterisk schema project > asterisk.schema.json\n\n\
-                        A file names its schema for most editors in its first line:\n  # yaml-language-server: $schema=pipeline.schema.json"
+    after_help = "A file names its schema to most editors in its first line:\n  # yaml-language-server: $schema=pipeline.schema.json\n\n\
+                        Examples:\n  asterisk schema pipeline > pipeline.schema.json\n  asterisk schema project > asterisk.schema.json"
 )]
 pub(super) struct SchemaArgs {
     /// The kind of file.

@@ -100,7 +100,8 @@ impl Session {
                 }
                 Err(SessionError::Texts(found)) => {
                     let first = found.iter().next().map_or(String::new(), ToString::to_string);
-                    let said = format!("does not link: {first} ({} problems)", found.len());
+                    let more = if found.len() > 1 { format!(", and {} more", found.len() - 1) } else { String::new() };
+                    let said = format!("does not link: {first}{more}");
                     let help = format!("asterisk route {} --node NODE shows them where they are", entry.stem);
                     Checkup::new("pipelines", entry.stem, State::Wrong, said).help(help)
                 }
