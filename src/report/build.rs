@@ -20,6 +20,8 @@ pub struct Report {
     pub run: String,
     /// The pipeline's name.
     pub pipeline: String,
+    /// The name of the vocabulary; null without one.
+    pub domain: Option<String>,
     /// How the run ended.
     pub status: Status,
     /// The launch.
@@ -131,6 +133,7 @@ pub fn build(result: &RunResult) -> (Report, Diagnostics) {
         schema_version: 1,
         run: result.run.clone(),
         pipeline: result.pipeline().name.value.clone(),
+        domain: result.plan.domain.clone(),
         status: result.status,
         launch: LaunchReport {
             run_id: launch.run_id.clone(),

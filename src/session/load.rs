@@ -1,10 +1,10 @@
 //! Reading a project's texts from where they are, and linking them.
 
 use super::{Session, SessionError};
-use crate::diag::Source;
-use crate::files::{Area, Found, Listed, Overlay, find_pipeline, list_pipelines};
+use crate::diag::{Source, did_you_mean};
+use crate::files::{Area, Found, Listed, Origin, Overlay, find_pipeline, list_pipelines};
 use crate::pipeline::yaml;
-use crate::project::{Answers, Project, Settings, Sources};
+use crate::project::{Answers, Project, Settings, Sources, domain};
 use crate::script::Limits;
 use serde_json::{Map, Value};
 
@@ -20,7 +20,7 @@ impl Session {
         let sources = Sources {
             scripts: scripts.sources().filter(|source| source.name().ends_with(".rhai")).cloned().collect(),
             templates: templates.sources().cloned().collect(),
-            data: data_files(&scripts),
+            data: self.vocabulary_named(data_files(&scripts))?,
             pipeline,
         };
         Ok(Project::link(sources, self.settings(answers))?)
@@ -44,7 +44,32 @@ impl Session {
     /// The data files, by stem.
     pub fn data(&self) -> Result<Map<String, Value>, SessionError> {
         let scripts = Overlay::load(Area::Scripts, self.setup.scripts.as_deref())?;
-        Ok(crate::project::read_data(&data_files(&scripts))?)
+        let data = self.vocabulary_named(data_files(&scripts))?;
+        Ok(crate::project::read_data(&data, self.setup.domain.as_deref())?)
+    }
+
+    /// All vocabularies that can be named, each with where it came from.
+    pub fn domains(&self) -> Result<Vec<(domain::Listed, Origin)>, SessionError> {
+        let scripts = Overlay::load(Area::Scripts, self.setup.scripts.as_deref())?;
+        let origin = |listed: &domain::Listed| {
+            let path = format!("data/{}", listed.file);
+            let found = scripts.files().find(|(name, ..)| *name == path);
+            found.map_or(Origin::Embedded, |(.., origin)| origin.clone())
+        };
+        let listed = domain::list(&data_files(&scripts)).into_iter();
+        Ok(listed.map(|listed| (listed.clone(), origin(&listed))).collect())
+    }
+
+    /// The data files again, unless the vocabulary that was asked for is not among them.
+    fn vocabulary_named(&self, data: Vec<Source>) -> Result<Vec<Source>, SessionError> {
+        let names = domain::names(&data);
+        match &self.setup.domain {
+            Some(name) if !names.contains(&name.as_str()) => {
+                let message = format!("there is no vocabulary `{name}`");
+                Err(SessionError::asked("domain/unknown", message, did_you_mean(name, names)))
+            }
+            _ => Ok(data),
+        }
     }
 
     pub(super) fn settings(&self, answers: Answers) -> Settings {
@@ -55,6 +80,7 @@ impl Session {
             project_vars: self.setup.project_vars.clone(),
             answers,
             workspace: self.setup.workspace.clone(),
+            domain: self.setup.domain.clone(),
             limits,
         }
     }
