@@ -9,7 +9,7 @@
 //! | 1 languages | [`pipeline`], [`script`], [`prompt`] |
 //! | 2 core | [`walk`] |
 //! | 3 project | [`project`] |
-//! | 4 adapters | [`store`], [`agent`], [`ingest`], [`files`] |
+//! | 4 adapters | [`store`], [`agent`], [`ingest`], [`files`], [`workspace`] |
 //! | 5 session | [`session`] |
 //! | 6 tools | [`report`] |
 //! | 7 front | [`ui`], [`exit`], [`config`], [`cli`] |
@@ -32,3 +32,4 @@ pub mod session;
 pub mod store;
 pub mod ui;
 pub mod walk;
+pub mod workspace;

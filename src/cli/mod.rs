@@ -3,6 +3,7 @@
 mod call;
 mod doc;
 mod graph;
+mod report;
 mod route;
 mod run;
 mod run_table;
@@ -73,6 +74,7 @@ enum Command {
     Call(call::CallArgs),
     Runs(runs::RunsArgs),
     Status(status::StatusArgs),
+    Report(report::ReportArgs),
     Graph(graph::GraphArgs),
     Show(show::ShowArgs),
     Doc(doc::DocArgs),
@@ -106,6 +108,7 @@ fn dispatch(cli: Cli) -> Exit {
         Command::Call(args) => call::call(&global, &args),
         Command::Runs(args) => runs::runs(&global, args),
         Command::Status(args) => status::status(&global, &args),
+        Command::Report(args) => report::report(&global, &args),
         Command::Graph(args) => graph::graph(&global, &args),
         Command::Show(args) => show::show(&global, &args),
         Command::Doc(args) => doc::doc(&global, &args),

@@ -6,7 +6,6 @@ use super::{FormatArg, Global, ProjectArgs};
 use crate::diag::Diagnostic;
 use crate::exit::Exit;
 use crate::files::read_input;
-use crate::report;
 use crate::session::{Files, Inputs, RunResult, RunSpec, Session, SessionError, Via};
 use crate::store::Durability;
 use crate::ui::{Format, Ui};
@@ -79,11 +78,21 @@ enum DurabilityArg {
 }
 
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
-enum FilesArg {
+pub(super) enum FilesArg {
     #[default]
     Auto,
     Always,
     Never,
+}
+
+impl From<FilesArg> for Files {
+    fn from(files: FilesArg) -> Self {
+        match files {
+            FilesArg::Auto => Self::Auto,
+            FilesArg::Always => Self::Always,
+            FilesArg::Never => Self::Never,
+        }
+    }
 }
 
 pub(super) fn run(global: &Global, args: RunArgs) -> Result<Exit, SessionError> {
@@ -127,11 +136,7 @@ fn spec(args: RunArgs, parallel: usize, durability: Durability) -> Result<RunSpe
         durability,
         seed: args.seed,
         dry_run: args.dry_run,
-        files: match args.files {
-            FilesArg::Auto => Files::Auto,
-            FilesArg::Always => Files::Always,
-            FilesArg::Never => Files::Never,
-        },
+        files: args.files.into(),
     })
 }
 
@@ -165,14 +170,11 @@ fn conclude(ui: Ui, session: &Session, mut result: RunResult, interrupted: bool,
     if result.cases.is_empty() {
         ui.note("this launch has no failures: there is nothing to analyse");
     }
-    let (report, trouble) = report::build(&result);
-    ui.diagnostics(&trouble);
-    let over = matches!(result.status, Status::Done | Status::Error);
-    if over && result.recorded {
-        let dir = session.run_dir(&result.run)?;
-        let path = dir.path().display().to_string();
-        result.report = Some(report::write(&report, &dir).map_err(|source| SessionError::Write { path, source })?);
+    let (report, pages) = super::report::write(ui, session, &result)?;
+    if pages.is_some() {
+        result.report = Some(session.report_path(&result.run));
     }
+    let over = matches!(result.status, Status::Done | Status::Error);
     match ui.format() {
         Format::Json => ui.json(&result.summary()),
         Format::Pretty => run_table::print(ui, &report, &result),

@@ -51,6 +51,7 @@ pub fn resolve(given: Given, here: &Path) -> Result<Setup, SessionError> {
         domain: given.domain.or(file.domain),
         script_time: script_time()?,
         clock: clock()?,
+        root,
     })
 }
 

@@ -39,6 +39,22 @@ pub struct Launch {
     pub notes: Vec<String>,
 }
 
+impl Launch {
+    /// The label of the version it tested; empty if its attributes tell none. That is the attribute `version`, or else
+    /// `product_version`, `release`, `build`, or the first in the order of names that ends in `version` (case does not count).
+    pub fn version(&self) -> &str {
+        let rank = |name: &str| match name.to_ascii_lowercase().replace('-', "_").as_str() {
+            "version" => Some(0),
+            "product_version" => Some(1),
+            "release" => Some(2),
+            "build" => Some(3),
+            other => other.ends_with("_version").then_some(4),
+        };
+        let ranked = self.attributes.iter().filter_map(|(name, value)| Some((rank(name)?, value)));
+        ranked.min_by_key(|(rank, _)| *rank).map_or("", |(_, value)| value)
+    }
+}
+
 /// What a launch checked out.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Git {
@@ -100,4 +116,21 @@ pub struct Cut {
     pub was: usize,
     /// How many bytes were kept.
     pub kept: usize,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_version_is_the_plainest_attribute_that_names_one() {
+        let of = |attributes: &[(&str, &str)]| {
+            let attributes = attributes.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+            Launch { attributes, ..Launch::default() }.version().to_owned()
+        };
+        assert_eq!(of(&[("build", "77"), ("Version", "4.2"), ("os-version", "9")]), "4.2");
+        assert_eq!(of(&[("build", "77"), ("os-version", "9"), ("release", "r1")]), "r1");
+        assert_eq!(of(&[("b_version", "2"), ("a-version", "1"), ("conversion", "3")]), "1");
+        assert_eq!(of(&[("lane", "a")]), "");
+    }
 }

@@ -29,6 +29,17 @@ const READING: Form = Form {
         Key::required("stop_words", Holds::List(&Holds::Text), "Words that tell nothing of which failure it is."),
         Key::required("test_ids", CATCHING, "How the name of a test gives its id."),
         Key::required("setup_names", PATTERN, "What a test is called that is a setup."),
+        Key::required("code", Holds::Map(&CODE), "What of a failure is looked for in the code."),
+    ],
+};
+
+const CODE: Form = Form {
+    what: "`code`",
+    keys: &[
+        Key::required("names", PATTERN, "Names as programs write them."),
+        Key::required("kinds", PATTERN, "Names that are mere kinds of errors."),
+        Key::required("words", PATTERN, "Words as they stand in a message between what varies."),
+        Key::required("defines", PATTERN, "How a line reads that defines a name."),
     ],
 };
 

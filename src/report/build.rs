@@ -1,5 +1,6 @@
 //! From the results of a run to its report.
 
+use super::causes::{Cause, causes};
 use super::finding::Finding;
 use crate::clock::Timestamp;
 use crate::diag::{Diagnostic, Diagnostics};
@@ -24,14 +25,27 @@ pub struct Report {
     pub domain: Option<String>,
     /// How the run ended.
     pub status: Status,
+    /// When it began.
+    pub started_at: Timestamp,
     /// The launch.
     pub launch: LaunchReport,
+    /// The pipeline's nodes, in its order.
+    pub nodes: Vec<NodeReport>,
     /// How many cases there are of each kind.
     pub totals: Totals,
     /// The causes found, those with most cases first.
     pub causes: Vec<Cause>,
     /// The cases, in the order of the launch.
     pub cases: Vec<CaseReport>,
+}
+
+/// A node of the pipeline.
+#[derive(Clone, Debug, Serialize)]
+pub struct NodeReport {
+    /// Its name.
+    pub name: String,
+    /// Its code, or else its name.
+    pub code: String,
 }
 
 /// The launch, as far as the report shows it.
@@ -47,6 +61,9 @@ pub struct LaunchReport {
     /// When it began.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub started_at: Option<Timestamp>,
+    /// When it ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ended_at: Option<Timestamp>,
     /// What it ran: tests by outcome.
     pub totals: BTreeMap<String, u64>,
     /// Versions, lanes, clusters.
@@ -66,23 +83,16 @@ pub struct Totals {
     pub done: usize,
     /// Failed on the way.
     pub error: usize,
+    /// Not over yet.
+    pub open: usize,
     /// By category.
     pub by_category: BTreeMap<String, usize>,
     /// By defect type.
     pub by_defect_type: BTreeMap<String, usize>,
 }
 
-/// One cause with the cases that share it.
-#[derive(Clone, Debug, Serialize)]
-pub struct Cause {
-    /// What went wrong, from its surest case.
-    pub finding: Finding,
-    /// The ids of its cases, in the order of the launch.
-    pub cases: Vec<String>,
-}
-
 /// One case.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct CaseReport {
     /// Its id.
     pub case: String,
@@ -111,12 +121,18 @@ pub struct CaseReport {
 }
 
 /// One turn of a walk.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct Turn {
     /// The node left.
     pub node: String,
     /// The edge taken.
     pub edge: String,
+    /// What people call that edge; empty if it has no name.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub name: String,
+    /// The node it led to; absent at the end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub to: Option<String>,
     /// Why.
     pub because: String,
     /// What advisories said there.
@@ -135,16 +151,19 @@ pub fn build(result: &RunResult) -> (Report, Diagnostics) {
         pipeline: result.pipeline().name.value.clone(),
         domain: result.plan.domain.clone(),
         status: result.status,
+        started_at: result.started_at,
         launch: LaunchReport {
             run_id: launch.run_id.clone(),
             name: launch.name.clone(),
             number: launch.number,
             started_at: launch.started_at,
+            ended_at: launch.ended_at,
             totals: launch.totals.clone(),
             attributes: launch.attributes.clone(),
             git: launch.git.clone(),
             notes: launch.notes.clone(),
         },
+        nodes: nodes(result.pipeline()),
         totals: totals(&cases),
         causes: causes(&cases),
         cases,
@@ -164,9 +183,12 @@ fn case_report(result: &RunResult, case: &CaseResult, found: &mut Diagnostics) -
     if let Some(trouble) = &case.trouble {
         found.push(Diagnostic { severity: crate::diag::Severity::Warning, ..Diagnostic::clone(trouble) });
     }
-    let turn = |visit: &crate::walk::Visit| Turn {
+    let pipeline = result.pipeline();
+    let turn = |(index, visit): (usize, &crate::walk::Visit)| Turn {
         node: visit.node.to_string(),
         edge: visit.edge.to_string(),
+        name: pipeline.edge(&visit.edge).map_or(String::new(), |edge| pipeline.edge_at(edge).name.clone()),
+        to: case.state.path.get(index + 1).map(ToString::to_string),
         because: visit.because.to_string(),
         advisories: visit.advisories.iter().map(|(edge, because)| format!("{edge}: {because}")).collect(),
     };
@@ -178,11 +200,20 @@ fn case_report(result: &RunResult, case: &CaseResult, found: &mut Diagnostics) -
         case_status: case.case_status.clone(),
         finding,
         path: case.state.path.iter().map(|node| code(result.pipeline(), node)).collect(),
-        turns: case.state.history.iter().map(turn).collect(),
+        turns: case.state.history.iter().enumerate().map(turn).collect(),
         loops: case.state.loops.clone(),
         context: case.state.context.clone(),
         error: case.error(),
     }
+}
+
+fn nodes(pipeline: &Pipeline) -> Vec<NodeReport> {
+    let node = |node: &crate::pipeline::Node| {
+        let name = node.name.value.clone();
+        let code = node.code.as_ref().map_or_else(|| name.clone(), |code| code.value.clone());
+        NodeReport { name, code }
+    };
+    pipeline.nodes.iter().map(node).collect()
 }
 
 fn code(pipeline: &Pipeline, node: &str) -> String {
@@ -196,7 +227,7 @@ fn totals(cases: &[CaseReport]) -> Totals {
         match case.status {
             Status::Done => totals.done += 1,
             Status::Error => totals.error += 1,
-            Status::Running | Status::Paused => {}
+            Status::Running | Status::Paused => totals.open += 1,
         }
         for (value, counts) in
             [(&case.finding.category, &mut totals.by_category), (&case.finding.defect_type, &mut totals.by_defect_type)]
@@ -207,26 +238,4 @@ fn totals(cases: &[CaseReport]) -> Totals {
         }
     }
     totals
-}
-
-/// Groups cases by cause: those with most cases first, then in the order of the launch. Each cause speaks with the words
-/// of its surest case.
-fn causes(cases: &[CaseReport]) -> Vec<Cause> {
-    let mut groups: Vec<(&str, Vec<&CaseReport>)> = Vec::new();
-    for case in cases.iter().filter(|case| !case.finding.cause.is_empty()) {
-        match groups.iter_mut().find(|(key, _)| *key == case.finding.cause) {
-            Some((_, group)) => group.push(case),
-            None => groups.push((&case.finding.cause, vec![case])),
-        }
-    }
-    groups.sort_by_key(|(_, group)| std::cmp::Reverse(group.len()));
-    let sure = |case: &CaseReport| case.finding.confidence.unwrap_or(0.0);
-    groups
-        .into_iter()
-        .map(|(_, group)| {
-            let best = group.iter().copied().reduce(|best, case| if sure(case) > sure(best) { case } else { best });
-            let finding = best.map(|case| case.finding.clone()).unwrap_or_default();
-            Cause { finding, cases: group.iter().map(|case| case.case.clone()).collect() }
-        })
-        .collect()
 }

@@ -1,6 +1,7 @@
 //! The report as Markdown.
 
-use super::build::{CaseReport, Cause, Report};
+use super::build::{CaseReport, Report};
+use super::causes::Cause;
 use crate::walk::Status;
 use std::fmt::Write as _;
 

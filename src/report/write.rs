@@ -1,14 +1,38 @@
 //! Writing a report into the directory of its run.
 
-use super::{Report, markdown};
+use super::{Report, html, markdown};
+use crate::diag::Diagnostic;
 use crate::files::OutDir;
 use std::io;
-use std::path::PathBuf;
 
-/// Writes `report.md` and `rca.json`; returns the path of the former.
-pub fn write(report: &Report, dir: &OutDir) -> io::Result<PathBuf> {
-    let mut json = serde_json::to_string_pretty(report)?;
-    json.push('\n');
-    dir.write("rca.json", &json)?;
-    dir.write("report.md", &markdown(report))
+/// The files of a report, in memory: what is written, and what `asterisk report` prints.
+#[derive(Clone, Debug)]
+pub struct Pages {
+    /// Name below the run's directory, and text.
+    files: Vec<(String, String)>,
+}
+
+impl Pages {
+    /// All files of a report.
+    pub fn of(report: &Report) -> Result<Self, Box<Diagnostic>> {
+        let mut json = serde_json::to_string_pretty(report).unwrap_or_default();
+        json.push('\n');
+        let files = [("rca.json", json), ("report.html", html(report)?), ("report.md", markdown(report))];
+        Ok(Self { files: files.map(|(name, text)| (name.to_owned(), text)).into() })
+    }
+
+    /// The text of the file of that name.
+    pub fn text(&self, name: &str) -> Option<&str> {
+        self.files.iter().find(|(known, _)| known == name).map(|(_, text)| text.as_str())
+    }
+
+    /// The names of the files.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.files.iter().map(|(name, _)| name.as_str())
+    }
+
+    /// Writes all of them.
+    pub fn write(&self, dir: &OutDir) -> io::Result<()> {
+        self.files.iter().try_for_each(|(name, text)| dir.write(name, text).map(drop))
+    }
 }

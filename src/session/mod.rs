@@ -3,7 +3,9 @@
 mod crew;
 mod error;
 mod finding;
+mod knowledge;
 mod load;
+mod needs;
 mod outcome;
 mod projection;
 mod resume;
@@ -13,6 +15,7 @@ mod runs;
 mod setup;
 
 pub use error::SessionError;
+pub use knowledge::SymptomsAsked;
 pub use outcome::{CaseResult, CaseSummary, ErrorSummary, RunResult, RunSummary};
 pub use route::{RouteState, RouteVisit, Routed};
 pub use run::{Inputs, RunSpec, Watch};

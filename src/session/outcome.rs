@@ -1,5 +1,6 @@
 //! What came of a run.
 
+use crate::clock::Timestamp;
 use crate::diag::Diagnostic;
 use crate::model::{Case, Launch};
 use crate::pipeline::Pipeline;
@@ -19,6 +20,8 @@ pub struct RunResult {
     pub plan: Arc<Plan>,
     /// The launch.
     pub launch: Launch,
+    /// When it began.
+    pub started_at: Timestamp,
     /// How it ended: `error` if any case failed, `paused` if any is not over.
     pub status: Status,
     /// The cases, in the order of the launch.

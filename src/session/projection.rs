@@ -24,6 +24,11 @@ pub(super) fn report_path(root: &Path, run: &str) -> PathBuf {
 }
 
 impl Session {
+    /// Where the report of a run is written.
+    pub fn report_path(&self, run: &str) -> PathBuf {
+        report_path(&self.setup.out, run)
+    }
+
     /// The directory that the files of a run are written to, made if it is not there.
     pub fn run_dir(&self, run: &str) -> Result<OutDir, SessionError> {
         let path = run_dir(&self.setup.out, run);
@@ -90,7 +95,7 @@ fn project_case(
 }
 
 /// The files of a run that stand beside its case directories.
-const RUN_FILES: &[&str] = &["events.jsonl", "rca.json", "report.md"];
+const RUN_FILES: &[&str] = &["events.jsonl", "jira", "rca.json", "regression-report.md", "report.html", "report.md"];
 
 /// The name of a case's directory: never that of one of the run's own files.
 fn case_dir(id: &str) -> String {

@@ -2,11 +2,12 @@
 
 use super::crew::{Crew, Ports};
 use super::run::{RunArgs, answerer, status_of};
-use super::{RunResult, Session, SessionError, Via, Watch};
+use super::{Files, RunResult, Session, SessionError, Via, Watch};
+use crate::clock::Timestamp;
 use crate::diag::Source;
 use crate::model::{Case, Hash, Launch};
 use crate::project::{Answers, Manifest, Project, Settings};
-use crate::store::{Durability, Store, StoreError, StoreNeeds};
+use crate::store::{Durability, Store, StoreError};
 use crate::walk::{Content, Event, Status, WalkState};
 use serde::de::DeserializeOwned;
 use std::sync::atomic::AtomicBool;
@@ -23,6 +24,7 @@ impl Session {
         stop: &AtomicBool,
     ) -> Result<RunResult, SessionError> {
         let store = Store::open(&self.setup.store, durability)?;
+        let run = &named(&store, run)?;
         let stored = Stored::read(self, &store, run)?;
         let over = |status| matches!(status, Status::Done | Status::Error);
         if stored.work.iter().all(|(_, state)| over(state.status)) && stored.finished {
@@ -34,21 +36,59 @@ impl Session {
         }
         let journal = store.journal(run)?;
         watch.began(run, stored.work.len());
-        let needs = StoreNeeds::new(&store, run, stored.project.settings.workspace["repositories"].clone())?;
+        let needs = self.reads(Some((&store, run)), &stored.project.settings.workspace)?;
         let answer = answerer(stored.args.via, stored.stub.as_ref())?;
         let crew = Crew { session: self, project: &stored.project, launch: &stored.launch, run, seed: stored.seed };
         let ports = Ports { answer: &*answer, needs: &needs, journal: &journal };
         let cases = crew.walk(&stored.work, parallel, &ports, watch, stop)?;
         let status = status_of(cases.iter().map(|case| case.state.status));
         let plan = stored.project.plan.clone();
-        let result = RunResult { run: run.to_owned(), plan, launch: stored.launch, status, cases, recorded: true, report: None };
+        let result = RunResult {
+            run: run.to_owned(),
+            plan,
+            launch: stored.launch,
+            started_at: stored.started_at,
+            status,
+            cases,
+            recorded: true,
+            report: None,
+        };
         self.conclude(&store, result, stored.args.files)
     }
 
     /// What came of a run so far, without going on with it.
     pub fn result(&self, run: &str) -> Result<RunResult, SessionError> {
         let store = Store::read_only(&self.setup.store)?;
-        Stored::read(self, &store, run)?.result(self, &store)
+        Stored::read(self, &store, &named(&store, run)?)?.result(self, &store)
+    }
+
+    /// What came of a run so far, with the files that were written for it written again from the journal: the event log and
+    /// the case directories, where `files` or else the run itself asks for them.
+    pub fn rebuild(&self, run: &str, files: Option<Files>) -> Result<RunResult, SessionError> {
+        let store = Store::read_only(&self.setup.store)?;
+        let stored = Stored::read(self, &store, &named(&store, run)?)?;
+        self.check_out()?;
+        let files = files.unwrap_or(stored.args.files);
+        let result = stored.result(self, &store)?;
+        self.project_files(&store, &result, files)?;
+        Ok(result)
+    }
+}
+
+/// What stands for the run that began last.
+const LATEST: &str = "latest";
+
+/// The run that a name stands for.
+fn named(store: &Store, run: &str) -> Result<String, SessionError> {
+    if run != LATEST {
+        return Ok(run.to_owned());
+    }
+    match store.runs()?.into_iter().next() {
+        Some(latest) => Ok(latest.run),
+        None => {
+            let help = Some("make one with: asterisk run".to_owned());
+            Err(SessionError::asked("input/no-run", "the store has no runs yet", help))
+        }
     }
 }
 
@@ -58,6 +98,7 @@ struct Stored {
     args: RunArgs,
     project: Project,
     launch: Launch,
+    started_at: Timestamp,
     stub: Option<Source>,
     seed: u64,
     finished: bool,
@@ -96,7 +137,17 @@ impl Stored {
             }
         }
         let finished = matches!(record.status, crate::store::Status::Done | crate::store::Status::Error);
-        Ok(Self { run: run.to_owned(), args, project, launch, stub, seed: record.seed, finished, work })
+        Ok(Self {
+            run: run.to_owned(),
+            args,
+            project,
+            launch,
+            started_at: record.started_at,
+            stub,
+            seed: record.seed,
+            finished,
+            work,
+        })
     }
 
     fn result(self, session: &Session, store: &Store) -> Result<RunResult, SessionError> {
@@ -111,7 +162,8 @@ impl Stored {
         let status = status_of(cases.iter().map(|case| case.state.status));
         let report = super::projection::report_path(&session.setup.out, &self.run);
         let report = report.is_file().then_some(report);
-        Ok(RunResult { run: self.run, plan, launch: self.launch, status, cases, recorded: true, report })
+        let started_at = self.started_at;
+        Ok(RunResult { run: self.run, plan, launch: self.launch, started_at, status, cases, recorded: true, report })
     }
 }
 

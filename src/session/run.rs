@@ -11,7 +11,7 @@ use crate::files::{example_launch, read_bytes};
 use crate::ingest;
 use crate::model::{Case, Hash, Launch, canonical};
 use crate::project::{Answers, Project};
-use crate::store::{Durability, NewRun, Store, StoreError, StoreNeeds};
+use crate::store::{Durability, NewRun, Store, StoreError};
 use crate::walk::{Answer, Blob, Event, Nowhere, Status, WalkState};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -91,10 +91,10 @@ impl Session {
             let run = run_id(started, &launch, 0);
             let crew = Crew { session: self, project: &project, launch: &launch, run: &run, seed: spec.seed };
             watch.began(&run, work.len());
-            let needs = StoreNeeds::without_store(self.setup.workspace["repositories"].clone());
+            let needs = self.reads(None, &self.setup.workspace)?;
             let cases =
                 crew.walk(&work, spec.parallel, &Ports { answer: &*answer, needs: &needs, journal: &Nowhere }, watch, stop)?;
-            return Ok(result(run, &project, launch, cases, false));
+            return Ok(result(run, started, &project, launch, cases, false));
         }
         let store = Store::open(&self.setup.store, spec.durability)?;
         self.check_out()?;
@@ -128,11 +128,11 @@ impl Session {
             }
         };
         watch.began(&run, work.len());
-        let needs = StoreNeeds::new(&store, &run, self.setup.workspace["repositories"].clone())?;
+        let needs = self.reads(Some((&store, &run)), &self.setup.workspace)?;
         let crew = Crew { session: self, project: &project, launch: &launch, run: &run, seed: spec.seed };
         let cases =
             crew.walk(&work, spec.parallel, &Ports { answer: &*answer, needs: &needs, journal: &journal }, watch, stop)?;
-        let result = result(run, &project, launch, cases, true);
+        let result = result(run, started, &project, launch, cases, true);
         self.conclude(&store, result, spec.files)
     }
 
@@ -153,9 +153,16 @@ impl Session {
     }
 }
 
-fn result(run: String, project: &Project, launch: Launch, cases: Vec<CaseResult>, recorded: bool) -> RunResult {
+fn result(
+    run: String,
+    started_at: Timestamp,
+    project: &Project,
+    launch: Launch,
+    cases: Vec<CaseResult>,
+    recorded: bool,
+) -> RunResult {
     let status = status_of(cases.iter().map(|case| case.state.status));
-    RunResult { run, plan: project.plan.clone(), launch, status, cases, recorded, report: None }
+    RunResult { run, plan: project.plan.clone(), launch, started_at, status, cases, recorded, report: None }
 }
 
 /// A run is in error if any case is, else paused if any is not over, else done.

@@ -1,14 +1,11 @@
 //! What runs there are.
 
 use super::{Session, SessionError};
-use crate::store::{RunRow, Store};
+use crate::store::RunRow;
 
 impl Session {
     /// All runs of the store, newest first; none if there is no store yet.
     pub fn runs(&self) -> Result<Vec<RunRow>, SessionError> {
-        if self.setup.store.try_exists().is_ok_and(|there| !there) {
-            return Ok(Vec::new());
-        }
-        Ok(Store::read_only(&self.setup.store)?.runs()?)
+        Ok(self.reader()?.map(|store| store.runs()).transpose()?.unwrap_or_default())
     }
 }

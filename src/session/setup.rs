@@ -10,6 +10,8 @@ use std::time::Duration;
 /// Where things are, and the settings that hold for everything a session does.
 #[derive(Clone)]
 pub struct Setup {
+    /// The project's directory; relative paths of its repositories are relative to it.
+    pub root: PathBuf,
     /// The store.
     pub store: PathBuf,
     /// The root of all that runs write.

@@ -88,9 +88,9 @@ fn insert_run(conn: &Connection, new: &NewRun<'_>, launch: Hash) -> Result<i64, 
 }
 
 fn insert_cases(conn: &Connection, run: i64, new: &NewRun<'_>, contents: &[Blob]) -> Result<Cases, StoreError> {
-    let launch = launch_row(conn, new.launch)?;
+    let launch = launch_row(conn, run, new)?;
     let mut find = conn.prepare_cached("SELECT id FROM cases WHERE launch = ?1 AND item = ?2")?;
-    let mut make = conn.prepare_cached("INSERT INTO cases (launch, item) VALUES (?1, ?2)")?;
+    let mut make = conn.prepare_cached("INSERT INTO cases (launch, item, test) VALUES (?1, ?2, ?3)")?;
     let mut insert = conn.prepare_cached(
         "INSERT INTO run_cases (run, item, known, recall_key, status, content) VALUES (?1, ?2, ?3, ?4, 'waiting', ?5)",
     )?;
@@ -102,7 +102,7 @@ fn insert_cases(conn: &Connection, run: i64, new: &NewRun<'_>, contents: &[Blob]
         insert_blob(conn, &content.hash, &content.text)?;
         let known = match find.query_row(params![launch, case.id], |row| row.get(0)).optional()? {
             Some(known) => known,
-            None => make.insert(params![launch, case.id])?,
+            None => make.insert(params![launch, case.id, case.name])?,
         };
         let row = insert.insert(params![run, case.id, known, case.recall_key, content.hash.bytes()])?;
         cases.insert(case.id.as_str().into(), row);
@@ -110,14 +110,18 @@ fn insert_cases(conn: &Connection, run: i64, new: &NewRun<'_>, contents: &[Blob]
     Ok(cases)
 }
 
-fn launch_row(conn: &Connection, launch: &Launch) -> Result<i64, StoreError> {
+fn launch_row(conn: &Connection, run: i64, new: &NewRun<'_>) -> Result<i64, StoreError> {
+    let launch = new.launch;
     let identity = params![launch.name, launch.run_id, launch.number];
     let mut find =
         conn.prepare_cached("SELECT id FROM launches WHERE name = ?1 AND external = ?2 AND ifnull(number, -1) = ifnull(?3, -1)")?;
     if let Some(row) = find.query_row(identity, |row| row.get(0)).optional()? {
         return Ok(row);
     }
-    Ok(conn.prepare_cached("INSERT INTO launches (name, external, number) VALUES (?1, ?2, ?3)")?.insert(identity)?)
+    let began = launch.started_at.unwrap_or(new.started_at).millis();
+    let mut make =
+        conn.prepare_cached("INSERT INTO launches (name, external, number, version, at, run) VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?;
+    Ok(make.insert(params![launch.name, launch.run_id, launch.number, launch.version(), began, run])?)
 }
 
 fn store_launch(conn: &Connection, launch: &Launch) -> Result<Hash, StoreError> {

@@ -5,7 +5,7 @@ use rusqlite::Connection;
 use std::path::Path;
 
 /// What brings a file from version n to n + 1, for n = 0, 1, ... A published step is never edited; a new one is added.
-pub(super) const STEPS: &[&str] = &[include_str!("schema/1.sql")];
+pub(super) const STEPS: &[&str] = &[include_str!("schema/1.sql"), include_str!("schema/2.sql")];
 
 /// The version of a file: `PRAGMA user_version`.
 pub(super) fn version(conn: &Connection) -> rusqlite::Result<i64> {
@@ -82,5 +82,29 @@ mod tests {
         let error = migrate(&conn, Path::new("some.db"), STEPS).expect_err("newer");
         assert!(matches!(&error, StoreError::Newer { found: 999, .. }), "{error}");
         assert!(error.to_string().contains("some.db"), "{error}");
+    }
+
+    #[test]
+    fn what_version_1_knew_is_counted_by_failures() {
+        let conn = at(1);
+        let old = r#"
+            INSERT INTO blobs VALUES (1, zeroblob(32), '{"launch":{"attributes":{"version":"4.1"}}}'), (2, randomblob(32), '{"name":"a test"}');
+            INSERT INTO launches VALUES (1, 'nightly', '7', NULL);
+            INSERT INTO cases VALUES (1, 1, 'c1'), (2, 1, 'c2');
+            INSERT INTO runs VALUES (1, 'a', 'p', 'done', 500, 600, 0, 0, zeroblob(32), zeroblob(32), zeroblob(32)),
+                                    (2, 'b', 'p', 'done', 700, 800, 0, 0, zeroblob(32), zeroblob(32), zeroblob(32));
+            INSERT INTO run_cases SELECT r.id * 10 + c.id, r.id, c.item, c.id, 'k', 'done', (SELECT hash FROM blobs WHERE id = 2)
+              FROM runs r, cases c;
+            INSERT INTO symptoms VALUES (5, 'f', 1, 1);
+            INSERT INTO sightings VALUES (5, 1, 11, 510, 1, 510, 510), (5, 2, 12, 520, 2, 510, 520), (5, 3, 21, 710, 3, 510, 710);
+        "#;
+        conn.execute_batch(old).unwrap();
+        migrate(&conn, Path::new("x"), STEPS).unwrap();
+        let text = |sql: &str| conn.query_row(sql, [], |row| row.get::<_, String>(0)).unwrap();
+        let seen = text("SELECT group_concat(concat_ws(' ', stamp, known, at, total, first_at, last_at), '; ') FROM sightings");
+        assert_eq!(seen, "1 1 500 1 500 500; 2 2 500 2 500 500", "a failure once, at its launch's time");
+        assert_eq!(text("SELECT concat_ws(' ', version, at, run) FROM launches"), "4.1 500 1");
+        assert_eq!(text("SELECT concat_ws(' ', symptom, launch, stamp) FROM symptom_launches"), "5 1 1");
+        assert_eq!(text("SELECT test FROM cases WHERE id = 2"), "a test");
     }
 }

@@ -5,7 +5,7 @@
 //! durability, writer, step, journal       writing: steps, group commit, one run's journal
 //! begin, runs, lease                      runs: beginning, ending, going on; one process at a time
 //! effects                                 symptoms, root causes and cases: facts written by steps
-//! read, knowledge                         reading back: events, contents, what is known
+//! read, knowledge, known                  reading back: events, contents, what is known
 //! needs                                   the bounded queries that nodes declare
 //! halt                                    a place to be killed at, for tests
 //! ```
@@ -29,6 +29,7 @@ mod error;
 mod halt;
 mod journal;
 mod knowledge;
+mod known;
 mod lease;
 mod migrations;
 mod needs;
@@ -52,6 +53,7 @@ pub use durability::Durability;
 pub use error::StoreError;
 pub use journal::RunJournal;
 pub use knowledge::{CaseFacts, Rca, Triage};
+pub use known::{Dormancy, RcaFilter, RcaOf, RcaRow, Seen, SeenCase, SymptomFilter, SymptomOf, SymptomRow, SymptomStatus};
 pub use needs::StoreNeeds;
 pub use open::Store;
 pub use runs::{RunCase, RunRecord, RunRow, Status};

@@ -74,10 +74,10 @@ impl Step {
     pub(super) fn store(&self, conn: &Connection) -> Result<(), StoreError> {
         insert_blobs(conn, &self.blobs)?;
         let mut insert = conn.prepare_cached("INSERT INTO events (run, rc, path, at, body) VALUES (?1, ?2, ?3, ?4, ?5)")?;
-        let mut last = (0, 0);
+        let mut stamp = 0;
         for event in &self.events {
             insert.execute(params![self.run, event.case, event.path.as_str(), event.at, event.body])?;
-            last = (conn.last_insert_rowid(), event.at);
+            stamp = conn.last_insert_rowid();
         }
         if !self.statuses.is_empty() {
             let mut update = conn.prepare_cached("UPDATE run_cases SET status = ?2 WHERE id = ?1 AND status <> ?2")?;
@@ -86,7 +86,7 @@ impl Step {
             }
         }
         if let Some(case) = self.about {
-            let act = Act { run: self.run, case, stamp: last.0, at: last.1 };
+            let act = Act { run: self.run, case, stamp };
             self.effects.iter().try_for_each(|effect| apply(conn, &act, effect))?;
         }
         Ok(())

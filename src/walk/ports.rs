@@ -137,4 +137,20 @@ pub const NEEDS: &[Need] = &[
         doc: "up to 50 other failures of the same launch: `{id, name, suite, error_message, recall_key, same_error}`",
     },
     Need { name: "workspace", doc: "the repositories of the project file: `{name, path, purpose, branch}`" },
+    Need {
+        name: "workspace.log",
+        doc: "of each repository that an earlier artifact selects, up to 10 commits before the launch that touched its \
+              `focus_paths`, newest first: `{repo, commit, branch, at, commits: [{hash, date, age_days, author, subject, files, \
+              touched}], more, notes}`",
+    },
+    Need {
+        name: "workspace.blame",
+        doc: "who last changed the lines of `focus_paths` (`path:line`) and two around each: `{repo, commit, branch, at, lines: \
+              [{path, line, focus, text, commit, date, age_days, author, subject, boundary}], more, notes}`",
+    },
+    Need {
+        name: "workspace.grep",
+        doc: "up to 12 places of each of the `focus_terms`, which mean themselves: `{repo, commit, branch, at, matches: [{term, \
+              path, line, text}], more, notes}`",
+    },
 ];

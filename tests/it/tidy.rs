@@ -12,7 +12,7 @@ const LAYERS: &[&[&str]] = &[
     &["pipeline", "script", "prompt"],
     &["walk"],
     &["project"],
-    &["store", "agent", "ingest", "files"],
+    &["store", "agent", "ingest", "files", "workspace"],
     &["session", "reload"],
     &["lint", "suite", "trace", "report", "calibrate", "goal"],
     &["ui", "exit", "config", "cli", "repl", "serve"],

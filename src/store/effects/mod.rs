@@ -17,8 +17,6 @@ pub(super) struct Act {
     pub(super) case: i64,
     /// The number of the commit's last event.
     pub(super) stamp: i64,
-    /// That event's time, in milliseconds.
-    pub(super) at: i64,
 }
 
 /// Writes an effect, inside a transaction. An effect about a symptom or root cause that the store does not know is left out,
@@ -164,7 +162,16 @@ mod tests {
         }
         let again = fixture.begin("again", &launch(1));
         again.commit(effects("c1", vec![Effect::MarkSeen { id: 5 }])).unwrap();
-        assert_eq!(rows(&fixture.store, "SELECT CAST(max(total) AS TEXT) FROM sightings"), ["3"], "another run counts anew");
+        assert_eq!(
+            rows(&fixture.store, "SELECT CAST(max(total) AS TEXT) FROM sightings"),
+            ["2"],
+            "the same failures, looked at again"
+        );
+        let mut other = launch(1);
+        other.run_id = "78".into();
+        let next = fixture.begin("next", &other);
+        next.commit(effects("c1", vec![Effect::MarkSeen { id: 5 }])).unwrap();
+        assert_eq!(rows(&fixture.store, "SELECT CAST(max(total) AS TEXT) FROM sightings"), ["3"], "another launch counts");
     }
 
     #[test]

@@ -85,22 +85,28 @@ fn link_known(conn: &Connection, act: &Act, id: i64) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// A case of a run sees a symptom once, however often its walk comes by.
+/// A failure is counted once, however often a walk comes by and however often its launch is analysed.
 fn see(conn: &Connection, act: &Act, id: i64) -> Result<(), StoreError> {
-    let mut seen = conn.prepare_cached("SELECT 1 FROM sightings WHERE rc = ?1 AND symptom = ?2")?;
-    if seen.exists(params![act.case, id])? {
-        return Ok(());
-    }
-    conn.prepare_cached(
-        "INSERT INTO sightings (symptom, stamp, rc, at, total, first_at, last_at) \
-         SELECT ?1, ?2, ?3, ?4, ifnull(total, 0) + 1, min(ifnull(first_at, ?4), ?4), max(ifnull(last_at, ?4), ?4) \
-         FROM (SELECT 1) LEFT JOIN (SELECT * FROM sightings WHERE symptom = ?1 ORDER BY stamp DESC LIMIT 1)",
-    )?
-    .execute(params![id, act.stamp, act.case, act.at])?;
     conn.prepare_cached(
         "INSERT INTO symptom_keys (recall_key, symptom, stamp) \
          SELECT recall_key, ?2, ?3 FROM run_cases WHERE id = ?1 AND recall_key <> '' ON CONFLICT DO NOTHING",
     )?
     .execute(params![act.case, id, act.stamp])?;
+    let mut failure = conn.prepare_cached(
+        "SELECT c.id, c.launch, l.at FROM run_cases r JOIN cases c ON c.id = known JOIN launches l ON l.id = c.launch WHERE r.id = ?1",
+    )?;
+    let (known, launch, at): (i64, i64, i64) =
+        failure.query_row([act.case], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+    if conn.prepare_cached("SELECT 1 FROM sightings WHERE known = ?1 AND symptom = ?2")?.exists([known, id])? {
+        return Ok(());
+    }
+    conn.prepare_cached(
+        "INSERT INTO sightings (symptom, stamp, rc, known, at, total, first_at, last_at) \
+         SELECT ?1, ?2, ?3, ?4, ?5, ifnull(total, 0) + 1, min(ifnull(first_at, ?5), ?5), max(ifnull(last_at, ?5), ?5) \
+         FROM (SELECT 1) LEFT JOIN (SELECT * FROM sightings WHERE symptom = ?1 ORDER BY stamp DESC LIMIT 1)",
+    )?
+    .execute(params![id, act.stamp, act.case, known, at])?;
+    conn.prepare_cached("INSERT INTO symptom_launches (symptom, launch, stamp) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING")?
+        .execute(params![id, launch, act.stamp])?;
     Ok(())
 }

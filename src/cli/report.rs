@@ -1,0 +1,82 @@
+//! `asterisk report`.
+
+use super::{Global, ProjectArgs};
+use crate::exit::Exit;
+use crate::report::{self, Pages, Report};
+use crate::session::{Files, RunResult, Session, SessionError};
+use crate::ui::{Format, Ui};
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+
+/// Write the reports and case directories of a run again, from its journal.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  asterisk report latest\n  asterisk report 20260214-212109-ab12cd --format html > report.html\n  \
+                        asterisk report latest --files always --out /tmp/reports"
+)]
+pub(super) struct ReportArgs {
+    /// The run, or `latest`.
+    run: String,
+    /// Print this too: the page, the Markdown, or the data (`rca.json`).
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    format: Option<ReportFormat>,
+    /// Whether to write a directory for each case [default: as the run did].
+    #[arg(long, value_enum, value_name = "WHEN")]
+    files: Option<super::run::FilesArg>,
+    /// The root of all that the run writes [default: .asterisk/investigations in the project's directory].
+    #[arg(long, value_name = "DIR", env = "ASTERISK_OUT")]
+    out: Option<PathBuf>,
+}
+
+/// What is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum ReportFormat {
+    /// `report.html`.
+    Html,
+    /// `report.md`.
+    Md,
+    /// `rca.json`.
+    Json,
+}
+
+impl ReportFormat {
+    fn file(self) -> &'static str {
+        match self {
+            Self::Html => "report.html",
+            Self::Md => "report.md",
+            Self::Json => "rca.json",
+        }
+    }
+}
+
+pub(super) fn report(global: &Global, args: &ReportArgs) -> Result<Exit, SessionError> {
+    let ui = Ui::new(global.color, Format::Pretty);
+    let session = global.session(&ProjectArgs::default(), args.out.clone())?;
+    let result = session.rebuild(&args.run, args.files.map(Files::from))?;
+    let (_, pages) = write(ui, &session, &result)?;
+    let Some(pages) = pages else { return Ok(Exit::Ok) };
+    match args.format.and_then(|format| pages.text(format.file())) {
+        Some(text) => ui.out(text),
+        None => {
+            let dir = session.run_dir(&result.run)?;
+            for name in pages.names() {
+                ui.out(&dir.path().join(name).display().to_string());
+            }
+        }
+    }
+    Ok(Exit::Ok)
+}
+
+/// Builds the report of a run and writes its pages, unless the run is nowhere recorded.
+pub(super) fn write(ui: Ui, session: &Session, result: &RunResult) -> Result<(Report, Option<Pages>), SessionError> {
+    let (report, trouble) = report::build(result);
+    ui.diagnostics(&trouble);
+    if !result.recorded {
+        return Ok((report, None));
+    }
+    let pages = Pages::of(&report).map_err(|diagnostic| SessionError::Texts((*diagnostic).into()))?;
+    let dir = session.run_dir(&result.run)?;
+    let path = dir.path().display().to_string();
+    pages.write(&dir).map_err(|source| SessionError::Write { path, source })?;
+    Ok((report, Some(pages)))
+}

@@ -1,0 +1,61 @@
+//! The report as one page: `report.html`, with everything it needs inside, readable without a network and without scripts.
+//!
+//! The page is a template (`page.html`, with `parts.html`), not prose in Rust: [`view`] picks what it shows and how much of
+//! it, [`graph`] and [`charts`] lay pictures out, and the template writes. Unlike a prompt's template it escapes whatever it
+//! is given, as HTML wants it, so that it has an environment of its own. Nothing from outside stands in a style, a script
+//! or an address.
+
+mod charts;
+mod graph;
+mod view;
+
+use super::Report;
+use super::text::clean;
+use crate::diag::Diagnostic;
+use minijinja::syntax::SyntaxConfig;
+use minijinja::value::Value;
+use minijinja::{AutoEscape, Environment, Error, Output, State, UndefinedBehavior, escape_formatter};
+
+/// The template's files, by name.
+const FILES: &[(&str, &str)] = &[
+    ("page.html", include_str!("page.html")),
+    ("parts.html", include_str!("parts.html")),
+    ("page.css", include_str!("page.css")),
+    ("page.js", include_str!("page.js")),
+];
+
+/// `report.html`.
+pub fn html(report: &Report) -> Result<String, Box<Diagnostic>> {
+    let page = view::Page::of(report);
+    let environment = environment().map_err(|error| failed(&error))?;
+    let template = environment.get_template("page.html").map_err(|error| failed(&error))?;
+    template.render(Value::from(minijinja::value::Serde(&page))).map_err(|error| failed(&error))
+}
+
+fn environment() -> Result<Environment<'static>, Error> {
+    let mut environment = Environment::new();
+    environment.set_undefined_behavior(UndefinedBehavior::SemiStrict);
+    // Style and script are the page's own and no data ever stands in them.
+    environment.set_auto_escape_callback(|name| if name.ends_with(".html") { AutoEscape::Html } else { AutoEscape::None });
+    environment.set_formatter(formatter);
+    environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).keep_trailing_newline(true).build()?);
+    environment.add_filter("fixed", |value: f64, digits: usize| format!("{value:.digits$}"));
+    for (name, text) in FILES {
+        environment.add_template(name, text)?;
+    }
+    Ok(environment)
+}
+
+/// Writes a value: cleaned, then escaped.
+fn formatter(out: &mut Output<'_>, state: &mut State<'_, '_>, value: &Value) -> Result<(), Error> {
+    match value.as_str() {
+        Some(text) if !value.is_safe() => escape_formatter(out, state, &Value::from(clean(text))),
+        _ => escape_formatter(out, state, value),
+    }
+}
+
+#[allow(clippy::unnecessary_box_returns)] // as everywhere that a diagnostic is an error
+fn failed(error: &Error) -> Box<Diagnostic> {
+    let place = error.name().map_or(String::new(), |name| format!(" ({name}:{})", error.line().unwrap_or(0)));
+    Box::new(Diagnostic::error("report/page", format!("the page of the report cannot be written{place}: {error}")))
+}

@@ -1,0 +1,328 @@
+//! What the page shows, and how much of it: pages of any launch stay readable and small.
+
+use super::charts::{Bar, Histogram, bars, histogram, parts};
+use super::graph::{Graph, graph};
+use crate::clock::Timestamp;
+use crate::report::build::{CaseReport, Report, Turn};
+use crate::report::causes::Cause;
+use crate::report::text::{counted, short};
+use crate::walk::Status;
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The most causes that get a card.
+const CARDS: usize = 60;
+/// The most causes in the list at the top.
+const LISTED: usize = 300;
+/// The most cases that a card names.
+const NAMED: usize = 25;
+/// The most rows of the table of cases.
+const ROWS: usize = 2000;
+/// The most cases whose decisions are told.
+const DETAILS: usize = 300;
+
+/// The page.
+#[derive(Debug, Serialize)]
+pub(super) struct Page<'r> {
+    report: &'r Report,
+    title: String,
+    status: &'static str,
+    run_at: String,
+    launch_at: Option<String>,
+    duration: Option<String>,
+    tiles: Vec<Tile>,
+    tests: Vec<Bar>,
+    defects: Vec<Bar>,
+    categories: Vec<Bar>,
+    confidence: Histogram,
+    causes: Vec<Card<'r>>,
+    /// How many causes there are in all.
+    all_causes: usize,
+    /// How many of them have a card.
+    cards: usize,
+    rows: Vec<Row<'r>>,
+    details: Vec<Detail<'r>>,
+}
+
+/// A number to see first.
+#[derive(Debug, Serialize)]
+struct Tile {
+    value: String,
+    label: &'static str,
+    hint: String,
+}
+
+/// A cause.
+#[derive(Debug, Serialize)]
+struct Card<'r> {
+    #[serde(flatten)]
+    cause: &'r Cause,
+    colour: usize,
+    confidence: Option<f64>,
+    evidence: Vec<Evidence<'r>>,
+    named: Vec<Named<'r>>,
+    /// How many cases are not named.
+    unnamed: usize,
+    graph: Option<Graph>,
+    review: Option<String>,
+}
+
+/// A reference: where it is, and what stands there.
+#[derive(Debug, PartialEq, Serialize)]
+struct Evidence<'r> {
+    kind: &'r str,
+    text: &'r str,
+}
+
+/// A case in a card.
+#[derive(Debug, Serialize)]
+struct Named<'r> {
+    id: &'r str,
+    name: &'r str,
+    suite: &'r str,
+    follows: &'r str,
+    /// The number of its details, if they are on the page.
+    detail: Option<usize>,
+}
+
+/// A case in the table.
+#[derive(Debug, Serialize)]
+struct Row<'r> {
+    #[serde(flatten)]
+    named: Named<'r>,
+    cause: Option<usize>,
+    defect: &'r str,
+    category: &'r str,
+    component: &'r str,
+    confidence: Option<f64>,
+    path: &'r [String],
+    status: &'static str,
+}
+
+/// How a case was decided.
+#[derive(Debug, Serialize)]
+struct Detail<'r> {
+    number: usize,
+    case: &'r CaseReport,
+    cause: Option<usize>,
+    status: &'static str,
+    turns: Vec<Told<'r>>,
+    context: Vec<(&'r str, String)>,
+    graph: Option<Graph>,
+}
+
+/// A turn in words.
+#[derive(Debug, Serialize)]
+struct Told<'r> {
+    code: &'r str,
+    next: Option<&'r str>,
+    turn: &'r Turn,
+}
+
+impl<'r> Page<'r> {
+    pub(super) fn of(report: &'r Report) -> Self {
+        let launch = &report.launch;
+        let number = launch.number.map_or(String::new(), |number| format!(" #{number}"));
+        let meant: BTreeMap<&str, &str> =
+            report.cases.iter().map(|case| (case.finding.defect_type.as_str(), case.finding.defect_name.as_str())).collect();
+        let defects = bars(&report.totals.by_defect_type, |code| meant.get(code).copied().unwrap_or_default().to_owned());
+        let colours: BTreeMap<String, usize> = defects.iter().map(|bar| (bar.name.clone(), bar.colour)).collect();
+        let cases: BTreeMap<&str, (usize, &CaseReport)> =
+            report.cases.iter().enumerate().map(|(index, case)| (case.case.as_str(), (index, case))).collect();
+        let causes_of: BTreeMap<&str, usize> =
+            report.causes.iter().flat_map(|cause| cause.cases.iter().map(|case| (case.as_str(), cause.number))).collect();
+        let detailed = detailed(report);
+        let cards = Cards { report, cases: &cases, detailed: &detailed, colours: &colours };
+        let causes: Vec<Card<'_>> = report.causes.iter().take(LISTED).map(|cause| cards.card(cause)).collect();
+        let rows = report.cases.iter().enumerate().take(ROWS).map(|(index, case)| Row {
+            named: named(index, case, &detailed),
+            cause: causes_of.get(case.case.as_str()).copied(),
+            defect: &case.finding.defect_type,
+            category: &case.finding.category,
+            component: &case.finding.component,
+            confidence: case.finding.confidence,
+            path: &case.path,
+            status: word(case.status),
+        });
+        let details = detailed.iter().filter_map(|index| {
+            let case = report.cases.get(*index)?;
+            Some(detail(report, *index + 1, case, causes_of.get(case.case.as_str()).copied()))
+        });
+        Self {
+            title: format!("Root causes of {}{number}", launch.name),
+            status: word(report.status),
+            run_at: instant(report.started_at),
+            launch_at: launch.started_at.map(instant),
+            duration: launch.started_at.zip(launch.ended_at).and_then(|(from, to)| duration(to.seconds_since(from))),
+            tiles: tiles(report),
+            tests: parts(&launch.totals),
+            categories: bars(&report.totals.by_category, |_| String::new()),
+            confidence: histogram(report.cases.iter().map(|case| case.finding.confidence)),
+            all_causes: report.causes.len(),
+            cards: report.causes.len().min(CARDS),
+            rows: rows.collect(),
+            details: details.collect(),
+            defects,
+            causes,
+            report,
+        }
+    }
+}
+
+/// What cards are made of.
+struct Cards<'p, 'r> {
+    report: &'r Report,
+    cases: &'p BTreeMap<&'r str, (usize, &'r CaseReport)>,
+    detailed: &'p BTreeSet<usize>,
+    colours: &'p BTreeMap<String, usize>,
+}
+
+impl<'r> Cards<'_, 'r> {
+    fn card(&self, cause: &'r Cause) -> Card<'r> {
+        let finding = &cause.finding;
+        let known = |id: &'r String| self.cases.get(id.as_str()).copied();
+        let names = cause.cases.iter().take(NAMED).filter_map(known).map(|(index, case)| named(index, case, self.detailed));
+        let speaker = known(&cause.speaker).map(|(_, case)| case);
+        Card {
+            colour: self.colours.get(finding.defect_type.as_str()).copied().unwrap_or_default(),
+            confidence: finding.confidence,
+            evidence: finding.evidence.iter().map(|item| evidence(item)).collect(),
+            named: names.collect(),
+            unnamed: cause.cases.len().saturating_sub(NAMED),
+            graph: speaker.filter(|_| cause.number <= CARDS).and_then(|case| graph(&self.report.nodes, case)),
+            review: finding.review.as_ref().map(|review| format!("{} ({})", review.decision, review.by)),
+            cause,
+        }
+    }
+}
+
+fn tiles(report: &Report) -> Vec<Tile> {
+    let totals = &report.totals;
+    let tile = |value: usize, label, hint: String| Tile { value: value.to_string(), label, hint };
+    let biggest = report.causes.first().map_or(0, |cause| cause.cases.len());
+    let mut tiles = vec![
+        tile(totals.cases, "failures", format!("{} walked to the end", totals.done)),
+        tile(report.causes.len(), "root causes", format!("the largest explains {}", counted(biggest, "failure", "failures"))),
+    ];
+    if totals.error > 0 {
+        tiles.push(tile(totals.error, "not explained", "their walk failed".into()));
+    }
+    if totals.open > 0 {
+        tiles.push(tile(totals.open, "not finished", "their walk can go on".into()));
+    }
+    let human = report.cases.iter().filter(|case| case.finding.review.as_ref().is_some_and(|review| review.by == "human"));
+    let human = human.count();
+    tiles.push(tile(
+        human,
+        "reviewed by a person",
+        if human == 0 { "nothing may be pushed yet".into() } else { format!("of {}", totals.cases) },
+    ));
+    tiles
+}
+
+/// The cases whose decisions are told: all where there are few; else those that speak for a cause, those that failed, and
+/// then the first.
+fn detailed(report: &Report) -> BTreeSet<usize> {
+    let cases = &report.cases;
+    if cases.len() <= DETAILS {
+        return (0..cases.len()).collect();
+    }
+    let speakers: BTreeSet<&str> = report.causes.iter().take(CARDS).map(|cause| cause.speaker.as_str()).collect();
+    let indices = || cases.iter().enumerate();
+    let speaking = indices().filter(|(_, case)| speakers.contains(case.case.as_str()));
+    let failed = indices().filter(|(_, case)| case.status == Status::Error);
+    let mut chosen = BTreeSet::new();
+    for (index, _) in speaking.chain(failed).chain(indices()) {
+        if chosen.len() == DETAILS {
+            break;
+        }
+        chosen.insert(index);
+    }
+    chosen
+}
+
+fn named<'r>(index: usize, case: &'r CaseReport, detailed: &BTreeSet<usize>) -> Named<'r> {
+    let detail = detailed.contains(&index).then_some(index + 1);
+    Named { id: &case.case, name: &case.name, suite: &case.suite, follows: &case.finding.follows, detail }
+}
+
+fn detail<'r>(report: &'r Report, number: usize, case: &'r CaseReport, cause: Option<usize>) -> Detail<'r> {
+    let turns = case.turns.iter().enumerate().map(|(index, turn)| Told {
+        code: case.path.get(index).unwrap_or(&turn.node),
+        next: case.path.get(index + 1).map(String::as_str),
+        turn,
+    });
+    let value = |value: &serde_json::Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    Detail {
+        number,
+        cause,
+        status: word(case.status),
+        turns: turns.collect(),
+        context: case.context.iter().map(|(key, set)| (key.as_str(), short(&value(set), 400))).collect(),
+        graph: graph(&report.nodes, case),
+        case,
+    }
+}
+
+/// `log: what it says` is evidence of the kind `log`.
+fn evidence(item: &str) -> Evidence<'_> {
+    let named = |kind: &&str| kind.len() <= 24 && kind.starts_with(|c: char| c.is_ascii_lowercase());
+    let plain = |kind: &&str| kind.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == ' ');
+    match item.split_once(": ") {
+        Some((kind, text)) if named(&kind) && plain(&kind) => Evidence { kind, text },
+        _ => Evidence { kind: "", text: item },
+    }
+}
+
+fn word(status: Status) -> &'static str {
+    match status {
+        Status::Done => "done",
+        Status::Error => "failed",
+        Status::Paused => "paused",
+        Status::Running => "running",
+    }
+}
+
+/// `2026-03-02 02:00 UTC`.
+fn instant(at: Timestamp) -> String {
+    let text = at.to_string();
+    match (text.get(..10), text.get(11..16)) {
+        (Some(day), Some(minute)) => format!("{day} {minute} UTC"),
+        _ => text,
+    }
+}
+
+/// `1 h 11 min`.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+fn duration(seconds: f64) -> Option<String> {
+    if !(seconds > 0.0 && seconds < 1e9) {
+        return None;
+    }
+    let seconds = seconds.round() as u64;
+    Some(match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
+        (0, 0, seconds) => format!("{seconds} s"),
+        (0, minutes, seconds) => format!("{minutes} min {seconds} s"),
+        (hours, minutes, _) => format!("{hours} h {minutes} min"),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn evidence_says_what_it_is() {
+        assert_eq!(evidence("log: a: b"), Evidence { kind: "log", text: "a: b" });
+        for text in ["http://x: y", "Error: y", "no kind"] {
+            assert_eq!(evidence(text), Evidence { kind: "", text });
+        }
+    }
+
+    #[test]
+    fn times_are_as_people_read_them() {
+        assert_eq!(instant(Timestamp::from_millis(1_771_104_069_000)), "2026-02-14 21:21 UTC");
+        let spans: Vec<_> = [42.4, 75.0, 4260.0, -1.0, f64::NAN].map(duration).into();
+        let told = ["42 s", "1 min 15 s", "1 h 11 min"].map(|text| Some(text.to_owned()));
+        assert_eq!(spans, [&told[..], &[None, None]].concat());
+    }
+}

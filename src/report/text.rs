@@ -1,0 +1,67 @@
+//! Texts from outside, made safe to show: nothing in them is obeyed.
+
+use std::borrow::Cow;
+
+/// What stands in place of a character that is not shown.
+const PLACE: char = '\u{fffd}';
+
+/// A text without what would change how other text is shown: control characters, marks that turn the direction of writing
+/// (they make `txt.exe` read as `exe.txt`), and invisible tag characters. Ends of lines and tabs stay.
+pub(super) fn clean(text: &str) -> Cow<'_, str> {
+    if text.chars().any(unseen) {
+        Cow::Owned(text.chars().map(|c| if unseen(c) { PLACE } else { c }).collect())
+    } else {
+        Cow::Borrowed(text)
+    }
+}
+
+fn unseen(c: char) -> bool {
+    let turns = matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let splits = matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{200b}' | '\u{2060}');
+    let tags = matches!(c, '\u{e0000}'..='\u{e007f}');
+    turns || splits || tags || (c.is_control() && c != '\n' && c != '\t')
+}
+
+/// A text on one line of at most so many characters.
+pub(super) fn short(text: &str, most: usize) -> String {
+    let mut words = String::new();
+    for word in text.split_whitespace() {
+        if !words.is_empty() {
+            words.push(' ');
+        }
+        words.push_str(word);
+    }
+    match words.char_indices().nth(most) {
+        None => words,
+        Some(_) => {
+            let end = words.char_indices().nth(most.saturating_sub(1)).map_or(0, |(at, _)| at);
+            words.truncate(end);
+            words.push('…');
+            words
+        }
+    }
+}
+
+/// `1 case`, `2 cases`.
+pub(super) fn counted(count: usize, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_turns_or_hides_text_is_replaced() {
+        assert_eq!(clean("a\u{202e}b\u{7}\n\tc\u{2066}\u{e0041}"), "a\u{fffd}b\u{fffd}\n\tc\u{fffd}\u{fffd}");
+        assert!(matches!(clean("שלום, naïve 日本 👩\u{200d}🔧"), Cow::Borrowed(_)), "writing from right to left is not to blame");
+    }
+
+    #[test]
+    fn short_texts_end_within_their_width() {
+        assert_eq!(short("a  b\nc", 9), "a b c");
+        assert_eq!(short("äöüß", 4), "äöüß");
+        assert_eq!(short("äöüßx", 4), "äöü…");
+        assert_eq!((counted(1, "case", "cases"), counted(0, "case", "cases")), ("1 case".into(), "0 cases".into()));
+    }
+}

@@ -1,0 +1,50 @@
+//! The reads that nodes declare, each answered by whoever knows: the store, or the checkouts of the workspace.
+
+use super::{Session, SessionError};
+use crate::store::{Store, StoreNeeds};
+use crate::walk::{About, Needs};
+use crate::workspace::Workspace;
+use serde_json::Value;
+
+/// Answers every query of the registry.
+pub(super) struct Reads {
+    store: StoreNeeds,
+    workspace: Workspace,
+}
+
+impl Session {
+    /// For a run of the store, or without one. `workspace` is the project file's part of that name.
+    pub(super) fn reads(&self, stored: Option<(&Store, &str)>, workspace: &Value) -> Result<Reads, SessionError> {
+        let repositories = &workspace["repositories"];
+        let store = match stored {
+            Some((store, run)) => StoreNeeds::new(store, run, repositories.clone())?,
+            None => StoreNeeds::without_store(repositories.clone()),
+        };
+        Ok(Reads { store, workspace: Workspace::new(&self.setup.root, repositories) })
+    }
+}
+
+impl Needs for Reads {
+    fn query(&self, name: &str, about: &About<'_>) -> Result<Value, String> {
+        if name.starts_with("workspace.") { self.workspace.query(name, about) } else { self.store.query(name, about) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Case, Launch};
+    use crate::walk::NEEDS;
+    use serde_json::json;
+
+    #[test]
+    fn every_query_of_the_registry_is_answered() {
+        let reads = Reads { store: StoreNeeds::without_store(json!([])), workspace: Workspace::new("", &json!([])) };
+        for need in NEEDS {
+            let about = About { launch: &Launch::default(), case: &Case::default(), prior: &Value::Null };
+            assert_eq!(reads.query(need.name, &about), Ok(json!([])), "{}", need.name);
+        }
+        let about = About { launch: &Launch::default(), case: &Case::default(), prior: &Value::Null };
+        assert!(reads.query("workspace.lag", &about).is_err() && reads.query("lag", &about).is_err());
+    }
+}

@@ -1,0 +1,162 @@
+//! What is known across runs, for reports and people: symptoms and root causes with where and when they were seen.
+
+mod rcas;
+mod symptoms;
+
+use super::error::StoreError;
+use crate::clock::Timestamp;
+use rusqlite::types::FromSql;
+use rusqlite::{Connection, ToSql};
+use serde::Serialize;
+
+pub use rcas::{RcaFilter, RcaRow, SeenCase, SymptomOf};
+pub use symptoms::{Dormancy, RcaOf, SymptomFilter, SymptomRow, SymptomStatus};
+
+/// Where and when something was seen. A failure counts once, however often its launch was analysed; a launch is as old as its
+/// source says, or else as its first analysis.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Seen {
+    /// How many failures (cases of launches).
+    pub occurrences: u64,
+    /// In how many launches.
+    pub launches: u64,
+    /// By how many runs.
+    pub runs: u64,
+    /// In which versions of what was tested, in the order of their first launches; launches without a version tell none.
+    pub versions: Vec<String>,
+    /// When its first launch began.
+    pub first_seen: Timestamp,
+    /// When its latest launch began.
+    pub last_seen: Timestamp,
+}
+
+/// The first column of all rows.
+fn column<T: FromSql>(conn: &Connection, sql: &str, params: &[&dyn ToSql]) -> Result<Vec<T>, StoreError> {
+    let mut rows = conn.prepare_cached(sql)?;
+    Ok(rows.query_map(params, |row| row.get(0))?.collect::<Result<_, _>>()?)
+}
+
+/// A list of ids as the JSON text that `json_each` takes; none for no list.
+fn ids_json(ids: Option<&[i64]>) -> Option<String> {
+    ids.map(|ids| serde_json::Value::from(ids.to_vec()).to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+    use crate::model::{Effect, Launch};
+    use crate::store::Store;
+    use crate::store::fixture::{Fixture, at, effects, launch, rca, symptom};
+    use crate::walk::Journal;
+
+    const DAY: i64 = 86_400;
+
+    /// A launch of a day and a version.
+    fn nightly(day: i64, version: &str) -> Launch {
+        let mut launch = launch(2);
+        launch.run_id = format!("l{day}");
+        launch.started_at = Some(at(day * DAY));
+        launch.attributes.insert("version".into(), version.into());
+        launch
+    }
+
+    /// Three nights: symptom 1 with root cause 9 in the first two, symptom 2 in the last two, in one run each but the first,
+    /// which is analysed twice.
+    fn nights() -> Fixture {
+        let fixture = Fixture::new();
+        let link = Effect::LinkSymptomRca { symptom: 1, rca: 9, confidence: 0.5 };
+        let first = fixture.begin("first", &nightly(1, "3.1"));
+        first.commit(effects("c1", vec![symptom(1, "t", "e"), rca(9, "m"), link.clone()])).unwrap();
+        let seen =
+            vec![Effect::LinkSymptom { id: 1, name: None }, Effect::MarkSeen { id: 1 }, Effect::LinkRca { id: 9, name: None }];
+        let again = fixture.begin("again", &nightly(1, "3.1"));
+        again.commit(effects("c1", seen.clone())).unwrap();
+        let second = fixture.begin("second", &nightly(2, "3.2"));
+        second.commit(effects("c1", seen.clone())).unwrap();
+        second.commit(effects("c2", vec![symptom(2, "u", "f"), Effect::LinkRca { id: 9, name: None }])).unwrap();
+        let third = fixture.begin("third", &nightly(3, ""));
+        third.commit(effects("c1", vec![Effect::LinkSymptom { id: 2, name: None }, Effect::MarkSeen { id: 2 }])).unwrap();
+        fixture
+    }
+
+    fn rows(store: &Store, dormancy: Dormancy, now: i64) -> Vec<SymptomRow> {
+        let filter = SymptomFilter { ids: None, run: None, status: None, limit: 10, now: at(now * DAY), dormancy };
+        store.symptoms(&filter).unwrap()
+    }
+
+    #[test]
+    fn a_root_cause_tells_its_launches_versions_and_cases() {
+        let fixture = nights();
+        let rows = fixture.store.rcas(&RcaFilter::default()).unwrap();
+        let [row] = rows.as_slice() else { panic!("{rows:?}") };
+        assert_eq!((row.rca.id, row.rca.status.as_str(), row.created_by.as_str()), (9, "open", "first"));
+        let seen = Seen {
+            occurrences: 3,
+            launches: 2,
+            runs: 3,
+            versions: vec!["3.1".into(), "3.2".into()],
+            first_seen: at(DAY),
+            last_seen: at(2 * DAY),
+        };
+        assert_eq!(row.seen, seen);
+        let cases: Vec<_> = row.cases.iter().map(|case| (case.run.as_str(), case.version.as_str(), case.test.as_str())).collect();
+        assert_eq!(
+            cases,
+            [("second", "3.2", "test number 1"), ("second", "3.2", "test number 2"), ("again", "3.1", "test number 1")]
+        );
+        assert_eq!(row.symptoms, [SymptomOf { id: 1, confidence: 0.5 }]);
+        let json = serde_json::to_value(row).unwrap();
+        assert_eq!((&json["id"], &json["occurrences"], &json["title"]), (&9.into(), &3.into(), &"title of 9".into()));
+    }
+
+    #[test]
+    fn root_causes_are_chosen_by_id_run_status_and_version_and_bounded() {
+        let fixture = nights();
+        let third = fixture.begin("fourth", &nightly(4, "3.4"));
+        third.commit(effects("c1", vec![rca(10, "other")])).unwrap();
+        let ids = |filter: RcaFilter| fixture.store.rcas(&filter).unwrap().iter().map(|row| row.rca.id).collect::<Vec<_>>();
+        assert_eq!(ids(RcaFilter::default()), [10, 9], "seen last first");
+        assert_eq!(ids(RcaFilter { ids: Some(vec![9, 11]), ..RcaFilter::default() }), [9]);
+        assert_eq!(ids(RcaFilter { run: Some("again".into()), ..RcaFilter::default() }), [9]);
+        assert_eq!(ids(RcaFilter { version: Some("3.4".into()), ..RcaFilter::default() }), [10]);
+        assert!(ids(RcaFilter { status: Some("resolved".into()), ..RcaFilter::default() }).is_empty());
+        assert_eq!(ids(RcaFilter { limit: 1, ..RcaFilter::default() }), [10]);
+        let few = RcaFilter { ids: Some(vec![9]), cases: 1, ..RcaFilter::default() };
+        let few = fixture.store.rcas(&few).unwrap();
+        assert_eq!((few[0].cases.len(), few[0].seen.occurrences), (1, 3));
+        assert!(fixture.store.rcas(&RcaFilter { run: Some("nobody".into()), ..RcaFilter::default() }).is_err());
+    }
+
+    #[test]
+    fn a_symptom_tells_where_it_was_seen_and_what_it_comes_of() {
+        let fixture = nights();
+        let rows = rows(&fixture.store, Dormancy::default(), 9);
+        let [second, first] = rows.as_slice() else { panic!("{rows:?}") };
+        assert_eq!((first.id, first.test.as_str(), first.error.as_str(), first.category.as_str()), (1, "t", "e", "timeout"));
+        assert_eq!(first.rcas, [RcaOf { id: 9, confidence: 0.5 }]);
+        let seen = &first.seen;
+        assert_eq!(
+            (seen.occurrences, seen.launches, seen.runs, first.launches_since),
+            (2, 2, 3, 1),
+            "a second analysis adds none"
+        );
+        assert_eq!(seen.versions, ["3.1", "3.2"]);
+        assert_eq!((second.id, second.seen.versions.clone(), second.launches_since), (2, vec!["3.2".to_owned()], 0));
+    }
+
+    #[test]
+    fn a_symptom_is_dormant_after_days_or_launches() {
+        let fixture = nights();
+        let dormant = |dormancy, now| {
+            let rows = rows(&fixture.store, dormancy, now);
+            rows.into_iter().filter(|row| row.status == SymptomStatus::Dormant).map(|row| row.id).collect::<Vec<_>>()
+        };
+        let (days, launches) = (Some(3.0), Some(1));
+        assert!(dormant(Dormancy::default(), 999).is_empty());
+        assert_eq!(dormant(Dormancy { days, launches: None }, 5), [1]);
+        assert_eq!(dormant(Dormancy { days, launches: None }, 6), [2, 1]);
+        assert_eq!(dormant(Dormancy { days: None, launches }, 999), [1]);
+    }
+}

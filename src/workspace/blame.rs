@@ -1,0 +1,60 @@
+//! `workspace.blame`: which commits last changed the lines that are looked at.
+
+use super::checkout::{Checkout, When, age, date};
+use super::git::Git;
+use super::text::line;
+use serde_json::{Value, json};
+use std::collections::HashMap;
+
+/// How many lines around each are returned.
+const AROUND: u32 = 2;
+
+/// The lines around a line of a file, each with the commit that last changed it.
+pub(super) fn lines(git: &Git, checkout: &Checkout, path: &str, at: u32, when: &When) -> Result<Vec<Value>, String> {
+    let (Some(dir), Some(commit)) = (&checkout.dir, &checkout.commit) else { return Ok(Vec::new()) };
+    let blame = |first: u32, last: u32| {
+        let range = format!("{first},{last}");
+        git.run(dir, &["blame", "--porcelain", "--no-textconv", "-L", &range, commit, "--", path])
+    };
+    let mut said = blame(at.saturating_sub(AROUND).max(1), at.saturating_add(AROUND))?;
+    if !said.ok && !said.cut {
+        return Err(format!("`{path}:{at}` has no history: {}", said.complaint));
+    }
+    if said.cut {
+        said.text.truncate(said.text.iter().rposition(|byte| *byte == b'\n').unwrap_or(0));
+    }
+    let text = String::from_utf8_lossy(&said.text);
+    let lines = parse(&text, path, at, when);
+    if !lines.iter().any(|line| line["focus"] == true) {
+        return Err(format!("`{path}` has no line {at} at this commit"));
+    }
+    Ok(lines)
+}
+
+/// Reads `git blame --porcelain`: a header with the commit and the line's number, what is said of a commit where it first
+/// comes, and the line itself behind a tab.
+fn parse(text: &str, path: &str, at: u32, when: &When) -> Vec<Value> {
+    let mut known: HashMap<&str, HashMap<&str, &str>> = HashMap::new();
+    let (mut commit, mut number) = ("", 0);
+    let mut lines = Vec::new();
+    for row in text.split('\n') {
+        if let Some(code) = row.strip_prefix('\t') {
+            let said = known.entry(commit).or_default();
+            let seconds = said.get("committer-time").copied().unwrap_or_default();
+            lines.push(json!({
+                "path": path, "line": number, "focus": number == at, "text": line(code), "commit": commit, "date": date(seconds),
+                "age_days": age(seconds, when), "author": line(said.get("author").copied().unwrap_or_default()),
+                "subject": line(said.get("summary").copied().unwrap_or_default()), "boundary": said.contains_key("boundary"),
+            }));
+            continue;
+        }
+        let (key, value) = row.split_once(' ').unwrap_or((row, ""));
+        if key.len() >= 40 && key.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            commit = key;
+            number = value.split(' ').nth(1).and_then(|line| line.parse().ok()).unwrap_or(0);
+        } else {
+            known.entry(commit).or_default().insert(key, value);
+        }
+    }
+    lines
+}

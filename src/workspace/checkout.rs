@@ -1,0 +1,206 @@
+//! A repository on disk, at the commit that a launch saw.
+
+use super::folder;
+use super::git::Git;
+use super::text::line;
+use crate::clock::Timestamp;
+use serde_json::{Map, Value, json};
+use std::path::{Path, PathBuf};
+
+/// A repository of the project file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Repository {
+    /// Its name.
+    pub(super) name: String,
+    /// Where it is; empty if the project file does not say.
+    pub(super) path: String,
+    /// The branch to look at; empty for the one checked out.
+    pub(super) branch: String,
+}
+
+/// What is known of a launch beside what failed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct When {
+    /// The commit that was tested.
+    pub(super) commit: String,
+    /// When the launch began, in milliseconds; nothing later can be its cause.
+    pub(super) began: Option<i64>,
+}
+
+/// A repository that was opened. What could not be found is said in `notes`, and the rest still answers.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Checkout {
+    /// Its directory; none if there is none.
+    pub(super) dir: Option<PathBuf>,
+    /// The commit that is looked at; none where there is no version control.
+    pub(super) commit: Option<String>,
+    /// The branch, if it is known.
+    pub(super) branch: String,
+    /// Why it is this commit: `launch` (the launch names it), `branch`, `head`; empty without a commit.
+    pub(super) because: &'static str,
+    /// Its files at that commit, sorted.
+    pub(super) files: Vec<String>,
+    /// What was not found, or not as one would wish.
+    pub(super) notes: Vec<String>,
+}
+
+impl Repository {
+    /// The repositories as the project file has them.
+    pub(super) fn list(repositories: &Value) -> Vec<Self> {
+        let text = |repo: &Value, key: &str| repo[key].as_str().unwrap_or_default().to_owned();
+        let one = |repo: &Value| Self { name: text(repo, "name"), path: text(repo, "path"), branch: text(repo, "branch") };
+        repositories.as_array().into_iter().flatten().map(one).collect()
+    }
+
+    /// Its directory, if there is one. A relative path is relative to the project file.
+    pub(super) fn dir(&self, root: &Path) -> Result<PathBuf, String> {
+        if self.path.is_empty() {
+            return Err("the project file says no `path` for it".into());
+        }
+        let dir = root.join(&self.path);
+        match dir.canonicalize() {
+            Ok(dir) if dir.is_dir() => Ok(dir),
+            Ok(_) => Err(format!("`{}` is not a directory", self.path)),
+            Err(_) => Err(format!("`{}` is not there", self.path)),
+        }
+    }
+
+    /// Opens it at the commit that the launch saw: the one it names, else the last one of the branch before it began.
+    pub(super) fn open(&self, root: &Path, git: Option<&Git>, when: &When) -> Checkout {
+        let mut checkout = Checkout::default();
+        let dir = match self.dir(root) {
+            Ok(dir) => dir,
+            Err(note) => {
+                checkout.notes.push(note);
+                return checkout;
+            }
+        };
+        match git {
+            Some(git) => {
+                if let Err(note) = checkout.find_commit(git, &dir, &self.branch, when) {
+                    checkout.notes.push(note);
+                }
+            }
+            None => checkout.notes.push("git is not installed, so there is no history".into()),
+        }
+        if checkout.commit.is_none() {
+            let (files, cut) = folder::files(&dir);
+            checkout.files = files;
+            if cut {
+                checkout.notes.push(format!("only the first {} files were looked at", folder::MOST_FILES));
+            }
+        }
+        checkout.dir = Some(dir);
+        checkout
+    }
+}
+
+impl Checkout {
+    fn find_commit(&mut self, git: &Git, dir: &Path, branch: &str, when: &When) -> Result<(), String> {
+        let said = git.run(dir, &["rev-parse", "--is-shallow-repository"])?;
+        if !said.ok {
+            return Err(match said.complaint.as_str() {
+                complaint if complaint.contains("not a git repository") => {
+                    "it is no git repository, so there is no history".into()
+                }
+                complaint if complaint.contains("dubious ownership") => {
+                    "git does not trust it, because it belongs to another user: there is no history".into()
+                }
+                complaint => format!("git cannot read it ({complaint}): there is no history"),
+            });
+        }
+        let shallow = said.text.starts_with(b"true");
+        let (commit, because) = self.start(git, dir, branch, when)?;
+        let (commit, because) = self.before(git, dir, commit, because, when)?;
+        let said = git.run(dir, &["ls-tree", "-r", "-z", "--name-only", &commit])?;
+        let names = said.text.split(|byte| *byte == 0).filter(|name| !name.is_empty());
+        self.files = names.filter_map(|name| Some(std::str::from_utf8(name).ok()?.to_owned())).collect();
+        if said.cut {
+            self.files.pop();
+            self.notes.push(format!("only its first {} files are known", self.files.len()));
+        }
+        if self.files.is_empty() {
+            return Err("git has no file there, so there is no history".into());
+        }
+        self.files.sort();
+        if shallow {
+            self.notes.push("it is a shallow clone: its history ends early".into());
+        }
+        (self.commit, self.because) = (Some(commit), because);
+        Ok(())
+    }
+
+    /// The commit to begin with: the launch's, else the branch's, else what is checked out.
+    fn start(&mut self, git: &Git, dir: &Path, branch: &str, when: &When) -> Result<(String, &'static str), String> {
+        let commit =
+            |name: &str| git.line(dir, &["rev-parse", "--verify", "--quiet", "--end-of-options", &format!("{name}^{{commit}}")]);
+        let is_hash = (7..=64).contains(&when.commit.len()) && when.commit.bytes().all(|byte| byte.is_ascii_hexdigit());
+        if is_hash && let Some(found) = commit(&when.commit)? {
+            return Ok((found, "launch"));
+        }
+        if !branch.is_empty() {
+            let fit = !branch.contains("..")
+                && !branch.contains("@{")
+                && !branch.contains(|ch: char| " ~^:?*[\\".contains(ch) || ch.is_control());
+            for below in ["refs/heads/", "refs/remotes/origin/", "refs/tags/"] {
+                if fit && let Some(found) = commit(&format!("{below}{branch}"))? {
+                    branch.clone_into(&mut self.branch);
+                    return Ok((found, "branch"));
+                }
+            }
+            self.notes.push(format!("it has no branch `{}`: what is checked out is looked at instead", line(branch)));
+        }
+        match git.line(dir, &["symbolic-ref", "--quiet", "--short", "HEAD"])? {
+            Some(name) => self.branch = line(&name),
+            None => self.notes.push("no branch is checked out (HEAD is detached)".into()),
+        }
+        Ok((commit("HEAD")?.ok_or("it has no commit yet, so there is no history")?, "head"))
+    }
+
+    /// The last commit before the launch began, unless the launch names one.
+    fn before(
+        &mut self,
+        git: &Git,
+        dir: &Path,
+        commit: String,
+        because: &'static str,
+        when: &When,
+    ) -> Result<(String, &'static str), String> {
+        let Some(began) = when.began.filter(|_| because != "launch") else {
+            if because != "launch" {
+                self.notes.push("when the launch began is not known: newer commits than it saw may be among these".into());
+            }
+            return Ok((commit, because));
+        };
+        let limit = format!("--min-age={}", began.div_euclid(1000));
+        Ok(match git.line(dir, &["rev-list", "-n", "1", &limit, &commit, "--"])? {
+            Some(earlier) => (earlier, because),
+            None => {
+                self.notes.push("all its commits are newer than the launch: lines may have moved since".into());
+                (commit, because)
+            }
+        })
+    }
+
+    /// What every answer says first.
+    pub(super) fn head(&self, name: &str) -> Map<String, Value> {
+        let head = json!({
+            "repo": name, "commit": self.commit.as_deref().unwrap_or_default(), "branch": self.branch, "at": self.because,
+        });
+        head.as_object().cloned().unwrap_or_default()
+    }
+}
+
+/// A time of git's, in seconds, as people and scripts read it.
+pub(super) fn date(seconds: &str) -> String {
+    let millis = seconds.parse::<i64>().unwrap_or_default().saturating_mul(1000);
+    Timestamp::from_millis(millis).to_string()
+}
+
+/// How many days (to a tenth) before the launch began a time of git's was; null if that is not known.
+#[allow(clippy::cast_precision_loss)]
+pub(super) fn age(seconds: &str, when: &When) -> Value {
+    let (Some(began), Ok(seconds)) = (when.began, seconds.parse::<i64>()) else { return Value::Null };
+    let days = (began / 1000).saturating_sub(seconds) as f64 / 86_400.0;
+    json!((days * 10.0).round() / 10.0)
+}

@@ -1,0 +1,227 @@
+//! Running `git` so that neither the checkout nor the machine's settings can make it do anything but read.
+
+use std::ffi::OsString;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+/// How long one command may take.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How many bytes of what it says are read.
+const MOST: u64 = 8 << 20;
+/// How many bytes of its complaints are read.
+const COMPLAINT: u64 = 4 << 10;
+
+/// Settings that a checkout could use to run a program, to sign, to reach a network, or to change what is printed.
+const SETTINGS: &[&str] = &[
+    "color.ui=never",
+    "core.attributesFile=/dev/null",
+    "core.fsmonitor=false",
+    "core.hooksPath=/dev/null",
+    "core.pager=cat",
+    "core.quotePath=false",
+    "gc.auto=0",
+    "grep.column=false",
+    "grep.fullName=false",
+    "grep.patternType=default",
+    "log.follow=false",
+    "log.mailmap=false",
+    "log.showSignature=false",
+    "maintenance.auto=false",
+    "protocol.allow=never",
+    "submodule.recurse=false",
+];
+
+/// What the environment of `git` is, beside `PATH`: no settings of user or machine, no prompt, no lock, no replacement of
+/// objects, no fetching of missing ones, and paths that mean themselves.
+const ENVIRONMENT: &[(&str, &str)] = &[
+    ("GIT_ASKPASS", "false"),
+    ("GIT_ATTR_NOSYSTEM", "1"),
+    ("GIT_CONFIG_GLOBAL", "/dev/null"),
+    ("GIT_CONFIG_NOSYSTEM", "1"),
+    ("GIT_LITERAL_PATHSPECS", "1"),
+    ("GIT_NO_LAZY_FETCH", "1"),
+    ("GIT_NO_REPLACE_OBJECTS", "1"),
+    ("GIT_OPTIONAL_LOCKS", "0"),
+    ("GIT_PAGER", "cat"),
+    ("GIT_TERMINAL_PROMPT", "0"),
+    ("LC_ALL", "C"),
+];
+
+/// The program.
+#[derive(Clone, Debug)]
+pub(super) struct Git {
+    program: PathBuf,
+    path: OsString,
+    patience: Duration,
+}
+
+/// What a command said.
+#[derive(Debug, Default)]
+pub(super) struct Said {
+    /// Its output, perhaps cut.
+    pub(super) text: Vec<u8>,
+    /// Whether it had more to say, or took too long: then `text` is its beginning.
+    pub(super) cut: bool,
+    /// Whether it succeeded; of one that was cut, true.
+    pub(super) ok: bool,
+    /// The first line of its complaints.
+    pub(super) complaint: String,
+}
+
+impl Git {
+    /// The program, if it is in an absolute directory of `PATH`: a relative one could be the checkout's.
+    pub(super) fn find() -> Option<Self> {
+        let path = std::env::var_os("PATH")?;
+        let name = format!("git{}", std::env::consts::EXE_SUFFIX);
+        let dirs: Vec<PathBuf> = std::env::split_paths(&path).filter(|dir| dir.is_absolute()).collect();
+        let program = dirs.iter().map(|dir| dir.join(&name)).find(|program| program.is_file())?;
+        Some(Self { program, path: std::env::join_paths(dirs).ok()?, patience: PATIENCE })
+    }
+
+    /// Runs a command in a directory. What can be mistaken for an option must stand behind `--` or `--end-of-options`.
+    pub(super) fn run(&self, dir: &Path, args: &[&str]) -> Result<Said, String> {
+        let mut command = Command::new(&self.program);
+        command.arg("-C").arg(dir).arg("--no-pager");
+        for setting in SETTINGS {
+            command.arg("-c").arg(setting);
+        }
+        command.args(args).env_clear().env("PATH", &self.path).envs(ENVIRONMENT.iter().copied());
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().map_err(|error| format!("git cannot be run: {error}"))?;
+        let said = self.listen(&mut child);
+        // Whatever it still does, it is no longer listened to.
+        drop(child.kill());
+        let status = child.wait().map_err(|error| format!("git is lost: {error}"))?;
+        let mut said = said?;
+        said.ok = said.cut || status.success();
+        Ok(said)
+    }
+
+    /// What one line of output says, if the command succeeds.
+    pub(super) fn line(&self, dir: &Path, args: &[&str]) -> Result<Option<String>, String> {
+        let said = self.run(dir, args)?;
+        let text = String::from_utf8_lossy(&said.text).trim_end().to_owned();
+        Ok((said.ok && !text.is_empty()).then_some(text))
+    }
+
+    fn listen(&self, child: &mut Child) -> Result<Said, String> {
+        let (Some(out), Some(err)) = (child.stdout.take(), child.stderr.take()) else { return Err("git has no output".into()) };
+        let out = read(out, MOST)?;
+        let err = read(err, COMPLAINT)?;
+        let mut said = Said::default();
+        let end = std::time::Instant::now() + self.patience;
+        loop {
+            match out.recv_timeout(end.saturating_duration_since(std::time::Instant::now())) {
+                Ok(Piece::Bytes(bytes)) => said.text.extend_from_slice(&bytes),
+                Ok(Piece::End) => break,
+                Ok(Piece::More) | Err(_) => {
+                    said.cut = true;
+                    return Ok(said);
+                }
+            }
+        }
+        // Once its output has ended, its complaints come soon.
+        let mut complaint = Vec::new();
+        while let Ok(Piece::Bytes(bytes)) = err.recv_timeout(Duration::from_secs(1)) {
+            complaint.extend_from_slice(&bytes);
+        }
+        let complaint = String::from_utf8_lossy(&complaint);
+        said.complaint = super::text::line(complaint.lines().find(|line| !line.is_empty()).unwrap_or_default());
+        // It may have closed its output and go on.
+        let left = end.saturating_duration_since(std::time::Instant::now());
+        wait(child, left);
+        Ok(said)
+    }
+}
+
+/// Some of what a program says.
+enum Piece {
+    Bytes(Vec<u8>),
+    /// It has said all.
+    End,
+    /// It has said as much as is read.
+    More,
+}
+
+/// Reads a pipe in a thread of its own, at most so many bytes.
+fn read(mut pipe: impl Read + Send + 'static, most: u64) -> Result<mpsc::Receiver<Piece>, String> {
+    let (send, receive) = mpsc::sync_channel(4);
+    let body = move || {
+        let mut left = most;
+        loop {
+            let mut bytes = vec![0; 64 << 10];
+            let piece = match pipe.read(&mut bytes) {
+                Ok(0) | Err(_) => Piece::End,
+                Ok(_) if left == 0 => Piece::More,
+                Ok(count) => {
+                    bytes.truncate(count.min(usize::try_from(left).unwrap_or(usize::MAX)));
+                    left -= bytes.len() as u64;
+                    Piece::Bytes(bytes)
+                }
+            };
+            let over = !matches!(piece, Piece::Bytes(_));
+            if send.send(piece).is_err() || over {
+                return;
+            }
+        }
+    };
+    thread::Builder::new().spawn(body).map(drop).map_err(|error| format!("no thread to listen to git: {error}"))?;
+    Ok(receive)
+}
+
+/// Waits for a program's end for at most so long.
+fn wait(child: &mut Child, patience: Duration) {
+    let end = std::time::Instant::now() + patience;
+    while matches!(child.try_wait(), Ok(None)) && std::time::Instant::now() < end {
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A `git` that does what the test wants.
+    #[cfg(unix)]
+    fn fake(body: &str, patience: Duration) -> (tempfile::TempDir, Git) {
+        use std::os::unix::fs::PermissionsExt as _;
+        let dir = tempfile::tempdir().expect("a directory");
+        let program = dir.path().join("git");
+        std::fs::write(&program, format!("#!/bin/sh\n{body}\n")).expect("written");
+        std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).expect("made executable");
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        (dir, Git { program, path, patience })
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn one_that_never_ends_is_ended() {
+        let (dir, git) = fake("echo begun; exec sleep 600", Duration::from_millis(300));
+        let begun = std::time::Instant::now();
+        let said = git.run(dir.path(), &[]).expect("run");
+        assert!(said.cut && said.text == b"begun\n", "{said:?}");
+        assert!(begun.elapsed() < Duration::from_secs(60));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn one_that_says_too_much_is_cut() {
+        let (dir, git) = fake("exec yes git", PATIENCE);
+        let said = git.run(dir.path(), &[]).expect("run");
+        assert_eq!((said.cut, said.text.len() as u64), (true, MOST));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn nothing_of_the_environment_is_handed_on() {
+        let (dir, git) = fake("env; echo no >&2; exit 3", PATIENCE);
+        let said = git.run(dir.path(), &[]).expect("run");
+        let text = String::from_utf8_lossy(&said.text).into_owned();
+        assert_eq!((said.ok, said.cut, said.complaint.as_str()), (false, false, "no"));
+        assert!(text.contains("GIT_TERMINAL_PROMPT=0") && !text.contains("\nCARGO"), "{text}");
+    }
+}

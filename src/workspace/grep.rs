@@ -1,0 +1,46 @@
+//! `workspace.grep`: where the texts that are looked for stand.
+
+use super::checkout::Checkout;
+use super::folder;
+use super::git::Git;
+use super::text::line;
+use serde_json::{Value, json};
+
+/// How many places of a text are returned.
+const MOST: usize = 12;
+
+/// The places of a text in a checkout, in order of path and line, and whether there are more. The text means itself: it is
+/// no pattern.
+pub(super) fn places(git: Option<&Git>, checkout: &Checkout, term: &str) -> Result<(Vec<Value>, bool), String> {
+    let Some(dir) = &checkout.dir else { return Ok((Vec::new(), false)) };
+    let (Some(git), Some(commit)) = (git, &checkout.commit) else {
+        let (found, more) = folder::grep(dir, &checkout.files, term, MOST);
+        return Ok((found.into_iter().map(|(path, number, text)| place(term, &path, number, &text)).collect(), more));
+    };
+    let args = ["grep", "-z", "-n", "-I", "--no-textconv", "--threads=1", "--fixed-strings", "-e", term, commit, "--"];
+    let said = git.run(dir, &args)?;
+    // Nothing found is a failure without a complaint.
+    if !said.ok && !said.complaint.is_empty() {
+        return Err(format!("git does not find texts: {}", said.complaint));
+    }
+    let text = String::from_utf8_lossy(&said.text);
+    let whole = if said.cut { text.rsplit_once('\n').map_or("", |(whole, _)| whole) } else { &text };
+    let mut found = Vec::new();
+    let mut more = said.cut;
+    for row in whole.split('\n') {
+        let mut fields = row.splitn(3, '\0');
+        let (Some(path), Some(number), Some(text)) = (fields.next(), fields.next(), fields.next()) else { continue };
+        let path = path.split_once(':').map_or(path, |(_, path)| path);
+        let Ok(number) = number.parse() else { continue };
+        if found.len() == MOST {
+            more = true;
+            break;
+        }
+        found.push(place(term, path, number, text));
+    }
+    Ok((found, more))
+}
+
+fn place(term: &str, path: &str, number: u32, text: &str) -> Value {
+    json!({ "term": term, "path": line(path), "line": number, "text": line(text) })
+}

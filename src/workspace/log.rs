@@ -1,0 +1,55 @@
+//! `workspace.log`: the last commits that touched what is looked at.
+
+use super::checkout::{Checkout, When, age, date};
+use super::git::Git;
+use super::text::line;
+use serde_json::{Value, json};
+
+/// How many commits are returned.
+const MOST: usize = 10;
+/// How many of the files that each touched.
+const FILES: usize = 8;
+
+/// The commits of a checkout that touched these paths (any, if there are none), newest first, none younger than the launch.
+pub(super) fn commits(git: &Git, checkout: &Checkout, paths: &[String], when: &When) -> Result<(Vec<Value>, bool), String> {
+    let (Some(dir), Some(commit)) = (&checkout.dir, &checkout.commit) else { return Ok((Vec::new(), false)) };
+    let count = (MOST + 1).to_string();
+    let limit = when.began.filter(|_| checkout.because != "launch").map(|began| format!("--min-age={}", began.div_euclid(1000)));
+    let mut args = vec!["log", "-n", &count];
+    args.extend(limit.as_deref());
+    args.extend([
+        // Nothing that git prints here can hold the byte that divides its fields.
+        "--format=%x00%H%x00%P%x00%ct%x00%an%x00%s%x00",
+        "--name-only",
+        "--no-merges",
+        "--no-renames",
+        "--no-ext-diff",
+        "--no-textconv",
+        "--no-notes",
+        "--no-decorate",
+        "--relative",
+        commit,
+        "--",
+    ]);
+    args.extend(paths.iter().map(String::as_str));
+    let said = git.run(dir, &args)?;
+    if !said.ok {
+        return Err(format!("git does not tell its history: {}", said.complaint));
+    }
+    let text = String::from_utf8_lossy(&said.text);
+    let fields: Vec<&str> = text.split('\0').skip(1).collect();
+    let mut commits: Vec<Value> = fields
+        .chunks(6)
+        .filter_map(|fields| {
+            let &[hash, parents, at, author, subject, files] = fields else { return None };
+            let files: Vec<String> = files.lines().filter(|file| !file.is_empty()).map(line).collect();
+            Some(json!({
+                "hash": hash, "date": date(at), "age_days": age(at, when), "author": line(author), "subject": line(subject),
+                "files": files.iter().take(FILES).collect::<Vec<_>>(), "touched": files.len(), "boundary": parents.is_empty(),
+            }))
+        })
+        .collect();
+    let more = commits.len() > MOST || said.cut;
+    commits.truncate(MOST);
+    Ok((commits, more))
+}

@@ -1,0 +1,204 @@
+//! What the checkouts of the project's repositories tell of a failure: recent commits, blame, and where texts stand.
+//!
+//! Nothing here changes a checkout, and nothing in a checkout is run. What is missing (a directory, git, history, a branch)
+//! is a note in the answer, never a failure: an investigation goes on with what there is. Answers are bounded in number,
+//! bytes and time, and the same for the same checkout.
+
+mod blame;
+mod check;
+mod checkout;
+mod focus;
+mod folder;
+mod git;
+mod grep;
+mod log;
+mod paths;
+#[cfg(test)]
+mod tests;
+mod text;
+
+pub use check::{Checked, check};
+
+use crate::clock::Timestamp;
+use crate::model::Hash;
+use crate::walk::{About, Needs};
+use checkout::{Checkout, Repository, When};
+use focus::Wanted;
+use git::Git;
+use paths::Found;
+use serde_json::{Map, Value, json};
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+/// How many answers and checkouts are kept; then all are forgotten and the next ones kept.
+const KEPT: usize = 512;
+
+/// Answers the queries `workspace.log`, `workspace.blame` and `workspace.grep`.
+#[derive(Debug)]
+pub struct Workspace {
+    root: PathBuf,
+    repositories: Vec<Repository>,
+    /// Looked for when it is first needed; nothing if it is not installed.
+    git: OnceLock<Option<Git>>,
+    checkouts: Mutex<HashMap<(String, When), Arc<Checkout>>>,
+    answers: Mutex<HashMap<Hash, Value>>,
+}
+
+impl Workspace {
+    /// Of the repositories of a project file (`[{name, path, branch}]`); relative paths are relative to `root`.
+    pub fn new(root: impl Into<PathBuf>, repositories: &Value) -> Self {
+        Self {
+            root: root.into(),
+            repositories: Repository::list(repositories),
+            git: OnceLock::new(),
+            checkouts: Mutex::default(),
+            answers: Mutex::default(),
+        }
+    }
+
+    fn git(&self) -> Option<&Git> {
+        self.git.get_or_init(Git::find).as_ref()
+    }
+
+    /// Opens a repository, once for all cases of a launch.
+    fn open(&self, repository: &Repository, when: &When) -> Arc<Checkout> {
+        let key = (repository.name.clone(), when.clone());
+        if let Some(known) = lock(&self.checkouts).get(&key) {
+            return Arc::clone(known);
+        }
+        let opened = Arc::new(repository.open(&self.root, self.git(), when));
+        let mut kept = lock(&self.checkouts);
+        if kept.len() >= KEPT {
+            kept.clear();
+        }
+        Arc::clone(kept.entry(key).or_insert(opened))
+    }
+
+    fn answer(&self, query: Query, wanted: &Wanted, when: &When) -> Value {
+        let Some(repository) = self.repositories.iter().find(|repository| repository.name == wanted.name) else {
+            let mut answer = Checkout::default().head(&text::line(&wanted.name));
+            query.finish(&mut answer, Vec::new(), false, &["the project file names no such repository".to_owned()]);
+            return Value::Object(answer);
+        };
+        let checkout = self.open(repository, when);
+        let mut answer = checkout.head(&repository.name);
+        let mut notes = checkout.notes.clone();
+        let (items, more) = self.look(query, wanted, when, &checkout, &mut notes);
+        query.finish(&mut answer, items, more, &notes);
+        Value::Object(answer)
+    }
+
+    fn look(
+        &self,
+        query: Query,
+        wanted: &Wanted,
+        when: &When,
+        checkout: &Checkout,
+        notes: &mut Vec<String>,
+    ) -> (Vec<Value>, bool) {
+        let git = self.git();
+        let mut items = Vec::new();
+        let mut more = false;
+        if checkout.dir.is_none() {
+            return (items, more);
+        }
+        let mut take = |found: Result<(Vec<Value>, bool), String>, notes: &mut Vec<String>| match found {
+            Ok((found, cut)) => {
+                items.extend(found);
+                more |= cut;
+            }
+            Err(note) => notes.push(text::line(&note)),
+        };
+        if query == Query::Grep {
+            for term in &wanted.terms {
+                take(grep::places(git, checkout, term), notes);
+            }
+            return (items, more);
+        }
+        let mut found = Vec::new();
+        for place in &wanted.places {
+            match paths::find(&checkout.files, place) {
+                Found::File(path) => found.push((path, place.line)),
+                Found::Directory(path) => found.push((path, None)),
+                Found::None(note) => notes.push(text::line(&note)),
+            }
+        }
+        let Some(git) = git.filter(|_| checkout.commit.is_some()) else { return (items, more) };
+        if query == Query::Log {
+            let mut paths: Vec<String> = found.into_iter().map(|(path, _)| path).collect();
+            paths.dedup();
+            // Where what is looked for is not in it, its other commits tell nothing.
+            if !paths.is_empty() || wanted.places.is_empty() {
+                take(log::commits(git, checkout, &paths, when), notes);
+            }
+        } else {
+            for (path, line) in found {
+                if let Some(line) = line {
+                    take(blame::lines(git, checkout, &path, line, when).map(|lines| (lines, false)), notes);
+                }
+            }
+        }
+        (items, more)
+    }
+}
+
+impl Needs for Workspace {
+    fn query(&self, name: &str, about: &About<'_>) -> Result<Value, String> {
+        let query = Query::named(name).ok_or_else(|| format!("the workspace answers no query `{name}`"))?;
+        let began = about.launch.started_at.or(about.case.started_at).map(Timestamp::millis);
+        let when = When { commit: about.launch.git.commit.clone().unwrap_or_default(), began };
+        let one = |wanted: &Wanted| {
+            let key = Hash::of(format!("{query:?} {wanted:?} {when:?}").as_bytes());
+            if let Some(known) = lock(&self.answers).get(&key) {
+                return known.clone();
+            }
+            let answer = self.answer(query, wanted, &when);
+            let mut kept = lock(&self.answers);
+            if kept.len() >= KEPT {
+                kept.clear();
+            }
+            kept.insert(key, answer.clone());
+            answer
+        };
+        if self.repositories.is_empty() {
+            return Ok(json!([]));
+        }
+        Ok(focus::wanted(about.prior).iter().map(one).collect())
+    }
+}
+
+/// What is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Query {
+    Log,
+    Blame,
+    Grep,
+}
+
+impl Query {
+    fn named(name: &str) -> Option<Self> {
+        match name {
+            "workspace.log" => Some(Self::Log),
+            "workspace.blame" => Some(Self::Blame),
+            "workspace.grep" => Some(Self::Grep),
+            _ => None,
+        }
+    }
+
+    /// Puts what was found behind what every answer says.
+    fn finish(self, answer: &mut Map<String, Value>, items: Vec<Value>, more: bool, notes: &[String]) {
+        let key = match self {
+            Self::Log => "commits",
+            Self::Blame => "lines",
+            Self::Grep => "matches",
+        };
+        answer.insert(key.to_owned(), Value::Array(items));
+        answer.insert("more".to_owned(), json!(more));
+        answer.insert("notes".to_owned(), json!(notes));
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

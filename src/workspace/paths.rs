@@ -1,0 +1,81 @@
+//! Finding the file of a repository that a path means, wherever the path begins.
+
+use super::focus::Place;
+
+/// What a path means in a repository.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Found {
+    /// This file.
+    File(String),
+    /// This directory.
+    Directory(String),
+    /// None, and why.
+    None(String),
+}
+
+/// Looks a place up in the files of a repository (sorted, with `/`). A path that is not there as it stands may have more in
+/// front (where a machine checked the code out) or less (a package without its source root): then the one file that ends
+/// like it, or that it ends like, is meant. Several are none.
+pub(super) fn find(files: &[String], place: &Place) -> Found {
+    let given = &place.given;
+    if place.parts.is_empty() {
+        return Found::None(format!("`{given}` is no path in a repository"));
+    }
+    let path = place.parts.join("/");
+    if files.binary_search(&path).is_ok() {
+        return Found::File(path);
+    }
+    let below = format!("{path}/");
+    let next = files.partition_point(|file| *file < below);
+    if files.get(next).is_some_and(|file| file.starts_with(&below)) {
+        return Found::Directory(path);
+    }
+    let longer = |file: &&String| file.ends_with(&path) && file[..file.len() - path.len()].ends_with('/');
+    let mut ending: Vec<&String> = files.iter().filter(longer).collect();
+    if ending.is_empty() {
+        // A file at the root has a name that files elsewhere have too.
+        let shorter = |file: &&String| {
+            file.contains('/') && path.ends_with(file.as_str()) && path[..path.len() - file.len()].ends_with('/')
+        };
+        ending = files.iter().filter(shorter).collect();
+        ending.sort_by_key(|file| std::cmp::Reverse(file.len()));
+        ending.truncate(1);
+    }
+    match ending[..] {
+        [] => Found::None(format!("`{given}` is not in it")),
+        [file] => Found::File(file.clone()),
+        _ => Found::None(format!("`{given}` may be any of {} files", ending.len())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::focus::wanted;
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_path_means_the_file_that_ends_like_it() {
+        let mut files =
+            ["main.go", "pkg/clock/servo.go", "cmd/main.go", "core/src/main/java/com/x/Bill.java", "a/util.py", "b/util.py"]
+                .map(str::to_owned);
+        files.sort();
+        let look = |path: &str| {
+            let wanted = wanted(&json!({"r": {"selected_repos": [{"name": "r", "focus_paths": [path]}]}}));
+            match find(&files, &wanted[0].places[0]) {
+                Found::File(file) => file,
+                Found::Directory(dir) => format!("{dir}/"),
+                Found::None(why) => why,
+            }
+        };
+        assert_eq!(look("pkg/clock/servo.go:3"), "pkg/clock/servo.go");
+        assert_eq!(look("pkg/clock"), "pkg/clock/");
+        assert_eq!(look("/go/src/example.com/clock/pkg/clock/servo.go:3"), "pkg/clock/servo.go");
+        assert_eq!(look("com/x/Bill.java:9"), "core/src/main/java/com/x/Bill.java");
+        assert_eq!(look("servo.go"), "pkg/clock/servo.go");
+        assert_eq!(look("main.go"), "main.go");
+        assert_eq!(look("other/main.go"), "`other/main.go` is not in it");
+        assert_eq!(look("util.py"), "`util.py` may be any of 2 files");
+        assert_eq!(look("../pkg/clock/servo.go"), "`../pkg/clock/servo.go` is no path in a repository");
+    }
+}

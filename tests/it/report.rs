@@ -1,0 +1,164 @@
+//! The reports of a run: what they say, that nothing from outside can draw in them, and that they can be made again.
+
+use crate::harness::Project;
+use crate::kill::{halted, kill};
+use serde_json::json;
+use std::collections::BTreeMap;
+
+/// The files of the only run of a project, by their names below its directory.
+fn files(project: &Project) -> BTreeMap<String, Vec<u8>> {
+    let root = ".asterisk/investigations/";
+    let below = |path: &str| path.strip_prefix(root).and_then(|path| path.split_once('/')).map(|(_, name)| name.to_owned());
+    project
+        .tree()
+        .into_iter()
+        .filter_map(|(path, text)| Some((below(&path)?, text)))
+        .filter(|(name, _)| !name.is_empty())
+        .collect()
+}
+
+fn forget(project: &Project) {
+    std::fs::remove_dir_all(project.root().join(".asterisk/investigations")).unwrap();
+}
+
+fn page(files: &BTreeMap<String, Vec<u8>>, name: &str) -> String {
+    String::from_utf8(files[name].clone()).unwrap()
+}
+
+/// A launch whose every text tries to be markup, or to turn what stands around it.
+fn hostile() -> String {
+    let bad = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\"'`|*_[x](javascript:alert(3))\u{202e}gpj.exe\u{7}\u{1b}[31m{{ 7 * 7 }}{% raw %}";
+    let case = |id: &str| {
+        json!({ "id": id, "name": bad, "status": "FAILED", "error_message": format!("{bad}\npanic: {bad}"), "log_snippet": bad,
+                "attributes": { "component": bad, "jira": "https://x.test/\"onmouseover=\"alert(4)" } })
+    };
+    json!({ "run_id": bad, "name": bad, "attributes": { bad: bad, "version": bad }, "git": { "branch": bad, "commit": bad },
+            "failure_list": [case("1"), case("</script>")] })
+    .to_string()
+}
+
+#[test]
+fn nothing_from_outside_draws_on_the_page() {
+    let project = Project::with(&[("launch.json", &hostile())]);
+    project.asterisk(&["run", "--input", "launch.json"]).exits(0);
+    let html = page(&files(&project), "report.html");
+    assert_eq!(html.matches("<script").count(), 1, "its own");
+    assert_eq!(html.matches("</script").count(), 1);
+    for tag in ["<img", "<iframe", "<a href=\"http", "<link", "<base", "<object", "url(http", "@import"] {
+        assert!(!html.contains(tag), "{tag}");
+    }
+    assert!(html.contains("&lt;img src=x onerror=alert(2)&gt;"));
+    assert!(html.contains("{{ 7 * 7 }}") && !html.contains("\u{202e}") && !html.contains('\u{1b}') && !html.contains('\u{7}'));
+    // All that is fetched or run is inside the page.
+    for attribute in ["src=", "href=\""] {
+        for (at, _) in html.match_indices(attribute) {
+            let value = &html[at + attribute.len()..];
+            assert!(attribute == "href=\"" && value.starts_with('#') || html[..at].ends_with("&lt;img "), "{}", &value[..40]);
+        }
+    }
+}
+
+#[test]
+fn every_link_of_the_page_leads_somewhere_and_every_id_is_one() {
+    let project = Project::new();
+    project.asterisk(&["run"]).ok();
+    let html = page(&files(&project), "report.html");
+    let ids: Vec<&str> = html.split(" id=\"").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();
+    let mut unique = ids.clone();
+    unique.sort_unstable();
+    unique.dedup();
+    assert_eq!(unique.len(), ids.len());
+    let mut links = 0;
+    for rest in html.split("href=\"#").skip(1) {
+        let target = rest.split('"').next().unwrap();
+        assert!(ids.contains(&target), "#{target}");
+        links += 1;
+    }
+    assert!(links > 40, "{links}");
+    // Every card's picture tells its path in words too.
+    assert_eq!(html.matches("<article").count(), html.matches("</article>").count());
+    assert!(html.contains("aria-label=\"6 turns taken: F0 to F1 by H2, F1 to F3 by H7,"), "the path in words");
+}
+
+/// What a run wrote, `asterisk report` writes again, byte for byte.
+#[test]
+fn all_files_are_made_again_as_they_were() {
+    let stub = answers();
+    for (args, input) in [(&["--files", "auto"][..], None), (&["--files", "never"], None), (&[], Some(&stub))] {
+        let project = Project::with(&[("launch.json", &hostile())]);
+        let mut run = vec!["run"];
+        run.extend(args);
+        if let Some(stub) = input {
+            // One of these walks fails.
+            project.file("stub.json", stub);
+            run.extend(["--input", "launch.json", "--stub", "stub.json"]);
+        }
+        project.asterisk(&run).exits(if input.is_some() { 4 } else { 0 });
+        let written = files(&project);
+        assert!(written.contains_key("report.html") && written.contains_key("rca.json"), "{:?}", written.keys());
+        forget(&project);
+        project.asterisk(&["report", "latest"]).ok();
+        let again = files(&project);
+        assert_eq!(again.keys().collect::<Vec<_>>(), written.keys().collect::<Vec<_>>());
+        for (name, text) in &written {
+            assert!(again[name] == *text, "{name} differs: {args:?}\n{}", String::from_utf8_lossy(&again[name]));
+        }
+    }
+}
+
+/// Answers that take one case to the end and the other nowhere.
+fn answers() -> String {
+    json!({
+        "1": {
+            "recall": [{ "match": false, "confidence": 0.0 }],
+            "triage": [{ "symptom_category": "infra" }],
+            "review": [{ "decision": "approve", "by": "human" }],
+            "report": [{ "title": "<b>it</b>", "category": "infra", "defect_type": "en001", "confidence": 0.9 }],
+        },
+        "*": { "recall": [{ "match": false, "confidence": 0.0 }] },
+    })
+    .to_string()
+}
+
+/// A run that was killed has reports too: they say that it is not over, and say something else when it is.
+#[test]
+fn a_run_that_is_not_over_is_reported_as_such() {
+    let project = Project::new();
+    let child = halted(&project, &["run", "--case", "880304", "--parallel", "1"], 6).expect("it halts");
+    kill(child);
+    let ran = project.asterisk(&["report", "latest", "--format", "json"]).ok().json();
+    assert_eq!((&ran["status"], &ran["totals"]["done"]), (&json!("paused"), &json!(0)));
+    let html = project.asterisk(&["report", "latest", "--format", "html"]).ok().stdout;
+    assert!(html.contains("The run is paused"), "{}", &html[html.len() - 900..]);
+    let first = files(&project);
+    project.asterisk(&["run", "--resume", "latest"]).ok();
+    let over = files(&project);
+    assert_ne!(first["report.html"], over["report.html"]);
+    let printed = project.asterisk(&["report", "latest", "--format", "html"]).ok().stdout;
+    assert_eq!(printed, page(&over, "report.html"));
+}
+
+#[test]
+fn a_store_without_runs_has_no_latest_one() {
+    let project = Project::new();
+    project.asterisk(&["run", "--dry-run"]).ok();
+    let said = project.asterisk(&["report", "latest"]);
+    assert_ne!(said.code, Some(0));
+    assert!(said.stdout.is_empty() && !said.stderr.is_empty());
+}
+
+/// A page of very many failures stays small, says so, and still tells of every cause that has a card.
+#[test]
+fn a_large_launch_has_a_bounded_page() {
+    let case = |index: usize| {
+        json!({ "id": format!("c{index}"), "name": format!("test {index} of part {}", index % 7), "status": "FAILED",
+                "error_message": format!("panic: state {} is not handled\n  at src/part{}.rs:{}", index % 90, index % 90, index % 90) })
+    };
+    let launch = json!({ "run_id": "1", "name": "large", "failure_list": (0..400).map(case).collect::<Vec<_>>() });
+    let project = Project::with(&[("launch.json", &launch.to_string())]);
+    project.asterisk(&["run", "--input", "launch.json", "--durability", "batch", "--files", "never"]).exits(0);
+    let html = page(&files(&project), "report.html");
+    assert!(html.len() < 4 << 20, "{}", html.len());
+    assert_eq!(html.matches("<article").count(), 60);
+    assert!(html.contains("300 of 400 cases:"));
+}
