@@ -1,8 +1,10 @@
 //! The command line: one file a command, each an argument struct and a function.
 
 mod call;
+mod completions;
 mod doc;
 mod graph;
+mod man;
 mod report;
 mod route;
 mod run;
@@ -78,6 +80,8 @@ enum Command {
     Graph(graph::GraphArgs),
     Show(show::ShowArgs),
     Doc(doc::DocArgs),
+    Completions(completions::CompletionsArgs),
+    Man(man::ManArgs),
     Version(version::VersionArgs),
 }
 
@@ -112,6 +116,8 @@ fn dispatch(cli: Cli) -> Exit {
         Command::Graph(args) => graph::graph(&global, &args),
         Command::Show(args) => show::show(&global, &args),
         Command::Doc(args) => doc::doc(&global, &args),
+        Command::Completions(args) => Ok(completions::completions(&global, args)),
+        Command::Man(args) => man::man(&global, &args),
         Command::Version(args) => Ok(version::version(&global, args)),
     };
     done.unwrap_or_else(|error| {

@@ -7,6 +7,9 @@ use regex_syntax::Parser;
 use regex_syntax::hir::literal::{Extractor, Literal};
 use regex_syntax::hir::{Hir, HirKind};
 
+/// From this many states on ([`size`]) a pattern may be too large for the engine.
+const LARGE: usize = 20_000;
+
 /// A pattern that compiles, by the engine that scripts use.
 #[derive(Clone, Debug)]
 pub struct Pattern {
@@ -26,8 +29,8 @@ impl Pattern {
     /// Reads a pattern, or says where it is wrong.
     pub fn read(text: &str) -> Result<Self, PatternFault> {
         let hir = Parser::new().parse(text).map_err(|error| fault(text, &error))?;
-        // Only a counted repetition makes a short pattern large.
-        if text.contains('{') {
+        // Compiling takes long beside reading, and only what is large can fail.
+        if size(&hir) > LARGE {
             let whole = Span::new(0, text.len());
             api::compile(text).map_err(|message| PatternFault { message, span: whole })?;
         }
@@ -39,9 +42,9 @@ impl Pattern {
         self.hir.properties().minimum_len() == Some(0)
     }
 
-    /// Whether it matches each of these, looking for it anywhere in them, in any letter case.
-    pub fn matches_all<'t>(text: &str, mut samples: impl Iterator<Item = &'t str>) -> bool {
-        api::compile(&format!("(?im){text}")).is_ok_and(|regex| samples.all(|sample| regex.is_match(sample)))
+    /// How many of these it matches, looking for it anywhere in them, in any letter case.
+    pub fn matches<'t>(text: &str, samples: impl Iterator<Item = &'t str>) -> usize {
+        api::compile(&format!("(?im){text}")).map_or(0, |regex| samples.filter(|sample| regex.is_match(sample)).count())
     }
 
     /// Whether a text could hold a match, by what a match has to begin with: cheap, and never wrong when it says no.
@@ -65,6 +68,11 @@ impl Pattern {
         self.hir.properties().minimum_len().unwrap_or(0)
     }
 
+    /// Whether it matches only where a text or line begins.
+    pub fn is_anchored(&self) -> bool {
+        self.hir.properties().look_set_prefix().contains_anchor()
+    }
+
     /// The groups that catch something.
     pub fn groups(&self) -> usize {
         self.hir.properties().explicit_captures_len()
@@ -74,6 +82,21 @@ impl Pattern {
 /// A pattern that matches just this text.
 pub fn escape(text: &str) -> String {
     regex_syntax::escape(text)
+}
+
+/// About how many states a pattern has.
+fn size(hir: &Hir) -> usize {
+    match hir.kind() {
+        HirKind::Literal(literal) => literal.0.len(),
+        HirKind::Repetition(repetition) => {
+            let times = repetition.max.unwrap_or(repetition.min).max(1);
+            size(&repetition.sub).saturating_mul(usize::try_from(times).unwrap_or(usize::MAX))
+        }
+        HirKind::Capture(capture) => size(&capture.sub),
+        HirKind::Concat(parts) | HirKind::Alternation(parts) => parts.iter().map(size).fold(0, usize::saturating_add),
+        HirKind::Class(_) => 10,
+        HirKind::Empty | HirKind::Look(_) => 1,
+    }
 }
 
 fn fault(text: &str, error: &regex_syntax::Error) -> PatternFault {
@@ -103,7 +126,7 @@ mod tests {
     fn what_says_little_is_seen() {
         let pattern = |text: &str| Pattern::read(text).unwrap();
         assert!(pattern("x*").matches_nothing() && pattern("a|").matches_nothing() && !pattern("ab?").matches_nothing());
-        assert!(Pattern::matches_all(".", ["a", "0"].into_iter()) && !Pattern::matches_all("a", ["a", "0"].into_iter()));
+        assert!(Pattern::matches(".", ["a", "0"].into_iter()) == 2 && Pattern::matches("a", ["a", "0"].into_iter()) == 1);
         assert_eq!((pattern(r"a\.b").literal(), pattern("a.b").literal()), (Some("a.b".into()), None));
         assert!(pattern(r"\bab+").may_be_in("x ABB") && !pattern("ab+c?").may_be_in("b a") && pattern(".*b").may_be_in("b"));
         assert_eq!((pattern("(a)(?:b)(c)").groups(), pattern("ab+").shortest()), (2, 2));

@@ -42,8 +42,8 @@ fn wide(check: &mut Check<'_>, listed: &ListedPattern) {
 
 /// How many single characters a pattern is content with.
 fn single(text: &str) -> usize {
-    let fits = |c: &char| Pattern::matches_all(text, std::iter::once(c.to_string().as_str()));
-    CHARACTERS.chars().filter(fits).count()
+    let single: Vec<String> = CHARACTERS.chars().map(String::from).collect();
+    Pattern::matches(text, single.iter().map(String::as_str))
 }
 
 /// A plain text of which another pattern of the same list matches a part, wherever it stands, has nothing to do.
@@ -54,8 +54,8 @@ fn shadowed(check: &mut Check<'_>, listed: &ListedPattern, all: &[ListedPattern]
         [literal.clone(), format!(" {literal} "), format!("x{literal}x"), format!("9{literal}9"), format!("-{literal}-")];
     let covers = |(at, other): &(usize, &ListedPattern)| {
         let before = *at < index || other.text.value.to_lowercase() != listed.text.value.to_lowercase();
-        let may = *at != index && before && other.of == listed.of && other.pattern.may_be_in(&literal);
-        may && Pattern::matches_all(&other.text, samples.iter().map(String::as_str))
+        let may = *at != index && before && other.of == listed.of && !other.pattern.is_anchored() && other.pattern.may_be_in(&literal);
+        may && Pattern::matches(&other.text, samples.iter().map(String::as_str)) == samples.len()
     };
     if let Some((_, other)) = all.iter().enumerate().find(covers) {
         let message = format!("a pattern in {} matches nothing that another one does not", listed.of);
