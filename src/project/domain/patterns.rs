@@ -54,7 +54,8 @@ fn shadowed(check: &mut Check<'_>, listed: &ListedPattern, all: &[ListedPattern]
         [literal.clone(), format!(" {literal} "), format!("x{literal}x"), format!("9{literal}9"), format!("-{literal}-")];
     let covers = |(at, other): &(usize, &ListedPattern)| {
         let before = *at < index || other.text.value.to_lowercase() != listed.text.value.to_lowercase();
-        let may = *at != index && before && other.of == listed.of && !other.pattern.is_anchored() && other.pattern.may_be_in(&literal);
+        let may =
+            *at != index && before && other.of == listed.of && !other.pattern.is_anchored() && other.pattern.may_be_in(&literal);
         may && Pattern::matches(&other.text, samples.iter().map(String::as_str)) == samples.len()
     };
     if let Some((_, other)) = all.iter().enumerate().find(covers) {
