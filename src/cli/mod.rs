@@ -5,6 +5,7 @@ mod completions;
 mod doc;
 mod graph;
 mod man;
+mod rca;
 mod report;
 mod route;
 mod run;
@@ -12,6 +13,7 @@ mod run_table;
 mod run_view;
 mod runs;
 mod show;
+mod show_knowledge;
 mod status;
 mod version;
 
@@ -76,6 +78,7 @@ enum Command {
     Call(call::CallArgs),
     Runs(runs::RunsArgs),
     Status(status::StatusArgs),
+    Rca(rca::RcaArgs),
     Report(report::ReportArgs),
     Graph(graph::GraphArgs),
     Show(show::ShowArgs),
@@ -112,6 +115,7 @@ fn dispatch(cli: Cli) -> Exit {
         Command::Call(args) => call::call(&global, &args),
         Command::Runs(args) => runs::runs(&global, args),
         Command::Status(args) => status::status(&global, &args),
+        Command::Rca(args) => rca::rca(&global, &args),
         Command::Report(args) => report::report(&global, &args),
         Command::Graph(args) => graph::graph(&global, &args),
         Command::Show(args) => show::show(&global, &args),

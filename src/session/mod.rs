@@ -3,12 +3,14 @@
 mod crew;
 mod error;
 mod finding;
+mod input;
 mod knowledge;
 mod load;
 mod needs;
 mod outcome;
 mod projection;
 mod resume;
+mod rounds;
 mod route;
 mod run;
 mod runs;

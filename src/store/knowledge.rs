@@ -3,6 +3,7 @@
 use super::error::StoreError;
 use super::open::Store;
 use super::runs::run_row;
+use crate::clock::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
@@ -52,8 +53,24 @@ pub struct Rca {
     pub component: String,
     /// How far the evidence converged, 0 to 1.
     pub convergence: f64,
-    /// `open`, `resolved`, ...
+    /// `open`, `duplicate` (of another that the case was linked to instead), or what a person said last: `resolved`, `verified`, `archived`.
     pub status: String,
+    /// What a person said of that status last, if anyone did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub word: Option<RcaWord>,
+}
+
+/// What a person said of the state of a root cause.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct RcaWord {
+    /// The status.
+    pub status: String,
+    /// Who said it.
+    pub by: String,
+    /// When.
+    pub at: Timestamp,
+    /// Why; perhaps empty.
+    pub message: String,
 }
 
 impl Store {
@@ -66,12 +83,12 @@ impl Store {
                 .query_row(params![run_id, case], |row| row.get(0))
                 .optional()?;
             let id = case_id.ok_or_else(|| StoreError::Refused(format!("run `{run}` has no case `{case}`")))?;
-            let rcas = list::<i64>(conn, "SELECT rca FROM case_rcas WHERE rc = ?1 ORDER BY stamp, rca", id)?;
+            let rcas = list::<i64>(conn, "SELECT rca FROM case_causes WHERE rc = ?1 ORDER BY stamp, rca", id)?;
             Ok(CaseFacts {
                 status: list(conn, "SELECT status FROM case_statuses WHERE rc = ?1 ORDER BY id DESC LIMIT 1", id)?.pop(),
                 triage: triage(conn, id)?,
                 symptoms: list(conn, "SELECT symptom FROM case_symptoms WHERE rc = ?1 ORDER BY stamp, symptom", id)?,
-                rcas: rcas.into_iter().map(|rca| rca_as_of(conn, rca, i64::MAX)).collect::<Result<_, _>>()?,
+                rcas: rcas.into_iter().map(|rca| rca_as_of(conn, rca, Sight::ALL)).collect::<Result<_, _>>()?,
                 notes: list(conn, "SELECT text FROM notes WHERE rc = ?1 ORDER BY id", id)?,
             })
         })
@@ -116,6 +133,7 @@ struct Said {
     case: i64,
     by_owner: bool,
     stamp: i64,
+    human: bool,
     part: Parts,
 }
 
@@ -129,20 +147,46 @@ struct Parts {
     status: Option<String>,
 }
 
-/// A root cause as the facts up to a stamp describe it. For each part the last word counts: that of the run that spoke last;
+/// Which facts a reader sees: all up to a stamp, and those of some cases of one run up to another stamp.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Sight {
+    /// All facts up to this stamp are seen.
+    pub(super) start: i64,
+    /// Facts of the cases from `first` to before `before` are seen up to this stamp.
+    pub(super) upto: i64,
+    /// The first case of the reader's run.
+    pub(super) first: i64,
+    /// The reader's own case: it sees those that stand before it.
+    pub(super) before: i64,
+}
+
+impl Sight {
+    /// Everything there is.
+    pub(super) const ALL: Self = Self::until(i64::MAX);
+
+    /// All facts up to a stamp, and no others.
+    pub(super) const fn until(start: i64) -> Self {
+        Self { start, upto: start, first: 0, before: 0 }
+    }
+}
+
+/// A root cause as the facts in sight describe it. For each part the last word counts: that of the run that spoke last;
 /// within a run the owner's word comes first and others' follow in the order of the cases, whichever of them arrived first;
-/// a case's own words stand in the order it said them.
-pub(super) fn rca_as_of(conn: &Connection, id: i64, stamp: i64) -> Result<Rca, StoreError> {
+/// a case's own words stand in the order it said them. A person's word counts more than any other's, and of the status what was
+/// said outside of runs counts most.
+pub(super) fn rca_as_of(conn: &Connection, id: i64, sight: Sight) -> Result<Rca, StoreError> {
     let mut rows = conn.prepare_cached(
         "SELECT r.*, run, r.rc = rcas.rc AS by_owner FROM rca_revisions r JOIN run_cases ON run_cases.id = r.rc \
-         JOIN rcas ON rcas.id = r.rca WHERE rca = ?1 AND r.stamp <= ?2 ORDER BY r.id",
+         JOIN rcas ON rcas.id = r.rca WHERE rca = ?1 \
+         AND (r.stamp <= ?2 OR (r.stamp <= ?3 AND r.rc >= ?4 AND r.rc < ?5)) ORDER BY r.id",
     )?;
-    let mut said: Vec<Said> = rows.query_map([id, stamp], Said::of_row)?.collect::<Result<_, _>>()?;
+    let mut said: Vec<Said> =
+        rows.query_map([id, sight.start, sight.upto, sight.first, sight.before], Said::of_row)?.collect::<Result<_, _>>()?;
     let mut spoke_last = HashMap::new();
     for word in &said {
         spoke_last.insert(word.run, word.stamp);
     }
-    said.sort_by_key(|word| (spoke_last.get(&word.run).copied(), !word.by_owner, word.case));
+    said.sort_by_key(|word| (word.human, spoke_last.get(&word.run).copied(), !word.by_owner, word.case));
     let mut now = Parts::default();
     for Said { part, .. } in said {
         now.title = part.title.or(now.title);
@@ -152,6 +196,7 @@ pub(super) fn rca_as_of(conn: &Connection, id: i64, stamp: i64) -> Result<Rca, S
         now.convergence = part.convergence.or(now.convergence);
         now.status = part.status.or(now.status);
     }
+    let word = words(conn, id, sight.start)?.pop();
     Ok(Rca {
         id,
         title: now.title.unwrap_or_default(),
@@ -159,8 +204,24 @@ pub(super) fn rca_as_of(conn: &Connection, id: i64, stamp: i64) -> Result<Rca, S
         defect_type: now.defect_type.unwrap_or_default(),
         component: now.component.unwrap_or_default(),
         convergence: now.convergence.unwrap_or_default(),
-        status: now.status.unwrap_or_default(),
+        status: word.as_ref().map_or(now.status.unwrap_or_default(), |word| word.status.clone()),
+        word,
     })
+}
+
+/// What people said of the state of a root cause up to a stamp, in order.
+pub(super) fn words(conn: &Connection, id: i64, stamp: i64) -> Result<Vec<RcaWord>, StoreError> {
+    let mut rows =
+        conn.prepare_cached("SELECT status, by, at, message FROM rca_words WHERE rca = ?1 AND stamp <= ?2 ORDER BY stamp, id")?;
+    let words = rows.query_map([id, stamp], |row| {
+        Ok(RcaWord {
+            status: row.get("status")?,
+            by: row.get("by")?,
+            at: Timestamp::from_millis(row.get("at")?),
+            message: row.get("message")?,
+        })
+    })?;
+    Ok(words.collect::<Result<_, _>>()?)
 }
 
 impl Said {
@@ -170,6 +231,7 @@ impl Said {
             case: row.get("rc")?,
             by_owner: row.get("by_owner")?,
             stamp: row.get("stamp")?,
+            human: row.get("human")?,
             part: Parts {
                 title: row.get("title")?,
                 message: row.get("message")?,
