@@ -3,7 +3,7 @@
 use super::Global;
 use crate::exit::Exit;
 use crate::ui::{Format, Ui};
-use crate::{config, pipeline};
+use crate::{config, pipeline, project};
 use clap::{Args, ValueEnum};
 
 /// Print the JSON Schema of a kind of file, so that editors complete and check it.
@@ -22,6 +22,8 @@ pub(super) struct SchemaArgs {
 enum Kind {
     /// A pipeline.
     Pipeline,
+    /// A vocabulary.
+    Domain,
     /// `asterisk.yaml`.
     Project,
 }
@@ -29,6 +31,7 @@ enum Kind {
 pub(super) fn schema(global: &Global, args: SchemaArgs) -> Exit {
     let schema = match args.kind {
         Kind::Pipeline => pipeline::json_schema(),
+        Kind::Domain => project::domain::json_schema(),
         Kind::Project => config::json_schema(),
     };
     Ui::new(global.color, Format::Json).json(&schema);

@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 /// The keys of the project file whose machinery comes later.
-pub(super) const LATER: &[&str] = &["domain", "agents", "lint", "report"];
+pub(super) const LATER: &[&str] = &["agents", "lint", "report"];
 /// Those that can be set.
-pub(super) const KNOWN: &[&str] = &["scripts", "pipelines", "templates", "store", "vars", "workspace"];
+pub(super) const KNOWN: &[&str] = &["scripts", "pipelines", "templates", "store", "domain", "vars", "workspace"];
 
 /// The keys of `workspace`, and of each of its repositories.
 pub(super) const WORKSPACE: &[&str] = &["repositories"];
@@ -22,6 +22,7 @@ pub(super) struct ProjectFile {
     pub(super) pipelines: Option<Spanned<String>>,
     pub(super) templates: Option<Spanned<String>>,
     pub(super) store: Option<Spanned<String>>,
+    pub(super) domain: Option<Spanned<String>>,
     pub(super) vars: BTreeMap<String, Spanned<Value>>,
     /// None if it does not say anything of them.
     pub(super) repositories: Option<Spanned<Vec<Value>>>,
@@ -45,6 +46,7 @@ pub(super) fn read(source: &Source) -> Result<ProjectFile, Diagnostics> {
         file.pipelines = text("pipelines");
         file.templates = text("templates");
         file.store = text("store");
+        file.domain = text("domain");
         // A key with everything below it commented out says nothing.
         if let Some(entry) = fields.entry("vars").filter(|entry| !entry.value.is_null())
             && let Some(vars) = reader.map(&entry.value, "`vars`")

@@ -12,6 +12,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+/// Names the vocabulary, as `--domain` does.
+const DOMAIN: &str = "ASTERISK_DOMAIN";
 /// Fixes the time, for tests and reproducible runs: an RFC 3339 instant.
 const CLOCK: &str = "ASTERISK_CLOCK";
 /// The seconds that one call of a script may take: more than the default for a machine that is slow or has much else to do.
@@ -26,6 +28,8 @@ pub struct Given {
     pub out: Option<PathBuf>,
     /// `--scripts`.
     pub scripts: Option<PathBuf>,
+    /// `--domain`.
+    pub domain: Option<String>,
     /// `--set NAME=VALUE`, in order.
     pub set: Vec<String>,
 }
@@ -113,6 +117,14 @@ pub fn resolve(given: Given, here: &Path) -> Result<Resolved, SessionError> {
     let scripts = path("scripts", given.scripts, ["--scripts", "ASTERISK_SCRIPTS"], |file| file.scripts.as_ref(), None);
     let pipelines = path("pipelines", None, ["", ""], |file| file.pipelines.as_ref(), None);
     let templates = path("templates", None, ["", ""], |file| file.templates.as_ref(), None);
+    let by_caller = given.domain.map(|name| {
+        let by_variable = std::env::var(DOMAIN).is_ok_and(|value| value == name);
+        (name, if by_variable { Origin::Variable(DOMAIN) } else { Origin::Flag("--domain") })
+    });
+    let by_file =
+        || layers.iter().find_map(|layer| layer.file.domain.as_ref().map(|text| (text.value.clone(), layer.at(text.span))));
+    let (domain, origin) = by_caller.or_else(by_file).map_or((None, Origin::Default), |(name, origin)| (Some(name), origin));
+    settings.push(Setting { name: "domain".into(), value: json!(domain), origin });
     let set = parse_set(&given.set)?;
     let mut project_vars = Map::new();
     for layer in layers.iter().rev() {
@@ -154,6 +166,7 @@ pub fn resolve(given: Given, here: &Path) -> Result<Resolved, SessionError> {
         vars: set,
         project_vars,
         workspace: json!({ "repositories": repositories }),
+        domain,
         script_time: script_time()?,
         clock: clock()?,
     };
