@@ -3,6 +3,7 @@
 mod call;
 mod doc;
 mod graph;
+mod prompt;
 mod report;
 mod route;
 mod run;
@@ -73,6 +74,7 @@ enum Command {
     Status(status::StatusArgs),
     Report(report::ReportArgs),
     Graph(graph::GraphArgs),
+    Prompt(prompt::PromptArgs),
     Show(show::ShowArgs),
     Doc(doc::DocArgs),
     Version(version::VersionArgs),
@@ -106,6 +108,7 @@ fn dispatch(cli: Cli) -> Exit {
         Command::Runs(args) => runs::runs(&global, args),
         Command::Status(args) => status::status(&global, &args),
         Command::Report(args) => report::report(&global, &args),
+        Command::Prompt(args) => prompt::prompt(&global, &args),
         Command::Graph(args) => graph::graph(&global, &args),
         Command::Show(args) => show::show(&global, &args),
         Command::Doc(args) => doc::doc(&global, &args),

@@ -4,6 +4,7 @@ mod effect;
 mod hash;
 mod launch;
 mod normalise;
+mod outline;
 mod shape;
 
 pub use effect::{Effect, Handle, UnresolvedHandle};

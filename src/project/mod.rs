@@ -4,6 +4,7 @@ mod data;
 mod kinds;
 mod link;
 mod manifest;
+mod prompts;
 mod sources;
 mod vars;
 

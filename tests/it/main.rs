@@ -8,6 +8,7 @@ mod failures;
 mod fold;
 mod harness;
 mod kill;
+mod prompts;
 mod rca_rules;
 mod readme;
 mod report;
