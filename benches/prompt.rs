@@ -1,6 +1,8 @@
 //! A prompt of about 4 KB: the bundled recall template over the parameters of a step, against bare minijinja with the same
 //! template and data.
 
+#[path = "harness/bundled.rs"]
+mod bundled;
 mod harness;
 
 use asterisk::files::{Area, Overlay};

@@ -52,7 +52,7 @@ impl Answer for Stub {
         let node = request.node_name();
         let list = self.list(&request.case.id, node);
         match list.and_then(|list| list.get(request.visit)) {
-            Some(artifact) => Ok(Reply { artifact: Arc::clone(artifact), by: "stub", checked: false }),
+            Some(artifact) => Ok(Reply { artifact: Arc::clone(artifact), by: by(artifact), checked: false }),
             None => {
                 let message = match list.map_or(0, Vec::len) {
                     0 => format!("the stub file has no answer for `{node}`"),
@@ -62,6 +62,12 @@ impl Answer for Stub {
             }
         }
     }
+}
+
+/// Whom a canned answer stands for: it may name a `human`, an `agent` or a `script` in its field `by`.
+fn by(artifact: &Value) -> &'static str {
+    let said = artifact.get("by").and_then(Value::as_str);
+    ["human", "agent", "script"].into_iter().find(|by| said == Some(by)).unwrap_or("stub")
 }
 
 #[cfg(test)]

@@ -1,9 +1,12 @@
 //! The command line: one file a command, each an argument struct and a function.
 
 mod call;
+mod completions;
 mod doc;
 mod graph;
+mod man;
 mod prompt;
+mod rca;
 mod report;
 mod route;
 mod run;
@@ -11,6 +14,7 @@ mod run_table;
 mod run_view;
 mod runs;
 mod show;
+mod show_knowledge;
 mod status;
 mod version;
 
@@ -72,11 +76,14 @@ enum Command {
     Call(call::CallArgs),
     Runs(runs::RunsArgs),
     Status(status::StatusArgs),
+    Rca(rca::RcaArgs),
     Report(report::ReportArgs),
     Graph(graph::GraphArgs),
     Prompt(prompt::PromptArgs),
     Show(show::ShowArgs),
     Doc(doc::DocArgs),
+    Completions(completions::CompletionsArgs),
+    Man(man::ManArgs),
     Version(version::VersionArgs),
 }
 
@@ -107,11 +114,14 @@ fn dispatch(cli: Cli) -> Exit {
         Command::Call(args) => call::call(&global, &args),
         Command::Runs(args) => runs::runs(&global, args),
         Command::Status(args) => status::status(&global, &args),
+        Command::Rca(args) => rca::rca(&global, &args),
         Command::Report(args) => report::report(&global, &args),
         Command::Prompt(args) => prompt::prompt(&global, &args),
         Command::Graph(args) => graph::graph(&global, &args),
         Command::Show(args) => show::show(&global, &args),
         Command::Doc(args) => doc::doc(&global, &args),
+        Command::Completions(args) => Ok(completions::completions(&global, args)),
+        Command::Man(args) => man::man(&global, &args),
         Command::Version(args) => Ok(version::version(&global, args)),
     };
     done.unwrap_or_else(|error| {

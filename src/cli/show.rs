@@ -1,6 +1,6 @@
 //! `asterisk show`.
 
-use super::{FormatArg, Global, ProjectArgs};
+use super::{FormatArg, Global, ProjectArgs, show_knowledge};
 use crate::exit::Exit;
 use crate::files::Origin;
 use crate::session::SessionError;
@@ -8,15 +8,20 @@ use crate::ui::{Format, Ui};
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
 
-/// Show the elements, the pipelines, or the data files.
+/// Show the elements, the pipelines, the data files, or what the store knows: symptoms and root causes.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  asterisk show elements\n  asterisk show data taxonomy --format json")]
+#[command(
+    after_help = "Examples:\n  asterisk show elements\n  asterisk show data taxonomy --format json\n  asterisk show rcas --status open\n  asterisk show rca 4711"
+)]
 pub(super) struct ShowArgs {
     /// What to show.
     #[arg(value_enum)]
     what: What,
-    /// Of `data`: only this file, by its stem.
+    /// Of `data`: only this file, by its stem. Of `symptom` and `rca`: the id.
+    #[arg(allow_negative_numbers = true)]
     name: Option<String>,
+    #[command(flatten)]
+    which: show_knowledge::Which,
     #[command(flatten)]
     project: ProjectArgs,
     #[command(flatten)]
@@ -25,9 +30,20 @@ pub(super) struct ShowArgs {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum What {
+    /// The elements and their traits.
     Elements,
+    /// The pipelines that can be named.
     Pipelines,
+    /// The data files of the scripts.
     Data,
+    /// The known symptoms.
+    Symptoms,
+    /// One symptom.
+    Symptom,
+    /// The known root causes.
+    Rcas,
+    /// One root cause.
+    Rca,
 }
 
 pub(super) fn show(global: &Global, args: &ShowArgs) -> Result<Exit, SessionError> {
@@ -54,6 +70,10 @@ pub(super) fn show(global: &Global, args: &ShowArgs) -> Result<Exit, SessionErro
                 ui.out(&table.text());
             }
         }
+        What::Symptoms => show_knowledge::symptoms(ui, &session, &args.which)?,
+        What::Symptom => show_knowledge::symptom(ui, &session, args.name.as_deref())?,
+        What::Rcas => show_knowledge::rcas(ui, &session, &args.which)?,
+        What::Rca => show_knowledge::rca(ui, &session, args.name.as_deref())?,
         What::Elements => one(ui, "elements", &session.data()?)?,
         What::Data => match &args.name {
             Some(name) => one(ui, name, &session.data()?)?,

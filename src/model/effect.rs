@@ -99,6 +99,18 @@ pub enum Effect<I> {
         /// How sure that is, 0 to 1.
         confidence: f64,
     },
+    /// Takes back that a symptom comes of a root cause: the case is not one of it, and it is not offered as the symptom's cause
+    /// again unless somebody of the same standing says so.
+    Overturn {
+        /// The symptom.
+        symptom: I,
+        /// The root cause.
+        rca: I,
+        /// Whether the root cause itself is put right by effects that follow, so that it is only its present words that are
+        /// taken back.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        replaced: bool,
+    },
     /// Replaces what is known of a root cause; absent parts stay.
     UpdateRca {
         /// The root cause.
@@ -186,6 +198,9 @@ impl Effect<Handle> {
             }
             Self::LinkSymptomRca { symptom, rca, confidence } => {
                 Effect::LinkSymptomRca { symptom: find(symptom, bindings)?, rca: find(rca, bindings)?, confidence }
+            }
+            Self::Overturn { symptom, rca, replaced } => {
+                Effect::Overturn { symptom: find(symptom, bindings)?, rca: find(rca, bindings)?, replaced }
             }
             Self::UpdateRca { id, message, defect_type, status } => {
                 Effect::UpdateRca { id: find(id, bindings)?, message, defect_type, status }

@@ -1,8 +1,8 @@
 //! The pipeline language: YAML text -> spanned tree -> what the text says -> the graph it means.
 
+pub mod draw;
 mod graph;
 mod link;
-mod mermaid;
 mod raw;
 mod read;
 mod read_edge;
@@ -17,7 +17,6 @@ use crate::diag::{Diagnostics, Source};
 pub use graph::{
     DEFAULT_MAX_STEPS, Edge, EdgeIx, EdgeSpans, Node, NodeIx, OnRuleError, Origin, Pipeline, Target, When, Zone, ZoneIx,
 };
-pub use mermaid::{mermaid, mermaid_coloured};
 pub use spanned::Spanned;
 
 /// Reads a pipeline. Every problem of the text is reported at once; a text that is not YAML has only its first.
@@ -430,7 +429,8 @@ done: _done
                 }
             }
             Ok(pipeline) => {
-                assert!(mermaid(&pipeline).starts_with("flowchart"));
+                let picture = draw::Picture::new(&pipeline, &std::collections::BTreeMap::new());
+                assert!(picture.mermaid().starts_with("flowchart") && picture.svg().ends_with("</svg>\n"));
                 for edge in &pipeline.edges {
                     assert!(edge.advisory || edge.to.is_some());
                     assert!(edge.choices().all(|target| !pipeline.target_name(target).is_empty()));

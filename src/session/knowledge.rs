@@ -1,8 +1,8 @@
 //! What the store knows across runs: symptoms and root causes.
 
 use super::{Session, SessionError};
-use crate::diag::Diagnostic;
-use crate::store::{Dormancy, RcaFilter, RcaRow, Store, SymptomFilter, SymptomRow, SymptomStatus};
+use crate::diag::{Diagnostic, did_you_mean};
+use crate::store::{Dormancy, Durability, Rca, RcaFilter, RcaRow, RcaWord, Store, SymptomFilter, SymptomRow, SymptomStatus};
 
 /// Which symptoms to show.
 #[derive(Clone, Debug, Default)]
@@ -32,6 +32,35 @@ impl Session {
         Ok(store.symptoms(&SymptomFilter { ids, run, status, limit: limit.unwrap_or(usize::MAX), now, dormancy })?)
     }
 
+    /// Sets the status of a root cause by the word of a person, and returns it as it was before.
+    pub fn say_of_rca(&self, id: i64, status: &str, by: &str, message: &str) -> Result<Rca, SessionError> {
+        self.known_rca(id)?;
+        let store = Store::open(&self.setup.store, Durability::Step)?;
+        let word = RcaWord { status: status.into(), by: by.into(), at: self.setup.clock.now(), message: message.into() };
+        Ok(store.say_of_rca(id, &word)?)
+    }
+
+    /// The root cause of that id, or a diagnostic that helps to find it.
+    pub fn known_rca(&self, id: i64) -> Result<RcaRow, SessionError> {
+        let one = RcaFilter { ids: Some(vec![id]), cases: 1000, ..RcaFilter::default() };
+        if let Some(row) = self.rcas(&one)?.pop() {
+            return Ok(row);
+        }
+        let ids: Vec<i64> = self.rcas(&RcaFilter { cases: 0, ..RcaFilter::default() })?.iter().map(|row| row.rca.id).collect();
+        let mixed_up = !self.symptoms(SymptomsAsked { ids: Some(vec![id]), ..SymptomsAsked::default() })?.is_empty();
+        Err(unknown("root cause", id, &ids, mixed_up.then(|| format!("it is a symptom: asterisk show symptom {id}"))))
+    }
+
+    /// The symptom of that id, or a diagnostic that helps to find it.
+    pub fn known_symptom(&self, id: i64) -> Result<SymptomRow, SessionError> {
+        if let Some(row) = self.symptoms(SymptomsAsked { ids: Some(vec![id]), ..SymptomsAsked::default() })?.pop() {
+            return Ok(row);
+        }
+        let ids: Vec<i64> = self.symptoms(SymptomsAsked::default())?.iter().map(|row| row.id).collect();
+        let mixed_up = !self.rcas(&RcaFilter { ids: Some(vec![id]), ..RcaFilter::default() })?.is_empty();
+        Err(unknown("symptom", id, &ids, mixed_up.then(|| format!("it is a root cause: asterisk show rca {id}"))))
+    }
+
     /// The store to be read, if there is one.
     pub(super) fn reader(&self) -> Result<Option<Store>, SessionError> {
         if self.setup.store.try_exists().is_ok_and(|there| !there) {
@@ -52,4 +81,13 @@ impl Session {
             SessionError::Asked(Box::new(diagnostic.help(help)))
         })
     }
+}
+
+/// There is no such thing; what may have been meant.
+fn unknown(what: &str, id: i64, ids: &[i64], mixed_up: Option<String>) -> SessionError {
+    let ids: Vec<String> = ids.iter().map(i64::to_string).collect();
+    let near = did_you_mean(&id.to_string(), ids.iter().map(String::as_str));
+    let list = format!("asterisk show {what}s lists what there is").replace("root cause", "rca");
+    let help = mixed_up.or(near).unwrap_or(if ids.is_empty() { format!("the store knows no {what} yet") } else { list });
+    SessionError::Asked(Box::new(Diagnostic::error("input/unknown-id", format!("the store knows no {what} {id}")).help(help)))
 }

@@ -7,6 +7,7 @@ use crate::pipeline::yaml;
 use crate::project::{Answers, Project, Settings, Sources};
 use crate::script::Limits;
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 
 /// The pipeline that is walked when none is named: the one whose file has this stem.
 const DEFAULT_PIPELINE: &str = "rca";
@@ -45,6 +46,17 @@ impl Session {
     pub fn data(&self) -> Result<Map<String, Value>, SessionError> {
         let scripts = Overlay::load(Area::Scripts, self.setup.scripts.as_deref())?;
         Ok(crate::project::read_data(&data_files(&scripts))?)
+    }
+
+    /// The colour of each element that has one in the data file `elements`: what pictures of pipelines show it in.
+    pub fn element_colours(&self) -> Result<BTreeMap<String, String>, SessionError> {
+        let scripts = Overlay::load(Area::Scripts, self.setup.scripts.as_deref())?;
+        let mut files = data_files(&scripts);
+        files.retain(|file| file.name().rsplit_once('.').is_some_and(|(stem, _)| stem == "elements"));
+        let data = crate::project::read_data(&files)?;
+        let of = |group: &str| data.get("elements").and_then(|file| file.get(group)?.as_object()).into_iter().flatten();
+        let colour = |(name, element): (&String, &Value)| Some((name.clone(), element.get("colour")?.as_str()?.to_owned()));
+        Ok(of("elements").chain(of("derived")).filter_map(colour).collect())
     }
 
     pub(super) fn settings(&self, answers: Answers) -> Settings {

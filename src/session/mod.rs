@@ -3,6 +3,7 @@
 mod crew;
 mod error;
 mod finding;
+mod input;
 mod knowledge;
 mod load;
 mod needs;

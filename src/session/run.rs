@@ -7,7 +7,7 @@ use super::{Session, SessionError};
 use crate::agent::{Scripts, Stub};
 use crate::clock::Timestamp;
 use crate::diag::{Diagnostics, Source, did_you_mean};
-use crate::files::{example_launch, read_bytes};
+use crate::files::example_launch;
 use crate::ingest;
 use crate::model::{Case, Hash, Launch, canonical};
 use crate::project::{Answers, Project};
@@ -25,7 +25,7 @@ pub enum Inputs {
     Example,
     /// One empty case, `case-1`.
     None,
-    /// These files; `-` is standard input.
+    /// These files and all launches below these directories; `-` is standard input.
     Files(Vec<PathBuf>),
 }
 
@@ -182,18 +182,7 @@ fn launch(inputs: &Inputs) -> Result<Launch, SessionError> {
             let case = Case { id: "case-1".into(), name: "case-1".into(), status: "FAILED".into(), ..Case::default() };
             Ok(Launch { run_id: "none".into(), name: "none".into(), cases: vec![case], ..Launch::default() })
         }
-        Inputs::Files(paths) => {
-            let mut found = Diagnostics::new();
-            let mut launches = Vec::with_capacity(paths.len());
-            for path in paths {
-                let (name, bytes) = read_bytes(path)?;
-                match ingest::decode(name, &bytes).and_then(|source| ingest::read(&source)) {
-                    Ok(launch) => launches.push(launch),
-                    Err(diagnostics) => found.extend(diagnostics),
-                }
-            }
-            Ok(found.into_result(ingest::merge(launches))?)
-        }
+        Inputs::Files(paths) => super::input::launch(paths),
     }
 }
 

@@ -3,6 +3,7 @@
 use super::error::StoreError;
 use super::open::Store;
 use super::runs::run_row;
+use crate::clock::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
@@ -52,8 +53,24 @@ pub struct Rca {
     pub component: String,
     /// How far the evidence converged, 0 to 1.
     pub convergence: f64,
-    /// `open`, `resolved`, ...
+    /// `open`, `duplicate` (of another that the case was linked to instead), or what a person said last: `resolved`, `verified`, `archived`.
     pub status: String,
+    /// What a person said of that status last, if anyone did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub word: Option<RcaWord>,
+}
+
+/// What a person said of the state of a root cause.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct RcaWord {
+    /// The status.
+    pub status: String,
+    /// Who said it.
+    pub by: String,
+    /// When.
+    pub at: Timestamp,
+    /// Why; perhaps empty.
+    pub message: String,
 }
 
 impl Store {
@@ -66,7 +83,7 @@ impl Store {
                 .query_row(params![run_id, case], |row| row.get(0))
                 .optional()?;
             let id = case_id.ok_or_else(|| StoreError::Refused(format!("run `{run}` has no case `{case}`")))?;
-            let rcas = list::<i64>(conn, "SELECT rca FROM case_rcas WHERE rc = ?1 ORDER BY stamp, rca", id)?;
+            let rcas = list::<i64>(conn, "SELECT rca FROM case_causes WHERE rc = ?1 ORDER BY stamp, rca", id)?;
             Ok(CaseFacts {
                 status: list(conn, "SELECT status FROM case_statuses WHERE rc = ?1 ORDER BY id DESC LIMIT 1", id)?.pop(),
                 triage: triage(conn, id)?,
@@ -116,6 +133,7 @@ struct Said {
     case: i64,
     by_owner: bool,
     stamp: i64,
+    human: bool,
     part: Parts,
 }
 
@@ -131,7 +149,8 @@ struct Parts {
 
 /// A root cause as the facts up to a stamp describe it. For each part the last word counts: that of the run that spoke last;
 /// within a run the owner's word comes first and others' follow in the order of the cases, whichever of them arrived first;
-/// a case's own words stand in the order it said them.
+/// a case's own words stand in the order it said them. A person's word counts more than any other's, and of the status what was
+/// said outside of runs counts most.
 pub(super) fn rca_as_of(conn: &Connection, id: i64, stamp: i64) -> Result<Rca, StoreError> {
     let mut rows = conn.prepare_cached(
         "SELECT r.*, run, r.rc = rcas.rc AS by_owner FROM rca_revisions r JOIN run_cases ON run_cases.id = r.rc \
@@ -142,7 +161,7 @@ pub(super) fn rca_as_of(conn: &Connection, id: i64, stamp: i64) -> Result<Rca, S
     for word in &said {
         spoke_last.insert(word.run, word.stamp);
     }
-    said.sort_by_key(|word| (spoke_last.get(&word.run).copied(), !word.by_owner, word.case));
+    said.sort_by_key(|word| (word.human, spoke_last.get(&word.run).copied(), !word.by_owner, word.case));
     let mut now = Parts::default();
     for Said { part, .. } in said {
         now.title = part.title.or(now.title);
@@ -152,6 +171,7 @@ pub(super) fn rca_as_of(conn: &Connection, id: i64, stamp: i64) -> Result<Rca, S
         now.convergence = part.convergence.or(now.convergence);
         now.status = part.status.or(now.status);
     }
+    let word = words(conn, id, stamp)?.pop();
     Ok(Rca {
         id,
         title: now.title.unwrap_or_default(),
@@ -159,8 +179,24 @@ pub(super) fn rca_as_of(conn: &Connection, id: i64, stamp: i64) -> Result<Rca, S
         defect_type: now.defect_type.unwrap_or_default(),
         component: now.component.unwrap_or_default(),
         convergence: now.convergence.unwrap_or_default(),
-        status: now.status.unwrap_or_default(),
+        status: word.as_ref().map_or(now.status.unwrap_or_default(), |word| word.status.clone()),
+        word,
     })
+}
+
+/// What people said of the state of a root cause up to a stamp, in order.
+pub(super) fn words(conn: &Connection, id: i64, stamp: i64) -> Result<Vec<RcaWord>, StoreError> {
+    let mut rows =
+        conn.prepare_cached("SELECT status, by, at, message FROM rca_words WHERE rca = ?1 AND stamp <= ?2 ORDER BY stamp, id")?;
+    let words = rows.query_map([id, stamp], |row| {
+        Ok(RcaWord {
+            status: row.get("status")?,
+            by: row.get("by")?,
+            at: Timestamp::from_millis(row.get("at")?),
+            message: row.get("message")?,
+        })
+    })?;
+    Ok(words.collect::<Result<_, _>>()?)
 }
 
 impl Said {
@@ -170,6 +206,7 @@ impl Said {
             case: row.get("rc")?,
             by_owner: row.get("by_owner")?,
             stamp: row.get("stamp")?,
+            human: row.get("human")?,
             part: Parts {
                 title: row.get("title")?,
                 message: row.get("message")?,

@@ -5,7 +5,7 @@ use rusqlite::Connection;
 use std::path::Path;
 
 /// What brings a file from version n to n + 1, for n = 0, 1, ... A published step is never edited; a new one is added.
-pub(super) const STEPS: &[&str] = &[include_str!("schema/1.sql"), include_str!("schema/2.sql")];
+pub(super) const STEPS: &[&str] = &[include_str!("schema/1.sql"), include_str!("schema/2.sql"), include_str!("schema/3.sql")];
 
 /// The version of a file: `PRAGMA user_version`.
 pub(super) fn version(conn: &Connection) -> rusqlite::Result<i64> {

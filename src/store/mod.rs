@@ -5,6 +5,7 @@
 //! durability, writer, step, journal       writing: steps, group commit, one run's journal
 //! begin, runs, lease                      runs: beginning, ending, going on; one process at a time
 //! effects                                 symptoms, root causes and cases: facts written by steps
+//! people, overturned                      what people say outside of runs, what they took back
 //! read, knowledge, known                  reading back: events, contents, what is known
 //! needs                                   the bounded queries that nodes declare
 //! halt                                    a place to be killed at, for tests
@@ -34,6 +35,8 @@ mod lease;
 mod migrations;
 mod needs;
 mod open;
+mod overturned;
+mod people;
 mod private;
 mod read;
 mod readers;
@@ -52,8 +55,9 @@ pub use begin::NewRun;
 pub use durability::Durability;
 pub use error::StoreError;
 pub use journal::RunJournal;
-pub use knowledge::{CaseFacts, Rca, Triage};
+pub use knowledge::{CaseFacts, Rca, RcaWord, Triage};
 pub use known::{Dormancy, RcaFilter, RcaOf, RcaRow, Seen, SeenCase, SymptomFilter, SymptomOf, SymptomRow, SymptomStatus};
 pub use needs::StoreNeeds;
 pub use open::Store;
+pub use overturned::Overturned;
 pub use runs::{RunCase, RunRecord, RunRow, Status};

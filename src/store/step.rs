@@ -20,6 +20,8 @@ pub(super) struct Step {
     effects: Vec<Effect<i64>>,
     /// The case that the effects are about.
     about: Option<i64>,
+    /// Who decided them.
+    by: Name,
     /// What became of the walks of cases.
     statuses: Vec<(i64, &'static str)>,
 }
@@ -42,6 +44,7 @@ impl Step {
             blobs: commit.blobs,
             about: None,
             effects: commit.effects,
+            by: Name::default(),
             statuses: Vec::new(),
         };
         let mut several = false;
@@ -56,7 +59,8 @@ impl Step {
                 step.statuses.retain(|(other, _)| *other != case);
                 step.statuses.push((case, status));
             }
-            if let What::NodeExit { effects, .. } = &event.what {
+            if let What::NodeExit { effects, by, .. } = &event.what {
+                step.by.clone_from(by);
                 effects.iter().try_for_each(check_numbers)?;
             }
             let body = serde_json::to_string(&event.what)
@@ -86,7 +90,7 @@ impl Step {
             }
         }
         if let Some(case) = self.about {
-            let act = Act { run: self.run, case, stamp };
+            let act = Act { run: self.run, case, stamp, by: &self.by };
             self.effects.iter().try_for_each(|effect| apply(conn, &act, effect))?;
         }
         Ok(())

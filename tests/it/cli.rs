@@ -115,10 +115,19 @@ fn bundled_data_is_shown() {
     shows(&project, "graph-rca", "graph rca").ok();
 }
 
+/// The names of all commands, as the help lists them.
+pub(crate) fn commands(project: &Project) -> Vec<String> {
+    let help = project.asterisk(&["--help"]).ok().stdout;
+    let listed = help.split("Commands:\n").nth(1).unwrap().split("\n\n").next().unwrap();
+    // What a long summary goes on with stands further in.
+    let names = listed.lines().filter(|line| line.starts_with("  ") && !line.starts_with("   "));
+    names.filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help").map(str::to_owned).collect()
+}
+
 #[test]
 fn every_help_is_as_it_was() {
     let project = Project::new();
-    for command in ["call", "doc", "graph", "route", "run", "runs", "show", "status", "version"] {
+    for command in commands(&project) {
         shows(&project, &format!("help-{command}"), &format!("{command} --help")).ok();
     }
     shows(&project, "help", "--help").ok();
@@ -131,14 +140,17 @@ fn every_example_of_a_help_works() {
     let copy = |from: &str, to: &str| project.file(to, std::fs::read(repository().join(from)).unwrap());
     copy("examples/launches/checkout-nightly.json", "launch.json");
     copy("examples/launches/pytest.xml", "junit.xml");
+    copy("examples/launches/nextest.xml", "reports/nextest.xml");
     project.file("decisions.jsonl", "{\"node\": \"recall\", \"artifact\": null}\n");
     let run = project.asterisk(&["run", "--format", "json"]).ok().json()["run"].as_str().unwrap().to_owned();
+    let rcas = project.asterisk(&["show", "rcas", "--format", "json"]).ok().json();
+    let rca = rcas["rcas"][0]["id"].to_string();
     let mut tried = 0;
-    for command in ["call", "doc", "graph", "route", "run", "runs", "show", "status", "version"] {
-        let help = project.asterisk(&[command, "--help"]).ok().stdout;
+    for command in commands(&project) {
+        let help = project.asterisk(&[command.as_str(), "--help"]).ok().stdout;
         let examples = help.split("\nExample").nth(1).unwrap();
         for line in examples.lines().skip(1).map(str::trim).filter(|line| !line.is_empty()) {
-            shell(&project, &line.replace("20260214-212109-ab12cd", &run)).exits(0);
+            shell(&project, &line.replace("20260214-212109-ab12cd", &run).replace("4711", &rca)).exits(0);
             tried += 1;
         }
     }

@@ -197,7 +197,7 @@ fn each_step_leaves_its_records() {
     let investigated = ["create_rca", "set_case_status", "link_symptom_rca"];
     let with = |more: &[&str]| [&triaged, &investigated, more].concat().into_iter().map(String::from).collect::<Vec<_>>();
     assert_eq!(effects("go-data-race"), with(&["set_case_status"]));
-    assert_eq!(effects("duplicate-of-known"), with(&["link_rca", "link_symptom_rca"]));
+    assert_eq!(effects("duplicate-of-known"), with(&["update_rca", "link_rca", "link_symptom_rca"]));
     assert_eq!(effects("recall-known"), ["link_symptom", "mark_seen", "link_rca", "set_case_status"]);
     assert_eq!(effects("disk-full"), [&triaged[..], &["set_case_status"]].concat());
     let last = walk(&fixture("disk-full")).effects.pop().unwrap();

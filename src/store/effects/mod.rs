@@ -10,18 +10,20 @@ use rusqlite::{Connection, OptionalExtension};
 
 /// Whose effects, and when.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Act {
+pub(super) struct Act<'a> {
     /// The run.
     pub(super) run: i64,
     /// The case of the run.
     pub(super) case: i64,
     /// The number of the commit's last event.
     pub(super) stamp: i64,
+    /// Who decided it: `script`, `stub`, `agent`, `human`.
+    pub(super) by: &'a str,
 }
 
 /// Writes an effect, inside a transaction. An effect about a symptom or root cause that the store does not know is left out,
 /// and a note on the case says so: whoever answered may have made the id up, which is no reason to lose the step.
-pub(super) fn apply(conn: &Connection, act: &Act, effect: &Effect<i64>) -> Result<(), StoreError> {
+pub(super) fn apply(conn: &Connection, act: &Act<'_>, effect: &Effect<i64>) -> Result<(), StoreError> {
     match write(conn, act, effect) {
         Err(error @ StoreError::UnknownId(_)) => case::note(conn, act, &format!("an effect was left out: {error}")),
         other => other,
@@ -29,7 +31,7 @@ pub(super) fn apply(conn: &Connection, act: &Act, effect: &Effect<i64>) -> Resul
 }
 
 /// Writes an effect, or nothing of it.
-fn write(conn: &Connection, act: &Act, effect: &Effect<i64>) -> Result<(), StoreError> {
+fn write(conn: &Connection, act: &Act<'_>, effect: &Effect<i64>) -> Result<(), StoreError> {
     match effect {
         Effect::LinkSymptom { id, name: _ } => symptom::link(conn, act, *id),
         Effect::UpsertSymptom { id, name: _, fingerprint, test, error, category, component } => {
@@ -54,6 +56,7 @@ fn write(conn: &Connection, act: &Act, effect: &Effect<i64>) -> Result<(), Store
         }
         Effect::LinkRca { id, name: _ } => rca::link(conn, act, *id),
         Effect::LinkSymptomRca { symptom, rca, confidence } => rca::link_symptom(conn, act, *symptom, *rca, *confidence),
+        Effect::Overturn { symptom, rca, replaced } => rca::overturn(conn, act, *symptom, *rca, *replaced),
         Effect::UpdateRca { id, message, defect_type, status } => {
             let revision = rca::Revision {
                 message: message.as_deref(),
@@ -65,6 +68,13 @@ fn write(conn: &Connection, act: &Act, effect: &Effect<i64>) -> Result<(), Store
         }
         Effect::SetCaseStatus { status } => case::set_status(conn, act, status),
         Effect::Note { text } => case::note(conn, act, text),
+    }
+}
+
+impl Act<'_> {
+    /// Whether a person decided it.
+    fn is_human(&self) -> bool {
+        self.by == "human"
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::{Act, expect_rca, expect_symptom, known};
 use crate::store::error::StoreError;
+use crate::store::knowledge::rca_as_of;
 use rusqlite::{Connection, params};
 
 /// What is said of a root cause; an absent part says nothing.
@@ -22,7 +23,7 @@ pub(super) struct Revision<'a> {
 }
 
 /// Creates a root cause and links the case. Creating one's own again replaces what one said of it.
-pub(super) fn create(conn: &Connection, act: &Act, id: i64, revision: &Revision<'_>) -> Result<(), StoreError> {
+pub(super) fn create(conn: &Connection, act: &Act<'_>, id: i64, revision: &Revision<'_>) -> Result<(), StoreError> {
     match known::<i64>(conn, "SELECT rc FROM rcas WHERE id = ?1", id)? {
         Some(owner) if owner == act.case => {}
         Some(_) => return Err(StoreError::Refused(format!("root cause {id} belongs to another case"))),
@@ -36,37 +37,70 @@ pub(super) fn create(conn: &Connection, act: &Act, id: i64, revision: &Revision<
 }
 
 /// Adds to what is known of a root cause.
-pub(super) fn update(conn: &Connection, act: &Act, id: i64, revision: &Revision<'_>) -> Result<(), StoreError> {
+pub(super) fn update(conn: &Connection, act: &Act<'_>, id: i64, revision: &Revision<'_>) -> Result<(), StoreError> {
     expect_rca(conn, id)?;
     say(conn, act, id, revision)
 }
 
 /// Links the case to a known root cause.
-pub(super) fn link(conn: &Connection, act: &Act, id: i64) -> Result<(), StoreError> {
+pub(super) fn link(conn: &Connection, act: &Act<'_>, id: i64) -> Result<(), StoreError> {
     expect_rca(conn, id)?;
     link_known(conn, act, id)
 }
 
 /// Says that a symptom comes of a root cause.
-pub(super) fn link_symptom(conn: &Connection, act: &Act, symptom: i64, rca: i64, confidence: f64) -> Result<(), StoreError> {
+pub(super) fn link_symptom(conn: &Connection, act: &Act<'_>, symptom: i64, rca: i64, confidence: f64) -> Result<(), StoreError> {
     expect_symptom(conn, symptom)?;
     expect_rca(conn, rca)?;
-    conn.prepare_cached("INSERT INTO symptom_rcas (symptom, rca, rc, stamp, confidence) VALUES (?1, ?2, ?3, ?4, ?5)")?
-        .execute(params![symptom, rca, act.case, act.stamp, confidence])?;
+    conn.prepare_cached("INSERT INTO symptom_rcas (symptom, rca, rc, stamp, confidence, human) VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?
+        .execute(params![symptom, rca, act.case, act.stamp, confidence, act.is_human()])?;
     Ok(())
 }
 
-fn say(conn: &Connection, act: &Act, id: i64, revision: &Revision<'_>) -> Result<(), StoreError> {
+/// Takes back that a symptom comes of a root cause, or, if the cause is `replaced`, that it is what was said of it so far.
+pub(super) fn overturn(conn: &Connection, act: &Act<'_>, symptom: i64, rca: i64, replaced: bool) -> Result<(), StoreError> {
+    expect_symptom(conn, symptom)?;
+    expect_rca(conn, rca)?;
+    let was = if replaced { Some(rca_as_of(conn, rca, i64::MAX)?) } else { None };
+    let was = was.as_ref();
+    conn.prepare_cached(
+        "INSERT INTO overturned (symptom, rca, rc, stamp, by, title, message, defect_type) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+    )?
+    .execute(params![
+        symptom,
+        rca,
+        act.case,
+        act.stamp,
+        act.by,
+        was.map(|rca| &rca.title),
+        was.map(|rca| &rca.message),
+        was.map(|rca| &rca.defect_type),
+    ])?;
+    Ok(())
+}
+
+fn say(conn: &Connection, act: &Act<'_>, id: i64, revision: &Revision<'_>) -> Result<(), StoreError> {
     let Revision { title, message, defect_type, component, convergence, status } = revision;
     conn.prepare_cached(
-        "INSERT INTO rca_revisions (rca, rc, stamp, title, message, defect_type, component, convergence, status) \
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+        "INSERT INTO rca_revisions (rca, rc, stamp, title, message, defect_type, component, convergence, status, human) \
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
     )?
-    .execute(params![id, act.case, act.stamp, title, message, defect_type, component, convergence, status])?;
+    .execute(params![
+        id,
+        act.case,
+        act.stamp,
+        title,
+        message,
+        defect_type,
+        component,
+        convergence,
+        status,
+        act.is_human()
+    ])?;
     Ok(())
 }
 
-fn link_known(conn: &Connection, act: &Act, id: i64) -> Result<(), StoreError> {
+fn link_known(conn: &Connection, act: &Act<'_>, id: i64) -> Result<(), StoreError> {
     conn.prepare_cached("INSERT INTO case_rcas (rc, rca, stamp) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING")?
         .execute(params![act.case, id, act.stamp])?;
     Ok(())

@@ -18,7 +18,7 @@ pub(super) struct Text<'a> {
 }
 
 /// Creates the symptom of a fingerprint or finds it, links the case and counts the sighting.
-pub(super) fn upsert(conn: &Connection, act: &Act, id: i64, fingerprint: &str, text: &Text<'_>) -> Result<(), StoreError> {
+pub(super) fn upsert(conn: &Connection, act: &Act<'_>, id: i64, fingerprint: &str, text: &Text<'_>) -> Result<(), StoreError> {
     let mut owner = conn.prepare_cached("SELECT id FROM symptoms WHERE fingerprint = ?1")?;
     match owner.query_row([fingerprint], |row| row.get::<_, i64>(0)).optional()? {
         Some(owner) if owner == id => {}
@@ -40,20 +40,20 @@ pub(super) fn upsert(conn: &Connection, act: &Act, id: i64, fingerprint: &str, t
 }
 
 /// Links the case to a known symptom.
-pub(super) fn link(conn: &Connection, act: &Act, id: i64) -> Result<(), StoreError> {
+pub(super) fn link(conn: &Connection, act: &Act<'_>, id: i64) -> Result<(), StoreError> {
     expect_symptom(conn, id)?;
     link_known(conn, act, id)
 }
 
 /// Counts a sighting of a known symptom.
-pub(super) fn mark_seen(conn: &Connection, act: &Act, id: i64) -> Result<(), StoreError> {
+pub(super) fn mark_seen(conn: &Connection, act: &Act<'_>, id: i64) -> Result<(), StoreError> {
     expect_symptom(conn, id)?;
     see(conn, act, id)
 }
 
 /// In the run that found the symptom, the first case in the run's order describes it, not the first to arrive: so a
 /// description is kept unless that of an earlier case stands. Later runs count it and leave its description alone.
-fn describe(conn: &Connection, act: &Act, id: i64, text: &Text<'_>) -> Result<(), StoreError> {
+fn describe(conn: &Connection, act: &Act<'_>, id: i64, text: &Text<'_>) -> Result<(), StoreError> {
     let mut latest = conn.prepare_cached(
         "SELECT run, rc, test, error, category, component FROM symptom_revisions WHERE symptom = ?1 \
          ORDER BY rc, stamp DESC, id DESC LIMIT 1",
@@ -79,14 +79,14 @@ fn describe(conn: &Connection, act: &Act, id: i64, text: &Text<'_>) -> Result<()
     Ok(())
 }
 
-fn link_known(conn: &Connection, act: &Act, id: i64) -> Result<(), StoreError> {
+fn link_known(conn: &Connection, act: &Act<'_>, id: i64) -> Result<(), StoreError> {
     conn.prepare_cached("INSERT INTO case_symptoms (rc, symptom, stamp) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING")?
         .execute(params![act.case, id, act.stamp])?;
     Ok(())
 }
 
 /// A failure is counted once, however often a walk comes by and however often its launch is analysed.
-fn see(conn: &Connection, act: &Act, id: i64) -> Result<(), StoreError> {
+fn see(conn: &Connection, act: &Act<'_>, id: i64) -> Result<(), StoreError> {
     conn.prepare_cached(
         "INSERT INTO symptom_keys (recall_key, symptom, stamp) \
          SELECT recall_key, ?2, ?3 FROM run_cases WHERE id = ?1 AND recall_key <> '' ON CONFLICT DO NOTHING",

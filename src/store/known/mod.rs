@@ -58,7 +58,7 @@ mod tests {
         let mut launch = launch(2);
         launch.run_id = format!("l{day}");
         launch.started_at = Some(at(day * DAY));
-        launch.attributes.insert("version".into(), version.into());
+        launch.attributes.insert("version", version);
         launch
     }
 
@@ -106,7 +106,7 @@ mod tests {
             cases,
             [("second", "3.2", "test number 1"), ("second", "3.2", "test number 2"), ("again", "3.1", "test number 1")]
         );
-        assert_eq!(row.symptoms, [SymptomOf { id: 1, confidence: 0.5 }]);
+        assert_eq!(row.symptoms, [SymptomOf { id: 1, confidence: 0.5, overturned_by: None }]);
         let json = serde_json::to_value(row).unwrap();
         assert_eq!((&json["id"], &json["occurrences"], &json["title"]), (&9.into(), &3.into(), &"title of 9".into()));
     }
@@ -158,5 +158,57 @@ mod tests {
         assert_eq!(dormant(Dormancy { days, launches: None }, 5), [1]);
         assert_eq!(dormant(Dormancy { days, launches: None }, 6), [2, 1]);
         assert_eq!(dormant(Dormancy { days: None, launches }, 999), [1]);
+    }
+
+    /// A commit of effects that a reviewer decided.
+    fn review(case: &str, by: &str, effects: Vec<Effect<i64>>) -> crate::walk::Commit {
+        let exit = crate::walk::What::NodeExit {
+            node: "review".into(),
+            artifact: crate::model::Hash::of(b"{}").into(),
+            by: by.into(),
+            params: None,
+            template: None,
+            confidence: None,
+            effects: effects.clone(),
+            bindings: std::collections::BTreeMap::new(),
+        };
+        crate::walk::Commit { events: vec![crate::store::fixture::event(case, "1", exit)], effects, ..Default::default() }
+    }
+
+    #[test]
+    fn what_was_overturned_is_no_cause_until_somebody_of_the_same_standing_says_so() {
+        let fixture = nights();
+        let fourth = fixture.begin("fourth", &nightly(4, "3.4"));
+        let linked = vec![Effect::LinkSymptom { id: 1, name: None }, Effect::LinkRca { id: 9, name: None }];
+        fourth.commit(effects("c1", linked)).unwrap();
+        let overturn = Effect::Overturn { symptom: 1, rca: 9, replaced: false };
+        fourth.commit(review("c1", "human", vec![overturn])).unwrap();
+        let first = || rows(&fixture.store, Dormancy::default(), 9).into_iter().find(|row| row.id == 1).unwrap();
+        assert!(first().rcas.is_empty());
+        let over = &first().overturned[0];
+        assert_eq!((over.rca, over.by.as_str(), over.replaced, over.message.as_str()), (9, "human", false, "m"));
+        let rca = || fixture.store.rcas(&RcaFilter::default()).unwrap().remove(0);
+        assert_eq!(rca().symptoms[0].overturned_by.as_deref(), Some("human"));
+        assert_eq!(rca().seen.versions, ["3.1", "3.2"], "the case of the fourth night is none of its cases");
+        assert!(fixture.store.case_facts("fourth", "c1").unwrap().rcas.is_empty());
+        let link = Effect::LinkSymptomRca { symptom: 1, rca: 9, confidence: 0.9 };
+        fourth.commit(review("c2", "script", vec![link.clone()])).unwrap();
+        assert!(first().rcas.is_empty(), "a script does not undo it");
+        fourth.commit(review("c2", "human", vec![link])).unwrap();
+        assert_eq!((first().rcas[0].id, first().overturned.len()), (9, 0));
+    }
+
+    #[test]
+    fn a_root_cause_put_right_keeps_its_old_words_as_overturned_and_a_persons_word() {
+        let fixture = nights();
+        let say = |message: &str| Effect::UpdateRca { id: 9, message: Some(message.into()), defect_type: None, status: None };
+        let fourth = fixture.begin("fourth", &nightly(4, "3.4"));
+        let overturn = Effect::Overturn { symptom: 1, rca: 9, replaced: true };
+        fourth.commit(review("c1", "human", vec![overturn, say("what it really is")])).unwrap();
+        fourth.commit(review("c2", "agent", vec![say("no, something else")])).unwrap();
+        let row = fixture.store.rcas(&RcaFilter::default()).unwrap().remove(0);
+        assert_eq!(row.rca.message, "what it really is");
+        let symptom = rows(&fixture.store, Dormancy::default(), 9).remove(1);
+        assert_eq!((symptom.rcas.len(), symptom.overturned[0].message.as_str(), symptom.overturned[0].replaced), (1, "m", true));
     }
 }

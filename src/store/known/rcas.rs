@@ -5,9 +5,13 @@ use crate::clock::Timestamp;
 use crate::store::error::StoreError;
 use crate::store::knowledge::{Rca, rca_as_of};
 use crate::store::open::Store;
+use crate::store::overturned::overturned_as_of;
 use crate::store::runs::run_row;
 use rusqlite::{Connection, params};
 use serde::Serialize;
+
+/// The status of what a case wrote down before it was found to be a known root cause.
+const DUPLICATE: &str = "duplicate";
 
 /// Which root causes, and how much of each.
 #[derive(Clone, Debug)]
@@ -16,7 +20,7 @@ pub struct RcaFilter {
     pub ids: Option<Vec<i64>>,
     /// Only those that a case of this run is linked to.
     pub run: Option<String>,
-    /// Only those of this status.
+    /// Only those of this status; none that is a `duplicate` unless asked for so or by id.
     pub status: Option<String>,
     /// Only those seen in this version.
     pub version: Option<String>,
@@ -50,8 +54,10 @@ pub struct RcaRow {
     pub seen: Seen,
     /// Its cases, those of the latest launches first; no more than the filter asks for ([`Seen::occurrences`] counts all).
     pub cases: Vec<SeenCase>,
-    /// The symptoms that come of it, the surest first.
+    /// The symptoms that come of it, the surest first; last those of which it was overturned.
     pub symptoms: Vec<SymptomOf>,
+    /// Of one that a person declared over (its status is not `open`): whether it was found in a launch that began later.
+    pub reappeared: bool,
 }
 
 /// A failure that came of a root cause.
@@ -83,6 +89,9 @@ pub struct SymptomOf {
     pub id: i64,
     /// How sure it is that it comes of the cause, 0 to 1.
     pub confidence: f64,
+    /// Who said that it does not come of it, if anybody did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub overturned_by: Option<String>,
 }
 
 impl Store {
@@ -94,12 +103,12 @@ impl Store {
                 "SELECT rcas.id, maker.name, maker.started_at, count(DISTINCT r.known), count(DISTINCT c.launch), count(DISTINCT r.run), \
                  ifnull(min(l.at), maker.started_at), ifnull(max(l.at), maker.started_at) AS last \
                  FROM rcas JOIN run_cases owner ON owner.id = rcas.rc JOIN runs maker ON maker.id = owner.run \
-                 LEFT JOIN case_rcas ON rca = rcas.id LEFT JOIN run_cases r ON r.id = case_rcas.rc \
+                 LEFT JOIN case_causes k ON k.rca = rcas.id LEFT JOIN run_cases r ON r.id = k.rc \
                  LEFT JOIN cases c ON c.id = r.known LEFT JOIN launches l ON l.id = c.launch \
                  WHERE (?1 IS NULL OR rcas.id IN (SELECT value FROM json_each(?1))) \
-                 AND (?2 IS NULL OR rcas.id IN (SELECT rca FROM run_cases JOIN case_rcas ON rc = run_cases.id WHERE run = ?2)) \
+                 AND (?2 IS NULL OR rcas.id IN (SELECT rca FROM run_cases JOIN case_causes ON rc = run_cases.id WHERE run = ?2)) \
                  AND (?3 IS NULL OR rcas.id IN (SELECT rca FROM launches JOIN cases ON cases.launch = launches.id \
-                 JOIN run_cases ON known = cases.id JOIN case_rcas ON rc = run_cases.id WHERE version = ?3)) \
+                 JOIN run_cases ON known = cases.id JOIN case_causes ON rc = run_cases.id WHERE version = ?3)) \
                  GROUP BY rcas.id ORDER BY last DESC, rcas.id",
             )?;
             let mut rows = rows.query(params![ids_json(filter.ids.as_deref()), run, filter.version])?;
@@ -107,7 +116,8 @@ impl Store {
             while found.len() < filter.limit {
                 let Some(row) = rows.next()? else { break };
                 let rca = rca_as_of(conn, row.get(0)?, i64::MAX)?;
-                if filter.status.as_ref().is_some_and(|status| *status != rca.status) {
+                let wanted = filter.status.as_ref().map_or(filter.ids.is_some() || rca.status != DUPLICATE, |status| *status == rca.status);
+                if !wanted {
                     continue;
                 }
                 let count = |at| row.get::<_, i64>(at).map(i64::unsigned_abs);
@@ -121,7 +131,8 @@ impl Store {
                 };
                 let symptoms = symptoms(conn, rca.id)?;
                 found.push(RcaRow {
-                    confidence: symptoms.first().map_or(rca.convergence, |surest| surest.confidence),
+                    confidence: surest(&symptoms).unwrap_or(rca.convergence),
+                    reappeared: rca.word.as_ref().is_some_and(|word| word.status != "open" && seen.last_seen > word.at),
                     created_by: row.get(1)?,
                     created_at: Timestamp::from_millis(row.get(2)?),
                     seen,
@@ -136,7 +147,7 @@ impl Store {
 }
 
 fn versions(conn: &Connection, rca: i64) -> Result<Vec<String>, StoreError> {
-    let sql = "SELECT version FROM case_rcas JOIN run_cases r ON r.id = case_rcas.rc JOIN cases c ON c.id = r.known \
+    let sql = "SELECT version FROM case_causes k JOIN run_cases r ON r.id = k.rc JOIN cases c ON c.id = r.known \
          JOIN launches l ON l.id = c.launch WHERE rca = ?1 AND version <> '' GROUP BY version ORDER BY min(l.at), version";
     column(conn, sql, &[&rca])
 }
@@ -144,7 +155,7 @@ fn versions(conn: &Connection, rca: i64) -> Result<Vec<String>, StoreError> {
 fn cases(conn: &Connection, rca: i64, most: usize) -> Result<Vec<SeenCase>, StoreError> {
     let mut rows = conn.prepare_cached(
         "SELECT runs.name AS run, l.name AS launch, l.external, l.number, l.at, l.version, c.item, c.test, max(r.id) \
-         FROM case_rcas JOIN run_cases r ON r.id = case_rcas.rc JOIN runs ON runs.id = r.run \
+         FROM case_causes k JOIN run_cases r ON r.id = k.rc JOIN runs ON runs.id = r.run \
          JOIN cases c ON c.id = r.known JOIN launches l ON l.id = c.launch \
          WHERE rca = ?1 GROUP BY c.id ORDER BY l.at DESC, c.id LIMIT ?2",
     )?;
@@ -169,6 +180,16 @@ fn symptoms(conn: &Connection, rca: i64) -> Result<Vec<SymptomOf>, StoreError> {
          WHERE o.symptom = l.symptom AND o.rca = l.rca AND (o.rc > l.rc OR (o.rc = l.rc AND o.id > l.id))) \
          ORDER BY confidence DESC, symptom",
     )?;
-    let found = rows.query_map([rca], |row| Ok(SymptomOf { id: row.get(0)?, confidence: row.get(1)? }))?;
-    Ok(found.collect::<Result<_, _>>()?)
+    let found = rows.query_map([rca], |row| Ok(SymptomOf { id: row.get(0)?, confidence: row.get(1)?, overturned_by: None }))?;
+    let mut found: Vec<SymptomOf> = found.collect::<Result<_, _>>()?;
+    for symptom in &mut found {
+        let overturned = overturned_as_of(conn, symptom.id, i64::MAX)?;
+        symptom.overturned_by = overturned.into_iter().find(|over| over.rca == rca && !over.replaced).map(|over| over.by);
+    }
+    found.sort_by_key(|symptom| symptom.overturned_by.is_some());
+    Ok(found)
+}
+
+fn surest(symptoms: &[SymptomOf]) -> Option<f64> {
+    symptoms.iter().find(|symptom| symptom.overturned_by.is_none()).map(|symptom| symptom.confidence)
 }

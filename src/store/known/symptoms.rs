@@ -4,6 +4,7 @@ use super::{Seen, column, ids_json};
 use crate::clock::Timestamp;
 use crate::store::error::StoreError;
 use crate::store::open::Store;
+use crate::store::overturned::{Overturned, overturned_as_of};
 use crate::store::runs::run_row;
 use rusqlite::{Connection, params};
 use serde::{Deserialize, Serialize};
@@ -71,6 +72,8 @@ pub struct SymptomRow {
     pub launches_since: u64,
     /// What it comes of, the surest first.
     pub rcas: Vec<RcaOf>,
+    /// What it does not come of, though it was said so; the latest first.
+    pub overturned: Vec<Overturned>,
 }
 
 /// A root cause of a symptom.
@@ -134,6 +137,9 @@ impl Store {
                     last_seen,
                 };
                 let [test, error, category, component] = text;
+                let overturned = overturned_as_of(conn, id, i64::MAX)?;
+                let mut rcas = rcas(conn, id)?;
+                rcas.retain(|rca| !overturned.iter().any(|over| over.rca == rca.id && !over.replaced));
                 found.push(SymptomRow {
                     id,
                     fingerprint: row.get("fingerprint")?,
@@ -144,7 +150,8 @@ impl Store {
                     status,
                     seen,
                     launches_since,
-                    rcas: rcas(conn, id)?,
+                    rcas,
+                    overturned,
                 });
             }
             Ok(found)

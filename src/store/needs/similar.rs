@@ -45,7 +45,7 @@ pub(super) fn answer(needs: &StoreNeeds, about: &About<'_>) -> Result<Value, Sto
 /// of the same component (if the case has an attribute `component`), and the ones found last are considered. Ties are
 /// broken by how often a symptom was seen, then by its id.
 pub(super) fn hits(needs: &StoreNeeds, case: &Case) -> Result<Arc<[Hit]>, StoreError> {
-    let component = case.attributes.get("component").map_or("", String::as_str);
+    let component = case.attributes.get("component").unwrap_or_default();
     let inputs = json!([case.recall_key, case.name, case.error_message, component]);
     kept_under(&needs.hits, Hash::of_json(&inputs), || {
         let recent = kept(&needs.recent_symptoms, || Ok(needs.ask(recent)?.into()))?;

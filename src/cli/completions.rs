@@ -1,0 +1,24 @@
+//! `asterisk completions`.
+
+use super::{Cli, Global};
+use crate::exit::Exit;
+use crate::ui::{Format, Ui};
+use clap::{Args, CommandFactory as _};
+use clap_complete::{Shell, generate};
+
+/// Print a shell's completions.
+#[derive(Clone, Copy, Debug, Args)]
+#[command(after_help = "Examples:\n  asterisk completions bash > asterisk.bash\n  \
+                        asterisk completions zsh > _asterisk\n  asterisk completions fish > asterisk.fish")]
+pub(super) struct CompletionsArgs {
+    /// The shell.
+    #[arg(value_enum)]
+    shell: Shell,
+}
+
+pub(super) fn completions(global: &Global, args: CompletionsArgs) -> Exit {
+    let mut script = Vec::new();
+    generate(args.shell, &mut Cli::command(), "asterisk", &mut script);
+    Ui::new(global.color, Format::Pretty).out(&String::from_utf8_lossy(&script));
+    Exit::Ok
+}

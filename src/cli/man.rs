@@ -1,0 +1,60 @@
+//! `asterisk man`.
+
+use super::{Cli, FormatArg, Global};
+use crate::exit::Exit;
+use crate::session::SessionError;
+use crate::ui::Format;
+use clap::{Args, Command, CommandFactory as _};
+use serde_json::json;
+use std::io;
+use std::path::PathBuf;
+
+/// Write the manual pages: one of the program and one of each command.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  asterisk man man1\n  asterisk man > asterisk.1")]
+pub(super) struct ManArgs {
+    /// The directory to write them to [default: print the program's own page].
+    dir: Option<PathBuf>,
+    #[command(flatten)]
+    format: FormatArg,
+}
+
+pub(super) fn man(global: &Global, args: &ManArgs) -> Result<Exit, SessionError> {
+    let ui = global.ui(args.format);
+    let pages = pages();
+    let mut written = Vec::new();
+    if let Some(dir) = &args.dir {
+        let wrong = |source: io::Error| SessionError::Write { path: dir.display().to_string(), source };
+        std::fs::create_dir_all(dir).map_err(wrong)?;
+        for (name, text) in &pages {
+            let path = dir.join(name);
+            std::fs::write(&path, text).map_err(wrong)?;
+            written.push(path.display().to_string());
+        }
+    }
+    match (ui.format(), &args.dir) {
+        (Format::Json, Some(_)) => ui.json(&json!({ "schema_version": 1, "pages": written })),
+        (Format::Json, None) => {
+            let pages: Vec<_> = pages.iter().map(|(name, text)| json!({ "name": name, "text": text })).collect();
+            ui.json(&json!({ "schema_version": 1, "pages": pages }));
+        }
+        (Format::Pretty, Some(_)) => written.iter().for_each(|path| ui.out(path)),
+        (Format::Pretty, None) => ui.out(pages.first().map_or("", |(_, text)| text)),
+    }
+    Ok(Exit::Ok)
+}
+
+/// Name and text of every page, the program's own first.
+fn pages() -> Vec<(String, String)> {
+    let mut root = Cli::command().disable_help_subcommand(true);
+    root.build();
+    let page = |command: &Command, name: &str| {
+        let mut text = Vec::new();
+        // Writing into memory does not fail.
+        drop(clap_mangen::Man::new(command.clone()).render(&mut text));
+        (format!("{name}.1"), String::from_utf8_lossy(&text).into_owned())
+    };
+    let own = page(&root, "asterisk");
+    let of_commands = root.get_subcommands().map(|command| page(command, &format!("asterisk-{}", command.get_name())));
+    std::iter::once(own).chain(of_commands).collect()
+}

@@ -1,0 +1,71 @@
+//! `asterisk rca`.
+
+use super::{FormatArg, Global, ProjectArgs};
+use crate::exit::Exit;
+use crate::session::SessionError;
+use crate::ui::Format;
+use clap::{Args, ValueEnum};
+use serde_json::json;
+
+/// Say what became of a root cause: resolved, verified, archived, open again.
+///
+/// Later runs go by it: when it comes back, that is a regression. A person's word counts more than a run's. A root cause that is resolved, verified or archived and is found in a later launch
+/// stays so; it is shown as one that came back.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  asterisk rca 4711 resolve --message \"mended in 3.4.0\" --by ada")]
+pub(super) struct RcaArgs {
+    /// The root cause, as `asterisk show rcas` lists it.
+    #[arg(allow_negative_numbers = true)]
+    id: i64,
+    /// What became of it.
+    #[arg(value_enum)]
+    became: Became,
+    /// Why.
+    #[arg(long, short, value_name = "TEXT", default_value = "")]
+    message: String,
+    /// Who says so.
+    #[arg(long, value_name = "NAME", default_value = "human")]
+    by: String,
+    #[command(flatten)]
+    format: FormatArg,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Became {
+    /// It was mended.
+    Resolve,
+    /// It was seen to be mended.
+    Verify,
+    /// It is of no interest any more.
+    Archive,
+    /// It is there (again).
+    Reopen,
+}
+
+impl Became {
+    fn status(self) -> &'static str {
+        match self {
+            Self::Resolve => "resolved",
+            Self::Verify => "verified",
+            Self::Archive => "archived",
+            Self::Reopen => "open",
+        }
+    }
+}
+
+pub(super) fn rca(global: &Global, args: &RcaArgs) -> Result<Exit, SessionError> {
+    let ui = global.ui(args.format);
+    let session = global.session(&ProjectArgs::default(), None)?;
+    let before = session.say_of_rca(args.id, args.became.status(), &args.by, &args.message)?;
+    match ui.format() {
+        Format::Json => {
+            let rca = json!({ "id": args.id, "title": before.title, "was": before.status, "status": args.became.status(),
+                "by": args.by, "message": args.message });
+            ui.json(&json!({ "schema_version": 1, "rca": rca }));
+        }
+        Format::Pretty => {
+            ui.out(&format!("root cause {} ({}): {} -> {}", args.id, before.title, before.status, args.became.status()));
+        }
+    }
+    Ok(Exit::Ok)
+}

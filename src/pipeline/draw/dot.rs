@@ -1,0 +1,132 @@
+//! A picture in Graphviz's DOT language.
+
+use super::{Arrow, Kind, Picture, Role, Shape};
+use std::fmt::Write;
+
+impl Picture {
+    /// The picture for `dot`: zones as clusters, elements as fills, kinds of edges as colours and strokes, a legend.
+    pub fn dot(&self) -> String {
+        let mut out = format!("digraph {} {{\n", quoted(&self.title));
+        let font = "fontname=\"Helvetica,Arial,sans-serif\"";
+        let title =
+            if self.description.is_empty() { self.title.clone() } else { format!("{}\n{}", self.title, self.description) };
+        _ = write!(
+            out,
+            "  graph [rankdir=TB, {font}, fontsize=12, nodesep=0.5, ranksep=0.6, labelloc=t, label={}]\n  \
+             node [shape=box, style=\"rounded,filled\", fillcolor=white, {font}, fontsize=12]\n  \
+             edge [{font}, fontsize=10]\n",
+            quoted(&title)
+        );
+        for (ix, group) in self.groups.iter().enumerate() {
+            let colour = group.colour.as_deref().unwrap_or("#8a94a3");
+            let label = match &group.element {
+                Some(element) => format!("{} ({element})", group.name),
+                None => group.name.clone(),
+            };
+            _ = write!(
+                out,
+                "  subgraph cluster_z{ix} {{\n    label={}; labeljust=l; style=\"rounded\"; color={}\n",
+                quoted(&label),
+                quoted(colour)
+            );
+            for shape in self.shapes.iter().filter(|shape| shape.group == Some(ix)) {
+                _ = writeln!(out, "    {}", node(shape));
+            }
+            out.push_str("  }\n");
+        }
+        for shape in self.shapes.iter().filter(|shape| shape.group.is_none()) {
+            _ = writeln!(out, "  {}", node(shape));
+        }
+        for arrow in &self.arrows {
+            let (from, to) = (&self.shapes[arrow.from].id, &self.shapes[arrow.to].id);
+            _ = writeln!(out, "  {from} -> {to} [{}]", edge(arrow));
+        }
+        self.dot_legend(&mut out);
+        out.push_str("}\n");
+        out
+    }
+
+    fn dot_legend(&self, out: &mut String) {
+        let cell = |text: &str| format!("<tr><td align=\"left\">{text}</td></tr>");
+        let mut rows = String::new();
+        for kind in self.kinds() {
+            let stroke = match kind {
+                Kind::Loop => "&#9473;&#9473;",
+                Kind::Plain | Kind::Guard | Kind::Start => "&#9472;&#9472;",
+                _ => "&#9476;&#9476;",
+            };
+            let text = format!("<font color=\"{}\">{stroke} {}</font>", kind.colours().0, kind.says());
+            rows.push_str(&cell(&text));
+        }
+        for (element, colour) in self.elements() {
+            rows.push_str(&cell(&format!("<font color=\"{colour}\">&#9632;</font> {}", html(element))));
+        }
+        _ = writeln!(
+            out,
+            "  legend [shape=plaintext, style=\"\", fontsize=10, label=<<table border=\"0\" cellspacing=\"1\">{rows}</table>>]"
+        );
+    }
+}
+
+fn node(shape: &Shape) -> String {
+    let name = shape.code.as_ref().map_or(shape.name.clone(), |code| format!("{code} {}", shape.name));
+    let mut attributes = match shape.role {
+        Role::Start => "shape=circle, label=\"\", width=0.15, style=filled, fillcolor=\"#3f4a5a\"".to_owned(),
+        Role::Node => format!("label={}", quoted(&name)),
+        Role::Done => format!("shape=box, style=\"rounded,filled,bold\", label={}", quoted(&name)),
+        Role::Any => format!("shape=diamond, color=\"{}\", label={}", Kind::Guard.colours().0, quoted("any node")),
+        Role::Advisory => {
+            let colour = Kind::Advisory.colours().0;
+            format!("shape=note, style=\"filled,dashed\", fontsize=10, color=\"{colour}\", label={}", quoted(&name))
+        }
+    };
+    if let Some(colour) = &shape.colour {
+        // A tint of a hexadecimal colour; a named one cannot carry its transparency with it.
+        let tint = if colour.len() == 7 { format!("{colour}40") } else { colour.clone() };
+        _ = write!(attributes, ", color={}, fillcolor={}", quoted(colour), quoted(&tint));
+    }
+    if let Some(element) = &shape.element {
+        _ = write!(attributes, ", tooltip={}", quoted(element));
+    }
+    format!("{} [{attributes}]", shape.id)
+}
+
+fn edge(arrow: &Arrow) -> String {
+    let colour = arrow.kind.colours().0;
+    let style = match arrow.kind {
+        Kind::Start | Kind::Plain | Kind::Guard => "solid",
+        Kind::Shortcut | Kind::Fallback => "dashed",
+        Kind::Loop => "bold",
+        Kind::Choice | Kind::Advisory => "dotted",
+    };
+    let mut out = format!("style={style}, color=\"{colour}\", fontcolor=\"{colour}\"");
+    // An advisory's note says what it is.
+    if arrow.kind == Kind::Advisory {
+        out.push_str(", dir=none");
+    } else if !arrow.label().is_empty() {
+        _ = write!(out, ", label={}", quoted(&format!(" {} ", arrow.label())));
+    }
+    if matches!(arrow.kind, Kind::Loop | Kind::Choice | Kind::Fallback) {
+        out.push_str(", constraint=false");
+    }
+    out
+}
+
+/// A DOT string: quotes and backslashes escaped, ends of lines as `\n`, other control characters left out.
+fn quoted(text: &str) -> String {
+    let mut out = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => out.extend(['\\', c]),
+            '\n' => out.push_str("\\n"),
+            c if c.is_control() => {}
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}
+
+fn html(text: &str) -> String {
+    text.chars().filter(|c| !c.is_control()).collect::<String>().replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}

@@ -1,0 +1,167 @@
+//! A picture as a mermaid flowchart.
+//!
+//! Nodes stand in their zones; shortcuts are dotted, loops thick with their counter, fallbacks dotted and called so.
+//! Advisories hang as flags on their nodes, guards start at a node `*`, the end is a stadium. Nodes and zones carry a class
+//! `element_NAME`, which the colours of the element data fill. Names go in as escaped labels, never as ids.
+
+use super::{Kind, Picture, Role, Shape};
+use std::fmt::Write;
+
+impl Picture {
+    /// The flowchart, with a legend.
+    pub fn mermaid(&self) -> String {
+        let mut out = format!("flowchart TD\n  %% {}\n", label(&self.title));
+        let mut line = |text: String| {
+            out.push_str("  ");
+            out.push_str(&text);
+            out.push('\n');
+        };
+        line("start((start))".to_owned());
+        for (ix, group) in self.groups.iter().enumerate() {
+            line(format!("subgraph z{ix}[\"{}\"]", label(&group.name)));
+            self.shapes.iter().filter(|shape| shape.group == Some(ix)).filter_map(node).for_each(&mut line);
+            line("end".to_owned());
+            if let Some(element) = &group.element {
+                line(format!("class z{ix} {}", class(element)));
+            }
+        }
+        self.shapes.iter().filter(|shape| shape.group.is_none()).filter_map(node).for_each(&mut line);
+        for arrow in &self.arrows {
+            let (from, to) = (&self.shapes[arrow.from].id, &self.shapes[arrow.to].id);
+            let stroke = match arrow.kind {
+                Kind::Start | Kind::Plain | Kind::Guard => "-->",
+                Kind::Shortcut | Kind::Choice | Kind::Fallback => "-.->",
+                Kind::Loop => "==>",
+                Kind::Advisory => "-.-",
+            };
+            let text = label(&arrow.label());
+            match arrow.kind {
+                Kind::Start | Kind::Advisory => line(format!("{from} {stroke} {to}")),
+                _ => line(format!("{from} {stroke}|\"{text}\"| {to}")),
+            }
+        }
+        for kind in self.kinds() {
+            let of_kind = self.arrows.iter().enumerate().filter(|(_, arrow)| arrow.kind == kind);
+            let links: Vec<String> = of_kind.map(|(ix, _)| ix.to_string()).collect();
+            line(format!("linkStyle {} stroke:{}", links.join(","), kind.colours().0));
+        }
+        for (element, colour) in self.elements() {
+            line(format!("classDef {} fill:{}", class(element), tint(colour)));
+        }
+        if self.shapes.iter().any(|shape| shape.role == Role::Advisory) {
+            line(format!("classDef advisory stroke:{},stroke-dasharray:3", Kind::Advisory.colours().0));
+        }
+        out
+    }
+}
+
+/// A line that makes a shape; the start has one already.
+fn node(shape: &Shape) -> Option<String> {
+    let (id, name) = (&shape.id, label(&shape.name));
+    let code = shape.code.as_ref().map_or(String::new(), |code| format!("{} ", label(code)));
+    let class = shape.element.as_ref().map_or(String::new(), |element| format!(":::{}", class(element)));
+    Some(match shape.role {
+        Role::Start => return None,
+        Role::Node => format!("{id}[\"{code}{name}\"]{class}"),
+        Role::Done => format!("{id}([\"{name}\"])"),
+        Role::Any => format!("{id}{{{{\"{name}\"}}}}"),
+        Role::Advisory => format!("{id}>\"{name}\"]:::advisory"),
+    })
+}
+
+/// A hexadecimal colour with the transparency that leaves a label readable on it; other colours as they are.
+fn tint(colour: &str) -> String {
+    if colour.starts_with('#') && colour.len() == 7 { format!("{colour}40") } else { colour.to_owned() }
+}
+
+/// A text inside a quoted label: everything that mermaid could read as more than a letter becomes a character code.
+fn label(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for ch in text.chars() {
+        match ch {
+            _ if ch.is_alphanumeric() => out.push(ch),
+            ' ' | '-' | '+' | '_' | '.' | ',' | '/' => out.push(ch),
+            _ if ch.is_whitespace() || ch.is_control() => out.push(' '),
+            _ => _ = write!(out, "#{};", u32::from(ch)),
+        }
+    }
+    out
+}
+
+fn class(element: &str) -> String {
+    let name: String = element.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+    format!("element_{name}")
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::diag::Source;
+    use crate::pipeline::parse;
+    use std::collections::BTreeMap;
+
+    fn chart(text: &str, colours: &BTreeMap<String, String>) -> String {
+        Picture::new(&parse(&Source::new("p.yaml", text)).unwrap(), colours).mermaid()
+    }
+
+    #[test]
+    fn each_kind_of_edge_has_its_arrow() {
+        let text = "pipeline: p\nzones: {back: {nodes: [a], element: fire}}\nnodes:\n  - {name: a, code: F0, element: fire, fallback: b}\n  - {name: b}\nedges:\n  \
+             - {id: E1, name: on, from: a, to: b}\n  - {id: S, from: a, to: _done, shortcut: true}\n  \
+             - {id: L, from: b, to: a, loop: true, counter: again, targets: [a, _done]}\n  \
+             - {id: A, name: skew, from: a, advisory: true}\n  - {id: G, from: '*', to: _done}\nstart: a\ndone: _done\n";
+        let colours = BTreeMap::from([("fire".to_owned(), "#ff0000".to_owned()), ("x".to_owned(), "red;click".to_owned())]);
+        assert_eq!(
+            chart(text, &colours),
+            "flowchart TD\n  \
+             %% p\n  \
+             start((start))\n  \
+             subgraph z0[\"back\"]\n  \
+             n0[\"F0 a\"]:::element_fire\n  \
+             a3>\"A skew\"]:::advisory\n  \
+             end\n  \
+             class z0 element_fire\n  \
+             n1[\"b\"]\n  \
+             done([\"_done\"])\n  \
+             any{{\"#42;\"}}\n  \
+             start --> n0\n  \
+             n0 -->|\"E1 on\"| n1\n  \
+             n0 -.->|\"S\"| done\n  \
+             n1 ==>|\"L +1 again\"| n0\n  \
+             n1 -.->|\"L may choose\"| done\n  \
+             n0 -.- a3\n  \
+             any -->|\"G\"| done\n  \
+             n0 -.->|\"fallback\"| n1\n  \
+             linkStyle 1 stroke:#3f4a5a\n  \
+             linkStyle 2 stroke:#0b6bcb\n  \
+             linkStyle 3 stroke:#b45309\n  \
+             linkStyle 4 stroke:#b45309\n  \
+             linkStyle 6 stroke:#b91c1c\n  \
+             linkStyle 7 stroke:#6b7480\n  \
+             linkStyle 5 stroke:#7c3aed\n  \
+             classDef element_fire fill:#ff000040\n  \
+             classDef advisory stroke:#7c3aed,stroke-dasharray:3\n"
+        );
+    }
+
+    #[test]
+    fn odd_names_stay_inside_their_labels() {
+        let odd = r#"end"]; click n0 "x" %% <b> #35; `|{}()é\n"#;
+        let quoted = serde_json::to_string(odd).unwrap();
+        let text = format!(
+            "pipeline: {quoted}\nzones: {{{quoted}: {{nodes: [a], element: {quoted}}}}}\nnodes: [{{name: a, element: {quoted}}}, {{name: end}}]\n\
+             edges: [{{id: {quoted}, name: {quoted}, from: a, to: {done}}}]\nstart: a\ndone: {done}\n",
+            done = serde_json::to_string(&format!("{odd}!")).unwrap(),
+        );
+        let chart = chart(&text, &BTreeMap::new());
+        for line in chart.lines() {
+            let outside: String = line.split('"').step_by(2).collect();
+            assert!(line.matches('"').count() <= 2, "{line}");
+            assert!(outside.chars().all(|c| c.is_ascii_alphanumeric() || " _[]()|<>-+.=:%{}#;é,/".contains(c)), "{line}");
+            assert!(!outside.contains("click") || line.trim_start().starts_with("%%") || line.contains("element_"), "{line}");
+        }
+        assert!(chart.contains("n1[\"end\"]"));
+        assert!(label("a\"b\n#").eq("a#34;b #35;"));
+    }
+}

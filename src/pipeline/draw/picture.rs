@@ -1,0 +1,271 @@
+//! What a picture of a pipeline shows: shapes, the groups they stand in, and arrows between them.
+
+use crate::pipeline::{Edge, NodeIx, Origin, Pipeline, Target};
+use std::collections::BTreeMap;
+
+/// What a picture shows, in the order of the file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Picture {
+    /// The pipeline's name.
+    pub title: String,
+    /// What it is for; may be empty.
+    pub description: String,
+    /// The zones.
+    pub groups: Vec<Group>,
+    /// Everything that arrows go between: start, nodes, the end, guards' origin, advisories.
+    pub shapes: Vec<Shape>,
+    /// The arrows.
+    pub arrows: Vec<Arrow>,
+}
+
+/// A zone.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Group {
+    /// Its name.
+    pub name: String,
+    /// Its element.
+    pub element: Option<String>,
+    /// The colour of its element.
+    pub colour: Option<String>,
+}
+
+/// Something that an arrow can begin or end at.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Shape {
+    /// An id of letters and digits, unique in the picture.
+    pub id: String,
+    /// What it stands for.
+    pub role: Role,
+    /// The short code of a node.
+    pub code: Option<String>,
+    /// Its name.
+    pub name: String,
+    /// The element of a node.
+    pub element: Option<String>,
+    /// The colour of that element.
+    pub colour: Option<String>,
+    /// The group it stands in.
+    pub group: Option<usize>,
+}
+
+/// What a shape stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Role {
+    /// Where walks begin.
+    Start,
+    /// A node.
+    Node,
+    /// Where walks end.
+    Done,
+    /// Every node: where guards come from.
+    Any,
+    /// What an advisory says.
+    Advisory,
+}
+
+/// A way from shape to shape.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Arrow {
+    /// The index of the shape it comes from.
+    pub from: usize,
+    /// The index of the shape it goes to.
+    pub to: usize,
+    /// What kind of way it is.
+    pub kind: Kind,
+    /// The edge's id, or what the arrow is called instead.
+    pub id: String,
+    /// The edge's name; may be empty.
+    pub name: String,
+    /// The counter that it adds one to.
+    pub counter: Option<String>,
+}
+
+/// The kinds of ways, in the order of a legend.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// Into the first node.
+    Start,
+    /// A usual edge.
+    Plain,
+    /// One that skips steps.
+    Shortcut,
+    /// One that goes back and counts.
+    Loop,
+    /// Another target that an edge's rule may choose.
+    Choice,
+    /// A guard.
+    Guard,
+    /// Where a walk goes when no edge fires.
+    Fallback,
+    /// From a node to what advises it.
+    Advisory,
+}
+
+impl Kind {
+    /// What a legend says of it.
+    pub fn says(self) -> &'static str {
+        match self {
+            Self::Start => "start",
+            Self::Plain => "edge",
+            Self::Shortcut => "shortcut",
+            Self::Loop => "loop, with its counter",
+            Self::Choice => "the rule may choose",
+            Self::Guard => "guard, at every node",
+            Self::Fallback => "fallback, when no edge fires",
+            Self::Advisory => "advisory, never routes",
+        }
+    }
+
+    /// A word for machines: a CSS class.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Start => "start",
+            Self::Plain => "plain",
+            Self::Shortcut => "shortcut",
+            Self::Loop => "loop",
+            Self::Choice => "choice",
+            Self::Guard => "guard",
+            Self::Fallback => "fallback",
+            Self::Advisory => "advisory",
+        }
+    }
+
+    /// Its colour on white paper, and on black.
+    pub(super) fn colours(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Start | Self::Plain => ("#3f4a5a", "#c3ccd9"),
+            Self::Shortcut => ("#0b6bcb", "#6cb2ff"),
+            Self::Loop | Self::Choice => ("#b45309", "#ffb454"),
+            Self::Guard => ("#b91c1c", "#ff8080"),
+            Self::Fallback => ("#6b7480", "#98a2b0"),
+            Self::Advisory => ("#7c3aed", "#c4a1ff"),
+        }
+    }
+}
+
+impl Picture {
+    /// Reads a pipeline, with a colour (`#rrggbb` or a colour's name) for each element that has one.
+    pub fn new(pipeline: &Pipeline, colours: &BTreeMap<String, String>) -> Self {
+        let colour = |element: Option<&String>| colours.get(element?).filter(|text| is_colour(text)).cloned();
+        let groups = pipeline.zones.iter().map(|zone| {
+            let element = zone.element.as_ref().map(|element| element.value.clone());
+            Group { name: zone.name.value.clone(), colour: colour(element.as_ref()), element }
+        });
+        let mut shapes = vec![Shape::plain("start", Role::Start, "start")];
+        shapes.extend(pipeline.nodes.iter().enumerate().map(|(ix, node)| {
+            let element = node.element.as_ref().map(|element| element.value.clone());
+            Shape {
+                code: node.code.as_ref().map(|code| code.value.clone()),
+                colour: colour(element.as_ref()),
+                element,
+                group: node.zone.map(|zone| zone.0),
+                ..Shape::plain(&format!("n{ix}"), Role::Node, &node.name)
+            }
+        }));
+        shapes.push(Shape::plain("done", Role::Done, &pipeline.done));
+        if !pipeline.guards.is_empty() {
+            shapes.push(Shape::plain("any", Role::Any, "*"));
+        }
+        let mut picture = Self {
+            title: pipeline.name.value.clone(),
+            description: pipeline.description.clone(),
+            groups: groups.collect(),
+            shapes,
+            arrows: Vec::new(),
+        };
+        let start = picture.target(Target::Node(pipeline.start));
+        picture.arrow(0, start, Kind::Start, "", "");
+        for (ix, edge) in pipeline.edges.iter().enumerate() {
+            picture.edge(ix, edge);
+        }
+        for (ix, node) in pipeline.nodes.iter().enumerate() {
+            if let Some(fallback) = node.fallback {
+                let to = picture.target(fallback);
+                picture.arrow(ix + 1, to, Kind::Fallback, "fallback", "");
+            }
+        }
+        picture
+    }
+
+    fn edge(&mut self, ix: usize, edge: &Edge) {
+        let from = match edge.from {
+            Origin::Node(NodeIx(node)) => node + 1,
+            Origin::Any => self.shapes.iter().position(|shape| shape.role == Role::Any).unwrap_or(0),
+        };
+        if edge.advisory {
+            let group = self.shapes[from].group;
+            let name = if edge.name.is_empty() { edge.id.value.clone() } else { format!("{} {}", *edge.id, edge.name) };
+            self.shapes.push(Shape { group, ..Shape::plain(&format!("a{ix}"), Role::Advisory, &name) });
+            self.arrow(from, self.shapes.len() - 1, Kind::Advisory, &edge.id, &edge.name);
+            return;
+        }
+        let kind = match edge {
+            Edge { from: Origin::Any, .. } => Kind::Guard,
+            Edge { looped: true, .. } => Kind::Loop,
+            Edge { shortcut: true, .. } => Kind::Shortcut,
+            _ => Kind::Plain,
+        };
+        if let Some(to) = edge.to {
+            let to = self.target(to);
+            self.arrow(from, to, kind, &edge.id, &edge.name);
+            if let Some(arrow) = self.arrows.last_mut() {
+                arrow.counter.clone_from(&edge.counter);
+            }
+        }
+        for target in edge.targets.iter().filter(|target| Some(target.value) != edge.to) {
+            let to = self.target(target.value);
+            self.arrow(from, to, Kind::Choice, &edge.id, "may choose");
+        }
+    }
+
+    fn arrow(&mut self, from: usize, to: usize, kind: Kind, id: &str, name: &str) {
+        // Some edges have no other name than their id.
+        let name = if name == id { "" } else { name };
+        self.arrows.push(Arrow { from, to, kind, id: id.to_owned(), name: name.to_owned(), counter: None });
+    }
+
+    fn target(&self, target: Target) -> usize {
+        match target {
+            Target::Node(NodeIx(ix)) => ix + 1,
+            Target::Done => self.shapes.iter().position(|shape| shape.role == Role::Done).unwrap_or(0),
+        }
+    }
+
+    /// The elements shown that have a colour, each once.
+    pub(super) fn elements(&self) -> BTreeMap<&str, &str> {
+        let of_shapes = self.shapes.iter().map(|shape| (&shape.element, &shape.colour));
+        let of_groups = self.groups.iter().map(|group| (&group.element, &group.colour));
+        of_shapes.chain(of_groups).filter_map(|(element, colour)| Some((element.as_deref()?, colour.as_deref()?))).collect()
+    }
+
+    /// The kinds of arrows shown, in the order of a legend.
+    pub(super) fn kinds(&self) -> Vec<Kind> {
+        let mut kinds: Vec<Kind> = self.arrows.iter().map(|arrow| arrow.kind).filter(|kind| *kind != Kind::Start).collect();
+        kinds.sort_unstable();
+        kinds.dedup();
+        kinds
+    }
+}
+
+impl Shape {
+    fn plain(id: &str, role: Role, name: &str) -> Self {
+        Self { id: id.to_owned(), role, code: None, name: name.to_owned(), element: None, colour: None, group: None }
+    }
+}
+
+impl Arrow {
+    /// What is written at it: id, name, and the counter as `+1 NAME`.
+    pub fn label(&self) -> String {
+        let counter = self.counter.as_ref().map(|counter| format!("+1 {counter}"));
+        let parts = [Some(self.id.clone()), Some(self.name.clone()), counter];
+        parts.into_iter().flatten().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// A colour as CSS, Mermaid and DOT write it: `#` and hexadecimal digits, or a word.
+fn is_colour(text: &str) -> bool {
+    match text.strip_prefix('#') {
+        Some(digits) => matches!(digits.len(), 3 | 6) && digits.bytes().all(|b| b.is_ascii_hexdigit()),
+        None => !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphabetic()),
+    }
+}

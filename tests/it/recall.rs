@@ -1,0 +1,125 @@
+//! What is learnt from launch to launch, and what people say of it.
+
+use crate::harness::{Project, Ran, repository};
+use serde_json::{Value, json};
+
+/// The nights of the example series, in order.
+const NIGHTS: [&str; 5] = ["1-3.1.0", "2-3.2.0", "3-3.3.0", "4-3.4.0", "5-3.5.0"];
+
+fn ask(project: &Project, words: &str) -> Ran {
+    project.asterisk(&words.split(' ').collect::<Vec<_>>())
+}
+
+/// Analyses a night, and returns the summary.
+fn analyse(project: &Project, night: &str) -> Value {
+    let file = repository().join(format!("examples/series/{night}.json"));
+    ask(project, &format!("run --files never --format json --input {}", file.display())).exits(0).json()
+}
+
+fn rows(project: &Project, words: &str) -> Vec<Value> {
+    let json = ask(project, &format!("show {words} --format json")).ok().json();
+    assert_eq!(json["schema_version"], 1);
+    json[words.split(' ').next().unwrap()].as_array().unwrap().clone()
+}
+
+/// The row whose title or test has these words.
+#[track_caller]
+fn row(rows: &[Value], words: &str) -> Value {
+    let has =
+        |row: &&Value| [&row["title"], &row["test"]].iter().any(|text| text.as_str().is_some_and(|text| text.contains(words)));
+    rows.iter().find(has).unwrap_or_else(|| panic!("no {words} in {rows:?}")).clone()
+}
+
+#[test]
+fn a_root_cause_is_followed_over_launches_and_versions() {
+    let project = Project::new();
+    for night in NIGHTS {
+        analyse(&project, night);
+    }
+    let season = row(&rows(&project, "symptoms"), "a season pass covers");
+    assert_eq!((&season["occurrences"], &season["launches"]), (&json!(4), &json!(4)));
+    assert_eq!(season["versions"], json!(["3.1.0", "3.2.0", "3.3.0", "3.5.0"]));
+    assert_eq!((&season["first_seen"], &season["last_seen"]), (&json!("2026-02-02T01:30:00Z"), &json!("2026-02-06T01:30:00Z")));
+    let id = &season["rcas"][0]["id"];
+    let cause = ask(&project, &format!("show rca {id} --format json")).ok().json()["rca"].clone();
+    assert_eq!((&cause["versions"], &cause["cases"][3]["version"]), (&season["versions"], &json!("3.1.0")));
+    let before = (rows(&project, "symptoms"), rows(&project, "rcas"));
+    let again = analyse(&project, NIGHTS[4]);
+    let counts = |rows: &[Value]| {
+        let mut counts: Vec<String> =
+            rows.iter().map(|row| format!("{} {} {}", row["id"], row["occurrences"], row["launches"])).collect();
+        counts.sort();
+        counts
+    };
+    let after = (rows(&project, "symptoms"), rows(&project, "rcas"));
+    assert_eq!(counts(&after.0), counts(&before.0), "the second analysis of a launch counts nothing anew");
+    let kept = counts(&after.1);
+    assert!(counts(&before.1).iter().all(|row| kept.contains(row)), "{kept:?}");
+    let nodes =
+        |case: &Value| case["nodes"].as_array().unwrap().iter().map(|node| node.as_str().unwrap().to_owned()).collect::<Vec<_>>();
+    let short = again["cases"].as_array().unwrap().iter().filter(|case| !nodes(case).contains(&"investigate".to_owned())).count();
+    assert!(short >= 3, "what the first analysis learnt is recalled: {again}");
+}
+
+#[test]
+fn symptoms_and_root_causes_are_chosen_and_shown() {
+    let project = Project::new();
+    for night in &NIGHTS[..2] {
+        analyse(&project, night);
+    }
+    let run = ask(&project, "runs --format json").ok().json()["runs"][0]["run"].as_str().unwrap().to_owned();
+    let all = rows(&project, "rcas");
+    assert!(all.len() > rows(&project, &format!("rcas --run {run}")).len());
+    assert_eq!(rows(&project, "rcas --limit 1").len(), 1);
+    assert_eq!(rows(&project, "rcas --version 3.2.0").len() + 1, all.len() - rows(&project, "rcas --version 3.1.0").len() + 2);
+    assert_eq!(rows(&project, "symptoms --status dormant").len(), 0, "the last launch was some days ago");
+    for what in ["symptom", "rca"] {
+        let list = rows(&project, &format!("{what}s"));
+        let shown = ask(&project, &format!("show {what} {}", list[0]["id"])).ok().stdout;
+        assert!(shown.contains("versions") && shown.contains("days ago"), "{shown}");
+        let table = ask(&project, &format!("show {what}s")).ok().stdout;
+        assert!(table.contains(&list[0]["id"].to_string()), "{table}");
+    }
+}
+
+#[test]
+fn unknown_ids_are_answered_with_what_may_have_been_meant() {
+    let project = Project::new();
+    analyse(&project, NIGHTS[0]);
+    let id = rows(&project, "rcas")[0]["id"].to_string();
+    let mut slip = id.clone();
+    slip.replace_range(4..5, if &id[4..5] == "1" { "2" } else { "1" });
+    for (words, help) in [
+        (format!("show rca {slip}"), id.clone()),
+        (format!("rca {slip} resolve"), id.clone()),
+        (format!("show symptom {id}"), format!("asterisk show rca {id}")),
+        ("show rca".into(), "asterisk show rcas".into()),
+        ("show symptom x1".into(), "asterisk show symptoms".into()),
+        ("show symptoms --status dormand".into(), "`dormant`".into()),
+        (format!("rca {id} mend"), "resolve".into()),
+    ] {
+        let ran = ask(&project, &words).exits(2);
+        assert!(ran.stderr.contains(&help) && ran.stdout.is_empty(), "{words}: {}", ran.text());
+    }
+    let empty = Project::new();
+    assert!(rows(&empty, "rcas").is_empty());
+    assert!(ask(&empty, "show rca 5").exits(2).stderr.contains("knows no root cause yet"));
+}
+
+#[test]
+fn a_persons_word_on_a_root_cause_holds() {
+    let project = Project::new();
+    analyse(&project, NIGHTS[0]);
+    let id = row(&rows(&project, "symptoms"), "a season pass covers")["rcas"][0]["id"].clone();
+    let said = ask(&project, &format!("rca {id} resolve --message mended --by ada --format json")).ok().json();
+    assert_eq!(
+        (&said["rca"]["was"], &said["rca"]["status"], &said["rca"]["by"]),
+        (&json!("open"), &json!("resolved"), &json!("ada"))
+    );
+    analyse(&project, NIGHTS[1]);
+    let of = |id: &Value| ask(&project, &format!("show rca {id} --format json")).ok().json()["rca"].clone();
+    assert_eq!((&of(&id)["status"], &of(&id)["word"]["message"]), (&json!("resolved"), &json!("mended")));
+    assert_eq!(rows(&project, "rcas --status resolved").len(), 1);
+    ask(&project, &format!("rca {id} reopen")).ok();
+    assert_eq!(of(&id)["status"], "open");
+}
