@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 /// case's last answered step.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  asterisk prompt 3314501 --node investigate\n  asterisk prompt 3314501 --node F3 --visit 1 --format json"
+    after_help = "Examples:\n  asterisk prompt 880501\n  asterisk prompt 880501 --node F5 --visit 1 --format json"
 )]
 pub(super) struct PromptArgs {
     /// The case.

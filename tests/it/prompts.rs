@@ -64,7 +64,7 @@ fn guards(text: &str) -> Vec<(u32, &str)> {
     marks
         .filter_map(|rest| {
             let (number, said) = rest.split_once(" #}")?;
-            Some((number.parse().ok()?, said.split("\n").next().unwrap()))
+            Some((number.parse().ok()?, said.split('\n').next().unwrap()))
         })
         .collect()
 }
