@@ -11,6 +11,7 @@ mod outcome;
 mod projection;
 mod prompt;
 mod resume;
+mod rounds;
 mod route;
 mod run;
 mod runs;

@@ -5,6 +5,7 @@
 //! [`Commit`].
 
 mod because;
+mod cluster;
 mod content;
 mod drive;
 mod error;
@@ -20,6 +21,7 @@ mod shown;
 mod state;
 mod step;
 
+pub use cluster::Cluster;
 pub use content::{Content, assemble};
 pub use drive::{End, Walker};
 pub use error::{Failure, Kind};

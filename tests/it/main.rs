@@ -20,4 +20,5 @@ mod shared;
 mod tidy;
 mod two;
 mod vectors;
+mod waves;
 mod workspace;
