@@ -12,9 +12,7 @@ use serde_json::{Value, json};
 /// It is made again from the record: the template's text and the parameters of the step. Without --node it is that of the
 /// case's last answered step.
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Examples:\n  asterisk prompt 880501\n  asterisk prompt 880501 --node F5 --visit 1 --format json"
-)]
+#[command(after_help = "Examples:\n  asterisk prompt 880501\n  asterisk prompt 880501 --node F5 --visit 1 --format json")]
 pub(super) struct PromptArgs {
     /// The case.
     case: String,

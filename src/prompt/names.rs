@@ -1,7 +1,7 @@
 //! The parameters that templates name, held against those there are, before anything is rendered.
 
 use super::template::Templates;
-use crate::diag::{Diagnostic, Diagnostics, Source, Span, did_you_mean};
+use crate::diag::{Diagnostic, Diagnostics, Source, Span, did_you_mean, nearest};
 use std::collections::BTreeSet;
 
 /// Names that every template has.
@@ -44,7 +44,8 @@ impl Templates {
                 let root = parts.next().unwrap_or_default();
                 let Some(group) = groups.iter().find(|group| group.name == root) else {
                     let hint = did_you_mean(root, groups.iter().map(|group| group.name.as_str()));
-                    if !OWN.contains(&root) && (hint.is_some() || !included.contains(path)) {
+                    let slip = nearest(root, groups.iter().map(|group| group.name.as_str())).is_some();
+                    if !OWN.contains(&root) && (slip || !included.contains(path)) {
                         let problem =
                             Diagnostic::error("template/unknown-group", format!("there is no parameter group `{root}`"));
                         found.push(problem.label(&source, place(&source, root), "named here").maybe_help(hint));
