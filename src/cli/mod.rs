@@ -5,6 +5,7 @@ mod completions;
 mod doc;
 mod graph;
 mod man;
+mod prompt;
 mod rca;
 mod report;
 mod route;
@@ -81,6 +82,7 @@ enum Command {
     Rca(rca::RcaArgs),
     Report(report::ReportArgs),
     Graph(graph::GraphArgs),
+    Prompt(prompt::PromptArgs),
     Show(show::ShowArgs),
     Doc(doc::DocArgs),
     Completions(completions::CompletionsArgs),
@@ -117,6 +119,7 @@ fn dispatch(cli: Cli) -> Exit {
         Command::Status(args) => status::status(&global, &args),
         Command::Rca(args) => rca::rca(&global, &args),
         Command::Report(args) => report::report(&global, &args),
+        Command::Prompt(args) => prompt::prompt(&global, &args),
         Command::Graph(args) => graph::graph(&global, &args),
         Command::Show(args) => show::show(&global, &args),
         Command::Doc(args) => doc::doc(&global, &args),

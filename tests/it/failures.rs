@@ -26,6 +26,8 @@ impl Answer for Prompted {
         let node = request.node_name();
         let prompt = request.prompt().unwrap_or_else(|| panic!("`{node}` has no template"));
         let prompt = prompt.unwrap_or_else(|diagnostic| panic!("{diagnostic} ({:?})", diagnostic.place()));
+        let template = request.plan.node(request.node).template.as_ref().unwrap();
+        assert_eq!(template.render(&request.params().json()).unwrap(), prompt, "a record gives the same prompt");
         assert!(prompt.contains("## What to answer") && prompt.contains(&request.case.name), "{node}: {prompt}");
         Scripts.answer(request)
     }

@@ -9,6 +9,7 @@ mod fold;
 mod harness;
 mod input;
 mod kill;
+mod prompts;
 mod rca_rules;
 mod readme;
 mod recall;
