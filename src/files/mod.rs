@@ -4,10 +4,12 @@ mod embedded;
 mod outdir;
 mod overlay;
 mod pipelines;
+mod removal;
 mod root;
 
 pub use embedded::{Area, EXAMPLE_LAUNCH, example_launch};
 pub use outdir::OutDir;
 pub use overlay::{FileError, Origin, Overlay, read_bytes, read_input};
 pub use pipelines::{Found, Listed, find_pipeline, list_pipelines};
+pub use removal::remove_dir;
 pub use root::project_root;
