@@ -118,8 +118,19 @@ pub(crate) fn artifacts(n: usize) -> [(&'static str, Value); 7] {
 /// One walk, from the first node to the end.
 pub(crate) fn walk(plan: &Plan, answer: &Canned, journal: &dyn Journal, launch: &Launch, case: usize) -> WalkState {
     let (clock, stop) = (clock(), AtomicBool::new(false));
-    let walker =
-        Walker { plan, answer, needs: &NoNeeds, journal, clock: &clock, run: "run", seed: 0, launch, stop: &stop, watch: None };
+    let walker = Walker {
+        plan,
+        answer,
+        needs: &NoNeeds,
+        journal,
+        clock: &clock,
+        run: "run",
+        seed: 0,
+        launch,
+        stop: &stop,
+        until: usize::MAX,
+        watch: None,
+    };
     let mut state = WalkState::default();
     let end = walker.walk(&launch.cases[case], &mut state).expect("the journal takes everything");
     assert!(matches!(end, End::Done), "{end:?}");

@@ -19,13 +19,13 @@ use std::thread::available_parallelism;
 /// Walk every failure of a launch through a pipeline and report its root cause.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  asterisk run\n  asterisk run --input launch.json --set recall_hit=0.9\n  \
-                        asterisk run rca --input junit.xml --parallel 4 --format json\n  asterisk run --resume 20260214-212109-ab12cd")]
+                        asterisk run rca --input junit.xml --parallel 4 --format json\n  asterisk run --input reports --input launch.json\n  asterisk run --resume 20260214-212109-ab12cd")]
 #[allow(clippy::struct_excessive_bools)]
 pub(super) struct RunArgs {
     /// The pipeline: a path, a file stem, or a `pipeline:` name [default: rca].
     pipeline: Option<String>,
-    /// A launch (ReportPortal JSON, JUnit XML), `-` for standard input, or `none` for one empty case
-    /// [default: the bundled example].
+    /// A launch (ReportPortal JSON, JUnit XML), a directory with launches below it, `-` for standard input, or `none` for one
+    /// empty case; several make one launch [default: the bundled example].
     #[arg(long, value_name = "FILE")]
     input: Vec<PathBuf>,
     /// Walk only this case.

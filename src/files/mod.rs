@@ -1,6 +1,7 @@
 //! Where texts come from and go to: embedded files, a user's directories laid over them, and directories that a run writes.
 
 mod embedded;
+mod inputs;
 mod outdir;
 mod overlay;
 mod pipelines;
@@ -8,8 +9,9 @@ mod removal;
 mod root;
 
 pub use embedded::{Area, EXAMPLE_LAUNCH, example_launch};
+pub use inputs::{Input, InputList, list_inputs};
 pub use outdir::OutDir;
-pub use overlay::{FileError, Origin, Overlay, read_bytes, read_input};
+pub use overlay::{FileError, Origin, Overlay, read_input};
 pub use pipelines::{Found, Listed, find_pipeline, list_pipelines};
 pub use removal::remove_dir;
 pub use root::project_root;

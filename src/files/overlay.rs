@@ -46,6 +46,14 @@ pub enum FileError {
         /// The limit in bytes.
         limit: u64,
     },
+    /// There are more files below a directory than are read.
+    #[error("there are more than {limit} files to read; `{}` is the first beyond that", path.display())]
+    TooMany {
+        /// The first file too many.
+        path: PathBuf,
+        /// The limit.
+        limit: usize,
+    },
     /// A symbolic link leads there.
     #[error("`{}` is a symbolic link, which is refused below a script root", path.display())]
     Link {
@@ -106,7 +114,7 @@ pub fn read_input(path: &Path) -> Result<Source, FileError> {
 }
 
 /// The name and the bytes of an input file, or of standard input for `-`.
-pub fn read_bytes(path: &Path) -> Result<(String, Vec<u8>), FileError> {
+fn read_bytes(path: &Path) -> Result<(String, Vec<u8>), FileError> {
     if path == Path::new("-") {
         let mut bytes = Vec::new();
         let io = |source| FileError::Io { path: path.to_owned(), source };

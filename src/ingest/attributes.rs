@@ -1,7 +1,8 @@
 //! Attributes: names and short values, whatever a source attached to a launch or a test.
 
-use super::{clean, cut};
-use std::collections::BTreeMap;
+use super::{clean, cut, texts};
+use crate::model::Attributes;
+use compact_str::CompactString;
 
 /// The most bytes of a value that are kept; what is longer (a class path, a dump) tells nothing a rule could use.
 const MAX_VALUE: usize = 1024;
@@ -10,27 +11,29 @@ const MAX_VALUE: usize = 1024;
 const MAX_COUNT: usize = 256;
 
 /// Adds an attribute. Values of the same name are listed once each, separated by commas; empty names and values are dropped.
-pub(super) fn add(attributes: &mut BTreeMap<String, String>, name: &str, value: &str) {
-    let name = clean::clean(name).replace('\n', " ");
+pub(super) fn add(attributes: &mut Attributes, name: &str, value: &str) {
+    let name = texts::one_line(name);
     let value = clean::clean(value);
     let value = value.trim();
     if name.is_empty() || value.is_empty() || (attributes.len() >= MAX_COUNT && !attributes.contains_key(&name)) {
         return;
     }
-    let known = attributes.entry(name).or_default();
-    if known.is_empty() {
-        *known = short(value);
-    } else if !known.split(", ").any(|old| old == value) {
-        *known = short(&format!("{known}, {value}"));
+    match attributes.get(&name).unwrap_or_default() {
+        "" => attributes.insert(name, short(value)),
+        known if known.split(", ").any(|old| old == value) => {}
+        known => {
+            let both = short(&format!("{known}, {value}"));
+            attributes.insert(name, both);
+        }
     }
 }
 
 /// `value`, cut to what is kept of one.
-fn short(value: &str) -> String {
+fn short(value: &str) -> CompactString {
     if value.len() <= MAX_VALUE {
-        value.to_owned()
+        value.into()
     } else {
-        format!("{}…", &value[..cut::floor(value, MAX_VALUE - '…'.len_utf8())])
+        format!("{}…", &value[..cut::floor(value, MAX_VALUE - '…'.len_utf8())]).into()
     }
 }
 
@@ -40,18 +43,18 @@ mod tests {
 
     #[test]
     fn values_of_one_name_are_listed_once_each() {
-        let mut attributes = BTreeMap::new();
+        let mut attributes = Attributes::default();
         for (name, value) in
             [("lane", "a"), ("lane", "b"), ("lane", "a"), ("", "x"), ("y", "  "), ("c", "\u{1b}[1mbold\u{1b}[0m")]
         {
             add(&mut attributes, name, value);
         }
-        assert_eq!(attributes, BTreeMap::from([("lane".to_owned(), "a, b".to_owned()), ("c".to_owned(), "bold".to_owned())]));
+        assert_eq!(attributes, Attributes::from([("lane", "a, b"), ("c", "bold")]));
     }
 
     #[test]
     fn long_values_and_many_names_are_bounded() {
-        let mut attributes = BTreeMap::new();
+        let mut attributes = Attributes::default();
         for number in 0..1000 {
             add(&mut attributes, &format!("n{number}"), &"é".repeat(1000));
         }

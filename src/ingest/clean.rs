@@ -6,6 +6,9 @@ use std::str::Chars;
 /// Spellings of the escape character by tools that could not write it: JSON and C escapes shown raw, pytest's, `cat -v`'s.
 const SPELT_ESCAPES: [&str; 9] = ["\\u001b", "\\u001B", "\\x1b", "\\x1B", "\\033", "\\e", "#x1B", "\u{241b}", "^["];
 
+/// Ends of colours. A text that has one without its escape character has lost that on the way.
+const RESETS: [&str; 3] = ["[0m", "[39m", "[22m"];
+
 /// How many characters of a string sequence (a window title, a link) are looked through for its end.
 const MAX_SEQUENCE: usize = 4096;
 
@@ -36,8 +39,8 @@ pub(super) fn clean(text: &str) -> String {
 
 /// Removes colour sequences whose escape character is spelt out, or was lost on the way (`[31mred[0m`).
 fn strip_spelt(text: &str) -> String {
-    let orphans =
-        !text.contains('\u{1b}') && text.match_indices("[0m").any(|(at, reset)| !text[at + reset.len()..].starts_with(']'));
+    let orphans = !text.contains('\u{1b}')
+        && RESETS.iter().any(|reset| text.match_indices(reset).any(|(at, _)| !text[at + reset.len()..].starts_with(']')));
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find(['\\', '#', '\u{241b}', '^', '[']) {
@@ -212,6 +215,7 @@ mod tests {
             ("pytest #x1B[33mWARN#x1B[0m", "pytest WARN"),
             ("cat -v ^[[32mok^[[0m", "cat -v ok"),
             ("lost [31mred[0m text", "lost red text"),
+            ("lost [33mred[39m text", "lost red text"),
             ("rate(errors[5m]) > 0 and [0m]", "rate(errors[5m]) > 0 and [0m]"),
             ("an array[10] of #x1B and \\x1b", "an array[10] of #x1B and \\x1b"),
             ("a\r\nb\r\n", "a\nb"),

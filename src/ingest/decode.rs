@@ -3,17 +3,24 @@
 use super::foreign;
 use crate::diag::{Diagnostic, Diagnostics, Source, Span};
 
-/// A named text from a file's bytes: UTF-8, UTF-16 with a byte order mark, or Latin-1 where an XML declaration says so.
+/// A named text from a file's bytes: UTF-8, UTF-16, or Latin-1 (Windows-1252) where an XML declaration says so.
 /// Bytes that are no characters become U+FFFD; what is no text at all is refused by name.
-pub fn decode(name: impl Into<String>, bytes: &[u8]) -> Result<Source, Diagnostics> {
+pub fn decode(name: impl Into<String>, bytes: impl Into<Vec<u8>>) -> Result<Source, Diagnostics> {
     let name = name.into();
-    if let Some((what, help)) = foreign::bytes(bytes) {
+    let mut bytes: Vec<u8> = bytes.into();
+    if let Some((what, help)) = foreign::bytes(&bytes) {
         return Err(refuse(&name, what, help).into());
     }
-    let text = match bytes {
-        [0xef, 0xbb, 0xbf, rest @ ..] => lossy(rest),
+    let text = match &bytes[..] {
+        [0xef, 0xbb, 0xbf, ..] => {
+            bytes.drain(..3);
+            lossy(bytes)
+        }
         [0xff, 0xfe, rest @ ..] => utf16(rest, u16::from_le_bytes),
         [0xfe, 0xff, rest @ ..] => utf16(rest, u16::from_be_bytes),
+        // Without a mark, the first character of XML or JSON tells the order.
+        [b'<' | b'{' | b'[', 0, ..] => utf16(&bytes, u16::from_le_bytes),
+        [0, b'<' | b'{' | b'[', ..] => utf16(&bytes, u16::from_be_bytes),
         _ if bytes.contains(&0) => {
             return Err(refuse(&name, "binary data", "give a ReportPortal launch in JSON or JUnit XML").into());
         }
@@ -29,12 +36,25 @@ fn refuse(name: &str, what: &str, help: &str) -> Diagnostic {
         .help(help)
 }
 
-fn lossy(bytes: &[u8]) -> String {
-    match std::str::from_utf8(bytes) {
-        Ok(text) => text.to_owned(),
-        // The first 256 characters of Unicode are Latin-1.
-        Err(_) if declares_latin_1(bytes) => bytes.iter().map(|&byte| char::from(byte)).collect(),
-        Err(_) => String::from_utf8_lossy(bytes).into_owned(),
+fn lossy(bytes: Vec<u8>) -> String {
+    match String::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(error) if declares_latin_1(error.as_bytes()) => error.as_bytes().iter().map(|&byte| latin_1(byte)).collect(),
+        Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
+    }
+}
+
+/// What Windows-1252 has where Latin-1 has control characters. What says it is Latin-1 is often that.
+const WINDOWS: [char; 32] = [
+    '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8d}', 'Ž', '\u{8f}', '\u{90}', '‘', '’', '“', '”',
+    '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9d}', 'ž', 'Ÿ',
+];
+
+/// The first 256 characters of Unicode are Latin-1.
+fn latin_1(byte: u8) -> char {
+    match byte {
+        0x80..=0x9f => WINDOWS[usize::from(byte - 0x80)],
+        _ => char::from(byte),
     }
 }
 
@@ -55,15 +75,17 @@ mod tests {
 
     #[test]
     fn texts_are_decoded() {
-        let table: [(&[u8], &str); 6] = [
+        let table: [(&[u8], &str); 8] = [
+            (b"<\0a\0/\0>\0", "<a/>"),
+            (b"\0[\0]", "[]"),
             ("é".as_bytes(), "é"),
             (b"\xef\xbb\xbf{}", "{}"),
             (b"\xff\xfe{\0}\0", "{}"),
             (b"\xfe\xff\0{\0}", "{}"),
             (b"a\xffb", "a\u{fffd}b"),
             (
-                b"<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?><a>\xe9</a>",
-                "<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?><a>é</a>",
+                b"<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?><a>\xe9\x80</a>",
+                "<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?><a>é€</a>",
             ),
         ];
         for (bytes, text) in table {
@@ -88,7 +110,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_bytes_get_an_answer(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
-            if let Ok(source) = decode("x", &bytes) {
+            if let Ok(source) = decode("x", bytes) {
                 prop_assert!(super::super::read(&source).map_or_else(|found| !found.is_empty(), |_| true));
             }
         }

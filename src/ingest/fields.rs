@@ -16,28 +16,35 @@ pub(super) struct Node<'a> {
     /// The value.
     pub(super) value: &'a Value,
     up: Option<(&'a Self, Step<'a>)>,
+    /// The way from the text's value to the outermost node.
+    base: &'a [Step<'a>],
 }
 
 impl<'a> Node<'a> {
     /// The whole text's value.
     pub(super) fn root(value: &'a Value) -> Self {
-        Self { value, up: None }
+        Self { value, up: None, base: &[] }
+    }
+
+    /// A value that was read by itself, and the way to it.
+    pub(super) fn at(value: &'a Value, base: &'a [Step<'a>]) -> Self {
+        Self { value, up: None, base }
     }
 
     /// The member `key`, unless it is absent or null.
     pub(super) fn get(&'a self, key: &'a str) -> Option<Self> {
         let value = self.value.get(key).filter(|value| !value.is_null())?;
-        Some(Self { value, up: Some((self, Step::Key(key))) })
+        Some(Self { value, up: Some((self, Step::Key(key))), base: self.base })
     }
 
     /// The elements of a list; nothing if it is none.
     pub(super) fn elements(&'a self) -> impl Iterator<Item = Node<'a>> {
         let list = self.value.as_array().map_or(&[][..], Vec::as_slice);
-        list.iter().enumerate().map(move |(index, value)| Self { value, up: Some((self, Step::Index(index))) })
+        list.iter().enumerate().map(move |(index, value)| Self { value, up: Some((self, Step::Index(index))), base: self.base })
     }
 
     fn path(&self) -> Vec<Step<'a>> {
-        let mut path = self.up.map_or_else(Vec::new, |(up, _)| up.path());
+        let mut path = self.up.map_or_else(|| self.base.to_vec(), |(up, _)| up.path());
         path.extend(self.up.map(|(_, step)| step));
         path
     }
@@ -75,6 +82,19 @@ impl<'s> Fields<'s> {
     /// A reader of one source.
     pub(super) fn new(source: &'s Source) -> Self {
         Self { source, found: Diagnostics::new(), uncounted: 0, unread_times: (0, String::new()), notes: Vec::new() }
+    }
+
+    /// Takes over what another reader of the same source found.
+    pub(super) fn absorb(&mut self, other: Self) {
+        for found in other.found {
+            self.complain(|_| found);
+        }
+        self.uncounted += other.uncounted;
+        self.notes.extend(other.notes);
+        if self.unread_times.0 == 0 {
+            self.unread_times.1 = other.unread_times.1;
+        }
+        self.unread_times.0 += other.unread_times.0;
     }
 
     /// `value` unless something was wrong.
@@ -266,7 +286,7 @@ mod tests {
 
     fn with<T>(text: &str, read: impl FnOnce(&mut Fields<'_>, &Node<'_>) -> Option<T>) -> Result<T, String> {
         let source = Source::new("x.json", text);
-        let value = json_span::parse(&source).expect("json");
+        let value = serde_json::from_str(source.text()).expect("json");
         let mut fields = Fields::new(&source);
         let read = read(&mut fields, &Node::root(&value));
         fields.finish(read).map_err(|found| found.to_string())

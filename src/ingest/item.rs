@@ -1,10 +1,10 @@
 //! One ReportPortal item, as the API answers it or an envelope holds it.
 
+use super::attempts::Attempts;
 use super::fields::{Fields, Node, scalar};
-use super::texts::{Markup, cleaned};
+use super::texts::{Markup, Texts, cleaned, one_line};
 use super::{attributes, cut, times};
-use crate::clock::Timestamp;
-use std::collections::BTreeMap;
+use crate::model::{Attributes, Case};
 
 /// What every item needs, as a help line.
 const RULE: &str = "every item needs `id`, `name` and `status`";
@@ -18,62 +18,101 @@ const ERROR_LEVEL: u64 = 40_000;
 /// An item, read but not yet judged.
 #[derive(Debug, Default)]
 pub(super) struct Item {
-    pub(super) id: String,
-    pub(super) name: String,
-    pub(super) status: String,
+    /// The case that it makes if it is a failed test. Items that did not fail have no texts in it.
+    pub(super) case: Case,
     /// `1.2`: the ids from the outermost container to the item itself.
-    pub(super) path: Option<String>,
-    pub(super) parent: Option<String>,
+    pub(super) path: Option<Box<str>>,
+    pub(super) parent: Option<Box<str>>,
     /// It says of itself that it has children, by `hasChildren` or by counting more than one test.
     pub(super) has_children: bool,
+    /// It is a step within a test (`hasStats` is false): no test of its own.
+    pub(super) is_step: bool,
     /// How many failed tests it counts, where it counts any at all.
     pub(super) failed: Option<u64>,
-    /// The names of what it stands in, outermost first, where it tells them.
-    pub(super) names_above: Vec<String>,
-    pub(super) attributes: BTreeMap<String, String>,
-    pub(super) started_at: Option<Timestamp>,
-    pub(super) ended_at: Option<Timestamp>,
-    pub(super) error: String,
-    pub(super) log: String,
-    pub(super) defect: Option<String>,
-    /// Of the launch it belongs to: id, name, number.
-    pub(super) launch: (Option<String>, Option<String>, Option<i64>),
+    /// The names of what it stands in, outermost first, where it tells them, and how many.
+    pub(super) above: (Box<str>, usize),
+    /// It is an attempt of this item, that was tried again.
+    pub(super) retry_of: Option<Box<str>>,
 }
 
+impl Item {
+    /// True if it failed. What is not known to be something else did: a failure list means what it says.
+    pub(super) fn is_failure(&self) -> bool {
+        is_failure(&self.case.status)
+    }
+}
+
+/// Statuses that are no failure.
+const NOT_FAILED: [&str; 14] = [
+    "passed",
+    "pass",
+    "ok",
+    "success",
+    "successful",
+    "skipped",
+    "skip",
+    "ignored",
+    "pending",
+    "info",
+    "warn",
+    "in_progress",
+    "cancelled",
+    "to_do",
+];
+
+fn is_failure(status: &str) -> bool {
+    !NOT_FAILED.iter().any(|known| status.eq_ignore_ascii_case(known))
+}
+
+/// Of the launch an item belongs to, as far as it tells: id, name, number.
+pub(super) type Belongs = (Option<String>, Option<String>, Option<i64>);
+
 /// Reads an item; nothing if it lacks what it must have, which `fields` has then noted.
-pub(super) fn read(fields: &mut Fields<'_>, node: &Node<'_>) -> Option<Item> {
+pub(super) fn read(fields: &mut Fields<'_>, node: &Node<'_>, kept: &mut Texts) -> Option<Item> {
     if !fields.expect_object(node) {
         return None;
     }
     let id = fields.required_id(node, "id", RULE);
     let name = fields.required_text(node, "name", RULE);
     let status = fields.required_text(node, "status", RULE);
+    let started_at = fields.time(node, "startTime");
+    let duration = started_at.zip(fields.time(node, "endTime")).map(|(from, to)| to.seconds_since(from));
     let mut item = Item {
-        path: fields.text(node, "path"),
-        parent: parent(node),
-        started_at: fields.time(node, "startTime"),
-        ended_at: fields.time(node, "endTime"),
+        path: fields.text(node, "path").map(String::into_boxed_str),
+        parent: parent(node).map(String::into_boxed_str),
+        is_step: node.get("hasStats").is_some_and(|stats| stats.value == &serde_json::Value::Bool(false)),
+        retry_of: node.get("retryOf").and_then(|of| scalar(of.value)).map(String::into_boxed_str),
+        above: names_above(node),
         ..Item::default()
     };
-    texts(fields, node, &mut item);
+    let (error, log) = texts(fields, node);
     statistics(node, &mut item);
-    launch(node, &mut item);
-    let mut found = BTreeMap::new();
-    read_attributes(fields, node, &mut found);
-    extras(node, &mut found);
-    item.defect = defect(node, &mut found);
-    item.attributes = found;
-    item.id = id?;
-    item.name = one_line(&name?);
-    if item.name.is_empty() {
-        item.name.clone_from(&item.id);
+    let case = &mut item.case;
+    (case.started_at, case.duration_s) = (started_at, duration.filter(|seconds| *seconds >= 0.0));
+    read_attributes(fields, node, &mut case.attributes);
+    extras(node, &mut case.attributes);
+    case.source_defect = defect(node, &mut case.attributes);
+    case.id = id?;
+    case.name = one_line(&name?);
+    if case.name.is_empty() {
+        case.name.clone_from(&case.id);
     }
-    item.status = one_line(&status?);
+    case.status = one_line(&status?);
+    if is_failure(&case.status) {
+        let told = retries(node).mark(case, &error);
+        kept.fill(case, &error, &format!("{told}{log}"), Markup::Html);
+    }
     Some(item)
 }
 
-fn one_line(text: &str) -> String {
-    cleaned(text, Markup::None).split_whitespace().collect::<Vec<_>>().join(" ")
+/// The attempts before the one that is the item.
+fn retries(node: &Node<'_>) -> Attempts {
+    let mut attempts = Attempts::default();
+    for retry in node.get("retries").iter().flat_map(Node::elements) {
+        let said = ["error_message", "message", "error"].iter().find_map(|key| retry.value.get(key)?.as_str());
+        attempts.add(&cleaned(said.unwrap_or_default(), Markup::Html));
+    }
+    attempts
 }
 
 /// The parent's id: a number, a text, or an object with one.
@@ -84,28 +123,29 @@ fn parent(node: &Node<'_>) -> Option<String> {
 
 /// The error and log: `error_message` and `log_snippet` are the documented fields; `message`, `error` and `logs` are what
 /// other exporters call them.
-fn texts(fields: &mut Fields<'_>, node: &Node<'_>, item: &mut Item) {
-    item.error = fields.text(node, "error_message").unwrap_or_default();
-    item.log = match node.get("log_snippet") {
+fn texts(fields: &mut Fields<'_>, node: &Node<'_>) -> (String, String) {
+    let mut error = fields.text(node, "error_message").unwrap_or_default();
+    let mut log = match node.get("log_snippet") {
         Some(lines) if lines.value.is_array() => {
             lines.elements().filter_map(|line| scalar(line.value)).collect::<Vec<_>>().join("\n")
         }
         _ => fields.text(node, "log_snippet").unwrap_or_default(),
     };
-    if item.error.trim().is_empty() {
+    if error.trim().is_empty() {
         let other = ["message", "error"].iter().find_map(|key| node.get(key)?.value.as_str().map(str::to_owned));
-        item.error = other.unwrap_or_default();
+        error = other.unwrap_or_default();
     }
     if let Some(logs) = node.get("logs") {
         let content = logs.get("content");
         let entries: Vec<Node<'_>> = content.as_ref().unwrap_or(&logs).elements().collect();
-        if item.error.trim().is_empty() {
-            item.error = entries.iter().find(|entry| is_error(entry)).and_then(message).unwrap_or_default();
+        if error.trim().is_empty() {
+            error = entries.iter().find(|entry| is_error(entry)).and_then(message).unwrap_or_default();
         }
-        if item.log.trim().is_empty() {
-            item.log = entries.iter().filter_map(line).collect::<Vec<_>>().join("\n");
+        if log.trim().is_empty() {
+            log = entries.iter().filter_map(line).collect::<Vec<_>>().join("\n");
         }
     }
+    (error, log)
 }
 
 /// True if a log entry's level is error or worse.
@@ -153,21 +193,26 @@ fn statistics(node: &Node<'_>, item: &mut Item) {
     item.has_children = says_so.unwrap_or_else(|| total.is_some_and(|total| total > 1));
 }
 
-/// What the item knows of its launch and of what it stands in.
-fn launch(node: &Node<'_>, item: &mut Item) {
-    let at = |pointer: &str| node.value.pointer(pointer);
-    item.launch = (
+/// What an item knows of its launch.
+pub(super) fn belongs(value: &serde_json::Value) -> Belongs {
+    let at = |pointer: &str| value.pointer(pointer);
+    (
         at("/launchId").and_then(scalar),
         at("/pathNames/launchPathName/name").and_then(scalar),
         at("/pathNames/launchPathName/number").and_then(serde_json::Value::as_i64),
-    );
-    let above = at("/pathNames/itemPaths").and_then(serde_json::Value::as_array);
-    item.names_above =
+    )
+}
+
+/// What it stands in, and how many names that are.
+fn names_above(node: &Node<'_>) -> (Box<str>, usize) {
+    let above = node.value.pointer("/pathNames/itemPaths").and_then(serde_json::Value::as_array);
+    let names: Vec<String> =
         above.into_iter().flatten().filter_map(|item| item.get("name").and_then(scalar)).map(|name| one_line(&name)).collect();
+    (names.join(" > ").into_boxed_str(), names.len())
 }
 
 /// The attributes of an item or a launch: an object, or a list of `{key, value}` where the key may be absent.
-pub(super) fn read_attributes(fields: &mut Fields<'_>, node: &Node<'_>, into: &mut BTreeMap<String, String>) {
+pub(super) fn read_attributes(fields: &mut Fields<'_>, node: &Node<'_>, into: &mut Attributes) {
     let Some(field) = node.get("attributes") else { return };
     if let Some(map) = field.value.as_object() {
         for (key, value) in map {
@@ -188,7 +233,7 @@ pub(super) fn read_attributes(fields: &mut Fields<'_>, node: &Node<'_>, into: &m
     }
 }
 
-fn add_json(into: &mut BTreeMap<String, String>, key: &str, value: &serde_json::Value) {
+fn add_json(into: &mut Attributes, key: &str, value: &serde_json::Value) {
     match value {
         serde_json::Value::Null => {}
         value => attributes::add(into, key, &scalar(value).unwrap_or_else(|| value.to_string())),
@@ -196,7 +241,7 @@ fn add_json(into: &mut BTreeMap<String, String>, key: &str, value: &serde_json::
 }
 
 /// Fields of the API that rules and people can use, as attributes.
-fn extras(node: &Node<'_>, into: &mut BTreeMap<String, String>) {
+fn extras(node: &Node<'_>, into: &mut Attributes) {
     for (field, name) in [("type", "item_type"), ("testCaseId", "test_case_id"), ("codeRef", "code_ref")] {
         if let Some(value) = node.get(field) {
             add_json(into, name, value.value);
@@ -204,11 +249,6 @@ fn extras(node: &Node<'_>, into: &mut BTreeMap<String, String>) {
     }
     if let Some(description) = node.get("description").and_then(|text| scalar(text.value)) {
         attributes::add(into, "description", &remark(&description));
-    }
-    if let Some(retries) =
-        node.get("retries").and_then(|retries| retries.value.as_array().map(Vec::len)).filter(|count| *count > 0)
-    {
-        attributes::add(into, "retries", &retries.to_string());
     }
     for pattern in node.get("patternTemplates").iter().flat_map(Node::elements) {
         add_json(into, "pattern", pattern.value);
@@ -220,7 +260,7 @@ fn extras(node: &Node<'_>, into: &mut BTreeMap<String, String>) {
 }
 
 /// The defect code that the item carries, and its tickets and comment as attributes.
-fn defect(node: &Node<'_>, into: &mut BTreeMap<String, String>) -> Option<String> {
+fn defect(node: &Node<'_>, into: &mut Attributes) -> Option<String> {
     let issue = node.get("issue")?;
     for ticket in issue.get("externalSystemIssues").iter().flat_map(Node::elements) {
         if let Some(id) = ticket.value.get("ticketId").and_then(scalar) {
@@ -229,6 +269,10 @@ fn defect(node: &Node<'_>, into: &mut BTreeMap<String, String>) -> Option<String
     }
     if let Some(comment) = issue.get("comment").and_then(|comment| scalar(comment.value)) {
         attributes::add(into, "issue_comment", &remark(&comment));
+    }
+    // A person's word counts for more than the analyser's.
+    if issue.get("autoAnalyzed").is_some_and(|auto| auto.value == &serde_json::Value::Bool(true)) {
+        attributes::add(into, "auto_analyzed", "true");
     }
     let code = issue.value.get("issueType").unwrap_or(issue.value);
     scalar(code).map(|code| code.trim().to_owned()).filter(|code| !code.is_empty())

@@ -5,7 +5,6 @@
 //! need not judge anything.
 
 use crate::diag::{Diagnostic, Source, Span};
-use serde_json::Value;
 use serde_json::error::Category;
 
 /// One step from a value to a value in it.
@@ -17,19 +16,14 @@ pub(super) enum Step<'a> {
     Index(usize),
 }
 
-/// Reads a JSON text; a byte order mark before it is passed over.
-pub(super) fn parse(source: &Source) -> Result<Value, Diagnostic> {
-    let start = body_start(source.text());
-    serde_json::from_str(&source.text()[start..]).map_err(|error| syntax(source, start, &error))
-}
-
 /// Where the text begins behind a byte order mark.
-fn body_start(text: &str) -> usize {
+pub(super) fn body_start(text: &str) -> usize {
     text.len() - text.trim_start_matches('\u{feff}').len()
 }
 
-/// What is wrong with the text, said at its place.
-fn syntax(source: &Source, start: usize, error: &serde_json::Error) -> Diagnostic {
+/// What is wrong with the text, said at its place. Its lines are counted from behind a byte order mark.
+pub(super) fn syntax(source: &Source, error: &serde_json::Error) -> Diagnostic {
+    let start = body_start(source.text());
     let words = error.to_string();
     let words = words.split(" at line ").next().unwrap_or_default();
     if error.classify() == Category::Eof {
@@ -226,6 +220,11 @@ mod tests {
     use super::Step::{Index, Key};
     use super::*;
     use proptest::prelude::*;
+    use serde_json::Value;
+
+    fn parse(source: &Source) -> Result<Value, Diagnostic> {
+        serde_json::from_str(&source.text()[body_start(source.text())..]).map_err(|error| syntax(source, &error))
+    }
 
     fn place(diagnostic: &Diagnostic) -> (usize, usize) {
         let label = diagnostic.primary().expect("a label");

@@ -1,82 +1,110 @@
-//! JUnit XML: nextest's and pytest's dialects, and what is near enough to them.
+//! JUnit XML in the dialects of its writers: nextest, pytest, surefire, gotestsum, jest-junit, `CTest`, Playwright,
+//! googletest, bazel, `PHPUnit` and what is near enough to them.
+//!
+//! There is no standard; what the readers of this file go by is what these tools write. A suite's output goes to the failed
+//! tests in it that printed nothing themselves; suites may stand in suites; a suite may fail by itself.
 
+use super::attempts::{self, Attempts};
 use super::junit_case::{self, Outcome};
-use super::texts::Texts;
+use super::junit_repeat::{self, Entry, Repeats};
+use super::junit_retry;
+use super::texts::{self, Texts};
 use super::unique::Ids;
-use super::xml::{self, Element};
-use super::{Limits, attributes, times};
+use super::xml::{self, Element, Visitor};
+use super::{Limits, Part, attributes, foreign, times};
 use crate::clock::Timestamp;
 use crate::diag::{Diagnostic, Diagnostics, Source};
-use crate::model::{Hash, Launch};
-use std::collections::BTreeMap;
+use crate::model::Attributes;
+use std::io::BufRead;
 
-/// Reads the suites of a file as one launch.
-pub(super) fn launch(source: &Source, limits: Limits) -> Result<Launch, Diagnostics> {
-    let root = xml::parse(source)?;
+/// After so many complaints no more are made.
+const MAX_COMPLAINTS: usize = 20;
+
+/// Reads the suites of a file as one launch; `source` is its text where that is at hand. The `run_id` is empty where the
+/// file has none.
+pub(super) fn read(input: impl BufRead, source: &Source, limits: Limits) -> Result<Part, Diagnostics> {
     let mut reader = Reader {
         source,
         texts: Texts::new(limits),
         ids: Ids::default(),
         flaky: Vec::new(),
+        flaky_count: 0,
+        open: Vec::new(),
+        declared: None,
+        failing: 0,
+        spans: Vec::new(),
+        whole: None,
+        root_named: false,
+        quiet: Vec::new(),
         found: Diagnostics::new(),
-        launch: Launch::default(),
+        part: Part::default(),
     };
-    reader.suite(&root, &Outer::default());
-    let Reader { mut launch, texts, flaky, found, .. } = reader;
-    launch.run_id = root.attribute("uuid").map_or_else(|| Hash::of(source.text().as_bytes()).short(), str::to_owned);
-    launch.name = name(&root, source);
+    xml::read(input, source, &mut reader)?;
+    reader.part.drop_marked();
+    let Reader { mut part, texts, flaky, flaky_count, found, spans, whole, declared, failing, .. } = reader;
+    let launch = &mut part.launch;
+    if launch.name.is_empty() {
+        let file = source.name().rsplit(['/', '\\']).next().unwrap_or_default();
+        file.strip_suffix(".xml").unwrap_or(file).clone_into(&mut launch.name);
+    }
     launch.status = Some(if launch.cases.is_empty() { "PASSED" } else { "FAILED" }.to_owned());
-    times_of(&root, &mut launch);
-    if !flaky.is_empty() {
-        let verb = if flaky.len() == 1 { "test" } else { "tests" };
-        launch.notes.push(format!("{} flaky {verb} passed when tried again: {}", flaky.len(), list(&flaky)));
+    let spans = whole.map_or(spans, |whole| vec![whole]);
+    launch.started_at = spans.iter().map(|(start, _)| *start).min();
+    launch.ended_at = spans.iter().map(|(_, end)| *end).max().filter(|end| Some(*end) > launch.started_at);
+    if flaky_count > 0 {
+        let verb = if flaky_count == 1 { "test" } else { "tests" };
+        launch.notes.push(format!("{flaky_count} flaky {verb} passed when tried again: {}", list(&flaky, flaky_count)));
+        launch.totals.insert("flaky".to_owned(), flaky_count as u64);
+    }
+    if let Some(declared) = declared.filter(|declared| *declared > failing) {
+        launch.notes.push(format!("the file counts {declared} failures, but has {failing}"));
     }
     launch.notes.extend(texts.notes());
     if launch.cases.is_empty() {
         let total = launch.totals.get("total").copied().unwrap_or(0);
         launch.notes.push(format!("no failed test among {total}"));
     }
-    found.into_result(launch)
+    found.into_result(part)
 }
 
+/// How many names of flaky tests are told.
+const MAX_NAMES: usize = 10;
+
 /// The names, shortened when there are many.
-fn list(names: &[String]) -> String {
-    let mut shown: Vec<String> = names.iter().take(10).map(|name| format!("`{name}`")).collect();
-    if names.len() > shown.len() {
-        shown.push(format!("{} more", names.len() - shown.len()));
+fn list(names: &[String], count: usize) -> String {
+    let mut shown: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    if count > shown.len() {
+        shown.push(format!("{} more", count - shown.len()));
     }
     shown.join(", ")
 }
 
-/// What the file calls itself: the root's name, or its first suite's, or the file's own.
-fn name(root: &Element, source: &Source) -> String {
-    let named = root.attribute("name").or_else(|| root.children("testsuite").find_map(|suite| suite.attribute("name")));
-    let file = source.name().rsplit(['/', '\\']).next().unwrap_or_default();
-    named.unwrap_or_else(|| file.strip_suffix(".xml").unwrap_or(file)).to_owned()
+/// When an element says that it began and ended.
+fn span_of(element: &Element) -> Option<(Timestamp, Timestamp)> {
+    let start = element.attribute("timestamp").and_then(times::parse)?;
+    let end = element.attribute("time").and_then(times::seconds).map_or(start, |seconds| times::later(start, seconds));
+    Some((start, end))
 }
 
-/// When the run began and ended: by the root, or by the first and last of its suites.
-fn times_of(root: &Element, launch: &mut Launch) {
-    let span = |element: &Element| {
-        let start = element.attribute("timestamp").and_then(times::parse)?;
-        let end = element.attribute("time").and_then(times::seconds).map_or(start, |seconds| times::later(start, seconds));
-        Some((start, end))
-    };
-    let spans: Vec<(Timestamp, Timestamp)> = match span(root) {
-        Some(whole) => vec![whole],
-        None => root.children("testsuite").filter_map(span).collect(),
-    };
-    launch.started_at = spans.iter().map(|(start, _)| *start).min();
-    launch.ended_at = spans.iter().map(|(_, end)| *end).max().filter(|end| Some(*end) > launch.started_at);
+/// How many failures an element says that it has.
+fn declared(element: &Element) -> Option<u64> {
+    let count = |name| element.attribute(name).and_then(|count| count.parse::<u64>().ok());
+    match (count("failures"), count("errors")) {
+        (None, None) => None,
+        (failures, errors) => Some(failures.unwrap_or(0).saturating_add(errors.unwrap_or(0))),
+    }
 }
 
-/// What the suites around a test pass on to it.
-#[derive(Default)]
-struct Outer<'a> {
-    names: Vec<&'a str>,
-    /// What the suite printed as a whole, for tests that have no output of their own.
-    output: String,
-    file: Option<&'a str>,
+/// A suite that is being read.
+struct Open {
+    /// The names from the outermost suite to this one, the launch's own left out.
+    path: String,
+    /// Its file, or that of the suite around it.
+    file: Option<String>,
+    /// Where the cases of the suite begin.
+    first_case: usize,
+    /// Tests that occur more than once in it.
+    repeats: Repeats,
 }
 
 struct Reader<'s> {
@@ -84,70 +112,242 @@ struct Reader<'s> {
     texts: Texts,
     ids: Ids,
     flaky: Vec<String>,
+    flaky_count: usize,
+    open: Vec<Open>,
+    /// How many failures the file says that it has, and how many were read.
+    declared: Option<u64>,
+    failing: u64,
+    /// When the outermost suites began and ended, and the root.
+    spans: Vec<(Timestamp, Timestamp)>,
+    whole: Option<(Timestamp, Timestamp)>,
+    root_named: bool,
+    /// Cases that printed nothing themselves.
+    quiet: Vec<usize>,
     found: Diagnostics,
-    launch: Launch,
+    part: Part,
 }
 
-impl Reader<'_> {
-    /// Reads a suite and what stands in it. The depth of the document is bounded, so this may recurse.
-    fn suite(&mut self, suite: &Element, outer: &Outer<'_>) {
-        properties(suite, &mut self.launch.attributes);
-        for name in ["hostname", "package"] {
-            if let Some(value) = suite.attribute(name) {
-                attributes::add(&mut self.launch.attributes, name, value);
+impl Visitor for Reader<'_> {
+    fn root(&mut self, root: &Element) -> Result<(), Diagnostic> {
+        if !matches!(root.name.as_str(), "testsuites" | "testsuite") {
+            let (what, help) = match foreign::root(&root.name) {
+                Some(known) => (known.what.to_owned(), known.help),
+                None => (format!("XML with the root element `{}`", root.name), super::detect::WANTED),
+            };
+            return Err(super::detect::refuse(self.source, root.span, &what, help));
+        }
+        let launch = &mut self.part.launch;
+        root.attribute("uuid").unwrap_or_default().clone_into(&mut launch.run_id);
+        root.attribute("name").unwrap_or_default().clone_into(&mut launch.name);
+        self.root_named = !launch.name.is_empty();
+        self.whole = span_of(root);
+        self.declared = declared(root);
+        Ok(())
+    }
+
+    fn open(&mut self, suite: &Element) {
+        let outer = self.open.last();
+        let name = suite.attribute("name").filter(|_| suite.name == "testsuite").unwrap_or_default();
+        let mut path = outer.map(|outer| outer.path.clone()).unwrap_or_default();
+        // The root's name is the launch's.
+        if !name.is_empty() && path.rsplit(" > ").next() != Some(name) {
+            path = if path.is_empty() { name.to_owned() } else { format!("{path} > {name}") };
+        }
+        let file = suite.attribute("file").or(suite.attribute("filepath")).map(str::to_owned);
+        let file = file.or_else(|| outer.and_then(|outer| outer.file.clone()));
+        if self.open.len() == 1 {
+            self.spans.extend(span_of(suite));
+            if !self.root_named && self.part.launch.name.is_empty() {
+                name.clone_into(&mut self.part.launch.name);
             }
         }
-        let output = junit_case::output(suite);
-        let mut names = outer.names.clone();
-        // The root's name is the launch's.
-        names.extend(suite.attribute("name").filter(|name| suite.name == "testsuite" && names.last() != Some(name)));
-        let inner = Outer {
-            names,
-            output: if output.is_empty() { outer.output.clone() } else { output },
-            file: suite.attribute("file").or(suite.attribute("filepath")).or(outer.file),
-        };
-        for child in &suite.children {
-            match child.name.as_str() {
-                "testsuite" | "testsuites" => self.suite(child, &inner),
-                "testcase" => self.case(child, &inner),
-                _ => {}
-            }
+        self.open.push(Open { path, file, first_case: self.part.launch.cases.len(), repeats: Repeats::default() });
+    }
+
+    fn test(&mut self, test: &Element, suite: &Element) {
+        let outcome = junit_case::outcome(test);
+        let Some(place) = self.open.last() else { return };
+        let full_name = junit_case::full_name(test, &place.path);
+        self.failing += u64::from(outcome.is_failure());
+        let repeated = self.open.last_mut().and_then(|open| open.repeats.seen(suite, &full_name));
+        match repeated {
+            None => self.first(test, outcome, &full_name),
+            Some(entry) => self.again(test, outcome, &full_name, entry),
         }
     }
 
-    fn case(&mut self, element: &Element, outer: &Outer<'_>) {
-        let outcome = junit_case::outcome(element);
-        let counter = match outcome {
-            Outcome::Failed | Outcome::Error => "failed",
-            Outcome::Skipped => "skipped",
-            Outcome::Passed | Outcome::Flaky => "passed",
-        };
-        for name in ["total", counter] {
-            *self.launch.totals.entry(name.to_owned()).or_default() += 1;
-        }
-        let suite = outer.names.join(" > ");
-        match outcome {
-            Outcome::Passed | Outcome::Skipped => {}
-            Outcome::Flaky => self.flaky.push(junit_case::full_name(element, &suite)),
-            Outcome::Failed | Outcome::Error => {
-                if element.attribute("name").is_none() && element.attribute("classname").is_none() {
-                    self.nameless(element);
-                    return;
-                }
-                let id = self.ids.take(&junit_case::full_name(element, &suite));
-                let mut case = junit_case::case(element, outcome, id, &suite, outer.file);
-                properties(element, &mut case.attributes);
-                let error = junit_case::error(element);
-                let own = junit_case::output(element);
-                let log = if own.is_empty() { &outer.output } else { &own };
-                self.texts.fill(&mut case, &error, log, super::texts::Markup::None);
-                self.launch.cases.push(case);
+    fn close(&mut self, suite: &Element) {
+        properties(suite, &mut self.part.launch.attributes);
+        for name in ["hostname", "package"] {
+            if let Some(value) = suite.attribute(name) {
+                attributes::add(&mut self.part.launch.attributes, name, value);
             }
+        }
+        if suite.children.iter().any(|child| matches!(child.name.as_str(), "failure" | "error")) {
+            self.suite_itself(suite);
+        }
+        let Some(open) = self.open.pop() else { return };
+        let output = junit_case::output(suite);
+        if !output.is_empty() {
+            while let Some(index) = self.quiet.pop_if(|index| *index >= open.first_case) {
+                self.texts.append_log(&mut self.part.launch.cases[index], &output);
+            }
+        }
+        self.finish(&open);
+    }
+}
+
+impl Reader<'_> {
+    fn count(&mut self, name: &str, by: i64) {
+        let total = self.part.launch.totals.entry(name.to_owned()).or_default();
+        *total = total.saturating_add_signed(by);
+    }
+
+    /// A test that was not seen before.
+    fn first(&mut self, test: &Element, outcome: Outcome, full_name: &str) {
+        self.count("total", 1);
+        self.count(
+            match outcome {
+                Outcome::Failed | Outcome::Error => "failed",
+                Outcome::Skipped => "skipped",
+                Outcome::Passed | Outcome::Flaky => "passed",
+            },
+            1,
+        );
+        let mut index = None;
+        match outcome {
+            Outcome::Skipped => {}
+            Outcome::Passed => self.part.passed(full_name),
+            Outcome::Flaky => {
+                self.part.passed(full_name);
+                self.flaky(full_name);
+            }
+            Outcome::Failed | Outcome::Error => index = self.failed(test, outcome, full_name),
+        }
+        if let Some(open) = self.open.last_mut() {
+            open.repeats.first(full_name, outcome, index);
+        }
+    }
+
+    /// Makes a case; its number among the cases.
+    fn failed(&mut self, test: &Element, outcome: Outcome, full_name: &str) -> Option<usize> {
+        if test.attribute("name").is_none() && test.attribute("classname").is_none() {
+            self.nameless(test);
+            return None;
+        }
+        let open = self.open.last()?;
+        let id = self.ids.take(full_name);
+        let mut case = junit_case::case(test, outcome, id, &open.path, open.file.as_deref());
+        properties(test, &mut case.attributes);
+        let error = junit_case::error(test);
+        let told = junit_retry::attempts(test).mark(&mut case, &error);
+        let own = junit_case::output(test);
+        self.texts.fill(&mut case, &error, &format!("{told}{own}"), texts::Markup::None);
+        let index = self.part.launch.cases.len();
+        if own.is_empty() {
+            self.quiet.push(index);
+        }
+        self.part.launch.cases.push(case);
+        Some(index)
+    }
+
+    /// A test that its suite had already: the same one, tried again.
+    fn again(&mut self, test: &Element, outcome: Outcome, full_name: &str, entry: Entry) {
+        let (outcome, case) = match outcome {
+            Outcome::Skipped => return,
+            Outcome::Error if entry.outcome.is_failure() && junit_repeat::is_teardown(test) => {
+                // The teardown of the same attempt.
+                if let Some(index) = entry.case {
+                    self.texts.append_error(&mut self.part.launch.cases[index], &junit_case::error(test));
+                }
+                return;
+            }
+            Outcome::Passed | Outcome::Flaky => {
+                self.passed_again(full_name, entry);
+                (Outcome::Flaky, None)
+            }
+            Outcome::Failed | Outcome::Error => (outcome, self.failed_again(test, outcome, full_name, entry)),
+        };
+        if let Some(open) = self.open.last_mut() {
+            open.repeats.again(full_name, outcome, case);
+        }
+    }
+
+    /// It failed, or its attempts are all that tells that it did, and passed in the end.
+    fn passed_again(&mut self, full_name: &str, entry: Entry) {
+        if entry.outcome == Outcome::Flaky {
+            return;
+        }
+        if entry.outcome.is_failure() {
+            self.part.dropped.extend(entry.case);
+            self.count("failed", -1);
+            self.count("passed", 1);
+            self.part.passed(full_name);
+        }
+        self.flaky(full_name);
+    }
+
+    /// It failed in the end. Its number among the cases.
+    fn failed_again(&mut self, test: &Element, outcome: Outcome, full_name: &str, entry: Entry) -> Option<usize> {
+        let index = if let Some(index) = entry.case {
+            let mut more = Attempts::default();
+            more.add(&junit_case::error(test));
+            let case = &mut self.part.launch.cases[index];
+            let error = std::mem::take(&mut case.error_message);
+            let told = more.mark(case, &error);
+            case.error_message = error;
+            self.texts.prepend_log(case, &told);
+            Some(index)
+        } else {
+            if !entry.outcome.is_failure() {
+                self.count(if entry.outcome == Outcome::Skipped { "skipped" } else { "passed" }, -1);
+                self.count("failed", 1);
+            }
+            if entry.outcome == Outcome::Flaky {
+                self.flaky_count = self.flaky_count.saturating_sub(1);
+                self.flaky.retain(|name| name != full_name);
+            }
+            self.failed(test, outcome, full_name)
+        };
+        if let Some(case) = index.and_then(|index| self.part.launch.cases.get_mut(index)) {
+            attempts::set(case, entry.attempts + 1);
+        }
+        index
+    }
+
+    fn flaky(&mut self, name: &str) {
+        self.flaky_count += 1;
+        if self.flaky.len() < MAX_NAMES {
+            self.flaky.push(name.to_owned());
+        }
+    }
+
+    /// A suite that failed by itself: it did not compile, or its setup failed.
+    fn suite_itself(&mut self, suite: &Element) {
+        let outcome = if suite.children("failure").next().is_some() { Outcome::Failed } else { Outcome::Error };
+        self.failing += 1;
+        let name = self.open.last().map_or_else(String::new, |open| open.path.clone());
+        let name = if name.is_empty() { self.part.launch.name.clone() } else { name };
+        self.count("total", 1);
+        self.count("failed", 1);
+        self.failed(suite, outcome, &name);
+    }
+
+    /// What can only be told of a suite at its end.
+    fn finish(&mut self, open: &Open) {
+        let parents = open.repeats.parents(&self.part.launch.cases, open.first_case, &self.part.dropped);
+        if !parents.is_empty() {
+            self.part.parents += parents.len();
+            for _ in &parents {
+                self.count("total", -1);
+                self.count("failed", -1);
+            }
+            self.part.dropped.extend(parents);
         }
     }
 
     fn nameless(&mut self, element: &Element) {
-        if self.found.len() < 20 {
+        if self.found.len() < MAX_COMPLAINTS {
             self.found.push(
                 Diagnostic::error("ingest/missing", "a failed `testcase` has neither `name` nor `classname`")
                     .label(self.source, element.span, "no `name` in here")
@@ -158,7 +358,7 @@ impl Reader<'_> {
 }
 
 /// The `<property>` elements of a suite or test, as attributes.
-fn properties(element: &Element, into: &mut BTreeMap<String, String>) {
+fn properties(element: &Element, into: &mut Attributes) {
     for property in element.children("properties").flat_map(|list| list.children("property")) {
         let value = property.attribute("value").unwrap_or(property.text.trim());
         attributes::add(into, property.attribute("name").unwrap_or_default(), value);

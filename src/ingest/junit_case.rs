@@ -1,5 +1,6 @@
-//! One `<testcase>` of a JUnit file.
+//! One `<testcase>` of a JUnit file, and how it ended in the words of the tools that write one.
 
+use super::junit_retry;
 use super::times;
 use super::xml::Element;
 use super::{attributes, texts};
@@ -20,27 +21,66 @@ pub(super) enum Outcome {
     Error,
 }
 
-/// How a test ended.
+impl Outcome {
+    /// True for both kinds of failure.
+    pub(super) fn is_failure(self) -> bool {
+        matches!(self, Self::Failed | Self::Error)
+    }
+}
+
+/// Values of `status` and `result` that say that a test failed, for tools that write no `<failure>`.
+const FAILED: [&str; 6] = ["fail", "failed", "failure", "timeout", "timedout", "crashed"];
+
+/// The same for tests that could not be run to their end.
+const BROKEN: [&str; 4] = ["error", "errored", "broken", "aborted"];
+
+/// Values of `status` and `result` that say that a test was not run (googletest, `CTest`).
+const NOT_RUN: [&str; 7] = ["notrun", "disabled", "skipped", "suppressed", "ignored", "pending", "filtered"];
+
+/// What `CTest` says of a test whose program was not built. It counts such a test among the failed ones, although it writes
+/// `<skipped>`.
+const NO_PROGRAM: &str = "Unable to find executable";
+
+/// How a test ended. What stands in the element counts before its `status`: tools disagree on what that means (googletest
+/// writes `run` for tests that failed).
 pub(super) fn outcome(case: &Element) -> Outcome {
     let has = |names: &[&str]| case.children.iter().any(|child| names.contains(&child.name.as_str()));
+    let says = |words: &[&str]| {
+        let said = ["status", "result"].iter().filter_map(|name| case.attribute(name));
+        said.into_iter().any(|said| words.iter().any(|word| said.eq_ignore_ascii_case(word)))
+    };
     if has(&["failure"]) {
         Outcome::Failed
-    } else if has(&["error"]) {
+    } else if has(&["error"]) || case.children("skipped").any(|skipped| message(skipped).starts_with(NO_PROGRAM)) {
         Outcome::Error
-    } else if has(&["skipped"]) {
+    } else if has(&["skipped", "disabled"]) {
         Outcome::Skipped
-    } else if has(&["flakyFailure", "flakyError"]) {
+    } else if has(&junit_retry::ELEMENTS) {
         Outcome::Flaky
+    } else if says(&NOT_RUN) {
+        Outcome::Skipped
+    } else if says(&FAILED) {
+        Outcome::Failed
+    } else if says(&BROKEN) {
+        Outcome::Error
     } else {
         Outcome::Passed
     }
 }
 
-/// `classname::name`; the suite stands in for an absent class.
+fn message(element: &Element) -> &str {
+    element.attribute("message").unwrap_or_default()
+}
+
+/// `classname::name`; the suite stands in for an absent class. A name that repeats its class (jest-junit, `CTest`) stands
+/// alone.
 pub(super) fn full_name(case: &Element, suite: &str) -> String {
     texts::one_line(&match (case.attribute("classname").unwrap_or(suite), case.attribute("name")) {
         ("", name) => name.unwrap_or("(unnamed)").to_owned(),
         (class, None) => class.to_owned(),
+        (class, Some(name)) if name.strip_prefix(class).is_some_and(|rest| rest.is_empty() || rest.starts_with(' ')) => {
+            name.to_owned()
+        }
         (class, Some(name)) => format!("{class}::{name}"),
     })
 }
@@ -54,23 +94,21 @@ pub(super) fn case(element: &Element, outcome: Outcome, id: String, suite: &str,
         name: one_line(element.attribute("name").unwrap_or(class)),
         status: if outcome == Outcome::Error { "ERROR" } else { "FAILED" }.to_owned(),
         suite: one_line(class),
-        file: element.attribute("file").or(suite_file).map(str::to_owned),
+        file: element.attribute("file").or(element.attribute("filepath")).or(suite_file).map(str::to_owned),
         started_at: element.attribute("timestamp").and_then(times::parse),
-        duration_s: element.attribute("time").and_then(times::seconds),
+        duration_s: ["time", "duration"].iter().find_map(|name| element.attribute(name).and_then(times::seconds)),
         ..Case::default()
     };
     if suite != class {
         attributes::add(&mut case.attributes, "testsuite", suite);
     }
-    if let Some(line) = element.attribute("line") {
-        attributes::add(&mut case.attributes, "line", line);
+    for (from, to) in [("line", "line"), ("lineno", "line"), ("type_param", "type_param"), ("value_param", "value_param")] {
+        if let Some(value) = element.attribute(from) {
+            attributes::add(&mut case.attributes, to, value);
+        }
     }
     for failure in failures(element) {
         attributes::add(&mut case.attributes, "failure_type", failure.attribute("type").unwrap_or_default());
-    }
-    let retries = element.children("rerunFailure").chain(element.children("rerunError")).count();
-    if retries > 0 {
-        attributes::add(&mut case.attributes, "retries", &retries.to_string());
     }
     case
 }
@@ -79,22 +117,29 @@ fn failures(case: &Element) -> impl Iterator<Item = &Element> {
     case.children.iter().filter(|child| child.name == "failure" || child.name == "error")
 }
 
-/// What the failures say: each one's message and text, the message only once, or at the least its type.
+/// What the failures say: each one's message and text, the message only once, or at the least its type. Where one text holds
+/// what later attempts said (Playwright's), only the first is taken. A program that was not found is said by `<skipped>`.
 pub(super) fn error(case: &Element) -> String {
-    let texts: Vec<String> = failures(case)
-        .map(|failure| {
-            let message = failure.attribute("message").unwrap_or_default();
-            let body = failure.text.trim();
-            match (message, body) {
-                ("", "") => failure.attribute("type").unwrap_or_default().to_owned(),
-                (message, "") => message.to_owned(),
-                (message, body) if starts_with(body, message) => body.to_owned(),
-                (message, body) => format!("{message}\n{body}"),
-            }
-        })
-        .filter(|text| !text.is_empty())
-        .collect();
+    let texts: Vec<String> = failures(case).map(told).filter(|text| !text.is_empty()).collect();
+    if texts.is_empty() {
+        return case.children("skipped").map(told).collect();
+    }
     texts.join("\n\n")
+}
+
+/// Message and text of one failure.
+pub(super) fn told(failure: &Element) -> String {
+    let message = message(failure);
+    let trace = failure.children("stackTrace").next();
+    let own = failure.text.trim();
+    let body = if own.is_empty() { trace.map_or("", |trace| trace.text.trim()) } else { own };
+    let body = junit_retry::first_attempt(body);
+    match (message, body) {
+        ("", "") => failure.attribute("type").unwrap_or_default().to_owned(),
+        (message, "") => message.to_owned(),
+        (message, body) if starts_with(body, message) => body.to_owned(),
+        (message, body) => format!("{message}\n{body}"),
+    }
 }
 
 /// True if the message stands in the text's beginning: on its first line, perhaps behind the error's type.

@@ -1,23 +1,40 @@
-//! Several launches as one: shards of a run, pages of a list, several tools' reports.
+//! Several inputs as one launch: shards of a run, pages of a list, attempts, several tools' reports.
 
 use super::attributes;
+use super::gather::Part;
+use super::rerun;
 use super::unique::Ids;
-use crate::model::{Case, Git, Launch};
-use std::collections::{BTreeMap, HashMap};
+use crate::model::{Attributes, Case, Git, Launch};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// Several launches as one. Parts of one run (of one `run_id`) are laid over each other: a case that occurs in several of
-/// them is one case with what any of them tells. Cases of different runs all stay; where their ids meet, later ones get
-/// `#2`, `#3`... The same launches in the same order give the same result.
-pub fn merge(launches: Vec<Launch>) -> Launch {
+/// Several inputs as one launch. Files that are attempts of one another (see [`rerun`]) are folded first. Parts of one run
+/// (of one `run_id`) are laid over each other: a case that occurs in several of them is one case with what any of them
+/// tells. Cases of different runs all stay, each with its file as `report_file`: the same test may fail on two platforms for
+/// two reasons. Where their ids meet, later ones get `#2`, `#3`... The same inputs in the same order give the same result.
+pub(super) fn merge(parts: Vec<Part>) -> Launch {
     let mut runs: Vec<Launch> = Vec::new();
+    let mut files: Vec<String> = Vec::new();
     let mut known: HashMap<String, usize> = HashMap::new();
-    for launch in launches {
-        if let Some(&index) = known.get(&launch.run_id) {
+    let mut pages: BTreeMap<usize, (u64, BTreeSet<u64>)> = BTreeMap::new();
+    for part in rerun::fold(parts) {
+        let Part { launch, page, name, .. } = part;
+        let index = if let Some(&index) = known.get(&launch.run_id) {
             overlay(&mut runs[index], launch);
+            index
         } else {
             known.insert(launch.run_id.clone(), runs.len());
             runs.push(launch);
+            files.push(name);
+            runs.len() - 1
+        };
+        if let Some((number, all)) = page {
+            let (most, seen) = pages.entry(index).or_default();
+            *most = all.max(*most);
+            seen.insert(number);
         }
+    }
+    for (index, (all, seen)) in pages {
+        runs[index].notes.extend(missing_pages(all, &seen));
     }
     if runs.len() == 1 {
         return runs.swap_remove(0);
@@ -25,9 +42,10 @@ pub fn merge(launches: Vec<Launch>) -> Launch {
     let mut merged = Launch::default();
     let mut ids = Ids::default();
     let count = runs.len();
-    for run in &mut runs {
+    for (run, file) in runs.iter_mut().zip(&files) {
         for case in &mut run.cases {
             case.id = ids.take(&case.id);
+            attributes::add(&mut case.attributes, "report_file", file);
         }
     }
     merged.run_id = joined(runs.iter().map(|run| run.run_id.as_str()), "+");
@@ -56,6 +74,18 @@ pub fn merge(launches: Vec<Launch>) -> Launch {
         merged.notes.push(format!("{count} launches taken as one"));
     }
     merged
+}
+
+/// What to say of a list of which not every page was given.
+fn missing_pages(all: u64, seen: &BTreeSet<u64>) -> Option<String> {
+    let missing = (1..=all).filter(|number| !seen.contains(number)).count();
+    match (missing, seen.first()) {
+        (0, _) | (_, None) => None,
+        (_, Some(number)) if seen.len() == 1 => {
+            Some(format!("this is page {number} of {all}: give all of them to see every failure"))
+        }
+        (count, _) => Some(format!("of {all} pages {count} are missing: give all of them to see every failure")),
+    }
 }
 
 /// Lays `more`, a part of the same run, over what is known of it.
@@ -116,8 +146,8 @@ fn fill_in(case: &mut Case, more: Case) {
     add_all(&mut case.attributes, &more.attributes);
 }
 
-fn add_all(into: &mut BTreeMap<String, String>, more: &BTreeMap<String, String>) {
-    for (name, value) in more {
+fn add_all(into: &mut Attributes, more: &Attributes) {
+    for (name, value) in more.iter() {
         match into.get(name) {
             Some(known) if known == value => {}
             _ => attributes::add(into, name, value),
@@ -154,6 +184,10 @@ mod tests {
     use super::*;
     use crate::clock::Timestamp;
 
+    fn merge(launches: Vec<Launch>) -> Launch {
+        super::merge(launches.into_iter().map(|launch| Part { launch, ..Part::default() }).collect())
+    }
+
     fn case(id: &str, error: &str) -> Case {
         Case {
             id: id.to_owned(),
@@ -181,8 +215,8 @@ mod tests {
         let mut second = launch("2", vec![case("a", "y"), case("b", "")]);
         first.totals.insert("failed".to_owned(), 1);
         second.totals.insert("failed".to_owned(), 2);
-        first.attributes.insert("lane".to_owned(), "p".to_owned());
-        second.attributes.insert("lane".to_owned(), "q".to_owned());
+        first.attributes.insert("lane", "p");
+        second.attributes.insert("lane", "q");
         (first.status, second.status) = (Some("PASSED".to_owned()), Some("PASSED".to_owned()));
         second.started_at = Some(Timestamp::from_millis(5));
         second.notes.push("a note".to_owned());
@@ -192,7 +226,7 @@ mod tests {
         assert_eq!(ids, ["a", "a#2", "b"]);
         assert_eq!((merged.run_id.as_str(), merged.name.as_str()), ("1+2", "n1 + n2"));
         assert_eq!(merged.totals["failed"], 3);
-        assert_eq!(merged.attributes["lane"], "p, q");
+        assert_eq!(&merged.attributes["lane"], "p, q");
         assert_eq!((merged.status.as_deref(), merged.git.branch.as_deref()), (Some("PASSED"), Some("main")));
         assert_eq!(merged.notes, ["n2: a note", "2 launches taken as one"]);
     }
@@ -210,5 +244,15 @@ mod tests {
         assert_eq!(cases, [("a", "boom", "kboom"), ("b", "old", "kold"), ("c", "", "k")]);
         assert_eq!(merged.cases[0].source_defect.as_deref(), Some("d1"));
         assert_eq!(merged.totals["failed"], 3);
+    }
+
+    #[test]
+    fn pages_that_are_missing_are_told() {
+        let page =
+            |number, id: &str| Part { page: Some((number, 3)), launch: launch("1", vec![case(id, "")]), ..Part::default() };
+        let notes = |parts| super::merge(parts).notes;
+        assert_eq!(notes(vec![page(2, "a")]), ["this is page 2 of 3: give all of them to see every failure"]);
+        assert_eq!(notes(vec![page(2, "a"), page(1, "b")]), ["of 3 pages 1 are missing: give all of them to see every failure"]);
+        assert_eq!(notes(vec![page(3, "c"), page(2, "a"), page(1, "b")]), [""; 0]);
     }
 }

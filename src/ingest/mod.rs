@@ -1,14 +1,12 @@
 //! Readers of launches: a text in, a [`Launch`] out, whichever tool wrote it.
 //!
 //! The format is told by content, never by a file's name: a ReportPortal launch (`failure_list`), ReportPortal items (a page
-//! of the API or a bare list), or JUnit XML (nextest's, pytest's and what is near enough). Anything else is refused by the
-//! name of what it looks like. Texts are cleaned of terminal escapes and markup, long ones are cut with the cut recorded,
-//! and what was left out is told in [`Launch::notes`].
-//!
-//! ```text
-//! bytes -decode-> Source -detect-> json | xml -reportportal, junit-> Launch -merge-> Launch
-//! ```
+//! of the API or a bare list), or JUnit XML in its dialects. Anything else is refused by the name of what it looks like.
+//! Texts are cleaned of terminal escapes and markup, long ones are cut with the cut recorded, and what was left out is told
+//! in [`Launch::notes`]. Lists are read element by element and suites test by test: nothing is ever held as a whole but the
+//! failures themselves.
 
+mod attempts;
 mod attributes;
 mod clean;
 mod cut;
@@ -16,13 +14,20 @@ mod decode;
 mod detect;
 mod fields;
 mod foreign;
+mod gather;
 mod item;
+mod items;
 mod json_span;
+mod json_stream;
 mod junit;
 mod junit_case;
+mod junit_repeat;
+mod junit_retry;
 mod markup;
 mod merge;
 mod reportportal;
+mod rerun;
+mod stream;
 mod texts;
 mod times;
 mod tree;
@@ -33,39 +38,30 @@ mod xml;
 mod tests;
 
 pub use decode::decode;
-pub use merge::merge;
+pub use gather::{Gather, InputError, MAX_BYTES, is_no_launch};
 
 use crate::diag::{Diagnostics, Source};
 use crate::model::Launch;
-use detect::Format;
+use gather::Part;
 
-/// The largest text that is read, in bytes. Reports of test runs are far smaller; what is larger is something else.
-const MAX_BYTES: usize = 64 * 1024 * 1024;
-
-/// How much of a text a case keeps.
+/// How much of its texts a launch keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// The most bytes that a log or an error keeps; longer ones are cut.
     pub text: usize,
+    /// The bytes that all texts of an input share: the less of them is left, the less a text may keep.
+    pub total: usize,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { text: 16 * 1024 }
+        Self { text: 16 << 10, total: 96 << 20 }
     }
 }
 
 /// Reads a launch. The error says everything that is wrong with the text, each finding at its place in it.
 pub fn read(source: &Source) -> Result<Launch, Diagnostics> {
-    read_with(source, Limits::default())
-}
-
-/// Reads a launch, keeping as much of its texts as `limits` allow.
-pub fn read_with(source: &Source, limits: Limits) -> Result<Launch, Diagnostics> {
-    match detect::detect(source)? {
-        Format::ReportPortalLaunch(value) => reportportal::launch(source, &value, limits),
-        Format::ReportPortalPage(value) => reportportal::page(source, &value, limits),
-        Format::ReportPortalItems(value) => reportportal::items(source, &value, limits),
-        Format::Junit => junit::launch(source, limits),
-    }
+    let mut gather = Gather::default();
+    gather.add(source)?;
+    Ok(gather.finish())
 }

@@ -26,11 +26,21 @@ pub(super) fn cleaned(text: &str, markup: Markup) -> String {
 }
 
 /// Puts texts into cases and remembers what had to be cut.
+///
+/// Of a large launch all texts together are bounded too: while more than a third of [`Limits::total`] is left, each text may
+/// have [`Limits::text`] bytes; after that, as much less as is left less, down to [`LEAST`].
 pub(super) struct Texts {
-    limit: usize,
+    limits: Limits,
+    /// Bytes kept so far.
+    kept: usize,
+    /// The lowest limit that was gone by.
+    least: usize,
     logs: Cuts,
     errors: Cuts,
 }
+
+/// So many bytes of a text are kept however many there are.
+const LEAST: usize = 512;
 
 #[derive(Default)]
 struct Cuts {
@@ -46,18 +56,20 @@ impl Cuts {
         }
     }
 
-    fn note(&self, what: &str, limit: usize) -> Option<String> {
+    fn note(&self, what: &str, limit: usize, least: usize) -> Option<String> {
         let verb = if self.count == 1 { "was" } else { "were" };
         let plural = if self.count == 1 { "" } else { "s" };
         let Self { count, longest } = self;
-        (*count > 0).then(|| format!("{count} {what}{plural} {verb} cut to {limit} bytes (the longest had {longest})"))
+        let to =
+            if least < limit { format!("{limit} bytes or, because there is so much, less") } else { format!("{limit} bytes") };
+        (*count > 0).then(|| format!("{count} {what}{plural} {verb} cut to {to} (the longest had {longest})"))
     }
 }
 
 impl Texts {
     /// Nothing cut yet.
     pub(super) fn new(limits: Limits) -> Self {
-        Self { limit: limits.text, logs: Cuts::default(), errors: Cuts::default() }
+        Self { limits, kept: 0, least: limits.text, logs: Cuts::default(), errors: Cuts::default() }
     }
 
     /// Fills in the error, the log and the recall key of a case that has its name already. The key is that of the whole
@@ -65,18 +77,64 @@ impl Texts {
     pub(super) fn fill(&mut self, case: &mut Case, error: &str, log: &str, markup: Markup) {
         let error = cleaned(error, markup);
         case.recall_key = recall_key(&case.name, &error);
-        let (error, error_cut) = cut::cut(error, self.limit);
-        let (log, log_cut) = cut::cut(cleaned(log, markup), self.limit);
-        self.errors.add(error_cut);
-        self.logs.add(log_cut);
-        case.error_message = error;
-        case.log_snippet = log;
-        case.log_cut = log_cut;
+        let cut;
+        (case.error_message, cut) = self.keep(error);
+        self.errors.add(cut);
+        self.put_log(case, cleaned(log, markup));
+    }
+
+    /// Adds to the log of a case.
+    pub(super) fn append_log(&mut self, case: &mut Case, log: &str) {
+        let before = std::mem::take(&mut case.log_snippet);
+        self.kept = self.kept.saturating_sub(before.len());
+        let between = if before.is_empty() { "" } else { "\n" };
+        self.put_log(case, format!("{before}{between}{}", cleaned(log, Markup::None)));
+    }
+
+    /// Puts lines before the log of a case.
+    pub(super) fn prepend_log(&mut self, case: &mut Case, lines: &str) {
+        if !lines.is_empty() {
+            let before = std::mem::take(&mut case.log_snippet);
+            self.kept = self.kept.saturating_sub(before.len());
+            self.put_log(case, format!("{}\n{before}", cleaned(lines, Markup::None)).trim_end().to_owned());
+        }
+    }
+
+    /// Adds to the error of a case.
+    pub(super) fn append_error(&mut self, case: &mut Case, more: &str) {
+        let before = std::mem::take(&mut case.error_message);
+        self.kept = self.kept.saturating_sub(before.len());
+        let error = format!("{before}\n\n{}", cleaned(more, Markup::None)).trim().to_owned();
+        case.recall_key = recall_key(&case.name, &error);
+        let cut;
+        (case.error_message, cut) = self.keep(error);
+        self.errors.add(cut);
+    }
+
+    /// Sets the recall key of a case whose error came from elsewhere.
+    pub(super) fn set_key(case: &mut Case) {
+        case.recall_key = recall_key(&case.name, &case.error_message);
+    }
+
+    fn put_log(&mut self, case: &mut Case, log: String) {
+        (case.log_snippet, case.log_cut) = self.keep(log);
+        self.logs.add(case.log_cut);
+    }
+
+    /// So much of a text as is kept, in memory of just that size.
+    fn keep(&mut self, text: String) -> (String, Option<Cut>) {
+        let left = self.limits.total.saturating_sub(self.kept);
+        let limit = (left / (self.limits.total / 3 / self.limits.text.max(1)).max(1)).max(LEAST).min(self.limits.text);
+        self.least = self.least.min(limit);
+        let (text, cut) = cut::cut(text, limit);
+        self.kept += text.len();
+        (text.into_boxed_str().into_string(), cut)
     }
 
     /// What was cut, for the launch's notes.
     pub(super) fn notes(&self) -> impl Iterator<Item = String> {
-        self.errors.note("error", self.limit).into_iter().chain(self.logs.note("log", self.limit))
+        let Self { limits, least, .. } = self;
+        self.errors.note("error", limits.text, *least).into_iter().chain(self.logs.note("log", limits.text, *least))
     }
 }
 
@@ -86,7 +144,7 @@ mod tests {
 
     #[test]
     fn texts_are_cleaned_cut_and_noted() {
-        let mut texts = Texts::new(Limits { text: 200 });
+        let mut texts = Texts::new(Limits { text: 200, ..Limits::default() });
         let mut case = Case { name: "t".to_owned(), ..Case::default() };
         texts.fill(&mut case, "<b>\u{1b}[31mboom\u{1b}[0m</b> &#27;[1m1 &lt; 2", &"log line\n".repeat(100), Markup::Html);
         assert_eq!(case.error_message, "boom 1 < 2");
@@ -97,10 +155,18 @@ mod tests {
     }
 
     #[test]
+    fn many_texts_are_cut_shorter_the_more_there_are() {
+        let mut texts = Texts::new(Limits { text: 6000, total: 90_000 });
+        let kept: Vec<usize> = (0..100).map(|_| texts.keep("x".repeat(10_000)).0.len()).collect();
+        assert!(kept[..10].iter().all(|kept| *kept > 5900) && kept[99] <= LEAST, "{kept:?}");
+        assert!(kept.is_sorted_by(|one, next| one >= next), "{kept:?}");
+    }
+
+    #[test]
     fn the_recall_key_is_that_of_the_whole_error() {
         let key = |limit, error: &str| {
             let mut case = Case { name: "t".to_owned(), ..Case::default() };
-            Texts::new(Limits { text: limit }).fill(&mut case, error, "", Markup::None);
+            Texts::new(Limits { text: limit, ..Limits::default() }).fill(&mut case, error, "", Markup::None);
             case.recall_key
         };
         let long = "an error line\n".repeat(100);

@@ -1,6 +1,14 @@
 //! Ids that stay unique, the same way each time.
 
 use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hasher as _};
+
+/// A hash by which names are told apart where holding them all would take too much.
+pub(super) fn name_hash(name: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    hasher.write(name.as_bytes());
+    hasher.finish()
+}
 
 /// Gives out ids; the second `x` becomes `x#2`, the third `x#3`.
 #[derive(Default)]

@@ -1,4 +1,4 @@
-//! An XML document as a small tree with spans, within limits; document types are refused.
+//! An XML report read piece by piece, each test a small tree with spans, within limits; document types are refused.
 
 use super::json_span::last_char;
 use super::markup;
@@ -8,11 +8,12 @@ use quick_xml::errors::{Error, IllFormedError};
 use quick_xml::escape::EscapeError;
 use quick_xml::events::attributes::AttrError;
 use quick_xml::events::{BytesStart, Event};
+use std::io::BufRead;
 
 /// The deepest nesting that is read; reports of tests need fewer than ten levels.
 const MAX_DEPTH: usize = 64;
 
-/// The most elements that are read.
+/// The most elements that are held at a time: those of a test, and those of the open suites beside their tests.
 const MAX_ELEMENTS: usize = 1_000_000;
 
 /// The most attributes of an element; looking for doubles takes the square of their number.
@@ -45,39 +46,60 @@ impl Element {
     }
 }
 
-/// The root element alone, with neither text nor children.
-pub(super) fn root(source: &Source) -> Result<Element, Diagnostic> {
-    let mut parser = Parser::new(source);
-    loop {
-        match parser.next()? {
-            Event::Start(tag) | Event::Empty(tag) => return parser.element(&tag),
-            Event::Eof => return Err(parser.no_root()),
-            _ => {}
-        }
-    }
+/// What is done with the parts of a report as they are read, so that no document is ever held as a whole.
+pub(super) trait Visitor {
+    /// The root's opening tag was read; an error ends the reading.
+    fn root(&mut self, root: &Element) -> Result<(), Diagnostic>;
+    /// A suite begins; what stands in it is not known yet.
+    fn open(&mut self, suite: &Element);
+    /// A test ended. `suite` is what is known so far of the suite it stands in, without its tests and inner suites.
+    fn test(&mut self, test: &Element, suite: &Element);
+    /// A suite ended: with all that stood in it except tests and inner suites.
+    fn close(&mut self, suite: &Element);
 }
 
-/// The whole document.
-pub(super) fn parse(source: &Source) -> Result<Element, Diagnostic> {
-    let mut parser = Parser::new(source);
+/// True for the elements that hold others of their kind and tests.
+fn is_suite(name: &str) -> bool {
+    matches!(name, "testsuites" | "testsuite")
+}
+
+/// Reads a document from its bytes and hands its suites and tests to `visitor`. `source` is the same text where it is at
+/// hand, or an empty one: then the errors have no places. The bytes begin behind a byte order mark.
+pub(super) fn read(input: impl BufRead, source: &Source, visitor: &mut impl Visitor) -> Result<(), Diagnostic> {
+    let offset = source.text().len() - source.text().trim_start_matches('\u{feff}').len();
+    let mut parser = Parser { source, reader: Reader::from_reader(input), start: 0, offset };
     let mut open: Vec<Element> = Vec::new();
-    let mut elements = 0_usize;
-    let mut root = None;
+    let (mut held, mut held_before) = (0_usize, 0_usize);
+    let mut rooted = false;
+    let mut buffer = Vec::new();
     loop {
-        let event = parser.next()?;
+        buffer.clear();
+        let event = parser.next(&mut buffer)?;
         let mut done = None;
         match event {
-            Event::Start(tag) => {
-                elements += 1;
-                let element = parser.element(&tag)?;
-                parser.check_limits(open.len() + 1, elements, element.span)?;
-                open.push(element);
+            Event::Start(tag) | Event::Empty(tag) if rooted && open.is_empty() => {
+                let span = parser.element(&tag)?.span;
+                return Err(parser.syntax(span, "a second root element", "an XML document has one root element"));
             }
-            Event::Empty(tag) => {
-                elements += 1;
-                let element = parser.element(&tag)?;
-                parser.check_limits(open.len() + 1, elements, element.span)?;
-                done = Some(element);
+            Event::Start(ref tag) | Event::Empty(ref tag) => {
+                if tag.local_name().as_ref() == "testcase" && open.iter().all(|outer| is_suite(&outer.name)) {
+                    held_before = held;
+                }
+                held += 1;
+                let element = parser.element(tag)?;
+                parser.check_limits(open.len() + 1, held, element.span)?;
+                if open.is_empty() {
+                    rooted = true;
+                    visitor.root(&element)?;
+                }
+                if is_suite(&element.name) && open.iter().all(|outer| is_suite(&outer.name)) {
+                    visitor.open(&element);
+                }
+                if matches!(event, Event::Empty(_)) {
+                    done = Some(element);
+                } else {
+                    open.push(element);
+                }
             }
             Event::End(_) => done = open.pop(),
             Event::Text(text) => parser.text(open.last_mut(), &text.xml10_content())?,
@@ -89,39 +111,37 @@ pub(super) fn parse(source: &Source) -> Result<Element, Diagnostic> {
             Event::Eof => break,
             _ => {}
         }
-        if let Some(element) = done {
-            match open.last_mut() {
-                Some(parent) => parent.children.push(element),
-                None if root.is_none() => root = Some(element),
-                None => return Err(parser.syntax(element.span, "a second root element", "an XML document has one root element")),
+        let Some(element) = done else { continue };
+        let in_suites = open.iter().all(|outer| is_suite(&outer.name));
+        match open.last_mut() {
+            Some(suite) if in_suites && element.name == "testcase" => {
+                visitor.test(&element, suite);
+                held = held_before;
             }
+            _ if in_suites && is_suite(&element.name) => visitor.close(&element),
+            Some(parent) => parent.children.push(element),
+            None => {}
         }
     }
     if let Some(element) = open.last() {
         return Err(parser.truncated(element));
     }
-    root.ok_or_else(|| parser.no_root())
+    if rooted { Ok(()) } else { Err(parser.no_root()) }
 }
 
-struct Parser<'s> {
+struct Parser<'s, R> {
     source: &'s Source,
-    reader: Reader<&'s [u8]>,
+    reader: Reader<R>,
     /// Where the event being looked at begins.
     start: usize,
-    /// Where the text begins behind a byte order mark.
+    /// The length of the byte order mark before the bytes.
     offset: usize,
 }
 
-impl<'s> Parser<'s> {
-    fn new(source: &'s Source) -> Self {
-        let text = source.text();
-        let body = text.trim_start_matches('\u{feff}');
-        Self { source, reader: Reader::from_str(body), start: 0, offset: text.len() - body.len() }
-    }
-
-    fn next(&mut self) -> Result<Event<'s>, Diagnostic> {
+impl<R: BufRead> Parser<'_, R> {
+    fn next<'b>(&mut self, buffer: &'b mut Vec<u8>) -> Result<Event<'b>, Diagnostic> {
         self.start = self.position(self.reader.buffer_position());
-        match self.reader.read_event() {
+        match self.reader.read_event_into(buffer) {
             Ok(Event::DocType(_)) => Err(self.doctype()),
             Ok(event) => Ok(event),
             Err(error) => Err(self.error(&error)),
@@ -129,7 +149,7 @@ impl<'s> Parser<'s> {
     }
 
     fn position(&self, offset: u64) -> usize {
-        (usize::try_from(offset).unwrap_or(usize::MAX)).saturating_add(self.offset).min(self.source.text().len())
+        usize::try_from(offset).unwrap_or(usize::MAX).saturating_add(self.offset).min(self.source.text().len())
     }
 
     /// The text of the event being looked at; of one that spans lines the first.

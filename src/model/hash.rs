@@ -36,6 +36,22 @@ impl Hash {
     }
 }
 
+/// Makes the address of bytes that come piece by piece.
+#[derive(Clone, Default)]
+pub struct Hasher(blake3::Hasher);
+
+impl Hasher {
+    /// Takes the next bytes.
+    pub fn update(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    /// The address of all bytes so far.
+    pub fn finish(&self) -> Hash {
+        Hash(*self.0.finalize().as_bytes())
+    }
+}
+
 /// The canonical text of a JSON value: no white space, keys in byte order, numbers as `serde_json` prints them. (Key order
 /// comes from `serde_json::Map` being a B-tree; a test guards against its `preserve_order` feature being switched on.)
 pub fn canonical(value: &Value) -> String {

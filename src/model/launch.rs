@@ -1,5 +1,6 @@
 //! A failed CI launch and its cases, as every reader of a format delivers them.
 
+use super::Attributes;
 use crate::clock::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -24,8 +25,8 @@ pub struct Launch {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<Timestamp>,
     /// Versions, lanes, clusters: whatever its source attached.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub attributes: BTreeMap<String, String>,
+    #[serde(default, skip_serializing_if = "Attributes::is_empty")]
+    pub attributes: Attributes,
     /// How many tests ran, by outcome (`total`, `passed`, `failed`, `skipped`).
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub totals: BTreeMap<String, u64>,
@@ -91,8 +92,8 @@ pub struct Case {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration_s: Option<f64>,
     /// Labels, ticket ids, lanes: whatever its source attached.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub attributes: BTreeMap<String, String>,
+    #[serde(default, skip_serializing_if = "Attributes::is_empty")]
+    pub attributes: Attributes,
     /// The error's text, cleaned; empty if there is none.
     #[serde(default)]
     pub error_message: String,

@@ -1,13 +1,15 @@
 //! The things investigations are about: launches and cases, artifacts' shapes, canonical JSON and content hashes, effects.
 
+mod attributes;
 mod effect;
 mod hash;
 mod launch;
 mod normalise;
 mod shape;
 
+pub use attributes::Attributes;
 pub use effect::{Effect, Handle, UnresolvedHandle};
-pub use hash::{Hash, canonical};
+pub use hash::{Hash, Hasher, canonical};
 pub use launch::{Case, Cut, Git, Launch};
 pub use normalise::{normalise_error, recall_key};
 pub use shape::{Complaint, Field, Kind, Shape};

@@ -35,6 +35,10 @@ pub struct Pipeline {
     pub vars: BTreeMap<String, Spanned<Value>>,
     /// The zones, in file order.
     pub zones: Vec<Zone>,
+    /// How many phases its nodes are in, at least 1: no case of a run enters a phase before all have left the earlier ones.
+    pub phases: usize,
+    /// Which cases wait for another one that is like them.
+    pub clusters: Option<Clusters>,
     /// The nodes, in file order.
     pub nodes: Vec<Node>,
     /// All edges, in file order: routing edges, advisories and guards.
@@ -61,6 +65,17 @@ pub enum OnRuleError {
     Stop,
     /// The edge counts as not fired, and the journal says so.
     Skip,
+}
+
+/// Cases that are alike, before a phase: the first of each cluster walks the phase ahead of the others.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Clusters {
+    /// The phase they are formed before, at least 1; phases count from 0.
+    pub phase: usize,
+    /// The function that gives a case its key (`rules/rca.rhai#cluster_key`): cases of one key are alike.
+    pub by: Spanned<String>,
+    /// How many cases a cluster has at most, at least 2.
+    pub most: usize,
 }
 
 /// A group of nodes.
@@ -103,6 +118,8 @@ pub struct Node {
     pub script: Option<Spanned<String>>,
     /// Where a walk goes when none of its edges fires.
     pub fallback: Option<Target>,
+    /// Its phase, counted from 0.
+    pub phase: usize,
     /// The first zone, in file order, that lists it.
     pub zone: Option<ZoneIx>,
     /// Its routing edges, in file order: the first that fires wins.

@@ -19,8 +19,13 @@ pub(super) fn link(reader: &mut Reader<'_>, raw: RawPipeline) -> Option<Pipeline
     let mut linker = Linker { reader, names, done: raw.done.clone() };
     let start = raw.start.as_ref().and_then(|start| linker.start(start));
     let zones: Vec<Zone> = raw.zones.into_iter().map(|zone| linker.zone(zone)).collect();
+    let (of, phases) = linker.phases(raw.phases, raw.phases_span, raw_nodes.len());
     let mut nodes: Vec<Node> =
         raw_nodes.into_iter().enumerate().filter_map(|(ix, node)| linker.node(node, zone_of(NodeIx(ix), &zones))).collect();
+    for (node, phase) in nodes.iter_mut().zip(&of) {
+        node.phase = *phase;
+    }
+    let clusters = raw.clusters.and_then(|clusters| linker.clusters(clusters, &nodes));
     linker.edge_ids(&raw.edges);
     let edges: Vec<Edge> = raw.edges.into_iter().filter_map(|edge| linker.edge(edge)).collect();
     let mut guards = Vec::new();
@@ -41,6 +46,8 @@ pub(super) fn link(reader: &mut Reader<'_>, raw: RawPipeline) -> Option<Pipeline
         source: linker.reader.source().clone(),
         vars: raw.vars,
         zones,
+        phases,
+        clusters,
         nodes,
         edges,
         guards,
@@ -113,15 +120,15 @@ fn zone_of(node: NodeIx, zones: &[Zone]) -> Option<ZoneIx> {
 }
 
 /// A node that can be referred to.
-struct Named {
-    ix: NodeIx,
-    span: Span,
+pub(super) struct Named {
+    pub(super) ix: NodeIx,
+    pub(super) span: Span,
     code: Option<String>,
 }
 
-struct Linker<'r, 'a> {
-    reader: &'r mut Reader<'a>,
-    names: BTreeMap<String, Named>,
+pub(super) struct Linker<'r, 'a> {
+    pub(super) reader: &'r mut Reader<'a>,
+    pub(super) names: BTreeMap<String, Named>,
     done: Option<Spanned<String>>,
 }
 
@@ -137,8 +144,16 @@ impl Linker<'_, '_> {
         self.names.get(text).map(|named| Target::Node(named.ix))
     }
 
+    /// The node of that name.
+    pub(super) fn node_named(&self, text: &str) -> Option<NodeIx> {
+        match self.target(text) {
+            Some(Target::Node(ix)) => Some(ix),
+            Some(Target::Done) | None => None,
+        }
+    }
+
     /// Reports a name that is no node's.
-    fn unknown(&mut self, code: &str, message: String, name: &Spanned<String>, or_done: bool) {
+    pub(super) fn unknown(&mut self, code: &str, message: String, name: &Spanned<String>, or_done: bool) {
         if self.done.is_none() && name.value == USUAL_DONE {
             // The end has no name yet, which has been said; this is what it is going to be.
             return;
@@ -199,6 +214,7 @@ impl Linker<'_, '_> {
             effect: node.effect,
             script: node.script,
             fallback,
+            phase: 0,
             zone,
             edges: Vec::new(),
             advisories: Vec::new(),

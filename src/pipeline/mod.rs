@@ -3,6 +3,7 @@
 pub mod draw;
 mod graph;
 mod link;
+mod phases;
 mod raw;
 mod read;
 mod read_edge;
@@ -15,7 +16,7 @@ pub mod yaml;
 use crate::diag::{Diagnostics, Source};
 
 pub use graph::{
-    DEFAULT_MAX_STEPS, Edge, EdgeIx, EdgeSpans, Node, NodeIx, OnRuleError, Origin, Pipeline, Target, When, Zone, ZoneIx,
+    Clusters, DEFAULT_MAX_STEPS, Edge, EdgeIx, EdgeSpans, Node, NodeIx, OnRuleError, Origin, Pipeline, Target, When, Zone, ZoneIx,
 };
 pub use spanned::Spanned;
 
@@ -47,6 +48,8 @@ description: everything
 vars: { limit: 0.8, deep: { x: [1, two] } }
 max_steps: 12
 on_rule_error: skip
+phases: [[recall, triage], [review]]
+clusters: { before: review, by: "rules/rca.rhai#alike", most: 4 }
 zones:
   back: { nodes: [recall, triage], element: fire, stickiness: 3 }
   front: { nodes: [triage, review] }
@@ -303,12 +306,40 @@ done: _done
     }
 
     #[test]
+    fn phases_hold_every_node_once() {
+        for line in [
+            "phases: [[a, ⟦c⟧{unknown-phase-node}], [b]]",
+            "phases: [[a, ⟦_done⟧{unknown-phase-node}], [b]]",
+            "phases: [[a], [b, ⟦a⟧{duplicate-phase-node}]]",
+            "phases: [[a, ⟦a⟧{duplicate-phase-node}, b]]",
+            "phases: [⟦a⟧{type}, [b, a]]",
+            "phases: ⟦a⟧{type}",
+            "clusters: {before: ⟦a⟧{cluster-phase}, by: x.rhai#y}",
+            "clusters: {before: ⟦c⟧{unknown-cluster-node}, by: x.rhai#y}",
+            "clusters: {before: b, by: x.rhai#y, most: ⟦1⟧{type}}",
+            "clusters: {before: b, by: ⟦''⟧{missing-key}}",
+            "clusters: ⟦{before: b}⟧{missing-key}",
+            "clusters: {before: ⟦b⟧{cluster-phase}, by: x.rhai#y, ⟦mots⟧{unknown-key}: 3}",
+        ] {
+            drop(expect_line(line));
+        }
+        let lacking = small("phases: [[b]]").replace("{name: a}", "{name: ⟦a⟧{missing-phase-node}}");
+        assert!(expect(&lacking).to_string().contains("no phase lists `a`"));
+        let whole = read(WHOLE);
+        assert_eq!((whole.phases, whole.nodes.iter().map(|node| node.phase).collect::<Vec<_>>()), (2, vec![0, 0, 1]));
+        let clusters = whole.clusters.unwrap();
+        assert_eq!((clusters.phase, clusters.by.as_str(), clusters.most), (1, "rules/rca.rhai#alike", 4));
+        let without = read(&small("phases:"));
+        assert_eq!((without.phases, without.nodes.iter().all(|node| node.phase == 0)), (1, true));
+    }
+
+    #[test]
     fn what_comes_later_is_refused_by_name() {
         for key in read::LATER {
             drop(expect_line(&format!("nodes: [{{name: a, ⟦{key}⟧{{not-supported}}: x}}, {{name: b}}]")));
             drop(expect_line(&format!("edges: [{{id: E, from: a, to: b, ⟦{key}⟧{{not-supported}}: x}}]")));
         }
-        for key in ["team", "phases", "masks"] {
+        for key in ["team", "masks"] {
             drop(expect_line(&format!("⟦{key}⟧{{not-supported}}: [x]")));
         }
         drop(expect("pipeline: p\n⟦stages⟧{not-supported}:\n  - {name: a, agent: b}\n"));

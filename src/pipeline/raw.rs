@@ -20,6 +20,10 @@ pub(super) struct RawPipeline {
     pub(super) description: String,
     pub(super) vars: BTreeMap<String, Spanned<Value>>,
     pub(super) zones: Vec<RawZone>,
+    /// `None` if there are no phases.
+    pub(super) phases: Option<Vec<Vec<Spanned<String>>>>,
+    pub(super) phases_span: Option<Span>,
+    pub(super) clusters: Option<RawClusters>,
     /// `None` if there is no list of nodes at all.
     pub(super) nodes: Option<Vec<RawNode>>,
     pub(super) edges: Vec<RawEdge>,
@@ -28,6 +32,14 @@ pub(super) struct RawPipeline {
     pub(super) report: Option<Spanned<String>>,
     pub(super) max_steps: Option<u64>,
     pub(super) on_rule_error: OnRuleError,
+}
+
+/// The clusters as written.
+#[derive(Debug)]
+pub(super) struct RawClusters {
+    pub(super) before: Spanned<String>,
+    pub(super) by: Spanned<String>,
+    pub(super) most: usize,
 }
 
 /// A zone as written.

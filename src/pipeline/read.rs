@@ -4,18 +4,31 @@ use super::Spanned;
 use super::graph::{DEFAULT_MAX_STEPS, OnRuleError};
 use super::raw::{RawNode, RawPipeline, RawZone};
 use super::yaml::{Entry, Fields, Reader, Yaml};
-use super::{read_edge, read_node};
+use super::{phases, read_edge, read_node};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-const KEYS: &[&str] =
-    &["pipeline", "description", "vars", "zones", "nodes", "edges", "start", "done", "max_steps", "on_rule_error", "report"];
+const KEYS: &[&str] = &[
+    "pipeline",
+    "description",
+    "vars",
+    "phases",
+    "clusters",
+    "zones",
+    "nodes",
+    "edges",
+    "start",
+    "done",
+    "max_steps",
+    "on_rule_error",
+    "report",
+];
 const ZONE_KEYS: &[&str] = &["nodes", "element", "stickiness"];
 
 /// Keys of the language whose machinery is still to come. They are refused by that name, wherever they stand.
 pub(super) const LATER: &[&str] = &[
     "pipeline", "foreach", "do", "tool", "after", "parallel", "merge", "team", "masks", "gate", "retry", "timeout", "cache",
-    "category", "via", "phases", "stages",
+    "category", "via", "stages",
 ];
 
 /// Reads the whole file.
@@ -41,6 +54,9 @@ pub(super) fn pipeline(reader: &mut Reader<'_>, yaml: &Yaml) -> RawPipeline {
         description: label(reader, fields, "description", "`description`"),
         vars: vars(reader, fields),
         zones: zones(reader, fields),
+        phases_span: present(fields, "phases").map(|yaml| yaml.span),
+        phases: phases::read_phases(reader, fields),
+        clusters: phases::read_clusters(reader, fields),
         nodes: items(reader, fields, "nodes", "no-nodes", whole)
             .map(|items| items.iter().map(|item| read_node::node(reader, item).unwrap_or_default()).collect::<Vec<RawNode>>()),
         edges: items(reader, fields, "edges", "no-edges", whole)

@@ -96,6 +96,7 @@ impl Project {
             nodes,
             rules,
             edge_names: pipeline.edges.iter().map(|edge| edge.id.as_str().into()).collect(),
+            cluster: pipeline.clusters.as_ref().and_then(|clusters| linker.function(&clusters.by, 2, &mut found)),
             summary: pipeline.report.as_ref().and_then(|reference| linker.function(reference, 2, &mut found)),
             vars_content: content(&pipeline, &vars),
             vars: vars.clone(),

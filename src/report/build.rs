@@ -4,7 +4,7 @@ use super::causes::{Cause, causes};
 use super::finding::Finding;
 use crate::clock::Timestamp;
 use crate::diag::{Diagnostic, Diagnostics};
-use crate::model::Git;
+use crate::model::{Attributes, Git};
 use crate::pipeline::Pipeline;
 use crate::session::{CaseResult, ErrorSummary, RunResult};
 use crate::walk::Status;
@@ -65,7 +65,7 @@ pub struct LaunchReport {
     /// What it ran: tests by outcome.
     pub totals: BTreeMap<String, u64>,
     /// Versions, lanes, clusters.
-    pub attributes: BTreeMap<String, String>,
+    pub attributes: Attributes,
     /// What was checked out.
     pub git: Git,
     /// What reading it left out or cut.

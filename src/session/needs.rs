@@ -2,7 +2,7 @@
 
 use super::{Session, SessionError};
 use crate::store::{Store, StoreNeeds};
-use crate::walk::{About, Needs};
+use crate::walk::{About, Cluster, Needs};
 use crate::workspace::Workspace;
 use serde_json::Value;
 
@@ -13,14 +13,18 @@ pub(super) struct Reads {
 }
 
 impl Session {
-    /// For a run of the store, or without one. `workspace` is the project file's part of that name.
-    pub(super) fn reads(&self, stored: Option<(&Store, &str)>, workspace: &Value) -> Result<Reads, SessionError> {
+    /// For a run of the store. `workspace` is the project file's part of that name.
+    pub(super) fn reads(&self, store: &Store, run: &str, workspace: &Value) -> Result<Reads, SessionError> {
         let repositories = &workspace["repositories"];
-        let store = match stored {
-            Some((store, run)) => StoreNeeds::new(store, run, repositories.clone())?,
-            None => StoreNeeds::without_store(repositories.clone()),
-        };
+        let store = StoreNeeds::new(store, run, repositories.clone())?;
         Ok(Reads { store, workspace: Workspace::new(&self.setup.root, repositories) })
+    }
+}
+
+impl Reads {
+    /// From now on, what the run committed before this barrier is seen too, and these clusters.
+    pub(super) fn advance(&mut self, barrier: i64, clusters: Vec<Cluster>) {
+        self.store.advance(barrier, clusters);
     }
 }
 
@@ -42,7 +46,8 @@ mod tests {
         let reads = Reads { store: StoreNeeds::without_store(json!([])), workspace: Workspace::new("", &json!([])) };
         for need in NEEDS {
             let about = About { launch: &Launch::default(), case: &Case::default(), prior: &Value::Null };
-            assert_eq!(reads.query(need.name, &about), Ok(json!([])), "{}", need.name);
+            let nothing = if need.name == "cluster" { Value::Null } else { json!([]) };
+            assert_eq!(reads.query(need.name, &about), Ok(nothing), "{}", need.name);
         }
         let about = About { launch: &Launch::default(), case: &Case::default(), prior: &Value::Null };
         assert!(reads.query("workspace.lag", &about).is_err() && reads.query("lag", &about).is_err());

@@ -36,11 +36,10 @@ impl Session {
         }
         let journal = store.journal(run)?;
         watch.began(run, stored.work.len());
-        let needs = self.reads(Some((&store, run)), &stored.project.settings.workspace)?;
+        let needs = self.reads(&store, run, &stored.project.settings.workspace)?;
         let answer = answerer(stored.args.via, stored.stub.as_ref())?;
-        let crew = Crew { session: self, project: &stored.project, launch: &stored.launch, run, seed: stored.seed };
-        let ports = Ports { answer: &*answer, needs: &needs, journal: &journal };
-        let cases = crew.walk(&stored.work, parallel, &ports, watch, stop)?;
+        let crew = Crew { session: self, project: &stored.project, launch: &stored.launch, run, seed: stored.seed, watch, stop };
+        let cases = crew.walk(stored.work, parallel, Ports { answer: &*answer, needs, journal: &journal })?;
         let status = status_of(cases.iter().map(|case| case.state.status));
         let plan = stored.project.plan.clone();
         let result = RunResult {

@@ -7,12 +7,12 @@ use super::{Session, SessionError};
 use crate::agent::{Scripts, Stub};
 use crate::clock::Timestamp;
 use crate::diag::{Diagnostics, Source, did_you_mean};
-use crate::files::{example_launch, read_bytes};
+use crate::files::example_launch;
 use crate::ingest;
 use crate::model::{Case, Hash, Launch, canonical};
 use crate::project::{Answers, Project};
 use crate::store::{Durability, NewRun, Store, StoreError};
-use crate::walk::{Answer, Blob, Event, Nowhere, Status, WalkState};
+use crate::walk::{Answer, Blob, Event, Status, WalkState};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -25,7 +25,7 @@ pub enum Inputs {
     Example,
     /// One empty case, `case-1`.
     None,
-    /// These files; `-` is standard input.
+    /// These files and all launches below these directories; `-` is standard input.
     Files(Vec<PathBuf>),
 }
 
@@ -87,17 +87,11 @@ impl Session {
         let started = self.setup.clock.now();
         let fresh = |case: &&Case| (Case::clone(case), WalkState::default());
         let work: Vec<(Case, WalkState)> = cases.iter().map(fresh).collect();
-        if spec.dry_run {
-            let run = run_id(started, &launch, 0);
-            let crew = Crew { session: self, project: &project, launch: &launch, run: &run, seed: spec.seed };
-            watch.began(&run, work.len());
-            let needs = self.reads(None, &self.setup.workspace)?;
-            let cases =
-                crew.walk(&work, spec.parallel, &Ports { answer: &*answer, needs: &needs, journal: &Nowhere }, watch, stop)?;
-            return Ok(result(run, started, &project, launch, cases, false));
+        // A dry run does all that a run does, in a store of its own that nobody sees.
+        let store = if spec.dry_run { Store::scratch()? } else { Store::open(&self.setup.store, spec.durability)? };
+        if !spec.dry_run {
+            self.check_out()?;
         }
-        let store = Store::open(&self.setup.store, spec.durability)?;
-        self.check_out()?;
         let args = RunArgs {
             via: spec.via,
             stub: spec.stub.as_ref().map(|stub| Hash::of(stub.text().as_bytes())),
@@ -128,11 +122,13 @@ impl Session {
             }
         };
         watch.began(&run, work.len());
-        let needs = self.reads(Some((&store, &run)), &self.setup.workspace)?;
-        let crew = Crew { session: self, project: &project, launch: &launch, run: &run, seed: spec.seed };
-        let cases =
-            crew.walk(&work, spec.parallel, &Ports { answer: &*answer, needs: &needs, journal: &journal }, watch, stop)?;
-        let result = result(run, started, &project, launch, cases, true);
+        let needs = self.reads(&store, &run, &self.setup.workspace)?;
+        let crew = Crew { session: self, project: &project, launch: &launch, run: &run, seed: spec.seed, watch, stop };
+        let cases = crew.walk(work, spec.parallel, Ports { answer: &*answer, needs, journal: &journal })?;
+        let result = result(run, started, &project, launch, cases, !spec.dry_run);
+        if spec.dry_run {
+            return Ok(result);
+        }
         self.conclude(&store, result, spec.files)
     }
 
@@ -182,18 +178,7 @@ fn launch(inputs: &Inputs) -> Result<Launch, SessionError> {
             let case = Case { id: "case-1".into(), name: "case-1".into(), status: "FAILED".into(), ..Case::default() };
             Ok(Launch { run_id: "none".into(), name: "none".into(), cases: vec![case], ..Launch::default() })
         }
-        Inputs::Files(paths) => {
-            let mut found = Diagnostics::new();
-            let mut launches = Vec::with_capacity(paths.len());
-            for path in paths {
-                let (name, bytes) = read_bytes(path)?;
-                match ingest::decode(name, &bytes).and_then(|source| ingest::read(&source)) {
-                    Ok(launch) => launches.push(launch),
-                    Err(diagnostics) => found.extend(diagnostics),
-                }
-            }
-            Ok(found.into_result(ingest::merge(launches))?)
-        }
+        Inputs::Files(paths) => super::input::launch(paths),
     }
 }
 

@@ -48,6 +48,18 @@ pub(super) fn open_writer(path: &Path, synchronous: &str, patience: Duration) ->
     Ok(conn)
 }
 
+/// Opens a new store that goes away with the connection.
+pub(super) fn open_scratch() -> Result<Connection, StoreError> {
+    // A database without a name is in memory, until it is too large for that.
+    let conn = Connection::open("")?;
+    conn.set_prepared_statement_cache_capacity(STATEMENTS);
+    conn.pragma_update(None, "trusted_schema", false)?;
+    conn.pragma_update(None, "journal_mode", "MEMORY")?;
+    conn.pragma_update(None, "synchronous", "OFF")?;
+    migrations::migrate(&conn, Path::new(""), migrations::STEPS)?;
+    Ok(conn)
+}
+
 /// Opens a store to be read only. It must exist and have the newest format.
 pub(super) fn open_reader(path: &Path, patience: Duration) -> Result<Connection, StoreError> {
     if !path.exists() {

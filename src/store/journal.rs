@@ -19,11 +19,11 @@ struct Inner {
     name: String,
     run: i64,
     cases: Cases,
-    _lease: Lease,
+    _lease: Option<Lease>,
 }
 
 impl RunJournal {
-    pub(super) fn new(store: Store, name: String, run: i64, cases: Cases, lease: Lease) -> Self {
+    pub(super) fn new(store: Store, name: String, run: i64, cases: Cases, lease: Option<Lease>) -> Self {
         Self(Arc::new(Inner { store, name, run, cases, _lease: lease }))
     }
 
@@ -51,7 +51,7 @@ impl Store {
     pub fn journal(&self, run: &str) -> Result<RunJournal, StoreError> {
         let writer = self.writer()?;
         let row = self.read(|conn| run_row(conn, run))?;
-        let lease = Lease::take(self.path(), run)?;
+        let lease = self.lease(run)?;
         writer.exclusively(|conn| {
             // It may have been cleaned away before the lease was ours.
             run_row(conn, run)?;

@@ -88,7 +88,7 @@ impl Store {
                 status: list(conn, "SELECT status FROM case_statuses WHERE rc = ?1 ORDER BY id DESC LIMIT 1", id)?.pop(),
                 triage: triage(conn, id)?,
                 symptoms: list(conn, "SELECT symptom FROM case_symptoms WHERE rc = ?1 ORDER BY stamp, symptom", id)?,
-                rcas: rcas.into_iter().map(|rca| rca_as_of(conn, rca, i64::MAX)).collect::<Result<_, _>>()?,
+                rcas: rcas.into_iter().map(|rca| rca_as_of(conn, rca, Sight::ALL)).collect::<Result<_, _>>()?,
                 notes: list(conn, "SELECT text FROM notes WHERE rc = ?1 ORDER BY id", id)?,
             })
         })
@@ -147,16 +147,41 @@ struct Parts {
     status: Option<String>,
 }
 
-/// A root cause as the facts up to a stamp describe it. For each part the last word counts: that of the run that spoke last;
+/// Which facts a reader sees: all up to a stamp, and those of some cases of one run up to another stamp.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Sight {
+    /// All facts up to this stamp are seen.
+    pub(super) start: i64,
+    /// Facts of the cases from `first` to before `before` are seen up to this stamp.
+    pub(super) upto: i64,
+    /// The first case of the reader's run.
+    pub(super) first: i64,
+    /// The reader's own case: it sees those that stand before it.
+    pub(super) before: i64,
+}
+
+impl Sight {
+    /// Everything there is.
+    pub(super) const ALL: Self = Self::until(i64::MAX);
+
+    /// All facts up to a stamp, and no others.
+    pub(super) const fn until(start: i64) -> Self {
+        Self { start, upto: start, first: 0, before: 0 }
+    }
+}
+
+/// A root cause as the facts in sight describe it. For each part the last word counts: that of the run that spoke last;
 /// within a run the owner's word comes first and others' follow in the order of the cases, whichever of them arrived first;
 /// a case's own words stand in the order it said them. A person's word counts more than any other's, and of the status what was
 /// said outside of runs counts most.
-pub(super) fn rca_as_of(conn: &Connection, id: i64, stamp: i64) -> Result<Rca, StoreError> {
+pub(super) fn rca_as_of(conn: &Connection, id: i64, sight: Sight) -> Result<Rca, StoreError> {
     let mut rows = conn.prepare_cached(
         "SELECT r.*, run, r.rc = rcas.rc AS by_owner FROM rca_revisions r JOIN run_cases ON run_cases.id = r.rc \
-         JOIN rcas ON rcas.id = r.rca WHERE rca = ?1 AND r.stamp <= ?2 ORDER BY r.id",
+         JOIN rcas ON rcas.id = r.rca WHERE rca = ?1 \
+         AND (r.stamp <= ?2 OR (r.stamp <= ?3 AND r.rc >= ?4 AND r.rc < ?5)) ORDER BY r.id",
     )?;
-    let mut said: Vec<Said> = rows.query_map([id, stamp], Said::of_row)?.collect::<Result<_, _>>()?;
+    let mut said: Vec<Said> =
+        rows.query_map([id, sight.start, sight.upto, sight.first, sight.before], Said::of_row)?.collect::<Result<_, _>>()?;
     let mut spoke_last = HashMap::new();
     for word in &said {
         spoke_last.insert(word.run, word.stamp);
@@ -171,7 +196,7 @@ pub(super) fn rca_as_of(conn: &Connection, id: i64, stamp: i64) -> Result<Rca, S
         now.convergence = part.convergence.or(now.convergence);
         now.status = part.status.or(now.status);
     }
-    let word = words(conn, id, stamp)?.pop();
+    let word = words(conn, id, sight.start)?.pop();
     Ok(Rca {
         id,
         title: now.title.unwrap_or_default(),

@@ -19,7 +19,7 @@
 //! **Two tiers.** The journal says what happened. Symptoms, root causes, triages and statuses are facts that steps wrote,
 //! each stamped with the number of the commit's last event and never changed: what is current is computed from the facts
 //! that a reader may see. A run's queries see the facts up to the event that was last when the run began, also after a
-//! resume (`decisions.md` 58), and order them by run, case and id, never by arrival; so they return the same at any
+//! resume, and those that the run's own earlier cases wrote before its last barrier, and order them by run, case and id, never by arrival; so they return the same at any
 //! parallelism.
 
 mod begin;

@@ -1,6 +1,6 @@
 //! Opening a store.
 
-use super::connection::{open_reader, open_writer};
+use super::connection::{open_reader, open_scratch, open_writer};
 use super::durability::Durability;
 use super::error::StoreError;
 use super::halt::Halt;
@@ -22,7 +22,8 @@ pub struct Store(Arc<Inner>);
 #[derive(Debug)]
 struct Inner {
     path: PathBuf,
-    readers: Readers,
+    /// None of a scratch store, which has one connection for all.
+    readers: Option<Readers>,
     /// None if opened to be read only.
     writer: Option<Writer>,
 }
@@ -44,14 +45,26 @@ impl Store {
         let conn = open_writer(path, durability.synchronous(), patience)?;
         let writer = Writer::new(conn, patience, Halt::from_env());
         let readers = Readers::new(path.to_path_buf(), patience);
-        Ok(Self(Arc::new(Inner { path: path.to_path_buf(), readers, writer: Some(writer) })))
+        Ok(Self(Arc::new(Inner { path: path.to_path_buf(), readers: Some(readers), writer: Some(writer) })))
+    }
+
+    /// A store that nobody else sees and that is gone with its last handle: in memory, and what is too much for that in a
+    /// temporary file without a name.
+    pub fn scratch() -> Result<Self, StoreError> {
+        let writer = Writer::new(open_scratch()?, PATIENCE, Halt::from_env());
+        Ok(Self(Arc::new(Inner { path: PathBuf::new(), readers: None, writer: Some(writer) })))
+    }
+
+    /// Whether this is a [`Store::scratch`].
+    pub(super) fn is_scratch(&self) -> bool {
+        self.0.readers.is_none()
     }
 
     /// Opens an existing store of the newest format to be read, never to be written.
     pub fn read_only(path: &Path) -> Result<Self, StoreError> {
         drop(open_reader(path, PATIENCE)?);
         let readers = Readers::new(path.to_path_buf(), PATIENCE);
-        Ok(Self(Arc::new(Inner { path: path.to_path_buf(), readers, writer: None })))
+        Ok(Self(Arc::new(Inner { path: path.to_path_buf(), readers: Some(readers), writer: None })))
     }
 
     /// The file.
@@ -61,7 +74,10 @@ impl Store {
 
     /// Reads one state of the store.
     pub(super) fn read<T>(&self, body: impl FnOnce(&Connection) -> Result<T, StoreError>) -> Result<T, StoreError> {
-        self.0.readers.read(body)
+        match &self.0.readers {
+            Some(readers) => readers.read(body),
+            None => self.writer()?.exclusively(body),
+        }
     }
 
     /// The writer, if this handle may write.

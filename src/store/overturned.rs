@@ -1,7 +1,7 @@
 //! What was said of symptoms and taken back.
 
 use super::error::StoreError;
-use super::knowledge::rca_as_of;
+use super::knowledge::{Sight, rca_as_of};
 use rusqlite::{Connection, params};
 use serde::Serialize;
 
@@ -47,7 +47,7 @@ pub(super) fn overturned_as_of(conn: &Connection, symptom: i64, stamp: i64) -> R
                 row.get::<_, Option<String>>("defect_type")?.unwrap_or_default(),
             ),
             None => {
-                let rca = rca_as_of(conn, rca, stamp)?;
+                let rca = rca_as_of(conn, rca, Sight::until(stamp))?;
                 (rca.title, rca.message, rca.defect_type)
             }
         };

@@ -1,7 +1,7 @@
 //! What people say of root causes outside of any run.
 
 use super::error::StoreError;
-use super::knowledge::{Rca, RcaWord, rca_as_of};
+use super::knowledge::{Rca, RcaWord, Sight, rca_as_of};
 use super::open::Store;
 use rusqlite::{OptionalExtension, params};
 use serde_json::json;
@@ -16,7 +16,7 @@ impl Store {
         self.writer()?.exclusively(|conn| {
             let known = conn.query_row("SELECT 1 FROM rcas WHERE id = ?1", [id], |_| Ok(())).optional()?;
             known.ok_or_else(|| StoreError::UnknownId(format!("root cause {id}")))?;
-            let before = rca_as_of(conn, id, i64::MAX)?;
+            let before = rca_as_of(conn, id, Sight::ALL)?;
             if before.word.as_ref().is_some_and(|said| said.status == word.status && word.message.is_empty()) {
                 return Ok(before);
             }

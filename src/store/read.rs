@@ -61,6 +61,22 @@ impl Store {
         })
     }
 
+    /// The events of a run itself, none of them about a case, with their numbers, in order.
+    pub fn run_events(&self, run: &str) -> Result<Vec<(i64, Event)>, StoreError> {
+        self.read(|conn| {
+            let row = run_row(conn, run)?;
+            let mut rows = conn.prepare_cached(
+                "SELECT seq, NULL AS item, path, at, body FROM events WHERE run = ?1 AND rc IS NULL ORDER BY seq",
+            )?;
+            let mut rows = rows.query([row])?;
+            let mut events = Vec::new();
+            while let Some(row) = rows.next()? {
+                events.push(event(row)?);
+            }
+            Ok(events)
+        })
+    }
+
     /// The content at an address, if it is stored.
     pub fn blob(&self, hash: &Hash) -> Result<Option<Arc<str>>, StoreError> {
         Ok(self.blobs([*hash])?.remove(hash))

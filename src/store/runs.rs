@@ -242,7 +242,7 @@ mod tests {
     fn everything_a_run_began_with_comes_back() {
         let fixture = Fixture::new();
         let mut launch = launch(5);
-        launch.attributes.insert("lane".into(), "ran".into());
+        launch.attributes.insert("lane", "ran");
         launch.notes.push("cut".into());
         let earlier = fixture.begin("earlier", &launch);
         earlier.commit(step("c1", 1)).unwrap();

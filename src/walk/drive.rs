@@ -1,11 +1,10 @@
 //! The edges driver: from node to node by the first edge that fires, one commit a step.
 
-use super::content::Content;
 use super::error::{Failure, Kind};
 use super::event::{Event, Name, What};
 use super::lasso;
 use super::plan::Plan;
-use super::ports::{Answer, Blob, Commit, Journal, JournalError, Needs};
+use super::ports::{Answer, Commit, Journal, JournalError, Needs};
 use super::state::{Status, WalkState};
 use super::step::{Stepper, Taken};
 use crate::clock::Clock;
@@ -34,6 +33,8 @@ pub struct Walker<'a> {
     pub seed: u64,
     /// The launch the cases are of.
     pub launch: &'a Launch,
+    /// The last phase that may be entered now, counted from 0: a case that would enter a later one waits.
+    pub until: usize,
     /// Once true, walks stop after the step they are in.
     pub stop: &'a AtomicBool,
     /// Is shown every event once it is recorded.
@@ -45,6 +46,8 @@ pub struct Walker<'a> {
 pub enum End {
     /// It is over.
     Done,
+    /// It has come to a phase that it may not enter yet.
+    Waiting,
     /// It was told to stop, and can be resumed.
     Paused,
     /// It failed.
@@ -52,7 +55,7 @@ pub enum End {
 }
 
 impl Walker<'_> {
-    /// Takes a case on from where `state` left it, to the end, a failure, or the order to stop. A state that is over
+    /// Takes a case on from where `state` left it, to the end, a failure, the end of the phase, or the order to stop. A state that is over
     /// already stays as it is.
     pub fn walk(&self, case: &Case, state: &mut WalkState) -> Result<End, JournalError> {
         let params = OnceCell::new();
@@ -68,6 +71,10 @@ impl Walker<'_> {
                 return Ok(End::Paused);
             }
             let taken = match self.next(state) {
+                Ok(node) if self.plan.pipeline.at(node).phase > self.until => {
+                    state.status = Status::Running;
+                    return Ok(End::Waiting);
+                }
                 Err(failure) => self.stopped(&case_name, state, failure),
                 Ok(node) => {
                     let case_params = &params;
@@ -134,8 +141,7 @@ impl Walker<'_> {
         effects: Vec<crate::model::Effect<i64>>,
     ) -> Result<(), JournalError> {
         if self.journal.keeps() {
-            let blobs = blobs(events);
-            self.journal.commit(Commit { events: events.to_vec(), blobs, effects })?;
+            self.journal.commit(Commit { effects, ..Commit::of(events.to_vec()) })?;
         }
         for event in events {
             state.apply(event);
@@ -145,20 +151,6 @@ impl Walker<'_> {
         }
         Ok(())
     }
-}
-
-/// The content that the events refer to, each once.
-fn blobs(events: &[Event]) -> Vec<Blob> {
-    let mut blobs: Vec<Blob> = Vec::new();
-    let mut add = |content: &Content| {
-        let Some(text) = content.text() else { return };
-        let hash = content.hash();
-        if !blobs.iter().any(|blob| blob.hash == hash) {
-            blobs.push(Blob { hash, text });
-        }
-    };
-    events.iter().flat_map(|event| event.what.contents()).for_each(|content| content.each(&mut add));
-    blobs
 }
 
 /// The failure that a state remembers (when a failed walk is looked at again).

@@ -33,6 +33,19 @@ pub struct Event {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum What {
+    /// Of the run itself: a phase of a wave begins. Every case has come as far as it may before; what the run committed up to
+    /// here is seen from now on.
+    Barrier {
+        /// The wave, from 1.
+        wave: u32,
+        /// The phase, from 1.
+        phase: u32,
+        /// 1 for the representatives of clusters and the cases that are like no other; 2 for those that wait for them.
+        turn: u32,
+        /// The clusters of the phase, at its first turn: `[{key, cases}]`, the representative first.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        clusters: Option<Content>,
+    },
     /// A walk came to a node.
     NodeEnter {
         /// The node.
@@ -114,6 +127,7 @@ impl What {
         let found: [Option<&Content>; 3] = match self {
             Self::NodeExit { artifact, params, .. } => [Some(artifact), params.as_ref(), None],
             Self::EdgeEvaluate { artifact, state, vars, .. } => [Some(artifact), Some(state), Some(vars)],
+            Self::Barrier { clusters, .. } => [clusters.as_ref(), None, None],
             _ => [None, None, None],
         };
         found.into_iter().flatten()
@@ -122,6 +136,7 @@ impl What {
     /// The name of the variant on the wire.
     pub fn name(&self) -> &'static str {
         match self {
+            Self::Barrier { .. } => "barrier",
             Self::NodeEnter { .. } => "node_enter",
             Self::NodeExit { .. } => "node_exit",
             Self::EdgeEvaluate { .. } => "edge_evaluate",

@@ -5,6 +5,7 @@
 //! [`Commit`].
 
 mod because;
+mod cluster;
 mod content;
 mod drive;
 mod error;
@@ -19,6 +20,7 @@ mod route;
 mod state;
 mod step;
 
+pub use cluster::Cluster;
 pub use content::{Content, assemble};
 pub use drive::{End, Walker};
 pub use error::{Failure, Kind};

@@ -47,7 +47,7 @@ impl CaseParams {
             "branch": launch.git.branch.as_deref().unwrap_or(""), "commit": launch.git.commit.as_deref().unwrap_or(""),
             "remote": launch.git.remote.as_deref().unwrap_or(""),
         });
-        let url = |key: &str| case.attributes.get(key).or_else(|| launch.attributes.get(key)).cloned().unwrap_or_default();
+        let url = |key: &str| case.attributes.get(key).or_else(|| launch.attributes.get(key)).unwrap_or_default();
         Self {
             envelope: any(&envelope, "params.envelope"),
             env: any(&json!(launch.attributes), "params.env"),

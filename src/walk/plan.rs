@@ -21,6 +21,8 @@ pub struct Plan {
     pub rules: Vec<Option<Rule>>,
     /// The names of the edges, shared with the events.
     pub edge_names: Vec<Name>,
+    /// What gives a case the key of its cluster.
+    pub cluster: Option<Function>,
     /// What sums a case up for the report.
     pub summary: Option<Function>,
     /// The vars in force (the pipeline's, overlaid by configuration and `--set`).

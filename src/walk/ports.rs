@@ -1,5 +1,6 @@
 //! What the walk needs of the outside, as traits: someone who answers nodes, a journal, and bounded reads.
 
+use super::content::Content;
 use super::event::Event;
 use super::request::Request;
 use crate::diag::Diagnostic;
@@ -58,6 +59,22 @@ pub struct Commit {
     pub effects: Vec<Effect<i64>>,
 }
 
+impl Commit {
+    /// A commit of events, with the content they refer to, each once.
+    pub fn of(events: Vec<Event>) -> Self {
+        let mut blobs: Vec<Blob> = Vec::new();
+        let mut add = |content: &Content| {
+            let Some(text) = content.text() else { return };
+            let hash = content.hash();
+            if !blobs.iter().any(|blob| blob.hash == hash) {
+                blobs.push(Blob { hash, text });
+            }
+        };
+        events.iter().flat_map(|event| event.what.contents()).for_each(|content| content.each(&mut add));
+        Self { events, blobs, effects: Vec::new() }
+    }
+}
+
 /// Some content with its address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Blob {
@@ -91,8 +108,8 @@ pub enum JournalError {
 
 /// Bounded reads of the store and the workspace, declared by nodes as `needs:` and run before the step.
 pub trait Needs: Send + Sync {
-    /// The answer to the query of that name for a case. Sees the store as of the run's original start only
-    /// (`decisions.md` 58).
+    /// The answer to the query of that name for a case. Sees the store as of the run's original start, with what the cases of
+    /// the run that stand before this one committed before the run's last barrier.
     fn query(&self, name: &str, about: &About<'_>) -> Result<Value, String>;
 }
 
@@ -121,20 +138,27 @@ pub const NEEDS: &[Need] = &[
     Need {
         name: "symptoms.similar",
         doc: "up to 10 known symptoms like this case's failure, best first: `{id, test, error, category, component, score, \
-              occurrences, first_seen, last_seen}`; score 1.0 means the same recall key, less is the likeness of the words",
+              occurrences, first_seen, last_seen, same_run}`; score 1.0 means the same recall key, less is the likeness of the words; \
+              same_run: found by a case of this run that stands before this one",
     },
     Need {
         name: "rcas.of_symptom",
         doc: "up to 10 root causes linked to the symptoms that `symptoms.similar` finds, best first: `{id, symptom, title, message, \
-              defect_type, component, status, confidence}`",
+              defect_type, component, status, confidence, same_run}`; same_run: of a case of this run that stands before this one",
     },
     Need {
         name: "rcas.recent",
-        doc: "up to 20 root causes created last, newest first: `{id, title, message, defect_type, component, status, cases}`",
+        doc: "up to 20 root causes created last before this run, newest first, then up to 20 of the first cases of this run that \
+              stand before this one: `{id, title, message, defect_type, component, status, cases, same_run}`",
     },
     Need {
         name: "siblings",
         doc: "up to 50 other failures of the same launch: `{id, name, suite, error_message, recall_key, same_error}`",
+    },
+    Need {
+        name: "cluster",
+        doc: "the cases that wait for one another (`clusters:`): `{key, representative, members, prior}`, with the ids of the cases and, \
+              for all but the representative, its artifacts by node; nothing for a case that is like no other",
     },
     Need { name: "workspace", doc: "the repositories of the project file: `{name, path, purpose, branch}`" },
     Need {

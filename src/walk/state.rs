@@ -166,6 +166,7 @@ impl WalkState {
                 self.history.push(visit);
                 self.node = Some(to.clone());
             }
+            What::Barrier { .. } => {}
             What::WalkComplete { .. } => {
                 self.status = Status::Done;
                 self.node = None;

@@ -96,6 +96,7 @@ fn walk(fixture: &Value) -> Outcome {
         seed: 0,
         launch: &launch,
         stop: &stop,
+        until: usize::MAX,
         watch: None,
     };
     let mut state = WalkState::default();

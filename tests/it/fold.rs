@@ -108,6 +108,7 @@ fn walk(project: &Project, stub: &Stub, state: &mut WalkState, steps: Option<usi
         seed: 7,
         launch: &Launch::default(),
         stop: &journal.stop,
+        until: usize::MAX,
         watch: None,
     };
     walker.walk(&case, state).unwrap();

@@ -156,6 +156,10 @@ fn once(outcome: &Outcome) {
     let mut counts: BTreeMap<(String, String, String), usize> = BTreeMap::new();
     for event in &outcome.events {
         let text = |key: &str| event[key].as_str().unwrap_or_default().to_owned();
+        if event["type"] == "barrier" {
+            *counts.entry((String::new(), event["phase"].to_string(), "barrier".to_owned())).or_default() += 1;
+            continue;
+        }
         *counts.entry((text("case"), text("path"), text("type"))).or_default() += 1;
     }
     for (what, count) in &counts {
@@ -189,8 +193,8 @@ fn a_run_survives_a_kill_at_every_boundary() {
     let (run, expected) = undisturbed();
     once(&expected);
     let last = boundaries();
-    // The beginning, 14 steps and the end: three boundaries each.
-    assert_eq!(last, 3 * 16);
+    // The beginning, 14 steps, 2 barriers and the end: three boundaries each.
+    assert_eq!(last, 3 * 18);
     let all: Vec<u64> = (1..=last).collect();
     std::thread::scope(|scope| {
         for lane in 0..2 {
@@ -207,20 +211,21 @@ fn a_run_survives_a_kill_at_every_boundary() {
 #[test]
 fn a_run_survives_being_killed_again_and_again() {
     let (run, expected) = undisturbed();
-    let chains: [&[u64]; 7] = [
+    let chains: [&[u64]; 8] = [
         &[1, 1, 2, 3],
         &[2, 3, 2, 3, 2],
         &[4, 4, 5, 5, 6, 6],
         &[9, 2, 8, 3, 7],
         &[20, 12, 6, 3, 2, 1],
-        &[46, 1, 2, 3],
-        &[47, 2, 2],
+        &[22, 1, 2, 3],
+        &[52, 1, 2, 3],
+        &[53, 2, 2],
     ];
     for kills in chains {
         same(&disturbed(&run, kills), &expected, kills);
     }
     // After every single step.
-    let kills = [3; 16];
+    let kills = [3; 18];
     same(&disturbed(&run, &kills), &expected, &kills);
 }
 

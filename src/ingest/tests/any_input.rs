@@ -1,7 +1,7 @@
 //! Any input at all gets a launch that keeps its promises, or findings, in reasonable time.
 
-use super::super::{Limits, cut, merge, read};
-use super::{example, fixture, text};
+use super::super::{Limits, cut, read};
+use super::{example, fixture, read_all, text};
 use crate::diag::Source;
 use crate::model::Launch;
 use proptest::prelude::*;
@@ -26,7 +26,7 @@ fn check(launch: &Launch) {
     assert_eq!(ids.len(), launch.cases.len(), "ids are unique");
     for case in &launch.cases {
         assert!(!case.id.is_empty() && !case.name.contains('\n') && !case.recall_key.is_empty());
-        for text in [&case.error_message, &case.log_snippet].into_iter().chain(case.attributes.values()) {
+        for text in [case.error_message.as_str(), &case.log_snippet].into_iter().chain(case.attributes.values()) {
             assert!(text.len() <= Limits::default().text);
             assert!(text.chars().all(|ch| matches!(ch, '\n' | '\t') || !ch.is_control()), "{text:?}");
         }
@@ -34,8 +34,21 @@ fn check(launch: &Launch) {
 }
 
 fn samples() -> Vec<String> {
-    let files = ["items-with-logs.json", "surefire.xml", "nested.xml"].map(|name| fixture(name).text().to_owned());
-    let mut all: Vec<String> = files.into();
+    let files = [
+        "items-with-logs.json",
+        "reportportal-levels.json",
+        "surefire.xml",
+        "nested.xml",
+        "ctest.xml",
+        "gotestsum.xml",
+        "jest.xml",
+        "playwright.xml",
+        "pytest-reruns.xml",
+        "googletest.xml",
+        "phpunit.xml",
+        "bazel.xml",
+    ];
+    let mut all: Vec<String> = files.map(|name| fixture(name).text().to_owned()).into();
     let pytest = example("pytest.xml");
     let launch = example("checkout-nightly.json");
     all.push(pytest.text().to_owned());
@@ -44,11 +57,11 @@ fn samples() -> Vec<String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
     fn mutated_inputs_get_a_launch_or_findings(
-        which in 0_usize..5,
+        which in 0_usize..14,
         edits in proptest::collection::vec((any::<proptest::sample::Index>(), 0_usize..30, "(|[<>&\"{}\\[\\],:]|null|\u{1b}\\[|\\\\u001b|é|&#27;|<b>|\\]\\]>){0,2}"), 1..6),
     ) {
         let mut text = samples().swap_remove(which);
@@ -74,14 +87,16 @@ proptest! {
             serde_json::json!({"id": name, "name": format!("{name}{log}"), "status": "FAILED", "error_message": error, "log_snippet": log.repeat(200), "attributes": {"a": error}})
         }).collect();
         let json = serde_json::json!({"run_id": "r", "name": "n", "failure_list": items}).to_string();
-        let launch = read(&Source::new("x", json)).map_err(|found| TestCaseError::fail(found.to_string()))?;
-        check(&launch);
+        let json = Source::new("x", json);
+        check(&read(&json).map_err(|found| TestCaseError::fail(found.to_string()))?);
         let cases: Vec<String> = names.iter().map(|name| format!("<testcase name='{name}'><failure><![CDATA[{}]]></failure></testcase>", error.replace("]]>", ""))).collect();
-        let junit = read(&Source::new("x", format!("<testsuite>{}</testsuite>", cases.concat())));
-        if let Ok(junit) = &junit {
-            check(junit);
+        let xml = Source::new("y", format!("<testsuite>{}</testsuite>", cases.concat()));
+        match read(&xml) {
+            Ok(junit) => {
+                check(&junit);
+                check(&read_all(&[json.clone(), xml, json]));
+            }
+            Err(found) => prop_assert!(error.contains('\0'), "{found}"),
         }
-        prop_assert!(junit.is_ok() || error.contains('\0'));
-        check(&merge(vec![launch.clone(), junit.unwrap_or_default(), launch]));
     }
 }

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::print_stderr)]
 
 mod any_input;
+mod dialects;
 mod refusals;
 
 use super::*;
@@ -47,7 +48,16 @@ fn ids(launch: &Launch) -> Vec<&str> {
 }
 
 fn attribute<'a>(case: &'a Case, name: &str) -> &'a str {
-    case.attributes.get(name).map_or("", String::as_str)
+    &case.attributes[name]
+}
+
+/// Several sources as one launch.
+fn read_all(sources: &[Source]) -> Launch {
+    let mut gather = Gather::default();
+    for source in sources {
+        gather.add(source).unwrap();
+    }
+    gather.finish()
 }
 
 const REAL_CASES: [&str; 8] = ["1697244", "1697248", "1697252", "1697254", "1697256", "1697258", "1697267", "1697285"];
@@ -61,7 +71,7 @@ fn a_real_envelope_is_read() {
     assert_eq!(launch.started_at.unwrap().to_string(), "2026-02-14T21:21:09Z");
     assert_eq!(launch.ended_at.unwrap().to_string(), "2026-02-15T05:29:12.804Z");
     assert_eq!(["total", "passed", "failed", "skipped"].map(|outcome| launch.totals[outcome]), [172, 85, 8, 79]);
-    assert_eq!(launch.attributes["ptp_operator"], "4.21.0-202602070620");
+    assert_eq!(&launch.attributes["ptp_operator"], "4.21.0-202602070620");
     assert_eq!(launch.git, crate::model::Git::default());
     assert_eq!(ids(&launch), REAL_CASES);
     let first = &launch.cases[0];
@@ -83,7 +93,7 @@ fn a_real_page_of_items_is_read_and_merges_with_its_envelope() {
     assert_eq!((launch.run_id.as_str(), launch.name.as_str(), launch.number), ("33195", "telco-ft-ran-ptp-4.21", Some(13)));
     assert_eq!(ids(&launch), REAL_CASES);
     assert_eq!(launch.cases[0].source_defect.as_deref(), Some("ti001"));
-    let merged = merge(vec![read(&envelope).unwrap(), launch]);
+    let merged = read_all(&[envelope, page]);
     assert_eq!(ids(&merged), REAL_CASES);
     assert_eq!((merged.totals["failed"], merged.cases[0].source_defect.as_deref()), (8, Some("ti001")));
     assert_eq!(merged.notes.len(), 2, "{:?}", merged.notes);
@@ -153,7 +163,7 @@ fn nextest_reports_are_read() {
 #[test]
 fn pytest_reports_are_read() {
     let launch = read(&example("pytest.xml")).unwrap();
-    assert_eq!((launch.name.as_str(), launch.attributes["hostname"].as_str()), ("pytest tests", "runner-07"));
+    assert_eq!((launch.name.as_str(), &launch.attributes["hostname"]), ("pytest tests", "runner-07"));
     assert_eq!(launch.run_id.len(), 12);
     assert_eq!(["total", "passed", "failed", "skipped"].map(|outcome| launch.totals[outcome]), [11, 3, 6, 2]);
     let schema = case(&launch, "tests.test_events.TestPublish::test_payload_schema");
@@ -187,7 +197,7 @@ fn surefire_reports_are_read() {
     let launch = read(&fixture("surefire.xml")).unwrap();
     let class = "test.larder.ledger.BalanceTest";
     assert_eq!(ids(&launch), [format!("{class}::balances"), format!("{class}::closes"), format!("{class}::closes#2")]);
-    assert_eq!(launch.attributes, [("java.version".to_owned(), "21.0.4".to_owned())].into());
+    assert_eq!(launch.attributes, [("java.version", "21.0.4")].into());
     let balances = &launch.cases[0];
     assert!(balances.error_message.starts_with("org.opentest4j.AssertionFailedError: expected: <10> but was: <9>\n\tat test."));
     assert_eq!((attribute(balances, "retries"), balances.log_snippet.as_str()), ("1", "suite output"));
@@ -206,7 +216,7 @@ fn nested_suites_are_read() {
     assert_eq!((one.suite.as_str(), one.file.as_deref()), ("outer > inner", Some("spec/inner_spec.rb")));
     assert_eq!(one.error_message, "boom & bust\n\nteardown");
     assert_eq!((attribute(two, "testsuite"), attribute(two, "line"), attribute(two, "ticket")), ("outer", "7", "LARD-1"));
-    assert_eq!(launch.attributes["hostname"], "a, b");
+    assert_eq!(&launch.attributes["hostname"], "a, b");
     assert_eq!((launch.name.as_str(), launch.started_at.unwrap().to_string().as_str()), ("outer", "2026-03-02T02:00:00Z"));
     assert_eq!(launch.ended_at.unwrap().to_string(), "2026-03-02T02:00:06.5Z");
 }

@@ -2,7 +2,7 @@
 
 use super::{Act, expect_rca, expect_symptom, known};
 use crate::store::error::StoreError;
-use crate::store::knowledge::rca_as_of;
+use crate::store::knowledge::{Sight, rca_as_of};
 use rusqlite::{Connection, params};
 
 /// What is said of a root cause; an absent part says nothing.
@@ -61,7 +61,7 @@ pub(super) fn link_symptom(conn: &Connection, act: &Act<'_>, symptom: i64, rca: 
 pub(super) fn overturn(conn: &Connection, act: &Act<'_>, symptom: i64, rca: i64, replaced: bool) -> Result<(), StoreError> {
     expect_symptom(conn, symptom)?;
     expect_rca(conn, rca)?;
-    let was = if replaced { Some(rca_as_of(conn, rca, i64::MAX)?) } else { None };
+    let was = if replaced { Some(rca_as_of(conn, rca, Sight::ALL)?) } else { None };
     let was = was.as_ref();
     conn.prepare_cached(
         "INSERT INTO overturned (symptom, rca, rc, stamp, by, title, message, defect_type) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",

@@ -52,13 +52,14 @@ pub(super) fn mark_seen(conn: &Connection, act: &Act<'_>, id: i64) -> Result<(),
 }
 
 /// In the run that found the symptom, the first case in the run's order describes it, not the first to arrive: so a
-/// description is kept unless that of an earlier case stands. Later runs count it and leave its description alone.
+/// description is kept unless that of an earlier case stands. Later runs count it and leave its description alone; a run
+/// that began before the other was heard of says its own.
 fn describe(conn: &Connection, act: &Act<'_>, id: i64, text: &Text<'_>) -> Result<(), StoreError> {
     let mut latest = conn.prepare_cached(
         "SELECT run, rc, test, error, category, component FROM symptom_revisions WHERE symptom = ?1 \
-         ORDER BY rc, stamp DESC, id DESC LIMIT 1",
+         AND (run = ?2 OR stamp <= (SELECT start_seq FROM runs WHERE id = ?2)) ORDER BY rc, stamp DESC, id DESC LIMIT 1",
     )?;
-    let stands = latest.query_row([id], |row| {
+    let stands = latest.query_row([id, act.run], |row| {
         let same = Text {
             test: row.get_ref("test")?.as_str()?,
             error: row.get_ref("error")?.as_str()?,

@@ -58,7 +58,7 @@ mod tests {
         let mut launch = launch(2);
         launch.run_id = format!("l{day}");
         launch.started_at = Some(at(day * DAY));
-        launch.attributes.insert("version".into(), version.into());
+        launch.attributes.insert("version", version);
         launch
     }
 

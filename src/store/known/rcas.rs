@@ -3,7 +3,7 @@
 use super::{Seen, column, ids_json};
 use crate::clock::Timestamp;
 use crate::store::error::StoreError;
-use crate::store::knowledge::{Rca, rca_as_of};
+use crate::store::knowledge::{Rca, Sight, rca_as_of};
 use crate::store::open::Store;
 use crate::store::overturned::overturned_as_of;
 use crate::store::runs::run_row;
@@ -115,7 +115,7 @@ impl Store {
             let mut found = Vec::new();
             while found.len() < filter.limit {
                 let Some(row) = rows.next()? else { break };
-                let rca = rca_as_of(conn, row.get(0)?, i64::MAX)?;
+                let rca = rca_as_of(conn, row.get(0)?, Sight::ALL)?;
                 let wanted = filter.status.as_ref().map_or(filter.ids.is_some() || rca.status != DUPLICATE, |status| *status == rca.status);
                 if !wanted {
                     continue;

@@ -1,8 +1,9 @@
-//! Known symptoms as a run may see them, in bounded lists.
+//! Known symptoms as a case may see them, in bounded lists.
 
 use super::features::Features;
-use super::{Snapshot, short};
+use super::short;
 use crate::store::error::StoreError;
+use crate::store::knowledge::Sight;
 use rusqlite::types::ToSql;
 use rusqlite::{Connection, Row};
 
@@ -11,6 +12,8 @@ use rusqlite::{Connection, Row};
 pub(super) struct Known {
     /// Its id.
     pub(super) id: i64,
+    /// The case that describes it.
+    pub(super) case: i64,
     /// The test's name.
     pub(super) test: String,
     /// The error's text, perhaps cut.
@@ -23,43 +26,81 @@ pub(super) struct Known {
     pub(super) features: Features,
 }
 
-/// Up to 100 symptoms of a test, those found by the latest runs first.
-pub(super) fn of_test(conn: &Connection, snapshot: Snapshot, test: &str) -> Result<Vec<Known>, StoreError> {
-    current(conn, snapshot, "test = ?3", "ORDER BY run DESC, symptom LIMIT 100", &test)
+/// Which runs found the symptoms that are looked for.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Found {
+    /// Runs that began before the reader's: those of the latest first.
+    Earlier,
+    /// The reader's own run.
+    Here,
 }
 
-/// Up to 100 symptoms of a component, those found by the latest runs first.
-pub(super) fn of_component(conn: &Connection, snapshot: Snapshot, component: &str) -> Result<Vec<Known>, StoreError> {
-    current(conn, snapshot, "component = ?3 AND component <> ''", "ORDER BY run DESC, symptom LIMIT 100", &component)
+impl Found {
+    fn rest(self) -> &'static str {
+        match self {
+            Self::Earlier => "AND run < ?1 ORDER BY run DESC, symptom LIMIT 100",
+            Self::Here => "AND run = ?1 ORDER BY symptom LIMIT 100",
+        }
+    }
+}
+
+/// Up to 100 symptoms of a test.
+pub(super) fn of_test(conn: &Connection, run: i64, sight: Sight, found: Found, test: &str) -> Result<Vec<Known>, StoreError> {
+    current(conn, run, sight, "test = ?6", found.rest(), &test)
+}
+
+/// Up to 100 symptoms of a component.
+pub(super) fn of_component(
+    conn: &Connection,
+    run: i64,
+    sight: Sight,
+    found: Found,
+    component: &str,
+) -> Result<Vec<Known>, StoreError> {
+    current(conn, run, sight, "component = ?6 AND component <> ''", found.rest(), &component)
 }
 
 /// Up to 50 symptoms that cases with a recall key were seen with.
-pub(super) fn of_recall_key(conn: &Connection, snapshot: Snapshot, key: &str) -> Result<Vec<Known>, StoreError> {
-    let of_key = "symptom IN (SELECT symptom FROM symptom_keys WHERE recall_key = ?3 AND stamp <= ?2 ORDER BY symptom LIMIT 50)";
-    current(conn, snapshot, of_key, "ORDER BY symptom", &key)
+pub(super) fn of_recall_key(conn: &Connection, run: i64, sight: Sight, key: &str) -> Result<Vec<Known>, StoreError> {
+    let of_key = "run <= ?1 AND symptom IN (SELECT symptom FROM symptom_keys k WHERE recall_key = ?6 AND (stamp <= ?2 \
+         OR EXISTS (SELECT 1 FROM sightings s JOIN run_cases c ON c.id = s.rc WHERE s.symptom = k.symptom AND s.stamp <= ?3 \
+         AND s.rc >= ?4 AND s.rc < ?5 AND c.recall_key = ?6)) ORDER BY symptom LIMIT 50)";
+    current(conn, run, sight, of_key, "ORDER BY symptom", &key)
 }
 
-/// Up to 200 symptoms, those found by the latest runs first.
-pub(super) fn recent(conn: &Connection, snapshot: Snapshot) -> Result<Vec<Known>, StoreError> {
-    let latest = "symptom IN (SELECT id FROM symptoms WHERE run < ?1 AND stamp <= ?2 ORDER BY run DESC, id LIMIT ?3)";
-    current(conn, snapshot, latest, "ORDER BY run DESC, symptom", &200)
+/// Up to 200 symptoms that earlier runs found, those of the latest first.
+pub(super) fn recent(conn: &Connection, run: i64, sight: Sight) -> Result<Vec<Known>, StoreError> {
+    let latest =
+        "run < ?1 AND symptom IN (SELECT id FROM symptoms WHERE run < ?1 AND stamp <= ?2 ORDER BY run DESC, id LIMIT ?6)";
+    current(conn, run, sight, latest, "ORDER BY run DESC, symptom", &200)
 }
 
-/// The current descriptions that fit a condition. A visible fact is always of an earlier run; saying so keeps the indexes
-/// from walking over all that this run has written itself.
+/// Up to 200 symptoms that this run found, those of its first cases first.
+pub(super) fn recent_here(conn: &Connection, run: i64, sight: Sight) -> Result<Vec<Known>, StoreError> {
+    // The first revisions of the run's first cases; nearly every one is still the current one.
+    let first = "r.id IN (SELECT id FROM symptom_revisions WHERE run = ?1 AND rc >= ?4 AND stamp > ?2 AND stamp <= ?3 ORDER BY rc, id LIMIT ?6)";
+    current(conn, run, sight, first, "ORDER BY rc, symptom", &200)
+}
+
+/// The current descriptions that fit a condition, among the facts in sight. A fact in sight is always of an earlier run or of
+/// this one; a condition that says which keeps the indexes from walking over what cannot be seen.
 fn current(
     conn: &Connection,
-    snapshot: Snapshot,
+    run: i64,
+    sight: Sight,
     condition: &str,
     order: &str,
     value: &dyn ToSql,
 ) -> Result<Vec<Known>, StoreError> {
     let mut rows = conn.prepare_cached(&format!(
-        "SELECT symptom, test, error, category, component FROM symptom_revisions r \
-         WHERE {condition} AND run < ?1 AND stamp <= ?2 AND NOT EXISTS (SELECT 1 FROM symptom_revisions o \
-         WHERE o.symptom = r.symptom AND o.stamp <= ?2 AND (o.rc < r.rc OR (o.rc = r.rc AND o.id > r.id))) {order}"
+        "SELECT symptom, rc, test, error, category, component FROM symptom_revisions r \
+         WHERE {condition} AND (stamp <= ?2 OR (stamp <= ?3 AND rc >= ?4 AND rc < ?5)) \
+         AND NOT EXISTS (SELECT 1 FROM symptom_revisions o WHERE o.symptom = r.symptom \
+         AND (o.stamp <= ?2 OR (o.stamp <= ?3 AND o.rc >= ?4 AND o.rc < ?5)) \
+         AND (o.rc < r.rc OR (o.rc = r.rc AND o.id > r.id))) {order}"
     ))?;
-    let known = rows.query_map([&snapshot.run as &dyn ToSql, &snapshot.stamp, value], Known::of_row)?;
+    let inputs: [&dyn ToSql; 6] = [&run, &sight.start, &sight.upto, &sight.first, &sight.before, value];
+    let known = rows.query_map(inputs, Known::of_row)?;
     Ok(known.collect::<Result<_, _>>()?)
 }
 
@@ -68,6 +109,7 @@ impl Known {
         let (test, error): (String, String) = (row.get("test")?, row.get("error")?);
         Ok(Self {
             id: row.get("symptom")?,
+            case: row.get("rc")?,
             category: row.get("category")?,
             component: row.get("component")?,
             features: Features::new(&test, &error),

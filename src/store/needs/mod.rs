@@ -1,5 +1,7 @@
-//! The bounded queries of the registry ([`NEEDS`]), answered from the store as it was when the run began.
+//! The bounded queries of the registry ([`NEEDS`]), answered from the store as it was when the run began, with what the run
+//! itself has committed before its last barrier.
 
+mod cluster;
 mod features;
 mod known;
 mod of_symptom;
@@ -8,13 +10,14 @@ mod siblings;
 mod similar;
 
 use super::error::StoreError;
+use super::knowledge::Sight;
 use super::open::Store;
 use super::runs::run_row;
 use crate::diag::did_you_mean;
 use crate::model::Hash;
-use crate::walk::{About, NEEDS, Needs};
+use crate::walk::{About, Cluster, NEEDS, Needs};
 use known::Known;
-use rusqlite::Connection;
+use rusqlite::{Connection, OptionalExtension, params};
 use serde_json::Value;
 use siblings::Errors;
 use similar::Hit;
@@ -33,18 +36,44 @@ pub struct StoreNeeds {
     source: Option<(Store, Snapshot)>,
     /// The answer to `workspace`.
     repositories: Value,
-    recent_rcas: Mutex<Option<Value>>,
+    recent_rcas: Mutex<Option<Arc<[recent::Created]>>>,
     recent_symptoms: Mutex<Option<Arc<[Known]>>>,
-    hits: Mutex<HashMap<Hash, Arc<[Hit]>>>,
-    rcas_of: Mutex<HashMap<i64, Arc<[of_symptom::Linked]>>>,
+    hits: Mutex<HashMap<Asked, Arc<[Hit]>>>,
+    rcas_of: Mutex<HashMap<i64, Arc<[of_symptom::Link]>>>,
+    seen: Mutex<HashMap<i64, Arc<similar::Seen>>>,
     errors: Mutex<Option<Arc<Errors>>>,
+    /// The cluster of each case that is in one.
+    clusters: HashMap<Box<str>, Arc<Cluster>>,
+    priors: Mutex<HashMap<Box<str>, Value>>,
 }
 
-/// What a run may see: facts up to a stamp, all of them written by runs that began before it.
+/// What the likeness of symptoms is asked for: the inputs, and the place of the case if that matters.
+type Asked = (Hash, i64);
+
+/// What a run may see: facts up to a stamp, all of them written by runs that began before it, and its own up to another.
 #[derive(Clone, Copy, Debug)]
 struct Snapshot {
     run: i64,
-    stamp: i64,
+    /// The last event when the run began.
+    start: i64,
+    /// The last barrier of the run, or its start.
+    upto: i64,
+    /// The run's cases: from this one on, before that one.
+    first: i64,
+    end: i64,
+}
+
+impl Snapshot {
+    /// What a case sees: of its own run only what the cases before it wrote. So no two cases can each take the other's root
+    /// cause for theirs.
+    fn of(self, case: i64) -> Sight {
+        Sight { start: self.start, upto: self.upto, first: self.first, before: case }
+    }
+
+    /// What any case of the run may see.
+    fn whole(self) -> Sight {
+        self.of(self.end)
+    }
 }
 
 impl StoreNeeds {
@@ -52,8 +81,13 @@ impl StoreNeeds {
     pub fn new(store: &Store, run: &str, repositories: Value) -> Result<Self, StoreError> {
         let snapshot = store.read(|conn| {
             let row = run_row(conn, run)?;
-            let stamp = conn.query_row("SELECT start_seq FROM runs WHERE id = ?1", [row], |row| row.get(0))?;
-            Ok(Snapshot { run: row, stamp })
+            let start = conn.query_row("SELECT start_seq FROM runs WHERE id = ?1", [row], |row| row.get(0))?;
+            let (first, end) = conn.query_row(
+                "SELECT ifnull(min(id), 0), ifnull(max(id), 0) + 1 FROM run_cases WHERE run = ?1",
+                [row],
+                |row| Ok((row.get(0)?, row.get(1)?)),
+            )?;
+            Ok(Snapshot { run: row, start, upto: start, first, end })
         })?;
         Ok(Self::with(Some((store.clone(), snapshot)), repositories))
     }
@@ -71,8 +105,45 @@ impl StoreNeeds {
             recent_symptoms: Mutex::default(),
             hits: Mutex::default(),
             rcas_of: Mutex::default(),
+            seen: Mutex::default(),
             errors: Mutex::default(),
+            clusters: HashMap::new(),
+            priors: Mutex::default(),
         }
+    }
+
+    /// From now on, what the run committed up to this event is seen too: a barrier of the run. Clusters formed there stand
+    /// beside those that are known.
+    pub fn advance(&mut self, barrier: i64, clusters: Vec<Cluster>) {
+        for cluster in clusters.into_iter().map(Arc::new) {
+            self.clusters.extend(cluster.cases.iter().map(|case| (case.as_str().into(), Arc::clone(&cluster))));
+        }
+        let Some((_, snapshot)) = &mut self.source else { return };
+        snapshot.upto = barrier;
+        self.recent_rcas = Mutex::default();
+        self.recent_symptoms = Mutex::default();
+        self.hits = Mutex::default();
+        self.rcas_of = Mutex::default();
+        self.seen = Mutex::default();
+        self.priors = Mutex::default();
+    }
+
+    /// Whether anything that the run itself wrote is seen.
+    fn sees_itself(&self) -> bool {
+        self.source.as_ref().is_some_and(|(_, snapshot)| snapshot.upto > snapshot.start)
+    }
+
+    /// Whether a case in sight is one of the run.
+    fn is_own(&self, case: i64) -> bool {
+        self.source.as_ref().is_some_and(|(_, snapshot)| (snapshot.first..snapshot.end).contains(&case))
+    }
+
+    /// The place of a case among the cases of all runs.
+    fn place(&self, case: &str) -> Result<i64, StoreError> {
+        self.ask(|conn, snapshot| {
+            let mut find = conn.prepare_cached("SELECT id FROM run_cases WHERE run = ?1 AND item = ?2")?;
+            Ok(find.query_row(params![snapshot.run, case], |row| row.get(0)).optional()?.unwrap_or_default())
+        })
     }
 
     /// Asks the store; nothing is known where there is none.
@@ -89,8 +160,9 @@ impl Needs for StoreNeeds {
         let answer = match name {
             "symptoms.similar" => similar::answer(self, about),
             "rcas.of_symptom" => of_symptom::answer(self, about),
-            "rcas.recent" => recent::answer(self),
+            "rcas.recent" => recent::answer(self, about),
             "siblings" => Ok(siblings::answer(self, about)),
+            "cluster" => cluster::answer(self, about),
             "workspace" => Ok(self.repositories.clone()),
             _ => {
                 let help = did_you_mean(name, NEEDS.iter().map(|need| need.name)).unwrap_or_default();

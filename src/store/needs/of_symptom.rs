@@ -7,66 +7,90 @@ use crate::walk::About;
 use rusqlite::{Connection, params};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// How many are returned at most.
-const MOST: i64 = 10;
+const MOST: usize = 10;
 
-/// A root cause of a symptom.
-#[derive(Clone, Debug)]
-pub(super) struct Linked {
-    rca: Rca,
+/// That a symptom comes of a root cause, as a run may know it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Link {
+    rca: i64,
     confidence: f64,
+    /// Of this run: the case that said so.
+    case: Option<i64>,
+    same_run: bool,
 }
 
 /// The answer to the query: in the order of the symptoms, for each the surest first, each root cause once.
 pub(super) fn answer(needs: &StoreNeeds, about: &About<'_>) -> Result<Value, StoreError> {
+    let case = needs.place(&about.case.id)?;
     let mut told = BTreeSet::new();
     let mut rcas = Vec::new();
     for hit in similar::hits(needs, about.case)?.iter() {
         let symptom = hit.known.id;
-        let linked =
-            kept_under(&needs.rcas_of, symptom, || Ok(needs.ask(|conn, snapshot| linked(conn, snapshot, symptom))?.into()))?;
-        for link in linked.iter() {
-            if told.insert(link.rca.id) {
-                rcas.push(link.to_json(symptom));
+        let links: Arc<[Link]> =
+            kept_under(&needs.rcas_of, symptom, || Ok(needs.ask(|conn, snapshot| links(conn, snapshot, symptom))?.into()))?;
+        for link in links.iter().filter(|link| link.case.is_none_or(|other| other < case)).take(MOST) {
+            if rcas.len() < MOST && told.insert(link.rca) {
+                let rca = needs.ask(|conn, snapshot| Ok(Some(rca_as_of(conn, link.rca, snapshot.of(case))?)))?;
+                rcas.extend(rca.map(|rca| link.to_json(symptom, rca)));
             }
         }
     }
-    rcas.truncate(usize::try_from(MOST).unwrap_or_default());
     Ok(rcas.into())
 }
 
-/// The root causes of a symptom, the surest first; among equals those of the latest cases.
-fn linked(conn: &Connection, snapshot: Snapshot, symptom: i64) -> Result<Vec<Linked>, StoreError> {
+/// The root causes of a symptom, the surest first. Of earlier runs those that are sure, then those of the latest cases; then,
+/// among as sure ones, those that this run found, of its first cases first: what a pair of both was said to be before this run
+/// began is not said anew.
+fn links(conn: &Connection, snapshot: Snapshot, symptom: i64) -> Result<Vec<Link>, StoreError> {
     let mut rows = conn.prepare_cached(
         "SELECT rca, confidence FROM symptom_rcas l JOIN rcas ON rcas.id = rca \
          WHERE symptom = ?1 AND l.stamp <= ?2 AND NOT EXISTS (SELECT 1 FROM symptom_rcas o \
          WHERE o.symptom = l.symptom AND o.rca = l.rca AND o.stamp <= ?2 AND (o.rc > l.rc OR (o.rc = l.rc AND o.id > l.id))) \
          ORDER BY confidence DESC, rcas.rc DESC, rca LIMIT ?3",
     )?;
-    let links = rows.query_map(params![symptom, snapshot.stamp, MOST], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    links
-        .map(|link| {
-            let (rca, confidence) = link?;
-            let mut rca = rca_as_of(conn, rca, snapshot.stamp)?;
-            rca.message = short(rca.message);
-            Ok(Linked { rca, confidence })
-        })
-        .collect()
+    let most = i64::try_from(MOST).unwrap_or(i64::MAX);
+    let earlier = rows.query_map(params![symptom, snapshot.start, most], |row| {
+        Ok(Link { rca: row.get(0)?, confidence: row.get(1)?, case: None, same_run: false })
+    })?;
+    let mut links: Vec<Link> = earlier.collect::<Result<_, _>>()?;
+    if snapshot.upto > snapshot.start {
+        // For each pair the last word of the first case that spoke of it.
+        let mut rows = conn.prepare_cached(
+            "SELECT rca, confidence, l.rc, rcas.stamp > ?2 FROM symptom_rcas l JOIN rcas ON rcas.id = rca \
+             WHERE symptom = ?1 AND l.rc >= ?4 AND l.rc < ?5 AND l.stamp > ?2 AND l.stamp <= ?3 ORDER BY l.rc, l.id DESC",
+        )?;
+        let inputs = params![symptom, snapshot.start, snapshot.upto, snapshot.first, snapshot.end];
+        let here = rows.query_map(inputs, |row| {
+            Ok(Link { rca: row.get(0)?, confidence: row.get(1)?, case: Some(row.get(2)?), same_run: row.get(3)? })
+        })?;
+        let mut told: BTreeSet<i64> = links.iter().map(|link| link.rca).collect();
+        for link in here {
+            let link = link?;
+            if told.insert(link.rca) {
+                links.push(link);
+            }
+        }
+        // Stable: as sure ones stay in the order said above.
+        links.sort_by(|a, b| b.confidence.total_cmp(&a.confidence));
+    }
+    Ok(links)
 }
 
-impl Linked {
-    fn to_json(&self, symptom: i64) -> Value {
-        let Self { rca, confidence } = self;
+impl Link {
+    fn to_json(self, symptom: i64, rca: Rca) -> Value {
         json!({
             "id": rca.id,
             "symptom": symptom,
             "title": rca.title,
-            "message": rca.message,
+            "message": short(rca.message),
             "defect_type": rca.defect_type,
             "component": rca.component,
             "status": rca.status,
-            "confidence": confidence,
+            "confidence": self.confidence,
+            "same_run": self.same_run,
         })
     }
 }

@@ -1,46 +1,77 @@
-//! `rcas.recent`: the root causes created last.
+//! `rcas.recent`: the root causes created last, and those that this run found first.
 
 use super::{Snapshot, StoreNeeds, kept, short};
 use crate::store::error::StoreError;
 use crate::store::knowledge::{Rca, rca_as_of};
+use crate::walk::About;
 use rusqlite::{Connection, params};
 use serde_json::{Value, json};
+use std::sync::Arc;
 
-/// How many are returned at most.
-const MOST: i64 = 20;
+/// How many of each are returned at most.
+const MOST: usize = 20;
 
-/// The answer to the query: the latest run's first, in a run the last case's first.
-pub(super) fn answer(needs: &StoreNeeds) -> Result<Value, StoreError> {
-    kept(&needs.recent_rcas, || {
-        let rcas = needs.ask(recent)?;
-        Ok(rcas.iter().map(|(rca, cases)| to_json(rca, *cases)).collect())
-    })
+/// A root cause with the case that created it and the number of cases linked to it.
+#[derive(Clone, Debug)]
+pub(super) struct Created {
+    case: i64,
+    same_run: bool,
+    rca: Rca,
+    cases: i64,
 }
 
-fn recent(conn: &Connection, snapshot: Snapshot) -> Result<Vec<(Rca, i64)>, StoreError> {
-    let mut rows = conn.prepare_cached(
-        "SELECT id, (SELECT count(DISTINCT known) FROM case_rcas l JOIN run_cases ON run_cases.id = l.rc \
-         WHERE l.rca = rcas.id AND l.stamp <= ?1) FROM rcas WHERE stamp <= ?1 ORDER BY rc DESC, stamp DESC, id LIMIT ?2",
-    )?;
-    let found = rows.query_map(params![snapshot.stamp, MOST], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    found
-        .map(|found| {
-            let (rca, cases) = found?;
-            let mut rca = rca_as_of(conn, rca, snapshot.stamp)?;
+/// The answer to the query: of earlier runs, the latest run's first and in a run the last case's first; then of this run, those
+/// of the first cases, as far as they stand before this one.
+pub(super) fn answer(needs: &StoreNeeds, about: &About<'_>) -> Result<Value, StoreError> {
+    let all: Arc<[Created]> = kept(&needs.recent_rcas, || Ok(needs.ask(recent)?.into()))?;
+    if !all.iter().any(|created| created.same_run) {
+        return Ok(all.iter().map(Created::to_json).collect());
+    }
+    let case = needs.place(&about.case.id)?;
+    Ok(all.iter().filter(|created| !created.same_run || created.case < case).map(Created::to_json).collect())
+}
+
+fn recent(conn: &Connection, snapshot: Snapshot) -> Result<Vec<Created>, StoreError> {
+    let cases = "(SELECT count(DISTINCT known) FROM case_rcas l JOIN run_cases ON run_cases.id = l.rc WHERE l.rca = rcas.id \
+         AND (l.stamp <= ?1 OR (l.stamp <= ?2 AND l.rc >= ?3 AND l.rc < ?4)))";
+    let earlier = format!("SELECT id, rc, {cases} FROM rcas WHERE stamp <= ?1 ORDER BY rc DESC, stamp DESC, id LIMIT ?5");
+    // A case that looks again replaces what it said: it has one root cause, but for what a review adds.
+    let here = format!(
+        "SELECT id, rc, {cases} FROM rcas WHERE stamp > ?1 AND stamp <= ?2 AND rc >= ?3 AND rc < ?4 ORDER BY rc, id LIMIT ?5"
+    );
+    let mut found = Vec::new();
+    for (sql, same_run) in [(earlier, false), (here, true)] {
+        if same_run && snapshot.upto == snapshot.start {
+            continue;
+        }
+        let mut rows = conn.prepare_cached(&sql)?;
+        let most = i64::try_from(MOST).unwrap_or(i64::MAX);
+        let inputs = params![snapshot.start, snapshot.upto, snapshot.first, snapshot.end, most];
+        let created = rows.query_map(inputs, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+        for created in created {
+            let (rca, case, cases) = created?;
+            // The owner's own words, and of an earlier run's root cause those of that time.
+            let sight = if same_run { snapshot.of(case + 1) } else { snapshot.of(0) };
+            let mut rca = rca_as_of(conn, rca, sight)?;
             rca.message = short(rca.message);
-            Ok((rca, cases))
-        })
-        .collect()
+            found.push(Created { case, same_run, rca, cases });
+        }
+    }
+    Ok(found)
 }
 
-fn to_json(rca: &Rca, cases: i64) -> Value {
-    json!({
-        "id": rca.id,
-        "title": rca.title,
-        "message": rca.message,
-        "defect_type": rca.defect_type,
-        "component": rca.component,
-        "status": rca.status,
-        "cases": cases,
-    })
+impl Created {
+    fn to_json(&self) -> Value {
+        let Self { rca, cases, same_run, .. } = self;
+        json!({
+            "id": rca.id,
+            "title": rca.title,
+            "message": rca.message,
+            "defect_type": rca.defect_type,
+            "component": rca.component,
+            "status": rca.status,
+            "cases": cases,
+            "same_run": same_run,
+        })
+    }
 }

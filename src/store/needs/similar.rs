@@ -1,7 +1,7 @@
 //! `symptoms.similar`: known symptoms like this case's failure.
 
 use super::features::Features;
-use super::known::{Known, of_component, of_recall_key, of_test, recent};
+use super::known::{Found, Known, of_component, of_recall_key, of_test, recent, recent_here};
 use super::{Snapshot, StoreNeeds, kept, kept_under};
 use crate::clock::Timestamp;
 use crate::model::{Case, Hash};
@@ -25,15 +25,42 @@ pub(super) struct Hit {
     pub(super) known: Known,
     /// How like it is, 0 to 1.
     score: f64,
-    seen: Seen,
+    times: Times,
+    same_run: bool,
 }
 
-/// Where and when a symptom was seen.
-#[derive(Clone, Copy, Debug, Default)]
-struct Seen {
+/// How often and when a symptom was seen.
+#[derive(Clone, Copy, Debug)]
+struct Times {
     total: i64,
-    first: Timestamp,
-    last: Timestamp,
+    /// In milliseconds, as all times of the store.
+    first: i64,
+    last: i64,
+}
+
+impl Times {
+    const NEVER: Self = Self { total: 0, first: i64::MAX, last: i64::MIN };
+
+    fn and(self, other: Self) -> Self {
+        Self { total: self.total + other.total, first: self.first.min(other.first), last: self.last.max(other.last) }
+    }
+}
+
+/// Where and when a symptom was seen, as a run may know it.
+#[derive(Debug)]
+pub(super) struct Seen {
+    /// Before the run began.
+    before: Times,
+    /// By cases of the run, in their order: of each, all sightings so far and its own.
+    here: Vec<(i64, Times)>,
+}
+
+impl Seen {
+    /// As a case knows it: before the run, and by the cases that stand before it.
+    fn by(&self, case: i64) -> Times {
+        let earlier = self.here.partition_point(|(other, _)| *other < case);
+        earlier.checked_sub(1).and_then(|last| self.here.get(last)).map_or(self.before, |(_, so_far)| *so_far)
+    }
 }
 
 /// The answer to the query.
@@ -45,41 +72,64 @@ pub(super) fn answer(needs: &StoreNeeds, about: &About<'_>) -> Result<Value, Sto
 /// of the same component (if the case has an attribute `component`), and the ones found last are considered. Ties are
 /// broken by how often a symptom was seen, then by its id.
 pub(super) fn hits(needs: &StoreNeeds, case: &Case) -> Result<Arc<[Hit]>, StoreError> {
-    let component = case.attributes.get("component").map_or("", String::as_str);
+    let component = case.attributes.get("component").unwrap_or_default();
     let inputs = json!([case.recall_key, case.name, case.error_message, component]);
-    kept_under(&needs.hits, Hash::of_json(&inputs), || {
-        let recent = kept(&needs.recent_symptoms, || Ok(needs.ask(recent)?.into()))?;
-        needs.ask(|conn, snapshot| {
+    // As long as nothing of the run itself is seen, all its cases see the same.
+    let place = if needs.sees_itself() { needs.place(&case.id)? } else { 0 };
+    kept_under(&needs.hits, (Hash::of_json(&inputs), place), || {
+        let recent = kept(&needs.recent_symptoms, || Ok(needs.ask(latest)?.into()))?;
+        let found = needs.ask(|conn, snapshot| {
+            let (run, sight) = (snapshot.run, snapshot.of(place));
             let mut found: BTreeMap<i64, (f64, Known)> = BTreeMap::new();
             if !case.recall_key.is_empty() {
-                let same = of_recall_key(conn, snapshot, &case.recall_key)?;
+                let same = of_recall_key(conn, run, sight, &case.recall_key)?;
                 found.extend(same.into_iter().map(|known| (known.id, (1.0, known))));
             }
+            let mut others = Vec::new();
+            for found in [Found::Earlier, Found::Here] {
+                others.extend(of_test(conn, run, sight, found, &case.name)?);
+                others.extend(of_component(conn, run, sight, found, component)?);
+            }
             let ours = Features::new(&case.name, &case.error_message);
-            let others = of_test(conn, snapshot, &case.name)?.into_iter();
-            let others = others.chain(of_component(conn, snapshot, component)?).chain(recent.iter().cloned());
-            for known in others {
+            let visible = |known: &&Known| known.case < snapshot.first || known.case < place;
+            for known in others.iter().chain(recent.iter().filter(visible)) {
                 let score = ours.likeness(&known.features);
                 if score >= LEAST_LIKE {
-                    found.entry(known.id).or_insert((score, known));
+                    found.entry(known.id).or_insert_with(|| (score, known.clone()));
                 }
             }
-            best(conn, snapshot, found.into_values().collect()).map(Into::into)
-        })
+            Ok(found.into_values().collect())
+        })?;
+        best(needs, place, found).map(Into::into)
     })
 }
 
-fn best(conn: &Connection, snapshot: Snapshot, mut found: Vec<(f64, Known)>) -> Result<Vec<Hit>, StoreError> {
+/// Symptoms that are looked at whatever the case is like.
+fn latest(conn: &Connection, snapshot: Snapshot) -> Result<Vec<Known>, StoreError> {
+    let mut latest = recent(conn, snapshot.run, snapshot.whole())?;
+    if snapshot.upto > snapshot.start {
+        latest.extend(recent_here(conn, snapshot.run, snapshot.whole())?);
+    }
+    Ok(latest)
+}
+
+fn best(needs: &StoreNeeds, place: i64, mut found: Vec<(f64, Known)>) -> Result<Vec<Hit>, StoreError> {
     found.sort_by(|(a, _), (b, _)| b.total_cmp(a));
     // All that tie with the last of the best stay until it is known how often they were seen.
     let worst = found.get(MOST - 1).map_or(0.0, |(score, _)| *score);
     found.retain(|(score, _)| *score >= worst);
     let mut hits = Vec::with_capacity(found.len());
     for (score, known) in found {
-        hits.push(Hit { seen: seen(conn, snapshot, known.id)?, score, known });
+        let symptom = known.id;
+        let seen = kept_under(&needs.seen, symptom, || {
+            let seen = needs.ask(|conn, snapshot| Ok(Some(Arc::new(seen(conn, snapshot, symptom)?))))?;
+            Ok(seen.unwrap_or_else(|| Arc::new(Seen { before: Times::NEVER, here: Vec::new() })))
+        })?;
+        let same_run = needs.is_own(known.case);
+        hits.push(Hit { times: seen.by(place), score, known, same_run });
     }
     hits.sort_by(|a, b| {
-        b.score.total_cmp(&a.score).then_with(|| (Reverse(a.seen.total), a.known.id).cmp(&(Reverse(b.seen.total), b.known.id)))
+        b.score.total_cmp(&a.score).then_with(|| (Reverse(a.times.total), a.known.id).cmp(&(Reverse(b.times.total), b.known.id)))
     });
     hits.truncate(MOST);
     Ok(hits)
@@ -89,16 +139,31 @@ fn seen(conn: &Connection, snapshot: Snapshot, symptom: i64) -> Result<Seen, Sto
     let mut rows = conn.prepare_cached(
         "SELECT total, first_at, last_at FROM sightings WHERE symptom = ?1 AND stamp <= ?2 ORDER BY stamp DESC LIMIT 1",
     )?;
-    let seen = rows.query_row(params![symptom, snapshot.stamp], |row| {
-        let at = |column: &str| row.get(column).map(Timestamp::from_millis);
-        Ok(Seen { total: row.get("total")?, first: at("first_at")?, last: at("last_at")? })
+    let before = rows.query_row(params![symptom, snapshot.start], |row| {
+        Ok(Times { total: row.get("total")?, first: row.get("first_at")?, last: row.get("last_at")? })
     });
-    Ok(seen.optional()?.unwrap_or_default())
+    let before = before.optional()?.unwrap_or(Times::NEVER);
+    let mut here = Vec::new();
+    if snapshot.upto > snapshot.start {
+        let mut rows = conn.prepare_cached(
+            "SELECT rc, at FROM sightings WHERE symptom = ?1 AND stamp > ?2 AND stamp <= ?3 AND rc >= ?4 AND rc < ?5 ORDER BY rc",
+        )?;
+        let mut so_far = before;
+        let inputs = params![symptom, snapshot.start, snapshot.upto, snapshot.first, snapshot.end];
+        let sightings = rows.query_map(inputs, |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?)))?;
+        for sighting in sightings {
+            let (case, at) = sighting?;
+            so_far = so_far.and(Times { total: 1, first: at, last: at });
+            here.push((case, so_far));
+        }
+    }
+    Ok(Seen { before, here })
 }
 
 impl Hit {
     fn to_json(&self) -> Value {
-        let Self { known, score, seen } = self;
+        let Self { known, score, times, same_run } = self;
+        let at = |millis: i64| if times.total == 0 { Timestamp::default() } else { Timestamp::from_millis(millis) };
         json!({
             "id": known.id,
             "test": known.test,
@@ -106,9 +171,10 @@ impl Hit {
             "category": known.category,
             "component": known.component,
             "score": score,
-            "occurrences": seen.total,
-            "first_seen": seen.first,
-            "last_seen": seen.last,
+            "occurrences": times.total,
+            "first_seen": at(times.first),
+            "last_seen": at(times.last),
+            "same_run": same_run,
         })
     }
 }

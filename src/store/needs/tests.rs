@@ -53,8 +53,8 @@ fn every_query_of_the_registry_has_an_answer_and_no_other() {
     for needs in [needs(&fixture, "r"), StoreNeeds::without_store(json!([]))] {
         for need in ours() {
             let answer = ask(&needs, need.name, &launch, &launch.cases[0]);
-            let known = usize::from(need.name == "siblings");
-            assert_eq!(answer.as_array().map(Vec::len), Some(known), "{}", need.name);
+            let known = if need.name == "cluster" { None } else { Some(usize::from(need.name == "siblings")) };
+            assert_eq!(answer.as_array().map(Vec::len), known, "{}", need.name);
         }
         let about = About { launch: &launch, case: &launch.cases[0], prior: &Value::Null };
         let why = needs.query("symptoms.similiar", &about).expect_err("a slip");
@@ -76,16 +76,16 @@ fn answers_have_the_documented_shape() {
     let case = &launch.cases[0];
     let similar = ask(&needs, "symptoms.similar", &launch, case);
     let expected = json!({"id": 1, "test": "test number 1", "error": case.error_message, "category": "timeout", "component": "",
-        "score": 1.0, "occurrences": 1, "first_seen": at(0), "last_seen": at(0)});
+        "score": 1.0, "occurrences": 1, "first_seen": at(0), "last_seen": at(0), "same_run": false});
     assert_eq!(similar[0], expected);
     let linked = ask(&needs, "rcas.of_symptom", &launch, case);
     let expected = json!({"id": 101, "symptom": 1, "title": "title of 101", "message": "why", "defect_type": "pb",
-        "component": "driver", "status": "open", "confidence": 0.5});
+        "component": "driver", "status": "open", "confidence": 0.5, "same_run": false});
     assert_eq!(linked[0], expected);
     let recent = ask(&needs, "rcas.recent", &launch, case);
     let expected = |id: i64, cases: i64| {
         json!({"id": id, "title": format!("title of {id}"), "message": "why",
-        "defect_type": "pb", "component": "driver", "status": "open", "cases": cases})
+        "defect_type": "pb", "component": "driver", "status": "open", "cases": cases, "same_run": false})
     };
     assert_eq!(recent, json!([expected(102, 1), expected(101, 2)]));
     let other = &launch.cases[1];
@@ -137,7 +137,8 @@ fn answers_are_bounded() {
     }
     let _second = fixture.begin("second", &launch);
     let needs = needs(&fixture, "second");
-    let lengths = ours().map(|need| (need.name, ask(&needs, need.name, &launch, &launch.cases[0])));
+    let lists = ours().filter(|need| need.name != "cluster");
+    let lengths = lists.map(|need| (need.name, ask(&needs, need.name, &launch, &launch.cases[0])));
     let lengths: Vec<_> = lengths.map(|(name, answer)| (name, answer.as_array().unwrap().len())).collect();
     let expected = [("symptoms.similar", 10), ("rcas.of_symptom", 10), ("rcas.recent", 20), ("siblings", 50), ("workspace", 0)];
     assert_eq!(lengths, expected);
@@ -281,4 +282,55 @@ fn answers_stay_the_same_while_others_write() {
             assert_eq!(everything(&needs(&fixture, "second"), &launch), expected);
         }
     });
+}
+
+/// What a case is told, as texts: ids, with a `+` for what is of its own run.
+fn told(needs: &StoreNeeds, name: &str, launch: &Launch, case: usize) -> Vec<String> {
+    let answer = ask(needs, name, launch, &launch.cases[case]);
+    let tell = |row: &Value| format!("{}{}", row["id"], if row["same_run"] == true { "+" } else { "" });
+    answer.as_array().unwrap().iter().map(tell).collect()
+}
+
+#[test]
+fn after_a_barrier_a_case_sees_what_the_cases_before_it_wrote() {
+    for order in [[0, 1, 2, 3], [3, 1, 0, 2]] {
+        let fixture = Fixture::new();
+        let mut launch = launch(4);
+        for case in &mut launch.cases {
+            case.name = "one test".into();
+            case.error_message = "lost lock".into();
+            case.recall_key = "one key".into();
+        }
+        // Known before: a symptom with its cause.
+        let earlier = fixture.begin("earlier", &launch);
+        earlier.commit(effects("c1", vec![symptom(9, "one test", "lost it"), rca(90, "why"), link(9, 90, 0.5)])).unwrap();
+        let journal = fixture.begin("r", &launch);
+        let mut needs = needs(&fixture, "r");
+        for at in order {
+            let case = &launch.cases[at];
+            let n = i64::try_from(at).unwrap();
+            let found = vec![symptom(50, &case.name, &case.error_message), Effect::MarkSeen { id: 9 }, rca(100 + n, "cause")];
+            journal.commit(effects(&case.id, found)).unwrap();
+            journal.commit(effects(&case.id, vec![link(50, 100 + n, 0.75), link(9, 100 + n, 0.75)])).unwrap();
+        }
+        for case in 0..4 {
+            assert_eq!(told(&needs, "symptoms.similar", &launch, case), ["9"], "nothing before the barrier");
+            assert_eq!(told(&needs, "rcas.recent", &launch, case), ["90"]);
+        }
+        let barrier = fixture.store.all_events("r").unwrap().pop().unwrap().0;
+        let later = Effect::UpdateRca { id: 100, message: Some("too late".into()), defect_type: None, status: None };
+        journal.commit(effects("c1", vec![later, rca(200, "too late")])).unwrap();
+        let other = fixture.begin("other", &launch);
+        other.commit(effects("c1", vec![rca(300, "of another run"), Effect::MarkSeen { id: 50 }])).unwrap();
+        needs.advance(barrier, Vec::new());
+        let all = |name: &str| (0..4).map(|case| told(&needs, name, &launch, case).join(" ")).collect::<Vec<_>>();
+        assert_eq!(all("symptoms.similar"), ["9", "9 50+", "9 50+", "9 50+"], "{order:?}");
+        assert_eq!(all("rcas.recent"), ["90", "90 100+", "90 100+ 101+", "90 100+ 101+ 102+"], "{order:?}");
+        assert_eq!(all("rcas.of_symptom"), ["90", "100+ 90", "100+ 101+ 90", "100+ 101+ 102+ 90"], "{order:?}");
+        let last = ask(&needs, "symptoms.similar", &launch, &launch.cases[3]);
+        // The launch is the same: its first failure was counted before.
+        assert_eq!((&last[0]["occurrences"], &last[1]["occurrences"]), (&json!(3), &json!(3)));
+        let recent = ask(&needs, "rcas.recent", &launch, &launch.cases[3]);
+        assert!(recent.as_array().unwrap().iter().all(|rca| rca["message"] != "too late"), "{recent}");
+    }
 }

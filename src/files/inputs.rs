@@ -1,0 +1,187 @@
+//! The launches that a run is given: files, standard input, and whatever stands below a directory.
+
+use super::overlay::FileError;
+use std::collections::HashSet;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+/// The deepest nesting of directories that is looked through.
+const MAX_DEPTH: usize = 64;
+
+/// The most files that are taken from directories.
+const MAX_FILES: usize = 100_000;
+
+/// An input to read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Input {
+    /// What it is called in what is said about it.
+    pub name: String,
+    /// Where it is; `-` is standard input.
+    pub path: PathBuf,
+    /// Its size in bytes; nothing if it can be read only once (a pipe).
+    pub size: Option<u64>,
+    /// It was found below a directory.
+    pub below: bool,
+}
+
+impl Input {
+    /// Opens it at its first byte.
+    pub fn open(&self) -> io::Result<Box<dyn Read>> {
+        if self.path == Path::new("-") {
+            return Ok(Box::new(io::stdin().lock()));
+        }
+        Ok(Box::new(File::open(&self.path)?))
+    }
+}
+
+/// What [`list_inputs`] found.
+#[derive(Clone, Debug, Default)]
+pub struct InputList {
+    /// The inputs, those of a directory sorted by their paths.
+    pub inputs: Vec<Input>,
+    /// What was passed over.
+    pub notes: Vec<String>,
+}
+
+/// The files that paths stand for: a file or `-` for itself, a directory for all `.xml` and `.json` files below it, by their
+/// paths in byte order. Hidden files and directories are passed over; symbolic links are followed (reports of build tools
+/// often are links), each file and directory once.
+pub fn list_inputs(paths: &[PathBuf]) -> Result<InputList, FileError> {
+    let mut walk = Walk::default();
+    for path in paths {
+        if path == Path::new("-") {
+            walk.list.inputs.push(Input { name: "<stdin>".into(), path: path.clone(), size: None, below: false });
+            continue;
+        }
+        let meta = fs::metadata(path).map_err(|source| FileError::Io { path: path.clone(), source })?;
+        if meta.is_dir() {
+            walk.dir(path, 0)?;
+        } else {
+            let size = meta.is_file().then_some(meta.len());
+            if size.is_none() || walk.is_new(path) {
+                walk.list.inputs.push(Input { name: path.display().to_string(), path: path.clone(), size, below: false });
+            }
+        }
+    }
+    Ok(walk.list)
+}
+
+#[derive(Default)]
+struct Walk {
+    list: InputList,
+    /// Where files and directories really are.
+    seen: HashSet<PathBuf>,
+}
+
+impl Walk {
+    /// Whether a file or directory was not met before, by whatever name.
+    fn is_new(&mut self, path: &Path) -> bool {
+        self.seen.insert(path.canonicalize().unwrap_or_else(|_| path.to_owned()))
+    }
+
+    fn dir(&mut self, dir: &Path, depth: usize) -> Result<(), FileError> {
+        if !self.is_new(dir) {
+            return Ok(());
+        }
+        if depth > MAX_DEPTH {
+            self.list
+                .notes
+                .push(format!("`{}` was not looked into: it is more than {MAX_DEPTH} directories deep", dir.display()));
+            return Ok(());
+        }
+        let io = |source| FileError::Io { path: dir.to_owned(), source };
+        let mut entries = fs::read_dir(dir).map_err(io)?.collect::<io::Result<Vec<_>>>().map_err(io)?;
+        entries.sort_by_key(fs::DirEntry::file_name);
+        for entry in entries {
+            let hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
+            if !hidden {
+                self.entry(&entry.path(), depth)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn entry(&mut self, path: &Path, depth: usize) -> Result<(), FileError> {
+        let meta = match fs::metadata(path) {
+            Ok(meta) => meta,
+            // A link to nowhere, or a file that was there a moment ago.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                if is_launch_name(path) {
+                    self.list.notes.push(format!("left out: `{}` leads nowhere", path.display()));
+                }
+                return Ok(());
+            }
+            // A ring of links.
+            Err(error) if path.is_symlink() => {
+                self.list.notes.push(format!("left out: `{}` cannot be followed ({error})", path.display()));
+                return Ok(());
+            }
+            Err(source) => return Err(FileError::Io { path: path.to_owned(), source }),
+        };
+        if meta.is_dir() {
+            return self.dir(path, depth + 1);
+        }
+        if meta.is_file() && is_launch_name(path) && self.is_new(path) {
+            if self.list.inputs.len() == MAX_FILES {
+                return Err(FileError::TooMany { path: path.to_owned(), limit: MAX_FILES });
+            }
+            let (name, size) = (path.display().to_string(), Some(meta.len()));
+            self.list.inputs.push(Input { name, path: path.to_owned(), size, below: true });
+        }
+        Ok(())
+    }
+}
+
+/// Whether a file may be a launch by its ending.
+fn is_launch_name(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ["xml", "json"].iter().any(|known| ending.eq_ignore_ascii_case(known)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(paths: &[PathBuf], root: &Path) -> (Vec<String>, Vec<String>) {
+        let list = list_inputs(paths).expect("listed");
+        let short = |text: &String| text.replace(&format!("{}/", root.display()), "");
+        (list.inputs.iter().map(|input| short(&input.name)).collect(), list.notes.iter().map(short).collect())
+    }
+
+    #[test]
+    fn directories_are_looked_through_in_order() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let root = dir.path();
+        for file in ["b/z.xml", "b/a.JSON", "a.xml", "c.txt", ".git/x.xml", "b/.hidden.json", "b/deep/er/x.json"] {
+            let path = root.join(file);
+            fs::create_dir_all(path.parent().expect("a parent")).expect("made");
+            fs::write(path, "x").expect("written");
+        }
+        let all = ["a.xml", "b/a.JSON", "b/deep/er/x.json", "b/z.xml"];
+        assert_eq!(names(&[root.to_owned()], root), (all.map(str::to_owned).into(), vec![]));
+        let twice = [root.join("b/z.xml"), root.join("b"), root.join("c.txt"), PathBuf::from("-")];
+        let mixed = ["b/z.xml", "b/a.JSON", "b/deep/er/x.json", "c.txt", "<stdin>"];
+        assert_eq!(names(&twice, root).0, mixed);
+        assert!(list_inputs(&[root.join("none")]).is_err_and(|error| error.to_string().contains("cannot read")));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_are_followed_once_and_never_round() {
+        use std::os::unix::fs::symlink;
+        let dir = tempfile::tempdir().expect("a directory");
+        let root = dir.path();
+        fs::create_dir_all(root.join("a/b")).expect("made");
+        fs::write(root.join("a/b/x.xml"), "x").expect("written");
+        for (to, from) in
+            [("a", "z"), ("..", "a/b/up"), ("missing.xml", "a/gone.xml"), ("ring.xml", "a/ring.xml"), ("a/b/x.xml", "y.xml")]
+        {
+            symlink(to, root.join(from)).expect("linked");
+        }
+        let (found, notes) = names(&[root.to_owned()], root);
+        assert_eq!(found, ["a/b/x.xml"]);
+        assert_eq!(notes.len(), 2, "{notes:?}");
+        assert_eq!(notes[0], "left out: `a/gone.xml` leads nowhere");
+        assert!(notes[1].starts_with("left out: `a/ring.xml` cannot be followed"), "{notes:?}");
+    }
+}

@@ -1,0 +1,201 @@
+//! Inputs gathered one after another, each let go before the next, and what comes of all of them together.
+
+use super::detect::{self, Format};
+use super::stream::Stream;
+use super::unique::name_hash;
+use super::{Limits, decode, junit, merge, reportportal};
+use crate::diag::{Diagnostic, Diagnostics, Source};
+use crate::model::{Hash, Launch};
+use std::collections::BTreeSet;
+use std::io::{self, BufReader, Read};
+
+/// The largest input that is read, in bytes.
+pub const MAX_BYTES: u64 = 1 << 30;
+
+/// Up to this size an input is held as a whole: then its text is at hand if something is to be said about a place in it.
+const HELD: u64 = 4 << 20;
+
+/// Bytes read at a time.
+const BUFFER: usize = 256 << 10;
+
+/// What one input holds.
+#[derive(Debug, Default)]
+pub(super) struct Part {
+    /// The name of the input.
+    pub(super) name: String,
+    /// Its launch; of inputs with no id of their own, `run_id` is derived from their bytes.
+    pub(super) launch: Launch,
+    /// It is one page of so many.
+    pub(super) page: Option<(u64, u64)>,
+    /// Hashes of the names of the tests that passed.
+    pub(super) passed: Vec<u64>,
+    /// Cases, by number, that turned out to be none.
+    pub(super) dropped: BTreeSet<usize>,
+    /// How many of them failed only because others did.
+    pub(super) parents: usize,
+}
+
+impl Part {
+    /// Takes note of a test that passed.
+    pub(super) fn passed(&mut self, full_name: &str) {
+        self.passed.push(name_hash(full_name));
+    }
+
+    /// Lets go of the cases that turned out to be none.
+    pub(super) fn drop_marked(&mut self) {
+        if self.parents > 0 {
+            let many = if self.parents == 1 { "test that failed" } else { "tests that failed" };
+            self.launch.notes.push(format!("{} {many} because subtests did left out", self.parents));
+        }
+        let mut index = 0;
+        let dropped = std::mem::take(&mut self.dropped);
+        self.launch.cases.retain(|_| {
+            index += 1;
+            !dropped.contains(&(index - 1))
+        });
+    }
+}
+
+/// Gathers the launches of several inputs.
+///
+/// ```text
+/// bytes -decode-> Source -detect-> json | xml -reportportal, junit-> Part -merge-> Launch
+///   `- large ones: Stream ----------^
+/// ```
+#[derive(Debug, Default)]
+pub struct Gather {
+    limits: Limits,
+    parts: Vec<Part>,
+}
+
+impl Gather {
+    /// Nothing gathered yet.
+    pub fn new(limits: Limits) -> Self {
+        Self { limits, parts: Vec::new() }
+    }
+
+    /// How many launches were gathered.
+    pub fn len(&self) -> usize {
+        self.parts.len()
+    }
+
+    /// Whether no launch was gathered yet.
+    pub fn is_empty(&self) -> bool {
+        self.parts.is_empty()
+    }
+
+    /// Reads a text. The error says everything that is wrong with it, each finding at its place.
+    pub fn add(&mut self, source: &Source) -> Result<(), Diagnostics> {
+        let mut part = match detect::detect(source)? {
+            Format::Json => reportportal::read(source, self.limits)?,
+            Format::Xml => junit::read(body(source), source, self.limits)?,
+        };
+        if source.text().contains(char::REPLACEMENT_CHARACTER) {
+            let note = "some bytes are no characters of the text's encoding; `\u{fffd}` stands in their places";
+            part.launch.notes.push(note.to_owned());
+        }
+        self.keep(source.name(), part, || Hash::of(source.text().as_bytes()));
+        Ok(())
+    }
+
+    /// Reads a large input without holding it: `open` begins at its first byte each time. Only if something is wrong with it
+    /// is it read as a whole, to say where.
+    pub fn add_input<R: Read>(
+        &mut self,
+        name: &str,
+        size: Option<u64>,
+        mut open: impl FnMut() -> io::Result<R>,
+    ) -> Result<(), InputError> {
+        if size.is_some_and(|size| size > MAX_BYTES) {
+            return Err(InputError::Wrong(too_large(name).into()));
+        }
+        if size.is_some_and(|size| size > HELD)
+            && let Some(part) = self.streamed(name, open()?)
+        {
+            self.parts.push(part);
+            return Ok(());
+        }
+        let mut bytes = Vec::new();
+        open()?.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > MAX_BYTES {
+            return Err(InputError::Wrong(too_large(name).into()));
+        }
+        let source = decode(name, bytes).map_err(InputError::Wrong)?;
+        self.add(&source).map_err(InputError::Wrong)
+    }
+
+    /// The launch of a stream; nothing if anything is wrong with it, or if it has to be decoded.
+    fn streamed(&self, name: &str, input: impl Read) -> Option<Part> {
+        let mut stream = BufReader::with_capacity(BUFFER, Stream::new(input));
+        let format = detect::of_head(io::BufRead::fill_buf(&mut stream).ok()?)?;
+        // A name without a text: findings get no places.
+        let source = Source::new(name, String::new());
+        let part = match format {
+            Format::Json => reportportal::read_stream(&source, &mut stream, self.limits),
+            Format::Xml => junit::read(&mut stream, &source, self.limits),
+        };
+        let mut part = part.ok()?;
+        let stream = stream.into_inner();
+        name.clone_into(&mut part.name);
+        complete(&mut part, || stream.hash());
+        Some(part)
+    }
+
+    fn keep(&mut self, name: &str, mut part: Part, hash: impl FnOnce() -> Hash) {
+        name.clone_into(&mut part.name);
+        complete(&mut part, hash);
+        self.parts.push(part);
+    }
+
+    /// All of them as one launch: see [`merge`].
+    pub fn finish(self) -> Launch {
+        merge::merge(self.parts)
+    }
+}
+
+/// Why an input could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum InputError {
+    /// The operating system says no.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    /// It is no launch, or something is wrong with it.
+    #[error("{0}")]
+    Wrong(Diagnostics),
+}
+
+/// Words by which a broken text shows that it was a launch.
+const MARKS: [&str; 4] = ["<testsuite", "\"failure_list\"", "\"launchId\"", "\"failure_lis"];
+
+/// Whether what is wrong with an input is that it is no launch at all: another format, empty, or broken without anything in it
+/// that a launch would have.
+pub fn is_no_launch(found: &Diagnostics) -> bool {
+    found.iter().all(|one| match one.code.as_ref() {
+        "ingest/format" | "ingest/empty" => true,
+        "ingest/json-syntax" | "ingest/xml-syntax" | "ingest/doctype" | "ingest/truncated" | "ingest/too-deep" => {
+            let text = one.primary().map_or("", |label| label.source.text());
+            !MARKS.iter().any(|mark| text.contains(mark))
+        }
+        _ => false,
+    })
+}
+
+/// Gives a launch without an id of its own one, and a launch without a name that of its input.
+fn complete(part: &mut Part, hash: impl FnOnce() -> Hash) {
+    if part.launch.run_id.is_empty() {
+        part.launch.run_id = hash().short();
+    }
+    if part.launch.name.is_empty() {
+        part.launch.name.clone_from(&part.name);
+    }
+}
+
+/// The bytes of a text behind a byte order mark.
+fn body(source: &Source) -> &[u8] {
+    source.text().trim_start_matches('\u{feff}').as_bytes()
+}
+
+fn too_large(name: &str) -> Diagnostic {
+    Diagnostic::error("ingest/too-large", format!("{name} has more than {} MiB", MAX_BYTES >> 20))
+        .help("give the failed tests only, without attachments, or in several files")
+}

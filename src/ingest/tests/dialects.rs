@@ -1,0 +1,169 @@
+//! What each tool's report is read as.
+
+use super::super::read;
+use super::{attribute, case, fixture, ids, read_all, text};
+use crate::diag::Source;
+use crate::model::Launch;
+
+fn totals(launch: &Launch) -> [u64; 5] {
+    ["total", "passed", "failed", "skipped", "flaky"].map(|outcome| launch.totals.get(outcome).copied().unwrap_or(0))
+}
+
+#[test]
+fn ctest() {
+    let launch = read(&fixture("ctest.xml")).unwrap();
+    assert_eq!(ids(&launch), ["ledger_overflow", "ledger_soak", "ledger_bench"]);
+    assert_eq!(totals(&launch), [6, 1, 3, 2, 0]);
+    let overflow = &launch.cases[0];
+    assert_eq!((overflow.error_message.as_str(), attribute(overflow, "cmake_labels")), ("Failed", "ledger;nightly"));
+    assert_eq!(overflow.log_snippet, "ledger.cpp:88: sum overflows: 9223372036854775807 + 1");
+    let bench = &launch.cases[2];
+    assert_eq!((bench.status.as_str(), bench.error_message.as_str()), ("ERROR", "Unable to find executable"));
+}
+
+#[test]
+fn gotestsum() {
+    let launch = read(&fixture("gotestsum.xml")).unwrap();
+    assert_eq!(ids(&launch), ["larder.test/ledger::TestPost/negative_amount", "larder.test/stock::TestMain"]);
+    assert_eq!(totals(&launch), [5, 2, 2, 1, 1]);
+    let post = &launch.cases[0];
+    assert_eq!((attribute(post, "attempts"), attribute(post, "retries")), ("2", "1"));
+    assert!(post.error_message.contains("post_test.go:41: want ErrNegative, got nil"));
+    assert_eq!(post.log_snippet, "", "the second attempt said the same");
+    assert_eq!(
+        launch.notes,
+        [
+            "1 test that failed because subtests did left out",
+            "1 flaky test passed when tried again: `larder.test/ledger::TestWatch`"
+        ]
+    );
+}
+
+#[test]
+fn jest() {
+    let launch = read(&fixture("jest.xml")).unwrap();
+    assert_eq!(ids(&launch), ["basket totals rounds half up", "basket totals same title"]);
+    assert_eq!(totals(&launch), [5, 2, 2, 1, 0], "two tests of one title are two tests");
+    assert!(launch.cases[0].error_message.contains("Expected: 10.13\nReceived: 10.12"));
+}
+
+#[test]
+fn playwright() {
+    let launch = read(&fixture("playwright.xml")).unwrap();
+    let id = |name: &str| format!("checkout.spec.ts::checkout › {name}");
+    assert_eq!(ids(&launch), [id("pays by card"), id("sends a receipt"), id("is fast")]);
+    assert_eq!(launch.notes, [format!("1 flaky test passed when tried again: `{}`", id("shows the total"))]);
+    let pays = &launch.cases[0];
+    assert!(pays.error_message.ends_with("Received: 402"), "later attempts are not its error: {}", pays.error_message);
+    assert_eq!(attribute(pays, "attempts"), "3");
+    assert_eq!(
+        pays.log_snippet.lines().take(2).collect::<Vec<_>>(),
+        [
+            "attempt 2 failed otherwise: Error: page.goto: net::ERR_CONNECTION_REFUSED at http://shop.test/",
+            "    at checkout.spec.ts:12:14"
+        ]
+    );
+    assert!(pays.log_snippet.contains("\ntry 0\n"));
+    assert_eq!(attribute(&launch.cases[1], "attempts"), "2");
+    assert_eq!((attribute(&launch.cases[2], "attempts"), launch.cases[2].status.as_str()), ("", "ERROR"));
+}
+
+#[test]
+fn pytest_with_reruns() {
+    let launch = read(&fixture("pytest-reruns.xml")).unwrap();
+    let names: Vec<&str> = launch.cases.iter().map(|case| case.name.as_str()).collect();
+    assert_eq!(names, ["test_keeps_order", "test_closes", "test_strict", "test_only_teardown"]);
+    assert_eq!(totals(&launch), [6, 1, 4, 1, 1]);
+    assert_eq!(attribute(&launch.cases[0], "retries"), "1");
+    let closes = &launch.cases[1];
+    assert!(closes.error_message.contains("still open") && closes.error_message.contains("the feed is gone"));
+    assert_eq!(attribute(closes, "attempts"), "", "a teardown is no attempt");
+    assert_eq!(launch.notes, ["1 flaky test passed when tried again: `tests.test_feed::test_catches_up`"]);
+}
+
+#[test]
+fn googletest() {
+    let launch = read(&fixture("googletest.xml")).unwrap();
+    assert_eq!(ids(&launch), ["LedgerTest::Sums", "Sizes/StockTest::Fits/2"]);
+    assert_eq!((totals(&launch), launch.name.as_str()), ([4, 0, 2, 2, 0], "AllTests"));
+    let sums = &launch.cases[0];
+    assert!(sums.error_message.contains("Which is: 3") && sums.error_message.contains("Actual: false"));
+    assert_eq!((sums.file.as_deref(), attribute(sums, "line"), attribute(sums, "rows")), (Some("ledger_test.cc"), "12", "3"));
+    assert_eq!(attribute(&launch.cases[1], "value_param"), "4096");
+}
+
+#[test]
+fn phpunit() {
+    let launch = read(&fixture("phpunit.xml")).unwrap();
+    assert_eq!(ids(&launch), ["Larder.Tests.PriceTest::testRounding with data set \"half\"", "Larder.Tests.PriceTest::testTax"]);
+    assert_eq!(totals(&launch), [4, 1, 2, 1, 0]);
+    assert_eq!(launch.notes, [""; 0]);
+    assert_eq!(attribute(&launch.cases[0], "failure_type"), "PHPUnit\\Framework\\ExpectationFailedException");
+}
+
+#[test]
+fn bazel_and_its_attempts() {
+    let report = fixture("bazel.xml").text().to_owned();
+    let named = |name: &str, text: &str| Source::new(name, text);
+    let launch = read(&named("bazel-testlogs/ledger/test.xml", &report)).unwrap();
+    let test = case(&launch, "ledger/ledger_test");
+    assert_eq!((test.status.as_str(), test.error_message.as_str()), ("ERROR", "exited with error code 134"));
+    assert_eq!(test.duration_s, Some(61.0));
+    assert!(test.log_snippet.ends_with("Assertion `rows > 0' failed."), "{}", test.log_snippet);
+    let passed = report.replace("<error message=\"exited with error code 134\"></error>", "");
+    let attempts =
+        [named("bazel-testlogs/ledger/test.xml", &passed), named("bazel-testlogs/ledger/test_attempts/attempt_1.xml", &report)];
+    let launch = read_all(&attempts);
+    assert_eq!((ids(&launch).len(), totals(&launch)), (0, [1, 1, 0, 0, 1]));
+    assert!(launch.notes.contains(&"passed in a later attempt: `ledger/ledger_test`".to_owned()), "{:?}", launch.notes);
+}
+
+#[test]
+fn the_levels_of_reportportal() {
+    let launch = read(&fixture("reportportal-levels.json")).unwrap();
+    assert_eq!(ids(&launch), ["2", "4", "7"], "the hook, the test of the step, the interrupted one");
+    let trip = case(&launch, "4");
+    assert_eq!((trip.error_message.as_str(), attribute(trip, "failed_step")), ("no seat left on 7", "pay"));
+    assert_eq!((trip.suite.as_str(), trip.source_defect.as_deref()), ("nightly", Some("ab_1xyz")));
+    let expected =
+        [("attempts", "3"), ("retries", "2"), ("auto_analyzed", "true"), ("issue_comment", "seen before"), ("tickets", "LARD-7")];
+    for (name, value) in expected {
+        assert_eq!(attribute(trip, name), value, "{name}");
+    }
+    assert_eq!(attribute(case(&launch, "2"), "item_type"), "BEFORE_CLASS");
+    assert_eq!(case(&launch, "7").status, "INTERRUPTED");
+    let notes = [
+        "1 container item left out",
+        "2 steps within a test left out",
+        "1 attempt that was tried again left out",
+        "1 item that did not fail left out (1 skipped)",
+    ];
+    assert_eq!(launch.notes, notes);
+}
+
+#[test]
+fn what_a_file_counts_and_does_not_have_is_noted() {
+    let launch = read(&text(
+        "<testsuites failures='3' errors='1'><testsuite name='s'><testcase name='t'><failure/></testcase></testsuite></testsuites>",
+    ));
+    assert_eq!(launch.unwrap().notes, ["the file counts 4 failures, but has 1"]);
+}
+
+#[test]
+fn a_suite_may_fail_by_itself_and_a_status_may_be_all_there_is() {
+    let launch = read(&text("<testsuite name='s'><error message='does not compile'/><testcase name='a' status='FAILED'/><testcase name='b' result='skipped'/></testsuite>")).unwrap();
+    assert_eq!(ids(&launch), ["s::a", "s"]);
+    assert_eq!((launch.cases[1].error_message.as_str(), totals(&launch)), ("does not compile", [3, 0, 2, 1, 0]));
+}
+
+#[test]
+fn the_same_test_in_two_reports_is_two_cases_that_know_their_report() {
+    let report = |host: &str| {
+        format!("<testsuite name='s' hostname='{host}'><testcase name='t'><failure>{host}</failure></testcase></testsuite>")
+    };
+    let launch = read_all(&[Source::new("linux/j.xml", report("a")), Source::new("mac/j.xml", report("b"))]);
+    assert_eq!(ids(&launch), ["s::t", "s::t#2"]);
+    assert_eq!(attribute(&launch.cases[1], "report_file"), "mac/j.xml");
+    let again = Source::new("linux/j.xml", report("a"));
+    assert_eq!(ids(&read_all(&[again.clone(), again])), ["s::t"], "the same report twice is one");
+}

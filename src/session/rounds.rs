@@ -1,0 +1,84 @@
+//! Which cases walk when: waves of leaders and followers, phases, and within a phase clusters.
+
+use crate::model::Case;
+use crate::pipeline::Pipeline;
+use crate::walk::{Status, WalkState};
+use std::collections::HashSet;
+
+/// How many waves there are: the first case of each recall key, then the others.
+const WAVES: u32 = 2;
+
+/// A stretch of a run: the cases of a wave walk as far as a phase allows. Each begins with a barrier: what was committed
+/// before it is seen in it. Counted from 1, and in this order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Round {
+    pub(super) wave: u32,
+    pub(super) phase: u32,
+    /// 2 for the cases that wait for the representative of their cluster; 1 for all others.
+    pub(super) turn: u32,
+}
+
+impl Round {
+    pub(super) const FIRST: Self = Self { wave: 1, phase: 1, turn: 1 };
+
+    /// The one after it; none after the last.
+    pub(super) fn next(self, pipeline: &Pipeline) -> Option<Self> {
+        let Self { wave, phase, turn } = self;
+        if turn == 1 && pipeline.clusters.as_ref().is_some_and(|clusters| clusters.phase == self.limit()) {
+            Some(Self { turn: 2, ..self })
+        } else if (phase as usize) < pipeline.phases {
+            Some(Self { phase: phase + 1, turn: 1, ..self })
+        } else {
+            (wave < WAVES).then_some(Self { wave: wave + 1, phase: 1, turn: 1 })
+        }
+    }
+
+    /// The last phase that may be entered, counted from 0.
+    pub(super) fn limit(self) -> usize {
+        (self.phase as usize).saturating_sub(1)
+    }
+
+    /// Whether clusters are formed at its beginning.
+    pub(super) fn forms_clusters(self, pipeline: &Pipeline) -> bool {
+        self.turn == 1 && pipeline.clusters.as_ref().is_some_and(|clusters| clusters.phase == self.limit())
+    }
+}
+
+/// Where a case stands, and with whom it walks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    /// 1 for the first case of its recall key, 2 for the others.
+    pub(super) wave: u32,
+    /// Its turn in the phase that clusters are formed before.
+    pub(super) turn: u32,
+    /// The phase of the node to go on at, counted from 0; none if the walk is over.
+    pub(super) phase: Option<usize>,
+}
+
+impl Place {
+    /// Whether it walks in a round.
+    pub(super) fn walks(self, round: Round, pipeline: &Pipeline) -> bool {
+        let turn = if pipeline.clusters.as_ref().is_some_and(|clusters| clusters.phase == round.limit()) { self.turn } else { 1 };
+        self.wave == round.wave && turn == round.turn && self.phase.is_some_and(|phase| phase <= round.limit())
+    }
+}
+
+/// The wave of each case: the first of each recall key leads, the others follow. A case without a key follows nobody.
+pub(super) fn waves<'c>(cases: impl IntoIterator<Item = &'c Case>) -> Vec<u32> {
+    let mut led = HashSet::new();
+    let wave = |case: &'c Case| if case.recall_key.is_empty() || led.insert(case.recall_key.as_str()) { 1 } else { 2 };
+    cases.into_iter().map(wave).collect()
+}
+
+/// The phase of the node that a walk goes on at; none if it is over.
+pub(super) fn phase_of(state: &WalkState, pipeline: &Pipeline) -> Option<usize> {
+    if matches!(state.status, Status::Done | Status::Error) {
+        return None;
+    }
+    // A node that the pipeline does not have fails the walk when it goes on.
+    let node = match &state.node {
+        None => Some(pipeline.start),
+        Some(name) => pipeline.node(name),
+    };
+    Some(node.map_or(0, |node| pipeline.at(node).phase))
+}

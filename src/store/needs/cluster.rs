@@ -1,0 +1,44 @@
+//! `cluster`: the cases that wait for one another, and what the one that walked ahead found.
+
+use super::{Snapshot, StoreNeeds, kept_under};
+use crate::store::error::StoreError;
+use crate::walk::{About, What};
+use rusqlite::{Connection, OptionalExtension, params};
+use serde_json::{Map, Value, json};
+
+/// The answer to the query: nothing for a case that is in no cluster.
+pub(super) fn answer(needs: &StoreNeeds, about: &About<'_>) -> Result<Value, StoreError> {
+    let Some(cluster) = needs.clusters.get(about.case.id.as_str()) else { return Ok(Value::Null) };
+    let representative = cluster.representative();
+    let prior = if representative == about.case.id {
+        json!({})
+    } else {
+        kept_under(&needs.priors, representative.into(), || needs.ask(|conn, snapshot| prior(conn, snapshot, representative)))?
+    };
+    Ok(json!({
+        "key": cluster.key,
+        "representative": representative,
+        "members": cluster.members(),
+        "prior": prior,
+    }))
+}
+
+/// The latest artifact of each node that a case of the run had left before the last barrier.
+fn prior(conn: &Connection, snapshot: Snapshot, case: &str) -> Result<Value, StoreError> {
+    let mut exits = conn.prepare_cached(
+        "SELECT body FROM events WHERE run = ?1 AND rc = (SELECT id FROM run_cases WHERE run = ?1 AND item = ?2) AND seq <= ?3 \
+         AND type = 'node_exit' ORDER BY seq",
+    )?;
+    let mut content = conn.prepare_cached("SELECT text FROM blobs WHERE hash = ?1")?;
+    let mut prior = Map::new();
+    let mut exits = exits.query(params![snapshot.run, case, snapshot.upto])?;
+    while let Some(row) = exits.next()? {
+        let body = row.get_ref(0)?.as_str().map_err(rusqlite::Error::from)?;
+        let Ok(What::NodeExit { node, artifact, .. }) = serde_json::from_str(body) else { continue };
+        let text: Option<String> = content.query_row([artifact.hash().bytes()], |row| row.get(0)).optional()?;
+        let text = text.ok_or_else(|| StoreError::Damaged(format!("the content {} is missing", artifact.hash())))?;
+        let artifact = serde_json::from_str(&text).map_err(|error| StoreError::Damaged(error.to_string()))?;
+        prior.insert(node.to_string(), artifact);
+    }
+    Ok(Value::Object(prior))
+}

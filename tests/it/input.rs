@@ -1,0 +1,72 @@
+//! What a run is given: files, directories, several of them, and what is said when they are none.
+
+use crate::harness::{Project, fixture, strings};
+use serde_json::Value;
+
+const FAILED: &str =
+    r#"<testsuite name="s"><testcase classname="c" name="NAME"><failure message="boom"/></testcase></testsuite>"#;
+
+fn cases(found: &Value) -> Vec<String> {
+    found["cases"].as_array().unwrap().iter().map(|case| case["case"].as_str().unwrap().to_owned()).collect()
+}
+
+/// A run's arguments around its inputs.
+fn run<'a>(inputs: &[&'a str]) -> Vec<&'a str> {
+    let inputs = inputs.iter().flat_map(|input| ["--input", input]);
+    ["run", "--dry-run", "--format", "json"].into_iter().chain(inputs).collect()
+}
+
+#[test]
+fn a_directory_is_all_launches_below_it() {
+    let project = Project::new();
+    project.file("shards/2/b.xml", FAILED.replace("NAME", "two"));
+    project.file("shards/1/a.xml", FAILED.replace("NAME", "one"));
+    project.file("shards/1/package.json", r#"{"name": "x", "version": "1.0.0", "dependencies": {}}"#);
+    project.file("shards/1/empty.xml", "");
+    project.file("shards/.cache/c.xml", FAILED.replace("NAME", "hidden"));
+    project.file("more.json", std::fs::read(fixture("launches/items-with-logs.json")).unwrap());
+    let found = project.asterisk(&run(&["shards"])).ok().json();
+    assert_eq!(cases(&found), ["c::one", "c::two"]);
+    let found = project.asterisk(&run(&["more.json", "shards/2", "shards/2/b.xml"])).ok().json();
+    assert_eq!(cases(&found), ["t1", "t2", "t2#2", "c::two"]);
+    let ran = project.asterisk(&["run", "--input", "shards", "--format", "json"]).ok().json();
+    let path = format!(".asterisk/investigations/{}/rca.json", ran["run"].as_str().unwrap());
+    let report: Value = serde_json::from_str(&project.read(&path)).unwrap();
+    let notes = strings(&report["launch"]["notes"]).join("\n");
+    assert!(notes.contains("left out: shards/1/empty.xml is empty"), "{notes}");
+    assert!(notes.contains("left out: shards/1/package.json is no launch: it looks like a package manifest"), "{notes}");
+}
+
+#[test]
+fn nothing_to_check_and_broken_launches_are_errors() {
+    let project =
+        Project::with(&[("other/package.json", r#"{"name": "x", "version": "1", "dependencies": {}}"#), ("empty/x.txt", "x")]);
+    for (input, wanted) in [
+        ("empty", "there is no launch in `empty`"),
+        ("other", "what is there is none: other/package.json is no launch"),
+        ("gone", "cannot read `gone`"),
+        ("empty/x.txt", "empty/x.txt is no launch: it looks like plain text"),
+    ] {
+        let ran = project.asterisk(&["run", "--dry-run", "--input", input]);
+        assert_ne!(ran.code, Some(0), "{input}");
+        assert!(ran.stderr.contains(wanted), "{input}: {}", ran.stderr);
+    }
+    project.file("mixed/good.xml", FAILED);
+    project.file("mixed/cut.xml", &FAILED[..40]);
+    let ran = project.asterisk(&["run", "--dry-run", "--input", "mixed"]).exits(3);
+    assert!(ran.stderr.contains("[mixed/cut.xml:1:21]") && ran.stderr.contains("the XML ends too soon"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_large_launch_is_streamed_and_its_faults_are_shown_at_their_place() {
+    let project = Project::new();
+    let line = format!("{{\"id\": 1, \"name\": \"t\", \"status\": \"PASSED\", \"description\": \"{}\"}},\n", "x".repeat(1000));
+    let items = line.repeat(5000);
+    let launch = |last: &str| format!("{{\"run_id\": 1, \"name\": \"n\", \"failure_list\": [\n{items}{last}]}}");
+    project.file("good.json", launch(r#"{"id": 7, "name": "t", "status": "FAILED"}"#));
+    project.file("bad.json", launch(r#"{"id": 7, "status": "FAILED"}"#));
+    assert_eq!(cases(&project.asterisk(&run(&["good.json"])).ok().json()), ["7"]);
+    let ran = project.asterisk(&run(&["bad.json"])).exits(3);
+    assert!(ran.stderr.contains("bad.json:5002:"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("`failure_list[5000]` has no `name`"), "{}", ran.stderr);
+}

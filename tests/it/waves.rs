@@ -1,0 +1,237 @@
+//! Waves and phases: what comes of a launch is the same however many cases walk at once, whether or not anything is stored,
+//! and wherever the run was stopped on the way.
+
+use asterisk::clock::{FixedClock, Timestamp};
+use asterisk::diag::Diagnostics;
+use asterisk::report;
+use asterisk::session::{Files, Inputs, RunResult, RunSpec, Session, Setup, Via, Watch};
+use asterisk::store::{Durability, Store};
+use asterisk::walk::{Event, Status, What};
+use proptest::prelude::*;
+use serde_json::{Map, Value, json};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+
+/// The bundled pipeline, with a rule that throws for some cases.
+fn pipeline() -> String {
+    let bundled = include_str!("../../pipelines/rca.yaml");
+    let throwing = r#"edges:
+  - { id: X, from: triage, to: report, condition: 'artifact.symptom_category == "crash" && 1 / (state.steps - 1) > 0' }
+"#;
+    assert!(bundled.contains("\nedges:\n"));
+    bundled.replacen("\nedges:\n", &format!("\n{throwing}"), 1).replacen("pipeline: rca-investigation", "pipeline: waves", 1)
+}
+
+/// A failure: which test, which error, which number in it.
+type Failure = (usize, usize, u8);
+
+const TESTS: [&str; 4] = ["ptp clock locks", "order is paid", "cart is kept", "report is mailed"];
+const ERRORS: [&str; 7] = [
+    "panic: runtime error: nil pointer dereference at src/cart.go:17",
+    "AssertionError: expected 7 orders, got 6 in src/orders.py:88",
+    "Timeout: waited 30 s for the holdover state of the clock",
+    "connection refused: node worker-3 not ready",
+    "fixture voucher has expired: tests/helpers/vouchers.py:18",
+    "flaky: retried and passed",
+    "",
+];
+
+fn launch(failures: &[Failure]) -> String {
+    let case = |(at, (test, error, number)): (usize, &Failure)| {
+        let error = ERRORS[*error].replacen("30 s", &format!("{number} s"), 1);
+        json!({ "id": format!("c{at}"), "name": TESTS[*test], "status": "FAILED", "error_message": error, "log_snippet": format!("{error}\nrun {number}") })
+    };
+    json!({ "run_id": "1", "name": "any", "failure_list": failures.iter().enumerate().map(case).collect::<Vec<_>>() }).to_string()
+}
+
+fn session(dir: &Path) -> Session {
+    Session::new(Setup {
+        root: dir.to_path_buf(),
+        store: dir.join("store.db"),
+        out: dir.join("out"),
+        scripts: None,
+        pipelines: Some(dir.join("pipelines")),
+        templates: None,
+        vars: Map::new(),
+        project_vars: Map::new(),
+        workspace: json!({ "repositories": [{ "name": "shop", "path": "/shop" }, { "name": "ptp", "path": "/ptp", "purpose": "clock" }] }),
+        script_time: Some(Duration::from_secs(60)),
+        clock: Arc::new(FixedClock::new(Timestamp::from_millis(1_771_104_069_000), 0)),
+    })
+}
+
+fn spec(dir: &Path, parallel: usize, dry_run: bool) -> RunSpec {
+    RunSpec {
+        pipeline: Some("waves".into()),
+        inputs: Inputs::Files(vec![dir.join("launch.json")]),
+        cases: Vec::new(),
+        via: Via::Script,
+        stub: None,
+        parallel,
+        durability: Durability::Batch,
+        seed: 3,
+        dry_run,
+        files: Files::Never,
+    }
+}
+
+fn project(failures: &[Failure]) -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::create_dir(dir.path().join("pipelines")).unwrap();
+    std::fs::write(dir.path().join("pipelines/waves.yaml"), pipeline()).unwrap();
+    std::fs::write(dir.path().join("launch.json"), launch(failures)).unwrap();
+    dir
+}
+
+/// Orders the run to stop after some events.
+struct Stop<'a> {
+    stop: &'a AtomicBool,
+    left: AtomicUsize,
+}
+
+impl Watch for Stop<'_> {
+    fn warnings(&self, warnings: &Diagnostics) {
+        assert!(warnings.iter().next().is_none(), "{warnings}");
+    }
+
+    fn event(&self, _event: &Event) {
+        if self.left.fetch_sub(1, Ordering::Relaxed) == 1 {
+            self.stop.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+/// All that came of a run but for where in the file its events stand and when they came: result, report, each case's journal
+/// and facts, and the barriers.
+fn told(dir: &Path, result: &RunResult) -> Value {
+    let store = Store::read_only(&dir.join("store.db")).unwrap();
+    let cases = result.cases.iter().map(|case| {
+        let id = &case.case.id;
+        let events: Vec<Event> = store.events(&result.run, id).unwrap().into_iter().map(|(_, event)| event).collect();
+        json!({ "case": id, "events": events, "facts": store.case_facts(&result.run, id).unwrap() })
+    });
+    let barriers: Vec<Event> = store.run_events(&result.run).unwrap().into_iter().map(|(_, event)| event).collect();
+    json!({ "told": said(result), "cases": cases.collect::<Vec<_>>(), "barriers": barriers })
+}
+
+/// What a run says, stored or not.
+fn said(result: &RunResult) -> Value {
+    let mut summary = serde_json::to_value(result.summary()).unwrap();
+    for case in summary["cases"].as_array_mut().unwrap() {
+        case.as_object_mut().unwrap().remove("case_status");
+    }
+    let (report, _) = report::build(result);
+    let mut report = serde_json::to_value(&report).unwrap();
+    for case in report["cases"].as_array_mut().unwrap() {
+        case.as_object_mut().unwrap().remove("case_status");
+    }
+    json!([summary, report])
+}
+
+/// Runs it, stopped after each of these numbers of events, then to the end.
+fn run(failures: &[Failure], parallel: usize, stops: &[usize]) -> Value {
+    let dir = project(failures);
+    let session = session(dir.path());
+    let stop = AtomicBool::new(false);
+    let watch = |events: Option<usize>| Stop { stop: &stop, left: AtomicUsize::new(events.unwrap_or(usize::MAX)) };
+    let mut result = session.run(&spec(dir.path(), parallel, false), &watch(stops.first().copied()), &stop).unwrap();
+    for events in stops.iter().skip(1).copied().map(Some).chain([None]) {
+        stop.store(false, Ordering::Relaxed);
+        if matches!(result.status, Status::Done | Status::Error) && result.cases.iter().all(|case| over(case.state.status)) {
+            break;
+        }
+        result = session.resume(&result.run, parallel, Durability::Batch, &watch(events), &stop).unwrap();
+    }
+    told(dir.path(), &result)
+}
+
+/// Where two values differ first, for people.
+fn difference(left: &Value, right: &Value, path: &str) -> Option<String> {
+    let none = Value::Null;
+    match (left, right) {
+        (Value::Object(a), Value::Object(b)) => {
+            let keys: std::collections::BTreeSet<&String> = a.keys().chain(b.keys()).collect();
+            let of = |map: &Map<String, Value>, key: &str| map.get(key).cloned().unwrap_or_default();
+            keys.into_iter().find_map(|key| difference(&of(a, key), &of(b, key), &format!("{path}.{key}")))
+        }
+        (Value::Array(a), Value::Array(b)) => (0..a.len().max(b.len()))
+            .find_map(|at| difference(a.get(at).unwrap_or(&none), b.get(at).unwrap_or(&none), &format!("{path}[{at}]"))),
+        (a, b) => (a != b).then(|| format!("{path}: {a} and {b}")),
+    }
+}
+
+fn over(status: Status) -> bool {
+    matches!(status, Status::Done | Status::Error)
+}
+
+fn failures() -> impl Strategy<Value = Vec<Failure>> {
+    prop::collection::vec((0..TESTS.len(), 0..ERRORS.len(), 0..40_u8), 1..10)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 6, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_run_is_the_same_however_many_walk_at_once_and_wherever_it_stops(
+        failures in failures(), stops in prop::collection::vec(1..120_usize, 1..5),
+    ) {
+        let expected = run(&failures, 1, &[]);
+        for parallel in [2, 8] {
+            prop_assert_eq!(difference(&run(&failures, parallel, &[]), &expected, ""), None, "--parallel {}", parallel);
+        }
+        for parallel in [1, 3] {
+            let found = difference(&run(&failures, parallel, &stops), &expected, "");
+            prop_assert_eq!(found, None, "stopped after {:?}, --parallel {}", &stops, parallel);
+        }
+        let dir = project(&failures);
+        let watch = Stop { stop: &AtomicBool::new(false), left: AtomicUsize::new(usize::MAX) };
+        let dry = session(dir.path()).run(&spec(dir.path(), 2, true), &watch, watch.stop).unwrap();
+        prop_assert_eq!(difference(&said(&dry), &expected["told"], ""), None, "a dry run");
+        prop_assert!(!dir.path().join("store.db").exists());
+    }
+}
+
+/// The failures of one kind as one launch: the first is investigated, the others are known by then.
+#[test]
+fn followers_know_what_their_leader_found() {
+    let told = run(&[(1, 1, 0), (0, 2, 1), (1, 1, 0), (0, 2, 9), (1, 1, 0)], 2, &[]);
+    let nodes: Vec<String> = told["told"][0]["cases"].as_array().unwrap().iter().map(|case| case["nodes"].to_string()).collect();
+    let known = r#"["recall","review","report"]"#;
+    assert_eq!([&nodes[2], &nodes[4]], [known, known], "{nodes:#?}");
+    assert!(nodes[0].contains("investigate") && nodes[1].contains("investigate"));
+    let barriers: Vec<_> = told["barriers"].as_array().unwrap().iter().map(|event| [&event["wave"], &event["phase"]]).collect();
+    assert_eq!(json!(barriers)[0], json!([1, 2]));
+    assert!(json!(barriers).to_string().contains("[2,1]"), "{barriers:?}");
+}
+
+/// No case is linked to a root cause of a case that stands behind it.
+#[test]
+fn no_two_cases_are_each_others_duplicates() {
+    let failures: Vec<Failure> = (0..12_usize).map(|at| (at % 4, 1 + at % 2, 7)).collect();
+    let dir = project(&failures);
+    let watch = Stop { stop: &AtomicBool::new(false), left: AtomicUsize::new(usize::MAX) };
+    let result = session(dir.path()).run(&spec(dir.path(), 3, false), &watch, watch.stop).unwrap();
+    let store = Store::read_only(&dir.path().join("store.db")).unwrap();
+    let (mut owner, mut duplicates) = (std::collections::BTreeMap::new(), 0);
+    for (at, case) in result.cases.iter().enumerate() {
+        let events = store.events(&result.run, &case.case.id).unwrap();
+        for (_, event) in events {
+            let What::NodeExit { effects, .. } = event.what else { continue };
+            for effect in effects {
+                let effect = serde_json::to_value(effect).unwrap();
+                let id = effect["id"].as_i64();
+                match effect["effect"].as_str() {
+                    Some("create_rca") => drop(owner.insert(id, at)),
+                    Some("link_rca") => {
+                        duplicates += 1;
+                        assert!(owner.get(&id).is_some_and(|owner| *owner < at), "{effect}: {owner:?}");
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+    assert!(duplicates > 0);
+}
