@@ -1,6 +1,7 @@
 //! The command line: one file a command, each an argument struct and a function.
 
 mod call;
+mod clean;
 mod completions;
 mod doc;
 mod graph;
@@ -80,6 +81,7 @@ enum Command {
     Runs(runs::RunsArgs),
     Status(status::StatusArgs),
     Rca(rca::RcaArgs),
+    Clean(clean::CleanArgs),
     Report(report::ReportArgs),
     Graph(graph::GraphArgs),
     Prompt(prompt::PromptArgs),
@@ -117,6 +119,7 @@ fn dispatch(cli: Cli) -> Exit {
         Command::Call(args) => call::call(&global, &args),
         Command::Runs(args) => runs::runs(&global, args),
         Command::Status(args) => status::status(&global, &args),
+        Command::Clean(args) => clean::clean(&global, &args),
         Command::Rca(args) => rca::rca(&global, &args),
         Command::Report(args) => report::report(&global, &args),
         Command::Prompt(args) => prompt::prompt(&global, &args),

@@ -5,6 +5,7 @@ mod inputs;
 mod outdir;
 mod overlay;
 mod pipelines;
+mod removal;
 mod root;
 
 pub use embedded::{Area, EXAMPLE_LAUNCH, example_launch};
@@ -12,4 +13,5 @@ pub use inputs::{Input, InputList, list_inputs};
 pub use outdir::OutDir;
 pub use overlay::{FileError, Origin, Overlay, read_input};
 pub use pipelines::{Found, Listed, find_pipeline, list_pipelines};
+pub use removal::remove_dir;
 pub use root::project_root;

@@ -1,5 +1,6 @@
 //! The one API for front ends and tools: link a project, run it over a launch, resume, decide one step, call one function.
 
+mod clean;
 mod crew;
 mod error;
 mod finding;
@@ -17,6 +18,7 @@ mod run;
 mod runs;
 mod setup;
 
+pub use clean::CleanResult;
 pub use error::SessionError;
 pub use knowledge::SymptomsAsked;
 pub use outcome::{CaseResult, CaseSummary, ErrorSummary, RunResult, RunSummary};
