@@ -169,7 +169,7 @@ mod tests {
         let mut launch = launch(2);
         launch.run_id = format!("l{day}");
         launch.started_at = Some(at(day * 86_400));
-        launch.attributes.insert("version".into(), format!("3.{day}"));
+        launch.attributes.insert("version", format!("3.{day}"));
         launch
     }
 
