@@ -2,7 +2,7 @@
 
 use crate::clock::Timestamp;
 use crate::store::error::StoreError;
-use crate::store::knowledge::{Rca, rca_as_of};
+use crate::store::knowledge::{Rca, Sight, rca_as_of};
 use crate::store::open::Store;
 use crate::store::runs::run_row;
 use rusqlite::{Connection, OptionalExtension, params};
@@ -100,7 +100,7 @@ impl Store {
             let named = |of: fn(&PastCase) -> &Vec<i64>| -> BTreeSet<i64> { others().flat_map(of).copied().collect() };
             let (rcas, symptoms) = (named(|case| &case.rcas), named(|case| &case.symptoms));
             for id in rcas {
-                history.rcas.insert(id, rca_as_of(conn, id, stamp)?);
+                history.rcas.insert(id, rca_as_of(conn, id, Sight::until(stamp))?);
             }
             for id in symptoms {
                 history.symptoms.insert(id, described(conn, id)?);
