@@ -16,6 +16,7 @@ mod recall;
 mod report;
 mod routes;
 mod run;
+mod series;
 mod shared;
 mod tidy;
 mod two;

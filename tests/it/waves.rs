@@ -122,7 +122,7 @@ fn said(result: &RunResult) -> Value {
     for case in summary["cases"].as_array_mut().unwrap() {
         case.as_object_mut().unwrap().remove("case_status");
     }
-    let (report, _) = report::build(result);
+    let (report, _) = report::build(result, None);
     let mut report = serde_json::to_value(&report).unwrap();
     for case in report["cases"].as_array_mut().unwrap() {
         case.as_object_mut().unwrap().remove("case_status");
