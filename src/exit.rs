@@ -14,6 +14,8 @@ const ASKED: &[&str] = &["project/unknown-var", "project/var-type"];
 pub enum Exit {
     /// All is well.
     Ok = 0,
+    /// Something was found wrong.
+    Findings = 1,
     /// The command line, or what it names, makes no sense.
     Usage = 2,
     /// A pipeline, script, template or input does not compile or parse.

@@ -3,8 +3,11 @@
 mod call;
 mod clean;
 mod completions;
+mod config;
 mod doc;
+mod doctor;
 mod graph;
+mod init;
 mod man;
 mod prompt;
 mod rca;
@@ -14,12 +17,13 @@ mod run;
 mod run_table;
 mod run_view;
 mod runs;
+mod schema;
 mod show;
 mod show_knowledge;
 mod status;
 mod version;
 
-use crate::config::{Given, resolve};
+use crate::config::{Given, Resolved, resolve};
 use crate::exit::Exit;
 use crate::session::{Session, SessionError};
 use crate::ui::{Colour, Format, Ui};
@@ -87,6 +91,10 @@ enum Command {
     Prompt(prompt::PromptArgs),
     Show(show::ShowArgs),
     Doc(doc::DocArgs),
+    Init(init::InitArgs),
+    Doctor(doctor::DoctorArgs),
+    Config(config::ConfigArgs),
+    Schema(schema::SchemaArgs),
     Completions(completions::CompletionsArgs),
     Man(man::ManArgs),
     Version(version::VersionArgs),
@@ -126,6 +134,10 @@ fn dispatch(cli: Cli) -> Exit {
         Command::Graph(args) => graph::graph(&global, &args),
         Command::Show(args) => show::show(&global, &args),
         Command::Doc(args) => doc::doc(&global, &args),
+        Command::Init(args) => init::init(&global, &args),
+        Command::Doctor(args) => doctor::doctor(&global, &args),
+        Command::Config(args) => config::config(&global, &args),
+        Command::Schema(args) => Ok(schema::schema(&global, args)),
         Command::Completions(args) => Ok(completions::completions(&global, args)),
         Command::Man(args) => man::man(&global, &args),
         Command::Version(args) => Ok(version::version(&global, args)),
@@ -163,6 +175,11 @@ impl Global {
 
     /// A session with the settings of the command line, the environment and the project file.
     fn session(&self, project: &ProjectArgs, out: Option<PathBuf>) -> Result<Session, SessionError> {
+        Ok(Session::new(self.resolve(project, out)?.setup))
+    }
+
+    /// Those settings, each with where it came from.
+    fn resolve(&self, project: &ProjectArgs, out: Option<PathBuf>) -> Result<Resolved, SessionError> {
         let here = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
         let given = Given {
             store: self.store.clone(),
@@ -171,6 +188,6 @@ impl Global {
             domain: project.domain.clone(),
             set: project.set.clone(),
         };
-        Ok(Session::new(resolve(given, &here)?))
+        resolve(given, &here)
     }
 }

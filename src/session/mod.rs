@@ -2,6 +2,7 @@
 
 mod clean;
 mod crew;
+mod doctor;
 mod error;
 mod finding;
 mod input;
@@ -9,6 +10,7 @@ mod knowledge;
 mod load;
 mod needs;
 mod outcome;
+mod overlaid;
 mod projection;
 mod prompt;
 mod resume;
@@ -19,9 +21,11 @@ mod runs;
 mod setup;
 
 pub use clean::CleanResult;
+pub use doctor::{Checkup, State};
 pub use error::SessionError;
 pub use knowledge::SymptomsAsked;
 pub use outcome::{CaseResult, CaseSummary, ErrorSummary, RunResult, RunSummary};
+pub use overlaid::ProjectFile;
 pub use prompt::{Prompt, PromptAsked};
 pub use route::{RouteState, RouteVisit, Routed};
 pub use run::{Inputs, RunSpec, Watch};

@@ -8,6 +8,7 @@
 //! people, overturned                      what people say outside of runs, what they took back
 //! read, knowledge, known                  reading back: events, contents, what is known
 //! needs                                   the bounded queries that nodes declare
+//! check                                   looking a file over
 //! halt                                    a place to be killed at, for tests
 //! ```
 //!
@@ -23,6 +24,7 @@
 //! parallelism.
 
 mod begin;
+mod check;
 mod clean;
 mod connection;
 mod durability;
@@ -53,6 +55,7 @@ mod measure;
 mod processes;
 
 pub use begin::NewRun;
+pub use check::{Health, health};
 pub use clean::{Cleaned, Retention};
 pub use durability::Durability;
 pub use error::StoreError;
