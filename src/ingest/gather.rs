@@ -1,6 +1,7 @@
 //! Inputs gathered one after another, each let go before the next, and what comes of all of them together.
 
 use super::detect::{self, Format};
+use super::logs::Logs;
 use super::stream::Stream;
 use super::unique::name_hash;
 use super::{Limits, decode, junit, merge, reportportal};
@@ -27,6 +28,8 @@ pub(super) struct Part {
     pub(super) launch: Launch,
     /// It is one page of so many.
     pub(super) page: Option<(u64, u64)>,
+    /// It is no launch but holds log entries of one.
+    pub(super) logs: Option<Logs>,
     /// Hashes of the names of the tests that passed.
     pub(super) passed: Vec<u64>,
     /// Cases, by number, that turned out to be none.
@@ -66,12 +69,13 @@ impl Part {
 pub struct Gather {
     limits: Limits,
     parts: Vec<Part>,
+    logs: Logs,
 }
 
 impl Gather {
     /// Nothing gathered yet.
     pub fn new(limits: Limits) -> Self {
-        Self { limits, parts: Vec::new() }
+        Self { limits, ..Self::default() }
     }
 
     /// How many launches were gathered.
@@ -79,7 +83,7 @@ impl Gather {
         self.parts.len()
     }
 
-    /// Whether no launch was gathered yet.
+    /// Whether no launch was gathered yet: log entries are none.
     pub fn is_empty(&self) -> bool {
         self.parts.is_empty()
     }
@@ -112,7 +116,7 @@ impl Gather {
         if size.is_some_and(|size| size > HELD)
             && let Some(part) = self.streamed(name, open()?)
         {
-            self.parts.push(part);
+            self.take(part);
             return Ok(());
         }
         let mut bytes = Vec::new();
@@ -144,12 +148,21 @@ impl Gather {
     fn keep(&mut self, name: &str, mut part: Part, hash: impl FnOnce() -> Hash) {
         name.clone_into(&mut part.name);
         complete(&mut part, hash);
-        self.parts.push(part);
+        self.take(part);
     }
 
-    /// All of them as one launch: see [`merge`].
+    fn take(&mut self, mut part: Part) {
+        match part.logs.take() {
+            Some(logs) => self.logs.extend(logs),
+            None => self.parts.push(part),
+        }
+    }
+
+    /// All of them as one launch, with the log entries that were given beside it.
     pub fn finish(self) -> Launch {
-        merge::merge(self.parts)
+        let mut launch = merge::merge(self.parts);
+        self.logs.give(&mut launch, self.limits);
+        launch
     }
 }
 

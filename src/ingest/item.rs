@@ -149,14 +149,15 @@ fn texts(fields: &mut Fields<'_>, node: &Node<'_>) -> (String, String) {
 }
 
 /// True if a log entry's level is error or worse.
-fn is_error(entry: &Node<'_>) -> bool {
+pub(super) fn is_error(entry: &Node<'_>) -> bool {
     entry.get("level").is_some_and(|level| match level.value.as_str() {
         Some(name) => ["error", "fatal"].iter().any(|bad| name.eq_ignore_ascii_case(bad)),
         None => level.value.as_u64().is_some_and(|level| level >= ERROR_LEVEL),
     })
 }
 
-fn message(entry: &Node<'_>) -> Option<String> {
+/// What a log entry says.
+pub(super) fn message(entry: &Node<'_>) -> Option<String> {
     entry.get("message").and_then(|message| scalar(message.value)).or_else(|| scalar(entry.value))
 }
 
@@ -175,7 +176,7 @@ fn level_name(level: &str) -> String {
 }
 
 /// A log entry as a line: time, level, message.
-fn line(entry: &Node<'_>) -> Option<String> {
+pub(super) fn line(entry: &Node<'_>) -> Option<String> {
     let time = ["time", "logTime"].iter().find_map(|key| {
         let time = entry.get(key)?;
         time.value.as_i64().and_then(times::from_millis).map(|time| time.to_string()).or_else(|| scalar(time.value))

@@ -11,6 +11,7 @@ use super::foreign;
 use super::item::{self, Belongs, Item};
 use super::json_span::Step;
 use super::json_stream::Elements;
+use super::logs::{self, Logs};
 use super::texts::Texts;
 use super::tree::Tree;
 use super::unique::Ids;
@@ -31,6 +32,8 @@ pub(super) struct Items<'s> {
     pub(super) list: Option<&'static str>,
     /// What the first one looks like: an item, or something known that is none.
     pub(super) first: Option<First>,
+    /// Log entries that stand in the list in place of items.
+    pub(super) logs: Logs,
     /// Of the launch they belong to, what any of them tells.
     pub(super) launch: Belongs,
     /// The launches they belong to.
@@ -45,6 +48,8 @@ pub(super) struct Items<'s> {
 pub(super) enum First {
     /// A test item.
     Item,
+    /// An entry of a log.
+    Log,
     /// No item, perhaps a known something else.
     Other(Option<foreign::Foreign>),
 }
@@ -60,7 +65,7 @@ impl Elements for Items<'_> {
             return;
         }
         (self.list, self.first) = (list, None);
-        self.taken.clear();
+        (self.logs, self.taken) = (Logs::default(), Vec::new());
         self.seen.clear();
     }
 
@@ -69,8 +74,15 @@ impl Elements for Items<'_> {
             return;
         }
         if index == 0 {
-            let first = if is_item(value) { First::Item } else { First::Other(foreign::element(value)) };
-            self.first = Some(first);
+            self.first = Some(match value {
+                item if is_item(item) => First::Item,
+                entry if list != Some("failure_list") && logs::is_entry(entry) => First::Log,
+                other => First::Other(foreign::element(other)),
+            });
+        }
+        if matches!(self.first, Some(First::Log)) {
+            self.logs.add(value);
+            return;
         }
         // Of lists that are no failure list, only those of items are read.
         if list != Some("failure_list") && matches!(self.first, Some(First::Other(_))) {
@@ -115,6 +127,7 @@ impl<'s> Items<'s> {
             fields: Fields::new(source),
             list: None,
             first: None,
+            logs: Logs::default(),
             launch: (None, None, None),
             launches: HashSet::new(),
             taken: Vec::new(),

@@ -23,6 +23,7 @@ mod junit;
 mod junit_case;
 mod junit_repeat;
 mod junit_retry;
+mod logs;
 mod markup;
 mod merge;
 mod reportportal;

@@ -47,6 +47,7 @@ fn part(source: &Source, header: &Value, items: Items<'_>) -> Result<Part, Diagn
                 return Err(detect::refuse(source, detect::key(source, place, *known), known.what, known.help).into());
             }
             Some(First::Item) => return page(header, items),
+            Some(First::Log) => return Ok(logs(items)),
             _ if header.get("page").is_some() => return page(header, items),
             _ => {}
         }
@@ -63,6 +64,7 @@ fn part(source: &Source, header: &Value, items: Items<'_>) -> Result<Part, Diagn
             let mut part = Part::default();
             of_items(&mut part.launch, items).finish(Some(part))
         }
+        Some(First::Log) => Ok(logs(items)),
         Some(First::Other(known)) => Err(detect::element(source, *known).into()),
         None => {
             let what = if header.is_array() { "an empty JSON list" } else { "a bare JSON value" };
@@ -111,6 +113,11 @@ fn page(header: &Value, items: Items<'_>) -> Result<Part, Diagnostics> {
     let page = count("/page/number").zip(count("/page/totalPages")).filter(|(_, pages)| *pages > 1);
     let mut part = Part { page, ..Part::default() };
     of_items(&mut part.launch, items).finish(Some(part))
+}
+
+/// A page of log entries: the texts of a launch that is given beside it.
+fn logs(items: Items<'_>) -> Part {
+    Part { logs: Some(items.logs), ..Part::default() }
 }
 
 /// A launch of which only the items are known; they tell its id, name and number.

@@ -91,6 +91,17 @@ impl Texts {
         self.put_log(case, format!("{before}{between}{}", cleaned(log, Markup::None)));
     }
 
+    /// Gives a case an error, if there is one, and a log if it has none.
+    pub(super) fn supply(&mut self, case: &mut Case, error: &str, log: &str, markup: Markup) {
+        if !error.is_empty() {
+            let log = std::mem::take(&mut case.log_snippet);
+            self.fill(case, error, &log, markup);
+        }
+        if case.log_snippet.is_empty() {
+            self.put_log(case, cleaned(log, markup));
+        }
+    }
+
     /// Puts lines before the log of a case.
     pub(super) fn prepend_log(&mut self, case: &mut Case, lines: &str) {
         if !lines.is_empty() {

@@ -11,18 +11,44 @@ pub(super) fn from_millis(millis: i64) -> Option<Timestamp> {
     (-MAX_MILLIS..=MAX_MILLIS).contains(&millis).then(|| Timestamp::from_millis(millis))
 }
 
-/// A time in RFC 3339, or near it: a space for the `T`, no offset (taken as UTC), or milliseconds since 1970 as digits.
+/// Digits beyond this are milliseconds: in seconds, that would be the year 5138.
+const MAX_SECONDS: i64 = 100_000_000_000;
+
+/// A time in RFC 3339, or near it: a space for the `T`, an offset without a colon, none at all (taken as UTC), or seconds or
+/// milliseconds since 1970 as digits.
 pub(super) fn parse(text: &str) -> Option<Timestamp> {
     let text = text.trim();
-    if let Ok(millis) = text.parse() {
-        return from_millis(millis);
+    if let Ok(number) = text.parse::<i64>() {
+        return from_millis(if number.unsigned_abs() < MAX_SECONDS.unsigned_abs() { number * 1000 } else { number });
     }
-    [text.to_owned(), format!("{text}Z")].iter().find_map(|text| text.parse().ok())
+    let colon = offset_hours(text).map(|at| format!("{}:{}", &text[..at], &text[at..]));
+    [Some(text.to_owned()), Some(format!("{text}Z")), colon].into_iter().flatten().find_map(|text| text.parse().ok())
 }
 
-/// Seconds as JUnit writes them, thousands separators of some locales included; negative and endless ones are none.
+/// Where the hours end in an offset like `+0100` at the end of a text.
+fn offset_hours(text: &str) -> Option<usize> {
+    let at = text.len().checked_sub(5)?;
+    let offset = text.get(at..)?;
+    let digits = offset.strip_prefix(['+', '-'])?;
+    digits.bytes().all(|byte| byte.is_ascii_digit()).then_some(at + 3)
+}
+
+/// A duration in seconds as JUnit's writers put it: with thousands separators, with a decimal comma, with a unit. Negative
+/// and endless ones are none.
 pub(super) fn seconds(text: &str) -> Option<f64> {
-    let seconds: f64 = text.trim().replace(',', "").parse().ok()?;
+    let text = text.trim();
+    let (number, factor) = match (text.strip_suffix("ms"), text.strip_suffix('s')) {
+        (Some(number), _) => (number, 0.001),
+        (_, Some(number)) => (number, 1.0),
+        _ => (text, 1.0),
+    };
+    let number = match number.trim().split_once(',') {
+        // A comma that three digits follow parts thousands, unless nothing stands before it.
+        Some((whole, rest)) if !rest.contains([',', '.']) && (rest.len() != 3 || whole == "0") => format!("{whole}.{rest}"),
+        Some(_) => number.replace(',', ""),
+        None => number.to_owned(),
+    };
+    let seconds = number.trim().parse::<f64>().ok()? * factor;
     (seconds.is_finite() && seconds >= 0.0).then_some(seconds)
 }
 
@@ -41,9 +67,15 @@ mod tests {
     #[test]
     fn times_are_read_in_the_spellings_of_the_tools() {
         let at = Some(Timestamp::from_millis(1_771_104_069_000));
-        for text in
-            ["2026-02-14T21:21:09Z", "2026-02-14T22:21:09+01:00", "2026-02-14T21:21:09", "2026-02-14 21:21:09", "1771104069000"]
-        {
+        for text in [
+            "2026-02-14T21:21:09Z",
+            "2026-02-14T22:21:09+01:00",
+            "2026-02-14T21:21:09",
+            "2026-02-14 21:21:09",
+            "2026-02-14T22:21:09+0100",
+            "1771104069000",
+            "1771104069",
+        ] {
             assert_eq!(parse(text), at, "{text}");
         }
         assert_eq!(parse("2026-02-14T21:21:09.812863").map(Timestamp::millis), Some(1_771_104_069_812));
@@ -54,9 +86,20 @@ mod tests {
 
     #[test]
     fn seconds_are_finite_and_not_negative() {
-        for (text, wanted) in
-            [("1.5", Some(1.5)), ("1,234.5", Some(1234.5)), ("", None), ("-1", None), ("inf", None), ("NaN", None)]
-        {
+        for (text, wanted) in [
+            ("1.5", Some(1.5)),
+            ("1,234.5", Some(1234.5)),
+            ("1,234,567", Some(1_234_567.0)),
+            ("0,012", Some(0.012)),
+            ("3,5", Some(3.5)),
+            ("1.5s", Some(1.5)),
+            ("250 ms", Some(0.25)),
+            ("s", None),
+            ("", None),
+            ("-1", None),
+            ("inf", None),
+            ("NaN", None),
+        ] {
             assert_eq!(seconds(text), wanted, "{text}");
         }
         assert_eq!(later(Timestamp::from_millis(5), 1e300).millis(), MAX_MILLIS);

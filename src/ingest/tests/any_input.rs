@@ -1,6 +1,6 @@
 //! Any input at all gets a launch that keeps its promises, or findings, in reasonable time.
 
-use super::super::{Limits, cut, read};
+use super::super::{Gather, Limits, cut, read};
 use super::{example, fixture, read_all, text};
 use crate::diag::Source;
 use crate::model::Launch;
@@ -70,8 +70,15 @@ proptest! {
             let end = cut::floor(&text, start + length).max(start);
             text.replace_range(start..end, &insert);
         }
+        // Held or streamed, the same comes of it.
+        let mut streamed = Gather::default();
+        let through = streamed.add_input("x", Some(u64::from(u32::MAX) >> 3), || Ok(text.as_bytes())).is_ok();
+        prop_assert_eq!(through, read(&Source::new("x", text.as_str())).is_ok());
         match read(&Source::new("x", text)) {
-            Ok(launch) => check(&launch),
+            Ok(launch) => {
+                check(&launch);
+                prop_assert_eq!(streamed.finish(), launch);
+            }
             Err(found) => {
                 prop_assert!(found.has_errors());
                 for label in found.iter().flat_map(|one| &one.labels) {

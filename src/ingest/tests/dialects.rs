@@ -167,3 +167,26 @@ fn the_same_test_in_two_reports_is_two_cases_that_know_their_report() {
     let again = Source::new("linux/j.xml", report("a"));
     assert_eq!(ids(&read_all(&[again.clone(), again])), ["s::t"], "the same report twice is one");
 }
+
+#[test]
+fn a_page_of_logs_goes_with_its_items() {
+    let items = text(
+        r#"{"content": [{"id": 7, "name": "t", "status": "FAILED", "launchId": 3}], "page": {"number": 1, "totalPages": 1}}"#,
+    );
+    let logs = Source::new(
+        "logs",
+        r#"{"content": [
+            {"id": 1, "itemId": 7, "level": "INFO", "message": "starting", "time": 1772416800500},
+            {"id": 2, "itemId": 7, "level": "ERROR", "message": "<b>no rows</b>", "time": 1772416801000},
+            {"id": 3, "itemId": 8, "level": "INFO", "message": "elsewhere", "time": 1772416801000}
+        ], "page": {"number": 1, "totalPages": 1}}"#,
+    );
+    for sources in [[items.clone(), logs.clone()], [logs, items]] {
+        let launch = read_all(&sources);
+        let [case] = &launch.cases[..] else { panic!("one case") };
+        assert_eq!(case.error_message, "no rows");
+        assert_eq!(case.log_snippet, "2026-03-02T02:00:00.5Z INFO starting\n2026-03-02T02:00:01Z ERROR no rows");
+        assert_eq!((attribute(case, "log_entries"), launch.run_id.as_str()), ("2", "3"));
+        assert_eq!(launch.notes, ["1 log entries of 1 items that are no failed test left out"]);
+    }
+}

@@ -1,0 +1,89 @@
+//! A page of ReportPortal's log entries: no launch by itself, but the texts of one whose items are given beside it.
+
+use super::cut;
+use super::fields::Node;
+use super::item;
+use super::texts::{Markup, Texts};
+use super::{Limits, attributes};
+use crate::model::Launch;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// The most bytes of entries that are held of one item: of more, the first and the last half.
+const MAX_TEXT: usize = 256 << 10;
+
+/// The entries of one item.
+#[derive(Debug, Default)]
+struct Entries {
+    /// What the first entry of level error says.
+    error: String,
+    text: String,
+    count: usize,
+}
+
+/// Log entries by the ids of their items.
+#[derive(Debug, Default)]
+pub(super) struct Logs(BTreeMap<String, Entries>);
+
+/// Whether an element of a list is a log entry: it has a message and a level, and tells its item.
+pub(super) fn is_entry(value: &Value) -> bool {
+    ["message", "level"].iter().all(|key| value.get(key).is_some()) && owner(value).is_some() && value.get("status").is_none()
+}
+
+/// The id of the item that an entry belongs to.
+fn owner(entry: &Value) -> Option<String> {
+    let id = entry.get("itemId").or_else(|| entry.pointer("/testItem")).or_else(|| entry.pointer("/item/id"))?;
+    id.as_str().map(str::to_owned).or_else(|| id.as_i64().map(|id| id.to_string()))
+}
+
+impl Logs {
+    /// Takes an entry.
+    pub(super) fn add(&mut self, entry: &Value) {
+        let Some(owner) = owner(entry) else { return };
+        let entries = self.0.entry(owner).or_default();
+        let node = Node::root(entry);
+        entries.count += 1;
+        if entries.error.is_empty() && item::is_error(&node) {
+            entries.error = item::message(&node).unwrap_or_default();
+        }
+        if let Some(line) = item::line(&node) {
+            entries.text.push_str(&line);
+            entries.text.push('\n');
+        }
+        if entries.text.len() > MAX_TEXT {
+            let (text, _) = cut::cut(std::mem::take(&mut entries.text), MAX_TEXT / 2);
+            entries.text = text;
+        }
+    }
+
+    /// Takes what another page has.
+    pub(super) fn extend(&mut self, more: Self) {
+        for (owner, more) in more.0 {
+            let entries = self.0.entry(owner).or_default();
+            entries.count += more.count;
+            entries.text.push_str(&more.text);
+            if entries.error.is_empty() {
+                entries.error = more.error;
+            }
+        }
+    }
+
+    /// Gives cases the entries of their items, where they have no texts themselves; notes what belongs to none.
+    pub(super) fn give(mut self, launch: &mut Launch, limits: Limits) {
+        if self.0.is_empty() {
+            return;
+        }
+        let mut texts = Texts::new(limits);
+        for case in &mut launch.cases {
+            let Some(entries) = self.0.remove(&case.id) else { continue };
+            attributes::add(&mut case.attributes, "log_entries", &entries.count.to_string());
+            let error = if case.error_message.is_empty() { &entries.error } else { "" };
+            texts.supply(case, error, &entries.text, Markup::Html);
+        }
+        launch.notes.extend(texts.notes());
+        if !self.0.is_empty() {
+            let count: usize = self.0.values().map(|entries| entries.count).sum();
+            launch.notes.push(format!("{count} log entries of {} items that are no failed test left out", self.0.len()));
+        }
+    }
+}
