@@ -162,7 +162,7 @@ pub const NEEDS: &[Need] = &[
     Need {
         name: "cluster",
         doc: "the cases that wait for one another (`clusters:`): `{key, representative, members, prior}`, with the ids of the cases and, \
-              for all but the representative, its artifacts by node; nothing for a case that is like no other",
+              for all but the representative, its artifacts by node; an empty map for a case that is like no other",
     },
     Need { name: "workspace", doc: "the repositories of the project file: `{name, path, purpose, branch}`" },
     Need {
