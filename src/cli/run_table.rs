@@ -92,6 +92,9 @@ fn totals(report: &Report) -> String {
     if totals.error > 0 {
         let _ = write!(line, ", {} failed", totals.error);
     }
+    if let Some(found) = report.regression.as_ref().filter(|found| found.launches.len() > 1) {
+        let _ = write!(line, " ({} back, {} new)", found.regressions.len(), found.new.len());
+    }
     if !totals.by_defect_type.is_empty() {
         let _ = write!(line, ": {}", by_count(&totals.by_defect_type));
     }

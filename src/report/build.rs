@@ -2,11 +2,13 @@
 
 use super::causes::{Cause, causes};
 use super::finding::Finding;
+use super::regression::{Regression, compare};
 use crate::clock::Timestamp;
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::model::{Attributes, Git};
 use crate::pipeline::Pipeline;
 use crate::session::{CaseResult, ErrorSummary, RunResult};
+use crate::store::History;
 use crate::walk::Status;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -21,6 +23,8 @@ pub struct Report {
     pub run: String,
     /// The pipeline's name.
     pub pipeline: String,
+    /// The name of the vocabulary; null without one.
+    pub domain: Option<String>,
     /// How the run ended.
     pub status: Status,
     /// When it began.
@@ -31,6 +35,9 @@ pub struct Report {
     pub nodes: Vec<NodeReport>,
     /// How many cases there are of each kind.
     pub totals: Totals,
+    /// What is new, back or gone beside earlier launches; absent where nothing was recorded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub regression: Option<Regression>,
     /// The causes found, those with most cases first.
     pub causes: Vec<Cause>,
     /// The cases, in the order of the launch.
@@ -138,15 +145,19 @@ pub struct Turn {
     pub advisories: Vec<String>,
 }
 
-/// Builds the report of a run. What a summary script returned that is no finding is reported beside it.
-pub fn build(result: &RunResult) -> (Report, Diagnostics) {
+/// Builds the report of a run, beside what it could look back on. What a summary script returned that is no finding is reported beside it.
+pub fn build(result: &RunResult, history: Option<&History>) -> (Report, Diagnostics) {
     let mut found = Diagnostics::new();
     let cases: Vec<CaseReport> = result.cases.iter().map(|case| case_report(result, case, &mut found)).collect();
     let launch = &result.launch;
+    let mut causes = causes(&cases);
+    let whole = result.cases.len() == launch.cases.len();
+    let regression = history.map(|history| compare(&mut causes, history, whole));
     let report = Report {
         schema_version: 1,
         run: result.run.clone(),
         pipeline: result.pipeline().name.value.clone(),
+        domain: result.plan.domain.clone(),
         status: result.status,
         started_at: result.started_at,
         launch: LaunchReport {
@@ -162,7 +173,8 @@ pub fn build(result: &RunResult) -> (Report, Diagnostics) {
         },
         nodes: nodes(result.pipeline()),
         totals: totals(&cases),
-        causes: causes(&cases),
+        regression,
+        causes,
         cases,
     };
     (report, found)

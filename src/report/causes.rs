@@ -2,6 +2,7 @@
 
 use super::build::CaseReport;
 use super::finding::Finding;
+use super::regression::Seen;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -25,6 +26,8 @@ pub struct Cause {
     /// The components its cases suspect, where they are several.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub components: Vec<String>,
+    /// Whether it is new, and where else it was seen.
+    pub seen: Seen,
 }
 
 /// Groups cases by cause: those with most cases first, then in the order of the launch. Each cause speaks with the words
@@ -81,5 +84,6 @@ fn cause(number: usize, group: &[&CaseReport]) -> Cause {
         cases: ids(&mut group.iter()),
         followers: ids(&mut group.iter().filter(|case| !case.finding.follows.is_empty())),
         components,
+        seen: Seen::default(),
     }
 }

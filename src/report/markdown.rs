@@ -2,7 +2,10 @@
 
 use super::build::{CaseReport, Report};
 use super::causes::Cause;
+use super::regression::State;
+use super::text::{clean, counted};
 use crate::walk::Status;
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 /// `report.md`: totals, a table of all cases, a section per cause, and how each case was decided.
@@ -12,8 +15,9 @@ pub fn markdown(report: &Report) -> String {
     table(report, &mut out);
     if !report.causes.is_empty() {
         out.push_str("\n## Root causes\n");
-        for (index, cause) in report.causes.iter().enumerate() {
-            cause_section(index + 1, cause, report, &mut out);
+        let names: BTreeMap<&str, &str> = report.cases.iter().map(|case| (case.case.as_str(), case.name.as_str())).collect();
+        for cause in &report.causes {
+            cause_section(cause, &names, &mut out);
         }
     }
     out.push_str("\n## How each case was decided\n");
@@ -33,13 +37,25 @@ fn head(report: &Report, out: &mut String) {
         code(&launch.run_id),
         launch.started_at.map_or(String::new(), |at| format!(", began {at}"))
     );
-    let _ = writeln!(out, "- Run: `{}` of `{}`", report.run, report.pipeline);
+    let vocabulary = report.domain.as_ref().map_or(String::new(), |name| format!(", vocabulary `{name}`"));
+    let _ = writeln!(out, "- Run: `{}` of `{}`{vocabulary}", report.run, report.pipeline);
     let totals = &report.totals;
     let _ = write!(out, "- Failures: {}", totals.cases);
     if totals.error > 0 {
         let _ = write!(out, ", of which {} could not be walked to the end", totals.error);
     }
     let _ = writeln!(out, "; causes: {}", report.causes.len());
+    if let Some(found) = report.regression.as_ref().filter(|found| found.launches.len() > 1) {
+        let _ = writeln!(
+            out,
+            "- Over time: {} back, {} new, {} recurring, {} flaky, {} not seen any more (`regression-report.md`)",
+            found.regressions.len(),
+            found.new.len(),
+            found.recurring.len(),
+            found.flaky.len(),
+            found.gone.len()
+        );
+    }
     if !launch.totals.is_empty() {
         let parts: Vec<String> = launch.totals.iter().map(|(what, count)| format!("{count} {what}")).collect();
         let _ = writeln!(out, "- Tests: {}", parts.join(", "));
@@ -85,9 +101,9 @@ fn table(report: &Report, out: &mut String) {
     }
 }
 
-fn cause_section(number: usize, cause: &Cause, report: &Report, out: &mut String) {
+fn cause_section(cause: &Cause, names: &BTreeMap<&str, &str>, out: &mut String) {
     let finding = &cause.finding;
-    let _ = writeln!(out, "\n### {number}. {}\n", line(&finding.title));
+    let _ = writeln!(out, "\n### {}. {}\n", cause.number, line(&finding.title));
     let defect = if finding.defect_name.is_empty() {
         finding.defect_type.clone()
     } else {
@@ -100,7 +116,11 @@ fn cause_section(number: usize, cause: &Cause, report: &Report, out: &mut String
     if !finding.summary.is_empty() {
         let _ = writeln!(out, "{}\n", quote(&finding.summary));
     }
-    let names = cause.cases.iter().map(|id| format!("{} {}", code(id), line(name_of(report, id))));
+    if let Some(past) = past(cause) {
+        let _ = writeln!(out, "{past}\n");
+    }
+    let names =
+        cause.cases.iter().map(|id| format!("{} {}", code(id), line(names.get(id.as_str()).copied().unwrap_or_default())));
     list("Cases", names, out);
     let parts = [
         ("Evidence", &finding.evidence),
@@ -111,6 +131,22 @@ fn cause_section(number: usize, cause: &Cause, report: &Report, out: &mut String
     for (title, items) in parts {
         list(title, items.iter().map(|item| line(item)), out);
     }
+}
+
+/// Whether a cause is new, and since when it is known.
+fn past(cause: &Cause) -> Option<String> {
+    let seen = &cause.seen;
+    let since = seen.since.as_ref()?;
+    let known = format!("known since {}, in {}", line(&since.label()), counted(seen.launches, "launch", "launches"));
+    Some(match (seen.state?, seen.absent) {
+        (State::New, _) => return None,
+        (State::Recurring, _) => format!("History: {known}."),
+        (State::Flaky, _) => format!("History: flaky, {known}."),
+        (State::Regression, 0) => format!("History: **regression**, {known}; it was resolved."),
+        (State::Regression, absent) => {
+            format!("History: **regression**, {known}, then not in {}.", counted(absent, "launch", "launches"))
+        }
+    })
 }
 
 fn decisions(case: &CaseReport, out: &mut String) {
@@ -144,19 +180,15 @@ fn list(title: &str, items: impl ExactSizeIterator<Item = String>, out: &mut Str
     out.push('\n');
 }
 
-fn name_of<'r>(report: &'r Report, id: &str) -> &'r str {
-    report.cases.iter().find(|case| case.case == id).map_or("", |case| &case.name)
-}
-
 /// A confidence as people read it.
 pub fn confidence(confidence: Option<f64>) -> String {
     confidence.map_or("n/a".into(), |value| format!("{value:.2}"))
 }
 
 /// A text on one line, with what Markdown would take for markup escaped.
-fn line(text: &str) -> String {
+pub(super) fn line(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for c in text.split_whitespace().collect::<Vec<_>>().join(" ").chars().filter(|c| !c.is_control()) {
+    for c in clean(&text.split_whitespace().collect::<Vec<_>>().join(" ")).chars() {
         if matches!(c, '\\' | '`' | '*' | '_' | '<' | '>' | '[' | ']' | '#' | '|') {
             out.push('\\');
         }
@@ -166,8 +198,8 @@ fn line(text: &str) -> String {
 }
 
 /// A text as code within a line.
-fn code(text: &str) -> String {
-    let plain: String = text.chars().map(|c| if c == '`' { '\'' } else { c }).filter(|c| !c.is_control()).collect();
+pub(super) fn code(text: &str) -> String {
+    let plain: String = clean(text).chars().map(|c| if c == '`' { '\'' } else { c }).filter(|c| !c.is_control()).collect();
     format!("`{plain}`")
 }
 

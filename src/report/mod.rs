@@ -4,7 +4,11 @@ mod build;
 mod causes;
 mod finding;
 mod html;
+mod identity;
+mod issues;
 mod markdown;
+mod over_time;
+mod regression;
 mod text;
 mod write;
 
@@ -13,4 +17,6 @@ pub use causes::Cause;
 pub use finding::{Finding, Review};
 pub use html::html;
 pub use markdown::{confidence, markdown};
+pub use over_time::over_time;
+pub use regression::{Gone, Line, Place, Regression, Seen, State};
 pub use write::Pages;

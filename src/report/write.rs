@@ -1,6 +1,7 @@
 //! Writing a report into the directory of its run.
 
-use super::{Report, html, markdown};
+use super::issues::issues;
+use super::{Report, html, markdown, over_time};
 use crate::diag::Diagnostic;
 use crate::files::OutDir;
 use std::io;
@@ -17,8 +18,11 @@ impl Pages {
     pub fn of(report: &Report) -> Result<Self, Box<Diagnostic>> {
         let mut json = serde_json::to_string_pretty(report).unwrap_or_default();
         json.push('\n');
-        let files = [("rca.json", json), ("report.html", html(report)?), ("report.md", markdown(report))];
-        Ok(Self { files: files.map(|(name, text)| (name.to_owned(), text)).into() })
+        let mut files = vec![("rca.json", json), ("report.html", html(report)?), ("report.md", markdown(report))];
+        files.extend(over_time(report).map(|text| ("regression-report.md", text)));
+        let mut files: Vec<(String, String)> = files.into_iter().map(|(name, text)| (name.to_owned(), text)).collect();
+        files.extend(issues(report)?);
+        Ok(Self { files })
     }
 
     /// The text of the file of that name.

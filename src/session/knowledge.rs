@@ -2,7 +2,9 @@
 
 use super::{Session, SessionError};
 use crate::diag::{Diagnostic, did_you_mean};
-use crate::store::{Dormancy, Durability, Rca, RcaFilter, RcaRow, RcaWord, Store, SymptomFilter, SymptomRow, SymptomStatus};
+use crate::store::{
+    Dormancy, Durability, History, Rca, RcaFilter, RcaRow, RcaWord, Store, SymptomFilter, SymptomRow, SymptomStatus,
+};
 
 /// Which symptoms to show.
 #[derive(Clone, Debug, Default)]
@@ -30,6 +32,11 @@ impl Session {
         let SymptomsAsked { ids, run, status, limit } = asked;
         let (now, dormancy) = (self.setup.clock.now(), self.dormancy()?);
         Ok(store.symptoms(&SymptomFilter { ids, run, status, limit: limit.unwrap_or(usize::MAX), now, dormancy })?)
+    }
+
+    /// What a run can look back on.
+    pub fn history(&self, run: &str) -> Result<History, SessionError> {
+        Ok(self.reader()?.map(|store| store.history(run)).transpose()?.unwrap_or_default())
     }
 
     /// Sets the status of a root cause by the word of a person, and returns it as it was before.

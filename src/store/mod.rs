@@ -58,7 +58,10 @@ pub use durability::Durability;
 pub use error::StoreError;
 pub use journal::RunJournal;
 pub use knowledge::{CaseFacts, Rca, RcaWord, Triage};
-pub use known::{Dormancy, RcaFilter, RcaOf, RcaRow, Seen, SeenCase, SymptomFilter, SymptomOf, SymptomRow, SymptomStatus};
+pub use known::{
+    Dormancy, History, PastCase, PastLaunch, RcaFilter, RcaOf, RcaRow, Seen, SeenCase, SymptomFilter, SymptomOf, SymptomRow,
+    SymptomStatus,
+};
 pub use needs::StoreNeeds;
 pub use open::Store;
 pub use overturned::Overturned;

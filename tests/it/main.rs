@@ -15,6 +15,7 @@ mod recall;
 mod report;
 mod routes;
 mod run;
+mod series;
 mod shared;
 mod tidy;
 mod two;

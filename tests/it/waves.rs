@@ -48,6 +48,7 @@ fn launch(failures: &[Failure]) -> String {
 
 fn session(dir: &Path) -> Session {
     Session::new(Setup {
+        domain: None,
         root: dir.to_path_buf(),
         store: dir.join("store.db"),
         out: dir.join("out"),
@@ -122,7 +123,7 @@ fn said(result: &RunResult) -> Value {
     for case in summary["cases"].as_array_mut().unwrap() {
         case.as_object_mut().unwrap().remove("case_status");
     }
-    let (report, _) = report::build(result);
+    let (report, _) = report::build(result, None);
     let mut report = serde_json::to_value(&report).unwrap();
     for case in report["cases"].as_array_mut().unwrap() {
         case.as_object_mut().unwrap().remove("case_status");

@@ -7,6 +7,7 @@
 
 mod charts;
 mod graph;
+mod over;
 mod view;
 
 use super::Report;

@@ -2,6 +2,7 @@
 
 use super::charts::{Bar, Histogram, bars, histogram, parts};
 use super::graph::{Graph, graph};
+use super::over::{Over, Past};
 use crate::clock::Timestamp;
 use crate::report::build::{CaseReport, Report, Turn};
 use crate::report::causes::Cause;
@@ -35,6 +36,7 @@ pub(super) struct Page<'r> {
     defects: Vec<Bar>,
     categories: Vec<Bar>,
     confidence: Histogram,
+    over: Option<Over<'r>>,
     causes: Vec<Card<'r>>,
     /// How many causes there are in all.
     all_causes: usize,
@@ -65,6 +67,7 @@ struct Card<'r> {
     unnamed: usize,
     graph: Option<Graph>,
     review: Option<String>,
+    past: Option<Past>,
 }
 
 /// A reference: where it is, and what stands there.
@@ -155,6 +158,7 @@ impl<'r> Page<'r> {
             launch_at: launch.started_at.map(instant),
             duration: launch.started_at.zip(launch.ended_at).and_then(|(from, to)| duration(to.seconds_since(from))),
             tiles: tiles(report),
+            over: report.regression.as_ref().map(Over::of),
             tests: parts(&launch.totals),
             categories: bars(&report.totals.by_category, |_| String::new()),
             confidence: histogram(report.cases.iter().map(|case| case.finding.confidence)),
@@ -190,6 +194,7 @@ impl<'r> Cards<'_, 'r> {
             named: names.collect(),
             unnamed: cause.cases.len().saturating_sub(NAMED),
             graph: speaker.filter(|_| cause.number <= CARDS).and_then(|case| graph(&self.report.nodes, case)),
+            past: Past::of(cause, self.report.regression.as_ref().is_none_or(|found| found.launches.len() < 2)),
             review: finding.review.as_ref().map(|review| format!("{} ({})", review.decision, review.by)),
             cause,
         }

@@ -1,5 +1,6 @@
 //! What is known across runs, for reports and people: symptoms and root causes with where and when they were seen.
 
+mod history;
 mod rcas;
 mod symptoms;
 
@@ -9,6 +10,7 @@ use rusqlite::types::FromSql;
 use rusqlite::{Connection, ToSql};
 use serde::Serialize;
 
+pub use history::{History, PastCase, PastLaunch};
 pub use rcas::{RcaFilter, RcaRow, SeenCase, SymptomOf};
 pub use symptoms::{Dormancy, RcaOf, SymptomFilter, SymptomRow, SymptomStatus};
 

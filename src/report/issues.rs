@@ -1,0 +1,241 @@
+//! Drafts of issues, one a cause: `jira/01-what-it-is.json`. Nothing is pushed by them.
+//!
+//! The fields are those of Jira's create request. The description is wiki markup, because that is what a person can paste and
+//! both Jira Server and Jira Cloud (REST version 2) take; the document format of version 3 is neither. Which kind of issue,
+//! labels and versions it has is the summary script's business (`issue` of its finding); the text is `issue.txt`.
+
+use super::build::{CaseReport, Report};
+use super::causes::Cause;
+use super::regression::{Place, State};
+use super::text::{clean, short};
+use crate::diag::Diagnostic;
+use crate::walk::Status;
+use minijinja::syntax::SyntaxConfig;
+use minijinja::value::{Serde, Value as Shown};
+use minijinja::{AutoEscape, Environment, Error, Output, UndefinedBehavior};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+
+/// The most drafts that are written; what else there is stands in `rca.json`.
+const MOST: usize = 1000;
+/// The most cases that a description names.
+const NAMED: usize = 25;
+/// The longest line of a description, in characters.
+const LONGEST: usize = 2000;
+
+/// Who let a cause pass, the least of its cases counting (`decisions.md` 40 and 46).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Reviewed {
+    /// Some case was never reviewed.
+    None,
+    /// A script or an agent.
+    Auto,
+    /// A person.
+    Human,
+}
+
+/// A draft.
+#[derive(Debug, Serialize)]
+struct Draft<'r> {
+    schema_version: u32,
+    run: &'r str,
+    cause: usize,
+    key: &'r str,
+    /// Only what a person has reviewed may be pushed without asking again.
+    review: Reviewed,
+    /// How the report is sure of it.
+    confidence: Option<f64>,
+    fields: Map<String, Value>,
+    /// Files of the run's directory to attach.
+    attachments: Vec<&'static str>,
+    links: Links<'r>,
+}
+
+/// What the issue belongs to.
+#[derive(Debug, Serialize)]
+struct Links<'r> {
+    cases: &'r [String],
+    rcas: &'r [i64],
+    symptoms: &'r [i64],
+}
+
+/// What the description is made of.
+#[derive(Serialize)]
+struct Text<'r> {
+    cause: &'r Cause,
+    report: &'r Report,
+    review: Reviewed,
+    since: Option<String>,
+    before: Option<String>,
+    back: bool,
+    cases: Vec<(&'r str, &'r str, &'r str)>,
+    unnamed: usize,
+    path: String,
+}
+
+/// The drafts of a run that is over: names of files, and their texts.
+pub(super) fn issues(report: &Report) -> Result<Vec<(String, String)>, Box<Diagnostic>> {
+    if !matches!(report.status, Status::Done | Status::Error) {
+        return Ok(Vec::new());
+    }
+    let failed =
+        |error: Error| Box::new(Diagnostic::error("report/issue", format!("an issue's text cannot be written: {error}")));
+    let environment = environment().map_err(failed)?;
+    let template = environment.get_template("issue.txt").map_err(failed)?;
+    let cases: BTreeMap<&str, &CaseReport> = report.cases.iter().map(|case| (case.case.as_str(), case)).collect();
+    let width = report.causes.len().min(MOST).to_string().len().max(2);
+    let mut drafts = Vec::new();
+    for cause in report.causes.iter().take(MOST) {
+        let text = Text::of(report, cause, &cases);
+        let description = template.render(Shown::from(Serde(&text))).map_err(failed)?;
+        let draft = draft(report, cause, text.review, &description);
+        let name = format!("jira/{:0width$}-{}.json", cause.number, slug(&cause.finding.title));
+        let mut json = serde_json::to_string_pretty(&draft).unwrap_or_default();
+        json.push('\n');
+        drafts.push((name, json));
+    }
+    Ok(drafts)
+}
+
+fn draft<'r>(report: &'r Report, cause: &'r Cause, review: Reviewed, description: &str) -> Draft<'r> {
+    let mut fields = cause.finding.issue.clone();
+    fields.entry("summary").or_insert_with(|| short(&clean(&cause.finding.title), 200).into());
+    fields.entry("description").or_insert_with(|| description.trim().into());
+    if let (Some(State::Regression), Some(labels)) =
+        (cause.seen.state, fields.entry("labels").or_insert_with(|| json!([])).as_array_mut())
+    {
+        let label = json!(State::Regression);
+        if !labels.contains(&label) {
+            labels.push(label);
+        }
+    }
+    Draft {
+        schema_version: 1,
+        run: &report.run,
+        cause: cause.number,
+        key: &cause.finding.cause,
+        review,
+        confidence: cause.finding.confidence,
+        fields,
+        attachments: vec!["report.html", "rca.json"],
+        links: Links { cases: &cause.cases, rcas: &cause.seen.rcas, symptoms: &cause.seen.symptoms },
+    }
+}
+
+impl<'r> Text<'r> {
+    fn of(report: &'r Report, cause: &'r Cause, cases: &BTreeMap<&str, &'r CaseReport>) -> Self {
+        let of_cause = || cause.cases.iter().filter_map(|id| cases.get(id.as_str()).copied());
+        let seen = &cause.seen;
+        let speaker = cases.get(cause.speaker.as_str());
+        Self {
+            review: of_cause().map(reviewed).min().unwrap_or(Reviewed::None),
+            since: seen.since.as_ref().map(Place::label),
+            before: seen.elsewhere.first().map(Place::label),
+            back: seen.state == Some(State::Regression),
+            cases: of_cause().take(NAMED).map(|case| (case.case.as_str(), case.name.as_str(), case.suite.as_str())).collect(),
+            unnamed: cause.cases.len().saturating_sub(NAMED),
+            path: speaker.map_or(String::new(), |case| case.path.join(" ")),
+            cause,
+            report,
+        }
+    }
+}
+
+/// Who reviewed a case. What went no way through a review was reviewed by nobody.
+fn reviewed(case: &CaseReport) -> Reviewed {
+    match &case.finding.review {
+        Some(review) if review.by == "human" => Reviewed::Human,
+        Some(_) => Reviewed::Auto,
+        None => Reviewed::None,
+    }
+}
+
+fn environment() -> Result<Environment<'static>, Error> {
+    let mut environment = Environment::new();
+    environment.set_undefined_behavior(UndefinedBehavior::SemiStrict);
+    environment.set_auto_escape_callback(|_| AutoEscape::None);
+    environment.set_formatter(|out: &mut Output<'_>, _, value: &Shown| match value.as_str() {
+        Some(text) if !value.is_safe() => out.write_str(&wiki(text)).map_err(Error::from),
+        _ => write!(out, "{value}").map_err(Error::from),
+    });
+    environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
+    environment.add_filter("verbatim", |text: String| Shown::from_safe_string(verbatim(&text)));
+    environment.add_filter("fixed", |value: f64, digits: usize| format!("{value:.digits$}"));
+    environment.add_template("issue.txt", include_str!("issue.txt"))?;
+    Ok(environment)
+}
+
+/// A text on one line in which nothing is markup.
+fn wiki(text: &str) -> String {
+    let line = short(&clean(text), LONGEST);
+    let mut out = String::with_capacity(line.len());
+    let mut before = ' ';
+    for (at, c) in line.char_indices() {
+        let special = matches!(c, '\\' | '{' | '}' | '[' | ']' | '*' | '_' | '+' | '^' | '~' | '|' | '!' | '#');
+        // A dash strikes out only at the edge of a word; question marks cite only in pairs.
+        // `(x)` and the like become icons.
+        let icon = c == '(' && line[at..].chars().nth(2) == Some(')');
+        if special || icon || (c == '-' && !before.is_alphanumeric()) || (c == '?' && before == '?') {
+            out.push('\\');
+        }
+        out.push(c);
+        before = c;
+    }
+    out
+}
+
+/// A text for a block that is shown as it is; it cannot end the block.
+fn verbatim(text: &str) -> String {
+    let text: String = clean(text).chars().take(LONGEST).collect();
+    text.replace("{noformat", "{ noformat")
+}
+
+/// A title as a part of a file's name.
+fn slug(title: &str) -> String {
+    let mut slug = String::new();
+    for c in title.chars() {
+        if c.is_ascii_alphanumeric() {
+            slug.push(c.to_ascii_lowercase());
+        } else if !slug.is_empty() && !slug.ends_with('-') {
+            slug.push('-');
+        }
+        if slug.len() >= 48 {
+            break;
+        }
+    }
+    let slug = slug.trim_end_matches('-');
+    if slug.is_empty() { "cause".to_owned() } else { slug.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::finding::Review;
+
+    #[test]
+    fn nothing_is_markup_that_should_not_be() {
+        assert_eq!(
+            wiki("h1. *b* {code}\n[x|http://a] checkout-nightly -out- ?? f(x) g(1, 2)"),
+            "h1. \\*b\\* \\{code\\} \\[x\\|http://a\\] checkout-nightly \\-out- ?\\? f\\(x) g(1, 2)"
+        );
+        assert_eq!(verbatim("a\n{noformat}*b*"), "a\n{ noformat}*b*");
+        assert_eq!((slug("Ein Änderung: [x]!"), slug("🔧")), ("ein-nderung-x".into(), "cause".into()));
+    }
+
+    #[test]
+    fn the_least_review_counts() {
+        let by = |by: Option<&str>| CaseReport {
+            finding: crate::report::Finding {
+                review: by.map(|by| Review { decision: "approve".into(), by: by.into() }),
+                ..crate::report::Finding::default()
+            },
+            ..CaseReport::default()
+        };
+        let least = |all: &[Option<&str>]| all.iter().map(|one| reviewed(&by(*one))).min();
+        assert_eq!(least(&[Some("human"), Some("human")]), Some(Reviewed::Human));
+        assert_eq!(least(&[Some("human"), Some("script")]), Some(Reviewed::Auto));
+        assert_eq!(least(&[Some("agent"), None]), Some(Reviewed::None));
+    }
+}

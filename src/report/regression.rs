@@ -1,0 +1,306 @@
+//! What is new in a launch, what came back and what is gone: causes over launches and versions.
+//!
+//! Which causes are the same is the store's business: causes that share a root cause or a symptom are one, and so are those
+//! that this report found to be one. Titles and texts are never compared.
+
+use super::causes::Cause;
+use super::identity::{Groups, Node};
+use crate::clock::Timestamp;
+use crate::store::{History, PastLaunch};
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The most places that a cause tells of.
+const PLACES: usize = 20;
+/// The most tests that a cause which is gone names.
+const TESTS: usize = 10;
+/// The most launches of the matrix, the latest ones.
+const COLUMNS: usize = 12;
+
+/// Whether a cause was there before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    /// Seen in no earlier launch.
+    New,
+    /// Seen in the launch before, too.
+    Recurring,
+    /// Seen before, then resolved or not seen, and back now.
+    Regression,
+    /// It comes and goes by itself.
+    Flaky,
+}
+
+/// Where a cause was seen besides this run.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Seen {
+    /// Whether it was there before; absent where nothing identifies it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub state: Option<State>,
+    /// In how many launches, this one included.
+    pub launches: usize,
+    /// In which versions, in the order of the launches.
+    pub versions: Vec<String>,
+    /// Where it was first seen, if that is not here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub since: Option<Place>,
+    /// In how many launches of this name it was not seen between the last time and now.
+    pub absent: usize,
+    /// The other launches it was seen in, the latest first.
+    pub elsewhere: Vec<Place>,
+    /// The root causes of the store that it is.
+    pub rcas: Vec<i64>,
+    /// The symptoms of the store that come of it.
+    pub symptoms: Vec<i64>,
+}
+
+/// A launch, and how often something was seen in it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Place {
+    /// The launch's id where it came from.
+    pub launch: String,
+    /// Its name.
+    pub name: String,
+    /// Its number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub number: Option<i64>,
+    /// The version it tested; empty if it tells none.
+    pub version: String,
+    /// When it began.
+    pub at: Timestamp,
+    /// How many failures.
+    pub failures: usize,
+}
+
+/// A launch beside those of the same name before it.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Regression {
+    /// The launches that were looked at, oldest first; the last one is this one. Each with all its analysed failures.
+    pub launches: Vec<Place>,
+    /// The numbers of causes that were never seen before.
+    pub new: Vec<usize>,
+    /// Those that were there the last time, too.
+    pub recurring: Vec<usize>,
+    /// Those that are back.
+    pub regressions: Vec<usize>,
+    /// Those that come and go.
+    pub flaky: Vec<usize>,
+    /// What earlier launches had and this one has not, what was seen last first; nothing where only some failures of this
+    /// launch were analysed.
+    pub gone: Vec<Gone>,
+    /// One line for each cause that more than one launch has, those of most versions first.
+    pub matrix: Vec<Line>,
+}
+
+/// A cause that is not seen any more.
+#[derive(Clone, Debug, Serialize)]
+pub struct Gone {
+    /// What it was.
+    pub title: String,
+    /// Its defect code, if it was investigated.
+    pub defect_type: String,
+    /// The component at fault, if known.
+    pub component: String,
+    /// What kind of failure it was.
+    pub category: String,
+    /// The tests that showed it, at most ten.
+    pub tests: Vec<String>,
+    /// Where it was first seen.
+    pub since: Place,
+    /// Where it was last seen.
+    pub last: Place,
+    /// In how many launches it was seen.
+    pub launches: usize,
+    /// How many launches of this name have been without it, this one included.
+    pub absent: usize,
+    /// The root causes of the store that it was.
+    pub rcas: Vec<i64>,
+    /// The symptoms of the store that came of it.
+    pub symptoms: Vec<i64>,
+}
+
+/// A cause over the launches.
+#[derive(Clone, Debug, Serialize)]
+pub struct Line {
+    /// Its number in this report; absent if it is gone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cause: Option<usize>,
+    /// What it is.
+    pub title: String,
+    /// How many versions have it (launches, where they tell no version).
+    pub versions: usize,
+    /// Whether it is one cause over several versions that does not come and go by itself.
+    pub serial: bool,
+    /// How many failures of each of the latest launches ([`Regression::launches`], at most twelve from the end) it explains.
+    pub cells: Vec<usize>,
+}
+
+/// Compares the causes of a run with what it could look back on, and tells each where else it was seen. `whole` says that the
+/// run walked all failures of its launch.
+pub(super) fn compare(causes: &mut [Cause], history: &History, whole: bool) -> Regression {
+    let mut groups = Groups::of(history);
+    let own: BTreeMap<&str, &crate::store::PastCase> =
+        history.cases.iter().filter(|case| case.launch == history.current).map(|case| (case.case.as_str(), case)).collect();
+    let mut nodes: Vec<Vec<Node>> = Vec::with_capacity(causes.len());
+    for cause in causes.iter() {
+        let mut all = Vec::new();
+        for case in cause.cases.iter().filter_map(|case| own.get(case.as_str())) {
+            all.extend(Groups::nodes(case));
+        }
+        groups.join(&all);
+        nodes.push(all);
+    }
+    let sights = groups.sights(history);
+    let name = history.launches.get(history.current).map_or("", |launch| launch.name.as_str());
+    let line: Vec<usize> = (0..=history.current.min(history.launches.len().saturating_sub(1)))
+        .filter(|index| history.launches.get(*index).is_some_and(|launch| launch.name == name))
+        .collect();
+    let mut out =
+        Regression { launches: line.iter().map(|index| place(history, *index, None)).collect(), ..Regression::default() };
+    let mut matched = BTreeSet::new();
+    for (cause, nodes) in causes.iter_mut().zip(nodes) {
+        let Some(group) = nodes.first().and_then(|node| groups.find(*node)) else { continue };
+        let Some(sight) = sights.get(&group) else { continue };
+        matched.insert(group);
+        cause.seen = seen(cause, history, &sight.failures, &line);
+        (cause.seen.rcas, cause.seen.symptoms) = Groups::ids(&nodes);
+        if let Some(state) = cause.seen.state {
+            let list = match state {
+                State::New => &mut out.new,
+                State::Recurring => &mut out.recurring,
+                State::Regression => &mut out.regressions,
+                State::Flaky => &mut out.flaky,
+            };
+            list.push(cause.number);
+        }
+        if sight.failures.len() > 1 {
+            let flaky = cause.finding.flaky;
+            out.matrix.push(matrix_line(Some(cause.number), &cause.finding.title, history, &line, &sight.failures, !flaky));
+        }
+    }
+    for (group, sight) in &sights {
+        let here = sight.failures.contains_key(&history.current);
+        let in_line = sight.failures.keys().any(|launch| line.contains(launch));
+        if matched.contains(group) || here || !in_line {
+            continue;
+        }
+        let gone = gone(history, sight, &line);
+        if sight.failures.len() > 1 {
+            out.matrix.push(matrix_line(None, &gone.title, history, &line, &sight.failures, true));
+        }
+        out.gone.extend(whole.then_some(gone));
+    }
+    out.gone.sort_by_key(|gone| (gone.absent, std::cmp::Reverse(gone.launches)));
+    out.matrix.sort_by_key(|line| (std::cmp::Reverse(line.versions), line.cause.is_none(), line.cause));
+    out
+}
+
+/// How many failures, by launch.
+type Failures = BTreeMap<usize, usize>;
+
+fn seen(cause: &Cause, history: &History, failures: &Failures, line: &[usize]) -> Seen {
+    let earlier: Vec<usize> = failures.keys().copied().filter(|launch| *launch < history.current).collect();
+    let last = earlier.iter().rev().find(|launch| line.contains(launch));
+    let absent = last.map_or(0, |last| line.iter().filter(|launch| *launch > last && **launch < history.current).count());
+    let state = match earlier.first() {
+        _ if cause.finding.flaky => State::Flaky,
+        None => State::New,
+        Some(_) if cause.finding.regression || absent > 0 => State::Regression,
+        Some(_) => State::Recurring,
+    };
+    let others = failures.keys().rev().filter(|launch| **launch != history.current);
+    Seen {
+        state: Some(state),
+        launches: failures.len(),
+        versions: versions(history, failures),
+        since: earlier.first().map(|launch| place(history, *launch, failures.get(launch))),
+        absent,
+        elsewhere: others.take(PLACES).map(|launch| place(history, *launch, failures.get(launch))).collect(),
+        ..Seen::default()
+    }
+}
+
+fn gone(history: &History, sight: &super::identity::Sight, line: &[usize]) -> Gone {
+    let launches: Vec<usize> = sight.failures.keys().copied().collect();
+    let first = launches.first().copied().unwrap_or_default();
+    let last = launches.iter().rev().find(|launch| line.contains(launch)).copied().unwrap_or(first);
+    let (rcas, symptoms) = Groups::ids(&sight.nodes);
+    let rca = rcas.iter().filter_map(|id| history.rcas.get(id)).find(|rca| !rca.title.is_empty());
+    let mut tests: Vec<String> = Vec::new();
+    for (test, _) in symptoms.iter().filter_map(|id| history.symptoms.get(id)) {
+        if !tests.contains(test) && tests.len() < TESTS {
+            tests.push(test.clone());
+        }
+    }
+    let category =
+        symptoms.iter().find_map(|id| history.symptoms.get(id)).map_or(String::new(), |(_, category)| category.clone());
+    Gone {
+        title: rca.map_or_else(|| tests.first().cloned().unwrap_or_default(), |rca| rca.title.clone()),
+        defect_type: rca.map_or(String::new(), |rca| rca.defect_type.clone()),
+        component: rca.map_or(String::new(), |rca| rca.component.clone()),
+        category,
+        tests,
+        since: place(history, first, sight.failures.get(&first)),
+        last: place(history, last, sight.failures.get(&last)),
+        launches: launches.len(),
+        absent: line.iter().filter(|launch| **launch > last).count(),
+        rcas,
+        symptoms,
+    }
+}
+
+fn matrix_line(cause: Option<usize>, title: &str, history: &History, line: &[usize], failures: &Failures, steady: bool) -> Line {
+    let versions = versions(history, failures).len().max(usize::from(!failures.is_empty()));
+    let latest = line.iter().skip(line.len().saturating_sub(COLUMNS));
+    Line {
+        cause,
+        title: title.to_owned(),
+        versions,
+        serial: steady && versions > 1,
+        cells: latest.map(|launch| failures.get(launch).copied().unwrap_or_default()).collect(),
+    }
+}
+
+/// The versions of launches, each once, in their order; launches without a version stand for themselves.
+fn versions(history: &History, failures: &Failures) -> Vec<String> {
+    let mut versions: Vec<String> = Vec::new();
+    for launch in failures.keys().filter_map(|launch| history.launches.get(*launch)) {
+        let version = label(launch);
+        if !versions.contains(&version) {
+            versions.push(version);
+        }
+    }
+    versions
+}
+
+/// What people call a launch: its version, or else its name and number.
+fn label(launch: &PastLaunch) -> String {
+    match (launch.version.as_str(), launch.number) {
+        ("", Some(number)) => format!("{} #{number}", launch.name),
+        ("", None) => format!("{} {}", launch.name, launch.id),
+        (version, _) => version.to_owned(),
+    }
+}
+
+impl Place {
+    /// What people call the launch: its version, or else its name and number.
+    pub fn label(&self) -> String {
+        let Self { launch, name, number, version, at, failures } = self.clone();
+        label(&PastLaunch { id: launch, name, number, version, at, failures })
+    }
+}
+
+/// A launch with so many failures; all that were analysed if not given.
+fn place(history: &History, index: usize, failures: Option<&usize>) -> Place {
+    let launch = history.launches.get(index).cloned();
+    let launch = launch.unwrap_or(PastLaunch {
+        id: String::new(),
+        name: String::new(),
+        number: None,
+        version: String::new(),
+        at: Timestamp::default(),
+        failures: 0,
+    });
+    let PastLaunch { id, name, number, version, at, failures: all } = launch;
+    Place { launch: id, name, number, version, at, failures: failures.copied().unwrap_or(all) }
+}

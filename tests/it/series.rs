@@ -1,0 +1,124 @@
+//! A week of launches tells its story, run by run: what is new, what comes back, what is gone.
+
+use crate::harness::{Project, repository, strings};
+use serde_json::{Value, json};
+
+/// The launches, in order, with the day each was analysed on.
+const NIGHTS: [(&str, &str); 5] = [
+    ("1-3.1.0.json", "2026-02-02T08:00:00Z"),
+    ("2-3.2.0.json", "2026-02-03T08:00:00Z"),
+    ("3-3.3.0.json", "2026-02-04T08:00:00Z"),
+    ("4-3.4.0.json", "2026-02-05T08:00:00Z"),
+    ("5-3.5.0.json", "2026-02-06T08:00:00Z"),
+];
+
+/// A run of the series: its name, and `rca.json`.
+fn analyse(project: &Project, file: &str, at: &str) -> (String, Value) {
+    let launch = repository().join("examples/series").join(file);
+    let mut command = project.command(&["run", "--format", "json", "--input", launch.to_str().unwrap()]);
+    let ran = project.ran(&command.env("ASTERISK_CLOCK", at).output().unwrap()).ok();
+    let run = ran.json()["run"].as_str().unwrap().to_owned();
+    let text = project.read(&format!(".asterisk/investigations/{run}/rca.json"));
+    (run, serde_json::from_str(&text).unwrap())
+}
+
+/// The cause that a case belongs to.
+#[track_caller]
+fn cause_of<'r>(report: &'r Value, case: &str) -> &'r Value {
+    let causes = report["causes"].as_array().unwrap();
+    causes.iter().find(|cause| strings(&cause["cases"]).contains(&case)).unwrap_or_else(|| panic!("no cause has {case}"))
+}
+
+/// How a cause stands, by a case of it, and whether it is among those in the report's list of them.
+#[track_caller]
+fn stands(report: &Value, case: &str, state: &str) {
+    let cause = cause_of(report, case);
+    assert_eq!(cause["seen"]["state"], state, "{case}: {}", cause["seen"]);
+    let list = if state == "regression" { "regressions" } else { state };
+    let listed = report["regression"][list].as_array().unwrap();
+    assert!(listed.contains(&cause["number"]), "{list}: {listed:?}");
+}
+
+#[test]
+fn five_versions_tell_their_story() {
+    let project = Project::new();
+    let runs: Vec<(String, Value)> = NIGHTS.iter().map(|(file, at)| analyse(&project, file, at)).collect();
+    let [first, second, third, fourth, fifth] = [0, 1, 2, 3, 4].map(|night: usize| &runs[night].1);
+
+    // 3.1.0: everything is new but what is flaky; two tests show one crash.
+    for case in ["510101", "510103"] {
+        stands(first, case, "new");
+    }
+    stands(first, "510104", "flaky");
+    assert_eq!(cause_of(first, "510101")["cases"], json!(["510101", "510102"]));
+    assert_eq!(first["regression"]["launches"].as_array().unwrap().len(), 1);
+
+    // 3.2.0: the crash is there still; a set-up fails and takes three tests with it; the mail worker is well.
+    stands(second, "510201", "recurring");
+    stands(second, "510202", "new");
+    let cascade = cause_of(second, "510202");
+    assert_eq!(cascade["cases"], json!(["510202", "510203", "510204", "510205"]));
+    assert_eq!(cascade["followers"], json!(["510203", "510204", "510205"]));
+    assert_eq!(cascade["speaker"], "510202");
+    let gone = |report: &Value, part: &str| {
+        report["regression"]["gone"].as_array().unwrap().iter().any(|gone| gone.to_string().contains(part))
+    };
+    assert!(gone(second, "ConfigurationError"), "{}", second["regression"]["gone"]);
+
+    // 3.3.0: one outage over three services, six tests; the banner is back, which is no regression.
+    let outage = cause_of(third, "510301");
+    assert_eq!(outage["cases"].as_array().unwrap().len(), 6);
+    stands(third, "510301", "new");
+    stands(third, "510307", "recurring");
+    stands(third, "510308", "flaky");
+
+    // 3.4.0: the crash is gone after three versions; a deadlock is new.
+    stands(fourth, "510401", "new");
+    assert_eq!(cause_of(fourth, "510401")["cases"], json!(["510401", "510402"]));
+    let crash = fourth["regression"]["gone"].as_array().unwrap().iter().find(|gone| gone["launches"] == 3).unwrap();
+    assert_eq!(
+        (&crash["component"], &crash["since"]["version"], &crash["last"]["version"]),
+        (&json!("fares"), &json!("3.1.0"), &json!("3.3.0"))
+    );
+
+    // 3.5.0: the crash is back; the deadlock is there still; a test broke on a page that changed.
+    stands(fifth, "510501", "regression");
+    stands(fifth, "510502", "recurring");
+    stands(fifth, "510503", "new");
+    stands(fifth, "510504", "flaky");
+    let seen = &cause_of(fifth, "510501")["seen"];
+    assert_eq!(seen["versions"], json!(["3.1.0", "3.2.0", "3.3.0", "3.5.0"]));
+    assert_eq!((&seen["absent"], &seen["since"]["launch"]), (&json!(1), &json!("5101")));
+    let matrix = fifth["regression"]["matrix"].as_array().unwrap();
+    let line = |case: &str| matrix.iter().find(|line| line["cause"] == cause_of(fifth, case)["number"]).unwrap();
+    let present = |case: &str| -> Vec<bool> { line(case)["cells"].as_array().unwrap().iter().map(|cell| *cell != 0).collect() };
+    assert_eq!(present("510501"), [true, true, true, false, true]);
+    assert_eq!(present("510504"), [true, false, true, true, true]);
+    assert_eq!((&line("510501")["serial"], &line("510504")["serial"]), (&json!(true), &json!(false)), "a flake is no serial one");
+
+    // The same in words and as issues.
+    let (run, _) = &runs[4];
+    let dir = format!(".asterisk/investigations/{run}");
+    let words = project.read(&format!("{dir}/regression-report.md"));
+    assert!(words.contains("## Regressions") && words.contains("then not in 1 launch"), "{words}");
+    let page = project.read(&format!("{dir}/report.html"));
+    assert!(page.contains("regression: known since 3.1.0, then not in 1 launch"));
+    let number = cause_of(fifth, "510501")["number"].as_u64().unwrap();
+    let (_, issue) = project.tree().into_iter().find(|(path, _)| path.starts_with(&format!("{dir}/jira/{number:02}-"))).unwrap();
+    let issue: Value = serde_json::from_slice(&issue).unwrap();
+    assert_eq!((&issue["review"], &issue["fields"]["versions"][0]["name"]), (&json!("auto"), &json!("3.5.0")));
+    assert!(strings(&issue["fields"]["labels"]).contains(&"regression"), "{issue}");
+    assert!(issue["fields"]["description"].as_str().unwrap().contains("|*History*|regression: known since 3.1.0"), "{issue}");
+
+    // Every night's files can be made again as they were, though the store knows more by now.
+    for (run, report) in &runs {
+        let dir = format!(".asterisk/investigations/{run}");
+        let files = ["rca.json", "report.html", "report.md", "regression-report.md"];
+        let before: Vec<String> = files.iter().map(|file| project.read(&format!("{dir}/{file}"))).collect();
+        std::fs::remove_dir_all(project.root().join(&dir)).unwrap();
+        project.asterisk(&["report", run]).ok();
+        for (file, before) in files.iter().zip(before) {
+            assert!(project.read(&format!("{dir}/{file}")) == before, "{file} of {}", report["launch"]["name"]);
+        }
+    }
+}
