@@ -56,7 +56,7 @@ fn told(conn: &Connection, snapshot: Snapshot, nights: &[Night]) -> Result<Map<S
     )?;
     let here: (i64, i64, String) = here.query_row([snapshot.first], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
     let mut earlier = nights.iter().filter(|night| night.launch != here.0 && night.at < here.1);
-    let earlier = match (earlier.next(), earlier.clone().last(), earlier.count()) {
+    let earlier = match (earlier.next(), earlier.clone().next_back(), earlier.count()) {
         (None, ..) => Value::Null,
         (Some(last), first, more) => {
             let mut between = conn.prepare_cached(

@@ -42,13 +42,16 @@ pub struct StoreNeeds {
     hits: Mutex<HashMap<Asked, Arc<[Hit]>>>,
     rcas_of: Mutex<HashMap<i64, Arc<[of_symptom::Link]>>>,
     seen: Mutex<HashMap<i64, Arc<similar::Seen>>>,
-    /// Of symptoms and root causes, whose ids are of different kinds. What was before the run does not change with barriers.
-    histories: Mutex<HashMap<(bool, i64), Arc<Map<String, Value>>>>,
+    /// Does not change with barriers.
+    histories: Mutex<Histories>,
     errors: Mutex<Option<Arc<Errors>>>,
     /// The cluster of each case that is in one.
     clusters: HashMap<Box<str>, Arc<Cluster>>,
     priors: Mutex<HashMap<Box<str>, Value>>,
 }
+
+/// Where root causes (true) and symptoms were seen before the run.
+type Histories = HashMap<(bool, i64), Arc<Map<String, Value>>>;
 
 /// What the likeness of symptoms is asked for: the inputs, and the place of the case if that matters.
 type Asked = (Hash, i64);
