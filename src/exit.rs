@@ -54,7 +54,7 @@ impl From<&StoreError> for Exit {
     fn from(error: &StoreError) -> Self {
         match error {
             StoreError::Busy(_) => Self::Busy,
-            StoreError::UnknownRun(_) => Self::Usage,
+            StoreError::UnknownRun(_) | StoreError::CleanedRun(_) => Self::Usage,
             _ => Self::Texts,
         }
     }

@@ -1,6 +1,7 @@
 //! The command line: one file a command, each an argument struct and a function.
 
 mod call;
+mod clean;
 mod completions;
 mod config;
 mod doc;
@@ -8,6 +9,7 @@ mod doctor;
 mod graph;
 mod init;
 mod man;
+mod prompt;
 mod rca;
 mod report;
 mod route;
@@ -83,8 +85,10 @@ enum Command {
     Runs(runs::RunsArgs),
     Status(status::StatusArgs),
     Rca(rca::RcaArgs),
+    Clean(clean::CleanArgs),
     Report(report::ReportArgs),
     Graph(graph::GraphArgs),
+    Prompt(prompt::PromptArgs),
     Show(show::ShowArgs),
     Doc(doc::DocArgs),
     Init(init::InitArgs),
@@ -123,8 +127,10 @@ fn dispatch(cli: Cli) -> Exit {
         Command::Call(args) => call::call(&global, &args),
         Command::Runs(args) => runs::runs(&global, args),
         Command::Status(args) => status::status(&global, &args),
+        Command::Clean(args) => clean::clean(&global, &args),
         Command::Rca(args) => rca::rca(&global, &args),
         Command::Report(args) => report::report(&global, &args),
+        Command::Prompt(args) => prompt::prompt(&global, &args),
         Command::Graph(args) => graph::graph(&global, &args),
         Command::Show(args) => show::show(&global, &args),
         Command::Doc(args) => doc::doc(&global, &args),

@@ -5,6 +5,7 @@ mod inputs;
 mod outdir;
 mod overlay;
 mod pipelines;
+mod removal;
 mod root;
 mod unpack;
 
@@ -13,5 +14,6 @@ pub use inputs::{Input, InputList, list_inputs};
 pub use outdir::OutDir;
 pub use overlay::{FileError, Origin, Overlay, passed_over, read_input};
 pub use pipelines::{Found, Listed, find_pipeline, list_pipelines};
+pub use removal::remove_dir;
 pub use root::project_root;
 pub use unpack::{UnpackError, Unpacked, unpack};

@@ -3,7 +3,7 @@
 //! ```text
 //! open, connection, migrations, private   the file: opening it, its format's versions, who may read it
 //! durability, writer, step, journal       writing: steps, group commit, one run's journal
-//! begin, runs, lease                      runs: beginning, ending, going on; one process at a time
+//! begin, runs, lease, clean               runs: beginning, ending, going on; one process at a time; retention
 //! effects                                 symptoms, root causes and cases: facts written by steps
 //! people, overturned                      what people say outside of runs, what they took back
 //! read, knowledge, known                  reading back: events, contents, what is known
@@ -25,6 +25,7 @@
 
 mod begin;
 mod check;
+mod clean;
 mod connection;
 mod durability;
 mod effects;
@@ -55,6 +56,7 @@ mod processes;
 
 pub use begin::NewRun;
 pub use check::{Health, health};
+pub use clean::{Cleaned, Retention};
 pub use durability::Durability;
 pub use error::StoreError;
 pub use journal::RunJournal;

@@ -10,6 +10,7 @@ mod front;
 mod harness;
 mod input;
 mod kill;
+mod prompts;
 mod rca_rules;
 mod readme;
 mod recall;
