@@ -58,12 +58,15 @@ struct FormatArg {
     format: Format,
 }
 
-/// `--scripts` and `--set`, for commands that link a project.
+/// `--scripts`, `--domain` and `--set`, for commands that link a project.
 #[derive(Clone, Debug, Default, Args)]
 struct ProjectArgs {
     /// A directory of scripts, laid over the bundled ones file by file.
     #[arg(long, value_name = "DIR", env = "ASTERISK_SCRIPTS")]
     scripts: Option<PathBuf>,
+    /// The vocabulary to go by (`asterisk show domains`) [default: generic].
+    #[arg(long, value_name = "NAME", env = "ASTERISK_DOMAIN")]
+    domain: Option<String>,
     /// Set a var of the pipeline; VALUE is JSON, or else a text.
     #[arg(long, value_name = "NAME=VALUE")]
     set: Vec<String>,
@@ -158,7 +161,13 @@ impl Global {
     /// A session with the settings of the command line, the environment and the project file.
     fn session(&self, project: &ProjectArgs, out: Option<PathBuf>) -> Result<Session, SessionError> {
         let here = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
-        let given = Given { store: self.store.clone(), out, scripts: project.scripts.clone(), set: project.set.clone() };
+        let given = Given {
+            store: self.store.clone(),
+            out,
+            scripts: project.scripts.clone(),
+            domain: project.domain.clone(),
+            set: project.set.clone(),
+        };
         Ok(Session::new(resolve(given, &here)?))
     }
 }

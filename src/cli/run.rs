@@ -43,7 +43,7 @@ pub(super) struct RunArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     parallel: Option<u16>,
     /// Go on with a run that was stopped, or show one that is over.
-    #[arg(long, value_name = "RUN", conflicts_with_all = ["pipeline", "input", "cases", "via", "stub", "set", "scripts", "dry_run", "seed", "files"])]
+    #[arg(long, value_name = "RUN", conflicts_with_all = ["pipeline", "input", "cases", "via", "stub", "set", "scripts", "domain", "dry_run", "seed", "files"])]
     resume: Option<String>,
     /// What a recorded step survives: `step` a power loss, `batch` the end of the process.
     #[arg(long, value_enum, default_value_t, value_name = "LEVEL")]

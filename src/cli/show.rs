@@ -3,15 +3,17 @@
 use super::{FormatArg, Global, ProjectArgs, show_knowledge};
 use crate::exit::Exit;
 use crate::files::Origin;
-use crate::session::SessionError;
+use crate::project::domain::{DEFAULT_DOMAIN, Listed};
+use crate::session::{Session, SessionError};
 use crate::ui::{Format, Ui};
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
 
-/// Show the elements, the pipelines, the data files, or what the store knows: symptoms and root causes.
+/// Show the elements, the pipelines, the vocabularies, the data files, or what the store knows: symptoms and root causes.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  asterisk show elements\n  asterisk show data taxonomy --format json\n  asterisk show rcas --status open\n  asterisk show rca 4711"
+    after_help = "Examples:\n  asterisk show elements\n  asterisk show domains\n  asterisk show data domain --domain ptp --format json\n  \
+                  asterisk show rcas --status open\n  asterisk show rca 4711"
 )]
 pub(super) struct ShowArgs {
     /// What to show.
@@ -34,6 +36,8 @@ enum What {
     Elements,
     /// The pipelines that can be named.
     Pipelines,
+    /// The vocabularies.
+    Domains,
     /// The data files of the scripts.
     Data,
     /// The known symptoms.
@@ -52,10 +56,6 @@ pub(super) fn show(global: &Global, args: &ShowArgs) -> Result<Exit, SessionErro
     match args.what {
         What::Pipelines => {
             let listed = session.pipelines()?;
-            let origin = |origin: &Origin| match origin {
-                Origin::Embedded => "bundled".to_owned(),
-                Origin::File(path) => path.display().to_string(),
-            };
             if ui.format() == Format::Json {
                 let list: Vec<Value> = listed
                     .iter()
@@ -70,6 +70,7 @@ pub(super) fn show(global: &Global, args: &ShowArgs) -> Result<Exit, SessionErro
                 ui.out(&table.text());
             }
         }
+        What::Domains => domains(ui, &session)?,
         What::Symptoms => show_knowledge::symptoms(ui, &session, &args.which)?,
         What::Symptom => show_knowledge::symptom(ui, &session, args.name.as_deref())?,
         What::Rcas => show_knowledge::rcas(ui, &session, &args.which)?,
@@ -90,6 +91,35 @@ pub(super) fn show(global: &Global, args: &ShowArgs) -> Result<Exit, SessionErro
         },
     }
     Ok(Exit::Ok)
+}
+
+fn origin(origin: &Origin) -> String {
+    match origin {
+        Origin::Embedded => "bundled".to_owned(),
+        Origin::File(path) => path.display().to_string(),
+    }
+}
+
+fn domains(ui: Ui, session: &Session) -> Result<(), SessionError> {
+    let listed = session.domains()?;
+    let used = session.setup().domain.as_deref().unwrap_or(DEFAULT_DOMAIN);
+    if ui.format() == Format::Json {
+        let entry = |(entry, from): &(Listed, Origin)| {
+            json!({
+                "name": entry.name, "description": entry.description, "extends": entry.extends, "origin": origin(from),
+                "used": entry.name == used,
+            })
+        };
+        ui.json(&json!({ "schema_version": 1, "domains": listed.iter().map(entry).collect::<Vec<_>>() }));
+        return Ok(());
+    }
+    let mut table = ui.table(&["vocabulary", "extends", "for", "origin"]);
+    for (entry, from) in listed {
+        let mark = if entry.name == used { " (used)" } else { "" };
+        table.row([format!("{}{mark}", entry.name), entry.extends, entry.description, origin(&from)]);
+    }
+    ui.out(&table.text());
+    Ok(())
 }
 
 /// One data file: a table for each of its maps of records, the rest as JSON.

@@ -5,8 +5,8 @@ use crate::pipeline::yaml::{self, Reader, Yaml};
 use serde_json::{Map, Value, json};
 
 /// The keys of the project file whose machinery comes later.
-const LATER: &[&str] = &["domain", "agents", "lint", "report"];
-const KNOWN: &[&str] = &["scripts", "pipelines", "templates", "store", "vars", "workspace"];
+const LATER: &[&str] = &["agents", "lint", "report"];
+const KNOWN: &[&str] = &["scripts", "pipelines", "templates", "store", "domain", "vars", "workspace"];
 
 /// What a project file says; paths are as written, relative to its directory.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -15,6 +15,7 @@ pub(super) struct ProjectFile {
     pub(super) pipelines: Option<String>,
     pub(super) templates: Option<String>,
     pub(super) store: Option<String>,
+    pub(super) domain: Option<String>,
     pub(super) vars: Map<String, Value>,
     pub(super) repositories: Vec<Value>,
 }
@@ -37,6 +38,7 @@ pub(super) fn read(source: &Source) -> Result<ProjectFile, Diagnostics> {
         file.pipelines = text("pipelines");
         file.templates = text("templates");
         file.store = text("store");
+        file.domain = text("domain");
         if let Some(entry) = fields.entry("vars")
             && reader.map(&entry.value, "`vars`").is_some()
         {

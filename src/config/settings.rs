@@ -24,6 +24,8 @@ pub struct Given {
     pub out: Option<PathBuf>,
     /// `--scripts`.
     pub scripts: Option<PathBuf>,
+    /// `--domain`.
+    pub domain: Option<String>,
     /// `--set NAME=VALUE`, in order.
     pub set: Vec<String>,
 }
@@ -46,6 +48,7 @@ pub fn resolve(given: Given, here: &Path) -> Result<Setup, SessionError> {
         vars: parse_set(&given.set)?,
         project_vars: file.vars,
         workspace: json!({ "repositories": file.repositories }),
+        domain: given.domain.or(file.domain),
         script_time: script_time()?,
         clock: clock()?,
         root,

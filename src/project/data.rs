@@ -1,27 +1,70 @@
-//! Data files: YAML maps that scripts and templates see as `params.data.<stem>`.
+//! Data files: YAML maps that scripts and templates see as `params.data.<stem>`, and the linked vocabulary as
+//! `params.data.domain`.
 
-use crate::diag::{Diagnostics, Source};
-use crate::pipeline::yaml;
+use super::domain::{self, Vocabulary};
+use super::form::{Check, fill};
+use super::forms;
+use crate::diag::{Diagnostic, Diagnostics, Source, Span, did_you_mean};
+use crate::pipeline::yaml::{self, Yaml};
 use serde_json::{Map, Value};
 
-/// Reads all data files into one object by file stem.
-pub(super) fn read(sources: &[Source], found: &mut Diagnostics) -> Map<String, Value> {
-    let mut data = Map::new();
-    for source in sources {
+/// What scripts know the vocabulary by.
+const DOMAIN: &str = "domain";
+
+/// The data of a project, with its vocabulary.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Data {
+    /// By stem.
+    pub(super) files: Map<String, Value>,
+    /// The name of the vocabulary, if there is one.
+    pub(super) domain: Option<String>,
+}
+
+/// Reads all data files into one object by file stem, with the vocabulary of that name among them.
+pub(super) fn read(sources: &[Source], name: Option<&str>, found: &mut Diagnostics) -> Data {
+    let vocabulary = domain::link(sources, name, found);
+    let mut files = Map::new();
+    for source in sources.iter().filter(|source| !domain::is_one(source)) {
         let stem = source.name().rsplit_once('.').map_or(source.name(), |(stem, _)| stem).replace('/', "_");
         match yaml::parse(source) {
+            _ if stem == DOMAIN => {
+                let error = Diagnostic::error("data/reserved", "`domain` is what scripts know the vocabulary by");
+                let error = error.label(source, Span::new(0, source.text().len().min(1)), "in this file");
+                found.push(error.help("give the file another name, or move it into `data/domains/`"));
+            }
             Ok(tree) => {
-                data.insert(stem, tree.to_json());
+                let value = file(source, &tree, &stem, vocabulary.as_ref(), found);
+                files.insert(stem, value);
             }
             Err(diagnostics) => found.extend(diagnostics),
         }
     }
-    data
+    let domain = vocabulary.as_ref().map(|vocabulary| vocabulary.name.clone());
+    files.extend(vocabulary.map(|vocabulary| (DOMAIN.to_owned(), vocabulary.value)));
+    Data { files, domain }
 }
 
-/// Reads data files, or says what is wrong with them.
-pub fn read_data(sources: &[Source]) -> Result<Map<String, Value>, Diagnostics> {
+/// One file: by its form, if it has one, else as it is.
+fn file(source: &Source, tree: &Yaml, stem: &str, vocabulary: Option<&Vocabulary>, found: &mut Diagnostics) -> Value {
+    let Some(form) = forms::of(stem) else { return tree.to_json() };
+    let mut check = Check::new(source, "data");
+    let mut value = check.file(tree, form, None);
+    fill(&mut value, form);
+    for reference in std::mem::take(&mut check.references) {
+        let known = vocabulary.and_then(|vocabulary| vocabulary.value[reference.to].as_object());
+        // Without a vocabulary there is nothing to compare with.
+        let Some(known) = known.filter(|known| !known.contains_key(reference.name.as_str())) else { continue };
+        let message = format!("{} names `{}`, which is not under `{}`", reference.by, *reference.name, reference.to);
+        let error = check.reader.error("unknown-name", message, reference.name.span, "here");
+        check.reader.push(error.maybe_help(did_you_mean(&reference.name, known.keys().map(String::as_str))));
+    }
+    found.extend(check.finish());
+    value
+}
+
+/// Reads data files, with the vocabulary of that name, or says what is wrong with them.
+pub fn read_data(sources: &[Source], domain: Option<&str>) -> Result<Map<String, Value>, Diagnostics> {
     let mut found = Diagnostics::new();
-    let data = read(sources, &mut found);
-    found.into_result(data)
+    let data = read(sources, domain, &mut found);
+    if found.has_errors() { Err(found) } else { Ok(data.files) }
 }

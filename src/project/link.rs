@@ -32,6 +32,8 @@ pub struct Settings {
     pub answers: Answers,
     /// The repositories of the project file.
     pub workspace: Value,
+    /// The vocabulary, by name; [`domain::DEFAULT_DOMAIN`](super::domain::DEFAULT_DOMAIN) if none is named.
+    pub domain: Option<String>,
     /// The limits of the script engine.
     pub limits: Limits,
 }
@@ -39,7 +41,14 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         let workspace = serde_json::json!({ "repositories": [] });
-        Self { vars: Map::new(), project_vars: Map::new(), answers: Answers::Others, workspace, limits: Limits::default() }
+        Self {
+            vars: Map::new(),
+            project_vars: Map::new(),
+            answers: Answers::Others,
+            workspace,
+            domain: None,
+            limits: Limits::default(),
+        }
     }
 }
 
@@ -69,7 +78,7 @@ impl Project {
             found.extend(diagnostics);
             Templates::default()
         });
-        let data = data::read(&sources.data, &mut found);
+        let data::Data { files: data, domain } = data::read(&sources.data, settings.domain.as_deref(), &mut found);
         let parsed = pipeline::parse(&sources.pipeline);
         let conditions = parsed.as_ref().map(conditions).unwrap_or_default();
         let fields = parsed.as_ref().map(fields).unwrap_or_default();
@@ -101,7 +110,8 @@ impl Project {
             summary: pipeline.report.as_ref().and_then(|reference| linker.function(reference, 2, &mut found)),
             vars_content: content(&pipeline, &vars),
             vars: vars.clone(),
-            taxonomy: any(data.get("taxonomy").unwrap_or(&Value::Null), "params.taxonomy"),
+            taxonomy: any(&taxonomy(&data), "params.taxonomy"),
+            domain,
             data: any(&Value::Object(data.clone()), "params.data"),
             workspace: any(&settings.workspace, "params.workspace"),
             walker: anonymous(),
@@ -132,7 +142,7 @@ impl Project {
 
     /// What it was made of, for the record.
     pub fn manifest(&self) -> (Manifest, Vec<crate::walk::Blob>) {
-        Manifest::of(&self.sources, &self.settings.vars, &self.settings.workspace)
+        Manifest::of(&self.sources, &self.settings, self.plan.domain.clone())
     }
 }
 
@@ -145,6 +155,12 @@ pub fn check_conditions(pipeline: &Pipeline) -> Result<(), Diagnostics> {
 
 fn content(pipeline: &Pipeline, vars: &Map<String, Value>) -> Content {
     Content::new(View::of(&Value::Object(vars.clone()), &vars::kind(pipeline, vars), "vars"))
+}
+
+/// What of the vocabulary is the words for what is wrong.
+fn taxonomy(data: &Map<String, Value>) -> Value {
+    let Some(domain) = data.get("domain") else { return Value::Null };
+    ["defects", "categories", "severities"].into_iter().map(|key| (key, domain[key].clone())).collect()
 }
 
 /// The walker of a pipeline without a team.

@@ -1,7 +1,7 @@
 //! What a project was made of, by content: stored with a run, so that it can be resumed and explained with the very texts
 //! it began with.
 
-use super::Sources;
+use super::{Settings, Sources};
 use crate::diag::Source;
 use crate::model::Hash;
 use crate::walk::Blob;
@@ -24,11 +24,14 @@ pub struct Manifest {
     pub vars: Map<String, Value>,
     /// The repositories of the project file.
     pub workspace: Value,
+    /// The name of the vocabulary, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub domain: Option<String>,
 }
 
 impl Manifest {
     /// Addresses the texts of a project; the blobs are those texts.
-    pub fn of(sources: &Sources, vars: &Map<String, Value>, workspace: &Value) -> (Self, Vec<Blob>) {
+    pub fn of(sources: &Sources, settings: &Settings, domain: Option<String>) -> (Self, Vec<Blob>) {
         let mut blobs = Vec::new();
         let mut address = |source: &Source| {
             let blob = Blob::new(source.text());
@@ -41,8 +44,9 @@ impl Manifest {
             templates: sources.templates.iter().map(&mut address).collect(),
             data: sources.data.iter().map(&mut address).collect(),
             pipeline: address(&sources.pipeline),
-            vars: vars.clone(),
-            workspace: workspace.clone(),
+            vars: settings.vars.clone(),
+            workspace: settings.workspace.clone(),
+            domain,
         };
         (manifest, blobs)
     }

@@ -1,6 +1,9 @@
 //! Linking: the texts of all three languages become one immutable [`Project`] with a plan to walk by.
 
 mod data;
+pub mod domain;
+mod form;
+mod forms;
 mod kinds;
 mod link;
 mod manifest;

@@ -23,6 +23,8 @@ pub struct Report {
     pub run: String,
     /// The pipeline's name.
     pub pipeline: String,
+    /// The name of the vocabulary; null without one.
+    pub domain: Option<String>,
     /// How the run ended.
     pub status: Status,
     /// When it began.
@@ -155,6 +157,7 @@ pub fn build(result: &RunResult, history: Option<&History>) -> (Report, Diagnost
         schema_version: 1,
         run: result.run.clone(),
         pipeline: result.pipeline().name.value.clone(),
+        domain: result.plan.domain.clone(),
         status: result.status,
         started_at: result.started_at,
         launch: LaunchReport {

@@ -37,7 +37,8 @@ fn head(report: &Report, out: &mut String) {
         code(&launch.run_id),
         launch.started_at.map_or(String::new(), |at| format!(", began {at}"))
     );
-    let _ = writeln!(out, "- Run: `{}` of `{}`", report.run, report.pipeline);
+    let vocabulary = report.domain.as_ref().map_or(String::new(), |name| format!(", vocabulary `{name}`"));
+    let _ = writeln!(out, "- Run: `{}` of `{}`{vocabulary}", report.run, report.pipeline);
     let totals = &report.totals;
     let _ = write!(out, "- Failures: {}", totals.cases);
     if totals.error > 0 {

@@ -14,6 +14,7 @@
 //! | `fault`, `syntax`, `trace`, `explain`, `words` | errors, from inside an evaluation, from the parser, and through call frames |
 //! | `condition`, `parse`, `imports`, `environment`, `link`, `resolver`, `library` | texts to a linked library |
 //! | `call`, `rule`, `responder`, `effects`, `json` | calling a function and reading what it returned |
+//! | `pattern` | a regular expression, looked at before it is used |
 //! | `api`, `check` | the functions scripts may call; static checks |
 
 pub mod api;
@@ -36,6 +37,7 @@ mod library;
 mod limits;
 mod link;
 mod parse;
+mod pattern;
 mod predicate;
 mod quiet;
 mod reference;
@@ -72,6 +74,7 @@ pub use engine::{Extend, build as build_engine};
 pub use fault::Fault;
 pub use library::{File, Inputs, Library, Public};
 pub use limits::Limits;
+pub use pattern::{Pattern, PatternFault, escape};
 pub use reference::Reference;
 pub use rule::Verdict;
 pub use self_test::self_test;

@@ -1,10 +1,10 @@
 //! Reading a project's texts from where they are, and linking them.
 
 use super::{Session, SessionError};
-use crate::diag::Source;
-use crate::files::{Area, Found, Listed, Overlay, find_pipeline, list_pipelines};
+use crate::diag::{Source, did_you_mean};
+use crate::files::{Area, Found, Listed, Origin, Overlay, find_pipeline, list_pipelines};
 use crate::pipeline::yaml;
-use crate::project::{Answers, Project, Settings, Sources};
+use crate::project::{Answers, Project, Settings, Sources, domain};
 use crate::script::Limits;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -21,7 +21,7 @@ impl Session {
         let sources = Sources {
             scripts: scripts.sources().filter(|source| source.name().ends_with(".rhai")).cloned().collect(),
             templates: templates.sources().cloned().collect(),
-            data: data_files(&scripts),
+            data: self.vocabulary_named(data_files(&scripts))?,
             pipeline,
         };
         Ok(Project::link(sources, self.settings(answers))?)
@@ -45,7 +45,32 @@ impl Session {
     /// The data files, by stem.
     pub fn data(&self) -> Result<Map<String, Value>, SessionError> {
         let scripts = Overlay::load(Area::Scripts, self.setup.scripts.as_deref())?;
-        Ok(crate::project::read_data(&data_files(&scripts))?)
+        let data = self.vocabulary_named(data_files(&scripts))?;
+        Ok(crate::project::read_data(&data, self.setup.domain.as_deref())?)
+    }
+
+    /// All vocabularies that can be named, each with where it came from.
+    pub fn domains(&self) -> Result<Vec<(domain::Listed, Origin)>, SessionError> {
+        let scripts = Overlay::load(Area::Scripts, self.setup.scripts.as_deref())?;
+        let origin = |listed: &domain::Listed| {
+            let path = format!("data/{}", listed.file);
+            let found = scripts.files().find(|(name, ..)| *name == path);
+            found.map_or(Origin::Embedded, |(.., origin)| origin.clone())
+        };
+        let listed = domain::list(&data_files(&scripts)).into_iter();
+        Ok(listed.map(|listed| (listed.clone(), origin(&listed))).collect())
+    }
+
+    /// The data files again, unless the vocabulary that was asked for is not among them.
+    fn vocabulary_named(&self, data: Vec<Source>) -> Result<Vec<Source>, SessionError> {
+        let names = domain::names(&data);
+        match &self.setup.domain {
+            Some(name) if !names.contains(&name.as_str()) => {
+                let message = format!("there is no vocabulary `{name}`");
+                Err(SessionError::asked("domain/unknown", message, did_you_mean(name, names)))
+            }
+            _ => Ok(data),
+        }
     }
 
     /// The colour of each element that has one in the data file `elements`: what pictures of pipelines show it in.
@@ -53,7 +78,7 @@ impl Session {
         let scripts = Overlay::load(Area::Scripts, self.setup.scripts.as_deref())?;
         let mut files = data_files(&scripts);
         files.retain(|file| file.name().rsplit_once('.').is_some_and(|(stem, _)| stem == "elements"));
-        let data = crate::project::read_data(&files)?;
+        let data = crate::project::read_data(&files, None)?;
         let of = |group: &str| data.get("elements").and_then(|file| file.get(group)?.as_object()).into_iter().flatten();
         let colour = |(name, element): (&String, &Value)| Some((name.clone(), element.get("colour")?.as_str()?.to_owned()));
         Ok(of("elements").chain(of("derived")).filter_map(colour).collect())
@@ -67,6 +92,7 @@ impl Session {
             project_vars: self.setup.project_vars.clone(),
             answers,
             workspace: self.setup.workspace.clone(),
+            domain: self.setup.domain.clone(),
             limits,
         }
     }

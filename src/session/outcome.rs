@@ -61,6 +61,7 @@ impl RunResult {
             schema_version: 1,
             run: self.run.clone(),
             pipeline: self.pipeline().name.value.clone(),
+            domain: self.plan.domain.clone(),
             status: self.status,
             cases: self.cases.iter().map(CaseResult::summary).collect(),
             report: self.report.as_ref().map(|path| path.display().to_string()),
@@ -100,6 +101,8 @@ pub struct RunSummary {
     pub run: String,
     /// The pipeline's name.
     pub pipeline: String,
+    /// The name of the vocabulary; null without one.
+    pub domain: Option<String>,
     /// How it ended.
     pub status: Status,
     /// The cases, in the order of the launch.

@@ -115,6 +115,7 @@ impl Stored {
             vars: manifest.vars,
             project_vars: serde_json::Map::new(),
             workspace: manifest.workspace,
+            domain: manifest.domain,
             ..session.settings(answers)
         };
         let project = Project::link(sources, settings)?;

@@ -28,6 +28,8 @@ pub struct Setup {
     pub project_vars: Map<String, Value>,
     /// The repositories of the project file: `{ "repositories": [{name, path, purpose, branch}] }`.
     pub workspace: Value,
+    /// The vocabulary, by name; the default one if none is named.
+    pub domain: Option<String>,
     /// The real time that one call of a script may take; the default if none.
     pub script_time: Option<Duration>,
     /// The time.

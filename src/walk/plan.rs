@@ -31,8 +31,10 @@ pub struct Plan {
     pub vars_content: Content,
     /// The project's data files, by stem.
     pub data: Content,
-    /// The data file `taxonomy`, or nothing.
+    /// The defects, categories and severities of the vocabulary, or nothing.
     pub taxonomy: Content,
+    /// The name of the vocabulary, if there is one.
+    pub domain: Option<String>,
     /// The repositories of the project file.
     pub workspace: Content,
     /// The walker of a pipeline without a team, as rules see it.

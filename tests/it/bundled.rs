@@ -33,13 +33,19 @@ fn sources(below: &str, extension: &str) -> Vec<Source> {
 
 /// The RCA pipeline of the repository, linked with the repositories of a project file (null: none).
 pub(crate) fn project(workspace: &Value) -> Project {
+    project_with(workspace, None, None)
+}
+
+/// The same with a vocabulary: by its name, and with one more of the name `own`, if there is a text of it.
+pub(crate) fn project_with(workspace: &Value, domain: Option<&str>, own: Option<String>) -> Project {
     let sources = Sources {
         scripts: sources("scripts", "rhai"),
         templates: sources("templates", "md"),
-        data: sources("scripts/data", "yaml"),
+        data: [sources("scripts/data", "yaml"), own.map(|text| Source::new("domains/own.yaml", text)).into_iter().collect()]
+            .concat(),
         pipeline: Source::new("rca.yaml", std::fs::read_to_string(root().join("pipelines/rca.yaml")).unwrap()),
     };
-    let mut settings = Settings { answers: Answers::Scripts, ..Settings::default() };
+    let mut settings = Settings { answers: Answers::Scripts, domain: domain.map(str::to_owned), ..Settings::default() };
     if !workspace.is_null() {
         settings.workspace = workspace.clone();
     }

@@ -103,7 +103,7 @@ fn bundled_data_is_shown() {
     let project = Project::new();
     let data = project.asterisk(&["show", "data", "--format", "json"]).ok().json();
     let names: BTreeSet<&str> = data["data"].as_object().unwrap().keys().map(String::as_str).collect();
-    assert!(names.is_superset(&["elements", "taxonomy"].into()), "{names:?}");
+    assert!(names.is_superset(&["elements", "domain"].into()), "{names:?}");
     let table = project.asterisk(&["show", "data"]).ok().stdout;
     for name in names {
         assert!(table.contains(&format!("asterisk show data {name}")));

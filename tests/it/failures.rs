@@ -1,7 +1,7 @@
 //! The RCA pipeline over failures of every kind: `tests/fixtures/failures/*.json`, one failure a file with what a person
 //! would say of it. Everything is real but the store, whose answers the fixtures hold.
 
-use crate::bundled::{files, project, root};
+use crate::bundled::{files, project, project_with, root};
 use asterisk::agent::Scripts;
 use asterisk::clock::{FixedClock, Timestamp};
 use asterisk::model::{Case, Launch};
@@ -85,7 +85,10 @@ struct Outcome {
 }
 
 fn walk(fixture: &Value) -> Outcome {
-    let project = project(&fixture["workspace"]);
+    // JSON is YAML, so a fixture may bring a vocabulary of its own.
+    let own = fixture["vocabulary"].is_object().then(|| fixture["vocabulary"].to_string());
+    let domain = if own.is_some() { Some("own") } else { fixture["domain"].as_str() };
+    let project = project_with(&fixture["workspace"], domain, own);
     let (launch, case) = (launch(fixture), case(fixture));
     let (journal, clock, stop) = (Kept::default(), FixedClock::new(Timestamp::from_millis(0), 1), AtomicBool::new(false));
     let walker = Walker {
@@ -153,9 +156,16 @@ fn complaints(fixture: &Value, outcome: &Outcome) -> Vec<String> {
             wrong.push(format!("confidence {got} is not within {}", expect["confidence"]));
         }
     }
-    for (what, all) in
-        [("steps", &report["next_steps"]), ("summary", &json!([report["summary"]])), ("evidence", &report["evidence"])]
-    {
+    let repos: Value =
+        outcome.prior["resolve"]["selected_repos"].as_array().into_iter().flatten().map(|repo| repo["name"].clone()).collect();
+    for (what, all) in [
+        ("steps", &report["next_steps"]),
+        ("summary", &json!([report["summary"]])),
+        ("evidence", &report["evidence"]),
+        ("candidates", &triage["candidate_repos"]),
+        ("repos", &repos),
+        ("triage", &json!([triage["reasoning"]])),
+    ] {
         let said: Vec<String> = all.as_array().into_iter().flatten().map(text).collect();
         for (key, wanted) in [("contains", true), ("lack", false)] {
             for part in expect[format!("{what}_{key}")].as_array().into_iter().flatten().map(text) {
@@ -257,8 +267,8 @@ fn what_a_signature_is_near_to_stands_wherever_it_matches() {
             format!("{}\n{}", text(&fixture["case"]["error_message"]), text(&fixture["case"]["log_snippet"]))
         })
         .collect();
-    for signature in data["signatures"]["signatures"].as_array().unwrap() {
-        let Some(near) = signature["near"].as_array() else { continue };
+    for signature in data["domain"]["signatures"].as_array().unwrap() {
+        let Some(near) = signature["near"].as_array().filter(|near| !near.is_empty()) else { continue };
         let near: Vec<String> = near.iter().map(text).collect();
         let id = &signature["id"];
         assert!(near.iter().all(|word| *word == word.to_lowercase()), "{id}: {near:?}");

@@ -241,7 +241,8 @@ fn a_run_survives_being_killed_at_any_time() {
         let known = project.asterisk(&["status", &run, "--format", "json"]).code == Some(0);
         let mut child =
             if known { project.start(&resume) } else { project.start(&["run", "--parallel", "2", "--format", "json"]) };
-        std::thread::sleep(Duration::from_millis(60 + round * 37 % 240));
+        // Later rounds wait longer, for machines that are slow or have much else to do.
+        std::thread::sleep(Duration::from_millis((60 + round * 37 % 240) << (round / 4)));
         if child.try_wait().unwrap().is_none() {
             kill(child);
         }

@@ -45,11 +45,11 @@ fn the_bundled_launch_becomes_a_report() {
     assert_eq!((&data["schema_version"], &data["status"], &data["totals"]["cases"]), (&json!(1), &json!("done"), &json!(16)));
     let cases = data["cases"].as_array().unwrap();
     assert_eq!(cases.iter().map(|case| case["case"].as_str().unwrap()).collect::<Vec<_>>(), listed);
-    let taxonomy = project.asterisk(&["show", "data", "taxonomy", "--format", "json"]).ok().json();
+    let taxonomy = project.asterisk(&["show", "data", "domain", "--format", "json"]).ok().json();
     for case in cases {
         let finding = &case["finding"];
-        assert!(taxonomy["taxonomy"]["defects"].get(finding["defect_type"].as_str().unwrap()).is_some(), "{case}");
-        assert!(taxonomy["taxonomy"]["categories"].get(finding["category"].as_str().unwrap()).is_some(), "{case}");
+        assert!(taxonomy["domain"]["defects"].get(finding["defect_type"].as_str().unwrap()).is_some(), "{case}");
+        assert!(taxonomy["domain"]["categories"].get(finding["category"].as_str().unwrap()).is_some(), "{case}");
         assert!(!finding["next_steps"].as_array().unwrap().is_empty(), "{case}");
         // What a script approves is not reviewed, and a duplicate of another case is not even that.
         let duplicate = case["turns"].as_array().unwrap().iter().any(|turn| turn["edge"] == "H15");

@@ -228,10 +228,10 @@ fn main_is_one_expression() {
 /// Words that only the scripts' data may know: codes of defects and names of categories.
 fn domain() -> Vec<String> {
     let project = Project::new();
-    let data = project.asterisk(&["show", "data", "taxonomy", "--format", "json"]).ok().json();
-    let taxonomy = &data["taxonomy"];
+    let data = project.asterisk(&["show", "data", "domain", "--format", "json"]).ok().json();
+    let taxonomy = &data["domain"];
     let codes = taxonomy["defects"].as_object().unwrap();
-    let aliases = codes.values().flat_map(|defect| defect["aliases"].as_array().unwrap());
+    let aliases = codes.values().filter_map(|defect| defect["aliases"].as_array()).flatten();
     let mut words: Vec<String> = aliases.map(|alias| alias.as_str().unwrap().to_owned()).collect();
     words.extend(codes.keys().cloned());
     words.extend(taxonomy["categories"].as_object().unwrap().keys().cloned());

@@ -48,6 +48,7 @@ fn launch(failures: &[Failure]) -> String {
 
 fn session(dir: &Path) -> Session {
     Session::new(Setup {
+        domain: None,
         root: dir.to_path_buf(),
         store: dir.join("store.db"),
         out: dir.join("out"),

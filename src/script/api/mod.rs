@@ -11,6 +11,7 @@ mod numbers;
 mod patterns;
 mod text;
 
+pub(super) use patterns::compile;
 use rhai::Engine;
 use std::sync::LazyLock;
 

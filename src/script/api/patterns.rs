@@ -147,7 +147,8 @@ fn kept(pattern: &str) -> Kept {
     Arc::clone(compiled.entry(pattern.to_owned()).or_default())
 }
 
-fn compile(pattern: &str) -> Result<Regex, String> {
+/// Compiles a pattern within the limits, or says why that cannot be.
+pub(in crate::script) fn compile(pattern: &str) -> Result<Regex, String> {
     let built = RegexBuilder::new(pattern).size_limit(MAX_COMPILED).dfa_size_limit(MAX_COMPILED).build();
     built.map_err(|error| error.to_string())
 }

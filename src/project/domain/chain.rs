@@ -1,0 +1,137 @@
+//! Finding a vocabulary and those it extends, and making one of them.
+
+use super::{check, keys::DOMAIN, merge};
+use crate::diag::{Diagnostic, Diagnostics, Source, did_you_mean};
+use crate::pipeline::yaml::{self, Yaml};
+use crate::project::form::{Check, fill};
+use serde_json::{Value, json};
+
+/// The vocabulary of a project that names none.
+pub const DEFAULT_DOMAIN: &str = "generic";
+
+/// Where vocabularies are, below the data.
+const BELOW: &str = "domains/";
+
+/// A vocabulary with everything it extends.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Vocabulary {
+    /// Its name: the stem of its file.
+    pub name: String,
+    /// What scripts see: every key of the form, `name`, and `extends` as the list of all it extends, nearest first.
+    pub value: Value,
+}
+
+/// A vocabulary that can be named.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listed {
+    /// Its name.
+    pub name: String,
+    /// What it says it is for.
+    pub description: String,
+    /// What it extends directly, or an empty text.
+    pub extends: String,
+    /// The path of its file below the data.
+    pub file: String,
+}
+
+/// The name that a data file has as a vocabulary.
+fn name_of(source: &Source) -> Option<&str> {
+    let file = source.name().strip_prefix(BELOW)?;
+    file.strip_suffix(".yaml").or_else(|| file.strip_suffix(".yml"))
+}
+
+/// Whether a data file is a vocabulary.
+pub(in crate::project) fn is_one(source: &Source) -> bool {
+    name_of(source).is_some()
+}
+
+/// The names of all vocabularies among the data files.
+pub fn names(data: &[Source]) -> Vec<&str> {
+    data.iter().filter_map(name_of).collect()
+}
+
+/// All vocabularies among the data files, with what they say of themselves, as far as they can be read.
+pub fn list(data: &[Source]) -> Vec<Listed> {
+    let listed = |source: &Source| {
+        let tree = yaml::parse(source).ok();
+        let text = |key: &str| tree.as_ref().and_then(|tree| tree.get(key)?.as_text()).unwrap_or_default().trim().to_owned();
+        let (description, extends) = (text("description"), text("extends"));
+        Some(Listed { name: name_of(source)?.to_owned(), description, extends, file: source.name().to_owned() })
+    };
+    data.iter().filter_map(listed).collect()
+}
+
+/// Links the vocabulary of that name. Without a name it is [`DEFAULT_DOMAIN`], if there is one. Errors and warnings of all
+/// files that it is made of are found at once; with any error there is none.
+pub fn link(data: &[Source], name: Option<&str>, found: &mut Diagnostics) -> Option<Vocabulary> {
+    let wanted = match name {
+        Some(name) => name,
+        None if names(data).contains(&DEFAULT_DOMAIN) => DEFAULT_DOMAIN,
+        None => return None,
+    };
+    if !names(data).contains(&wanted) {
+        found.push(unknown(wanted, data));
+        return None;
+    }
+    let layers = layers(wanted, data, found)?;
+    let mut merged: Option<Value> = None;
+    let mut sound = true;
+    for (source, tree) in layers.iter().rev() {
+        let mut check = Check::new(source, "domain");
+        let own = check.file(tree, &DOMAIN, merged.as_ref());
+        let whole = merge::merge(merged.take(), own, &DOMAIN);
+        check::check(&mut check, tree, &whole);
+        let said = check.finish();
+        sound &= !said.has_errors();
+        found.extend(said);
+        merged = Some(whole);
+    }
+    let mut value = merged.filter(|_| sound)?;
+    fill(&mut value, &DOMAIN);
+    merge::complete(&mut value);
+    value["name"] = json!(wanted);
+    value["extends"] = layers.iter().skip(1).filter_map(|(source, _)| name_of(source)).collect();
+    Some(Vocabulary { name: wanted.to_owned(), value })
+}
+
+/// What to say of a vocabulary that is not there.
+pub(super) fn unknown(name: &str, data: &[Source]) -> Diagnostic {
+    let help = did_you_mean(name, names(data));
+    Diagnostic::error("domain/unknown", format!("there is no vocabulary `{name}`")).maybe_help(help)
+}
+
+/// The file of that name and those it extends, nearest first.
+fn layers<'s>(name: &str, data: &'s [Source], found: &mut Diagnostics) -> Option<Vec<(&'s Source, Yaml)>> {
+    let mut layers: Vec<(&Source, Yaml)> = Vec::new();
+    let mut next = name.to_owned();
+    while let Some(source) = data.iter().find(|source| name_of(source) == Some(next.as_str())) {
+        let tree = match yaml::parse(source) {
+            Ok(tree) => tree,
+            Err(diagnostics) => {
+                found.extend(diagnostics);
+                return None;
+            }
+        };
+        let extends = tree.get("extends").and_then(|yaml| Some((yaml.as_text()?.to_owned(), yaml.span)));
+        layers.push((source, tree));
+        let Some((base, span)) = extends else { return Some(layers) };
+        let known = names(data);
+        let fault = if layers.iter().any(|(source, _)| name_of(source) == Some(&base)) {
+            let circle: Vec<&str> = layers.iter().filter_map(|(source, _)| name_of(source)).chain([base.as_str()]).collect();
+            let error = Diagnostic::error("domain/circle", "vocabularies extend each other in a circle");
+            Some(error.help(format!("{}: one of them must not extend another", circle.join(" -> "))))
+        } else if !known.contains(&base.as_str()) {
+            let others = known.into_iter().filter(|name| *name != next);
+            let error = Diagnostic::error("domain/unknown", format!("there is no vocabulary `{base}` to extend"));
+            Some(error.maybe_help(did_you_mean(&base, others)))
+        } else {
+            None
+        };
+        if let Some(fault) = fault {
+            found.push(fault.label(source, span, "extended here"));
+            return None;
+        }
+        next = base;
+    }
+    Some(layers)
+}

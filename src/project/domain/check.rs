@@ -1,0 +1,144 @@
+//! What holds between the parts of a vocabulary: names that refer to something, names that mean one thing only.
+
+use super::merge::entries;
+use super::patterns;
+use crate::diag::{Diagnostic, did_you_mean};
+use crate::pipeline::Spanned;
+use crate::pipeline::yaml::Yaml;
+use crate::project::form::Check;
+use serde_json::Value;
+
+/// Checks a file that has been read, given what it makes together with those it extends.
+pub(super) fn check(check: &mut Check<'_>, tree: &Yaml, whole: &Value) {
+    references(check, whole);
+    severities(check, tree, whole);
+    same_names(check, tree, whole);
+    signatures(check, tree, whole);
+    red_herrings(check, tree);
+    roles(check, tree, whole);
+    patterns::check(check, tree);
+}
+
+fn references(check: &mut Check<'_>, whole: &Value) {
+    for reference in std::mem::take(&mut check.references) {
+        let (to, name) = (reference.to, &reference.name);
+        let known = entries(whole, to);
+        if known.is_some_and(|known| known.contains_key(name.as_str())) {
+            continue;
+        }
+        let names = || known.into_iter().flat_map(|known| known.keys()).map(String::as_str);
+        let aliased = known.into_iter().flatten().find(|(_, entry)| has_alias(entry, name));
+        let help = match aliased {
+            Some((canonical, _)) => Some(format!("it is an alias of `{canonical}`: write that")),
+            None => did_you_mean(name, names()).or_else(|| Some(format!("add it under `{to}`, or name one that is there"))),
+        };
+        let message = format!("{} names `{name}`, which is not under `{to}`", reference.by);
+        push(check, "unknown-name", message, name, help);
+    }
+}
+
+fn has_alias(entry: &Value, name: &str) -> bool {
+    entry["aliases"].as_array().into_iter().flatten().any(|alias| alias == name)
+}
+
+/// Severities are a list, because their order matters, so what refers to them is looked up here.
+fn severities(check: &mut Check<'_>, tree: &Yaml, whole: &Value) {
+    let known: Vec<&str> =
+        whole["severities"].as_array().into_iter().flatten().filter_map(|item| item["name"].as_str()).collect();
+    for signature in list(tree, "signatures") {
+        let Some(name) = text(signature, "severity") else { continue };
+        if !known.contains(&name.as_str()) {
+            let message = format!("there is no severity `{name}`");
+            push(check, "unknown-name", message, &name, did_you_mean(&name, known.iter().copied()));
+        }
+    }
+}
+
+/// A name that differs from another in letter case only, or that is another's alias, would mean two things.
+fn same_names(check: &mut Check<'_>, tree: &Yaml, whole: &Value) {
+    for key in ["defects", "components", "repositories", "categories"] {
+        let Some(all) = entries(whole, key) else { continue };
+        let own = map(tree, key);
+        for (index, entry) in own.iter().enumerate() {
+            let later = |name: &str| own[index..].iter().any(|entry| *entry.key == name);
+            let alike = |name: &&String| !later(name) && name.to_lowercase() == entry.key.to_lowercase();
+            if let Some(other) = all.keys().find(alike) {
+                let message = format!("`{}` and `{other}` under `{key}` differ in letter case only", *entry.key);
+                push(check, "duplicate", message, &entry.key, Some("use one of the two everywhere".into()));
+            }
+            let Some(aliases) = entry.value.get("aliases").and_then(Yaml::as_list) else { continue };
+            for (index, alias) in aliases.iter().enumerate() {
+                let Some(name) = alias.as_text() else { continue };
+                let again = aliases[..index].iter().any(|before| before.as_text() == Some(name));
+                let other = all.iter().find(|(owner, other)| **owner != *entry.key && (*owner == name || has_alias(other, name)));
+                let message = match other {
+                    Some((other, _)) => format!("the alias `{name}` of `{}` already means `{other}`", *entry.key),
+                    None if again => format!("the alias `{name}` of `{}` is there twice", *entry.key),
+                    None if name == *entry.key => format!("`{name}` is an alias of itself"),
+                    None => continue,
+                };
+                push(
+                    check,
+                    "duplicate",
+                    message,
+                    &Spanned::new(name.to_owned(), alias.span),
+                    Some("take it away from one of them".into()),
+                );
+            }
+        }
+    }
+}
+
+/// A signature has something to be recognised by.
+fn signatures(check: &mut Check<'_>, tree: &Yaml, whole: &Value) {
+    for signature in list(tree, "signatures") {
+        let Some(id) = text(signature, "id") else { continue };
+        let merged = whole["signatures"].as_array().into_iter().flatten().find(|known| known["id"] == *id.value);
+        let none = |key: &str| merged.is_none_or(|signature| signature[key].as_array().is_none_or(Vec::is_empty));
+        if none("patterns") && none("markers") {
+            let help = "give it `patterns`, or name lists of patterns by `markers`";
+            push(check, "no-pattern", format!("nothing recognises the signature `{id}`"), &id, Some(help.into()));
+        }
+    }
+}
+
+/// A red herring is a repository or a message.
+fn red_herrings(check: &mut Check<'_>, tree: &Yaml) {
+    for item in list(tree, "red_herrings").iter().filter(|item| item.as_map().is_some()) {
+        let help = match (item.get("repository").is_some(), item.get("message").is_some()) {
+            (true, true) => "make two of it, each with its reason",
+            (false, false) => "give it a `repository`, or a `message` that is a pattern of lines",
+            _ => continue,
+        };
+        let place = item.head(check.reader.source());
+        let error = check.reader.error("red-herring", "a red herring is either a repository or a message", place, "this one");
+        check.reader.push(error.help(help));
+    }
+}
+
+/// Roles belong to categories.
+fn roles(check: &mut Check<'_>, tree: &Yaml, whole: &Value) {
+    let Some(known) = entries(whole, "categories") else { return };
+    for entry in map(tree, "roles").iter().filter(|entry| !known.contains_key(&*entry.key)) {
+        let message = format!("`roles` has `{}`, which is not under `categories`", *entry.key);
+        push(check, "unknown-name", message, &entry.key, did_you_mean(&entry.key, known.keys().map(String::as_str)));
+    }
+}
+
+fn push(check: &mut Check<'_>, code: &str, message: String, at: &Spanned<String>, help: Option<String>) {
+    let error: Diagnostic = check.reader.error(code, message, at.span, "here");
+    check.reader.push(error.maybe_help(help));
+}
+
+pub(super) fn list<'y>(tree: &'y Yaml, key: &str) -> &'y [Yaml] {
+    tree.get(key).and_then(Yaml::as_list).unwrap_or_default()
+}
+
+pub(super) fn map<'y>(tree: &'y Yaml, key: &str) -> &'y [crate::pipeline::yaml::Entry] {
+    tree.get(key).and_then(Yaml::as_map).unwrap_or_default()
+}
+
+fn text(yaml: &Yaml, key: &str) -> Option<Spanned<String>> {
+    let value = yaml.get(key)?;
+    Some(Spanned::new(value.as_text()?.to_owned(), value.span))
+}

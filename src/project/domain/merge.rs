@@ -1,0 +1,99 @@
+//! Laying a vocabulary over the one it extends.
+
+use crate::project::form::{Form, Holds};
+use crate::script::escape;
+use serde_json::{Map, Value, json};
+
+/// `own` laid over `base`.
+pub(super) fn merge(base: Option<Value>, own: Value, form: &'static Form) -> Value {
+    let (Some(Value::Object(mut merged)), Value::Object(own)) = (base.clone(), &own) else {
+        return base.map_or(own, |base| base);
+    };
+    // What it is for is each one's own to say.
+    merged.remove("description");
+    for (name, value) in own {
+        let Some(key) = form.key(name) else { continue };
+        let below = merged.remove(name);
+        merged.insert(name.clone(), combined(below, value.clone(), &key.holds));
+    }
+    Value::Object(merged)
+}
+
+fn combined(base: Option<Value>, own: Value, holds: &'static Holds) -> Value {
+    let Some(base) = base else { return own };
+    match (holds, base, own) {
+        (Holds::List(_), Value::Array(mut base), Value::Array(own)) => {
+            let new: Vec<Value> = own.into_iter().filter(|item| !base.contains(item)).collect();
+            base.extend(new);
+            Value::Array(base)
+        }
+        (Holds::Records(_, id), Value::Array(mut base), Value::Array(own)) => {
+            let mut first = Vec::new();
+            for item in own {
+                match base.iter_mut().find(|known| known[*id] == item[*id]) {
+                    Some(known) => overlay(known, item),
+                    None => first.push(item),
+                }
+            }
+            // What is special comes before what is general: of two that are as good, the first counts.
+            first.extend(base);
+            Value::Array(first)
+        }
+        (Holds::Entries(item), Value::Object(mut base), Value::Object(own)) => {
+            for (name, value) in own {
+                let below = base.remove(&name);
+                let value = match (item, below) {
+                    (Holds::Map(_), Some(mut below)) => {
+                        overlay(&mut below, value);
+                        below
+                    }
+                    (item, below) => combined(below, value, item),
+                };
+                base.insert(name, value);
+            }
+            Value::Object(base)
+        }
+        (_, _, own) => own,
+    }
+}
+
+/// Puts the keys of a map over those of another.
+fn overlay(base: &mut Value, own: Value) {
+    if let (Value::Object(base), Value::Object(own)) = (base, own) {
+        base.extend(own);
+    }
+}
+
+/// What follows from a merged vocabulary: signatures get the patterns of the markers they name, and a component that nothing
+/// recognises is recognised by its name.
+pub(super) fn complete(value: &mut Value) {
+    let markers = value["markers"].clone();
+    for signature in value["signatures"].as_array_mut().into_iter().flatten() {
+        let named: Vec<Value> = signature["markers"].as_array().cloned().unwrap_or_default();
+        let more: Vec<Value> =
+            named.iter().filter_map(|name| markers.get(name.as_str()?)?.as_array()).flatten().cloned().collect();
+        if !more.is_empty() {
+            // Words that are near to its own patterns need not be near to these.
+            signature["near"] = json!([]);
+        }
+        if let Some(patterns) = signature["patterns"].as_array_mut() {
+            patterns.extend(more);
+        }
+    }
+    // A list of markers may be empty; a signature without any pattern would match everything.
+    if let Some(signatures) = value["signatures"].as_array_mut() {
+        signatures.retain(|signature| signature["patterns"].as_array().is_some_and(|patterns| !patterns.is_empty()));
+    }
+    let components = value["components"].as_object_mut();
+    for (name, component) in components.into_iter().flatten() {
+        let silent = |key: &str, component: &Value| component[key].as_array().is_none_or(Vec::is_empty);
+        if silent("patterns", component) && silent("paths", component) {
+            component["patterns"] = json!([format!(r"(?:^|[^\w-]){}(?:[^\w-]|$)", escape(name))]);
+        }
+    }
+}
+
+/// The entries of a key that holds a map.
+pub(super) fn entries<'v>(value: &'v Value, key: &str) -> Option<&'v Map<String, Value>> {
+    value.get(key)?.as_object()
+}

@@ -1,0 +1,89 @@
+//! Patterns that compile and yet are no use: those that match everything, and those that another one leaves nothing to do.
+
+use super::check::map;
+use crate::diag::Severity;
+use crate::pipeline::yaml::{Entry, Yaml};
+use crate::project::form::{Check, ListedPattern};
+use crate::script::Pattern;
+
+/// One letter or digit each; what matches several of them matches nearly every text.
+const CHARACTERS: &str = "abcdefghijklmnopqrstuvwxyz0123456789";
+/// So many of them are too many.
+const TOO_MANY: usize = 8;
+
+/// Checks all patterns of a file.
+pub(super) fn check(check: &mut Check<'_>, tree: &Yaml) {
+    let patterns = std::mem::take(&mut check.patterns);
+    for listed in &patterns {
+        wide(check, listed);
+    }
+    for (index, listed) in patterns.iter().enumerate() {
+        shadowed(check, listed, &patterns, index);
+    }
+    for (key, what) in [("components", "component"), ("repositories", "repository")] {
+        shared(check, tree, key, what);
+    }
+}
+
+/// A pattern that matches everything is no pattern.
+fn wide(check: &mut Check<'_>, listed: &ListedPattern) {
+    let (message, help) = if listed.pattern.matches_nothing() {
+        let message = format!("a pattern in {} matches the empty text, and so every text", listed.of);
+        (message, "make at least one part of it required: `+` for `*`, no empty alternative")
+    } else if listed.pattern.shortest() == 1 && single(&listed.text) >= TOO_MANY {
+        let message = format!("a pattern in {} is content with a single character, and so matches nearly every text", listed.of);
+        (message, "add words that only such a line has")
+    } else {
+        return;
+    };
+    let error = check.reader.error("wide-pattern", message, listed.text.span, "matches everything");
+    check.reader.push(error.help(help));
+}
+
+/// How many single characters a pattern is content with.
+fn single(text: &str) -> usize {
+    let single: Vec<String> = CHARACTERS.chars().map(String::from).collect();
+    Pattern::matches(text, single.iter().map(String::as_str))
+}
+
+/// A plain text of which another pattern of the same list matches a part, wherever it stands, has nothing to do.
+fn shadowed(check: &mut Check<'_>, listed: &ListedPattern, all: &[ListedPattern], index: usize) {
+    let Some(literal) = listed.pattern.literal() else { return };
+    // Between other words, and within one.
+    let samples =
+        [literal.clone(), format!(" {literal} "), format!("x{literal}x"), format!("9{literal}9"), format!("-{literal}-")];
+    let covers = |(at, other): &(usize, &ListedPattern)| {
+        let before = *at < index || other.text.value.to_lowercase() != listed.text.value.to_lowercase();
+        let may =
+            *at != index && before && other.of == listed.of && !other.pattern.is_anchored() && other.pattern.may_be_in(&literal);
+        may && Pattern::matches(&other.text, samples.iter().map(String::as_str)) == samples.len()
+    };
+    if let Some((_, other)) = all.iter().enumerate().find(covers) {
+        let message = format!("a pattern in {} matches nothing that another one does not", listed.of);
+        let mut error = check.reader.error("shadowed-pattern", message, listed.text.span, "has nothing to do");
+        error.severity = Severity::Warning;
+        let error = error.label(check.reader.source(), other.text.span, "matches all of that");
+        check.reader.push(error.help("take one of the two away"));
+    }
+}
+
+/// The same pattern for two components (or repositories) tells nothing of which.
+fn shared(check: &mut Check<'_>, tree: &Yaml, key: &str, what: &str) {
+    let mut seen: Vec<(String, &Entry, &Yaml)> = Vec::new();
+    for entry in map(tree, key) {
+        for list in ["patterns", "paths"] {
+            for pattern in entry.value.get(list).and_then(Yaml::as_list).unwrap_or_default() {
+                let Some(text) = pattern.as_text().map(str::to_lowercase) else { continue };
+                if let Some((_, other, first)) = seen.iter().find(|(known, other, _)| *known == text && other.key != entry.key) {
+                    let message = format!("the {what} `{}` has the same pattern as `{}`", *entry.key, *other.key);
+                    let mut error = check.reader.error("shadowed-pattern", message, pattern.span, "again here");
+                    error.severity = Severity::Warning;
+                    let error = error.label(check.reader.source(), first.span, "first here");
+                    check.reader.push(error.help("leave it to the one, or say in both what tells them apart"));
+                } else {
+                    seen.push((text, entry, pattern));
+                }
+            }
+        }
+    }
+}

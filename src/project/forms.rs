@@ -1,0 +1,81 @@
+//! The forms of the data files that come with the program: how texts and stack frames are read.
+
+use super::form::{Form, Holds, Key};
+
+/// The form of a data file by its stem. Others are the user's, and free.
+pub(super) fn of(stem: &str) -> Option<&'static Form> {
+    match stem {
+        "reading" => Some(&READING),
+        "frames" => Some(&FRAMES),
+        _ => None,
+    }
+}
+
+const PATTERN: Holds = Holds::Pattern(0);
+const PATTERNS: Holds = Holds::List(&Holds::Pattern(0));
+const CATCHING: Holds = Holds::List(&Holds::Pattern(1));
+
+const READING: Form = Form {
+    what: "the file of how texts are read",
+    keys: &[
+        Key::required("focus", PATTERNS, "How a tool marks the lines that matter."),
+        Key::required("source_line", PATTERN, "A line of source code."),
+        Key::required("routine", PATTERN, "Lines that report how things normally go."),
+        Key::required("log_errors", PATTERN, "How a log marks a line as an error's."),
+        Key::required("frame_lines", PATTERN, "Lines that frame a message without being one."),
+        Key::required("details", PATTERN, "What follows a failed check."),
+        Key::required("values", PATTERN, "A check that gives both values."),
+        Key::required("retries", Holds::Text, "The attribute of a case that says how often it was tried again."),
+        Key::required("stop_words", Holds::List(&Holds::Text), "Words that tell nothing of which failure it is."),
+        Key::required("test_ids", CATCHING, "How the name of a test gives its id."),
+        Key::required("setup_names", PATTERN, "What a test is called that is a setup."),
+        Key::required("code", Holds::Map(&CODE), "What of a failure is looked for in the code."),
+    ],
+};
+
+const CODE: Form = Form {
+    what: "`code`",
+    keys: &[
+        Key::required("names", PATTERN, "Names as programs write them."),
+        Key::required("kinds", PATTERN, "Names that are mere kinds of errors."),
+        Key::required("words", PATTERN, "Words as they stand in a message between what varies."),
+        Key::required("defines", PATTERN, "How a line reads that defines a name."),
+    ],
+};
+
+const FRAMES: Form = Form {
+    what: "the file of how stack frames are written",
+    keys: &[
+        Key::required("formats", Holds::List(&Holds::Map(&FORMAT)), "One frame a match, tried in this order."),
+        Key::required("innermost_cause", Holds::Text, "The frames of the innermost cause stand after the last of these."),
+        Key::required("checkouts", CATCHING, "Beginnings that only say where a machine checks code out."),
+        Key::required("foreign", PATTERNS, "Frames of languages, runners and libraries."),
+        Key::required("namespace", PATTERN, "The beginning of a package that says whose it is."),
+        Key::required("tests", PATTERNS, "What belongs to the test and not to the product."),
+        Key::required("components", CATCHING, "What of a path is the component."),
+        Key::required("generic", PATTERNS, "Directories that say nothing of the component."),
+        Key::required("generic_files", PATTERNS, "File names that say nothing of the component."),
+        Key::required("test_affixes", PATTERNS, "What a test's file or class has around the name of what it tests."),
+        Key::required("log_tags", CATCHING, "How a line of a log says which program wrote it."),
+        Key::required("pod_suffix", PATTERN, "What a cluster puts behind the name of a program."),
+        Key::required("culprit_categories", Holds::List(&Holds::Name("categories")), "Where a line may name who is to blame."),
+        Key::required("culprits", CATCHING, "How a line names who is to blame."),
+        Key::required("no_programs", PATTERN, "What stands in such a place without being a program."),
+        Key::required("reaching", Holds::List(&Holds::Name("categories")), "The categories in which something was not reached."),
+        Key::required("addresses", PATTERNS, "How a line says what was not reached."),
+        Key::required("chance_port", PATTERN, "A port that a machine gave at random."),
+        Key::required("peers", CATCHING, "Where a connection wanted to go."),
+        Key::required("local", PATTERN, "Hosts that are the machine itself."),
+    ],
+};
+
+const FORMAT: Form = Form {
+    what: "a format",
+    keys: &[
+        Key::required("language", Holds::Text, "Whose frames they are."),
+        Key::required("line", PATTERN, "A frame."),
+        Key::new("parts", Holds::Pattern(2), "Its file and its line."),
+        Key::new("class", Holds::Pattern(3), "Its class, file and line, where the path is a package."),
+        Key::new("innermost", Holds::Word(&["first", "last"]), "Which end of a trace is the innermost."),
+    ],
+};
