@@ -5,6 +5,7 @@ mod effect;
 mod hash;
 mod launch;
 mod normalise;
+mod outline;
 mod shape;
 
 pub use attributes::Attributes;

@@ -1,6 +1,6 @@
 //! Linking a pipeline with its scripts, templates and data, and the checks that need more than one language.
 
-use super::{Manifest, Sources, data, kinds, vars};
+use super::{Manifest, Sources, data, kinds, prompts, vars};
 use crate::diag::{Diagnostic, Diagnostics, Span, did_you_mean};
 use crate::model::{Kind, Shape};
 use crate::pipeline::{self, Node, Pipeline, Spanned, When};
@@ -92,6 +92,7 @@ impl Project {
                 return Err(found);
             }
         };
+        prompts::check(&pipeline, &templates, &mut found);
         let set = vars::of_project(&pipeline, &mut settings, &mut found);
         let vars = vars::overlay(&pipeline, &set).unwrap_or_else(|diagnostics| {
             found.extend(diagnostics);
@@ -277,6 +278,7 @@ impl Linker<'_> {
             responder: self.responder(node, answers, found),
             effect: node.effect.as_ref().and_then(|reference| self.function(reference, 2, found)),
             template: self.template(node, found),
+            answer: prompts::answer(node),
             needs: node.needs.iter().filter_map(|need| self.need(need, found)).collect(),
         }
     }

@@ -7,6 +7,7 @@ mod forms;
 mod kinds;
 mod link;
 mod manifest;
+mod prompts;
 mod sources;
 mod vars;
 

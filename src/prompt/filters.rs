@@ -8,8 +8,8 @@ use minijinja::{Environment, Error, ErrorKind, State, Value};
 
 /// The filters there are.
 #[rustfmt::skip]
-pub(super) const NAMES: [&str; 39] = [
-    "abs", "bool", "capitalize", "count", "d", "default", "dictsort", "e", "escape", "first", "float", "groupby", "indent", "int",
+pub(super) const NAMES: [&str; 41] = [
+    "abs", "bool", "capitalize", "code", "count", "d", "default", "dictsort", "e", "escape", "fence", "first", "float", "groupby", "indent", "int",
     "items", "join", "last", "length", "lines", "list", "lower", "map", "max", "min", "reject", "rejectattr", "replace",
     "reverse", "round", "select", "selectattr", "sort", "split", "string", "title", "tojson", "trim", "unique", "upper",
 ];
@@ -35,10 +35,12 @@ pub(super) fn register(environment: &mut Environment<'static>) {
     environment.add_filter("indent", indent);
     environment.add_filter("tojson", tojson);
     environment.add_filter("map", map);
+    environment.add_filter("fence", super::quote::fence);
+    environment.add_filter("code", super::quote::code);
 }
 
 /// Notes that a filter is about to make that many bytes.
-fn make(state: &mut State<'_, '_>, bytes: usize) -> Result<(), Error> {
+pub(super) fn make(state: &mut State<'_, '_>, bytes: usize) -> Result<(), Error> {
     let before = state.get_temp(TALLY).and_then(|made| usize::try_from(made).ok()).unwrap_or(0);
     let made = before.saturating_add(bytes);
     if made > MADE {
@@ -48,7 +50,7 @@ fn make(state: &mut State<'_, '_>, bytes: usize) -> Result<(), Error> {
     Ok(())
 }
 
-fn text_of(state: &mut State<'_, '_>, value: &Value) -> Result<String, Error> {
+pub(super) fn text_of(state: &mut State<'_, '_>, value: &Value) -> Result<String, Error> {
     if value.is_undefined() {
         return Err(Error::from(ErrorKind::UndefinedError));
     }

@@ -1,7 +1,12 @@
 //! Prompt templates: minijinja with strict undefined values and a fuel limit; errors point into the template.
 
 mod filters;
+mod names;
+mod quote;
 mod scan;
 mod template;
+mod values;
 
+pub use names::{Group, Known};
 pub use template::{Template, Templates};
+pub use values::{Look, Shown, Values};

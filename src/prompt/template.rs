@@ -1,11 +1,11 @@
 //! A compiled template, and the set of all of them.
 
+use super::values::Values;
 use super::{filters, scan};
 use crate::diag::{Diagnostic, Diagnostics, Source, Span};
 use crate::model::Hash;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::{Environment, UndefinedBehavior};
-use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -79,15 +79,21 @@ impl Template {
         self.hash
     }
 
+    /// The parameters it names, with their fields (`failure.name`), includes left out.
+    pub(super) fn undeclared(&self) -> std::collections::BTreeSet<String> {
+        let template = self.environment.get_template(self.source.name());
+        template.map(|template| template.undeclared_variables(true).into_iter().collect()).unwrap_or_default()
+    }
+
     /// Its text.
     pub fn source(&self) -> &Source {
         &self.source
     }
 
     /// Fills it with parameters. An undefined value, a failing filter or too much work is an error at its place.
-    pub fn render(&self, params: &Value) -> Result<String, Box<Diagnostic>> {
+    pub fn render(&self, params: impl Into<Values>) -> Result<String, Box<Diagnostic>> {
         let mut page = Page::default();
-        let params = minijinja::Value::from(minijinja::value::Serde(params));
+        let params = params.into().0;
         let template = self.environment.get_template(self.source.name());
         let rendered = template.and_then(|template| template.render_captured_to(params, &mut page).map(drop));
         if page.full {

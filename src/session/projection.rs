@@ -6,7 +6,7 @@ use super::{Session, SessionError};
 use crate::clock::Timestamp;
 use crate::files::OutDir;
 use crate::store::Store;
-use crate::walk::{Event, What, assemble};
+use crate::walk::{Event, What};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -84,9 +84,7 @@ fn project_case(
             write(dir, &format!("{below}/{}", OutDir::safe_name(&name)), &pretty(&text))?;
         }
         let (Some(params), Some(_), Some(template)) = (params, template, &result.plan.node(ix).template) else { continue };
-        let Some(params) = store.blob(&params.hash())? else { continue };
-        let params = assemble(&params, &mut |hash| super::resume::text(store, hash))?;
-        let text = template.render(&params).map_err(|error| SessionError::Texts((*error).into()))?;
+        let text = super::prompt::text(store, template, params)?;
         let family = OutDir::safe_name(&spec.family);
         let name = if *visit == 1 { format!("prompt-{family}.md") } else { format!("prompt-{family}-loop-{}.md", *visit - 1) };
         write(dir, &format!("{below}/{name}"), &text)?;

@@ -182,6 +182,6 @@ pub(super) fn text(store: &Store, hash: &Hash) -> Result<String, SessionError> {
     Ok(found.ok_or_else(|| StoreError::Damaged(format!("the content {hash} is missing")))?.to_string())
 }
 
-fn parse<T: DeserializeOwned>(text: &str) -> Result<T, SessionError> {
+pub(super) fn parse<T: DeserializeOwned>(text: &str) -> Result<T, SessionError> {
     Ok(serde_json::from_str(text).map_err(|error| StoreError::Damaged(error.to_string()))?)
 }

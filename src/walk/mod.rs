@@ -17,6 +17,7 @@ mod plan;
 mod ports;
 mod request;
 mod route;
+mod shown;
 mod state;
 mod step;
 
@@ -26,7 +27,7 @@ pub use drive::{End, Walker};
 pub use error::{Failure, Kind};
 pub use event::{Considered, Event, Name, Outcome, Reason, What};
 pub use memory::{NoNeeds, Nowhere};
-pub use params::{CaseParams, Params, StepPlace};
+pub use params::{CaseParams, GROUPS, Params, StepPlace};
 pub use plan::{Plan, PlanNode, Rule};
 pub use ports::{About, Answer, Blob, Commit, Journal, JournalError, NEEDS, Need, Needs, Refusal, Reply};
 pub use request::Request;

@@ -9,6 +9,43 @@ use crate::pipeline::NodeIx;
 use crate::script::View;
 use serde_json::{Value, json};
 
+/// The groups of parameters that templates may name, each with all of its fields; without fields, it may have any.
+pub const GROUPS: &[(&str, &[&str])] = &[
+    ("answer", &["shape"]),
+    ("bindings", &[]),
+    ("data", &[]),
+    ("env", &[]),
+    ("envelope", &["attributes", "cases", "name", "notes", "number", "run_id", "status", "totals"]),
+    (
+        "failure",
+        &[
+            "attributes",
+            "duration_s",
+            "error_message",
+            "file",
+            "id",
+            "log_cut",
+            "log_snippet",
+            "name",
+            "recall_key",
+            "source_defect",
+            "status",
+            "suite",
+        ],
+    ),
+    ("git", &["branch", "commit", "remote"]),
+    ("history", &[]),
+    ("identity", &["case", "code", "node", "path", "pipeline", "run"]),
+    ("needs", &[]),
+    ("prior", &[]),
+    ("siblings", &[]),
+    ("state", &["chance", "confidence", "context", "elapsed_s", "handoffs", "history", "loops", "node", "steps", "walker"]),
+    ("taxonomy", &[]),
+    ("timestamps", &["case_started_at", "launch_ended_at", "launch_started_at", "now"]),
+    ("urls", &["item", "launch"]),
+    ("workspace", &["repositories"]),
+];
+
 /// The groups that stay the same for all steps of a case, converted once.
 #[derive(Clone, Debug)]
 pub struct CaseParams {
@@ -91,6 +128,7 @@ impl CaseParams {
         let siblings = needs.iter().find(|(name, _)| name == "siblings").map(|(_, view)| view.clone());
         let bindings = walk.bindings.iter().map(|(name, id)| (name.as_str(), View::from(*id)));
         let groups = [
+            ("answer", kept(&plan.node(node).answer)),
             ("bindings", new(View::map("params.bindings", bindings, View::from(0)))),
             ("data", kept(&plan.data)),
             ("env", kept(&self.env)),

@@ -56,6 +56,8 @@ pub struct PlanNode {
     pub effect: Option<Function>,
     /// Its prompt.
     pub template: Option<Arc<Template>>,
+    /// What its template says of the form of an answer: the parameter group `answer`.
+    pub answer: Content,
     /// The reads it declares.
     pub needs: Vec<&'static Need>,
 }

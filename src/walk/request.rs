@@ -5,6 +5,7 @@ use super::plan::Plan;
 use crate::diag::Diagnostic;
 use crate::model::Case;
 use crate::pipeline::NodeIx;
+use crate::prompt::Values;
 use crate::script::View;
 use std::cell::OnceCell;
 
@@ -55,6 +56,6 @@ impl<'a> Request<'a> {
     /// The rendered prompt of the node, if it has one.
     pub fn prompt(&self) -> Option<Result<String, Box<Diagnostic>>> {
         let template = self.plan.node(self.node).template.as_ref()?;
-        Some(template.render(&self.params().json()))
+        Some(template.render(Values::of(self.params())))
     }
 }

@@ -26,6 +26,8 @@ impl Answer for Prompted {
         let node = request.node_name();
         let prompt = request.prompt().unwrap_or_else(|| panic!("`{node}` has no template"));
         let prompt = prompt.unwrap_or_else(|diagnostic| panic!("{diagnostic} ({:?})", diagnostic.place()));
+        let template = request.plan.node(request.node).template.as_ref().unwrap();
+        assert_eq!(template.render(&request.params().json()).unwrap(), prompt, "a record gives the same prompt");
         assert!(prompt.contains("## What to answer") && prompt.contains(&request.case.name), "{node}: {prompt}");
         Scripts.answer(request)
     }
@@ -146,6 +148,18 @@ fn complaints(fixture: &Value, outcome: &Outcome) -> Vec<String> {
     ] {
         if !expect[what].is_null() && expect[what] != *got {
             wrong.push(format!("{what} is {got}, not {}", expect[what]));
+        }
+    }
+    for (node, fields) in expect["artifacts"].as_object().into_iter().flatten() {
+        for (field, wanted) in fields.as_object().into_iter().flatten() {
+            let got = &outcome.prior[node][field];
+            let fits = match wanted.as_str() {
+                Some(part) => got.as_str().is_some_and(|got| got.contains(part)),
+                None => got == wanted,
+            };
+            if !fits {
+                wrong.push(format!("{node}.{field} is {got}, not {wanted}"));
+            }
         }
     }
     if let Some(range) = expect["confidence"].as_array() {

@@ -83,6 +83,21 @@ impl View {
         if let Node::List(list) = &self.0 { list.items() } else { &[] }
     }
 
+    /// A field of an object as it was given: nothing if it is not there, whatever a script would read.
+    pub fn present(&self, field: &str) -> Option<&Self> {
+        if let Node::Object(object) = &self.0 { object.given(field) } else { None }
+    }
+
+    /// How many items it has, if it is a list.
+    pub fn as_list(&self) -> Option<usize> {
+        if let Node::List(list) = &self.0 { Some(list.items().len()) } else { None }
+    }
+
+    /// How many entries it has, if it is an object.
+    pub fn as_object(&self) -> Option<usize> {
+        if let Node::Object(object) = &self.0 { Some(object.len()) } else { None }
+    }
+
     /// The value as JSON. What a schema turned into a float stays one.
     pub fn json(&self) -> Value {
         match &self.0 {

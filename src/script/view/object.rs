@@ -89,6 +89,11 @@ impl Object {
         inner.entries.get(at)
     }
 
+    /// The field as it was given, null and unknown ones too.
+    pub(super) fn given(&self, key: &str) -> Option<&View> {
+        self.find(key).map(|entry| &entry.view)
+    }
+
     /// True if the field is there and not null.
     pub(crate) fn has(&self, key: &str) -> bool {
         self.find(key).is_some_and(|entry| !entry.view.is_null())

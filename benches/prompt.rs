@@ -1,0 +1,100 @@
+//! A prompt of about 4 KB: the bundled recall template over the parameters of a step, against bare minijinja with the same
+//! template and data.
+
+#[path = "harness/bundled.rs"]
+mod bundled;
+mod harness;
+
+use asterisk::files::{Area, Overlay};
+use asterisk::model::{Case, Launch};
+use asterisk::prompt::Values;
+use asterisk::walk::{CaseParams, Plan, StepPlace, WalkState};
+use harness::{Table, measure};
+use minijinja::syntax::SyntaxConfig;
+use minijinja::{AutoEscape, Environment, UndefinedBehavior};
+use std::hint::black_box;
+use std::process::ExitCode;
+
+/// minijinja with the bundled templates and the least that they need: no limits, no check of what they say, no places.
+fn bare() -> Environment<'static> {
+    let mut environment = Environment::new();
+    environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    environment.set_auto_escape_callback(|_| AutoEscape::None);
+    let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).keep_trailing_newline(true).build();
+    environment.set_syntax(syntax.expect("a syntax"));
+    environment.add_filter("fence", |text: &str| {
+        let marks = "`".repeat(4.max(run(text) + 1));
+        format!("{marks}text\n{}\n{marks}", text.trim_end_matches('\n'))
+    });
+    environment.add_filter("code", |text: &str| {
+        let plain = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let marks = "`".repeat(run(&plain) + 1);
+        format!("{marks}{plain}{marks}")
+    });
+    for source in Overlay::load(Area::Templates, None).expect("bundled").sources() {
+        environment.add_template_owned(source.name().to_owned(), source.text().to_owned()).expect("parses");
+    }
+    environment
+}
+
+/// The longest run of backticks.
+fn run(text: &str) -> usize {
+    text.split(|ch| ch != '`').map(str::len).max().unwrap_or(0)
+}
+
+/// A launch with one failure of the usual size.
+fn launch() -> (Launch, Case) {
+    let error = "Timed out after 60.001s.\nExpected\n    <string>: FREERUN\nto equal\n    <string>: LOCKED\n\tsuite/clock_test.go:88 +0x1d\n";
+    let line = "2026-02-14T12:00:01Z daemon[7]: port 1 offset 512 s0 freq -20000 path delay 0\n";
+    let case = Case {
+        id: "case-1".into(),
+        name: "the clock keeps its offset after a restart".into(),
+        suite: "clock suite".into(),
+        status: "FAILED".into(),
+        error_message: error.repeat(2),
+        log_snippet: line.repeat(8),
+        ..Case::default()
+    };
+    (Launch { run_id: "1".into(), name: "nightly".into(), cases: vec![case.clone()], ..Launch::default() }, case)
+}
+
+fn main() -> ExitCode {
+    let plan: Plan = bundled::plan();
+    let (launch, case) = launch();
+    let node = plan.pipeline.node("recall").expect("a node");
+    let state = WalkState::default();
+    let now = asterisk::clock::Timestamp::from_millis(1_771_104_069_000);
+    let groups = CaseParams::new(&launch, &case);
+    let needs: Vec<(String, asterisk::script::View)> = ["symptoms_similar", "rcas_of_symptom"]
+        .map(|name| (name.to_owned(), asterisk::script::View::list("params.needs", [])))
+        .into();
+    let make = || {
+        let view = state.view(&plan.node(node).name, None, now, 0.5, &plan.walker);
+        let place = StepPlace { run: "run", case: &case.id, path: "1", now };
+        groups.for_step(&plan, node, &state, &view, &place, &needs)
+    };
+    let params = make();
+    let template = plan.node(node).template.clone().expect("a template");
+    let json = params.view.json();
+    let ours = template.render(Values::of(&params.view)).expect("renders");
+    let environment = bare();
+    let floor = environment.get_template("recall.md").expect("there");
+    let data = minijinja::Value::from(minijinja::value::Serde(&json));
+    assert_eq!(floor.render(&data).expect("renders"), ours, "the same prompt");
+
+    let (mut bare, mut lazy, mut whole, mut from_json) = (
+        || drop(black_box(floor.render(&data))),
+        || drop(black_box(template.render(Values::of(&params.view)))),
+        || drop(black_box(template.render(Values::of(&make().view)))),
+        || drop(black_box(template.render(&json))),
+    );
+    let figures =
+        measure(60, 200, &mut [("bare", &mut bare), ("lazy", &mut lazy), ("whole", &mut whole), ("json", &mut from_json)]);
+    let us: Vec<f64> = figures.iter().map(|figure| figure / 1e3).collect();
+    let mut table = Table::new(&format!("prompt: {} bytes", ours.len()), "us");
+    table.plain("bare minijinja, its data converted beforehand", us[0]);
+    table.within("a prompt", us[1], us[0], 1.5);
+    table.against("a prompt, its parameters put together first", us[2], us[0]);
+    table.against("a prompt from a record's JSON", us[3], us[0]);
+    table.finish()
+}

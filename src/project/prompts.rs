@@ -1,0 +1,55 @@
+//! What templates may name: the groups of parameters, and of the reads those that the node declares.
+
+use crate::diag::{Diagnostic, Diagnostics, did_you_mean};
+use crate::pipeline::{Node, Pipeline};
+use crate::prompt::{Group, Templates};
+use crate::script::View;
+use crate::walk::{Content, GROUPS, NEEDS};
+
+/// The groups of parameters, with the fields of each.
+fn groups() -> Vec<Group> {
+    let needs = || NEEDS.iter().map(|need| need.name.replace('.', "_")).collect();
+    let fields = |name: &str, fields: &[&str]| match name {
+        "needs" => needs(),
+        _ => fields.iter().map(ToString::to_string).collect(),
+    };
+    GROUPS.iter().map(|(name, all)| Group { name: (*name).to_owned(), fields: fields(name, all) }).collect()
+}
+
+/// Reports what templates name and is not there, and what a node's template reads and the node does not declare.
+pub(super) fn check(pipeline: &Pipeline, templates: &Templates, found: &mut Diagnostics) {
+    templates.check_names(&groups(), found);
+    for node in &pipeline.nodes {
+        let Some(path) = path(node, templates) else { continue };
+        for name in templates.names(&path) {
+            let Some(need) = name.path.strip_prefix("needs.").and_then(|rest| rest.split('.').next()) else { continue };
+            let Some(known) = NEEDS.iter().find(|known| known.name.replace('.', "_") == need) else { continue };
+            let declared = node.needs.iter().any(|declared| declared.value == known.name);
+            // Whoever asks whether it is there knows that it may not be.
+            if declared || name.source.text().contains(&format!("needs.{need} is defined")) {
+                continue;
+            }
+            let message = format!("the prompt of `{}` reads `needs.{need}`, which the node does not declare", *node.name);
+            let hint = did_you_mean(known.name, node.needs.iter().map(|declared| declared.value.as_str()));
+            let help = format!(
+                "add `{}` to the node's `needs:`{}",
+                known.name,
+                hint.map_or(String::new(), |hint| format!(", or {hint}"))
+            );
+            let problem = Diagnostic::error("project/undeclared-need", message).label(&name.source, name.span, "read here");
+            found.push(problem.label(&pipeline.source, node.name.span, "by this node").help(help));
+        }
+    }
+}
+
+/// The template of a node: the one it names, else that of its family, if there is one.
+fn path(node: &Node, templates: &Templates) -> Option<String> {
+    let path = node.prompt.as_ref().map_or_else(|| format!("{}.md", *node.family), |prompt| prompt.value.clone());
+    templates.get(&path).map(|template| template.source().name().to_owned())
+}
+
+/// What a template says of the form of an answer.
+pub(super) fn answer(node: &Node) -> Content {
+    let shape = node.schema.as_ref().map_or_else(String::new, |shape| shape.outline());
+    Content::new(View::object("params.answer", [("shape", View::from(shape))]))
+}

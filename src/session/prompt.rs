@@ -1,0 +1,174 @@
+//! The prompts of a run, made again from its record: the template's text and the parameters that the step was given.
+
+use super::{Session, SessionError, resume};
+use crate::diag::{Diagnostics, Source, did_you_mean};
+use crate::model::Hash;
+use crate::project::Manifest;
+use crate::prompt::{Template, Templates};
+use crate::store::Store;
+use crate::walk::{Content, Event, What, assemble};
+use serde::Serialize;
+
+/// Which prompt is wanted.
+#[derive(Clone, Debug, Default)]
+pub struct PromptAsked {
+    /// The run; the latest if none.
+    pub run: Option<String>,
+    /// The case.
+    pub case: String,
+    /// The node, by name or code; that of the last answered step if none.
+    pub node: Option<String>,
+    /// Which visit of the node, from 1; the last if none.
+    pub visit: Option<usize>,
+    /// The step, by its path in the record; it alone says which node and visit.
+    pub path: Option<String>,
+}
+
+/// A prompt.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Prompt {
+    /// The run.
+    pub run: String,
+    /// The case.
+    pub case: String,
+    /// The node.
+    pub node: String,
+    /// Which visit of the node it is, from 1.
+    pub visit: usize,
+    /// How many visits of the node were answered.
+    pub visits: usize,
+    /// The step's path in the record.
+    pub path: String,
+    /// The template, by its path below the templates.
+    pub template: String,
+    /// The address of the template's text.
+    pub template_hash: Hash,
+    /// The address of the parameters.
+    pub params_hash: Hash,
+    /// Who answered it.
+    pub answered_by: String,
+    /// The prompt itself.
+    pub text: String,
+}
+
+/// A step that was answered.
+struct Step<'e> {
+    node: &'e str,
+    path: &'e str,
+    by: &'e str,
+    params: Option<&'e Content>,
+    template: Option<Hash>,
+}
+
+impl Session {
+    /// The prompt of a step of a run, as it was when it was answered.
+    pub fn prompt(&self, asked: &PromptAsked) -> Result<Prompt, SessionError> {
+        let run = match &asked.run {
+            Some(run) => run.clone(),
+            None => self.runs()?.into_iter().next().map(|row| row.run).ok_or_else(|| {
+                SessionError::asked("input/no-run", "there is no run yet", Some("make one with: asterisk run".into()))
+            })?,
+        };
+        let store = Store::read_only(&self.setup.store)?;
+        let record = store.run(&run)?;
+        let manifest: Manifest = resume::parse(&resume::text(&store, &record.manifest)?)?;
+        let cases = store.cases(&run)?;
+        if !cases.iter().any(|case| case.case.id == asked.case) {
+            let hint = did_you_mean(&asked.case, cases.iter().map(|case| case.case.id.as_str()));
+            return Err(SessionError::asked("input/no-case", format!("the run {run} has no case `{}`", asked.case), hint));
+        }
+        let events: Vec<Event> = store.events(&run, &asked.case)?.into_iter().map(|(_, event)| event).collect();
+        let steps: Vec<Step<'_>> = events.iter().filter_map(Step::of).collect();
+        let node = asked.node.as_deref().map(|node| named(&store, &manifest, node)).transpose()?;
+        let step = choose(&steps, asked, node.as_deref())?;
+        let (Some(template), Some(params)) = (step.template, step.params) else {
+            let what = if step.template.is_none() { "the node has no template" } else { "nobody asked for its parameters" };
+            let message = format!("step {} (`{}`) had no prompt: {what}", step.path, step.node);
+            return Err(SessionError::asked("input/no-prompt", message, None));
+        };
+        let templates = templates(&store, &manifest)?;
+        let found = templates.paths().find_map(|path| templates.get(path).filter(|known| known.hash() == template));
+        let found = found.ok_or_else(|| crate::store::StoreError::Damaged(format!("the template {template} is missing")))?;
+        let visits: Vec<&Step<'_>> = steps.iter().filter(|other| other.node == step.node).collect();
+        Ok(Prompt {
+            case: asked.case.clone(),
+            node: step.node.to_owned(),
+            visit: 1 + visits.iter().position(|other| other.path == step.path).unwrap_or_default(),
+            visits: visits.len(),
+            path: step.path.to_owned(),
+            template: found.source().name().to_owned(),
+            template_hash: template,
+            params_hash: params.hash(),
+            answered_by: step.by.to_owned(),
+            text: text(&store, found, params)?,
+            run,
+        })
+    }
+}
+
+/// The prompt that a template makes of recorded parameters.
+pub(super) fn text(store: &Store, template: &Template, params: &Content) -> Result<String, SessionError> {
+    let params = assemble(&resume::text(store, &params.hash())?, &mut |hash| resume::text(store, hash))?;
+    template.render(&params).map_err(|error| SessionError::Texts((*error).into()))
+}
+
+/// The templates that a run began with.
+fn templates(store: &Store, manifest: &Manifest) -> Result<Templates, SessionError> {
+    let source = |(name, hash): (&String, &Hash)| Ok(Source::new(name.as_str(), resume::text(store, hash)?));
+    let sources = manifest.templates.iter().map(source).collect::<Result<Vec<_>, SessionError>>()?;
+    Ok(Templates::compile(sources)?)
+}
+
+/// The node that is meant by a name or code.
+fn named(store: &Store, manifest: &Manifest, name: &str) -> Result<String, SessionError> {
+    let (path, hash) = &manifest.pipeline;
+    let source = Source::new(path.as_str(), resume::text(store, hash)?);
+    let pipeline = crate::pipeline::parse(&source).map_err(|problems: Diagnostics| SessionError::Texts(problems))?;
+    match pipeline.resolve_target(name) {
+        Some(crate::pipeline::Target::Node(node)) => Ok(pipeline.at(node).name.value.clone()),
+        _ => {
+            let known = pipeline.nodes.iter().map(|node| node.name.as_str());
+            let message = format!("the pipeline `{}` has no node `{name}`", *pipeline.name);
+            Err(SessionError::asked("input/no-node", message, did_you_mean(name, known)))
+        }
+    }
+}
+
+impl<'e> Step<'e> {
+    fn of(event: &'e Event) -> Option<Self> {
+        let What::NodeExit { node, params, template, by, .. } = &event.what else { return None };
+        Some(Self { node, path: &event.path, by, params: params.as_ref(), template: *template })
+    }
+}
+
+/// The step that is asked for.
+fn choose<'s, 'e>(steps: &'s [Step<'e>], asked: &PromptAsked, node: Option<&str>) -> Result<&'s Step<'e>, SessionError> {
+    let missing = |what: String| {
+        let mut nodes: Vec<String> = Vec::new();
+        for step in steps {
+            let visits = steps.iter().filter(|other| other.node == step.node).count();
+            let said = format!("{} ({visits})", step.node);
+            if !nodes.contains(&said) {
+                nodes.push(said);
+            }
+        }
+        let answered =
+            if nodes.is_empty() { "nothing was answered yet".into() } else { format!("answered: {}", nodes.join(", ")) };
+        SessionError::asked("input/no-visit", format!("case `{}` has no {what}", asked.case), Some(answered))
+    };
+    if let Some(path) = &asked.path {
+        return steps.iter().find(|step| step.path == path).ok_or_else(|| missing(format!("answered step `{path}`")));
+    }
+    let Some(node) = node else {
+        let last = steps.iter().rev().find(|step| step.template.is_some() && step.params.is_some());
+        return last.or(steps.last()).ok_or_else(|| missing("answered step".into()));
+    };
+    let visits: Vec<&Step<'_>> = steps.iter().filter(|step| step.node == node).collect();
+    match asked.visit {
+        Some(visit) => visit
+            .checked_sub(1)
+            .and_then(|at| visits.get(at).copied())
+            .ok_or_else(|| missing(format!("visit {visit} of `{node}`"))),
+        None => visits.last().copied().ok_or_else(|| missing(format!("answer of `{node}`"))),
+    }
+}
