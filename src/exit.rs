@@ -14,6 +14,8 @@ const ASKED: &[&str] = &["project/unknown-var", "project/var-type"];
 pub enum Exit {
     /// All is well.
     Ok = 0,
+    /// Something was found wrong.
+    Findings = 1,
     /// The command line, or what it names, makes no sense.
     Usage = 2,
     /// A pipeline, script, template or input does not compile or parse.
@@ -52,7 +54,7 @@ impl From<&StoreError> for Exit {
     fn from(error: &StoreError) -> Self {
         match error {
             StoreError::Busy(_) => Self::Busy,
-            StoreError::UnknownRun(_) => Self::Usage,
+            StoreError::UnknownRun(_) | StoreError::CleanedRun(_) => Self::Usage,
             _ => Self::Texts,
         }
     }

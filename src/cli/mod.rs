@@ -1,9 +1,13 @@
 //! The command line: one file a command, each an argument struct and a function.
 
 mod call;
+mod clean;
 mod completions;
+mod config;
 mod doc;
+mod doctor;
 mod graph;
+mod init;
 mod man;
 mod prompt;
 mod rca;
@@ -13,12 +17,13 @@ mod run;
 mod run_table;
 mod run_view;
 mod runs;
+mod schema;
 mod show;
 mod show_knowledge;
 mod status;
 mod version;
 
-use crate::config::{Given, resolve};
+use crate::config::{Given, Resolved, resolve};
 use crate::exit::Exit;
 use crate::session::{Session, SessionError};
 use crate::ui::{Colour, Format, Ui};
@@ -80,11 +85,16 @@ enum Command {
     Runs(runs::RunsArgs),
     Status(status::StatusArgs),
     Rca(rca::RcaArgs),
+    Clean(clean::CleanArgs),
     Report(report::ReportArgs),
     Graph(graph::GraphArgs),
     Prompt(prompt::PromptArgs),
     Show(show::ShowArgs),
     Doc(doc::DocArgs),
+    Init(init::InitArgs),
+    Doctor(doctor::DoctorArgs),
+    Config(config::ConfigArgs),
+    Schema(schema::SchemaArgs),
     Completions(completions::CompletionsArgs),
     Man(man::ManArgs),
     Version(version::VersionArgs),
@@ -117,12 +127,17 @@ fn dispatch(cli: Cli) -> Exit {
         Command::Call(args) => call::call(&global, &args),
         Command::Runs(args) => runs::runs(&global, args),
         Command::Status(args) => status::status(&global, &args),
+        Command::Clean(args) => clean::clean(&global, &args),
         Command::Rca(args) => rca::rca(&global, &args),
         Command::Report(args) => report::report(&global, &args),
         Command::Prompt(args) => prompt::prompt(&global, &args),
         Command::Graph(args) => graph::graph(&global, &args),
         Command::Show(args) => show::show(&global, &args),
         Command::Doc(args) => doc::doc(&global, &args),
+        Command::Init(args) => init::init(&global, &args),
+        Command::Doctor(args) => doctor::doctor(&global, &args),
+        Command::Config(args) => config::config(&global, &args),
+        Command::Schema(args) => Ok(schema::schema(&global, args)),
         Command::Completions(args) => Ok(completions::completions(&global, args)),
         Command::Man(args) => man::man(&global, &args),
         Command::Version(args) => Ok(version::version(&global, args)),
@@ -160,6 +175,11 @@ impl Global {
 
     /// A session with the settings of the command line, the environment and the project file.
     fn session(&self, project: &ProjectArgs, out: Option<PathBuf>) -> Result<Session, SessionError> {
+        Ok(Session::new(self.resolve(project, out)?.setup))
+    }
+
+    /// Those settings, each with where it came from.
+    fn resolve(&self, project: &ProjectArgs, out: Option<PathBuf>) -> Result<Resolved, SessionError> {
         let here = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
         let given = Given {
             store: self.store.clone(),
@@ -168,6 +188,6 @@ impl Global {
             domain: project.domain.clone(),
             set: project.set.clone(),
         };
-        Ok(Session::new(resolve(given, &here)?))
+        resolve(given, &here)
     }
 }

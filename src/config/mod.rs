@@ -1,6 +1,15 @@
-//! Where settings come from: flags, then `ASTERISK_*`, then the project file `asterisk.yaml`.
+//! Where settings come from: flags, then `ASTERISK_*`, then the project file `asterisk.yaml`, then the user's own file.
 
+mod json_schema;
+mod origin;
 mod project_file;
 mod settings;
+mod template;
 
-pub use settings::{Given, resolve};
+pub use json_schema::json_schema;
+pub use origin::{Origin, Setting};
+pub use settings::{Given, Resolved, resolve};
+pub use template::template;
+
+/// The name of the project file.
+pub const PROJECT_FILE: &str = "asterisk.yaml";

@@ -1,23 +1,31 @@
-//! `asterisk.yaml`.
+//! `asterisk.yaml`, and the user's own file of the same keys.
 
 use crate::diag::{Diagnostics, Source};
+use crate::pipeline::Spanned;
 use crate::pipeline::yaml::{self, Reader, Yaml};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
 
 /// The keys of the project file whose machinery comes later.
-const LATER: &[&str] = &["agents", "lint", "report"];
-const KNOWN: &[&str] = &["scripts", "pipelines", "templates", "store", "domain", "vars", "workspace"];
+pub(super) const LATER: &[&str] = &["agents", "lint", "report"];
+/// Those that can be set.
+pub(super) const KNOWN: &[&str] = &["scripts", "pipelines", "templates", "store", "domain", "vars", "workspace"];
+
+/// The keys of `workspace`, and of each of its repositories.
+pub(super) const WORKSPACE: &[&str] = &["repositories"];
+pub(super) const REPOSITORY: &[&str] = &["name", "path", "purpose", "branch"];
 
 /// What a project file says; paths are as written, relative to its directory.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct ProjectFile {
-    pub(super) scripts: Option<String>,
-    pub(super) pipelines: Option<String>,
-    pub(super) templates: Option<String>,
-    pub(super) store: Option<String>,
-    pub(super) domain: Option<String>,
-    pub(super) vars: Map<String, Value>,
-    pub(super) repositories: Vec<Value>,
+    pub(super) scripts: Option<Spanned<String>>,
+    pub(super) pipelines: Option<Spanned<String>>,
+    pub(super) templates: Option<Spanned<String>>,
+    pub(super) store: Option<Spanned<String>>,
+    pub(super) domain: Option<Spanned<String>>,
+    pub(super) vars: BTreeMap<String, Spanned<Value>>,
+    /// None if it does not say anything of them.
+    pub(super) repositories: Option<Spanned<Vec<Value>>>,
 }
 
 /// Reads a project file, or says everything that is wrong with it.
@@ -32,20 +40,22 @@ pub(super) fn read(source: &Source) -> Result<ProjectFile, Diagnostics> {
         reader.known_keys(fields, "the project file", KNOWN, LATER);
         let mut text = |key: &str| {
             let entry = fields.entry(key)?;
-            reader.text(&entry.value, &format!("`{key}`")).map(|text| text.value)
+            reader.text(&entry.value, &format!("`{key}`"))
         };
         file.scripts = text("scripts");
         file.pipelines = text("pipelines");
         file.templates = text("templates");
         file.store = text("store");
         file.domain = text("domain");
-        if let Some(entry) = fields.entry("vars")
-            && reader.map(&entry.value, "`vars`").is_some()
+        // A key with everything below it commented out says nothing.
+        if let Some(entry) = fields.entry("vars").filter(|entry| !entry.value.is_null())
+            && let Some(vars) = reader.map(&entry.value, "`vars`")
         {
-            file.vars = entry.value.to_json().as_object().cloned().unwrap_or_default();
+            let var = |entry: &yaml::Entry| (entry.key.value.clone(), Spanned::new(entry.value.to_json(), entry.value.span));
+            file.vars = vars.entries().iter().map(var).collect();
         }
-        if let Some(entry) = fields.entry("workspace") {
-            file.repositories = repositories(&mut reader, &entry.value);
+        if let Some(entry) = fields.entry("workspace").filter(|entry| !entry.value.is_null()) {
+            file.repositories = Some(Spanned::new(repositories(&mut reader, &entry.value), entry.key.span));
         }
     }
     reader.finish().into_result(file)
@@ -54,13 +64,13 @@ pub(super) fn read(source: &Source) -> Result<ProjectFile, Diagnostics> {
 /// The repositories of `workspace:`, each with all of its parts.
 fn repositories(reader: &mut Reader<'_>, yaml: &Yaml) -> Vec<Value> {
     let Some(fields) = reader.map(yaml, "`workspace`") else { return Vec::new() };
-    reader.known_keys(fields, "`workspace`", &["repositories"], &[]);
+    reader.known_keys(fields, "`workspace`", WORKSPACE, &[]);
     let Some(entry) = fields.entry("repositories") else { return Vec::new() };
     let Some(list) = reader.list(&entry.value, "`repositories`") else { return Vec::new() };
     let mut out = Vec::new();
     for item in list {
         let Some(fields) = reader.map(item, "a repository") else { continue };
-        reader.known_keys(fields, "a repository", &["name", "path", "purpose", "branch"], &[]);
+        reader.known_keys(fields, "a repository", REPOSITORY, &[]);
         let mut text = |key: &str| {
             let entry = fields.entry(key)?;
             reader.text(&entry.value, &format!("`{key}`")).map(|text| text.value)
@@ -93,9 +103,12 @@ mod tests {
         let text =
             "scripts: heuristics\nvars: { recall_hit: 0.9 }\nworkspace:\n  repositories:\n    - { name: api, path: ../api }\n";
         let file = parse(text).expect("a project file");
-        assert_eq!(file.scripts.as_deref(), Some("heuristics"));
-        assert_eq!(file.vars["recall_hit"], json!(0.9));
-        assert_eq!(file.repositories, [json!({"name": "api", "path": "../api", "purpose": "", "branch": ""})]);
+        assert_eq!(file.scripts.map(|scripts| scripts.value).as_deref(), Some("heuristics"));
+        assert_eq!(file.vars["recall_hit"].value, json!(0.9));
+        assert_eq!(
+            file.repositories.unwrap_or_default().value,
+            [json!({"name": "api", "path": "../api", "purpose": "", "branch": ""})]
+        );
         assert_eq!(parse("# nothing yet\n").unwrap_or_default(), ProjectFile::default());
     }
 

@@ -1,9 +1,11 @@
 //! The settings in force, from everywhere they may come from.
 
+use super::origin::{Origin, Setting};
 use super::project_file::{self, ProjectFile};
 use crate::clock::{Clock, FixedClock, SystemClock};
-use crate::diag::{Diagnostic, Source};
+use crate::diag::{Diagnostic, Source, Span};
 use crate::files::{FileError, project_root};
+use crate::pipeline::Spanned;
 use crate::session::{SessionError, Setup};
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
@@ -30,30 +32,147 @@ pub struct Given {
     pub set: Vec<String>,
 }
 
+/// The settings in force.
+#[derive(Clone)]
+pub struct Resolved {
+    /// For a session.
+    pub setup: Setup,
+    /// Each of them, with where it came from.
+    pub settings: Vec<Setting>,
+    /// The project's directory.
+    pub root: PathBuf,
+    /// The files that settings were looked for in, and whether they are there.
+    pub files: Vec<(PathBuf, bool)>,
+}
+
+/// A file of settings, or what stands for one that is not there.
+struct Layer {
+    path: PathBuf,
+    there: bool,
+    source: Source,
+    file: ProjectFile,
+}
+
+impl Layer {
+    fn read(path: PathBuf, name: &str) -> Result<Self, SessionError> {
+        match std::fs::read_to_string(&path) {
+            Ok(text) => {
+                let source = Source::new(name, text);
+                Ok(Self { path, there: true, file: project_file::read(&source)?, source })
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                Ok(Self { path, there: false, file: ProjectFile::default(), source: Source::new(name, "") })
+            }
+            Err(source) => Err(FileError::Io { path, source }.into()),
+        }
+    }
+
+    fn at(&self, span: Span) -> Origin {
+        Origin::File { path: self.path.clone(), line: self.source.line_column(span.start).0 }
+    }
+
+    /// A path that the file names, relative to where it stands.
+    fn below(&self, path: &str) -> PathBuf {
+        self.path.parent().unwrap_or(Path::new(".")).join(path)
+    }
+}
+
+/// The user's own file: `asterisk/config.yaml` below `XDG_CONFIG_HOME`, or below `.config` in the home directory.
+fn user_file() -> Option<PathBuf> {
+    let named = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    // A relative one is to be ignored, says the XDG base directory specification.
+    let base = named("XDG_CONFIG_HOME").filter(|path| path.is_absolute()).or_else(|| Some(named("HOME")?.join(".config")))?;
+    Some(base.join("asterisk/config.yaml"))
+}
+
 /// The settings for a session started in `here`.
-pub fn resolve(given: Given, here: &Path) -> Result<Setup, SessionError> {
+pub fn resolve(given: Given, here: &Path) -> Result<Resolved, SessionError> {
     let root = project_root(here);
-    let file = match std::fs::read_to_string(root.join("asterisk.yaml")) {
-        Ok(text) => project_file::read(&Source::new("asterisk.yaml", text))?,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => ProjectFile::default(),
-        Err(source) => return Err(FileError::Io { path: root.join("asterisk.yaml"), source }.into()),
+    let mut layers = vec![Layer::read(root.join(super::PROJECT_FILE), super::PROJECT_FILE)?];
+    if let Some(path) = user_file() {
+        let name = path.display().to_string();
+        layers.push(Layer::read(path, &name)?);
+    }
+    let mut settings = Vec::new();
+    let mut path = |name: &str, given: Option<PathBuf>, from: [&'static str; 2], key: Key, default: Option<PathBuf>| {
+        let by_file = || layers.iter().find_map(|layer| key(&layer.file).map(|text| (layer.below(text), layer.at(text.span))));
+        let by_caller = given.map(|path| {
+            let by_variable = std::env::var_os(from[1]).is_some_and(|value| value == path.as_os_str());
+            (path, if by_variable { Origin::Variable(from[1]) } else { Origin::Flag(from[0]) })
+        });
+        let (path, origin) = match by_caller.or_else(by_file) {
+            Some((path, origin)) => (Some(path), origin),
+            None => (default, Origin::Default),
+        };
+        settings.push(Setting { name: name.to_owned(), value: json!(path), origin });
+        path
     };
-    let below = |path: Option<String>| path.map(|path| root.join(path));
-    Ok(Setup {
-        store: given.store.or_else(|| below(file.store)).unwrap_or_else(|| root.join(".asterisk/asterisk.db")),
-        out: given.out.unwrap_or_else(|| root.join(".asterisk/investigations")),
-        scripts: given.scripts.or_else(|| below(file.scripts)),
-        pipelines: below(file.pipelines),
-        templates: below(file.templates),
-        vars: parse_set(&given.set)?,
-        project_vars: file.vars,
-        workspace: json!({ "repositories": file.repositories }),
-        domain: given.domain.or(file.domain),
+    let none: Key = |_| None;
+    let usual = root.join(".asterisk/asterisk.db");
+    let store = path("store", given.store, ["--store", "ASTERISK_STORE"], |file| file.store.as_ref(), Some(usual.clone()));
+    let runs = root.join(".asterisk/investigations");
+    let out = path("out", given.out, ["--out", "ASTERISK_OUT"], none, Some(runs.clone()));
+    let scripts = path("scripts", given.scripts, ["--scripts", "ASTERISK_SCRIPTS"], |file| file.scripts.as_ref(), None);
+    let pipelines = path("pipelines", None, ["", ""], |file| file.pipelines.as_ref(), None);
+    let templates = path("templates", None, ["", ""], |file| file.templates.as_ref(), None);
+    let by_file =
+        || layers.iter().find_map(|layer| layer.file.domain.as_ref().map(|name| (name.value.clone(), layer.at(name.span))));
+    let (domain, origin) = match given.domain.map(|name| (name, Origin::Flag("--domain"))).or_else(by_file) {
+        Some((name, origin)) => (Some(name), origin),
+        None => (None, Origin::Default),
+    };
+    settings.push(Setting { name: "domain".into(), value: json!(domain), origin });
+    let set = parse_set(&given.set)?;
+    let mut project_vars = Map::new();
+    for layer in layers.iter().rev() {
+        project_vars.extend(layer.file.vars.iter().map(|(name, var)| (name.clone(), var.value.clone())));
+    }
+    let by_flag = set.iter().map(|(name, value)| (name, value, Origin::Flag("--set")));
+    let by_file = project_vars.iter().filter(|(name, _)| !set.contains_key(*name)).filter_map(|(name, value)| {
+        let at = layers.iter().find_map(|layer| Some(layer.at(layer.file.vars.get(name)?.span)))?;
+        Some((name, value, at))
+    });
+    let vars = by_flag.chain(by_file);
+    settings.extend(vars.map(|(name, value, origin)| Setting { name: format!("vars.{name}"), value: value.clone(), origin }));
+    let repositories = layers.iter().find_map(|layer| {
+        let said = layer.file.repositories.as_ref()?;
+        let mut list = said.value.clone();
+        // The project's paths are relative to its directory, as the session takes them; others to where they are written.
+        if layer.path.parent() != Some(&root) {
+            for path in list.iter_mut().filter_map(|one| one.get_mut("path")) {
+                let whole = path.as_str().filter(|path| !path.is_empty()).map(|path| json!(layer.below(path)));
+                *path = whole.unwrap_or(json!(""));
+            }
+        }
+        Some((json!(list), layer.at(said.span)))
+    });
+    let (repositories, origin) = repositories.unwrap_or((json!([]), Origin::Default));
+    settings.push(Setting { name: "workspace.repositories".into(), value: repositories.clone(), origin });
+    for name in [CLOCK, SCRIPT_SECONDS] {
+        if let Some(value) = std::env::var_os(name) {
+            settings.push(Setting { name: name.into(), value: json!(value.to_string_lossy()), origin: Origin::Variable(name) });
+        }
+    }
+    let setup = Setup {
+        root: root.clone(),
+        store: store.unwrap_or(usual),
+        out: out.unwrap_or(runs),
+        scripts,
+        pipelines,
+        templates,
+        vars: set,
+        project_vars,
+        workspace: json!({ "repositories": repositories }),
+        domain,
         script_time: script_time()?,
         clock: clock()?,
-        root,
-    })
+    };
+    let files = layers.into_iter().map(|layer| (layer.path, layer.there)).collect();
+    Ok(Resolved { setup, settings, root, files })
 }
+
+/// A key of a file of settings that holds a path.
+type Key = fn(&ProjectFile) -> Option<&Spanned<String>>;
 
 fn clock() -> Result<Arc<dyn Clock>, SessionError> {
     let Some(text) = std::env::var_os(CLOCK) else { return Ok(Arc::new(SystemClock)) };

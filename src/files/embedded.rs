@@ -38,7 +38,7 @@ impl Area {
     }
 
     /// Whether a file of that path belongs to the area.
-    pub(super) fn takes(self, path: &str) -> bool {
+    pub fn takes(self, path: &str) -> bool {
         let ends = |endings: &[&str]| endings.iter().any(|ending| path.ends_with(ending));
         match self {
             Self::Scripts => ends(&[".rhai", ".yaml", ".yml"]),
@@ -47,8 +47,11 @@ impl Area {
         }
     }
 
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Scripts, Self::Pipelines, Self::Templates];
+
     /// Path below the area's root, and text, of each embedded file.
-    pub(super) fn embedded(self) -> Vec<(String, &'static str)> {
+    pub fn embedded(self) -> Vec<(String, &'static str)> {
         let dir = match self {
             Self::Scripts => &SCRIPTS,
             Self::Pipelines => &PIPELINES,

@@ -148,6 +148,15 @@ fn read_file(path: &Path, limit: u64) -> Result<Vec<u8>, FileError> {
     Ok(bytes)
 }
 
+/// The files below a directory that [`Overlay::load`] passes over because of their endings, by path below it.
+pub fn passed_over(area: Area, dir: &Path) -> Result<Vec<String>, FileError> {
+    let mut paths = Vec::new();
+    walk(dir, "", &mut paths)?;
+    let mut names: Vec<String> = paths.into_iter().map(|(name, _)| name).filter(|name| !area.takes(name)).collect();
+    names.sort();
+    Ok(names)
+}
+
 fn walk(dir: &Path, prefix: &str, out: &mut Vec<(String, PathBuf)>) -> Result<(), FileError> {
     let io = |source| FileError::Io { path: dir.to_owned(), source };
     for entry in fs::read_dir(dir).map_err(io)? {

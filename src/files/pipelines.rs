@@ -58,6 +58,13 @@ pub struct Listed {
     pub origin: Origin,
 }
 
+impl Listed {
+    /// What names this one and no other: its path among the pipelines.
+    pub fn source_path(&self) -> String {
+        self.source.name().to_owned()
+    }
+}
+
 /// All pipelines that can be named.
 pub fn list_pipelines(overlay: &Overlay, named: impl Fn(&Source) -> Option<String>) -> Vec<Listed> {
     let listed = |(path, source, origin): (&str, &Source, &Origin)| {

@@ -72,7 +72,8 @@ pub enum OnRuleError {
 pub struct Clusters {
     /// The phase they are formed before, at least 1; phases count from 0.
     pub phase: usize,
-    /// The function that gives a case its key (`rules/rca.rhai#cluster_key`): cases of one key are alike.
+    /// The function that says what a case is known by (`rules/rca.rhai#cluster_key`), given `(params, vars)`: a map. Cases of the
+    /// same map are alike; of an empty one is like no other.
     pub by: Spanned<String>,
     /// How many cases a cluster has at most, at least 2.
     pub most: usize,

@@ -2,6 +2,7 @@
 
 pub mod draw;
 mod graph;
+mod json_schema;
 mod link;
 mod phases;
 mod raw;
@@ -18,6 +19,7 @@ use crate::diag::{Diagnostics, Source};
 pub use graph::{
     Clusters, DEFAULT_MAX_STEPS, Edge, EdgeIx, EdgeSpans, Node, NodeIx, OnRuleError, Origin, Pipeline, Target, When, Zone, ZoneIx,
 };
+pub use json_schema::{described, json_schema};
 pub use spanned::Spanned;
 
 /// Reads a pipeline. Every problem of the text is reported at once; a text that is not YAML has only its first.

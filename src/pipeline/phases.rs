@@ -9,7 +9,7 @@ use super::yaml::{Fields, Reader};
 use crate::diag::Span;
 use std::collections::BTreeMap;
 
-const CLUSTER_KEYS: &[&str] = &["before", "by", "most"];
+pub(super) const CLUSTER_KEYS: &[&str] = &["before", "by", "most"];
 /// The cases of a cluster when the pipeline does not say.
 const USUAL_MOST: usize = 3;
 

@@ -8,7 +8,7 @@ use super::{phases, read_edge, read_node};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-const KEYS: &[&str] = &[
+pub(super) const KEYS: &[&str] = &[
     "pipeline",
     "description",
     "vars",
@@ -23,7 +23,7 @@ const KEYS: &[&str] = &[
     "on_rule_error",
     "report",
 ];
-const ZONE_KEYS: &[&str] = &["nodes", "element", "stickiness"];
+pub(super) const ZONE_KEYS: &[&str] = &["nodes", "element", "stickiness"];
 
 /// Keys of the language whose machinery is still to come. They are refused by that name, wherever they stand.
 pub(super) const LATER: &[&str] = &[

@@ -8,7 +8,7 @@ use super::yaml::{Fields, Reader, Yaml};
 use crate::diag::Span;
 use serde_json::{Map, Value};
 
-const KEYS: &[&str] =
+pub(super) const KEYS: &[&str] =
     &["id", "name", "from", "to", "targets", "shortcut", "loop", "counter", "advisory", "rule", "condition", "context"];
 
 /// Reads an edge; `None` if it is no map.

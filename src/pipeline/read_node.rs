@@ -8,7 +8,7 @@ use crate::diag::{did_you_mean, nearest};
 use crate::model::{Kind, Shape};
 use std::sync::Arc;
 
-const KEYS: &[&str] =
+pub(super) const KEYS: &[&str] =
     &["name", "code", "element", "family", "prompt", "artifact", "confidence", "schema", "needs", "effect", "script", "fallback"];
 
 /// Reads a node; `None` if it is no map.

@@ -10,7 +10,7 @@ use crate::diag::{did_you_mean, nearest};
 use crate::model::{Field, Kind, Shape};
 use std::sync::Arc;
 
-const WORDS: &[&str] = &["bool", "int", "number", "string", "any", "object", "list", "map"];
+pub(super) const WORDS: &[&str] = &["bool", "int", "number", "string", "any", "object", "list", "map"];
 /// What people write for one of the words, coming from other languages.
 const FOREIGN: &[(&str, &str)] = &[
     ("boolean", "bool"),

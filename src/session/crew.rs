@@ -4,7 +4,7 @@ use super::needs::Reads;
 use super::outcome::CaseResult;
 use super::rounds::{Place, Round, phase_of, waves};
 use super::{Session, SessionError, Watch, finding};
-use crate::model::{Case, Kind, Launch};
+use crate::model::{Case, Kind, Launch, canonical};
 use crate::project::Project;
 use crate::script::View;
 use crate::store::{RunJournal, StoreError};
@@ -104,7 +104,8 @@ impl Crew<'_> {
         Ok(())
     }
 
-    /// The clusters of the cases that would walk in a round: a script says what makes cases alike.
+    /// The clusters of the cases that would walk in a round. A script says what makes cases alike: those are of which it
+    /// returns the same map; of which it returns an empty one is like no other.
     fn clusters(&self, round: Round, walking: &[Walking]) -> Result<Vec<Cluster>, SessionError> {
         let plan = &self.project.plan;
         let (Some(spec), Some(by)) = (&plan.pipeline.clusters, &plan.cluster) else { return Ok(Vec::new()) };
@@ -117,7 +118,8 @@ impl Crew<'_> {
             let place = StepPlace { run: self.run, case: &case.case.id, path: "", now };
             let params = CaseParams::new(self.launch, &case.case).for_step(plan, node, &state, &view, &place, &[]);
             let key = by.respond(&params.view, plan.vars()).map_err(|error| SessionError::Texts((*error).into()))?;
-            keyed.push((case.case.id.clone(), key.as_str().filter(|key| !key.is_empty()).map(str::to_owned)));
+            let alike = key.as_object().is_some_and(|parts| !parts.is_empty());
+            keyed.push((case.case.id.clone(), alike.then(|| canonical(&key))));
         }
         Ok(Cluster::among(keyed, spec.most))
     }

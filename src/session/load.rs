@@ -108,7 +108,48 @@ fn data_files(scripts: &Overlay) -> Vec<Source> {
     scripts.sources().filter(is_data).map(below).collect()
 }
 
-/// The `pipeline:` name of a text, if it can be read.
+/// The `pipeline:` name of a text, if it can be read. Most say it in a line that needs no YAML parser to be understood.
 fn pipeline_name(source: &Source) -> Option<String> {
-    yaml::parse(source).ok()?.get("pipeline")?.as_text().map(str::to_owned)
+    plain_name(source.text()).map_or_else(|| yaml::parse(source).ok()?.get("pipeline")?.as_text().map(str::to_owned), Some)
+}
+
+/// The name in a line `pipeline: NAME` at the left margin, if the name is one word and nothing goes on with it below.
+fn plain_name(text: &str) -> Option<String> {
+    let mut lines = text.lines();
+    let said = lines.find_map(|line| line.strip_prefix("pipeline: "))?;
+    let name = said.split(" #").next().unwrap_or(said).trim();
+    let word = name.starts_with(|c: char| c.is_ascii_alphabetic())
+        && name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'))
+        && !["true", "false", "null"].contains(&name.to_ascii_lowercase().as_str());
+    let alone = lines.next().is_none_or(|line| !line.starts_with([' ', '\t']));
+    (word && alone).then(|| name.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn a_name_is_the_same_whether_or_not_yaml_is_parsed_for_it() {
+        let parsed = |text: &str| {
+            let tree = yaml::parse(&Source::new("p.yaml", text)).ok()?;
+            tree.get("pipeline")?.as_text().map(str::to_owned)
+        };
+        for (text, plain) in [
+            ("pipeline: rca-investigation\nnodes: []\n", true),
+            ("# of mine\nvars: { x: 1 }\npipeline: a_b  # it\n", true),
+            ("pipeline: null\n", false),
+            ("pipeline: True\n", false),
+            ("pipeline: a\n  b\nnodes: []\n", false),
+            ("pipeline: \"quoted\"\n", false),
+            ("pipeline: 12\n", false),
+            ("{pipeline: x}\n", false),
+            ("nodes: []\n", false),
+            ("pipeline:\n  x\n", false),
+        ] {
+            assert_eq!(plain_name(text).is_some(), plain, "{text}");
+            assert_eq!(pipeline_name(&Source::new("p.yaml", text)), parsed(text), "{text}");
+        }
+    }
 }

@@ -1,6 +1,8 @@
 //! The one API for front ends and tools: link a project, run it over a launch, resume, decide one step, call one function.
 
+mod clean;
 mod crew;
+mod doctor;
 mod error;
 mod finding;
 mod input;
@@ -8,6 +10,7 @@ mod knowledge;
 mod load;
 mod needs;
 mod outcome;
+mod overlaid;
 mod projection;
 mod prompt;
 mod resume;
@@ -17,9 +20,12 @@ mod run;
 mod runs;
 mod setup;
 
+pub use clean::CleanResult;
+pub use doctor::{Checkup, State};
 pub use error::SessionError;
 pub use knowledge::SymptomsAsked;
 pub use outcome::{CaseResult, CaseSummary, ErrorSummary, RunResult, RunSummary};
+pub use overlaid::ProjectFile;
 pub use prompt::{Prompt, PromptAsked};
 pub use route::{RouteState, RouteVisit, Routed};
 pub use run::{Inputs, RunSpec, Watch};

@@ -75,6 +75,16 @@ pub(super) fn open_reader(path: &Path, patience: Duration) -> Result<Connection,
     }
 }
 
+/// Opens a store of any version to be looked over, not to be waited for and not to be changed.
+pub(super) fn inspect(path: &Path) -> Result<Connection, StoreError> {
+    if !path.exists() {
+        return Err(StoreError::Missing(path.to_path_buf()));
+    }
+    let conn = open(path, OpenFlags::SQLITE_OPEN_READ_WRITE, Duration::ZERO)?;
+    expect_ours(&conn, path)?;
+    Ok(conn)
+}
+
 /// Runs `body` in a write transaction: commits what it did, or, if it fails, nothing of it. `boundary` is called before the
 /// transaction, before its commit and after it.
 pub(super) fn transaction<T>(

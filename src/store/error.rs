@@ -61,6 +61,9 @@ pub enum StoreError {
     /// No run has this id.
     #[error("there is no run `{0}` in the store; `asterisk runs` lists those that are")]
     UnknownRun(String),
+    /// The run's traces were removed.
+    #[error("the traces of run `{0}` were cleaned away; what it found out is kept (`asterisk show rcas`)")]
+    CleanedRun(String),
     /// A run has this id already.
     #[error("there is a run `{0}` in the store already")]
     RunExists(String),

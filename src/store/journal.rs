@@ -53,6 +53,8 @@ impl Store {
         let row = self.read(|conn| run_row(conn, run))?;
         let lease = self.lease(run)?;
         writer.exclusively(|conn| {
+            // It may have been cleaned away before the lease was ours.
+            run_row(conn, run)?;
             conn.execute("UPDATE runs SET status = 'running', ended_at = NULL WHERE id = ?1", [row])?;
             Ok(())
         })?;

@@ -3,11 +3,12 @@
 //! ```text
 //! open, connection, migrations, private   the file: opening it, its format's versions, who may read it
 //! durability, writer, step, journal       writing: steps, group commit, one run's journal
-//! begin, runs, lease                      runs: beginning, ending, going on; one process at a time
+//! begin, runs, lease, clean               runs: beginning, ending, going on; one process at a time; retention
 //! effects                                 symptoms, root causes and cases: facts written by steps
 //! people, overturned                      what people say outside of runs, what they took back
 //! read, knowledge, known                  reading back: events, contents, what is known
 //! needs                                   the bounded queries that nodes declare
+//! check                                   looking a file over
 //! halt                                    a place to be killed at, for tests
 //! ```
 //!
@@ -23,6 +24,8 @@
 //! parallelism.
 
 mod begin;
+mod check;
+mod clean;
 mod connection;
 mod durability;
 mod effects;
@@ -52,6 +55,8 @@ mod measure;
 mod processes;
 
 pub use begin::NewRun;
+pub use check::{Health, health};
+pub use clean::{Cleaned, Retention};
 pub use durability::Durability;
 pub use error::StoreError;
 pub use journal::RunJournal;

@@ -128,7 +128,7 @@ impl Store {
                 "SELECT name, pipeline, status, started_at, \
                  (SELECT count(*) FROM run_cases WHERE run = runs.id) AS cases, \
                  (SELECT count(*) FROM run_cases WHERE run = runs.id AND status = 'done') AS done \
-                 FROM runs ORDER BY started_at DESC, id DESC",
+                 FROM runs WHERE cleaned_at IS NULL ORDER BY started_at DESC, id DESC",
             )?;
             let runs = rows.query_map([], |row| {
                 Ok(RunRow {
@@ -151,6 +151,7 @@ impl Store {
     /// One run.
     pub fn run(&self, run: &str) -> Result<RunRecord, StoreError> {
         let mut record = self.read(|conn| {
+            run_row(conn, run)?;
             let mut rows = conn.prepare_cached("SELECT * FROM runs WHERE name = ?1")?;
             let record = rows.query_row([run], |row| {
                 Ok(RunRecord {
@@ -207,11 +208,14 @@ impl Store {
     }
 }
 
-/// The row of a run.
+/// The row of a run that has its traces.
 pub(super) fn run_row(conn: &Connection, run: &str) -> Result<i64, StoreError> {
-    let mut rows = conn.prepare_cached("SELECT id FROM runs WHERE name = ?1")?;
-    let row = rows.query_row([run], |row| row.get(0)).optional()?;
-    row.ok_or_else(|| StoreError::UnknownRun(run.to_owned()))
+    let mut rows = conn.prepare_cached("SELECT id, cleaned_at IS NULL FROM runs WHERE name = ?1")?;
+    match rows.query_row([run], |row| Ok((row.get(0)?, row.get(1)?))).optional()? {
+        Some((row, true)) => Ok(row),
+        Some((_, false)) => Err(StoreError::CleanedRun(run.to_owned())),
+        None => Err(StoreError::UnknownRun(run.to_owned())),
+    }
 }
 
 fn blob_text(conn: &Connection, hash: [u8; 32]) -> Result<String, StoreError> {

@@ -72,6 +72,11 @@ impl Writer {
         own.map_or_else(|| Err(JournalError::Failed("the writer was lost".into())), |at| lead.replies.swap_remove(at).1)
     }
 
+    /// Runs `body` outside of any transaction, for what cannot be part of one.
+    pub(super) fn outside<T>(&self, body: impl FnOnce(&Connection) -> Result<T, StoreError>) -> Result<T, StoreError> {
+        body(&lock(&self.desk).conn)
+    }
+
     /// Runs `body` in a write transaction of its own.
     pub(super) fn exclusively<T>(&self, body: impl FnOnce(&Connection) -> Result<T, StoreError>) -> Result<T, StoreError> {
         lock(&self.desk).transaction(body)

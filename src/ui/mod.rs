@@ -12,7 +12,7 @@ pub use table::Table;
 use crate::diag::{Diagnostic, Diagnostics};
 use anstream::AutoStream;
 use serde::Serialize;
-use std::io::{self, Write as _};
+use std::io::{self, IsTerminal as _, Write as _};
 
 /// How data is printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -87,6 +87,11 @@ impl Ui {
     /// A progress bar on stderr; silent off a terminal and for programs.
     pub fn progress(self, total: usize) -> Progress {
         Progress::new(total, self.format == Format::Pretty)
+    }
+
+    /// Whether remarks go to a terminal.
+    pub fn on_terminal(self) -> bool {
+        io::stderr().is_terminal()
     }
 
     /// How wide a table may be, in characters.

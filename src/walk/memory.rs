@@ -17,12 +17,12 @@ impl Journal for Nowhere {
     }
 }
 
-/// Reads that find nothing: every query answers with an empty list, or with nothing where one thing is asked for.
+/// Reads that find nothing: every query answers with an empty list, or with an empty map where one thing is asked for.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoNeeds;
 
 impl Needs for NoNeeds {
     fn query(&self, name: &str, _about: &About<'_>) -> Result<Value, String> {
-        Ok(if name == "cluster" { Value::Null } else { json!([]) })
+        Ok(if name == "cluster" { json!({}) } else { json!([]) })
     }
 }

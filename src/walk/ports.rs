@@ -138,18 +138,22 @@ pub const NEEDS: &[Need] = &[
     Need {
         name: "symptoms.similar",
         doc: "up to 10 known symptoms like this case's failure, best first: `{id, test, error, category, component, score, \
-              occurrences, first_seen, last_seen, same_run}`; score 1.0 means the same recall key, less is the likeness of the words; \
-              same_run: found by a case of this run that stands before this one",
+              occurrences, first_seen, last_seen, same_run, launches, versions, earlier, why}`; score 1.0 means the same recall key, \
+              less is the likeness of the words; same_run: found by a case of this run that stands before this one; earlier: how it \
+              was seen in launches that began before this one (`{launches, first_seen, last_seen, days, launches_between}`), or \
+              null; why: how alike names and errors are, how much each weighs, and words that the errors share",
     },
     Need {
         name: "rcas.of_symptom",
         doc: "up to 10 root causes linked to the symptoms that `symptoms.similar` finds, best first: `{id, symptom, title, message, \
-              defect_type, component, status, confidence, same_run}`; same_run: of a case of this run that stands before this one",
+              defect_type, component, status, confidence, same_run, status_since, status_by, overturned, replaced, by, launches, versions, earlier}`; overturned: a \
+              review (by whom) took back that it is the cause, or put it right; same_run: of a case of this run that stands \
+              before this one",
     },
     Need {
         name: "rcas.recent",
         doc: "up to 20 root causes created last before this run, newest first, then up to 20 of the first cases of this run that \
-              stand before this one: `{id, title, message, defect_type, component, status, cases, same_run}`",
+              stand before this one: `{id, title, message, defect_type, component, status, cases, same_run, status_since, launches, versions, earlier}`",
     },
     Need {
         name: "siblings",
@@ -158,7 +162,7 @@ pub const NEEDS: &[Need] = &[
     Need {
         name: "cluster",
         doc: "the cases that wait for one another (`clusters:`): `{key, representative, members, prior}`, with the ids of the cases and, \
-              for all but the representative, its artifacts by node; nothing for a case that is like no other",
+              for all but the representative, its artifacts by node; an empty map for a case that is like no other",
     },
     Need { name: "workspace", doc: "the repositories of the project file: `{name, path, purpose, branch}`" },
     Need {

@@ -23,6 +23,11 @@ pub struct Checked {
     pub notes: Vec<String>,
 }
 
+/// Whether there is a git to ask.
+pub fn has_git() -> bool {
+    Git::find().is_some()
+}
+
 /// Looks at each repository (`[{name, path, branch}]`); relative paths are relative to `root`.
 pub fn check(root: &Path, repositories: &Value, now: crate::clock::Timestamp) -> Vec<Checked> {
     let git = Git::find();

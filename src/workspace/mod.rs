@@ -17,7 +17,7 @@ mod paths;
 mod tests;
 mod text;
 
-pub use check::{Checked, check};
+pub use check::{Checked, check, has_git};
 
 use crate::clock::Timestamp;
 use crate::model::Hash;

@@ -150,6 +150,18 @@ fn complaints(fixture: &Value, outcome: &Outcome) -> Vec<String> {
             wrong.push(format!("{what} is {got}, not {}", expect[what]));
         }
     }
+    for (node, fields) in expect["artifacts"].as_object().into_iter().flatten() {
+        for (field, wanted) in fields.as_object().into_iter().flatten() {
+            let got = &outcome.prior[node][field];
+            let fits = match wanted.as_str() {
+                Some(part) => got.as_str().is_some_and(|got| got.contains(part)),
+                None => got == wanted,
+            };
+            if !fits {
+                wrong.push(format!("{node}.{field} is {got}, not {wanted}"));
+            }
+        }
+    }
     if let Some(range) = expect["confidence"].as_array() {
         let got = report["confidence"].as_f64().unwrap_or(-1.0);
         if got < range[0].as_f64().unwrap() || got > range[1].as_f64().unwrap() {

@@ -6,6 +6,7 @@ mod cli;
 mod examples;
 mod failures;
 mod fold;
+mod front;
 mod harness;
 mod input;
 mod kill;

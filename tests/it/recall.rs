@@ -123,3 +123,51 @@ fn a_persons_word_on_a_root_cause_holds() {
     ask(&project, &format!("rca {id} reopen")).ok();
     assert_eq!(of(&id)["status"], "open");
 }
+
+#[test]
+fn recall_works_the_same_after_clean() {
+    let (project, twin) = (Project::new(), Project::new());
+    for night in &NIGHTS[..2] {
+        ask(&project, &format!("run --out out --input {}", night_file(night))).exits(0);
+        ask(&twin, &format!("run --out out --input {}", night_file(night))).exits(0);
+    }
+    let bytes = |project: &Project| std::fs::metadata(project.root().join(".asterisk/asterisk.db")).unwrap().len();
+    let directories = |project: &Project| project.tree().iter().filter(|(path, _)| path.ends_with("report.md")).count();
+    let known = (rows(&project, "symptoms"), rows(&project, "rcas"));
+    let before = (bytes(&project), directories(&project));
+    let would = ask(&project, "clean --keep-latest 0 --out out --dry-run --format json").ok().json();
+    assert_eq!((bytes(&project), directories(&project)), before, "a dry run removes nothing");
+    let mut did = ask(&project, "clean --keep-latest 0 --out out --format json").ok().json();
+    assert_eq!((&did["dry_run"], &did["shrunk"], &did["schema_version"]), (&json!(false), &json!(true), &json!(1)));
+    (did["dry_run"], did["shrunk"]) = (json!(true), json!(false));
+    assert_eq!(did, would);
+    assert_eq!((did["runs"].as_array().unwrap().len(), did["directories"].as_array().unwrap().len()), (2, 2));
+    assert!(did["bytes"].as_u64().unwrap() > 10_000 && did["directory_bytes"].as_u64().unwrap() > 10_000, "{did}");
+    assert!(bytes(&project) < before.0 / 2, "{} of {}", bytes(&project), before.0);
+    assert!(before.1 >= 2 && directories(&project) == 0, "{}", before.1);
+    assert_eq!((rows(&project, "symptoms"), rows(&project, "rcas")), known);
+    assert_eq!(ask(&project, "runs --format json").ok().json()["runs"], json!([]));
+    let gone = would["runs"][0].as_str().unwrap();
+    assert!(ask(&project, &format!("status {gone}")).exits(2).stderr.contains("cleaned away"));
+    assert!(ask(&project, &format!("run --resume {gone}")).exits(2).stderr.contains("cleaned away"));
+    let mut night = [&project, &twin].map(|project| analyse(project, NIGHTS[2]));
+    for run in &mut night {
+        run["report"] = Value::Null;
+    }
+    assert_eq!(night[0], night[1], "what comes after is as if nothing had been removed");
+}
+
+#[test]
+fn clean_wants_to_be_told_what_to_remove() {
+    let project = Project::new();
+    assert!(ask(&project, "clean").exits(2).stderr.contains("--older-than 30d"));
+    assert!(ask(&project, "clean --older-than soon").exits(2).stderr.contains("30d"));
+    assert_eq!(ask(&project, "clean --older-than 30d --format json").ok().json()["runs"], json!([]));
+    analyse(&project, NIGHTS[0]);
+    assert_eq!(ask(&project, "clean --older-than 1d --format json").ok().json()["runs"], json!([]), "it is from today");
+    assert_eq!(ask(&project, "clean --older-than 0d --keep-latest 1 --format json").ok().json()["runs"], json!([]));
+}
+
+fn night_file(night: &str) -> String {
+    repository().join(format!("examples/series/{night}.json")).display().to_string()
+}

@@ -59,6 +59,12 @@ fn the_bundled_launch_becomes_a_report() {
         assert_eq!(turns.len(), case["path"].as_array().unwrap().len());
         assert!(turns.iter().all(|turn| !turn["because"].as_str().unwrap().is_empty()));
     }
+    // Of two that the triage found alike, the second cites the first, which was investigated ahead.
+    let cites = |id: &str| {
+        let case = cases.iter().find(|case| case["case"] == id).unwrap();
+        case["finding"].to_string().contains("880101, investigated first, came to the same")
+    };
+    assert!(cites("880201") && !cites("880101") && !cites("880304"));
     // The failures that one regression caused stand under one cause.
     let together = |ids: &[&str]| data["causes"].as_array().unwrap().iter().any(|cause| strings(&cause["cases"]) == ids);
     assert!(together(&["880101", "880201"]) && together(&["880301", "880302", "880303"]), "{}", data["causes"]);

@@ -207,6 +207,16 @@ fn followers_know_what_their_leader_found() {
     assert!(json!(barriers).to_string().contains("[2,1]"), "{barriers:?}");
 }
 
+/// Of failures that the triage found alike, the first is investigated ahead, also when the run is stopped on the way.
+#[test]
+fn a_representative_is_investigated_ahead_of_its_cluster() {
+    let told = run(&[(0, 1, 0), (1, 1, 0), (2, 1, 0), (3, 1, 0)], 3, &[40, 30]);
+    let turns: Vec<Value> =
+        told["barriers"].as_array().unwrap().iter().map(|event| json!([event["phase"], event["turn"]])).collect();
+    assert_eq!(turns, [json!([2, 1]), json!([2, 2]), json!([3, 1])]);
+    assert!(told["barriers"][0]["clusters"].is_string() && told["barriers"][1]["clusters"].is_null());
+}
+
 /// No case is linked to a root cause of a case that stands behind it.
 #[test]
 fn no_two_cases_are_each_others_duplicates() {

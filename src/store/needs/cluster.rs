@@ -6,9 +6,9 @@ use crate::walk::{About, What};
 use rusqlite::{Connection, OptionalExtension, params};
 use serde_json::{Map, Value, json};
 
-/// The answer to the query: nothing for a case that is in no cluster.
+/// The answer to the query: an empty map for a case that is in no cluster.
 pub(super) fn answer(needs: &StoreNeeds, about: &About<'_>) -> Result<Value, StoreError> {
-    let Some(cluster) = needs.clusters.get(about.case.id.as_str()) else { return Ok(Value::Null) };
+    let Some(cluster) = needs.clusters.get(about.case.id.as_str()) else { return Ok(json!({})) };
     let representative = cluster.representative();
     let prior = if representative == about.case.id {
         json!({})

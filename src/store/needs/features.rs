@@ -1,9 +1,14 @@
 //! How alike two failures are by their words.
 
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+
 /// Only so much of a text counts, in bytes: what comes later is mostly stack frames.
 const READ_BYTES: usize = 4096;
 /// How much the name of the test counts; the rest is the error's. Errors say more of the cause, names recur.
 const NAME_WEIGHT: f64 = 0.4;
+/// How many common words are told.
+const WHY_WORDS: usize = 8;
 /// The likeness of a failure that is not the same by its recall key is never 1.
 const MOST: f64 = 0.99;
 
@@ -22,6 +27,23 @@ impl Features {
         let chars: Vec<char> = cut(name).to_lowercase().chars().collect();
         let name = chars.windows(3.min(chars.len()).max(1)).map(|three| hash(three.iter().map(|ch| u64::from(*ch))));
         Self { name: set(name), words: set(words(error)) }
+    }
+
+    /// What the likeness is made of: how alike the names and the errors are and how much each counts, and words that the
+    /// errors have in common, in the order of the first.
+    pub(super) fn why(&self, error: &str, other: &Self, other_error: &str) -> Value {
+        let round = |alike: f64| (alike * 100.0).round() / 100.0;
+        let theirs: BTreeSet<String> = spelt(other_error).collect();
+        let mut common: Vec<String> = Vec::new();
+        for word in spelt(error).filter(|word| theirs.contains(word)) {
+            if common.len() < WHY_WORDS && !common.contains(&word) {
+                common.push(word);
+            }
+        }
+        json!({
+            "name": { "alike": round(overlap(&self.name, &other.name)), "weight": NAME_WEIGHT },
+            "error": { "alike": round(overlap(&self.words, &other.words)), "weight": 1.0 - NAME_WEIGHT, "common": common },
+        })
     }
 
     /// 0 for nothing in common to 0.99 for the same words: the weighted overlap (twice what is common, by the sum of both) of
@@ -45,6 +67,12 @@ fn words(text: &str) -> impl Iterator<Item = u64> {
     words.map(|word| {
         if word.contains(|ch: char| ch.is_numeric()) { 0 } else { hash(word.chars().flat_map(char::to_lowercase).map(u64::from)) }
     })
+}
+
+/// The words of a text that say something: without those that hold a digit, and those of one or two letters.
+fn spelt(text: &str) -> impl Iterator<Item = String> {
+    let words = cut(text).split(|ch: char| !ch.is_alphanumeric());
+    words.filter(|word| word.len() > 2 && !word.contains(|ch: char| ch.is_numeric())).map(str::to_lowercase)
 }
 
 fn cut(text: &str) -> &str {

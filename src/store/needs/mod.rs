@@ -3,6 +3,7 @@
 
 mod cluster;
 mod features;
+mod history;
 mod known;
 mod of_symptom;
 mod recent;
@@ -18,7 +19,7 @@ use crate::model::Hash;
 use crate::walk::{About, Cluster, NEEDS, Needs};
 use known::Known;
 use rusqlite::{Connection, OptionalExtension, params};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use siblings::Errors;
 use similar::Hit;
 use std::collections::HashMap;
@@ -41,11 +42,16 @@ pub struct StoreNeeds {
     hits: Mutex<HashMap<Asked, Arc<[Hit]>>>,
     rcas_of: Mutex<HashMap<i64, Arc<[of_symptom::Link]>>>,
     seen: Mutex<HashMap<i64, Arc<similar::Seen>>>,
+    /// Does not change with barriers.
+    histories: Mutex<Histories>,
     errors: Mutex<Option<Arc<Errors>>>,
     /// The cluster of each case that is in one.
     clusters: HashMap<Box<str>, Arc<Cluster>>,
     priors: Mutex<HashMap<Box<str>, Value>>,
 }
+
+/// Where root causes (true) and symptoms were seen before the run.
+type Histories = HashMap<(bool, i64), Arc<Map<String, Value>>>;
 
 /// What the likeness of symptoms is asked for: the inputs, and the place of the case if that matters.
 type Asked = (Hash, i64);
@@ -106,6 +112,7 @@ impl StoreNeeds {
             hits: Mutex::default(),
             rcas_of: Mutex::default(),
             seen: Mutex::default(),
+            histories: Mutex::default(),
             errors: Mutex::default(),
             clusters: HashMap::new(),
             priors: Mutex::default(),
@@ -144,6 +151,23 @@ impl StoreNeeds {
             let mut find = conn.prepare_cached("SELECT id FROM run_cases WHERE run = ?1 AND item = ?2")?;
             Ok(find.query_row(params![snapshot.run, case], |row| row.get(0)).optional()?.unwrap_or_default())
         })
+    }
+
+    /// Adds to a record where its symptom, or root cause, was seen before the run.
+    fn with_history(&self, mut record: Value, rca: bool, id: i64) -> Result<Value, StoreError> {
+        let history = kept_under(&self.histories, (rca, id), || {
+            let found =
+                self.ask(
+                    |conn, snapshot| {
+                        if rca { history::of_rca(conn, snapshot, id) } else { history::of_symptom(conn, snapshot, id) }
+                    },
+                )?;
+            Ok(Arc::new(found))
+        })?;
+        if let Value::Object(record) = &mut record {
+            record.extend(history.iter().map(|(name, value)| (name.clone(), value.clone())));
+        }
+        Ok(record)
     }
 
     /// Asks the store; nothing is known where there is none.

@@ -3,6 +3,7 @@
 use super::{Snapshot, StoreNeeds, kept_under, short, similar};
 use crate::store::error::StoreError;
 use crate::store::knowledge::{Rca, rca_as_of};
+use crate::store::overturned::{Overturned, overturned_as_of};
 use crate::walk::About;
 use rusqlite::{Connection, params};
 use serde_json::{Value, json};
@@ -31,10 +32,20 @@ pub(super) fn answer(needs: &StoreNeeds, about: &About<'_>) -> Result<Value, Sto
         let symptom = hit.known.id;
         let links: Arc<[Link]> =
             kept_under(&needs.rcas_of, symptom, || Ok(needs.ask(|conn, snapshot| links(conn, snapshot, symptom))?.into()))?;
+        let overturned = needs.ask(|conn, snapshot| overturned_as_of(conn, symptom, snapshot.start))?;
+        told.extend(overturned.iter().filter(|over| !over.replaced).map(|over| over.rca));
         for link in links.iter().filter(|link| link.case.is_none_or(|other| other < case)).take(MOST) {
             if rcas.len() < MOST && told.insert(link.rca) {
                 let rca = needs.ask(|conn, snapshot| Ok(Some(rca_as_of(conn, link.rca, snapshot.of(case))?)))?;
-                rcas.extend(rca.map(|rca| link.to_json(symptom, rca)));
+                if let Some(rca) = rca {
+                    rcas.push(needs.with_history(link.to_json(symptom, rca), true, link.rca)?);
+                }
+            }
+        }
+        for over in overturned {
+            if rcas.len() < MOST {
+                let id = over.rca;
+                rcas.push(needs.with_history(overturned_json(symptom, over), true, id)?);
             }
         }
     }
@@ -91,6 +102,31 @@ impl Link {
             "status": rca.status,
             "confidence": self.confidence,
             "same_run": self.same_run,
+            "status_since": rca.word.as_ref().map(|word| word.at),
+            "status_by": rca.word.as_ref().map_or("", |word| &word.by),
+            "overturned": false,
+            "replaced": false,
+            "by": "",
         })
     }
+}
+
+/// A cause that it was not.
+fn overturned_json(symptom: i64, over: Overturned) -> Value {
+    json!({
+        "id": over.rca,
+        "symptom": symptom,
+        "title": over.title,
+        "message": short(over.message),
+        "defect_type": over.defect_type,
+        "component": "",
+        "status": "overturned",
+        "confidence": 0.0,
+        "same_run": false,
+        "status_since": null,
+        "status_by": "",
+        "overturned": true,
+        "replaced": over.replaced,
+        "by": over.by,
+    })
 }

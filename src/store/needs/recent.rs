@@ -25,10 +25,10 @@ pub(super) struct Created {
 pub(super) fn answer(needs: &StoreNeeds, about: &About<'_>) -> Result<Value, StoreError> {
     let all: Arc<[Created]> = kept(&needs.recent_rcas, || Ok(needs.ask(recent)?.into()))?;
     if !all.iter().any(|created| created.same_run) {
-        return Ok(all.iter().map(Created::to_json).collect());
+        return all.iter().map(|created| created.told(needs)).collect();
     }
     let case = needs.place(&about.case.id)?;
-    Ok(all.iter().filter(|created| !created.same_run || created.case < case).map(Created::to_json).collect())
+    all.iter().filter(|created| !created.same_run || created.case < case).map(|created| created.told(needs)).collect()
 }
 
 fn recent(conn: &Connection, snapshot: Snapshot) -> Result<Vec<Created>, StoreError> {
@@ -61,6 +61,10 @@ fn recent(conn: &Connection, snapshot: Snapshot) -> Result<Vec<Created>, StoreEr
 }
 
 impl Created {
+    fn told(&self, needs: &StoreNeeds) -> Result<Value, StoreError> {
+        needs.with_history(self.to_json(), true, self.rca.id)
+    }
+
     fn to_json(&self) -> Value {
         let Self { rca, cases, same_run, .. } = self;
         json!({
@@ -72,6 +76,7 @@ impl Created {
             "status": rca.status,
             "cases": cases,
             "same_run": same_run,
+            "status_since": rca.word.as_ref().map(|word| word.at),
         })
     }
 }

@@ -65,7 +65,14 @@ impl Seen {
 
 /// The answer to the query.
 pub(super) fn answer(needs: &StoreNeeds, about: &About<'_>) -> Result<Value, StoreError> {
-    Ok(hits(needs, about.case)?.iter().map(Hit::to_json).collect())
+    let ours = Features::new(&about.case.name, &about.case.error_message);
+    let hits = hits(needs, about.case)?;
+    let records = hits.iter().map(|hit| {
+        let mut record = hit.to_json();
+        record["why"] = ours.why(&about.case.error_message, &hit.known.features, &hit.known.error);
+        needs.with_history(record, false, hit.known.id)
+    });
+    records.collect()
 }
 
 /// Symptoms with the case's recall key first (score 1), then others by the likeness of their words: those of the same test,

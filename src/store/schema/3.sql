@@ -1,5 +1,4 @@
--- Version 3. What people say of root causes, and what they overturned; words to find symptoms by; runs whose traces were
--- cleaned away.
+-- Version 3. What people say of root causes, and what they overturned; runs whose traces were cleaned away.
 
 -- Whether a person said it. What a person said of a part stands against what is said of it otherwise, then or later.
 ALTER TABLE rca_revisions ADD COLUMN human INTEGER NOT NULL DEFAULT 0;
@@ -33,14 +32,6 @@ CREATE TABLE overturned (
 ) STRICT;
 CREATE INDEX overturned_of ON overturned (symptom, rca);
 CREATE INDEX overturned_rca ON overturned (rca, rc);
-
--- Words of symptoms, as hashes, with the run that described the symptom so.
-CREATE TABLE symptom_terms (
-  term    INTEGER NOT NULL,
-  run     INTEGER NOT NULL,
-  symptom INTEGER NOT NULL REFERENCES symptoms,
-  PRIMARY KEY (term, run, symptom)
-) STRICT, WITHOUT ROWID;
 
 -- When the events and contents of a run were removed. What it found stays.
 ALTER TABLE runs ADD COLUMN cleaned_at INTEGER;

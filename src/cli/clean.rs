@@ -1,0 +1,111 @@
+//! `asterisk clean`.
+
+use super::{FormatArg, Global, ProjectArgs};
+use crate::clock::Timestamp;
+use crate::diag::Diagnostic;
+use crate::exit::Exit;
+use crate::session::{CleanResult, SessionError};
+use crate::store::Retention;
+use crate::ui::{Format, Ui};
+use clap::Args;
+use serde_json::{Value, json};
+use std::path::PathBuf;
+
+/// Remove what old runs left: events, contents, directories; keep what they found out.
+///
+/// Symptoms, root causes and all that recall goes by stay as they are. A run that is being executed is never touched, one that
+/// is paused only if asked for. With both bounds, a run goes that is older and not among the latest.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  asterisk clean --older-than 30d --dry-run\n  asterisk clean --older-than 30d --keep-latest 20"
+)]
+pub(super) struct CleanArgs {
+    /// Remove runs that began longer ago: a number with `m`, `h`, `d` or `w`, such as 30d.
+    #[arg(long, value_name = "AGE", value_parser = age)]
+    older_than: Option<i64>,
+    /// Keep so many of the latest runs, however old they are.
+    #[arg(long, value_name = "N")]
+    keep_latest: Option<usize>,
+    /// Remove paused runs too, which cannot be resumed then.
+    #[arg(long)]
+    include_paused: bool,
+    /// Only show what would be removed.
+    #[arg(long)]
+    dry_run: bool,
+    /// Where runs wrote their directories.
+    #[arg(long, value_name = "DIR", env = "ASTERISK_OUT")]
+    out: Option<PathBuf>,
+    #[command(flatten)]
+    format: FormatArg,
+}
+
+/// Milliseconds.
+fn age(text: &str) -> Result<i64, String> {
+    let wrong = || format!("`{text}` is no age: give a number with m, h, d or w, such as 30d");
+    let (number, unit) = text.split_at(text.len() - text.chars().last().map_or(0, char::len_utf8));
+    let unit: i64 = match unit {
+        "m" => 60_000,
+        "h" => 3_600_000,
+        "d" => 86_400_000,
+        "w" => 7 * 86_400_000,
+        _ => return Err(wrong()),
+    };
+    let number: u32 = number.parse().map_err(|_| wrong())?;
+    i64::from(number).checked_mul(unit).ok_or_else(wrong)
+}
+
+pub(super) fn clean(global: &Global, args: &CleanArgs) -> Result<Exit, SessionError> {
+    let ui = global.ui(args.format);
+    let session = global.session(&ProjectArgs::default(), args.out.clone())?;
+    if args.older_than.is_none() && args.keep_latest.is_none() {
+        let diagnostic = Diagnostic::error("input/no-bound", "clean needs to be told which runs to remove");
+        return Err(SessionError::Asked(Box::new(diagnostic.help("--older-than 30d, or --keep-latest 20, or both"))));
+    }
+    let now = session.setup().clock.now();
+    let before = args.older_than.map(|age| Timestamp::from_millis(now.millis().saturating_sub(age)));
+    let retention =
+        Retention { before, keep_latest: args.keep_latest, include_paused: args.include_paused, dry_run: args.dry_run };
+    let result = session.clean(&retention)?;
+    match ui.format() {
+        Format::Json => {
+            let mut json = serde_json::to_value(&result).unwrap_or_default();
+            if let Value::Object(map) = &mut json {
+                map.insert("schema_version".into(), json!(1));
+            }
+            ui.json(&json);
+        }
+        Format::Pretty => tell(ui, &result),
+    }
+    Ok(Exit::Ok)
+}
+
+fn tell(ui: Ui, result: &CleanResult) {
+    let CleanResult { dry_run, store, directories, directory_bytes, .. } = result;
+    for (run, status) in &store.kept {
+        ui.note(&format!("kept: run {run} is {status}"));
+    }
+    let did = if *dry_run { "would remove" } else { "removed" };
+    ui.out(&format!("{did} {} runs", store.runs.len()));
+    for run in &store.runs {
+        ui.out(&format!("  {run}"));
+    }
+    ui.out(&format!("{did} {} events and {} contents of the store ({} bytes)", store.events, store.blobs, store.bytes));
+    ui.out(&format!("{did} {} directories ({directory_bytes} bytes)", directories.len()));
+    if !dry_run && !store.runs.is_empty() && !result.shrunk {
+        ui.note("a run is being executed: the store's file keeps its size, and the free pages are used again");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::age;
+
+    #[test]
+    fn ages_are_numbers_with_a_unit() {
+        assert_eq!(age("30d"), Ok(30 * 86_400_000));
+        assert_eq!(age("90m"), Ok(90 * 60_000));
+        for wrong in ["", "d", "30", "-1d", "1é", "1.5h", "30 d", "99999999999w"] {
+            assert!(age(wrong).is_err_and(|error| error.contains("30d")), "{wrong}");
+        }
+    }
+}

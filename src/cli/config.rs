@@ -1,0 +1,74 @@
+//! `asterisk config`.
+
+use super::{FormatArg, Global, ProjectArgs};
+use crate::config::{Origin, Setting};
+use crate::exit::Exit;
+use crate::session::SessionError;
+use crate::ui::{Format, plain};
+use clap::{Args, ValueEnum as _};
+use serde_json::{Value, json};
+
+/// Show the settings in force, and where each came from.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  asterisk config\n  asterisk config --origin --set recall_hit=0.9")]
+pub(super) struct ConfigArgs {
+    /// Also show where each value came from: a flag, a variable, a line of a file, or the program.
+    #[arg(long)]
+    origin: bool,
+    #[command(flatten)]
+    project: ProjectArgs,
+    #[command(flatten)]
+    format: FormatArg,
+}
+
+pub(super) fn config(global: &Global, args: &ConfigArgs) -> Result<Exit, SessionError> {
+    let ui = global.ui(args.format);
+    let resolved = global.resolve(&args.project, None)?;
+    let mut settings = resolved.settings;
+    settings.push(colour(global));
+    if ui.format() == Format::Json {
+        let files = resolved.files.iter().map(|(path, there)| json!({ "file": path, "exists": there }));
+        let settings = settings.iter().map(|one| json!({ "name": one.name, "value": one.shown(), "origin": one.origin.json() }));
+        ui.json(&json!({
+            "schema_version": 1, "root": resolved.root, "files": files.collect::<Vec<Value>>(),
+            "settings": settings.collect::<Vec<Value>>(),
+        }));
+        return Ok(Exit::Ok);
+    }
+    let mut table = ui.table(if args.origin { &["setting", "value", "from"] } else { &["setting", "value"] });
+    for setting in &settings {
+        let mut row = vec![setting.name.clone(), text(&setting.shown())];
+        row.extend(args.origin.then(|| setting.origin.to_string()));
+        table.row(row);
+    }
+    ui.out(&table.text());
+    for (path, there) in &resolved.files {
+        let missing = if *there { "" } else { " (not there)" };
+        ui.note(&plain(&format!("read: {}{missing}", path.display())));
+    }
+    Ok(Exit::Ok)
+}
+
+fn colour(global: &Global) -> Setting {
+    const NAME: &str = "ASTERISK_COLOR";
+    let word = global.color.to_possible_value().map_or(String::new(), |value| value.get_name().to_owned());
+    let by_variable = std::env::var(NAME).is_ok_and(|value| value == word);
+    let origin = match global.color {
+        _ if by_variable => Origin::Variable(NAME),
+        crate::ui::Colour::Auto => Origin::Default,
+        _ => Origin::Flag("--color"),
+    };
+    Setting { name: "color".into(), value: json!(word), origin }
+}
+
+fn text(value: &Value) -> String {
+    match value {
+        Value::Null => "(bundled only)".to_owned(),
+        Value::String(text) => text.clone(),
+        Value::Array(list) if list.is_empty() => "(none)".to_owned(),
+        Value::Array(list) => {
+            list.iter().map(|item| item["name"].as_str().map_or(item.to_string(), str::to_owned)).collect::<Vec<_>>().join(", ")
+        }
+        other => other.to_string(),
+    }
+}

@@ -1,0 +1,93 @@
+//! `asterisk init`.
+
+use super::{FormatArg, Global};
+use crate::config;
+use crate::diag::Diagnostic;
+use crate::exit::Exit;
+use crate::files::{Area, UnpackError, unpack};
+use crate::session::SessionError;
+use crate::ui::{Format, plain};
+use clap::{Args, ValueEnum};
+use serde_json::json;
+use std::path::PathBuf;
+
+/// Write the bundled scripts, pipelines and templates out, to be changed.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  asterisk init heuristics --only scripts\n  asterisk init my-project")]
+pub(super) struct InitArgs {
+    /// The directory to write to.
+    #[arg(default_value = ".")]
+    dir: PathBuf,
+    /// Only these parts.
+    #[arg(long, value_enum, value_name = "PART", value_delimiter = ',')]
+    only: Vec<Part>,
+    /// Overwrite files that are there with another text.
+    #[arg(long)]
+    force: bool,
+    #[command(flatten)]
+    format: FormatArg,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Part {
+    Scripts,
+    Pipelines,
+    Templates,
+    /// `asterisk.yaml`.
+    Config,
+}
+
+impl Part {
+    fn of(area: Area) -> Self {
+        match area {
+            Area::Scripts => Self::Scripts,
+            Area::Pipelines => Self::Pipelines,
+            Area::Templates => Self::Templates,
+        }
+    }
+}
+
+pub(super) fn init(global: &Global, args: &InitArgs) -> Result<Exit, SessionError> {
+    let ui = global.ui(args.format);
+    let wanted = |part: Part| args.only.is_empty() || args.only.contains(&part);
+    let areas: Vec<Area> = Area::ALL.into_iter().filter(|area| wanted(Part::of(*area))).collect();
+    let mut files: Vec<(String, String)> = Vec::new();
+    for area in &areas {
+        files.extend(area.embedded().into_iter().map(|(path, text)| (format!("{}/{path}", area.name()), text.to_owned())));
+    }
+    // A project file that is there already is only replaced when that is asked for by name.
+    let there = args.dir.join(config::PROJECT_FILE).exists();
+    let by_name = args.only.contains(&Part::Config) || (args.force && args.only.is_empty());
+    if !there || by_name {
+        files.push((config::PROJECT_FILE.to_owned(), config::template(&areas)));
+    }
+    let done = unpack(&args.dir, &files, args.force).map_err(refused)?;
+    if ui.format() == Format::Json {
+        ui.json(&json!({ "schema_version": 1, "dir": args.dir, "written": done.written, "unchanged": done.same }));
+        return Ok(Exit::Ok);
+    }
+    let dir = plain(&args.dir.display().to_string());
+    ui.out(&format!("{} files written to {dir}, {} were there already", done.written.len(), done.same.len()));
+    let own = |name: &String| name == config::PROJECT_FILE;
+    if !areas.is_empty() && !done.written.iter().chain(&done.same).any(own) {
+        let keys: Vec<String> = areas.iter().map(|area| format!("{0}: {0}", area.name())).collect();
+        ui.note(&format!("{} is left as it is; to use what was written it needs: {}", config::PROJECT_FILE, keys.join(", ")));
+    }
+    let cd = if dir == "." { String::new() } else { format!("cd {dir} && ") };
+    ui.note(&format!("next: {cd}asterisk run      (a file that you delete is the bundled one again; see asterisk doctor)"));
+    Ok(Exit::Ok)
+}
+
+fn refused(error: UnpackError) -> SessionError {
+    match error {
+        UnpackError::Io { path, source } => SessionError::Write { path: path.display().to_string(), source },
+        UnpackError::Exists(_) => {
+            let help = "--force overwrites them; --only writes some parts only; another directory is another argument";
+            SessionError::Asked(Box::new(Diagnostic::error("output/exists", error.to_string()).help(help)))
+        }
+        UnpackError::NotAFile(_) => {
+            let help = "move it away, or give another directory";
+            SessionError::Asked(Box::new(Diagnostic::error("output/not-a-file", error.to_string()).help(help)))
+        }
+    }
+}

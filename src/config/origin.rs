@@ -1,0 +1,79 @@
+//! Where a setting came from.
+
+use serde_json::{Value, json};
+use std::fmt;
+use std::path::PathBuf;
+
+/// A setting in force.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Setting {
+    /// Its name: a key of the project file, `vars.NAME`, or what the command line calls it.
+    pub name: String,
+    /// Its value; null if there is none.
+    pub value: Value,
+    /// Where it came from.
+    pub origin: Origin,
+}
+
+/// Where a setting came from, strongest first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// This flag.
+    Flag(&'static str),
+    /// This environment variable.
+    Variable(&'static str),
+    /// This line of the project file or of the user's own.
+    File {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+    },
+    /// The program.
+    Default,
+}
+
+/// Parts of names whose values are nobody's business.
+const SECRET: &[&str] = &["secret", "token", "password", "passwd", "credential", "api_key", "apikey"];
+
+impl Setting {
+    /// The value as it may be shown: a secret is not.
+    pub fn shown(&self) -> Value {
+        let name = self.name.to_lowercase();
+        if SECRET.iter().any(|part| name.contains(part)) { json!("(not shown)") } else { self.value.clone() }
+    }
+}
+
+impl Origin {
+    /// The origin for programs.
+    pub fn json(&self) -> Value {
+        match self {
+            Self::Flag(name) => json!({ "kind": "flag", "name": name }),
+            Self::Variable(name) => json!({ "kind": "variable", "name": name }),
+            Self::File { path, line } => json!({ "kind": "file", "file": path, "line": line }),
+            Self::Default => json!({ "kind": "default" }),
+        }
+    }
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Flag(name) | Self::Variable(name) => f.write_str(name),
+            Self::File { path, line } => write!(f, "{}:{line}", path.display()),
+            Self::Default => f.write_str("default"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_are_not_shown() {
+        let setting = |name: &str| Setting { name: name.into(), value: json!("x"), origin: Origin::Default };
+        assert_eq!(setting("vars.tracker_Token").shown(), json!("(not shown)"));
+        assert_eq!(setting("store").shown(), json!("x"));
+    }
+}

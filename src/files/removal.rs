@@ -1,0 +1,58 @@
+//! Removing directories that a run wrote.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+/// Removes a directory with all below it, and tells how many bytes its files had; none if it is not there, or if it is no
+/// directory (a symbolic link is left alone, and none is followed). If `dry`, only looks.
+pub fn remove_dir(path: &Path, dry: bool) -> io::Result<Option<u64>> {
+    if !path.symlink_metadata().is_ok_and(|meta| meta.is_dir()) {
+        return Ok(None);
+    }
+    let bytes = size(path)?;
+    if !dry {
+        fs::remove_dir_all(path)?;
+    }
+    Ok(Some(bytes))
+}
+
+fn size(dir: &Path) -> io::Result<u64> {
+    let mut bytes = 0;
+    for entry in fs::read_dir(dir)? {
+        let entry = entry?;
+        let meta = entry.path().symlink_metadata()?;
+        bytes += if meta.is_dir() { size(&entry.path())? } else { meta.len() };
+    }
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    #[test]
+    fn a_directory_goes_and_what_it_links_to_stays() {
+        let dir = tempfile::tempdir().unwrap();
+        let (run, other) = (dir.path().join("run"), dir.path().join("other"));
+        fs::create_dir_all(run.join("case")).unwrap();
+        fs::create_dir(&other).unwrap();
+        fs::write(run.join("case/a.json"), "12345").unwrap();
+        fs::write(other.join("b"), "kept").unwrap();
+        #[cfg(unix)]
+        std::os::unix::fs::symlink(&other, run.join("link")).unwrap();
+        let would = remove_dir(&run, true).unwrap().unwrap();
+        assert!(would >= 5 && run.exists());
+        assert_eq!(remove_dir(&run, false).unwrap(), Some(would));
+        assert!(!run.exists() && other.join("b").exists());
+        assert_eq!(remove_dir(&run, false).unwrap(), None);
+        #[cfg(unix)]
+        {
+            std::os::unix::fs::symlink(&other, &run).unwrap();
+            assert_eq!(remove_dir(&run, false).unwrap(), None);
+            assert!(run.exists());
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! Retention: removing what old runs left, in the store and in the directories they wrote.
+
+use super::projection::run_dir;
+use super::{Session, SessionError};
+use crate::files::remove_dir;
+use crate::store::{Cleaned, Durability, Retention, Store};
+use serde::Serialize;
+
+/// What was removed, or would be.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct CleanResult {
+    /// Whether nothing was removed, only looked at.
+    pub dry_run: bool,
+    /// In the store.
+    #[serde(flatten)]
+    pub store: Cleaned,
+    /// The directories of runs below the root of what runs write.
+    pub directories: Vec<String>,
+    /// The bytes of the files in them.
+    pub directory_bytes: u64,
+    /// Whether the store's file was made smaller; it is not while a run is executed.
+    pub shrunk: bool,
+}
+
+impl Session {
+    /// Removes the traces of runs: events, contents, directories. What they found out is kept.
+    pub fn clean(&self, retention: &Retention) -> Result<CleanResult, SessionError> {
+        let mut result = CleanResult { dry_run: retention.dry_run, ..CleanResult::default() };
+        if self.reader()?.is_none() {
+            return Ok(result);
+        }
+        let store = Store::open(&self.setup.store, Durability::Step)?;
+        result.store = store.clean(retention, self.setup.clock.now())?;
+        // Those of earlier times too, whose directories could not be removed then.
+        let mut runs = store.cleaned_runs()?;
+        runs.extend(result.store.runs.iter().filter(|run| !runs.contains(run)).cloned().collect::<Vec<_>>());
+        for run in runs {
+            let dir = run_dir(&self.setup.out, &run);
+            let removed = remove_dir(&dir, retention.dry_run);
+            let path = dir.display().to_string();
+            if let Some(bytes) = removed.map_err(|source| SessionError::Write { path: path.clone(), source })? {
+                result.directories.push(path);
+                result.directory_bytes += bytes;
+            }
+        }
+        if !retention.dry_run && !result.store.runs.is_empty() {
+            result.shrunk = store.shrink()?;
+        }
+        Ok(result)
+    }
+}

@@ -1,0 +1,195 @@
+//! Looking a project over: its files, its store, its directories, its repositories.
+
+use super::{Session, SessionError};
+use crate::files::{Area, Origin};
+use crate::project::Answers;
+use crate::store::{StoreError, health};
+use crate::workspace::{check, has_git};
+use serde::Serialize;
+use std::path::Path;
+
+/// One thing that was looked at.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Checkup {
+    /// What it belongs to: `files`, `store`, ...
+    pub area: &'static str,
+    /// What was looked at.
+    pub name: String,
+    /// What came of it.
+    pub state: State,
+    /// What was found.
+    pub found: String,
+    /// What to do about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub help: Option<String>,
+}
+
+/// What came of looking at something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    /// All is well.
+    Ok,
+    /// Worth knowing.
+    Note,
+    /// It should be mended.
+    Wrong,
+}
+
+impl Checkup {
+    /// Something that was looked at.
+    pub fn new(area: &'static str, name: impl Into<String>, state: State, found: impl Into<String>) -> Self {
+        Self { area, name: name.into(), state, found: found.into(), help: None }
+    }
+
+    fn help(self, help: impl Into<String>) -> Self {
+        Self { help: Some(help.into()), ..self }
+    }
+}
+
+impl Session {
+    /// Looks everything over. Changes nothing.
+    pub fn checkup(&self) -> Vec<Checkup> {
+        let mut all = Vec::new();
+        self.check_files(&mut all);
+        self.check_pipelines(&mut all);
+        self.check_store(&mut all);
+        all.extend(private("directories", "store's directory", self.setup.store.parent().unwrap_or(Path::new("."))));
+        all.extend(private("directories", "output", &self.setup.out));
+        self.check_workspace(&mut all);
+        all
+    }
+
+    fn check_files(&self, all: &mut Vec<Checkup>) {
+        let files = match self.files_used() {
+            Ok(files) => files,
+            Err(error) => {
+                let help = "asterisk config --origin shows which setting names it";
+                all.push(Checkup::new("files", "all", State::Wrong, error.to_string()).help(help));
+                return;
+            }
+        };
+        for area in Area::ALL {
+            let of: Vec<_> = files.iter().filter(|file| file.area == area).collect();
+            let bundled = of.iter().filter(|file| file.origin == Origin::Embedded).count();
+            let replaced = of.iter().filter(|file| file.replaces).count();
+            let own = of.len() - bundled - replaced;
+            let found = format!("{bundled} bundled, {replaced} replaced by yours, {own} more of yours");
+            all.push(Checkup::new("files", area.name(), State::Ok, found));
+        }
+        for file in files.iter().filter(|file| !file.used) {
+            let name = format!("{}/{}", file.area.name(), file.path);
+            let why = if file.area.takes(&file.path) { "nothing uses it" } else { "it is not read: its ending is another" };
+            all.push(match &file.meant {
+                Some(meant) => Checkup::new("files", name, State::Wrong, why).help(format!("did you mean `{meant}`?")),
+                None => Checkup::new("files", name, State::Note, why),
+            });
+        }
+    }
+
+    fn check_pipelines(&self, all: &mut Vec<Checkup>) {
+        // What keeps them from being listed is told with the files.
+        let Ok(listed) = self.pipelines() else { return };
+        for entry in listed {
+            let project = self.project(Some(&entry.source_path()), Answers::Others);
+            all.push(match project {
+                Ok(project) if project.warnings.is_empty() => Checkup::new("pipelines", entry.stem, State::Ok, "links"),
+                Ok(project) => {
+                    let found = format!("links, with {} warnings", project.warnings.len());
+                    Checkup::new("pipelines", entry.stem, State::Note, found)
+                }
+                Err(SessionError::Texts(found)) => {
+                    let first = found.iter().next().map_or(String::new(), ToString::to_string);
+                    let more = if found.len() > 1 { format!(", and {} more", found.len() - 1) } else { String::new() };
+                    let said = format!("does not link: {first}{more}");
+                    let help = format!("asterisk route {} --node NODE shows them where they are", entry.stem);
+                    Checkup::new("pipelines", entry.stem, State::Wrong, said).help(help)
+                }
+                Err(error) => Checkup::new("pipelines", entry.stem, State::Wrong, error.to_string()),
+            });
+        }
+    }
+
+    fn check_store(&self, all: &mut Vec<Checkup>) {
+        let path = &self.setup.store;
+        let name = path.display().to_string();
+        let health = match health(path) {
+            Ok(health) => health,
+            Err(StoreError::Missing(_)) => {
+                all.push(Checkup::new("store", name, State::Ok, "not there yet; the first run makes it"));
+                return;
+            }
+            Err(error) => {
+                let help = "--store names another one; a copy of a damaged one may still be read by `sqlite3 FILE .recover`";
+                all.push(Checkup::new("store", name, State::Wrong, error.to_string()).help(help));
+                return;
+            }
+        };
+        #[expect(clippy::cast_precision_loss, reason = "a size for people")]
+        let size = health.bytes as f64 / f64::from(1 << 20);
+        let found = format!("{size:.1} MiB, {} runs, format {}", health.runs, health.version);
+        all.push(match health.version.cmp(&health.newest) {
+            std::cmp::Ordering::Equal => Checkup::new("store", name.clone(), State::Ok, found),
+            std::cmp::Ordering::Less => {
+                Checkup::new("store", name.clone(), State::Note, found).help("the next run brings its format up to date")
+            }
+            std::cmp::Ordering::Greater => {
+                let help = format!("a newer program wrote it (format {} is the newest known here): update", health.newest);
+                Checkup::new("store", name.clone(), State::Wrong, found).help(help)
+            }
+        });
+        all.push(match health.trouble.as_slice() {
+            [] => Checkup::new("store", "integrity", State::Ok, "its pages hang together"),
+            trouble => {
+                let help = "copy the file away first; `sqlite3 FILE .recover` reads what can be read";
+                Checkup::new("store", "integrity", State::Wrong, trouble.join("; ")).help(help)
+            }
+        });
+        let lock = if health.busy { (State::Note, "another process is writing") } else { (State::Ok, "free") };
+        all.push(Checkup::new("store", "lock", lock.0, lock.1));
+        all.extend(private("store", "mode", path));
+    }
+
+    fn check_workspace(&self, all: &mut Vec<Checkup>) {
+        let git = if has_git() {
+            Checkup::new("workspace", "git", State::Ok, "found")
+        } else {
+            let help = "without it the history of repositories is not looked at";
+            Checkup::new("workspace", "git", State::Note, "not found").help(help)
+        };
+        all.push(git);
+        for repository in check(&self.setup.root, &self.setup.workspace["repositories"], self.setup.clock.now()) {
+            let state = match (repository.there, repository.notes.is_empty()) {
+                (false, _) => State::Wrong,
+                (true, false) => State::Note,
+                (true, true) => State::Ok,
+            };
+            let said = repository.notes.join("; ");
+            let found = match (said.is_empty(), repository.there) {
+                (true, true) => format!("{} {} {}", repository.path, repository.branch, repository.commit).trim().to_owned(),
+                (true, false) => format!("{} is not there", repository.path),
+                (false, _) => said,
+            };
+            let one = Checkup::new("workspace", repository.name, state, found);
+            all.push(if state == State::Wrong { one.help("set its `path` under `workspace` in asterisk.yaml") } else { one });
+        }
+    }
+}
+
+/// Whether only its owner may look into a file or directory; nothing if it is not there.
+#[cfg(unix)]
+fn private(area: &'static str, name: &str, path: &Path) -> Option<Checkup> {
+    use std::os::unix::fs::PermissionsExt as _;
+    let meta = std::fs::metadata(path).ok()?;
+    let mode = meta.permissions().mode() & 0o777;
+    let found = format!("{} has mode {mode:04o}", path.display());
+    // Only the directories that the program makes are its own; one that was there is its owner's business.
+    let open = mode & 0o077 != 0 && (meta.is_file() || path.components().any(|part| part.as_os_str() == ".asterisk"));
+    let one = Checkup::new(area, name, if open { State::Wrong } else { State::Ok }, found);
+    Some(if open { one.help(format!("others can look into it: chmod go-rwx {}", path.display())) } else { one })
+}
+
+#[cfg(not(unix))]
+fn private(area: &'static str, name: &str, path: &Path) -> Option<Checkup> {
+    path.exists().then(|| Checkup::new(area, name, State::Ok, path.display().to_string()))
+}
