@@ -70,7 +70,7 @@ pub(super) fn report(global: &Global, args: &ReportArgs) -> Result<Exit, Session
 /// Builds the report of a run and writes its pages, unless the run is nowhere recorded.
 pub(super) fn write(ui: Ui, session: &Session, result: &RunResult) -> Result<(Report, Option<Pages>), SessionError> {
     let history = if result.recorded { Some(session.history(&result.run)?) } else { None };
-    let (report, trouble) = report::build(result, history.as_ref());
+    let (report, trouble) = report::build(result, history.as_ref())?;
     ui.diagnostics(&trouble);
     if !result.recorded {
         return Ok((report, None));

@@ -69,11 +69,10 @@ impl Watch for Live {
 /// Says why walks failed: a failure that several cases share is told once.
 pub(super) fn failures(ui: Ui, result: &RunResult) {
     let mut told: Vec<(&Diagnostic, Vec<&str>)> = Vec::new();
-    for case in &result.cases {
-        let Some(failure) = &case.failure else { continue };
+    for (case, failure) in &result.failures {
         match told.iter_mut().find(|(diagnostic, _)| **diagnostic == *failure.diagnostic) {
-            Some((_, cases)) => cases.push(&case.case.id),
-            None => told.push((&failure.diagnostic, vec![&case.case.id])),
+            Some((_, cases)) => cases.push(case),
+            None => told.push((&failure.diagnostic, vec![case])),
         }
     }
     for (diagnostic, cases) in told {

@@ -7,7 +7,7 @@ use crate::clock::Timestamp;
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::model::{Attributes, Git};
 use crate::pipeline::Pipeline;
-use crate::session::{CaseResult, ErrorSummary, RunResult};
+use crate::session::{CaseResult, ErrorSummary, RunResult, SessionError};
 use crate::store::History;
 use crate::walk::Status;
 use serde::Serialize;
@@ -146,9 +146,13 @@ pub struct Turn {
 }
 
 /// Builds the report of a run, beside what it could look back on. What a summary script returned that is no finding is reported beside it.
-pub fn build(result: &RunResult, history: Option<&History>) -> (Report, Diagnostics) {
+pub fn build(result: &RunResult, history: Option<&History>) -> Result<(Report, Diagnostics), SessionError> {
     let mut found = Diagnostics::new();
-    let cases: Vec<CaseReport> = result.cases.iter().map(|case| case_report(result, case, &mut found)).collect();
+    let mut cases: Vec<CaseReport> = Vec::with_capacity(result.cases.len());
+    result.each(|case| {
+        cases.push(case_report(result, case, &mut found));
+        Ok(())
+    })?;
     let launch = &result.launch;
     let mut causes = causes(&cases);
     let whole = result.cases.len() == launch.cases.len();
@@ -177,7 +181,7 @@ pub fn build(result: &RunResult, history: Option<&History>) -> (Report, Diagnost
         causes,
         cases,
     };
-    (report, found)
+    Ok((report, found))
 }
 
 fn case_report(result: &RunResult, case: &CaseResult, found: &mut Diagnostics) -> CaseReport {
