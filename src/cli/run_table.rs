@@ -11,6 +11,8 @@ use std::fmt::Write as _;
 const MANY: usize = 60;
 /// At most this many causes are shown; the report has them all.
 const CAUSES: usize = 40;
+/// Where nothing was concluded, at most this many cases are shown.
+const WALKS: usize = 200;
 /// Narrower than this, the path and the confidence stay out.
 const NARROW: usize = 110;
 
@@ -37,7 +39,7 @@ fn findings(ui: Ui, report: &Report) {
         &["case", "category", "defect", "component", "conf.", "path", "what next"]
     };
     let mut table = ui.table(columns);
-    for case in &report.cases {
+    for case in report.cases.iter() {
         let finding = &case.finding;
         let mut row = vec![name(case), finding.category.clone(), finding.defect_type.clone(), finding.component.clone()];
         if !narrow {
@@ -71,12 +73,15 @@ fn causes(ui: Ui, report: &Report) {
 
 fn walks(ui: Ui, report: &Report) {
     let mut table = ui.table(&["case", "status", "path", "edges"]);
-    for case in &report.cases {
+    for case in report.cases.iter().take(WALKS) {
         let edges: Vec<String> = case.turns.iter().map(|turn| turn.edge.clone()).collect();
         let status = case.error.as_ref().map_or_else(|| word(case.status).to_owned(), |error| error.kind.clone());
         table.row([name(case), status, squeezed(&case.path), squeezed(&edges)]);
     }
     ui.out(&table.text());
+    if let Some(more @ 1..) = report.cases.len().checked_sub(WALKS) {
+        ui.out(&format!("and {}, in the report", plural(more, "more case", "more cases")));
+    }
 }
 
 fn totals(report: &Report) -> String {

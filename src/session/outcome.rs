@@ -9,7 +9,7 @@ use crate::pipeline::Pipeline;
 use crate::store::Store;
 use crate::walk::{Failure, Name, Plan, Status, WalkState};
 use serde::ser::{Error as _, SerializeSeq as _};
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -218,7 +218,7 @@ pub struct CaseSummary {
 }
 
 /// A failure for programs.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ErrorSummary {
     /// The kind (`no_edge`, `rule_error`, ...).
     pub kind: String,

@@ -70,6 +70,12 @@ impl Ui {
         drop(write!(stream, "{text}{end}"));
     }
 
+    /// Prints data that is too much to hold. A reader that went away is no error.
+    pub fn out_with(self, fill: impl FnOnce(&mut dyn io::Write) -> io::Result<()>) {
+        let mut stream = BufWriter::new(AutoStream::new(io::stdout().lock(), self.colour.choice()));
+        drop(fill(&mut stream).and_then(|()| stream.flush()));
+    }
+
     /// Prints a remark for the person at the terminal.
     pub fn note(self, text: &str) {
         let mut stream = AutoStream::new(io::stderr().lock(), self.colour.choice());

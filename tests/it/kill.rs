@@ -157,7 +157,8 @@ fn once(outcome: &Outcome) {
     for event in &outcome.events {
         let text = |key: &str| event[key].as_str().unwrap_or_default().to_owned();
         if event["type"] == "barrier" {
-            *counts.entry((String::new(), event["phase"].to_string(), "barrier".to_owned())).or_default() += 1;
+            let round = format!("{} {} {}", event["wave"], event["phase"], event["turn"]);
+            *counts.entry((String::new(), round, "barrier".to_owned())).or_default() += 1;
             continue;
         }
         *counts.entry((text("case"), text("path"), text("type"))).or_default() += 1;
