@@ -160,6 +160,7 @@ impl Crew<'_> {
         };
         let pipeline = &self.project.plan.pipeline;
         let members: Vec<&Walking> = walking.iter().filter(|case| case.place.walks(round, pipeline)).collect();
+        self.watch.phase(round.limit() + 1, pipeline.phases, members.len());
         let next = AtomicUsize::new(0);
         let broken: Mutex<Option<SessionError>> = Mutex::new(None);
         let cases = self.cases(ports);
@@ -198,6 +199,7 @@ impl Crew<'_> {
         let (case, state) = &mut *whole;
         let end = walker.walk(case, state)?;
         (work.status, work.phase) = (state.status, phase_of(state, &walker.plan.pipeline));
+        self.watch.case_went(case);
         if !matches!(end, End::Waiting) {
             self.watch.case_over(case, state.status);
         }

@@ -63,6 +63,10 @@ pub trait Watch: Sync {
     fn began(&self, _run: &str, _cases: usize) {}
     /// Something was recorded.
     fn event(&self, _event: &Event) {}
+    /// So many cases are about to walk as far as phase `phase` of `phases` lets them, counted from 1.
+    fn phase(&self, _phase: usize, _phases: usize, _cases: usize) {}
+    /// A case has walked as far as its phase lets it.
+    fn case_went(&self, _case: &Case) {}
     /// A walk ended or stopped.
     fn case_over(&self, _case: &Case, _status: Status) {}
 }

@@ -146,7 +146,11 @@ fn run(failures: &[Failure], parallel: usize, stops: &[usize], keep: usize) -> V
     for events in stops.iter().skip(1).copied().map(Some).chain([None]) {
         stop.store(false, Ordering::Relaxed);
         let mut all = true;
-        result.each(|case| Ok(all &= over(case.state.status))).unwrap();
+        let seen = result.each(|case| {
+            all &= over(case.state.status);
+            Ok(())
+        });
+        seen.unwrap();
         if over(result.status) && all {
             break;
         }
