@@ -1,7 +1,7 @@
 //! Linking a pipeline with its scripts, templates and data, and the checks that need more than one language.
 
 use super::{Manifest, Sources, data, kinds, prompts, vars};
-use crate::diag::{Diagnostic, Diagnostics, Span, did_you_mean};
+use crate::diag::{Diagnostic, Diagnostics, Source, Span, did_you_mean};
 use crate::model::{Kind, Shape};
 use crate::pipeline::{self, Node, Pipeline, Spanned, When};
 use crate::prompt::{Template, Templates};
@@ -99,7 +99,8 @@ impl Project {
             pipeline.vars_json()
         });
         let any = |value: &Value, name: &str| Content::new(View::of(value, &Kind::Any, name));
-        let linker = Linker { pipeline: &pipeline, library: &library, templates: &templates, texts: &sources.templates, vars: &vars };
+        let linker =
+            Linker { pipeline: &pipeline, library: &library, templates: &templates, texts: &sources.templates, vars: &vars };
         let rules = linker.rules(&mut found);
         let nodes = pipeline.nodes.iter().map(|node| linker.node(node, settings.answers, &mut found)).collect();
         let plan = Plan {
