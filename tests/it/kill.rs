@@ -157,7 +157,8 @@ fn once(outcome: &Outcome) {
     for event in &outcome.events {
         let text = |key: &str| event[key].as_str().unwrap_or_default().to_owned();
         if event["type"] == "barrier" {
-            *counts.entry((String::new(), event["phase"].to_string(), "barrier".to_owned())).or_default() += 1;
+            let round = format!("{}/{}/{}", event["wave"], event["phase"], event["turn"]);
+            *counts.entry((String::new(), round, "barrier".to_owned())).or_default() += 1;
             continue;
         }
         *counts.entry((text("case"), text("path"), text("type"))).or_default() += 1;
@@ -193,8 +194,8 @@ fn a_run_survives_a_kill_at_every_boundary() {
     let (run, expected) = undisturbed();
     once(&expected);
     let last = boundaries();
-    // The beginning, 14 steps, 2 barriers and the end: three boundaries each.
-    assert_eq!(last, 3 * 18);
+    // The beginning, 14 steps, 3 barriers and the end: three boundaries each.
+    assert_eq!(last, 3 * 19);
     let all: Vec<u64> = (1..=last).collect();
     std::thread::scope(|scope| {
         for lane in 0..2 {

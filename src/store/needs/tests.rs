@@ -76,16 +76,20 @@ fn answers_have_the_documented_shape() {
     let case = &launch.cases[0];
     let similar = ask(&needs, "symptoms.similar", &launch, case);
     let expected = json!({"id": 1, "test": "test number 1", "error": case.error_message, "category": "timeout", "component": "",
-        "score": 1.0, "occurrences": 1, "first_seen": at(0), "last_seen": at(0), "same_run": false});
+        "score": 1.0, "occurrences": 1, "first_seen": at(0), "last_seen": at(0), "same_run": false, "launches": 1,
+        "versions": [], "earlier": null, "why": {"name": {"alike": 1.0, "weight": 0.4},
+            "error": {"alike": 1.0, "weight": 0.6, "common": ["error", "abcdefghabcdefgh"]}}});
     assert_eq!(similar[0], expected);
     let linked = ask(&needs, "rcas.of_symptom", &launch, case);
     let expected = json!({"id": 101, "symptom": 1, "title": "title of 101", "message": "why", "defect_type": "pb",
-        "component": "driver", "status": "open", "confidence": 0.5, "same_run": false});
+        "component": "driver", "status": "open", "confidence": 0.5, "same_run": false, "status_since": null, "status_by": "",
+        "overturned": false, "replaced": false, "by": "", "earlier": null, "launches": 1, "versions": []});
     assert_eq!(linked[0], expected);
     let recent = ask(&needs, "rcas.recent", &launch, case);
     let expected = |id: i64, cases: i64| {
         json!({"id": id, "title": format!("title of {id}"), "message": "why",
-        "defect_type": "pb", "component": "driver", "status": "open", "cases": cases, "same_run": false})
+        "defect_type": "pb", "component": "driver", "status": "open", "cases": cases, "same_run": false, "status_since": null,
+            "earlier": null, "launches": 1, "versions": []})
     };
     assert_eq!(recent, json!([expected(102, 1), expected(101, 2)]));
     let other = &launch.cases[1];
