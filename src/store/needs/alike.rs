@@ -9,9 +9,9 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How many are looked at closely, of earlier runs and of this one.
-const MOST: usize = 32;
+const MOST: usize = 16;
 
-/// Up to 32 symptoms that share the most telling of some terms: the rarer a term, the more it counts; of as likely ones those
+/// Up to 16 symptoms that share the most telling of some terms: the rarer a term, the more it counts; of as likely ones those
 /// of the lowest ids. However large the store, no more is read than the beginning of each term's list. What is in `known` is
 /// left out, without making room for others.
 pub(super) fn of_words(
