@@ -16,6 +16,7 @@ use std::path::PathBuf;
 )]
 pub(super) struct ReportArgs {
     /// The run, or `latest`.
+    #[arg(default_value = "latest")]
     run: String,
     /// Print this too: the page, the Markdown, or the data (`rca.json`).
     #[arg(long, value_enum, value_name = "FORMAT")]

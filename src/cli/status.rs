@@ -10,9 +10,10 @@ use clap::Args;
 
 /// Show how far a run is, case by case.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  asterisk status 20260214-212109-ab12cd")]
+#[command(after_help = "Examples:\n  asterisk status\n  asterisk status 20260214-212109-ab12cd")]
 pub(super) struct StatusArgs {
     /// The run.
+    #[arg(default_value = "latest")]
     run: String,
     #[command(flatten)]
     format: FormatArg,

@@ -22,7 +22,7 @@ pub fn did_you_mean<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) ->
     known.sort_unstable();
     known.dedup();
     match known.len() {
-        1..=12 => Some(format!("known here: {}", known.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", "))),
+        1..=24 => Some(format!("known here: {}", known.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", "))),
         _ => None,
     }
 }

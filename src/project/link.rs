@@ -1,7 +1,7 @@
 //! Linking a pipeline with its scripts, templates and data, and the checks that need more than one language.
 
 use super::{Manifest, Sources, data, kinds, prompts, vars};
-use crate::diag::{Diagnostic, Diagnostics, Span, did_you_mean};
+use crate::diag::{Diagnostic, Diagnostics, Source, Span, did_you_mean};
 use crate::model::{Kind, Shape};
 use crate::pipeline::{self, Node, Pipeline, Spanned, When};
 use crate::prompt::{Template, Templates};
@@ -99,7 +99,8 @@ impl Project {
             pipeline.vars_json()
         });
         let any = |value: &Value, name: &str| Content::new(View::of(value, &Kind::Any, name));
-        let linker = Linker { pipeline: &pipeline, library: &library, templates: &templates, vars: &vars };
+        let linker =
+            Linker { pipeline: &pipeline, library: &library, templates: &templates, texts: &sources.templates, vars: &vars };
         let rules = linker.rules(&mut found);
         let nodes = pipeline.nodes.iter().map(|node| linker.node(node, settings.answers, &mut found)).collect();
         let plan = Plan {
@@ -211,6 +212,8 @@ struct Linker<'a> {
     pipeline: &'a Arc<Pipeline>,
     library: &'a Library,
     templates: &'a Templates,
+    /// The texts of all templates, those that do not compile among them.
+    texts: &'a [Source],
     vars: &'a Map<String, Value>,
 }
 
@@ -319,8 +322,9 @@ impl Linker<'_> {
             return self.templates.get(&format!("{}.md", *node.family)).cloned();
         };
         let template = self.templates.get(prompt).cloned();
-        if template.is_none() {
-            let hint = did_you_mean(prompt, self.templates.paths());
+        // One that does not compile has been complained about already.
+        if template.is_none() && !self.texts.iter().any(|text| text.name() == prompt.as_str()) {
+            let hint = did_you_mean(prompt, self.texts.iter().map(Source::name));
             let diagnostic = Diagnostic::error("project/unknown-template", format!("there is no template `{}`", **prompt));
             found.push(diagnostic.label(&self.pipeline.source, prompt.span, "named here").maybe_help(hint));
         }
@@ -410,6 +414,21 @@ done: _done
         assert_eq!(reads(1), "artifact.label artifact.confidence vars.sure");
         assert_eq!(data["words"], json!({"list": ["x", "y"]}));
         assert_eq!(plan.data.view().and_then(|data| data.path(&["words", "list"])).map(|list| list.items().len()), Some(2));
+    }
+
+    #[test]
+    fn a_template_that_does_not_compile_is_the_only_mistake() {
+        let sources = Sources {
+            scripts: vec![
+                Source::new("rules/t.rhai", RULES),
+                Source::new("agents/a.rhai", "fn a(params, vars) { #{ confidence: 1.0 } }"),
+            ],
+            templates: vec![Source::new("a.md", "{% set x = 1 %}"), Source::new("b.md", "fine")],
+            data: vec![Source::new("words.yaml", "list: [x, y]\n")],
+            pipeline: Source::new("t.yaml", PIPELINE.replace("name: b\n", "name: b\n    prompt: b.md\n")),
+        };
+        let found = Project::link(sources, Settings::default()).err().unwrap_or_default();
+        assert_eq!(found.iter().map(|fault| fault.code.as_ref()).collect::<Vec<_>>(), ["template/tag"]);
     }
 
     #[test]

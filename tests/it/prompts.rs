@@ -205,7 +205,7 @@ fn a_repeated_prompt_says_what_is_different() {
     let (first, second) = (first["text"].as_str().unwrap(), second["text"].as_str().unwrap());
     assert!(!first.contains("What is different this time") && !first.contains("first guess"));
     for said in
-        ["What is different this time", "You have answered this step 1 time(s) before", "first guess ````", "investigate (H10)"]
+        ["What is different this time", "You have answered this step 1 time before", "first guess ````", "investigate (H10)"]
     {
         assert!(second.contains(said), "{said}: {second}");
     }

@@ -8,6 +8,7 @@
 //!   - the project's directory is written `[DIR]`,
 //!   - a line `...` stands for any number of lines, none included,
 //!   - `...` at the end of a line stands for the rest of it.
+//! - The repository's `examples` are where they are in a clone.
 //! - `sh` blocks hold what a reader does in a clone. Their commands must be `cargo run --release -- ...`, which is executed
 //!   and must succeed, or `cargo test`, which is being executed.
 //! - Any other block is shown and nothing more.
@@ -120,6 +121,11 @@ fn dots_stand_for_anything() {
 fn the_readme_is_true() {
     let Ok(text) = std::fs::read_to_string(repository().join("README.md")) else { panic!("there is no README.md") };
     let project = Project::new();
+    for example in std::fs::read_dir(repository().join("examples/series")).unwrap() {
+        let example = example.unwrap();
+        let text = std::fs::read_to_string(example.path()).unwrap();
+        project.file(&format!("examples/series/{}", example.file_name().display()), text);
+    }
     let mut complaints = Vec::new();
     let mut executed = 0;
     for block in blocks(&text) {

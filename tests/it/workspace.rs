@@ -62,5 +62,8 @@ fn a_recent_change_of_the_failing_line_is_cited() {
     assert!(with["convergence_score"].as_f64() > without["convergence_score"].as_f64(), "{with}\n{without}");
     let said = with["rca_message"].as_str().unwrap();
     assert!(said.contains("2 days before the launch") && said.contains("does not make it the cause"), "{said}");
+    let ticket = project.ran(&project.command(&["report", "--format", "md"]).output().unwrap()).ok().stdout;
+    let reading = ticket.lines().find(|line| line.starts_with("- Read what billing@")).unwrap_or_default();
+    assert!(reading.contains("(Sum from the end) changed in pkg/invoice/total.go:4"), "{ticket}");
     assert_eq!(investigated(&project)["evidence_refs"], with["evidence_refs"], "the same checkout tells the same");
 }

@@ -194,7 +194,11 @@ impl<'a> Reader<'a> {
         let written = self.source.slice(yaml.span);
         let scalar = matches!(yaml.kind, Kind::Int(_) | Kind::Float(_) | Kind::Bool(_)) && !written.starts_with('*');
         let quote = (wanted == "a text" && scalar).then(|| format!("put it in quotes: \"{written}\""));
-        self.push(error.maybe_help(quote));
+        let list = (wanted == "a list"
+            && matches!(yaml.kind, Kind::Text(_) | Kind::Int(_) | Kind::Float(_) | Kind::Bool(_))
+            && !written.contains('\n'))
+        .then(|| format!("put it in brackets: [{written}]"));
+        self.push(error.maybe_help(quote.or(list)));
         None
     }
 }

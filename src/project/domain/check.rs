@@ -2,7 +2,7 @@
 
 use super::merge::entries;
 use super::patterns;
-use crate::diag::{Diagnostic, did_you_mean};
+use crate::diag::{Diagnostic, Severity, did_you_mean};
 use crate::pipeline::Spanned;
 use crate::pipeline::yaml::Yaml;
 use crate::project::form::Check;
@@ -14,6 +14,7 @@ pub(super) fn check(check: &mut Check<'_>, tree: &Yaml, whole: &Value) {
     severities(check, tree, whole);
     same_names(check, tree, whole);
     signatures(check, tree, whole);
+    markers(check, tree, whole);
     red_herrings(check, tree);
     roles(check, tree, whole);
     patterns::check(check, tree);
@@ -94,11 +95,31 @@ fn signatures(check: &mut Check<'_>, tree: &Yaml, whole: &Value) {
     for signature in list(tree, "signatures") {
         let Some(id) = text(signature, "id") else { continue };
         let merged = whole["signatures"].as_array().into_iter().flatten().find(|known| known["id"] == *id.value);
-        let none = |key: &str| merged.is_none_or(|signature| signature[key].as_array().is_none_or(Vec::is_empty));
+        // What is there and could not be read has been complained about already.
+        let said = |key: &str| signature.get(key).is_some_and(|yaml| yaml.as_list().is_none_or(|items| !items.is_empty()));
+        let none = |key: &str| !said(key) && merged.is_none_or(|signature| signature[key].as_array().is_none_or(Vec::is_empty));
         if none("patterns") && none("markers") {
             let help = "give it `patterns`, or name lists of patterns by `markers`";
             push(check, "no-pattern", format!("nothing recognises the signature `{id}`"), &id, Some(help.into()));
         }
+    }
+}
+
+/// A list of patterns that no signature names recognises nothing. A script of the project's own may read it, so this is no error.
+fn markers(check: &mut Check<'_>, tree: &Yaml, whole: &Value) {
+    let signatures = || whole["signatures"].as_array().into_iter().flatten();
+    let named = || signatures().filter_map(|signature| signature["markers"].as_array()).flatten().filter_map(Value::as_str);
+    for entry in map(tree, "markers") {
+        let name = &entry.key;
+        if named().any(|known| known == name.as_str()) {
+            continue;
+        }
+        let message = format!("no signature names the list `{}` of `markers`, so it recognises nothing", **name);
+        let mut warning = check.reader.error("unused", message, name.span, "used by nothing");
+        warning.severity = Severity::Warning;
+        let known = did_you_mean(name, named());
+        let help = known.unwrap_or_else(|| "name it under `markers` of a signature".into());
+        check.reader.push(warning.help(help));
     }
 }
 

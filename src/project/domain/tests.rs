@@ -252,3 +252,20 @@ fn the_schema_and_the_reader_agree() {
     }
     assert!(good > 100 && bad > 300, "{good} {bad}");
 }
+
+#[test]
+fn a_list_of_patterns_that_nothing_names_is_a_warning() {
+    let (vocabulary, found) = linked("extends: base\nmarkers: { outge: ['blue zone is drained'] }\n");
+    assert!(vocabulary.is_some(), "{found}");
+    let warning = found.iter().next().unwrap();
+    assert_eq!((warning.code.as_ref(), warning.severity), ("domain/unused", Severity::Warning));
+    assert_eq!(warning.help.as_deref(), Some("did you mean `outage`?"));
+    assert!(linked("extends: base\nmarkers: { outage: ['blue zone is drained'] }\n").1.is_empty());
+}
+
+#[test]
+fn patterns_that_are_no_list_are_one_mistake() {
+    let own = "extends: base\nsignatures:\n  - { id: s4, title: t, category: broken, certainty: 1, severity: high, means: m, patterns: 'it fell' }\n";
+    finds(own, &[("domain/type", "'it fell'")]);
+    assert_eq!(linked(own).1.iter().next().unwrap().help.as_deref(), Some("put it in brackets: ['it fell']"));
+}
