@@ -43,9 +43,9 @@ fn word(mut n: usize) -> String {
 fn error(n: usize) -> String {
     let of = |at: usize| {
         let chance = chance(n * 31 + at);
-        if at % 2 == 0 { chance % (VOCABULARY / 10) } else { chance % VOCABULARY }
+        if at.is_multiple_of(2) { chance % (VOCABULARY / 10) } else { chance % VOCABULARY }
     };
-    (0..20).map(|at| format!("{} ", word(of(at)))).collect::<String>() + n.to_string().as_str()
+    format!("{} {n}", (0..20).map(|at| word(of(at))).collect::<Vec<_>>().join(" "))
 }
 
 fn case(id: &str, n: usize) -> Case {
