@@ -52,6 +52,8 @@ impl Session {
                 || replaces
                 || area == Area::Pipelines && area.takes(&path)
                 || path.ends_with("_test.rhai")
+                // A vocabulary is chosen by its name, with one run or another.
+                || area == Area::Scripts && path.starts_with("data/domains/")
                 || named.contains(&own)
                 || area.takes(&path) && texts.iter().any(|(other, text)| *other != own && mentions(text, area, &path));
             // A slip is near in a name of that length; a file of one's own is not.

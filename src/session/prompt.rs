@@ -75,7 +75,9 @@ impl Session {
         let cases = store.cases(&run)?;
         if !cases.iter().any(|case| case.case.id == asked.case) {
             let hint = did_you_mean(&asked.case, cases.iter().map(|case| case.case.id.as_str()));
-            return Err(SessionError::asked("input/no-case", format!("the run {run} has no case `{}`", asked.case), hint));
+            let others = "for a case of another run say `--run RUN` (`asterisk runs` lists them)".to_owned();
+            let help = hint.map_or_else(|| others.clone(), |hint| format!("{hint}; {others}"));
+            return Err(SessionError::asked("input/no-case", format!("the run {run} has no case `{}`", asked.case), Some(help)));
         }
         let events: Vec<Event> = store.events(&run, &asked.case)?.into_iter().map(|(_, event)| event).collect();
         let steps: Vec<Step<'_>> = events.iter().filter_map(Step::of).collect();

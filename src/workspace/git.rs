@@ -188,6 +188,8 @@ fn wait(child: &mut Child, patience: Duration) {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::print_stderr)]
+
     use super::*;
 
     /// A `git` that does what the test wants.
