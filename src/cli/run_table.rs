@@ -120,7 +120,12 @@ fn next(case: &CaseReport) -> String {
 }
 
 fn name(case: &CaseReport) -> String {
-    if case.name == case.case { case.case.clone() } else { format!("{} {}", case.case, clip(&case.name, 40)) }
+    labelled(&case.case, &case.name)
+}
+
+/// Id and name; an id that ends with the name, as those of JUnit do, says both.
+fn labelled(id: &str, name: &str) -> String {
+    if id.ends_with(name) { id.to_owned() } else { format!("{id} {}", clip(name, 40)) }
 }
 
 /// Names in a row, a run of the same one counted.
@@ -159,6 +164,12 @@ mod tests {
         let names = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
         assert_eq!(squeezed(&names("a b b c c c c a")), "a b b c x4 a");
         assert_eq!(squeezed(&[]), "");
+    }
+
+    #[test]
+    fn a_name_that_the_id_has_is_not_said_twice() {
+        assert_eq!(labelled("tests.cart::adds", "adds"), "tests.cart::adds");
+        assert_eq!(labelled("7", "adds"), "7 adds");
     }
 
     #[test]

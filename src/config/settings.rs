@@ -6,6 +6,7 @@ use crate::clock::{Clock, FixedClock, SystemClock};
 use crate::diag::{Diagnostic, Source, Span};
 use crate::files::{FileError, project_root};
 use crate::pipeline::Spanned;
+use crate::project::domain::DEFAULT_DOMAIN;
 use crate::session::{KEEP, SessionError, Setup};
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
@@ -126,7 +127,8 @@ pub fn resolve(given: Given, here: &Path) -> Result<Resolved, SessionError> {
     let by_file =
         || layers.iter().find_map(|layer| layer.file.domain.as_ref().map(|text| (text.value.clone(), layer.at(text.span))));
     let (domain, origin) = by_caller.or_else(by_file).map_or((None, Origin::Default), |(name, origin)| (Some(name), origin));
-    settings.push(Setting { name: "domain".into(), value: json!(domain), origin });
+    let in_force = domain.as_deref().unwrap_or(DEFAULT_DOMAIN);
+    settings.push(Setting { name: "domain".into(), value: json!(in_force), origin });
     let set = parse_set(&given.set)?;
     let mut project_vars = Map::new();
     for layer in layers.iter().rev() {
