@@ -78,7 +78,8 @@ pub(super) fn init(global: &Global, args: &InitArgs) -> Result<Exit, SessionErro
     Ok(Exit::Ok)
 }
 
-fn refused(error: UnpackError) -> SessionError {
+/// What to say when files could not be written out.
+pub(super) fn refused(error: UnpackError) -> SessionError {
     match error {
         UnpackError::Io { path, source } => SessionError::Write { path: path.display().to_string(), source },
         UnpackError::Exists(_) => {

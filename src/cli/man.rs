@@ -2,11 +2,11 @@
 
 use super::{Cli, FormatArg, Global};
 use crate::exit::Exit;
+use crate::files::unpack;
 use crate::session::SessionError;
 use crate::ui::Format;
 use clap::{Args, Command, CommandFactory as _};
 use serde_json::json;
-use std::io;
 use std::path::PathBuf;
 
 /// Write the manual pages: one of the program and one of each command.
@@ -24,13 +24,8 @@ pub(super) fn man(global: &Global, args: &ManArgs) -> Result<Exit, SessionError>
     let pages = pages();
     let mut written = Vec::new();
     if let Some(dir) = &args.dir {
-        let wrong = |source: io::Error| SessionError::Write { path: dir.display().to_string(), source };
-        std::fs::create_dir_all(dir).map_err(wrong)?;
-        for (name, text) in &pages {
-            let path = dir.join(name);
-            std::fs::write(&path, text).map_err(wrong)?;
-            written.push(path.display().to_string());
-        }
+        unpack(dir, &pages, true).map_err(super::init::refused)?;
+        written.extend(pages.iter().map(|(name, _)| dir.join(name).display().to_string()));
     }
     match (ui.format(), &args.dir) {
         (Format::Json, Some(_)) => ui.json(&json!({ "schema_version": 1, "pages": written })),

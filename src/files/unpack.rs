@@ -19,8 +19,8 @@ pub enum UnpackError {
     /// Files are there with another text; nothing was written.
     #[error("{} would be overwritten", several(.0))]
     Exists(Vec<String>),
-    /// A symbolic link or a directory stands where a file should go; nothing was written.
-    #[error("`{}` is no plain file", .0.display())]
+    /// A symbolic link or a directory stands where a file should go, or a link on the way there; nothing was written.
+    #[error("`{}` is no plain file or directory, and is not written through", .0.display())]
     NotAFile(PathBuf),
     /// The system says no.
     #[error("cannot write `{}`: {source}", path.display())]
@@ -33,12 +33,16 @@ pub enum UnpackError {
 }
 
 /// Writes files (path below `dir`, text), making directories as needed. Unless it is forced to, it overwrites nothing; and
-/// it looks at everything before it writes anything.
+/// it looks at everything before it writes anything. Nothing is written through a symbolic link below `dir`.
 pub fn unpack(dir: &Path, files: &[(String, String)], force: bool) -> Result<Unpacked, UnpackError> {
     let mut done = Unpacked::default();
     let mut changed = Vec::new();
     for (name, text) in files {
         let path = dir.join(name);
+        let between = path.ancestors().skip(1).take_while(|above| *above != dir);
+        if let Some(link) = between.filter(|above| above.is_symlink()).last() {
+            return Err(UnpackError::NotAFile(link.to_owned()));
+        }
         match path.symlink_metadata() {
             Err(_) => done.written.push(name.clone()),
             Ok(meta) if !meta.is_file() => return Err(UnpackError::NotAFile(path)),
@@ -95,5 +99,10 @@ mod tests {
         std::os::unix::fs::symlink("/nowhere", dir.path().join("y")).unwrap();
         let error = unpack(dir.path(), &[("y".to_owned(), String::new())], true).unwrap_err();
         assert!(matches!(error, UnpackError::NotAFile(_)));
+        let outside = tempfile::tempdir().unwrap();
+        std::os::unix::fs::symlink(outside.path(), dir.path().join("a")).unwrap();
+        let error = unpack(dir.path(), &[("a/b/x".to_owned(), String::new())], true).unwrap_err();
+        assert!(matches!(&error, UnpackError::NotAFile(path) if *path == dir.path().join("a")), "{error}");
+        assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 0);
     }
 }

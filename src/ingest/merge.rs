@@ -78,7 +78,8 @@ pub(super) fn merge(parts: Vec<Part>) -> Launch {
 
 /// What to say of a list of which not every page was given.
 fn missing_pages(all: u64, seen: &BTreeSet<u64>) -> Option<String> {
-    let missing = (1..=all).filter(|number| !seen.contains(number)).count();
+    // How many there are is what the input claims: it is not counted up to.
+    let missing = all.saturating_sub(seen.range(1..=all.max(1)).count() as u64);
     match (missing, seen.first()) {
         (0, _) | (_, None) => None,
         (_, Some(number)) if seen.len() == 1 => {
@@ -254,5 +255,10 @@ mod tests {
         assert_eq!(notes(vec![page(2, "a")]), ["this is page 2 of 3: give all of them to see every failure"]);
         assert_eq!(notes(vec![page(2, "a"), page(1, "b")]), ["of 3 pages 1 are missing: give all of them to see every failure"]);
         assert_eq!(notes(vec![page(3, "c"), page(2, "a"), page(1, "b")]), [""; 0]);
+        let claimed = missing_pages(u64::MAX, &BTreeSet::from([0, 1, u64::MAX]));
+        assert_eq!(
+            claimed,
+            Some(format!("of {0} pages {1} are missing: give all of them to see every failure", u64::MAX, u64::MAX - 2))
+        );
     }
 }

@@ -72,20 +72,24 @@ fn head(report: &Report, out: &mut String) {
         );
     }
     if !launch.totals.is_empty() {
-        let parts: Vec<String> = launch.totals.iter().map(|(what, count)| format!("{count} {what}")).collect();
+        let parts: Vec<String> = launch.totals.iter().map(|(what, count)| format!("{count} {}", line(what))).collect();
         let _ = writeln!(out, "- Tests: {}", parts.join(", "));
     }
     for (title, counts) in [("By category", &totals.by_category), ("By defect type", &totals.by_defect_type)] {
         if !counts.is_empty() {
             let mut counts: Vec<_> = counts.iter().collect();
             counts.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
-            let parts: Vec<String> = counts.iter().map(|(what, count)| format!("{what} {count}")).collect();
+            let parts: Vec<String> = counts.iter().map(|(what, count)| format!("{} {count}", line(what))).collect();
             let _ = writeln!(out, "- {title}: {}", parts.join(", "));
         }
     }
     if let Some(branch) = &launch.git.branch {
-        let _ =
-            writeln!(out, "- Branch: `{branch}`{}", launch.git.commit.as_ref().map_or(String::new(), |c| format!(" at `{c}`")));
+        let _ = writeln!(
+            out,
+            "- Branch: {}{}",
+            code(branch),
+            launch.git.commit.as_ref().map_or(String::new(), |c| format!(" at {}", code(c)))
+        );
     }
     for note in &launch.notes {
         let _ = writeln!(out, "- Note: {}", line(note));
@@ -122,7 +126,7 @@ fn cause_section(cause: &Cause, names: &BTreeMap<&str, &str>, out: &mut String) 
     };
     let parts = [("Defect", defect), ("Category", finding.category.clone()), ("Component", finding.component.clone())];
     let parts: Vec<String> =
-        parts.iter().filter(|(_, text)| !text.is_empty()).map(|(what, text)| format!("{what}: {text}")).collect();
+        parts.iter().filter(|(_, text)| !text.is_empty()).map(|(what, text)| format!("{what}: {}", line(text))).collect();
     let _ = writeln!(out, "{}; confidence {}.\n", parts.join("; "), confidence(finding.confidence));
     if !finding.summary.is_empty() {
         let _ = writeln!(out, "{}\n", quote(&finding.summary));
@@ -200,7 +204,11 @@ pub fn confidence(confidence: Option<f64>) -> String {
 pub(super) fn line(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in clean(&text.split_whitespace().collect::<Vec<_>>().join(" ")).chars() {
-        if matches!(c, '\\' | '`' | '*' | '_' | '<' | '>' | '[' | ']' | '#' | '|') {
+        // At the beginning of a line some more make lists, rules and headings.
+        let begins = out.is_empty() && matches!(c, '-' | '+' | '=');
+        let ends_number = matches!(c, '.' | ')') && !out.is_empty() && out.bytes().all(|byte| byte.is_ascii_digit());
+        let always = matches!(c, '\\' | '`' | '*' | '_' | '<' | '>' | '[' | ']' | '#' | '|' | '~' | '&');
+        if always || begins || ends_number {
             out.push('\\');
         }
         out.push(c);
@@ -228,6 +236,11 @@ mod tests {
     fn what_comes_from_outside_cannot_become_markup() {
         assert_eq!(line("a | b\n# <b> `x` [l](u) _e_"), "a \\| b \\# \\<b\\> \\`x\\` \\[l\\](u) \\_e\\_");
         assert_eq!(quote("one\n# two"), "> one\n> \\# two");
+        assert_eq!(quote("one\n===\n---\n~~~"), "> one\n> \\===\n> \\---\n> \\~\\~\\~");
+        assert_eq!(
+            ["- x", "+ x", "12. x", "1) x", "1.5 - 2", "&lt;b&gt;"].map(line),
+            ["\\- x", "\\+ x", "12\\. x", "1\\) x", "1\\.5 - 2", "\\&lt;b\\&gt;"]
+        );
     }
 
     #[test]

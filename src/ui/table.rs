@@ -1,12 +1,16 @@
 //! Tables for people.
 
 use comfy_table::{Attribute, Cell, ContentArrangement, LineStyle, TableStyle};
+use std::borrow::Cow;
 use std::io::IsTerminal as _;
 
 /// How wide a table is off a terminal, in characters, unless `COLUMNS` says otherwise.
 const WIDTH: u16 = 160;
 /// A line under the head, and nothing else.
 const STYLE: TableStyle = TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
+
+/// The most characters of a cell: laying a longer one out takes time that grows with the square of its length.
+const CELL: usize = 1000;
 
 /// A table being filled.
 #[derive(Debug)]
@@ -42,12 +46,33 @@ impl Table {
 
     /// Adds a row.
     pub fn row<S: AsRef<str>>(&mut self, cells: impl IntoIterator<Item = S>) {
-        self.table.add_row(cells.into_iter().map(|cell| Cell::new(super::plain(cell.as_ref()))));
+        self.table.add_row(cells.into_iter().map(|cell| Cell::new(super::plain(clipped(cell.as_ref()).as_ref()))));
     }
 
     /// The table as text.
     pub fn text(&self) -> String {
         let text = self.table.to_string();
         if self.coloured { text } else { text.lines().map(str::trim_end).collect::<Vec<_>>().join("\n") }
+    }
+}
+
+/// As much of a text as a cell shows.
+fn clipped(text: &str) -> Cow<'_, str> {
+    match text.char_indices().nth(CELL) {
+        Some((end, _)) => Cow::Owned(format!("{}…", &text[..end])),
+        None => Cow::Borrowed(text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_without_end_is_laid_out_soon() {
+        let mut table = Table::new(&["case", "next"], false);
+        table.row(["é".repeat(2 << 20), "x".to_owned()]);
+        let text = table.text();
+        assert_eq!((text.matches('é').count(), text.matches('…').count()), (CELL, 1));
     }
 }

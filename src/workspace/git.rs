@@ -23,6 +23,7 @@ const SETTINGS: &[&str] = &[
     "core.hooksPath=/dev/null",
     "core.pager=cat",
     "core.quotePath=false",
+    "diff.orderFile=/dev/null",
     "gc.auto=0",
     "grep.column=false",
     "grep.fullName=false",
@@ -30,6 +31,8 @@ const SETTINGS: &[&str] = &[
     "log.follow=false",
     "log.mailmap=false",
     "log.showSignature=false",
+    "mailmap.blob=",
+    "mailmap.file=/dev/null",
     "maintenance.auto=false",
     "protocol.allow=never",
     "submodule.recurse=false",
@@ -38,6 +41,8 @@ const SETTINGS: &[&str] = &[
 /// What the environment of `git` is, beside `PATH`: no settings of user or machine, no prompt, no lock, no replacement of
 /// objects, no fetching of missing ones, and paths that mean themselves.
 const ENVIRONMENT: &[(&str, &str)] = &[
+    // No transport: unlike `protocol.allow`, no setting of a checkout overrides it.
+    ("GIT_ALLOW_PROTOCOL", "none"),
     ("GIT_ASKPASS", "false"),
     ("GIT_ATTR_NOSYSTEM", "1"),
     ("GIT_CONFIG_GLOBAL", "/dev/null"),
@@ -223,5 +228,27 @@ mod tests {
         let text = String::from_utf8_lossy(&said.text).into_owned();
         assert_eq!((said.ok, said.cut, said.complaint.as_str()), (false, false, "no"));
         assert!(text.contains("GIT_TERMINAL_PROMPT=0") && !text.contains("\nCARGO"), "{text}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn no_setting_of_a_checkout_opens_a_transport_or_reads_elsewhere() {
+        let Some(git) = Git::find() else {
+            eprintln!("SKIPPED: git is not installed");
+            return;
+        };
+        let dir = tempfile::tempdir().expect("a directory");
+        assert!(git.run(dir.path(), &["init", "--quiet"]).expect("run").ok);
+        let mark = dir.path().join("mark");
+        let remote = format!("ext::sh -c touch% {}", mark.display());
+        let settings = [("protocol.ext.allow", "always"), ("mailmap.file", "/dev/zero"), ("diff.orderFile", "/dev/zero")];
+        for (key, value) in settings {
+            assert!(git.run(dir.path(), &["config", key, value]).expect("run").ok);
+        }
+        let said = git.run(dir.path(), &["ls-remote", &remote]).expect("run");
+        assert!(!said.ok && said.complaint.contains("not allowed") && !mark.exists(), "{said:?}");
+        for key in ["mailmap.file", "diff.orderFile"] {
+            assert_eq!(git.line(dir.path(), &["config", key]), Ok(Some("/dev/null".to_owned())));
+        }
     }
 }
