@@ -18,6 +18,7 @@ pub(crate) const EDGES: [&str; 7] = ["H2", "H6", "H8", "H9", "H15b", "H12", "H16
 /// Links the bundled project.
 pub(crate) fn plan() -> Plan {
     let setup = Setup {
+        keep: asterisk::session::KEEP,
         domain: None,
         root: PathBuf::from("unused"),
         store: PathBuf::from("unused"),

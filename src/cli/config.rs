@@ -63,7 +63,7 @@ fn colour(global: &Global) -> Setting {
 
 fn text(value: &Value) -> String {
     match value {
-        Value::Null => "(default)".to_owned(),
+        Value::Null => "(bundled)".to_owned(),
         Value::String(text) => text.clone(),
         Value::Array(list) if list.is_empty() => "(none)".to_owned(),
         Value::Array(list) => {

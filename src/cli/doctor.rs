@@ -81,6 +81,7 @@ fn variables() -> Vec<Checkup> {
         "ASTERISK_COLOR",
         "ASTERISK_CLOCK",
         "ASTERISK_SCRIPT_SECONDS",
+        "ASTERISK_KEEP_CASES",
         "ASTERISK_HALT_AT",
         "ASTERISK_HALT_FILE",
         "ASTERISK_BENCH_GATE",

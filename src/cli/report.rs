@@ -54,10 +54,10 @@ pub(super) fn report(global: &Global, args: &ReportArgs) -> Result<Exit, Session
     let ui = Ui::new(global.color, Format::Pretty);
     let session = global.session(&ProjectArgs::default(), args.out.clone())?;
     let result = session.rebuild(&args.run, args.files.map(Files::from))?;
-    let (_, pages) = write(ui, &session, &result)?;
-    let Some(pages) = pages else { return Ok(Exit::Ok) };
-    match args.format.and_then(|format| pages.text(format.file())) {
-        Some(text) => ui.out(text),
+    let report = build(ui, &session, &result)?;
+    let Some(pages) = write(&session, &result, &report)? else { return Ok(Exit::Ok) };
+    match args.format {
+        Some(format) => ui.out_with(|out| pages.print(format.file(), out)),
         None => {
             let dir = session.run_dir(&result.run)?;
             for name in pages.names() {
@@ -68,17 +68,22 @@ pub(super) fn report(global: &Global, args: &ReportArgs) -> Result<Exit, Session
     Ok(Exit::Ok)
 }
 
-/// Builds the report of a run and writes its pages, unless the run is nowhere recorded.
-pub(super) fn write(ui: Ui, session: &Session, result: &RunResult) -> Result<(Report, Option<Pages>), SessionError> {
+/// Builds the report of a run.
+pub(super) fn build(ui: Ui, session: &Session, result: &RunResult) -> Result<Report, SessionError> {
     let history = if result.recorded { Some(session.history(&result.run)?) } else { None };
-    let (report, trouble) = report::build(result, history.as_ref());
+    let (report, trouble) = report::build(result, history.as_ref())?;
     ui.diagnostics(&trouble);
+    Ok(report)
+}
+
+/// Writes the pages of a report, unless the run is nowhere recorded.
+pub(super) fn write<'r>(session: &Session, result: &RunResult, report: &'r Report) -> Result<Option<Pages<'r>>, SessionError> {
     if !result.recorded {
-        return Ok((report, None));
+        return Ok(None);
     }
-    let pages = Pages::of(&report).map_err(|diagnostic| SessionError::Texts((*diagnostic).into()))?;
+    let pages = Pages::of(report).map_err(|diagnostic| SessionError::Texts((*diagnostic).into()))?;
     let dir = session.run_dir(&result.run)?;
     let path = dir.path().display().to_string();
     pages.write(&dir).map_err(|source| SessionError::Write { path, source })?;
-    Ok((report, Some(pages)))
+    Ok(Some(pages))
 }

@@ -170,8 +170,8 @@ fn conclude(ui: Ui, session: &Session, mut result: RunResult, interrupted: bool,
     if result.cases.is_empty() {
         ui.note("this launch has no failures: there is nothing to analyse");
     }
-    let (report, pages) = super::report::write(ui, session, &result)?;
-    if pages.is_some() {
+    let report = super::report::build(ui, session, &result)?;
+    if super::report::write(session, &result, &report)?.is_some() {
         result.report = Some(session.report_path(&result.run));
     }
     let over = matches!(result.status, Status::Done | Status::Error);

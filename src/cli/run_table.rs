@@ -11,6 +11,8 @@ use std::fmt::Write as _;
 const MANY: usize = 60;
 /// At most this many causes are shown; the report has them all.
 const CAUSES: usize = 40;
+/// Where nothing was concluded, at most this many cases are shown.
+const WALKS: usize = 200;
 /// Narrower than this, the path and the confidence stay out.
 const NARROW: usize = 110;
 
@@ -37,7 +39,7 @@ fn findings(ui: Ui, report: &Report) {
         &["case", "category", "defect", "component", "conf.", "path", "what next"]
     };
     let mut table = ui.table(columns);
-    for case in &report.cases {
+    for case in report.cases.iter() {
         let finding = &case.finding;
         let mut row = vec![name(case), finding.category.clone(), finding.defect_type.clone(), finding.component.clone()];
         if !narrow {
@@ -71,12 +73,15 @@ fn causes(ui: Ui, report: &Report) {
 
 fn walks(ui: Ui, report: &Report) {
     let mut table = ui.table(&["case", "status", "path", "edges"]);
-    for case in &report.cases {
+    for case in report.cases.iter().take(WALKS) {
         let edges: Vec<String> = case.turns.iter().map(|turn| turn.edge.clone()).collect();
         let status = case.error.as_ref().map_or_else(|| word(case.status).to_owned(), |error| error.kind.clone());
         table.row([name(case), status, squeezed(&case.path), squeezed(&edges)]);
     }
     ui.out(&table.text());
+    if let Some(more @ 1..) = report.cases.len().checked_sub(WALKS) {
+        ui.out(&format!("and {}, in the report", plural(more, "more case", "more cases")));
+    }
 }
 
 fn totals(report: &Report) -> String {
@@ -115,7 +120,12 @@ fn next(case: &CaseReport) -> String {
 }
 
 fn name(case: &CaseReport) -> String {
-    if case.name == case.case { case.case.clone() } else { format!("{} {}", case.case, clip(&case.name, 40)) }
+    labelled(&case.case, &case.name)
+}
+
+/// Id and name; an id that ends with the name, as those of JUnit do, says both.
+fn labelled(id: &str, name: &str) -> String {
+    if id.ends_with(name) { id.to_owned() } else { format!("{id} {}", clip(name, 40)) }
 }
 
 /// Names in a row, a run of the same one counted.
@@ -154,6 +164,12 @@ mod tests {
         let names = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
         assert_eq!(squeezed(&names("a b b c c c c a")), "a b b c x4 a");
         assert_eq!(squeezed(&[]), "");
+    }
+
+    #[test]
+    fn a_name_that_the_id_has_is_not_said_twice() {
+        assert_eq!(labelled("tests.cart::adds", "adds"), "tests.cart::adds");
+        assert_eq!(labelled("7", "adds"), "7 adds");
     }
 
     #[test]

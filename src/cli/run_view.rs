@@ -4,7 +4,7 @@ use crate::diag::{Diagnostic, Diagnostics};
 use crate::model::Case;
 use crate::session::{RunResult, Watch};
 use crate::ui::{Progress, Ui, plain};
-use crate::walk::{Event, Status, What};
+use crate::walk::{Event, What};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -59,9 +59,16 @@ impl Watch for Live {
         }
     }
 
-    fn case_over(&self, case: &Case, _status: Status) {
+    fn phase(&self, phase: usize, phases: usize, cases: usize) {
+        if let Some(bar) = self.bar.get().filter(|_| self.verbose == 0) {
+            let what = if phases > 1 { format!("phase {phase} of {phases} ") } else { String::new() };
+            bar.begin(&what, cases);
+        }
+    }
+
+    fn case_went(&self, case: &Case) {
         if let Some(bar) = self.bar.get() {
-            bar.step(&case.name);
+            bar.step(&plain(&case.name));
         }
     }
 }
@@ -69,11 +76,10 @@ impl Watch for Live {
 /// Says why walks failed: a failure that several cases share is told once.
 pub(super) fn failures(ui: Ui, result: &RunResult) {
     let mut told: Vec<(&Diagnostic, Vec<&str>)> = Vec::new();
-    for case in &result.cases {
-        let Some(failure) = &case.failure else { continue };
+    for (case, failure) in &result.failures {
         match told.iter_mut().find(|(diagnostic, _)| **diagnostic == *failure.diagnostic) {
-            Some((_, cases)) => cases.push(&case.case.id),
-            None => told.push((&failure.diagnostic, vec![&case.case.id])),
+            Some((_, cases)) => cases.push(case),
+            None => told.push((&failure.diagnostic, vec![case])),
         }
     }
     for (diagnostic, cases) in told {

@@ -6,7 +6,8 @@ use crate::clock::{Clock, FixedClock, SystemClock};
 use crate::diag::{Diagnostic, Source, Span};
 use crate::files::{FileError, project_root};
 use crate::pipeline::Spanned;
-use crate::session::{SessionError, Setup};
+use crate::project::domain::DEFAULT_DOMAIN;
+use crate::session::{KEEP, SessionError, Setup};
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,6 +19,8 @@ const DOMAIN: &str = "ASTERISK_DOMAIN";
 const CLOCK: &str = "ASTERISK_CLOCK";
 /// The seconds that one call of a script may take: more than the default for a machine that is slow or has much else to do.
 const SCRIPT_SECONDS: &str = "ASTERISK_SCRIPT_SECONDS";
+/// The most cases of a run that stay in memory.
+const KEEP_CASES: &str = "ASTERISK_KEEP_CASES";
 
 /// What the command line (or, through it, the environment) says; what is absent is looked up further down.
 #[derive(Clone, Debug, Default)]
@@ -124,7 +127,8 @@ pub fn resolve(given: Given, here: &Path) -> Result<Resolved, SessionError> {
     let by_file =
         || layers.iter().find_map(|layer| layer.file.domain.as_ref().map(|text| (text.value.clone(), layer.at(text.span))));
     let (domain, origin) = by_caller.or_else(by_file).map_or((None, Origin::Default), |(name, origin)| (Some(name), origin));
-    settings.push(Setting { name: "domain".into(), value: json!(domain), origin });
+    let in_force = domain.as_deref().unwrap_or(DEFAULT_DOMAIN);
+    settings.push(Setting { name: "domain".into(), value: json!(in_force), origin });
     let set = parse_set(&given.set)?;
     let mut project_vars = Map::new();
     for layer in layers.iter().rev() {
@@ -151,7 +155,7 @@ pub fn resolve(given: Given, here: &Path) -> Result<Resolved, SessionError> {
     });
     let (repositories, origin) = repositories.unwrap_or((json!([]), Origin::Default));
     settings.push(Setting { name: "workspace.repositories".into(), value: repositories.clone(), origin });
-    for name in [CLOCK, SCRIPT_SECONDS] {
+    for name in [CLOCK, SCRIPT_SECONDS, KEEP_CASES] {
         if let Some(value) = std::env::var_os(name) {
             settings.push(Setting { name: name.into(), value: json!(value.to_string_lossy()), origin: Origin::Variable(name) });
         }
@@ -168,6 +172,7 @@ pub fn resolve(given: Given, here: &Path) -> Result<Resolved, SessionError> {
         workspace: json!({ "repositories": repositories }),
         domain,
         script_time: script_time()?,
+        keep: keep()?,
         clock: clock()?,
     };
     let files = layers.into_iter().map(|layer| (layer.path, layer.there)).collect();
@@ -198,6 +203,14 @@ fn script_time() -> Result<Option<Duration>, SessionError> {
             Err(SessionError::Asked(Box::new(Diagnostic::error("config/script-seconds", message))))
         }
     }
+}
+
+fn keep() -> Result<usize, SessionError> {
+    let Some(text) = std::env::var_os(KEEP_CASES) else { return Ok(KEEP) };
+    text.to_str().and_then(|text| text.parse().ok()).ok_or_else(|| {
+        let message = format!("{KEEP_CASES} is not a number of cases: {}", text.to_string_lossy());
+        SessionError::Asked(Box::new(Diagnostic::error("config/keep-cases", message)))
+    })
 }
 
 /// `name=value` settings: the value is JSON if it reads as JSON, else a text.

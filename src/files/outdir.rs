@@ -1,7 +1,7 @@
 //! A directory that a run writes into: private, whole files only, never through a symbolic link (`decisions.md` 39).
 
 use std::fs;
-use std::io;
+use std::io::{self, BufWriter, Write};
 use std::path::{Component, Path, PathBuf};
 
 /// A directory for a run's files. Directories are made 0700, files 0600.
@@ -30,6 +30,11 @@ impl OutDir {
 
     /// Writes a file below the directory, whole or not at all. `name` is a relative path of plain components.
     pub fn write(&self, name: &str, text: &str) -> io::Result<PathBuf> {
+        self.write_with(name, |file| file.write_all(text.as_bytes()))
+    }
+
+    /// [`OutDir::write`] of what `fill` puts into it, for files too large to be made in memory.
+    pub fn write_with(&self, name: &str, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<PathBuf> {
         let mut path = self.root.clone();
         let mut components = Path::new(name).components().peekable();
         while let Some(component) = components.next() {
@@ -52,7 +57,9 @@ impl OutDir {
         if temporary.symlink_metadata().is_ok() {
             fs::remove_file(&temporary)?;
         }
-        write_private(&temporary, text)?;
+        let mut file = BufWriter::new(create_private(&temporary)?);
+        fill(&mut file)?;
+        file.into_inner().map_err(io::IntoInnerError::into_error)?;
         fs::rename(&temporary, &path)?;
         Ok(path)
     }
@@ -80,8 +87,7 @@ fn make_dir(path: &Path) -> io::Result<()> {
     fs::create_dir_all(path)
 }
 
-fn write_private(path: &Path, text: &str) -> io::Result<()> {
-    use std::io::Write as _;
+fn create_private(path: &Path) -> io::Result<fs::File> {
     let mut options = fs::OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]
@@ -89,7 +95,7 @@ fn write_private(path: &Path, text: &str) -> io::Result<()> {
         use std::os::unix::fs::OpenOptionsExt as _;
         options.mode(0o600);
     }
-    options.open(path)?.write_all(text.as_bytes())
+    options.open(path)
 }
 
 #[cfg(test)]

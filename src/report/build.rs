@@ -1,5 +1,6 @@
 //! From the results of a run to its report.
 
+use super::cases::CaseReports;
 use super::causes::{Cause, causes};
 use super::finding::Finding;
 use super::regression::{Regression, compare};
@@ -7,15 +8,19 @@ use crate::clock::Timestamp;
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::model::{Attributes, Git};
 use crate::pipeline::Pipeline;
-use crate::session::{CaseResult, ErrorSummary, RunResult};
+use crate::session::{CaseResult, ErrorSummary, RunResult, SessionError};
 use crate::store::History;
 use crate::walk::Status;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::io;
+
+/// How many of the first cases, and of the first that failed, a report on a large run has whole: more than any page shows.
+const SHOWN: usize = 2000;
 
 /// Everything the report of a run says. Serialises as `rca.json`.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Debug, Serialize)]
 pub struct Report {
     /// The version of this shape.
     pub schema_version: u32,
@@ -41,7 +46,25 @@ pub struct Report {
     /// The causes found, those with most cases first.
     pub causes: Vec<Cause>,
     /// The cases, in the order of the launch.
-    pub cases: Vec<CaseReport>,
+    pub cases: CaseReports,
+}
+
+/// The parts of a report that templates name.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(super) struct Head<'r> {
+    run: &'r str,
+    pipeline: &'r str,
+    domain: &'r Option<String>,
+    launch: &'r LaunchReport,
+    totals: &'r Totals,
+}
+
+impl Report {
+    /// What templates are given of it: not the cases, which they would all have to be converted for.
+    pub(super) fn head(&self) -> Head<'_> {
+        let Self { run, pipeline, domain, launch, totals, .. } = self;
+        Head { run, pipeline, domain, launch, totals }
+    }
 }
 
 /// A node of the pipeline.
@@ -97,7 +120,8 @@ pub struct Totals {
 }
 
 /// One case.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct CaseReport {
     /// Its id.
     pub case: String,
@@ -126,7 +150,8 @@ pub struct CaseReport {
 }
 
 /// One turn of a walk.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Turn {
     /// The node left.
     pub node: String,
@@ -146,11 +171,16 @@ pub struct Turn {
 }
 
 /// Builds the report of a run, beside what it could look back on. What a summary script returned that is no finding is reported beside it.
-pub fn build(result: &RunResult, history: Option<&History>) -> (Report, Diagnostics) {
+pub fn build(result: &RunResult, history: Option<&History>) -> Result<(Report, Diagnostics), SessionError> {
     let mut found = Diagnostics::new();
-    let cases: Vec<CaseReport> = result.cases.iter().map(|case| case_report(result, case, &mut found)).collect();
+    let lost = |source| SessionError::Write { path: "a temporary file".into(), source };
+    let mut cases = CaseReports::new(result.cases.in_memory()).map_err(lost)?;
+    result.each(|case| cases.push(case_report(result, case, &mut found)).map_err(lost))?;
     let launch = &result.launch;
     let mut causes = causes(&cases);
+    if !result.cases.in_memory() {
+        speak(&mut causes, &mut cases).map_err(lost)?;
+    }
     let whole = result.cases.len() == launch.cases.len();
     let regression = history.map(|history| compare(&mut causes, history, whole));
     let report = Report {
@@ -177,7 +207,23 @@ pub fn build(result: &RunResult, history: Option<&History>) -> (Report, Diagnost
         causes,
         cases,
     };
-    (report, found)
+    Ok((report, found))
+}
+
+/// Gives the causes of a large run the whole findings of those that speak for them, and the report all parts of the cases
+/// that it shows: those, the first, and the first that failed.
+fn speak(causes: &mut [Cause], cases: &mut CaseReports) -> io::Result<()> {
+    let places: HashMap<&str, usize> = cases.iter().enumerate().map(|(at, case)| (case.case.as_str(), at)).collect();
+    let speakers: Vec<usize> = causes.iter().map(|cause| places.get(cause.speaker.as_str()).copied().unwrap_or(0)).collect();
+    let failed = cases.iter().enumerate().filter(|(_, case)| case.status == Status::Error).map(|(at, _)| at).take(SHOWN);
+    let shown: BTreeSet<usize> = speakers.iter().copied().chain(failed).chain(0..SHOWN).collect();
+    cases.fetch(shown)?;
+    for (cause, speaker) in causes.iter_mut().zip(speakers) {
+        if let Some(case) = cases.get(speaker) {
+            cause.finding.clone_from(&case.finding);
+        }
+    }
+    Ok(())
 }
 
 fn case_report(result: &RunResult, case: &CaseResult, found: &mut Diagnostics) -> CaseReport {

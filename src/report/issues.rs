@@ -4,7 +4,7 @@
 //! both Jira Server and Jira Cloud (REST version 2) take; the document format of version 3 is neither. Which kind of issue,
 //! labels and versions it has is the summary script's business (`issue` of its finding); the text is `issue.txt`.
 
-use super::build::{CaseReport, Report};
+use super::build::{CaseReport, Head, Report};
 use super::causes::Cause;
 use super::regression::{Place, State};
 use super::text::{clean, short};
@@ -65,7 +65,7 @@ struct Links<'r> {
 #[derive(Serialize)]
 struct Text<'r> {
     cause: &'r Cause,
-    report: &'r Report,
+    report: Head<'r>,
     review: Reviewed,
     since: Option<String>,
     before: Option<String>,
@@ -138,7 +138,7 @@ impl<'r> Text<'r> {
             unnamed: cause.cases.len().saturating_sub(NAMED),
             path: speaker.map_or(String::new(), |case| case.path.join(" ")),
             cause,
-            report,
+            report: report.head(),
         }
     }
 }

@@ -7,24 +7,39 @@ use super::text::{clean, counted};
 use crate::walk::Status;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::io::{self, Write};
 
-/// `report.md`: totals, a table of all cases, a section per cause, and how each case was decided.
-pub fn markdown(report: &Report) -> String {
+/// Writes `report.md`: totals, a table of all cases, a section per cause, and how each case was decided.
+pub fn markdown(report: &Report, to: &mut dyn Write) -> io::Result<()> {
     let mut out = String::new();
     head(report, &mut out);
-    table(report, &mut out);
+    out.push_str("\n| Case | Test | Category | Defect | Component | Confidence | Path | What next |\n");
+    out.push_str("| --- | --- | --- | --- | --- | --- | --- | --- |\n");
+    report.cases.each(|case| {
+        row(case, &mut out);
+        told(&mut out, to)
+    })?;
     if !report.causes.is_empty() {
         out.push_str("\n## Root causes\n");
         let names: BTreeMap<&str, &str> = report.cases.iter().map(|case| (case.case.as_str(), case.name.as_str())).collect();
         for cause in &report.causes {
             cause_section(cause, &names, &mut out);
+            told(&mut out, to)?;
         }
     }
     out.push_str("\n## How each case was decided\n");
-    for case in &report.cases {
+    report.cases.each(|case| {
         decisions(case, &mut out);
-    }
-    out
+        told(&mut out, to)
+    })?;
+    told(&mut out, to)
+}
+
+/// Writes what there is and empties it.
+fn told(out: &mut String, to: &mut dyn Write) -> io::Result<()> {
+    to.write_all(out.as_bytes())?;
+    out.clear();
+    Ok(())
 }
 
 fn head(report: &Report, out: &mut String) {
@@ -81,28 +96,24 @@ fn head(report: &Report, out: &mut String) {
     }
 }
 
-fn table(report: &Report, out: &mut String) {
-    out.push_str("\n| Case | Test | Category | Defect | Component | Confidence | Path | What next |\n");
-    out.push_str("| --- | --- | --- | --- | --- | --- | --- | --- |\n");
-    for case in &report.cases {
-        let finding = &case.finding;
-        let next = match &case.error {
-            Some(error) => format!("stopped at {}: {}", error.node, error.message),
-            None => finding.next_steps.first().cloned().unwrap_or_default(),
-        };
-        let cells = [
-            &case.case,
-            &case.name,
-            &finding.category,
-            &finding.defect_type,
-            &finding.component,
-            &confidence(finding.confidence),
-            &case.path.join(" "),
-            &next,
-        ];
-        let cells: Vec<String> = cells.into_iter().map(|text| line(text)).collect();
-        let _ = writeln!(out, "| {} |", cells.join(" | "));
-    }
+fn row(case: &CaseReport, out: &mut String) {
+    let finding = &case.finding;
+    let next = match &case.error {
+        Some(error) => format!("stopped at {}: {}", error.node, error.message),
+        None => finding.next_steps.first().cloned().unwrap_or_default(),
+    };
+    let cells = [
+        &case.case,
+        &case.name,
+        &finding.category,
+        &finding.defect_type,
+        &finding.component,
+        &confidence(finding.confidence),
+        &case.path.join(" "),
+        &next,
+    ];
+    let cells: Vec<String> = cells.into_iter().map(|text| line(text)).collect();
+    let _ = writeln!(out, "| {} |", cells.join(" | "));
 }
 
 fn cause_section(cause: &Cause, names: &BTreeMap<&str, &str>, out: &mut String) {

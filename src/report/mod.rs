@@ -1,6 +1,7 @@
 //! The report of a run: what a person acts on, as data, as Markdown, as a page, and as rows of a table.
 
 mod build;
+mod cases;
 mod causes;
 mod finding;
 mod html;
@@ -13,6 +14,7 @@ mod text;
 mod write;
 
 pub use build::{CaseReport, Report, Turn, build};
+pub use cases::CaseReports;
 pub use causes::Cause;
 pub use finding::{Finding, Review};
 pub use html::html;

@@ -4,30 +4,36 @@ use super::issues::issues;
 use super::{Report, html, markdown, over_time};
 use crate::diag::Diagnostic;
 use crate::files::OutDir;
-use std::io;
+use std::io::{self, Write};
 
-/// The files of a report, in memory: what is written, and what `asterisk report` prints.
-#[derive(Clone, Debug)]
-pub struct Pages {
-    /// Name below the run's directory, and text.
-    files: Vec<(String, String)>,
+/// The files of a report: what is written, and what `asterisk report` prints.
+#[derive(Debug)]
+pub struct Pages<'r> {
+    report: &'r Report,
+    /// Name below the run's directory, and what it holds.
+    files: Vec<(String, Page)>,
 }
 
-impl Pages {
-    /// All files of a report.
-    pub fn of(report: &Report) -> Result<Self, Box<Diagnostic>> {
-        let mut json = serde_json::to_string_pretty(report).unwrap_or_default();
-        json.push('\n');
-        let mut files = vec![("rca.json", json), ("report.html", html(report)?), ("report.md", markdown(report))];
-        files.extend(over_time(report).map(|text| ("regression-report.md", text)));
-        let mut files: Vec<(String, String)> = files.into_iter().map(|(name, text)| (name.to_owned(), text)).collect();
-        files.extend(issues(report)?);
-        Ok(Self { files })
-    }
+/// What a file holds.
+#[derive(Debug)]
+enum Page {
+    /// The data, as JSON.
+    Data,
+    /// The report as Markdown.
+    Markdown,
+    /// This text, which is bounded.
+    Text(String),
+}
 
-    /// The text of the file of that name.
-    pub fn text(&self, name: &str) -> Option<&str> {
-        self.files.iter().find(|(known, _)| known == name).map(|(_, text)| text.as_str())
+impl<'r> Pages<'r> {
+    /// All files of a report. Those that tell of every case are made when they are written.
+    pub fn of(report: &'r Report) -> Result<Self, Box<Diagnostic>> {
+        let page = Page::Text(html(report)?);
+        let mut files = vec![("rca.json".to_owned(), Page::Data), ("report.html".to_owned(), page)];
+        files.push(("report.md".to_owned(), Page::Markdown));
+        files.extend(over_time(report).map(|text| ("regression-report.md".to_owned(), Page::Text(text))));
+        files.extend(issues(report)?.into_iter().map(|(name, text)| (name, Page::Text(text))));
+        Ok(Self { report, files })
     }
 
     /// The names of the files.
@@ -35,8 +41,25 @@ impl Pages {
         self.files.iter().map(|(name, _)| name.as_str())
     }
 
+    /// Writes the text of the file of that name, if there is one.
+    pub fn print(&self, name: &str, out: &mut dyn Write) -> io::Result<()> {
+        let page = self.files.iter().find(|(known, _)| known == name);
+        page.map_or(Ok(()), |(_, page)| self.fill(page, out))
+    }
+
     /// Writes all of them.
     pub fn write(&self, dir: &OutDir) -> io::Result<()> {
-        self.files.iter().try_for_each(|(name, text)| dir.write(name, text).map(drop))
+        self.files.iter().try_for_each(|(name, page)| dir.write_with(name, |out| self.fill(page, out)).map(drop))
+    }
+
+    fn fill(&self, page: &Page, out: &mut dyn Write) -> io::Result<()> {
+        match page {
+            Page::Data => {
+                serde_json::to_writer_pretty(&mut *out, self.report)?;
+                out.write_all(b"\n")
+            }
+            Page::Markdown => markdown(self.report, out),
+            Page::Text(text) => out.write_all(text.as_bytes()),
+        }
     }
 }

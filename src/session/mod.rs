@@ -19,17 +19,18 @@ mod route;
 mod run;
 mod runs;
 mod setup;
+mod work;
 
 pub use clean::CleanResult;
 pub use doctor::{Checkup, State};
 pub use error::SessionError;
 pub use knowledge::SymptomsAsked;
-pub use outcome::{CaseResult, CaseSummary, ErrorSummary, RunResult, RunSummary};
+pub use outcome::{CaseResult, CaseSummary, Cases, ErrorSummary, RunResult, RunSummary};
 pub use overlaid::ProjectFile;
 pub use prompt::{Prompt, PromptAsked};
 pub use route::{RouteState, RouteVisit, Routed};
 pub use run::{Inputs, RunSpec, Watch};
-pub use setup::{Files, Setup, Via};
+pub use setup::{Files, KEEP, Setup, Via};
 
 /// A session: where things are, what time it is, and everything that can be done with them.
 #[derive(Clone)]

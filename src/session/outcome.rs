@@ -1,11 +1,15 @@
 //! What came of a run.
 
+use super::SessionError;
+use super::work::{Brief, Reads, in_order};
 use crate::clock::Timestamp;
 use crate::diag::Diagnostic;
 use crate::model::{Case, Launch};
 use crate::pipeline::Pipeline;
-use crate::walk::{Failure, Plan, Status, WalkState};
-use serde::Serialize;
+use crate::store::Store;
+use crate::walk::{Failure, Name, Plan, Status, WalkState};
+use serde::ser::{Error as _, SerializeSeq as _};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -18,18 +22,53 @@ pub struct RunResult {
     pub run: String,
     /// What it went by.
     pub plan: Arc<Plan>,
-    /// The launch.
+    /// The launch; the cases of one too large to be kept in memory without their logs and attributes.
     pub launch: Launch,
     /// When it began.
     pub started_at: Timestamp,
     /// How it ended: `error` if any case failed, `paused` if any is not over.
     pub status: Status,
     /// The cases, in the order of the launch.
-    pub cases: Vec<CaseResult>,
+    pub cases: Cases,
+    /// Why walks failed in this process, by case, in the order of the launch.
+    pub failures: Vec<(Name, Failure)>,
     /// Whether it is in the store (a dry run is not).
     pub recorded: bool,
     /// The report that was written, if one was.
     pub report: Option<PathBuf>,
+}
+
+/// The cases of a run: in memory, or of a large run read again from its journal. See [`RunResult::each`].
+#[derive(Debug)]
+pub struct Cases {
+    pub(super) kept: Vec<CaseResult>,
+    pub(super) stored: Option<Stored>,
+}
+
+/// Cases that are read from the journal.
+#[derive(Debug)]
+pub(super) struct Stored {
+    pub(super) store: Store,
+    pub(super) cases: Vec<Brief>,
+    /// How many are read at once.
+    pub(super) parallel: usize,
+}
+
+impl Cases {
+    /// How many they are.
+    pub fn len(&self) -> usize {
+        self.stored.as_ref().map_or(self.kept.len(), |stored| stored.cases.len())
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Whether all of them are in memory.
+    pub fn in_memory(&self) -> bool {
+        self.stored.is_none()
+    }
 }
 
 /// One case of a run.
@@ -39,8 +78,6 @@ pub struct CaseResult {
     pub case: Case,
     /// Where its walk ended.
     pub state: WalkState,
-    /// Why its walk failed, if it failed in this process; what is known otherwise is in the state.
-    pub failure: Option<Failure>,
     /// Its status in the store.
     pub case_status: Option<String>,
     /// What the pipeline's summary script says of it.
@@ -55,15 +92,40 @@ impl RunResult {
         &self.plan.pipeline
     }
 
+    /// Fills in the statuses that the store has of the cases in memory.
+    pub(super) fn know_statuses(&mut self, store: &Store) -> Result<(), SessionError> {
+        if self.cases.in_memory() {
+            let mut statuses = store.case_statuses(&self.run)?;
+            for case in &mut self.cases.kept {
+                case.case_status = statuses.remove(&case.case.id);
+            }
+        }
+        Ok(())
+    }
+
+    /// Shows every case with what came of it, in the order of the launch, and ends at the first error.
+    pub fn each(&self, visit: impl FnMut(&CaseResult) -> Result<(), SessionError>) -> Result<(), SessionError> {
+        self.each_of(true, visit)
+    }
+
+    /// [`RunResult::each`]; with `asked`, what the summary script says is there too.
+    fn each_of(&self, asked: bool, mut visit: impl FnMut(&CaseResult) -> Result<(), SessionError>) -> Result<(), SessionError> {
+        self.cases.kept.iter().try_for_each(&mut visit)?;
+        let Some(stored) = &self.cases.stored else { return Ok(()) };
+        let reads = Reads { store: &stored.store, run: &self.run, plan: &self.plan };
+        let read = |case: &Brief| reads.result(case, &self.launch, asked);
+        in_order(&stored.cases, stored.parallel, read, |case| visit(&case))
+    }
+
     /// The shape that other tools rely on (`design.md` §6).
-    pub fn summary(&self) -> RunSummary {
+    pub fn summary(&self) -> RunSummary<'_> {
         RunSummary {
             schema_version: 1,
             run: self.run.clone(),
             pipeline: self.pipeline().name.value.clone(),
             domain: self.plan.domain.clone(),
             status: self.status,
-            cases: self.cases.iter().map(CaseResult::summary).collect(),
+            cases: CaseSummaries(self),
             report: self.report.as_ref().map(|path| path.display().to_string()),
         }
     }
@@ -93,8 +155,8 @@ impl CaseResult {
 }
 
 /// A run for programs.
-#[derive(Clone, Debug, Serialize)]
-pub struct RunSummary {
+#[derive(Debug, Serialize)]
+pub struct RunSummary<'a> {
     /// The version of this shape.
     pub schema_version: u32,
     /// The run's id.
@@ -106,9 +168,30 @@ pub struct RunSummary {
     /// How it ended.
     pub status: Status,
     /// The cases, in the order of the launch.
-    pub cases: Vec<CaseSummary>,
+    pub cases: CaseSummaries<'a>,
     /// The path of `report.md`; null when none was written.
     pub report: Option<String>,
+}
+
+/// The cases of a run for programs, each made when it is written.
+#[derive(Debug)]
+pub struct CaseSummaries<'a>(&'a RunResult);
+
+impl Serialize for CaseSummaries<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut cases = serializer.serialize_seq(Some(self.0.cases.len()))?;
+        let mut refused = None;
+        let told = self.0.each_of(false, |case| {
+            // One that cannot be written any more is no error of the run.
+            refused = refused.take().or_else(|| cases.serialize_element(&case.summary()).err());
+            Ok(())
+        });
+        match (refused, told) {
+            (Some(error), _) => Err(error),
+            (None, Err(error)) => Err(S::Error::custom(error)),
+            (None, Ok(())) => cases.end(),
+        }
+    }
 }
 
 /// A case for programs.
@@ -135,7 +218,7 @@ pub struct CaseSummary {
 }
 
 /// A failure for programs.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ErrorSummary {
     /// The kind (`no_edge`, `rule_error`, ...).
     pub kind: String,

@@ -10,7 +10,8 @@ use crate::walk::{Event, What};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
+use std::io;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 /// The directory of a run below the root of what runs write.
@@ -47,19 +48,19 @@ impl Session {
             return Ok(());
         }
         let dir = self.run_dir(&result.run)?;
-        let mut log = String::new();
-        let mut by_case: BTreeMap<String, Vec<Event>> = BTreeMap::new();
-        for (seq, event) in store.all_events(&result.run)? {
-            let line = json!({ "seq": seq, "run": result.run });
-            let _ = writeln!(log, "{}", envelope(line, &event));
-            by_case.entry(event.case.to_string()).or_default().push(event);
-        }
-        write(&dir, "events.jsonl", &log)?;
-        for case in &result.cases {
-            let events = by_case.get(&case.case.id).map_or(&[][..], Vec::as_slice);
-            project_case(store, &dir, result, case, events)?;
-        }
-        Ok(())
+        dir.write_with("events.jsonl", |log| {
+            let mut broken = Ok(());
+            let told = store.each_event(&result.run, |seq, event| {
+                broken = writeln!(log, "{}", envelope(json!({ "seq": seq, "run": result.run }), &event));
+                if broken.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            });
+            broken.and(told.map_err(io::Error::other))
+        })
+        .map_err(|source| SessionError::Write { path: dir.path().join("events.jsonl").display().to_string(), source })?;
+        result.each(|case| {
+            let events: Vec<Event> = store.events(&result.run, &case.case.id)?.into_iter().map(|(_, event)| event).collect();
+            project_case(store, &dir, result, case, &events)
+        })
     }
 }
 

@@ -1,14 +1,16 @@
 //! Going on with a run, by the very texts it began with.
 
 use super::crew::{Crew, Ports};
-use super::run::{RunArgs, answerer, status_of};
+use super::rounds::{phase_of, waves};
+use super::run::{Ended, RunArgs, answerer, lighten};
+use super::work::{Reads, Work};
 use super::{Files, RunResult, Session, SessionError, Via, Watch};
 use crate::clock::Timestamp;
 use crate::diag::Source;
-use crate::model::{Case, Hash, Launch};
+use crate::model::{Hash, Launch};
 use crate::project::{Answers, Manifest, Project, Settings};
 use crate::store::{Durability, Store, StoreError};
-use crate::walk::{Content, Event, Status, WalkState};
+use crate::walk::Status;
 use serde::de::DeserializeOwned;
 use std::sync::atomic::AtomicBool;
 
@@ -27,7 +29,7 @@ impl Session {
         let run = &named(&store, run)?;
         let stored = Stored::read(self, &store, run)?;
         let over = |status| matches!(status, Status::Done | Status::Error);
-        if stored.work.iter().all(|(_, state)| over(state.status)) && stored.finished {
+        if stored.work.iter().all(|case| over(case.status)) && stored.finished {
             // The process that ended the run may have been killed before it wrote the files.
             let files = stored.args.files;
             let result = stored.result(self, &store)?;
@@ -38,21 +40,11 @@ impl Session {
         watch.began(run, stored.work.len());
         let needs = self.reads(&store, run, &stored.project.settings.workspace)?;
         let answer = answerer(stored.args.via, stored.stub.as_ref())?;
-        let crew = Crew { session: self, project: &stored.project, launch: &stored.launch, run, seed: stored.seed, watch, stop };
-        let cases = crew.walk(stored.work, parallel, Ports { answer: &*answer, needs, journal: &journal })?;
-        let status = status_of(cases.iter().map(|case| case.state.status));
-        let plan = stored.project.plan.clone();
-        let result = RunResult {
-            run: run.to_owned(),
-            plan,
-            launch: stored.launch,
-            started_at: stored.started_at,
-            status,
-            cases,
-            recorded: true,
-            report: None,
-        };
-        self.conclude(&store, result, stored.args.files)
+        let Stored { project, launch, seed, keep, args, started_at, work, .. } = stored;
+        let crew = Crew { session: self, project: &project, launch: &launch, run, seed, watch, stop, parallel, keep };
+        let work = crew.walk(work, Ports { answer: &*answer, needs, journal: &journal })?;
+        let ended = Ended { run: run.to_owned(), started_at, project: &project, launch, recorded: true, parallel };
+        self.conclude(&store, ended.result(&store, work), args.files)
     }
 
     /// What came of a run so far, without going on with it.
@@ -101,7 +93,8 @@ struct Stored {
     stub: Option<Source>,
     seed: u64,
     finished: bool,
-    work: Vec<(Case, WalkState)>,
+    work: Vec<Work>,
+    keep: bool,
 }
 
 impl Stored {
@@ -120,20 +113,24 @@ impl Stored {
         };
         let project = Project::link(sources, settings)?;
         let stub = args.stub.map(|hash| Ok::<_, SessionError>(Source::new("stub", text(store, &hash)?))).transpose()?;
-        let launch = store.launch(run)?;
-        let mut work: Vec<(Case, WalkState)> = Vec::new();
-        for case in store.cases(run)? {
-            let events: Vec<Event> = store.events(run, &case.case.id)?.into_iter().map(|(_, event)| event).collect();
-            let mut state = WalkState::fold(&events);
-            load_artifacts(store, &project, &mut state)?;
-            work.push((case.case, state));
+        let mut launch = store.launch(run)?;
+        let keep = session.keeps(launch.cases.len());
+        if !keep {
+            lighten(&mut launch);
         }
-        if matches!(record.status, crate::store::Status::Paused) {
-            for (_, state) in &mut work {
-                if state.status == Status::Running {
-                    state.status = Status::Paused;
-                }
+        let reads = Reads { store, run, plan: &project.plan };
+        let cases = store.case_names(run)?;
+        let paused = matches!(record.status, crate::store::Status::Paused);
+        let mut work = Vec::with_capacity(cases.len());
+        for ((id, _), wave) in cases.iter().zip(waves(cases.iter().map(|(_, key)| key.as_str()))) {
+            let mut whole = if keep { Some(Box::new(reads.whole(id)?)) } else { None };
+            let mut light = if keep { None } else { Some(reads.folded(id)?) };
+            let Some(state) = whole.as_deref_mut().map(|(_, state)| state).or(light.as_mut()) else { continue };
+            if paused && state.status == Status::Running {
+                state.status = Status::Paused;
             }
+            let (status, phase) = (state.status, phase_of(state, &project.plan.pipeline));
+            work.push(Work { id: id.as_str().into(), wave, status, phase, whole, failure: None });
         }
         let finished = matches!(record.status, crate::store::Status::Done | crate::store::Status::Error);
         Ok(Self {
@@ -146,35 +143,20 @@ impl Stored {
             seed: record.seed,
             finished,
             work,
+            keep,
         })
     }
 
     fn result(self, session: &Session, store: &Store) -> Result<RunResult, SessionError> {
-        let plan = self.project.plan.clone();
-        let mut cases = Vec::with_capacity(self.work.len());
-        let mut statuses = store.case_statuses(&self.run)?;
-        for (case, state) in self.work {
-            let (finding, trouble) = super::finding::of(&plan, &self.launch, &case, &state, &self.run);
-            let case_status = statuses.remove(&case.id);
-            cases.push(super::CaseResult { case, state, failure: None, case_status, finding, trouble });
-        }
-        let status = status_of(cases.iter().map(|case| case.state.status));
-        let report = super::projection::report_path(&session.setup.out, &self.run);
+        let Self { run, project, launch, started_at, work, .. } = self;
+        let report = super::projection::report_path(&session.setup.out, &run);
         let report = report.is_file().then_some(report);
-        let started_at = self.started_at;
-        Ok(RunResult { run: self.run, plan, launch: self.launch, started_at, status, cases, recorded: true, report })
+        let parallel = std::thread::available_parallelism().map_or(1, usize::from);
+        let ended = Ended { run, started_at, project: &project, launch, recorded: true, parallel };
+        let mut result = RunResult { report, ..ended.result(store, work) };
+        result.know_statuses(store)?;
+        Ok(result)
     }
-}
-
-/// Puts the content of the latest artifacts back into a folded state.
-fn load_artifacts(store: &Store, project: &Project, state: &mut WalkState) -> Result<(), SessionError> {
-    for (name, artifact) in &mut state.prior {
-        let value: serde_json::Value = parse(&text(store, &artifact.hash())?)?;
-        let node = project.plan.pipeline.node(name).map(|node| &project.plan.node(node).kind);
-        let kind = node.unwrap_or(&crate::model::Kind::Any);
-        *artifact = Content::new(crate::script::View::of(&value, kind, "artifact"));
-    }
-    Ok(())
 }
 
 pub(super) fn text(store: &Store, hash: &Hash) -> Result<String, SessionError> {

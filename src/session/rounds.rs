@@ -1,6 +1,5 @@
 //! Which cases walk when: waves of leaders and followers, phases, and within a phase clusters.
 
-use crate::model::Case;
 use crate::pipeline::Pipeline;
 use crate::walk::{Status, WalkState};
 use std::collections::HashSet;
@@ -63,11 +62,10 @@ impl Place {
     }
 }
 
-/// The wave of each case: the first of each recall key leads, the others follow. A case without a key follows nobody.
-pub(super) fn waves<'c>(cases: impl IntoIterator<Item = &'c Case>) -> Vec<u32> {
+/// The wave of each case, by their recall keys: the first of each key leads, the others follow. A case without a key follows nobody.
+pub(super) fn waves<'k>(keys: impl IntoIterator<Item = &'k str>) -> Vec<u32> {
     let mut led = HashSet::new();
-    let wave = |case: &'c Case| if case.recall_key.is_empty() || led.insert(case.recall_key.as_str()) { 1 } else { 2 };
-    cases.into_iter().map(wave).collect()
+    keys.into_iter().map(|key| if key.is_empty() || led.insert(key) { 1 } else { 2 }).collect()
 }
 
 /// The phase of the node that a walk goes on at; none if it is over.

@@ -1,18 +1,19 @@
 //! Running a pipeline over a launch.
 
 use super::crew::{Crew, Ports};
-use super::outcome::{CaseResult, RunResult};
+use super::outcome::{CaseResult, Cases, RunResult, Stored};
 use super::setup::{Files, Via};
-use super::{Session, SessionError};
+use super::work::{Brief, Work};
+use super::{Session, SessionError, finding};
 use crate::agent::{Scripts, Stub};
 use crate::clock::Timestamp;
 use crate::diag::{Diagnostics, Source, did_you_mean};
 use crate::files::example_launch;
 use crate::ingest;
-use crate::model::{Case, Hash, Launch, canonical};
+use crate::model::{Attributes, Case, Hash, Launch, canonical};
 use crate::project::{Answers, Project};
 use crate::store::{Durability, NewRun, Store, StoreError};
-use crate::walk::{Answer, Blob, Event, Status, WalkState};
+use crate::walk::{Answer, Blob, Event, Name, Status};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -62,6 +63,10 @@ pub trait Watch: Sync {
     fn began(&self, _run: &str, _cases: usize) {}
     /// Something was recorded.
     fn event(&self, _event: &Event) {}
+    /// So many cases are about to walk as far as phase `phase` of `phases` lets them, counted from 1.
+    fn phase(&self, _phase: usize, _phases: usize, _cases: usize) {}
+    /// A case has walked as far as its phase lets it.
+    fn case_went(&self, _case: &Case) {}
     /// A walk ended or stopped.
     fn case_over(&self, _case: &Case, _status: Status) {}
 }
@@ -76,17 +81,22 @@ pub(super) struct RunArgs {
 }
 
 impl Session {
+    /// Whether a run over so many cases keeps them in memory from round to round.
+    pub(super) fn keeps(&self, cases: usize) -> bool {
+        cases <= self.setup.keep
+    }
+
     /// Runs a pipeline over a launch. `stop` ends it between two steps; it can then be resumed.
     pub fn run(&self, spec: &RunSpec, watch: &dyn Watch, stop: &AtomicBool) -> Result<RunResult, SessionError> {
         let answers = if spec.via == Via::Script { Answers::Scripts } else { Answers::Others };
         let project = self.project(spec.pipeline.as_deref(), answers)?;
-        let launch = launch(&spec.inputs)?;
+        let mut launch = launch(&spec.inputs)?;
         let cases = select(&launch, &spec.cases)?;
         let answer = answerer(spec.via, spec.stub.as_ref())?;
         watch.warnings(&project.warnings);
         let started = self.setup.clock.now();
-        let fresh = |case: &&Case| (Case::clone(case), WalkState::default());
-        let work: Vec<(Case, WalkState)> = cases.iter().map(fresh).collect();
+        let keep = self.keeps(launch.cases.len());
+        let work = Work::fresh(&cases, &project.plan, keep);
         // A dry run does all that a run does, in a store of its own that nobody sees.
         let store = if spec.dry_run { Store::scratch()? } else { Store::open(&self.setup.store, spec.durability)? };
         if !spec.dry_run {
@@ -121,11 +131,17 @@ impl Session {
                 Err(error) => return Err(error.into()),
             }
         };
+        drop(new);
+        if !keep {
+            lighten(&mut launch);
+        }
         watch.began(&run, work.len());
         let needs = self.reads(&store, &run, &self.setup.workspace)?;
-        let crew = Crew { session: self, project: &project, launch: &launch, run: &run, seed: spec.seed, watch, stop };
-        let cases = crew.walk(work, spec.parallel, Ports { answer: &*answer, needs, journal: &journal })?;
-        let result = result(run, started, &project, launch, cases, !spec.dry_run);
+        let (seed, parallel) = (spec.seed, spec.parallel);
+        let crew = Crew { session: self, project: &project, launch: &launch, run: &run, seed, watch, stop, parallel, keep };
+        let work = crew.walk(work, Ports { answer: &*answer, needs, journal: &journal })?;
+        let whole = Ended { run, started_at: started, project: &project, launch, recorded: !spec.dry_run, parallel };
+        let result = whole.result(&store, work);
         if spec.dry_run {
             return Ok(result);
         }
@@ -140,25 +156,51 @@ impl Session {
             Status::Error => store.finish_run(&result.run, crate::store::Status::Error, now)?,
             Status::Running | Status::Paused => store.pause_run(&result.run, now)?,
         }
-        let mut statuses = store.case_statuses(&result.run)?;
-        for case in &mut result.cases {
-            case.case_status = statuses.remove(&case.case.id);
-        }
+        result.know_statuses(store)?;
         self.project_files(store, &result, files)?;
         Ok(result)
     }
 }
 
-fn result(
-    run: String,
-    started_at: Timestamp,
-    project: &Project,
-    launch: Launch,
-    cases: Vec<CaseResult>,
-    recorded: bool,
-) -> RunResult {
-    let status = status_of(cases.iter().map(|case| case.state.status));
-    RunResult { run, plan: project.plan.clone(), launch, started_at, status, cases, recorded, report: None }
+/// A run whose walks have ended or stopped.
+pub(super) struct Ended<'a> {
+    pub(super) run: String,
+    pub(super) started_at: Timestamp,
+    pub(super) project: &'a Project,
+    pub(super) launch: Launch,
+    pub(super) recorded: bool,
+    pub(super) parallel: usize,
+}
+
+impl Ended<'_> {
+    /// What came of it.
+    pub(super) fn result(self, store: &Store, work: Vec<Work>) -> RunResult {
+        let Self { run, started_at, project, launch, recorded, parallel } = self;
+        let plan = &project.plan;
+        let status = status_of(work.iter().map(|case| case.status));
+        let (mut kept, mut briefs, mut failures): (_, _, Vec<(Name, _)>) = (Vec::new(), Vec::new(), Vec::new());
+        for Work { id, status, whole, failure, .. } in work {
+            failures.extend(failure.map(|failure| (id.clone(), failure)));
+            match whole {
+                None => briefs.push(Brief { id, status }),
+                Some(whole) => {
+                    let (case, state) = *whole;
+                    let (finding, trouble) = finding::of(plan, &launch, &case, &state, &run);
+                    kept.push(CaseResult { case, state, case_status: None, finding, trouble });
+                }
+            }
+        }
+        let stored = (!briefs.is_empty()).then(|| Stored { store: store.clone(), cases: briefs, parallel });
+        let cases = Cases { kept, stored };
+        RunResult { run, plan: plan.clone(), launch, started_at, status, cases, failures, recorded, report: None }
+    }
+}
+
+/// Leaves out of the cases of a launch what only the walk of each needs, which reads it from the store.
+pub(super) fn lighten(launch: &mut Launch) {
+    for case in &mut launch.cases {
+        (case.log_snippet, case.attributes) = (String::new(), Attributes::default());
+    }
 }
 
 /// A run is in error if any case is, else paused if any is not over, else done.

@@ -7,6 +7,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+/// What [`Setup::keep`] is if nobody says otherwise.
+pub const KEEP: usize = 2000;
+
 /// Where things are, and the settings that hold for everything a session does.
 #[derive(Clone)]
 pub struct Setup {
@@ -32,6 +35,9 @@ pub struct Setup {
     pub domain: Option<String>,
     /// The real time that one call of a script may take; the default if none.
     pub script_time: Option<Duration>,
+    /// The most cases of a run that stay in memory while it goes on; of a larger run, each is read again from the journal
+    /// whenever it is needed.
+    pub keep: usize,
     /// The time.
     pub clock: Arc<dyn Clock>,
 }

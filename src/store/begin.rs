@@ -48,7 +48,6 @@ impl Store {
     /// it later, see [`Store::journal`].
     pub fn begin_run(&self, new: &NewRun<'_>) -> Result<RunJournal, StoreError> {
         let writer = self.writer()?;
-        let contents: Vec<Blob> = new.cases.iter().map(json_blob).collect::<Result<_, _>>()?;
         let lease = self.lease(new.run).map_err(|error| match error {
             // Another process is beginning or executing a run of that name.
             StoreError::Busy(_) => StoreError::RunExists(new.run.to_owned()),
@@ -61,7 +60,7 @@ impl Store {
             }
             insert_blobs(conn, &new.blobs)?;
             let run = insert_run(conn, new, launch)?;
-            Ok((run, insert_cases(conn, run, new, &contents)?))
+            Ok((run, insert_cases(conn, run, new)?))
         })?;
         Ok(RunJournal::new(self.clone(), new.run.to_owned(), run, cases, lease))
     }
@@ -94,18 +93,19 @@ fn insert_run(conn: &Connection, new: &NewRun<'_>, launch: Hash) -> Result<i64, 
     }
 }
 
-fn insert_cases(conn: &Connection, run: i64, new: &NewRun<'_>, contents: &[Blob]) -> Result<Cases, StoreError> {
+fn insert_cases(conn: &Connection, run: i64, new: &NewRun<'_>) -> Result<Cases, StoreError> {
     let launch = launch_row(conn, run, new)?;
     let mut find = conn.prepare_cached("SELECT id FROM cases WHERE launch = ?1 AND item = ?2")?;
     let mut make = conn.prepare_cached("INSERT INTO cases (launch, item, test) VALUES (?1, ?2, ?3)")?;
     let mut insert = conn.prepare_cached(
         "INSERT INTO run_cases (run, item, known, recall_key, status, content) VALUES (?1, ?2, ?3, ?4, 'waiting', ?5)",
     )?;
-    let mut cases = Cases::with_capacity(contents.len());
-    for (case, content) in new.cases.iter().zip(contents) {
+    let mut cases = Cases::with_capacity(new.cases.len());
+    for case in &new.cases {
         if case.id.is_empty() || cases.contains_key(case.id.as_str()) {
             return Err(StoreError::Refused(format!("the id `{}` does not tell a case from others", case.id)));
         }
+        let content = json_blob(case)?;
         insert_blob(conn, &content.hash, &content.text)?;
         let known = match find.query_row(params![launch, case.id], |row| row.get(0)).optional()? {
             Some(known) => known,

@@ -94,6 +94,18 @@ impl Store {
         })
     }
 
+    /// The status in the store of a case of a run, if it has one.
+    pub fn case_status(&self, run: &str, case: &str) -> Result<Option<String>, StoreError> {
+        self.read(|conn| {
+            let row = run_row(conn, run)?;
+            let mut rows = conn.prepare_cached(
+                "SELECT status FROM case_statuses WHERE rc = (SELECT id FROM run_cases WHERE run = ?1 AND item = ?2) \
+                 ORDER BY id DESC LIMIT 1",
+            )?;
+            Ok(rows.query_row(params![row, case], |row| row.get(0)).optional()?)
+        })
+    }
+
     /// The status in the store of each case of a run that has one.
     pub fn case_statuses(&self, run: &str) -> Result<BTreeMap<String, String>, StoreError> {
         self.read(|conn| {

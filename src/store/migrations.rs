@@ -1,11 +1,30 @@
 //! The versions of the file's format, and how a file comes from one to the next.
 
 use super::error::StoreError;
+use super::terms;
 use rusqlite::Connection;
 use std::path::Path;
 
+/// What brings a file from one version to the next.
+pub(super) struct Step {
+    sql: &'static str,
+    /// What SQL cannot do, done after it.
+    then: fn(&Connection) -> Result<(), StoreError>,
+}
+
+impl Step {
+    const fn sql(sql: &'static str) -> Self {
+        Self { sql, then: |_| Ok(()) }
+    }
+}
+
 /// What brings a file from version n to n + 1, for n = 0, 1, ... A published step is never edited; a new one is added.
-pub(super) const STEPS: &[&str] = &[include_str!("schema/1.sql"), include_str!("schema/2.sql"), include_str!("schema/3.sql")];
+pub(super) const STEPS: &[Step] = &[
+    Step::sql(include_str!("schema/1.sql")),
+    Step::sql(include_str!("schema/2.sql")),
+    Step::sql(include_str!("schema/3.sql")),
+    Step { sql: include_str!("schema/4.sql"), then: terms::fill },
+];
 
 /// The version of a file: `PRAGMA user_version`.
 pub(super) fn version(conn: &Connection) -> rusqlite::Result<i64> {
@@ -13,13 +32,13 @@ pub(super) fn version(conn: &Connection) -> rusqlite::Result<i64> {
 }
 
 /// The newest version that `steps` lead to.
-pub(super) fn newest(steps: &[&str]) -> i64 {
+pub(super) fn newest(steps: &[Step]) -> i64 {
     i64::try_from(steps.len()).unwrap_or(i64::MAX)
 }
 
 /// Takes all steps that the file has not taken yet. Must run inside a write transaction, so that of two processes that open
 /// an old file at once one waits for the other and then finds nothing left to do, and a step that fails leaves no trace.
-pub(super) fn migrate(conn: &Connection, path: &Path, steps: &[&str]) -> Result<(), StoreError> {
+pub(super) fn migrate(conn: &Connection, path: &Path, steps: &[Step]) -> Result<(), StoreError> {
     let found = version(conn)?;
     let known = newest(steps);
     let taken = usize::try_from(found).map_err(|_| StoreError::NotAStore(path.to_path_buf()))?;
@@ -27,7 +46,8 @@ pub(super) fn migrate(conn: &Connection, path: &Path, steps: &[&str]) -> Result<
         return Err(StoreError::Newer { path: path.to_path_buf(), found, known });
     }
     for step in &steps[taken..] {
-        conn.execute_batch(step)?;
+        conn.execute_batch(step.sql)?;
+        (step.then)(conn)?;
     }
     if found != known {
         conn.pragma_update(None, "user_version", known)?;
@@ -67,7 +87,7 @@ mod tests {
     #[test]
     fn steps_are_taken_once_and_in_order() {
         let conn = Connection::open_in_memory().unwrap();
-        let steps = ["CREATE TABLE a (x)", "ALTER TABLE a ADD COLUMN y"];
+        let steps = [Step::sql("CREATE TABLE a (x)"), Step::sql("ALTER TABLE a ADD COLUMN y")];
         migrate(&conn, Path::new("x"), &steps[..1]).unwrap();
         conn.execute_batch("INSERT INTO a VALUES (1)").unwrap();
         migrate(&conn, Path::new("x"), &steps).unwrap();
@@ -106,5 +126,37 @@ mod tests {
         assert_eq!(text("SELECT concat_ws(' ', version, at, run) FROM launches"), "4.1 500 1");
         assert_eq!(text("SELECT concat_ws(' ', symptom, launch, stamp) FROM symptom_launches"), "5 1 1");
         assert_eq!(text("SELECT test FROM cases WHERE id = 2"), "a test");
+    }
+
+    #[test]
+    fn what_version_3_knew_is_listed_by_its_words() {
+        let old = r"
+            INSERT INTO launches (id, name, external) VALUES (1, 'nightly', '7');
+            INSERT INTO cases (id, launch, item) VALUES (1, 1, 'c1'), (2, 1, 'c2');
+            INSERT INTO runs VALUES (3, 'a', 'p', 'done', 500, 600, 0, 0, zeroblob(32), zeroblob(32), zeroblob(32), NULL);
+            INSERT INTO run_cases VALUES (1, 3, 'c1', 1, 'k', 'done', zeroblob(32)), (2, 3, 'c2', 2, 'k', 'done', zeroblob(32));
+            INSERT INTO symptoms VALUES (5, 'f', 3, 1), (6, 'g', 3, 2);
+            INSERT INTO symptom_revisions VALUES (1, 5, 3, 2, 1, '', 'lock lost', '', ''), (2, 5, 3, 1, 4, '', 'lock gone', '', ''),
+                                                 (3, 6, 3, 2, 2, '', 'lock 7', '', '');
+            CREATE TABLE symptom_terms (whatever)";
+        let conn = at(3);
+        conn.execute_batch(old).unwrap();
+        migrate(&conn, Path::new("x"), STEPS).unwrap();
+        let listed = |error: &str| {
+            let mut rows = conn
+                .prepare("SELECT concat_ws(' ', run, symptom, stamp) FROM symptom_terms WHERE term = ?1 ORDER BY symptom")
+                .unwrap();
+            let mut lists = Vec::new();
+            for term in terms::terms("", error) {
+                lists
+                    .push(rows.query_map([term], |row| row.get::<_, String>(0)).unwrap().map(Result::unwrap).collect::<Vec<_>>());
+            }
+            lists.sort();
+            lists
+        };
+        assert_eq!(listed("lock"), [["3 5 1", "3 6 2"]]);
+        assert_eq!(listed("lost"), [["3 5 1"]]);
+        assert_eq!(listed("gone"), [["3 5 4"]]);
+        assert_eq!(listed("else"), [[""; 0]]);
     }
 }

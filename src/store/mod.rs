@@ -8,6 +8,7 @@
 //! people, overturned                      what people say outside of runs, what they took back
 //! read, knowledge, known                  reading back: events, contents, what is known
 //! needs                                   the bounded queries that nodes declare
+//! words, terms                            what is compared of a failure's text; the index of symptoms by it
 //! check                                   looking a file over
 //! halt                                    a place to be killed at, for tests
 //! ```
@@ -45,6 +46,8 @@ mod read;
 mod readers;
 mod runs;
 mod step;
+mod terms;
+mod words;
 mod writer;
 
 #[cfg(test)]

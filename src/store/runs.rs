@@ -202,6 +202,27 @@ impl Store {
         })
     }
 
+    /// The ids and recall keys of the cases of a run, in order.
+    pub fn case_names(&self, run: &str) -> Result<Vec<(String, String)>, StoreError> {
+        self.read(|conn| {
+            let row = run_row(conn, run)?;
+            let mut rows = conn.prepare_cached("SELECT item, recall_key FROM run_cases WHERE run = ?1 ORDER BY id")?;
+            let names = rows.query_map([row], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            Ok(names.collect::<Result<_, _>>()?)
+        })
+    }
+
+    /// One case of a run.
+    pub fn case(&self, run: &str, case: &str) -> Result<Case, StoreError> {
+        self.read(|conn| {
+            let row = run_row(conn, run)?;
+            let mut rows =
+                conn.prepare_cached("SELECT text FROM run_cases JOIN blobs ON hash = content WHERE run = ?1 AND item = ?2")?;
+            let text: Option<String> = rows.query_row(params![row, case], |row| row.get(0)).optional()?;
+            parse(&text.ok_or_else(|| StoreError::Damaged(format!("the case `{case}` of the run `{run}` is missing")))?)
+        })
+    }
+
     /// A run that is said to be running while no process executes it can be resumed.
     fn seen(&self, run: &str, status: Status) -> Status {
         if status == Status::Running && !Lease::is_held(self.path(), run) { Status::Paused } else { status }

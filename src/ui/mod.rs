@@ -12,7 +12,7 @@ pub use table::Table;
 use crate::diag::{Diagnostic, Diagnostics};
 use anstream::AutoStream;
 use serde::Serialize;
-use std::io::{self, IsTerminal as _, Write as _};
+use std::io::{self, BufWriter, IsTerminal as _, Write as _};
 
 /// How data is printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -49,8 +49,13 @@ impl Ui {
 
     /// Prints a value for programs, indented, and an end of line.
     pub fn json(self, value: &impl Serialize) {
-        let text = serde_json::to_string_pretty(value).unwrap_or_default();
-        self.out(&text);
+        let mut stream = BufWriter::new(AutoStream::new(io::stdout().lock(), self.colour.choice()));
+        let written = serde_json::to_writer_pretty(&mut stream, value);
+        drop(writeln!(stream).and_then(|()| stream.flush()));
+        // A reader that went away is no error; a value that cannot be read to its end is.
+        if let Some(error) = written.err().filter(|error| !error.is_io()) {
+            self.note(&format!("error: what is printed is not whole: {error}"));
+        }
     }
 
     /// Prints a value for programs on one line.
@@ -63,6 +68,12 @@ impl Ui {
         let mut stream = AutoStream::new(io::stdout().lock(), self.colour.choice());
         let end = if text.ends_with('\n') { "" } else { "\n" };
         drop(write!(stream, "{text}{end}"));
+    }
+
+    /// Prints data that is too much to hold. A reader that went away is no error.
+    pub fn out_with(self, fill: impl FnOnce(&mut dyn io::Write) -> io::Result<()>) {
+        let mut stream = BufWriter::new(AutoStream::new(io::stdout().lock(), self.colour.choice()));
+        drop(fill(&mut stream).and_then(|()| stream.flush()));
     }
 
     /// Prints a remark for the person at the terminal.

@@ -12,10 +12,18 @@ impl Progress {
         let shown = wanted && io::stderr().is_terminal();
         let target = if shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
         let bar = ProgressBar::with_draw_target(Some(total as u64), target);
-        if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} cases  {msg}") {
+        if let Ok(style) = ProgressStyle::with_template("{prefix}{bar:30} {pos}/{len} cases, {eta} left  {msg}") {
             bar.set_style(style);
         }
         Self(bar)
+    }
+
+    /// A part begins: so many from nothing. `what` says which it is, and what follows says how far it is.
+    pub fn begin(&self, what: &str, total: usize) {
+        self.0.set_prefix(what.to_owned());
+        self.0.set_length(total as u64);
+        self.0.set_position(0);
+        self.0.reset_eta();
     }
 
     /// One more is done; `what` says which.

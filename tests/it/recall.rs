@@ -1,6 +1,6 @@
 //! What is learnt from launch to launch, and what people say of it.
 
-use crate::harness::{Project, Ran, repository};
+use crate::harness::{Project, Ran, repository, strings};
 use serde_json::{Value, json};
 
 /// The nights of the example series, in order.
@@ -170,4 +170,87 @@ fn clean_wants_to_be_told_what_to_remove() {
 
 fn night_file(night: &str) -> String {
     repository().join(format!("examples/series/{night}.json")).display().to_string()
+}
+
+/// Runs the program at an instant.
+fn at(project: &Project, clock: &str, words: &str) -> Ran {
+    let words: Vec<&str> = words.split(' ').collect();
+    project.ran(&project.command(&words).env("ASTERISK_CLOCK", clock).output().unwrap())
+}
+
+/// Analyses a launch of a file at an instant, and returns `rca.json`, `report.md` and `regression-report.md`.
+fn reported(project: &Project, clock: &str, words: &str) -> (Value, String, String) {
+    let run = at(project, clock, &format!("run --format json {words}")).exits(0).json()["run"].as_str().unwrap().to_owned();
+    let read = |file: &str| project.read(&format!(".asterisk/investigations/{run}/{file}"));
+    (serde_json::from_str(&read("rca.json")).unwrap(), read("report.md"), read("regression-report.md"))
+}
+
+/// The case of the test that fails night after night, and the cause that it belongs to.
+fn season_pass(report: &Value) -> (String, Value) {
+    let is = |case: &&Value| case["name"].as_str().unwrap().contains("a season pass covers");
+    let case = report["cases"].as_array().unwrap().iter().find(is).unwrap()["case"].as_str().unwrap().to_owned();
+    let has = |cause: &&Value| strings(&cause["cases"]).contains(&case.as_str());
+    let cause = report["causes"].as_array().unwrap().iter().find(has).unwrap_or_else(|| panic!("no cause has {case}")).clone();
+    (case, cause)
+}
+
+/// What recall answered for a case.
+fn recalled(project: &Project, report: &Value, case: &str) -> Value {
+    let run = report["run"].as_str().unwrap();
+    let text = project.read(&format!(".asterisk/investigations/{run}/{case}/recall-result.json"));
+    serde_json::from_str(&text).unwrap()
+}
+
+#[test]
+fn what_comes_back_after_a_person_resolved_it_is_a_regression() {
+    let project = Project::new();
+    let (first, ..) = reported(&project, "2026-02-02T08:00:00Z", &format!("--input {}", night_file(NIGHTS[0])));
+    assert_eq!(season_pass(&first).1["seen"]["state"], "new");
+    let id = row(&rows(&project, "symptoms"), "a season pass covers")["rcas"][0]["id"].clone();
+    at(&project, "2026-02-02T12:00:00Z", &format!("rca {id} resolve --message mended")).ok();
+    let (second, page, over_time) = reported(&project, "2026-02-03T08:00:00Z", &format!("--input {}", night_file(NIGHTS[1])));
+    let (case, cause) = season_pass(&second);
+    let recall = recalled(&project, &second, &case);
+    assert_eq!((&recall["is_regression"], &recall["prior_rca_id"]), (&json!(true), &id), "{recall}");
+    assert!(recall["reasoning"].as_str().unwrap().contains("was resolved, so this is a regression"), "{recall}");
+    assert_eq!(cause["seen"]["state"], "regression", "{cause}");
+    assert_eq!(second["regression"]["regressions"], json!([cause["number"]]));
+    assert!(page.contains("History: **regression**") && page.contains("it was resolved"), "{page}");
+    assert!(over_time.contains("## Regressions"), "{over_time}");
+}
+
+#[test]
+fn what_a_person_overturned_is_not_offered_again() {
+    let project = Project::new();
+    reported(&project, "2026-02-02T08:00:00Z", &format!("--input {}", night_file(NIGHTS[0])));
+    let symptom = row(&rows(&project, "symptoms"), "a season pass covers");
+    let wrong = symptom["rcas"][0]["id"].clone();
+    let right = "The table of rebates in the staging environment is stale.";
+    // The person is shown what is recalled, and says that it is something else.
+    let found = json!({ "match": true, "symptom_id": symptom["id"], "prior_rca_id": wrong, "confidence": 0.95 });
+    let said =
+        json!({ "decision": "overturn", "by": "human", "human_override": { "defect_type": "en001", "rca_message": right } });
+    project.file("person.json", json!({ "*": { "recall": [found], "review": [said], "report": [{}] } }).to_string());
+    let review = format!("--stub person.json --case 510101 --input {}", night_file(NIGHTS[0]));
+    reported(&project, "2026-02-02T12:00:00Z", &review);
+    let of = |id: &Value| ask(&project, &format!("show rca {id} --format json")).ok().json()["rca"].clone();
+    let before = of(&wrong);
+
+    for (night, clock) in [(NIGHTS[1], "2026-02-03T08:00:00Z"), (NIGHTS[2], "2026-02-04T08:00:00Z")] {
+        let (report, page, _) = reported(&project, clock, &format!("--input {}", night_file(night)));
+        let (case, cause) = season_pass(&report);
+        let recall = recalled(&project, &report, &case);
+        assert!(recall["match"] == true && recall["prior_rca_id"] != wrong, "{night}: {recall}");
+        assert_eq!(cause["finding"]["defect_type"], "en001", "{night}: {cause}");
+        assert!(!cause["seen"]["rcas"].as_array().unwrap().contains(&wrong), "{night}: {cause}");
+        assert!(page.contains(right), "{page}");
+        let now = row(&rows(&project, "symptoms"), "a season pass covers");
+        assert_eq!((&now["overturned"][0]["rca"], &now["overturned"][0]["by"]), (&wrong, &json!("human")), "{night}");
+        let causes = now["rcas"].as_array().unwrap();
+        assert!(causes[0]["id"] == recall["prior_rca_id"] && causes.iter().all(|rca| rca["id"] != wrong), "{night}: {now}");
+    }
+    let after = of(&wrong);
+    for part in ["title", "message", "defect_type", "status"] {
+        assert_eq!(after[part], before[part], "it stays as it was for the other failures that it explains");
+    }
 }

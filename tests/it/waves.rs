@@ -4,7 +4,7 @@
 use asterisk::clock::{FixedClock, Timestamp};
 use asterisk::diag::Diagnostics;
 use asterisk::report;
-use asterisk::session::{Files, Inputs, RunResult, RunSpec, Session, Setup, Via, Watch};
+use asterisk::session::{Files, Inputs, KEEP, RunResult, RunSpec, Session, Setup, Via, Watch};
 use asterisk::store::{Durability, Store};
 use asterisk::walk::{Event, Status, What};
 use proptest::prelude::*;
@@ -46,7 +46,8 @@ fn launch(failures: &[Failure]) -> String {
     json!({ "run_id": "1", "name": "any", "failure_list": failures.iter().enumerate().map(case).collect::<Vec<_>>() }).to_string()
 }
 
-fn session(dir: &Path) -> Session {
+/// A session that keeps runs of up to `keep` cases in memory.
+fn session(dir: &Path, keep: usize) -> Session {
     Session::new(Setup {
         domain: None,
         root: dir.to_path_buf(),
@@ -59,6 +60,7 @@ fn session(dir: &Path) -> Session {
         project_vars: Map::new(),
         workspace: json!({ "repositories": [{ "name": "shop", "path": "/shop" }, { "name": "ptp", "path": "/ptp", "purpose": "clock" }] }),
         script_time: Some(Duration::from_secs(60)),
+        keep,
         clock: Arc::new(FixedClock::new(Timestamp::from_millis(1_771_104_069_000), 0)),
     })
 }
@@ -108,13 +110,16 @@ impl Watch for Stop<'_> {
 /// and facts, and the barriers.
 fn told(dir: &Path, result: &RunResult) -> Value {
     let store = Store::read_only(&dir.join("store.db")).unwrap();
-    let cases = result.cases.iter().map(|case| {
+    let mut cases = Vec::new();
+    let told = result.each(|case| {
         let id = &case.case.id;
         let events: Vec<Event> = store.events(&result.run, id).unwrap().into_iter().map(|(_, event)| event).collect();
-        json!({ "case": id, "events": events, "facts": store.case_facts(&result.run, id).unwrap() })
+        cases.push(json!({ "case": id, "events": events, "facts": store.case_facts(&result.run, id).unwrap() }));
+        Ok(())
     });
+    told.unwrap();
     let barriers: Vec<Event> = store.run_events(&result.run).unwrap().into_iter().map(|(_, event)| event).collect();
-    json!({ "told": said(result), "cases": cases.collect::<Vec<_>>(), "barriers": barriers })
+    json!({ "told": said(result), "cases": cases, "barriers": barriers })
 }
 
 /// What a run says, stored or not.
@@ -123,7 +128,7 @@ fn said(result: &RunResult) -> Value {
     for case in summary["cases"].as_array_mut().unwrap() {
         case.as_object_mut().unwrap().remove("case_status");
     }
-    let (report, _) = report::build(result, None);
+    let (report, _) = report::build(result, None).unwrap();
     let mut report = serde_json::to_value(&report).unwrap();
     for case in report["cases"].as_array_mut().unwrap() {
         case.as_object_mut().unwrap().remove("case_status");
@@ -132,15 +137,21 @@ fn said(result: &RunResult) -> Value {
 }
 
 /// Runs it, stopped after each of these numbers of events, then to the end.
-fn run(failures: &[Failure], parallel: usize, stops: &[usize]) -> Value {
+fn run(failures: &[Failure], parallel: usize, stops: &[usize], keep: usize) -> Value {
     let dir = project(failures);
-    let session = session(dir.path());
+    let session = session(dir.path(), keep);
     let stop = AtomicBool::new(false);
     let watch = |events: Option<usize>| Stop { stop: &stop, left: AtomicUsize::new(events.unwrap_or(usize::MAX)) };
     let mut result = session.run(&spec(dir.path(), parallel, false), &watch(stops.first().copied()), &stop).unwrap();
     for events in stops.iter().skip(1).copied().map(Some).chain([None]) {
         stop.store(false, Ordering::Relaxed);
-        if matches!(result.status, Status::Done | Status::Error) && result.cases.iter().all(|case| over(case.state.status)) {
+        let mut all = true;
+        let seen = result.each(|case| {
+            all &= over(case.state.status);
+            Ok(())
+        });
+        seen.unwrap();
+        if over(result.status) && all {
             break;
         }
         result = session.resume(&result.run, parallel, Durability::Batch, &watch(events), &stop).unwrap();
@@ -178,17 +189,18 @@ proptest! {
     fn a_run_is_the_same_however_many_walk_at_once_and_wherever_it_stops(
         failures in failures(), stops in prop::collection::vec(1..120_usize, 1..5),
     ) {
-        let expected = run(&failures, 1, &[]);
+        let expected = run(&failures, 1, &[], KEEP);
         for parallel in [2, 8] {
-            prop_assert_eq!(difference(&run(&failures, parallel, &[]), &expected, ""), None, "--parallel {}", parallel);
+            prop_assert_eq!(difference(&run(&failures, parallel, &[], KEEP), &expected, ""), None, "--parallel {}", parallel);
         }
-        for parallel in [1, 3] {
-            let found = difference(&run(&failures, parallel, &stops), &expected, "");
-            prop_assert_eq!(found, None, "stopped after {:?}, --parallel {}", &stops, parallel);
+        for (parallel, keep) in [(1, KEEP), (3, KEEP), (2, 0)] {
+            let found = difference(&run(&failures, parallel, &stops, keep), &expected, "");
+            prop_assert_eq!(found, None, "stopped after {:?}, --parallel {}, {} kept", &stops, parallel, keep);
         }
+        prop_assert_eq!(difference(&run(&failures, 2, &[], 0), &expected, ""), None, "nothing kept in memory");
         let dir = project(&failures);
         let watch = Stop { stop: &AtomicBool::new(false), left: AtomicUsize::new(usize::MAX) };
-        let dry = session(dir.path()).run(&spec(dir.path(), 2, true), &watch, watch.stop).unwrap();
+        let dry = session(dir.path(), failures.len() % 2).run(&spec(dir.path(), 2, true), &watch, watch.stop).unwrap();
         prop_assert_eq!(difference(&said(&dry), &expected["told"], ""), None, "a dry run");
         prop_assert!(!dir.path().join("store.db").exists());
     }
@@ -197,7 +209,7 @@ proptest! {
 /// The failures of one kind as one launch: the first is investigated, the others are known by then.
 #[test]
 fn followers_know_what_their_leader_found() {
-    let told = run(&[(1, 1, 0), (0, 2, 1), (1, 1, 0), (0, 2, 9), (1, 1, 0)], 2, &[]);
+    let told = run(&[(1, 1, 0), (0, 2, 1), (1, 1, 0), (0, 2, 9), (1, 1, 0)], 2, &[], KEEP);
     let nodes: Vec<String> = told["told"][0]["cases"].as_array().unwrap().iter().map(|case| case["nodes"].to_string()).collect();
     let known = r#"["recall","review","report"]"#;
     assert_eq!([&nodes[2], &nodes[4]], [known, known], "{nodes:#?}");
@@ -210,7 +222,7 @@ fn followers_know_what_their_leader_found() {
 /// Of failures that the triage found alike, the first is investigated ahead, also when the run is stopped on the way.
 #[test]
 fn a_representative_is_investigated_ahead_of_its_cluster() {
-    let told = run(&[(0, 1, 0), (1, 1, 0), (2, 1, 0), (3, 1, 0)], 3, &[40, 30]);
+    let told = run(&[(0, 1, 0), (1, 1, 0), (2, 1, 0), (3, 1, 0)], 3, &[40, 30], KEEP);
     let turns: Vec<Value> =
         told["barriers"].as_array().unwrap().iter().map(|event| json!([event["phase"], event["turn"]])).collect();
     assert_eq!(turns, [json!([2, 1]), json!([2, 2]), json!([3, 1])]);
@@ -223,11 +235,11 @@ fn no_two_cases_are_each_others_duplicates() {
     let failures: Vec<Failure> = (0..12_usize).map(|at| (at % 4, 1 + at % 2, 7)).collect();
     let dir = project(&failures);
     let watch = Stop { stop: &AtomicBool::new(false), left: AtomicUsize::new(usize::MAX) };
-    let result = session(dir.path()).run(&spec(dir.path(), 3, false), &watch, watch.stop).unwrap();
+    let result = session(dir.path(), KEEP).run(&spec(dir.path(), 3, false), &watch, watch.stop).unwrap();
     let store = Store::read_only(&dir.path().join("store.db")).unwrap();
     let (mut owner, mut duplicates) = (std::collections::BTreeMap::new(), 0);
-    for (at, case) in result.cases.iter().enumerate() {
-        let events = store.events(&result.run, &case.case.id).unwrap();
+    for (at, (case, _)) in store.case_names(&result.run).unwrap().iter().enumerate() {
+        let events = store.events(&result.run, case).unwrap();
         for (_, event) in events {
             let What::NodeExit { effects, .. } = event.what else { continue };
             for effect in effects {

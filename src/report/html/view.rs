@@ -4,7 +4,7 @@ use super::charts::{Bar, Histogram, bars, histogram, parts};
 use super::graph::{Graph, graph};
 use super::over::{Over, Past};
 use crate::clock::Timestamp;
-use crate::report::build::{CaseReport, Report, Turn};
+use crate::report::build::{CaseReport, Head, Report, Turn};
 use crate::report::causes::Cause;
 use crate::report::text::{counted, short};
 use crate::walk::Status;
@@ -25,7 +25,7 @@ const DETAILS: usize = 300;
 /// The page.
 #[derive(Debug, Serialize)]
 pub(super) struct Page<'r> {
-    report: &'r Report,
+    report: Head<'r>,
     title: String,
     status: &'static str,
     run_at: String,
@@ -168,7 +168,7 @@ impl<'r> Page<'r> {
             details: details.collect(),
             defects,
             causes,
-            report,
+            report: report.head(),
         }
     }
 }

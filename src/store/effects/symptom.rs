@@ -2,6 +2,7 @@
 
 use super::{Act, expect_symptom, known};
 use crate::store::error::StoreError;
+use crate::store::terms;
 use rusqlite::{Connection, OptionalExtension, params};
 
 /// How a symptom is described.
@@ -66,10 +67,17 @@ fn describe(conn: &Connection, act: &Act<'_>, id: i64, text: &Text<'_>) -> Resul
             category: row.get_ref("category")?.as_str()?,
             component: row.get_ref("component")?.as_str()?,
         } == *text;
-        let (run, case): (i64, i64) = (row.get("run")?, row.get("rc")?);
-        Ok(run != act.run || case < act.case || (case == act.case && same))
+        Ok((row.get::<_, i64>("run")?, row.get::<_, i64>("rc")?, same))
     });
-    if stands.optional()?.unwrap_or(false) {
+    let stands = stands.optional()?;
+    if stands.is_some_and(|(run, ..)| run != act.run) {
+        return Ok(());
+    }
+    // Every text of the run is listed, also one that describes nothing: so the lists don't tell who came first.
+    if !stands.is_some_and(|(.., same)| same) {
+        terms::list(conn, act.run, id, act.stamp, terms::terms(text.test, text.error))?;
+    }
+    if stands.is_some_and(|(_, case, same)| case < act.case || (case == act.case && same)) {
         return Ok(());
     }
     conn.prepare_cached(

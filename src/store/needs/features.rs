@@ -1,10 +1,9 @@
 //! How alike two failures are by their words.
 
+use crate::store::words::{cut, hash, hash_of, spelt};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
-/// Only so much of a text counts, in bytes: what comes later is mostly stack frames.
-const READ_BYTES: usize = 4096;
 /// How much the name of the test counts; the rest is the error's. Errors say more of the cause, names recur.
 const NAME_WEIGHT: f64 = 0.4;
 /// How many common words are told.
@@ -33,9 +32,9 @@ impl Features {
     /// errors have in common, in the order of the first.
     pub(super) fn why(&self, error: &str, other: &Self, other_error: &str) -> Value {
         let round = |alike: f64| (alike * 100.0).round() / 100.0;
-        let theirs: BTreeSet<String> = spelt(other_error).collect();
+        let theirs: BTreeSet<String> = saying(other_error).collect();
         let mut common: Vec<String> = Vec::new();
-        for word in spelt(error).filter(|word| theirs.contains(word)) {
+        for word in saying(error).filter(|word| theirs.contains(word)) {
             if common.len() < WHY_WORDS && !common.contains(&word) {
                 common.push(word);
             }
@@ -60,27 +59,14 @@ pub(super) fn error_shape(error: &str) -> Option<u64> {
     words.peek().is_some().then(|| hash(words))
 }
 
-/// The words of a text: runs of letters and digits in lower case. Whatever holds a digit (a number, an address, an id, a
-/// time) counts as the same word.
+/// The hashes of the words of a text.
 fn words(text: &str) -> impl Iterator<Item = u64> {
-    let words = cut(text).split(|ch: char| !ch.is_alphanumeric()).filter(|word| !word.is_empty());
-    words.map(|word| {
-        if word.contains(|ch: char| ch.is_numeric()) { 0 } else { hash(word.chars().flat_map(char::to_lowercase).map(u64::from)) }
-    })
+    spelt(text).map(hash_of)
 }
 
 /// The words of a text that say something: without those that hold a digit, and those of one or two letters.
-fn spelt(text: &str) -> impl Iterator<Item = String> {
-    let words = cut(text).split(|ch: char| !ch.is_alphanumeric());
-    words.filter(|word| word.len() > 2 && !word.contains(|ch: char| ch.is_numeric())).map(str::to_lowercase)
-}
-
-fn cut(text: &str) -> &str {
-    let mut end = text.len().min(READ_BYTES);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    &text[..end]
+fn saying(text: &str) -> impl Iterator<Item = String> {
+    spelt(text).filter(|word| word.len() > 2 && !word.contains(|ch: char| ch.is_numeric())).map(str::to_lowercase)
 }
 
 fn set(items: impl Iterator<Item = u64>) -> Vec<u64> {
@@ -88,11 +74,6 @@ fn set(items: impl Iterator<Item = u64>) -> Vec<u64> {
     set.sort_unstable();
     set.dedup();
     set
-}
-
-/// FNV-1a, over whole numbers in place of bytes.
-fn hash(items: impl Iterator<Item = u64>) -> u64 {
-    items.fold(0xcbf2_9ce4_8422_2325, |hash, item| (hash ^ item).wrapping_mul(0x0100_0000_01b3))
 }
 
 #[allow(clippy::cast_precision_loss)]

@@ -60,6 +60,12 @@ pub(super) fn of_component(
     current(conn, run, sight, "component = ?6 AND component <> ''", found.rest(), &component)
 }
 
+/// The symptoms of some ids, as far as they are in sight.
+pub(super) fn of_ids(conn: &Connection, run: i64, sight: Sight, ids: &[i64]) -> Result<Vec<Known>, StoreError> {
+    let of_ids = "run <= ?1 AND symptom IN (SELECT value FROM json_each(?6))";
+    current(conn, run, sight, of_ids, "ORDER BY symptom", &serde_json::json!(ids).to_string())
+}
+
 /// Up to 50 symptoms that cases with a recall key were seen with.
 pub(super) fn of_recall_key(conn: &Connection, run: i64, sight: Sight, key: &str) -> Result<Vec<Known>, StoreError> {
     let of_key = "run <= ?1 AND symptom IN (SELECT symptom FROM symptom_keys k WHERE recall_key = ?6 AND (stamp <= ?2 \

@@ -1,6 +1,7 @@
 //! The bounded queries of the registry ([`NEEDS`]), answered from the store as it was when the run began, with what the run
 //! itself has committed before its last barrier.
 
+mod alike;
 mod cluster;
 mod features;
 mod history;

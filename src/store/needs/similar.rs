@@ -1,16 +1,18 @@
 //! `symptoms.similar`: known symptoms like this case's failure.
 
+use super::alike::of_words;
 use super::features::Features;
 use super::known::{Found, Known, of_component, of_recall_key, of_test, recent, recent_here};
 use super::{Snapshot, StoreNeeds, kept, kept_under};
 use crate::clock::Timestamp;
 use crate::model::{Case, Hash};
 use crate::store::error::StoreError;
+use crate::store::terms::terms;
 use crate::walk::About;
 use rusqlite::{Connection, OptionalExtension, params};
 use serde_json::{Value, json};
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// How many are returned at most.
@@ -76,8 +78,8 @@ pub(super) fn answer(needs: &StoreNeeds, about: &About<'_>) -> Result<Value, Sto
 }
 
 /// Symptoms with the case's recall key first (score 1), then others by the likeness of their words: those of the same test,
-/// of the same component (if the case has an attribute `component`), and the ones found last are considered. Ties are
-/// broken by how often a symptom was seen, then by its id.
+/// of the same component (if the case has an attribute `component`), those that share telling words, and the ones found last
+/// are considered. Ties are broken by how often a symptom was seen, then by its id.
 pub(super) fn hits(needs: &StoreNeeds, case: &Case) -> Result<Arc<[Hit]>, StoreError> {
     let component = case.attributes.get("component").unwrap_or_default();
     let inputs = json!([case.recall_key, case.name, case.error_message, component]);
@@ -97,8 +99,14 @@ pub(super) fn hits(needs: &StoreNeeds, case: &Case) -> Result<Arc<[Hit]>, StoreE
                 others.extend(of_test(conn, run, sight, found, &case.name)?);
                 others.extend(of_component(conn, run, sight, found, component)?);
             }
-            let ours = Features::new(&case.name, &case.error_message);
             let visible = |known: &&Known| known.case < snapshot.first || known.case < place;
+            let at_hand = found.values().map(|(_, known)| known).chain(&others).chain(recent.iter().filter(visible));
+            let at_hand: BTreeSet<i64> = at_hand.map(|known| known.id).collect();
+            let terms = terms(&case.name, &case.error_message);
+            for found in [Found::Earlier, Found::Here] {
+                others.extend(of_words(conn, run, sight, found, &terms, &at_hand)?);
+            }
+            let ours = Features::new(&case.name, &case.error_message);
             for known in others.iter().chain(recent.iter().filter(visible)) {
                 let score = ours.likeness(&known.features);
                 if score >= LEAST_LIKE {

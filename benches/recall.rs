@@ -1,0 +1,192 @@
+//! What recall asks of the store for a failure that it does not know by its key, against small stores and against the same
+//! number of point queries by hand; and what the index of words adds to writing symptoms.
+
+mod harness;
+
+use asterisk::clock::Timestamp;
+use asterisk::model::{Case, Effect, Launch};
+use asterisk::store::{Durability, NewRun, RunJournal, Store, StoreNeeds};
+use asterisk::walk::{About, Blob, Commit, Event, Journal, Needs, What};
+use harness::{Table, measure};
+use rusqlite::Connection;
+use serde_json::{Value, json};
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Instant;
+
+/// How many symptoms the stores hold.
+const STORES: [usize; 3] = [100, 10_000, 100_000];
+/// How many failures ask, one after the other.
+const ASKING: usize = 200;
+/// About as many lists and rows are looked at for a failure: 14 terms, 16 symptoms, and of 10 what they were seen with.
+const POINT_QUERIES: u32 = 70;
+/// A tenth of the vocabulary is in half of all errors.
+const VOCABULARY: usize = 2_000;
+
+/// A sequence without pattern, the same at each run.
+fn chance(n: usize) -> usize {
+    let mixed = (n as u64 ^ 0x9e37_79b9_7f4a_7c15).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    usize::try_from((mixed ^ (mixed >> 29)).wrapping_mul(0x94d0_49bb_1331_11eb) >> 40).unwrap_or(0)
+}
+
+/// A word of letters.
+fn word(mut n: usize) -> String {
+    let mut word = String::from("w");
+    for _ in 0..(3 + n % 7) {
+        word.push(char::from(b"abcdefghijklmnopqrstuvwxyz"[n % 26]));
+        n = n / 26 + 7 * n % 1009;
+    }
+    word
+}
+
+/// An error of twenty words, some of them common, and a number.
+fn error(n: usize) -> String {
+    let of = |at: usize| {
+        let chance = chance(n * 31 + at);
+        if at.is_multiple_of(2) { chance % (VOCABULARY / 10) } else { chance % VOCABULARY }
+    };
+    format!("{} {n}", (0..20).map(|at| word(of(at))).collect::<Vec<_>>().join(" "))
+}
+
+fn case(id: &str, n: usize) -> Case {
+    Case {
+        id: id.into(),
+        name: format!("suite {} keeps its {} {}", word(n % 40), word(chance(n) % 300), word(n % 500)),
+        status: "FAILED".into(),
+        error_message: error(n),
+        recall_key: format!("{id} {n}"),
+        ..Case::default()
+    }
+}
+
+fn launch(run: &str, cases: Vec<Case>) -> Launch {
+    Launch { run_id: run.into(), name: "nightly".into(), cases, ..Launch::default() }
+}
+
+fn begin(store: &Store, run: &str, launch: &Launch) -> RunJournal {
+    let new = NewRun {
+        run,
+        pipeline: "bench",
+        started_at: Timestamp::default(),
+        seed: 0,
+        args: Blob::new("{}"),
+        manifest: Blob::new("{ }"),
+        blobs: Vec::new(),
+        launch,
+        cases: launch.cases.iter().collect(),
+    };
+    store.begin_run(&new).expect("a run")
+}
+
+/// A store of so many symptoms, each with a root cause, found by runs of at most 5 000 cases. Returns the microseconds that
+/// each symptom took to write.
+fn fill(store: &Store, symptoms: usize) -> f64 {
+    let mut seconds = 0.0;
+    for from in (0..symptoms).step_by(5_000) {
+        let run = format!("run {from}");
+        let cases: Vec<Case> = (from..symptoms.min(from + 5_000)).map(|n| case(&format!("c{n}"), n)).collect();
+        let launch = launch(&run, cases);
+        let journal = begin(store, &run, &launch);
+        let start = Instant::now();
+        for (case, n) in launch.cases.iter().zip(from + 1..) {
+            let id = i64::try_from(n).expect("few");
+            let symptom = Effect::UpsertSymptom {
+                id: Some(id),
+                name: None,
+                fingerprint: format!("f{n}"),
+                test: case.name.clone(),
+                error: case.error_message.clone(),
+                category: "timeout".into(),
+                component: String::new(),
+            };
+            let cause = Effect::CreateRca {
+                id: Some(1_000_000 + id),
+                name: None,
+                title: "a cause".into(),
+                message: "its text".into(),
+                defect_type: "pb001".into(),
+                component: "driver".into(),
+                convergence: 0.8,
+            };
+            let link = Effect::LinkSymptomRca { symptom: id, rca: 1_000_000 + id, confidence: 0.8 };
+            let enter = What::NodeEnter { node: "n".into() };
+            let event = Event { case: case.id.as_str().into(), path: "1".into(), at: Timestamp::default(), what: enter };
+            let commit = Commit { events: vec![event], effects: vec![symptom, cause, link], ..Commit::default() };
+            journal.commit(commit).expect("a commit");
+        }
+        seconds += start.elapsed().as_secs_f64();
+    }
+    per(seconds, symptoms)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a few thousand")]
+fn per(seconds: f64, count: usize) -> f64 {
+    seconds * 1e6 / count as f64
+}
+
+/// All that recall asks, for each failure of a launch in turn.
+fn ask(needs: &StoreNeeds, launch: &Launch) -> usize {
+    let mut told = 0;
+    for case in &launch.cases {
+        let about = About { launch, case, prior: &Value::Null };
+        for query in ["symptoms.similar", "rcas.of_symptom"] {
+            told += needs.query(query, &about).expect("an answer").as_array().map_or(0, Vec::len);
+        }
+    }
+    told
+}
+
+/// As many rows as recall may look at, by prepared statements.
+fn by_hand(path: &Path) -> impl FnMut() {
+    let conn = Connection::open(path).expect("the store");
+    let mut next = 0;
+    move || {
+        let mut row =
+            conn.prepare_cached("SELECT test, error, category FROM symptom_revisions WHERE symptom = ?1").expect("prepares");
+        for _ in 0..POINT_QUERIES {
+            next = (next + 7) % 100;
+            let text: String = row.query_row([next + 1], |row| row.get(1)).expect("a row");
+            assert!(!text.is_empty());
+        }
+    }
+}
+
+fn main() -> ExitCode {
+    let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
+    let mut table = Table::new("recall: `symptoms.similar` and `rcas.of_symptom` of a failure not known by its key", "us");
+    // A failure that shares most words with an old one.
+    let asking = |n: usize| Case {
+        error_message: format!("{} once more", error(n % 100)),
+        name: "another test".into(),
+        ..case("x", 7_000_000 + n)
+    };
+    let failures = launch("asking", (0..ASKING).map(|n| Case { id: format!("x{n}"), ..asking(n) }).collect());
+    let mut stores = Vec::new();
+    for symptoms in STORES {
+        let path = dir.path().join(format!("{symptoms}.db"));
+        let store = Store::open(&path, Durability::Batch).expect("a store");
+        let each = fill(&store, symptoms);
+        table.plain(&format!("{symptoms} symptoms: writing one with its cause"), each);
+        let journal = begin(&store, "asking", &failures);
+        stores.push((symptoms, path, store, journal));
+    }
+    let mut best = [f64::INFINITY; STORES.len()];
+    let mut told = [0; STORES.len()];
+    for _ in 0..9 {
+        for ((best, told), (_, _, store, _)) in best.iter_mut().zip(&mut told).zip(&stores) {
+            // What is kept in memory is kept for a run: each round begins without.
+            let needs = StoreNeeds::new(store, "asking", json!([])).expect("a run");
+            let start = Instant::now();
+            *told = ask(&needs, &failures);
+            *best = best.min(per(start.elapsed().as_secs_f64(), ASKING));
+        }
+    }
+    let mut hand = by_hand(&stores[0].1);
+    let hand = measure(9, 200, &mut [("by hand", &mut hand)])[0] / 1e3;
+    table.plain(&format!("{POINT_QUERIES} point queries by hand"), hand);
+    assert!(told.iter().all(|told| *told >= ASKING), "every failure is like another: {told:?}");
+    table.against(&format!("{} symptoms", STORES[0]), best[0], hand);
+    table.within(&format!("{} symptoms, by {} symptoms", STORES[1], STORES[0]), best[1], best[0], 1.25);
+    table.within(&format!("{} symptoms, by {} symptoms", STORES[2], STORES[1]), best[2], best[1], 1.25);
+    table.finish()
+}

@@ -1,0 +1,147 @@
+//! The cases of a run while it is walked: kept whole, or of a large run read again from the journal whenever they go on.
+
+use super::resume::{parse, text};
+use super::rounds::{phase_of, waves};
+use super::{CaseResult, SessionError, finding};
+use crate::model::{Case, Kind, Launch};
+use crate::script::View;
+use crate::store::Store;
+use crate::walk::{Content, Event, Failure, Name, Plan, Status, WalkState};
+use std::thread;
+
+/// The stack of a thread that walks: deep script expressions are evaluated recursively.
+pub(super) const STACK: usize = 64 << 20;
+
+/// How many cases each thread takes at a time where results are wanted in order.
+const STRETCH: usize = 64;
+
+/// A case with the state of its walk.
+pub(super) type Whole = (Case, WalkState);
+
+/// A case of a run on its way.
+#[derive(Debug)]
+pub(super) struct Work {
+    pub(super) id: Name,
+    /// 1 for the first case of its recall key, 2 for the others.
+    pub(super) wave: u32,
+    pub(super) status: Status,
+    /// The phase of the node to go on at, counted from 0; none if the walk is over.
+    pub(super) phase: Option<usize>,
+    /// The case and its state, unless they are read from the journal when they are needed.
+    pub(super) whole: Option<Box<Whole>>,
+    /// Why its walk failed, if it failed in this process.
+    pub(super) failure: Option<Failure>,
+}
+
+impl Work {
+    /// The cases of a launch before their first step.
+    pub(super) fn fresh(cases: &[&Case], plan: &Plan, keep: bool) -> Vec<Self> {
+        let state = WalkState::default();
+        let (status, phase) = (state.status, phase_of(&state, &plan.pipeline));
+        let keys = cases.iter().map(|case| case.recall_key.as_str());
+        let work = |(case, wave): (&&Case, u32)| Self {
+            id: case.id.as_str().into(),
+            wave,
+            status,
+            phase,
+            whole: keep.then(|| Box::new((Case::clone(case), WalkState::default()))),
+            failure: None,
+        };
+        cases.iter().zip(waves(keys)).map(work).collect()
+    }
+
+    /// The case and its state, from memory or else from the journal.
+    pub(super) fn take(&mut self, read: &Reads<'_>) -> Result<Box<Whole>, SessionError> {
+        self.whole.take().map_or_else(|| read.whole(&self.id).map(Box::new), Ok)
+    }
+}
+
+/// From where the cases of a run are read again.
+#[derive(Clone, Copy)]
+pub(super) struct Reads<'a> {
+    pub(super) store: &'a Store,
+    pub(super) run: &'a str,
+    pub(super) plan: &'a Plan,
+}
+
+impl Reads<'_> {
+    /// A case with the state of its walk: the fold of its events, with its latest artifacts.
+    pub(super) fn whole(&self, id: &str) -> Result<Whole, SessionError> {
+        let mut state = self.folded(id)?;
+        for (name, artifact) in &mut state.prior {
+            let value: serde_json::Value = parse(&text(self.store, &artifact.hash())?)?;
+            let node = self.plan.pipeline.node(name).map(|node| &self.plan.node(node).kind);
+            *artifact = Content::new(View::of(&value, node.unwrap_or(&Kind::Any), "artifact"));
+        }
+        Ok((self.store.case(self.run, id)?, state))
+    }
+
+    /// The state of a walk without the contents of its artifacts.
+    pub(super) fn folded(&self, id: &str) -> Result<WalkState, SessionError> {
+        let events: Vec<Event> = self.store.events(self.run, id)?.into_iter().map(|(_, event)| event).collect();
+        Ok(WalkState::fold(&events))
+    }
+
+    /// What came of a case. `asked`: whether the summary script is.
+    pub(super) fn result(&self, work: &Brief, launch: &Launch, asked: bool) -> Result<CaseResult, SessionError> {
+        let (case, mut state) =
+            if asked { self.whole(&work.id)? } else { (self.store.case(self.run, &work.id)?, self.folded(&work.id)?) };
+        if state.status == Status::Running {
+            state.status = work.status;
+        }
+        let (finding, trouble) = if asked { finding::of(self.plan, launch, &case, &state, self.run) } else { (None, None) };
+        let case_status = self.store.case_status(self.run, &work.id)?;
+        Ok(CaseResult { case, state, case_status, finding, trouble })
+    }
+}
+
+/// What is kept of a case whose walk is read from the journal.
+#[derive(Debug)]
+pub(super) struct Brief {
+    pub(super) id: Name,
+    pub(super) status: Status,
+}
+
+/// Makes something of each item on several threads and hands it on in the order of the items, a stretch at a time.
+pub(super) fn in_order<T: Sync, R: Send, E: Send>(
+    items: &[T],
+    hands: usize,
+    make: impl Fn(&T) -> Result<R, E> + Sync,
+    mut take: impl FnMut(R) -> Result<(), E>,
+) -> Result<(), E> {
+    for stretch in items.chunks(STRETCH * hands.max(1)) {
+        let made: Vec<Vec<Result<R, E>>> = thread::scope(|scope| {
+            let part = |part| {
+                let make = &make;
+                let hand = move || <[T]>::iter(part).map(make).collect();
+                (part, thread::Builder::new().stack_size(STACK).spawn_scoped(scope, hand))
+            };
+            let hands: Vec<_> = stretch.chunks(STRETCH).map(part).collect();
+            let join = |(part, hand): (&[T], std::io::Result<thread::ScopedJoinHandle<'_, _>>)| {
+                // Without a thread, or after a panic in one, the work is done here.
+                hand.ok().and_then(|hand| hand.join().ok()).unwrap_or_else(|| part.iter().map(&make).collect())
+            };
+            hands.into_iter().map(join).collect()
+        });
+        made.into_iter().flatten().try_for_each(|one| take(one?))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_come_in_order_and_an_error_ends_them() {
+        let items: Vec<usize> = (0..1000).collect();
+        let mut seen = Vec::new();
+        let double = |item: &usize| if *item < 700 { Ok(item * 2) } else { Err(*item) };
+        let end = in_order(&items, 3, double, |made| {
+            seen.push(made);
+            Ok(())
+        });
+        assert_eq!(end, Err(700));
+        assert_eq!(seen, (0..700).map(|item| item * 2).collect::<Vec<_>>());
+    }
+}

@@ -1,0 +1,220 @@
+//! Known symptoms that share telling words with a failure, however long ago they were found.
+
+use super::known::{Found, Known, of_ids};
+use crate::store::error::StoreError;
+use crate::store::knowledge::Sight;
+use crate::store::terms::TELLING;
+use rusqlite::{Connection, params};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// How many are looked at closely, of earlier runs and of this one.
+const MOST: usize = 16;
+
+/// Up to 16 symptoms that share the most telling of some terms: the rarer a term, the more it counts; of as likely ones those
+/// of the lowest ids. However large the store, no more is read than the beginning of each term's list. What is in `known` is
+/// left out, without making room for others.
+pub(super) fn of_words(
+    conn: &Connection,
+    run: i64,
+    sight: Sight,
+    found: Found,
+    terms: &BTreeSet<i64>,
+    known: &BTreeSet<i64>,
+) -> Result<Vec<Known>, StoreError> {
+    let (condition, upto) = match found {
+        Found::Earlier => ("run < ?2", sight.start),
+        Found::Here => ("run = ?2", sight.upto),
+    };
+    if matches!(found, Found::Here) && sight.upto == sight.start {
+        return Ok(Vec::new());
+    }
+    let mut list = conn.prepare_cached(&format!(
+        "SELECT symptom FROM symptom_terms WHERE term = ?1 AND {condition} AND stamp <= ?3 AND symptom <> 0 LIMIT ?4"
+    ))?;
+    let mut weights: BTreeMap<i64, u32> = BTreeMap::new();
+    let mut symptoms = Vec::with_capacity(TELLING + 1);
+    for term in terms {
+        symptoms.clear();
+        let mut rows = list.query(params![term, run, upto, i64::try_from(TELLING + 1).unwrap_or(i64::MAX)])?;
+        while let Some(row) = rows.next()? {
+            symptoms.push(row.get::<_, i64>(0)?);
+        }
+        if symptoms.len() <= TELLING {
+            symptoms.sort_unstable();
+            symptoms.dedup();
+            // The inverse document frequency, as a whole number so that sums are the same in any order.
+            let weight = (2 * TELLING / symptoms.len().max(1)).ilog2();
+            for symptom in &symptoms {
+                *weights.entry(*symptom).or_default() += weight;
+            }
+        }
+    }
+    let mut likely: Vec<(Reverse<u32>, i64)> = weights.into_iter().map(|(symptom, weight)| (Reverse(weight), symptom)).collect();
+    likely.sort_unstable();
+    let likely: Vec<i64> = likely.into_iter().take(MOST).map(|(_, symptom)| symptom).filter(|id| !known.contains(id)).collect();
+    if likely.is_empty() { Ok(Vec::new()) } else { of_ids(conn, run, sight, &likely) }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use crate::model::{Case, Effect, Launch};
+    use crate::store::fixture::{Fixture, effects, launch, symptom};
+    use crate::store::{RunJournal, StoreNeeds};
+    use crate::walk::{About, Journal, Needs};
+    use rusqlite::Connection;
+    use serde_json::{Value, json};
+
+    const OLD: &str = "IllegalStateException: tariff of an unknown season pass while the basket of 7 guests is priced";
+    const ALIKE: &str = "IllegalStateException: tariff of an unknown day pass while the basket of 12 guests was priced";
+
+    /// Three letters of a number, so that each number has its own word.
+    fn letters(n: usize) -> String {
+        [n / 676, n / 26 % 26, n % 26].iter().map(|at| char::from(b"abcdefghijklmnopqrstuvwxyz"[*at % 26])).collect()
+    }
+
+    /// A failure that nothing has in common with others but some words of its error.
+    fn case(n: usize, error: &str) -> Case {
+        Case {
+            id: format!("c{n}"),
+            name: format!("{n}"),
+            error_message: error.into(),
+            recall_key: format!("{n} {error}"),
+            ..Case::default()
+        }
+    }
+
+    fn of(errors: &[String]) -> Launch {
+        Launch { cases: errors.iter().zip(1..).map(|(error, n)| case(n, error)).collect(), ..launch(0) }
+    }
+
+    /// Newer failures: common words, and a word of its own in each.
+    fn others(count: usize) -> Vec<String> {
+        (0..count).map(|n| format!("the gateway of region q{} answered with nothing while priced", letters(n))).collect()
+    }
+
+    /// Commits the symptoms of some cases of a launch: ids are 10 more than their places.
+    fn find(journal: &RunJournal, launch: &Launch, order: impl IntoIterator<Item = usize>) {
+        for at in order {
+            let case = &launch.cases[at];
+            let id = i64::try_from(at).unwrap() + 10;
+            journal.commit(effects(&case.id, vec![symptom(id, &case.name, &case.error_message)])).unwrap();
+        }
+    }
+
+    fn needs(fixture: &Fixture, run: &str) -> StoreNeeds {
+        StoreNeeds::new(&fixture.store, run, json!([])).unwrap()
+    }
+
+    fn similar(needs: &StoreNeeds, launch: &Launch, case: &Case) -> Vec<Value> {
+        let answer = needs.query("symptoms.similar", &About { launch, case, prior: &Value::Null }).unwrap();
+        answer.as_array().unwrap().clone()
+    }
+
+    fn ids(answer: &[Value]) -> Vec<i64> {
+        answer.iter().map(|hit| hit["id"].as_i64().unwrap()).collect()
+    }
+
+    #[test]
+    fn an_old_symptom_alike_in_words_is_found_among_thousands_of_newer_ones() {
+        let fixture = Fixture::new();
+        let old = of(&[OLD.into()]);
+        let first = fixture.begin("first", &old);
+        first.commit(effects("c1", vec![symptom(5, "0", OLD)])).unwrap();
+        let newer = of(&others(3000));
+        let second = fixture.begin("second", &newer);
+        let all: Vec<Effect<i64>> =
+            (0..3000).map(|n| symptom(n + 10, "0", &newer.cases[usize::try_from(n).unwrap()].error_message)).collect();
+        for some in all.chunks(500) {
+            second.commit(effects("c1", some.to_vec())).unwrap();
+        }
+        let ours = of(&[ALIKE.into(), others(2000)[1999].clone()]);
+        let _third = fixture.begin("third", &ours);
+        let needs = needs(&fixture, "third");
+        let found = similar(&needs, &ours, &ours.cases[0]);
+        assert_eq!(found[0]["id"], 5, "{found:?}");
+        assert!(found[0]["score"].as_f64().unwrap() > 0.3, "{}", found[0]);
+        assert!(found[0]["why"]["error"]["common"].as_array().unwrap().contains(&json!("illegalstateexception")), "{}", found[0]);
+        assert_eq!(ids(&similar(&needs, &ours, &ours.cases[1]))[0], 2009, "an own word is enough");
+        // Words of thousands are in no longer list than those of hundreds.
+        let longest = "SELECT max(n) FROM (SELECT count(*) AS n FROM symptom_terms GROUP BY term, run)";
+        let longest =
+            fixture.store.read(|conn: &Connection| Ok(conn.query_row(longest, [], |row| row.get::<_, isize>(0))?)).unwrap();
+        assert_eq!(
+            longest.cast_unsigned(),
+            super::TELLING + 2,
+            "one more than may be told, and the note that the list is closed"
+        );
+    }
+
+    /// 300 newer symptoms push what came before them out of the list of the latest.
+    fn push_out(fixture: &Fixture) {
+        let newer = of(&others(300));
+        let journal = fixture.begin("newer", &newer);
+        let all = (1000..1300).zip(&newer.cases).map(|(id, case)| symptom(id, "0", &case.error_message)).collect();
+        journal.commit(effects("c1", all)).unwrap();
+    }
+
+    #[test]
+    fn the_lists_are_seen_as_they_were_when_the_run_began_and_at_its_barriers() {
+        for order in [[0, 1, 2, 3], [3, 1, 0, 2]] {
+            let fixture = Fixture::new();
+            let texts = [OLD.to_owned(), ALIKE.to_owned(), format!("{OLD} again"), format!("{ALIKE} again")];
+            let launch = of(&texts);
+            let early = fixture.begin("early", &launch);
+            early.commit(effects("c1", vec![symptom(5, "0", OLD)])).unwrap();
+            push_out(&fixture);
+            let run = fixture.begin("run", &launch);
+            let mut needs = needs(&fixture, "run");
+            find(&run, &launch, order);
+            // By an older run and by a newer one.
+            early.commit(effects("c2", vec![symptom(6, "0", ALIKE)])).unwrap();
+            let later = fixture.begin("later", &launch);
+            later.commit(effects("c1", vec![symptom(7, "0", ALIKE)])).unwrap();
+            let told = |needs: &StoreNeeds, case: usize| {
+                let mut ids = ids(&similar(needs, &launch, &launch.cases[case]));
+                ids.retain(|id| *id < 1000);
+                ids.sort_unstable();
+                ids
+            };
+            assert_eq!(told(&needs, 3), [5]);
+            let barrier = fixture.store.all_events("run").unwrap().pop().unwrap().0;
+            run.commit(effects("c1", vec![symptom(8, "0", ALIKE)])).unwrap();
+            needs.advance(barrier, Vec::new());
+            assert_eq!([0, 1, 2, 3].map(|case| told(&needs, case)), [vec![5], vec![5, 10], vec![5, 10, 11], vec![5, 10, 11, 12]]);
+            let _last = fixture.begin("last", &launch);
+            assert_eq!(told(&self::needs(&fixture, "last"), 0), [5, 6, 7, 8, 10, 11, 12, 13]);
+        }
+    }
+
+    #[test]
+    fn the_lists_do_not_tell_who_came_first() {
+        let answers = |order: &[usize]| {
+            let fixture = Fixture::new();
+            // Three cases to a symptom, each with words of its own; more symptoms than a list holds.
+            let texts: Vec<String> =
+                (0..240).map(|n| format!("lost lock of k{} m{} while mending", letters(n), letters(n / 4))).collect();
+            let launch = of(&texts);
+            let first = fixture.begin("first", &launch);
+            for &at in order {
+                let id = i64::try_from(at / 3).unwrap() + 10;
+                first.commit(effects(&launch.cases[at].id, vec![symptom(id, "0", &texts[at])])).unwrap();
+            }
+            push_out(&fixture);
+            let ours = of(&(0..24).map(|n| format!("held lock of k{} m{}", letters(n * 10), letters(n))).collect::<Vec<_>>());
+            let _second = fixture.begin("second", &ours);
+            let needs = needs(&fixture, "second");
+            ours.cases.iter().map(|case| similar(&needs, &ours, case)).collect::<Vec<_>>()
+        };
+        let forward: Vec<usize> = (0..240).collect();
+        let expected = answers(&forward);
+        assert!(expected.iter().all(|found| ids(found).iter().any(|id| *id < 1000)), "{expected:?}");
+        let backward: Vec<usize> = (0..240).rev().collect();
+        let mixed: Vec<usize> = (0..240).map(|n| n * 77 % 240).collect();
+        for order in [backward, mixed] {
+            assert_eq!(answers(&order), expected);
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! The words of a failure's text, as they are compared.
+
+/// Only so much of a text counts, in bytes: what comes later is mostly stack frames.
+const READ_BYTES: usize = 4096;
+/// What every word that holds a digit counts as: a number, an address, an id, a time.
+pub(super) const NUMBER: u64 = 0;
+
+/// The words of a text: runs of letters and digits.
+pub(super) fn spelt(text: &str) -> impl Iterator<Item = &str> {
+    cut(text).split(|ch: char| !ch.is_alphanumeric()).filter(|word| !word.is_empty())
+}
+
+/// The hash of a word in lower case, or [`NUMBER`].
+pub(super) fn hash_of(word: &str) -> u64 {
+    if word.contains(|ch: char| ch.is_numeric()) {
+        NUMBER
+    } else {
+        hash(word.chars().flat_map(char::to_lowercase).map(u64::from))
+    }
+}
+
+/// FNV-1a, over whole numbers in place of bytes. Stores keep such hashes: another function needs a new version of the format.
+pub(super) fn hash(items: impl Iterator<Item = u64>) -> u64 {
+    items.fold(0xcbf2_9ce4_8422_2325, |hash, item| (hash ^ item).wrapping_mul(0x0100_0000_01b3))
+}
+
+/// The part of a text that counts.
+pub(super) fn cut(text: &str) -> &str {
+    let mut end = text.len().min(READ_BYTES);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
