@@ -137,6 +137,15 @@ pub(crate) fn tick() -> Option<Dynamic> {
     })
 }
 
+/// Takes back the operations that a node of ours in front of another counts as: watching a call must not spend its budget.
+pub(crate) fn refund(operations: u64) {
+    BUDGET.with(|budget| {
+        if budget.active.get() && budget.over.get().is_none() {
+            budget.operations.set(budget.operations.get() + operations);
+        }
+    });
+}
+
 /// Counts what a function of the host does as its work on so many bytes, for which Rhai counts one operation; fails once the
 /// budget is spent. Costs next to nothing for small texts.
 pub(crate) fn charge(bytes: usize) -> Result<(), Box<EvalAltResult>> {

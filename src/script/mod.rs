@@ -13,6 +13,7 @@
 //! | `capture`, `sort`, `text` | where the stock behaviour of closures, of sorting and of making texts would not do |
 //! | `fault`, `syntax`, `trace`, `explain`, `words` | errors, from inside an evaluation, from the parser, and through call frames |
 //! | `condition`, `parse`, `imports`, `environment`, `link`, `resolver`, `library` | texts to a linked library |
+//! | `probe` | watching an evaluation: values and ways, for explanations and coverage |
 //! | `call`, `rule`, `responder`, `effects`, `json` | calling a function and reading what it returned |
 //! | `pattern` | a regular expression, looked at before it is used |
 //! | `api`, `check` | the functions scripts may call; static checks |
@@ -39,6 +40,7 @@ mod link;
 mod parse;
 mod pattern;
 mod predicate;
+pub mod probe;
 mod quiet;
 mod reference;
 mod resolver;
@@ -75,7 +77,7 @@ pub use fault::Fault;
 pub use library::{File, Inputs, Library, Public};
 pub use limits::Limits;
 pub use pattern::{Pattern, PatternFault, escape};
-pub use reference::Reference;
+pub use reference::{Reference, is_test_file};
 pub use rule::Verdict;
 pub use self_test::self_test;
 pub use unit::Unit;

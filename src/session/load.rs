@@ -6,6 +6,7 @@ use crate::files::{Area, Found, Listed, Origin, Overlay, find_pipeline, list_pip
 use crate::pipeline::yaml;
 use crate::project::{Answers, Project, Settings, Sources, domain};
 use crate::script::Limits;
+use crate::script::probe::Probes;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
@@ -94,6 +95,7 @@ impl Session {
             workspace: self.setup.workspace.clone(),
             domain: self.setup.domain.clone(),
             limits,
+            probes: Probes::None,
         }
     }
 }
