@@ -11,7 +11,7 @@
 //! | 3 project | [`project`] |
 //! | 4 adapters | [`store`], [`agent`], [`ingest`], [`files`], [`workspace`] |
 //! | 5 session | [`session`] |
-//! | 6 tools | [`report`] |
+//! | 6 tools | [`report`], [`suite`] |
 //! | 7 front | [`ui`], [`exit`], [`config`], [`cli`] |
 
 pub mod agent;
@@ -30,6 +30,7 @@ pub mod report;
 pub mod script;
 pub mod session;
 pub mod store;
+pub mod suite;
 pub mod ui;
 pub mod walk;
 pub mod workspace;

@@ -21,6 +21,8 @@ mod schema;
 mod show;
 mod show_knowledge;
 mod status;
+mod test;
+mod test_view;
 mod version;
 
 use crate::config::{Given, Resolved, resolve};
@@ -82,6 +84,7 @@ enum Command {
     Run(run::RunArgs),
     Route(route::RouteArgs),
     Call(call::CallArgs),
+    Test(test::TestArgs),
     Runs(runs::RunsArgs),
     Status(status::StatusArgs),
     Rca(rca::RcaArgs),
@@ -125,6 +128,7 @@ fn dispatch(cli: Cli) -> Exit {
         Command::Run(args) => run::run(&global, args),
         Command::Route(args) => route::route(&global, &args),
         Command::Call(args) => call::call(&global, &args),
+        Command::Test(args) => test::test(&global, &args),
         Command::Runs(args) => runs::runs(&global, args),
         Command::Status(args) => status::status(&global, &args),
         Command::Clean(args) => clean::clean(&global, &args),

@@ -86,7 +86,13 @@ impl Project {
         let parsed = pipeline::parse(&sources.pipeline);
         let conditions = parsed.as_ref().map(conditions).unwrap_or_default();
         let fields = parsed.as_ref().map(fields).unwrap_or_default();
-        let inputs = Inputs { scripts: sources.scripts.clone(), conditions, fields, limits: settings.limits.clone(), probes: settings.probes };
+        let inputs = Inputs {
+            scripts: sources.scripts.clone(),
+            conditions,
+            fields,
+            limits: settings.limits.clone(),
+            probes: settings.probes,
+        };
         let library = Library::link(inputs, None);
         let (pipeline, library) = match (parsed, library) {
             (Ok(pipeline), Ok(library)) => (Arc::new(pipeline), library),

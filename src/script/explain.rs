@@ -18,6 +18,7 @@ impl Tracer<'_> {
             message,
             help: help.map(str::to_owned),
             label: String::new(),
+            inner: Vec::new(),
         };
         match error {
             E::ErrorRuntime(value, _) => match value.read_lock::<Fault>() {
@@ -28,6 +29,7 @@ impl Tracer<'_> {
                         message: fault.message.clone(),
                         help: fault.help.clone(),
                         label: label.into(),
+                        inner: fault.labels.clone(),
                     }
                 }
                 None if value.is_unit() => leaf("script/throw", "the script gave up".into(), None),
@@ -98,7 +100,7 @@ impl Tracer<'_> {
             E::ErrorModuleNotFound(name, _) => leaf("script/unknown-module", format!("no module `{name}` is imported"), None),
             E::ErrorParsing(ParseErrorType::Reserved(word), _) if Op::of(word).is_some() => {
                 let fault = fault::operator(word);
-                Leaf { code: fault.code, message: fault.message, help: fault.help, label: String::new() }
+                Leaf { code: fault.code, message: fault.message, help: fault.help, label: String::new(), inner: Vec::new() }
             }
             E::ErrorParsing(kind, _) => leaf("script/syntax", lowercased(&kind.to_string()), None),
             E::ErrorSystem(..) | E::ErrorCustomSyntax(..) => leaf("script/internal", strip(error), None),
@@ -123,7 +125,13 @@ impl Tracer<'_> {
             Some(parts) => parts,
             // The stock `sort` reports what it cannot do this way.
             None if signature.contains(' ') => {
-                return Leaf { code: "script/type".into(), message: signature.to_owned(), help: None, label: String::new() };
+                return Leaf {
+                    code: "script/type".into(),
+                    message: signature.to_owned(),
+                    help: None,
+                    label: String::new(),
+                    inner: Vec::new(),
+                };
             }
             None => (signature, ")"),
         };
@@ -139,6 +147,7 @@ impl Tracer<'_> {
                 message: format!("`{name}` would change {}, which is read-only", quoted(&receiver)),
                 help: Some(format!("{sorted}change a copy: `let copy = {receiver}.{copy}`")),
                 label: "inputs cannot be changed".into(),
+                inner: Vec::new(),
             };
         }
         if name.starts_with("anon$") {
@@ -147,6 +156,7 @@ impl Tracer<'_> {
                 message: format!("this closure is called with {}, which it does not take", arguments(&types)),
                 help: None,
                 label: String::new(),
+                inner: Vec::new(),
             };
         }
         let bare = name.rsplit("::").next().unwrap_or(name);
@@ -179,7 +189,7 @@ impl Tracer<'_> {
                 nearest(bare, known).filter(|known| plausible(bare, known)).map(|known| format!("did you mean `{known}`?")),
             )
         };
-        Leaf { code: "script/unknown-function".into(), message, help, label: String::new() }
+        Leaf { code: "script/unknown-function".into(), message, help, label: String::new(), inner: Vec::new() }
     }
 }
 
@@ -231,7 +241,7 @@ fn property(message: &str, unit: &Unit, position: Position) -> Leaf {
             (format!("{} has no field `{name}`", article(kind)), help)
         }
     };
-    Leaf { code: fault::UNKNOWN_FIELD.into(), message, help, label: "no such field".into() }
+    Leaf { code: fault::UNKNOWN_FIELD.into(), message, help, label: "no such field".into(), inner: Vec::new() }
 }
 
 /// `list [string]`, `object [string] = value`.
@@ -246,7 +256,7 @@ fn indexing(message: &str, unit: &Unit, position: Position) -> Leaf {
     } else {
         format!("{} cannot be read at {}", article(target), article(index))
     };
-    Leaf { code: fault::INDEX.into(), message, help: None, label: String::new() }
+    Leaf { code: fault::INDEX.into(), message, help: None, label: String::new(), inner: Vec::new() }
 }
 
 fn read_only(unit: &Unit, position: Position, field: &str) -> Leaf {
@@ -256,6 +266,7 @@ fn read_only(unit: &Unit, position: Position, field: &str) -> Leaf {
         message: format!("{} is read-only", quoted(&target)),
         help: Some("a script answers with what it returns; to change data, change a copy: `.to_map()`, `.to_array()`".into()),
         label: "inputs cannot be changed".into(),
+        inner: Vec::new(),
     }
 }
 
@@ -268,6 +279,7 @@ fn constant(name: &str, unit: &Unit, position: Position) -> Leaf {
             message: format!("`{name}` is read-only"),
             help: Some(format!("inputs cannot be changed: use another variable, `let mine = {name}`")),
             label: "inputs cannot be changed".into(),
+            inner: Vec::new(),
         };
     }
     let name = name.trim_start_matches("set$").trim_start_matches("get$");
@@ -281,5 +293,6 @@ fn constant(name: &str, unit: &Unit, position: Position) -> Leaf {
         message,
         help: Some("copy it to a variable first: `let copy = ..`".into()),
         label: String::new(),
+        inner: Vec::new(),
     }
 }

@@ -112,6 +112,11 @@ pub(crate) fn run<T>(limits: &Limits, evaluate: impl FnOnce() -> Result<T, Box<E
     }
 }
 
+/// Whether the budget of the call that is going on is spent.
+pub(crate) fn is_over() -> bool {
+    BUDGET.with(|budget| budget.active.get() && budget.over.get().is_some())
+}
+
 /// Called by the engine at every operation: something, once the budget is spent.
 pub(crate) fn tick() -> Option<Dynamic> {
     BUDGET.with(|budget| {

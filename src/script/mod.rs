@@ -15,6 +15,7 @@
 //! | `condition`, `parse`, `imports`, `environment`, `link`, `resolver`, `library` | texts to a linked library |
 //! | `probe` | watching an evaluation: values and ways, for explanations and coverage |
 //! | `call`, `rule`, `responder`, `effects`, `json` | calling a function and reading what it returned |
+//! | `trial` | running a test, and what tests ask of the host |
 //! | `pattern` | a regular expression, looked at before it is used |
 //! | `api`, `check` | the functions scripts may call; static checks |
 
@@ -56,6 +57,7 @@ mod syntax;
 mod text;
 pub mod tokens;
 mod trace;
+mod trial;
 mod unit;
 mod view;
 mod warm;
@@ -80,5 +82,6 @@ pub use pattern::{Pattern, PatternFault, escape};
 pub use reference::{Reference, is_test_file};
 pub use rule::Verdict;
 pub use self_test::self_test;
+pub use trial::{Question, Row, Stage, Trial};
 pub use unit::Unit;
 pub use view::View;

@@ -26,10 +26,7 @@ pub fn self_test() -> Result<(), Box<Diagnostic>> {
 }
 
 fn run() -> Result<(), String> {
-    let inputs = Inputs {
-        scripts: vec![Source::new("self/test.rhai", SCRIPT)],
-        ..Inputs::default()
-    };
+    let inputs = Inputs { scripts: vec![Source::new("self/test.rhai", SCRIPT)], ..Inputs::default() };
     let library = Library::link(inputs, None).map_err(|found| found.to_string())?;
     let artifact = View::of(&json!({"nine": 9, "ten": 10, "half": 0.5, "word": "0.9"}), &Kind::Any, "artifact");
     let vars = View::of(&json!({"half": 0.5}), &Kind::Any, "vars");

@@ -16,6 +16,15 @@ const DEFAULT_PIPELINE: &str = "rca";
 impl Session {
     /// Links the project with that pipeline (by path, file stem or name; the default one if none is named).
     pub fn project(&self, pipeline: Option<&str>, answers: Answers) -> Result<Project, SessionError> {
+        self.project_with(pipeline, self.settings(answers))
+    }
+
+    /// The same, so that evaluations of its scripts can be watched.
+    pub fn project_watched(&self, pipeline: Option<&str>, probes: Probes) -> Result<Project, SessionError> {
+        self.project_with(pipeline, Settings { probes, ..self.settings(Answers::Others) })
+    }
+
+    fn project_with(&self, pipeline: Option<&str>, settings: Settings) -> Result<Project, SessionError> {
         let pipeline = self.pipeline(pipeline.unwrap_or(DEFAULT_PIPELINE))?;
         let scripts = Overlay::load(Area::Scripts, self.setup.scripts.as_deref())?;
         let templates = Overlay::load(Area::Templates, self.setup.templates.as_deref())?;
@@ -25,7 +34,7 @@ impl Session {
             data: self.vocabulary_named(data_files(&scripts))?,
             pipeline,
         };
-        Ok(Project::link(sources, self.settings(answers))?)
+        Ok(Project::link(sources, settings)?)
     }
 
     /// The text of a pipeline.

@@ -19,6 +19,7 @@ mod route;
 mod run;
 mod runs;
 mod setup;
+mod tests_of;
 mod work;
 
 pub use clean::CleanResult;
@@ -31,6 +32,7 @@ pub use prompt::{Prompt, PromptAsked};
 pub use route::{RouteState, RouteVisit, Routed};
 pub use run::{Inputs, RunSpec, Watch};
 pub use setup::{Files, KEEP, Setup, Via};
+pub use tests_of::{TestFile, TestTexts};
 
 /// A session: where things are, what time it is, and everything that can be done with them.
 #[derive(Clone)]

@@ -27,9 +27,10 @@ mod tests;
 
 pub(crate) use nodes::Probed;
 pub use outline::{Line, Outline};
-pub(crate) use recorder::register;
 pub use recorder::{Evaluation, Hits, Keep, Recorder};
+pub(crate) use recorder::{last_failed, register};
 pub use seen::Seen;
+pub(crate) use seen::text_of;
 pub use table::{Node, NodeRole, Table};
 
 /// How much of a library's scripts can be watched.

@@ -1,8 +1,8 @@
 //! Puts the probes into a script while it is rewritten: the nodes of production, with nodes that watch in front of values.
 
+use super::Probes;
 use super::recorder::{Stand, behind, probe};
 use super::table::{Node, NodeRole, Table};
-use super::Probes;
 use crate::script::compare::Op;
 use crate::script::rewrite::{Nodes, Role};
 use crate::script::strict;
@@ -57,6 +57,7 @@ impl Nodes for Probed {
             self.table.add(Node {
                 role: NodeRole::Function,
                 comparison: None,
+                truth: false,
                 function: number,
                 parent: None,
                 statement: false,
@@ -110,11 +111,12 @@ impl Nodes for Probed {
             self.table.add(Node {
                 role,
                 comparison: comparison(value),
+                truth: logical || comparison(value).is_some() || is_not(value),
                 function,
                 parent: self.open.iter().rev().find_map(|open| open.node),
                 statement,
                 definition: None,
-                at: value.position(),
+                at: token(value),
                 reach: reach(value),
             })
         });
@@ -159,6 +161,19 @@ fn comparison(value: &Expr) -> Option<Op> {
     match value {
         Expr::FnCall(call, _) if call.op_token.is_some() && call.args.len() == 2 => Op::of(&call.name),
         _ => None,
+    }
+}
+
+fn is_not(value: &Expr) -> bool {
+    matches!(value, Expr::FnCall(call, _) if call.op_token.is_some() && call.name == "!" && call.args.len() == 1)
+}
+
+/// Where the value of an expression is shown: at its operator, or at the name that a path ends in.
+fn token(value: &Expr) -> Position {
+    match value {
+        Expr::Dot(parts, ..) => token(&parts.rhs),
+        Expr::Index(parts, ..) => parts.lhs.start_position(),
+        value => value.position(),
     }
 }
 

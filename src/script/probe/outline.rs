@@ -1,8 +1,8 @@
 //! An evaluation in lines: what was asked, with the values of its parts under it.
 
+use super::Evaluation;
 use super::seen::Seen;
 use super::table::{Node, NodeRole, Table};
-use super::Evaluation;
 use crate::diag::Span;
 use crate::script::compare::Op;
 use crate::script::unit::Unit;
@@ -18,7 +18,7 @@ pub struct Line {
     pub text: String,
     /// Its value; nothing after an error.
     pub value: Option<String>,
-    /// How near it was to be otherwise: `short by 0.08`.
+    /// How near it was to be otherwise: `missed by 0.08`.
     pub remark: Option<String>,
 }
 
@@ -74,7 +74,7 @@ impl<'a> Outline<'a> {
         }
     }
 
-    /// By how much a comparison of numbers fell short.
+    /// By how much a comparison of numbers did not hold.
     fn remark(&self, evaluation: &Evaluation, unit: &Unit, node: &Node) -> Option<String> {
         let op = node.comparison.filter(|op| !matches!(op, Op::Eq | Op::Ne))?;
         if evaluation.value.as_ref()?.truth()? {
@@ -82,15 +82,14 @@ impl<'a> Outline<'a> {
         }
         let (left, right) = sides(node.text(unit), op)?;
         let number = |side: &str| {
-            let evaluated = evaluation.inside.iter().find(|part| {
-                self.find(part).is_some_and(|(unit, node)| node.text(unit).trim() == side)
-            });
+            let evaluated =
+                evaluation.inside.iter().find(|part| self.find(part).is_some_and(|(unit, node)| node.text(unit).trim() == side));
             evaluated.and_then(|part| part.value.as_ref().and_then(Seen::number)).or_else(|| side.parse().ok())
         };
         let by = (number(left)? - number(right)?).abs();
         let by = format!("{by:.6}");
         let by = by.trim_end_matches('0').trim_end_matches('.');
-        (by != "0").then(|| format!("short by {by}"))
+        (by != "0").then(|| format!("missed by {by}"))
     }
 }
 

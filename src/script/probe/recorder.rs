@@ -199,6 +199,14 @@ fn index(number: u32) -> Option<usize> {
     usize::try_from(number).ok()
 }
 
+/// The evaluation that ended last inside the one that is going on, if it failed.
+pub(crate) fn last_failed() -> Option<Evaluation> {
+    WATCHING.with_borrow(|recorder| {
+        let last = recorder.as_ref()?.open.last()?.inside.last()?;
+        last.value.is_none().then(|| last.clone())
+    })
+}
+
 /// Where a probe stands, as far as the count of operations goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stand {

@@ -3,6 +3,7 @@
 use crate::script::compare::kind_of;
 use crate::script::view::{List, Object, View};
 use rhai::Dynamic;
+use std::borrow::Cow;
 use std::fmt;
 
 /// A value that an expression had. Keeping it costs little, however large the value is.
@@ -77,7 +78,8 @@ fn write(value: &Dynamic, depth: usize, out: &mut String) {
         brackets("[", "]", array.iter(), depth, out, |item, out| write(item, depth + 1, out));
     } else if let Ok(map) = value.as_map_ref() {
         brackets("#{", "}", map.iter(), depth, out, |(key, item), out| {
-            out.push_str(&format!("{}: ", name_of(key)));
+            out.push_str(&name_of(key));
+            out.push_str(": ");
             write(item, depth + 1, out);
         });
     } else if let Some(list) = value.read_lock::<List>() {
@@ -102,7 +104,8 @@ fn write_view(view: &View, depth: usize, out: &mut String) {
 
 fn write_object(view: &View, depth: usize, out: &mut String) {
     brackets("#{", "}", view.entries(), depth, out, |(key, item), out| {
-        out.push_str(&format!("{}: ", name_of(key)));
+        out.push_str(&name_of(key));
+        out.push_str(": ");
         write_view(item, depth + 1, out);
     });
 }
@@ -131,10 +134,10 @@ fn brackets<T>(
 }
 
 /// A key as it is written in a map.
-fn name_of(key: &str) -> String {
+fn name_of(key: &str) -> Cow<'_, str> {
     let word = key.starts_with(|ch: char| ch.is_ascii_alphabetic() || ch == '_')
         && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-    if word { key.to_owned() } else { format!("{key:?}") }
+    if word { key.into() } else { format!("{key:?}").into() }
 }
 
 fn quote(text: &str, out: &mut String) {
@@ -147,7 +150,7 @@ fn quote(text: &str, out: &mut String) {
             '"' | '\\' => out.extend(['\\', ch]),
             '\n' => out.push_str("\\n"),
             '\t' => out.push_str("\\t"),
-            ch if ch.is_control() => out.push_str(&format!("\\u{{{:x}}}", u32::from(ch))),
+            ch if ch.is_control() => out.extend(ch.escape_unicode()),
             ch => out.push(ch),
         }
     }
@@ -162,7 +165,10 @@ mod tests {
     #[test]
     fn values_are_shown_as_scripts_write_them_and_cut() {
         let show = |json: serde_json::Value| text_of(&View::plain(&json, "x").dynamic());
-        assert_eq!(show(json!({"a": 1, "b c": [true, null, "x\n\"y\""], "n": 0.5})), r#"#{a: 1, "b c": [true, (), "x\n\"y\""], n: 0.5}"#);
+        assert_eq!(
+            show(json!({"a": 1, "b c": [true, null, "x\n\"y\""], "n": 0.5})),
+            r#"#{a: 1, "b c": [true, (), "x\n\"y\""], n: 0.5}"#
+        );
         assert_eq!(show(json!(["x".repeat(200), 1])).len(), LONGEST + 3);
         assert!(show(json!("é".repeat(200))).ends_with("..."));
         assert_eq!(text_of(&Dynamic::from_array(vec![1.into(), Dynamic::UNIT])), "[1, ()]");

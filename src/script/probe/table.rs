@@ -34,6 +34,8 @@ pub struct Node {
     pub role: NodeRole,
     /// The comparison it is, if it is one.
     pub comparison: Option<Op>,
+    /// Whether it can be nothing but true or false: a comparison, `&&`, `||` or `!`.
+    pub truth: bool,
     /// The node of the function it is in; its own number for that function.
     pub function: u32,
     /// The node whose expression it is a part of.
@@ -111,6 +113,18 @@ impl Table {
     /// A node.
     pub fn node(&self, node: u32) -> Option<&Node> {
         self.nodes.get(usize::try_from(node).ok()?)
+    }
+
+    /// The number of the function that a closure is written in.
+    pub fn around(&self, closure: &Node) -> Option<u32> {
+        let key = |position: Position| (position.line(), position.position());
+        let holds = |node: &Node| {
+            node.role == NodeRole::Function
+                && !node.is_closure()
+                && key(node.reach.0) <= key(closure.reach.0)
+                && key(closure.reach.1) <= key(node.reach.1)
+        };
+        (0..).zip(&self.nodes).find(|(_, node)| holds(node)).map(|(number, _)| number)
     }
 
     pub(super) fn add(&mut self, node: Node) -> u32 {

@@ -168,9 +168,8 @@ fn bundled_scripts_mean_the_same() {
     let functions: Vec<(Reference, usize)> = libraries[0]
         .files()
         .flat_map(|file| {
-            file.functions().map(|function| {
-                (Reference { file: file.path().into(), function: function.name.clone() }, function.params.len())
-            })
+            file.functions()
+                .map(|function| (Reference { file: file.path().into(), function: function.name.clone() }, function.params.len()))
         })
         .collect();
     assert!(functions.len() > 50);
@@ -190,12 +189,11 @@ fn what_was_evaluated_is_counted_and_kept() {
         "t.rhai",
         "fn f(a, t) {\n  if a.score < t || !a.known { return #{ no: 1 }; }\n  let best = a.list.filter(|x| x > t);\n  best.len() > 2\n}",
     );
-    let library =
-        Library::link(Inputs { scripts: vec![source], probes: Probes::All, ..Inputs::default() }, None).expect("links");
+    let library = Library::link(Inputs { scripts: vec![source], probes: Probes::All, ..Inputs::default() }, None).expect("links");
     let mut recorder = Recorder::new(Keep::Values);
     let f = find(&library, "t.rhai#f", 2);
     let a = View::plain(&json!({"score": 0.6, "known": true, "list": [0.2, 0.9]}), "a");
-    recorder.watch(|| f.call(&[a, View::from(0.5)])).expect("fine");
+    drop(recorder.watch(|| f.call(&[a, View::from(0.5)])).expect("fine"));
     let [evaluation] = recorder.evaluations() else { panic!("one call") };
     let outline = Outline::new(library.probed());
     let lines: Vec<String> = outline
@@ -212,13 +210,13 @@ fn what_was_evaluated_is_counted_and_kept() {
         lines,
         [
             "if a.score < t || !a.known = false",
-            "  a.score < t = false (short by 0.1)",
+            "  a.score < t = false (missed by 0.1)",
             "    a.score = 0.6",
             "    t = 0.5",
             "  !a.known = false",
             "    a.known = true",
             "a.list.filter(|x| x > t) = [0.9]",
-            "return best.len() > 2 = false (short by 1)",
+            "return best.len() > 2 = false (missed by 1)",
             "  best.len() = 1",
         ]
         .map(str::to_owned)
