@@ -103,7 +103,7 @@ impl Tracer<'_> {
         let unit = frames.last().map_or(self.entry, |frame| frame.callee);
         let mut places: Vec<(Source, Span, String)> =
             leaf.inner.into_iter().map(|label| (label.source, label.span, label.text)).collect();
-        let leaf_label = if places.is_empty() { leaf.label } else { "came of this".to_owned() };
+        let leaf_label = if places.is_empty() { leaf.label } else { "called here".to_owned() };
         places.extend(unit.place(position).map(|(source, span)| (source, span, leaf_label)));
         for frame in frames.iter().rev() {
             let Some((source, span)) = frame.unit.token(frame.position) else { continue };

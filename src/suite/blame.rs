@@ -28,7 +28,12 @@ pub(super) fn blame(diagnostic: &Diagnostic, evaluation: &Evaluation, texts: &Te
             clear.message = format!("`{about}` is not true{rest}");
         }
         shown.truncate(LABELS);
-        clear.labels.extend(shown);
+        // The values stand where the assertion does; without any, its name is pointed at.
+        if !shown.is_empty() && clear.primary().is_some_and(|label| label.text.is_empty()) {
+            clear.labels.remove(0);
+        }
+        shown.append(&mut clear.labels);
+        clear.labels = shown;
         if let Some(asked) = asked(&outline, evaluation) {
             clear.help = Some(clear.help.map_or(asked.clone(), |help| format!("{help}\n{asked}")));
         }
@@ -68,13 +73,17 @@ fn values(outline: &Outline<'_>, evaluation: &Evaluation, out: &mut Vec<Label>) 
     if text == value || written || inside.contains(&whole) {
         return Some(whole);
     }
+    // An answer that is looked into is no news either, only what is found there.
+    if value.starts_with("#{") && value.ends_with("...") {
+        return Some(whole);
+    }
     let free = |span: Span| out[before..].iter().all(|label| span.end <= label.span.start || label.span.end <= span.start);
     let span = match node.token(unit) {
         _ if free(whole) && out.len() == before => whole,
         Some((_, token)) if free(token) => token,
         _ => return Some(whole),
     };
-    out.insert(before, Label { source, span, text: value });
+    out.insert(before, Label { source, span, text: clipped(&value) });
     Some(whole)
 }
 
@@ -144,7 +153,7 @@ fn told(line: &Line) -> String {
         text.push(' ');
     }
     match &line.value {
-        Some(value) if line.word == "return" => text.push_str(&clipped(value)),
+        Some(value) if line.word == "return" && line.text.starts_with("#{") => text.push_str(&clipped(value)),
         Some(value) if *value == line.text => text.push_str(value),
         Some(value) => drop(write!(text, "{}  = {}", clipped(&line.text), clipped(value))),
         None => drop(write!(text, "{}  failed", clipped(&line.text))),

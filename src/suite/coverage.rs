@@ -160,6 +160,11 @@ impl Coverage {
 }
 
 impl FileCoverage {
+    /// Whether any of it was called.
+    pub fn is_touched(&self) -> bool {
+        self.functions.iter().any(|function| function.calls > 0)
+    }
+
     /// All its outcomes.
     pub fn share(&self) -> Share {
         self.functions.iter().map(FunctionCoverage::share).fold(Share::default(), Share::and)

@@ -22,7 +22,7 @@ pub struct Asked {
     pub paths: Vec<PathBuf>,
     /// Only tests whose `file#name` contains this.
     pub filter: Option<String>,
-    /// Whether to find out what of the scripts they go through.
+    /// Whether to find out what of the scripts they go through; of some tests only, in the scripts that they touch.
     pub coverage: bool,
 }
 
@@ -84,7 +84,10 @@ pub fn run(session: &Session, asked: &Asked) -> Result<Results, SessionError> {
     let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
     done.sort_by_key(|(at, _)| *at);
     let counted = counted.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let coverage = asked.coverage.then(|| Coverage::of(&ground, &texts, &counted));
+    let mut coverage = asked.coverage.then(|| Coverage::of(&ground, &texts, &counted));
+    if let Some(coverage) = coverage.as_mut().filter(|_| !asked.paths.is_empty() || asked.filter.is_some()) {
+        coverage.files.retain(super::FileCoverage::is_touched);
+    }
     let seconds = clock.now().seconds_since(begun);
     Ok(Results { tests: done.into_iter().map(|(_, tested)| tested).collect(), coverage, seconds })
 }

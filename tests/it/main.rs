@@ -19,6 +19,7 @@ mod routes;
 mod run;
 mod series;
 mod shared;
+mod suite;
 mod tidy;
 mod two;
 mod vectors;
