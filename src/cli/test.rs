@@ -14,8 +14,8 @@ use std::path::PathBuf;
 /// Run the tests of scripts: the functions `test_..` of files `.._test.rhai`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  asterisk test\n  asterisk test rules/rca_test.rhai --filter recall\n  \
-                        asterisk test --scripts heuristics --coverage --min-coverage 90\n  \
-                        asterisk doc tests        what tests may call")]
+                        asterisk test --coverage --min-coverage 60\n  \
+                        asterisk doc tests")]
 pub(super) struct TestArgs {
     /// Files or directories of tests, on disk or below the script root; a script's name stands for its tests [default: all].
     #[arg(value_name = "PATH")]

@@ -75,7 +75,13 @@ pub struct Project {
 
 impl Project {
     /// Links texts into a project, or says everything that is wrong with them.
-    pub fn link(sources: Sources, mut settings: Settings) -> Result<Self, Diagnostics> {
+    pub fn link(sources: Sources, settings: Settings) -> Result<Self, Diagnostics> {
+        Self::relink(sources, settings, None)
+    }
+
+    /// The same, given the project that was linked of these texts before some of them changed: what did not change is not
+    /// compiled again. The result is that of [`Project::link`].
+    pub fn relink(sources: Sources, mut settings: Settings, previous: Option<&Self>) -> Result<Self, Diagnostics> {
         self_test().map_err(|diagnostic| Diagnostics::from(*diagnostic))?;
         let mut found = Diagnostics::new();
         let templates = Templates::compile(sources.templates.iter().cloned()).unwrap_or_else(|diagnostics| {
@@ -93,7 +99,7 @@ impl Project {
             limits: settings.limits.clone(),
             probes: settings.probes,
         };
-        let library = Library::link(inputs, None);
+        let library = Library::link(inputs, previous.map(|previous| &previous.library));
         let (pipeline, library) = match (parsed, library) {
             (Ok(pipeline), Ok(library)) => (Arc::new(pipeline), library),
             (pipeline, library) => {

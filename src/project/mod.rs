@@ -1,5 +1,6 @@
 //! Linking: the texts of all three languages become one immutable [`Project`] with a plan to walk by.
 
+mod current;
 mod data;
 pub mod domain;
 mod form;
@@ -11,6 +12,7 @@ mod prompts;
 mod sources;
 mod vars;
 
+pub use current::Current;
 pub use data::read_data;
 pub use link::{Answers, Project, Settings, check_conditions};
 pub use manifest::Manifest;

@@ -103,7 +103,13 @@ pub(crate) fn rewrite(ast: &AST, nodes: &mut impl Nodes) -> Rewritten {
     }
     let changed = capture::changed(ast);
     let mut bodies = Vec::new();
-    for definition in ast.iter_fn_def() {
+    // In the order of the text: a module keeps its functions in an order of its own.
+    let mut definitions: Vec<&Shared<ScriptFuncDef>> = ast.iter_fn_def().collect();
+    definitions.sort_by_key(|definition| {
+        let start = definition.body.start_position();
+        (start.line(), start.position())
+    });
+    for definition in definitions {
         nodes.enter(Some(definition));
         let mut statements = statements_of(definition);
         let mut walk = Walk { nodes, changed: &changed };

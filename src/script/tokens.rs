@@ -70,7 +70,11 @@ impl Tokens {
                 break;
             }
             if position.is_none() {
-                continue; // the empty text after `${x}`
+                // The empty text after `${x}`; in `${x}${y}` another interpolation begins there.
+                if matches!(token, Token::InterpolatedString(..)) {
+                    interpolations.push(depth);
+                }
+                continue;
             }
             match token {
                 Token::InterpolatedString(..) => interpolations.push(depth),
@@ -284,6 +288,8 @@ mod tests {
         let found = words("`a ${b + `${c}`} d` + e == f");
         assert_eq!(&found[found.len() - 4..], ["+", "e", "==", "f"]);
         assert!(found.contains(&"b".to_owned()) && found.contains(&"c".to_owned()), "{found:?}");
+        let found = words("`${a}${b}` + `(${c}${d})` + e == f");
+        assert_eq!(&found[found.len() - 4..], ["+", "e", "==", "f"], "{found:?}");
     }
 
     #[test]

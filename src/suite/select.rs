@@ -52,7 +52,9 @@ pub(super) fn select(files: &[TestFile], library: &Library, filter: Option<&str>
 /// Functions that are called like tests and are none: they would never run.
 fn misnamed(unit: &crate::script::Unit, problems: &mut Diagnostics) {
     debug_assert!(is_test_file(unit.name()));
-    for function in unit.ast().iter_fn_def().filter(|function| function.name.starts_with(TEST)) {
+    let mut functions: Vec<_> = unit.ast().iter_fn_def().filter(|function| function.name.starts_with(TEST)).collect();
+    functions.sort_by_key(|function| function.body.start_position().line());
+    for function in functions {
         let private = function.access == rhai::FnAccess::Private;
         if !private && function.params.is_empty() {
             continue;

@@ -131,7 +131,8 @@ fn test_nothing_is_thrown() {
 
 #[test]
 fn a_rule_that_throws_is_shown_where_it_threw() {
-    let broken = "fn full(artifact, state, vars) {\n    artifact.note > 3\n}\nfn broken(artifact, state, vars) {\n    artifact.nope\n}\n";
+    let broken =
+        "fn full(artifact, state, vars) {\n    artifact.note > 3\n}\nfn broken(artifact, state, vars) {\n    artifact.nope\n}\n";
     let project = project("fn test_rule() {\n    verdict(\"rules/other.rhai#broken\", #{ artifact: #{ items: 1 } });\n}\n");
     project.file("s/rules/other.rhai", broken);
     shows("rule_throws", &test(&project, &[]).exits(1));
@@ -210,7 +211,8 @@ fn tests_that_do_not_compile_are_shown() {
 
 #[test]
 fn a_test_that_never_ends_is_stopped() {
-    let ran = test(&project("fn test_loop() {\n    let n = 0;\n    loop { n += 1; }\n}\nfn test_next() { assert(true); }\n"), &[]);
+    let ran =
+        test(&project("fn test_loop() {\n    let n = 0;\n    loop { n += 1; }\n}\nfn test_next() { assert(true); }\n"), &[]);
     shows("loop", &ran.exits(1));
 }
 
