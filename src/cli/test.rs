@@ -4,6 +4,7 @@ use super::test_view;
 use super::{Global, ProjectArgs};
 use crate::diag::Diagnostic;
 use crate::exit::Exit;
+use crate::files::{DEBOUNCE, Watcher};
 use crate::session::{Session, SessionError};
 use crate::suite::{Asked, Results, junit, lcov, list, run};
 use crate::ui::{Format, Ui};
@@ -16,6 +17,7 @@ use std::path::PathBuf;
 #[command(after_help = "Examples:\n  asterisk test\n  asterisk test rules/rca_test.rhai --filter recall\n  \
                         asterisk test --coverage --min-coverage 60\n  \
                         asterisk doc tests")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub(super) struct TestArgs {
     /// Files or directories of tests, on disk or below the script root; a script's name stands for its tests [default: all].
     #[arg(value_name = "PATH")]
@@ -32,6 +34,9 @@ pub(super) struct TestArgs {
     /// Fail if the tests went through less than this share of all outcomes.
     #[arg(long, value_name = "PERCENT", requires = "coverage")]
     min_coverage: Option<f64>,
+    /// Run again whenever a script, a test, a pipeline or the data changes.
+    #[arg(long, conflicts_with_all = ["list", "min_coverage"])]
+    watch: bool,
     /// It is no error if there are no tests.
     #[arg(long)]
     allow_empty: bool,
@@ -64,6 +69,9 @@ pub(super) fn test(global: &Global, args: &TestArgs) -> Result<Exit, SessionErro
     if args.list {
         return listed(ui, &session, &asked, args);
     }
+    if args.watch {
+        return watch(global, args, ui, &asked);
+    }
     let results = run(&session, &asked)?;
     if results.tests.is_empty() && !args.allow_empty {
         return Err(nothing());
@@ -77,6 +85,30 @@ pub(super) fn test(global: &Global, args: &TestArgs) -> Result<Exit, SessionErro
         ui.diagnostic(&Diagnostic::error("test/coverage", message).help(help));
     }
     Ok(if results.failed() > 0 || missing.is_some() { Exit::Findings } else { Exit::Ok })
+}
+
+/// Runs the tests now and after every edit, until somebody interrupts it. What does not link is shown and waits for the next edit.
+fn watch(global: &Global, args: &TestArgs, ui: Ui, asked: &Asked) -> Result<Exit, SessionError> {
+    let paths = |session: &Session| {
+        let mut paths = session.text_paths(None);
+        paths.extend(asked.paths.iter().filter(|path| path.exists()).cloned());
+        paths
+    };
+    let mut session = global.session(&args.project, None)?;
+    let mut watcher = Watcher::new(&paths(&session), DEBOUNCE)?;
+    loop {
+        match run(&session, asked) {
+            Ok(results) => print(ui, args.format, &results, global.verbose > 0),
+            Err(SessionError::Texts(found)) => ui.diagnostics(&found),
+            Err(error) => return Err(error),
+        }
+        ui.note("waiting for edits; stop with Ctrl-C");
+        if !watcher.changed() {
+            return Ok(Exit::Ok);
+        }
+        session = global.session(&args.project, None)?;
+        watcher.watch(&paths(&session))?;
+    }
 }
 
 fn nothing() -> SessionError {

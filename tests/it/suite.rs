@@ -279,3 +279,20 @@ fn bundled_tests_pass_and_cover_the_bundled_scripts() {
     let own = project.asterisk(&["test", "--scripts", "own/scripts", "--format", "json"]).ok().json();
     assert_eq!(own["passed"], plain["passed"]);
 }
+
+/// An edit makes them run again; a slip in between is shown and waited out.
+#[test]
+fn watched_tests_run_again_after_an_edit() {
+    use std::io::{BufRead as _, BufReader};
+    let project = project(PASSING);
+    let mut child = project.start(&["test", "rules/cart.rhai", "--watch"]);
+    let mut said = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let mut next = |wanted: &str| said.by_ref().any(|line| line.contains(wanted));
+    assert!(next("3 tests: 3 passed"));
+    project.file("s/rules/cart_test.rhai", format!("{PASSING}\nfn test_more( {{ }}\n"));
+    std::thread::sleep(std::time::Duration::from_millis(400));
+    project.file("s/rules/cart_test.rhai", format!("{PASSING}\nfn test_more() {{ assert(1 > 2); }}\n"));
+    assert!(next("4 tests: 3 passed, 1 FAILED"));
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
