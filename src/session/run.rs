@@ -10,7 +10,7 @@ use crate::clock::Timestamp;
 use crate::diag::{Diagnostics, Source, did_you_mean};
 use crate::files::example_launch;
 use crate::ingest;
-use crate::model::{Attributes, Case, Hash, Launch, canonical};
+use crate::model::{Attributes, Case, Hash, Launch, Text, canonical};
 use crate::project::{Answers, Project};
 use crate::store::{Durability, NewRun, Store, StoreError};
 use crate::walk::{Answer, Blob, Event, Name, Status};
@@ -199,7 +199,7 @@ impl Ended<'_> {
 /// Leaves out of the cases of a launch what only the walk of each needs, which reads it from the store.
 pub(super) fn lighten(launch: &mut Launch) {
     for case in &mut launch.cases {
-        (case.log_snippet, case.attributes) = (String::new(), Attributes::default());
+        (case.log_snippet, case.attributes) = (Text::default(), Attributes::default());
     }
 }
 

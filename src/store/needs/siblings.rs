@@ -15,6 +15,8 @@ const MOST: usize = 50;
 #[derive(Debug)]
 pub(super) struct Errors {
     launch: Identity,
+    /// The error of each case.
+    shapes: Vec<Option<u64>>,
     /// The first cases of each error, one more than are returned.
     alike: HashMap<u64, Vec<usize>>,
 }
@@ -29,9 +31,8 @@ pub(super) fn answer(needs: &StoreNeeds, about: &About<'_>) -> Value {
     let shape = error_shape(&case.error_message);
     let same = shape.and_then(|shape| errors.alike.get(&shape)).into_iter().flatten();
     let same = same.filter_map(|&at| launch.cases.get(at)).map(|other| (other, true));
-    // No more than can be returned, and as many again that are passed over.
-    let others = launch.cases.iter().map(|other| (other, shape.is_some() && error_shape(&other.error_message) == shape));
-    let others = others.filter(|(_, same)| !same);
+    let others = launch.cases.iter().zip(&errors.shapes).filter(|(_, other)| shape.is_none() || **other != shape);
+    let others = others.map(|(other, _)| (other, false));
     same.chain(others).filter(|(other, _)| other.id != case.id).take(MOST).map(to_json).collect()
 }
 
@@ -52,15 +53,16 @@ fn errors(needs: &StoreNeeds, launch: &Launch) -> Arc<Errors> {
         return Arc::clone(errors);
     }
     let mut alike: HashMap<u64, Vec<usize>> = HashMap::new();
-    for (at, case) in launch.cases.iter().enumerate() {
-        if let Some(shape) = error_shape(&case.error_message) {
+    let shapes: Vec<Option<u64>> = launch.cases.iter().map(|case| error_shape(&case.error_message)).collect();
+    for (at, shape) in shapes.iter().enumerate() {
+        if let Some(shape) = *shape {
             let cases = alike.entry(shape).or_default();
             if cases.len() <= MOST {
                 cases.push(at);
             }
         }
     }
-    let errors = Arc::new(Errors { launch: identity, alike });
+    let errors = Arc::new(Errors { launch: identity, shapes, alike });
     *lock(&needs.errors) = Some(Arc::clone(&errors));
     errors
 }
