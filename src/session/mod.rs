@@ -7,6 +7,7 @@ mod error;
 mod finding;
 mod input;
 mod knowledge;
+mod lighten;
 mod load;
 mod needs;
 mod outcome;

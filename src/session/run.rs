@@ -1,6 +1,7 @@
 //! Running a pipeline over a launch.
 
 use super::crew::{Crew, Ports};
+use super::lighten::Lighten;
 use super::outcome::{CaseResult, Cases, RunResult, Stored};
 use super::setup::{Files, Via};
 use super::work::{Brief, Work};
@@ -10,7 +11,7 @@ use crate::clock::Timestamp;
 use crate::diag::{Diagnostics, Source, did_you_mean};
 use crate::files::example_launch;
 use crate::ingest;
-use crate::model::{Attributes, Case, Hash, Launch, Text, canonical};
+use crate::model::{Case, Hash, Launch, canonical};
 use crate::project::{Answers, Project};
 use crate::store::{Durability, NewRun, Store, StoreError};
 use crate::walk::{Answer, Blob, Event, Name, Status};
@@ -133,7 +134,7 @@ impl Session {
         };
         drop(new);
         if !keep {
-            lighten(&mut launch);
+            Lighten::launch(&mut launch);
         }
         watch.began(&run, work.len());
         let needs = self.reads(&store, &run, &self.setup.workspace)?;
@@ -193,13 +194,6 @@ impl Ended<'_> {
         let stored = (!briefs.is_empty()).then(|| Stored { store: store.clone(), cases: briefs, parallel });
         let cases = Cases { kept, stored };
         RunResult { run, plan: plan.clone(), launch, started_at, status, cases, failures, recorded, report: None }
-    }
-}
-
-/// Leaves out of the cases of a launch what only the walk of each needs, which reads it from the store.
-pub(super) fn lighten(launch: &mut Launch) {
-    for case in &mut launch.cases {
-        (case.log_snippet, case.attributes) = (Text::default(), Attributes::default());
     }
 }
 
