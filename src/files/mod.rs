@@ -7,6 +7,7 @@ mod overlay;
 mod pipelines;
 mod removal;
 mod root;
+mod texts;
 mod unpack;
 
 pub use embedded::{Area, EXAMPLE_LAUNCH, example_launch};
@@ -16,4 +17,5 @@ pub use overlay::{FileError, Origin, Overlay, passed_over, read_input};
 pub use pipelines::{Found, Listed, find_pipeline, list_pipelines};
 pub use removal::remove_dir;
 pub use root::project_root;
+pub use texts::{FoundText, find_texts};
 pub use unpack::{UnpackError, Unpacked, unpack};

@@ -2,6 +2,7 @@
 
 mod data;
 pub mod domain;
+mod examine;
 mod form;
 mod forms;
 mod kinds;
@@ -12,6 +13,7 @@ mod sources;
 mod vars;
 
 pub use data::read_data;
-pub use link::{Answers, Project, Settings, check_conditions};
+pub use examine::{Examined, Place, examine};
+pub use link::{Answers, Project, Settings, check_conditions, fields};
 pub use manifest::Manifest;
 pub use sources::Sources;

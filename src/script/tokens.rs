@@ -217,7 +217,7 @@ fn number_length(rest: &str) -> usize {
         let goes_on = byte.is_ascii_alphanumeric()
             || byte == b'_'
             || (byte == b'.' && bytes.get(at + 1).is_some_and(u8::is_ascii_digit))
-            || (matches!(byte, b'-' | b'+') && at > 0 && matches!(bytes[at - 1], b'e' | b'E'));
+            || (matches!(byte, b'-' | b'+') && (at == 0 || matches!(bytes[at - 1], b'e' | b'E')));
         if !goes_on {
             break;
         }
