@@ -16,6 +16,7 @@ const ROUNDS: usize = 8;
 
 /// Look over scripts, pipelines, templates and data: what does not link, and what runs but smells.
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 #[command(after_help = "Without PATH the whole project is linted. Exits with 1 if anything above a note is found.\n\
                         A finding that is right as it is takes a comment on its line or the one before:\n  \
                         // lint: allow(ID) why it is right here\n\
@@ -236,7 +237,9 @@ fn show(ui: Ui, format: LintFormat, outcome: &Outcome) {
     let findings = outcome.findings.as_slice();
     match format {
         LintFormat::Pretty => {
-            findings.iter().for_each(|finding| ui.diagnostic(&finding.diagnostic));
+            for finding in findings {
+                ui.finding(&finding.diagnostic);
+            }
             ui.note(&summary(outcome));
         }
         LintFormat::Json => ui.json(&lint_report::json(findings)),

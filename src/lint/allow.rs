@@ -14,6 +14,7 @@ use std::collections::BTreeMap;
 const MARK: &str = "lint: allow(";
 
 /// An id in an allow.
+#[expect(clippy::struct_excessive_bools, reason = "independent facts")]
 pub(super) struct Allow {
     source: Source,
     area: Area,

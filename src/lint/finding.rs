@@ -71,6 +71,11 @@ impl Report {
         self.found.push((diagnostic, None));
     }
 
+    /// Several findings.
+    pub(super) fn extend(&mut self, found: impl IntoIterator<Item = Diagnostic>) {
+        self.found.extend(found.into_iter().map(|one| (one, None)));
+    }
+
     /// A finding that can be mended by replacing one part of its text.
     pub(super) fn fixable(&mut self, diagnostic: Diagnostic, title: &str, source: &Source, span: Span, text: impl Into<String>) {
         let edits = vec![Edit { source: source.clone(), span, text: text.into() }];

@@ -7,7 +7,7 @@ use crate::pipeline::{self, Pipeline, When};
 use crate::project::fields;
 use crate::prompt::Templates;
 use crate::script::{Condition, Inputs, Library, Unit};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// Rounds of leaving out what does not link.
 const ROUNDS: usize = 32;
@@ -166,9 +166,9 @@ pub(super) fn without(pipeline: &Pipeline, library: &Library) -> Source {
 /// All problems once.
 pub(super) fn once(found: Vec<Diagnostic>) -> Vec<Diagnostic> {
     type Place = (String, String, Option<(String, Span)>);
-    let mut seen: BTreeMap<Place, ()> = BTreeMap::new();
+    let mut seen: BTreeSet<Place> = BTreeSet::new();
     let place = |one: &Diagnostic| one.primary().map(|label| (label.source.name().to_owned(), label.span));
-    let fresh = |one: &Diagnostic| seen.insert((one.code.to_string(), one.message.clone(), place(one)), ()).is_none();
+    let fresh = |one: &Diagnostic| seen.insert((one.code.to_string(), one.message.clone(), place(one)));
     let mut fresh = fresh;
     found.into_iter().filter(|one| fresh(one)).collect()
 }

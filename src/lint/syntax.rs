@@ -16,7 +16,7 @@ pub(super) fn functions(unit: &Unit) -> Vec<&ScriptFuncDef> {
 
 /// The body of a function.
 pub(super) fn body(unit: &Unit, function: &ScriptFuncDef) -> Vec<Stmt> {
-    let shared = unit.ast().iter_fn_def().find(|known| std::ptr::eq(&***known, function));
+    let shared = unit.ast().iter_fn_def().find(|known| std::ptr::eq::<ScriptFuncDef>(known.as_ref(), function));
     shared.map(statements_of).unwrap_or_default()
 }
 

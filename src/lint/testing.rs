@@ -7,6 +7,7 @@ use super::manual::{AROUND, File};
 use super::run::{Input, lint};
 use crate::diag::Source;
 use crate::files::Area;
+use crate::pipeline::yaml::{self, Reader};
 use crate::project::Settings;
 use crate::session::Text;
 
@@ -70,8 +71,21 @@ impl Example {
             let area = Area::ALL.into_iter().find(|known| known.name() == area).expect("an area");
             Text::embedded(area, Source::new(name, text.clone()))
         };
-        self.files.iter().map(text).collect()
+        self.files.iter().filter(|(path, _)| path != SETTINGS).map(text).collect()
     }
+}
+
+/// The project file of an example.
+const SETTINGS: &str = "asterisk.yaml";
+
+/// Its levels and options.
+fn config(example: &Example) -> Config {
+    let Some((name, text)) = example.files.iter().find(|(path, _)| path == SETTINGS) else { return Config::default() };
+    let source = Source::new(name, text);
+    let tree = yaml::parse(&source).expect("YAML");
+    let mut reader = Reader::new(&source, "config");
+    let config = Config::read(&mut reader, tree.get("lint").expect("`lint:`"));
+    reader.finish().into_result(config).expect("settings")
 }
 
 /// The cases that examples of overfitting stand beside.
@@ -87,7 +101,7 @@ pub(super) fn cases() -> Vec<CaseText> {
 /// All findings.
 pub(super) fn all(example: &Example) -> Vec<Finding> {
     let texts = example.texts();
-    let (settings, config, cases) = (Settings::default(), Config::default(), cases());
+    let (settings, config, cases) = (Settings::default(), config(example), cases());
     lint(Input { texts: &texts, settings: &settings, config: &config, cases: &cases }).findings
 }
 

@@ -39,7 +39,7 @@ pub struct Examined<'a> {
 
 /// Looks through every function that the pipeline names and that is there. `condition` gives the text of an edge's condition.
 pub fn examine<'a>(pipeline: &Pipeline, library: &'a Library, condition: &dyn Fn(&str) -> Option<&'a Unit>) -> Vec<Examined<'a>> {
-    let mut found: Vec<(Place, &'a Unit, String, Vec<(&'static str, Kind)>)> = Vec::new();
+    let mut found: Vec<Named<'a>> = Vec::new();
     let script = |reference: &str| {
         let reference = Reference::parse(reference).ok()?;
         Some((library.file(&reference.file)?.unit(), reference.function))
@@ -78,6 +78,7 @@ fn artifact(pipeline: &Pipeline, node: NodeIx) -> Kind {
     pipeline.at(node).schema.as_ref().map_or(Kind::Any, |shape| Kind::Object(shape.clone()))
 }
 
+/// A function as it is named, before it was looked through.
 type Named<'a> = (Place, &'a Unit, String, Vec<(&'static str, Kind)>);
 
 fn analysed<'a>(found: Vec<Named<'a>>, library: &'a Library) -> Vec<Examined<'a>> {

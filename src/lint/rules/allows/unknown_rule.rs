@@ -12,7 +12,7 @@ pub(super) const RULE: Rule = Rule {
     check: Some(|_, _| ()),
 };
 
-const MANUAL: &str = r##"The id in an allow is no rule: a slip, or a rule of another version.
+const MANUAL: &str = r"The id in an allow is no rule: a slip, or a rule of another version.
 
 Found:
 
@@ -32,4 +32,4 @@ fn seen(artifact, state, vars) {
     artifact.match
 }
 ```
-"##;
+";

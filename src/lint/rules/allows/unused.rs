@@ -12,7 +12,7 @@ pub(super) const RULE: Rule = Rule {
     check: Some(|_, _| ()),
 };
 
-const MANUAL: &str = r##"An allow that takes nothing away hides the next finding of its kind. `--fix` takes it away.
+const MANUAL: &str = r"An allow that takes nothing away hides the next finding of its kind. `--fix` takes it away.
 
 Found:
 
@@ -32,4 +32,4 @@ fn seen(artifact, state, vars) {
     artifact.match
 }
 ```
-"##;
+";

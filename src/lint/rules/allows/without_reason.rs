@@ -12,7 +12,7 @@ pub(super) const RULE: Rule = Rule {
     check: Some(|_, _| ()),
 };
 
-const MANUAL: &str = r##"An allow says why what is found is right here; the next reader cannot ask. One without a reason allows nothing.
+const MANUAL: &str = r"An allow says why what is found is right here; the next reader cannot ask. One without a reason allows nothing.
 
 Found:
 
@@ -32,4 +32,4 @@ fn seen(artifact, state, vars) {
     artifact.match
 }
 ```
-"##;
+";

@@ -19,7 +19,7 @@ pub(super) const RULE: Rule = Rule {
     check: Some(check),
 };
 
-const MANUAL: &str = r##"The pattern of a `regex_..` call is compiled when the call is reached; one that cannot be is an error there, perhaps on a way that is seldom taken.
+const MANUAL: &str = r#"The pattern of a `regex_..` call is compiled when the call is reached; one that cannot be is an error there, perhaps on a way that is seldom taken.
 
 Found:
 
@@ -38,7 +38,7 @@ fn seen(artifact, state, vars) {
     regex_is_match(artifact.label, "(crash|panic)")
 }
 ```
-"##;
+"#;
 
 fn check(cx: &Cx<'_>, report: &mut Report) {
     for unit in cx.units.iter().copied().chain(cx.library.conditions()) {
@@ -63,6 +63,6 @@ fn check(cx: &Cx<'_>, report: &mut Report) {
                 .help("`asterisk doc patterns` says what patterns can have; a text in backticks needs no doubled backslashes");
             found.insert(span.start, one);
         });
-        found.into_values().for_each(|one| report.push(one));
+        report.extend(found.into_values());
     }
 }

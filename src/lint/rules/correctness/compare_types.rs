@@ -12,7 +12,7 @@ pub(super) const RULE: Rule = Rule {
     check: None,
 };
 
-const MANUAL: &str = r##"Comparing a number with a string (or a list, or nothing by order) is an error when it happens, never silently false.
+const MANUAL: &str = r#"Comparing a number with a string (or a list, or nothing by order) is an error when it happens, never silently false.
 
 Found:
 
@@ -31,4 +31,4 @@ fn seen(artifact, state, vars) {
     artifact.confidence >= vars.enough
 }
 ```
-"##;
+"#;

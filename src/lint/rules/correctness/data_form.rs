@@ -12,7 +12,7 @@ pub(super) const RULE: Rule = Rule {
     check: None,
 };
 
-const MANUAL: &str = r##"Data files that the program knows have a form; a vocabulary must hold together: names that are referred to exist, patterns compile and are not too wide.
+const MANUAL: &str = r"Data files that the program knows have a form; a vocabulary must hold together: names that are referred to exist, patterns compile and are not too wide.
 
 Found:
 
@@ -25,4 +25,4 @@ Mended:
 ```yaml scripts/data/words.yaml
 stop: [a, the]
 ```
-"##;
+";

@@ -12,7 +12,7 @@ pub(super) const RULE: Rule = Rule {
     check: None,
 };
 
-const MANUAL: &str = r##"The schema lists the values of a field, and what it is compared with is none of them: the comparison is always false.
+const MANUAL: &str = r#"The schema lists the values of a field, and what it is compared with is none of them: the comparison is always false.
 
 Found:
 
@@ -31,4 +31,4 @@ fn seen(artifact, state, vars) {
     artifact.kind == "known"
 }
 ```
-"##;
+"#;

@@ -19,7 +19,7 @@ pub(super) const RULE: Rule = Rule {
     check: Some(check),
 };
 
-const MANUAL: &str = r##"A function that returns values but may also run off its end gives `()` there, which its callers then compare, index or call methods on. Rules are not meant: of a rule, nothing is a no.
+const MANUAL: &str = r#"A function that returns values but may also run off its end gives `()` there, which its callers then compare, index or call methods on. Rules are not meant: of a rule, nothing is a no.
 
 Found:
 
@@ -48,7 +48,7 @@ private fn grade(artifact) {
     "new"
 }
 ```
-"##;
+"#;
 
 fn check(cx: &Cx<'_>, report: &mut Report) {
     let rules: BTreeSet<(&str, &str)> = cx
@@ -61,7 +61,7 @@ fn check(cx: &Cx<'_>, report: &mut Report) {
     for unit in &cx.units {
         for function in functions(unit) {
             let is_rule = rules.contains(&(unit.name(), function.name.as_str()))
-                || function.params.iter().map(|param| param.as_str()).eq(["artifact", "state", "vars"]);
+                || function.params.iter().map(rhai::ImmutableString::as_str).eq(["artifact", "state", "vars"]);
             let body = body(unit, function);
             let mut returned = None;
             for statement in &body {
@@ -111,17 +111,13 @@ impl Ends {
                 value => self.gives = self.gives.or(Some(value.start_position())),
             },
             Some(Stmt::Block(block)) => self.add(block.statements()),
-            Some(Stmt::If(parts, _)) => {
+            Some(Stmt::If(parts, _) | Stmt::TryCatch(parts, _)) => {
                 self.add(parts.body.statements());
                 self.add(parts.branch.statements());
             }
             Some(Stmt::Switch(parts, _)) => self.falls |= parts.1.def_case.is_none(),
             // A loop without a condition ends by `break` or `return`.
             Some(Stmt::While(parts, _)) if matches!(parts.expr, Expr::Unit(_) | Expr::BoolConstant(true, _)) => {}
-            Some(Stmt::TryCatch(parts, _)) => {
-                self.add(parts.body.statements());
-                self.add(parts.branch.statements());
-            }
             _ => self.falls = true,
         }
     }

@@ -17,7 +17,7 @@ pub(super) const RULE: Rule = Rule {
     check: Some(check),
 };
 
-const MANUAL: &str = r##"What the rule asks contradicts itself, or asks for what the schema does not allow. Vars count with their declared values where they are compared with an input; a comparison of vars alone may be a switch that is off, and counts as open.
+const MANUAL: &str = r#"What the rule asks contradicts itself, or asks for what the schema does not allow. Vars count with their declared values where they are compared with an input; a comparison of vars alone may be a switch that is off, and counts as open.
 
 Found:
 
@@ -36,7 +36,7 @@ fn seen(artifact, state, vars) {
     artifact.match && artifact.kind == "known"
 }
 ```
-"##;
+"#;
 
 fn check(cx: &Cx<'_>, report: &mut Report) {
     for pipe in &cx.pipelines {

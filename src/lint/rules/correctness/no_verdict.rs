@@ -12,7 +12,7 @@ pub(super) const RULE: Rule = Rule {
     check: None,
 };
 
-const MANUAL: &str = r##"A rule returns `()` or `false` for no, `true` for yes, or a map with `to`, `because` and `context`. One that certainly returns something else stops every walk that asks it.
+const MANUAL: &str = r#"A rule returns `()` or `false` for no, `true` for yes, or a map with `to`, `because` and `context`. One that certainly returns something else stops every walk that asks it.
 
 Found:
 
@@ -32,4 +32,4 @@ fn seen(artifact, state, vars) {
     #{ because: "yes" }
 }
 ```
-"##;
+"#;

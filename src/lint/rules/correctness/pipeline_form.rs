@@ -12,7 +12,7 @@ pub(super) const RULE: Rule = Rule {
     check: None,
 };
 
-const MANUAL: &str = r##"Unknown keys, values of the wrong type, ids given twice and the like: the pipeline is not read.
+const MANUAL: &str = r#"Unknown keys, values of the wrong type, ids given twice and the like: the pipeline is not read.
 
 Found:
 
@@ -67,4 +67,4 @@ edges:
 start: look
 done: _done
 ```
-"##;
+"#;

@@ -12,7 +12,7 @@ pub(super) const RULE: Rule = Rule {
     check: None,
 };
 
-const MANUAL: &str = r##"A condition is an expression, and this one is a sentence: pipelines that were written for people or for an agent often have such. It cannot be decided by a program.
+const MANUAL: &str = r#"A condition is an expression, and this one is a sentence: pipelines that were written for people or for an agent often have such. It cannot be decided by a program.
 
 Found:
 
@@ -67,7 +67,7 @@ edges:
 start: look
 done: _done
 ```
-"##;
+"#;
 
 /// Whether a text is words alone.
 pub(in crate::lint) fn is_prose(text: &str) -> bool {

@@ -18,7 +18,7 @@ pub(super) const RULE: Rule = Rule {
     check: Some(check),
 };
 
-const MANUAL: &str = r##"The second of two branches with the same condition is never taken.
+const MANUAL: &str = r#"The second of two branches with the same condition is never taken.
 
 Found:
 
@@ -49,7 +49,7 @@ fn seen(artifact, state, vars) {
     }
 }
 ```
-"##;
+"#;
 
 fn check(cx: &Cx<'_>, report: &mut Report) {
     for unit in &cx.units {
@@ -80,6 +80,6 @@ fn check(cx: &Cx<'_>, report: &mut Report) {
                 parts = next;
             }
         });
-        found.into_iter().for_each(|one| report.push(one));
+        report.extend(found);
     }
 }

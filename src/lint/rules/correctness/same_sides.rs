@@ -18,7 +18,7 @@ pub(super) const RULE: Rule = Rule {
     check: Some(check),
 };
 
-const MANUAL: &str = r##"`x == x` is always true and `x < x` never; `a && a` is `a`. One side was meant to be another.
+const MANUAL: &str = r"`x == x` is always true and `x < x` never; `a && a` is `a`. One side was meant to be another.
 
 Found:
 
@@ -37,7 +37,7 @@ fn seen(artifact, state, vars) {
     artifact.confidence >= vars.enough
 }
 ```
-"##;
+";
 
 /// Operators that compare.
 const COMPARES: [&str; 6] = ["==", "!=", "<", "<=", ">", ">="];
@@ -70,7 +70,7 @@ fn check(cx: &Cx<'_>, report: &mut Report) {
             }
             texts.entry(span).or_insert_with(|| one.help("one of the sides is meant to be another, or one is enough"));
         });
-        texts.into_values().for_each(|one| report.push(one));
+        report.extend(texts.into_values());
     }
 }
 

@@ -12,7 +12,7 @@ pub(super) const RULE: Rule = Rule {
     check: None,
 };
 
-const MANUAL: &str = r##"A text that cannot be parsed, or that is over a limit of the language, does not link, and nothing that needs it runs.
+const MANUAL: &str = r"A text that cannot be parsed, or that is over a limit of the language, does not link, and nothing that needs it runs.
 
 Other texts are linted all the same.
 
@@ -33,4 +33,4 @@ fn seen(artifact, state, vars) {
     artifact.match
 }
 ```
-"##;
+";

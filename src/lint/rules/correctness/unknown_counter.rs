@@ -12,7 +12,7 @@ pub(super) const RULE: Rule = Rule {
     check: None,
 };
 
-const MANUAL: &str = r##"`state.loops.NAME` is counted by looped edges: under `counter:`, or by their ids. One that no edge counts is always 0, so the bound it stands in never holds.
+const MANUAL: &str = r"`state.loops.NAME` is counted by looped edges: under `counter:`, or by their ids. One that no edge counts is always 0, so the bound it stands in never holds.
 
 Found:
 
@@ -31,4 +31,4 @@ fn seen(artifact, state, vars) {
     artifact.match && state.loops.again == 0
 }
 ```
-"##;
+";

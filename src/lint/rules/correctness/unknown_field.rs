@@ -12,7 +12,7 @@ pub(super) const RULE: Rule = Rule {
     check: None,
 };
 
-const MANUAL: &str = r##"A rule reads a field that the schema of the node it leaves does not declare. Such a read is an error when the walk comes there; here it is found before.
+const MANUAL: &str = r"A rule reads a field that the schema of the node it leaves does not declare. Such a read is an error when the walk comes there; here it is found before.
 
 Found:
 
@@ -31,4 +31,4 @@ fn seen(artifact, state, vars) {
     artifact.match && artifact.confidence >= vars.enough
 }
 ```
-"##;
+";

@@ -12,7 +12,7 @@ pub(super) const RULE: Rule = Rule {
     check: None,
 };
 
-const MANUAL: &str = r##"Scripts call their own functions, those of scripts they import, and the host's (`asterisk doc`).
+const MANUAL: &str = r"Scripts call their own functions, those of scripts they import, and the host's (`asterisk doc`).
 
 Found:
 
@@ -31,4 +31,4 @@ fn seen(artifact, state, vars) {
     artifact.match && artifact.label.len() > 0
 }
 ```
-"##;
+";

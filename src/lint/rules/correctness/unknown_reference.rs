@@ -12,7 +12,7 @@ pub(super) const RULE: Rule = Rule {
     check: None,
 };
 
-const MANUAL: &str = r##"A pipeline names scripts, templates, queries and nodes; scripts import scripts; templates include templates. What is named must be there.
+const MANUAL: &str = r#"A pipeline names scripts, templates, queries and nodes; scripts import scripts; templates include templates. What is named must be there.
 
 Found:
 
@@ -67,4 +67,4 @@ edges:
 start: look
 done: _done
 ```
-"##;
+"#;

@@ -12,7 +12,7 @@ pub(super) const RULE: Rule = Rule {
     check: None,
 };
 
-const MANUAL: &str = r##"Vars are declared with their defaults under `vars:` in the pipeline; one that is read and not declared is an error when the walk comes there.
+const MANUAL: &str = r"Vars are declared with their defaults under `vars:` in the pipeline; one that is read and not declared is an error when the walk comes there.
 
 Found:
 
@@ -31,4 +31,4 @@ fn seen(artifact, state, vars) {
     artifact.confidence >= vars.enough
 }
 ```
-"##;
+";

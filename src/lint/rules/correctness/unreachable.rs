@@ -18,7 +18,7 @@ pub(super) const RULE: Rule = Rule {
     check: Some(check),
 };
 
-const MANUAL: &str = r##"Behind `return`, `throw`, `break` or `continue`, or behind an `if` whose branches all leave, nothing runs. Most likely something was meant to be in front of it.
+const MANUAL: &str = r"Behind `return`, `throw`, `break` or `continue`, or behind an `if` whose branches all leave, nothing runs. Most likely something was meant to be in front of it.
 
 Found:
 
@@ -38,7 +38,7 @@ fn seen(artifact, state, vars) {
     artifact.match && artifact.confidence >= vars.enough
 }
 ```
-"##;
+";
 
 fn check(cx: &Cx<'_>, report: &mut Report) {
     for unit in &cx.units {

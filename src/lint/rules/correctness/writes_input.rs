@@ -12,7 +12,7 @@ pub(super) const RULE: Rule = Rule {
     check: None,
 };
 
-const MANUAL: &str = r##"Artifact, state and vars are read-only: many steps share them. What should be different is returned.
+const MANUAL: &str = r"Artifact, state and vars are read-only: many steps share them. What should be different is returned.
 
 Found:
 
@@ -33,4 +33,4 @@ fn seen(artifact, state, vars) {
     #{ context: #{ confidence: 1.0 } }
 }
 ```
-"##;
+";

@@ -12,7 +12,7 @@ pub(super) const RULE: Rule = Rule {
     check: None,
 };
 
-const MANUAL: &str = r##"A rule is given `(artifact, state, vars)`, a responder `(params, vars)`, an effect `(artifact, params)`; private functions are given nothing.
+const MANUAL: &str = r"A rule is given `(artifact, state, vars)`, a responder `(params, vars)`, an effect `(artifact, params)`; private functions are given nothing.
 
 Found:
 
@@ -31,4 +31,4 @@ fn seen(artifact, state, vars) {
     artifact.match
 }
 ```
-"##;
+";

@@ -15,7 +15,7 @@ pub(super) const RULE: Rule = Rule {
     check: Some(check),
 };
 
-const MANUAL: &str = r##"`description:` is what lists and pictures show.
+const MANUAL: &str = r#"`description:` is what lists and pictures show.
 
 Found:
 
@@ -69,7 +69,7 @@ edges:
 start: look
 done: _done
 ```
-"##;
+"#;
 
 fn check(cx: &Cx<'_>, report: &mut Report) {
     for pipe in cx.pipelines.iter().filter(|pipe| pipe.pipeline.description.trim().is_empty()) {

@@ -16,7 +16,7 @@ pub(super) const RULE: Rule = Rule {
     check: Some(check),
 };
 
-const MANUAL: &str = r##"The `///` comment of a rule is what `asterisk doc`, an editor and a colleague show for it: when it fires, and why. Functions that a pipeline names need one; helpers do not.
+const MANUAL: &str = r"The `///` comment of a rule is what `asterisk doc`, an editor and a colleague show for it: when it fires, and why. Functions that a pipeline names need one; helpers do not.
 
 Found:
 
@@ -34,7 +34,7 @@ fn seen(artifact, state, vars) {
     artifact.match
 }
 ```
-"##;
+";
 
 fn check(cx: &Cx<'_>, report: &mut Report) {
     for one in cx.pipelines.iter().flat_map(|pipe| &pipe.examined).filter(|one| !one.unit.is_condition()) {

@@ -18,7 +18,7 @@ pub(super) const RULE: Rule = Rule {
     check: Some(check),
 };
 
-const MANUAL: &str = r##"A `test_` function that calls no `assert` (itself, or through functions of its file) passes as long as nothing fails on the way, and says nothing about what came of it.
+const MANUAL: &str = r#"A `test_` function that calls no `assert` (itself, or through functions of its file) passes as long as nothing fails on the way, and says nothing about what came of it.
 
 Found:
 
@@ -39,7 +39,7 @@ fn test_seen() {
     assert(rules::seen(#{ match_: true }, #{}, #{ enough: 0.5 }));
 }
 ```
-"##;
+"#;
 
 fn check(cx: &Cx<'_>, report: &mut Report) {
     for unit in cx.units.iter().filter(|unit| is_test(unit.name())) {

@@ -19,7 +19,7 @@ pub(super) const RULE: Rule = Rule {
     check: Some(check),
 };
 
-const MANUAL: &str = r##"A UUID, the hash of a commit or the address of a machine stands for one thing that was there once. In the next run it is another.
+const MANUAL: &str = r#"A UUID, the hash of a commit or the address of a machine stands for one thing that was there once. In the next run it is another.
 
 Found:
 
@@ -38,7 +38,7 @@ fn seen(artifact, state, vars) {
     regex_is_match(artifact.label, `[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
 }
 ```
-"##;
+"#;
 
 fn check(cx: &Cx<'_>, report: &mut Report) {
     let literals = cx.units.iter().filter(|unit| !is_test(unit.name())).flat_map(|unit| strings(unit));

@@ -16,7 +16,7 @@ pub(super) const RULE: Rule = Rule {
     check: Some(check),
 };
 
-const MANUAL: &str = r##"`params.failure.name == "..."` decides for one test, whatever breaks it. What the failure says is what should decide.
+const MANUAL: &str = r#"`params.failure.name == "..."` decides for one test, whatever breaks it. What the failure says is what should decide.
 
 Found:
 
@@ -35,7 +35,7 @@ fn judge(params, vars) {
     #{ sure: params.failure.error_message.contains("card declined") }
 }
 ```
-"##;
+"#;
 
 /// What says which case it is.
 const NAMES: [&str; 8] = [

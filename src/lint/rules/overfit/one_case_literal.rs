@@ -23,7 +23,7 @@ pub(super) const RULE: Rule = Rule {
     check: Some(check),
 };
 
-const MANUAL: &str = r##"The text occurs in exactly one of the cases of the store (or of `--input`), of three or more: it may be what that case looks like, not what such failures look like. Only texts that something is searched for are looked at. Without cases nothing is said.
+const MANUAL: &str = r#"The text occurs in exactly one of the cases of the store (or of `--input`), of three or more: it may be what that case looks like, not what such failures look like. Only texts that something is searched for are looked at. Without cases nothing is said.
 
 Found:
 
@@ -42,7 +42,7 @@ fn seen(artifact, state, vars) {
     artifact.label.contains("times out")
 }
 ```
-"##;
+"#;
 
 fn check(cx: &Cx<'_>, report: &mut Report) {
     if cx.cases.len() < cx.number(&RULE, "min_cases") {
@@ -72,7 +72,7 @@ fn check(cx: &Cx<'_>, report: &mut Report) {
                 found.insert(span.start, one.help("look for the part that other failures of the kind have too"));
             }
         });
-        found.into_values().for_each(|one| report.push(one));
+        report.extend(found.into_values());
     }
 }
 

@@ -22,7 +22,7 @@ pub(super) const RULE: Rule = Rule {
     check: Some(check),
 };
 
-const MANUAL: &str = r##"The pattern matches exactly one of the cases of the store (or of `--input`), of three or more, and is long enough to have been copied out of it. Without cases nothing is said.
+const MANUAL: &str = r#"The pattern matches exactly one of the cases of the store (or of `--input`), of three or more, and is long enough to have been copied out of it. Without cases nothing is said.
 
 Found:
 
@@ -37,7 +37,7 @@ Mended:
 patterns:
   - "times out"
 ```
-"##;
+"#;
 
 fn check(cx: &Cx<'_>, report: &mut Report) {
     if cx.cases.len() < cx.number(&RULE, "min_cases") {

@@ -25,7 +25,7 @@ pub(super) const RULE: Rule = Rule {
     check: Some(check),
 };
 
-const MANUAL: &str = r##"A rule that names a ticket fits the failure it was written for. What the ticket was about is what to look for. Standards that look like ids (`UTF-8`, `SHA-256`) are none.
+const MANUAL: &str = r#"A rule that names a ticket fits the failure it was written for. What the ticket was about is what to look for. Standards that look like ids (`UTF-8`, `SHA-256`) are none.
 
 Found:
 
@@ -44,7 +44,7 @@ fn seen(artifact, state, vars) {
     artifact.label.contains("gateway timed out")
 }
 ```
-"##;
+"#;
 
 fn check(cx: &Cx<'_>, report: &mut Report) {
     let standards = cx.config.texts(&RULE, "standards");

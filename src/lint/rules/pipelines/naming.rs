@@ -17,7 +17,7 @@ pub(super) const RULE: Rule = Rule {
     check: Some(check),
 };
 
-const MANUAL: &str = r##"Nodes, zones and pipelines are `lower-case` words joined by dashes or underscores, vars and counters `lower_case` with underscores, so that they can be read, typed and used in `state.loops.NAME`. Ids of edges are letters, digits, dashes and underscores.
+const MANUAL: &str = r#"Nodes, zones and pipelines are `lower-case` words joined by dashes or underscores, vars and counters `lower_case` with underscores, so that they can be read, typed and used in `state.loops.NAME`. Ids of edges are letters, digits, dashes and underscores.
 
 Found:
 
@@ -72,7 +72,7 @@ edges:
 start: look
 done: _done
 ```
-"##;
+"#;
 
 fn check(cx: &Cx<'_>, report: &mut Report) {
     for pipe in &cx.pipelines {

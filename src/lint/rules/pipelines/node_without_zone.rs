@@ -15,7 +15,7 @@ pub(super) const RULE: Rule = Rule {
     check: Some(check),
 };
 
-const MANUAL: &str = r##"Where a pipeline has zones, a node in none of them has no element and no stickiness from any: most likely it was added later and forgotten.
+const MANUAL: &str = r#"Where a pipeline has zones, a node in none of them has no element and no stickiness from any: most likely it was added later and forgotten.
 
 Found:
 
@@ -74,7 +74,7 @@ edges:
 start: look
 done: _done
 ```
-"##;
+"#;
 
 fn check(cx: &Cx<'_>, report: &mut Report) {
     for pipe in cx.pipelines.iter().filter(|pipe| !pipe.pipeline.zones.is_empty()) {

@@ -19,7 +19,7 @@ pub(super) const RULE: Rule = Rule {
     check: Some(check),
 };
 
-const MANUAL: &str = r##"A private function that its file never calls, or a function `(artifact, state, vars)` in a file of rules that no pipeline names: left over, or an edge forgot it. Rules are looked for only where everything is linted.
+const MANUAL: &str = r#"A private function that its file never calls, or a function `(artifact, state, vars)` in a file of rules that no pipeline names: left over, or an edge forgot it. Rules are looked for only where everything is linted.
 
 Found:
 
@@ -43,7 +43,7 @@ fn seen(artifact, state, vars) {
     artifact.match || artifact.label != ""
 }
 ```
-"##;
+"#;
 
 fn check(cx: &Cx<'_>, report: &mut Report) {
     let named: BTreeSet<(&str, &str)> =
@@ -52,7 +52,7 @@ fn check(cx: &Cx<'_>, report: &mut Report) {
     for unit in cx.units.iter().filter(|unit| !is_test(unit.name())) {
         let of_rules = named.iter().any(|(file, _)| *file == unit.name());
         for function in functions(unit) {
-            let is_rule = function.params.iter().map(|param| param.as_str()).eq(["artifact", "state", "vars"]);
+            let is_rule = function.params.iter().map(rhai::ImmutableString::as_str).eq(["artifact", "state", "vars"]);
             let name = function.name.as_str();
             let lost = if is_private(function) {
                 mentions(unit.script(), name) <= definitions(unit, name)

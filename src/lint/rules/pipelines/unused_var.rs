@@ -1,6 +1,6 @@
 //! `pipelines/unused-var`: vars that nothing reads.
 
-use crate::diag::{Diagnostic, Span};
+use crate::diag::{Diagnostic, Span, nearest};
 use crate::lint::context::Cx;
 use crate::lint::finding::Report;
 use crate::lint::rule::{Level, Rule};
@@ -18,7 +18,7 @@ pub(super) const RULE: Rule = Rule {
     check: Some(check),
 };
 
-const MANUAL: &str = r##"A var that nothing reads can be set and changes nothing: left over, or a slip where it was to be read. A script that reads a var of that name in any way counts.
+const MANUAL: &str = r#"A var that nothing reads can be set and changes nothing: left over, or a slip where it was to be read. A script that reads a var of that name in any way counts.
 
 Found:
 
@@ -73,7 +73,7 @@ edges:
 start: look
 done: _done
 ```
-"##;
+"#;
 
 fn check(cx: &Cx<'_>, report: &mut Report) {
     // Every name behind a dot and every text counts, and so every way to read a var.
@@ -91,7 +91,12 @@ fn check(cx: &Cx<'_>, report: &mut Report) {
         if !pipe.is_complete() {
             continue;
         }
-        for (name, var) in pipeline.vars.iter().filter(|(name, _)| !names.contains(*name)) {
+        // A slip elsewhere may be meant for it.
+        let slips =
+            pipe.examined.iter().flat_map(|one| one.analysis.diagnostics.iter()).filter(|one| one.code == "rule/unknown-var");
+        let slips: Vec<&str> = slips.filter_map(|one| one.primary()).map(|label| label.source.slice(label.span)).collect();
+        let meant = |name: &str| slips.iter().any(|slip| nearest(slip, [name]).is_some());
+        for (name, var) in pipeline.vars.iter().filter(|(name, _)| !names.contains(*name) && !meant(name)) {
             // The name stands before its value.
             let before = &pipeline.source.text()[..var.span.start];
             let place = before.rfind(name.as_str()).map_or(var.span, |at| Span::new(at, at + name.len()));

@@ -16,7 +16,7 @@ pub(super) const RULE: Rule = Rule {
     check: Some(check),
 };
 
-const MANUAL: &str = r##"A node belongs to the first zone that lists it, whatever the second one says of its element and stickiness.
+const MANUAL: &str = r#"A node belongs to the first zone that lists it, whatever the second one says of its element and stickiness.
 
 Found:
 
@@ -77,7 +77,7 @@ edges:
 start: look
 done: _done
 ```
-"##;
+"#;
 
 fn check(cx: &Cx<'_>, report: &mut Report) {
     for pipe in &cx.pipelines {

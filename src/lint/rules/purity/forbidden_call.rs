@@ -12,7 +12,7 @@ pub(super) const RULE: Rule = Rule {
     check: None,
 };
 
-const MANUAL: &str = r##"A script decides from what it is given. `eval`, `sleep`, `timestamp`, `print` and their like do not exist for it: the same inputs must give the same answer, today and in a replay.
+const MANUAL: &str = r"A script decides from what it is given. `eval`, `sleep`, `timestamp`, `print` and their like do not exist for it: the same inputs must give the same answer, today and in a replay.
 
 Found:
 
@@ -32,4 +32,4 @@ fn seen(artifact, state, vars) {
     artifact.match
 }
 ```
-"##;
+";

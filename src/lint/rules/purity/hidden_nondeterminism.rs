@@ -16,7 +16,7 @@ pub(super) const RULE: Rule = Rule {
     check: Some(check),
 };
 
-const MANUAL: &str = r##"The same artifact, state and vars give the same decision, but `state.chance`, `state.elapsed_s` and the times of a step differ from run to run: a replay of yesterday's decision says nothing about today's. Where that is meant (a time to live, a sample), allow it and say why.
+const MANUAL: &str = r"The same artifact, state and vars give the same decision, but `state.chance`, `state.elapsed_s` and the times of a step differ from run to run: a replay of yesterday's decision says nothing about today's. Where that is meant (a time to live, a sample), allow it and say why.
 
 Found:
 
@@ -35,7 +35,7 @@ fn seen(artifact, state, vars) {
     artifact.match && state.steps < vars.most
 }
 ```
-"##;
+";
 
 /// What differs from run to run.
 const DIFFERENT: [&str; 4] = ["state.chance", "state.elapsed_s", "params.timestamps.now", "params.state.chance"];

@@ -19,7 +19,7 @@ pub(super) const RULE: Rule = Rule {
     check: Some(check),
 };
 
-const MANUAL: &str = r##"`assert`, `assert_eq` and their like are there for `*_test.rhai` alone. A rule that asserts is a rule that stops the walk.
+const MANUAL: &str = r"`assert`, `assert_eq` and their like are there for `*_test.rhai` alone. A rule that asserts is a rule that stops the walk.
 
 Found:
 
@@ -39,7 +39,7 @@ fn seen(artifact, state, vars) {
     artifact.match
 }
 ```
-"##;
+";
 
 fn check(cx: &Cx<'_>, report: &mut Report) {
     for unit in cx.units.iter().filter(|unit| !is_test(unit.name())) {

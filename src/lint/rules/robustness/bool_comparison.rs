@@ -21,7 +21,7 @@ pub(super) const RULE: Rule = Rule {
     check: Some(check),
 };
 
-const MANUAL: &str = r##"A bool is a condition by itself. `--fix` writes it so.
+const MANUAL: &str = r"A bool is a condition by itself. `--fix` writes it so.
 
 Found:
 
@@ -40,7 +40,7 @@ fn seen(artifact, state, vars) {
     artifact.match
 }
 ```
-"##;
+";
 
 fn check(cx: &Cx<'_>, report: &mut Report) {
     for one in cx.pipelines.iter().flat_map(|pipe| &pipe.examined) {

@@ -17,7 +17,7 @@ pub(super) const RULE: Rule = Rule {
     check: Some(check),
 };
 
-const MANUAL: &str = r##"Each level of `if` and `for` is a condition to keep in mind. Leave early, or name the inside.
+const MANUAL: &str = r"Each level of `if` and `for` is a condition to keep in mind. Leave early, or name the inside.
 
 Found:
 
@@ -50,7 +50,7 @@ fn seen(artifact, state, vars) {
     false
 }
 ```
-"##;
+";
 
 fn check(cx: &Cx<'_>, report: &mut Report) {
     let most = cx.number(&RULE, "max_depth");
@@ -76,10 +76,8 @@ fn deeper(statements: &[Stmt], levels: usize) -> Option<Position> {
         let inside: Vec<&[Stmt]> = match statement {
             Stmt::If(parts, at) => {
                 let branch = parts.branch.statements();
-                if let [Stmt::If(..)] = branch {
-                    if let Some(found) = deeper(branch, levels) {
-                        return Some(found);
-                    }
+                if let ([Stmt::If(..)], Some(found)) = (branch, deeper(branch, levels)) {
+                    return Some(found);
                 }
                 if levels == 0 {
                     return Some(*at);

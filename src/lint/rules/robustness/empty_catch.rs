@@ -17,7 +17,7 @@ pub(super) const RULE: Rule = Rule {
     check: Some(check),
 };
 
-const MANUAL: &str = r##"A `catch` with nothing in it hides every mistake in its `try`, those that nobody thought of among them.
+const MANUAL: &str = r"A `catch` with nothing in it hides every mistake in its `try`, those that nobody thought of among them.
 
 Found:
 
@@ -38,7 +38,7 @@ fn seen(artifact, state, vars) {
     vars.enough != 0.0 && artifact.confidence / vars.enough >= 1.0
 }
 ```
-"##;
+";
 
 fn check(cx: &Cx<'_>, report: &mut Report) {
     for unit in &cx.units {

@@ -18,7 +18,7 @@ pub(super) const RULE: Rule = Rule {
     check: Some(check),
 };
 
-const MANUAL: &str = r##"A `number` of the schema comes out of arithmetic, or of an agent: 0.1 + 0.2 is not 0.3, and 0.8 may be 0.7999. Ask whether it is near enough, or above a threshold. Whole bounds of the schema (0 and 1 of a confidence) are exact.
+const MANUAL: &str = r"A `number` of the schema comes out of arithmetic, or of an agent: 0.1 + 0.2 is not 0.3, and 0.8 may be 0.7999. Ask whether it is near enough, or above a threshold. Whole bounds of the schema (0 and 1 of a confidence) are exact.
 
 Found:
 
@@ -37,7 +37,7 @@ fn seen(artifact, state, vars) {
     artifact.confidence >= vars.enough
 }
 ```
-"##;
+";
 
 fn check(cx: &Cx<'_>, report: &mut Report) {
     for pipe in &cx.pipelines {

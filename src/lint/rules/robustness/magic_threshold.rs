@@ -17,7 +17,7 @@ pub(super) const RULE: Rule = Rule {
     check: Some(check),
 };
 
-const MANUAL: &str = r##"A threshold in a rule can be neither set for a run (`--set`), nor swept, nor told in one place. 0 and 1 are no thresholds, and neither is what is compared with a length.
+const MANUAL: &str = r"A threshold in a rule can be neither set for a run (`--set`), nor swept, nor told in one place. 0 and 1 are no thresholds, and neither is what is compared with a length.
 
 Found:
 
@@ -36,16 +36,17 @@ fn seen(artifact, state, vars) {
     artifact.match && artifact.confidence >= vars.enough
 }
 ```
-"##;
+";
 
 fn check(cx: &Cx<'_>, report: &mut Report) {
     for pipe in &cx.pipelines {
         for one in pipe.examined.iter().filter(|one| matches!(one.place, Place::Edge(_))) {
             for compared in &one.analysis.facts.compared {
-                let (path, literal) = match (&compared.left, &compared.right) {
-                    (Operand { path: Some(path), .. }, literal @ Operand { number: Some(_), .. })
-                    | (literal @ Operand { number: Some(_), .. }, Operand { path: Some(path), .. }) => (path, literal),
-                    _ => continue,
+                let ((Operand { path: Some(path), .. }, literal @ Operand { number: Some(_), .. })
+                | (literal @ Operand { number: Some(_), .. }, Operand { path: Some(path), .. })) =
+                    (&compared.left, &compared.right)
+                else {
+                    continue;
                 };
                 let number = literal.number.unwrap_or_default();
                 let plain = [0.0, 1.0, -1.0].iter().any(|known: &f64| known.total_cmp(&number).is_eq());

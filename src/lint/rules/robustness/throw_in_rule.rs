@@ -18,7 +18,7 @@ pub(super) const RULE: Rule = Rule {
     check: Some(check),
 };
 
-const MANUAL: &str = r##"A rule that throws is never taken as a no: the walk stops with an error, and the case with it. What is no answer is `false`; what cannot be decided is for a person, by an edge of its own.
+const MANUAL: &str = r#"A rule that throws is never taken as a no: the walk stops with an error, and the case with it. What is no answer is `false`; what cannot be decided is for a person, by an edge of its own.
 
 Found:
 
@@ -38,7 +38,7 @@ fn seen(artifact, state, vars) {
     artifact.label != "" && artifact.match
 }
 ```
-"##;
+"#;
 
 fn check(cx: &Cx<'_>, report: &mut Report) {
     for one in cx.pipelines.iter().flat_map(|pipe| &pipe.examined).filter(|one| matches!(one.place, Place::Edge(_))) {

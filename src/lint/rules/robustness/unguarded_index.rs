@@ -17,7 +17,7 @@ pub(super) const RULE: Rule = Rule {
     check: Some(check),
 };
 
-const MANUAL: &str = r##"Taking an item that is not there is an error, and the walk stops. A list of an answer may be empty, whatever it was in every case so far.
+const MANUAL: &str = r"Taking an item that is not there is an error, and the walk stops. A list of an answer may be empty, whatever it was in every case so far.
 
 Found:
 
@@ -36,7 +36,7 @@ fn seen(artifact, state, vars) {
     !artifact.places.is_empty() && artifact.places[0].weight >= vars.enough
 }
 ```
-"##;
+";
 
 fn check(cx: &Cx<'_>, report: &mut Report) {
     for one in cx.pipelines.iter().flat_map(|pipe| &pipe.examined) {

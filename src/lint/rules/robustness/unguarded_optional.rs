@@ -19,7 +19,7 @@ pub(super) const RULE: Rule = Rule {
     check: Some(check),
 };
 
-const MANUAL: &str = r##"An optional field that the answer lacks reads as the zero of its type. Where 0 passes the comparison, an answer that says nothing of the field goes the same way as one that says it is small.
+const MANUAL: &str = r#"An optional field that the answer lacks reads as the zero of its type. Where 0 passes the comparison, an answer that says nothing of the field goes the same way as one that says it is small.
 
 Found:
 
@@ -38,7 +38,7 @@ fn seen(artifact, state, vars) {
     artifact.contains("score") && artifact.score < vars.enough
 }
 ```
-"##;
+"#;
 
 fn check(cx: &Cx<'_>, report: &mut Report) {
     for pipe in &cx.pipelines {

@@ -18,7 +18,7 @@ pub(super) const RULE: Rule = Rule {
     check: Some(check),
 };
 
-const MANUAL: &str = r##"A value that is computed and never used is left over, or was to be used where another is. A name that begins with `_` is meant to be unused.
+const MANUAL: &str = r"A value that is computed and never used is left over, or was to be used where another is. A name that begins with `_` is meant to be unused.
 
 Found:
 
@@ -39,7 +39,7 @@ fn seen(artifact, state, vars) {
     artifact.match && sure
 }
 ```
-"##;
+";
 
 fn check(cx: &Cx<'_>, report: &mut Report) {
     for unit in &cx.units {
@@ -62,17 +62,10 @@ fn check(cx: &Cx<'_>, report: &mut Report) {
                     let field = at > 0 && matches!(word(at - 1), "." | "?.");
                     let key = word(at + 1) == ":" && at > 0 && matches!(word(at - 1), "#{" | ",");
                     let given = word(at + 1) == "=";
-                    word(at) == name
-                        && own[at].span.start != place
-                        && !field
-                        && !key
-                        && !given
-                        && !(at > 0 && matches!(word(at - 1), "let" | "const"))
+                    let declares = at > 0 && matches!(word(at - 1), "let" | "const");
+                    word(at) == name && own[at].span.start != place && !(field || key || given || declares)
                 });
-                let in_text = own.iter().any(|one| {
-                    script[one.span.start..one.span.end].starts_with('`') && script[one.span.start..one.span.end].contains(&name)
-                });
-                if read || in_text {
+                if read {
                     continue;
                 }
                 let (source, span) = unit.locate(Span::new(place, place + name.len()));

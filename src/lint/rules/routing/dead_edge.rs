@@ -18,7 +18,7 @@ pub(super) const RULE: Rule = Rule {
     check: Some(check),
 };
 
-const MANUAL: &str = r##"Edges are tried in file order and the first that fires wins. One behind an unconditional edge, or behind edges that fire whenever it would, is never taken.
+const MANUAL: &str = r#"Edges are tried in file order and the first that fires wins. One behind an unconditional edge, or behind edges that fire whenever it would, is never taken.
 
 Found:
 
@@ -73,7 +73,7 @@ edges:
 start: look
 done: _done
 ```
-"##;
+"#;
 
 fn check(cx: &Cx<'_>, report: &mut Report) {
     for pipe in &cx.pipelines {

@@ -17,7 +17,7 @@ pub(super) const RULE: Rule = Rule {
     check: Some(check),
 };
 
-const MANUAL: &str = r##"`fallback:` is where a walk goes when no edge fires. Here one always does (and a rule that fails stops the walk, unless the pipeline says `on_rule_error: skip`), so it says something that never happens.
+const MANUAL: &str = r#"`fallback:` is where a walk goes when no edge fires. Here one always does (and a rule that fails stops the walk, unless the pipeline says `on_rule_error: skip`), so it says something that never happens.
 
 Found:
 
@@ -73,7 +73,7 @@ edges:
 start: look
 done: _done
 ```
-"##;
+"#;
 
 fn check(cx: &Cx<'_>, report: &mut Report) {
     for pipe in &cx.pipelines {

@@ -17,7 +17,7 @@ pub(super) const RULE: Rule = Rule {
     check: Some(check),
 };
 
-const MANUAL: &str = r##"An advisory edge never routes: all it does is add to the context. One without `context:`, whose rule returns none either, does nothing but be noted.
+const MANUAL: &str = r#"An advisory edge never routes: all it does is add to the context. One without `context:`, whose rule returns none either, does nothing but be noted.
 
 Found:
 
@@ -74,7 +74,7 @@ edges:
 start: look
 done: _done
 ```
-"##;
+"#;
 
 fn check(cx: &Cx<'_>, report: &mut Report) {
     for pipe in &cx.pipelines {

@@ -16,7 +16,7 @@ pub(super) const RULE: Rule = Rule {
     check: Some(check),
 };
 
-const MANUAL: &str = r##"When no edge fires and there is no `fallback:`, the walk ends with an error. The finding says for which answer that is so; where a condition cannot be looked into, nothing is said.
+const MANUAL: &str = r#"When no edge fires and there is no `fallback:`, the walk ends with an error. The finding says for which answer that is so; where a condition cannot be looked into, nothing is said.
 
 Found:
 
@@ -70,7 +70,7 @@ edges:
 start: look
 done: _done
 ```
-"##;
+"#;
 
 fn check(cx: &Cx<'_>, report: &mut Report) {
     for pipe in &cx.pipelines {

@@ -18,7 +18,7 @@ pub(super) const RULE: Rule = Rule {
     check: Some(check),
 };
 
-const MANUAL: &str = r##"Two edges of a node ask about the same fields, lead to different nodes, and there are answers for which both fire, and others for which only one does. Then the order of the file decides, which nobody sees in the conditions. An edge that is a special case of a later one is the usual way, and no finding.
+const MANUAL: &str = r#"Two edges of a node ask about the same fields, lead to different nodes, and there are answers for which both fire, and others for which only one does. Then the order of the file decides, which nobody sees in the conditions. An edge that is a special case of a later one is the usual way, and no finding.
 
 Found:
 
@@ -73,7 +73,7 @@ edges:
 start: look
 done: _done
 ```
-"##;
+"#;
 
 fn check(cx: &Cx<'_>, report: &mut Report) {
     for pipe in &cx.pipelines {

@@ -19,7 +19,7 @@ pub(super) const RULE: Rule = Rule {
     check: Some(check),
 };
 
-const MANUAL: &str = r##"A rule may choose among its edge's `to` and `targets`, by name, code or step name. Another name ends the walk with an error.
+const MANUAL: &str = r#"A rule may choose among its edge's `to` and `targets`, by name, code or step name. Another name ends the walk with an error.
 
 Found:
 
@@ -40,7 +40,7 @@ fn seen(artifact, state, vars) {
     #{ to: "judge" }
 }
 ```
-"##;
+"#;
 
 fn check(cx: &Cx<'_>, report: &mut Report) {
     for pipe in &cx.pipelines {

@@ -1,4 +1,4 @@
-//! `routing/unbounded-loop`: circles that nothing bounds.
+//! `routing/unbounded-loop`: cycles that nothing bounds.
 
 use crate::diag::{Diagnostic, Span};
 use crate::lint::context::Cx;
@@ -13,13 +13,13 @@ use std::collections::BTreeSet;
 pub(super) const RULE: Rule = Rule {
     id: "routing/unbounded-loop",
     level: Level::Warning,
-    summary: "a circle of edges that nothing bounds but the limit on steps",
+    summary: "a cycle of edges that nothing bounds but the limit on steps",
     manual: MANUAL,
     options: &[],
     check: Some(check),
 };
 
-const MANUAL: &str = r##"A walk that gets the same answers again goes the same way again. A circle ends only if some edge on it asks how often it was taken (`state.loops`), where the walk has been (`state.history`), or how long it took. Only circles in which no condition looks at `state` are found, and of those only edges that none looking at it goes before.
+const MANUAL: &str = r#"A walk that gets the same answers again goes the same way again. A cycle ends only if some edge on it asks how often it was taken (`state.loops`), where the walk has been (`state.history`), or how long it took. Only cycles in which no condition looks at `state` are found, and of those only edges that none looking at it goes before.
 
 Found:
 
@@ -74,7 +74,7 @@ edges:
 start: look
 done: _done
 ```
-"##;
+"#;
 
 fn check(cx: &Cx<'_>, report: &mut Report) {
     for pipe in &cx.pipelines {
@@ -102,13 +102,13 @@ fn check(cx: &Cx<'_>, report: &mut Report) {
         }
         let mut told = BTreeSet::new();
         for (from, to, span) in &ways {
-            let circle = reach(&ways, *to);
+            let cycle = reach(&ways, *to);
             // The way back: what it leads to comes earlier in the file, or is the same node.
-            if to > from || !circle.contains(from) || !told.insert(*span) {
+            if to > from || !cycle.contains(from) || !told.insert(*span) {
                 continue;
             }
             let (from, to) = (&pipeline.nodes[*from].name, &pipeline.nodes[*to].name);
-            let message = format!("nothing bounds the circle from `{}` back to `{}`", **from, **to);
+            let message = format!("nothing bounds the cycle from `{}` back to `{}`", **from, **to);
             let found =
                 Diagnostic::warning(RULE.id, message).label(&pipeline.source, *span, "goes back, whatever happened before");
             report.push(found.help("mark it `loop: true`, and let its condition ask `state.loops` for how often it was taken"));
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn a_circle_is_bounded_by_whatever_looks_at_the_walk() {
+    fn a_cycle_is_bounded_by_whatever_looks_at_the_walk() {
         assert_eq!(back("  - { id: A, from: look, to: look, loop: true, condition: 'match' }\n"), ["A"]);
         assert_eq!(back("  - { id: A, from: look, to: look, loop: true, condition: 'match && state.loops.A < 3' }\n"), [""; 0]);
         let before = "  - { id: A, from: look, to: judge, condition: 'state.steps > 9' }\n  - { id: B, from: look, to: look }\n";

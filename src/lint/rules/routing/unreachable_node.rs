@@ -17,7 +17,7 @@ pub(super) const RULE: Rule = Rule {
     check: Some(check),
 };
 
-const MANUAL: &str = r##"No chain of edges, targets and fallbacks leads from the start to it. A slip in a `to:`, or left over.
+const MANUAL: &str = r#"No chain of edges, targets and fallbacks leads from the start to it. A slip in a `to:`, or left over.
 
 Found:
 
@@ -73,7 +73,7 @@ edges:
 start: look
 done: _done
 ```
-"##;
+"#;
 
 fn check(cx: &Cx<'_>, report: &mut Report) {
     for pipe in &cx.pipelines {

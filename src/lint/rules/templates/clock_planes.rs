@@ -17,7 +17,7 @@ pub(super) const RULE: Rule = Rule {
     check: Some(check),
 };
 
-const MANUAL: &str = r##"The launch, its logs, version control and the machines under test have clocks of their own. A prompt that shows times and does not say so invites conclusions from a difference that is none. The note may stand in the template or in one that it includes or that includes it.
+const MANUAL: &str = r"The launch, its logs, version control and the machines under test have clocks of their own. A prompt that shows times and does not say so invites conclusions from a difference that is none. The note may stand in the template or in one that it includes or that includes it.
 
 Found:
 
@@ -30,7 +30,7 @@ Mended:
 ```md
 The launch began at {{ timestamps.launch_started_at }}. Its clock and those of the machines under test may disagree.
 ```
-"##;
+";
 
 fn check(cx: &Cx<'_>, report: &mut Report) {
     for path in cx.templates.paths() {

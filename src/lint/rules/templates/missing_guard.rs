@@ -17,7 +17,7 @@ pub(super) const RULE: Rule = Rule {
     check: Some(check),
 };
 
-const MANUAL: &str = r##"Earlier artifacts (`prior.NODE`) and notes of the walk (`state.context.KEY`) are there only if the walk came by. A template that uses one without asking fails where it is not.
+const MANUAL: &str = r"Earlier artifacts (`prior.NODE`) and notes of the walk (`state.context.KEY`) are there only if the walk came by. A template that uses one without asking fails where it is not.
 
 Found:
 
@@ -32,7 +32,7 @@ Mended:
 It was said to be {{ prior.look.kind | code }}.
 {% endif %}
 ```
-"##;
+";
 
 fn check(cx: &Cx<'_>, report: &mut Report) {
     for path in cx.templates.paths() {
@@ -90,7 +90,8 @@ fn by_includer(cx: &Cx<'_>, path: &str, needed: &str, levels: usize) -> bool {
         let Some(source) = cx.templates.get(other).map(|template| template.source().clone()) else { return false };
         let includes = |tag: &Tag| tag.inner.starts_with("include") && tag.inner.contains(path);
         let all = tags(&source).iter().filter(|tag| includes(tag)).all(|tag| asked(tag, needed));
-        if !all && !(levels > 0 && by_includer(cx, other, needed, levels - 1)) {
+        let above = || levels > 0 && by_includer(cx, other, needed, levels - 1);
+        if !(all || above()) {
             return false;
         }
     }

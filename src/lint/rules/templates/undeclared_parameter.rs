@@ -12,7 +12,7 @@ pub(super) const RULE: Rule = Rule {
     check: None,
 };
 
-const MANUAL: &str = r##"A template names groups of parameters and their fields; answers of queries are there only if the node declares them under `needs:`.
+const MANUAL: &str = r"A template names groups of parameters and their fields; answers of queries are there only if the node declares them under `needs:`.
 
 Found:
 
@@ -25,4 +25,4 @@ Mended:
 ```md
 The test {{ failure.name | code }} failed.
 ```
-"##;
+";

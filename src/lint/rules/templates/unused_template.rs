@@ -17,7 +17,7 @@ pub(super) const RULE: Rule = Rule {
     check: Some(check),
 };
 
-const MANUAL: &str = r##"No node prompts with it, by `prompt:` or its family, and no template includes it. Looked for only where everything is linted.
+const MANUAL: &str = r#"No node prompts with it, by `prompt:` or its family, and no template includes it. Looked for only where everything is linted.
 
 Found:
 
@@ -34,7 +34,7 @@ The test {{ failure.name | code }} failed. {% include "parts/more.md" %}
 ```md templates/parts/more.md
 More.
 ```
-"##;
+"#;
 
 fn check(cx: &Cx<'_>, report: &mut Report) {
     if !cx.whole {
