@@ -10,7 +10,7 @@
 //! | 2 core | [`walk`] |
 //! | 3 project | [`project`] |
 //! | 4 adapters | [`store`], [`agent`], [`ingest`], [`files`], [`workspace`] |
-//! | 5 session | [`session`] |
+//! | 5 session | [`session`], [`reload`] |
 //! | 6 tools | [`lint`], [`report`] |
 //! | 7 front | [`ui`], [`exit`], [`config`], [`cli`] |
 
@@ -27,6 +27,7 @@ pub mod model;
 pub mod pipeline;
 pub mod project;
 pub mod prompt;
+pub mod reload;
 pub mod report;
 pub mod script;
 pub mod session;

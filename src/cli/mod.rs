@@ -18,6 +18,7 @@ mod route;
 mod run;
 mod run_table;
 mod run_view;
+mod run_watch;
 mod runs;
 mod schema;
 mod show;
@@ -44,7 +45,7 @@ struct Cli {
     command: Command,
 }
 
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 struct Global {
     /// The store [default: .asterisk/asterisk.db in the project's directory].
     #[arg(long, global = true, value_name = "FILE", env = "ASTERISK_STORE")]
@@ -160,6 +161,10 @@ fn fail(ui: Ui, error: &SessionError) {
         SessionError::File(error) => {
             let help = "look at the path; `-` stands for standard input where a file is read";
             ui.diagnostic(&crate::diag::Diagnostic::error("input/file", error.to_string()).help(help));
+        }
+        SessionError::Watch(error) => {
+            let help = "raise what the system lets one watch (on Linux fs.inotify.max_user_watches), or leave --watch out";
+            ui.diagnostic(&crate::diag::Diagnostic::error("input/watch", error.to_string()).help(help));
         }
         SessionError::Write { .. } => {
             let help = "--out names another directory to write to";

@@ -1,4 +1,5 @@
-//! Where texts come from and go to: embedded files, a user's directories laid over them, and directories that a run writes.
+//! Where texts come from and go to: embedded files, a user's directories laid over them, watched for edits, and directories that a
+//! run writes.
 
 mod embedded;
 mod inputs;
@@ -9,6 +10,7 @@ mod removal;
 mod root;
 mod texts;
 mod unpack;
+mod watch;
 
 pub use embedded::{Area, EXAMPLE_LAUNCH, example_launch};
 pub use inputs::{Input, InputList, list_inputs};
@@ -19,3 +21,4 @@ pub use removal::remove_dir;
 pub use root::project_root;
 pub use texts::{FoundText, find_texts};
 pub use unpack::{UnpackError, Unpacked, unpack};
+pub use watch::{DEBOUNCE, Stopper, WatchError, Watcher};

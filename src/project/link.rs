@@ -75,7 +75,13 @@ impl Project {
         Self::link_after(sources, settings, None)
     }
 
-    /// The same; scripts that did not change since `previous` are not parsed again.
+    /// The same, given the project that was linked of these texts before some of them changed: what did not change is not
+    /// compiled again. The result is that of [`Project::link`].
+    pub fn relink(sources: Sources, settings: Settings, previous: Option<&Self>) -> Result<Self, Diagnostics> {
+        Self::link_after(sources, settings, previous.map(|previous| &previous.library))
+    }
+
+    /// The same, given a library of some of these scripts.
     pub fn link_after(sources: Sources, mut settings: Settings, previous: Option<&Library>) -> Result<Self, Diagnostics> {
         self_test().map_err(|diagnostic| Diagnostics::from(*diagnostic))?;
         let mut found = Diagnostics::new();

@@ -1,5 +1,6 @@
 //! Linking: the texts of all three languages become one immutable [`Project`] with a plan to walk by.
 
+mod current;
 mod data;
 pub mod domain;
 mod examine;
@@ -12,6 +13,7 @@ mod prompts;
 mod sources;
 mod vars;
 
+pub use current::Current;
 pub use data::read_data;
 pub use examine::{Examined, Place, examine};
 pub use link::{Answers, Project, Settings, check_conditions, fields};

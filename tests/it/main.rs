@@ -15,6 +15,7 @@ mod prompts;
 mod rca_rules;
 mod readme;
 mod recall;
+mod reload;
 mod report;
 mod routes;
 mod run;
