@@ -42,7 +42,11 @@ impl From<&SessionError> for Exit {
         match error {
             SessionError::Texts(found) if !found.iter().all(|one| ASKED.contains(&one.code.as_ref())) => Self::Texts,
             SessionError::File(FileError::NotText { .. } | FileError::TooLarge { .. } | FileError::Link { .. }) => Self::Texts,
-            SessionError::Texts(_) | SessionError::File(_) | SessionError::Asked(_) | SessionError::Write { .. } => Self::Usage,
+            SessionError::Texts(_)
+            | SessionError::File(_)
+            | SessionError::Asked(_)
+            | SessionError::Write { .. }
+            | SessionError::Watch(_) => Self::Usage,
             SessionError::Store(error) => error.into(),
             SessionError::Journal(JournalError::Busy(_)) => Self::Busy,
             SessionError::Journal(JournalError::Failed(_) | JournalError::Refused(_)) => Self::Stopped,

@@ -10,8 +10,8 @@
 //! | 2 core | [`walk`] |
 //! | 3 project | [`project`] |
 //! | 4 adapters | [`store`], [`agent`], [`ingest`], [`files`], [`workspace`] |
-//! | 5 session | [`session`] |
-//! | 6 tools | [`report`] |
+//! | 5 session | [`session`], [`reload`] |
+//! | 6 tools | [`lint`], [`report`] |
 //! | 7 front | [`ui`], [`exit`], [`config`], [`cli`] |
 
 pub mod agent;
@@ -22,10 +22,12 @@ pub mod diag;
 pub mod exit;
 pub mod files;
 pub mod ingest;
+pub mod lint;
 pub mod model;
 pub mod pipeline;
 pub mod project;
 pub mod prompt;
+pub mod reload;
 pub mod report;
 pub mod script;
 pub mod session;

@@ -122,6 +122,7 @@ pub(crate) fn walk(plan: &Plan, answer: &Canned, journal: &dyn Journal, launch: 
     let (clock, stop) = (clock(), AtomicBool::new(false));
     let walker = Walker {
         plan,
+        plans: None,
         answer,
         needs: &NoNeeds,
         journal,

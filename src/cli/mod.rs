@@ -8,6 +8,8 @@ mod doc;
 mod doctor;
 mod graph;
 mod init;
+mod lint;
+mod lint_report;
 mod man;
 mod prompt;
 mod rca;
@@ -16,6 +18,7 @@ mod route;
 mod run;
 mod run_table;
 mod run_view;
+mod run_watch;
 mod runs;
 mod schema;
 mod show;
@@ -42,7 +45,7 @@ struct Cli {
     command: Command,
 }
 
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 struct Global {
     /// The store [default: .asterisk/asterisk.db in the project's directory].
     #[arg(long, global = true, value_name = "FILE", env = "ASTERISK_STORE")]
@@ -87,6 +90,7 @@ enum Command {
     Rca(rca::RcaArgs),
     Clean(clean::CleanArgs),
     Report(report::ReportArgs),
+    Lint(lint::LintArgs),
     Graph(graph::GraphArgs),
     Prompt(prompt::PromptArgs),
     Show(show::ShowArgs),
@@ -131,6 +135,7 @@ fn dispatch(cli: Cli) -> Exit {
         Command::Rca(args) => rca::rca(&global, &args),
         Command::Report(args) => report::report(&global, &args),
         Command::Prompt(args) => prompt::prompt(&global, &args),
+        Command::Lint(args) => lint::lint(&global, &args),
         Command::Graph(args) => graph::graph(&global, &args),
         Command::Show(args) => show::show(&global, &args),
         Command::Doc(args) => doc::doc(&global, &args),
@@ -156,6 +161,10 @@ fn fail(ui: Ui, error: &SessionError) {
         SessionError::File(error) => {
             let help = "look at the path; `-` stands for standard input where a file is read";
             ui.diagnostic(&crate::diag::Diagnostic::error("input/file", error.to_string()).help(help));
+        }
+        SessionError::Watch(error) => {
+            let help = "raise what the system lets one watch (on Linux fs.inotify.max_user_watches), or leave --watch out";
+            ui.diagnostic(&crate::diag::Diagnostic::error("input/watch", error.to_string()).help(help));
         }
         SessionError::Write { .. } => {
             let help = "--out names another directory to write to";

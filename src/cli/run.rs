@@ -2,11 +2,14 @@
 
 use super::run_table;
 use super::run_view::{self, Live};
+use super::run_watch::{self, Texts};
 use super::{FormatArg, Global, ProjectArgs};
 use crate::diag::Diagnostic;
 use crate::exit::Exit;
 use crate::files::read_input;
-use crate::session::{Files, Inputs, RunResult, RunSpec, Session, SessionError, Via};
+use crate::project::Current;
+use crate::reload::Load as _;
+use crate::session::{Files, Inputs, ResumeSpec, RunResult, RunSpec, Session, SessionError, Via};
 use crate::store::Durability;
 use crate::ui::{Format, Ui};
 use crate::walk::Status;
@@ -19,11 +22,11 @@ use std::thread::available_parallelism;
 /// Walk every failure of a launch through a pipeline and report its root cause.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  asterisk run\n  asterisk run --input launch.json --set recall_hit=0.9\n  \
-                        asterisk run rca --input junit.xml --parallel 4 --format json\n  asterisk run --input reports --input launch.json\n  asterisk run --resume 20260214-212109-ab12cd")]
+                        asterisk run rca --input junit.xml --parallel 4 --format json\n  asterisk run --input reports --input launch.json\n  asterisk run --resume 20260214-212109-ab12cd\n  asterisk run --watch")]
 #[allow(clippy::struct_excessive_bools)]
 pub(super) struct RunArgs {
     /// The pipeline: a path, a file stem, or a `pipeline:` name [default: rca].
-    pipeline: Option<String>,
+    pub(super) pipeline: Option<String>,
     /// A launch (ReportPortal JSON, JUnit XML), a directory with launches below it, `-` for standard input, or `none` for one
     /// empty case; several make one launch [default: the bundled example].
     #[arg(long, value_name = "FILE")]
@@ -33,18 +36,30 @@ pub(super) struct RunArgs {
     cases: Vec<String>,
     /// Who answers the nodes.
     #[arg(long, alias = "agent", value_enum, value_name = "NAME")]
-    via: Option<ViaArg>,
+    pub(super) via: Option<ViaArg>,
     /// Canned answers: {"CASE or *": {"NODE": [artifact, ...]}}. Implies --via stub.
     #[arg(long, value_name = "FILE")]
-    stub: Option<PathBuf>,
+    pub(super) stub: Option<PathBuf>,
     #[command(flatten)]
-    project: ProjectArgs,
+    pub(super) project: ProjectArgs,
     /// How many cases walk at once [default: as many as there are processors].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     parallel: Option<u16>,
     /// Go on with a run that was stopped, or show one that is over.
-    #[arg(long, value_name = "RUN", conflicts_with_all = ["pipeline", "input", "cases", "via", "stub", "set", "scripts", "domain", "dry_run", "seed", "files"])]
-    resume: Option<String>,
+    /// By the texts it went by, unless --migrate is there.
+    #[arg(long, value_name = "RUN", conflicts_with_all = ["pipeline", "input", "cases", "via", "stub", "dry_run", "seed", "files"])]
+    pub(super) resume: Option<String>,
+    /// Resume by the scripts, pipeline, templates, data and vars of now, if what the cases went through still fits.
+    #[arg(long, requires = "resume")]
+    migrate: bool,
+    /// Watch the scripts, pipelines, templates, data and the project file: each case takes an edit at its next step, keeping
+    /// the graph it began with. An edit that does not compile is shown, and the last good texts stay in force. If they do
+    /// not compile at the start, the run waits until they do. Watching ends with the run.
+    #[arg(long, conflicts_with = "pin")]
+    watch: bool,
+    /// Go by the texts as they are at the start, whatever is edited meanwhile; so it is without --watch.
+    #[arg(long, conflicts_with = "migrate")]
+    pin: bool,
     /// What a recorded step survives: `step` a power loss, `batch` the end of the process.
     #[arg(long, value_enum, default_value_t, value_name = "LEVEL")]
     durability: DurabilityArg,
@@ -59,13 +74,13 @@ pub(super) struct RunArgs {
     files: FilesArg,
     /// The root of all that the run writes [default: .asterisk/investigations in the project's directory].
     #[arg(long, value_name = "DIR", env = "ASTERISK_OUT")]
-    out: Option<PathBuf>,
+    pub(super) out: Option<PathBuf>,
     #[command(flatten)]
     format: FormatArg,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum ViaArg {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum ViaArg {
     Script,
     Stub,
 }
@@ -106,14 +121,45 @@ pub(super) fn run(global: &Global, args: RunArgs) -> Result<Exit, SessionError> 
     let stop = Arc::new(AtomicBool::new(false));
     let walking = Arc::new(AtomicBool::new(false));
     let interrupted = on_interrupt(&stop, &walking);
-    let live = Live::new(ui, global.verbose, walking);
-    let result = match &args.resume {
-        Some(run) => session.resume(run, parallel, durability, &live, &stop),
-        None => session.run(&spec(args, parallel, durability)?, &live, &stop),
+    let live = Live::new(ui, global.verbose, walking, args.migrate);
+    check(&args)?;
+    let texts = Texts::of(global, &args);
+    let (watch, migrate, resume) = (args.watch, args.migrate, args.resume.clone());
+    let spec = resume.is_none().then(|| spec(args, parallel, durability)).transpose()?;
+    let go = |current: Option<&Current>| match (&resume, &spec, current) {
+        (Some(run), _, migrate) => session.resume(&ResumeSpec { run, parallel, durability, migrate }, &live, &stop),
+        (None, Some(spec), Some(current)) => session.run_by(current, spec, &live, &stop),
+        (None, Some(spec), None) => session.run(spec, &live, &stop),
+        (None, None, _) => Err(SessionError::Asked(Box::new(Diagnostic::error("input/run", "nothing to run")))),
+    };
+    let result = match (watch, migrate) {
+        (true, _) => run_watch::watched(texts, &live, |current| go(Some(current))),
+        (false, true) => texts.load(None).and_then(|project| go(Some(&Current::new(project)))),
+        (false, false) => go(None),
     };
     live.finish();
     let again = global.store.as_ref().map_or(String::new(), |store| format!(" --store {}", store.display()));
     conclude(ui, &session, result?, interrupted.load(Ordering::Relaxed), &again)
+}
+
+/// What only some ways of resuming can be given.
+fn check(args: &RunArgs) -> Result<(), SessionError> {
+    if args.resume.is_none() || args.migrate {
+        return Ok(());
+    }
+    let given =
+        |name: &str, value: Option<&std::ffi::OsStr>| value.is_some_and(|value| std::env::var_os(name).as_deref() != Some(value));
+    let project = &args.project;
+    let flag = match () {
+        () if args.watch => "--watch",
+        () if !project.set.is_empty() => "--set",
+        () if given("ASTERISK_SCRIPTS", project.scripts.as_deref().map(Path::as_os_str)) => "--scripts",
+        () if given("ASTERISK_DOMAIN", project.domain.as_deref().map(std::ffi::OsStr::new)) => "--domain",
+        () => return Ok(()),
+    };
+    let message = format!("a run is resumed by the texts it went by, so `{flag}` has no use");
+    let help = "add --migrate to go on by the texts of now";
+    Err(SessionError::Asked(Box::new(Diagnostic::error("input/resume", message).help(help))))
 }
 
 fn spec(args: RunArgs, parallel: usize, durability: Durability) -> Result<RunSpec, SessionError> {

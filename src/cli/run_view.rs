@@ -1,10 +1,10 @@
 //! What `run` and `status` show a person.
 
 use crate::diag::{Diagnostic, Diagnostics};
-use crate::model::Case;
-use crate::session::{RunResult, Watch};
+use crate::model::{Case, Hash};
+use crate::session::{Reloaded, RunResult, Watch};
 use crate::ui::{Progress, Ui, plain};
-use crate::walk::{Event, What};
+use crate::walk::{Cause, Change, Event, What};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -15,13 +15,15 @@ pub(super) struct Live {
     bar: OnceLock<Progress>,
     /// Becomes true when the first walk may begin.
     walking: Arc<AtomicBool>,
+    /// Whether the run is to go on by the texts of now.
+    migrate: bool,
     /// Keeps lines of several threads whole.
     line: Mutex<()>,
 }
 
 impl Live {
-    pub(super) fn new(ui: Ui, verbose: u8, walking: Arc<AtomicBool>) -> Self {
-        Self { ui, verbose, bar: OnceLock::new(), walking, line: Mutex::new(()) }
+    pub(super) fn new(ui: Ui, verbose: u8, walking: Arc<AtomicBool>, migrate: bool) -> Self {
+        Self { ui, verbose, bar: OnceLock::new(), walking, migrate, line: Mutex::new(()) }
     }
 
     pub(super) fn finish(&self) {
@@ -31,8 +33,16 @@ impl Live {
     }
 
     fn say(&self, text: &str) {
+        self.aside(|ui| ui.note(&plain(text)));
+    }
+
+    /// Writes, the bar out of the way.
+    pub(super) fn aside(&self, write: impl FnOnce(Ui)) {
         let _line = self.line.lock().unwrap_or_else(PoisonError::into_inner);
-        self.ui.note(&plain(text));
+        match self.bar.get() {
+            Some(bar) => bar.aside(|| write(self.ui)),
+            None => write(self.ui),
+        }
     }
 }
 
@@ -59,6 +69,36 @@ impl Watch for Live {
         }
     }
 
+    fn reloaded(&self, reloaded: &Reloaded) {
+        let Reloaded { generation, cause, changed, graph_kept } = reloaded;
+        if *cause == Cause::Migrate {
+            self.say(&format!("migrated to the texts of now (generation {generation}):\n{}", changes(changed)));
+        } else if self.verbose > 0 {
+            self.say(&format!("generation {generation}:\n{}", changes(changed)));
+        }
+        if *graph_kept {
+            self.say("reload: nodes or edges of the pipeline changed; this run keeps those it began with, and takes the rest");
+        }
+    }
+
+    fn kept(&self, problems: &Diagnostics) {
+        self.aside(|ui| {
+            ui.diagnostics(problems);
+            ui.note("reload: not taken, for it does not fit the nodes and edges that this run began with");
+        });
+    }
+
+    fn pinned(&self, changed: &[Change]) {
+        let say = "these texts changed since; the run goes on by those it went by (--migrate takes the texts of now)";
+        self.say(&format!("{say}:\n{}", changes(changed)));
+    }
+
+    fn over(&self) {
+        if self.migrate {
+            self.say("the run is over: there is nothing to migrate");
+        }
+    }
+
     fn phase(&self, phase: usize, phases: usize, cases: usize) {
         if let Some(bar) = self.bar.get().filter(|_| self.verbose == 0) {
             let what = if phases > 1 { format!("phase {phase} of {phases} ") } else { String::new() };
@@ -71,6 +111,14 @@ impl Watch for Live {
             bar.step(&plain(&case.name));
         }
     }
+}
+
+/// A line for each text that changed, with its addresses.
+fn changes(changed: &[Change]) -> String {
+    let short = |hash: Option<Hash>, none: &str| hash.map_or(none.to_owned(), |hash| hash.short()[..8].to_owned());
+    let line =
+        |change: &Change| format!("  {}  {} -> {}", change.what, short(change.before, "(new)"), short(change.after, "(gone)"));
+    changed.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// Says why walks failed: a failure that several cases share is told once.

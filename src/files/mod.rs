@@ -1,4 +1,5 @@
-//! Where texts come from and go to: embedded files, a user's directories laid over them, and directories that a run writes.
+//! Where texts come from and go to: embedded files, a user's directories laid over them, watched for edits, and directories that a
+//! run writes.
 
 mod embedded;
 mod inputs;
@@ -7,7 +8,9 @@ mod overlay;
 mod pipelines;
 mod removal;
 mod root;
+mod texts;
 mod unpack;
+mod watch;
 
 pub use embedded::{Area, EXAMPLE_LAUNCH, example_launch};
 pub use inputs::{Input, InputList, list_inputs};
@@ -16,4 +19,6 @@ pub use overlay::{FileError, Origin, Overlay, passed_over, read_input};
 pub use pipelines::{Found, Listed, find_pipeline, list_pipelines};
 pub use removal::remove_dir;
 pub use root::project_root;
+pub use texts::{FoundText, find_texts};
 pub use unpack::{UnpackError, Unpacked, unpack};
+pub use watch::{DEBOUNCE, Stopper, WatchError, Watcher};

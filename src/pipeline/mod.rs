@@ -9,6 +9,7 @@ mod raw;
 mod read;
 mod read_edge;
 mod read_node;
+mod same;
 mod scalar;
 mod schema;
 mod spanned;

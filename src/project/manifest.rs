@@ -3,11 +3,11 @@
 
 use super::{Settings, Sources};
 use crate::diag::Source;
-use crate::model::Hash;
-use crate::walk::Blob;
+use crate::model::{Hash, canonical};
+use crate::walk::{Blob, Change};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The content addresses of a project's texts, and the vars in force.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -49,6 +49,32 @@ impl Manifest {
             domain,
         };
         (manifest, blobs)
+    }
+
+    /// What is other in `after`, in order of the names.
+    pub fn changes(&self, after: &Self) -> Vec<Change> {
+        let setting = |value: &Value| Hash::of(canonical(value).as_bytes());
+        let parts = |manifest: &Self| -> BTreeMap<String, Hash> {
+            let texts = [("data", &manifest.data), ("scripts", &manifest.scripts), ("templates", &manifest.templates)];
+            let texts = texts
+                .into_iter()
+                .flat_map(|(area, files)| files.iter().map(move |(name, hash)| (format!("{area}/{name}"), *hash)));
+            let vars = manifest.vars.iter().map(|(name, value)| (format!("vars.{name}"), setting(value)));
+            let domain = manifest.domain.iter().map(|name| ("domain".to_owned(), Hash::of(name.as_bytes())));
+            let workspace = ("workspace".to_owned(), setting(&manifest.workspace));
+            let pipeline = (format!("pipelines/{}", manifest.pipeline.0), manifest.pipeline.1);
+            texts.chain(vars).chain(domain).chain([workspace, pipeline]).collect()
+        };
+        let (before, after) = (parts(self), parts(after));
+        let names: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
+        let change =
+            |name: &String| Change { what: name.clone(), before: before.get(name).copied(), after: after.get(name).copied() };
+        names.into_iter().map(change).filter(|change| change.before != change.after).collect()
+    }
+
+    /// Its own address, and the text that it is the address of.
+    pub fn blob(&self) -> Blob {
+        Blob::new(canonical(&serde_json::to_value(self).unwrap_or_default()))
     }
 
     /// The texts again, given a way to read content by address.

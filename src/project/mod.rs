@@ -1,7 +1,9 @@
 //! Linking: the texts of all three languages become one immutable [`Project`] with a plan to walk by.
 
+mod current;
 mod data;
 pub mod domain;
+mod examine;
 mod form;
 mod forms;
 mod kinds;
@@ -11,7 +13,9 @@ mod prompts;
 mod sources;
 mod vars;
 
+pub use current::Current;
 pub use data::read_data;
-pub use link::{Answers, Project, Settings, check_conditions};
+pub use examine::{Examined, Place, examine};
+pub use link::{Answers, Project, Settings, check_conditions, fields};
 pub use manifest::Manifest;
 pub use sources::Sources;

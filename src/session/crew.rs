@@ -1,5 +1,6 @@
 //! Walking the cases of a run, round by round, on several threads.
 
+use super::generations::Generations;
 use super::needs::Reads;
 use super::rounds::{Place, Round, phase_of};
 use super::work::{Reads as Cases, STACK, Work, in_order};
@@ -8,6 +9,7 @@ use crate::model::{Kind, Launch, canonical};
 use crate::project::Project;
 use crate::script::View;
 use crate::store::{RunJournal, StoreError};
+use crate::walk::Plans as _;
 use crate::walk::{
     Answer, CaseParams, Cluster, Clustering, Commit, Content, End, Event, Journal as _, JournalError, Status, StepPlace, Walker,
     What,
@@ -15,7 +17,7 @@ use crate::walk::{
 use serde_json::json;
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 /// What a walk needs of the outside.
@@ -28,7 +30,7 @@ pub(super) struct Ports<'a> {
 /// The walks of one run.
 pub(super) struct Crew<'a> {
     pub(super) session: &'a Session,
-    pub(super) project: &'a Project,
+    pub(super) generations: &'a Generations<'a>,
     pub(super) launch: &'a Launch,
     pub(super) run: &'a str,
     pub(super) seed: u64,
@@ -56,7 +58,8 @@ impl Crew<'_> {
     /// Takes every case as far as it goes, a phase after the other, from where the run's own events say that it stands. The
     /// results are in the order of the work, whoever did it when.
     pub(super) fn walk(&self, work: Vec<Work>, mut ports: Ports<'_>) -> Result<Vec<Work>, SessionError> {
-        let pipeline = &self.project.plan.pipeline;
+        let project = self.generations.project();
+        let pipeline = &project.plan.pipeline;
         let walking = work.into_iter().map(|work| {
             let place = Place { wave: work.wave, turn: 1, phase: work.phase };
             Walking { place, work: Mutex::new(work) }
@@ -99,14 +102,14 @@ impl Crew<'_> {
 
     /// The barrier before a round: what is committed so far is seen from now on.
     fn begin(&self, round: Round, walking: &mut [Walking], ports: &mut Ports<'_>) -> Result<(), SessionError> {
-        let clusters =
-            if round.forms_clusters(&self.project.plan.pipeline) { self.clusters(round, walking, ports)? } else { Vec::new() };
+        let clusters = self.clusters(round, walking, ports)?;
         let content = (!clusters.is_empty()).then(|| Content::new(View::of(&json!(clusters), &Kind::Any, "clusters")));
         let Round { wave, phase, turn } = round;
         let what = What::Barrier { wave, phase, turn, clusters: content.clone() };
         let event = Event { case: "".into(), path: "".into(), at: self.session.setup().clock.now(), what };
         ports.journal.commit(Commit::of(vec![event]))?;
-        let last = ports.journal.store().run_events(self.run)?.pop();
+        let events = ports.journal.store().run_events(self.run)?;
+        let last = events.into_iter().rfind(|(_, event)| matches!(event.what, What::Barrier { .. }));
         let (seq, event) = last.ok_or_else(|| StoreError::Damaged("a barrier was not recorded".into()))?;
         self.watch.event(&event);
         take_turns(walking, &clusters);
@@ -117,9 +120,13 @@ impl Crew<'_> {
     /// The clusters of the cases that would walk in a round. A script says what makes cases alike: those are of which it
     /// returns the same map; of which it returns an empty one is like no other.
     fn clusters(&self, round: Round, walking: &[Walking], ports: &Ports<'_>) -> Result<Vec<Cluster>, SessionError> {
-        let plan = &self.project.plan;
+        let plan = &*Arc::clone(&self.generations.current()?.plan);
         let (Some(spec), Some(by)) = (&plan.pipeline.clusters, &plan.cluster) else { return Ok(Vec::new()) };
-        let cases = self.cases(ports);
+        if !round.forms_clusters(&plan.pipeline) {
+            return Ok(Vec::new());
+        }
+        let project = self.generations.project();
+        let cases = self.cases(&project, ports);
         let members: Vec<&Walking> = walking.iter().filter(|case| case.place.walks(round, &plan.pipeline)).collect();
         let key = |walking: &&Walking| {
             let mut work = walking.work();
@@ -146,8 +153,10 @@ impl Crew<'_> {
     /// Lets the cases of a round walk as far as they may.
     fn round(&self, round: Round, walking: &mut [Walking], ports: &Ports<'_>) -> Result<(), SessionError> {
         let show = |event: &Event| self.watch.event(event);
+        let project = self.generations.project();
         let walker = Walker {
-            plan: &self.project.plan,
+            plan: &project.plan,
+            plans: Some(self.generations),
             answer: ports.answer,
             needs: &ports.needs,
             journal: ports.journal,
@@ -159,12 +168,12 @@ impl Crew<'_> {
             stop: self.stop,
             watch: Some(&show),
         };
-        let pipeline = &self.project.plan.pipeline;
+        let pipeline = &project.plan.pipeline;
         let members: Vec<&Walking> = walking.iter().filter(|case| case.place.walks(round, pipeline)).collect();
         self.watch.phase(round.limit() + 1, pipeline.phases, members.len());
         let next = AtomicUsize::new(0);
         let broken: Mutex<Option<SessionError>> = Mutex::new(None);
-        let cases = self.cases(ports);
+        let cases = self.cases(&project, ports);
         let hand = || {
             while let Some(case) = members.get(next.fetch_add(1, Ordering::Relaxed)) {
                 if let Err(error) = self.one(&walker, &cases, case) {
@@ -212,8 +221,8 @@ impl Crew<'_> {
     }
 
     /// Where cases that are not kept are read again.
-    fn cases<'s>(&'s self, ports: &'s Ports<'_>) -> Cases<'s> {
-        Cases { store: ports.journal.store(), run: self.run, plan: &self.project.plan }
+    fn cases<'s>(&'s self, project: &'s Project, ports: &'s Ports<'_>) -> Cases<'s> {
+        Cases { store: ports.journal.store(), run: self.run, plan: &project.plan }
     }
 }
 

@@ -1,7 +1,7 @@
 //! How what a session is asked for can fail.
 
 use crate::diag::{Diagnostic, Diagnostics};
-use crate::files::FileError;
+use crate::files::{FileError, WatchError};
 use crate::store::StoreError;
 use crate::walk::JournalError;
 
@@ -17,6 +17,9 @@ pub enum SessionError {
     /// A file cannot be read.
     #[error(transparent)]
     File(#[from] FileError),
+    /// Edits cannot be watched for.
+    #[error(transparent)]
+    Watch(#[from] WatchError),
     /// A file cannot be written.
     #[error("cannot write `{path}`: {source}")]
     Write {

@@ -1,6 +1,6 @@
 //! Reading a project's texts from where they are, and linking them.
 
-use super::{Session, SessionError};
+use super::{Session, SessionError, Setup};
 use crate::diag::{Source, did_you_mean};
 use crate::files::{Area, Found, Listed, Origin, Overlay, find_pipeline, list_pipelines};
 use crate::pipeline::yaml;
@@ -8,23 +8,45 @@ use crate::project::{Answers, Project, Settings, Sources, domain};
 use crate::script::Limits;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 /// The pipeline that is walked when none is named: the one whose file has this stem.
-const DEFAULT_PIPELINE: &str = "rca";
+pub(super) const DEFAULT_PIPELINE: &str = "rca";
 
 impl Session {
     /// Links the project with that pipeline (by path, file stem or name; the default one if none is named).
     pub fn project(&self, pipeline: Option<&str>, answers: Answers) -> Result<Project, SessionError> {
+        self.project_after(pipeline, answers, None)
+    }
+
+    /// The same, given the project as it was before some texts changed: only those are compiled.
+    pub fn project_after(
+        &self,
+        pipeline: Option<&str>,
+        answers: Answers,
+        before: Option<&Project>,
+    ) -> Result<Project, SessionError> {
+        Ok(Project::relink(self.sources(pipeline)?, self.settings(answers), before)?)
+    }
+
+    /// The texts of the project with that pipeline.
+    pub(super) fn sources(&self, pipeline: Option<&str>) -> Result<Sources, SessionError> {
         let pipeline = self.pipeline(pipeline.unwrap_or(DEFAULT_PIPELINE))?;
         let scripts = Overlay::load(Area::Scripts, self.setup.scripts.as_deref())?;
         let templates = Overlay::load(Area::Templates, self.setup.templates.as_deref())?;
-        let sources = Sources {
+        Ok(Sources {
             scripts: scripts.sources().filter(|source| source.name().ends_with(".rhai")).cloned().collect(),
             templates: templates.sources().cloned().collect(),
             data: self.vocabulary_named(data_files(&scripts))?,
             pipeline,
-        };
-        Ok(Project::link(sources, self.settings(answers))?)
+        })
+    }
+
+    /// The directories and files that a project's texts are read from, whether they are there or not.
+    pub fn text_paths(&self, pipeline: Option<&str>) -> Vec<PathBuf> {
+        let Setup { scripts, pipelines, templates, .. } = &self.setup;
+        let named = pipeline.map(PathBuf::from).filter(|path| path.is_file());
+        [scripts, pipelines, templates].into_iter().flatten().cloned().chain(named).collect()
     }
 
     /// The text of a pipeline.
@@ -84,7 +106,8 @@ impl Session {
         Ok(of("elements").chain(of("derived")).filter_map(colour).collect())
     }
 
-    pub(super) fn settings(&self, answers: Answers) -> Settings {
+    /// What linking takes from outside the texts.
+    pub fn settings(&self, answers: Answers) -> Settings {
         let default = Limits::default();
         let limits = Limits { wall: self.setup.script_time.unwrap_or(default.wall), ..default };
         Settings {

@@ -1,14 +1,17 @@
 //! The one API for front ends and tools: link a project, run it over a launch, resume, decide one step, call one function.
 
+mod case_texts;
 mod clean;
 mod crew;
 mod doctor;
 mod error;
 mod finding;
+mod generations;
 mod input;
 mod knowledge;
 mod lighten;
 mod load;
+mod migrate;
 mod needs;
 mod outcome;
 mod overlaid;
@@ -20,18 +23,22 @@ mod route;
 mod run;
 mod runs;
 mod setup;
+mod texts;
 mod work;
 
 pub use clean::CleanResult;
 pub use doctor::{Checkup, State};
 pub use error::SessionError;
+pub use generations::Reloaded;
 pub use knowledge::SymptomsAsked;
 pub use outcome::{CaseResult, CaseSummary, Cases, ErrorSummary, RunResult, RunSummary};
 pub use overlaid::ProjectFile;
 pub use prompt::{Prompt, PromptAsked};
+pub use resume::{Origin, ResumeSpec};
 pub use route::{RouteState, RouteVisit, Routed};
 pub use run::{Inputs, RunSpec, Watch};
 pub use setup::{Files, KEEP, Setup, Via};
+pub use texts::Text;
 
 /// A session: where things are, what time it is, and everything that can be done with them.
 #[derive(Clone)]

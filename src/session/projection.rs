@@ -1,12 +1,13 @@
 //! The files of a run: case directories and the event log. All of them can be made again from the journal.
 
 use super::outcome::{CaseResult, RunResult};
+use super::prompt::KeptTemplates;
 use super::setup::Files;
 use super::{Session, SessionError};
 use crate::clock::Timestamp;
 use crate::files::OutDir;
 use crate::store::Store;
-use crate::walk::{Event, What};
+use crate::walk::{Event, FIRST, What};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -57,15 +58,16 @@ impl Session {
             broken.and(told.map_err(io::Error::other))
         })
         .map_err(|source| SessionError::Write { path: dir.path().join("events.jsonl").display().to_string(), source })?;
+        let templates = KeptTemplates::of(store, &result.run)?;
         result.each(|case| {
             let events: Vec<Event> = store.events(&result.run, &case.case.id)?.into_iter().map(|(_, event)| event).collect();
-            project_case(store, &dir, result, case, &events)
+            project_case((store, &templates), &dir, result, case, &events)
         })
     }
 }
 
 fn project_case(
-    store: &Store,
+    (store, templates): (&Store, &KeptTemplates<'_>),
     dir: &OutDir,
     result: &RunResult,
     case: &CaseResult,
@@ -74,7 +76,11 @@ fn project_case(
     let below = case_dir(&case.case.id);
     let pipeline = result.pipeline();
     let mut visits: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut generation = FIRST;
     for event in events {
+        if let What::Adopt { generation: newer, .. } = event.what {
+            generation = newer;
+        }
         let What::NodeExit { node, artifact, params, template, .. } = &event.what else { continue };
         let visit = visits.entry(node).or_default();
         *visit += 1;
@@ -84,8 +90,8 @@ fn project_case(
             let name = spec.artifact.as_ref().map_or_else(|| format!("{node}.json"), |name| name.value.clone());
             write(dir, &format!("{below}/{}", OutDir::safe_name(&name)), &pretty(&text))?;
         }
-        let (Some(params), Some(_), Some(template)) = (params, template, &result.plan.node(ix).template) else { continue };
-        let text = super::prompt::text(store, template, params)?;
+        let (Some(params), Some(template)) = (params, template) else { continue };
+        let text = super::prompt::text(store, &*templates.template(generation, *template)?, params)?;
         let family = OutDir::safe_name(&spec.family);
         let name = if *visit == 1 { format!("prompt-{family}.md") } else { format!("prompt-{family}-loop-{}.md", *visit - 1) };
         write(dir, &format!("{below}/{name}"), &text)?;

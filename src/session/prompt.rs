@@ -1,13 +1,18 @@
 //! The prompts of a run, made again from its record: the template's text and the parameters that the step was given.
 
+use super::generations::manifests;
 use super::{Session, SessionError, resume};
 use crate::diag::{Diagnostics, Source, did_you_mean};
 use crate::model::Hash;
 use crate::project::Manifest;
 use crate::prompt::{Template, Templates};
-use crate::store::Store;
-use crate::walk::{Content, Event, What, assemble};
+use crate::store::{Store, StoreError};
+use crate::walk::{Content, Event, FIRST, What, assemble};
 use serde::Serialize;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::sync::Arc;
 
 /// Which prompt is wanted.
 #[derive(Clone, Debug, Default)]
@@ -58,6 +63,8 @@ struct Step<'e> {
     by: &'e str,
     params: Option<&'e Content>,
     template: Option<Hash>,
+    /// Which texts of the run it went by.
+    generation: u64,
 }
 
 impl Session {
@@ -70,8 +77,7 @@ impl Session {
             })?,
         };
         let store = Store::read_only(&self.setup.store)?;
-        let record = store.run(&run)?;
-        let manifest: Manifest = resume::parse(&resume::text(&store, &record.manifest)?)?;
+        let kept = KeptTemplates::of(&store, &run)?;
         let cases = store.cases(&run)?;
         if !cases.iter().any(|case| case.case.id == asked.case) {
             let hint = did_you_mean(&asked.case, cases.iter().map(|case| case.case.id.as_str()));
@@ -80,17 +86,15 @@ impl Session {
             return Err(SessionError::asked("input/no-case", format!("the run {run} has no case `{}`", asked.case), Some(help)));
         }
         let events: Vec<Event> = store.events(&run, &asked.case)?.into_iter().map(|(_, event)| event).collect();
-        let steps: Vec<Step<'_>> = events.iter().filter_map(Step::of).collect();
-        let node = asked.node.as_deref().map(|node| named(&store, &manifest, node)).transpose()?;
+        let steps: Vec<Step<'_>> = Step::all(&events);
+        let node = asked.node.as_deref().map(|node| named(&store, kept.latest(), node)).transpose()?;
         let step = choose(&steps, asked, node.as_deref())?;
         let (Some(template), Some(params)) = (step.template, step.params) else {
             let what = if step.template.is_none() { "the node has no template" } else { "nobody asked for its parameters" };
             let message = format!("step {} (`{}`) had no prompt: {what}", step.path, step.node);
             return Err(SessionError::asked("input/no-prompt", message, None));
         };
-        let templates = templates(&store, &manifest)?;
-        let found = templates.paths().find_map(|path| templates.get(path).filter(|known| known.hash() == template));
-        let found = found.ok_or_else(|| crate::store::StoreError::Damaged(format!("the template {template} is missing")))?;
+        let found = kept.template(step.generation, template)?;
         let visits: Vec<&Step<'_>> = steps.iter().filter(|other| other.node == step.node).collect();
         Ok(Prompt {
             case: asked.case.clone(),
@@ -102,7 +106,7 @@ impl Session {
             template_hash: template,
             params_hash: params.hash(),
             answered_by: step.by.to_owned(),
-            text: text(&store, found, params)?,
+            text: text(&store, &found, params)?,
             run,
         })
     }
@@ -114,16 +118,42 @@ pub(super) fn text(store: &Store, template: &Template, params: &Content) -> Resu
     template.render(&params).map_err(|error| SessionError::Texts((*error).into()))
 }
 
-/// The templates that a run began with.
-fn templates(store: &Store, manifest: &Manifest) -> Result<Templates, SessionError> {
-    let source = |(name, hash): (&String, &Hash)| Ok(Source::new(name.as_str(), resume::text(store, hash)?));
-    let sources = manifest.templates.iter().map(source).collect::<Result<Vec<_>, SessionError>>()?;
-    Ok(Templates::compile(sources)?)
+/// The templates that a run went by, of each of its generations those that are asked for.
+pub(super) struct KeptTemplates<'a> {
+    store: &'a Store,
+    manifests: Vec<(u64, Manifest)>,
+    compiled: RefCell<BTreeMap<u64, Templates>>,
+}
+
+impl<'a> KeptTemplates<'a> {
+    pub(super) fn of(store: &'a Store, run: &str) -> Result<Self, SessionError> {
+        Ok(Self { store, manifests: manifests(store, run)?, compiled: RefCell::default() })
+    }
+
+    /// The texts that the run went by last.
+    fn latest(&self) -> Option<&Manifest> {
+        self.manifests.last().map(|(_, manifest)| manifest)
+    }
+
+    /// The template of that address as it was in a generation, with whatever it includes.
+    pub(super) fn template(&self, generation: u64, hash: Hash) -> Result<Arc<Template>, SessionError> {
+        let mut compiled = self.compiled.borrow_mut();
+        if let Entry::Vacant(vacant) = compiled.entry(generation) {
+            let found = self.manifests.iter().find(|(number, _)| *number == generation);
+            let sources = found.into_iter().flat_map(|(_, manifest)| &manifest.templates);
+            let source = |(name, hash): (&String, &Hash)| Ok(Source::new(name.as_str(), resume::text(self.store, hash)?));
+            vacant.insert(Templates::compile(sources.map(source).collect::<Result<Vec<_>, SessionError>>()?)?);
+        }
+        let found = compiled.get(&generation).and_then(|templates| {
+            templates.paths().find_map(|path| templates.get(path).filter(|known| known.hash() == hash).cloned())
+        });
+        Ok(found.ok_or_else(|| StoreError::Damaged(format!("the template {hash} is missing")))?)
+    }
 }
 
 /// The node that is meant by a name or code.
-fn named(store: &Store, manifest: &Manifest, name: &str) -> Result<String, SessionError> {
-    let (path, hash) = &manifest.pipeline;
+fn named(store: &Store, manifest: Option<&Manifest>, name: &str) -> Result<String, SessionError> {
+    let Some(Manifest { pipeline: (path, hash), .. }) = manifest else { return Ok(name.to_owned()) };
     let source = Source::new(path.as_str(), resume::text(store, hash)?);
     let pipeline = crate::pipeline::parse(&source).map_err(|problems: Diagnostics| SessionError::Texts(problems))?;
     match pipeline.resolve_target(name) {
@@ -137,9 +167,20 @@ fn named(store: &Store, manifest: &Manifest, name: &str) -> Result<String, Sessi
 }
 
 impl<'e> Step<'e> {
-    fn of(event: &'e Event) -> Option<Self> {
-        let What::NodeExit { node, params, template, by, .. } = &event.what else { return None };
-        Some(Self { node, path: &event.path, by, params: params.as_ref(), template: *template })
+    /// Those that the events of a case tell of.
+    fn all(events: &'e [Event]) -> Vec<Self> {
+        let mut generation = FIRST;
+        let mut step = |event: &'e Event| match &event.what {
+            What::Adopt { generation: newer, .. } => {
+                generation = *newer;
+                None
+            }
+            What::NodeExit { node, params, template, by, .. } => {
+                Some(Self { node, path: &event.path, by, params: params.as_ref(), template: *template, generation })
+            }
+            _ => None,
+        };
+        events.iter().filter_map(&mut step).collect()
     }
 }
 

@@ -1,70 +1,137 @@
-//! Going on with a run, by the very texts it began with.
+//! Going on with a run, by the very texts it went by, or by those of now.
 
 use super::crew::{Crew, Ports};
+use super::generations::{Generations, manifests};
 use super::lighten::Lighten;
 use super::rounds::{phase_of, waves};
 use super::run::{Ended, RunArgs, answerer};
 use super::work::{Reads, Work};
-use super::{Files, RunResult, Session, SessionError, Via, Watch};
+use super::{Files, RunResult, Session, SessionError, Watch};
 use crate::clock::Timestamp;
 use crate::diag::Source;
 use crate::model::{Hash, Launch};
-use crate::project::{Answers, Manifest, Project, Settings};
+use crate::project::{Answers, Current, Manifest, Project, Settings};
 use crate::store::{Durability, Store, StoreError};
 use crate::walk::Status;
 use serde::de::DeserializeOwned;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 impl Session {
-    /// Goes on with a run that was stopped, however it was stopped. Scripts, pipeline, vars and canned answers are those
-    /// it began with. A run that is over is not walked again: its result comes back.
-    pub fn resume(
-        &self,
-        run: &str,
-        parallel: usize,
-        durability: Durability,
-        watch: &dyn Watch,
-        stop: &AtomicBool,
-    ) -> Result<RunResult, SessionError> {
-        let store = Store::open(&self.setup.store, durability)?;
-        let run = &named(&store, run)?;
-        let stored = Stored::read(self, &store, run)?;
+    /// Goes on with a run that was stopped, however it was stopped, by the texts it went by; canned answers are those it
+    /// began with. With `migrate` it goes by that project instead, graph and all, if the cases under way fit it. A run that is
+    /// over is not walked again: its result comes back.
+    pub fn resume(&self, spec: &ResumeSpec<'_>, watch: &dyn Watch, stop: &AtomicBool) -> Result<RunResult, SessionError> {
+        let store = Store::open(&self.setup.store, spec.durability)?;
+        let run = &named(&store, spec.run)?;
+        let newer = spec.migrate.map(Current::get);
+        let stored = Stored::read(self, &store, run, newer.as_ref().map(|(_, project)| Arc::clone(project)))?;
         let over = |status| matches!(status, Status::Done | Status::Error);
         if stored.work.iter().all(|case| over(case.status)) && stored.finished {
+            watch.over();
             // The process that ended the run may have been killed before it wrote the files.
             let files = stored.args.files;
             let result = stored.result(self, &store)?;
             self.project_files(&store, &result, files)?;
             return Ok(result);
         }
+        let Stored { project, manifest, generation, launch, seed, keep, args, started_at, work, stub, .. } = stored;
+        if spec.migrate.is_some() {
+            super::migrate::fits(&project, &work, &Reads { store: &store, run, plan: &project.plan })?;
+        } else {
+            self.tell_changes(&args, &manifest, watch);
+        }
         let journal = store.journal(run)?;
-        watch.began(run, stored.work.len());
-        let needs = self.reads(&store, run, &stored.project.settings.workspace)?;
-        let answer = answerer(stored.args.via, stored.stub.as_ref())?;
-        let Stored { project, launch, seed, keep, args, started_at, work, .. } = stored;
-        let crew = Crew { session: self, project: &project, launch: &launch, run, seed, watch, stop, parallel, keep };
+        watch.began(run, work.len());
+        let needs = self.reads(&store, run, &manifest.workspace)?;
+        let answer = answerer(args.via, stub.as_ref())?;
+        let pinned;
+        let (current, seen) = match (spec.migrate, &newer) {
+            (Some(current), Some((seen, _))) => (current, *seen),
+            _ => {
+                pinned = Current::new(Arc::clone(&project));
+                (&pinned, 0)
+            }
+        };
+        let generations = Generations::new(self, (current, seen), (generation, manifest, Arc::clone(&project)), &journal, watch);
+        generations.migrate(project)?;
+        let (parallel, texts) = (spec.parallel, &generations);
+        let crew = Crew { session: self, generations: texts, launch: &launch, run, seed, watch, stop, parallel, keep };
         let work = crew.walk(work, Ports { answer: &*answer, needs, journal: &journal })?;
-        let ended = Ended { run: run.to_owned(), started_at, project: &project, launch, recorded: true, parallel };
+        let ended = Ended { run: run.to_owned(), started_at, project: &generations.project(), launch, recorded: true, parallel };
         self.conclude(&store, ended.result(&store, work), args.files)
+    }
+
+    /// Says which texts are other by now than those that a run goes on by.
+    fn tell_changes(&self, args: &RunArgs, manifest: &Manifest, watch: &dyn Watch) {
+        let session = self.like(args);
+        // Whatever keeps them from being read is no concern of a run that does not need them.
+        let Ok(sources) = session.sources(args.asked.as_deref()) else { return };
+        let (now, _) = Manifest::of(&sources, &Settings { vars: manifest.vars.clone(), ..Settings::default() }, None);
+        let mut changed = manifest.changes(&now);
+        changed.retain(|change| change.what.contains('/'));
+        if !changed.is_empty() {
+            watch.pinned(&changed);
+        }
+    }
+
+    /// This session with the settings that a run was started with, where it has none of its own.
+    fn like(&self, args: &RunArgs) -> Self {
+        let mut setup = self.setup.clone();
+        setup.scripts = setup.scripts.or_else(|| args.scripts.clone());
+        setup.domain = setup.domain.or_else(|| args.domain.clone());
+        let own = std::mem::replace(&mut setup.vars, args.set.clone());
+        setup.vars.extend(own);
+        Self::new(setup)
+    }
+
+    /// What a run was started with, to read its texts as they are now.
+    pub fn origin(&self, run: &str) -> Result<Origin, SessionError> {
+        let store = Store::read_only(&self.setup.store)?;
+        let args: RunArgs = parse(&text(&store, &store.run(&named(&store, run)?)?.args)?)?;
+        Ok(Origin { session: self.like(&args), pipeline: args.asked.unwrap_or(args.pipeline), answers: args.via.answers() })
     }
 
     /// What came of a run so far, without going on with it.
     pub fn result(&self, run: &str) -> Result<RunResult, SessionError> {
         let store = Store::read_only(&self.setup.store)?;
-        Stored::read(self, &store, &named(&store, run)?)?.result(self, &store)
+        Stored::read(self, &store, &named(&store, run)?, None)?.result(self, &store)
     }
 
     /// What came of a run so far, with the files that were written for it written again from the journal: the event log and
     /// the case directories, where `files` or else the run itself asks for them.
     pub fn rebuild(&self, run: &str, files: Option<Files>) -> Result<RunResult, SessionError> {
         let store = Store::read_only(&self.setup.store)?;
-        let stored = Stored::read(self, &store, &named(&store, run)?)?;
+        let stored = Stored::read(self, &store, &named(&store, run)?, None)?;
         self.check_out()?;
         let files = files.unwrap_or(stored.args.files);
         let result = stored.result(self, &store)?;
         self.project_files(&store, &result, files)?;
         Ok(result)
     }
+}
+
+/// A run to go on with.
+#[derive(Clone, Copy, Debug)]
+pub struct ResumeSpec<'a> {
+    /// The run; `latest` is the one that began last.
+    pub run: &'a str,
+    /// How many cases walk at once; at least 1.
+    pub parallel: usize,
+    /// What a commit survives.
+    pub durability: Durability,
+    /// What to go by instead of the texts of the run; the project may be exchanged meanwhile.
+    pub migrate: Option<&'a Current>,
+}
+
+/// What a run was started with.
+pub struct Origin {
+    /// A session with the settings of the run where it has none of its own.
+    pub session: Session,
+    /// What finds its pipeline.
+    pub pipeline: String,
+    /// Who answers.
+    pub answers: Answers,
 }
 
 /// What stands for the run that began last.
@@ -88,7 +155,10 @@ fn named(store: &Store, run: &str) -> Result<String, SessionError> {
 struct Stored {
     run: String,
     args: RunArgs,
-    project: Project,
+    project: Arc<Project>,
+    /// The list of the texts that it goes by, and the number of their generation.
+    manifest: Manifest,
+    generation: u64,
     launch: Launch,
     started_at: Timestamp,
     stub: Option<Source>,
@@ -99,20 +169,15 @@ struct Stored {
 }
 
 impl Stored {
-    fn read(session: &Session, store: &Store, run: &str) -> Result<Self, SessionError> {
+    /// `newer`: what it is to go by instead of its own texts.
+    fn read(session: &Session, store: &Store, run: &str, newer: Option<Arc<Project>>) -> Result<Self, SessionError> {
         let record = store.run(run)?;
         let args: RunArgs = parse(&text(store, &record.args)?)?;
-        let manifest: Manifest = parse(&text(store, &record.manifest)?)?;
-        let sources = manifest.sources(|hash| text(store, hash))?;
-        let answers = if args.via == Via::Script { Answers::Scripts } else { Answers::Others };
-        let settings = Settings {
-            vars: manifest.vars,
-            project_vars: serde_json::Map::new(),
-            workspace: manifest.workspace,
-            domain: manifest.domain,
-            ..session.settings(answers)
+        let (generation, manifest) = manifests(store, run)?.pop().ok_or_else(|| StoreError::UnknownRun(run.to_owned()))?;
+        let project = match newer {
+            Some(newer) => newer,
+            None => Arc::new(linked(session, store, &manifest, args.via.answers())?),
         };
-        let project = Project::link(sources, settings)?;
         let stub = args.stub.map(|hash| Ok::<_, SessionError>(Source::new("stub", text(store, &hash)?))).transpose()?;
         let mut lighten = Lighten::default();
         let launch = store.launch(run, |cases, case| if session.keeps(cases) { case } else { lighten.case(case) })?;
@@ -136,6 +201,8 @@ impl Stored {
             run: run.to_owned(),
             args,
             project,
+            manifest,
+            generation,
             launch,
             started_at: record.started_at,
             stub,
@@ -156,6 +223,18 @@ impl Stored {
         result.know_statuses(store)?;
         Ok(result)
     }
+}
+
+/// The project of recorded texts.
+fn linked(session: &Session, store: &Store, manifest: &Manifest, answers: Answers) -> Result<Project, SessionError> {
+    let settings = Settings {
+        vars: manifest.vars.clone(),
+        project_vars: serde_json::Map::new(),
+        workspace: manifest.workspace.clone(),
+        domain: manifest.domain.clone(),
+        ..session.settings(answers)
+    };
+    Ok(Project::link(manifest.sources(|hash| text(store, hash))?, settings)?)
 }
 
 pub(super) fn text(store: &Store, hash: &Hash) -> Result<String, SessionError> {

@@ -1,6 +1,7 @@
 //! Running a pipeline over a launch.
 
 use super::crew::{Crew, Ports};
+use super::generations::{Generations, Reloaded};
 use super::lighten::Lighten;
 use super::outcome::{CaseResult, Cases, RunResult, Stored};
 use super::setup::{Files, Via};
@@ -12,12 +13,13 @@ use crate::diag::{Diagnostics, Source, did_you_mean};
 use crate::files::example_launch;
 use crate::ingest;
 use crate::model::{Case, Hash, Launch, canonical};
-use crate::project::{Answers, Project};
+use crate::project::{Current, Project};
 use crate::store::{Durability, NewRun, Store, StoreError};
-use crate::walk::{Answer, Blob, Event, Name, Status};
+use crate::walk::{Answer, Blob, Change, Event, FIRST, Name, Status};
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 /// What to analyse.
@@ -64,6 +66,14 @@ pub trait Watch: Sync {
     fn began(&self, _run: &str, _cases: usize) {}
     /// Something was recorded.
     fn event(&self, _event: &Event) {}
+    /// The run goes by other texts from now on, each case from its next step.
+    fn reloaded(&self, _reloaded: &Reloaded) {}
+    /// Other texts were offered that do not fit the graph that the run keeps: it goes on by those it has.
+    fn kept(&self, _problems: &Diagnostics) {}
+    /// The run goes on by the texts it has, though these are other by now.
+    fn pinned(&self, _changed: &[Change]) {}
+    /// The run was over before.
+    fn over(&self) {}
     /// So many cases are about to walk as far as phase `phase` of `phases` lets them, counted from 1.
     fn phase(&self, _phase: usize, _phases: usize, _cases: usize) {}
     /// A case has walked as far as its phase lets it.
@@ -79,6 +89,18 @@ pub(super) struct RunArgs {
     pub(super) stub: Option<Hash>,
     pub(super) files: Files,
     pub(super) pipeline: String,
+    /// What the pipeline was asked for by: a path, or a name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) asked: Option<String>,
+    /// The directory of scripts, if one was named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) scripts: Option<PathBuf>,
+    /// The vocabulary that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) domain: Option<String>,
+    /// The vars set for the run alone.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub(super) set: Map<String, Value>,
 }
 
 impl Session {
@@ -89,8 +111,19 @@ impl Session {
 
     /// Runs a pipeline over a launch. `stop` ends it between two steps; it can then be resumed.
     pub fn run(&self, spec: &RunSpec, watch: &dyn Watch, stop: &AtomicBool) -> Result<RunResult, SessionError> {
-        let answers = if spec.via == Via::Script { Answers::Scripts } else { Answers::Others };
-        let project = self.project(spec.pipeline.as_deref(), answers)?;
+        let project = self.project(spec.pipeline.as_deref(), spec.via.answers())?;
+        self.run_by(&Current::new(project), spec, watch, stop)
+    }
+
+    /// The same by a project that may be exchanged meanwhile: each case takes the new one between two of its steps.
+    pub fn run_by(
+        &self,
+        current: &Current,
+        spec: &RunSpec,
+        watch: &dyn Watch,
+        stop: &AtomicBool,
+    ) -> Result<RunResult, SessionError> {
+        let (seen, project) = current.get();
         let mut launch = launch(&spec.inputs)?;
         let cases = select(&launch, &spec.cases)?;
         let answer = answerer(spec.via, spec.stub.as_ref())?;
@@ -108,8 +141,13 @@ impl Session {
             stub: spec.stub.as_ref().map(|stub| Hash::of(stub.text().as_bytes())),
             files: spec.files,
             pipeline: project.plan.pipeline.name.value.clone(),
+            asked: asked(spec.pipeline.as_deref()),
+            scripts: self.setup.scripts.as_ref().map(|dir| std::path::absolute(dir).unwrap_or_else(|_| dir.clone())),
+            domain: self.setup.domain.clone(),
+            set: self.setup.vars.clone(),
         };
         let (manifest, mut blobs) = project.manifest();
+        let list = manifest.blob();
         blobs.extend(spec.stub.as_ref().map(|stub| Blob::new(stub.text())));
         let new = NewRun {
             run: "",
@@ -117,7 +155,7 @@ impl Session {
             started_at: started,
             seed: spec.seed,
             args: json_blob(&args),
-            manifest: json_blob(&manifest),
+            manifest: list,
             blobs,
             launch: &launch,
             cases,
@@ -139,9 +177,12 @@ impl Session {
         watch.began(&run, work.len());
         let needs = self.reads(&store, &run, &self.setup.workspace)?;
         let (seed, parallel) = (spec.seed, spec.parallel);
-        let crew = Crew { session: self, project: &project, launch: &launch, run: &run, seed, watch, stop, parallel, keep };
+        let generations = Generations::new(self, (current, seen), (FIRST, manifest, project), &journal, watch);
+        let texts = &generations;
+        let crew = Crew { session: self, generations: texts, launch: &launch, run: &run, seed, watch, stop, parallel, keep };
         let work = crew.walk(work, Ports { answer: &*answer, needs, journal: &journal })?;
-        let whole = Ended { run, started_at: started, project: &project, launch, recorded: !spec.dry_run, parallel };
+        let whole =
+            Ended { run, started_at: started, project: &generations.project(), launch, recorded: !spec.dry_run, parallel };
         let result = whole.result(&store, work);
         if spec.dry_run {
             return Ok(result);
@@ -195,6 +236,14 @@ impl Ended<'_> {
         let cases = Cases { kept, stored };
         RunResult { run, plan: plan.clone(), launch, started_at, status, cases, failures, recorded, report: None }
     }
+}
+
+/// What finds a pipeline again from any directory.
+fn asked(pipeline: Option<&str>) -> Option<String> {
+    let pipeline = pipeline.unwrap_or(super::load::DEFAULT_PIPELINE);
+    let path = Path::new(pipeline);
+    let whole = if path.is_file() { std::path::absolute(path).ok()? } else { path.to_owned() };
+    whole.to_str().map(str::to_owned)
 }
 
 /// A run is in error if any case is, else paused if any is not over, else done.

@@ -1,6 +1,7 @@
 //! What a session is told by its front end.
 
 use crate::clock::Clock;
+use crate::project::Answers;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::path::PathBuf;
@@ -51,6 +52,13 @@ pub enum Via {
     Script,
     /// A file of canned answers.
     Stub,
+}
+
+impl Via {
+    /// What linking must know of it.
+    pub fn answers(self) -> Answers {
+        if self == Self::Script { Answers::Scripts } else { Answers::Others }
+    }
 }
 
 /// Whether a run writes its files (case directories; the reports are always written).

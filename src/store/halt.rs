@@ -1,4 +1,5 @@
-//! A place to be killed at: stops the writer for ever at the n-th boundary of its transactions, for tests of crashes.
+//! A place to be killed at: stops the writer at the n-th boundary of its transactions, for tests of crashes and of what happens
+//! meanwhile.
 //!
 //! There are three boundaries in a transaction: before it begins, after its rows are written but before they are committed,
 //! and after the commit but before anyone is told. They are counted from 1 over the life of a store handle. Builds without
@@ -18,15 +19,16 @@ mod armed {
     #[derive(Debug, Default)]
     pub(in super::super) struct Halt {
         passed: u64,
-        at: Option<u64>,
+        at: Vec<u64>,
         file: PathBuf,
     }
 
     impl Halt {
-        /// As the environment says: `ASTERISK_HALT_AT` is the number of the boundary, `ASTERISK_HALT_FILE` takes a line once
-        /// it is reached.
+        /// As the environment says: `ASTERISK_HALT_AT` has the number of the boundary, or of several with commas between them, `ASTERISK_HALT_FILE` takes a line once
+        /// it is reached; whoever removes the file lets the writer go on.
         pub(in super::super) fn from_env() -> Self {
-            let at = std::env::var("ASTERISK_HALT_AT").ok().and_then(|text| text.parse().ok());
+            let text = std::env::var("ASTERISK_HALT_AT").unwrap_or_default();
+            let at = text.split(',').filter_map(|at| at.parse().ok()).collect();
             let file = std::env::var_os("ASTERISK_HALT_FILE").map(PathBuf::from).unwrap_or_default();
             Self { passed: 0, at, file }
         }
@@ -34,11 +36,11 @@ mod armed {
         /// One more boundary.
         pub(in super::super) fn boundary(&mut self) {
             self.passed += 1;
-            if self.at == Some(self.passed) {
+            if self.at.contains(&self.passed) {
                 // Nobody is left to be told that the line could not be written.
                 std::fs::write(&self.file, format!("halted at boundary {}\n", self.passed)).unwrap_or_default();
-                loop {
-                    std::thread::sleep(Duration::from_secs(3600));
+                while self.file.exists() {
+                    std::thread::sleep(Duration::from_millis(1));
                 }
             }
         }

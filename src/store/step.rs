@@ -118,7 +118,12 @@ fn status(event: &Event) -> Option<&'static str> {
         What::NodeEnter { .. } => Some("running"),
         What::WalkComplete { .. } => Some("done"),
         What::WalkError { .. } => Some("error"),
-        What::Barrier { .. } | What::NodeExit { .. } | What::EdgeEvaluate { .. } | What::Transition { .. } => None,
+        What::Barrier { .. }
+        | What::Reload { .. }
+        | What::Adopt { .. }
+        | What::NodeExit { .. }
+        | What::EdgeEvaluate { .. }
+        | What::Transition { .. } => None,
     }
 }
 

@@ -32,6 +32,11 @@ impl Progress {
         self.0.inc(1);
     }
 
+    /// Lets others write while the bar is out of the way.
+    pub fn aside(&self, write: impl FnOnce()) {
+        self.0.suspend(write);
+    }
+
     /// Takes the bar away.
     pub fn finish(&self) {
         self.0.finish_and_clear();

@@ -4,6 +4,7 @@ use super::error::{Failure, Kind};
 use super::event::{Event, Name, What};
 use super::lasso;
 use super::plan::Plan;
+use super::plans::{Generation, Plans};
 use super::ports::{Answer, Commit, Journal, JournalError, Needs};
 use super::state::{Status, WalkState};
 use super::step::{Stepper, Taken};
@@ -12,13 +13,16 @@ use crate::diag::{Diagnostic, did_you_mean};
 use crate::model::{Case, Launch};
 use crate::pipeline::NodeIx;
 use std::cell::OnceCell;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Takes cases along a plan. Cheap to make; holds nothing of a case.
 #[derive(Clone, Copy)]
 pub struct Walker<'a> {
-    /// What to go by.
+    /// What to go by; with `plans`, what the walk's graph is.
     pub plan: &'a Plan,
+    /// Where newer texts come from, if they may be exchanged.
+    pub plans: Option<&'a dyn Plans>,
     /// Who answers the nodes.
     pub answer: &'a dyn Answer,
     /// The bounded reads.
@@ -60,6 +64,7 @@ impl Walker<'_> {
     pub fn walk(&self, case: &Case, state: &mut WalkState) -> Result<End, JournalError> {
         let params = OnceCell::new();
         let case_name: Name = case.id.as_str().into();
+        let mut held: Option<Arc<Generation>> = None;
         loop {
             match state.status {
                 Status::Done => return Ok(End::Done),
@@ -70,21 +75,34 @@ impl Walker<'_> {
                 state.status = Status::Paused;
                 return Ok(End::Paused);
             }
-            let taken = match self.next(state) {
-                Ok(node) if self.plan.pipeline.at(node).phase > self.until => {
+            if let Some(plans) = self.plans
+                && held.as_ref().is_none_or(|held| !plans.in_force(held.number))
+            {
+                held = Some(plans.current()?);
+            }
+            let walker = Walker { plan: held.as_ref().map_or(self.plan, |held| &held.plan), ..*self };
+            let mut taken = match walker.next(state) {
+                Ok(node) if walker.plan.pipeline.at(node).phase > self.until => {
                     state.status = Status::Running;
                     return Ok(End::Waiting);
                 }
-                Err(failure) => self.stopped(&case_name, state, failure),
+                Err(failure) => walker.stopped(&case_name, state, failure),
                 Ok(node) => {
                     let case_params = &params;
-                    Stepper { walker: self, case, case_name: &case_name, case_params, state, node }.take()
+                    Stepper { walker: &walker, case, case_name: &case_name, case_params, state, node }.take()
                 }
             };
-            let failure = match self.commit(state, &taken.events, taken.effects) {
+            let adopt = |taken: &mut Taken, state: &WalkState| {
+                let Some(first) = taken.events.first() else { return };
+                let adoption = held.as_ref().and_then(|held| held.adoption(state, &case_name, first.path.clone(), first.at));
+                taken.events.splice(..0, adoption);
+            };
+            adopt(&mut taken, state);
+            let failure = match walker.commit(state, &taken.events, taken.effects) {
                 Err(JournalError::Refused(why)) => {
-                    let lost = self.refused(&case_name, state, &why);
-                    self.commit(state, &lost.events, lost.effects)?;
+                    let mut lost = walker.refused(&case_name, state, &why);
+                    adopt(&mut lost, state);
+                    walker.commit(state, &lost.events, lost.effects)?;
                     lost.failure
                 }
                 done => done.map(|()| taken.failure)?,

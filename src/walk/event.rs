@@ -46,6 +46,24 @@ pub enum What {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         clusters: Option<Content>,
     },
+    /// Of the run itself: its texts were exchanged. Steps that began before go by those of before.
+    Reload {
+        /// Counts the texts of the run; those it began with are generation 1.
+        generation: u64,
+        /// The address of the list of all texts of the project, with the vars in force.
+        manifest: Hash,
+        /// Why.
+        cause: Cause,
+        /// What is other than in the generation before.
+        changed: Vec<Change>,
+    },
+    /// From this step on a case goes by other texts.
+    Adopt {
+        /// Which.
+        generation: u64,
+        /// The address of the list of them.
+        manifest: Hash,
+    },
     /// A walk came to a node.
     NodeEnter {
         /// The node.
@@ -137,6 +155,8 @@ impl What {
     pub fn name(&self) -> &'static str {
         match self {
             Self::Barrier { .. } => "barrier",
+            Self::Reload { .. } => "reload",
+            Self::Adopt { .. } => "adopt",
             Self::NodeEnter { .. } => "node_enter",
             Self::NodeExit { .. } => "node_exit",
             Self::EdgeEvaluate { .. } => "edge_evaluate",
@@ -145,6 +165,30 @@ impl What {
             Self::WalkError { .. } => "walk_error",
         }
     }
+}
+
+/// Why the texts of a run were exchanged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Cause {
+    /// Somebody edited them while the run went on (`run --watch`).
+    Edit,
+    /// The run was resumed by the texts of that time (`run --resume RUN --migrate`).
+    Migrate,
+}
+
+/// A text or setting that is other than it was.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Change {
+    /// The text, by its path with the area it belongs to (`scripts/rules/rca.rhai`, `data/personas.yaml`), or the setting
+    /// (`vars.recall_hit`).
+    pub what: String,
+    /// The address of what it was; absent if it is new.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<Hash>,
+    /// The address of what it is; absent if it is gone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<Hash>,
 }
 
 /// One edge as a decision considered it.

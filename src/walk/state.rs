@@ -2,6 +2,7 @@
 
 use super::content::Content;
 use super::event::{Event, Name, Outcome, Reason, What};
+use super::plans::FIRST;
 use crate::clock::Timestamp;
 use crate::script::View;
 use serde::{Deserialize, Serialize};
@@ -75,6 +76,8 @@ pub struct WalkState {
     pub visits: BTreeMap<Name, usize>,
     /// When the first step began.
     pub started_at: Option<Timestamp>,
+    /// Which texts of the run the last step went by; 1 for those the run began with.
+    pub generation: u64,
     /// What advisories said at the node in question.
     advice: Vec<(Name, Reason)>,
     views: Views,
@@ -105,6 +108,7 @@ impl Default for WalkState {
             prior: BTreeMap::new(),
             visits: BTreeMap::new(),
             started_at: None,
+            generation: FIRST,
             advice: Vec::new(),
             views: Views {
                 history: View::list("state.history", []),
@@ -166,7 +170,8 @@ impl WalkState {
                 self.history.push(visit);
                 self.node = Some(to.clone());
             }
-            What::Barrier { .. } => {}
+            What::Adopt { generation, .. } => self.generation = *generation,
+            What::Barrier { .. } | What::Reload { .. } => {}
             What::WalkComplete { .. } => {
                 self.status = Status::Done;
                 self.node = None;

@@ -93,6 +93,7 @@ fn walk(fixture: &Value) -> Outcome {
     let (journal, clock, stop) = (Kept::default(), FixedClock::new(Timestamp::from_millis(0), 1), AtomicBool::new(false));
     let walker = Walker {
         plan: &project.plan,
+        plans: None,
         answer: &Prompted,
         needs: &Given(fixture.clone()),
         journal: &journal,

@@ -100,6 +100,7 @@ fn walk(project: &Project, stub: &Stub, state: &mut WalkState, steps: Option<usi
     let case = Case { id: "c".into(), name: "c".into(), ..Case::default() };
     let walker = Walker {
         plan: &project.plan,
+        plans: None,
         answer: stub,
         needs: &NoNeeds,
         journal: &journal,

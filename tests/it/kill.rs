@@ -85,10 +85,15 @@ fn tables(project: &Project) -> BTreeMap<String, Vec<String>> {
 /// Starts the program so that it halts at that boundary, and waits until it does. None, with its output, if it ended
 /// before.
 pub(crate) fn halted(project: &Project, args: &[&str], at: u64) -> Result<Child, Ran> {
+    halted_at(project, args, &at.to_string())
+}
+
+/// The same, and again at others of these boundaries, with commas between them, once the file that says so is removed.
+pub(crate) fn halted_at(project: &Project, args: &[&str], at: &str) -> Result<Child, Ran> {
     let file = project.root().join("halted");
     std::fs::remove_file(&file).unwrap_or_default();
     let mut command = project.command(args);
-    let mut child = command.env("ASTERISK_HALT_AT", at.to_string()).env("ASTERISK_HALT_FILE", &file).spawn().unwrap();
+    let mut child = command.env("ASTERISK_HALT_AT", at).env("ASTERISK_HALT_FILE", &file).spawn().unwrap();
     let patience = Instant::now() + Duration::from_secs(60);
     while !std::fs::read_to_string(&file).is_ok_and(|text| text.ends_with('\n')) {
         if child.try_wait().unwrap().is_some() {

@@ -4,7 +4,7 @@
 use asterisk::clock::{FixedClock, Timestamp};
 use asterisk::diag::Diagnostics;
 use asterisk::report;
-use asterisk::session::{Files, Inputs, KEEP, RunResult, RunSpec, Session, Setup, Via, Watch};
+use asterisk::session::{Files, Inputs, KEEP, ResumeSpec, RunResult, RunSpec, Session, Setup, Via, Watch};
 use asterisk::store::{Durability, Store};
 use asterisk::walk::{Event, Status, What};
 use proptest::prelude::*;
@@ -154,7 +154,11 @@ fn run(failures: &[Failure], parallel: usize, stops: &[usize], keep: usize) -> V
         if over(result.status) && all {
             break;
         }
-        result = session.resume(&result.run, parallel, Durability::Batch, &watch(events), &stop).unwrap();
+        result = {
+            let spec = ResumeSpec { run: &result.run, parallel, durability: Durability::Batch, migrate: None };
+            session.resume(&spec, &watch(events), &stop)
+        }
+        .unwrap();
     }
     told(dir.path(), &result)
 }

@@ -1,0 +1,116 @@
+//! `run --watch`: edits of the texts are taken while the run goes on.
+
+use super::run::{RunArgs, ViaArg};
+use super::run_view::Live;
+use super::{Global, ProjectArgs};
+use crate::config::PROJECT_FILE;
+use crate::exit::Exit;
+use crate::files::{DEBOUNCE, FileError, project_root};
+use crate::project::{Answers, Current, Project};
+use crate::reload::{Follower, Load, Told};
+use crate::session::{RunResult, Session, SessionError};
+use crate::walk::Change;
+use std::path::PathBuf;
+use std::thread;
+
+/// Where the texts of a run are: the settings are looked up again each time, for the project file may be edited too.
+pub(super) struct Texts {
+    global: Global,
+    project: ProjectArgs,
+    out: Option<PathBuf>,
+    pipeline: Option<String>,
+    answers: Answers,
+    resume: Option<String>,
+}
+
+impl Texts {
+    pub(super) fn of(global: &Global, args: &RunArgs) -> Self {
+        let stubbed = args.stub.is_some() || args.via == Some(ViaArg::Stub);
+        Self {
+            global: global.clone(),
+            project: args.project.clone(),
+            out: args.out.clone(),
+            pipeline: args.pipeline.clone(),
+            answers: if stubbed { Answers::Others } else { Answers::Scripts },
+            resume: args.resume.clone(),
+        }
+    }
+
+    /// A session with the settings of now, the pipeline, and who answers.
+    fn session(&self) -> Result<(Session, Option<String>, Answers), SessionError> {
+        let session = self.global.session(&self.project, self.out.clone())?;
+        match &self.resume {
+            None => Ok((session, self.pipeline.clone(), self.answers)),
+            Some(run) => {
+                let origin = session.origin(run)?;
+                Ok((origin.session, Some(origin.pipeline), origin.answers))
+            }
+        }
+    }
+}
+
+impl Load for Texts {
+    type Error = SessionError;
+
+    fn load(&self, before: Option<&Project>) -> Result<Project, SessionError> {
+        let (session, pipeline, answers) = self.session()?;
+        session.project_after(pipeline.as_deref(), answers, before)
+    }
+
+    fn mendable(&self, error: &SessionError) -> bool {
+        matches!(error, SessionError::File(FileError::NoDirectory { .. })) || Exit::from(error) == Exit::Texts
+    }
+
+    fn paths(&self) -> Vec<PathBuf> {
+        let here = std::env::current_dir().unwrap_or_default();
+        let mut paths = vec![project_root(&here).join(PROJECT_FILE)];
+        if let Ok((session, pipeline, _)) = self.session() {
+            paths.extend(session.text_paths(pipeline.as_deref()));
+        }
+        paths
+    }
+}
+
+/// Runs by texts that are watched meanwhile.
+pub(super) fn watched(
+    texts: Texts,
+    live: &Live,
+    run: impl FnOnce(&Current) -> Result<RunResult, SessionError>,
+) -> Result<RunResult, SessionError> {
+    let mut follower = Follower::new(texts, DEBOUNCE)?;
+    // Nobody stops it before: an interruption ends the process, as there is no step to finish.
+    let Some(first) = follower.first(live)? else { return Err(SessionError::Journal(interrupted())) };
+    let current = Current::new(first);
+    let stopper = follower.stopper();
+    thread::scope(|scope| {
+        scope.spawn(|| follower.follow(&current, live));
+        let result = run(&current);
+        stopper.stop();
+        result
+    })
+}
+
+fn interrupted() -> crate::walk::JournalError {
+    crate::walk::JournalError::Failed("edits are not watched any more".into())
+}
+
+impl Told<SessionError> for Live {
+    fn broken(&self, error: &SessionError, last: bool) {
+        self.aside(|ui| {
+            super::fail(ui, error);
+            ui.note(if last {
+                "reload: not taken; the run goes on by the last good texts"
+            } else {
+                "watching: the run begins when this is mended (Ctrl-C ends it)"
+            });
+        });
+    }
+
+    fn loaded(&self, _project: &Project, changed: &[Change]) {
+        let names: Vec<&str> = changed.iter().map(|change| change.what.as_str()).collect();
+        self.aside(|ui| match names.as_slice() {
+            [] => ui.note("reload: mended"),
+            names => ui.note(&format!("reload: {}; each case takes it at its next step", names.join(", "))),
+        });
+    }
+}

@@ -1,0 +1,275 @@
+//! Watching directories and files for edits: told once all is quiet again. Editors that write by rename, directories that
+//! appear later or are exchanged whole, and files that are half written for a while are all the same to it.
+
+use notify::event::{AccessKind, AccessMode};
+use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
+use std::collections::BTreeMap;
+use std::path::{Component, Path, PathBuf};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::time::{Duration, Instant};
+
+/// How long nothing must be written before what was written is looked at, if nobody says otherwise.
+pub const DEBOUNCE: Duration = Duration::from_millis(50);
+/// However busily something is written, it is looked at after so many times that long.
+const PATIENCE: u32 = 20;
+
+/// Why nothing can be watched.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot watch `{}` for edits: {source}", path.display())]
+pub struct WatchError {
+    path: PathBuf,
+    source: notify::Error,
+}
+
+/// Watches paths, whether there is anything at them yet or not.
+pub struct Watcher {
+    system: RecommendedWatcher,
+    sender: Sender<Told>,
+    told: Receiver<Told>,
+    debounce: Duration,
+    /// Absolute.
+    wanted: Vec<PathBuf>,
+    watched: BTreeMap<PathBuf, RecursiveMode>,
+}
+
+enum Told {
+    Written(Vec<PathBuf>),
+    /// The system lost count.
+    Anything,
+    Stop,
+}
+
+/// Ends the waiting of a [`Watcher`] from another thread.
+#[derive(Clone)]
+pub struct Stopper(Sender<Told>);
+
+impl Stopper {
+    /// Ends it.
+    pub fn stop(&self) {
+        // A watcher that is gone waits for nothing.
+        drop(self.0.send(Told::Stop));
+    }
+}
+
+impl Watcher {
+    /// Watches these files, and all that is below these directories but for hidden files.
+    pub fn new(paths: &[PathBuf], debounce: Duration) -> Result<Self, WatchError> {
+        let (sender, told) = channel();
+        let send = sender.clone();
+        let handler = move |event: notify::Result<Event>| {
+            let message = match event {
+                Ok(event) if event.need_rescan() => Told::Anything,
+                Ok(event) if writes(event.kind) => Told::Written(event.paths),
+                Ok(_) => return,
+                Err(_) => Told::Anything,
+            };
+            drop(send.send(message));
+        };
+        let first = || paths.first().cloned().unwrap_or_default();
+        let system = notify::recommended_watcher(handler).map_err(|source| WatchError { path: first(), source })?;
+        let mut watcher = Self { system, sender, told, debounce, wanted: Vec::new(), watched: BTreeMap::new() };
+        watcher.watch(paths)?;
+        Ok(watcher)
+    }
+
+    /// From now on watches these instead.
+    pub fn watch(&mut self, paths: &[PathBuf]) -> Result<(), WatchError> {
+        self.wanted = paths.iter().map(|path| std::path::absolute(path).unwrap_or_else(|_| path.clone())).collect();
+        self.refresh()
+    }
+
+    /// What ends its waiting.
+    pub fn stopper(&self) -> Stopper {
+        Stopper(self.sender.clone())
+    }
+
+    /// Waits until something was written and nothing more for as long as the debounce. False once it was stopped.
+    pub fn changed(&mut self) -> bool {
+        loop {
+            let Ok(first) = self.told.recv() else { return false };
+            let (mut relevant, mut moved) = match self.weigh(first) {
+                None => return false,
+                Some((false, _)) => continue,
+                Some(weight) => weight,
+            };
+            let end = Instant::now() + self.debounce * PATIENCE;
+            let mut quiet = Instant::now() + self.debounce;
+            loop {
+                match self.told.recv_timeout(quiet.min(end).saturating_duration_since(Instant::now())) {
+                    Ok(more) => match self.weigh(more) {
+                        None => return false,
+                        Some((false, _)) => {}
+                        Some((also, other)) => {
+                            (relevant, moved) = (relevant | also, moved | other);
+                            quiet = Instant::now() + self.debounce;
+                        }
+                    },
+                    Err(RecvTimeoutError::Timeout) => break,
+                    Err(RecvTimeoutError::Disconnected) => return false,
+                }
+            }
+            if moved {
+                // What cannot be watched now may be later; until then its parent tells.
+                drop(self.refresh());
+            }
+            if relevant {
+                return true;
+            }
+        }
+    }
+
+    /// Whether a message is about what is wanted, and whether about whole directories that are. None to stop.
+    fn weigh(&self, told: Told) -> Option<(bool, bool)> {
+        let paths = match told {
+            Told::Stop => return None,
+            Told::Anything => return Some((true, true)),
+            Told::Written(paths) => paths,
+        };
+        let below =
+            |path: &Path, wanted: &Path| path.strip_prefix(wanted).is_ok_and(|rest| !rest.components().any(|part| hidden(part)));
+        let pairs = || paths.iter().flat_map(|path| self.wanted.iter().map(move |wanted| (path, wanted)));
+        let moved = pairs().any(|(path, wanted)| wanted.starts_with(path));
+        Some((moved || pairs().any(|(path, wanted)| below(path, wanted)), moved))
+    }
+
+    /// Watches each wanted directory with all below it, and beside that, so that it may go and come, where it stands; where
+    /// nothing is wanted yet, the nearest directory above it.
+    fn refresh(&mut self) -> Result<(), WatchError> {
+        for path in std::mem::take(&mut self.watched).into_keys() {
+            // It may be gone.
+            drop(self.system.unwatch(&path));
+        }
+        let mut places: BTreeMap<PathBuf, RecursiveMode> = BTreeMap::new();
+        for wanted in &self.wanted {
+            if wanted.is_dir() {
+                places.insert(wanted.clone(), RecursiveMode::Recursive);
+            }
+            let above = wanted.ancestors().skip(1).find(|above| above.is_dir());
+            if let Some(above) = above {
+                places.entry(above.to_owned()).or_insert(RecursiveMode::NonRecursive);
+            }
+        }
+        let mut refused = None;
+        for (path, mode) in places {
+            match self.system.watch(&path, mode) {
+                Ok(()) => drop(self.watched.insert(path, mode)),
+                Err(source) => refused = Some(WatchError { path, source }),
+            }
+        }
+        refused.map_or(Ok(()), Err)
+    }
+}
+
+/// Whether an event says that something was written, made, moved or removed. Reading is none.
+fn writes(kind: EventKind) -> bool {
+    match kind {
+        EventKind::Access(AccessKind::Close(AccessMode::Write)) => true,
+        EventKind::Access(_) => false,
+        _ => true,
+    }
+}
+
+fn hidden(part: Component<'_>) -> bool {
+    part.as_os_str().to_str().is_some_and(|name| name.starts_with('.'))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+    use std::fs;
+    use std::sync::mpsc;
+    use std::thread;
+
+    /// Watches on a thread of its own, and tells how often it was told.
+    struct Watching {
+        rounds: Receiver<()>,
+        stopper: Stopper,
+    }
+
+    impl Watching {
+        fn of(paths: &[PathBuf]) -> Self {
+            let mut watcher = Watcher::new(paths, Duration::from_millis(30)).unwrap();
+            let stopper = watcher.stopper();
+            let (send, rounds) = mpsc::channel();
+            thread::spawn(move || {
+                while watcher.changed() {
+                    send.send(()).unwrap_or_default();
+                }
+            });
+            Self { rounds, stopper }
+        }
+
+        #[track_caller]
+        fn told(&self) {
+            self.rounds.recv_timeout(Duration::from_secs(20)).expect("told of it");
+        }
+
+        fn quiet(&self) {
+            assert!(self.rounds.recv_timeout(Duration::from_millis(200)).is_err(), "nothing to tell of");
+        }
+    }
+
+    impl Drop for Watching {
+        fn drop(&mut self) {
+            self.stopper.stop();
+        }
+    }
+
+    #[test]
+    fn edits_are_told_of_once_however_they_are_written() {
+        let dir = tempfile::tempdir().unwrap();
+        let (scripts, file) = (dir.path().join("scripts"), dir.path().join("scripts/rules/a.rhai"));
+        fs::create_dir_all(scripts.join("rules")).unwrap();
+        fs::write(&file, "1").unwrap();
+        let watching = Watching::of(std::slice::from_ref(&scripts));
+        for text in ["2", "3", "4"] {
+            fs::write(&file, text).unwrap();
+        }
+        watching.told();
+        watching.quiet();
+        // As editors do: written beside it, then moved over it.
+        fs::write(scripts.join("rules/.a.rhai.swp"), "5").unwrap();
+        watching.quiet();
+        fs::rename(scripts.join("rules/.a.rhai.swp"), &file).unwrap();
+        watching.told();
+        fs::read(&file).unwrap();
+        fs::write(dir.path().join("other"), "no part of it").unwrap();
+        watching.quiet();
+    }
+
+    #[test]
+    fn directories_may_appear_later_go_and_come_back() {
+        let dir = tempfile::tempdir().unwrap();
+        let scripts = dir.path().join("packs/mine/scripts");
+        let watching = Watching::of(std::slice::from_ref(&scripts));
+        let write = |text: &str| {
+            fs::create_dir_all(scripts.join("rules/deep")).unwrap();
+            fs::write(scripts.join("rules/deep/a.rhai"), text).unwrap();
+        };
+        for round in ["1", "2"] {
+            write(round);
+            watching.told();
+            while watching.rounds.recv_timeout(Duration::from_millis(200)).is_ok() {}
+            fs::write(scripts.join("rules/deep/a.rhai"), "again").unwrap();
+            watching.told();
+            fs::rename(&scripts, dir.path().join(format!("old{round}"))).unwrap();
+            watching.told();
+            while watching.rounds.recv_timeout(Duration::from_millis(200)).is_ok() {}
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_written_without_end_is_looked_at_all_the_same() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("a.yaml");
+        let watching = Watching::of(std::slice::from_ref(&file));
+        let end = Instant::now() + Duration::from_secs(20);
+        while watching.rounds.try_recv().is_err() {
+            fs::write(&file, "x").unwrap();
+            thread::sleep(Duration::from_millis(5));
+            assert!(Instant::now() < end, "never told");
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! Whether two pipelines are one graph: what a case keeps while scripts, conditions, templates and vars are exchanged.
+
+use super::{Edge, Node, Pipeline, Spanned};
+
+impl Pipeline {
+    /// Whether nodes and edges are the same, each at its place, with the forms of the artifacts. Vars, conditions, needs, limits,
+    /// what edges add to the context, and which function or template stands where may differ. Walks of one can go on by the
+    /// other.
+    pub fn same_graph(&self, other: &Self) -> bool {
+        let zones = |pipeline: &Self| -> Vec<_> {
+            let zone = |zone: &super::Zone| {
+                (zone.name.value.clone(), zone.nodes.clone(), value(zone.element.as_ref()).cloned(), zone.stickiness)
+            };
+            pipeline.zones.iter().map(zone).collect()
+        };
+        let clusters = |pipeline: &Self| pipeline.clusters.as_ref().map(|clusters| (clusters.phase, clusters.most));
+        let nodes = self.nodes.len() == other.nodes.len() && self.nodes.iter().zip(&other.nodes).all(|(a, b)| same_node(a, b));
+        let edges = self.edges.len() == other.edges.len() && self.edges.iter().zip(&other.edges).all(|(a, b)| same_edge(a, b));
+        let whole = |pipeline: &Self| (pipeline.phases, pipeline.start);
+        let named = *self.name == *other.name && *self.done == *other.done;
+        named && whole(self) == whole(other) && nodes && edges && zones(self) == zones(other) && clusters(self) == clusters(other)
+    }
+}
+
+/// What is written, wherever it stands.
+fn value<T>(spanned: Option<&Spanned<T>>) -> Option<&T> {
+    spanned.map(|spanned| &spanned.value)
+}
+
+fn same_node(a: &Node, b: &Node) -> bool {
+    let texts =
+        |node: &Node| [&node.code, &node.element, &node.artifact, &node.confidence].map(|text| value(text.as_ref()).cloned());
+    *a.name == *b.name
+        && *a.family == *b.family
+        && texts(a) == texts(b)
+        && a.schema == b.schema
+        && (a.fallback, a.phase, a.zone) == (b.fallback, b.phase, b.zone)
+}
+
+fn same_edge(a: &Edge, b: &Edge) -> bool {
+    let targets = |edge: &Edge| edge.targets.iter().map(|target| target.value).collect::<Vec<_>>();
+    let flags = |edge: &Edge| (edge.shortcut, edge.looped, edge.advisory);
+    *a.id == *b.id && (a.from, a.to, flags(a)) == (b.from, b.to, flags(b)) && targets(a) == targets(b) && a.counter == b.counter
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::diag::Source;
+    use crate::pipeline::{Pipeline, parse};
+
+    const TEXT: &str = "\
+pipeline: t
+vars: { sure: 0.5 }
+nodes:
+  - { name: a, schema: { c: number } }
+  - { name: b, needs: [siblings] }
+edges:
+  - { id: E1, from: a, to: b, condition: \"c > vars.sure\" }
+  - { id: E2, from: a, to: a, loop: true }
+  - { id: E3, from: b, to: _done }
+start: a
+done: _done
+";
+
+    fn pipeline(text: &str) -> Pipeline {
+        parse(&Source::new("t.yaml", text)).expect("parses")
+    }
+
+    #[test]
+    fn what_decides_may_change_and_where_it_leads_may_not() {
+        let first = pipeline(TEXT);
+        for (from, to, same) in [
+            ("sure: 0.5", "sure: 0.7, more: 1", true),
+            ("c > vars.sure", "c < 1", true),
+            ("condition: \"c > vars.sure\"", "rule: r.rhai#f", true),
+            ("name: b,", "name: b, prompt: b.md, script: s.rhai#b,", true),
+            ("pipeline: t\n", "# a note\npipeline: t\ndescription: d\n", true),
+            ("loop: true", "loop: true, counter: n", false),
+            ("[siblings]", "[]", true),
+            ("c: number", "c: int", false),
+            ("from: a, to: b", "from: a, to: _done", false),
+            ("id: E1", "id: E4", false),
+            ("name: b,", "name: b, fallback: a,", false),
+            ("start: a", "start: b", false),
+        ] {
+            assert_eq!(first.same_graph(&pipeline(&TEXT.replace(from, to))), same, "{to}");
+        }
+        let swapped = TEXT.replace("E1", "X").replace("E2", "E1").replace('X', "E2");
+        assert!(!first.same_graph(&pipeline(&swapped)));
+    }
+}
