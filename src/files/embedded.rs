@@ -53,6 +53,11 @@ impl Area {
         }
     }
 
+    /// Whether a file of that path is one of the area's texts, the tests among the scripts included.
+    pub fn holds(self, path: &str) -> bool {
+        self.takes(path) || (self == Self::Scripts && path.ends_with(TEST))
+    }
+
     /// What a project is linked from.
     pub const ALL: [Self; 3] = [Self::Scripts, Self::Pipelines, Self::Templates];
 

@@ -1,5 +1,6 @@
 //! The one API for front ends and tools: link a project, run it over a launch, resume, decide one step, call one function.
 
+mod case_texts;
 mod clean;
 mod crew;
 mod doctor;
@@ -8,6 +9,7 @@ mod finding;
 mod generations;
 mod input;
 mod knowledge;
+mod lighten;
 mod load;
 mod migrate;
 mod needs;
@@ -22,6 +24,7 @@ mod run;
 mod runs;
 mod setup;
 mod tests_of;
+mod texts;
 mod work;
 
 pub use clean::CleanResult;
@@ -37,6 +40,7 @@ pub use route::{RouteState, RouteVisit, Routed};
 pub use run::{Inputs, RunSpec, Watch};
 pub use setup::{Files, KEEP, Setup, Via};
 pub use tests_of::{TestFile, TestTexts};
+pub use texts::Text;
 
 /// A session: where things are, what time it is, and everything that can be done with them.
 #[derive(Clone)]

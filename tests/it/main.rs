@@ -10,6 +10,7 @@ mod front;
 mod harness;
 mod input;
 mod kill;
+mod lint;
 mod prompts;
 mod rca_rules;
 mod readme;
