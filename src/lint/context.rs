@@ -97,7 +97,7 @@ impl<'a> Cx<'a> {
             .map(|(at, part)| if at == 0 { part } else { part.split_once('}').map_or(part, |(_, rest)| rest) })
             .collect();
         let plain = plain.replace("\\d", " ").to_lowercase();
-        if plain.as_bytes().windows(3).any(|three| three.iter().all(u8::is_ascii_digit)) {
+        if plain.as_bytes().windows(4).any(|four| four.iter().all(u8::is_ascii_digit)) {
             return true;
         }
         let name = case.text.lines().next().unwrap_or_default();

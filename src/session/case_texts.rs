@@ -38,7 +38,8 @@ impl Session {
 }
 
 fn text(case: &Case) -> (String, String) {
-    let (error, log) = (head(&case.error_message), head(&case.log_snippet));
+    let log = case.log_snippet.told();
+    let (error, log) = (head(&case.error_message), head(&log));
     (case.id.clone(), format!("{}\n{error}\n{log}", case.name))
 }
 

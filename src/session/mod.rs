@@ -9,6 +9,7 @@ mod finding;
 mod generations;
 mod input;
 mod knowledge;
+mod lighten;
 mod load;
 mod migrate;
 mod needs;
