@@ -40,6 +40,7 @@ mod parse;
 mod pattern;
 mod predicate;
 mod quiet;
+mod recover;
 mod reference;
 mod resolver;
 mod responder;

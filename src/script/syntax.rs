@@ -1,9 +1,9 @@
 //! What the parser refuses, in the words of a script's author. (Rhai stops at the first fault of a file.)
 
 use super::engine::FORBIDDEN;
-use super::fault;
 use super::unit::Text;
 use super::words::is_word;
+use super::{fault, recover};
 use crate::diag::{Diagnostic, Span, did_you_mean, nearest};
 use rhai::{LexError, ParseError, ParseErrorType as Kind};
 use std::collections::BTreeSet;
@@ -71,7 +71,9 @@ fn open_brace(text: &Text, kind: &Kind, fault: Span) -> Option<Span> {
     }
     let mut open = Vec::new();
     let mut at_fault = None;
-    for (word, span) in text.words() {
+    let item = recover::item_of(text.script(), fault).unwrap_or(text.whole());
+    let inside = |span: &Span| span.start >= item.start && span.start < item.end.max(fault.end);
+    for (word, span) in text.words().filter(|(_, span)| inside(span)) {
         if span.start >= fault.start && at_fault.is_none() {
             at_fault = Some(open.last().copied());
         }
