@@ -7,7 +7,7 @@ use super::resolver::script_of;
 use super::syntax::parameters;
 use super::unit::Unit;
 use super::words::{is_word, plausible};
-use super::{api, engine, fault, stock};
+use super::{api, engine, fault, slips, stock};
 use crate::diag::{Diagnostic, Diagnostics, Span, did_you_mean, nearest};
 use rhai::{AST, ASTNode, Expr, FnAccess, FnCallExpr, Position, ScriptFuncDef, Shared, Stmt};
 use std::collections::{BTreeMap, BTreeSet};
@@ -206,7 +206,7 @@ impl Check<'_> {
         let name = self.call.name.as_str();
         let host = api::registry().iter().map(|function| function.name);
         let known = self.known.named().chain(host).chain(stock::NAMES.iter().copied());
-        let near = nearest(name, known).filter(|known| plausible(name, known));
+        let near = slips::function(name).or_else(|| nearest(name, known).filter(|known| plausible(name, known)));
         let problem = Diagnostic::error("script/unknown-function", format!("there is no function `{name}`"));
         self.label(problem.maybe_help(near.map(|known| format!("did you mean `{known}`?"))), self.at, "")
     }

@@ -48,6 +48,7 @@ pub mod rewrite;
 mod rule;
 mod self_test;
 mod shell;
+mod slips;
 mod sort;
 mod stock;
 mod strict;
