@@ -52,7 +52,7 @@ fn launch() -> (Launch, Case) {
         suite: "clock suite".into(),
         status: "FAILED".into(),
         error_message: error.repeat(2),
-        log_snippet: line.repeat(8),
+        log_snippet: line.repeat(8).into(),
         ..Case::default()
     };
     (Launch { run_id: "1".into(), name: "nightly".into(), cases: vec![case.clone()], ..Launch::default() }, case)

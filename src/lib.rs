@@ -11,7 +11,7 @@
 //! | 3 project | [`project`] |
 //! | 4 adapters | [`store`], [`agent`], [`ingest`], [`files`], [`workspace`] |
 //! | 5 session | [`session`], [`reload`] |
-//! | 6 tools | [`report`] |
+//! | 6 tools | [`lint`], [`report`] |
 //! | 7 front | [`ui`], [`exit`], [`config`], [`cli`] |
 
 pub mod agent;
@@ -22,6 +22,7 @@ pub mod diag;
 pub mod exit;
 pub mod files;
 pub mod ingest;
+pub mod lint;
 pub mod model;
 pub mod pipeline;
 pub mod project;

@@ -8,6 +8,8 @@ mod doc;
 mod doctor;
 mod graph;
 mod init;
+mod lint;
+mod lint_report;
 mod man;
 mod prompt;
 mod rca;
@@ -88,6 +90,7 @@ enum Command {
     Rca(rca::RcaArgs),
     Clean(clean::CleanArgs),
     Report(report::ReportArgs),
+    Lint(lint::LintArgs),
     Graph(graph::GraphArgs),
     Prompt(prompt::PromptArgs),
     Show(show::ShowArgs),
@@ -132,6 +135,7 @@ fn dispatch(cli: Cli) -> Exit {
         Command::Rca(args) => rca::rca(&global, &args),
         Command::Report(args) => report::report(&global, &args),
         Command::Prompt(args) => prompt::prompt(&global, &args),
+        Command::Lint(args) => lint::lint(&global, &args),
         Command::Graph(args) => graph::graph(&global, &args),
         Command::Show(args) => show::show(&global, &args),
         Command::Doc(args) => doc::doc(&global, &args),

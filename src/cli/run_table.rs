@@ -18,7 +18,7 @@ const NARROW: usize = 110;
 
 /// The table of cases (or of causes, where there are many), a line of totals, and where the report is.
 pub(super) fn print(ui: Ui, report: &Report, result: &RunResult) {
-    let concluded = report.cases.iter().any(|case| !case.finding.defect_type.is_empty() || !case.finding.category.is_empty());
+    let concluded = report.cases.iter().any(|case| !case.defect_type.is_empty() || !case.category.is_empty());
     match (concluded, report.cases.len()) {
         (_, 0) => {}
         (true, MANY..) => causes(ui, report),
@@ -39,7 +39,7 @@ fn findings(ui: Ui, report: &Report) {
         &["case", "category", "defect", "component", "conf.", "path", "what next"]
     };
     let mut table = ui.table(columns);
-    for case in report.cases.iter() {
+    for case in (0..report.cases.len()).filter_map(|at| report.cases.whole(at)) {
         let finding = &case.finding;
         let mut row = vec![name(case), finding.category.clone(), finding.defect_type.clone(), finding.component.clone()];
         if !narrow {
@@ -73,7 +73,7 @@ fn causes(ui: Ui, report: &Report) {
 
 fn walks(ui: Ui, report: &Report) {
     let mut table = ui.table(&["case", "status", "path", "edges"]);
-    for case in report.cases.iter().take(WALKS) {
+    for case in (0..WALKS).filter_map(|at| report.cases.whole(at)) {
         let edges: Vec<String> = case.turns.iter().map(|turn| turn.edge.clone()).collect();
         let status = case.error.as_ref().map_or_else(|| word(case.status).to_owned(), |error| error.kind.clone());
         table.row([name(case), status, squeezed(&case.path), squeezed(&edges)]);

@@ -1,8 +1,9 @@
 //! The JSON Schema of the project file, for editors: made from the very lists of keys that the reader goes by.
 
 use super::project_file::{KNOWN, REPOSITORY, WORKSPACE};
+use crate::lint::{self, Value as OptValue};
 use crate::pipeline::described;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 type Described = (&'static str, &'static str, Value);
 
@@ -32,7 +33,42 @@ fn top() -> Vec<Described> {
         ("domain", "The vocabulary to go by.", text()),
         ("vars", "Vars for every pipeline that has them; `--set` goes before.", json!({ "type": ["object", "null"] })),
         ("workspace", "The repositories that failures may come from.", workspace),
+        ("lint", "Levels and options of the linter's rules (`asterisk lint --list`).", lint()),
     ]
+}
+
+fn lint() -> Value {
+    let levels: Vec<&str> = lint::Level::NAMES.iter().map(|(name, _)| *name).collect();
+    let (mut ids, mut options) = (Map::new(), Map::new());
+    for rule in lint::rules() {
+        ids.insert(rule.id.to_owned(), json!({ "description": rule.summary, "enum": levels }));
+        ids.entry(rule.category()).or_insert_with(|| json!({ "description": "All rules of this category.", "enum": levels }));
+        if rule.options.is_empty() {
+            continue;
+        }
+        let option = |option: &lint::Opt| {
+            let (kind, default) = match option.default {
+                OptValue::Int(number) => (json!({ "type": "integer" }), json!(number)),
+                OptValue::Texts(texts) => (json!({ "type": "array", "items": { "type": "string" } }), json!(texts)),
+            };
+            let mut schema = kind;
+            schema["description"] = json!(option.doc);
+            schema["default"] = default;
+            (option.name.to_owned(), schema)
+        };
+        let properties: Map<String, Value> = rule.options.iter().map(option).collect();
+        options.insert(rule.id.to_owned(), json!({ "type": "object", "properties": properties, "additionalProperties": false }));
+    }
+    let map = |properties: Map<String, Value>| json!({ "type": ["object", "null"], "properties": properties, "additionalProperties": false });
+    let mut schema = described(
+        lint::KEYS,
+        &[
+            ("levels", "How bad findings are taken to be, by rule or category.", map(ids)),
+            ("options", "What rules go by.", map(options)),
+        ],
+    );
+    schema["type"] = json!(["object", "null"]);
+    schema
 }
 
 fn workspace() -> Vec<Described> {

@@ -1,15 +1,16 @@
 //! `asterisk.yaml`, and the user's own file of the same keys.
 
 use crate::diag::{Diagnostics, Source};
+use crate::lint;
 use crate::pipeline::Spanned;
 use crate::pipeline::yaml::{self, Reader, Yaml};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 /// The keys of the project file whose machinery comes later.
-pub(super) const LATER: &[&str] = &["agents", "lint", "report"];
+pub(super) const LATER: &[&str] = &["agents", "report"];
 /// Those that can be set.
-pub(super) const KNOWN: &[&str] = &["scripts", "pipelines", "templates", "store", "domain", "vars", "workspace"];
+pub(super) const KNOWN: &[&str] = &["scripts", "pipelines", "templates", "store", "domain", "vars", "workspace", "lint"];
 
 /// The keys of `workspace`, and of each of its repositories.
 pub(super) const WORKSPACE: &[&str] = &["repositories"];
@@ -26,6 +27,8 @@ pub(super) struct ProjectFile {
     pub(super) vars: BTreeMap<String, Spanned<Value>>,
     /// None if it does not say anything of them.
     pub(super) repositories: Option<Spanned<Vec<Value>>>,
+    /// None if it does not say anything of linting.
+    pub(super) lint: Option<Spanned<lint::Config>>,
 }
 
 /// Reads a project file, or says everything that is wrong with it.
@@ -56,6 +59,9 @@ pub(super) fn read(source: &Source) -> Result<ProjectFile, Diagnostics> {
         }
         if let Some(entry) = fields.entry("workspace").filter(|entry| !entry.value.is_null()) {
             file.repositories = Some(Spanned::new(repositories(&mut reader, &entry.value), entry.key.span));
+        }
+        if let Some(entry) = fields.entry("lint").filter(|entry| !entry.value.is_null()) {
+            file.lint = Some(Spanned::new(lint::Config::read(&mut reader, &entry.value), entry.key.span));
         }
     }
     reader.finish().into_result(file)
@@ -114,7 +120,7 @@ mod tests {
 
     #[test]
     fn unknown_and_later_keys_are_refused() {
-        let errors = parse("script: x\nlint: {}\nworkspace:\n  repositories: [{ path: y }]\n").expect_err("refused");
+        let errors = parse("script: x\nreport: {}\nworkspace:\n  repositories: [{ path: y }]\n").expect_err("refused");
         assert_eq!(errors.len(), 3, "{errors}");
         assert!(errors.iter().all(|error| error.primary().is_some()));
     }

@@ -5,6 +5,7 @@ use super::project_file::{self, ProjectFile};
 use crate::clock::{Clock, FixedClock, SystemClock};
 use crate::diag::{Diagnostic, Source, Span};
 use crate::files::{FileError, project_root};
+use crate::lint;
 use crate::pipeline::Spanned;
 use crate::project::domain::DEFAULT_DOMAIN;
 use crate::session::{KEEP, SessionError, Setup};
@@ -44,6 +45,8 @@ pub struct Resolved {
     pub setup: Setup,
     /// Each of them, with where it came from.
     pub settings: Vec<Setting>,
+    /// How scripts are linted.
+    pub lint: lint::Config,
     /// The project's directory.
     pub root: PathBuf,
     /// The files that settings were looked for in, and whether they are there.
@@ -155,6 +158,12 @@ pub fn resolve(given: Given, here: &Path) -> Result<Resolved, SessionError> {
     });
     let (repositories, origin) = repositories.unwrap_or((json!([]), Origin::Default));
     settings.push(Setting { name: "workspace.repositories".into(), value: repositories.clone(), origin });
+    let said = layers.iter().find_map(|layer| layer.file.lint.as_ref().map(|said| (said.value.clone(), layer.at(said.span))));
+    let (lint, origin) = said.unwrap_or((lint::Config::default(), Origin::Default));
+    let shown = lint.shown();
+    for name in ["levels", "options"] {
+        settings.push(Setting { name: format!("lint.{name}"), value: shown[name].clone(), origin: origin.clone() });
+    }
     for name in [CLOCK, SCRIPT_SECONDS, KEEP_CASES] {
         if let Some(value) = std::env::var_os(name) {
             settings.push(Setting { name: name.into(), value: json!(value.to_string_lossy()), origin: Origin::Variable(name) });
@@ -176,7 +185,7 @@ pub fn resolve(given: Given, here: &Path) -> Result<Resolved, SessionError> {
         clock: clock()?,
     };
     let files = layers.into_iter().map(|layer| (layer.path, layer.there)).collect();
-    Ok(Resolved { setup, settings, root, files })
+    Ok(Resolved { setup, settings, lint, root, files })
 }
 
 /// A key of a file of settings that holds a path.

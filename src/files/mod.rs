@@ -8,6 +8,7 @@ mod overlay;
 mod pipelines;
 mod removal;
 mod root;
+mod texts;
 mod unpack;
 mod watch;
 
@@ -18,5 +19,6 @@ pub use overlay::{FileError, Origin, Overlay, passed_over, read_input};
 pub use pipelines::{Found, Listed, find_pipeline, list_pipelines};
 pub use removal::remove_dir;
 pub use root::project_root;
+pub use texts::{FoundText, find_texts};
 pub use unpack::{UnpackError, Unpacked, unpack};
 pub use watch::{DEBOUNCE, Stopper, WatchError, Watcher};

@@ -124,6 +124,11 @@ fn read_bytes(path: &Path) -> Result<(String, Vec<u8>), FileError> {
     Ok((path.display().to_string(), read_file(path, MAX_INPUT)?))
 }
 
+/// The text of a file of a project.
+pub(super) fn read_text_file(path: &Path) -> Result<String, FileError> {
+    read_text(path, MAX_TEXT)
+}
+
 fn read_text(path: &Path, limit: u64) -> Result<String, FileError> {
     text(path, read_file(path, limit)?)
 }
@@ -157,7 +162,7 @@ pub fn passed_over(area: Area, dir: &Path) -> Result<Vec<String>, FileError> {
     Ok(names)
 }
 
-fn walk(dir: &Path, prefix: &str, out: &mut Vec<(String, PathBuf)>) -> Result<(), FileError> {
+pub(super) fn walk(dir: &Path, prefix: &str, out: &mut Vec<(String, PathBuf)>) -> Result<(), FileError> {
     let io = |source| FileError::Io { path: dir.to_owned(), source };
     for entry in fs::read_dir(dir).map_err(io)? {
         let entry = entry.map_err(io)?;

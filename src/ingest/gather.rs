@@ -2,6 +2,7 @@
 
 use super::detect::{self, Format};
 use super::logs::Logs;
+use super::room::Room;
 use super::stream::Stream;
 use super::unique::name_hash;
 use super::{Limits, decode, junit, merge, reportportal};
@@ -67,7 +68,7 @@ impl Part {
 /// ```
 #[derive(Debug, Default)]
 pub struct Gather {
-    limits: Limits,
+    room: Room,
     parts: Vec<Part>,
     logs: Logs,
 }
@@ -75,7 +76,7 @@ pub struct Gather {
 impl Gather {
     /// Nothing gathered yet.
     pub fn new(limits: Limits) -> Self {
-        Self { limits, ..Self::default() }
+        Self { room: Room::new(limits), ..Self::default() }
     }
 
     /// How many launches were gathered.
@@ -91,8 +92,8 @@ impl Gather {
     /// Reads a text. The error says everything that is wrong with it, each finding at its place.
     pub fn add(&mut self, source: &Source) -> Result<(), Diagnostics> {
         let mut part = match detect::detect(source)? {
-            Format::Json => reportportal::read(source, self.limits)?,
-            Format::Xml => junit::read(body(source), source, self.limits)?,
+            Format::Json => reportportal::read(source, &self.room)?,
+            Format::Xml => junit::read(body(source), source, &self.room)?,
         };
         if source.text().contains(char::REPLACEMENT_CHARACTER) {
             let note = "some bytes are no characters of the text's encoding; `\u{fffd}` stands in their places";
@@ -135,8 +136,8 @@ impl Gather {
         // A name without a text: findings get no places.
         let source = Source::new(name, String::new());
         let part = match format {
-            Format::Json => reportportal::read_stream(&source, &mut stream, self.limits),
-            Format::Xml => junit::read(&mut stream, &source, self.limits),
+            Format::Json => reportportal::read_stream(&source, &mut stream, &self.room),
+            Format::Xml => junit::read(&mut stream, &source, &self.room),
         };
         let mut part = part.ok()?;
         let stream = stream.into_inner();
@@ -161,7 +162,7 @@ impl Gather {
     /// All of them as one launch, with the log entries that were given beside it.
     pub fn finish(self) -> Launch {
         let mut launch = merge::merge(self.parts);
-        self.logs.give(&mut launch, self.limits);
+        self.logs.give(&mut launch, &self.room);
         launch
     }
 }

@@ -5,13 +5,13 @@
 //! left is a case, hooks (`BEFORE_CLASS` and their like) among them: what they kept from running is skipped, and skipped
 //! items are counted and not analysed. An attempt that was tried again makes no case; what came of it does.
 
-use super::Limits;
 use super::fields::{Fields, Node};
 use super::foreign;
 use super::item::{self, Belongs, Item};
 use super::json_span::Step;
 use super::json_stream::Elements;
 use super::logs::{self, Logs};
+use super::room::Room;
 use super::texts::Texts;
 use super::tree::Tree;
 use super::unique::Ids;
@@ -122,7 +122,7 @@ fn hash(value: &Value) -> u64 {
 
 impl<'s> Items<'s> {
     /// Nothing taken yet.
-    pub(super) fn new(source: &'s Source, limits: Limits) -> Self {
+    pub(super) fn new(source: &'s Source, room: &Room) -> Self {
         Self {
             fields: Fields::new(source),
             list: None,
@@ -133,7 +133,7 @@ impl<'s> Items<'s> {
             taken: Vec::new(),
             seen: HashSet::new(),
             repeated: 0,
-            texts: Texts::new(limits),
+            texts: Texts::new(room),
         }
     }
 
@@ -151,6 +151,7 @@ impl<'s> Items<'s> {
         let remarks = odd_containers(&tree, &items);
         let steps = fold_steps(&tree, &mut items);
         let mut ids = Ids::default();
+        launch.cases.reserve_exact(items.iter().filter(|item| item.is_failure()).count());
         let mut others: BTreeMap<String, usize> = BTreeMap::new();
         let (mut containers, mut attempts) = (0_usize, 0_usize);
         for index in 0..items.len() {

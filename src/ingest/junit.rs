@@ -8,10 +8,11 @@ use super::attempts::{self, Attempts};
 use super::junit_case::{self, Outcome};
 use super::junit_repeat::{self, Entry, Repeats};
 use super::junit_retry;
+use super::room::Room;
 use super::texts::{self, Texts};
 use super::unique::Ids;
 use super::xml::{self, Element, Visitor};
-use super::{Limits, Part, attributes, foreign, times};
+use super::{Part, attributes, foreign, times};
 use crate::clock::Timestamp;
 use crate::diag::{Diagnostic, Diagnostics, Source};
 use crate::model::Attributes;
@@ -22,10 +23,10 @@ const MAX_COMPLAINTS: usize = 20;
 
 /// Reads the suites of a file as one launch; `source` is its text where that is at hand. The `run_id` is empty where the
 /// file has none.
-pub(super) fn read(input: impl BufRead, source: &Source, limits: Limits) -> Result<Part, Diagnostics> {
+pub(super) fn read(input: impl BufRead, source: &Source, room: &Room) -> Result<Part, Diagnostics> {
     let mut reader = Reader {
         source,
-        texts: Texts::new(limits),
+        texts: Texts::new(room),
         ids: Ids::default(),
         flaky: Vec::new(),
         flaky_count: 0,

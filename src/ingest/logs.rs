@@ -1,10 +1,11 @@
 //! A page of ReportPortal's log entries: no launch by itself, but the texts of one whose items are given beside it.
 
+use super::attributes;
 use super::cut;
 use super::fields::Node;
 use super::item;
+use super::room::Room;
 use super::texts::{Markup, Texts};
-use super::{Limits, attributes};
 use crate::model::Launch;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -69,11 +70,11 @@ impl Logs {
     }
 
     /// Gives cases the entries of their items, where they have no texts themselves; notes what belongs to none.
-    pub(super) fn give(mut self, launch: &mut Launch, limits: Limits) {
+    pub(super) fn give(mut self, launch: &mut Launch, room: &Room) {
         if self.0.is_empty() {
             return;
         }
-        let mut texts = Texts::new(limits);
+        let mut texts = Texts::new(room);
         for case in &mut launch.cases {
             let Some(entries) = self.0.remove(&case.id) else { continue };
             attributes::add(&mut case.attributes, "log_entries", &entries.count.to_string());

@@ -28,6 +28,7 @@ mod markup;
 mod merge;
 mod reportportal;
 mod rerun;
+mod room;
 mod stream;
 mod texts;
 mod times;
@@ -50,13 +51,15 @@ use gather::Part;
 pub struct Limits {
     /// The most bytes that a log or an error keeps; longer ones are cut.
     pub text: usize,
-    /// The bytes that all texts of an input share: the less of them is left, the less a text may keep.
-    pub total: usize,
+    /// The bytes that all errors of an input share: the less of them is left, the less an error may keep.
+    pub errors: usize,
+    /// The same for logs; they need not stay in memory.
+    pub logs: usize,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { text: 16 << 10, total: 96 << 20 }
+        Self { text: 16 << 10, errors: 32 << 20, logs: 256 << 20 }
     }
 }
 

@@ -4,7 +4,8 @@ use super::fields::{Fields, Node};
 use super::item;
 use super::items::{First, Items};
 use super::json_span::{self, Step};
-use super::{Limits, Part, detect, json_stream};
+use super::room::Room;
+use super::{Part, detect, json_stream};
 use crate::diag::{Diagnostics, Source};
 use crate::model::{Git, Launch};
 use serde_json::Value;
@@ -15,10 +16,10 @@ use std::io::Read;
 const RULE: &str = "a launch needs `run_id`, `name` and `failure_list`";
 
 /// Reads the text of a source.
-pub(super) fn read(source: &Source, limits: Limits) -> Result<Part, Diagnostics> {
+pub(super) fn read(source: &Source, room: &Room) -> Result<Part, Diagnostics> {
     let body = &source.text()[json_span::body_start(source.text())..];
     let mut json = serde_json::Deserializer::from_str(body);
-    let mut items = Items::new(source, limits);
+    let mut items = Items::new(source, room);
     let read = json_stream::read(&mut json, &mut items).and_then(|header| json.end().map(|()| header));
     match read {
         Ok(header) => part(source, &header, items),
@@ -27,9 +28,9 @@ pub(super) fn read(source: &Source, limits: Limits) -> Result<Part, Diagnostics>
 }
 
 /// Reads a stream. What is wrong with it is not said: for that its text is needed.
-pub(super) fn read_stream(source: &Source, input: impl Read, limits: Limits) -> Result<Part, Diagnostics> {
+pub(super) fn read_stream(source: &Source, input: impl Read, room: &Room) -> Result<Part, Diagnostics> {
     let mut json = serde_json::Deserializer::from_reader(input);
-    let mut items = Items::new(source, limits);
+    let mut items = Items::new(source, room);
     let header = json_stream::read(&mut json, &mut items).and_then(|header| json.end().map(|()| header));
     part(source, &header.map_err(|_| Diagnostics::new())?, items)
 }

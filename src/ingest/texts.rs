@@ -1,6 +1,7 @@
 //! The error and log of a case: cleaned, cut, and the cuts told in one note each.
 
-use super::{Limits, clean, cut, markup};
+use super::room::Room;
+use super::{clean, cut, markup};
 use crate::model::{Case, Cut, recall_key};
 
 /// Whether a text was meant for a web page.
@@ -27,16 +28,25 @@ pub(super) fn cleaned(text: &str, markup: Markup) -> String {
 
 /// Puts texts into cases and remembers what had to be cut.
 ///
-/// Of a large launch all texts together are bounded too: while more than a third of [`Limits::total`] is left, each text may
-/// have [`Limits::text`] bytes; after that, as much less as is left less, down to [`LEAST`].
+/// Of a large launch all texts together are bounded too: while more than a third of [`Limits::errors`] or [`Limits::logs`] is
+/// left, each text may have [`Limits::text`] bytes; after that, as much less as is left less, down to [`LEAST`].
 pub(super) struct Texts {
-    limits: Limits,
-    /// Bytes kept so far.
+    /// The most bytes that a text keeps.
+    most: usize,
+    errors: Share,
+    logs: Share,
+    room: Room,
+}
+
+/// What texts of a kind share.
+struct Share {
+    /// The bytes that there are.
+    total: usize,
+    /// The bytes kept so far.
     kept: usize,
     /// The lowest limit that was gone by.
     least: usize,
-    logs: Cuts,
-    errors: Cuts,
+    cuts: Cuts,
 }
 
 /// So many bytes of a text are kept however many there are.
@@ -68,8 +78,10 @@ impl Cuts {
 
 impl Texts {
     /// Nothing cut yet.
-    pub(super) fn new(limits: Limits) -> Self {
-        Self { limits, kept: 0, least: limits.text, logs: Cuts::default(), errors: Cuts::default() }
+    pub(super) fn new(room: &Room) -> Self {
+        let limits = room.limits;
+        let share = |total| Share { total, kept: 0, least: limits.text, cuts: Cuts::default() };
+        Self { most: limits.text, errors: share(limits.errors), logs: share(limits.logs), room: room.clone() }
     }
 
     /// Fills in the error, the log and the recall key of a case that has its name already. The key is that of the whole
@@ -77,16 +89,13 @@ impl Texts {
     pub(super) fn fill(&mut self, case: &mut Case, error: &str, log: &str, markup: Markup) {
         let error = cleaned(error, markup);
         case.recall_key = recall_key(&case.name, &error);
-        let cut;
-        (case.error_message, cut) = self.keep(error);
-        self.errors.add(cut);
+        (case.error_message, _) = self.errors.keep(error, self.most);
         self.put_log(case, cleaned(log, markup));
     }
 
     /// Adds to the log of a case.
     pub(super) fn append_log(&mut self, case: &mut Case, log: &str) {
-        let before = std::mem::take(&mut case.log_snippet);
-        self.kept = self.kept.saturating_sub(before.len());
+        let before = self.take_log(case);
         let between = if before.is_empty() { "" } else { "\n" };
         self.put_log(case, format!("{before}{between}{}", cleaned(log, Markup::None)));
     }
@@ -94,7 +103,7 @@ impl Texts {
     /// Gives a case an error, if there is one, and a log if it has none.
     pub(super) fn supply(&mut self, case: &mut Case, error: &str, log: &str, markup: Markup) {
         if !error.is_empty() {
-            let log = std::mem::take(&mut case.log_snippet);
+            let log = self.take_log(case);
             self.fill(case, error, &log, markup);
         }
         if case.log_snippet.is_empty() {
@@ -105,8 +114,7 @@ impl Texts {
     /// Puts lines before the log of a case.
     pub(super) fn prepend_log(&mut self, case: &mut Case, lines: &str) {
         if !lines.is_empty() {
-            let before = std::mem::take(&mut case.log_snippet);
-            self.kept = self.kept.saturating_sub(before.len());
+            let before = self.take_log(case);
             self.put_log(case, format!("{}\n{before}", cleaned(lines, Markup::None)).trim_end().to_owned());
         }
     }
@@ -114,12 +122,10 @@ impl Texts {
     /// Adds to the error of a case.
     pub(super) fn append_error(&mut self, case: &mut Case, more: &str) {
         let before = std::mem::take(&mut case.error_message);
-        self.kept = self.kept.saturating_sub(before.len());
+        self.errors.kept = self.errors.kept.saturating_sub(before.len());
         let error = format!("{before}\n\n{}", cleaned(more, Markup::None)).trim().to_owned();
         case.recall_key = recall_key(&case.name, &error);
-        let cut;
-        (case.error_message, cut) = self.keep(error);
-        self.errors.add(cut);
+        (case.error_message, _) = self.errors.keep(error, self.most);
     }
 
     /// Sets the recall key of a case whose error came from elsewhere.
@@ -128,47 +134,57 @@ impl Texts {
     }
 
     fn put_log(&mut self, case: &mut Case, log: String) {
-        (case.log_snippet, case.log_cut) = self.keep(log);
-        self.logs.add(case.log_cut);
+        let (kept, cut) = self.logs.keep(log, self.most);
+        (case.log_snippet, case.log_cut) = (self.room.keep(kept), cut);
     }
 
-    /// So much of a text as is kept, in memory of just that size.
-    fn keep(&mut self, text: String) -> (String, Option<Cut>) {
-        let left = self.limits.total.saturating_sub(self.kept);
-        let limit = (left / (self.limits.total / 3 / self.limits.text.max(1)).max(1)).max(LEAST).min(self.limits.text);
-        self.least = self.least.min(limit);
-        let (text, cut) = cut::cut(text, limit);
-        self.kept += text.len();
-        (text.into_boxed_str().into_string(), cut)
+    fn take_log(&mut self, case: &mut Case) -> String {
+        let log = std::mem::take(&mut case.log_snippet);
+        self.logs.kept = self.logs.kept.saturating_sub(log.len());
+        log.told().into_owned()
     }
 
     /// What was cut, for the launch's notes.
     pub(super) fn notes(&self) -> impl Iterator<Item = String> {
-        let Self { limits, least, .. } = self;
-        self.errors.note("error", limits.text, *least).into_iter().chain(self.logs.note("log", limits.text, *least))
+        let note = |share: &Share, what| share.cuts.note(what, self.most, share.least);
+        note(&self.errors, "error").into_iter().chain(note(&self.logs, "log"))
+    }
+}
+
+impl Share {
+    /// So much of a text as is kept, in memory of just that size.
+    fn keep(&mut self, text: String, most: usize) -> (String, Option<Cut>) {
+        let left = self.total.saturating_sub(self.kept);
+        let limit = (left / (self.total / 3 / most.max(1)).max(1)).max(LEAST).min(most);
+        self.least = self.least.min(limit);
+        let (text, cut) = cut::cut(text, limit);
+        self.kept += text.len();
+        self.cuts.add(cut);
+        (text.into_boxed_str().into_string(), cut)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ingest::Limits;
 
     #[test]
     fn texts_are_cleaned_cut_and_noted() {
-        let mut texts = Texts::new(Limits { text: 200, ..Limits::default() });
+        let mut texts = Texts::new(&Room::new(Limits { text: 200, ..Limits::default() }));
         let mut case = Case { name: "t".to_owned(), ..Case::default() };
         texts.fill(&mut case, "<b>\u{1b}[31mboom\u{1b}[0m</b> &#27;[1m1 &lt; 2", &"log line\n".repeat(100), Markup::Html);
         assert_eq!(case.error_message, "boom 1 < 2");
         let cut = case.log_cut.expect("a cut");
         assert_eq!(cut.was, 899);
-        assert!(case.log_snippet.len() <= 200 && case.log_snippet.contains(" left out ...]"));
+        assert!(case.log_snippet.len() <= 200 && case.log_snippet.told().contains(" left out ...]"));
         assert_eq!(texts.notes().collect::<Vec<_>>(), ["1 log was cut to 200 bytes (the longest had 899)"]);
     }
 
     #[test]
     fn many_texts_are_cut_shorter_the_more_there_are() {
-        let mut texts = Texts::new(Limits { text: 6000, total: 90_000 });
-        let kept: Vec<usize> = (0..100).map(|_| texts.keep("x".repeat(10_000)).0.len()).collect();
+        let mut texts = Texts::new(&Room::new(Limits { logs: 90_000, ..Limits::default() })).logs;
+        let kept: Vec<usize> = (0..100).map(|_| texts.keep("x".repeat(10_000), 6000).0.len()).collect();
         assert!(kept[..10].iter().all(|kept| *kept > 5900) && kept[99] <= LEAST, "{kept:?}");
         assert!(kept.is_sorted_by(|one, next| one >= next), "{kept:?}");
     }
@@ -177,7 +193,7 @@ mod tests {
     fn the_recall_key_is_that_of_the_whole_error() {
         let key = |limit, error: &str| {
             let mut case = Case { name: "t".to_owned(), ..Case::default() };
-            Texts::new(Limits { text: limit, ..Limits::default() }).fill(&mut case, error, "", Markup::None);
+            Texts::new(&Room::new(Limits { text: limit, ..Limits::default() })).fill(&mut case, error, "", Markup::None);
             case.recall_key
         };
         let long = "an error line\n".repeat(100);

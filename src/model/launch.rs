@@ -1,6 +1,6 @@
 //! A failed CI launch and its cases, as every reader of a format delivers them.
 
-use super::Attributes;
+use super::{Attributes, Text};
 use crate::clock::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -99,7 +99,7 @@ pub struct Case {
     pub error_message: String,
     /// The log's text, cleaned and perhaps cut; empty if there is none.
     #[serde(default)]
-    pub log_snippet: String,
+    pub log_snippet: Text,
     /// What was cut out of the log.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log_cut: Option<Cut>,

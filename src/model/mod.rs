@@ -7,6 +7,7 @@ mod launch;
 mod normalise;
 mod outline;
 mod shape;
+mod text;
 
 pub use attributes::Attributes;
 pub use effect::{Effect, Handle, UnresolvedHandle};
@@ -14,3 +15,4 @@ pub use hash::{Hash, Hasher, canonical};
 pub use launch::{Case, Cut, Git, Launch};
 pub use normalise::{normalise_error, recall_key};
 pub use shape::{Complaint, Field, Kind, Shape};
+pub use text::{Shelf, Text};

@@ -72,12 +72,17 @@ pub struct Project {
 impl Project {
     /// Links texts into a project, or says everything that is wrong with them.
     pub fn link(sources: Sources, settings: Settings) -> Result<Self, Diagnostics> {
-        Self::relink(sources, settings, None)
+        Self::link_after(sources, settings, None)
     }
 
     /// The same, given the project that was linked of these texts before some of them changed: what did not change is not
     /// compiled again. The result is that of [`Project::link`].
-    pub fn relink(sources: Sources, mut settings: Settings, previous: Option<&Self>) -> Result<Self, Diagnostics> {
+    pub fn relink(sources: Sources, settings: Settings, previous: Option<&Self>) -> Result<Self, Diagnostics> {
+        Self::link_after(sources, settings, previous.map(|previous| &previous.library))
+    }
+
+    /// The same, given a library of some of these scripts.
+    pub fn link_after(sources: Sources, mut settings: Settings, previous: Option<&Library>) -> Result<Self, Diagnostics> {
         self_test().map_err(|diagnostic| Diagnostics::from(*diagnostic))?;
         let mut found = Diagnostics::new();
         let templates = Templates::compile(sources.templates.iter().cloned()).unwrap_or_else(|diagnostics| {
@@ -89,7 +94,7 @@ impl Project {
         let conditions = parsed.as_ref().map(conditions).unwrap_or_default();
         let fields = parsed.as_ref().map(fields).unwrap_or_default();
         let inputs = Inputs { scripts: sources.scripts.clone(), conditions, fields, limits: settings.limits.clone() };
-        let library = Library::link(inputs, previous.map(|previous| &previous.library));
+        let library = Library::link(inputs, previous);
         let (pipeline, library) = match (parsed, library) {
             (Ok(pipeline), Ok(library)) => (Arc::new(pipeline), library),
             (pipeline, library) => {
@@ -195,7 +200,7 @@ fn conditions(pipeline: &Pipeline) -> Vec<Condition> {
 }
 
 /// The names of all fields that schemas declare, at any depth.
-fn fields(pipeline: &Pipeline) -> BTreeSet<String> {
+pub fn fields(pipeline: &Pipeline) -> BTreeSet<String> {
     fn of_shape(shape: &Shape, out: &mut BTreeSet<String>) {
         for field in &shape.fields {
             out.insert(field.name.clone());

@@ -3,6 +3,7 @@
 mod current;
 mod data;
 pub mod domain;
+mod examine;
 mod form;
 mod forms;
 mod kinds;
@@ -14,6 +15,7 @@ mod vars;
 
 pub use current::Current;
 pub use data::read_data;
-pub use link::{Answers, Project, Settings, check_conditions};
+pub use examine::{Examined, Place, examine};
+pub use link::{Answers, Project, Settings, check_conditions, fields};
 pub use manifest::Manifest;
 pub use sources::Sources;

@@ -1,7 +1,7 @@
 //! From the results of a run to its report.
 
-use super::cases::CaseReports;
-use super::causes::{Cause, causes};
+use super::cases::{CaseBrief, CaseReports};
+use super::causes::{Cause, causes, spoken};
 use super::finding::Finding;
 use super::regression::{Regression, compare};
 use crate::clock::Timestamp;
@@ -13,8 +13,7 @@ use crate::store::History;
 use crate::walk::Status;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::io;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// How many of the first cases, and of the first that failed, a report on a large run has whole: more than any page shows.
 const SHOWN: usize = 2000;
@@ -177,10 +176,9 @@ pub fn build(result: &RunResult, history: Option<&History>) -> Result<(Report, D
     let mut cases = CaseReports::new(result.cases.in_memory()).map_err(lost)?;
     result.each(|case| cases.push(case_report(result, case, &mut found)).map_err(lost))?;
     let launch = &result.launch;
-    let mut causes = causes(&cases);
-    if !result.cases.in_memory() {
-        speak(&mut causes, &mut cases).map_err(lost)?;
-    }
+    let causes = causes(&cases);
+    cases.fetch(shown(&causes, &cases)).map_err(lost)?;
+    let mut causes = spoken(causes, &cases);
     let whole = result.cases.len() == launch.cases.len();
     let regression = history.map(|history| compare(&mut causes, history, whole));
     let report = Report {
@@ -210,20 +208,10 @@ pub fn build(result: &RunResult, history: Option<&History>) -> Result<(Report, D
     Ok((report, found))
 }
 
-/// Gives the causes of a large run the whole findings of those that speak for them, and the report all parts of the cases
-/// that it shows: those, the first, and the first that failed.
-fn speak(causes: &mut [Cause], cases: &mut CaseReports) -> io::Result<()> {
-    let places: HashMap<&str, usize> = cases.iter().enumerate().map(|(at, case)| (case.case.as_str(), at)).collect();
-    let speakers: Vec<usize> = causes.iter().map(|cause| places.get(cause.speaker.as_str()).copied().unwrap_or(0)).collect();
+/// The cases of which a report has all parts at hand: those that speak for causes, the first, and the first that failed.
+fn shown(causes: &[(Cause, usize)], cases: &[CaseBrief]) -> BTreeSet<usize> {
     let failed = cases.iter().enumerate().filter(|(_, case)| case.status == Status::Error).map(|(at, _)| at).take(SHOWN);
-    let shown: BTreeSet<usize> = speakers.iter().copied().chain(failed).chain(0..SHOWN).collect();
-    cases.fetch(shown)?;
-    for (cause, speaker) in causes.iter_mut().zip(speakers) {
-        if let Some(case) = cases.get(speaker) {
-            cause.finding.clone_from(&case.finding);
-        }
-    }
-    Ok(())
+    causes.iter().map(|(_, speaker)| *speaker).chain(failed).chain(0..SHOWN.min(cases.len())).collect()
 }
 
 fn case_report(result: &RunResult, case: &CaseResult, found: &mut Diagnostics) -> CaseReport {
@@ -276,7 +264,7 @@ fn code(pipeline: &Pipeline, node: &str) -> String {
     code.map_or_else(|| node.to_owned(), |code| code.value.clone())
 }
 
-fn totals(cases: &[CaseReport]) -> Totals {
+fn totals(cases: &[CaseBrief]) -> Totals {
     let mut totals = Totals { cases: cases.len(), ..Totals::default() };
     for case in cases {
         match case.status {
@@ -284,11 +272,9 @@ fn totals(cases: &[CaseReport]) -> Totals {
             Status::Error => totals.error += 1,
             Status::Running | Status::Paused => totals.open += 1,
         }
-        for (value, counts) in
-            [(&case.finding.category, &mut totals.by_category), (&case.finding.defect_type, &mut totals.by_defect_type)]
-        {
+        for (value, counts) in [(&case.category, &mut totals.by_category), (&case.defect_type, &mut totals.by_defect_type)] {
             if !value.is_empty() {
-                *counts.entry(value.clone()).or_default() += 1;
+                *counts.entry(value.to_string()).or_default() += 1;
             }
         }
     }

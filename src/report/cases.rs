@@ -1,22 +1,62 @@
 //! The cases of a report: all that is said of them, or of a large run what is asked of every case, with the rest in a file.
 
 use super::build::CaseReport;
-use super::finding::Finding;
+use crate::walk::Status;
 use serde::ser::{Error as _, SerializeSeq as _};
 use serde::{Serialize, Serializer};
+use std::collections::{BTreeMap, HashSet};
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, BufWriter, Read as _, Seek as _, SeekFrom, Write as _};
 use std::ops::Deref;
+use std::sync::Arc;
 
 /// The cases of a report, in the order of the launch.
 ///
-/// As a slice it tells of every case where it belongs (id, name, suite, status, category, defect, component, confidence, cause,
-/// review). Of a large run, only the cases that were asked for by [`CaseReports::fetch`] have all their parts in it;
-/// [`CaseReports::each`] and the serialised form have all parts of all cases.
-#[derive(Debug, Default)]
+/// As a slice it tells of every case where it belongs ([`CaseBrief`]). All parts of a case are in [`CaseReports::whole`]: of
+/// a large run only those of the cases that were asked for by [`CaseReports::fetch`]. [`CaseReports::each`] and the
+/// serialised form have all parts of all cases.
+#[derive(Debug)]
 pub struct CaseReports {
-    brief: Vec<CaseReport>,
-    rest: Option<Rest>,
+    briefs: Vec<CaseBrief>,
+    /// The texts that many cases share.
+    shared: HashSet<Arc<str>>,
+    whole: Whole,
+}
+
+/// What every case is asked for, however many there are.
+#[derive(Clone, Debug)]
+pub struct CaseBrief {
+    /// Its id.
+    pub case: Box<str>,
+    /// The test's name.
+    pub name: Box<str>,
+    /// What the test stands in.
+    pub suite: Arc<str>,
+    /// How its walk ended.
+    pub status: Status,
+    /// What kind of failure it is.
+    pub category: Arc<str>,
+    /// Whose defect it is: a code.
+    pub defect_type: Arc<str>,
+    /// That code in words.
+    pub defect_name: Arc<str>,
+    /// What is suspected to be broken.
+    pub component: Arc<str>,
+    /// How sure that is, 0 to 1; absent when nothing was concluded.
+    pub confidence: Option<f64>,
+    /// Cases with the same key share a cause.
+    pub cause: Arc<str>,
+    /// The case whose failure made this one fail; empty if there is none.
+    pub follows: Arc<str>,
+    /// Who let the conclusion pass, if anyone did.
+    pub reviewed_by: Option<Arc<str>>,
+}
+
+/// All parts of cases.
+#[derive(Debug)]
+enum Whole {
+    Kept(Vec<CaseReport>),
+    Filed { rest: Rest, fetched: BTreeMap<usize, CaseReport> },
 }
 
 /// A file without a name that has one case a line, as JSON.
@@ -30,54 +70,98 @@ struct Rest {
 }
 
 impl Deref for CaseReports {
-    type Target = [CaseReport];
+    type Target = [CaseBrief];
 
     fn deref(&self) -> &Self::Target {
-        &self.brief
+        &self.briefs
     }
 }
 
 impl CaseReports {
     /// None yet. `kept`: all parts will stay in memory.
     pub(super) fn new(kept: bool) -> io::Result<Self> {
-        let rest = || Ok::<_, io::Error>(Rest { file: BufWriter::new(tempfile::tempfile()?), places: Vec::new(), end: 0 });
-        Ok(Self { brief: Vec::new(), rest: if kept { None } else { Some(rest()?) } })
+        let whole = if kept {
+            Whole::Kept(Vec::new())
+        } else {
+            let rest = Rest { file: BufWriter::new(tempfile::tempfile()?), places: Vec::new(), end: 0 };
+            Whole::Filed { rest, fetched: BTreeMap::new() }
+        };
+        Ok(Self { briefs: Vec::new(), shared: HashSet::new(), whole })
     }
 
     /// Adds a case behind the others.
     pub(super) fn push(&mut self, case: CaseReport) -> io::Result<()> {
-        let Some(rest) = &mut self.rest else {
-            self.brief.push(case);
-            return Ok(());
-        };
-        let mut line = serde_json::to_vec(&case)?;
-        line.push(b'\n');
-        rest.file.write_all(&line)?;
-        rest.places.push(rest.end);
-        rest.end += line.len() as u64;
-        self.brief.push(brief(case));
-        Ok(())
-    }
-
-    /// Reads all parts of these cases back; call it when the last one has been added.
-    pub(super) fn fetch(&mut self, cases: impl IntoIterator<Item = usize>) -> io::Result<()> {
-        let Some(rest) = &mut self.rest else { return Ok(()) };
-        rest.file.flush()?;
-        let mut file = BufReader::new(rest.file.get_ref());
-        let mut line = String::new();
-        for case in cases {
-            let (Some(place), Some(slot)) = (rest.places.get(case), self.brief.get_mut(case)) else { continue };
-            file.seek(SeekFrom::Start(*place))?;
-            line.clear();
-            file.read_line(&mut line)?;
-            *slot = serde_json::from_str(&line)?;
+        let brief = self.brief(&case);
+        self.briefs.push(brief);
+        match &mut self.whole {
+            Whole::Kept(cases) => cases.push(case),
+            Whole::Filed { rest, .. } => {
+                let mut line = serde_json::to_vec(&case)?;
+                line.push(b'\n');
+                rest.file.write_all(&line)?;
+                rest.places.push(rest.end);
+                rest.end += line.len() as u64;
+            }
         }
         Ok(())
     }
 
+    fn brief(&mut self, case: &CaseReport) -> CaseBrief {
+        let finding = &case.finding;
+        let mut share = |text: &str| match self.shared.get(text) {
+            Some(known) => Arc::clone(known),
+            None => {
+                let text: Arc<str> = text.into();
+                self.shared.insert(Arc::clone(&text));
+                text
+            }
+        };
+        CaseBrief {
+            case: case.case.as_str().into(),
+            name: case.name.as_str().into(),
+            suite: share(&case.suite),
+            status: case.status,
+            category: share(&finding.category),
+            defect_type: share(&finding.defect_type),
+            defect_name: share(&finding.defect_name),
+            component: share(&finding.component),
+            confidence: finding.confidence,
+            cause: share(&finding.cause),
+            follows: share(&finding.follows),
+            reviewed_by: finding.review.as_ref().map(|review| share(&review.by)),
+        }
+    }
+
+    /// Reads all parts of these cases back; call it when the last one has been added.
+    pub(super) fn fetch(&mut self, cases: impl IntoIterator<Item = usize>) -> io::Result<()> {
+        let Whole::Filed { rest, fetched } = &mut self.whole else { return Ok(()) };
+        rest.file.flush()?;
+        let mut file = BufReader::new(rest.file.get_ref());
+        let mut line = String::new();
+        for case in cases {
+            let Some(place) = rest.places.get(case) else { continue };
+            file.seek(SeekFrom::Start(*place))?;
+            line.clear();
+            file.read_line(&mut line)?;
+            fetched.insert(case, serde_json::from_str(&line)?);
+        }
+        Ok(())
+    }
+
+    /// All parts of the case at a place, if it is at hand: it is unless the run is large and nobody asked for the case.
+    pub fn whole(&self, place: usize) -> Option<&CaseReport> {
+        match &self.whole {
+            Whole::Kept(cases) => cases.get(place),
+            Whole::Filed { fetched, .. } => fetched.get(&place),
+        }
+    }
+
     /// Shows every case with all its parts, and ends at the first error.
     pub fn each(&self, mut visit: impl FnMut(&CaseReport) -> io::Result<()>) -> io::Result<()> {
-        let Some(rest) = &self.rest else { return self.brief.iter().try_for_each(visit) };
+        let rest = match &self.whole {
+            Whole::Kept(cases) => return cases.iter().try_for_each(visit),
+            Whole::Filed { rest, .. } => rest,
+        };
         let mut file = rest.file.get_ref();
         file.seek(SeekFrom::Start(0))?;
         for line in BufReader::new(file.take(rest.end)).lines() {
@@ -87,18 +171,9 @@ impl CaseReports {
     }
 }
 
-/// What every case is asked for.
-fn brief(case: CaseReport) -> CaseReport {
-    let CaseReport { case, name, suite, status, finding, .. } = case;
-    let Finding { category, defect_type, defect_name, component, confidence, cause, follows, review, .. } = finding;
-    let finding =
-        Finding { category, defect_type, defect_name, component, confidence, cause, follows, review, ..Finding::default() };
-    CaseReport { case, name, suite, status, finding, ..CaseReport::default() }
-}
-
 impl Serialize for CaseReports {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut cases = serializer.serialize_seq(Some(self.brief.len()))?;
+        let mut cases = serializer.serialize_seq(Some(self.briefs.len()))?;
         let mut refused = None;
         let told = self.each(|case| {
             refused = refused.take().or_else(|| cases.serialize_element(case).err());
@@ -116,6 +191,7 @@ impl Serialize for CaseReports {
 mod tests {
     use super::*;
     use crate::report::build::Turn;
+    use crate::report::finding::Finding;
     use serde_json::json;
 
     fn case(id: usize) -> CaseReport {
@@ -142,8 +218,9 @@ mod tests {
         filed.fetch([3, 5, 99]).expect("read");
         let text = |cases: &CaseReports| serde_json::to_string_pretty(cases).expect("json");
         assert_eq!(text(&kept), text(&filed));
-        let whole: Vec<bool> = filed.iter().map(|case| !case.turns.is_empty()).collect();
+        let whole: Vec<bool> = (0..9).map(|at| filed.whole(at).is_some_and(|case| !case.turns.is_empty())).collect();
         assert_eq!(whole, (0..9).map(|id| id == 3 || id == 5).collect::<Vec<_>>());
-        assert_eq!((filed[7].finding.cause.as_str(), filed[7].finding.confidence), ("k", Some(0.1 + 0.2)));
+        assert!((0..9).all(|at| kept.whole(at).is_some()) && kept.whole(9).is_none());
+        assert_eq!((&*filed[7].cause, filed[7].confidence), ("k", Some(0.1 + 0.2)));
     }
 }

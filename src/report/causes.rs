@@ -1,10 +1,10 @@
 //! Which cases share a cause.
 
-use super::build::CaseReport;
+use super::cases::{CaseBrief, CaseReports};
 use super::finding::Finding;
 use super::regression::Seen;
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 
 /// How far a chain of cases that follow each other is gone back.
 const CHAIN: usize = 8;
@@ -30,14 +30,14 @@ pub struct Cause {
     pub seen: Seen,
 }
 
-/// Groups cases by cause: those with most cases first, then in the order of the launch. Each cause speaks with the words
-/// of its surest case; what only follows another failure does not speak.
-pub(super) fn causes(cases: &[CaseReport]) -> Vec<Cause> {
-    let known: BTreeMap<&str, &Finding> = cases.iter().map(|case| (case.case.as_str(), &case.finding)).collect();
-    let mut places: BTreeMap<&str, usize> = BTreeMap::new();
-    let mut groups: Vec<Vec<&CaseReport>> = Vec::new();
-    for case in cases {
-        let key = key(&known, &case.finding);
+/// Groups cases by cause: those with most cases first, then in the order of the launch. Each cause will speak with the words
+/// of its surest case, whose place comes with it; what only follows another failure does not speak.
+pub(super) fn causes(cases: &[CaseBrief]) -> Vec<(Cause, usize)> {
+    let known: HashMap<&str, &CaseBrief> = cases.iter().map(|case| (&*case.case, case)).collect();
+    let mut places: HashMap<&str, usize> = HashMap::new();
+    let mut groups: Vec<Vec<usize>> = Vec::new();
+    for (at, case) in cases.iter().enumerate() {
+        let key = key(&known, case);
         if key.is_empty() {
             continue;
         }
@@ -45,45 +45,52 @@ pub(super) fn causes(cases: &[CaseReport]) -> Vec<Cause> {
             groups.push(Vec::new());
             groups.len() - 1
         });
-        groups[place].push(case);
+        groups[place].push(at);
     }
     groups.sort_by_key(|group| std::cmp::Reverse(group.len()));
-    groups.iter().enumerate().map(|(index, group)| cause(index + 1, group)).collect()
+    groups.iter().enumerate().map(|(index, group)| cause(index + 1, cases, group)).collect()
+}
+
+/// Gives each cause the words of the case that speaks for it.
+pub(super) fn spoken(causes: Vec<(Cause, usize)>, cases: &CaseReports) -> Vec<Cause> {
+    let finding = |speaker: usize| cases.whole(speaker).map(|case| case.finding.clone()).unwrap_or_default();
+    causes.into_iter().map(|(cause, speaker)| Cause { finding: finding(speaker), ..cause }).collect()
 }
 
 /// The key of a case's cause: its own, or that of the case it follows.
-fn key<'c>(known: &BTreeMap<&str, &'c Finding>, finding: &'c Finding) -> &'c str {
-    let mut finding = finding;
+fn key<'c>(known: &HashMap<&str, &'c CaseBrief>, case: &'c CaseBrief) -> &'c str {
+    let mut case = case;
     for _ in 0..CHAIN {
-        match known.get(finding.follows.as_str()) {
-            Some(first) if !finding.follows.is_empty() && !first.cause.is_empty() => finding = first,
+        match known.get(&*case.follows) {
+            Some(first) if !case.follows.is_empty() && !first.cause.is_empty() => case = first,
             _ => break,
         }
     }
-    &finding.cause
+    &case.cause
 }
 
-fn cause(number: usize, group: &[&CaseReport]) -> Cause {
-    let rank = |case: &CaseReport| (case.finding.follows.is_empty(), case.finding.confidence.unwrap_or(0.0));
-    let best = group.iter().copied().reduce(|best, case| if rank(case) > rank(best) { case } else { best });
-    let ids = |cases: &mut dyn Iterator<Item = &&CaseReport>| cases.map(|case| case.case.clone()).collect::<Vec<_>>();
+fn cause(number: usize, cases: &[CaseBrief], group: &[usize]) -> (Cause, usize) {
+    let rank = |at: usize| (cases[at].follows.is_empty(), cases[at].confidence.unwrap_or(0.0));
+    let best = group.iter().copied().reduce(|best, at| if rank(at) > rank(best) { at } else { best }).unwrap_or_default();
+    let ids = |of: &dyn Fn(&CaseBrief) -> bool| {
+        group.iter().map(|at| &cases[*at]).filter(|case| of(case)).map(|case| case.case.to_string()).collect::<Vec<_>>()
+    };
     let mut components: Vec<String> = Vec::new();
-    for case in group {
-        let component = &case.finding.component;
-        if !component.is_empty() && !components.contains(component) {
-            components.push(component.clone());
+    for component in group.iter().map(|at| &*cases[*at].component) {
+        if !component.is_empty() && !components.iter().any(|known| known == component) {
+            components.push(component.to_owned());
         }
     }
     if components.len() < 2 {
         components.clear();
     }
-    Cause {
+    let cause = Cause {
         number,
-        finding: best.map(|case| case.finding.clone()).unwrap_or_default(),
-        speaker: best.map(|case| case.case.clone()).unwrap_or_default(),
-        cases: ids(&mut group.iter()),
-        followers: ids(&mut group.iter().filter(|case| !case.finding.follows.is_empty())),
+        speaker: cases[best].case.to_string(),
+        cases: ids(&|_| true),
+        followers: ids(&|case| !case.follows.is_empty()),
         components,
-        seen: Seen::default(),
-    }
+        ..Cause::default()
+    };
+    (cause, best)
 }

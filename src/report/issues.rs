@@ -4,7 +4,8 @@
 //! both Jira Server and Jira Cloud (REST version 2) take; the document format of version 3 is neither. Which kind of issue,
 //! labels and versions it has is the summary script's business (`issue` of its finding); the text is `issue.txt`.
 
-use super::build::{CaseReport, Head, Report};
+use super::build::{Head, Report};
+use super::cases::CaseBrief;
 use super::causes::Cause;
 use super::regression::{Place, State};
 use super::text::{clean, short};
@@ -15,7 +16,7 @@ use minijinja::value::{Serde, Value as Shown};
 use minijinja::{AutoEscape, Environment, Error, Output, UndefinedBehavior};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 
 /// The most drafts that are written; what else there is stands in `rca.json`.
 const MOST: usize = 1000;
@@ -84,7 +85,7 @@ pub(super) fn issues(report: &Report) -> Result<Vec<(String, String)>, Box<Diagn
         |error: Error| Box::new(Diagnostic::error("report/issue", format!("an issue's text cannot be written: {error}")));
     let environment = environment().map_err(failed)?;
     let template = environment.get_template("issue.txt").map_err(failed)?;
-    let cases: BTreeMap<&str, &CaseReport> = report.cases.iter().map(|case| (case.case.as_str(), case)).collect();
+    let cases: HashMap<&str, usize> = report.cases.iter().enumerate().map(|(at, case)| (&*case.case, at)).collect();
     let width = report.causes.len().min(MOST).to_string().len().max(2);
     let mut drafts = Vec::new();
     for cause in report.causes.iter().take(MOST) {
@@ -125,16 +126,16 @@ fn draft<'r>(report: &'r Report, cause: &'r Cause, review: Reviewed, description
 }
 
 impl<'r> Text<'r> {
-    fn of(report: &'r Report, cause: &'r Cause, cases: &BTreeMap<&str, &'r CaseReport>) -> Self {
-        let of_cause = || cause.cases.iter().filter_map(|id| cases.get(id.as_str()).copied());
+    fn of(report: &'r Report, cause: &'r Cause, cases: &HashMap<&str, usize>) -> Self {
+        let of_cause = || cause.cases.iter().filter_map(|id| report.cases.get(*cases.get(id.as_str())?));
         let seen = &cause.seen;
-        let speaker = cases.get(cause.speaker.as_str());
+        let speaker = cases.get(cause.speaker.as_str()).and_then(|at| report.cases.whole(*at));
         Self {
             review: of_cause().map(reviewed).min().unwrap_or(Reviewed::None),
             since: seen.since.as_ref().map(Place::label),
             before: seen.elsewhere.first().map(Place::label),
             back: seen.state == Some(State::Regression),
-            cases: of_cause().take(NAMED).map(|case| (case.case.as_str(), case.name.as_str(), case.suite.as_str())).collect(),
+            cases: of_cause().take(NAMED).map(|case| (&*case.case, &*case.name, &*case.suite)).collect(),
             unnamed: cause.cases.len().saturating_sub(NAMED),
             path: speaker.map_or(String::new(), |case| case.path.join(" ")),
             cause,
@@ -144,9 +145,13 @@ impl<'r> Text<'r> {
 }
 
 /// Who reviewed a case. What went no way through a review was reviewed by nobody.
-fn reviewed(case: &CaseReport) -> Reviewed {
-    match &case.finding.review {
-        Some(review) if review.by == "human" => Reviewed::Human,
+fn reviewed(case: &CaseBrief) -> Reviewed {
+    by(case.reviewed_by.as_deref())
+}
+
+fn by(who: Option<&str>) -> Reviewed {
+    match who {
+        Some("human") => Reviewed::Human,
         Some(_) => Reviewed::Auto,
         None => Reviewed::None,
     }
@@ -212,7 +217,6 @@ fn slug(title: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::finding::Review;
 
     #[test]
     fn nothing_is_markup_that_should_not_be() {
@@ -226,14 +230,7 @@ mod tests {
 
     #[test]
     fn the_least_review_counts() {
-        let by = |by: Option<&str>| CaseReport {
-            finding: crate::report::Finding {
-                review: by.map(|by| Review { decision: "approve".into(), by: by.into() }),
-                ..crate::report::Finding::default()
-            },
-            ..CaseReport::default()
-        };
-        let least = |all: &[Option<&str>]| all.iter().map(|one| reviewed(&by(*one))).min();
+        let least = |all: &[Option<&str>]| all.iter().map(|one| by(*one)).min();
         assert_eq!(least(&[Some("human"), Some("human")]), Some(Reviewed::Human));
         assert_eq!(least(&[Some("human"), Some("script")]), Some(Reviewed::Auto));
         assert_eq!(least(&[Some("agent"), None]), Some(Reviewed::None));

@@ -21,7 +21,7 @@ pub fn markdown(report: &Report, to: &mut dyn Write) -> io::Result<()> {
     })?;
     if !report.causes.is_empty() {
         out.push_str("\n## Root causes\n");
-        let names: BTreeMap<&str, &str> = report.cases.iter().map(|case| (case.case.as_str(), case.name.as_str())).collect();
+        let names: BTreeMap<&str, &str> = report.cases.iter().map(|case| (&*case.case, &*case.name)).collect();
         for cause in &report.causes {
             cause_section(cause, &names, &mut out);
             told(&mut out, to)?;

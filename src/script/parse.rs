@@ -58,6 +58,17 @@ pub(crate) fn parse_file(
     Ok(finish(unit, source.clone(), imports))
 }
 
+impl Unit {
+    /// Reads a script on its own, without linking it.
+    pub fn read(source: &Source) -> Result<Self, Diagnostic> {
+        let limits = Limits::default();
+        let engine = super::engine::build(&limits, [], super::api::register);
+        let text = Text::file(source);
+        let ast = parse(&engine, &text, &BTreeSet::new())?;
+        Ok(Self::new(source.name().to_owned(), text, ast))
+    }
+}
+
 /// Parses; a panic of the parser is a diagnostic too.
 fn parse(engine: &Engine, text: &Text, fields: &BTreeSet<String>) -> Result<AST, Diagnostic> {
     let outcome = quiet::catch(|| engine.compile(text.script()));

@@ -70,7 +70,11 @@ impl Tokens {
                 break;
             }
             if position.is_none() {
-                continue; // the empty text after `${x}`
+                // The empty text after `${x}`; another interpolation may follow it.
+                if let Token::InterpolatedString(..) = token {
+                    interpolations.push(depth);
+                }
+                continue;
             }
             match token {
                 Token::InterpolatedString(..) => interpolations.push(depth),
@@ -217,7 +221,7 @@ fn number_length(rest: &str) -> usize {
         let goes_on = byte.is_ascii_alphanumeric()
             || byte == b'_'
             || (byte == b'.' && bytes.get(at + 1).is_some_and(u8::is_ascii_digit))
-            || (matches!(byte, b'-' | b'+') && at > 0 && matches!(bytes[at - 1], b'e' | b'E'));
+            || (matches!(byte, b'-' | b'+') && (at == 0 || matches!(bytes[at - 1], b'e' | b'E')));
         if !goes_on {
             break;
         }
@@ -284,6 +288,8 @@ mod tests {
         let found = words("`a ${b + `${c}`} d` + e == f");
         assert_eq!(&found[found.len() - 4..], ["+", "e", "==", "f"]);
         assert!(found.contains(&"b".to_owned()) && found.contains(&"c".to_owned()), "{found:?}");
+        assert_eq!(words("f(`${a}${b}`); g(`c`)"), ["f", "(", "`", "{", "a", "}", "{", "b", "}", ")", ";", "g", "(", "`c`", ")"]);
+        assert_eq!(words("x > -0.5"), ["x", ">", "-0.5"]);
     }
 
     #[test]

@@ -11,7 +11,8 @@ use crate::script::View;
 use crate::store::{RunJournal, StoreError};
 use crate::walk::Plans as _;
 use crate::walk::{
-    Answer, CaseParams, Cluster, Commit, Content, End, Event, Journal as _, JournalError, Status, StepPlace, Walker, What,
+    Answer, CaseParams, Cluster, Clustering, Commit, Content, End, Event, Journal as _, JournalError, Status, StepPlace, Walker,
+    What,
 };
 use serde_json::json;
 use std::collections::HashSet;
@@ -139,14 +140,14 @@ impl Crew<'_> {
             let key = by.respond(&params.view, plan.vars()).map_err(|error| SessionError::Texts((*error).into()))?;
             let alike = key.as_object().is_some_and(|parts| !parts.is_empty());
             work.whole = self.keep.then_some(whole);
-            Ok::<_, SessionError>((work.id.to_string(), alike.then(|| canonical(&key))))
+            Ok::<_, SessionError>((work.id.clone(), alike.then(|| canonical(&key))))
         };
-        let mut keyed = Vec::new();
-        in_order(&members, self.parallel, key, |one| {
-            keyed.push(one);
+        let mut clustering = Clustering::new(spec.most);
+        in_order(&members, self.parallel, key, |(case, key)| {
+            clustering.add(&case, key);
             Ok(())
         })?;
-        Ok(Cluster::among(keyed, spec.most))
+        Ok(clustering.finish())
     }
 
     /// Lets the cases of a round walk as far as they may.

@@ -106,7 +106,8 @@ impl Session {
         Ok(of("elements").chain(of("derived")).filter_map(colour).collect())
     }
 
-    pub(super) fn settings(&self, answers: Answers) -> Settings {
+    /// What linking takes from outside the texts.
+    pub fn settings(&self, answers: Answers) -> Settings {
         let default = Limits::default();
         let limits = Limits { wall: self.setup.script_time.unwrap_or(default.wall), ..default };
         Settings {

@@ -1,5 +1,6 @@
 //! The one API for front ends and tools: link a project, run it over a launch, resume, decide one step, call one function.
 
+mod case_texts;
 mod clean;
 mod crew;
 mod doctor;
@@ -8,6 +9,7 @@ mod finding;
 mod generations;
 mod input;
 mod knowledge;
+mod lighten;
 mod load;
 mod migrate;
 mod needs;
@@ -21,6 +23,7 @@ mod route;
 mod run;
 mod runs;
 mod setup;
+mod texts;
 mod work;
 
 pub use clean::CleanResult;
@@ -35,6 +38,7 @@ pub use resume::{Origin, ResumeSpec};
 pub use route::{RouteState, RouteVisit, Routed};
 pub use run::{Inputs, RunSpec, Watch};
 pub use setup::{Files, KEEP, Setup, Via};
+pub use texts::Text;
 
 /// A session: where things are, what time it is, and everything that can be done with them.
 #[derive(Clone)]

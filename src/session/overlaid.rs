@@ -64,7 +64,7 @@ impl Session {
         Ok(all.into_iter().map(file).collect())
     }
 
-    fn overlaid(&self, area: Area) -> Option<&Path> {
+    pub(super) fn overlaid(&self, area: Area) -> Option<&Path> {
         match area {
             Area::Scripts => self.setup.scripts.as_deref(),
             Area::Pipelines => self.setup.pipelines.as_deref(),

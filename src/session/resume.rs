@@ -2,8 +2,9 @@
 
 use super::crew::{Crew, Ports};
 use super::generations::{Generations, manifests};
+use super::lighten::Lighten;
 use super::rounds::{phase_of, waves};
-use super::run::{Ended, RunArgs, answerer, lighten};
+use super::run::{Ended, RunArgs, answerer};
 use super::work::{Reads, Work};
 use super::{Files, RunResult, Session, SessionError, Watch};
 use crate::clock::Timestamp;
@@ -178,11 +179,9 @@ impl Stored {
             None => Arc::new(linked(session, store, &manifest, args.via.answers())?),
         };
         let stub = args.stub.map(|hash| Ok::<_, SessionError>(Source::new("stub", text(store, &hash)?))).transpose()?;
-        let mut launch = store.launch(run)?;
+        let mut lighten = Lighten::default();
+        let launch = store.launch(run, |cases, case| if session.keeps(cases) { case } else { lighten.case(case) })?;
         let keep = session.keeps(launch.cases.len());
-        if !keep {
-            lighten(&mut launch);
-        }
         let reads = Reads { store, run, plan: &project.plan };
         let cases = store.case_names(run)?;
         let paused = matches!(record.status, crate::store::Status::Paused);

@@ -2,6 +2,7 @@
 
 use super::crew::{Crew, Ports};
 use super::generations::{Generations, Reloaded};
+use super::lighten::Lighten;
 use super::outcome::{CaseResult, Cases, RunResult, Stored};
 use super::setup::{Files, Via};
 use super::work::{Brief, Work};
@@ -11,7 +12,7 @@ use crate::clock::Timestamp;
 use crate::diag::{Diagnostics, Source, did_you_mean};
 use crate::files::example_launch;
 use crate::ingest;
-use crate::model::{Attributes, Case, Hash, Launch, canonical};
+use crate::model::{Case, Hash, Launch, canonical};
 use crate::project::{Current, Project};
 use crate::store::{Durability, NewRun, Store, StoreError};
 use crate::walk::{Answer, Blob, Change, Event, FIRST, Name, Status};
@@ -171,7 +172,7 @@ impl Session {
         };
         drop(new);
         if !keep {
-            lighten(&mut launch);
+            Lighten::launch(&mut launch);
         }
         watch.began(&run, work.len());
         let needs = self.reads(&store, &run, &self.setup.workspace)?;
@@ -243,13 +244,6 @@ fn asked(pipeline: Option<&str>) -> Option<String> {
     let path = Path::new(pipeline);
     let whole = if path.is_file() { std::path::absolute(path).ok()? } else { path.to_owned() };
     whole.to_str().map(str::to_owned)
-}
-
-/// Leaves out of the cases of a launch what only the walk of each needs, which reads it from the store.
-pub(super) fn lighten(launch: &mut Launch) {
-    for case in &mut launch.cases {
-        (case.log_snippet, case.attributes) = (String::new(), Attributes::default());
-    }
 }
 
 /// A run is in error if any case is, else paused if any is not over, else done.

@@ -2,6 +2,7 @@
 
 use super::error::StoreError;
 use super::migrations;
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -53,6 +54,7 @@ pub(super) fn open_scratch() -> Result<Connection, StoreError> {
     // A database without a name is in memory, until it is too large for that.
     let conn = Connection::open("")?;
     conn.set_prepared_statement_cache_capacity(STATEMENTS);
+    keep_plans(&conn)?;
     conn.pragma_update(None, "trusted_schema", false)?;
     conn.pragma_update(None, "journal_mode", "MEMORY")?;
     conn.pragma_update(None, "synchronous", "OFF")?;
@@ -135,8 +137,14 @@ fn open(path: &Path, access: OpenFlags, patience: Duration) -> Result<Connection
         Connection::open_with_flags(absolute, access | OpenFlags::SQLITE_OPEN_NO_MUTEX).map_err(|error| unusable(error, path))?;
     conn.busy_timeout(patience)?;
     conn.set_prepared_statement_cache_capacity(STATEMENTS);
+    keep_plans(&conn)?;
     conn.pragma_update(None, "trusted_schema", false).map_err(|error| unusable(error, path))?;
     Ok(conn)
+}
+
+/// Statements are planned once, whatever they are asked for. Otherwise many are planned again for each value bound to them.
+fn keep_plans(conn: &Connection) -> rusqlite::Result<()> {
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map(drop)
 }
 
 fn is_empty(conn: &Connection, path: &Path) -> Result<bool, StoreError> {

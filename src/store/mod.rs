@@ -68,7 +68,7 @@ pub use known::{
     Dormancy, History, PastCase, PastLaunch, RcaFilter, RcaOf, RcaRow, Seen, SeenCase, SymptomFilter, SymptomOf, SymptomRow,
     SymptomStatus,
 };
-pub use needs::StoreNeeds;
+pub use needs::{StoreNeeds, Tellable};
 pub use open::Store;
 pub use overturned::Overturned;
 pub use runs::{RunCase, RunRecord, RunRow, Status};

@@ -23,8 +23,8 @@ const NAME_WORDS: usize = 2;
 const SHORTEST: usize = 3;
 /// Tells the words of names from those of errors.
 const OF_NAME: u64 = 1;
-/// The symptom under which it is noted that a run's list is full.
-const FULL: i64 = 0;
+/// The symptom under which it is noted that a run's list is full: it stands before all others.
+pub(super) const FULL: i64 = 0;
 
 /// The terms that stand for a failure, in ascending order: at most 14.
 pub(super) fn terms(test: &str, error: &str) -> BTreeSet<i64> {

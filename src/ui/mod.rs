@@ -87,6 +87,12 @@ impl Ui {
         self.note(diagnostics::render(diagnostic, self.colour.on_stderr()).trim_end());
     }
 
+    /// Prints a diagnostic that is data: what a command was asked to find.
+    pub fn finding(self, diagnostic: &Diagnostic) {
+        self.out(&format!("{}\n", diagnostics::render(diagnostic, self.colour.on_stdout()).trim_end()));
+        self.out("");
+    }
+
     /// Prints diagnostics, and how many there were if there were several.
     pub fn diagnostics(self, all: &Diagnostics) {
         all.iter().for_each(|diagnostic| self.diagnostic(diagnostic));

@@ -1,5 +1,6 @@
 //! Clusters: cases so alike that one walks a phase ahead of the others, which then see what it found.
 
+use crate::model::Hash;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
@@ -12,26 +13,57 @@ pub struct Cluster {
     pub cases: Vec<String>,
 }
 
-impl Cluster {
-    /// The clusters among cases, given with their keys in order; a case without a key is like no other. A key that more than
-    /// `most` cases share makes several clusters. They stand in the order of their representatives.
-    pub fn among(cases: impl IntoIterator<Item = (String, Option<String>)>, most: usize) -> Vec<Self> {
-        let mut clusters: Vec<Self> = Vec::new();
-        let mut open: HashMap<String, usize> = HashMap::new();
-        for (case, key) in cases {
-            let Some(key) = key else { continue };
-            match open.get(&key).and_then(|at| clusters.get_mut(*at)) {
-                Some(cluster) if cluster.cases.len() < most => cluster.cases.push(case),
-                _ => {
-                    open.insert(key.clone(), clusters.len());
-                    clusters.push(Self { key, cases: vec![case] });
-                }
-            }
-        }
-        clusters.retain(|cluster| cluster.cases.len() > 1);
-        clusters
+/// Clusters being formed, case by case. Of a case that is like no other so far, only its id is held.
+#[derive(Debug)]
+pub struct Clustering {
+    most: usize,
+    groups: Vec<Group>,
+    /// The latest group of each key.
+    open: HashMap<Hash, usize>,
+}
+
+#[derive(Debug)]
+struct Group {
+    first: Box<str>,
+    /// Known from the second case on.
+    key: String,
+    others: Vec<String>,
+}
+
+impl Clustering {
+    /// No cases yet. A key that more than `most` cases share makes several clusters.
+    pub fn new(most: usize) -> Self {
+        Self { most, groups: Vec::new(), open: HashMap::new() }
     }
 
+    /// The next case, in order. One without a key is like no other.
+    pub fn add(&mut self, case: &str, key: Option<String>) {
+        let Some(key) = key else { return };
+        let hash = Hash::of(key.as_bytes());
+        match self.open.get(&hash).and_then(|at| self.groups.get_mut(*at)) {
+            Some(group) if group.others.len() + 1 < self.most => {
+                group.key = key;
+                group.others.push(case.to_owned());
+            }
+            _ => {
+                self.open.insert(hash, self.groups.len());
+                self.groups.push(Group { first: case.into(), key: String::new(), others: Vec::new() });
+            }
+        }
+    }
+
+    /// The clusters, in the order of their representatives.
+    pub fn finish(self) -> Vec<Cluster> {
+        let groups = self.groups.into_iter().filter(|group| !group.others.is_empty());
+        let cluster = |Group { first, key, mut others }| {
+            others.insert(0, String::from(first));
+            Cluster { key, cases: others }
+        };
+        groups.map(cluster).collect()
+    }
+}
+
+impl Cluster {
     /// The case that walks ahead.
     pub fn representative(&self) -> &str {
         self.cases.first().map_or("", String::as_str)
@@ -50,8 +82,11 @@ mod tests {
     #[test]
     fn cases_of_one_key_are_together_up_to_the_most() {
         let cases = [("a", "x"), ("b", "y"), ("c", "x"), ("d", ""), ("e", "x"), ("f", "x"), ("g", "x"), ("h", "z")];
-        let keyed = cases.map(|(case, key)| (case.to_owned(), Some(key.to_owned()).filter(|key| !key.is_empty())));
-        let clusters = Cluster::among(keyed, 3);
+        let mut clustering = Clustering::new(3);
+        for (case, key) in cases {
+            clustering.add(case, Some(key.to_owned()).filter(|key| !key.is_empty()));
+        }
+        let clusters = clustering.finish();
         let shown: Vec<String> = clusters.iter().map(|cluster| format!("{} {}", cluster.key, cluster.cases.join(""))).collect();
         assert_eq!(shown, ["x ace", "x fg"]);
         assert_eq!((clusters[0].representative(), clusters[0].members()), ("a", &["c".to_owned(), "e".to_owned()][..]));

@@ -22,7 +22,7 @@ mod shown;
 mod state;
 mod step;
 
-pub use cluster::Cluster;
+pub use cluster::{Cluster, Clustering};
 pub use content::{Content, assemble};
 pub use drive::{End, Walker};
 pub use error::{Failure, Kind};

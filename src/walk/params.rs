@@ -77,7 +77,7 @@ impl CaseParams {
         let failure = json!({
             "id": case.id, "name": case.name, "suite": case.suite, "file": case.file.as_deref().unwrap_or(""),
             "status": case.status, "duration_s": case.duration_s, "attributes": case.attributes,
-            "error_message": case.error_message, "log_snippet": case.log_snippet, "log_cut": case.log_cut,
+            "error_message": case.error_message, "log_snippet": case.log_snippet.told(), "log_cut": case.log_cut,
             "source_defect": case.source_defect.as_deref().unwrap_or(""), "recall_key": case.recall_key,
         });
         let git = json!({

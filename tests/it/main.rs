@@ -11,6 +11,7 @@ mod gallery;
 mod harness;
 mod input;
 mod kill;
+mod lint;
 mod prompts;
 mod rca_rules;
 mod readme;

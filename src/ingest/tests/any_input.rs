@@ -26,7 +26,7 @@ fn check(launch: &Launch) {
     assert_eq!(ids.len(), launch.cases.len(), "ids are unique");
     for case in &launch.cases {
         assert!(!case.id.is_empty() && !case.name.contains('\n') && !case.recall_key.is_empty());
-        for text in [case.error_message.as_str(), &case.log_snippet].into_iter().chain(case.attributes.values()) {
+        for text in [case.error_message.as_str(), &case.log_snippet.told()].into_iter().chain(case.attributes.values()) {
             assert!(text.len() <= Limits::default().text);
             assert!(text.chars().all(|ch| matches!(ch, '\n' | '\t') || !ch.is_control()), "{text:?}");
         }

@@ -16,7 +16,7 @@ fn ctest() {
     assert_eq!(totals(&launch), [6, 1, 3, 2, 0]);
     let overflow = &launch.cases[0];
     assert_eq!((overflow.error_message.as_str(), attribute(overflow, "cmake_labels")), ("Failed", "ledger;nightly"));
-    assert_eq!(overflow.log_snippet, "ledger.cpp:88: sum overflows: 9223372036854775807 + 1");
+    assert_eq!(overflow.log_snippet.told(), "ledger.cpp:88: sum overflows: 9223372036854775807 + 1");
     let bench = &launch.cases[2];
     assert_eq!((bench.status.as_str(), bench.error_message.as_str()), ("ERROR", "Unable to find executable"));
 }
@@ -29,7 +29,7 @@ fn gotestsum() {
     let post = &launch.cases[0];
     assert_eq!((attribute(post, "attempts"), attribute(post, "retries")), ("2", "1"));
     assert!(post.error_message.contains("post_test.go:41: want ErrNegative, got nil"));
-    assert_eq!(post.log_snippet, "", "the second attempt said the same");
+    assert_eq!(post.log_snippet.told(), "", "the second attempt said the same");
     assert_eq!(
         launch.notes,
         [
@@ -57,13 +57,13 @@ fn playwright() {
     assert!(pays.error_message.ends_with("Received: 402"), "later attempts are not its error: {}", pays.error_message);
     assert_eq!(attribute(pays, "attempts"), "3");
     assert_eq!(
-        pays.log_snippet.lines().take(2).collect::<Vec<_>>(),
+        pays.log_snippet.told().lines().take(2).collect::<Vec<_>>(),
         [
             "attempt 2 failed otherwise: Error: page.goto: net::ERR_CONNECTION_REFUSED at http://shop.test/",
             "    at checkout.spec.ts:12:14"
         ]
     );
-    assert!(pays.log_snippet.contains("\ntry 0\n"));
+    assert!(pays.log_snippet.told().contains("\ntry 0\n"));
     assert_eq!(attribute(&launch.cases[1], "attempts"), "2");
     assert_eq!((attribute(&launch.cases[2], "attempts"), launch.cases[2].status.as_str()), ("", "ERROR"));
 }
@@ -109,7 +109,7 @@ fn bazel_and_its_attempts() {
     let test = case(&launch, "ledger/ledger_test");
     assert_eq!((test.status.as_str(), test.error_message.as_str()), ("ERROR", "exited with error code 134"));
     assert_eq!(test.duration_s, Some(61.0));
-    assert!(test.log_snippet.ends_with("Assertion `rows > 0' failed."), "{}", test.log_snippet);
+    assert!(test.log_snippet.told().ends_with("Assertion `rows > 0' failed."), "{}", test.log_snippet.told());
     let passed = report.replace("<error message=\"exited with error code 134\"></error>", "");
     let attempts =
         [named("bazel-testlogs/ledger/test.xml", &passed), named("bazel-testlogs/ledger/test_attempts/attempt_1.xml", &report)];
@@ -185,7 +185,7 @@ fn a_page_of_logs_goes_with_its_items() {
         let launch = read_all(&sources);
         let [case] = &launch.cases[..] else { panic!("one case") };
         assert_eq!(case.error_message, "no rows");
-        assert_eq!(case.log_snippet, "2026-03-02T02:00:00.5Z INFO starting\n2026-03-02T02:00:01Z ERROR no rows");
+        assert_eq!(case.log_snippet.told(), "2026-03-02T02:00:00.5Z INFO starting\n2026-03-02T02:00:01Z ERROR no rows");
         assert_eq!((attribute(case, "log_entries"), launch.run_id.as_str()), ("2", "3"));
         assert_eq!(launch.notes, ["1 log entries of 1 items that are no failed test left out"]);
     }

@@ -77,7 +77,7 @@ fn a_real_envelope_is_read() {
     let first = &launch.cases[0];
     assert_eq!(first.suite, "[T-TSC] RAN PTP tests");
     assert_eq!((attribute(first, "ci-lane"), attribute(first, "polarion-testcase-id")), ("T-TSC", "OCP-83297"));
-    assert_eq!((first.error_message.as_str(), first.log_snippet.as_str(), first.log_cut), ("", "", None));
+    assert_eq!((first.error_message.as_str(), first.log_snippet.told().as_ref(), first.log_cut), ("", "", None));
     assert_eq!(first.duration_s, Some(557.145));
     let notes = [
         "4 container items left out",
@@ -108,7 +108,7 @@ fn the_example_launch_tells_its_story() {
     assert_eq!(launch.git.branch.as_deref(), Some("release/2.7"));
     assert_eq!(launch.notes, ["6 container items left out", "1 log was cut to 16384 bytes (the longest had 19636)"]);
     let about = |words: &str| {
-        launch.cases.iter().filter(|case| format!("{}{}", case.error_message, case.log_snippet).contains(words)).count()
+        launch.cases.iter().filter(|case| format!("{}{}", case.error_message, case.log_snippet.told()).contains(words)).count()
     };
     for (words, cases) in [
         ("services/pricing/src/discount.rs:88", 2),
@@ -122,7 +122,7 @@ fn the_example_launch_tells_its_story() {
     ] {
         assert_eq!(about(words), cases, "{words}");
     }
-    assert!(launch.cases.iter().all(|case| !case.log_snippet.contains(['\u{1b}', '\r']) && !case.suite.is_empty()));
+    assert!(launch.cases.iter().all(|case| !case.log_snippet.told().contains(['\u{1b}', '\r']) && !case.suite.is_empty()));
     let voucher = case(&launch, "880501");
     assert!(
         voucher.error_message.starts_with("NameError: name 'voucher_code_for' is not defined\n"),
@@ -133,8 +133,8 @@ fn the_example_launch_tells_its_story() {
     assert!(case(&launch, "880304").error_message.ends_with("<Invoice R-2026-000931>.vat"));
     assert_eq!(case(&launch, "880502").error_message, "");
     let noisy = case(&launch, "880402");
-    assert!(noisy.log_snippet.len() <= 16 * 1024 && noisy.log_snippet.contains(" left out ...]"));
-    assert!(noisy.log_snippet.ends_with("while waiting for state=EXPIRED, last state=ACTIVE"));
+    assert!(noisy.log_snippet.told().len() <= 16 * 1024 && noisy.log_snippet.told().contains(" left out ...]"));
+    assert!(noisy.log_snippet.told().ends_with("while waiting for state=EXPIRED, last state=ACTIVE"));
 }
 
 #[test]
@@ -154,10 +154,10 @@ fn nextest_reports_are_read() {
     assert_eq!(attribute(tier, "failure_type"), "test failure with exit code 101");
     assert!(tier.error_message.starts_with("thread 'discount::tests::the_top_tier_applies_to_large_orders'"));
     assert!(tier.error_message.contains("\nindex out of bounds: the len is 3 but the index is 3\n"));
-    assert!(tier.log_snippet.starts_with("running 1 test"));
+    assert!(tier.log_snippet.told().starts_with("running 1 test"));
     let stream = case(&launch, "larder-pricing::rates_api::rates_stream_ends");
     assert_eq!((stream.error_message.as_str(), stream.duration_s), ("test timeout", Some(2.005)));
-    assert_eq!(stream.log_snippet, "running 1 test\n\nwaiting for the end of the stream");
+    assert_eq!(stream.log_snippet.told(), "running 1 test\n\nwaiting for the end of the stream");
 }
 
 #[test]
@@ -169,7 +169,8 @@ fn pytest_reports_are_read() {
     let schema = case(&launch, "tests.test_events.TestPublish::test_payload_schema");
     assert_eq!((schema.file.as_deref(), attribute(schema, "line")), (Some("tests/test_events.py"), "11"));
     assert!(schema.error_message.starts_with("NameError: name 'make_payload' is not defined\nself = <test_events.TestPublish"));
-    let log = schema.log_snippet.lines().map(|line| line.trim_matches('-')).filter(|line| !line.is_empty()).collect::<Vec<_>>();
+    let told = schema.log_snippet.told();
+    let log = told.lines().map(|line| line.trim_matches('-')).filter(|line| !line.is_empty()).collect::<Vec<_>>();
     assert_eq!(
         log,
         [
@@ -180,7 +181,7 @@ fn pytest_reports_are_read() {
         ]
     );
     let broker = case(&launch, "tests.test_events.TestPublish::test_order_placed_is_published");
-    assert_eq!((broker.status.as_str(), broker.log_snippet.as_str()), ("ERROR", ""));
+    assert_eq!((broker.status.as_str(), broker.log_snippet.told().as_ref()), ("ERROR", ""));
     assert!(broker.error_message.contains("ConnectionRefusedError: [Errno 111] Connection refused"));
     assert_eq!(attribute(case(&launch, "tests.test_totals::test_vat_is_rounded_half_up"), "ticket"), "LARD-2291");
 }
@@ -200,9 +201,9 @@ fn surefire_reports_are_read() {
     assert_eq!(launch.attributes, [("java.version", "21.0.4")].into());
     let balances = &launch.cases[0];
     assert!(balances.error_message.starts_with("org.opentest4j.AssertionFailedError: expected: <10> but was: <9>\n\tat test."));
-    assert_eq!((attribute(balances, "retries"), balances.log_snippet.as_str()), ("1", "suite output"));
+    assert_eq!((attribute(balances, "retries"), balances.log_snippet.told().as_ref()), ("1", "suite output"));
     assert_eq!(
-        (launch.cases[1].error_message.as_str(), launch.cases[1].log_snippet.as_str()),
+        (launch.cases[1].error_message.as_str(), launch.cases[1].log_snippet.told().as_ref()),
         ("java.lang.NullPointerException", "closing")
     );
     assert_eq!(launch.notes, [format!("1 flaky test passed when tried again: `{class}::reopens`")]);
@@ -228,7 +229,7 @@ fn items_with_logs_and_what_exporters_call_things_are_read() {
     let first = &launch.cases[0];
     assert_eq!((first.name.as_str(), first.suite.as_str(), first.duration_s), ("first test", "suite", Some(1.5)));
     assert_eq!(first.error_message, "boom <1>");
-    assert_eq!(first.log_snippet, "2026-03-02T02:00:00.5Z INFO starting\n2026-03-02T02:00:01Z ERROR\nboom <1>");
+    assert_eq!(first.log_snippet.told(), "2026-03-02T02:00:00.5Z INFO starting\n2026-03-02T02:00:01Z ERROR\nboom <1>");
     assert_eq!(first.source_defect.as_deref(), Some("pb001"));
     let expected = [
         ("ci-lane", "x"),
@@ -244,7 +245,10 @@ fn items_with_logs_and_what_exporters_call_things_are_read() {
         assert_eq!(attribute(first, name), value, "{name}");
     }
     let second = &launch.cases[1];
-    assert_eq!((second.error_message.as_str(), second.log_snippet.as_str(), second.started_at), ("cut short", "one\ntwo", None));
+    assert_eq!(
+        (second.error_message.as_str(), second.log_snippet.told().as_ref(), second.started_at),
+        ("cut short", "one\ntwo", None)
+    );
     let notes = [
         "1 container item left out",
         "2 items that did not fail left out (1 passed, 1 skipped)",

@@ -5,11 +5,12 @@ use super::graph::{Graph, graph};
 use super::over::{Over, Past};
 use crate::clock::Timestamp;
 use crate::report::build::{CaseReport, Head, Report, Turn};
+use crate::report::cases::CaseBrief;
 use crate::report::causes::Cause;
 use crate::report::text::{counted, short};
 use crate::walk::Status;
 use serde::Serialize;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// The most causes that get a card.
 const CARDS: usize = 60;
@@ -126,29 +127,27 @@ impl<'r> Page<'r> {
     pub(super) fn of(report: &'r Report) -> Self {
         let launch = &report.launch;
         let number = launch.number.map_or(String::new(), |number| format!(" #{number}"));
-        let meant: BTreeMap<&str, &str> =
-            report.cases.iter().map(|case| (case.finding.defect_type.as_str(), case.finding.defect_name.as_str())).collect();
+        let meant: BTreeMap<&str, &str> = report.cases.iter().map(|case| (&*case.defect_type, &*case.defect_name)).collect();
         let defects = bars(&report.totals.by_defect_type, |code| meant.get(code).copied().unwrap_or_default().to_owned());
         let colours: BTreeMap<String, usize> = defects.iter().map(|bar| (bar.name.clone(), bar.colour)).collect();
-        let cases: BTreeMap<&str, (usize, &CaseReport)> =
-            report.cases.iter().enumerate().map(|(index, case)| (case.case.as_str(), (index, case))).collect();
-        let causes_of: BTreeMap<&str, usize> =
+        let cases: HashMap<&str, usize> = report.cases.iter().enumerate().map(|(index, case)| (&*case.case, index)).collect();
+        let causes_of: HashMap<&str, usize> =
             report.causes.iter().flat_map(|cause| cause.cases.iter().map(|case| (case.as_str(), cause.number))).collect();
         let detailed = detailed(report);
         let cards = Cards { report, cases: &cases, detailed: &detailed, colours: &colours };
         let causes: Vec<Card<'_>> = report.causes.iter().take(LISTED).map(|cause| cards.card(cause)).collect();
         let rows = report.cases.iter().enumerate().take(ROWS).map(|(index, case)| Row {
             named: named(index, case, &detailed),
-            cause: causes_of.get(case.case.as_str()).copied(),
-            defect: &case.finding.defect_type,
-            category: &case.finding.category,
-            component: &case.finding.component,
-            confidence: case.finding.confidence,
-            path: &case.path,
+            cause: causes_of.get(&*case.case).copied(),
+            defect: &case.defect_type,
+            category: &case.category,
+            component: &case.component,
+            confidence: case.confidence,
+            path: report.cases.whole(index).map_or(&[], |case| &case.path),
             status: word(case.status),
         });
         let details = detailed.iter().filter_map(|index| {
-            let case = report.cases.get(*index)?;
+            let case = report.cases.whole(*index)?;
             Some(detail(report, *index + 1, case, causes_of.get(case.case.as_str()).copied()))
         });
         Self {
@@ -161,7 +160,7 @@ impl<'r> Page<'r> {
             over: report.regression.as_ref().map(Over::of),
             tests: parts(&launch.totals),
             categories: bars(&report.totals.by_category, |_| String::new()),
-            confidence: histogram(report.cases.iter().map(|case| case.finding.confidence)),
+            confidence: histogram(report.cases.iter().map(|case| case.confidence)),
             all_causes: report.causes.len(),
             cards: report.causes.len().min(CARDS),
             rows: rows.collect(),
@@ -176,7 +175,7 @@ impl<'r> Page<'r> {
 /// What cards are made of.
 struct Cards<'p, 'r> {
     report: &'r Report,
-    cases: &'p BTreeMap<&'r str, (usize, &'r CaseReport)>,
+    cases: &'p HashMap<&'r str, usize>,
     detailed: &'p BTreeSet<usize>,
     colours: &'p BTreeMap<String, usize>,
 }
@@ -185,8 +184,10 @@ impl<'r> Cards<'_, 'r> {
     fn card(&self, cause: &'r Cause) -> Card<'r> {
         let finding = &cause.finding;
         let known = |id: &'r String| self.cases.get(id.as_str()).copied();
-        let names = cause.cases.iter().take(NAMED).filter_map(known).map(|(index, case)| named(index, case, self.detailed));
-        let speaker = known(&cause.speaker).map(|(_, case)| case);
+        let all = &self.report.cases;
+        let name = |index: usize| Some(named(index, all.get(index)?, self.detailed));
+        let names = cause.cases.iter().take(NAMED).filter_map(known).filter_map(name);
+        let speaker = known(&cause.speaker).and_then(|index| all.whole(index));
         Card {
             colour: self.colours.get(finding.defect_type.as_str()).copied().unwrap_or_default(),
             confidence: finding.confidence,
@@ -215,7 +216,7 @@ fn tiles(report: &Report) -> Vec<Tile> {
     if totals.open > 0 {
         tiles.push(tile(totals.open, "not finished", "their walk can go on".into()));
     }
-    let human = report.cases.iter().filter(|case| case.finding.review.as_ref().is_some_and(|review| review.by == "human"));
+    let human = report.cases.iter().filter(|case| case.reviewed_by.as_deref() == Some("human"));
     let human = human.count();
     tiles.push(tile(
         human,
@@ -234,7 +235,7 @@ fn detailed(report: &Report) -> BTreeSet<usize> {
     }
     let speakers: BTreeSet<&str> = report.causes.iter().take(CARDS).map(|cause| cause.speaker.as_str()).collect();
     let indices = || cases.iter().enumerate();
-    let speaking = indices().filter(|(_, case)| speakers.contains(case.case.as_str()));
+    let speaking = indices().filter(|(_, case)| speakers.contains(&*case.case));
     let failed = indices().filter(|(_, case)| case.status == Status::Error);
     let mut chosen = BTreeSet::new();
     for (index, _) in speaking.chain(failed).chain(indices()) {
@@ -246,9 +247,9 @@ fn detailed(report: &Report) -> BTreeSet<usize> {
     chosen
 }
 
-fn named<'r>(index: usize, case: &'r CaseReport, detailed: &BTreeSet<usize>) -> Named<'r> {
+fn named<'r>(index: usize, case: &'r CaseBrief, detailed: &BTreeSet<usize>) -> Named<'r> {
     let detail = detailed.contains(&index).then_some(index + 1);
-    Named { id: &case.case, name: &case.name, suite: &case.suite, follows: &case.finding.follows, detail }
+    Named { id: &case.case, name: &case.name, suite: &case.suite, follows: &case.follows, detail }
 }
 
 fn detail<'r>(report: &'r Report, number: usize, case: &'r CaseReport, cause: Option<usize>) -> Detail<'r> {

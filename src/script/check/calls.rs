@@ -24,7 +24,7 @@ impl<'a> Flow<'a> {
         match (call.name.as_str(), call.args.as_slice()) {
             ("==" | "!=" | "<" | "<=" | ">" | ">=", [left, right]) if call.op_token.is_some() => {
                 let ordered = !matches!(call.name.as_str(), "==" | "!=");
-                self.comparison(left, right, ordered, at, env)
+                self.comparison(&call.name, left, right, ordered, at, env)
             }
             ("contains", [list, item]) if self.script().function("contains", 2).is_none() => {
                 let list_value = self.expr(list, env);
@@ -96,8 +96,9 @@ impl<'a> Flow<'a> {
         self.scripts.get(path).cloned().flatten()
     }
 
-    fn comparison(&mut self, left: &Expr, right: &Expr, ordered: bool, at: Position, env: &mut Env<'a>) -> Value<'a> {
+    fn comparison(&mut self, op: &str, left: &Expr, right: &Expr, ordered: bool, at: Position, env: &mut Env<'a>) -> Value<'a> {
         let (left_value, right_value) = (self.expr(left, env), self.expr(right, env));
+        self.compared(op, (&left_value, left), (&right_value, right), at);
         self.used(&left_value);
         self.used(&right_value);
         self.compare(&left_value, &right_value, ordered, at);

@@ -112,6 +112,9 @@ impl<'a> Flow<'a> {
             Segment::Index { key: Expr::StringConstant(name, at) } if !value.ty.is_list() => self.key(value, name, *at),
             Segment::Index { key } => {
                 self.condition(key, env);
+                if let Expr::IntegerConstant(index, at) = key {
+                    self.indexed(value, *index, *at);
+                }
                 value.item(key.position())
             }
             Segment::Call { call, at } => {

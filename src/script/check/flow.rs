@@ -1,6 +1,7 @@
 //! The pass over statements.
 
 use super::chain::{Chain, Segment, flatten};
+use super::facts::Facts;
 use super::findings::{self, Findings, Place};
 use super::reads::{Reads, is_whole};
 use super::script::{Function, Script};
@@ -41,13 +42,15 @@ pub(super) struct Flow<'a> {
     script: Rc<Script<'a>>,
     findings: Findings,
     reads: Reads,
+    pub(super) facts: Facts,
+    pub(super) keeps_facts: bool,
     /// How many more expressions may be looked at.
     pub(super) left: u32,
 }
 
 impl<'a> Flow<'a> {
     /// A pass that starts in a script.
-    pub(super) fn new(script: Rc<Script<'a>>, modules: &'a Modules<'a>) -> Self {
+    pub(super) fn new(script: Rc<Script<'a>>, modules: &'a Modules<'a>, keeps_facts: bool) -> Self {
         Self {
             modules,
             scripts: BTreeMap::new(),
@@ -55,6 +58,8 @@ impl<'a> Flow<'a> {
             script,
             findings: Findings::default(),
             reads: Reads::default(),
+            facts: Facts::default(),
+            keeps_facts,
             left: MAX_EXPRESSIONS,
         }
     }
@@ -73,7 +78,7 @@ impl<'a> Flow<'a> {
         if verdict::is_rule(inputs) {
             self.verdict(function, &result, &returns);
         }
-        Analysis { diagnostics: self.findings.into_list(), reads: self.reads.into_list() }
+        Analysis { diagnostics: self.findings.into_list(), reads: self.reads.into_list(), facts: self.facts }
     }
 
     /// The script being followed.

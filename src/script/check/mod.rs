@@ -6,6 +6,7 @@
 mod calls;
 pub(crate) mod chain;
 mod expressions;
+mod facts;
 mod findings;
 mod flow;
 mod reads;
@@ -17,6 +18,7 @@ mod tests;
 mod types;
 mod verdict;
 
+pub use facts::{Compared, Facts, Indexed, Operand};
 pub use reads::Read;
 
 use super::Unit;
@@ -42,6 +44,8 @@ pub struct Analysis {
     pub diagnostics: Diagnostics,
     /// Every input field it may read, in the order of first reading.
     pub reads: Vec<Read>,
+    /// What the linter goes by, if the checker keeps it.
+    pub facts: Facts,
 }
 
 /// Finds a script by its path below the script root (`lib/base.rhai`); `None` leaves calls into it unfollowed.
@@ -51,19 +55,26 @@ pub type Modules<'a> = dyn Fn(&str) -> Option<&'a Unit> + 'a;
 pub struct Checker<'a> {
     script: Rc<script::Script<'a>>,
     modules: &'a Modules<'a>,
+    facts: bool,
 }
 
 impl<'a> Checker<'a> {
     /// A checker of a script or condition.
     pub fn new(unit: &'a Unit, modules: &'a Modules<'a>) -> Self {
-        Self { script: Rc::new(script::Script::new(unit)), modules }
+        Self { script: Rc::new(script::Script::new(unit)), modules, facts: false }
+    }
+
+    /// The same, keeping the [`Facts`] that the linter goes by.
+    #[must_use]
+    pub fn with_facts(self) -> Self {
+        Self { facts: true, ..self }
     }
 
     /// Checks the function of that name that takes as many parameters as there are inputs; where there is none, nothing is
     /// found.
     pub fn function(&self, name: &str, inputs: &[Input<'a>]) -> Analysis {
         match self.script.function(name, inputs.len()) {
-            Some(function) => flow::Flow::new(self.script.clone(), self.modules).run(function, inputs),
+            Some(function) => flow::Flow::new(self.script.clone(), self.modules, self.facts).run(function, inputs),
             None => Analysis::default(),
         }
     }

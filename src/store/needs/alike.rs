@@ -3,7 +3,7 @@
 use super::known::{Found, Known, of_ids};
 use crate::store::error::StoreError;
 use crate::store::knowledge::Sight;
-use crate::store::terms::TELLING;
+use crate::store::terms::{FULL, TELLING};
 use rusqlite::{Connection, params};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -30,7 +30,7 @@ pub(super) fn of_words(
         return Ok(Vec::new());
     }
     let mut list = conn.prepare_cached(&format!(
-        "SELECT symptom FROM symptom_terms WHERE term = ?1 AND {condition} AND stamp <= ?3 AND symptom <> 0 LIMIT ?4"
+        "SELECT symptom FROM symptom_terms WHERE term = ?1 AND {condition} AND stamp <= ?3 ORDER BY run, symptom LIMIT ?4"
     ))?;
     let mut weights: BTreeMap<i64, u32> = BTreeMap::new();
     let mut symptoms = Vec::with_capacity(TELLING + 1);
@@ -38,9 +38,13 @@ pub(super) fn of_words(
         symptoms.clear();
         let mut rows = list.query(params![term, run, upto, i64::try_from(TELLING + 1).unwrap_or(i64::MAX)])?;
         while let Some(row) = rows.next()? {
-            symptoms.push(row.get::<_, i64>(0)?);
+            let symptom: i64 = row.get(0)?;
+            symptoms.push(symptom);
+            if symptom == FULL {
+                break;
+            }
         }
-        if symptoms.len() <= TELLING {
+        if symptoms.len() <= TELLING && symptoms.last() != Some(&FULL) {
             symptoms.sort_unstable();
             symptoms.dedup();
             // The inverse document frequency, as a whole number so that sums are the same in any order.

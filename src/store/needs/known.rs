@@ -7,6 +7,10 @@ use crate::store::knowledge::Sight;
 use rusqlite::types::ToSql;
 use rusqlite::{Connection, Row};
 
+/// How many symptoms of earlier runs, and of this one, are compared with every failure. What shares telling words, the test, the component or
+/// the key is found however old it is; these few are for errors whose words all are common ones.
+const LATEST: i64 = 50;
+
 /// A symptom as it was described in the run that found it.
 #[derive(Clone, Debug)]
 pub(super) struct Known {
@@ -74,18 +78,18 @@ pub(super) fn of_recall_key(conn: &Connection, run: i64, sight: Sight, key: &str
     current(conn, run, sight, of_key, "ORDER BY symptom", &key)
 }
 
-/// Up to 200 symptoms that earlier runs found, those of the latest first.
+/// The symptoms that earlier runs found last, those of the latest first.
 pub(super) fn recent(conn: &Connection, run: i64, sight: Sight) -> Result<Vec<Known>, StoreError> {
     let latest =
         "run < ?1 AND symptom IN (SELECT id FROM symptoms WHERE run < ?1 AND stamp <= ?2 ORDER BY run DESC, id LIMIT ?6)";
-    current(conn, run, sight, latest, "ORDER BY run DESC, symptom", &200)
+    current(conn, run, sight, latest, "ORDER BY run DESC, symptom", &LATEST)
 }
 
-/// Up to 200 symptoms that this run found, those of its first cases first.
+/// The symptoms that this run found first, those of its first cases first.
 pub(super) fn recent_here(conn: &Connection, run: i64, sight: Sight) -> Result<Vec<Known>, StoreError> {
     // The first revisions of the run's first cases; nearly every one is still the current one.
     let first = "r.id IN (SELECT id FROM symptom_revisions WHERE run = ?1 AND rc >= ?4 AND stamp > ?2 AND stamp <= ?3 ORDER BY rc, id LIMIT ?6)";
-    current(conn, run, sight, first, "ORDER BY rc, symptom", &200)
+    current(conn, run, sight, first, "ORDER BY rc, symptom", &LATEST)
 }
 
 /// The current descriptions that fit a condition, among the facts in sight. A fact in sight is always of an earlier run or of

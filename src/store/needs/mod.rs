@@ -22,6 +22,7 @@ use known::Known;
 use rusqlite::{Connection, OptionalExtension, params};
 use serde_json::{Map, Value};
 use siblings::Errors;
+pub use siblings::Tellable;
 use similar::Hit;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

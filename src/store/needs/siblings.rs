@@ -15,8 +15,43 @@ const MOST: usize = 50;
 #[derive(Debug)]
 pub(super) struct Errors {
     launch: Identity,
+    /// The error of each case.
+    shapes: Vec<Option<u64>>,
     /// The first cases of each error, one more than are returned.
     alike: HashMap<u64, Vec<usize>>,
+}
+
+/// Which cases of a launch `siblings` ever tells of: asked in the order of the launch, by their errors. Of the others only the
+/// ids are needed.
+#[derive(Debug, Default)]
+pub struct Tellable {
+    /// How many there are of each error so far.
+    counts: HashMap<u64, usize>,
+    /// The two most common errors so far.
+    common: [Option<(u64, usize)>; 2],
+    asked: usize,
+}
+
+impl Tellable {
+    /// Whether the next case is told of: as one of the first of its error, or as one of the first that have not the error of
+    /// the case that asks, whichever error that is.
+    pub fn next(&mut self, error: &str) -> bool {
+        let shape = error_shape(error);
+        let passed_over = self.common.iter().flatten().find(|(common, _)| Some(*common) != shape).map_or(0, |(_, count)| *count);
+        let other = self.asked - passed_over <= MOST;
+        self.asked += 1;
+        let Some(shape) = shape else { return other };
+        let count = self.counts.entry(shape).or_default();
+        *count += 1;
+        let now = (shape, *count);
+        match &mut self.common {
+            [Some(first), _] if first.0 == shape => *first = now,
+            [first, second] if first.is_none_or(|(_, count)| now.1 > count) => (*first, *second) = (Some(now), *first),
+            [_, second] if second.is_none_or(|(common, count)| common == shape || now.1 > count) => *second = Some(now),
+            _ => {}
+        }
+        other || now.1 <= MOST + 1
+    }
 }
 
 /// Enough to notice another launch: queries come with the one launch of their run again and again.
@@ -29,9 +64,8 @@ pub(super) fn answer(needs: &StoreNeeds, about: &About<'_>) -> Value {
     let shape = error_shape(&case.error_message);
     let same = shape.and_then(|shape| errors.alike.get(&shape)).into_iter().flatten();
     let same = same.filter_map(|&at| launch.cases.get(at)).map(|other| (other, true));
-    // No more than can be returned, and as many again that are passed over.
-    let others = launch.cases.iter().map(|other| (other, shape.is_some() && error_shape(&other.error_message) == shape));
-    let others = others.filter(|(_, same)| !same);
+    let others = launch.cases.iter().zip(&errors.shapes).filter(|(_, other)| shape.is_none() || **other != shape);
+    let others = others.map(|(other, _)| (other, false));
     same.chain(others).filter(|(other, _)| other.id != case.id).take(MOST).map(to_json).collect()
 }
 
@@ -52,15 +86,64 @@ fn errors(needs: &StoreNeeds, launch: &Launch) -> Arc<Errors> {
         return Arc::clone(errors);
     }
     let mut alike: HashMap<u64, Vec<usize>> = HashMap::new();
-    for (at, case) in launch.cases.iter().enumerate() {
-        if let Some(shape) = error_shape(&case.error_message) {
+    let shapes: Vec<Option<u64>> = launch.cases.iter().map(|case| error_shape(&case.error_message)).collect();
+    for (at, shape) in shapes.iter().enumerate() {
+        if let Some(shape) = *shape {
             let cases = alike.entry(shape).or_default();
             if cases.len() <= MOST {
                 cases.push(at);
             }
         }
     }
-    let errors = Arc::new(Errors { launch: identity, alike });
+    let errors = Arc::new(Errors { launch: identity, shapes, alike });
     *lock(&needs.errors) = Some(Arc::clone(&errors));
     errors
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+    use proptest::prelude::*;
+
+    fn launch(errors: &[u8]) -> Launch {
+        let case = |(at, error): (usize, &u8)| Case {
+            id: format!("c{at}"),
+            name: format!("n{at}"),
+            error_message: if *error == 0 { String::new() } else { format!("error of k{}", char::from(b'a' + error)) },
+            ..Case::default()
+        };
+        Launch { cases: errors.iter().enumerate().map(case).collect(), ..Launch::default() }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn what_is_never_told_of_may_be_forgotten(
+            errors in proptest::collection::vec(prop_oneof![6 => 1..3_u8, 2 => 0..6_u8, 1 => 0..12_u8], 0..400)
+        ) {
+            let whole = launch(&errors);
+            let mut tellable = Tellable::default();
+            let mut light = whole.clone();
+            for case in &mut light.cases {
+                if !tellable.next(&case.error_message) {
+                    *case = Case { id: case.id.clone(), ..Case::default() };
+                }
+            }
+            let (of_whole, of_light) = (StoreNeeds::without_store(json!([])), StoreNeeds::without_store(json!([])));
+            for case in &whole.cases {
+                let about = |launch| About { launch, case, prior: &Value::Null };
+                prop_assert_eq!(answer(&of_whole, &about(&whole)), answer(&of_light, &about(&light)));
+            }
+        }
+    }
+
+    #[test]
+    fn of_many_with_one_error_few_are_told_of() {
+        let mut tellable = Tellable::default();
+        let errors = (0..10_000).map(|n| if n % 9 == 0 { "timeout" } else { "lost lock" });
+        assert_eq!(errors.filter(|error| tellable.next(error)).count(), 2 * (MOST + 1));
+    }
 }

@@ -72,9 +72,9 @@ fn analyse_with(text: &str, kinds: &[Kind; 3], modules: &Modules<'_>) -> Analysi
     let inputs: Vec<_> = ["artifact", "state", "vars"].iter().zip(kinds).map(|(name, kind)| Input { name, kind }).collect();
     // Shortens what is looked up to the life of the script.
     let lookup = |path: &str| modules(path);
-    let Analysis { diagnostics, reads } = Checker::new(&script, &lookup).function("f", &inputs);
+    let Analysis { diagnostics, reads, facts } = Checker::new(&script, &lookup).function("f", &inputs);
     // What these functions return is beside the point.
-    Analysis { diagnostics: diagnostics.into_iter().filter(|found| found.code != "rule/return").collect(), reads }
+    Analysis { diagnostics: diagnostics.into_iter().filter(|found| found.code != "rule/return").collect(), reads, facts }
 }
 
 /// The analysis of `fn f(artifact, state, vars) { body }`, or of the `f` of a whole script.

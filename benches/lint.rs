@@ -1,0 +1,72 @@
+//! Linting a thousand rule files with every rule on, beside parsing them and doing nothing else.
+
+mod harness;
+
+use asterisk::diag::Source;
+use asterisk::files::Area;
+use asterisk::lint::{Config, Input, lint};
+use asterisk::project::Settings;
+use asterisk::script::{Inputs, Library, Limits, build_engine};
+use asterisk::session::Text;
+use harness::{Table, measure};
+use std::fmt::Write as _;
+use std::process::ExitCode;
+
+const FILES: usize = 1_000;
+
+/// A file with a rule and a helper, as people write them.
+fn script(at: usize) -> String {
+    format!(
+        "//! Rule {at}.\n\n/// Fires on a match that is sure enough, and not seen too often.\nfn rule_{at}(artifact, state, vars) {{\n    \
+         if !artifact.match || artifact.confidence < vars.enough {{ return false; }}\n    \
+         let taken = state.loops.again_{at};\n    if taken >= vars.most {{ return false; }}\n    \
+         let names = artifact.places.filter(|place| place.weight > vars.enough).map(|place| place.path);\n    \
+         #{{ because: `sure: ${{artifact.confidence}}, ${{plain(names)}}`, context: #{{ taken: taken + 1 }} }}\n}}\n\n\
+         private fn plain(names) {{\n    if names.is_empty() {{ \"nowhere\" }} else {{ names.join(\", \") }}\n}}\n"
+    )
+}
+
+/// A pipeline with a node and an edge a file.
+fn pipeline() -> String {
+    let mut text = String::from("pipeline: wide\ndescription: many rules\nvars: { enough: 0.8, most: 3 }\nnodes:\n");
+    for at in 0..FILES {
+        let next = if at + 1 < FILES { format!("n{}", at + 1) } else { "_done".to_owned() };
+        let schema = "{ match: bool, confidence: { type: number, min: 0, max: 1 }, places?: [{ path: string, weight: number }] }";
+        let _ = writeln!(text, "  - {{ name: n{at}, schema: {schema}, fallback: {next} }}");
+    }
+    text.push_str("edges:\n");
+    for at in 0..FILES {
+        let rule = format!("rules/r{at}.rhai#rule_{at}");
+        let _ = writeln!(text, "  - {{ id: E{at}, from: n{at}, to: n0, loop: true, counter: again_{at}, rule: \"{rule}\" }}");
+    }
+    text.push_str("start: n0\ndone: _done\n");
+    text
+}
+
+fn main() -> ExitCode {
+    let sources: Vec<Source> = (0..FILES).map(|at| Source::new(format!("rules/r{at}.rhai"), script(at))).collect();
+    let mut texts: Vec<Text> = sources.iter().map(|source| Text::embedded(Area::Scripts, source.clone())).collect();
+    texts.push(Text::embedded(Area::Pipelines, Source::new("wide.yaml", pipeline())));
+    let (settings, config) = (Settings::default(), Config::default());
+    let input = Input { texts: &texts, settings: &settings, config: &config, cases: &[] };
+    let findings = lint(input).findings;
+    assert!(findings.is_empty(), "{:?}", findings.first());
+    let engine = build_engine(&Limits::default(), [], asterisk::script::api::register);
+    let inputs = || Inputs { scripts: sources.clone(), ..Inputs::default() };
+    let figures = measure(
+        7,
+        1,
+        &mut [
+            ("parse", &mut || sources.iter().for_each(|source| drop(std::hint::black_box(engine.compile(source.text()))))),
+            ("link", &mut || drop(std::hint::black_box(Library::link(inputs(), None)))),
+            ("lint", &mut || drop(std::hint::black_box(lint(input)))),
+        ],
+    );
+    let ms: Vec<f64> = figures.iter().map(|figure| figure / 1e6).collect();
+    let mut table = Table::new("lint: 1 000 rule files and a pipeline of 1 000 edges", "ms");
+    table.plain("floor: the files parsed, and nothing else", ms[0]);
+    table.against("the files linked", ms[1], ms[0]);
+    table.against("linted", ms[2], ms[0]);
+    table.at_most("linted, all in all", ms[2], 1000.0);
+    table.finish()
+}

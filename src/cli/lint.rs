@@ -1,0 +1,268 @@
+//! `asterisk lint`.
+
+use super::{Global, ProjectArgs, lint_report};
+use crate::diag::{Diagnostic, did_you_mean};
+use crate::exit::Exit;
+use crate::lint::{self, Baseline, CaseText, Config, Finding, Input, Level, Outcome, Rule};
+use crate::project::{Answers, Settings};
+use crate::session::{Session, SessionError, Text};
+use crate::ui::{Format, Ui};
+use clap::{Args, ValueEnum};
+use serde_json::json;
+use std::path::{Path, PathBuf};
+
+/// Rounds of mending: a mended text may have something to mend that was hidden before.
+const ROUNDS: usize = 8;
+
+/// Look over scripts, pipelines, templates and data: what does not link, and what runs but smells.
+#[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
+#[command(after_help = "Without PATH the whole project is linted. Exits with 1 if anything above a note is found.\n\
+                        A finding that is right as it is takes a comment on its line or the one before:\n  \
+                        // lint: allow(ID) why it is right here\n\
+                        Levels and options are set under `lint:` in asterisk.yaml.\n\n\
+                        Examples:\n  asterisk lint\n  asterisk lint --explain routing/no-exit\n  asterisk lint --format sarif > lint.sarif\n  \
+                        asterisk lint --baseline known.json --write-baseline")]
+pub(super) struct LintArgs {
+    /// Files and directories to lint, together with the rest of the project.
+    #[arg(value_name = "PATH")]
+    paths: Vec<PathBuf>,
+    /// List the rules.
+    #[arg(long)]
+    list: bool,
+    /// Show the manual page of a rule.
+    #[arg(long, value_name = "RULE", conflicts_with = "list")]
+    explain: Option<String>,
+    /// Mend what can be mended without thinking, and lint again. Refuses files with uncommitted changes.
+    #[arg(long)]
+    fix: bool,
+    /// Mend files with uncommitted changes too.
+    #[arg(long, requires = "fix")]
+    force: bool,
+    /// Leave out the findings that are listed in this file.
+    #[arg(long, value_name = "FILE")]
+    baseline: Option<PathBuf>,
+    /// Write the findings to the baseline file instead of telling them.
+    #[arg(long, requires = "baseline", conflicts_with = "fix")]
+    write_baseline: bool,
+    /// Launches whose cases scripts may be overfitted to, instead of those in the store.
+    #[arg(long, value_name = "FILE")]
+    input: Vec<PathBuf>,
+    /// It is no error if there is nothing to lint.
+    #[arg(long)]
+    allow_empty: bool,
+    /// The directory of scripts, laid over the bundled ones.
+    #[arg(long, value_name = "DIR", env = "ASTERISK_SCRIPTS")]
+    scripts: Option<PathBuf>,
+    /// How to print.
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    format: LintFormat,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum LintFormat {
+    /// For people.
+    #[default]
+    Pretty,
+    /// For programs.
+    Json,
+    /// SARIF 2.1.0, for code scanning.
+    Sarif,
+    /// Commands that GitHub shows beside the code.
+    Github,
+    /// `JUnit` XML, for CI.
+    Junit,
+}
+
+pub(super) fn lint(global: &Global, args: &LintArgs) -> Result<Exit, SessionError> {
+    let ui = Ui::new(global.color, if args.format == LintFormat::Json { Format::Json } else { Format::Pretty });
+    if args.list {
+        list(ui);
+        return Ok(Exit::Ok);
+    }
+    if let Some(id) = &args.explain {
+        return explain(ui, id);
+    }
+    let project = ProjectArgs { scripts: args.scripts.clone(), ..ProjectArgs::default() };
+    let resolved = global.resolve(&project, None)?;
+    let config = resolved.lint;
+    let session = Session::new(resolved.setup);
+    let cases = session.case_texts(&args.input)?;
+    let cases = cases.into_iter().map(|(name, text)| CaseText { name, text: text.to_lowercase() }).collect();
+    let job = Job { session, config, cases, ui };
+    let mut texts = job.session.texts(&args.paths)?;
+    if !texts.iter().any(|text| text.asked) && !args.allow_empty {
+        let help = "scripts end in `.rhai`, pipelines and data in `.yaml`, templates in `.md`; --allow-empty takes this as fine";
+        return Err(asked("lint/nothing", "there is nothing to lint there", help));
+    }
+    let mut outcome = job.lint(&texts);
+    if args.fix {
+        for _ in 0..ROUNDS {
+            if !job.mend(&texts, &outcome, args.force)? {
+                break;
+            }
+            texts = job.session.texts(&args.paths)?;
+            outcome = job.lint(&texts);
+        }
+    }
+    if let Some(path) = &args.baseline {
+        if args.write_baseline {
+            return job.write_baseline(path, &outcome.findings);
+        }
+        let (known, gone) = read_baseline(path)?.apply(&mut outcome.findings);
+        if gone > 0 {
+            ui.note(&format!(
+                "{gone} of the {} findings of the baseline are found no more: --write-baseline forgets them",
+                known + gone
+            ));
+        }
+    }
+    show(ui, args.format, &outcome);
+    Ok(if outcome.findings.iter().any(|finding| finding.level > Level::Note) { Exit::Findings } else { Exit::Ok })
+}
+
+/// What linting takes besides the texts.
+struct Job {
+    session: Session,
+    config: Config,
+    cases: Vec<CaseText>,
+    ui: Ui,
+}
+
+impl Job {
+    fn lint(&self, texts: &[Text]) -> Outcome {
+        let settings: Settings = self.session.settings(Answers::Others);
+        lint::lint(Input { texts, settings: &settings, config: &self.config, cases: &self.cases })
+    }
+
+    /// Mends what can be mended; says whether anything was. A mended text that does not link any more is put back.
+    fn mend(&self, texts: &[Text], outcome: &Outcome, force: bool) -> Result<bool, SessionError> {
+        let mended = lint::mend(texts, &outcome.findings);
+        if mended.is_empty() {
+            return Ok(false);
+        }
+        let paths: Vec<PathBuf> = mended.iter().map(|one| one.path.clone()).collect();
+        let changed = if force { Vec::new() } else { lint::uncommitted(&paths) };
+        if let Some(first) = changed.first() {
+            let more = if changed.len() > 1 { format!(" and {} more files", changed.len() - 1) } else { String::new() };
+            let message = format!("`{}`{more} would be mended, and version control does not have it as it is", first.display());
+            return Err(asked("lint/uncommitted", &message, "commit it first, or say --force"));
+        }
+        let errors = |outcome: &Outcome| outcome.findings.iter().filter(|finding| finding.level == Level::Error).count();
+        let trial: Vec<Text> = texts.iter().map(|text| renewed(text, &mended)).collect();
+        if errors(&self.lint(&trial)) > errors(outcome) {
+            self.ui.note("nothing was mended: the mended texts would not link");
+            return Ok(false);
+        }
+        for one in &mended {
+            std::fs::write(&one.path, &one.text)
+                .map_err(|source| SessionError::Write { path: one.path.display().to_string(), source })?;
+            let what = if one.fixes == 1 { "1 finding" } else { &format!("{} findings", one.fixes) };
+            self.ui.note(&format!("mended {what} in {}", one.path.display()));
+        }
+        Ok(true)
+    }
+
+    fn write_baseline(&self, path: &Path, findings: &[Finding]) -> Result<Exit, SessionError> {
+        let baseline = Baseline::of(findings);
+        let text = serde_json::to_string_pretty(&baseline).unwrap_or_default() + "\n";
+        std::fs::write(path, text).map_err(|source| SessionError::Write { path: path.display().to_string(), source })?;
+        self.ui.note(&format!("{} findings are in `{}` now", baseline.len(), path.display()));
+        Ok(Exit::Ok)
+    }
+}
+
+/// The text as it would be mended.
+fn renewed(text: &Text, mended: &[lint::Mended]) -> Text {
+    let crate::files::Origin::File(path) = &text.origin else { return text.clone() };
+    match mended.iter().find(|one| one.path == *path) {
+        Some(one) => Text { source: crate::diag::Source::new(text.source.name(), one.text.clone()), ..text.clone() },
+        None => text.clone(),
+    }
+}
+
+fn read_baseline(path: &Path) -> Result<Baseline, SessionError> {
+    let help = "--write-baseline makes it";
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| asked("lint/baseline", &format!("`{}` cannot be read: {error}", path.display()), help))?;
+    serde_json::from_str(&text)
+        .map_err(|error| asked("lint/baseline", &format!("`{}` is no baseline: {error}", path.display()), help))
+}
+
+fn asked(code: &'static str, message: &str, help: &str) -> SessionError {
+    SessionError::Asked(Box::new(Diagnostic::error(code, message).help(help)))
+}
+
+fn list(ui: Ui) {
+    if ui.format() == Format::Json {
+        let rules = lint::rules().map(|rule| json!({ "id": rule.id, "severity": rule.level.name(), "summary": rule.summary }));
+        ui.json(&json!({ "schema_version": 1, "rules": rules.collect::<Vec<_>>() }));
+        return;
+    }
+    let mut table = ui.table(&["rule", "level", "what it finds"]);
+    lint::rules().for_each(|rule: &Rule| table.row([rule.id, rule.level.name(), rule.summary]));
+    ui.out(&table.text());
+}
+
+fn explain(ui: Ui, id: &str) -> Result<Exit, SessionError> {
+    let Some(rule) = lint::find(id) else {
+        let hint =
+            did_you_mean(id, lint::rules().map(|rule| rule.id)).unwrap_or_else(|| "asterisk lint --list shows them".to_owned());
+        return Err(asked("lint/unknown-rule", &format!("there is no rule `{id}`"), &hint));
+    };
+    if ui.format() == Format::Json {
+        ui.json(&json!({
+            "schema_version": 1, "id": rule.id, "severity": rule.level.name(), "summary": rule.summary, "manual": rule.manual,
+            "options": rule.options.iter().map(|option| json!({ "name": option.name, "default": shown(option.default), "doc": option.doc })).collect::<Vec<_>>(),
+        }));
+        return Ok(Exit::Ok);
+    }
+    ui.out(&format!("# {}\n\n{} ({}).\n\n{}", rule.id, rule.summary, rule.level.name(), rule.manual.trim_end()));
+    if !rule.options.is_empty() {
+        ui.out("\nOptions, under `lint.options` in asterisk.yaml:\n");
+        let line = |option: &lint::Opt| ui.out(&format!("- {} [{}]: {}", option.name, shown(option.default), option.doc));
+        rule.options.iter().for_each(line);
+    }
+    Ok(Exit::Ok)
+}
+
+fn shown(value: lint::Value) -> serde_json::Value {
+    match value {
+        lint::Value::Int(number) => json!(number),
+        lint::Value::Texts(texts) => json!(texts),
+    }
+}
+
+fn show(ui: Ui, format: LintFormat, outcome: &Outcome) {
+    let findings = outcome.findings.as_slice();
+    match format {
+        LintFormat::Pretty => {
+            for finding in findings {
+                ui.finding(&finding.diagnostic);
+            }
+            ui.note(&summary(outcome));
+        }
+        LintFormat::Json => ui.json(&lint_report::json(findings)),
+        LintFormat::Sarif => ui.json(&lint_report::sarif(findings)),
+        LintFormat::Github => findings.iter().for_each(|finding| ui.out(&lint_report::github(finding))),
+        LintFormat::Junit => ui.out(&lint_report::junit(findings, outcome.texts)),
+    }
+}
+
+fn summary(outcome: &Outcome) -> String {
+    let count = |level: Level| outcome.findings.iter().filter(|finding| finding.level == level).count();
+    let some = |number: usize, one: &str, many: &str| match number {
+        0 => None,
+        1 => Some(format!("1 {one}")),
+        number => Some(format!("{number} {many}")),
+    };
+    let parts = [
+        some(count(Level::Error), "error", "errors"),
+        some(count(Level::Warning), "warning", "warnings"),
+        some(count(Level::Note), "note", "notes"),
+    ];
+    let found: Vec<String> = parts.into_iter().flatten().collect();
+    let found = if found.is_empty() { "nothing found".to_owned() } else { found.join(", ") };
+    let allowed = some(outcome.allowed, "allowed", "allowed").map_or(String::new(), |allowed| format!(", {allowed}"));
+    format!("{found}{allowed} in {}", some(outcome.texts, "file", "files").unwrap_or_else(|| "no files".to_owned()))
+}

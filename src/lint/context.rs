@@ -1,0 +1,95 @@
+//! What rules look at: everything that links, and what was found out about it.
+
+use super::config::Config;
+use super::gather::key;
+use super::model::{Formula, Reasoner};
+use super::rule::Rule;
+use crate::diag::Source;
+use crate::pipeline::yaml::Yaml;
+use crate::pipeline::{Edge, EdgeIx, Pipeline, When};
+use crate::project::Examined;
+use crate::prompt::Templates;
+use crate::script::{Library, Unit};
+
+/// The text of a case that scripts may be overfitted to.
+#[derive(Clone, Debug)]
+pub struct CaseText {
+    /// What people know it by.
+    pub name: String,
+    /// Its test, error and log, in lower case.
+    pub text: String,
+}
+
+/// What rules look at.
+pub(super) struct Cx<'a> {
+    /// Levels and options.
+    pub(super) config: &'a Config,
+    /// The scripts that link.
+    pub(super) library: &'a Library,
+    /// All scripts that parse, those that do not link and tests among them.
+    pub(super) units: Vec<&'a Unit>,
+    /// The pipelines that can be read.
+    pub(super) pipelines: Vec<Pipe<'a>>,
+    /// The templates that compile.
+    pub(super) templates: &'a Templates,
+    /// The data files, with what is in them.
+    pub(super) data: &'a [(Source, Yaml)],
+    /// The cases of the store, or of what was given.
+    pub(super) cases: &'a [CaseText],
+    /// Whether everything is linted, so that what nothing uses can be told.
+    pub(super) whole: bool,
+}
+
+/// A pipeline with what was found out about it.
+pub(super) struct Pipe<'a> {
+    /// The pipeline.
+    pub(super) pipeline: &'a Pipeline,
+    /// The functions that it names.
+    pub(super) examined: Vec<Examined<'a>>,
+    /// When each edge fires, as far as that can be told.
+    pub(super) fires: Vec<Formula>,
+}
+
+impl<'a> Pipe<'a> {
+    /// Finds out when the edges fire.
+    pub(super) fn new(pipeline: &'a Pipeline, examined: Vec<Examined<'a>>) -> Self {
+        let mut reasoner = Reasoner::new(pipeline);
+        let fires = (0..pipeline.edges.len()).map(|at| {
+            if pipeline.edges[at].when == When::Always {
+                return Formula::True;
+            }
+            let place = crate::project::Place::Edge(EdgeIx(at));
+            let known = examined.iter().find(|one| one.place == place);
+            match known {
+                Some(one) => reasoner.fires(one),
+                None => reasoner.unknown(),
+            }
+        });
+        let fires = fires.collect();
+        Self { pipeline, examined, fires }
+    }
+
+    /// Whether every edge that has a condition has one that can be looked at.
+    pub(super) fn is_complete(&self) -> bool {
+        let decided = |(at, edge): (usize, &Edge)| edge.when == When::Always || self.rule(EdgeIx(at)).is_some();
+        self.pipeline.edges.iter().enumerate().all(decided)
+    }
+
+    /// The function that decides an edge.
+    pub(super) fn rule(&self, edge: EdgeIx) -> Option<&Examined<'a>> {
+        self.examined.iter().find(|one| one.place == crate::project::Place::Edge(edge))
+    }
+}
+
+impl<'a> Cx<'a> {
+    /// A number that a rule goes by.
+    pub(super) fn number(&self, rule: &Rule, name: &str) -> usize {
+        usize::try_from(self.config.number(rule, name)).unwrap_or(0)
+    }
+
+    /// The condition of an edge.
+    pub(super) fn condition(library: &'a Library, pipeline: &Source, edge: &str) -> Option<&'a Unit> {
+        let key = key(pipeline, edge);
+        library.conditions().find(|unit| unit.name() == key)
+    }
+}

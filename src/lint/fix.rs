@@ -1,0 +1,59 @@
+//! Mending what can be mended without thinking.
+
+use super::finding::{Edit, Finding};
+use crate::files::Origin;
+use crate::session::Text;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A file that was mended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mended {
+    /// The file.
+    pub path: PathBuf,
+    /// Its new text.
+    pub text: String,
+    /// How many findings it had mended.
+    pub fixes: usize,
+}
+
+/// The new texts of the files that can be mended. Fixes that overlap others wait for the next round; bundled files stay.
+pub fn mend(texts: &[Text], findings: &[Finding]) -> Vec<Mended> {
+    let mut mended = Vec::new();
+    for text in texts.iter().filter(|text| text.asked) {
+        let Origin::File(path) = &text.origin else { continue };
+        let own = |edit: &&Edit| edit.source.name() == text.source.name() && edit.source.text() == text.source.text();
+        let fixes = findings.iter().filter_map(|finding| finding.fix.as_ref());
+        let mut edits: BTreeMap<(usize, usize), &Edit> = BTreeMap::new();
+        let mut count = 0;
+        for fix in fixes.filter(|fix| !fix.edits.is_empty() && fix.edits.iter().all(|edit| own(&edit))) {
+            let free = |edit: &Edit| edits.keys().all(|(start, end)| edit.span.end <= *start || *end <= edit.span.start);
+            if fix.edits.iter().all(free) {
+                edits.extend(fix.edits.iter().map(|edit| ((edit.span.start, edit.span.end), edit)));
+                count += 1;
+            }
+        }
+        if count > 0 {
+            let mut new = text.source.text().to_owned();
+            for ((start, end), edit) in edits.iter().rev() {
+                new.replace_range(*start..*end, &edit.text);
+            }
+            mended.push(Mended { path: path.clone(), text: new, fixes: count });
+        }
+    }
+    mended
+}
+
+/// The files of these that have changes which version control does not have; all of them where there is no version control.
+pub fn uncommitted(paths: &[PathBuf]) -> Vec<PathBuf> {
+    let changed = |path: &&PathBuf| {
+        let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let name = path.file_name().unwrap_or_default();
+        let mut git = Command::new("git");
+        git.arg("-C").arg(dir).args(["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"]);
+        git.args(["--literal-pathspecs", "status", "--porcelain", "--ignored", "--"]).arg(name).env("GIT_OPTIONAL_LOCKS", "0");
+        !git.output().is_ok_and(|done| done.status.success() && done.stdout.is_empty())
+    };
+    paths.iter().filter(changed).cloned().collect()
+}

@@ -1,0 +1,179 @@
+//! Linking as much as links: a text with an error keeps no other from being looked at.
+
+use super::run::Input;
+use crate::diag::{Diagnostic, Diagnostics, Source, Span};
+use crate::files::Area;
+use crate::pipeline::{self, Pipeline, When};
+use crate::project::fields;
+use crate::prompt::Templates;
+use crate::script::{Condition, Inputs, Library, Unit};
+use std::collections::BTreeSet;
+
+/// Rounds of leaving out what does not link.
+const ROUNDS: usize = 32;
+
+/// The texts by kind, and what of them links.
+pub(super) struct Gathered {
+    /// The scripts that link, and the conditions of all pipelines, under [`key`]s.
+    pub(super) library: Library,
+    /// The scripts that parse and do not link, and tests.
+    pub(super) loose: Vec<Unit>,
+    /// The pipelines that can be read.
+    pub(super) pipelines: Vec<Pipeline>,
+    /// The templates that compile.
+    pub(super) templates: Vec<Source>,
+    /// The data files.
+    pub(super) data: Vec<Source>,
+    /// What is wrong.
+    pub(super) found: Vec<Diagnostic>,
+    /// The names of what was left out.
+    pub(super) left_out: BTreeSet<String>,
+}
+
+/// The key of a condition in a library that has those of several pipelines.
+pub(super) fn key(pipeline: &Source, edge: &str) -> String {
+    format!("{}#{edge}", pipeline.name())
+}
+
+/// Whether a script holds tests: they call functions that no other script may.
+pub(super) fn is_test(name: &str) -> bool {
+    name.ends_with("_test.rhai")
+}
+
+pub(super) fn gather(input: &Input<'_>) -> Gathered {
+    let mut found = Vec::new();
+    let of = |area: Area| input.texts.iter().filter(move |text| text.area == area).map(|text| &text.source);
+    let scripts: Vec<Source> = of(Area::Scripts).filter(|source| source.name().ends_with(".rhai")).cloned().collect();
+    let below = |source: &Source| match source.name().strip_prefix("data/") {
+        Some(name) => Source::new(name, source.text()),
+        None => source.clone(),
+    };
+    let data: Vec<Source> = of(Area::Scripts).filter(|source| !source.name().ends_with(".rhai")).map(below).collect();
+    let mut pipelines = Vec::new();
+    for source in of(Area::Pipelines) {
+        match pipeline::parse(source) {
+            Ok(pipeline) => pipelines.push(pipeline),
+            Err(problems) => found.extend(problems),
+        }
+    }
+    let mut left_out = BTreeSet::new();
+    let templates = templates(of(Area::Templates).cloned().collect(), &mut left_out, &mut found);
+    let (tests, scripts): (Vec<Source>, Vec<Source>) = scripts.into_iter().partition(|source| is_test(source.name()));
+    let (library, dropped) = library(scripts, &pipelines, input, &mut found);
+    let mut loose = Vec::new();
+    for source in tests {
+        match Unit::read(&source) {
+            Ok(unit) => loose.push(unit),
+            Err(problem) => found.push(problem),
+        }
+    }
+    loose.extend(dropped.iter().filter_map(|source| Unit::read(source).ok()));
+    left_out.extend(dropped.iter().map(|source| source.name().to_owned()));
+    Gathered { library, loose, pipelines, templates, data, found, left_out }
+}
+
+/// The library of all scripts that link, and those that do not.
+fn library(
+    mut scripts: Vec<Source>,
+    pipelines: &[Pipeline],
+    input: &Input<'_>,
+    found: &mut Vec<Diagnostic>,
+) -> (Library, Vec<Source>) {
+    let mut conditions: Vec<(String, Condition)> = Vec::new();
+    let mut names = BTreeSet::new();
+    for pipeline in pipelines {
+        names.extend(fields(pipeline));
+        for edge in &pipeline.edges {
+            if let When::Condition(text) = &edge.when {
+                let condition = Condition { key: key(&pipeline.source, &edge.id), text: text.clone() };
+                conditions.push((pipeline.source.name().to_owned(), condition));
+            }
+        }
+    }
+    let mut dropped = Vec::new();
+    let mut first = true;
+    for _ in 0..ROUNDS {
+        let inputs = Inputs {
+            scripts: scripts.clone(),
+            conditions: conditions.iter().map(|(_, condition)| condition.clone()).collect(),
+            fields: names.clone(),
+            limits: input.settings.limits.clone(),
+        };
+        let problems = match Library::link(inputs, None) {
+            Ok(library) => return (library, dropped),
+            Err(problems) => problems,
+        };
+        let places: Vec<(String, Span)> =
+            problems.iter().filter_map(|one| one.primary()).map(|label| (label.source.name().to_owned(), label.span)).collect();
+        // What was left out is missed by those that import it; that says nothing new.
+        let missed = |one: &Diagnostic| !first && matches!(one.code.as_ref(), "script/import" | "script/unknown-file");
+        found.extend(problems.into_iter().filter(|one| !missed(one)));
+        first = false;
+        let before = (scripts.len(), conditions.len());
+        let (bad, good) = scripts.into_iter().partition(|source| places.iter().any(|(name, _)| name == source.name()));
+        scripts = good;
+        dropped.extend::<Vec<Source>>(bad);
+        conditions.retain(|(name, condition)| {
+            let whole = condition.text.whole();
+            !places.iter().any(|(place, span)| place == name && whole.start <= span.start && span.start < whole.end.max(1))
+        });
+        if before == (scripts.len(), conditions.len()) {
+            break; // nothing to leave out
+        }
+    }
+    let nothing = Library::link(Inputs { limits: input.settings.limits.clone(), ..Inputs::default() }, None);
+    dropped.extend(scripts);
+    (nothing.unwrap_or_else(|_| unreachable!("an empty library links")), dropped)
+}
+
+/// The templates that compile.
+fn templates(mut sources: Vec<Source>, left_out: &mut BTreeSet<String>, found: &mut Vec<Diagnostic>) -> Vec<Source> {
+    for _ in 0..ROUNDS {
+        let Err(problems) = Templates::compile(sources.iter().cloned()) else { break };
+        let bad: BTreeSet<String> = problems.iter().filter_map(|one| Some(one.primary()?.source.name().to_owned())).collect();
+        found.extend(problems);
+        sources.retain(|source| !bad.contains(source.name()));
+        let any = !bad.is_empty();
+        left_out.extend(bad);
+        if !any {
+            break;
+        }
+    }
+    sources
+}
+
+/// A pipeline's text with every condition that does not link replaced by one of the same length, so that its other edges
+/// can be looked at and every place stays where it is.
+pub(super) fn without(pipeline: &Pipeline, library: &Library) -> Source {
+    let mut text = pipeline.source.text().to_owned();
+    let mut changed = false;
+    for edge in &pipeline.edges {
+        let When::Condition(mapped) = &edge.when else { continue };
+        if library.condition(&key(&pipeline.source, &edge.id)).is_some() {
+            continue;
+        }
+        let span = mapped.whole();
+        let written = &text[span.start..span.end];
+        if span.len() >= "true".len() && !written.contains('\n') {
+            let plain = format!("true{}", " ".repeat(span.len() - "true".len()));
+            text.replace_range(span.start..span.end, &plain);
+            changed = true;
+        }
+    }
+    if changed { Source::new(pipeline.source.name(), text) } else { pipeline.source.clone() }
+}
+
+/// All problems once.
+pub(super) fn once(found: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    type Place = (String, String, Option<(String, Span)>);
+    let mut seen: BTreeSet<Place> = BTreeSet::new();
+    let place = |one: &Diagnostic| one.primary().map(|label| (label.source.name().to_owned(), label.span));
+    let fresh = |one: &Diagnostic| seen.insert((one.code.to_string(), one.message.clone(), place(one)));
+    let mut fresh = fresh;
+    found.into_iter().filter(|one| fresh(one)).collect()
+}
+
+/// Adds the problems of a list.
+pub(super) fn problems(result: Result<impl Sized, Diagnostics>) -> Vec<Diagnostic> {
+    result.err().into_iter().flatten().collect()
+}

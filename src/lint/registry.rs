@@ -1,0 +1,70 @@
+//! All rules.
+
+use super::rule::Rule;
+use super::rules::RULES;
+
+/// All rules, category by category.
+pub fn rules() -> impl Iterator<Item = &'static Rule> {
+    RULES.iter().copied().flatten()
+}
+
+/// The rule of that id.
+pub fn find(id: &str) -> Option<&'static Rule> {
+    rules().find(|rule| rule.id == id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lint::codes::is_linked;
+    use crate::lint::manual::example;
+    use crate::lint::testing::{Example, all};
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_rule_is_named_by_the_convention() {
+        let ids: Vec<&str> = rules().map(|rule| rule.id).collect();
+        let unique: BTreeSet<&&str> = ids.iter().collect();
+        assert!(ids.len() == unique.len() && ids.len() >= 40, "{} rules", ids.len());
+        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/lint/rules");
+        for rule in rules() {
+            let (category, name) = rule.id.split_once('/').expect("category/name");
+            let plain = |text: &str| text.chars().all(|c| c.is_ascii_lowercase() || c == '-');
+            assert!(plain(category) && plain(name), "{}", rule.id);
+            let file = root.join(category).join(name.replace('-', "_") + ".rs");
+            let text = std::fs::read_to_string(&file).unwrap_or_else(|_| panic!("{} has no file of its own", rule.id));
+            assert!(text.starts_with(&format!("//! `{}`: ", rule.id)), "{}: the head of its file", rule.id);
+            assert!(!rule.summary.ends_with('.') && rule.summary.len() <= 100, "{}: {}", rule.id, rule.summary);
+            assert!(rule.options.iter().all(|option| !option.doc.is_empty()), "{}", rule.id);
+            let special = rule.id == "correctness/prose-condition" || rule.category() == "allows";
+            assert!(special || rule.check.is_some() || is_linked(rule.id), "{}: nothing looks for it", rule.id);
+        }
+    }
+
+    /// The bad example of a page is found by its rule and no other, the good one by none.
+    #[test]
+    fn every_example_of_every_page_is_as_it_says() {
+        let mut wrong = Vec::new();
+        for rule in rules() {
+            let (bad, good) = (example(rule.manual, "Found"), example(rule.manual, "Mended"));
+            assert!(!bad.is_empty() && !good.is_empty(), "{}: no examples", rule.id);
+            let said = |found: &[crate::lint::Finding]| {
+                let line = |one: &crate::lint::Finding| format!("\n    {} {}", one.rule, one.diagnostic);
+                found.iter().map(line).collect::<String>()
+            };
+            let found = all(&Example::of(&bad));
+            let ids: BTreeSet<&str> = found.iter().map(|finding| finding.rule).collect();
+            if ids != BTreeSet::from([rule.id]) {
+                wrong.push(format!("{}, found: {}", rule.id, said(&found)));
+            }
+            if !found.iter().all(|finding| finding.diagnostic.help.is_some()) {
+                wrong.push(format!("{}: no help", rule.id));
+            }
+            let found = all(&Example::of(&good));
+            if !found.is_empty() {
+                wrong.push(format!("{}, mended: {}", rule.id, said(&found)));
+            }
+        }
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    }
+}

@@ -1,0 +1,35 @@
+//! `allows/unused`: allows of what is not found.
+
+use crate::lint::rule::{Level, Rule};
+
+/// The rule. It is looked for after all others, when it is known what each allow took away.
+pub(super) const RULE: Rule = Rule {
+    id: "allows/unused",
+    level: Level::Warning,
+    summary: "an allow of something that is not found there",
+    manual: MANUAL,
+    options: &[],
+    check: Some(|_, _| ()),
+};
+
+const MANUAL: &str = r"An allow that takes nothing away hides the next finding of its kind. `--fix` takes it away.
+
+Found:
+
+```rhai
+/// Seen before.
+fn seen(artifact, state, vars) {
+    // lint: allow(correctness/never-true) a switch
+    artifact.match
+}
+```
+
+Mended:
+
+```rhai
+/// Seen before.
+fn seen(artifact, state, vars) {
+    artifact.match
+}
+```
+";

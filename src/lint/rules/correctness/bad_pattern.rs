@@ -1,0 +1,68 @@
+//! `correctness/bad-pattern`: regular expressions that do not compile.
+
+use crate::diag::{Diagnostic, Span};
+use crate::lint::context::Cx;
+use crate::lint::finding::Report;
+use crate::lint::rule::{Level, Rule};
+use crate::lint::syntax::walk;
+use crate::script::Pattern;
+use rhai::{ASTNode, Expr, Stmt};
+use std::collections::BTreeMap;
+
+/// The rule.
+pub(super) const RULE: Rule = Rule {
+    id: "correctness/bad-pattern",
+    level: Level::Error,
+    summary: "a regular expression that does not compile",
+    manual: MANUAL,
+    options: &[],
+    check: Some(check),
+};
+
+const MANUAL: &str = r#"The pattern of a `regex_..` call is compiled when the call is reached; one that cannot be is an error there, perhaps on a way that is seldom taken.
+
+Found:
+
+```rhai
+/// Seen before.
+fn seen(artifact, state, vars) {
+    regex_is_match(artifact.label, "(crash|panic")
+}
+```
+
+Mended:
+
+```rhai
+/// Seen before.
+fn seen(artifact, state, vars) {
+    regex_is_match(artifact.label, "(crash|panic)")
+}
+```
+"#;
+
+fn check(cx: &Cx<'_>, report: &mut Report) {
+    for unit in cx.units.iter().copied().chain(cx.library.conditions()) {
+        let mut found: BTreeMap<usize, Diagnostic> = BTreeMap::new();
+        walk(unit, |node| {
+            let (call, pattern) = match node {
+                ASTNode::Stmt(Stmt::FnCall(call, _)) | ASTNode::Expr(Expr::FnCall(call, _)) => (call, call.args.get(1)),
+                ASTNode::Expr(Expr::MethodCall(call, _)) => (call, call.args.first()),
+                _ => return,
+            };
+            let Some(Expr::StringConstant(pattern, at)) = pattern.filter(|_| call.name.starts_with("regex_")) else { return };
+            let Err(fault) = Pattern::read(pattern) else { return };
+            let Some((source, span)) = unit.token(*at) else { return };
+            let one = Diagnostic::error(RULE.id, format!("this pattern does not compile: {}", fault.message));
+            let written = source.slice(span);
+            // Where the text is written as it is, the place in it is known.
+            let exact = written.get(1..written.len().saturating_sub(1)) == Some(pattern.as_str());
+            let inside = Span::new(span.start + 1 + fault.span.start, span.start + 1 + fault.span.end.max(fault.span.start + 1));
+            let label = if exact && inside.end < span.end { inside } else { span };
+            let one = one
+                .label(&source, label, "here")
+                .help("`asterisk doc patterns` says what patterns can have; a text in backticks needs no doubled backslashes");
+            found.insert(span.start, one);
+        });
+        report.extend(found.into_values());
+    }
+}

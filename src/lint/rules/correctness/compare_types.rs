@@ -1,0 +1,34 @@
+//! `correctness/compare-types`: numbers compared with strings, and their like.
+
+use crate::lint::rule::{Level, Rule};
+
+/// The rule. Linking looks for it.
+pub(super) const RULE: Rule = Rule {
+    id: "correctness/compare-types",
+    level: Level::Error,
+    summary: "values of different types compared: a number with a string",
+    manual: MANUAL,
+    options: &[],
+    check: None,
+};
+
+const MANUAL: &str = r#"Comparing a number with a string (or a list, or nothing by order) is an error when it happens, never silently false.
+
+Found:
+
+```rhai
+/// Seen before.
+fn seen(artifact, state, vars) {
+    artifact.confidence >= "0.8"
+}
+```
+
+Mended:
+
+```rhai
+/// Seen before.
+fn seen(artifact, state, vars) {
+    artifact.confidence >= vars.enough
+}
+```
+"#;

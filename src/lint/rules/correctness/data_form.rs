@@ -1,0 +1,28 @@
+//! `correctness/data-form`: data files that do not hold together.
+
+use crate::lint::rule::{Level, Rule};
+
+/// The rule. Linking looks for it.
+pub(super) const RULE: Rule = Rule {
+    id: "correctness/data-form",
+    level: Level::Error,
+    summary: "a data file or vocabulary that does not hold together",
+    manual: MANUAL,
+    options: &[],
+    check: None,
+};
+
+const MANUAL: &str = r"Data files that the program knows have a form; a vocabulary must hold together: names that are referred to exist, patterns compile and are not too wide.
+
+Found:
+
+```yaml scripts/data/domain.yaml
+stop: [a, the]
+```
+
+Mended:
+
+```yaml scripts/data/words.yaml
+stop: [a, the]
+```
+";

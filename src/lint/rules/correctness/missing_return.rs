@@ -1,0 +1,163 @@
+//! `correctness/missing-return`: functions that give a value on one way out and nothing on another.
+
+use crate::diag::Diagnostic;
+use crate::lint::context::Cx;
+use crate::lint::finding::Report;
+use crate::lint::rule::{Level, Rule};
+use crate::lint::syntax::{body, functions, name_of};
+use crate::project::Place;
+use rhai::{ASTFlags, ASTNode, Expr, Position, Stmt};
+use std::collections::BTreeSet;
+
+/// The rule.
+pub(super) const RULE: Rule = Rule {
+    id: "correctness/missing-return",
+    level: Level::Warning,
+    summary: "a function that gives a value on one way and nothing on another",
+    manual: MANUAL,
+    options: &[],
+    check: Some(check),
+};
+
+const MANUAL: &str = r#"A function that returns values but may also run off its end gives `()` there, which its callers then compare, index or call methods on. Rules are not meant: of a rule, nothing is a no.
+
+Found:
+
+```rhai
+/// Seen before.
+fn seen(artifact, state, vars) {
+    grade(artifact) == "sure"
+}
+
+private fn grade(artifact) {
+    if artifact.confidence >= 1.0 { return "sure"; }
+    if artifact.match { return "perhaps"; }
+}
+```
+
+Mended:
+
+```rhai
+/// Seen before.
+fn seen(artifact, state, vars) {
+    grade(artifact) == "sure"
+}
+
+private fn grade(artifact) {
+    if artifact.match { return "sure"; }
+    "new"
+}
+```
+"#;
+
+fn check(cx: &Cx<'_>, report: &mut Report) {
+    let rules: BTreeSet<(&str, &str)> = cx
+        .pipelines
+        .iter()
+        .flat_map(|pipe| &pipe.examined)
+        .filter(|one| matches!(one.place, Place::Edge(_)))
+        .map(|one| (one.unit.name(), one.name.as_str()))
+        .collect();
+    for unit in &cx.units {
+        for function in functions(unit) {
+            let is_rule = rules.contains(&(unit.name(), function.name.as_str()))
+                || function.params.iter().map(rhai::ImmutableString::as_str).eq(["artifact", "state", "vars"]);
+            let body = body(unit, function);
+            let mut returned = None;
+            for statement in &body {
+                statement.walk(&mut Vec::new(), &mut |path| {
+                    if let Some(ASTNode::Stmt(Stmt::Return(Some(_), flags, at))) = path.last()
+                        && !flags.contains(ASTFlags::BREAK)
+                    {
+                        returned = returned.or(Some(*at));
+                    }
+                    true
+                });
+            }
+            let mut ends = Ends { gives: returned, falls: false };
+            ends.add(&body);
+            let Ends { gives: Some(given), falls: true } = ends else { continue };
+            if is_rule {
+                continue;
+            }
+            let (source, span) = name_of(unit, function);
+            let message = format!("`{}` gives a value on one way, and nothing where it ends", function.name);
+            let found = Diagnostic::warning(RULE.id, message).label(&source, span, "runs off its end");
+            let found = match unit.token(given) {
+                Some((source, span)) => found.label(&source, span, "a value is given here"),
+                None => found,
+            };
+            report.push(found.help("end it with a value, `()` if nothing is meant"));
+        }
+    }
+}
+
+/// How a function ends.
+struct Ends {
+    /// Where it gives a value.
+    gives: Option<Position>,
+    /// Whether it may run off its end.
+    falls: bool,
+}
+
+impl Ends {
+    fn add(&mut self, statements: &[Stmt]) {
+        match statements.last() {
+            Some(Stmt::Return(..) | Stmt::FnCall(..)) => {}
+            Some(Stmt::Expr(expr)) => match &**expr {
+                Expr::Stmt(block) => self.add(block.statements()),
+                // What a call gives is not known here; it may be nothing.
+                Expr::FnCall(..) | Expr::Dot(..) | Expr::Index(..) => {}
+                value => self.gives = self.gives.or(Some(value.start_position())),
+            },
+            Some(Stmt::Block(block)) => self.add(block.statements()),
+            Some(Stmt::If(parts, _) | Stmt::TryCatch(parts, _)) => {
+                self.add(parts.body.statements());
+                self.add(parts.branch.statements());
+            }
+            Some(Stmt::Switch(parts, _)) => self.falls |= parts.1.def_case.is_none(),
+            // A loop without a condition ends by `break` or `return`.
+            Some(Stmt::While(parts, _)) if matches!(parts.expr, Expr::Unit(_) | Expr::BoolConstant(true, _)) => {}
+            _ => self.falls = true,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lint::testing::{Example, found};
+
+    fn helper(body: &str) -> Vec<String> {
+        let text =
+            format!("/// Seen.\nfn seen(artifact, state, vars) {{ help(artifact) == 1 }}\nprivate fn help(a) {{ {body} }}");
+        found(RULE.id, &Example::script(&text))
+    }
+
+    #[test]
+    fn a_way_without_a_value_beside_one_with_one() {
+        for body in [
+            "if a.match { return 1; }",
+            "if a.match { 1 }",
+            "for x in a.places { return 1; }",
+            "if a.match { return 1; } let x = 2; x += 1;",
+        ] {
+            assert_eq!(helper(body), ["help"], "{body}");
+        }
+        for body in [
+            "if a.match { return 1; } 2",
+            "if a.match { 1 } else { 2 }",
+            "if a.match { return 1; } ()",
+            "if a.match { a.places.len() }",
+            "let x = []; if a.match { x.push(1); }",
+            "if a.match { return 1; } throw \"no\"",
+            "if a.match { return; } let x = 1; x += 1;",
+            "loop { if a.match { return 1; } }",
+            "switch a.kind { \"new\" => 1, _ => 2 }",
+        ] {
+            assert_eq!(helper(body), [""; 0], "{body}");
+        }
+        let rule = Example::rule("if artifact.match { return true; }");
+        assert_eq!(found(RULE.id, &rule), [""; 0], "of a rule nothing is a no");
+    }
+}

@@ -1,0 +1,48 @@
+//! What cannot be meant, or does not link.
+
+mod bad_pattern;
+mod compare_types;
+mod data_form;
+mod enum_value;
+mod missing_return;
+mod never_true;
+mod no_verdict;
+mod pipeline_form;
+pub(in crate::lint) mod prose_condition;
+mod repeated_condition;
+mod same_sides;
+mod syntax;
+mod unknown_counter;
+mod unknown_field;
+mod unknown_function;
+mod unknown_reference;
+mod unknown_var;
+mod unreachable;
+mod writes_input;
+mod wrong_signature;
+
+use crate::lint::rule::Rule;
+
+/// All of them.
+pub(super) const RULES: &[Rule] = &[
+    bad_pattern::RULE,
+    compare_types::RULE,
+    data_form::RULE,
+    enum_value::RULE,
+    missing_return::RULE,
+    never_true::RULE,
+    no_verdict::RULE,
+    pipeline_form::RULE,
+    prose_condition::RULE,
+    repeated_condition::RULE,
+    same_sides::RULE,
+    syntax::RULE,
+    unknown_counter::RULE,
+    unknown_field::RULE,
+    unknown_function::RULE,
+    unknown_reference::RULE,
+    unknown_var::RULE,
+    unreachable::RULE,
+    writes_input::RULE,
+    wrong_signature::RULE,
+];

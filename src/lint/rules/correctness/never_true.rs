@@ -1,0 +1,106 @@
+//! `correctness/never-true`: rules that can never say yes.
+
+use crate::diag::Diagnostic;
+use crate::lint::context::Cx;
+use crate::lint::finding::Report;
+use crate::lint::model::Solver;
+use crate::lint::rule::{Level, Rule};
+use crate::pipeline::EdgeIx;
+
+/// The rule.
+pub(super) const RULE: Rule = Rule {
+    id: "correctness/never-true",
+    level: Level::Warning,
+    summary: "a rule or condition that can never say yes",
+    manual: MANUAL,
+    options: &[],
+    check: Some(check),
+};
+
+const MANUAL: &str = r#"What the rule asks contradicts itself, or asks for what the schema does not allow. Vars count with their declared values where they are compared with an input; a comparison of vars alone may be a switch that is off, and counts as open.
+
+Found:
+
+```rhai
+/// Seen before.
+fn seen(artifact, state, vars) {
+    artifact.kind == "new" && artifact.kind == "known"
+}
+```
+
+Mended:
+
+```rhai
+/// Seen before.
+fn seen(artifact, state, vars) {
+    artifact.match && artifact.kind == "known"
+}
+```
+"#;
+
+fn check(cx: &Cx<'_>, report: &mut Report) {
+    for pipe in &cx.pipelines {
+        for (at, edge) in pipe.pipeline.edges.iter().enumerate() {
+            let Some(rule) = pipe.rule(EdgeIx(at)) else { continue };
+            // What is said of a part of it says it better.
+            let said = rule.analysis.diagnostics.iter().any(|one| matches!(one.code.as_ref(), "rule/enum-value" | "rule/return"));
+            if said || !Solver::proof(rule).never(&pipe.fires[at]) {
+                continue;
+            }
+            let functions = rule.unit.ast().iter_fn_def();
+            let definition =
+                functions.filter(|function| *function.name == *rule.name).find_map(|function| rule.unit.definition(function));
+            let Some((source, span)) = definition else { continue };
+            let what = if rule.unit.is_condition() { "this condition".to_owned() } else { format!("`{}`", rule.name) };
+            let found =
+                Diagnostic::warning(RULE.id, format!("{what} never says yes")).label(&source, span, "whatever it is asked");
+            let found = if rule.unit.is_condition() {
+                found
+            } else {
+                found.label(&pipe.pipeline.source, edge.id.span, "so this edge is never taken")
+            };
+            report.push(found.help("look at what it compares: some of it contradicts the rest, or the schema"));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lint::testing::{Example, found};
+
+    #[test]
+    fn what_may_be_true_is_left_alone() {
+        for body in [
+            "artifact.confidence <= 0.8 && artifact.confidence >= vars.enough",
+            "artifact.match && artifact.label != \"\"",
+            "if artifact.kind == \"new\" { return false; } artifact.match",
+            "let taken = state.loops.again; taken >= vars.most && artifact.match",
+            "vars.most > 5 && artifact.match",
+            "artifact.places.any(|place| place.weight > 1.0) && artifact.places.len() > 0",
+            "artifact.kind == \"\"",
+            "let x = artifact.match; x = !x; x && !artifact.match",
+            "for place in artifact.places { if place.weight > 1.0 { return true; } } false",
+            "if artifact.match { throw \"no\"; } false",
+        ] {
+            assert_eq!(found(RULE.id, &Example::rule(body)), [""; 0], "{body}");
+        }
+    }
+
+    #[test]
+    fn contradictions_are_found_however_they_are_written() {
+        for body in [
+            "artifact.match && !artifact.match",
+            "if artifact.match { return false; } if !artifact.match { return (); } true",
+            "artifact.kind == \"new\" && artifact.kind == \"known\"",
+            "artifact.confidence > 1",
+            "artifact.tries > 2 && artifact.tries < 3",
+            "artifact.places.len() < 0",
+            "let c = artifact.confidence; if c >= 0.2 { return false; } #{ because: \"x\" }.because == \"\" && c > 0.5",
+            "artifact.label in [\"a\", \"b\"] && artifact.label == \"c\"",
+            "false",
+        ] {
+            assert_eq!(found(RULE.id, &Example::rule(body)), ["seen"], "{body}");
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! `correctness/pipeline-form`: pipelines that cannot be read.
+
+use crate::lint::rule::{Level, Rule};
+
+/// The rule. Linking looks for it.
+pub(super) const RULE: Rule = Rule {
+    id: "correctness/pipeline-form",
+    level: Level::Error,
+    summary: "a pipeline that says what cannot be said",
+    manual: MANUAL,
+    options: &[],
+    check: None,
+};
+
+const MANUAL: &str = r#"Unknown keys, values of the wrong type, ids given twice and the like: the pipeline is not read.
+
+Found:
+
+```yaml
+pipeline: example
+descripton: what the examples of the manual pages stand in
+vars: { enough: 0.8, most: 3 }
+nodes:
+  - name: look
+    prompt: example.md
+    schema:
+      match: bool
+      confidence: { type: number, min: 0, max: 1 }
+      kind: { enum: [known, new] }
+      tries?: int
+      score?: number
+      label?: string
+      places?: [{ path: string, weight: number }]
+    fallback: judge
+  - name: judge
+edges:
+  - { id: seen, from: look, to: judge, rule: "rules/example.rhai#seen" }
+  - { id: again, from: judge, to: look, loop: true, condition: "state.loops.again < vars.most && state.confidence < vars.enough" }
+  - { id: end, from: judge, to: _done }
+start: look
+done: _done
+```
+
+Mended:
+
+```yaml
+pipeline: example
+description: what the examples of the manual pages stand in
+vars: { enough: 0.8, most: 3 }
+nodes:
+  - name: look
+    prompt: example.md
+    schema:
+      match: bool
+      confidence: { type: number, min: 0, max: 1 }
+      kind: { enum: [known, new] }
+      tries?: int
+      score?: number
+      label?: string
+      places?: [{ path: string, weight: number }]
+    fallback: judge
+  - name: judge
+edges:
+  - { id: seen, from: look, to: judge, rule: "rules/example.rhai#seen" }
+  - { id: again, from: judge, to: look, loop: true, condition: "state.loops.again < vars.most && state.confidence < vars.enough" }
+  - { id: end, from: judge, to: _done }
+start: look
+done: _done
+```
+"#;

@@ -1,0 +1,85 @@
+//! `correctness/repeated-condition`: conditions that an earlier branch has taken already.
+
+use crate::diag::{Diagnostic, Span};
+use crate::lint::context::Cx;
+use crate::lint::finding::Report;
+use crate::lint::rule::{Level, Rule};
+use crate::lint::syntax::walk;
+use rhai::{ASTNode, Stmt};
+use std::collections::BTreeSet;
+
+/// The rule.
+pub(super) const RULE: Rule = Rule {
+    id: "correctness/repeated-condition",
+    level: Level::Warning,
+    summary: "the same condition twice in a chain of `else if`",
+    manual: MANUAL,
+    options: &[],
+    check: Some(check),
+};
+
+const MANUAL: &str = r#"The second of two branches with the same condition is never taken.
+
+Found:
+
+```rhai
+/// Seen before.
+fn seen(artifact, state, vars) {
+    if artifact.kind == "new" {
+        false
+    } else if artifact.kind == "new" {
+        true
+    } else {
+        artifact.match
+    }
+}
+```
+
+Mended:
+
+```rhai
+/// Seen before.
+fn seen(artifact, state, vars) {
+    if artifact.kind == "new" {
+        false
+    } else if artifact.kind == "known" {
+        true
+    } else {
+        artifact.match
+    }
+}
+```
+"#;
+
+fn check(cx: &Cx<'_>, report: &mut Report) {
+    for unit in &cx.units {
+        let mut inner = BTreeSet::new();
+        let mut found: Vec<Diagnostic> = Vec::new();
+        walk(unit, |node| {
+            let ASTNode::Stmt(Stmt::If(parts, at)) = node else { return };
+            if inner.contains(at) {
+                return;
+            }
+            let mut seen: Vec<(String, Span)> = Vec::new();
+            let mut parts = &**parts;
+            loop {
+                if let Some(span) = unit.tokens().extent(unit.script(), &parts.expr) {
+                    let text = unit.script()[span.start..span.end].to_owned();
+                    if let Some((_, first)) = seen.iter().find(|(known, _)| *known == text) {
+                        let (source, first) = unit.locate(*first);
+                        let (_, span) = unit.locate(span);
+                        let one =
+                            Diagnostic::warning(RULE.id, "this branch is never taken: an earlier one has the same condition");
+                        let one = one.label(&source, span, "again here").label(&source, first, "taken here");
+                        found.push(one.help("one of them is meant to ask something else"));
+                    }
+                    seen.push((text, span));
+                }
+                let [Stmt::If(next, at)] = parts.branch.statements() else { break };
+                inner.insert(*at);
+                parts = next;
+            }
+        });
+        report.extend(found);
+    }
+}

@@ -1,0 +1,94 @@
+//! `correctness/same-sides`: operators with the same on both sides.
+
+use crate::diag::{Diagnostic, Span};
+use crate::lint::context::Cx;
+use crate::lint::finding::Report;
+use crate::lint::rule::{Level, Rule};
+use crate::lint::syntax::walk;
+use rhai::{ASTNode, Expr, Position};
+use std::collections::BTreeMap;
+
+/// The rule.
+pub(super) const RULE: Rule = Rule {
+    id: "correctness/same-sides",
+    level: Level::Warning,
+    summary: "both sides of an operator are the same",
+    manual: MANUAL,
+    options: &[],
+    check: Some(check),
+};
+
+const MANUAL: &str = r"`x == x` is always true and `x < x` never; `a && a` is `a`. One side was meant to be another.
+
+Found:
+
+```rhai
+/// Seen before.
+fn seen(artifact, state, vars) {
+    artifact.confidence >= artifact.confidence
+}
+```
+
+Mended:
+
+```rhai
+/// Seen before.
+fn seen(artifact, state, vars) {
+    artifact.confidence >= vars.enough
+}
+```
+";
+
+/// Operators that compare.
+const COMPARES: [&str; 6] = ["==", "!=", "<", "<=", ">", ">="];
+
+fn check(cx: &Cx<'_>, report: &mut Report) {
+    for unit in cx.units.iter().copied().chain(cx.library.conditions()) {
+        let mut texts: BTreeMap<Span, Diagnostic> = BTreeMap::new();
+        walk(unit, |node| {
+            let (at, sides): (Position, Vec<Expr>) = match node {
+                ASTNode::Expr(Expr::FnCall(call, at)) if call.op_token.is_some() && COMPARES.contains(&call.name.as_str()) => {
+                    (*at, call.args.to_vec())
+                }
+                ASTNode::Expr(Expr::And(sides, at) | Expr::Or(sides, at)) => (*at, sides.to_vec()),
+                _ => return,
+            };
+            let text = |side: &Expr| {
+                unit.tokens().extent(unit.script(), side).map(|span| unit.script()[span.start..span.end].trim().to_owned())
+            };
+            let texts_of: Vec<Option<String>> = sides.iter().map(text).collect();
+            let twin = texts_of.iter().enumerate().find_map(|(at, one)| {
+                let one = one.as_ref()?;
+                texts_of[..at].iter().flatten().any(|before| before == one).then_some((at, one))
+            });
+            let Some((second, text)) = twin else { return };
+            let Some((source, span)) = unit.extent(&sides[second]) else { return };
+            let message = format!("`{text}` stands on both sides");
+            let mut one = Diagnostic::warning(RULE.id, message).label(&source, span, "the same again");
+            if let Some((source, span)) = unit.token(at) {
+                one = one.label(&source, span, "of this");
+            }
+            texts.entry(span).or_insert_with(|| one.help("one of the sides is meant to be another, or one is enough"));
+        });
+        report.extend(texts.into_values());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lint::testing::{Example, found};
+
+    #[test]
+    fn the_same_twice_is_found_and_nothing_else() {
+        for (body, want) in [
+            ("artifact.match || artifact.kind == \"new\" || artifact.match", "artifact.match"),
+            ("artifact.places.len() == artifact.places.len()", "artifact.places.len()"),
+        ] {
+            assert_eq!(found(RULE.id, &Example::rule(body)), [want], "{body}");
+        }
+        for body in ["artifact.match && artifact.label == \"match\"", "artifact.confidence + artifact.confidence > vars.enough"] {
+            assert_eq!(found(RULE.id, &Example::rule(body)), [""; 0], "{body}");
+        }
+    }
+}

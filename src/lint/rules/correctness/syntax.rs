@@ -1,0 +1,36 @@
+//! `correctness/syntax`: what cannot be parsed.
+
+use crate::lint::rule::{Level, Rule};
+
+/// The rule. Linking looks for it.
+pub(super) const RULE: Rule = Rule {
+    id: "correctness/syntax",
+    level: Level::Error,
+    summary: "what cannot be parsed: scripts, pipelines, templates and data",
+    manual: MANUAL,
+    options: &[],
+    check: None,
+};
+
+const MANUAL: &str = r"A text that cannot be parsed, or that is over a limit of the language, does not link, and nothing that needs it runs.
+
+Other texts are linted all the same.
+
+Found:
+
+```rhai
+/// Seen before.
+fn seen(artifact, state, vars) {
+    artifact.match &&
+}
+```
+
+Mended:
+
+```rhai
+/// Seen before.
+fn seen(artifact, state, vars) {
+    artifact.match
+}
+```
+";

@@ -1,0 +1,34 @@
+//! `correctness/unknown-function`: calls of what is not there.
+
+use crate::lint::rule::{Level, Rule};
+
+/// The rule. Linking looks for it.
+pub(super) const RULE: Rule = Rule {
+    id: "correctness/unknown-function",
+    level: Level::Error,
+    summary: "a function, variable, module or constant that there is not",
+    manual: MANUAL,
+    options: &[],
+    check: None,
+};
+
+const MANUAL: &str = r"Scripts call their own functions, those of scripts they import, and the host's (`asterisk doc`).
+
+Found:
+
+```rhai
+/// Seen before.
+fn seen(artifact, state, vars) {
+    artifact.match && len_of(artifact.label) > 0
+}
+```
+
+Mended:
+
+```rhai
+/// Seen before.
+fn seen(artifact, state, vars) {
+    artifact.match && artifact.label.len() > 0
+}
+```
+";

@@ -1,0 +1,134 @@
+//! `correctness/unreachable`: statements that are never run.
+
+use crate::diag::{Diagnostic, Source, Span};
+use crate::lint::context::Cx;
+use crate::lint::finding::Report;
+use crate::lint::rule::{Level, Rule};
+use crate::script::Unit;
+use crate::script::rewrite::statements_of;
+use rhai::{Expr, Stmt};
+
+/// The rule.
+pub(super) const RULE: Rule = Rule {
+    id: "correctness/unreachable",
+    level: Level::Warning,
+    summary: "statements behind a return, throw or break",
+    manual: MANUAL,
+    options: &[],
+    check: Some(check),
+};
+
+const MANUAL: &str = r"Behind `return`, `throw`, `break` or `continue`, or behind an `if` whose branches all leave, nothing runs. Most likely something was meant to be in front of it.
+
+Found:
+
+```rhai
+/// Seen before.
+fn seen(artifact, state, vars) {
+    return artifact.match;
+    artifact.confidence >= vars.enough
+}
+```
+
+Mended:
+
+```rhai
+/// Seen before.
+fn seen(artifact, state, vars) {
+    artifact.match && artifact.confidence >= vars.enough
+}
+```
+";
+
+fn check(cx: &Cx<'_>, report: &mut Report) {
+    for unit in &cx.units {
+        for definition in unit.ast().iter_fn_def() {
+            block(unit, &statements_of(definition), report);
+        }
+    }
+}
+
+/// Looks through statements and those inside them; the statement behind one that leaves is reported, once a block.
+fn block(unit: &Unit, statements: &[Stmt], report: &mut Report) {
+    let leaving = statements.iter().position(leaves);
+    let behind = leaving.and_then(|at| Some((&statements[at], statements[at + 1..].iter().find(|one| !one.is_noop())?)));
+    if let Some((left, behind)) = behind
+        && let (Some((source, span)), Some((_, why))) = (begin(unit, behind), unit.token(left.position()))
+    {
+        let found = Diagnostic::warning(RULE.id, "this is never run").label(&source, span, "from here on").label(
+            &source,
+            why,
+            "left here",
+        );
+        report.push(found.help("take it away, or put it before what leaves"));
+    }
+    for statement in statements {
+        inside(statement, &mut |statements| block(unit, statements, report));
+    }
+}
+
+fn inside(statement: &Stmt, visit: &mut dyn FnMut(&[Stmt])) {
+    match statement {
+        Stmt::Block(block) => visit(block.statements()),
+        Stmt::If(parts, _) | Stmt::TryCatch(parts, _) => {
+            visit(parts.body.statements());
+            visit(parts.branch.statements());
+        }
+        Stmt::While(parts, _) | Stmt::Do(parts, ..) => visit(parts.body.statements()),
+        Stmt::For(parts, _) => visit(parts.2.body.statements()),
+        Stmt::Expr(expr) => {
+            if let Expr::Stmt(block) = &**expr {
+                visit(block.statements());
+            }
+        }
+        Stmt::Var(parts, ..) => {
+            if let Expr::Stmt(block) = &parts.1 {
+                visit(block.statements());
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Whether nothing behind a statement runs.
+fn leaves(statement: &Stmt) -> bool {
+    let any = |statements: &[Stmt]| statements.iter().any(leaves);
+    match statement {
+        Stmt::Return(..) | Stmt::BreakLoop(..) => true,
+        Stmt::Block(block) => any(block.statements()),
+        Stmt::If(parts, _) => any(parts.body.statements()) && any(parts.branch.statements()),
+        _ => false,
+    }
+}
+
+/// Where a statement begins.
+fn begin(unit: &Unit, statement: &Stmt) -> Option<(Source, Span)> {
+    match statement {
+        Stmt::Assignment(parts) => unit.token(parts.1.lhs.start_position()),
+        Stmt::Expr(expr) => unit.extent(expr),
+        Stmt::FnCall(call, at) => unit.extent(&Expr::FnCall(call.clone(), *at)),
+        other => unit.token(other.position()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lint::testing::{Example, found};
+
+    #[test]
+    fn only_what_is_certainly_left_counts() {
+        for body in [
+            "if artifact.match { return true; } false",
+            "for place in artifact.places { if place.weight > 0.0 { break; } } artifact.match",
+            "if artifact.match { return true; } else { } false",
+            "switch artifact.kind { \"new\" => return false, _ => () } artifact.match",
+        ] {
+            assert_eq!(found(RULE.id, &Example::rule(body)), [""; 0], "{body}");
+        }
+        let both = "if artifact.match { return true; } else { return false; } artifact.confidence >= vars.enough";
+        assert_eq!(found(RULE.id, &Example::rule(both)), ["artifact.confidence >= vars.enough"]);
+        let closure = "artifact.places.any(|place| { return place.weight > 1.0; 5 })";
+        assert_eq!(found(RULE.id, &Example::rule(closure)), ["5"]);
+    }
+}

@@ -1,0 +1,10 @@
+//! What nobody says.
+
+mod pipeline_without_description;
+mod rule_without_doc;
+mod test_without_assertion;
+
+use crate::lint::rule::Rule;
+
+/// All of them.
+pub(super) const RULES: &[Rule] = &[pipeline_without_description::RULE, rule_without_doc::RULE, test_without_assertion::RULE];

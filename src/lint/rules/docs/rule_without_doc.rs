@@ -1,0 +1,54 @@
+//! `docs/rule-without-doc`: functions of pipelines without documentation.
+
+use crate::diag::Diagnostic;
+use crate::lint::context::Cx;
+use crate::lint::finding::Report;
+use crate::lint::rule::{Level, Rule};
+use crate::lint::syntax::{functions, name_of};
+
+/// The rule.
+pub(super) const RULE: Rule = Rule {
+    id: "docs/rule-without-doc",
+    level: Level::Warning,
+    summary: "a function that a pipeline names and nobody explains",
+    manual: MANUAL,
+    options: &[],
+    check: Some(check),
+};
+
+const MANUAL: &str = r"The `///` comment of a rule is what `asterisk doc`, an editor and a colleague show for it: when it fires, and why. Functions that a pipeline names need one; helpers do not.
+
+Found:
+
+```rhai
+fn seen(artifact, state, vars) {
+    artifact.match
+}
+```
+
+Mended:
+
+```rhai
+/// Seen before.
+fn seen(artifact, state, vars) {
+    artifact.match
+}
+```
+";
+
+fn check(cx: &Cx<'_>, report: &mut Report) {
+    for one in cx.pipelines.iter().flat_map(|pipe| &pipe.examined).filter(|one| !one.unit.is_condition()) {
+        let file = cx.library.file(one.unit.name());
+        let public = file
+            .and_then(|file| file.functions().find(|public| public.name == one.name && public.params.len() == one.inputs.len()));
+        if public.is_none_or(|public| !public.doc.is_empty()) {
+            continue;
+        }
+        let Some(function) = functions(one.unit).into_iter().find(|function| *function.name == *one.name) else { continue };
+        let (source, span) = name_of(one.unit, function);
+        let found = Diagnostic::warning(RULE.id, format!("nothing says what `{}` is for", one.name));
+        report.push(
+            found.label(&source, span, "named by a pipeline").help("write a `///` comment above it: when it says yes, and why"),
+        );
+    }
+}

@@ -1,0 +1,26 @@
+//! The rules, a file each, by category.
+
+mod allows;
+pub(super) mod correctness;
+mod docs;
+mod overfit;
+mod pipelines;
+mod purity;
+mod robustness;
+mod routing;
+mod templates;
+
+use super::rule::Rule;
+
+/// The rules by category, in the order they are listed in.
+pub(super) const RULES: &[&[Rule]] = &[
+    correctness::RULES,
+    routing::RULES,
+    purity::RULES,
+    robustness::RULES,
+    overfit::RULES,
+    docs::RULES,
+    templates::RULES,
+    pipelines::RULES,
+    allows::RULES,
+];

@@ -1,0 +1,82 @@
+//! `overfit/hard-coded-id`: ids of one run, commit or machine.
+
+use crate::diag::Diagnostic;
+use crate::lint::context::Cx;
+use crate::lint::finding::Report;
+use crate::lint::gather::is_test;
+use crate::lint::rule::{Level, Rule};
+use crate::lint::syntax::{strings, texts};
+use regex::Regex;
+use std::sync::LazyLock;
+
+/// The rule.
+pub(super) const RULE: Rule = Rule {
+    id: "overfit/hard-coded-id",
+    level: Level::Warning,
+    summary: "a UUID, commit or address in a script",
+    manual: MANUAL,
+    options: &[],
+    check: Some(check),
+};
+
+const MANUAL: &str = r#"A UUID, the hash of a commit or the address of a machine stands for one thing that was there once. In the next run it is another.
+
+Found:
+
+```rhai
+/// Seen before.
+fn seen(artifact, state, vars) {
+    artifact.label.contains("3f2504e0-4f89-41d3-9a0c-0305e82c3301")
+}
+```
+
+Mended:
+
+```rhai
+/// Seen before.
+fn seen(artifact, state, vars) {
+    regex_is_match(artifact.label, `[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
+}
+```
+"#;
+
+fn check(cx: &Cx<'_>, report: &mut Report) {
+    let literals = cx.units.iter().filter(|unit| !is_test(unit.name())).flat_map(|unit| strings(unit));
+    for (text, source, span) in literals.chain(cx.data.iter().flat_map(|(source, yaml)| texts(source, yaml))) {
+        let Some((what, id)) = IDS.iter().find_map(|(what, pattern)| Some((*what, pattern.find(&text)?))) else { continue };
+        if what == ADDRESS && ["127.", "0.", "10.", "192.168.", "255."].iter().any(|known| id.as_str().starts_with(known)) {
+            continue;
+        }
+        let found = Diagnostic::warning(RULE.id, format!("`{}` is {what} of one time and place", id.as_str()));
+        report.push(
+            found.label(&source, span, "written out here").help("look for its form with a pattern, or for what stands around it"),
+        );
+    }
+}
+
+const ADDRESS: &str = "an address";
+
+static IDS: LazyLock<Vec<(&str, Regex)>> = LazyLock::new(|| {
+    let pattern = |what, pattern| (what, Regex::new(pattern).expect("a pattern"));
+    vec![
+        pattern("a UUID", r"(?i)\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b"),
+        pattern("a commit", r"\b[0-9a-f]{40}\b"),
+        pattern(ADDRESS, r"\b(?:[0-9]{1,3}\.){3}[0-9]{1,3}\b"),
+    ]
+});
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lint::testing::{Example, found};
+
+    #[test]
+    fn addresses_that_are_the_same_everywhere_are_fine() {
+        for text in ["127.0.0.1:8080", "0.0.0.0", "version 1.2.3", "deadbeef"] {
+            assert_eq!(found(RULE.id, &Example::rule(&format!("artifact.label == \"{text}\""))), [""; 0], "{text}");
+        }
+        for text in ["node 34.117.59.81", "0123456789abcdef0123456789abcdef01234567"] {
+            assert_eq!(found(RULE.id, &Example::rule(&format!("artifact.label == \"{text}\""))).len(), 1, "{text}");
+        }
+    }
+}

@@ -1,0 +1,13 @@
+//! What fits one case only.
+
+mod hard_coded_id;
+mod named_case;
+mod one_case_literal;
+mod one_case_pattern;
+mod ticket_id;
+
+use crate::lint::rule::Rule;
+
+/// All of them.
+pub(super) const RULES: &[Rule] =
+    &[hard_coded_id::RULE, named_case::RULE, one_case_literal::RULE, one_case_pattern::RULE, ticket_id::RULE];

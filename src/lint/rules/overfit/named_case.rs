@@ -1,0 +1,68 @@
+//! `overfit/named-case`: decisions for one test by name.
+
+use crate::diag::Diagnostic;
+use crate::lint::context::Cx;
+use crate::lint::finding::Report;
+use crate::lint::rule::{Level, Rule};
+use crate::script::check::Operand;
+
+/// The rule.
+pub(super) const RULE: Rule = Rule {
+    id: "overfit/named-case",
+    level: Level::Warning,
+    summary: "a script that asks for one test, launch or case by name",
+    manual: MANUAL,
+    options: &[],
+    check: Some(check),
+};
+
+const MANUAL: &str = r#"`params.failure.name == "..."` decides for one test, whatever breaks it. What the failure says is what should decide.
+
+Found:
+
+```rhai scripts/agents/judge.rhai
+/// Judges.
+fn judge(params, vars) {
+    #{ sure: params.failure.name == "pays with a saved card" }
+}
+```
+
+Mended:
+
+```rhai scripts/agents/judge.rhai
+/// Judges.
+fn judge(params, vars) {
+    #{ sure: params.failure.error_message.contains("card declined") }
+}
+```
+"#;
+
+/// What says which case it is.
+const NAMES: [&str; 8] = [
+    "params.failure.name",
+    "params.failure.id",
+    "params.failure.recall_key",
+    "params.identity.case",
+    "params.identity.run",
+    "params.envelope.run_id",
+    "params.envelope.name",
+    "params.git.commit",
+];
+
+fn check(cx: &Cx<'_>, report: &mut Report) {
+    for one in cx.pipelines.iter().flat_map(|pipe| &pipe.examined) {
+        for compared in &one.analysis.facts.compared {
+            let ((Operand { path: Some(path), .. }, Operand { text: Some(text), span, .. })
+            | (Operand { text: Some(text), span, .. }, Operand { path: Some(path), .. })) = (&compared.left, &compared.right)
+            else {
+                continue;
+            };
+            if text.is_empty() || !NAMES.contains(&path.as_str()) {
+                continue;
+            }
+            let found = Diagnostic::warning(RULE.id, format!("this decides for one case: `{path}` is compared with its name"));
+            let found = found.label(&compared.source, *span, "one case");
+            report.push(found.help("decide by what the error or the log says"));
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! `overfit/one-case-literal`: texts that fit one known case only.
+
+use crate::diag::Diagnostic;
+use crate::lint::context::Cx;
+use crate::lint::finding::Report;
+use crate::lint::gather::is_test;
+use crate::lint::rule::{Level, Opt, Rule, Value};
+use crate::lint::syntax::walk;
+use crate::script::Pattern;
+use rhai::{ASTNode, Expr, Stmt};
+use std::collections::BTreeMap;
+
+/// The rule.
+pub(super) const RULE: Rule = Rule {
+    id: "overfit/one-case-literal",
+    level: Level::Note,
+    summary: "a text of a script that occurs in one known case only",
+    manual: MANUAL,
+    options: &[
+        Opt { name: "min_cases", default: Value::Int(3), doc: "From how many known cases on it is looked for." },
+        Opt { name: "min_length", default: Value::Int(8), doc: "The least bytes of a text." },
+    ],
+    check: Some(check),
+};
+
+const MANUAL: &str = r#"The text occurs in exactly one of the cases of the store (or of `--input`), of three or more: it may be what that case looks like, not what such failures look like. Only texts that something is searched for are looked at. Without cases nothing is said.
+
+Found:
+
+```rhai
+/// Seen before.
+fn seen(artifact, state, vars) {
+    artifact.label.contains("connection to ledger-07")
+}
+```
+
+Mended:
+
+```rhai
+/// Seen before.
+fn seen(artifact, state, vars) {
+    artifact.label.contains("times out")
+}
+```
+"#;
+
+fn check(cx: &Cx<'_>, report: &mut Report) {
+    if cx.cases.len() < cx.number(&RULE, "min_cases") {
+        return;
+    }
+    let least = cx.number(&RULE, "min_length");
+    for unit in cx.units.iter().filter(|unit| !is_test(unit.name())) {
+        let mut found: BTreeMap<usize, Diagnostic> = BTreeMap::new();
+        walk(unit, |node| {
+            let (call, at) = match node {
+                ASTNode::Stmt(Stmt::FnCall(call, _)) | ASTNode::Expr(Expr::FnCall(call, _)) => (call, 1),
+                ASTNode::Expr(Expr::MethodCall(call, _)) => (call, 0),
+                _ => return,
+            };
+            if !SEARCHES.contains(&call.name.as_str()) {
+                return;
+            }
+            let Some(Expr::StringConstant(text, at)) = call.args.get(at) else { return };
+            let pattern = call.name.starts_with("regex_");
+            if text.len() < least {
+                return;
+            }
+            let Some(case) = only(cx, text, pattern) else { return };
+            if let Some((source, span)) = unit.token(*at) {
+                let message = format!("of {} known cases only `{case}` has this", cx.cases.len());
+                let one = Diagnostic::warning(RULE.id, message).label(&source, span, "fits one case");
+                found.insert(span.start, one.help("look for the part that other failures of the kind have too"));
+            }
+        });
+        report.extend(found.into_values());
+    }
+}
+
+/// Calls that look for a text.
+const SEARCHES: [&str; 6] = ["contains", "starts_with", "ends_with", "regex_is_match", "regex_find", "regex_captures"];
+
+/// The one case that has a text.
+fn only<'c>(cx: &'c Cx<'_>, text: &str, pattern: bool) -> Option<&'c str> {
+    if pattern {
+        let all = || cx.cases.iter().map(|case| case.text.as_str());
+        if Pattern::read(text).is_err() || Pattern::matches(text, all()) != 1 {
+            return None;
+        }
+        return cx
+            .cases
+            .iter()
+            .find(|case| Pattern::matches(text, std::iter::once(case.text.as_str())) == 1)
+            .map(|case| case.name.as_str());
+    }
+    let text = text.to_lowercase();
+    let mut having = cx.cases.iter().filter(|case| case.text.contains(&text));
+    let first = having.next()?;
+    having.next().is_none().then_some(first.name.as_str())
+}

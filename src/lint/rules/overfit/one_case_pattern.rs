@@ -1,0 +1,78 @@
+//! `overfit/one-case-pattern`: patterns that match one known case only.
+
+use crate::diag::{Diagnostic, Source, Span};
+use crate::lint::context::CaseText;
+use crate::lint::context::Cx;
+use crate::lint::finding::Report;
+use crate::lint::rule::{Level, Opt, Rule, Value};
+use crate::lint::syntax::texts;
+use crate::pipeline::yaml::Yaml;
+use crate::script::Pattern;
+
+/// The rule.
+pub(super) const RULE: Rule = Rule {
+    id: "overfit/one-case-pattern",
+    level: Level::Note,
+    summary: "a pattern of a data file that matches one known case only",
+    manual: MANUAL,
+    options: &[
+        Opt { name: "min_cases", default: Value::Int(3), doc: "From how many known cases on it is looked for." },
+        Opt { name: "min_length", default: Value::Int(12), doc: "The least bytes that a pattern must match." },
+    ],
+    check: Some(check),
+};
+
+const MANUAL: &str = r#"The pattern matches exactly one of the cases of the store (or of `--input`), of three or more, and is long enough to have been copied out of it. Without cases nothing is said.
+
+Found:
+
+```yaml scripts/data/words.yaml
+patterns:
+  - "connection to ledger-\\d+\\.example"
+```
+
+Mended:
+
+```yaml scripts/data/words.yaml
+patterns:
+  - "times out"
+```
+"#;
+
+fn check(cx: &Cx<'_>, report: &mut Report) {
+    if cx.cases.len() < cx.number(&RULE, "min_cases") {
+        return;
+    }
+    let least = cx.number(&RULE, "min_length");
+    for (source, yaml) in cx.data {
+        for (text, source, span) in under(source, yaml) {
+            let Ok(pattern) = Pattern::read(&text) else { continue };
+            if pattern.shortest() < least {
+                continue;
+            }
+            let near = || cx.cases.iter().filter(|case| pattern.may_be_in(&case.text));
+            let hit = |case: &&CaseText| Pattern::matches(&text, std::iter::once(case.text.as_str())) == 1;
+            let mut hits = near().filter(hit);
+            let (Some(case), None) = (hits.next(), hits.next()) else { continue };
+            let message = format!("of {} known cases only `{}` matches this", cx.cases.len(), case.name);
+            let found = Diagnostic::warning(RULE.id, message).label(&source, span, "fits one case");
+            report.push(found.help("leave out what differs from failure to failure: names, numbers, paths"));
+        }
+    }
+}
+
+/// The texts under keys that hold patterns.
+fn under(source: &Source, yaml: &Yaml) -> Vec<(String, Source, Span)> {
+    let Some(entries) = yaml.as_map() else {
+        return yaml.as_list().unwrap_or_default().iter().flat_map(|item| under(source, item)).collect();
+    };
+    let mut found = Vec::new();
+    for entry in entries {
+        if matches!(entry.key.as_str(), "patterns" | "markers" | "pattern") {
+            found.extend(texts(source, &entry.value));
+        } else {
+            found.extend(under(source, &entry.value));
+        }
+    }
+    found
+}

@@ -1,0 +1,78 @@
+//! `overfit/ticket-id`: ids of tickets.
+
+use crate::diag::Diagnostic;
+use crate::lint::context::Cx;
+use crate::lint::finding::Report;
+use crate::lint::gather::is_test;
+use crate::lint::rule::{Level, Opt, Rule, Value};
+use crate::lint::syntax::{strings, texts};
+use regex::Regex;
+use std::sync::LazyLock;
+
+/// The rule.
+pub(super) const RULE: Rule = Rule {
+    id: "overfit/ticket-id",
+    level: Level::Warning,
+    summary: "the id of a ticket in a script or data file",
+    manual: MANUAL,
+    options: &[Opt {
+        name: "standards",
+        default: Value::Texts(&[
+            "UTF", "SHA", "ISO", "RFC", "CVE", "HTTP", "TLS", "AES", "MD", "CP", "IEEE", "X", "BASE", "ASCII", "LATIN",
+        ]),
+        doc: "What stands before the dash of names that are no tickets.",
+    }],
+    check: Some(check),
+};
+
+const MANUAL: &str = r#"A rule that names a ticket fits the failure it was written for. What the ticket was about is what to look for. Standards that look like ids (`UTF-8`, `SHA-256`) are none.
+
+Found:
+
+```rhai
+/// Seen before.
+fn seen(artifact, state, vars) {
+    artifact.label.contains("SHOP-1234")
+}
+```
+
+Mended:
+
+```rhai
+/// Seen before.
+fn seen(artifact, state, vars) {
+    artifact.label.contains("gateway timed out")
+}
+```
+"#;
+
+fn check(cx: &Cx<'_>, report: &mut Report) {
+    let standards = cx.config.texts(&RULE, "standards");
+    let literals = cx.units.iter().filter(|unit| !is_test(unit.name())).flat_map(|unit| strings(unit));
+    for (text, source, span) in literals.chain(cx.data.iter().flat_map(|(source, yaml)| texts(source, yaml))) {
+        let Some(id) = ID.captures_iter(&text).find(|id| !standards.iter().any(|known| known == &id[1])) else { continue };
+        let found = Diagnostic::warning(RULE.id, format!("`{}` is the id of a ticket", &id[0]));
+        report.push(
+            found.label(&source, span, "written out here").help("look for what the ticket was about; say its id in a comment"),
+        );
+    }
+}
+
+/// A key of a tracker's project and a number.
+static ID: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\b([A-Z][A-Z0-9]{1,9})-([0-9]{2,7})\b").expect("a pattern"));
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lint::testing::{Example, found};
+
+    #[test]
+    fn standards_are_no_tickets() {
+        for text in ["UTF-16", "SHA-256", "ISO-8859-1", "a-12", "ABC-", "X-1", "error 1234-5678"] {
+            assert_eq!(found(RULE.id, &Example::rule(&format!("artifact.label == \"{text}\""))), [""; 0], "{text}");
+        }
+        for text in ["see OPS-42", "https://tracker/browse/SHOP-1234", "(CNF2-12345)"] {
+            assert_eq!(found(RULE.id, &Example::rule(&format!("artifact.label == \"{text}\""))).len(), 1, "{text}");
+        }
+    }
+}

@@ -1,0 +1,13 @@
+//! The house style of pipelines.
+
+mod naming;
+mod node_without_zone;
+mod unused_function;
+mod unused_var;
+mod zone_overlap;
+
+use crate::lint::rule::Rule;
+
+/// All of them.
+pub(super) const RULES: &[Rule] =
+    &[naming::RULE, node_without_zone::RULE, unused_function::RULE, unused_var::RULE, zone_overlap::RULE];

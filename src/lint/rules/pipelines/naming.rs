@@ -1,0 +1,135 @@
+//! `pipelines/naming`: names that are written in another way.
+
+use crate::diag::{Diagnostic, Span};
+use crate::lint::context::Cx;
+use crate::lint::finding::Report;
+use crate::lint::rule::{Level, Rule};
+use regex::Regex;
+use std::sync::LazyLock;
+
+/// The rule.
+pub(super) const RULE: Rule = Rule {
+    id: "pipelines/naming",
+    level: Level::Note,
+    summary: "a name that is written otherwise than the house writes names",
+    manual: MANUAL,
+    options: &[],
+    check: Some(check),
+};
+
+const MANUAL: &str = r#"Nodes, zones and pipelines are `lower-case` words joined by dashes or underscores, vars and counters `lower_case` with underscores, so that they can be read, typed and used in `state.loops.NAME`. Ids of edges are letters, digits, dashes and underscores.
+
+Found:
+
+```yaml
+pipeline: example
+description: what the examples of the manual pages stand in
+vars: { enough: 0.8, most: 3, ReallyMost: 9 }
+nodes:
+  - name: look
+    prompt: example.md
+    schema:
+      match: bool
+      confidence: { type: number, min: 0, max: 1 }
+      kind: { enum: [known, new] }
+      tries?: int
+      score?: number
+      label?: string
+      places?: [{ path: string, weight: number }]
+    fallback: judge
+  - name: judge
+edges:
+  - { id: seen, from: look, to: judge, rule: "rules/example.rhai#seen" }
+  - { id: again, from: judge, to: look, loop: true, condition: "state.loops.again < vars.most && state.steps < vars.ReallyMost" }
+  - { id: end, from: judge, to: _done }
+start: look
+done: _done
+```
+
+Mended:
+
+```yaml
+pipeline: example
+description: what the examples of the manual pages stand in
+vars: { enough: 0.8, most: 3, really_most: 9 }
+nodes:
+  - name: look
+    prompt: example.md
+    schema:
+      match: bool
+      confidence: { type: number, min: 0, max: 1 }
+      kind: { enum: [known, new] }
+      tries?: int
+      score?: number
+      label?: string
+      places?: [{ path: string, weight: number }]
+    fallback: judge
+  - name: judge
+edges:
+  - { id: seen, from: look, to: judge, rule: "rules/example.rhai#seen" }
+  - { id: again, from: judge, to: look, loop: true, condition: "state.loops.again < vars.most && state.steps < vars.really_most" }
+  - { id: end, from: judge, to: _done }
+start: look
+done: _done
+```
+"#;
+
+fn check(cx: &Cx<'_>, report: &mut Report) {
+    for pipe in &cx.pipelines {
+        let pipeline = pipe.pipeline;
+        let mut tell = |what: &str, name: &str, span: Span, fits: &Regex, form: &str| {
+            if !fits.is_match(name) {
+                let found = Diagnostic::warning(RULE.id, format!("the name of the {what} `{name}` is not {form}"));
+                let found = found.label(&pipeline.source, span, "");
+                report.push(found.help(format!("call it `{}`", plain(name, form))));
+            }
+        };
+        tell("pipeline", &pipeline.name, pipeline.name.span, &WORDS, DASHED);
+        for node in &pipeline.nodes {
+            tell("node", &node.name, node.name.span, &WORDS, DASHED);
+        }
+        for zone in &pipeline.zones {
+            tell("zone", &zone.name, zone.name.span, &WORDS, DASHED);
+        }
+        for edge in &pipeline.edges {
+            tell("edge", &edge.id, edge.id.span, &IDS, "letters, digits, dashes and underscores");
+        }
+        for (name, var) in &pipeline.vars {
+            tell("var", name, var.span, &SNAKE, "lower_case");
+        }
+    }
+}
+
+const DASHED: &str = "lower-case words";
+
+/// A name in the house's form.
+fn plain(name: &str, form: &str) -> String {
+    let mut out = String::new();
+    for (at, c) in name.chars().enumerate() {
+        let lower = out.chars().last().is_some_and(|last| last.is_lowercase() || last.is_ascii_digit());
+        if c.is_uppercase() && at > 0 && lower && form != "letters, digits, dashes and underscores" {
+            out.push(if form == DASHED { '-' } else { '_' });
+        }
+        let kept = if form.starts_with("lower") { c.to_lowercase().next().unwrap_or(c) } else { c };
+        out.push(if kept.is_ascii_alphanumeric() || kept == '_' || kept == '-' && form != "lower_case" { kept } else { '_' });
+    }
+    out
+}
+
+static WORDS: LazyLock<Regex> = LazyLock::new(|| Regex::new("^[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*$").expect("a pattern"));
+static SNAKE: LazyLock<Regex> = LazyLock::new(|| Regex::new("^[a-z][a-z0-9]*(?:_[a-z0-9]+)*$").expect("a pattern"));
+static IDS: LazyLock<Regex> = LazyLock::new(|| Regex::new("^[A-Za-z0-9][A-Za-z0-9_-]*$").expect("a pattern"));
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lint::testing::{Example, found};
+
+    #[test]
+    fn names_are_put_right() {
+        assert_eq!(plain("ReallyMost", "lower_case"), "really_most");
+        assert_eq!(plain("Front Court", DASHED), "front_court");
+        assert_eq!(plain("max-loops", "lower_case"), "max_loops");
+        assert_eq!(found(RULE.id, &Example::edges("  - { id: \"A.1\", from: look, to: judge }\n")), ["\"A.1\""]);
+    }
+}

@@ -1,0 +1,106 @@
+//! `pipelines/unused-function`: functions that nothing calls.
+
+use crate::diag::Diagnostic;
+use crate::lint::context::Cx;
+use crate::lint::finding::Report;
+use crate::lint::gather::is_test;
+use crate::lint::rule::{Level, Rule};
+use crate::lint::syntax::{functions, is_private, name_of};
+use crate::script::Unit;
+use std::collections::BTreeSet;
+
+/// The rule.
+pub(super) const RULE: Rule = Rule {
+    id: "pipelines/unused-function",
+    level: Level::Warning,
+    summary: "a function that nothing calls",
+    manual: MANUAL,
+    options: &[],
+    check: Some(check),
+};
+
+const MANUAL: &str = r#"A private function that its file never calls, or a function `(artifact, state, vars)` in a file of rules that no pipeline names: left over, or an edge forgot it. Rules are looked for only where everything is linted.
+
+Found:
+
+```rhai
+/// Seen before.
+fn seen(artifact, state, vars) {
+    artifact.match
+}
+
+/// Never asked.
+fn heard(artifact, state, vars) {
+    artifact.label != ""
+}
+```
+
+Mended:
+
+```rhai
+/// Seen before.
+fn seen(artifact, state, vars) {
+    artifact.match || artifact.label != ""
+}
+```
+"#;
+
+fn check(cx: &Cx<'_>, report: &mut Report) {
+    let named: BTreeSet<(&str, &str)> =
+        cx.pipelines.iter().flat_map(|pipe| &pipe.examined).map(|one| (one.unit.name(), one.name.as_str())).collect();
+    let texts: Vec<&str> = cx.units.iter().map(|unit| unit.script()).collect();
+    for unit in cx.units.iter().filter(|unit| !is_test(unit.name())) {
+        let of_rules = named.iter().any(|(file, _)| *file == unit.name());
+        for function in functions(unit) {
+            let is_rule = function.params.iter().map(rhai::ImmutableString::as_str).eq(["artifact", "state", "vars"]);
+            let name = function.name.as_str();
+            let lost = if is_private(function) {
+                mentions(unit.script(), name) <= definitions(unit, name)
+            } else {
+                cx.whole
+                    && of_rules
+                    && is_rule
+                    && !named.contains(&(unit.name(), name))
+                    && texts.iter().map(|text| mentions(text, name)).sum::<usize>() <= definitions(unit, name)
+            };
+            if lost {
+                let (source, span) = name_of(unit, function);
+                let found = Diagnostic::warning(RULE.id, format!("nothing calls `{name}`"));
+                report.push(found.label(&source, span, "defined here").help("take it away, or call it where it was meant to be"));
+            }
+        }
+    }
+}
+
+/// How often a word stands in a text, comments included: what is spoken of may be called in a way that is not seen.
+fn mentions(text: &str, name: &str) -> usize {
+    let word = |c: char| c.is_alphanumeric() || c == '_';
+    let whole = |at: &usize| !text[..*at].ends_with(word) && !text[at + name.len()..].starts_with(word);
+    let code = |at: &usize| {
+        let line = text[..*at].rfind('\n').map_or(0, |start| start + 1);
+        !text[line..*at].trim_start().starts_with("//")
+    };
+    text.match_indices(name).map(|(at, _)| at).filter(whole).filter(code).count()
+}
+
+fn definitions(unit: &Unit, name: &str) -> usize {
+    functions(unit).iter().filter(|function| function.name == name).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lint::testing::{Example, found};
+
+    #[test]
+    fn whatever_is_called_is_used() {
+        let with =
+            |more: &str| format!("/// Seen.\nfn seen(artifact, state, vars) {{ artifact.match && help(artifact) }}\n{more}");
+        let used = with("private fn help(a) { other(a) }\nprivate fn other(a) { a.match }");
+        assert_eq!(found(RULE.id, &Example::script(&used)), [""; 0]);
+        let lost = with("private fn help(a) { a.match }\nprivate fn other(a) { a.match } // other is a word");
+        assert_eq!(found(RULE.id, &Example::script(&lost)).len(), 0, "a remark behind the code counts as a use");
+        let lost = with("private fn help(a) { a.match }\n// other\nprivate fn other(a) { a.match }\nfn lib(x) { x }");
+        assert_eq!(found(RULE.id, &Example::script(&lost)), ["other"]);
+    }
+}

@@ -1,0 +1,55 @@
+//! `purity/hidden-nondeterminism`: decisions by chance or by the clock.
+
+use crate::diag::Diagnostic;
+use crate::lint::context::Cx;
+use crate::lint::finding::Report;
+use crate::lint::rule::{Level, Rule};
+use crate::project::Place;
+
+/// The rule.
+pub(super) const RULE: Rule = Rule {
+    id: "purity/hidden-nondeterminism",
+    level: Level::Warning,
+    summary: "a rule that decides by chance or by the clock",
+    manual: MANUAL,
+    options: &[],
+    check: Some(check),
+};
+
+const MANUAL: &str = r"The same artifact, state and vars give the same decision, but `state.chance`, `state.elapsed_s` and the times of a step differ from run to run: a replay of yesterday's decision says nothing about today's. Where that is meant (a time to live, a sample), allow it and say why.
+
+Found:
+
+```rhai
+/// Seen before.
+fn seen(artifact, state, vars) {
+    artifact.match && state.chance < vars.enough
+}
+```
+
+Mended:
+
+```rhai
+/// Seen before.
+fn seen(artifact, state, vars) {
+    artifact.match && state.steps < vars.most
+}
+```
+";
+
+/// What differs from run to run.
+const DIFFERENT: [&str; 4] = ["state.chance", "state.elapsed_s", "params.timestamps.now", "params.state.chance"];
+
+fn check(cx: &Cx<'_>, report: &mut Report) {
+    for one in cx.pipelines.iter().flat_map(|pipe| &pipe.examined) {
+        if !matches!(one.place, Place::Edge(_) | Place::Effect(_) | Place::Cluster) {
+            continue;
+        }
+        for read in one.analysis.reads.iter().filter(|read| DIFFERENT.contains(&read.path.as_str())) {
+            let what = if matches!(one.place, Place::Edge(_)) { "this decision" } else { "what is kept" };
+            let found = Diagnostic::warning(RULE.id, format!("{what} depends on `{}`, which is another in every run", read.path));
+            let found = found.label(&read.source, read.span, "read here");
+            report.push(found.help("decide by what the artifact says, or by `state.loops` and `state.steps`"));
+        }
+    }
+}

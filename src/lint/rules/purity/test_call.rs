@@ -1,0 +1,61 @@
+//! `purity/test-call`: calls that only tests may make.
+
+use crate::diag::Diagnostic;
+use crate::lint::context::Cx;
+use crate::lint::finding::Report;
+use crate::lint::gather::is_test;
+use crate::lint::rule::{Level, Rule};
+use crate::lint::syntax::{calls, functions};
+use crate::script::rewrite::statements_of;
+use std::collections::BTreeSet;
+
+/// The rule.
+pub(super) const RULE: Rule = Rule {
+    id: "purity/test-call",
+    level: Level::Error,
+    summary: "an assertion outside of tests",
+    manual: MANUAL,
+    options: &[],
+    check: Some(check),
+};
+
+const MANUAL: &str = r"`assert`, `assert_eq` and their like are there for `*_test.rhai` alone. A rule that asserts is a rule that stops the walk.
+
+Found:
+
+```rhai
+/// Seen before.
+fn seen(artifact, state, vars) {
+    assert(artifact.match);
+    artifact.match
+}
+```
+
+Mended:
+
+```rhai
+/// Seen before.
+fn seen(artifact, state, vars) {
+    artifact.match
+}
+```
+";
+
+fn check(cx: &Cx<'_>, report: &mut Report) {
+    for unit in cx.units.iter().filter(|unit| !is_test(unit.name())) {
+        let own: BTreeSet<&str> = functions(unit).iter().map(|function| function.name.as_str()).collect();
+        for function in unit.ast().iter_fn_def() {
+            calls(&statements_of(function), |call, at| {
+                let only_tests = call.name == "assert" || call.name.starts_with("assert_");
+                if only_tests
+                    && !own.contains(call.name.as_str())
+                    && let Some((source, span)) = unit.token(at)
+                {
+                    let found = Diagnostic::error(RULE.id, format!("only tests may call `{}`", call.name));
+                    let found = found.label(&source, span, "called here");
+                    report.push(found.help("decide with `if`, or move this into a `*_test.rhai`"));
+                }
+            });
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! `robustness/bool-comparison`: bools that are compared with `true` or `false`.
+
+use crate::diag::Diagnostic;
+use crate::lint::context::Cx;
+use crate::lint::finding::Report;
+use crate::lint::model::kind_at;
+use crate::lint::rule::{Level, Rule};
+use crate::model::Kind;
+use crate::project::Examined;
+use crate::script::check::chain::{Segment, flatten};
+use crate::script::rewrite::statements_of;
+use rhai::{ASTNode, Expr, ScriptFuncDef};
+
+/// The rule.
+pub(super) const RULE: Rule = Rule {
+    id: "robustness/bool-comparison",
+    level: Level::Note,
+    summary: "a bool compared with `true` or `false`",
+    manual: MANUAL,
+    options: &[],
+    check: Some(check),
+};
+
+const MANUAL: &str = r"A bool is a condition by itself. `--fix` writes it so.
+
+Found:
+
+```rhai
+/// Seen before.
+fn seen(artifact, state, vars) {
+    artifact.match == true
+}
+```
+
+Mended:
+
+```rhai
+/// Seen before.
+fn seen(artifact, state, vars) {
+    artifact.match
+}
+```
+";
+
+fn check(cx: &Cx<'_>, report: &mut Report) {
+    for one in cx.pipelines.iter().flat_map(|pipe| &pipe.examined) {
+        for definition in one.unit.ast().iter_fn_def() {
+            if *definition.name != *one.name || definition.params.len() != one.inputs.len() {
+                continue;
+            }
+            for statement in statements_of(definition) {
+                statement.walk(&mut Vec::new(), &mut |path| {
+                    if let Some(ASTNode::Expr(expr @ Expr::FnCall(call, _))) = path.last()
+                        && call.op_token.is_some()
+                        && let ("==" | "!=", [left, right]) = (call.name.as_str(), call.args.as_slice())
+                    {
+                        let (side, truth) = match (left, right) {
+                            (side, Expr::BoolConstant(truth, _)) | (Expr::BoolConstant(truth, _), side) => (side, *truth),
+                            _ => return true,
+                        };
+                        if is_bool(one, definition, side) {
+                            tell(one, expr, side, truth == (call.name == "=="), report);
+                        }
+                    }
+                    true
+                });
+            }
+        }
+    }
+}
+
+fn tell(one: &Examined<'_>, whole: &Expr, side: &Expr, wanted: bool, report: &mut Report) {
+    let (Some((source, span)), Some((_, inner))) = (one.unit.extent(whole), one.unit.extent(side)) else { return };
+    let written = source.slice(inner);
+    let plain = if wanted { written.to_owned() } else { format!("!{written}") };
+    let found = Diagnostic::warning(RULE.id, "a bool is a condition by itself").label(&source, span, "compared with a bool");
+    report.fixable(found.help(format!("write `{plain}`")), "leave out the comparison", &source, span, plain);
+}
+
+/// Whether an expression is a field that the schema says is a bool.
+fn is_bool(one: &Examined<'_>, definition: &ScriptFuncDef, side: &Expr) -> bool {
+    let Some(chain) = flatten(side) else { return false };
+    let Expr::Variable(root, ..) = chain.root else { return false };
+    let Some(at) = definition.params.iter().position(|param| *param == root.1) else { return false };
+    let mut path = one.inputs[at].0.to_owned();
+    for segment in &chain.segments {
+        let Segment::Field { name, .. } = segment else { return false };
+        path = format!("{path}.{name}");
+    }
+    kind_at(&one.inputs, &path).is_some_and(|(kind, _)| *kind == Kind::Bool)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lint::testing::{Example, found};
+
+    #[test]
+    fn only_what_is_surely_a_bool() {
+        for body in ["get_or(artifact, \"match\", false) == true", "artifact.match", "state.context.x == true"] {
+            assert_eq!(found(RULE.id, &Example::rule(body)), [""; 0], "{body}");
+        }
+        let fix = |body: &str| {
+            let all = crate::lint::testing::all(&Example::rule(body));
+            all.into_iter().find_map(|one| one.fix).map(|fix| fix.edits[0].text.clone())
+        };
+        assert_eq!(fix("artifact.match == false").as_deref(), Some("!artifact.match"));
+        assert_eq!(fix("true != artifact.match && artifact.confidence > vars.enough").as_deref(), Some("!artifact.match"));
+    }
+}

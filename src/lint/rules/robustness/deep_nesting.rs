@@ -1,0 +1,106 @@
+//! `robustness/deep-nesting`: blocks nested too deep.
+
+use crate::diag::Diagnostic;
+use crate::lint::context::Cx;
+use crate::lint::finding::Report;
+use crate::lint::rule::{Level, Opt, Rule, Value};
+use crate::script::rewrite::statements_of;
+use rhai::{Position, Stmt};
+
+/// The rule.
+pub(super) const RULE: Rule = Rule {
+    id: "robustness/deep-nesting",
+    level: Level::Note,
+    summary: "blocks nested so deep that nobody knows where they are",
+    manual: MANUAL,
+    options: &[Opt { name: "max_depth", default: Value::Int(5), doc: "The most blocks inside one another." }],
+    check: Some(check),
+};
+
+const MANUAL: &str = r"Each level of `if` and `for` is a condition to keep in mind. Leave early, or name the inside.
+
+Found:
+
+```rhai
+/// Seen before.
+fn seen(artifact, state, vars) {
+    for a in artifact.places {
+        if a.weight > 0.0 {
+            for b in artifact.places {
+                if b.weight > 0.0 {
+                    if a.path != b.path {
+                        if artifact.match { return true; }
+                    }
+                }
+            }
+        }
+    }
+    false
+}
+```
+
+Mended:
+
+```rhai
+/// Seen before.
+fn seen(artifact, state, vars) {
+    for a in artifact.places {
+        if artifact.places.any(|b| a.path != b.path && b.weight > 0.0) { return true; }
+    }
+    false
+}
+```
+";
+
+fn check(cx: &Cx<'_>, report: &mut Report) {
+    let most = cx.number(&RULE, "max_depth");
+    for unit in &cx.units {
+        for function in unit.ast().iter_fn_def() {
+            if let Some(at) = deeper(&statements_of(function), most)
+                && let Some((source, span)) = unit.token(at)
+            {
+                let found = Diagnostic::warning(RULE.id, format!("this is nested more than {most} deep"));
+                report.push(
+                    found
+                        .label(&source, span, "too deep from here on")
+                        .help("leave early with `return` or `continue`, or make a function of the inside"),
+                );
+            }
+        }
+    }
+}
+
+/// The first statement that is nested deeper than so many levels; an `else if` is on the level of its `if`.
+fn deeper(statements: &[Stmt], levels: usize) -> Option<Position> {
+    statements.iter().find_map(|statement| {
+        let inside: Vec<&[Stmt]> = match statement {
+            Stmt::If(parts, at) => {
+                let branch = parts.branch.statements();
+                if let ([Stmt::If(..)], Some(found)) = (branch, deeper(branch, levels)) {
+                    return Some(found);
+                }
+                if levels == 0 {
+                    return Some(*at);
+                }
+                let chain = matches!(branch, [Stmt::If(..)]);
+                if chain { vec![parts.body.statements()] } else { vec![parts.body.statements(), branch] }
+            }
+            Stmt::For(parts, at) => {
+                if levels == 0 {
+                    return Some(*at);
+                }
+                vec![parts.2.body.statements()]
+            }
+            Stmt::While(parts, at) | Stmt::Do(parts, _, at) => {
+                if levels == 0 {
+                    return Some(*at);
+                }
+                vec![parts.body.statements()]
+            }
+            Stmt::TryCatch(parts, _) => vec![parts.body.statements(), parts.branch.statements()],
+            Stmt::Block(block) => return deeper(block.statements(), levels),
+            _ => Vec::new(),
+        };
+        inside.into_iter().find_map(|statements| deeper(statements, levels.saturating_sub(1)))
+    })
+}

@@ -1,0 +1,104 @@
+//! `robustness/float-equality`: numbers with fractions compared by `==`.
+
+use crate::diag::Diagnostic;
+use crate::lint::context::Cx;
+use crate::lint::finding::Report;
+use crate::lint::model::kind_at;
+use crate::lint::rule::{Level, Rule};
+use crate::model::Kind;
+use crate::script::check::Operand;
+
+/// The rule.
+pub(super) const RULE: Rule = Rule {
+    id: "robustness/float-equality",
+    level: Level::Warning,
+    summary: "a number with a fraction compared by `==`",
+    manual: MANUAL,
+    options: &[],
+    check: Some(check),
+};
+
+const MANUAL: &str = r"A `number` of the schema comes out of arithmetic, or of an agent: 0.1 + 0.2 is not 0.3, and 0.8 may be 0.7999. Ask whether it is near enough, or above a threshold. Whole bounds of the schema (0 and 1 of a confidence) are exact.
+
+Found:
+
+```rhai
+/// Seen before.
+fn seen(artifact, state, vars) {
+    artifact.confidence == vars.enough
+}
+```
+
+Mended:
+
+```rhai
+/// Seen before.
+fn seen(artifact, state, vars) {
+    artifact.confidence >= vars.enough
+}
+```
+";
+
+fn check(cx: &Cx<'_>, report: &mut Report) {
+    for pipe in &cx.pipelines {
+        for one in &pipe.examined {
+            let fraction = |side: &Operand| {
+                let path = side.path.as_deref()?;
+                let Kind::Number { min, max } = kind_at(&one.inputs, path)?.0 else { return None };
+                (!path.starts_with("vars.")).then_some((path.to_owned(), *min, *max))
+            };
+            for compared in one.analysis.facts.compared.iter().filter(|compared| matches!(compared.op.as_str(), "==" | "!=")) {
+                let (subject, other) = match (fraction(&compared.left), fraction(&compared.right)) {
+                    (Some(subject), _) => (subject, &compared.right),
+                    (None, Some(subject)) => (subject, &compared.left),
+                    (None, None) => continue,
+                };
+                // An absent number reads as 0, and a bound may be hit exactly.
+                let exact =
+                    |number: f64| number.abs() < f64::MIN_POSITIVE || Some(number) == subject.1 || Some(number) == subject.2;
+                let is_number = other.number.is_some() || other.path.as_deref().is_some_and(|path| is_number(&one.inputs, path));
+                if !is_number || other.number.is_some_and(exact) {
+                    continue;
+                }
+                let found = Diagnostic::warning(
+                    RULE.id,
+                    format!("`{}` is compared by `{}`, and is seldom exactly that", subject.0, compared.op),
+                );
+                let found = found.label(&compared.source, compared.span, "exact");
+                report.push(found.help("use `>=` or `<`, or compare the distance with a tolerance: `(a - b).abs() < 0.001`"));
+            }
+        }
+    }
+}
+
+fn is_number(inputs: &[(&'static str, Kind)], path: &str) -> bool {
+    kind_at(inputs, path).is_some_and(|(kind, _)| matches!(kind, Kind::Number { .. } | Kind::Int { .. }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lint::testing::{Example, found};
+
+    #[test]
+    fn exact_values_are_left_alone() {
+        for body in [
+            "artifact.confidence == 1.0",
+            "artifact.score != 0.0",
+            "artifact.tries == 2",
+            "artifact.kind == \"new\"",
+            "artifact.confidence >= vars.enough",
+        ] {
+            assert_eq!(found(RULE.id, &Example::rule(body)), [""; 0], "{body}");
+        }
+        for body in [
+            "artifact.confidence == 0.5",
+            "0.5 != artifact.score",
+            "artifact.score == artifact.confidence",
+            "let c = artifact.confidence; c == 0.5",
+            "artifact.places.any(|p| p.weight == 0.5)",
+        ] {
+            assert_eq!(found(RULE.id, &Example::rule(body)).len(), 1, "{body}");
+        }
+    }
+}

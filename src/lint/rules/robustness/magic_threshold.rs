@@ -1,0 +1,104 @@
+//! `robustness/magic-threshold`: thresholds that are written into a rule.
+
+use crate::diag::Diagnostic;
+use crate::lint::context::Cx;
+use crate::lint::finding::Report;
+use crate::lint::rule::{Level, Rule};
+use crate::project::Place;
+use crate::script::check::Operand;
+
+/// The rule.
+pub(super) const RULE: Rule = Rule {
+    id: "robustness/magic-threshold",
+    level: Level::Warning,
+    summary: "an input compared with a number that should be a var",
+    manual: MANUAL,
+    options: &[],
+    check: Some(check),
+};
+
+const MANUAL: &str = r"A threshold in a rule can be neither set for a run (`--set`), nor swept, nor told in one place. 0 and 1 are no thresholds, and neither is what is compared with a length.
+
+Found:
+
+```rhai
+/// Seen before.
+fn seen(artifact, state, vars) {
+    artifact.match && artifact.confidence >= 0.85
+}
+```
+
+Mended:
+
+```rhai
+/// Seen before.
+fn seen(artifact, state, vars) {
+    artifact.match && artifact.confidence >= vars.enough
+}
+```
+";
+
+fn check(cx: &Cx<'_>, report: &mut Report) {
+    for pipe in &cx.pipelines {
+        for one in pipe.examined.iter().filter(|one| matches!(one.place, Place::Edge(_))) {
+            for compared in &one.analysis.facts.compared {
+                let ((Operand { path: Some(path), .. }, literal @ Operand { number: Some(_), .. })
+                | (literal @ Operand { number: Some(_), .. }, Operand { path: Some(path), .. })) =
+                    (&compared.left, &compared.right)
+                else {
+                    continue;
+                };
+                let number = literal.number.unwrap_or_default();
+                let plain = [0.0, 1.0, -1.0].iter().any(|known: &f64| known.total_cmp(&number).is_eq());
+                if plain || path.starts_with("vars.") || !(path.starts_with("artifact.") || path.starts_with("state.")) {
+                    continue;
+                }
+                // A case of a field that is a kind or a code, not an amount.
+                if matches!(compared.op.as_str(), "==" | "!=") {
+                    continue;
+                }
+                let written = compared.source.slice(literal.span);
+                let message = format!("`{path}` is compared with {written}, which nobody can set");
+                let found = Diagnostic::warning(RULE.id, message).label(&compared.source, literal.span, "written out here");
+                let name = path.rsplit('.').next().unwrap_or_default().trim_end_matches("[]");
+                let mut near = pipe
+                    .pipeline
+                    .vars
+                    .iter()
+                    .filter(|(_, var)| var.value.as_f64().is_some_and(|var| var.total_cmp(&number).is_eq()));
+                let help = match near.next() {
+                    Some((var, _)) => format!("`vars.{var}` has that value"),
+                    None => format!("declare a var, `vars: {{ {name}_enough: {written} }}`, and compare with it"),
+                };
+                report.push(found.help(help));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lint::testing::{Example, found};
+
+    #[test]
+    fn only_thresholds_of_inputs_count() {
+        for body in [
+            "artifact.confidence > 0 && artifact.confidence < 1.0",
+            "artifact.tries == 3",
+            "artifact.places.len() >= 2",
+            "let n = 5; artifact.tries + n > 7",
+            "artifact.confidence >= vars.enough",
+        ] {
+            assert_eq!(found(RULE.id, &Example::rule(body)), [""; 0], "{body}");
+        }
+        for (body, want) in [
+            ("artifact.tries > 3", "3"),
+            ("0.25 < artifact.score", "0.25"),
+            ("state.loops.again >= 2", "2"),
+            ("let c = artifact.score; c > -0.5", "-0.5"),
+        ] {
+            assert_eq!(found(RULE.id, &Example::rule(body)), [want], "{body}");
+        }
+    }
+}

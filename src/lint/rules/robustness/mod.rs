@@ -1,0 +1,28 @@
+//! What works until it does not.
+
+mod bool_comparison;
+mod deep_nesting;
+mod empty_catch;
+mod float_equality;
+mod magic_threshold;
+mod overlong_function;
+mod throw_in_rule;
+mod unguarded_index;
+mod unguarded_optional;
+mod unused_variable;
+
+use crate::lint::rule::Rule;
+
+/// All of them.
+pub(super) const RULES: &[Rule] = &[
+    bool_comparison::RULE,
+    deep_nesting::RULE,
+    empty_catch::RULE,
+    float_equality::RULE,
+    magic_threshold::RULE,
+    overlong_function::RULE,
+    throw_in_rule::RULE,
+    unguarded_index::RULE,
+    unguarded_optional::RULE,
+    unused_variable::RULE,
+];

@@ -1,0 +1,72 @@
+//! `robustness/overlong-function`: functions that are too long.
+
+use crate::diag::Diagnostic;
+use crate::lint::context::Cx;
+use crate::lint::finding::Report;
+use crate::lint::rule::{Level, Opt, Rule, Value};
+use crate::lint::syntax::{functions, name_of, text_of};
+
+/// The rule.
+pub(super) const RULE: Rule = Rule {
+    id: "robustness/overlong-function",
+    level: Level::Note,
+    summary: "a function with more lines than one sees at once",
+    manual: MANUAL,
+    options: &[Opt {
+        name: "max_lines",
+        default: Value::Int(60),
+        doc: "The most lines of a function, without blank ones and comments.",
+    }],
+    check: Some(check),
+};
+
+const MANUAL: &str = r#"A function that does not fit on a screen has several things in it that want names of their own. Blank lines and comments do not count.
+
+Found:
+
+```yaml asterisk.yaml
+lint:
+  options: { robustness/overlong-function: { max_lines: 4 } }
+```
+
+```rhai
+/// Seen before.
+fn seen(artifact, state, vars) {
+    if !artifact.match { return false; }
+    if artifact.label == "" { return false; }
+    // How sure it is.
+    artifact.confidence >= vars.enough
+}
+```
+
+Mended:
+
+```yaml asterisk.yaml
+lint:
+  options: { robustness/overlong-function: { max_lines: 4 } }
+```
+
+```rhai
+/// Seen before.
+fn seen(artifact, state, vars) {
+    // A match with a name, and sure enough.
+    artifact.match && artifact.label != "" && artifact.confidence >= vars.enough
+}
+```
+"#;
+
+fn check(cx: &Cx<'_>, report: &mut Report) {
+    let most = cx.number(&RULE, "max_lines");
+    for unit in &cx.units {
+        for function in functions(unit) {
+            let text = text_of(unit, function);
+            let says = |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with("//");
+            let lines = text.lines().filter(says).count();
+            if lines > most {
+                let (source, span) = name_of(unit, function);
+                let found = Diagnostic::warning(RULE.id, format!("`{}` has {lines} lines, more than {most}", function.name));
+                report.push(found.label(&source, span, "goes on and on").help("give parts of it names: functions of their own"));
+            }
+        }
+    }
+}

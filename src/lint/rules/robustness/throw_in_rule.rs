@@ -1,0 +1,65 @@
+//! `robustness/throw-in-rule`: rules that stop the walk on purpose.
+
+use crate::diag::Diagnostic;
+use crate::lint::context::Cx;
+use crate::lint::finding::Report;
+use crate::lint::rule::{Level, Rule};
+use crate::project::Place;
+use crate::script::rewrite::statements_of;
+use rhai::{ASTFlags, ASTNode, Stmt};
+
+/// The rule.
+pub(super) const RULE: Rule = Rule {
+    id: "robustness/throw-in-rule",
+    level: Level::Warning,
+    summary: "a rule that stops the walk on purpose",
+    manual: MANUAL,
+    options: &[],
+    check: Some(check),
+};
+
+const MANUAL: &str = r#"A rule that throws is never taken as a no: the walk stops with an error, and the case with it. What is no answer is `false`; what cannot be decided is for a person, by an edge of its own.
+
+Found:
+
+```rhai
+/// Seen before.
+fn seen(artifact, state, vars) {
+    if artifact.label == "" { throw "no label"; }
+    artifact.match
+}
+```
+
+Mended:
+
+```rhai
+/// Seen before.
+fn seen(artifact, state, vars) {
+    artifact.label != "" && artifact.match
+}
+```
+"#;
+
+fn check(cx: &Cx<'_>, report: &mut Report) {
+    for one in cx.pipelines.iter().flat_map(|pipe| &pipe.examined).filter(|one| matches!(one.place, Place::Edge(_))) {
+        let definition = one
+            .unit
+            .ast()
+            .iter_fn_def()
+            .find(|function| *function.name == *one.name && function.params.len() == one.inputs.len());
+        for statement in definition.map(statements_of).unwrap_or_default() {
+            statement.walk(&mut Vec::new(), &mut |path| {
+                if let Some(ASTNode::Stmt(Stmt::Return(_, flags, at))) = path.last()
+                    && flags.contains(ASTFlags::BREAK)
+                    && !path.iter().any(|node| matches!(node, ASTNode::Stmt(Stmt::TryCatch(..))))
+                    && let Some((source, span)) = one.unit.token(*at)
+                {
+                    let found =
+                        Diagnostic::warning(RULE.id, "a rule that throws stops the walk").label(&source, span, "thrown here");
+                    report.push(found.help("return `false`, or lead to a node where somebody decides"));
+                }
+                true
+            });
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! `robustness/unguarded-index`: items of lists that may be empty.
+
+use crate::diag::Diagnostic;
+use crate::lint::context::Cx;
+use crate::lint::finding::Report;
+use crate::lint::model::kind_at;
+use crate::lint::rule::{Level, Rule};
+use crate::model::Kind;
+
+/// The rule.
+pub(super) const RULE: Rule = Rule {
+    id: "robustness/unguarded-index",
+    level: Level::Warning,
+    summary: "an item of a list that may be empty",
+    manual: MANUAL,
+    options: &[],
+    check: Some(check),
+};
+
+const MANUAL: &str = r"Taking an item that is not there is an error, and the walk stops. A list of an answer may be empty, whatever it was in every case so far.
+
+Found:
+
+```rhai
+/// Seen before.
+fn seen(artifact, state, vars) {
+    artifact.places[0].weight >= vars.enough
+}
+```
+
+Mended:
+
+```rhai
+/// Seen before.
+fn seen(artifact, state, vars) {
+    !artifact.places.is_empty() && artifact.places[0].weight >= vars.enough
+}
+```
+";
+
+fn check(cx: &Cx<'_>, report: &mut Report) {
+    for one in cx.pipelines.iter().flat_map(|pipe| &pipe.examined) {
+        for indexed in &one.analysis.facts.indexed {
+            if kind_at(&one.inputs, &indexed.path).is_none_or(|(kind, _)| !matches!(kind, Kind::List(_))) {
+                continue;
+            }
+            let name = indexed.path.rsplit('.').next().unwrap_or_default().trim_end_matches("[]");
+            let (text, at) = (indexed.source.text(), indexed.span.start);
+            let start = text[..at].rfind("fn ").unwrap_or(0);
+            let asked = [".len()", ".len ", ".is_empty", ".len;", " == []", " != []"]
+                .iter()
+                .any(|ask| text[start..at].contains(&format!("{name}{ask}")))
+                || variables(&text[start..at], name).iter().any(|variable| {
+                    [".len()", ".is_empty"].iter().any(|ask| text[start..at].contains(&format!("{variable}{ask}")))
+                })
+                || text[start..at].contains(&format!("in {name}"))
+                || text[start..at].contains(&format!(".{name} {{"));
+            if asked {
+                continue;
+            }
+            let found = Diagnostic::warning(RULE.id, format!("`{}` may have no item {}", indexed.path, indexed.index));
+            let found = found.label(&indexed.source, indexed.span, "an error if it is not there");
+            report.push(found.help(format!(
+                "ask first: `{name}.len() > {}`, or take it by `get({})`, which gives `()`",
+                indexed.index.max(0),
+                indexed.index
+            )));
+        }
+    }
+}
+
+/// The variables that a field was given to.
+fn variables<'t>(text: &'t str, field: &str) -> Vec<&'t str> {
+    let ends = |line: &str| line.trim_end().trim_end_matches(';').ends_with(&format!(".{field}"));
+    let named = |line: &'t str| line.trim_start().strip_prefix("let ")?.split([' ', '=']).next();
+    text.split_inclusive([';', '\n', '{', '}']).filter(|line| ends(line)).filter_map(named).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lint::testing::{Example, found};
+
+    #[test]
+    fn a_list_that_was_asked_for_its_length_is_fine() {
+        for body in [
+            "if artifact.places.len() != 1 { return false; } artifact.places[0].weight > 0.0",
+            "let all = artifact.places; if all.is_empty() { return false; } all[0].weight > 0.0",
+            "artifact.places.any(|place| place.weight > 0.0)",
+        ] {
+            assert_eq!(found(RULE.id, &Example::rule(body)), [""; 0], "{body}");
+        }
+        assert_eq!(found(RULE.id, &Example::rule("let last = artifact.places[-1]; last.weight > 0.0")).len(), 1);
+    }
+}

@@ -1,0 +1,120 @@
+//! `robustness/unguarded-optional`: optional numbers whose absence decides.
+
+use crate::diag::Diagnostic;
+use crate::lint::context::Cx;
+use crate::lint::finding::Report;
+use crate::lint::model::kind_at;
+use crate::lint::rule::{Level, Rule};
+use crate::model::Kind;
+use crate::project::Place;
+use crate::script::check::Operand;
+
+/// The rule.
+pub(super) const RULE: Rule = Rule {
+    id: "robustness/unguarded-optional",
+    level: Level::Warning,
+    summary: "an optional number whose absence decides",
+    manual: MANUAL,
+    options: &[],
+    check: Some(check),
+};
+
+const MANUAL: &str = r#"An optional field that the answer lacks reads as the zero of its type. Where 0 passes the comparison, an answer that says nothing of the field goes the same way as one that says it is small.
+
+Found:
+
+```rhai
+/// Seen before.
+fn seen(artifact, state, vars) {
+    artifact.score < vars.enough
+}
+```
+
+Mended:
+
+```rhai
+/// Seen before.
+fn seen(artifact, state, vars) {
+    artifact.contains("score") && artifact.score < vars.enough
+}
+```
+"#;
+
+fn check(cx: &Cx<'_>, report: &mut Report) {
+    for pipe in &cx.pipelines {
+        for one in pipe.examined.iter().filter(|one| matches!(one.place, Place::Edge(_))) {
+            for compared in &one.analysis.facts.compared {
+                let number = |side: &Operand| {
+                    let var = side.path.as_deref().and_then(|path| path.strip_prefix("vars."));
+                    side.number.or_else(|| pipe.pipeline.vars.get(var?)?.value.as_f64())
+                };
+                let optional = |side: &Operand| {
+                    let path = side.path.clone()?;
+                    let (kind, required) = kind_at(&one.inputs, &path)?;
+                    let amount = matches!(kind, Kind::Number { .. } | Kind::Int { .. });
+                    (amount && !required && path.starts_with("artifact.") && !path.contains("[]")).then_some(path)
+                };
+                let (path, span, passes) = if let (Some(path), Some(other)) = (optional(&compared.left), number(&compared.right))
+                {
+                    (path, compared.left.span, holds(&compared.op, 0.0, other))
+                } else if let (Some(path), Some(other)) = (optional(&compared.right), number(&compared.left)) {
+                    (path, compared.right.span, holds(&compared.op, other, 0.0))
+                } else {
+                    continue;
+                };
+                let name = path.rsplit('.').next().unwrap_or_default();
+                if !passes || guarded(compared.source.text(), compared.span.start, &path, name) {
+                    continue;
+                }
+                let found = Diagnostic::warning(RULE.id, format!("`{path}` is optional: where it is absent, this holds as well"));
+                let found = found.label(&compared.source, span, "reads as 0 then");
+                report.push(
+                    found.help(format!("ask whether it is there, `contains(\"{name}\")`, or make it required in the schema")),
+                );
+            }
+        }
+    }
+}
+
+fn holds(op: &str, left: f64, right: f64) -> bool {
+    match op {
+        "<" => left < right,
+        "<=" => left <= right,
+        ">" => left > right,
+        ">=" => left >= right,
+        _ => false,
+    }
+}
+
+/// Whether the text around asks for the field in another way: whether it is there, or whether it is more than nothing.
+fn guarded(text: &str, at: usize, path: &str, name: &str) -> bool {
+    let start = text[..at].rfind("\nfn ").or_else(|| text[..at].rfind("fn ")).unwrap_or(0);
+    let end = text[at..].find("\n}").map_or(text.len(), |end| at + end);
+    let around = &text[start..end];
+    let field = path.strip_prefix("artifact.").unwrap_or(path);
+    [format!("\"{name}\""), format!("{field} != 0"), format!("{field} > 0"), format!("{field} == 0"), format!("{field} != ()")]
+        .iter()
+        .any(|guard| around.contains(guard.as_str()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lint::testing::{Example, found};
+
+    #[test]
+    fn only_where_nothing_passes() {
+        for body in [
+            "artifact.score >= vars.enough",
+            "artifact.confidence < vars.enough",
+            "artifact.score > 0.0 && artifact.score < vars.enough",
+            "if !(\"score\" in artifact) { return false; } artifact.score < vars.enough",
+            "artifact.score < -1.0",
+        ] {
+            assert_eq!(found(RULE.id, &Example::rule(body)), [""; 0], "{body}");
+        }
+        for body in ["artifact.tries <= vars.most", "vars.enough > artifact.score"] {
+            assert_eq!(found(RULE.id, &Example::rule(body)).len(), 1, "{body}");
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! `robustness/unused-variable`: variables that nothing reads.
+
+use crate::diag::{Diagnostic, Span};
+use crate::lint::context::Cx;
+use crate::lint::finding::Report;
+use crate::lint::rule::{Level, Rule};
+use crate::lint::syntax::{body, functions, text_of};
+use crate::script::Unit;
+use rhai::{ASTNode, ScriptFuncDef, Stmt};
+
+/// The rule.
+pub(super) const RULE: Rule = Rule {
+    id: "robustness/unused-variable",
+    level: Level::Warning,
+    summary: "a variable that nothing reads",
+    manual: MANUAL,
+    options: &[],
+    check: Some(check),
+};
+
+const MANUAL: &str = r"A value that is computed and never used is left over, or was to be used where another is. A name that begins with `_` is meant to be unused.
+
+Found:
+
+```rhai
+/// Seen before.
+fn seen(artifact, state, vars) {
+    let sure = artifact.confidence >= vars.enough;
+    artifact.match
+}
+```
+
+Mended:
+
+```rhai
+/// Seen before.
+fn seen(artifact, state, vars) {
+    let sure = artifact.confidence >= vars.enough;
+    artifact.match && sure
+}
+```
+";
+
+fn check(cx: &Cx<'_>, report: &mut Report) {
+    for unit in &cx.units {
+        for function in functions(unit) {
+            let declared = declared(unit, function);
+            if declared.is_empty() {
+                continue;
+            }
+            let script = unit.script();
+            let text = text_of(unit, function);
+            let start = text.as_ptr() as usize - script.as_ptr() as usize;
+            let end = start + text.len();
+            let lexemes = unit.tokens().lexemes();
+            let own = &lexemes
+                [lexemes.partition_point(|one| one.span.start < start)..lexemes.partition_point(|one| one.span.start < end)];
+            let word = |at: usize| own.get(at).map_or("", |one| &script[one.span.start..one.span.end]);
+            for (name, place) in declared {
+                // Every other place of the name counts, whatever block it is in, but for a field and what it is only given.
+                let read = (0..own.len()).any(|at| {
+                    let field = at > 0 && matches!(word(at - 1), "." | "?.");
+                    let key = word(at + 1) == ":" && at > 0 && matches!(word(at - 1), "#{" | ",");
+                    let given = word(at + 1) == "=";
+                    let declares = at > 0 && matches!(word(at - 1), "let" | "const");
+                    word(at) == name && own[at].span.start != place && !(field || key || given || declares)
+                });
+                if read {
+                    continue;
+                }
+                let (source, span) = unit.locate(Span::new(place, place + name.len()));
+                let found = Diagnostic::warning(RULE.id, format!("nothing reads `{name}`"));
+                report.push(
+                    found.label(&source, span, "never used").help(format!("take it away, or call it `_{name}` if that is meant")),
+                );
+            }
+        }
+    }
+}
+
+/// The variables that a function declares by `let`, each with its place; closures are parts of it.
+fn declared(unit: &Unit, function: &ScriptFuncDef) -> Vec<(String, usize)> {
+    let mut found = Vec::new();
+    for statement in body(unit, function) {
+        statement.walk(&mut Vec::new(), &mut |path| {
+            if let Some(ASTNode::Stmt(Stmt::Var(parts, ..))) = path.last()
+                && !parts.0.name.starts_with('_')
+            {
+                let place = unit.tokens().offset(unit.script(), parts.0.pos);
+                found.push((parts.0.name.to_string(), place));
+            }
+            true
+        });
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lint::testing::{Example, found};
+
+    #[test]
+    fn every_use_counts() {
+        for body in [
+            "let x = artifact.match; x",
+            "let x = 1; artifact.tries > x",
+            "let x = \"a\"; `${x}` == artifact.label",
+            "let x = 1; artifact.places.any(|place| place.weight > x)",
+            "let _x = 1; artifact.match",
+            "let list = []; list.push(1); artifact.match && list.len() > 0",
+            "let m = #{}; m.to = artifact.label; m",
+        ] {
+            assert_eq!(found(RULE.id, &Example::rule(body)), [""; 0], "{body}");
+        }
+        for body in [
+            "let x = 1; x = 2; artifact.match",
+            "let x = 1; #{ because: artifact.label, context: #{ x: 3 } }",
+            "let label = 1; artifact.label == \"x\"",
+        ] {
+            assert_eq!(found(RULE.id, &Example::rule(body)).len(), 1, "{body}");
+        }
+    }
+}

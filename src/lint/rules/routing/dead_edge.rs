@@ -1,0 +1,147 @@
+//! `routing/dead-edge`: edges that others always go before.
+
+use crate::diag::Diagnostic;
+use crate::lint::context::Cx;
+use crate::lint::context::Pipe;
+use crate::lint::finding::Report;
+use crate::lint::model::{Formula, Solver};
+use crate::lint::rule::{Level, Rule};
+use crate::pipeline::EdgeIx;
+
+/// The rule.
+pub(super) const RULE: Rule = Rule {
+    id: "routing/dead-edge",
+    level: Level::Warning,
+    summary: "an edge that is never taken, because earlier ones always are",
+    manual: MANUAL,
+    options: &[],
+    check: Some(check),
+};
+
+const MANUAL: &str = r#"Edges are tried in file order and the first that fires wins. One behind an unconditional edge, or behind edges that fire whenever it would, is never taken.
+
+Found:
+
+```yaml
+pipeline: example
+description: what the examples of the manual pages stand in
+vars: { enough: 0.8, most: 3 }
+nodes:
+  - name: look
+    prompt: example.md
+    schema:
+      match: bool
+      confidence: { type: number, min: 0, max: 1 }
+      kind: { enum: [known, new] }
+      tries?: int
+      score?: number
+      label?: string
+      places?: [{ path: string, weight: number }]
+  - name: judge
+edges:
+  - { id: always, from: look, to: judge }
+  - { id: seen, from: look, to: _done, rule: "rules/example.rhai#seen" }
+  - { id: again, from: judge, to: look, loop: true, condition: "state.loops.again < vars.most && state.confidence < vars.enough" }
+  - { id: end, from: judge, to: _done }
+start: look
+done: _done
+```
+
+Mended:
+
+```yaml
+pipeline: example
+description: what the examples of the manual pages stand in
+vars: { enough: 0.8, most: 3 }
+nodes:
+  - name: look
+    prompt: example.md
+    schema:
+      match: bool
+      confidence: { type: number, min: 0, max: 1 }
+      kind: { enum: [known, new] }
+      tries?: int
+      score?: number
+      label?: string
+      places?: [{ path: string, weight: number }]
+  - name: judge
+edges:
+  - { id: seen, from: look, to: _done, rule: "rules/example.rhai#seen" }
+  - { id: always, from: look, to: judge }
+  - { id: again, from: judge, to: look, loop: true, condition: "state.loops.again < vars.most && state.confidence < vars.enough" }
+  - { id: end, from: judge, to: _done }
+start: look
+done: _done
+```
+"#;
+
+fn check(cx: &Cx<'_>, report: &mut Report) {
+    for pipe in &cx.pipelines {
+        let pipeline = pipe.pipeline;
+        for node in &pipeline.nodes {
+            for (nth, at) in node.edges.iter().enumerate().skip(1) {
+                let (edge, before) = (pipeline.edge_at(*at), &node.edges[..nth]);
+                // One that never fires by itself is another rule's.
+                let own = &pipe.fires[at.0];
+                let alone = pipe.rule(*at).is_some_and(|rule| Solver::proof(rule).never(own));
+                let always = before.iter().find(|other| pipe.fires[other.0] == Formula::True);
+                let left = Formula::all(
+                    [own.clone()].into_iter().chain(before.iter().map(|other| pipe.fires[other.0].clone().negated())),
+                );
+                let some_rule = pipe.rule(*at).or_else(|| before.iter().find_map(|other| pipe.rule(*other)));
+                let dead = always.is_some() || some_rule.is_some_and(|rule| Solver::proof(rule).never(&left));
+                if alone || !dead {
+                    continue;
+                }
+                let found = Diagnostic::warning(RULE.id, format!("the edge `{}` is never taken", *edge.id));
+                let found = found.label(&pipeline.source, edge.id.span, "never taken");
+                let found = match always {
+                    Some(other) => {
+                        let other = pipeline.edge_at(*other);
+                        found.label(&pipeline.source, other.id.span, "this one always is, before it")
+                    }
+                    None => before.iter().filter(|other| meets(pipe, **other, own)).fold(found, |found, other| {
+                        found.label(&pipeline.source, pipeline.edge_at(*other).id.span, "taken before it")
+                    }),
+                };
+                report.push(found.help("put it before them, or take it away"));
+            }
+        }
+    }
+}
+
+/// Whether an edge may fire where the other does too.
+fn meets(pipe: &Pipe<'_>, edge: EdgeIx, own: &Formula) -> bool {
+    let both = Formula::all([pipe.fires[edge.0].clone(), own.clone()]);
+    pipe.rule(edge).is_none_or(|rule| !Solver::proof(rule).never(&both))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lint::testing::{Example, found};
+
+    fn edges(first: &str, second: &str) -> Vec<String> {
+        let one =
+            |id: &str, to: &str, condition: &str| format!("  - {{ id: {id}, from: look, to: {to}, condition: '{condition}' }}\n");
+        let text = format!("{}{}", one("A", "judge", first), one("B", "_done", second));
+        found(RULE.id, &Example::edges(&text))
+    }
+
+    #[test]
+    fn an_edge_is_dead_if_earlier_ones_cover_it() {
+        assert_eq!(edges("confidence >= 0.5", "confidence >= 0.7"), ["B"]);
+        assert_eq!(edges("true", "match"), ["B"]);
+        assert_eq!(edges("match || confidence > 0.1", "match && label == \"x\""), ["B"]);
+        assert_eq!(edges("places.any(|p| p.weight > 1.0)", "places.any(|p| p.weight > 1.0) && match"), ["B"]);
+    }
+
+    #[test]
+    fn what_may_be_taken_is_left_alone() {
+        assert_eq!(edges("confidence >= 0.7", "confidence >= 0.5"), [""; 0]);
+        assert_eq!(edges("match", "!match"), [""; 0]);
+        assert_eq!(edges("match && confidence > 0.5", "match"), [""; 0]);
+        assert_eq!(edges("places.any(|p| p.weight > 1.0)", "places.any(|p| p.weight > 2.0)"), [""; 0]);
+        assert_eq!(edges("vars.most > 0", "match"), [""; 0], "a var may be set otherwise");
+    }
+}

@@ -1,0 +1,138 @@
+//! `routing/no-exit`: nodes without a way out for some answer.
+
+use crate::diag::Diagnostic;
+use crate::lint::context::Cx;
+use crate::lint::finding::Report;
+use crate::lint::model::{Formula, Solver, Term};
+use crate::lint::rule::{Level, Rule};
+
+/// The rule.
+pub(super) const RULE: Rule = Rule {
+    id: "routing/no-exit",
+    level: Level::Warning,
+    summary: "a node that some answer leaves without a way out",
+    manual: MANUAL,
+    options: &[],
+    check: Some(check),
+};
+
+const MANUAL: &str = r#"When no edge fires and there is no `fallback:`, the walk ends with an error. The finding says for which answer that is so; where a condition cannot be looked into, nothing is said.
+
+Found:
+
+```yaml
+pipeline: example
+description: what the examples of the manual pages stand in
+vars: { enough: 0.8, most: 3 }
+nodes:
+  - name: look
+    prompt: example.md
+    schema:
+      match: bool
+      confidence: { type: number, min: 0, max: 1 }
+      kind: { enum: [known, new] }
+      tries?: int
+      score?: number
+      label?: string
+      places?: [{ path: string, weight: number }]
+  - name: judge
+edges:
+  - { id: seen, from: look, to: judge, condition: "confidence >= vars.enough" }
+  - { id: again, from: judge, to: look, loop: true, condition: "state.loops.again < vars.most && state.confidence < vars.enough" }
+  - { id: end, from: judge, to: _done }
+start: look
+done: _done
+```
+
+Mended:
+
+```yaml
+pipeline: example
+description: what the examples of the manual pages stand in
+vars: { enough: 0.8, most: 3 }
+nodes:
+  - name: look
+    prompt: example.md
+    schema:
+      match: bool
+      confidence: { type: number, min: 0, max: 1 }
+      kind: { enum: [known, new] }
+      tries?: int
+      score?: number
+      label?: string
+      places?: [{ path: string, weight: number }]
+    fallback: judge
+  - name: judge
+edges:
+  - { id: seen, from: look, to: judge, condition: "confidence >= vars.enough" }
+  - { id: again, from: judge, to: look, loop: true, condition: "state.loops.again < vars.most && state.confidence < vars.enough" }
+  - { id: end, from: judge, to: _done }
+start: look
+done: _done
+```
+"#;
+
+fn check(cx: &Cx<'_>, report: &mut Report) {
+    for pipe in &cx.pipelines {
+        let pipeline = pipe.pipeline;
+        // A guard may lead on from anywhere.
+        if !pipeline.guards.is_empty() {
+            continue;
+        }
+        for node in pipeline.nodes.iter().filter(|node| node.fallback.is_none()) {
+            let help = "give the node a `fallback:`, or add an edge for this";
+            if node.edges.is_empty() {
+                let found = Diagnostic::warning(RULE.id, format!("no edge leads on from `{}`", *node.name));
+                let found = found.label(&pipeline.source, node.name.span, "a walk that comes here ends with an error");
+                report.push(found.help(format!("add an edge, if only to `{}`", *pipeline.done)));
+                continue;
+            }
+            let none = Formula::all(node.edges.iter().map(|edge| pipe.fires[edge.0].clone().negated()));
+            let Some(rule) = node.edges.iter().find_map(|edge| pipe.rule(*edge)) else { continue };
+            let solver = Solver::example(rule);
+            let Some(terms) = solver.terms(&none) else { continue };
+            let exact = terms.into_iter().filter(Term::is_exact);
+            let Some(words) = exact.filter_map(|term| solver.words(&term)).find(|words| !words.is_empty()) else { continue };
+            let found = Diagnostic::warning(RULE.id, format!("no edge of `{}` fires where {words}", *node.name));
+            let found = found.label(&pipeline.source, node.name.span, "the walk would end here with an error");
+            report.push(found.help(help));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lint::testing::{Example, found};
+
+    fn exits(conditions: &[&str]) -> Vec<String> {
+        let edge =
+            |(at, condition): (usize, &&str)| format!("  - {{ id: E{at}, from: look, to: judge, condition: '{condition}' }}\n");
+        found(RULE.id, &Example::edges(&conditions.iter().enumerate().map(edge).collect::<String>()))
+    }
+
+    #[test]
+    fn gaps_are_found_and_covers_are_not() {
+        for gap in [
+            &["match"][..],
+            &["confidence > 0.5", "confidence < 0.5"],
+            &["kind == \"new\""],
+            &["match && confidence > 0.5", "!match"],
+            &["state.loops.x < 2", "match"],
+            &["tries > 0"],
+        ] {
+            assert_eq!(exits(gap), ["look"], "{gap:?}");
+        }
+        for covered in [
+            &["match", "!match"][..],
+            &["confidence >= 0.5", "confidence < 0.5"],
+            &["kind == \"new\"", "kind == \"known\""],
+            &["confidence >= 0"],
+            &["places.any(|p| p.weight > 1.0)"],
+            &["match", "true"],
+            &["match", "vars.most > 0"],
+        ] {
+            assert_eq!(exits(covered), [""; 0], "{covered:?}");
+        }
+    }
+}

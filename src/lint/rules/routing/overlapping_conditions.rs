@@ -1,0 +1,139 @@
+//! `routing/overlapping-conditions`: conditions that overlap in part.
+
+use crate::diag::Diagnostic;
+use crate::lint::context::Cx;
+use crate::lint::context::Pipe;
+use crate::lint::finding::Report;
+use crate::lint::model::{Formula, Solver};
+use crate::lint::rule::{Level, Rule};
+use crate::pipeline::EdgeIx;
+
+/// The rule.
+pub(super) const RULE: Rule = Rule {
+    id: "routing/overlapping-conditions",
+    level: Level::Warning,
+    summary: "two edges whose conditions overlap in part, with different targets",
+    manual: MANUAL,
+    options: &[],
+    check: Some(check),
+};
+
+const MANUAL: &str = r#"Two edges of a node ask about the same fields, lead to different nodes, and there are answers for which both fire, and others for which only one does. Then the order of the file decides, which nobody sees in the conditions. An edge that is a special case of a later one is the usual way, and no finding.
+
+Found:
+
+```yaml
+pipeline: example
+description: what the examples of the manual pages stand in
+vars: { enough: 0.8, most: 3, plenty: 0.9 }
+nodes:
+  - name: look
+    prompt: example.md
+    schema:
+      match: bool
+      confidence: { type: number, min: 0, max: 1 }
+      kind: { enum: [known, new] }
+      tries?: int
+      score?: number
+      label?: string
+      places?: [{ path: string, weight: number }]
+  - name: judge
+edges:
+  - { id: sure, from: look, to: judge, condition: "confidence >= vars.enough" }
+  - { id: unsure, from: look, to: _done, condition: "confidence < vars.plenty" }
+  - { id: again, from: judge, to: look, loop: true, condition: "state.loops.again < vars.most && state.confidence < vars.enough" }
+  - { id: end, from: judge, to: _done }
+start: look
+done: _done
+```
+
+Mended:
+
+```yaml
+pipeline: example
+description: what the examples of the manual pages stand in
+vars: { enough: 0.8, most: 3, plenty: 0.9 }
+nodes:
+  - name: look
+    prompt: example.md
+    schema:
+      match: bool
+      confidence: { type: number, min: 0, max: 1 }
+      kind: { enum: [known, new] }
+      tries?: int
+      score?: number
+      label?: string
+      places?: [{ path: string, weight: number }]
+  - name: judge
+edges:
+  - { id: sure, from: look, to: judge, condition: "confidence >= vars.plenty" }
+  - { id: unsure, from: look, to: _done, condition: "confidence < vars.plenty" }
+  - { id: again, from: judge, to: look, loop: true, condition: "state.loops.again < vars.most && state.confidence < vars.enough" }
+  - { id: end, from: judge, to: _done }
+start: look
+done: _done
+```
+"#;
+
+fn check(cx: &Cx<'_>, report: &mut Report) {
+    for pipe in &cx.pipelines {
+        let pipeline = pipe.pipeline;
+        for node in &pipeline.nodes {
+            for (nth, second) in node.edges.iter().enumerate() {
+                for first in &node.edges[..nth] {
+                    let (one, other) = (pipeline.edge_at(*first), pipeline.edge_at(*second));
+                    if one.choices().eq(other.choices()) {
+                        continue;
+                    }
+                    let Some(words) = overlap(pipe, *first, *second) else { continue };
+                    let message = format!("the conditions of `{}` and `{}` overlap: both fire where {words}", *one.id, *other.id);
+                    let found = Diagnostic::warning(RULE.id, message);
+                    let found = found.label(&pipeline.source, other.id.span, "only where the other does not");
+                    let found = found.label(&pipeline.source, one.id.span, "goes first");
+                    report.push(found.help("end the one where the other begins, or leave out what the order decides anyway"));
+                }
+            }
+        }
+    }
+}
+
+/// Where two edges both fire, if each also fires alone and they ask about the same.
+fn overlap(pipe: &Pipe<'_>, first: EdgeIx, second: EdgeIx) -> Option<String> {
+    let (one, other) = (&pipe.fires[first.0], &pipe.fires[second.0]);
+    if !one.is_exact() || !other.is_exact() || one.subjects().is_empty() || one.subjects() != other.subjects() {
+        return None;
+    }
+    let solver = Solver::example(pipe.rule(second)?);
+    let somewhere = |formula: Formula| solver.terms(&formula)?.into_iter().next();
+    somewhere(Formula::all([one.clone(), other.clone().negated()]))?;
+    somewhere(Formula::all([other.clone(), one.clone().negated()]))?;
+    solver.words(&somewhere(Formula::all([one.clone(), other.clone()]))?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lint::testing::{Example, found};
+
+    fn edges(first: &str, second: &str) -> Vec<String> {
+        let one =
+            |id: &str, to: &str, condition: &str| format!("  - {{ id: {id}, from: look, to: {to}, condition: '{condition}' }}\n");
+        let text = format!("{}{}", one("A", "judge", first), one("B", "_done", second));
+        found(RULE.id, &Example::edges(&text))
+    }
+
+    #[test]
+    fn partial_overlaps_of_the_same_fields_count() {
+        assert_eq!(edges("confidence >= 0.5", "confidence < 0.8"), ["B"]);
+        assert_eq!(edges("kind != \"new\"", "kind != \"known\" "), [""; 0], "the two are all there is");
+        for (first, second) in [
+            ("confidence >= 0.8", "confidence < 0.8"),
+            ("confidence >= 0.8", "confidence >= 0.5"),
+            ("match", "confidence > 0.5"),
+            ("places.any(|p| p.weight > 1.0)", "!match"),
+            ("match && confidence >= 0.8", "!match || confidence < 0.8"),
+        ] {
+            assert_eq!(edges(first, second), [""; 0], "{first} | {second}");
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! `routing/unbounded-loop`: cycles that nothing bounds.
+
+use crate::diag::{Diagnostic, Span};
+use crate::lint::context::Cx;
+use crate::lint::context::Pipe;
+use crate::lint::finding::Report;
+use crate::lint::model::Formula;
+use crate::lint::rule::{Level, Rule};
+use crate::pipeline::{EdgeIx, Target, When};
+use std::collections::BTreeSet;
+
+/// The rule.
+pub(super) const RULE: Rule = Rule {
+    id: "routing/unbounded-loop",
+    level: Level::Warning,
+    summary: "a cycle of edges that nothing bounds but the limit on steps",
+    manual: MANUAL,
+    options: &[],
+    check: Some(check),
+};
+
+const MANUAL: &str = r#"A walk that gets the same answers again goes the same way again. A cycle ends only if some edge on it asks how often it was taken (`state.loops`), where the walk has been (`state.history`), or how long it took. Only cycles in which no condition looks at `state` are found, and of those only edges that none looking at it goes before.
+
+Found:
+
+```yaml
+pipeline: example
+description: what the examples of the manual pages stand in
+vars: { enough: 0.8 }
+nodes:
+  - name: look
+    prompt: example.md
+    schema:
+      match: bool
+      confidence: { type: number, min: 0, max: 1 }
+      kind: { enum: [known, new] }
+      tries?: int
+      score?: number
+      label?: string
+      places?: [{ path: string, weight: number }]
+    fallback: judge
+  - name: judge
+edges:
+  - { id: seen, from: look, to: judge, rule: "rules/example.rhai#seen" }
+  - { id: again, from: judge, to: look, loop: true, condition: "get_or(artifact, \"more\", false) == true" }
+  - { id: end, from: judge, to: _done }
+start: look
+done: _done
+```
+
+Mended:
+
+```yaml
+pipeline: example
+description: what the examples of the manual pages stand in
+vars: { enough: 0.8, most: 3 }
+nodes:
+  - name: look
+    prompt: example.md
+    schema:
+      match: bool
+      confidence: { type: number, min: 0, max: 1 }
+      kind: { enum: [known, new] }
+      tries?: int
+      score?: number
+      label?: string
+      places?: [{ path: string, weight: number }]
+    fallback: judge
+  - name: judge
+edges:
+  - { id: seen, from: look, to: judge, rule: "rules/example.rhai#seen" }
+  - { id: again, from: judge, to: look, loop: true, condition: "state.loops.again < vars.most && get_or(artifact, \"more\", false) && state.confidence < vars.enough" }
+  - { id: end, from: judge, to: _done }
+start: look
+done: _done
+```
+"#;
+
+fn check(cx: &Cx<'_>, report: &mut Report) {
+    for pipe in &cx.pipelines {
+        let pipeline = pipe.pipeline;
+        if pipeline.guards.iter().any(|guard| bounds(pipe, *guard)) {
+            continue;
+        }
+        // The ways that nothing bounds.
+        let mut ways: Vec<(usize, usize, Span)> = Vec::new();
+        for (at, node) in pipeline.nodes.iter().enumerate() {
+            let mut bounded = false;
+            for edge in &node.edges {
+                bounded |= bounds(pipe, *edge);
+                let edge = pipeline.edge_at(*edge);
+                let targets = edge.choices().filter(|_| !bounded);
+                ways.extend(
+                    targets.filter_map(|to| if let Target::Node(to) = to { Some((at, to.0, edge.id.span)) } else { None }),
+                );
+            }
+            if let (Some(Target::Node(to)), false) =
+                (node.fallback, bounded || node.edges.iter().any(|edge| pipe.fires[edge.0] == Formula::True))
+            {
+                ways.push((at, to.0, node.name.span));
+            }
+        }
+        let mut told = BTreeSet::new();
+        for (from, to, span) in &ways {
+            let cycle = reach(&ways, *to);
+            // The way back: what it leads to comes earlier in the file, or is the same node.
+            if to > from || !cycle.contains(from) || !told.insert(*span) {
+                continue;
+            }
+            let (from, to) = (&pipeline.nodes[*from].name, &pipeline.nodes[*to].name);
+            let message = format!("nothing bounds the cycle from `{}` back to `{}`", **from, **to);
+            let found =
+                Diagnostic::warning(RULE.id, message).label(&pipeline.source, *span, "goes back, whatever happened before");
+            report.push(found.help("mark it `loop: true`, and let its condition ask `state.loops` for how often it was taken"));
+        }
+    }
+}
+
+/// Whether an edge's condition looks at the walk, or cannot be looked into.
+fn bounds(pipe: &Pipe<'_>, edge: EdgeIx) -> bool {
+    match (&pipe.pipeline.edge_at(edge).when, pipe.rule(edge)) {
+        (When::Always, _) => false,
+        (_, None) => true,
+        (_, Some(rule)) => rule.analysis.reads.iter().any(|read| read.path == "state" || read.path.starts_with("state.")),
+    }
+}
+
+/// The nodes that some ways lead to.
+fn reach(ways: &[(usize, usize, Span)], start: usize) -> BTreeSet<usize> {
+    let (mut seen, mut open) = (BTreeSet::from([start]), vec![start]);
+    while let Some(at) = open.pop() {
+        for (_, to, _) in ways.iter().filter(|(from, ..)| *from == at) {
+            if seen.insert(*to) {
+                open.push(*to);
+            }
+        }
+    }
+    seen
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lint::testing::{Example, found};
+
+    fn back(edges: &str) -> Vec<String> {
+        found(RULE.id, &Example::edges(edges))
+    }
+
+    #[test]
+    fn a_cycle_is_bounded_by_whatever_looks_at_the_walk() {
+        assert_eq!(back("  - { id: A, from: look, to: look, loop: true, condition: 'match' }\n"), ["A"]);
+        assert_eq!(back("  - { id: A, from: look, to: look, loop: true, condition: 'match && state.loops.A < 3' }\n"), [""; 0]);
+        let before = "  - { id: A, from: look, to: judge, condition: 'state.steps > 9' }\n  - { id: B, from: look, to: look }\n";
+        assert_eq!(back(before), [""; 0], "an edge before it asks");
+        assert_eq!(back("  - { id: A, from: look, to: judge, condition: 'match' }\n"), [""; 0]);
+    }
+}

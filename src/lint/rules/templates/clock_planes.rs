@@ -1,0 +1,77 @@
+//! `templates/clock-planes`: times without a word on their clocks.
+
+use crate::diag::{Diagnostic, Span};
+use crate::lint::context::Cx;
+use crate::lint::finding::Report;
+use crate::lint::rule::{Level, Rule};
+use crate::lint::tags::{paths, tags};
+use std::collections::BTreeSet;
+
+/// The rule.
+pub(super) const RULE: Rule = Rule {
+    id: "templates/clock-planes",
+    level: Level::Warning,
+    summary: "times in a prompt without a word on whose clock they are of",
+    manual: MANUAL,
+    options: &[],
+    check: Some(check),
+};
+
+const MANUAL: &str = r"The launch, its logs, version control and the machines under test have clocks of their own. A prompt that shows times and does not say so invites conclusions from a difference that is none. The note may stand in the template or in one that it includes or that includes it.
+
+Found:
+
+```md
+The launch began at {{ timestamps.launch_started_at }}.
+```
+
+Mended:
+
+```md
+The launch began at {{ timestamps.launch_started_at }}. Its clock and those of the machines under test may disagree.
+```
+";
+
+fn check(cx: &Cx<'_>, report: &mut Report) {
+    for path in cx.templates.paths() {
+        let Some(source) = cx.templates.get(path).map(|template| template.source().clone()) else { continue };
+        let shown = tags(&source).into_iter().find_map(|tag| {
+            let at = paths(&tag.inner).into_iter().find(|(named, _)| tag.resolve(named).starts_with("timestamps."))?;
+            Some(Span::new(tag.span.start + at.1, tag.span.start + at.1 + at.0.len()))
+        });
+        let Some(span) = shown else { continue };
+        let around = cx.templates.paths().filter(|other| reaches(cx, other, path));
+        let pages: Vec<String> = around.map(str::to_owned).collect();
+        // Every page that shows it needs the note.
+        let noted = |page: &String| family(cx, page).iter().any(|part| says(cx, part));
+        if pages.iter().filter(|page| !pages.iter().any(|other| other != *page && reaches(cx, other, page))).all(noted) {
+            continue;
+        }
+        let found = Diagnostic::warning(RULE.id, "nothing says whose clock these times are of");
+        let found = found.label(&source, span, "a time");
+        report.push(found.help("say that the clocks may disagree, as `{% include \"parts/clocks.md\" %}` does"));
+    }
+}
+
+/// Whether a template is another, or includes it, itself or by others.
+fn reaches(cx: &Cx<'_>, from: &str, to: &str) -> bool {
+    family(cx, from).iter().any(|part| part == to)
+}
+
+/// A template and all that it includes.
+fn family(cx: &Cx<'_>, path: &str) -> BTreeSet<String> {
+    let (mut seen, mut open) = (BTreeSet::from([path.to_owned()]), vec![path.to_owned()]);
+    while let Some(path) = open.pop() {
+        for part in cx.templates.includes(&path) {
+            if seen.insert(part.clone()) {
+                open.push(part);
+            }
+        }
+    }
+    seen
+}
+
+/// Whether a template speaks of clocks.
+fn says(cx: &Cx<'_>, path: &str) -> bool {
+    cx.templates.get(path).is_some_and(|template| template.source().text().to_lowercase().contains("clock"))
+}

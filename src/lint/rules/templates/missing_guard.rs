@@ -1,0 +1,126 @@
+//! `templates/missing-guard`: values that may not be there.
+
+use crate::diag::{Diagnostic, Span};
+use crate::lint::context::Cx;
+use crate::lint::finding::Report;
+use crate::lint::rule::{Level, Rule};
+use crate::lint::tags::{Tag, filters, paths, tags};
+use std::collections::BTreeSet;
+
+/// The rule.
+pub(super) const RULE: Rule = Rule {
+    id: "templates/missing-guard",
+    level: Level::Warning,
+    summary: "a value that may not be there, used without asking",
+    manual: MANUAL,
+    options: &[],
+    check: Some(check),
+};
+
+const MANUAL: &str = r"Earlier artifacts (`prior.NODE`) and notes of the walk (`state.context.KEY`) are there only if the walk came by. A template that uses one without asking fails where it is not.
+
+Found:
+
+```md
+It was said to be {{ prior.look.kind | code }}.
+```
+
+Mended:
+
+```md
+{% if prior.look is defined %}
+It was said to be {{ prior.look.kind | code }}.
+{% endif %}
+```
+";
+
+fn check(cx: &Cx<'_>, report: &mut Report) {
+    for path in cx.templates.paths() {
+        let Some(source) = cx.templates.get(path).map(|template| template.source().clone()) else { continue };
+        let mut told = BTreeSet::new();
+        for tag in tags(&source) {
+            for (named, at) in paths(&tag.inner) {
+                let full = tag.resolve(&named);
+                let Some(needed) = needed(&full) else { continue };
+                // What a loop goes over was asked for where the loop begins.
+                if full != named
+                    || asked(&tag, &needed)
+                    || rescued(&tag.inner, &named, &needed)
+                    || by_includer(cx, path, &needed, 3)
+                {
+                    continue;
+                }
+                if told.insert(needed.clone()) {
+                    let span = Span::new(tag.span.start + at, tag.span.start + at + named.len());
+                    let found = Diagnostic::warning(RULE.id, format!("`{needed}` may not be there"));
+                    let found = found.label(&source, span, "used without asking");
+                    report.push(found.help(format!("put it into `{{% if {needed} is defined %}}`")));
+                }
+            }
+        }
+    }
+}
+
+/// The part of a path that may not be there.
+fn needed(path: &str) -> Option<String> {
+    let parts: Vec<&str> = path.split('.').collect();
+    let most = match parts.as_slice() {
+        ["prior", _, ..] => 2,
+        ["state", "context", _, ..] => 3,
+        _ => return None,
+    };
+    Some(parts[..most].join("."))
+}
+
+fn asked(tag: &Tag, needed: &str) -> bool {
+    let ask = format!("{needed} is ");
+    tag.inner.contains(&ask) || tag.conditions.iter().any(|condition| condition.contains(&ask))
+}
+
+/// Whether a default stands for the very part that may be missing.
+fn rescued(inner: &str, named: &str, needed: &str) -> bool {
+    named == needed && filters(inner).contains(&"default")
+}
+
+/// Whether every template that includes this one asks before.
+fn by_includer(cx: &Cx<'_>, path: &str, needed: &str, levels: usize) -> bool {
+    let mut any = false;
+    for other in cx.templates.paths().filter(|other| cx.templates.includes(other).iter().any(|name| name == path)) {
+        any = true;
+        let Some(source) = cx.templates.get(other).map(|template| template.source().clone()) else { return false };
+        let includes = |tag: &Tag| tag.inner.starts_with("include") && tag.inner.contains(path);
+        let all = tags(&source).iter().filter(|tag| includes(tag)).all(|tag| asked(tag, needed));
+        let above = || levels > 0 && by_includer(cx, other, needed, levels - 1);
+        if !(all || above()) {
+            return false;
+        }
+    }
+    any
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lint::testing::{Example, found};
+
+    #[test]
+    fn whoever_asks_may_use() {
+        for text in [
+            "{% if prior.look is defined and prior.look.match %}{{ prior.look.label | code }}{% endif %}",
+            "{% if prior.look is not defined %}new{% else %}{{ prior.look.kind }}{% endif %}",
+            "{{ state.context.note | default(\"none\") }}",
+            "{{ state.loops.again }} {{ prior | length }}",
+            "{{ \"prior.look.kind\" }}",
+        ] {
+            assert_eq!(found(RULE.id, &Example::template(text)), [""; 0], "{text}");
+        }
+        for (text, want) in [
+            ("{{ prior.look.label | default(\"x\") | code }}", "prior.look.label"),
+            ("{% if prior.look is defined %}{% endif %}{{ prior.look.kind }}", "prior.look.kind"),
+            ("{% for place in prior.look.places %}{{ place.weight }}{% endfor %}", "prior.look.places"),
+            ("{% if state.context.note %}x{% endif %}", "state.context.note"),
+        ] {
+            assert_eq!(found(RULE.id, &Example::template(text)), [want], "{text}");
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! `templates/unfenced-text`: texts from outside without a fence.
+
+use crate::diag::{Diagnostic, Span};
+use crate::lint::context::Cx;
+use crate::lint::finding::Report;
+use crate::lint::rule::{Level, Opt, Rule, Value};
+use crate::lint::tags::{Sort, filters, paths, tags};
+
+/// The rule.
+pub(super) const RULE: Rule = Rule {
+    id: "templates/unfenced-text",
+    level: Level::Warning,
+    summary: "a text from outside that is shown as if it were the prompt",
+    manual: MANUAL,
+    options: &[Opt {
+        name: "outside",
+        default: Value::Texts(&[
+            "failure.name",
+            "failure.suite",
+            "failure.file",
+            "failure.error_message",
+            "failure.log_snippet",
+            "failure.source_defect",
+            "siblings[].name",
+            "siblings[].suite",
+            "siblings[].error_message",
+            "envelope.name",
+            "git.branch",
+            "git.remote",
+        ]),
+        doc: "The parameters that hold texts from outside.",
+    }],
+    check: Some(check),
+};
+
+const MANUAL: &str = r"Error texts, logs and names were written by the systems under test, and may say anything, instructions among it. The filters `fence` and `code` put marks around them that nothing inside can end.
+
+Found:
+
+```md
+The error: {{ failure.error_message }}
+```
+
+Mended:
+
+```md
+The error:
+
+{{ failure.error_message | fence }}
+```
+";
+
+fn check(cx: &Cx<'_>, report: &mut Report) {
+    let outside = cx.config.texts(&RULE, "outside");
+    for path in cx.templates.paths() {
+        let Some(source) = cx.templates.get(path).map(|template| template.source().clone()) else { continue };
+        for tag in tags(&source).into_iter().filter(|tag| tag.sort == Sort::Value) {
+            let filters = filters(&tag.inner);
+            if filters.iter().any(|filter| SAFE.contains(filter)) {
+                continue;
+            }
+            // What is shown is what stands before a filter, or an `if`.
+            let shown = tag.inner.split(" if ").next().unwrap_or_default().split('|').next().unwrap_or_default();
+            for (named, at) in paths(shown) {
+                let full = tag.resolve(&named);
+                let Some(known) = outside.iter().find(|known| full == known.as_str()) else { continue };
+                let span = Span::new(tag.span.start + at, tag.span.start + at + named.len());
+                let found = Diagnostic::warning(RULE.id, format!("`{known}` is a text from outside, and shown without a fence"));
+                let found = found.label(&source, span, "may say anything");
+                report.push(found.help(format!("write `{{{{ {named} | code }}}}`, or `| fence` for more than a line")));
+            }
+        }
+    }
+}
+
+/// Filters that mark a text, or make something else of it.
+const SAFE: [&str; 6] = ["fence", "code", "length", "count", "int", "float"];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lint::testing::{Example, found};
+
+    #[test]
+    fn what_is_marked_or_no_text_is_fine() {
+        for text in [
+            "{{ failure.log_snippet | fence }}",
+            "{{ siblings | length }}",
+            "{% for s in siblings[:9] %}{{ s.name | code }}{% endfor %}",
+            "{{ failure.duration_s }}",
+            "{% if failure.error_message %}there is one{% endif %}",
+            "{{ \"x\" if failure.error_message else \"y\" }}",
+        ] {
+            assert_eq!(found(RULE.id, &Example::template(text)), [""; 0], "{text}");
+        }
+        let text = "{% for s in siblings %}{{ s.error_message[:160] }}{% endfor %}";
+        assert_eq!(found(RULE.id, &Example::template(text)), ["s.error_message"]);
+    }
+}

@@ -1,0 +1,56 @@
+//! `templates/unused-template`: templates that nothing uses.
+
+use crate::diag::{Diagnostic, Span};
+use crate::lint::context::Cx;
+use crate::lint::finding::Report;
+use crate::lint::rule::{Level, Rule};
+use crate::pipeline::Node;
+use std::collections::BTreeSet;
+
+/// The rule.
+pub(super) const RULE: Rule = Rule {
+    id: "templates/unused-template",
+    level: Level::Note,
+    summary: "a template that nothing uses",
+    manual: MANUAL,
+    options: &[],
+    check: Some(check),
+};
+
+const MANUAL: &str = r#"No node prompts with it, by `prompt:` or its family, and no template includes it. Looked for only where everything is linted.
+
+Found:
+
+```md templates/left.md
+Left over.
+```
+
+Mended:
+
+```md
+The test {{ failure.name | code }} failed. {% include "parts/more.md" %}
+```
+
+```md templates/parts/more.md
+More.
+```
+"#;
+
+fn check(cx: &Cx<'_>, report: &mut Report) {
+    if !cx.whole {
+        return;
+    }
+    let included: BTreeSet<String> = cx.templates.paths().flat_map(|path| cx.templates.includes(path)).collect();
+    for path in cx.templates.paths().filter(|path| !included.contains(*path)) {
+        let prompts =
+            |node: &Node| node.prompt.as_ref().map_or_else(|| format!("{}.md", *node.family), |prompt| prompt.value.clone());
+        if cx.pipelines.iter().any(|pipe| pipe.pipeline.nodes.iter().any(|node| prompts(node) == path)) {
+            continue;
+        }
+        let Some(source) = cx.templates.get(path).map(|template| template.source().clone()) else { continue };
+        let end = source.text().lines().next().map_or(0, str::len);
+        let found =
+            Diagnostic::warning(RULE.id, format!("nothing uses `{path}`")).label(&source, Span::new(0, end), "this template");
+        report.push(found.help("name it under a node's `prompt:`, include it, or take it away"));
+    }
+}

@@ -1,0 +1,207 @@
+//! Linting: link what links, ask every rule, and put together what is to be said.
+
+use super::allow::{self, Allow};
+use super::codes::rule_of;
+use super::config::Config;
+use super::context::{CaseText, Cx, Pipe};
+use super::finding::{Finding, Fix, Report};
+use super::gather::{Gathered, gather, once, problems, without};
+use super::registry::{find, rules};
+use super::rule::Level;
+use super::rules::correctness::prose_condition::is_prose;
+use super::shown::Shown;
+use crate::diag::{Diagnostic, Source};
+use crate::files::Area;
+use crate::model::Hash;
+use crate::pipeline::yaml::{self, Yaml};
+use crate::pipeline::{Pipeline, When};
+use crate::project::{Project, Settings, Sources, examine, read_data};
+use crate::prompt::Templates;
+use crate::script::{File, Unit};
+use crate::session::Text;
+use std::collections::BTreeMap;
+
+/// What is linted, and how.
+#[derive(Clone, Copy)]
+pub struct Input<'a> {
+    /// The texts of the project.
+    pub texts: &'a [Text],
+    /// What linking takes from outside the texts.
+    pub settings: &'a Settings,
+    /// Levels and options.
+    pub config: &'a Config,
+    /// The cases that scripts may be overfitted to.
+    pub cases: &'a [CaseText],
+}
+
+/// What came of it.
+#[derive(Clone, Debug, Default)]
+pub struct Outcome {
+    /// The findings, by file, place and rule.
+    pub findings: Vec<Finding>,
+    /// How many texts were asked for.
+    pub texts: usize,
+    /// How many findings an `allow` took away.
+    pub allowed: usize,
+}
+
+/// Lints the texts that were asked for; the others are what they are linked with.
+pub fn lint(input: Input<'_>) -> Outcome {
+    let Gathered { library, loose, pipelines, templates: template_texts, data: data_texts, mut found, left_out } = gather(&input);
+    let templates = Templates::compile(template_texts.iter().cloned()).unwrap_or_default();
+    let scripts: Vec<Source> = library.files().map(|file| file.source().clone()).collect();
+    if pipelines.is_empty() {
+        found.extend(problems(read_data(&data_texts, input.settings.domain.as_deref())));
+    }
+    for pipeline in &pipelines {
+        let sources = Sources {
+            scripts: scripts.clone(),
+            templates: template_texts.clone(),
+            data: data_texts.clone(),
+            pipeline: without(pipeline, &library),
+        };
+        let linked: Vec<Diagnostic> = match Project::link_after(sources, input.settings.clone(), Some(&library)) {
+            Ok(project) => project.warnings.iter().cloned().collect(),
+            Err(problems) => problems.into_iter().collect(),
+        };
+        // A text that was left out has been complained about; that it is missing says nothing new.
+        found.extend(linked.into_iter().filter(|one| !left_out.iter().any(|name| misses(one, name))));
+    }
+    let data: Vec<(Source, Yaml)> =
+        data_texts.iter().filter_map(|source| Some((source.clone(), yaml::parse(source).ok()?))).collect();
+    let all_read = input.texts.iter().filter(|text| text.area == Area::Pipelines).count() == pipelines.len();
+    let pipes = pipelines.iter().map(|pipeline| {
+        let condition = |edge: &str| Cx::condition(&library, &pipeline.source, edge);
+        Pipe::new(pipeline, examine(pipeline, &library, &condition))
+    });
+    let pipes: Vec<Pipe<'_>> = pipes.collect();
+    found.extend(pipes.iter().flat_map(|pipe| &pipe.examined).flat_map(|one| one.analysis.diagnostics.iter().cloned()));
+    let mut units: Vec<&Unit> = library.files().map(File::unit).chain(&loose).collect();
+    units.sort_by_key(|unit| unit.name());
+    let cx = Cx {
+        config: input.config,
+        library: &library,
+        units,
+        pipelines: pipes,
+        templates: &templates,
+        data: &data,
+        cases: input.cases,
+        whole: input.texts.iter().all(|text| text.asked) && all_read,
+    };
+    let mut report = Report { found: once(found).into_iter().map(|one| (coded(one, &pipelines), None)).collect() };
+    for rule in rules() {
+        if let Some(check) = rule.check.filter(|_| input.config.level_of(rule) != Some(Level::Off)) {
+            check(&cx, &mut report);
+        }
+    }
+    let allows = allow::find(input.texts, &cx.units);
+    finish(&input, report, allows)
+}
+
+/// Whether a problem is that a text which was left out is missing.
+fn misses(one: &Diagnostic, name: &str) -> bool {
+    let about =
+        matches!(one.code.as_ref(), "script/unknown-file" | "project/unknown-template" | "template/include" | "script/import");
+    about && one.message.contains(&format!("`{name}`"))
+}
+
+/// A diagnostic of linking under the id of its rule.
+fn coded(mut one: Diagnostic, pipelines: &[Pipeline]) -> Diagnostic {
+    let rule = rule_of(&one.code);
+    let label = one.primary().cloned();
+    let written = label.as_ref().map_or("", |label| label.source.slice(label.span));
+    let sentence = label.as_ref().filter(|_| one.code.starts_with("script/")).and_then(|label| {
+        let pipeline = pipelines.iter().find(|pipeline| pipeline.source == label.source)?;
+        pipeline.edges.iter().find_map(|edge| match &edge.when {
+            When::Condition(text) if text.whole().start <= label.span.start && label.span.start < text.whole().end => {
+                is_prose(text.text()).then(|| (pipeline.source.clone(), text.whole()))
+            }
+            _ => None,
+        })
+    });
+    if let Some((source, whole)) = sentence {
+        let found = Diagnostic::error("correctness/prose-condition", "this condition is a sentence, not an expression");
+        let help = "say it in fields and numbers, such as `confidence >= vars.enough`, or name a rule: `rule: path/of/script.rhai#function`";
+        return found.label(&source, whole, "cannot be decided").help(help);
+    }
+    if one.code == "script/unknown-function" && (written == "assert" || written.starts_with("assert_")) {
+        one = Diagnostic { message: format!("only tests may call `{written}`"), ..one }
+            .help("decide with `if`, or move this into a `*_test.rhai`");
+        one.code = "purity/test-call".into();
+        return one;
+    }
+    one.code = rule.into();
+    one.help = one.help.or_else(|| {
+        Some(match rule {
+            "correctness/syntax" => "put it right here: nothing that needs this text runs until then".to_owned(),
+            "correctness/wrong-signature" => {
+                "a rule takes `(artifact, state, vars)`, a responder `(params, vars)`, an effect `(artifact, params)`".to_owned()
+            }
+            rule => format!("`asterisk lint --explain {rule}` tells more"),
+        })
+    });
+    one
+}
+
+/// Levels, allows, names and order.
+fn finish(input: &Input<'_>, report: Report, mut allows: Vec<Allow>) -> Outcome {
+    let mut shown = Shown::new(input.texts);
+    let mut outcome = Outcome { texts: input.texts.iter().filter(|text| text.asked).count(), ..Outcome::default() };
+    let mut kept: Vec<(Diagnostic, Option<Fix>)> = Vec::new();
+    for (one, fix) in report.found {
+        let text = one.primary().and_then(|label| shown.text(label));
+        if allow::covers(&mut allows, text, &one) {
+            outcome.allowed += 1;
+        } else if text.is_none_or(|text| text.asked) {
+            kept.push((one, fix));
+        }
+    }
+    let mut more = Report::default();
+    allow::complain(&allows, input.config, &mut more);
+    kept.extend(more.found);
+    for (one, fix) in kept {
+        let Some(rule) = find(&one.code) else { continue };
+        let level =
+            input.config.level_of(rule).unwrap_or_else(|| if rule.check.is_some() { rule.level } else { one.severity.into() });
+        if level == Level::Off {
+            continue;
+        }
+        let mut diagnostic = shown.rename(one);
+        diagnostic.severity = level.severity();
+        let fingerprint = Hash::of(b"");
+        outcome.findings.push(Finding { rule: rule.id, level, diagnostic, fix, fingerprint });
+    }
+    let place = |finding: &Finding| finding.diagnostic.primary().map(|label| (label.span.start, label.span.end));
+    outcome.findings.sort_by(|a, b| {
+        (a.file(), place(a), a.rule, &a.diagnostic.message).cmp(&(b.file(), place(b), b.rule, &b.diagnostic.message))
+    });
+    // Two pipelines may be told the same of a script that both use.
+    outcome.findings.dedup_by(|a, b| (a.rule, a.file(), place(a)) == (b.rule, b.file(), place(b)));
+    fingerprints(&mut outcome.findings);
+    outcome
+}
+
+fn fingerprints(findings: &mut [Finding]) {
+    let mut before: BTreeMap<String, usize> = BTreeMap::new();
+    for finding in findings {
+        let line = finding.diagnostic.primary().map_or(String::new(), |label| {
+            let text = label.source.text();
+            let start = text[..label.span.start.min(text.len())].rfind('\n').map_or(0, |at| at + 1);
+            let line = text[start..].lines().next().unwrap_or_default();
+            format!("{}\n{}", line.split_whitespace().collect::<Vec<_>>().join(" "), label.source.slice(label.span))
+        });
+        let known = format!("{}\n{}\n{line}", finding.rule, finding.file());
+        let nth = before.entry(known.clone()).or_default();
+        finding.fingerprint = Hash::of(format!("{known}\n{nth}").as_bytes());
+        *nth += 1;
+    }
+}
+
+/// The area that holds a text, for those who make texts.
+impl Text {
+    /// A text of a project that is not on a disk.
+    pub fn embedded(area: Area, source: Source) -> Self {
+        let shown = format!("{}/{}", area.name(), source.name());
+        Self { area, source, shown, origin: crate::files::Origin::Embedded, asked: true }
+    }
+}

@@ -1,0 +1,118 @@
+//! Linting small projects, for the tests of rules.
+
+use super::config::Config;
+use super::context::CaseText;
+use super::finding::Finding;
+use super::manual::{AROUND, File};
+use super::run::{Input, lint};
+use crate::diag::Source;
+use crate::files::Area;
+use crate::pipeline::yaml::{self, Reader};
+use crate::project::Settings;
+use crate::session::Text;
+
+/// A project around the files of an example.
+pub(super) struct Example {
+    files: Vec<(String, String)>,
+}
+
+impl Example {
+    /// The project of the manual pages with these files.
+    pub(super) fn of(files: &[File]) -> Self {
+        let mut all: Vec<(String, String)> = AROUND.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect();
+        for file in files {
+            all.retain(|(path, _)| *path != file.path);
+            all.push((file.path.clone(), file.text.clone()));
+        }
+        Self { files: all }
+    }
+
+    fn with(path: &str, text: &str) -> Self {
+        Self::of(&[File { path: path.to_owned(), text: text.to_owned() }])
+    }
+
+    /// With this body of the rule `seen`.
+    pub(super) fn rule(body: &str) -> Self {
+        Self::script(&format!("/// Seen before.\nfn seen(artifact, state, vars) {{ {body} }}\n"))
+    }
+
+    /// With this script.
+    pub(super) fn script(text: &str) -> Self {
+        Self::with(AROUND[1].0, text)
+    }
+
+    /// With these edges of the node `look`, which has no fallback.
+    pub(super) fn edges(edges: &str) -> Self {
+        Self::pipeline(&Self::with_edges(edges).replace("    fallback: judge\n", ""))
+    }
+
+    /// With these edges of the node `look`, which has a fallback.
+    pub(super) fn fallback(edges: &str) -> Self {
+        Self::pipeline(&Self::with_edges(edges))
+    }
+
+    fn with_edges(edges: &str) -> String {
+        AROUND[0].1.replace("  - { id: seen, from: look, to: judge, rule: \"rules/example.rhai#seen\" }\n", edges)
+    }
+
+    /// With this pipeline.
+    pub(super) fn pipeline(text: &str) -> Self {
+        Self::with(AROUND[0].0, text)
+    }
+
+    /// With this template.
+    pub(super) fn template(text: &str) -> Self {
+        Self::with(AROUND[2].0, text)
+    }
+
+    fn texts(&self) -> Vec<Text> {
+        let text = |(path, text): &(String, String)| {
+            let (area, name) = path.split_once('/').expect("an area");
+            let area = Area::ALL.into_iter().find(|known| known.name() == area).expect("an area");
+            Text::embedded(area, Source::new(name, text.clone()))
+        };
+        self.files.iter().filter(|(path, _)| path != SETTINGS).map(text).collect()
+    }
+}
+
+/// The project file of an example.
+const SETTINGS: &str = "asterisk.yaml";
+
+/// Its levels and options.
+fn config(example: &Example) -> Config {
+    let Some((name, text)) = example.files.iter().find(|(path, _)| path == SETTINGS) else { return Config::default() };
+    let source = Source::new(name, text);
+    let tree = yaml::parse(&source).expect("YAML");
+    let mut reader = Reader::new(&source, "config");
+    let config = Config::read(&mut reader, tree.get("lint").expect("`lint:`"));
+    reader.finish().into_result(config).expect("settings")
+}
+
+/// The cases that examples of overfitting stand beside.
+pub(super) fn cases() -> Vec<CaseText> {
+    let case = |name: &str, text: &str| CaseText { name: name.into(), text: text.into() };
+    vec![
+        case("a-1", "checkout times out: connection to ledger-07.example refused"),
+        case("a-2", "login times out after 30 s"),
+        case("a-3", "search returns 500"),
+    ]
+}
+
+/// All findings.
+pub(super) fn all(example: &Example) -> Vec<Finding> {
+    let texts = example.texts();
+    let (settings, config, cases) = (Settings::default(), config(example), cases());
+    lint(Input { texts: &texts, settings: &settings, config: &config, cases: &cases }).findings
+}
+
+/// The labelled texts of what one rule finds.
+pub(super) fn found(rule: &str, example: &Example) -> Vec<String> {
+    let all = all(example);
+    let broken = all.iter().find(|finding| finding.rule == "correctness/syntax");
+    assert!(broken.is_none() || rule == "correctness/syntax", "{broken:?}");
+    let label = |finding: &Finding| {
+        let label = finding.diagnostic.primary().expect("a place");
+        label.source.slice(label.span).to_owned()
+    };
+    all.iter().filter(|finding| finding.rule == rule).map(label).collect()
+}

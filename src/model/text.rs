@@ -1,0 +1,123 @@
+//! A long text: in memory, or put aside until somebody reads it.
+
+use serde::ser::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::borrow::Cow;
+use std::fmt::Debug;
+use std::io;
+use std::sync::Arc;
+
+/// A text that is long and seldom read: of a launch with a hundred thousand logs, most wait outside of memory. Reads, compares
+/// and serialises as the text it is, wherever that stands.
+#[derive(Clone, Debug)]
+pub struct Text(Kept);
+
+#[derive(Clone, Debug)]
+enum Kept {
+    Here(Box<str>),
+    Aside { shelf: Arc<dyn Shelf>, place: u64, len: usize },
+}
+
+/// Where texts are put aside.
+pub trait Shelf: Debug + Send + Sync {
+    /// The `len` bytes at a place.
+    fn text(&self, place: u64, len: usize) -> io::Result<String>;
+}
+
+impl Text {
+    /// The text of `len` bytes that a shelf has at a place.
+    pub fn aside(shelf: Arc<dyn Shelf>, place: u64, len: usize) -> Self {
+        Self(Kept::Aside { shelf, place, len })
+    }
+
+    /// How long it is, in bytes.
+    pub fn len(&self) -> usize {
+        match &self.0 {
+            Kept::Here(text) => text.len(),
+            Kept::Aside { len, .. } => *len,
+        }
+    }
+
+    /// Whether there is nothing in it.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The text. An error is that of the shelf: a text in memory has none.
+    pub fn read(&self) -> io::Result<Cow<'_, str>> {
+        match &self.0 {
+            Kept::Here(text) => Ok(Cow::Borrowed(text)),
+            Kept::Aside { shelf, place, len } => shelf.text(*place, *len).map(Cow::Owned),
+        }
+    }
+
+    /// The text, or why it cannot be read any more: for readers that cannot stop.
+    pub fn told(&self) -> Cow<'_, str> {
+        self.read().unwrap_or_else(|error| Cow::Owned(format!("(this text could not be read again: {error})")))
+    }
+}
+
+impl Default for Text {
+    fn default() -> Self {
+        Self(Kept::Here(Box::default()))
+    }
+}
+
+impl<T: Into<Box<str>>> From<T> for Text {
+    fn from(text: T) -> Self {
+        Self(Kept::Here(text.into()))
+    }
+}
+
+impl PartialEq for Text {
+    fn eq(&self, other: &Self) -> bool {
+        self.len() == other.len() && self.told() == other.told()
+    }
+}
+
+impl Serialize for Text {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.read().map_err(S::Error::custom)?)
+    }
+}
+
+impl<'de> Deserialize<'de> for Text {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Box::<str>::deserialize(deserializer).map(Self::from)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    #[derive(Debug)]
+    struct Words(&'static str);
+
+    impl Shelf for Words {
+        fn text(&self, place: u64, len: usize) -> io::Result<String> {
+            let from = usize::try_from(place).unwrap();
+            self.0.get(from..from + len).map(str::to_owned).ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
+        }
+    }
+
+    #[test]
+    fn a_text_is_the_same_wherever_it_stands() {
+        let shelf: Arc<dyn Shelf> = Arc::new(Words("one two"));
+        let (here, aside) = (Text::from("two"), Text::aside(Arc::clone(&shelf), 4, 3));
+        assert_eq!(here, aside);
+        assert_ne!(here, Text::aside(Arc::clone(&shelf), 0, 3));
+        assert_eq!(serde_json::to_string(&aside).unwrap(), "\"two\"");
+        assert_eq!(serde_json::from_str::<Text>("\"two\"").unwrap(), aside);
+        assert!((aside.len(), aside.is_empty()) == (3, false) && Text::default().is_empty());
+    }
+
+    #[test]
+    fn a_text_that_is_lost_is_an_error_and_says_so() {
+        let lost = Text::aside(Arc::new(Words("")), 4, 3);
+        assert!(lost.read().is_err() && serde_json::to_string(&lost).is_err());
+        assert!(lost.told().starts_with("(this text could not be read again: "), "{}", lost.told());
+    }
+}

@@ -1,0 +1,98 @@
+//! Everything that can be told of the functions a pipeline names, without running them: what the linter goes by.
+
+use super::{kinds, vars};
+use crate::model::Kind;
+use crate::pipeline::{EdgeIx, NodeIx, Origin, Pipeline, Spanned, When};
+use crate::script::check::{Analysis, Checker, Input};
+use crate::script::{File, Library, Reference, Unit};
+use std::collections::BTreeMap;
+
+/// Where a pipeline names a function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// As the rule or condition of an edge: `(artifact, state, vars)`.
+    Edge(EdgeIx),
+    /// As what answers a node, by its own `script:` or its family: `(params, vars)`.
+    Responder(NodeIx),
+    /// As what a node's artifact makes the store do: `(artifact, params)`.
+    Effect(NodeIx),
+    /// As what says which cases are alike: `(params, vars)`.
+    Cluster,
+    /// As what sums a case up for the report: `(params, vars)`.
+    Summary,
+}
+
+/// A function that a pipeline names.
+#[derive(Debug)]
+pub struct Examined<'a> {
+    /// Where it is named.
+    pub place: Place,
+    /// The text it stands in: a script or a condition.
+    pub unit: &'a Unit,
+    /// Its name.
+    pub name: String,
+    /// What it is given, by the names of the role.
+    pub inputs: Vec<(&'static str, Kind)>,
+    /// What was found out.
+    pub analysis: Analysis,
+}
+
+/// Looks through every function that the pipeline names and that is there. `condition` gives the text of an edge's condition.
+pub fn examine<'a>(pipeline: &Pipeline, library: &'a Library, condition: &dyn Fn(&str) -> Option<&'a Unit>) -> Vec<Examined<'a>> {
+    let mut found: Vec<Named<'a>> = Vec::new();
+    let script = |reference: &str| {
+        let reference = Reference::parse(reference).ok()?;
+        Some((library.file(&reference.file)?.unit(), reference.function))
+    };
+    let named = |reference: &Option<Spanned<String>>| reference.as_ref().and_then(|reference| script(reference));
+    let vars = vars::kind(pipeline, &pipeline.vars_json());
+    let params = |first: (&'static str, Kind)| vec![first, ("vars", vars.clone())];
+    for (at, edge) in pipeline.edges.iter().enumerate() {
+        let artifact = match edge.from {
+            Origin::Node(node) => artifact(pipeline, node),
+            Origin::Any => Kind::Any,
+        };
+        let function = match &edge.when {
+            When::Always => None,
+            When::Rule(reference) => script(reference),
+            When::Condition(_) => condition(&edge.id).map(|unit| (unit, "condition".to_owned())),
+        };
+        let inputs = vec![("artifact", artifact), ("state", kinds::state()), ("vars", vars.clone())];
+        found.extend(function.map(|(unit, name)| (Place::Edge(EdgeIx(at)), unit, name, inputs)));
+    }
+    for (at, node) in pipeline.nodes.iter().enumerate() {
+        let family = || script(&format!("agents/{0}.rhai#{0}", *node.family));
+        let responder = if node.script.is_some() { named(&node.script) } else { family() };
+        let place = NodeIx(at);
+        found.extend(responder.map(|(unit, name)| (Place::Responder(place), unit, name, params(("params", Kind::Any)))));
+        let inputs = vec![("artifact", artifact(pipeline, place)), ("params", Kind::Any)];
+        found.extend(named(&node.effect).map(|(unit, name)| (Place::Effect(place), unit, name, inputs)));
+    }
+    let by = pipeline.clusters.as_ref().and_then(|clusters| script(&clusters.by));
+    found.extend(by.map(|(unit, name)| (Place::Cluster, unit, name, params(("params", Kind::Any)))));
+    found.extend(named(&pipeline.report).map(|(unit, name)| (Place::Summary, unit, name, params(("params", Kind::Any)))));
+    analysed(found, library)
+}
+
+fn artifact(pipeline: &Pipeline, node: NodeIx) -> Kind {
+    pipeline.at(node).schema.as_ref().map_or(Kind::Any, |shape| Kind::Object(shape.clone()))
+}
+
+/// A function as it is named, before it was looked through.
+type Named<'a> = (Place, &'a Unit, String, Vec<(&'static str, Kind)>);
+
+fn analysed<'a>(found: Vec<Named<'a>>, library: &'a Library) -> Vec<Examined<'a>> {
+    let modules = |path: &str| library.file(path).map(File::unit);
+    let mut analyses = Vec::new();
+    {
+        // One for each text: looking through a script takes longer than checking a function of it.
+        let mut checkers: BTreeMap<&str, Checker<'_>> = BTreeMap::new();
+        for (_, unit, name, inputs) in &found {
+            let checker = checkers.entry(unit.name()).or_insert_with(|| Checker::new(unit, &modules).with_facts());
+            let inputs: Vec<Input<'_>> = inputs.iter().map(|(name, kind)| Input { name, kind }).collect();
+            analyses.push(checker.function(name, &inputs));
+        }
+    }
+    let whole = |((place, unit, name, inputs), analysis)| Examined { place, unit, name, inputs, analysis };
+    found.into_iter().zip(analyses).map(whole).collect()
+}

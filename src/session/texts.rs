@@ -1,0 +1,88 @@
+//! All texts of a project together, each with where it comes from: what is linted and tested as a whole.
+
+use super::{Session, SessionError};
+use crate::diag::Source;
+use crate::files::{Area, FileError, Origin, Overlay, find_texts};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// One text of a project.
+#[derive(Clone, Debug)]
+pub struct Text {
+    /// What it is.
+    pub area: Area,
+    /// Its path below the area's root.
+    pub source: Source,
+    /// What people know it by: its path as they would open it, or below the area's name if it is bundled.
+    pub shown: String,
+    /// Where it comes from.
+    pub origin: Origin,
+    /// Whether it is one of those asked for.
+    pub asked: bool,
+}
+
+impl Session {
+    /// The texts of the project, with those of `paths` laid over them. Files and directories that are named are the ones asked
+    /// for; without any, all are. A directory that holds `scripts`, `pipelines` or `templates`, or is called so, is laid out
+    /// like a project; in any other each file is told by its ending and what is in it.
+    pub fn texts(&self, paths: &[PathBuf]) -> Result<Vec<Text>, SessionError> {
+        let mut texts: BTreeMap<(&'static str, String), Text> = BTreeMap::new();
+        for area in Area::ALL {
+            let overlay = Overlay::load(area, self.overlaid(area))?;
+            for (path, source, origin) in overlay.files() {
+                let shown = self.shown(area, path, origin);
+                let text = Text { area, source: source.clone(), shown, origin: origin.clone(), asked: paths.is_empty() };
+                texts.insert((area.name(), path.to_owned()), text);
+            }
+        }
+        for path in paths {
+            if !path.exists() {
+                let name = path.to_string_lossy();
+                let mut hits = texts.values_mut().filter(|text| text.shown == name || text.source.name() == name).peekable();
+                if hits.peek().is_none() {
+                    let source = std::io::Error::from(std::io::ErrorKind::NotFound);
+                    return Err(FileError::Io { path: path.clone(), source }.into());
+                }
+                hits.for_each(|text| text.asked = true);
+                continue;
+            }
+            let known: BTreeMap<PathBuf, (&'static str, String)> = texts
+                .iter()
+                .filter_map(|(key, text)| match &text.origin {
+                    Origin::File(file) => Some((file.canonicalize().ok()?, key.clone())),
+                    Origin::Embedded => None,
+                })
+                .collect();
+            for found in find_texts(path)? {
+                let key = found.path.canonicalize().ok().and_then(|path| known.get(&path).cloned());
+                if let Some(text) = key.and_then(|key| texts.get_mut(&key)) {
+                    text.asked = true;
+                    continue;
+                }
+                let name = found.source.name().to_owned();
+                let text = Text {
+                    area: found.area,
+                    source: found.source,
+                    shown: self.below_root(&found.path),
+                    origin: Origin::File(found.path),
+                    asked: true,
+                };
+                texts.insert((found.area.name(), name), text);
+            }
+        }
+        Ok(texts.into_values().collect())
+    }
+
+    fn shown(&self, area: Area, path: &str, origin: &Origin) -> String {
+        match origin {
+            Origin::Embedded => format!("{}/{path}", area.name()),
+            Origin::File(file) => self.below_root(file),
+        }
+    }
+
+    fn below_root(&self, path: &Path) -> String {
+        let below = path.strip_prefix(&self.setup.root).unwrap_or(path);
+        let plain = below.strip_prefix(".").unwrap_or(below);
+        plain.display().to_string()
+    }
+}
