@@ -69,6 +69,12 @@ fn read(text: &Text, at: usize) -> Vec<Allow> {
     let line_end = all[at..].find('\n').map_or(all.len(), |end| at + end);
     let Some(sign) = opened(text, &all[line_start..at]) else { return Vec::new() };
     let start = all[line_start..at].rfind(sign).map_or(at, |start| line_start + start);
+    // One that a comment speaks of is none.
+    let before = &all[line_start..start];
+    let in_comment = before.split('"').step_by(2).any(|part| part.contains(sign)) || before.ends_with('/');
+    if in_comment && text.area != Area::Templates {
+        return Vec::new();
+    }
     let inside = at + MARK.len();
     let Some(close) = all[inside..line_end].find(')').map(|close| inside + close) else { return Vec::new() };
     let rest = &all[close + 1..line_end];

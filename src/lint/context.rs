@@ -87,6 +87,25 @@ impl<'a> Cx<'a> {
         usize::try_from(self.config.number(rule, name)).unwrap_or(0)
     }
 
+    /// Whether a text or pattern has something of one case in it: a number, or a word that is in the name of its test and in no
+    /// other case.
+    pub(super) fn is_of(&self, text: &str, case: &CaseText) -> bool {
+        // What a pattern says of how often is no number of the case.
+        let plain: String = text
+            .split('{')
+            .enumerate()
+            .map(|(at, part)| if at == 0 { part } else { part.split_once('}').map_or(part, |(_, rest)| rest) })
+            .collect();
+        let plain = plain.replace("\\d", " ").to_lowercase();
+        if plain.as_bytes().windows(4).any(|four| four.iter().all(u8::is_ascii_digit)) {
+            return true;
+        }
+        let name = case.text.lines().next().unwrap_or_default();
+        let words = plain.split(|c: char| !c.is_alphabetic()).filter(|word| word.chars().count() >= 5 && name.contains(word));
+        let mut words = words.filter(|word| self.cases.iter().filter(|other| other.text.contains(word)).count() == 1);
+        words.next().is_some()
+    }
+
     /// The condition of an edge.
     pub(super) fn condition(library: &'a Library, pipeline: &Source, edge: &str) -> Option<&'a Unit> {
         let key = key(pipeline, edge);

@@ -92,7 +92,7 @@ fn config(example: &Example) -> Config {
 pub(super) fn cases() -> Vec<CaseText> {
     let case = |name: &str, text: &str| CaseText { name: name.into(), text: text.into() };
     vec![
-        case("a-1", "checkout times out: connection to ledger-07.example refused"),
+        case("a-1", "pays from the ledger\ntimes out: connection to ledger-07.example refused"),
         case("a-2", "login times out after 30 s"),
         case("a-3", "search returns 500"),
     ]

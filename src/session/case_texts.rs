@@ -5,26 +5,28 @@ use crate::model::Case;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-/// The most cases that are read from the store, latest runs first.
-const MOST: usize = 2_000;
+/// The most cases whose texts are taken, of the store those of the latest runs first.
+const MOST: usize = 200;
+
+/// The most bytes of an error, and of a log.
+const TEXT: usize = 2_000;
 
 impl Session {
     /// Name and text (test, error, log) of the cases of these launches, or without any, of the latest in the store; none if there
     /// is no store.
     pub fn case_texts(&self, launches: &[PathBuf]) -> Result<Vec<(String, String)>, SessionError> {
-        let text = |case: &Case| (case.id.clone(), format!("{}\n{}\n{}", case.name, case.error_message, case.log_snippet.told()));
         if !launches.is_empty() {
-            return Ok(input::launch(launches)?.cases.iter().map(text).collect());
+            return Ok(input::launch(launches)?.cases.iter().take(MOST).map(text).collect());
         }
         let Some(store) = self.reader()? else { return Ok(Vec::new()) };
         let mut texts: Vec<(String, String)> = Vec::new();
         for run in store.runs()? {
             let known: BTreeSet<String> = texts.iter().map(|(_, text)| text.clone()).collect();
-            for row in store.cases(&run.run)? {
+            for (id, _) in store.case_names(&run.run)? {
                 if texts.len() >= MOST {
                     return Ok(texts);
                 }
-                let one = text(&row.case);
+                let one = text(&store.case(&run.run, &id)?);
                 // The same failure of a launch that was run again is the same case.
                 if !known.contains(&one.1) {
                     texts.push(one);
@@ -33,4 +35,15 @@ impl Session {
         }
         Ok(texts)
     }
+}
+
+fn text(case: &Case) -> (String, String) {
+    let log = case.log_snippet.told();
+    let (error, log) = (head(&case.error_message), head(&log));
+    (case.id.clone(), format!("{}\n{error}\n{log}", case.name))
+}
+
+fn head(text: &str) -> &str {
+    let end = (0..=TEXT.min(text.len())).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+    &text[..end]
 }

@@ -158,6 +158,12 @@ fn an_allow_needs_a_reason_and_something_to_allow() {
     assert_eq!(rules(&allowed("// lint: allow(routing/no-exit) so").replace(" == true", "")), ["allows/unused"]);
     let text = RULE.replace("artifact.open == true", "artifact.label == \"// lint: allow(routing/no-exit) x\"");
     assert_eq!(rules(&text), [""; 0], "a string is no comment");
+    for spoken in ["// Write `// lint: allow(id) why`.", "/// lint: allow(id) why"] {
+        assert_eq!(rules(&format!("{spoken}\n{}", RULE.replace(" == true", ""))), [""; 0], "{spoken}");
+    }
+    let slip = allowed("// lint: allow(correctness/unknown-var) no").replace("vars.sure", "vars.shure");
+    let found = rules(&slip);
+    assert!(found.contains(&"correctness/unknown-var".to_owned()), "what does not link cannot be allowed: {found:?}");
 }
 
 #[test]
@@ -245,10 +251,15 @@ fn the_cases_of_a_launch_show_what_fits_only_one() {
     let project = door(
         "/// Sure.\nfn sure(artifact, state, vars) { artifact.confidence >= vars.sure && artifact.label.contains(\"ledger refused\") }\n",
     );
-    let case = |id: &str, error: &str| {
-        format!(r#"{{ "id": "{id}", "name": "t {id}", "status": "FAILED", "error_message": "{error}" }}"#)
+    let case = |id: &str, name: &str, error: &str| {
+        format!(r#"{{ "id": "{id}", "name": "{name}", "status": "FAILED", "error_message": "{error}" }}"#)
     };
-    let cases = [case("a", "the ledger refused"), case("b", "timed out"), case("c", "timed out again")].join(", ");
+    let cases = [
+        case("a", "pays from ledger", "the ledger refused"),
+        case("b", "logs in", "timed out"),
+        case("c", "searches", "timed out again"),
+    ]
+    .join(", ");
     project.file("launch.json", format!(r#"{{ "run_id": "9", "name": "l", "failure_list": [{cases}] }}"#));
     let found = lines(&project.asterisk(&["lint", "--input", "launch.json", "--format", "json"]).exits(0));
     assert_eq!(found, ["overfit/one-case-literal heuristics/rules/door.rhai:2:94"]);

@@ -11,7 +11,7 @@ use rhai::{ASTFlags, ASTNode, Expr, Stmt};
 use std::collections::BTreeMap;
 
 /// Steps of one rule; past them it cannot be looked into.
-const STEPS: u32 = 2_000;
+const STEPS: u32 = 1_000;
 
 /// What an expression is.
 #[derive(Clone, Debug)]

@@ -39,6 +39,9 @@ fn seen(artifact, state, vars) {
 ```
 ";
 
+/// Calls that give another value each time.
+const CHANGING: [&str; 3] = ["pop(", "shift(", "remove("];
+
 /// Operators that compare.
 const COMPARES: [&str; 6] = ["==", "!=", "<", "<=", ">", ">="];
 
@@ -62,6 +65,10 @@ fn check(cx: &Cx<'_>, report: &mut Report) {
                 texts_of[..at].iter().flatten().any(|before| before == one).then_some((at, one))
             });
             let Some((second, text)) = twin else { return };
+            // What changes with each call is not the same twice.
+            if CHANGING.iter().any(|call| text.contains(call)) {
+                return;
+            }
             let Some((source, span)) = unit.extent(&sides[second]) else { return };
             let message = format!("`{text}` stands on both sides");
             let mut one = Diagnostic::warning(RULE.id, message).label(&source, span, "the same again");

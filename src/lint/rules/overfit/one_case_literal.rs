@@ -1,7 +1,7 @@
 //! `overfit/one-case-literal`: texts that fit one known case only.
 
 use crate::diag::Diagnostic;
-use crate::lint::context::Cx;
+use crate::lint::context::{CaseText, Cx};
 use crate::lint::finding::Report;
 use crate::lint::gather::is_test;
 use crate::lint::rule::{Level, Opt, Rule, Value};
@@ -23,7 +23,7 @@ pub(super) const RULE: Rule = Rule {
     check: Some(check),
 };
 
-const MANUAL: &str = r#"The text occurs in exactly one of the cases of the store (or of `--input`), of three or more: it may be what that case looks like, not what such failures look like. Only texts that something is searched for are looked at. Without cases nothing is said.
+const MANUAL: &str = r#"The text occurs in exactly one of the cases of the store (or of `--input`), of three or more, and has something of that case in it, a number or a word of its test's name: it may be what that case looks like, not what such failures look like. Only texts that something is searched for are looked at. Without cases nothing is said.
 
 Found:
 
@@ -65,9 +65,9 @@ fn check(cx: &Cx<'_>, report: &mut Report) {
             if text.len() < least {
                 return;
             }
-            let Some(case) = only(cx, text, pattern) else { return };
+            let Some(case) = only(cx, text, pattern).filter(|case| cx.is_of(text, case)) else { return };
             if let Some((source, span)) = unit.token(*at) {
-                let message = format!("of {} known cases only `{case}` has this", cx.cases.len());
+                let message = format!("of {} known cases only `{}` has this", cx.cases.len(), case.name);
                 let one = Diagnostic::warning(RULE.id, message).label(&source, span, "fits one case");
                 found.insert(span.start, one.help("look for the part that other failures of the kind have too"));
             }
@@ -80,20 +80,16 @@ fn check(cx: &Cx<'_>, report: &mut Report) {
 const SEARCHES: [&str; 6] = ["contains", "starts_with", "ends_with", "regex_is_match", "regex_find", "regex_captures"];
 
 /// The one case that has a text.
-fn only<'c>(cx: &'c Cx<'_>, text: &str, pattern: bool) -> Option<&'c str> {
+fn only<'c>(cx: &'c Cx<'_>, text: &str, pattern: bool) -> Option<&'c CaseText> {
     if pattern {
         let all = || cx.cases.iter().map(|case| case.text.as_str());
         if Pattern::read(text).is_err() || Pattern::matches(text, all()) != 1 {
             return None;
         }
-        return cx
-            .cases
-            .iter()
-            .find(|case| Pattern::matches(text, std::iter::once(case.text.as_str())) == 1)
-            .map(|case| case.name.as_str());
+        return cx.cases.iter().find(|case| Pattern::matches(text, std::iter::once(case.text.as_str())) == 1);
     }
     let text = text.to_lowercase();
     let mut having = cx.cases.iter().filter(|case| case.text.contains(&text));
     let first = having.next()?;
-    having.next().is_none().then_some(first.name.as_str())
+    having.next().is_none().then_some(first)
 }

@@ -22,7 +22,7 @@ pub(super) const RULE: Rule = Rule {
     check: Some(check),
 };
 
-const MANUAL: &str = r#"The pattern matches exactly one of the cases of the store (or of `--input`), of three or more, and is long enough to have been copied out of it. Without cases nothing is said.
+const MANUAL: &str = r#"The pattern matches exactly one of the cases of the store (or of `--input`), of three or more, and has something of that case in it: a number, or a word that is in the name of its test and in no other case. Without cases nothing is said.
 
 Found:
 
@@ -50,10 +50,14 @@ fn check(cx: &Cx<'_>, report: &mut Report) {
             if pattern.shortest() < least {
                 continue;
             }
-            let near = || cx.cases.iter().filter(|case| pattern.may_be_in(&case.text));
+            if Pattern::matches(&text, cx.cases.iter().map(|case| case.text.as_str())) != 1 {
+                continue;
+            }
             let hit = |case: &&CaseText| Pattern::matches(&text, std::iter::once(case.text.as_str())) == 1;
-            let mut hits = near().filter(hit);
-            let (Some(case), None) = (hits.next(), hits.next()) else { continue };
+            let Some(case) = cx.cases.iter().find(hit) else { continue };
+            if !cx.is_of(&text, case) {
+                continue;
+            }
             let message = format!("of {} known cases only `{}` matches this", cx.cases.len(), case.name);
             let found = Diagnostic::warning(RULE.id, message).label(&source, span, "fits one case");
             report.push(found.help("leave out what differs from failure to failure: names, numbers, paths"));
