@@ -1,11 +1,12 @@
 //! `run --shadow`: candidate rules, linked beside those of a run and recorded with it, and what came of asking them.
 
 use super::generations::manifest_at;
-use super::resume::linked;
+use super::recorded::linked;
 use super::{Session, SessionError};
 use crate::diag::Diagnostic;
 use crate::model::Hash;
 use crate::project::{Answers, Project};
+use crate::script::probe::Probes;
 use crate::store::Store;
 use crate::walk::{Blob, What};
 use serde::Serialize;
@@ -50,7 +51,7 @@ pub(super) fn recorded(candidate: &Project) -> (Hash, Vec<Blob>) {
 
 /// The candidate that a run was started with, linked again.
 pub(super) fn again(session: &Session, store: &Store, manifest: Option<&Hash>) -> Result<Option<Project>, SessionError> {
-    manifest.map(|hash| linked(session, store, &manifest_at(store, hash)?, Answers::Others)).transpose()
+    manifest.map(|hash| linked(session, store, &manifest_at(store, hash)?, Answers::Others, Probes::None)).transpose()
 }
 
 /// What came of it.
