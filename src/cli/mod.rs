@@ -162,6 +162,10 @@ fn fail(ui: Ui, error: &SessionError) {
     match error {
         SessionError::Texts(diagnostics) => ui.diagnostics(diagnostics),
         SessionError::Asked(diagnostic) => ui.diagnostic(diagnostic),
+        SessionError::File(error @ crate::files::FileError::NoDirectory { .. }) => {
+            let help = "make it, or name another (`asterisk config --origin` shows who names it)";
+            ui.diagnostic(&crate::diag::Diagnostic::error("input/directory", error.to_string()).help(help));
+        }
         SessionError::File(error) => {
             let help = "look at the path; `-` stands for standard input where a file is read";
             ui.diagnostic(&crate::diag::Diagnostic::error("input/file", error.to_string()).help(help));

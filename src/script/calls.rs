@@ -8,7 +8,7 @@ use super::resolver::script_of;
 use super::syntax::parameters;
 use super::unit::Unit;
 use super::words::{is_word, plausible};
-use super::{api, engine, fault, stock};
+use super::{api, engine, fault, slips, stock};
 use crate::diag::{Diagnostic, Diagnostics, Span, did_you_mean, nearest};
 use rhai::{AST, ASTNode, Expr, FnAccess, FnCallExpr, Position, ScriptFuncDef, Shared, Stmt};
 use std::collections::{BTreeMap, BTreeSet};
@@ -221,7 +221,7 @@ impl Check<'_> {
         let for_tests = if self.is_test() { api::test_registry() } else { &[] };
         let host = api::registry().iter().chain(for_tests).map(|function| function.name);
         let known = self.known.named().chain(host).chain(stock::NAMES.iter().copied());
-        let near = nearest(name, known).filter(|known| plausible(name, known));
+        let near = slips::function(name).or_else(|| nearest(name, known).filter(|known| plausible(name, known)));
         let problem = Diagnostic::error("script/unknown-function", format!("there is no function `{name}`"));
         self.label(problem.maybe_help(near.map(|known| format!("did you mean `{known}`?"))), self.at, "")
     }

@@ -72,7 +72,11 @@ impl Tracer<'_> {
             E::ErrorUnboundThis(_) => {
                 leaf("script/type", "there is no `this` here".into(), Some("a function has `this` only when called as a method"))
             }
-            E::ErrorArithmetic(message, _) => leaf("script/arithmetic", lowercased(message), None),
+            E::ErrorArithmetic(message, _) => leaf(
+                "script/arithmetic",
+                lowercased(message),
+                message.contains("by zero").then_some("look first whether it is 0: `if n == 0 { .. }`"),
+            ),
             E::ErrorTooManyOperations(_) | E::ErrorTerminated(..) => {
                 leaf(fault::LIMIT, "the script used too many operations".into(), Some("does a loop or a recursion never end?"))
             }
@@ -182,7 +186,10 @@ impl Tracer<'_> {
             let what = if is_word(bare) { "called with" } else { "used with" };
             let nothing =
                 types.contains(&"()").then(|| "a value is missing (`()`): test it first, or give a default with `??`".to_owned());
-            (format!("`{name}` cannot be {what} {given}"), nothing)
+            (
+                format!("`{name}` cannot be {what} {given}"),
+                nothing.or_else(|| is_word(bare).then(|| taken(bare, &signatures)).flatten()),
+            )
         } else {
             (
                 format!("there is no function `{name}`"),
@@ -191,6 +198,33 @@ impl Tracer<'_> {
         };
         Leaf { code: "script/unknown-function".into(), message, help, label: String::new(), inner: Vec::new() }
     }
+}
+
+/// What a function of the host takes, in the words of scripts, if that is a few ways.
+fn taken(name: &str, signatures: &[String]) -> Option<String> {
+    if let Some(function) = super::api::registry().iter().find(|function| function.name == name) {
+        return Some(format!("it is `{}`", function.signature));
+    }
+    let of = signatures.iter().filter_map(|signature| signature.strip_prefix(name)?.strip_prefix('('));
+    let ways = of.filter_map(|rest| {
+        let inputs = rest.split(") ->").next()?.trim_end_matches(')');
+        let kinds = inputs.split(", ").map(|input| {
+            let kind = input.rsplit(": ").next().unwrap_or(input).trim_start_matches("&mut ").trim_start_matches('&');
+            Some(match kind {
+                "ImmutableString" | "str" | "String" | "char" | "string" => "a string",
+                "Array" | "list" => "a list",
+                "Map" | "object" => "a map",
+                "INT" | "i64" | "FLOAT" | "f64" => "a number",
+                "bool" => "true or false",
+                "FnPtr" => "a closure",
+                "Dynamic" | "?" | "T" => "a value",
+                _ => return None,
+            })
+        });
+        kinds.collect::<Option<Vec<_>>>().map(|kinds| kinds.join(" and "))
+    });
+    let ways: BTreeSet<String> = ways.collect();
+    (1..=6).contains(&ways.len()).then(|| format!("`{name}` takes {}", ways.into_iter().collect::<Vec<_>>().join(", or ")))
 }
 
 /// Methods that change what they are called on.

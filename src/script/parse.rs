@@ -8,7 +8,7 @@ use super::probe::{Probed, Probes, Table};
 use super::rewrite::{Rewritten, rewrite};
 use super::strict::Strict;
 use super::unit::{Text, Unit};
-use super::{fault, quiet, syntax};
+use super::{fault, quiet, recover, syntax};
 use crate::diag::{Diagnostic, Diagnostics, Mapped, Source, Span};
 use crate::model::Hash;
 use rhai::{AST, ASTNode, Engine, Expr, FnAccess, ScriptFuncDef, Shared};
@@ -45,7 +45,18 @@ pub(crate) fn parse_file(
         return Err(Diagnostic::error(fault::LIMIT, message).label(source, Span::default(), "").help("divide it into files"));
     }
     let text = Text::file(source);
-    let ast = parse(engine, &text, fields)?;
+    let ast = match parse(engine, &text, fields) {
+        Ok(ast) => ast,
+        Err(first) => {
+            let fault = first.primary().filter(|_| recover::RECOVERABLE.contains(&&*first.code)).map(|label| label.span);
+            let more = fault.map(|fault| recover::more(engine, source, fault, fields)).unwrap_or_default();
+            let last = std::iter::once(first).chain(more).reduce(|before, next| {
+                problems.push(before);
+                next
+            });
+            return Err(last.unwrap_or_else(|| Diagnostic::error("script/syntax", "this text does not parse")));
+        }
+    };
     let unit = Unit::new(source.name().to_owned(), text, ast);
     let imports = imports_of(&unit, problems);
     Ok(finish(unit, source.clone(), imports, probes))

@@ -273,7 +273,10 @@ mod tests {
                 "artifact.n && true",
                 "script/type @ t.rhai:artifact.n: expected a bool, got a whole number | conditions, `!`, `&&` and `||` need `true` or `false`: compare with something",
             ),
-            ("1 / 0", "script/arithmetic @ t.rhai:1 / 0: division by zero: 1 / 0"),
+            (
+                "1 / 0",
+                "script/arithmetic @ t.rhai:1 / 0: division by zero: 1 / 0 | look first whether it is 0: `if n == 0 { .. }`",
+            ),
             (
                 "artifact.label - 1",
                 "script/unknown-function @ t.rhai:artifact.label - 1: `-` cannot be used with a string, a whole number",
@@ -296,7 +299,7 @@ mod tests {
             ),
             (
                 "artifact.default",
-                "script/reserved @ t.rhai:default: `default` is reserved in Rhai | a field of that name is read as `x[\"default\"]`; a variable needs another name",
+                "script/reserved @ t.rhai:default: `default` is a reserved word | a field of that name is read as `x[\"default\"]`; a variable needs another name",
             ),
         ] {
             assert_eq!(failure(body), said, "{body}");

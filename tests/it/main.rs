@@ -7,6 +7,7 @@ mod examples;
 mod failures;
 mod fold;
 mod front;
+mod gallery;
 mod harness;
 mod input;
 mod kill;
