@@ -3,6 +3,7 @@
 use super::crew::{Crew, Ports};
 use super::generations::{Generations, manifests};
 use super::lighten::Lighten;
+use super::recorded::{linked, named};
 use super::rounds::{phase_of, waves};
 use super::run::{Ended, RunArgs, answerer};
 use super::work::{Reads, Work};
@@ -11,6 +12,7 @@ use crate::clock::Timestamp;
 use crate::diag::Source;
 use crate::model::{Hash, Launch};
 use crate::project::{Answers, Current, Manifest, Project, Settings};
+use crate::script::probe::Probes;
 use crate::store::{Durability, Store, StoreError};
 use crate::walk::Status;
 use serde::de::DeserializeOwned;
@@ -134,23 +136,6 @@ pub struct Origin {
     pub answers: Answers,
 }
 
-/// What stands for the run that began last.
-const LATEST: &str = "latest";
-
-/// The run that a name stands for.
-fn named(store: &Store, run: &str) -> Result<String, SessionError> {
-    if run != LATEST {
-        return Ok(run.to_owned());
-    }
-    match store.runs()?.into_iter().next() {
-        Some(latest) => Ok(latest.run),
-        None => {
-            let help = Some("make one with: asterisk run".to_owned());
-            Err(SessionError::asked("input/no-run", "the store has no runs yet", help))
-        }
-    }
-}
-
 /// A run read back from its store.
 struct Stored {
     run: String,
@@ -176,7 +161,7 @@ impl Stored {
         let (generation, manifest) = manifests(store, run)?.pop().ok_or_else(|| StoreError::UnknownRun(run.to_owned()))?;
         let project = match newer {
             Some(newer) => newer,
-            None => Arc::new(linked(session, store, &manifest, args.via.answers())?),
+            None => Arc::new(linked(session, store, &manifest, args.via.answers(), Probes::None)?),
         };
         let stub = args.stub.map(|hash| Ok::<_, SessionError>(Source::new("stub", text(store, &hash)?))).transpose()?;
         let mut lighten = Lighten::default();
@@ -223,18 +208,6 @@ impl Stored {
         result.know_statuses(store)?;
         Ok(result)
     }
-}
-
-/// The project of recorded texts.
-fn linked(session: &Session, store: &Store, manifest: &Manifest, answers: Answers) -> Result<Project, SessionError> {
-    let settings = Settings {
-        vars: manifest.vars.clone(),
-        project_vars: serde_json::Map::new(),
-        workspace: manifest.workspace.clone(),
-        domain: manifest.domain.clone(),
-        ..session.settings(answers)
-    };
-    Ok(Project::link(manifest.sources(|hash| text(store, hash))?, settings)?)
 }
 
 pub(super) fn text(store: &Store, hash: &Hash) -> Result<String, SessionError> {

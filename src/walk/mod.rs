@@ -34,4 +34,4 @@ pub use plans::{FIRST, Generation, Plans};
 pub use ports::{About, Answer, Blob, Commit, Journal, JournalError, NEEDS, Need, Needs, Refusal, Reply};
 pub use request::Request;
 pub use route::{Choice, Decision, FALLBACK, decide};
-pub use state::{Status, Visit, WalkState};
+pub use state::{Status, Visit, WalkState, recorded_state};
