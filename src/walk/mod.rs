@@ -22,6 +22,7 @@ mod shadow;
 mod shown;
 mod state;
 mod step;
+mod turn;
 
 pub use cluster::{Cluster, Clustering};
 pub use content::{Content, assemble};
@@ -36,3 +37,4 @@ pub use ports::{About, Answer, Blob, Commit, Journal, JournalError, NEEDS, Need,
 pub use request::Request;
 pub use route::{Choice, Decision, FALLBACK, decide};
 pub use state::{Status, Visit, WalkState, recorded_state};
+pub use turn::Turn;
