@@ -35,6 +35,6 @@ pub use plan::{Plan, PlanNode, Rule};
 pub use plans::{FIRST, Generation, Plans};
 pub use ports::{About, Answer, Blob, Commit, Journal, JournalError, NEEDS, Need, Needs, Refusal, Reply};
 pub use request::Request;
-pub use route::{Choice, Decision, FALLBACK, decide};
+pub use route::{Ask, Choice, Decision, FALLBACK, decide, decide_asking};
 pub use state::{Status, Visit, WalkState, recorded_state};
 pub use turn::Turn;
