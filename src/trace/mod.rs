@@ -4,6 +4,7 @@
 //! ([`Decision::again`]): watched, to be explained; by other scripts or vars, to see what would change.
 
 mod decisions;
+pub mod replay;
 mod steps;
 #[cfg(test)]
 mod testing;
