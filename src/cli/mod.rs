@@ -6,6 +6,7 @@ mod completions;
 mod config;
 mod doc;
 mod doctor;
+mod explain;
 mod graph;
 mod init;
 mod lint;
@@ -91,6 +92,7 @@ enum Command {
     Runs(runs::RunsArgs),
     Status(status::StatusArgs),
     Rca(rca::RcaArgs),
+    Explain(explain::ExplainArgs),
     Clean(clean::CleanArgs),
     Report(report::ReportArgs),
     Lint(lint::LintArgs),
@@ -136,6 +138,7 @@ fn dispatch(cli: Cli) -> Exit {
         Command::Runs(args) => runs::runs(&global, args),
         Command::Status(args) => status::status(&global, &args),
         Command::Clean(args) => clean::clean(&global, &args),
+        Command::Explain(args) => explain::explain(&global, &args),
         Command::Rca(args) => rca::rca(&global, &args),
         Command::Report(args) => report::report(&global, &args),
         Command::Prompt(args) => prompt::prompt(&global, &args),

@@ -1,12 +1,14 @@
 //! The record of past runs: which there are, and the texts that each went by, linked again.
 
 use super::generations::manifests;
-use super::resume::text;
+use super::resume::{parse, text};
+use super::run::RunArgs;
 use super::{Session, SessionError};
 use crate::model::Hash;
 use crate::project::{Answers, Manifest, Project, Settings};
 use crate::script::probe::Probes;
 use crate::store::Store;
+use crate::walk::Change;
 use serde_json::Map;
 
 /// The record of past runs, to be read.
@@ -60,6 +62,12 @@ impl Record {
     pub fn texts(&self, run: &str) -> Result<Vec<Texts>, SessionError> {
         let of = |(generation, manifest): (u64, Manifest)| Texts { generation, address: manifest.blob().hash, manifest };
         Ok(manifests(&self.store, run)?.into_iter().map(of).collect())
+    }
+
+    /// Which of the texts that a run went by are other by now, where it read them from.
+    pub fn changed_since(&self, run: &str, manifest: &Manifest) -> Result<Vec<Change>, SessionError> {
+        let args: RunArgs = parse(&text(&self.store, &self.store.run(run)?.args)?)?;
+        Ok(self.session.changed_since(&args, manifest))
     }
 
     /// The project of recorded texts. Nodes need nobody to answer them.

@@ -22,6 +22,7 @@ mod shown;
 mod state;
 mod step;
 
+pub use because::input;
 pub use cluster::{Cluster, Clustering};
 pub use content::{Content, assemble};
 pub use drive::{End, Walker};

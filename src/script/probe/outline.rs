@@ -64,6 +64,18 @@ impl Line {
     }
 }
 
+/// Those lines that tell why: what an answer in the form of a map is made of tells nothing.
+pub fn telling(lines: Vec<Line>) -> Vec<Line> {
+    let mut inside = false;
+    let mut tells = |line: &Line| {
+        if line.depth == 0 {
+            inside = line.word == "return" && line.text.starts_with("#{") && line.outcome != Told::Failed;
+        }
+        line.depth == 0 || !inside
+    };
+    lines.into_iter().filter(|line| tells(line)).collect()
+}
+
 /// The beginning of a text.
 pub fn clipped(text: &str, longest: usize) -> String {
     match text.char_indices().nth(longest) {
