@@ -7,7 +7,6 @@ use crate::trace::{Asked, CaseList, Explanation, PageLine, Tone, explain as expl
 use crate::ui::{Format, Style, Ui, plain};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
-use std::path::PathBuf;
 
 /// Say why a case went the way it went: every edge of every step, what came of it, and how near the others were.
 ///

@@ -1,5 +1,6 @@
 //! The command line: one file a command, each an argument struct and a function.
 
+mod blame;
 mod call;
 mod clean;
 mod completions;
@@ -93,6 +94,7 @@ enum Command {
     Status(status::StatusArgs),
     Rca(rca::RcaArgs),
     Explain(explain::ExplainArgs),
+    Blame(blame::BlameArgs),
     Clean(clean::CleanArgs),
     Report(report::ReportArgs),
     Lint(lint::LintArgs),
@@ -139,6 +141,7 @@ fn dispatch(cli: Cli) -> Exit {
         Command::Status(args) => status::status(&global, &args),
         Command::Clean(args) => clean::clean(&global, &args),
         Command::Explain(args) => explain::explain(&global, &args),
+        Command::Blame(args) => blame::blame(&global, &args),
         Command::Rca(args) => rca::rca(&global, &args),
         Command::Report(args) => report::report(&global, &args),
         Command::Prompt(args) => prompt::prompt(&global, &args),

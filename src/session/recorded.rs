@@ -10,6 +10,7 @@ use crate::script::probe::Probes;
 use crate::store::Store;
 use crate::walk::Change;
 use serde_json::Map;
+use std::path::PathBuf;
 
 /// The record of past runs, to be read.
 #[derive(Clone)]
@@ -66,8 +67,26 @@ impl Record {
 
     /// Which of the texts that a run went by are other by now, where it read them from.
     pub fn changed_since(&self, run: &str, manifest: &Manifest) -> Result<Vec<Change>, SessionError> {
+        let (session, args) = self.started(run)?;
+        Ok(session.changed_since(&args, manifest))
+    }
+
+    /// The file that a run read a script from, if it is not a bundled one and still there.
+    pub fn script_file(&self, run: &str, name: &str) -> Result<Option<PathBuf>, SessionError> {
+        let (session, _) = self.started(run)?;
+        Ok(session.setup().scripts.as_ref().map(|dir| dir.join(name)).filter(|file| file.is_file()))
+    }
+
+    /// The file that a run read its pipeline from, if it is not a bundled one and still there.
+    pub fn pipeline_file(&self, run: &str, name: &str) -> Result<Option<PathBuf>, SessionError> {
+        let (session, args) = self.started(run)?;
+        let asked = args.asked.map(PathBuf::from).filter(|file| file.is_file());
+        Ok(asked.or_else(|| session.setup().pipelines.as_ref().map(|dir| dir.join(name)).filter(|file| file.is_file())))
+    }
+
+    fn started(&self, run: &str) -> Result<(Session, RunArgs), SessionError> {
         let args: RunArgs = parse(&text(&self.store, &self.store.run(run)?.args)?)?;
-        Ok(self.session.changed_since(&args, manifest))
+        Ok((self.session.like(&args), args))
     }
 
     /// The project of recorded texts. Nodes need nobody to answer them.

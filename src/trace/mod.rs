@@ -8,9 +8,12 @@
 //! asked              which run, case and step is meant
 //! retell, told       a decision made again while it is watched, and what is told of it
 //! explain            a case's path, or everything about a step; as a page and as Markdown
+//! blame              what decided: rule, line, version of the text, commit
 //! ```
 
 mod asked;
+mod blame;
+mod blame_page;
 mod decisions;
 mod explain;
 mod markdown;
@@ -22,6 +25,8 @@ mod testing;
 mod told;
 
 pub use asked::{Asked, CaseLine, CaseList};
+pub use blame::{Blamed, CodeLine, StepBlamed, blame};
+pub use blame_page::blame_page;
 pub use decisions::{Again, Decision, Decisions};
 pub use explain::{Explanation, explain};
 pub use markdown::markdown;

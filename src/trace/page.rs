@@ -1,6 +1,6 @@
 //! An explanation as a page of lines for a terminal.
 
-use super::told::{EdgeTold, Explained, RuleTold, StepTold};
+use super::told::{EdgeTold, Explained, Kind, RuleTold, StepTold};
 use crate::diag::Diagnostic;
 use crate::walk::{Outcome, Status};
 use textwrap::{Options, wrap};
@@ -32,9 +32,12 @@ pub struct PageLine {
 /// The narrowest and the widest that pages are made.
 const WIDTHS: (usize, usize) = (40, 100);
 
+/// The most characters of an expression or a value.
+const LONGEST: usize = 240;
+
 /// The page, at most so many characters wide.
 pub fn page(told: &Explained, width: usize) -> Vec<PageLine> {
-    let mut page = Page { width: width.clamp(WIDTHS.0, WIDTHS.1), lines: Vec::new() };
+    let mut page = Page::new(width);
     page.head(told);
     for step in &told.steps {
         page.blank();
@@ -105,6 +108,23 @@ pub(super) fn way(step: &StepTold) -> Option<String> {
     }
 }
 
+/// An edge's id, outcome, name and where it leads.
+fn title(edge: &EdgeTold) -> String {
+    let name = if edge.name.is_empty() { String::new() } else { format!(", {}", edge.name) };
+    let kind = match edge.kind {
+        Kind::Advisory => ", an advisory",
+        Kind::Guard => ", a guard",
+        Kind::Edge | Kind::Fallback => "",
+    };
+    let to = edge.to.as_ref().map_or(String::new(), |to| format!(", to {to}"));
+    format!("{}  {}{name}{kind}{to}", edge.edge, word(edge.outcome))
+}
+
+/// A fallback that was not needed is no news.
+pub(super) fn is_idle(edge: &EdgeTold) -> bool {
+    edge.kind == Kind::Fallback && edge.outcome == Outcome::NotReached
+}
+
 fn tone(outcome: Outcome) -> Tone {
     match outcome {
         Outcome::Fired | Outcome::Advisory => Tone::Good,
@@ -114,18 +134,24 @@ fn tone(outcome: Outcome) -> Tone {
     }
 }
 
-struct Page {
-    width: usize,
-    lines: Vec<PageLine>,
+/// A page being written.
+pub(super) struct Page {
+    pub(super) width: usize,
+    pub(super) lines: Vec<PageLine>,
 }
 
 impl Page {
-    fn blank(&mut self) {
+    /// An empty one, at most so many characters wide.
+    pub(super) fn new(width: usize) -> Self {
+        Self { width: width.clamp(WIDTHS.0, WIDTHS.1), lines: Vec::new() }
+    }
+
+    pub(super) fn blank(&mut self) {
         self.lines.push(PageLine { tone: Tone::Plain, text: String::new() });
     }
 
     /// A text, its first line behind `first`, the others indented so far.
-    fn text(&mut self, tone: Tone, first: &str, indent: usize, text: &str) {
+    pub(super) fn text(&mut self, tone: Tone, first: &str, indent: usize, text: &str) {
         let rest = " ".repeat(indent);
         let options = Options::new(self.width).initial_indent(first).subsequent_indent(&rest);
         let lines = text.lines().enumerate().flat_map(|(at, line)| {
@@ -157,7 +183,7 @@ impl Page {
     fn brief(&mut self, step: &StepTold) {
         self.title(step);
         let ids = step.edges.iter().map(|edge| edge.edge.chars().count()).max().unwrap_or(0).min(24);
-        for edge in &step.edges {
+        for edge in step.edges.iter().filter(|edge| !is_idle(edge)) {
             let first = format!("    {:ids$}  {:11}  ", edge.edge, word(edge.outcome));
             self.text(tone(edge.outcome), &first, 4 + ids + 15, &why(edge));
         }
@@ -198,42 +224,42 @@ impl Page {
                 self.text(Tone::Quiet, &format!("    {:paths$}  ", read.path), 6 + paths, &read.value);
             }
         }
-        for edge in &step.edges {
+        let idle = |edge: &&EdgeTold| edge.outcome == Outcome::NotReached;
+        for edge in step.edges.iter().filter(|edge| !idle(edge)) {
             self.blank();
             self.edge(edge);
+        }
+        if step.edges.iter().any(|edge| idle(&edge)) {
+            self.blank();
+        }
+        for edge in step.edges.iter().filter(idle) {
+            self.text(Tone::Quiet, "", 4, &format!("{}: {}", title(edge), why(edge)));
         }
     }
 
     fn edge(&mut self, edge: &EdgeTold) {
-        let name = if edge.name.is_empty() { String::new() } else { format!(", {}", edge.name) };
-        let kind = match edge.kind {
-            super::told::Kind::Advisory => ", an advisory",
-            super::told::Kind::Guard => ", a guard",
-            _ => "",
-        };
-        let to = edge.to.as_ref().map_or(String::new(), |to| format!(", to {to}"));
-        self.text(tone(edge.outcome), "", 4, &format!("{}  {}{name}{kind}{to}", edge.edge, word(edge.outcome)));
+        self.text(tone(edge.outcome), "", 4, &title(edge));
         let said = why(edge);
         if !said.is_empty() {
             self.text(Tone::Plain, "    ", 4, &said);
         }
         match &edge.rule {
             Some(rule) => self.rule(rule),
-            None if edge.kind == super::told::Kind::Fallback => {}
+            None if edge.kind == Kind::Fallback => {}
             None => self.text(Tone::Quiet, "    ", 4, "has no condition: it fires whenever it is asked"),
         }
         if let Some(error) = &edge.error {
             self.error(error);
         }
-        let longest = self.width.saturating_sub(30).max(24);
         for line in &edge.values {
             let tone = if line.outcome == crate::script::probe::Told::Skipped { Tone::Quiet } else { Tone::Plain };
-            self.text(tone, "      ", 10 + 2 * line.depth, &line.told(longest));
+            self.text(tone, "      ", 10 + 2 * line.depth, &line.told(LONGEST));
         }
     }
 
     fn rule(&mut self, rule: &RuleTold) {
-        self.text(Tone::Quiet, "    ", 6, &format!("{}:{}  {}", rule.file, rule.line, rule.text));
+        let name = rule.text.rsplit('#').next().filter(|_| rule.text.starts_with(&rule.file)).unwrap_or(&rule.text);
+        self.text(Tone::Quiet, "    ", 6, &format!("{}:{} {name}", rule.file, rule.line));
         if !rule.doc.is_empty() {
             self.text(Tone::Quiet, "    ", 4, &rule.doc);
         }

@@ -5,8 +5,9 @@ use super::steps::{Step, Went};
 use super::told::{EdgeTold, Failed, Kind, Read, RuleTold, StepTold};
 use crate::diag::Diagnostic;
 use crate::model::Hash;
-use crate::pipeline::{EdgeIx, Node, Target, When};
+use crate::pipeline::{EdgeIx, Node, Pipeline, Target, When};
 use crate::project::Project;
+use crate::script::Function;
 use crate::script::probe::{Keep, Outline, Recorder, telling, text_of_view};
 use crate::walk::{Considered, FALLBACK, Outcome, Rule, decide_asking, input};
 use std::collections::{BTreeMap, BTreeSet};
@@ -194,8 +195,7 @@ impl Teller<'_> {
             (When::Condition(text), _) => (one_line(text.text()), pipeline.source.name().to_owned(), pipeline.source.text()),
             (_, file) => {
                 let file = file.unwrap_or_default();
-                let text = self.project.library.file(file).map_or("", |file| file.source().text());
-                (rule.function.key(), file.to_owned(), text)
+                (rule.function.key(), file.to_owned(), file_of(self.project, file))
             }
         };
         RuleTold {
@@ -203,28 +203,9 @@ impl Teller<'_> {
             line,
             doc: sentence(rule.function.doc()),
             text_hash: Hash::of(hash.as_bytes()),
-            changed: self.is_changed(rule),
+            changed: is_changed(self.project, pipeline, Some(&rule.function), self.changed),
             file,
         }
-    }
-
-    /// Whether the text of a rule, or one it imports, is other by now.
-    fn is_changed(&self, rule: &Rule) -> bool {
-        let Some(file) = rule.function.file() else {
-            return self.changed.contains(&format!("pipelines/{}", self.again.plan.pipeline.source.name()));
-        };
-        let mut all: Vec<&str> = vec![file];
-        let mut at = 0;
-        while let Some(path) = all.get(at).copied() {
-            let imports = self.project.library.file(path).into_iter().flat_map(|file| file.imports());
-            for import in imports {
-                if !all.contains(&import) {
-                    all.push(import);
-                }
-            }
-            at += 1;
-        }
-        all.iter().any(|path| self.changed.contains(&format!("scripts/{path}")))
     }
 
     /// The inputs that the rules which were asked may read, with their values.
@@ -241,6 +222,34 @@ impl Teller<'_> {
         }
         found
     }
+}
+
+/// The text of a script.
+pub(super) fn file_of<'p>(project: &'p Project, script: &str) -> &'p str {
+    project.library.file(script).map_or("", |file| file.source().text())
+}
+
+/// Whether the text of what decides an edge, or one that it imports, is other by now.
+pub(super) fn is_changed(
+    project: &Project,
+    pipeline: &Pipeline,
+    function: Option<&Function>,
+    changed: &BTreeSet<String>,
+) -> bool {
+    let Some(script) = function.and_then(Function::file) else {
+        return changed.contains(&format!("pipelines/{}", pipeline.source.name()));
+    };
+    let mut all: Vec<&str> = vec![script];
+    let mut at = 0;
+    while let Some(path) = all.get(at).copied() {
+        for import in project.library.file(path).into_iter().flat_map(|file| file.imports()) {
+            if !all.contains(&import) {
+                all.push(import);
+            }
+        }
+        at += 1;
+    }
+    all.iter().any(|path| changed.contains(&format!("scripts/{path}")))
 }
 
 fn one_line(text: &str) -> String {
