@@ -58,10 +58,14 @@ impl Session {
         let generations = Generations::new(self, (current, seen), (generation, manifest, Arc::clone(&project)), &journal, watch);
         generations.migrate(project)?;
         let (parallel, texts) = (spec.parallel, &generations);
-        let crew = Crew { session: self, generations: texts, launch: &launch, run, seed, watch, stop, parallel, keep };
+        let candidate = super::shadow::again(self, &store, args.shadow.as_ref())?;
+        let shadow = candidate.as_ref().map(|project| &*project.plan);
+        let crew = Crew { session: self, generations: texts, launch: &launch, shadow, run, seed, watch, stop, parallel, keep };
         let work = crew.walk(work, Ports { answer: &*answer, needs, journal: &journal })?;
         let ended = Ended { run: run.to_owned(), started_at, project: &generations.project(), launch, recorded: true, parallel };
-        self.conclude(&store, ended.result(&store, work), args.files)
+        let mut result = ended.result(&store, work);
+        result.shadow = candidate.map(|_| super::shadow::sum(&store, run)).transpose()?;
+        self.conclude(&store, result, args.files)
     }
 
     /// Says which texts are other by now than those that a run goes on by.
@@ -204,12 +208,13 @@ impl Stored {
     }
 
     fn result(self, session: &Session, store: &Store) -> Result<RunResult, SessionError> {
-        let Self { run, project, launch, started_at, work, .. } = self;
+        let Self { run, project, launch, started_at, work, args, .. } = self;
         let report = super::projection::report_path(&session.setup.out, &run);
         let report = report.is_file().then_some(report);
         let parallel = std::thread::available_parallelism().map_or(1, usize::from);
+        let shadow = args.shadow.map(|_| super::shadow::sum(store, &run)).transpose()?;
         let ended = Ended { run, started_at, project: &project, launch, recorded: true, parallel };
-        let mut result = RunResult { report, ..ended.result(store, work) };
+        let mut result = RunResult { report, shadow, ..ended.result(store, work) };
         result.know_statuses(store)?;
         Ok(result)
     }

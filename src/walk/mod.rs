@@ -18,6 +18,7 @@ mod plans;
 mod ports;
 mod request;
 mod route;
+mod shadow;
 mod shown;
 mod state;
 mod step;

@@ -8,6 +8,7 @@ use super::params::{CaseParams, StepPlace};
 use super::ports::{About, Reply};
 use super::request::Request;
 use super::route::{self, Decision};
+use super::shadow;
 use super::state::{CONTEXT_DEPTH, CONTEXT_SIZE, WalkState};
 use crate::clock::{Timestamp, chance, derived_id};
 use crate::diag::{Diagnostic, did_you_mean};
@@ -109,7 +110,9 @@ impl Stepper<'_> {
         });
         let state = self.state.view(name, confidence, now, luck, persona);
         let decided = route::decide(plan, self.node, &artifact, &state);
-        self.record(log, content, state, decided)
+        let candidate = self.walker.shadow;
+        let beside = candidate.and_then(|candidate| shadow::beside(candidate, name, &artifact, &state, (plan, &decided)));
+        self.record(log, content, state, (decided, beside))
     }
 
     /// Runs the declared reads.
@@ -229,7 +232,7 @@ impl Stepper<'_> {
         log: &mut Log,
         artifact: Content,
         state: View,
-        decided: Result<Decision, (Vec<Considered>, Failure)>,
+        (decided, beside): (Result<Decision, (Vec<Considered>, Failure)>, Option<What>),
     ) -> Result<(), Failure> {
         let plan = self.walker.plan;
         let node = plan.node(self.node).name.clone();
@@ -241,6 +244,7 @@ impl Stepper<'_> {
             let (state, vars) = (Content::new(state), plan.vars_content.clone());
             log.push(What::EdgeEvaluate { node: node.clone(), artifact, state, vars, considered });
         }
+        beside.into_iter().for_each(|what| log.push(what));
         let Some(choice) = decided? else {
             log.push(What::WalkComplete { node });
             return Ok(());

@@ -21,6 +21,7 @@ mod report;
 mod routes;
 mod run;
 mod series;
+mod shadow;
 mod shared;
 mod suite;
 mod tidy;
