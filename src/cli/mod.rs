@@ -1,11 +1,13 @@
 //! The command line: one file a command, each an argument struct and a function.
 
+mod blame;
 mod call;
 mod clean;
 mod completions;
 mod config;
 mod doc;
 mod doctor;
+mod explain;
 mod graph;
 mod init;
 mod lint;
@@ -93,6 +95,8 @@ enum Command {
     Runs(runs::RunsArgs),
     Status(status::StatusArgs),
     Rca(rca::RcaArgs),
+    Explain(explain::ExplainArgs),
+    Blame(blame::BlameArgs),
     Clean(clean::CleanArgs),
     Report(report::ReportArgs),
     Lint(lint::LintArgs),
@@ -139,6 +143,8 @@ fn dispatch(cli: Cli) -> Exit {
         Command::Runs(args) => runs::runs(&global, args),
         Command::Status(args) => status::status(&global, &args),
         Command::Clean(args) => clean::clean(&global, &args),
+        Command::Explain(args) => explain::explain(&global, &args),
+        Command::Blame(args) => blame::blame(&global, &args),
         Command::Rca(args) => rca::rca(&global, &args),
         Command::Report(args) => report::report(&global, &args),
         Command::Prompt(args) => prompt::prompt(&global, &args),

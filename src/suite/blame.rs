@@ -1,7 +1,7 @@
 //! A failed assertion, with the values it was about: those of its own parts, and what the rule that it asked had seen.
 
 use crate::diag::{Diagnostic, Label, Span};
-use crate::script::probe::{Evaluation, Line, NodeRole, Outline, Table, clipped};
+use crate::script::probe::{Evaluation, NodeRole, Outline, Table, clipped, telling};
 use crate::script::{Unit, is_test_file};
 
 /// The most values shown under an assertion.
@@ -104,7 +104,8 @@ fn asked(outline: &Outline<'_>, evaluation: &Evaluation) -> Option<String> {
         let value = rule.value.as_ref().map_or_else(|| "an error".to_owned(), |value| clipped(&value.to_string(), LONGEST));
         let name = if unit.is_condition() { unit.name() } else { node.name().unwrap_or("rule") };
         lines.push(format!("`{name}` gave {value}, because"));
-        lines.extend(steps(outline.lines(rule)).iter().map(|line| format!("  {}", line.told(LONGEST))));
+        let told = telling(outline.lines(rule));
+        lines.extend(told.iter().filter(|line| line.depth < DEEPEST).map(|line| format!("  {}", line.told(LONGEST))));
     }
     if lines.len() > LINES {
         let more = lines.len() - LINES;
@@ -124,16 +125,8 @@ fn called<'e>(outline: &Outline<'_>, evaluation: &'e Evaluation, out: &mut Vec<&
     }
 }
 
-/// The lines that tell why: what a result is made of tells nothing.
-fn steps(lines: Vec<Line>) -> Vec<Line> {
-    let mut inside = false;
-    let tells = |line: &Line| {
-        inside = if line.depth == 0 { line.word == "return" && line.text.starts_with("#{") } else { inside };
-        line.depth < 3 && (!inside || line.depth == 0)
-    };
-    let mut tells = tells;
-    lines.into_iter().filter(|line| tells(line)).collect()
-}
+/// How deep such lines may stand.
+const DEEPEST: usize = 3;
 
 /// The most characters of an expression or a value in such a line.
 const LONGEST: usize = 72;

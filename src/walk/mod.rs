@@ -24,6 +24,7 @@ mod state;
 mod step;
 mod turn;
 
+pub use because::input;
 pub use cluster::{Cluster, Clustering};
 pub use content::{Content, assemble};
 pub use drive::{End, Walker};

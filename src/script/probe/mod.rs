@@ -28,11 +28,11 @@ mod tests;
 
 pub use miss::Miss;
 pub(crate) use nodes::Probed;
-pub use outline::{Line, Outline, Told, clipped};
+pub use outline::{Line, Outline, Told, clipped, telling};
 pub use recorder::{Evaluation, Hits, Keep, Recorder};
 pub(crate) use recorder::{last_failed, register};
-pub use seen::Seen;
 pub(crate) use seen::text_of;
+pub use seen::{Seen, text_of_view};
 pub use table::{Logic, Node, NodeRole, Table};
 
 /// How much of a library's scripts can be watched.

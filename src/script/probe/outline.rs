@@ -3,7 +3,7 @@
 use super::Evaluation;
 use super::seen::Seen;
 use super::table::{Logic, Node, NodeRole, Table};
-use crate::diag::Span;
+use crate::diag::{Source, Span};
 use crate::script::compare::Op;
 use crate::script::unit::Unit;
 use std::collections::BTreeSet;
@@ -45,7 +45,9 @@ impl Line {
         }
         let shown = clipped(&self.text, longest);
         match &self.outcome {
-            Told::Value(value) if self.word == "return" && self.text.starts_with("#{") => text.push_str(&clipped(value, longest)),
+            Told::Value(value) if self.word == "return" && self.text.starts_with("#{") => {
+                text.push_str(&clipped(value, longest.min(72)))
+            }
             Told::Value(value) if *value == self.text => text.push_str(&clipped(value, longest)),
             Told::Value(value) => {
                 let _ = write!(text, "{shown}  = {}", clipped(value, longest));
@@ -54,7 +56,7 @@ impl Line {
                 let _ = write!(text, "{shown}  failed");
             }
             Told::Skipped => {
-                let _ = write!(text, "{shown}  not evaluated");
+                let _ = write!(text, "{shown}  not {}", if self.word.is_empty() { "evaluated" } else { "reached" });
             }
         }
         if let Some(remark) = &self.remark {
@@ -62,6 +64,18 @@ impl Line {
         }
         text
     }
+}
+
+/// Those lines that tell why: what an answer in the form of a map is made of tells nothing.
+pub fn telling(lines: Vec<Line>) -> Vec<Line> {
+    let mut inside = false;
+    let mut tells = |line: &Line| {
+        if line.depth == 0 {
+            inside = line.word == "return" && line.text.starts_with("#{") && line.outcome != Told::Failed;
+        }
+        line.depth == 0 || !inside
+    };
+    lines.into_iter().filter(|line| tells(line)).collect()
 }
 
 /// The beginning of a text.
@@ -101,6 +115,13 @@ impl<'a> Outline<'a> {
             self.part(part, 0, None, &mut lines);
         }
         lines
+    }
+
+    /// Where a function returned: the expression that gave its answer.
+    pub fn answer(&self, evaluation: &Evaluation) -> Option<(Source, Span)> {
+        let is_answer = |node: &Node| matches!(node.role, NodeRole::Return | NodeRole::Result);
+        let found = evaluation.inside.iter().rev().filter_map(|part| self.find(part)).find(|(_, node)| is_answer(node));
+        found.and_then(|(unit, node)| node.place(unit))
     }
 
     /// The conditions of a function that its evaluation did not come to, in the order of the text.
