@@ -11,7 +11,7 @@
 //! | 3 project | [`project`] |
 //! | 4 adapters | [`store`], [`agent`], [`ingest`], [`files`], [`workspace`] |
 //! | 5 session | [`session`], [`reload`] |
-//! | 6 tools | [`lint`], [`report`] |
+//! | 6 tools | [`lint`], [`report`], [`suite`], [`trace`] |
 //! | 7 front | [`ui`], [`exit`], [`config`], [`cli`] |
 
 pub mod agent;
@@ -32,6 +32,8 @@ pub mod report;
 pub mod script;
 pub mod session;
 pub mod store;
+pub mod suite;
+pub mod trace;
 pub mod ui;
 pub mod walk;
 pub mod workspace;

@@ -15,9 +15,9 @@ use std::sync::atomic::AtomicBool;
 /// The edges of the path that the canned answers lead along.
 pub(crate) const EDGES: [&str; 7] = ["H2", "H6", "H8", "H9", "H15b", "H12", "H16"];
 
-/// Links the bundled project.
-pub(crate) fn plan() -> Plan {
-    let setup = Setup {
+/// A session that has nothing but what is bundled.
+pub(crate) fn setup() -> Setup {
+    Setup {
         keep: asterisk::session::KEEP,
         domain: None,
         root: PathBuf::from("unused"),
@@ -31,8 +31,12 @@ pub(crate) fn plan() -> Plan {
         script_time: None,
         workspace: json!({ "repositories": [] }),
         clock: Arc::new(clock()),
-    };
-    let project = Session::new(setup).project(None, Answers::Others).expect("the bundled project links");
+    }
+}
+
+/// Links the bundled project.
+pub(crate) fn plan() -> Plan {
+    let project = Session::new(setup()).project(None, Answers::Others).expect("the bundled project links");
     Plan::clone(&project.plan)
 }
 
@@ -123,6 +127,7 @@ pub(crate) fn walk(plan: &Plan, answer: &Canned, journal: &dyn Journal, launch: 
     let walker = Walker {
         plan,
         plans: None,
+        shadow: None,
         answer,
         needs: &NoNeeds,
         journal,

@@ -4,7 +4,7 @@ use super::{FormatArg, Global, ProjectArgs};
 use crate::diag::{Diagnostic, did_you_mean};
 use crate::exit::Exit;
 use crate::project::Answers;
-use crate::script::api::{HostFn, registry};
+use crate::script::api::{HostFn, registry, test_registry};
 use crate::session::SessionError;
 use crate::ui::{Format, Ui};
 use clap::Args;
@@ -35,7 +35,8 @@ pub(super) fn doc(global: &Global, args: &DocArgs) -> Result<Exit, SessionError>
     let session = global.session(&args.project, None)?;
     let project = session.project(None, Answers::Others)?;
     let wanted = |names: &[&str]| args.name.as_deref().is_none_or(|name| names.contains(&name));
-    let host: Vec<&HostFn> = registry().iter().filter(|function| wanted(&[function.name, function.group])).collect();
+    let host: Vec<&HostFn> =
+        registry().iter().chain(test_registry()).filter(|function| wanted(&[function.name, function.group])).collect();
     let mut scripts: Vec<ScriptFn> = Vec::new();
     for file in project.library.files() {
         for function in file.functions() {
@@ -52,7 +53,7 @@ pub(super) fn doc(global: &Global, args: &DocArgs) -> Result<Exit, SessionError>
     if host.is_empty() && scripts.is_empty() {
         let name = args.name.as_deref().unwrap_or_default();
         let diagnostic = Diagnostic::error("input/no-function", format!("there is no function, group or script `{name}`"));
-        let hint = did_you_mean(name, registry().iter().map(|function| function.name));
+        let hint = did_you_mean(name, registry().iter().chain(test_registry()).map(|function| function.name));
         return Err(SessionError::Asked(Box::new(diagnostic.maybe_help(hint))));
     }
     match ui.format() {
@@ -75,7 +76,8 @@ fn print(ui: Ui, host: &[&HostFn], scripts: &[ScriptFn]) {
     for function in host {
         if function.group != group {
             group = function.group;
-            ui.out(&format!("# {group}"));
+            let tests = test_registry().iter().any(|other| other.group == group);
+            ui.out(&format!("# {group}{}", if tests { " (in *_test.rhai files only)" } else { "" }));
         }
         ui.out(&format!("\n{}\n    {}\n    {} == {}", function.signature, function.doc, function.example, function.result));
     }

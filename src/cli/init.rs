@@ -40,7 +40,7 @@ enum Part {
 impl Part {
     fn of(area: Area) -> Self {
         match area {
-            Area::Scripts => Self::Scripts,
+            Area::Scripts | Area::Tests => Self::Scripts,
             Area::Pipelines => Self::Pipelines,
             Area::Templates => Self::Templates,
         }
@@ -52,7 +52,8 @@ pub(super) fn init(global: &Global, args: &InitArgs) -> Result<Exit, SessionErro
     let wanted = |part: Part| args.only.is_empty() || args.only.contains(&part);
     let areas: Vec<Area> = Area::ALL.into_iter().filter(|area| wanted(Part::of(*area))).collect();
     let mut files: Vec<(String, String)> = Vec::new();
-    for area in &areas {
+    let tests = wanted(Part::Scripts).then_some(Area::Tests);
+    for area in areas.iter().copied().chain(tests) {
         files.extend(area.embedded().into_iter().map(|(path, text)| (format!("{}/{path}", area.name()), text.to_owned())));
     }
     // A project file that is there already is only replaced when that is asked for by name.

@@ -1,11 +1,13 @@
 //! The command line: one file a command, each an argument struct and a function.
 
+mod blame;
 mod call;
 mod clean;
 mod completions;
 mod config;
 mod doc;
 mod doctor;
+mod explain;
 mod graph;
 mod init;
 mod lint;
@@ -24,6 +26,8 @@ mod schema;
 mod show;
 mod show_knowledge;
 mod status;
+mod test;
+mod test_view;
 mod version;
 
 use crate::config::{Given, Resolved, resolve};
@@ -85,9 +89,12 @@ enum Command {
     Run(run::RunArgs),
     Route(route::RouteArgs),
     Call(call::CallArgs),
+    Test(test::TestArgs),
     Runs(runs::RunsArgs),
     Status(status::StatusArgs),
     Rca(rca::RcaArgs),
+    Explain(explain::ExplainArgs),
+    Blame(blame::BlameArgs),
     Clean(clean::CleanArgs),
     Report(report::ReportArgs),
     Lint(lint::LintArgs),
@@ -129,9 +136,12 @@ fn dispatch(cli: Cli) -> Exit {
         Command::Run(args) => run::run(&global, args),
         Command::Route(args) => route::route(&global, &args),
         Command::Call(args) => call::call(&global, &args),
+        Command::Test(args) => test::test(&global, &args),
         Command::Runs(args) => runs::runs(&global, args),
         Command::Status(args) => status::status(&global, &args),
         Command::Clean(args) => clean::clean(&global, &args),
+        Command::Explain(args) => explain::explain(&global, &args),
+        Command::Blame(args) => blame::blame(&global, &args),
         Command::Rca(args) => rca::rca(&global, &args),
         Command::Report(args) => report::report(&global, &args),
         Command::Prompt(args) => prompt::prompt(&global, &args),
@@ -158,6 +168,10 @@ fn fail(ui: Ui, error: &SessionError) {
     match error {
         SessionError::Texts(diagnostics) => ui.diagnostics(diagnostics),
         SessionError::Asked(diagnostic) => ui.diagnostic(diagnostic),
+        SessionError::File(error @ crate::files::FileError::NoDirectory { .. }) => {
+            let help = "make it, or name another (`asterisk config --origin` shows who names it)";
+            ui.diagnostic(&crate::diag::Diagnostic::error("input/directory", error.to_string()).help(help));
+        }
         SessionError::File(error) => {
             let help = "look at the path; `-` stands for standard input where a file is read";
             ui.diagnostic(&crate::diag::Diagnostic::error("input/file", error.to_string()).help(help));

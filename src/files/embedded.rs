@@ -16,7 +16,10 @@ pub fn example_launch() -> Source {
     Source::new(EXAMPLE_LAUNCH, EXAMPLE_TEXT)
 }
 
-/// One of the three kinds of directories that make a project.
+/// How the name of a file of tests ends.
+const TEST: &str = "_test.rhai";
+
+/// One of the kinds of files that make a project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Area {
     /// Rhai scripts, and YAML data under `data/`.
@@ -25,13 +28,15 @@ pub enum Area {
     Pipelines,
     /// Prompt templates.
     Templates,
+    /// Tests of scripts, and the JSON they work on: they lie among the scripts, and no run reads them.
+    Tests,
 }
 
 impl Area {
     /// The directory's usual name.
     pub fn name(self) -> &'static str {
         match self {
-            Self::Scripts => "scripts",
+            Self::Scripts | Self::Tests => "scripts",
             Self::Pipelines => "pipelines",
             Self::Templates => "templates",
         }
@@ -41,34 +46,40 @@ impl Area {
     pub fn takes(self, path: &str) -> bool {
         let ends = |endings: &[&str]| endings.iter().any(|ending| path.ends_with(ending));
         match self {
-            Self::Scripts => ends(&[".rhai", ".yaml", ".yml"]),
+            Self::Scripts => ends(&[".rhai", ".yaml", ".yml"]) && !path.ends_with(TEST),
+            Self::Tests => ends(&[TEST, ".json"]),
             Self::Pipelines => ends(&[".yaml", ".yml"]),
             Self::Templates => ends(&[".md", ".j2"]),
         }
     }
 
-    /// All of them.
+    /// Whether a file of that path is one of the area's texts, the tests among the scripts included.
+    pub fn holds(self, path: &str) -> bool {
+        self.takes(path) || (self == Self::Scripts && path.ends_with(TEST))
+    }
+
+    /// What a project is linked from.
     pub const ALL: [Self; 3] = [Self::Scripts, Self::Pipelines, Self::Templates];
 
     /// Path below the area's root, and text, of each embedded file.
     pub fn embedded(self) -> Vec<(String, &'static str)> {
         let dir = match self {
-            Self::Scripts => &SCRIPTS,
+            Self::Scripts | Self::Tests => &SCRIPTS,
             Self::Pipelines => &PIPELINES,
             Self::Templates => &TEMPLATES,
         };
         let mut out = Vec::new();
-        collect(dir, &mut out);
-        out.retain(|(path, _)| self.takes(path));
+        self.collect(dir, &mut out);
         out
     }
-}
 
-fn collect(dir: &'static Dir<'static>, out: &mut Vec<(String, &'static str)>) {
-    for file in dir.files() {
-        if let (Some(path), Some(text)) = (file.path().to_str(), file.contents_utf8()) {
-            out.push((path.replace('\\', "/"), text));
+    fn collect(self, dir: &'static Dir<'static>, out: &mut Vec<(String, &'static str)>) {
+        for file in dir.files() {
+            let Some(path) = file.path().to_str().map(|path| path.replace('\\', "/")).filter(|path| self.takes(path)) else {
+                continue;
+            };
+            out.extend(file.contents_utf8().map(|text| (path, text)));
         }
+        dir.dirs().for_each(|dir| self.collect(dir, out));
     }
-    dir.dirs().for_each(|dir| collect(dir, out));
 }

@@ -5,7 +5,7 @@ use crate::diag::Source;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Read as _;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// The largest text read from a project directory.
 const MAX_TEXT: u64 = 4 << 20;
@@ -60,6 +60,12 @@ pub enum FileError {
         /// The link.
         path: PathBuf,
     },
+    /// It leads out of the directory it has to be in.
+    #[error("`{}` leads out of its directory", path.display())]
+    Outside {
+        /// The path.
+        path: PathBuf,
+    },
     /// A directory named by the user does not exist.
     #[error("there is no directory `{}`", path.display())]
     NoDirectory {
@@ -88,7 +94,9 @@ impl Overlay {
             }
             let mut paths = Vec::new();
             walk(dir, "", &mut paths)?;
-            for (name, path) in paths.into_iter().filter(|(name, _)| area.takes(name)) {
+            // The data of tests is read when a test asks for it.
+            let taken = |name: &str| area.takes(name) && !(area == Area::Tests && name.ends_with(".json"));
+            for (name, path) in paths.into_iter().filter(|(name, _)| taken(name)) {
                 let text = read_text(&path, MAX_TEXT)?;
                 files.insert(name.clone(), (Source::new(name, text), Origin::File(path)));
             }
@@ -151,6 +159,34 @@ fn read_file(path: &Path, limit: u64) -> Result<Vec<u8>, FileError> {
     let mut bytes = Vec::new();
     file.take(limit).read_to_end(&mut bytes).map_err(io)?;
     Ok(bytes)
+}
+
+/// The text of a file below a directory; nothing if there is none. `name` has plain components only, and no symbolic link
+/// leads there.
+pub fn read_below(dir: &Path, name: &str) -> Result<Option<Source>, FileError> {
+    let mut path = dir.to_owned();
+    for part in Path::new(name).components() {
+        if !matches!(part, Component::Normal(_)) {
+            return Err(FileError::Outside { path: name.into() });
+        }
+        path.push(part);
+        match fs::symlink_metadata(&path) {
+            Ok(found) if found.is_symlink() => return Err(FileError::Link { path }),
+            Ok(_) => {}
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(source) => return Err(FileError::Io { path, source }),
+        }
+    }
+    read_text(&path, MAX_TEXT).map(|text| Some(Source::new(name, text)))
+}
+
+/// The files of tests below a directory, each with its path below it.
+pub fn list_tests(dir: &Path) -> Result<Vec<(String, PathBuf)>, FileError> {
+    let mut paths = Vec::new();
+    walk(dir, "", &mut paths)?;
+    paths.retain(|(name, _)| Area::Tests.takes(name) && !name.ends_with(".json"));
+    paths.sort();
+    Ok(paths)
 }
 
 /// The files below a directory that [`Overlay::load`] passes over because of their endings, by path below it.

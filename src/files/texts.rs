@@ -43,7 +43,7 @@ pub fn find_texts(path: &Path) -> Result<Vec<FoundText>, FileError> {
     walk(path, "", &mut paths)?;
     paths.sort();
     let mut found = Vec::new();
-    for (name, path) in paths.into_iter().filter(|(name, _)| Area::ALL.iter().any(|area| area.takes(name))) {
+    for (name, path) in paths.into_iter().filter(|(name, _)| Area::ALL.iter().any(|area| area.holds(name))) {
         let text = read_text_file(&path)?;
         let Some(area) = area_of(&name, &text, false) else { continue };
         found.push(FoundText { area, source: Source::new(below(&path, area).unwrap_or(name), text), path });
@@ -56,7 +56,7 @@ fn of_area(area: Area, dir: &Path) -> Result<Vec<FoundText>, FileError> {
     walk(dir, "", &mut paths)?;
     paths.sort();
     let text = |(name, path): (String, PathBuf)| Ok(FoundText { area, source: Source::new(name, read_text_file(&path)?), path });
-    paths.into_iter().filter(|(name, _)| area.takes(name)).map(text).collect()
+    paths.into_iter().filter(|(name, _)| area.holds(name)).map(text).collect()
 }
 
 /// What a text is, by its ending and what is in it. One that was named is a template by its ending alone.

@@ -57,8 +57,8 @@ pub(super) fn find(texts: &[Text], units: &[&Unit]) -> Vec<Allow> {
 fn opened(text: &Text, before: &str) -> Option<&'static str> {
     let signs: &[&str] = match text.area {
         Area::Templates => &["{#"],
-        Area::Scripts if text.source.name().ends_with(".rhai") => &["//", "/*"],
-        Area::Scripts | Area::Pipelines => &["#"],
+        Area::Scripts | Area::Tests if text.source.name().ends_with(".rhai") => &["//", "/*"],
+        Area::Scripts | Area::Tests | Area::Pipelines => &["#"],
     };
     signs.iter().find(|sign| before.trim_end().trim_end_matches('-').ends_with(**sign)).copied()
 }

@@ -6,6 +6,7 @@ use crate::files::Area;
 use crate::pipeline::{self, Pipeline, When};
 use crate::project::fields;
 use crate::prompt::Templates;
+pub(super) use crate::script::is_test_file as is_test;
 use crate::script::{Condition, Inputs, Library, Reference, Unit};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -33,11 +34,6 @@ pub(super) struct Gathered {
 /// The key of a condition in a library that has those of several pipelines.
 pub(super) fn key(pipeline: &Source, edge: &str) -> String {
     format!("{}#{edge}", pipeline.name())
-}
-
-/// Whether a script holds tests: they call functions that no other script may.
-pub(super) fn is_test(name: &str) -> bool {
-    name.ends_with("_test.rhai")
 }
 
 pub(super) fn gather(input: &Input<'_>) -> Gathered {
@@ -98,6 +94,7 @@ fn library(
             conditions: conditions.iter().map(|(_, condition)| condition.clone()).collect(),
             fields: names.clone(),
             limits: input.settings.limits.clone(),
+            ..Inputs::default()
         };
         let problems = match Library::link(inputs, None) {
             Ok(library) => return (library, dropped),

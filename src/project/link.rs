@@ -6,6 +6,7 @@ use crate::model::{Kind, Shape};
 use crate::pipeline::{self, Node, Pipeline, Spanned, When};
 use crate::prompt::{Template, Templates};
 use crate::script::check::{self, Checker};
+use crate::script::probe::Probes;
 use crate::script::{Condition, File, Function, Inputs, Library, Limits, Reference, View, self_test};
 use crate::walk::{Content, NEEDS, Need, Plan, PlanNode, Rule};
 use serde_json::{Map, Value};
@@ -36,6 +37,8 @@ pub struct Settings {
     pub domain: Option<String>,
     /// The limits of the script engine.
     pub limits: Limits,
+    /// Whether evaluations of its scripts can be watched.
+    pub probes: Probes,
 }
 
 impl Default for Settings {
@@ -48,6 +51,7 @@ impl Default for Settings {
             workspace,
             domain: None,
             limits: Limits::default(),
+            probes: Probes::None,
         }
     }
 }
@@ -93,7 +97,13 @@ impl Project {
         let parsed = pipeline::parse(&sources.pipeline);
         let conditions = parsed.as_ref().map(conditions).unwrap_or_default();
         let fields = parsed.as_ref().map(fields).unwrap_or_default();
-        let inputs = Inputs { scripts: sources.scripts.clone(), conditions, fields, limits: settings.limits.clone() };
+        let inputs = Inputs {
+            scripts: sources.scripts.clone(),
+            conditions,
+            fields,
+            limits: settings.limits.clone(),
+            probes: settings.probes,
+        };
         let library = Library::link(inputs, previous);
         let (pipeline, library) = match (parsed, library) {
             (Ok(pipeline), Ok(library)) => (Arc::new(pipeline), library),
@@ -161,7 +171,7 @@ impl Project {
 /// Compiles the inline conditions of a pipeline, without any script.
 pub fn check_conditions(pipeline: &Pipeline) -> Result<(), Diagnostics> {
     let conditions = conditions(pipeline);
-    let inputs = Inputs { scripts: Vec::new(), conditions, fields: fields(pipeline), limits: Limits::default() };
+    let inputs = Inputs { scripts: Vec::new(), conditions, fields: fields(pipeline), ..Inputs::default() };
     Library::link(inputs, None).map(|_| ())
 }
 

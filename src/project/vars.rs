@@ -42,7 +42,8 @@ pub(super) fn overlay(pipeline: &Pipeline, set: &Map<String, Value>) -> Result<M
             Some(default) if word(&default.value) != word(value) && !default.value.is_null() => {
                 let message = format!("the var `{name}` is {}, and cannot be set to {value}", word(&default.value));
                 let diagnostic = Diagnostic::error("project/var-type", message);
-                found.push(diagnostic.label(&pipeline.source, default.span, "its default is here"));
+                let help = format!("give {}, such as `{name}={}`", word(&default.value), default.value);
+                found.push(diagnostic.label(&pipeline.source, default.span, "its default is here").help(help));
             }
             Some(_) => {
                 vars.insert(name.clone(), value.clone());

@@ -46,6 +46,25 @@ fn limit(source: &Source, span: Span, message: impl Into<std::borrow::Cow<'stati
     Diagnostic::error("template/limit", message.into()).label(source, span, "here")
 }
 
+/// The last `for` or `if` of a text that nothing closes, and which of the two it is.
+pub(super) fn unclosed(text: &str) -> Option<(Span, &'static str)> {
+    let mut open: Vec<(Span, &'static str)> = Vec::new();
+    let mut at = 0;
+    while let Some(start) = text[at..].find("{%").map(|found| at + found) {
+        let end = text[start..].find("%}").map_or(text.len(), |end| start + end + 2);
+        let inner = text[start + 2..].trim_start_matches(['-', '+']).trim_start();
+        let word = inner.split(|ch: char| !ch.is_ascii_alphanumeric()).next().unwrap_or_default();
+        match word {
+            "for" => open.push((Span::new(start, end), "for")),
+            "if" => open.push((Span::new(start, end), "if")),
+            "endfor" | "endif" => drop(open.pop()),
+            _ => {}
+        }
+        at = end;
+    }
+    open.pop()
+}
+
 /// `{{ .. }}` or `{% .. %}`.
 struct Tag<'a> {
     source: &'a Source,
@@ -135,6 +154,13 @@ impl<'a> Tag<'a> {
             found.push(limit(self.source, Span::new(self.start, self.start + 2), message).help("divide it"));
             return self.source.text().len(); // what follows is not looked at: where the tag ends is not known
         }
+        if let Some(next) = self.next_tag() {
+            let (tag, close) = (&self.source.text()[self.start..self.start + 2], if self.is_value() { "}}" } else { "%}" });
+            let error = Diagnostic::error("template/syntax", format!("this `{tag}` is never closed"));
+            let error = error.label(self.source, Span::new(self.start, self.start + 2), "opened here");
+            found.push(error.help(format!("close it with `{close}`")));
+            return next;
+        }
         let mut open: Vec<Open> = Vec::new();
         let head = self.words.iter().position(|span| self.source.slice(*span) == "in").unwrap_or(0);
         for at in 0..self.words.len() {
@@ -154,6 +180,19 @@ impl<'a> Tag<'a> {
             }
         }
         self.end
+    }
+
+    fn is_value(&self) -> bool {
+        self.source.text()[self.start..].starts_with("{{")
+    }
+
+    /// Where another tag begins inside this one: then it has no end of its own.
+    fn next_tag(&self) -> Option<usize> {
+        let begins = |span: &&Span| {
+            let rest = &self.source.text()[span.start..];
+            self.source.slice(**span) == "{" && (rest.starts_with("{{") || rest.starts_with("{%"))
+        };
+        self.words.iter().find(begins).map(|span| span.start)
     }
 
     /// `head` is where a loop's variables end.

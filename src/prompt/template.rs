@@ -136,6 +136,12 @@ fn explain(error: &minijinja::Error, source: &Source) -> Diagnostic {
         minijinja::ErrorKind::OutOfFuel => "template/limit",
         _ => "template/render",
     };
+    if detail.starts_with("unexpected end of input")
+        && let Some((open, word)) = scan::unclosed(source.text())
+    {
+        let error = Diagnostic::error(code, format!("this `{word}` is never closed")).label(source, open, "opened here");
+        return error.help(format!("close it with `{{% end{word} %}}`"));
+    }
     let diagnostic = Diagnostic::error(code, format!("this template does not work: {detail}"));
     let own = error.name().is_none_or(|name| name == source.name());
     let span = error.range().map(Span::from).or_else(|| {

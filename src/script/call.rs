@@ -181,7 +181,7 @@ impl Function {
     }
 
     #[cold]
-    fn explain(&self, stop: guard::Stop) -> Diagnostic {
+    pub(super) fn explain(&self, stop: guard::Stop) -> Diagnostic {
         let unit = |path: &str| self.linked.files.get(path).map(|file| &file.parsed.unit);
         let tracer = Tracer {
             engine: &self.linked.engine,

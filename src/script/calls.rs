@@ -3,11 +3,12 @@
 
 use super::compare::Op;
 use super::parse::Parsed;
+use super::reference::is_test_file;
 use super::resolver::script_of;
 use super::syntax::parameters;
 use super::unit::Unit;
 use super::words::{is_word, plausible};
-use super::{api, engine, fault, stock};
+use super::{api, engine, fault, slips, stock};
 use crate::diag::{Diagnostic, Diagnostics, Span, did_you_mean, nearest};
 use rhai::{AST, ASTNode, Expr, FnAccess, FnCallExpr, Position, ScriptFuncDef, Shared, Stmt};
 use std::collections::{BTreeMap, BTreeSet};
@@ -138,6 +139,15 @@ struct Check<'a> {
 }
 
 impl Check<'_> {
+    /// Whether the host has a function of that name for this text.
+    fn is_host(&self, name: &str) -> bool {
+        is_host(name) || (self.is_test() && is_for_tests(name))
+    }
+
+    fn is_test(&self) -> bool {
+        is_test_file(self.unit.name())
+    }
+
     /// `name(..)` and `alias::name(..)`
     fn function(&self, calls: &mut Calls) {
         if self.call.namespace.is_empty() {
@@ -156,7 +166,7 @@ impl Check<'_> {
             let fault = fault::operator(operator);
             return Some(self.label(Diagnostic::error(fault.code, fault.message).maybe_help(fault.help), *at, ""));
         }
-        if !is_word(name) || name.starts_with("anon$") || is_host(name) || self.known.variables.contains(name) {
+        if !is_word(name) || name.starts_with("anon$") || self.is_host(name) || self.known.variables.contains(name) {
             return None;
         }
         if let Some(fault) = engine::forbidden(name) {
@@ -172,7 +182,7 @@ impl Check<'_> {
     /// `receiver.name(..)`. A function of the file sees the receiver as `this`, any other as its first argument.
     fn method(&self, calls: &mut Calls) {
         let name = self.call.name.as_str();
-        if !is_word(name) || is_host(name) {
+        if !is_word(name) || self.is_host(name) {
             return;
         }
         let (counts, given) = (self.known.functions.get(name), self.call.args.len());
@@ -204,9 +214,14 @@ impl Check<'_> {
 
     fn unknown(&self) -> Diagnostic {
         let name = self.call.name.as_str();
-        let host = api::registry().iter().map(|function| function.name);
+        if is_for_tests(name) {
+            let problem = Diagnostic::error("script/unknown-function", format!("`{name}` is known in tests only"));
+            return self.label(problem.help("tests are the functions `test_..` of files `.._test.rhai`"), self.at, "");
+        }
+        let for_tests = if self.is_test() { api::test_registry() } else { &[] };
+        let host = api::registry().iter().chain(for_tests).map(|function| function.name);
         let known = self.known.named().chain(host).chain(stock::NAMES.iter().copied());
-        let near = nearest(name, known).filter(|known| plausible(name, known));
+        let near = slips::function(name).or_else(|| nearest(name, known).filter(|known| plausible(name, known)));
         let problem = Diagnostic::error("script/unknown-function", format!("there is no function `{name}`"));
         self.label(problem.maybe_help(near.map(|known| format!("did you mean `{known}`?"))), self.at, "")
     }
@@ -249,6 +264,10 @@ impl ModuleCall {
 
 fn is_host(name: &str) -> bool {
     stock::has(name) || api::registry().iter().any(|function| function.name == name)
+}
+
+fn is_for_tests(name: &str) -> bool {
+    api::test_registry().iter().any(|function| function.name == name)
 }
 
 /// Values that are certainly no function.

@@ -62,7 +62,7 @@ fn truth_of(number: impl Strategy<Value = String> + Clone + 'static) -> BoxedStr
     .boxed()
 }
 
-fn body() -> impl Strategy<Value = String> {
+pub(super) fn body() -> impl Strategy<Value = String> {
     let statement = prop_oneof![
         number().prop_map(|a| format!("v = {a};")),
         number().prop_map(|a| format!("w += {a};")),
@@ -73,7 +73,7 @@ fn body() -> impl Strategy<Value = String> {
         .prop_map(|(statements, end)| format!("{} {end}", statements.join(" ")))
 }
 
-fn artifact() -> Value {
+pub(super) fn artifact() -> Value {
     serde_json::json!({"n": 3, "x": 1.5, "list": [1, 2, 3], "flag": true, "label": "é", "nothing": null})
 }
 

@@ -18,6 +18,7 @@ impl Tracer<'_> {
             message,
             help: help.map(str::to_owned),
             label: String::new(),
+            inner: Vec::new(),
         };
         match error {
             E::ErrorRuntime(value, _) => match value.read_lock::<Fault>() {
@@ -28,6 +29,7 @@ impl Tracer<'_> {
                         message: fault.message.clone(),
                         help: fault.help.clone(),
                         label: label.into(),
+                        inner: fault.labels.clone(),
                     }
                 }
                 None if value.is_unit() => leaf("script/throw", "the script gave up".into(), None),
@@ -70,7 +72,11 @@ impl Tracer<'_> {
             E::ErrorUnboundThis(_) => {
                 leaf("script/type", "there is no `this` here".into(), Some("a function has `this` only when called as a method"))
             }
-            E::ErrorArithmetic(message, _) => leaf("script/arithmetic", lowercased(message), None),
+            E::ErrorArithmetic(message, _) => leaf(
+                "script/arithmetic",
+                lowercased(message),
+                message.contains("by zero").then_some("look first whether it is 0: `if n == 0 { .. }`"),
+            ),
             E::ErrorTooManyOperations(_) | E::ErrorTerminated(..) => {
                 leaf(fault::LIMIT, "the script used too many operations".into(), Some("does a loop or a recursion never end?"))
             }
@@ -98,7 +104,7 @@ impl Tracer<'_> {
             E::ErrorModuleNotFound(name, _) => leaf("script/unknown-module", format!("no module `{name}` is imported"), None),
             E::ErrorParsing(ParseErrorType::Reserved(word), _) if Op::of(word).is_some() => {
                 let fault = fault::operator(word);
-                Leaf { code: fault.code, message: fault.message, help: fault.help, label: String::new() }
+                Leaf { code: fault.code, message: fault.message, help: fault.help, label: String::new(), inner: Vec::new() }
             }
             E::ErrorParsing(kind, _) => leaf("script/syntax", lowercased(&kind.to_string()), None),
             E::ErrorSystem(..) | E::ErrorCustomSyntax(..) => leaf("script/internal", strip(error), None),
@@ -123,7 +129,13 @@ impl Tracer<'_> {
             Some(parts) => parts,
             // The stock `sort` reports what it cannot do this way.
             None if signature.contains(' ') => {
-                return Leaf { code: "script/type".into(), message: signature.to_owned(), help: None, label: String::new() };
+                return Leaf {
+                    code: "script/type".into(),
+                    message: signature.to_owned(),
+                    help: None,
+                    label: String::new(),
+                    inner: Vec::new(),
+                };
             }
             None => (signature, ")"),
         };
@@ -139,6 +151,7 @@ impl Tracer<'_> {
                 message: format!("`{name}` would change {}, which is read-only", quoted(&receiver)),
                 help: Some(format!("{sorted}change a copy: `let copy = {receiver}.{copy}`")),
                 label: "inputs cannot be changed".into(),
+                inner: Vec::new(),
             };
         }
         if name.starts_with("anon$") {
@@ -147,6 +160,7 @@ impl Tracer<'_> {
                 message: format!("this closure is called with {}, which it does not take", arguments(&types)),
                 help: None,
                 label: String::new(),
+                inner: Vec::new(),
             };
         }
         let bare = name.rsplit("::").next().unwrap_or(name);
@@ -172,15 +186,45 @@ impl Tracer<'_> {
             let what = if is_word(bare) { "called with" } else { "used with" };
             let nothing =
                 types.contains(&"()").then(|| "a value is missing (`()`): test it first, or give a default with `??`".to_owned());
-            (format!("`{name}` cannot be {what} {given}"), nothing)
+            (
+                format!("`{name}` cannot be {what} {given}"),
+                nothing.or_else(|| is_word(bare).then(|| taken(bare, &signatures)).flatten()),
+            )
         } else {
             (
                 format!("there is no function `{name}`"),
                 nearest(bare, known).filter(|known| plausible(bare, known)).map(|known| format!("did you mean `{known}`?")),
             )
         };
-        Leaf { code: "script/unknown-function".into(), message, help, label: String::new() }
+        Leaf { code: "script/unknown-function".into(), message, help, label: String::new(), inner: Vec::new() }
     }
+}
+
+/// What a function of the host takes, in the words of scripts, if that is a few ways.
+fn taken(name: &str, signatures: &[String]) -> Option<String> {
+    if let Some(function) = super::api::registry().iter().find(|function| function.name == name) {
+        return Some(format!("it is `{}`", function.signature));
+    }
+    let of = signatures.iter().filter_map(|signature| signature.strip_prefix(name)?.strip_prefix('('));
+    let ways = of.filter_map(|rest| {
+        let inputs = rest.split(") ->").next()?.trim_end_matches(')');
+        let kinds = inputs.split(", ").map(|input| {
+            let kind = input.rsplit(": ").next().unwrap_or(input).trim_start_matches("&mut ").trim_start_matches('&');
+            Some(match kind {
+                "ImmutableString" | "str" | "String" | "char" | "string" => "a string",
+                "Array" | "list" => "a list",
+                "Map" | "object" => "a map",
+                "INT" | "i64" | "FLOAT" | "f64" => "a number",
+                "bool" => "true or false",
+                "FnPtr" => "a closure",
+                "Dynamic" | "?" | "T" => "a value",
+                _ => return None,
+            })
+        });
+        kinds.collect::<Option<Vec<_>>>().map(|kinds| kinds.join(" and "))
+    });
+    let ways: BTreeSet<String> = ways.collect();
+    (1..=6).contains(&ways.len()).then(|| format!("`{name}` takes {}", ways.into_iter().collect::<Vec<_>>().join(", or ")))
 }
 
 /// Methods that change what they are called on.
@@ -231,7 +275,7 @@ fn property(message: &str, unit: &Unit, position: Position) -> Leaf {
             (format!("{} has no field `{name}`", article(kind)), help)
         }
     };
-    Leaf { code: fault::UNKNOWN_FIELD.into(), message, help, label: "no such field".into() }
+    Leaf { code: fault::UNKNOWN_FIELD.into(), message, help, label: "no such field".into(), inner: Vec::new() }
 }
 
 /// `list [string]`, `object [string] = value`.
@@ -246,7 +290,7 @@ fn indexing(message: &str, unit: &Unit, position: Position) -> Leaf {
     } else {
         format!("{} cannot be read at {}", article(target), article(index))
     };
-    Leaf { code: fault::INDEX.into(), message, help: None, label: String::new() }
+    Leaf { code: fault::INDEX.into(), message, help: None, label: String::new(), inner: Vec::new() }
 }
 
 fn read_only(unit: &Unit, position: Position, field: &str) -> Leaf {
@@ -256,6 +300,7 @@ fn read_only(unit: &Unit, position: Position, field: &str) -> Leaf {
         message: format!("{} is read-only", quoted(&target)),
         help: Some("a script answers with what it returns; to change data, change a copy: `.to_map()`, `.to_array()`".into()),
         label: "inputs cannot be changed".into(),
+        inner: Vec::new(),
     }
 }
 
@@ -268,6 +313,7 @@ fn constant(name: &str, unit: &Unit, position: Position) -> Leaf {
             message: format!("`{name}` is read-only"),
             help: Some(format!("inputs cannot be changed: use another variable, `let mine = {name}`")),
             label: "inputs cannot be changed".into(),
+            inner: Vec::new(),
         };
     }
     let name = name.trim_start_matches("set$").trim_start_matches("get$");
@@ -281,5 +327,6 @@ fn constant(name: &str, unit: &Unit, position: Position) -> Leaf {
         message,
         help: Some("copy it to a variable first: `let copy = ..`".into()),
         label: String::new(),
+        inner: Vec::new(),
     }
 }

@@ -1,5 +1,6 @@
 //! Errors raised inside an evaluation, with their code and help, so that nothing has to be read back from a message.
 
+use crate::diag::{Diagnostic, Label};
 use rhai::{Dynamic, EvalAltResult, Position};
 use std::borrow::Cow;
 
@@ -27,12 +28,14 @@ pub struct Fault {
     pub message: String,
     /// What to do.
     pub help: Option<String>,
+    /// Places beside the one where it was raised: those of what the host ran for the script.
+    pub(crate) labels: Vec<Label>,
 }
 
 impl Fault {
     /// A fault without help.
     pub fn new(code: impl Into<Cow<'static, str>>, message: impl Into<String>) -> Self {
-        Self { code: code.into(), message: message.into(), help: None }
+        Self { code: code.into(), message: message.into(), help: None, labels: Vec::new() }
     }
 
     /// Says what to do.
@@ -59,6 +62,14 @@ impl Fault {
     #[cold]
     pub(crate) fn fail_at<T>(self, position: Position) -> Result<T, Box<EvalAltResult>> {
         Err(Box::new(EvalAltResult::ErrorRuntime(Dynamic::from(self), position)))
+    }
+}
+
+/// What came of something that the host ran for a script: its places stay.
+impl From<Diagnostic> for Fault {
+    fn from(diagnostic: Diagnostic) -> Self {
+        let Diagnostic { code, message, labels, help, .. } = diagnostic;
+        Self { code, message, help, labels }
     }
 }
 

@@ -112,6 +112,11 @@ pub(crate) fn run<T>(limits: &Limits, evaluate: impl FnOnce() -> Result<T, Box<E
     }
 }
 
+/// Whether the budget of the call that is going on is spent.
+pub(crate) fn is_over() -> bool {
+    BUDGET.with(|budget| budget.active.get() && budget.over.get().is_some())
+}
+
 /// Called by the engine at every operation: something, once the budget is spent.
 pub(crate) fn tick() -> Option<Dynamic> {
     BUDGET.with(|budget| {
@@ -135,6 +140,15 @@ pub(crate) fn tick() -> Option<Dynamic> {
         }
         Some(Dynamic::UNIT)
     })
+}
+
+/// Takes back the operations that a node of ours in front of another counts as: watching a call must not spend its budget.
+pub(crate) fn refund(operations: u64) {
+    BUDGET.with(|budget| {
+        if budget.active.get() && budget.over.get().is_none() {
+            budget.operations.set(budget.operations.get() + operations);
+        }
+    });
 }
 
 /// Counts what a function of the host does as its work on so many bytes, for which Rhai counts one operation; fails once the

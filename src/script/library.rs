@@ -5,6 +5,7 @@ use super::condition::Condition;
 use super::limits::Limits;
 use super::link;
 use super::parse::Parsed;
+use super::probe::{Probes, Table};
 use super::reference::Reference;
 use super::syntax::parameters;
 use super::unit::Unit;
@@ -25,6 +26,8 @@ pub struct Inputs {
     pub fields: BTreeSet<String>,
     /// What a call may use.
     pub limits: Limits,
+    /// Whether evaluations can be watched.
+    pub probes: Probes,
 }
 
 /// A linked library. Cloning is one reference count.
@@ -34,6 +37,7 @@ pub struct Library(Arc<Linked>);
 pub(crate) struct Linked {
     pub(crate) engine: Engine,
     pub(crate) limits: Limits,
+    pub(crate) probes: Probes,
     pub(crate) files: BTreeMap<String, File>,
     pub(crate) conditions: BTreeMap<String, Arc<Callee>>,
 }
@@ -143,6 +147,13 @@ impl Library {
     /// The conditions' keys and parsed texts, for static checks.
     pub fn conditions(&self) -> impl Iterator<Item = &Unit> {
         self.0.conditions.values().map(|callee| &callee.parsed.unit)
+    }
+
+    /// The texts with probes, and what those stand for: scripts by path, then conditions by key.
+    pub fn probed(&self) -> impl Iterator<Item = (&Unit, &Table)> {
+        let files = self.0.files.values().map(|file| &file.parsed);
+        let conditions = self.0.conditions.values().map(|condition| &condition.parsed);
+        files.chain(conditions).filter_map(|parsed| Some((&parsed.unit, parsed.table.as_ref()?)))
     }
 
     /// The scripts, by path.

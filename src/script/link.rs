@@ -8,6 +8,8 @@ use super::imports::{check_imports, order};
 use super::library::{File, Inputs, Linked};
 use super::limits::Limits;
 use super::parse::{Parsed, doc_of, finish, parse_file};
+use super::probe::{self, Probes};
+use super::reference::is_test_file;
 use super::resolver::Modules;
 use super::trace::Tracer;
 use super::{engine, guard};
@@ -21,13 +23,20 @@ use std::sync::Arc;
 const HOST_API: engine::Extend = super::api::register;
 
 pub(crate) fn link(inputs: Inputs, previous: Option<&Linked>) -> Result<Linked, Diagnostics> {
-    let Inputs { scripts, conditions, fields, limits } = inputs;
-    let previous = previous.filter(|previous| previous.limits == limits);
+    let Inputs { scripts, conditions, fields, limits, probes } = inputs;
+    let previous = previous.filter(|previous| previous.limits == limits && previous.probes == probes);
     let mut problems = Diagnostics::new();
     let mut engine = engine::build(&limits, [], HOST_API);
-    let parsed = parse_files(&engine, &limits, scripts, &fields, previous, &mut problems);
+    if probes != Probes::None {
+        probe::register(&mut engine, &limits);
+    }
+    let with_tests = scripts.iter().any(|script| is_test_file(script.name()));
+    if with_tests {
+        super::api::register_for_tests(&mut engine);
+    }
+    let parsed = parse_files(&engine, &limits, scripts, &fields, probes, previous, &mut problems);
     check_imports(&parsed, &mut problems);
-    let conditions = parse_conditions(&engine, &limits, conditions, &fields, previous, &mut problems);
+    let conditions = parse_conditions(&engine, &limits, conditions, &fields, probes, previous, &mut problems);
     check_calls(&parsed, &conditions, &mut problems);
     if problems.has_errors() {
         return Err(problems);
@@ -52,7 +61,7 @@ pub(crate) fn link(inputs: Inputs, previous: Option<&Linked>) -> Result<Linked, 
         }
     }
     let conditions = conditions.into_iter().map(|(key, parsed)| (key, link_condition(&parsed))).collect();
-    problems.into_result(Linked { engine, limits, files, conditions })
+    problems.into_result(Linked { engine, limits, probes, files, conditions })
 }
 
 fn parse_files(
@@ -60,6 +69,7 @@ fn parse_files(
     limits: &Limits,
     scripts: Vec<Source>,
     fields: &BTreeSet<String>,
+    probes: Probes,
     previous: Option<&Linked>,
     problems: &mut Diagnostics,
 ) -> BTreeMap<String, Arc<Parsed>> {
@@ -80,7 +90,7 @@ fn parse_files(
             parsed.insert(path, before.parsed.clone());
             continue;
         }
-        match parse_file(engine, limits, &source, fields, problems) {
+        match parse_file(engine, limits, &source, fields, probes, problems) {
             Ok(file) => drop(parsed.insert(path, Arc::new(file))),
             Err(problem) => problems.push(problem),
         }
@@ -171,6 +181,7 @@ fn parse_conditions(
     limits: &Limits,
     conditions: Vec<Condition>,
     fields: &BTreeSet<String>,
+    probes: Probes,
     previous: Option<&Linked>,
     problems: &mut Diagnostics,
 ) -> BTreeMap<String, Arc<Parsed>> {
@@ -199,7 +210,7 @@ fn parse_conditions(
         match condition::parse(engine, &loose, &condition, fields) {
             Ok(unit) => {
                 let source = condition.text.file().clone();
-                let finished = Parsed { mapped: Some(condition.text), ..finish(unit, source, Vec::new()) };
+                let finished = Parsed { mapped: Some(condition.text), ..finish(unit, source, Vec::new(), probes) };
                 parsed.insert(key, Arc::new(finished));
             }
             Err(problem) => problems.push(problem),

@@ -13,7 +13,9 @@
 //! | `capture`, `sort`, `text` | where the stock behaviour of closures, of sorting and of making texts would not do |
 //! | `fault`, `syntax`, `trace`, `explain`, `words` | errors, from inside an evaluation, from the parser, and through call frames |
 //! | `condition`, `parse`, `imports`, `environment`, `link`, `resolver`, `library` | texts to a linked library |
+//! | `probe` | watching an evaluation: values and ways, for explanations and coverage |
 //! | `call`, `rule`, `responder`, `effects`, `json` | calling a function and reading what it returned |
+//! | `trial` | running a test, and what tests ask of the host |
 //! | `pattern` | a regular expression, looked at before it is used |
 //! | `api`, `check` | the functions scripts may call; static checks |
 
@@ -39,7 +41,9 @@ mod link;
 mod parse;
 mod pattern;
 mod predicate;
+pub mod probe;
 mod quiet;
+mod recover;
 mod reference;
 mod resolver;
 mod responder;
@@ -47,6 +51,7 @@ pub mod rewrite;
 mod rule;
 mod self_test;
 mod shell;
+mod slips;
 mod sort;
 mod stock;
 mod strict;
@@ -54,6 +59,7 @@ mod syntax;
 mod text;
 pub mod tokens;
 mod trace;
+mod trial;
 mod unit;
 mod view;
 mod warm;
@@ -75,8 +81,9 @@ pub use fault::Fault;
 pub use library::{File, Inputs, Library, Public};
 pub use limits::Limits;
 pub use pattern::{Pattern, PatternFault, escape};
-pub use reference::Reference;
+pub use reference::{Reference, is_test_file};
 pub use rule::Verdict;
 pub use self_test::self_test;
+pub use trial::{Question, Row, Stage, Trial};
 pub use unit::Unit;
 pub use view::View;

@@ -4,10 +4,11 @@ use super::calls::{Calls, calls_of};
 use super::imports::{Import, imports_of};
 use super::library::Public;
 use super::limits::Limits;
+use super::probe::{Probed, Probes, Table};
 use super::rewrite::{Rewritten, rewrite};
 use super::strict::Strict;
 use super::unit::{Text, Unit};
-use super::{fault, quiet, syntax};
+use super::{fault, quiet, recover, syntax};
 use crate::diag::{Diagnostic, Diagnostics, Mapped, Source, Span};
 use crate::model::Hash;
 use rhai::{AST, ASTNode, Engine, Expr, FnAccess, ScriptFuncDef, Shared};
@@ -21,6 +22,8 @@ pub(crate) struct Parsed {
     pub(crate) mapped: Option<Mapped>,
     pub(crate) hash: Hash,
     pub(crate) rewritten: Rewritten,
+    /// What its probes stand for, if it has any.
+    pub(crate) table: Option<Table>,
     pub(crate) imports: Vec<Import>,
     pub(crate) publics: Vec<Public>,
     pub(crate) calls: Calls,
@@ -34,6 +37,7 @@ pub(crate) fn parse_file(
     limits: &Limits,
     source: &Source,
     fields: &BTreeSet<String>,
+    probes: Probes,
     problems: &mut Diagnostics,
 ) -> Result<Parsed, Diagnostic> {
     if source.text().len() > limits.source {
@@ -41,10 +45,21 @@ pub(crate) fn parse_file(
         return Err(Diagnostic::error(fault::LIMIT, message).label(source, Span::default(), "").help("divide it into files"));
     }
     let text = Text::file(source);
-    let ast = parse(engine, &text, fields)?;
+    let ast = match parse(engine, &text, fields) {
+        Ok(ast) => ast,
+        Err(first) => {
+            let fault = first.primary().filter(|_| recover::RECOVERABLE.contains(&&*first.code)).map(|label| label.span);
+            let more = fault.map(|fault| recover::more(engine, source, fault, fields)).unwrap_or_default();
+            let last = std::iter::once(first).chain(more).reduce(|before, next| {
+                problems.push(before);
+                next
+            });
+            return Err(last.unwrap_or_else(|| Diagnostic::error("script/syntax", "this text does not parse")));
+        }
+    };
     let unit = Unit::new(source.name().to_owned(), text, ast);
     let imports = imports_of(&unit, problems);
-    Ok(finish(unit, source.clone(), imports))
+    Ok(finish(unit, source.clone(), imports, probes))
 }
 
 impl Unit {
@@ -69,11 +84,18 @@ fn parse(engine: &Engine, text: &Text, fields: &BTreeSet<String>) -> Result<AST,
 }
 
 /// Rewrites what was parsed, and notes what it has and needs.
-pub(crate) fn finish(unit: Unit, source: Source, imports: Vec<Import>) -> Parsed {
-    let rewritten = rewrite(unit.ast(), &mut Strict);
+pub(crate) fn finish(unit: Unit, source: Source, imports: Vec<Import>, probes: Probes) -> Parsed {
+    let (rewritten, table) = match probes {
+        Probes::None => (rewrite(unit.ast(), &mut Strict), None),
+        probes => {
+            let mut nodes = Probed::new(probes);
+            let rewritten = rewrite(unit.ast(), &mut nodes);
+            (rewritten, Some(nodes.into_table()))
+        }
+    };
     let hash = Hash::of(unit.script().as_bytes());
     let (publics, calls, fields) = (publics_of(&unit), calls_of(&unit), fields_of(unit.ast()));
-    Parsed { unit, source, mapped: None, hash, rewritten, imports, publics, calls, fields }
+    Parsed { unit, source, mapped: None, hash, rewritten, table, imports, publics, calls, fields }
 }
 
 fn publics_of(unit: &Unit) -> Vec<Public> {

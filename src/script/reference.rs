@@ -41,6 +41,11 @@ impl fmt::Display for Reference {
     }
 }
 
+/// Whether a script of that path holds tests: `*_test.rhai`.
+pub fn is_test_file(path: &str) -> bool {
+    path.ends_with("_test.rhai")
+}
+
 /// Why a path may not be used, if so: only plain components below the root may.
 pub(crate) fn check_path(path: &str) -> Result<(), &'static str> {
     if path.is_empty() {

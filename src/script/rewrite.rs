@@ -24,6 +24,8 @@ pub enum Role {
     Condition,
     /// The guard of a `switch` case.
     Case,
+    /// What a `switch` case is worth, where that is not the function's result.
+    Arm,
     /// What `return` gives back.
     Return,
     /// What a function gives back at its end.
@@ -34,6 +36,14 @@ pub enum Role {
 pub trait Nodes {
     /// A function's body (nothing: the statements of the file) is about to be rewritten.
     fn enter(&mut self, _function: Option<&ScriptFuncDef>) {}
+
+    /// The node for a function's rewritten body.
+    fn body(&mut self, block: Expr) -> Expr {
+        block
+    }
+
+    /// A statement is about to be rewritten: the next value opened is the first of it.
+    fn statement(&mut self, _statement: &Stmt) {}
 
     /// A value is about to be rewritten, from the outside in. An answer is handed to [`Nodes::close`] (or, for a comparison,
     /// to [`Nodes::compare`]) when its inside is done.
@@ -93,13 +103,19 @@ pub(crate) fn rewrite(ast: &AST, nodes: &mut impl Nodes) -> Rewritten {
     }
     let changed = capture::changed(ast);
     let mut bodies = Vec::new();
-    for definition in ast.iter_fn_def() {
+    // In the order of the text: a module keeps its functions in an order of its own.
+    let mut definitions: Vec<&Shared<ScriptFuncDef>> = ast.iter_fn_def().collect();
+    definitions.sort_by_key(|definition| {
+        let start = definition.body.start_position();
+        (start.line(), start.position())
+    });
+    for definition in definitions {
         nodes.enter(Some(definition));
         let mut statements = statements_of(definition);
         let mut walk = Walk { nodes, changed: &changed };
         walk.block(&mut statements, true);
         let (start, end) = (definition.body.start_position(), definition.body.end_position());
-        let block = Arc::new(Expr::Stmt(Box::new(StmtBlock::new(statements, start, end))));
+        let block = Arc::new(nodes.body(Expr::Stmt(Box::new(StmtBlock::new(statements, start, end)))));
         module.set_script_fn(shell(definition, block.clone()));
         bodies.push(Body { definition: definition.clone(), block });
     }
@@ -265,6 +281,7 @@ impl<N: Nodes> Walk<'_, N> {
 
     fn statement(&mut self, statement: &mut Stmt, tail: bool) {
         let last = if tail { Role::Result } else { Role::Value };
+        self.nodes.statement(statement);
         match statement {
             Stmt::If(flow, _) => {
                 self.value(&mut flow.expr, Role::Condition);
@@ -277,7 +294,7 @@ impl<N: Nodes> Walk<'_, N> {
                     if !matches!(case.lhs, Expr::BoolConstant(..)) {
                         self.value(&mut case.lhs, Role::Case);
                     }
-                    self.value(&mut case.rhs, last);
+                    self.value(&mut case.rhs, if tail { Role::Result } else { Role::Arm });
                 }
             }
             Stmt::While(flow, _) | Stmt::Do(flow, ..) => {
@@ -342,7 +359,7 @@ fn stores(call: &FnCallExpr) -> bool {
     matches!(call.name.as_str(), "push" | "insert" | "set" | "pad" | "append" | "splice" | "mixin" | "fill_with")
 }
 
-fn is_literal(expr: &Expr) -> bool {
+pub(crate) fn is_literal(expr: &Expr) -> bool {
     matches!(
         expr,
         Expr::BoolConstant(..)

@@ -1,11 +1,10 @@
 //! The start-up self-test: proves that numbers compare as numbers and that nothing else compares with them, before any rule
 //! decides anything (`design.md` §5). A dependency that changed its mind would otherwise change decisions silently.
 
-use super::{Inputs, Library, Limits, Reference, Verdict, View};
+use super::{Inputs, Library, Reference, Verdict, View};
 use crate::diag::{Diagnostic, Source};
 use crate::model::Kind;
 use serde_json::json;
-use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
 const SCRIPT: &str = r"
@@ -27,12 +26,7 @@ pub fn self_test() -> Result<(), Box<Diagnostic>> {
 }
 
 fn run() -> Result<(), String> {
-    let inputs = Inputs {
-        scripts: vec![Source::new("self/test.rhai", SCRIPT)],
-        conditions: Vec::new(),
-        fields: BTreeSet::new(),
-        limits: Limits::default(),
-    };
+    let inputs = Inputs { scripts: vec![Source::new("self/test.rhai", SCRIPT)], ..Inputs::default() };
     let library = Library::link(inputs, None).map_err(|found| found.to_string())?;
     let artifact = View::of(&json!({"nine": 9, "ten": 10, "half": 0.5, "word": "0.9"}), &Kind::Any, "artifact");
     let vars = View::of(&json!({"half": 0.5}), &Kind::Any, "vars");

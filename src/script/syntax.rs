@@ -1,9 +1,9 @@
 //! What the parser refuses, in the words of a script's author. (Rhai stops at the first fault of a file.)
 
 use super::engine::FORBIDDEN;
-use super::fault;
 use super::unit::Text;
 use super::words::is_word;
+use super::{fault, recover, slips};
 use crate::diag::{Diagnostic, Span, did_you_mean, nearest};
 use rhai::{LexError, ParseError, ParseErrorType as Kind};
 use std::collections::BTreeSet;
@@ -24,6 +24,22 @@ pub(crate) fn explain(text: &Text, error: &ParseError, fields: &BTreeSet<String>
         } else {
             describe(text, error.err_type(), span.start)
         };
+    let braces = open_brace(text, error.err_type(), span);
+    let at_end = text.tokens().last().is_some_and(|last| text.tokens_offset(error.1) > last.start);
+    let slipped = if code == "script/reserved" && field_near(text, span, fields).is_some() {
+        None
+    } else {
+        slips::slip(text, error.err_type(), span, braces, at_end && !text.is_condition())
+    };
+    if let Some(slip) = slipped.filter(|_| message != "the condition ends too early") {
+        let (source, place) = text.locate(slip.span.unwrap_or(span));
+        return Diagnostic::error(code, slip.message).label(&source, place, "").help(slip.help);
+    }
+    let named = match error.err_type() {
+        Kind::FnDuplicatedDefinition(..) => text.words().find(|(word, at)| at.start > span.start && is_word(word)),
+        _ => None,
+    };
+    let span = named.map_or(span, |(_, span)| span);
     let (source, place) = text.locate(span);
     let meant = if code == "script/reserved" { field_near(text, span, fields) } else { None };
     let help = match help {
@@ -31,7 +47,7 @@ pub(crate) fn explain(text: &Text, error: &ParseError, fields: &BTreeSet<String>
         None if text.is_condition() => Some(CONDITION_HELP.to_owned()),
         help => help,
     };
-    let open = open_brace(text, error.err_type(), span).map(|open| text.locate(open));
+    let open = braces.map(|open| text.locate(open));
     let missing = open.as_ref().map(|(source, open)| {
         let (line, _) = source.line_column(open.start);
         format!("a `}}` is missing somewhere: the brace of line {line} is still open here")
@@ -44,7 +60,7 @@ pub(crate) fn explain(text: &Text, error: &ParseError, fields: &BTreeSet<String>
         && let Some(first) = definition_of(text, name)
     {
         let (source, place) = text.locate(first);
-        diagnostic = diagnostic.label(&source, place, "first defined here");
+        diagnostic = diagnostic.label(&source, place, "first defined here").help("give one of them another name");
     }
     diagnostic
 }
@@ -71,7 +87,9 @@ fn open_brace(text: &Text, kind: &Kind, fault: Span) -> Option<Span> {
     }
     let mut open = Vec::new();
     let mut at_fault = None;
-    for (word, span) in text.words() {
+    let item = recover::item_of(text.script(), fault).unwrap_or(text.whole());
+    let inside = |span: &Span| span.start >= item.start && span.start < item.end.max(fault.end);
+    for (word, span) in text.words().filter(|(_, span)| inside(span)) {
         if span.start >= fault.start && at_fault.is_none() {
             at_fault = Some(open.last().copied());
         }
@@ -137,7 +155,7 @@ fn reserved(word: &str) -> (&'static str, String, Option<String>) {
         }
         _ => None,
     };
-    ("script/reserved", format!("`{word}` is reserved in Rhai"), help)
+    ("script/reserved", format!("`{word}` is a reserved word"), help)
 }
 
 pub(crate) fn unknown_variable(text: &Text, name: &str) -> (&'static str, String, Option<String>) {
@@ -213,11 +231,7 @@ mod tests {
             assert_eq!(line(&problem(&[("t.rhai", text)])), want, "{text}");
         }
         let at_the_end = line(&problem(&[("t.rhai", "fn f(x) {\n  if x {\n    1\n}\n")]));
-        assert_eq!(
-            at_the_end,
-            "script/syntax @ t.rhai:}, t.rhai:{: expected `}` to terminate this block | a `}` is missing somewhere: the brace of line 2 is still \
-             open here"
-        );
+        assert_eq!(at_the_end, "script/syntax @ t.rhai:{: this `{` is never closed | write the `}` that closes it");
         let balanced = line(&problem(&[("t.rhai", "fn f() { let a = 1 2 }")]));
         assert!(!balanced.contains("is missing somewhere"), "{balanced}");
         for text in ["fn f() {", "fn f() { if x {", "fn f() { \"{", "fn f() { `${", "}", "fn f() { 1 ", "fn f() {\nfn g() { 1 }"]
@@ -230,15 +244,15 @@ mod tests {
     fn a_reserved_word_near_a_field_may_be_a_slip() {
         assert_eq!(
             failure("artifact.loop.H9 > 1"),
-            "script/reserved @ t.rhai:loop: `loop` is reserved in Rhai | did you mean `loops`?"
+            "script/reserved @ t.rhai:loop: `loop` is a reserved word | did you mean `loops`?"
         );
         assert_eq!(
             decide("state.loop.H9 > 1").expect_err("a slip"),
-            "script/reserved @ p.yaml:loop: `loop` is reserved in Rhai | did you mean `loops`?"
+            "script/reserved @ p.yaml:loop: `loop` is a reserved word | did you mean `loops`?"
         );
         assert_eq!(
             failure("artifact.statics + artifact.static"),
-            "script/reserved @ t.rhai:static: `static` is reserved in Rhai | did you mean `statics`?"
+            "script/reserved @ t.rhai:static: `static` is a reserved word | did you mean `statics`?"
         );
         assert!(
             failure("artifact.spawn").ends_with("a field of that name is read as `x[\"spawn\"]`; a variable needs another name")

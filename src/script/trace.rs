@@ -7,7 +7,7 @@
 use super::fault;
 use super::guard::Stop;
 use super::unit::Unit;
-use crate::diag::{Diagnostic, Source, Span};
+use crate::diag::{Diagnostic, Label, Source, Span};
 use rhai::{Engine, EvalAltResult as E, Position};
 
 /// What errors are explained with.
@@ -27,6 +27,8 @@ pub(crate) struct Leaf {
     pub(crate) message: String,
     pub(crate) help: Option<String>,
     pub(crate) label: String,
+    /// Places that it brought with it.
+    pub(crate) inner: Vec<Label>,
 }
 
 struct Frame<'a> {
@@ -47,7 +49,8 @@ impl Tracer<'_> {
                 let (frames, inner) = self.unwind(noticed.map(|error| *error));
                 let position = inner.map_or(Position::NONE, |error| error.position());
                 let label = if fault.code == fault::DEADLINE { "when the time was over" } else { "when the limit was reached" };
-                let leaf = Leaf { code: fault.code, message: fault.message, help: fault.help, label: label.into() };
+                let leaf =
+                    Leaf { code: fault.code, message: fault.message, help: fault.help, label: label.into(), inner: Vec::new() };
                 self.report(leaf, &frames, position)
             }
             Stop::Panic(message) => {
@@ -56,6 +59,7 @@ impl Tracer<'_> {
                     message: format!("the script host failed: {message}"),
                     help: Some("this is a fault of the program, not of the script: please report it".into()),
                     label: String::new(),
+                    inner: Vec::new(),
                 };
                 self.report(leaf, &[], Position::NONE)
             }
@@ -97,8 +101,10 @@ impl Tracer<'_> {
 
     fn report(&self, leaf: Leaf, frames: &[Frame<'_>], position: Position) -> Diagnostic {
         let unit = frames.last().map_or(self.entry, |frame| frame.callee);
-        let mut places: Vec<(Source, Span, String)> = Vec::new();
-        places.extend(unit.place(position).map(|(source, span)| (source, span, leaf.label)));
+        let mut places: Vec<(Source, Span, String)> =
+            leaf.inner.into_iter().map(|label| (label.source, label.span, label.text)).collect();
+        let leaf_label = if places.is_empty() { leaf.label } else { "called here".to_owned() };
+        places.extend(unit.place(position).map(|(source, span)| (source, span, leaf_label)));
         for frame in frames.iter().rev() {
             let Some((source, span)) = frame.unit.token(frame.position) else { continue };
             let text = match frame.name.as_str() {
@@ -267,7 +273,10 @@ mod tests {
                 "artifact.n && true",
                 "script/type @ t.rhai:artifact.n: expected a bool, got a whole number | conditions, `!`, `&&` and `||` need `true` or `false`: compare with something",
             ),
-            ("1 / 0", "script/arithmetic @ t.rhai:1 / 0: division by zero: 1 / 0"),
+            (
+                "1 / 0",
+                "script/arithmetic @ t.rhai:1 / 0: division by zero: 1 / 0 | look first whether it is 0: `if n == 0 { .. }`",
+            ),
             (
                 "artifact.label - 1",
                 "script/unknown-function @ t.rhai:artifact.label - 1: `-` cannot be used with a string, a whole number",
@@ -290,7 +299,7 @@ mod tests {
             ),
             (
                 "artifact.default",
-                "script/reserved @ t.rhai:default: `default` is reserved in Rhai | a field of that name is read as `x[\"default\"]`; a variable needs another name",
+                "script/reserved @ t.rhai:default: `default` is a reserved word | a field of that name is read as `x[\"default\"]`; a variable needs another name",
             ),
         ] {
             assert_eq!(failure(body), said, "{body}");

@@ -74,6 +74,11 @@ impl Text {
     }
 
     /// The token at a position; without a position, nothing.
+    pub(crate) fn tokens_offset(&self, position: Position) -> usize {
+        self.tokens().offset(self.script(), position)
+    }
+
+    /// The token at a position.
     pub(crate) fn token(&self, position: Position) -> Option<Span> {
         self.tokens().token(self.script(), position)
     }

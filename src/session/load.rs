@@ -6,6 +6,7 @@ use crate::files::{Area, Found, Listed, Origin, Overlay, find_pipeline, list_pip
 use crate::pipeline::yaml;
 use crate::project::{Answers, Project, Settings, Sources, domain};
 use crate::script::Limits;
+use crate::script::probe::Probes;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -27,6 +28,11 @@ impl Session {
         before: Option<&Project>,
     ) -> Result<Project, SessionError> {
         Ok(Project::relink(self.sources(pipeline)?, self.settings(answers), before)?)
+    }
+
+    /// The project, linked so that evaluations of its scripts can be watched.
+    pub fn project_watched(&self, pipeline: Option<&str>, probes: Probes) -> Result<Project, SessionError> {
+        Ok(Project::link(self.sources(pipeline)?, Settings { probes, ..self.settings(Answers::Others) })?)
     }
 
     /// The texts of the project with that pipeline.
@@ -117,6 +123,7 @@ impl Session {
             workspace: self.setup.workspace.clone(),
             domain: self.setup.domain.clone(),
             limits,
+            probes: Probes::None,
         }
     }
 }

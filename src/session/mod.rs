@@ -17,12 +17,15 @@ mod outcome;
 mod overlaid;
 mod projection;
 mod prompt;
+mod recorded;
 mod resume;
 mod rounds;
 mod route;
 mod run;
 mod runs;
 mod setup;
+mod shadow;
+mod tests_of;
 mod texts;
 mod work;
 
@@ -34,10 +37,13 @@ pub use knowledge::SymptomsAsked;
 pub use outcome::{CaseResult, CaseSummary, Cases, ErrorSummary, RunResult, RunSummary};
 pub use overlaid::ProjectFile;
 pub use prompt::{Prompt, PromptAsked};
+pub use recorded::{Record, Texts};
 pub use resume::{Origin, ResumeSpec};
 pub use route::{RouteState, RouteVisit, Routed};
 pub use run::{Inputs, RunSpec, Watch};
 pub use setup::{Files, KEEP, Setup, Via};
+pub use shadow::Shadowed;
+pub use tests_of::{TestFile, TestTexts};
 pub use texts::Text;
 
 /// A session: where things are, what time it is, and everything that can be done with them.

@@ -51,7 +51,7 @@ impl Session {
             let used = origin == Origin::Embedded
                 || replaces
                 || area == Area::Pipelines && area.takes(&path)
-                || path.ends_with("_test.rhai")
+                || area == Area::Scripts && Area::Tests.takes(&path)
                 // A vocabulary is chosen by its name, with one run or another.
                 || area == Area::Scripts && path.starts_with("data/domains/")
                 || named.contains(&own)
@@ -66,7 +66,7 @@ impl Session {
 
     pub(super) fn overlaid(&self, area: Area) -> Option<&Path> {
         match area {
-            Area::Scripts => self.setup.scripts.as_deref(),
+            Area::Scripts | Area::Tests => self.setup.scripts.as_deref(),
             Area::Pipelines => self.setup.pipelines.as_deref(),
             Area::Templates => self.setup.templates.as_deref(),
         }

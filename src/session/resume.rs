@@ -3,6 +3,7 @@
 use super::crew::{Crew, Ports};
 use super::generations::{Generations, manifests};
 use super::lighten::Lighten;
+use super::recorded::{linked, named};
 use super::rounds::{phase_of, waves};
 use super::run::{Ended, RunArgs, answerer};
 use super::work::{Reads, Work};
@@ -11,8 +12,9 @@ use crate::clock::Timestamp;
 use crate::diag::Source;
 use crate::model::{Hash, Launch};
 use crate::project::{Answers, Current, Manifest, Project, Settings};
+use crate::script::probe::Probes;
 use crate::store::{Durability, Store, StoreError};
-use crate::walk::Status;
+use crate::walk::{Change, Status};
 use serde::de::DeserializeOwned;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -56,27 +58,36 @@ impl Session {
         let generations = Generations::new(self, (current, seen), (generation, manifest, Arc::clone(&project)), &journal, watch);
         generations.migrate(project)?;
         let (parallel, texts) = (spec.parallel, &generations);
-        let crew = Crew { session: self, generations: texts, launch: &launch, run, seed, watch, stop, parallel, keep };
+        let candidate = super::shadow::again(self, &store, args.shadow.as_ref())?;
+        let shadow = candidate.as_ref().map(|project| &*project.plan);
+        let crew = Crew { session: self, generations: texts, launch: &launch, shadow, run, seed, watch, stop, parallel, keep };
         let work = crew.walk(work, Ports { answer: &*answer, needs, journal: &journal })?;
         let ended = Ended { run: run.to_owned(), started_at, project: &generations.project(), launch, recorded: true, parallel };
-        self.conclude(&store, ended.result(&store, work), args.files)
+        let mut result = ended.result(&store, work);
+        result.shadow = candidate.map(|_| super::shadow::sum(&store, run)).transpose()?;
+        self.conclude(&store, result, args.files)
     }
 
     /// Says which texts are other by now than those that a run goes on by.
     fn tell_changes(&self, args: &RunArgs, manifest: &Manifest, watch: &dyn Watch) {
-        let session = self.like(args);
-        // Whatever keeps them from being read is no concern of a run that does not need them.
-        let Ok(sources) = session.sources(args.asked.as_deref()) else { return };
-        let (now, _) = Manifest::of(&sources, &Settings { vars: manifest.vars.clone(), ..Settings::default() }, None);
-        let mut changed = manifest.changes(&now);
-        changed.retain(|change| change.what.contains('/'));
+        let changed = self.like(args).changed_since(args, manifest);
         if !changed.is_empty() {
             watch.pinned(&changed);
         }
     }
 
+    /// Which texts of a session like the run's are other by now than these, which the run went by. None if they cannot be read: whatever keeps them from it
+    /// is no concern of a run that does not need them.
+    pub(super) fn changed_since(&self, args: &RunArgs, manifest: &Manifest) -> Vec<Change> {
+        let Ok(sources) = self.sources(args.asked.as_deref()) else { return Vec::new() };
+        let (now, _) = Manifest::of(&sources, &Settings { vars: manifest.vars.clone(), ..Settings::default() }, None);
+        let mut changed = manifest.changes(&now);
+        changed.retain(|change| change.what.contains('/'));
+        changed
+    }
+
     /// This session with the settings that a run was started with, where it has none of its own.
-    fn like(&self, args: &RunArgs) -> Self {
+    pub(super) fn like(&self, args: &RunArgs) -> Self {
         let mut setup = self.setup.clone();
         setup.scripts = setup.scripts.or_else(|| args.scripts.clone());
         setup.domain = setup.domain.or_else(|| args.domain.clone());
@@ -134,23 +145,6 @@ pub struct Origin {
     pub answers: Answers,
 }
 
-/// What stands for the run that began last.
-const LATEST: &str = "latest";
-
-/// The run that a name stands for.
-fn named(store: &Store, run: &str) -> Result<String, SessionError> {
-    if run != LATEST {
-        return Ok(run.to_owned());
-    }
-    match store.runs()?.into_iter().next() {
-        Some(latest) => Ok(latest.run),
-        None => {
-            let help = Some("make one with: asterisk run".to_owned());
-            Err(SessionError::asked("input/no-run", "the store has no runs yet", help))
-        }
-    }
-}
-
 /// A run read back from its store.
 struct Stored {
     run: String,
@@ -176,7 +170,7 @@ impl Stored {
         let (generation, manifest) = manifests(store, run)?.pop().ok_or_else(|| StoreError::UnknownRun(run.to_owned()))?;
         let project = match newer {
             Some(newer) => newer,
-            None => Arc::new(linked(session, store, &manifest, args.via.answers())?),
+            None => Arc::new(linked(session, store, &manifest, args.via.answers(), Probes::None)?),
         };
         let stub = args.stub.map(|hash| Ok::<_, SessionError>(Source::new("stub", text(store, &hash)?))).transpose()?;
         let mut lighten = Lighten::default();
@@ -214,27 +208,16 @@ impl Stored {
     }
 
     fn result(self, session: &Session, store: &Store) -> Result<RunResult, SessionError> {
-        let Self { run, project, launch, started_at, work, .. } = self;
+        let Self { run, project, launch, started_at, work, args, .. } = self;
         let report = super::projection::report_path(&session.setup.out, &run);
         let report = report.is_file().then_some(report);
         let parallel = std::thread::available_parallelism().map_or(1, usize::from);
+        let shadow = args.shadow.map(|_| super::shadow::sum(store, &run)).transpose()?;
         let ended = Ended { run, started_at, project: &project, launch, recorded: true, parallel };
-        let mut result = RunResult { report, ..ended.result(store, work) };
+        let mut result = RunResult { report, shadow, ..ended.result(store, work) };
         result.know_statuses(store)?;
         Ok(result)
     }
-}
-
-/// The project of recorded texts.
-fn linked(session: &Session, store: &Store, manifest: &Manifest, answers: Answers) -> Result<Project, SessionError> {
-    let settings = Settings {
-        vars: manifest.vars.clone(),
-        project_vars: serde_json::Map::new(),
-        workspace: manifest.workspace.clone(),
-        domain: manifest.domain.clone(),
-        ..session.settings(answers)
-    };
-    Ok(Project::link(manifest.sources(|hash| text(store, hash))?, settings)?)
 }
 
 pub(super) fn text(store: &Store, hash: &Hash) -> Result<String, SessionError> {

@@ -7,7 +7,7 @@ use crate::model::Kind;
 use crate::pipeline::NodeIx;
 use crate::project::Project;
 use crate::script::{Reference, View};
-use crate::walk::{Considered, Name, Reason, Visit, WalkState, decide};
+use crate::walk::{Considered, Name, Plan, Reason, Visit, WalkState, decide};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -108,12 +108,7 @@ impl Session {
             return Err(SessionError::asked("input/no-node", message, did_you_mean(node, known)));
         };
         let artifact = View::of(artifact, &plan.node(ix).kind, "artifact");
-        let confidence = pipeline.at(ix).confidence.as_ref().and_then(|field| artifact.get(field)?.as_f64());
-        let now = self.setup.clock.now();
-        let luck = state.chance.unwrap_or_else(|| chance(0, "", "1"));
-        let walker = state.walker.as_ref().map(|walker| View::of(walker, &Kind::Any, "state.walker"));
-        let walk = state.into_walk(now);
-        let view = walk.view(&plan.node(ix).name, confidence, now, luck, walker.as_ref().unwrap_or(&plan.walker));
+        let (walk, view) = state.at(&plan, Some(ix), &artifact, self.setup.clock.now());
         Ok(match decide(&plan, ix, &artifact, &view) {
             Ok(decision) => {
                 let mut loops = walk.loops;
@@ -148,6 +143,18 @@ impl Session {
 }
 
 impl RouteState {
+    /// The walk it tells of, and the state as rules see it at a node.
+    pub fn at(self, plan: &Plan, node: Option<NodeIx>, artifact: &View, now: Timestamp) -> (WalkState, View) {
+        let confidence = node.and_then(|ix| plan.pipeline.at(ix).confidence.as_ref());
+        let confidence = confidence.and_then(|field| artifact.get(field)?.as_f64());
+        let luck = self.chance.unwrap_or_else(|| chance(0, "", "1"));
+        let walker = self.walker.as_ref().map(|walker| View::of(walker, &Kind::Any, "state.walker"));
+        let name = node.map_or_else(|| Name::from(self.node.as_deref().unwrap_or_default()), |ix| plan.node(ix).name.clone());
+        let walk = self.into_walk(now);
+        let view = walk.view(&name, confidence, now, luck, walker.as_ref().unwrap_or(&plan.walker));
+        (walk, view)
+    }
+
     fn into_walk(self, now: Timestamp) -> WalkState {
         let visit = |visit: RouteVisit| match visit {
             RouteVisit::Node(node) => {

@@ -27,9 +27,10 @@ impl Session {
     /// like a project; in any other each file is told by its ending and what is in it.
     pub fn texts(&self, paths: &[PathBuf]) -> Result<Vec<Text>, SessionError> {
         let mut texts: BTreeMap<(&'static str, String), Text> = BTreeMap::new();
-        for area in Area::ALL {
-            let overlay = Overlay::load(area, self.overlaid(area))?;
-            for (path, source, origin) in overlay.files() {
+        // Tests are scripts too; what they work on is not.
+        for (area, own) in Area::ALL.into_iter().map(|area| (area, area)).chain([(Area::Scripts, Area::Tests)]) {
+            let overlay = Overlay::load(own, self.overlaid(area))?;
+            for (path, source, origin) in overlay.files().filter(|(path, ..)| area.holds(path)) {
                 let shown = self.shown(area, path, origin);
                 let text = Text { area, source: source.clone(), shown, origin: origin.clone(), asked: paths.is_empty() };
                 texts.insert((area.name(), path.to_owned()), text);

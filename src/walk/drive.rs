@@ -21,6 +21,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub struct Walker<'a> {
     /// What to go by; with `plans`, what the walk's graph is.
     pub plan: &'a Plan,
+    /// Candidate rules, asked beside every decision and never followed.
+    pub shadow: Option<&'a Plan>,
     /// Where newer texts come from, if they may be exchanged.
     pub plans: Option<&'a dyn Plans>,
     /// Who answers the nodes.

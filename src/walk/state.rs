@@ -171,7 +171,7 @@ impl WalkState {
                 self.node = Some(to.clone());
             }
             What::Adopt { generation, .. } => self.generation = *generation,
-            What::Barrier { .. } | What::Reload { .. } => {}
+            What::Barrier { .. } | What::Reload { .. } | What::Shadow { .. } => {}
             What::WalkComplete { .. } => {
                 self.status = Status::Done;
                 self.node = None;
@@ -214,6 +214,33 @@ impl WalkState {
         (state.loops, state.context, state.history) = (loops, context, history);
         state
     }
+}
+
+/// The state as rules saw it, of its record: what [`WalkState::view`] made, and its canonical text.
+pub fn recorded_state(recorded: &Value) -> View {
+    let entries = |value: &Value, part: &dyn Fn(&str, &Value) -> View| {
+        let fields = value.as_object().into_iter().flatten();
+        fields.map(|(name, value)| (name.clone(), part(name, value))).collect::<Vec<_>>()
+    };
+    let any = |value: &Value| View::of(value, &crate::model::Kind::Any, "context");
+    let walker = |value: &Value| {
+        let part = |name: &str, value: &Value| match name {
+            "traits" => View::map("state.walker.traits", entries(value, &|_, value| any(value)), View::null()),
+            _ => View::plain(value, "state.walker"),
+        };
+        View::object("state.walker", entries(value, &part))
+    };
+    let part = |name: &str, value: &Value| match name {
+        "context" => View::map("state.context", entries(value, &|_, value| any(value)), View::null()),
+        "history" => {
+            let visit = |visit: &Value| View::object("visit", entries(visit, &|name, value| View::plain(value, name)));
+            View::list("state.history", value.as_array().into_iter().flatten().map(visit))
+        }
+        "loops" => View::map("state.loops", entries(value, &|name, value| View::plain(value, name)), View::from(0)),
+        "walker" => walker(value),
+        name => View::plain(value, name),
+    };
+    View::object("state", entries(recorded, &part))
 }
 
 fn visit_view(visit: &Visit) -> View {

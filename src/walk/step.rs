@@ -8,9 +8,10 @@ use super::params::{CaseParams, StepPlace};
 use super::ports::{About, Reply};
 use super::request::Request;
 use super::route::{self, Decision};
+use super::shadow;
 use super::state::{CONTEXT_DEPTH, CONTEXT_SIZE, WalkState};
 use crate::clock::{Timestamp, chance, derived_id};
-use crate::diag::Diagnostic;
+use crate::diag::{Diagnostic, did_you_mean};
 use crate::model::{self, Case, Effect, Handle};
 use crate::pipeline::{NodeIx, Target};
 use crate::script::{Function, View};
@@ -18,6 +19,21 @@ use compact_str::ToCompactString as _;
 use serde_json::Value;
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
+
+/// The names of the effects.
+const EFFECTS: [&str; 11] = [
+    "link_symptom",
+    "upsert_symptom",
+    "mark_seen",
+    "create_triage",
+    "create_rca",
+    "link_rca",
+    "link_symptom_rca",
+    "overturn",
+    "update_rca",
+    "set_case_status",
+    "note",
+];
 
 /// What a step leaves behind, whether it succeeded or not.
 pub(super) struct Taken {
@@ -94,7 +110,9 @@ impl Stepper<'_> {
         });
         let state = self.state.view(name, confidence, now, luck, persona);
         let decided = route::decide(plan, self.node, &artifact, &state);
-        self.record(log, content, state, decided)
+        let candidate = self.walker.shadow;
+        let beside = candidate.and_then(|candidate| shadow::beside(candidate, name, &artifact, &state, (plan, &decided)));
+        self.record(log, content, state, (decided, beside))
     }
 
     /// Runs the declared reads.
@@ -167,8 +185,10 @@ impl Stepper<'_> {
         };
         let mut effects = Vec::with_capacity(wanted.len());
         for (index, value) in wanted.into_iter().enumerate() {
-            let effect: Effect<Handle> =
-                serde_json::from_value(value).map_err(|error| self.bad_effect(index, &error.to_string()))?;
+            let effect: Effect<Handle> = serde_json::from_value(value.clone()).map_err(|error| {
+                let said = unknown_effect(&value).unwrap_or_else(|| error.to_string());
+                self.bad_effect(index, &said)
+            })?;
             let effect = effect.resolve(&mut bindings, derive).map_err(|unresolved| {
                 let said = format!("`{}` names nothing: no effect of this case was called `as: ...` so", unresolved.0);
                 self.bad_effect(index, &said)
@@ -212,7 +232,7 @@ impl Stepper<'_> {
         log: &mut Log,
         artifact: Content,
         state: View,
-        decided: Result<Decision, (Vec<Considered>, Failure)>,
+        (decided, beside): (Result<Decision, (Vec<Considered>, Failure)>, Option<What>),
     ) -> Result<(), Failure> {
         let plan = self.walker.plan;
         let node = plan.node(self.node).name.clone();
@@ -224,6 +244,7 @@ impl Stepper<'_> {
             let (state, vars) = (Content::new(state), plan.vars_content.clone());
             log.push(What::EdgeEvaluate { node: node.clone(), artifact, state, vars, considered });
         }
+        beside.into_iter().for_each(|what| log.push(what));
         let Some(choice) = decided? else {
             log.push(What::WalkComplete { node });
             return Ok(());
@@ -247,6 +268,16 @@ impl Stepper<'_> {
         }
         Ok(())
     }
+}
+
+/// What an effect is called that there is none of, with the nearest name.
+fn unknown_effect(value: &Value) -> Option<String> {
+    let name = value.get("effect")?.as_str()?;
+    if EFFECTS.contains(&name) {
+        return None;
+    }
+    let near = did_you_mean(name, EFFECTS.iter().copied()).map_or(String::new(), |hint| format!("; {hint}"));
+    Some(format!("there is no effect `{name}`{near}"))
 }
 
 /// How deep a value nests.

@@ -28,7 +28,10 @@ pub(crate) fn files(dir: &Path, extension: &str) -> Vec<PathBuf> {
 fn sources(below: &str, extension: &str) -> Vec<Source> {
     let dir = root().join(below);
     let name = |path: &Path| path.strip_prefix(&dir).unwrap().to_str().unwrap().replace('\\', "/");
-    files(&dir, extension).iter().map(|path| Source::new(name(path), std::fs::read_to_string(path).unwrap())).collect()
+    let tests = |path: &&PathBuf| path.to_str().unwrap().ends_with("_test.rhai");
+    let files = files(&dir, extension);
+    let files = files.iter().filter(|path| !tests(path));
+    files.map(|path| Source::new(name(path), std::fs::read_to_string(path).unwrap())).collect()
 }
 
 /// The RCA pipeline of the repository, linked with the repositories of a project file (null: none).

@@ -418,3 +418,60 @@ proptest::proptest! {
         }
     }
 }
+
+/// Starts a command on a terminal of its own.
+#[cfg(unix)]
+fn on_terminal(mut command: std::process::Command) -> rexpect::session::PtySession {
+    use std::process::Stdio;
+    command.env("TERM", "xterm").stdin(Stdio::inherit()).stdout(Stdio::inherit()).stderr(Stdio::inherit());
+    rexpect::session::spawn_command(command, Some(60_000)).unwrap()
+}
+
+/// Whether a process that has closed its terminal says that it was interrupted.
+#[cfg(unix)]
+fn interrupted(terminal: &rexpect::session::PtySession) -> bool {
+    format!("{:?}", terminal.process().wait()).contains(", 130)")
+}
+
+#[cfg(unix)]
+#[test]
+fn on_a_terminal_edits_are_told_and_an_interruption_ends_the_run_resumable() {
+    let project = project();
+    let halted = project.root().join("halted");
+    let args: Vec<&str> = RUN.iter().copied().filter(|arg| !["--format", "json"].contains(arg)).collect();
+    let mut command = project.command(&args);
+    command.env("ASTERISK_HALT_AT", FIRST_STEP).env("ASTERISK_HALT_FILE", &halted);
+    let mut terminal = on_terminal(command);
+    // The bar is there, and makes room for what is told.
+    terminal.exp_string("cases").unwrap();
+    while !halted.exists() {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    project.file("scripts/rules/t.rhai", "fn far(artifact, state, vars) { artifact.m > 1 }");
+    for told in ["`artifact` has no field `m`", "did you mean `n`?", "reload: not taken"] {
+        terminal.exp_string(told).unwrap();
+    }
+    project.file("scripts/rules/t.rhai", rules("second"));
+    terminal.exp_string("reload: scripts/rules/t.rhai; each case takes it at its next step").unwrap();
+    terminal.send_control('c').unwrap();
+    // Its handler runs on a thread of its own.
+    std::thread::sleep(Duration::from_millis(300));
+    std::fs::remove_file(&halted).unwrap();
+    terminal.exp_string("go on with: asterisk run --resume").unwrap();
+    terminal.exp_eof().unwrap();
+    assert!(interrupted(&terminal));
+    let ran = project.asterisk(&["run", "--resume", "latest", "--format", "json", "--parallel", "1"]).exits(0);
+    assert!(ran.stderr.contains("scripts/rules/t.rhai"), "the second text was never taken\n{}", ran.stderr);
+}
+
+#[cfg(unix)]
+#[test]
+fn on_a_terminal_waiting_for_a_mended_text_can_be_interrupted() {
+    let project = project();
+    project.file("scripts/rules/t.rhai", "fn far(");
+    let mut terminal = on_terminal(project.command(&RUN));
+    terminal.exp_string("watching: the run begins when this is mended").unwrap();
+    terminal.send_control('c').unwrap();
+    terminal.exp_eof().unwrap();
+    assert!(interrupted(&terminal));
+}

@@ -297,7 +297,7 @@ fn every_command_shows_an_example() {
     let project = Project::new();
     let commands = crate::cli::commands(&project);
     let commands: BTreeSet<&str> = commands.iter().map(String::as_str).collect();
-    let support = ["lint_report", "mod", "run_table", "run_view", "run_watch", "show_knowledge"];
+    let support = ["lint_report", "mod", "run_table", "run_view", "run_watch", "show_knowledge", "test_view"];
     let files = files(&repository().join("src/cli"), "rs");
     let files: BTreeSet<&str> = files.iter().map(|path| path.file_stem().unwrap().to_str().unwrap()).collect();
     let files: BTreeSet<&str> = files.into_iter().filter(|name| !support.contains(name)).collect();
@@ -318,6 +318,7 @@ fn every_bundled_file_is_embedded_and_links() {
     use asterisk::files::{Area, Origin, Overlay};
     for (area, dir, endings) in [
         (Area::Scripts, "scripts", &["rhai", "yaml"][..]),
+        (Area::Tests, "scripts", &["rhai", "json"]),
         (Area::Pipelines, "pipelines", &["yaml"]),
         (Area::Templates, "templates", &["md"]),
     ] {
@@ -335,6 +336,7 @@ fn every_bundled_file_is_embedded_and_links() {
             .iter()
             .flat_map(|ending| files(&root, ending))
             .map(|path| path.strip_prefix(&root).unwrap().to_str().unwrap().to_owned())
+            .filter(|path| path.ends_with("_test.rhai") == (area == Area::Tests) || path.ends_with(".json"))
             .collect();
         assert_eq!(embedded, there);
     }
@@ -352,6 +354,9 @@ fn every_bundled_file_is_embedded_and_links() {
     let root = repository().join("scripts");
     for path in files(&root, "rhai") {
         let below = path.strip_prefix(&root).unwrap().to_str().unwrap();
+        if below.ends_with("_test.rhai") {
+            continue;
+        }
         assert!(known.contains(below), "{below} is not among what `doc` prints");
     }
 }

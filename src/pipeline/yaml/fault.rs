@@ -100,7 +100,10 @@ fn explain(kind: &K, token: &str) -> (String, Option<&'static str>) {
     const QUOTE: &str = "put a text that holds such characters in quotes";
     const TABS: &str = "indent with spaces";
     match kind {
-        K::UnclosedFlowCollection { open } => (format!("this `{open}` is never closed"), None),
+        K::UnclosedFlowCollection { open } => {
+            let help = if *open == '[' { "close it with `]`" } else { "close it with `}`" };
+            (format!("this `{open}` is never closed"), Some(help))
+        }
         K::MismatchedFlowCollectionEnd { open, close } => (format!("this `{open}` is closed by `{close}`"), None),
         K::MisplacedFlowCollectionEnd => (format!("`{token}` closes nothing"), Some(QUOTE)),
         K::UnclosedQuotedScalar | K::InvalidQuotedScalarIndent | K::DocumentIndicatorInQuotedScalar => {

@@ -4,6 +4,8 @@
 //! group is one file with a table of [`HostFn`]s and one line in [`GROUPS`].
 
 mod args;
+mod asking;
+mod asserts;
 mod fingerprint;
 mod lists;
 mod maps;
@@ -11,6 +13,7 @@ mod numbers;
 mod patterns;
 mod text;
 
+pub(crate) use asserts::ROWS;
 pub(super) use patterns::compile;
 use rhai::Engine;
 use std::sync::LazyLock;
@@ -45,11 +48,20 @@ impl HostFn {
 /// The groups, in the order they are shown in.
 const GROUPS: &[&[HostFn]] = &[text::TABLE, patterns::TABLE, fingerprint::TABLE, numbers::TABLE, lists::TABLE, maps::TABLE];
 
+/// The groups of functions that only tests may call.
+const TEST_GROUPS: &[&[HostFn]] = &[asserts::TABLE, asking::TABLE];
+
 static REGISTRY: LazyLock<Vec<HostFn>> = LazyLock::new(|| GROUPS.concat());
+static TEST_REGISTRY: LazyLock<Vec<HostFn>> = LazyLock::new(|| TEST_GROUPS.concat());
 
 /// Every function that the host gives to scripts, group by group.
 pub fn registry() -> &'static [HostFn] {
     &REGISTRY
+}
+
+/// Every function that the host gives to tests (`*_test.rhai`) beside those, group by group.
+pub fn test_registry() -> &'static [HostFn] {
+    &TEST_REGISTRY
 }
 
 /// Makes every function of the [`registry`] callable by the scripts of an engine.
@@ -59,12 +71,22 @@ pub fn register(engine: &mut Engine) {
     }
 }
 
+/// Makes every function of the [`test_registry`] callable. That only tests call them is seen to when scripts are linked.
+pub(crate) fn register_for_tests(engine: &mut Engine) {
+    for function in test_registry() {
+        (function.bind)(engine, function.name);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::script::trial::{Question, Stage, set_stage};
     use crate::script::{Extend, Fault, Limits, View, build_engine};
     use rhai::{Dynamic, EvalAltResult, Scope};
+    use serde_json::{Value, json};
     use std::collections::BTreeSet;
+    use std::rc::Rc;
 
     fn engine(extend: Extend) -> Engine {
         build_engine(&Limits::default(), ["name", "score", "repos"], extend)
@@ -80,6 +102,38 @@ mod tests {
         let mut scope = Scope::new();
         scope.push_dynamic("artifact", artifact.dynamic());
         engine(register).eval_with_scope(&mut scope, script).map_err(|error| fault(&error))
+    }
+
+    fn register_all(engine: &mut Engine) {
+        register(engine);
+        register_for_tests(engine);
+    }
+
+    /// Answers the questions of the examples.
+    struct Canned;
+
+    impl Stage for Canned {
+        fn answer(&self, question: Question, name: &str, inputs: &Value) -> Result<Value, Box<crate::diag::Diagnostic>> {
+            Ok(match question {
+                Question::Verdict => {
+                    json!({ "fired": inputs["artifact"]["score"] == 0.9, "to": null, "because": "seen before", "context": {} })
+                }
+                Question::Decide => json!({ "edge": "H1" }),
+                Question::Respond => {
+                    json!({ "text": format!("hello {}", inputs["params"]["failure"]["name"].as_str().unwrap_or("")) })
+                }
+                Question::Effects => json!([{ "effect": "note", "text": inputs["artifact"]["text"] }]),
+                Question::Fixture => json!({ "score": if name.ends_with("known.json") { 0.9 } else { 0.0 } }),
+            })
+        }
+    }
+
+    /// The value of a script that may call what tests may, or the fault it raised.
+    pub(super) fn eval_in_test(script: &str) -> Result<Dynamic, Fault> {
+        set_stage(Some(Rc::new(Canned)));
+        let value = engine(register_all).eval(script).map_err(|error| fault(&error));
+        set_stage(None);
+        value
     }
 
     /// The fault that an error carries; any other error as one.
@@ -107,7 +161,7 @@ mod tests {
 
     #[test]
     fn every_function_is_documented_by_convention() {
-        for function in registry() {
+        for function in registry().iter().chain(test_registry()) {
             let name = function.name;
             assert!(name.starts_with(|ch: char| ch.is_ascii_lowercase()), "{name}: snake_case");
             assert!(
@@ -124,10 +178,11 @@ mod tests {
 
     #[test]
     fn names_are_unique_and_groups_stand_together() {
-        let names: BTreeSet<_> = registry().iter().map(|function| function.name).collect();
-        assert_eq!(names.len(), registry().len());
-        let groups: BTreeSet<_> = registry().iter().map(|function| function.group).collect();
-        let mut runs: Vec<_> = registry().iter().map(|function| function.group).collect();
+        let all = || registry().iter().chain(test_registry());
+        let names: BTreeSet<_> = all().map(|function| (function.name, function.parameters())).collect();
+        assert_eq!(names.len(), all().count());
+        let groups: BTreeSet<_> = all().map(|function| function.group).collect();
+        let mut runs: Vec<_> = all().map(|function| function.group).collect();
         runs.dedup();
         assert_eq!(runs.len(), groups.len(), "{runs:?}");
     }
@@ -135,8 +190,9 @@ mod tests {
     #[test]
     fn what_is_registered_is_what_the_table_says() {
         let stock = natives(&engine(|_| {}));
-        let documented: BTreeSet<_> = registry().iter().map(|f| format!("{}/{}", f.name, f.parameters())).collect();
-        let added: BTreeSet<_> = natives(&engine(register)).difference(&stock).cloned().collect();
+        let documented: BTreeSet<_> =
+            registry().iter().chain(test_registry()).map(|f| format!("{}/{}", f.name, f.parameters())).collect();
+        let added: BTreeSet<_> = natives(&engine(register_all)).difference(&stock).cloned().collect();
         assert_eq!(added, documented);
         let shadowed: Vec<_> = documented.intersection(&stock).collect();
         assert!(shadowed.is_empty(), "stock functions of the same name and number of parameters: {shadowed:?}");
@@ -144,11 +200,11 @@ mod tests {
 
     #[test]
     fn every_example_evaluates_to_its_result() {
-        let evaluate = |script: &str, name: &str| match eval(script) {
+        let evaluate = |script: &str, name: &str| match eval_in_test(script) {
             Ok(value) => format!("{value:?}"),
             Err(fault) => panic!("{name}: `{script}`: {}", fault.message),
         };
-        for function in registry() {
+        for function in registry().iter().chain(test_registry()) {
             let (got, expected) = (evaluate(function.example, function.name), evaluate(function.result, function.name));
             assert_eq!(got, expected, "{}: {}", function.name, function.example);
         }
@@ -156,11 +212,11 @@ mod tests {
 
     #[test]
     fn wrong_arguments_are_errors_and_never_panics() {
-        let engine = engine(register);
+        let engine = engine(register_all);
         let odd =
             ["()", "true", "1", "-1", "9223372036854775807", "-0.0", "1e308 * 10.0", "\"\"", "\"é(\"", "'x'", "[]", "[1, \"a\"]"];
         let odd = odd.iter().chain(&["#{}", "#{a: []}", "|x| x", "1..3", "blob(2)"]).copied().collect::<Vec<_>>();
-        for function in registry() {
+        for function in registry().iter().chain(test_registry()) {
             for first in &odd {
                 for second in &odd {
                     let mut arguments = vec![*first, *second];

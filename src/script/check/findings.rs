@@ -1,7 +1,7 @@
 //! The findings in words, each with a label on the token it is about, each reported once.
 
 use super::types::{Class, Type, Value};
-use crate::diag::{Diagnostic, Diagnostics, Source, Span, did_you_mean};
+use crate::diag::{Diagnostic, Diagnostics, Source, Span, did_you_mean, nearest};
 use crate::script::fault;
 use std::collections::BTreeSet;
 
@@ -118,11 +118,14 @@ pub(super) fn no_field(place: &Place, value: &Value<'_>, name: &str) -> Diagnost
             .help("declare it under `vars:` in the pipeline")
             .maybe_help(did_you_mean(name, known()));
     }
+    let before = place.source.text()[..place.span.start].trim_end();
+    let bare = before.ends_with("==") || before.ends_with("!=");
+    let text = (bare && nearest(name, known()).is_none()).then(|| format!("a text stands in quotes: `\"{name}\"`"));
     let subject = value.path().unwrap_or(&shape.name);
     let what = if shape.name.is_empty() { "not a field".to_owned() } else { format!("not a field of the {}", shape.name) };
     Diagnostic::error(fault::UNKNOWN_FIELD, format!("`{subject}` has no field `{name}`"))
         .label(&place.source, place.span, what)
-        .maybe_help(did_you_mean(name, known()))
+        .maybe_help(text.or_else(|| did_you_mean(name, known())))
 }
 
 fn list_field(place: &Place, value: &Value<'_>, name: &str) -> Diagnostic {

@@ -1,0 +1,179 @@
+//! `asterisk test`.
+
+use super::test_view;
+use super::{Global, ProjectArgs};
+use crate::diag::Diagnostic;
+use crate::exit::Exit;
+use crate::files::{DEBOUNCE, Watcher};
+use crate::session::{Session, SessionError};
+use crate::suite::{Asked, Results, junit, lcov, list, run};
+use crate::ui::{Format, Ui};
+use clap::{Args, ValueEnum};
+use serde_json::{Value, json};
+use std::path::PathBuf;
+
+/// Run the tests of scripts: the functions `test_..` of files `.._test.rhai`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  asterisk test\n  asterisk test rules/rca_test.rhai --filter recall\n  \
+                        asterisk test --coverage --min-coverage 60\n  \
+                        asterisk doc tests")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
+pub(super) struct TestArgs {
+    /// Files or directories of tests, on disk or below the script root; a script's name stands for its tests [default: all].
+    #[arg(value_name = "PATH")]
+    paths: Vec<PathBuf>,
+    /// Only tests whose `file#name` contains this.
+    #[arg(long, value_name = "TEXT")]
+    filter: Option<String>,
+    /// List the tests instead of running them.
+    #[arg(long, conflicts_with = "coverage")]
+    list: bool,
+    /// Show what of the scripts the tests went through: functions, branches, conditions, results (-v: whole texts).
+    #[arg(long)]
+    coverage: bool,
+    /// Fail if the tests went through less than this share of all outcomes.
+    #[arg(long, value_name = "PERCENT", requires = "coverage")]
+    min_coverage: Option<f64>,
+    /// Run again whenever a script, a test, a pipeline or the data changes.
+    #[arg(long, conflicts_with_all = ["list", "min_coverage"])]
+    watch: bool,
+    /// It is no error if there are no tests.
+    #[arg(long)]
+    allow_empty: bool,
+    #[command(flatten)]
+    project: ProjectArgs,
+    /// How to print.
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    format: TestFormat,
+}
+
+/// How results are printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum TestFormat {
+    /// For people.
+    #[default]
+    Pretty,
+    /// For programs.
+    Json,
+    /// For CI systems.
+    Junit,
+    /// Coverage alone, as a tracefile of lcov.
+    Lcov,
+}
+
+pub(super) fn test(global: &Global, args: &TestArgs) -> Result<Exit, SessionError> {
+    let ui = Ui::new(global.color, if args.format == TestFormat::Json { Format::Json } else { Format::Pretty });
+    let session = global.session(&args.project, None)?;
+    let coverage = args.coverage || args.format == TestFormat::Lcov;
+    let asked = Asked { paths: args.paths.clone(), filter: args.filter.clone(), coverage };
+    if args.list {
+        return listed(ui, &session, &asked, args);
+    }
+    if args.watch {
+        return watch(global, args, ui, &asked);
+    }
+    let results = run(&session, &asked)?;
+    if results.tests.is_empty() && !args.allow_empty {
+        return Err(nothing());
+    }
+    print(ui, args.format, &results, global.verbose > 0);
+    let missing =
+        args.min_coverage.filter(|floor| results.coverage.as_ref().is_some_and(|coverage| coverage.share().percent() < *floor));
+    if let (Some(floor), Some(coverage)) = (missing, &results.coverage) {
+        let message = format!("the tests went through {:.1} % of all outcomes, less than {floor} %", coverage.share().percent());
+        let help = "the listing of --coverage shows what no test went through";
+        ui.diagnostic(&Diagnostic::error("test/coverage", message).help(help));
+    }
+    Ok(if results.failed() > 0 || missing.is_some() { Exit::Findings } else { Exit::Ok })
+}
+
+/// Runs the tests now and after every edit, until somebody interrupts it. What does not link is shown and waits for the next edit.
+fn watch(global: &Global, args: &TestArgs, ui: Ui, asked: &Asked) -> Result<Exit, SessionError> {
+    let paths = |session: &Session| {
+        let mut paths = session.text_paths(None);
+        paths.extend(asked.paths.iter().filter(|path| path.exists()).cloned());
+        paths
+    };
+    let mut session = global.session(&args.project, None)?;
+    let mut watcher = Watcher::new(&paths(&session), DEBOUNCE)?;
+    loop {
+        match run(&session, asked) {
+            Ok(results) => print(ui, args.format, &results, global.verbose > 0),
+            Err(SessionError::Texts(found)) => ui.diagnostics(&found),
+            Err(error) => return Err(error),
+        }
+        ui.note("waiting for edits; stop with Ctrl-C");
+        if !watcher.changed() {
+            return Ok(Exit::Ok);
+        }
+        session = global.session(&args.project, None)?;
+        watcher.watch(&paths(&session))?;
+    }
+}
+
+fn nothing() -> SessionError {
+    let help = "write `fn test_..() { .. }` in a file `.._test.rhai`, or say --allow-empty";
+    SessionError::Asked(Box::new(Diagnostic::error("test/nothing", "there are no tests").help(help)))
+}
+
+fn listed(ui: Ui, session: &Session, asked: &Asked, args: &TestArgs) -> Result<Exit, SessionError> {
+    let files = list(session, asked)?;
+    if files.is_empty() && !args.allow_empty {
+        return Err(nothing());
+    }
+    let ids = files.iter().flat_map(|file| file.tests.iter().map(move |test| format!("{}#{test}", file.file.source.name())));
+    let ids: Vec<String> = ids.collect();
+    match args.format {
+        TestFormat::Json => ui.json(&json!({ "schema_version": 1, "tests": ids })),
+        _ => ids.iter().for_each(|id| ui.out(id)),
+    }
+    Ok(Exit::Ok)
+}
+
+fn print(ui: Ui, format: TestFormat, results: &Results, whole: bool) {
+    match format {
+        TestFormat::Pretty => test_view::show(ui, results, whole),
+        TestFormat::Json => ui.json(&as_json(results)),
+        TestFormat::Junit => ui.out(&junit(results)),
+        TestFormat::Lcov => {
+            test_view::failures(ui, results);
+            ui.out(&results.coverage.as_ref().map(lcov).unwrap_or_default());
+        }
+    }
+}
+
+fn as_json(results: &Results) -> Value {
+    let tests: Vec<Value> = results
+        .tests
+        .iter()
+        .map(|test| {
+            let line = test.place.as_ref().map(|(source, span)| source.line_column(span.start).0);
+            let failures: Vec<Value> = test.failures.iter().map(failure).collect();
+            json!({
+                "file": test.file, "name": test.name, "line": line, "status": if test.passed() { "passed" } else { "failed" },
+                "rows": test.rows, "seconds": test.seconds, "failures": failures,
+            })
+        })
+        .collect();
+    let mut all = json!({
+        "schema_version": 1, "tests": tests, "passed": results.passed(), "failed": results.failed(), "seconds": results.seconds,
+    });
+    if let Some(coverage) = &results.coverage {
+        all["coverage"] = test_view::coverage_json(coverage);
+    }
+    all
+}
+
+fn failure(failed: &crate::suite::Failed) -> Value {
+    let diagnostic = &failed.diagnostic;
+    let labels: Vec<Value> = diagnostic
+        .labels
+        .iter()
+        .map(|label| {
+            let (line, column) = label.source.line_column(label.span.start);
+            json!({ "file": label.source.name(), "line": line, "column": column, "text": label.source.slice(label.span), "value": label.text })
+        })
+        .collect();
+    let row = failed.row.as_ref().map(|(table, index, values)| json!({ "table": table, "index": index, "values": values }));
+    json!({ "row": row, "code": diagnostic.code, "message": diagnostic.message, "help": diagnostic.help, "labels": labels })
+}

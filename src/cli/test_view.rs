@@ -1,0 +1,149 @@
+//! How `asterisk test` shows results and coverage to people.
+
+use crate::suite::{Coverage, FileCoverage, Kind, Listed, Results, Share, listing};
+use crate::ui::{Ui, plain};
+use serde_json::{Value, json};
+
+/// Failed tests with their diagnostics, a line a file, the coverage if there is one, and how it went.
+pub(super) fn show(ui: Ui, results: &Results, whole: bool) {
+    failures(ui, results);
+    let mut rest = &results.tests[..];
+    while let Some(first) = rest.first() {
+        let count = rest.iter().take_while(|test| test.file == first.file).count();
+        let (tests, after) = rest.split_at(count);
+        rest = after;
+        let failed = tests.iter().filter(|test| !test.passed()).count();
+        let rows: usize = tests.iter().map(|test| test.rows).sum();
+        let rows = if rows > 0 { format!(", {}", counted(rows, "row")) } else { String::new() };
+        let how = if failed > 0 { format!("{failed} FAILED") } else { "ok".to_owned() };
+        ui.out(&plain(&format!("{:<44} {:>3} {}{rows}: {how}", first.file, count, if count == 1 { "test" } else { "tests" })));
+    }
+    if let Some(coverage) = &results.coverage {
+        show_coverage(ui, coverage, whole);
+    }
+    let took = if results.seconds > 0.0 { format!(" in {:.2} s", results.seconds) } else { String::new() };
+    let (passed, failed) = (results.passed(), results.failed());
+    let failed = if failed > 0 { format!(", {failed} FAILED") } else { String::new() };
+    ui.out(&format!("\n{}: {passed} passed{failed}{took}", counted(results.tests.len(), "test")));
+}
+
+/// The diagnostics of failed tests.
+pub(super) fn failures(ui: Ui, results: &Results) {
+    for test in results.tests.iter().filter(|test| !test.passed()) {
+        if test.failed_rows() > 0 {
+            ui.note(&plain(&format!("FAILED {}: {} of {}", test.id(), test.failed_rows(), counted(test.rows, "row"))));
+        } else {
+            ui.note(&plain(&format!("FAILED {}", test.id())));
+        }
+        for failed in &test.failures {
+            if let Some((_, index, values)) = &failed.row {
+                ui.note(&plain(&format!("  row {index}: {values}")));
+            }
+            ui.diagnostic(&failed.diagnostic);
+        }
+    }
+}
+
+fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+fn of(share: Share) -> String {
+    if share.total == 0 { "-".to_owned() } else { format!("{}/{}", share.covered, share.total) }
+}
+
+fn show_coverage(ui: Ui, coverage: &Coverage, whole: bool) {
+    for file in coverage.files.iter().filter(|file| whole || !file.gaps().is_empty()) {
+        ui.out(&plain(&format!("\n{}", file.name)));
+        let width = file.source.text().lines().count().to_string().len();
+        for line in listing(file, whole) {
+            ui.out(plain(&listed(&line, width, whole)).trim_end());
+        }
+    }
+    ui.out("");
+    let mut table = ui.table(&["script or function", "covered", "branches", "conditions", "results", "calls"]);
+    for file in coverage.files.iter().filter(|file| !file.functions.is_empty()) {
+        let called = file.functions.iter().filter(|function| function.calls > 0).count();
+        let called = format!("{called}/{}", file.functions.len());
+        table.row([
+            plain(&file.name),
+            percent(file.share()),
+            of(file.share_of(Kind::Branch)),
+            of(file.share_of(Kind::Condition)),
+            of(file.share_of(Kind::Result)),
+            called,
+        ]);
+        for function in file.functions.iter().filter(|function| whole || !function.gaps().is_empty()) {
+            table.row([
+                plain(&format!("  {}", function.name)),
+                percent(function.share()),
+                of(function.share_of(Kind::Branch)),
+                of(function.share_of(Kind::Condition)),
+                of(function.share_of(Kind::Result)),
+                function.calls.to_string(),
+            ]);
+        }
+    }
+    table.row([
+        "all".to_owned(),
+        percent(coverage.share()),
+        of(coverage.share_of(Kind::Branch)),
+        of(coverage.share_of(Kind::Condition)),
+        of(coverage.share_of(Kind::Result)),
+        of(coverage.called()),
+    ]);
+    ui.out(&table.text());
+}
+
+fn percent(share: Share) -> String {
+    if share.total == 0 { "-".to_owned() } else { format!("{:.1} %", share.percent()) }
+}
+
+fn listed(line: &Listed, width: usize, whole: bool) -> String {
+    let count = |count: Option<u32>| match count {
+        _ if !whole => String::new(),
+        Some(count) => format!(" {count:>6}"),
+        None => "       ".to_owned(),
+    };
+    match line {
+        Listed::Line(number, times, text) => format!(" {number:>width$}{} | {}", count(*times), text.replace('\t', " ")),
+        Listed::Mark(column, wide, what) => {
+            format!(" {:>width$}{} | {}{} {what}", "", count(None), " ".repeat(*column), "^".repeat(*wide))
+        }
+        Listed::Skip => format!(" {:>width$}{} .", "", count(None)),
+    }
+}
+
+/// The coverage for programs.
+pub(super) fn coverage_json(coverage: &Coverage) -> Value {
+    let kinds = |share: &dyn Fn(Kind) -> Share| json!({ "branches": share(Kind::Branch), "conditions": share(Kind::Condition), "results": share(Kind::Result) });
+    let file = |file: &FileCoverage| {
+        let functions: Vec<Value> = file
+            .functions
+            .iter()
+            .map(|function| {
+                let mut all = kinds(&|kind| function.share_of(kind));
+                (all["name"], all["line"], all["calls"]) = (json!(function.name), json!(function.line), json!(function.calls));
+                all
+            })
+            .collect();
+        let gaps: Vec<Value> = file
+            .gaps()
+            .iter()
+            .map(|gap| {
+                let (line, column) = file.source.line_column(gap.span.start);
+                json!({ "line": line, "column": column, "text": file.source.slice(gap.span), "what": gap.what })
+            })
+            .collect();
+        let mut all = kinds(&|kind| file.share_of(kind));
+        (all["file"], all["path"]) = (json!(file.name), json!(file.path));
+        (all["covered"], all["functions"], all["gaps"]) = (json!(file.share()), json!(functions), json!(gaps));
+        all
+    };
+    let mut all = kinds(&|kind| coverage.share_of(kind));
+    all["covered"] = json!(coverage.share());
+    all["functions"] = json!(coverage.called());
+    all["percent"] = json!((coverage.share().percent() * 10.0).round() / 10.0);
+    all["files"] = coverage.files.iter().map(file).collect();
+    all
+}

@@ -1,0 +1,276 @@
+//! What is kept of the evaluations that are watched.
+
+use super::Table;
+use super::seen::Seen;
+use crate::script::guard;
+use crate::script::limits::Limits;
+use crate::script::rewrite::node;
+use crate::script::strict::misplaced;
+use rhai::{Dynamic, Engine, EvalAltResult, EvalContext, Expr, Expression, Position};
+use std::cell::RefCell;
+
+const PROBE: &str = "\u{2039}probe\u{203a}";
+
+/// The most evaluations that a recorder keeps; beyond, the oldest that are complete are let go.
+const MOST: usize = 20_000;
+
+/// What a recorder keeps beside the counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keep {
+    /// Nothing.
+    Counts,
+    /// Every evaluation with its value, as a tree.
+    Values,
+}
+
+/// How often a node had which values.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Hits {
+    /// It was true.
+    pub yes: u32,
+    /// It was false.
+    pub no: u32,
+    /// It had another value.
+    pub other: u32,
+    /// It had none: an error came of it, or `return` left the function inside it.
+    pub none: u32,
+}
+
+impl Hits {
+    /// How often it was evaluated.
+    pub fn total(self) -> u32 {
+        self.yes + self.no + self.other + self.none
+    }
+
+    /// Adds what another recorder counted.
+    pub fn add(&mut self, more: Self) {
+        self.yes += more.yes;
+        self.no += more.no;
+        self.other += more.other;
+        self.none += more.none;
+    }
+}
+
+/// One evaluation of a node, with those inside it in the order they happened.
+#[derive(Clone, Debug)]
+pub struct Evaluation {
+    /// The table of the node.
+    pub table: u32,
+    /// The node.
+    pub node: u32,
+    /// What came of it; nothing after an error.
+    pub value: Option<Seen>,
+    /// The evaluations inside it, those of called functions included.
+    pub inside: Vec<Self>,
+    /// Whether evaluations inside it were let go because there were too many.
+    pub cut: bool,
+}
+
+/// Watches evaluations of libraries that have probes.
+#[derive(Debug)]
+pub struct Recorder {
+    keep: Keep,
+    /// By table, then by node.
+    hits: Vec<Vec<Hits>>,
+    /// What is going on, from the outside in; the first is no evaluation but holds the complete ones.
+    open: Vec<Evaluation>,
+    kept: usize,
+}
+
+thread_local! {
+    static WATCHING: RefCell<Option<Recorder>> = const { RefCell::new(None) };
+}
+
+impl Recorder {
+    /// A recorder that has seen nothing.
+    pub fn new(keep: Keep) -> Self {
+        Self { keep, hits: Vec::new(), open: vec![Evaluation::new(u32::MAX, u32::MAX)], kept: 0 }
+    }
+
+    /// Watches what is evaluated on this thread meanwhile. Another recorder that is watching sees nothing of it.
+    pub fn watch<T>(&mut self, evaluate: impl FnOnce() -> T) -> T {
+        let mine = std::mem::replace(self, Self::new(self.keep));
+        let other = WATCHING.replace(Some(mine));
+        let value = evaluate();
+        if let Some(mine) = WATCHING.replace(other) {
+            *self = mine;
+        }
+        // A panic, fenced in by whoever called the script, leaves evaluations open.
+        self.settle();
+        value
+    }
+
+    /// How often a node had which values.
+    pub fn hits(&self, table: &Table, node: u32) -> Hits {
+        let hits = index(table.id()).and_then(|table| self.hits.get(table)?.get(index(node)?));
+        hits.copied().unwrap_or_default()
+    }
+
+    /// The outermost evaluations, in the order they happened.
+    pub fn evaluations(&self) -> &[Evaluation] {
+        self.open.first().map_or(&[], |root| &root.inside)
+    }
+
+    /// Adds what another recorder counted.
+    pub fn add(&mut self, more: &Self) {
+        for (table, hits) in more.hits.iter().enumerate() {
+            for (node, hits) in hits.iter().enumerate() {
+                self.counter(table, node).add(*hits);
+            }
+        }
+    }
+
+    fn settle(&mut self) {
+        while self.open.len() > 1 {
+            self.leave_with(None);
+        }
+    }
+
+    fn counter(&mut self, table: usize, node: usize) -> &mut Hits {
+        if table >= self.hits.len() {
+            self.hits.resize_with(table + 1, Vec::new);
+        }
+        let hits = &mut self.hits[table];
+        if node >= hits.len() {
+            hits.resize(node + 1, Hits::default());
+        }
+        &mut hits[node]
+    }
+
+    fn enter(&mut self, table: u32, node: u32) {
+        if self.keep == Keep::Values {
+            self.open.push(Evaluation::new(table, node));
+        }
+    }
+
+    fn leave(&mut self, table: u32, node: u32, value: Option<&Dynamic>) {
+        let (Some(at), Some(number)) = (index(table), index(node)) else { return };
+        let hits = self.counter(at, number);
+        match value.map(|value| if value.is_shared() { None } else { value.as_bool().ok() }) {
+            Some(Some(true)) => hits.yes += 1,
+            Some(Some(false)) => hits.no += 1,
+            Some(None) => hits.other += 1,
+            None => hits.none += 1,
+        }
+        if self.keep == Keep::Values {
+            self.leave_with(value.map(Seen::of));
+        }
+    }
+
+    fn leave_with(&mut self, value: Option<Seen>) {
+        let Some(mut done) = self.open.pop() else { return };
+        done.value = value;
+        if let Some(parent) = self.open.last_mut() {
+            parent.inside.push(done);
+            self.kept += 1;
+        }
+        if self.kept > MOST {
+            let inner = self.open.len().saturating_sub(1);
+            for evaluation in &mut self.open[..inner] {
+                evaluation.cut |= !evaluation.inside.is_empty();
+                evaluation.inside.clear();
+            }
+            self.kept = self.open.last().map_or(0, |last| last.inside.len());
+            // One loop may fill it alone.
+            if self.kept > MOST / 2
+                && let Some(last) = self.open.last_mut()
+            {
+                last.cut = true;
+                last.inside.clear();
+                self.kept = 0;
+            }
+        }
+    }
+}
+
+impl Evaluation {
+    fn new(table: u32, node: u32) -> Self {
+        Self { table, node, value: None, inside: Vec::new(), cut: false }
+    }
+
+    /// This and all evaluations inside it, each before those inside it.
+    pub fn walk<'e>(&'e self, visit: &mut dyn FnMut(&'e Self)) {
+        visit(self);
+        self.inside.iter().for_each(|evaluation| evaluation.walk(visit));
+    }
+}
+
+fn index(number: u32) -> Option<usize> {
+    usize::try_from(number).ok()
+}
+
+/// The evaluation that ended last inside the one that is going on, if it failed.
+pub(crate) fn last_failed() -> Option<Evaluation> {
+    WATCHING.with_borrow(|recorder| {
+        let last = recorder.as_ref()?.open.last()?.inside.last()?;
+        last.value.is_none().then(|| last.clone())
+    })
+}
+
+/// Where a probe stands, as far as the count of operations goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stand {
+    /// In front of an expression.
+    Value,
+    /// In front of a call that was a statement of its own.
+    Statement,
+    /// In front of the body of a function.
+    Body,
+    /// In front of a block, behind another node of ours.
+    Block,
+}
+
+/// A node that watches the value behind it.
+pub(super) fn probe(value: Expr, position: Position, stand: Stand, table: u32, number: u32) -> Expr {
+    let state = (stand as i64) << 61 | i64::from(table & 0x1fff_ffff) << 32 | i64::from(number);
+    node(PROBE, [value], state.into(), position)
+}
+
+/// Tells a probe that it will stand behind another node of ours.
+pub(super) fn behind(value: &mut Expr) {
+    if let Expr::Custom(custom, _) = value
+        && custom.tokens.first().is_some_and(|key| key == PROBE)
+        && matches!(custom.inputs.first(), Some(Expr::Stmt(..)))
+        && let Ok(state) = custom.state.as_int()
+    {
+        custom.state = (state | (Stand::Block as i64) << 61).into();
+    }
+}
+
+/// Makes probes work in an engine.
+pub(crate) fn register(engine: &mut Engine, limits: &Limits) {
+    // The probes' own operations are given back to the guard, which counts them all; Rhai's own count only ever grows.
+    engine.set_max_operations(limits.operations.saturating_mul(8));
+    let registered = engine.register_custom_syntax_handler(PROBE, false, evaluate);
+    debug_assert!(registered.is_ok());
+}
+
+fn evaluate(context: &mut EvalContext, inputs: &[Expression], state: &Dynamic) -> Result<Dynamic, Box<EvalAltResult>> {
+    let [value] = inputs else { return misplaced().fail() };
+    let state = state.as_int().map_err(|_| misplaced())?;
+    let part = |bits: i64| u32::try_from(bits & 0xffff_ffff).unwrap_or(0);
+    let (stand, table, number) = (state >> 61, part(state >> 32) & 0x1fff_ffff, part(state));
+    let body = stand == Stand::Body as i64;
+    // An operation was counted for this node. Behind it a block is evaluated without counting one for the block itself, which
+    // makes up for it, unless none is counted for it without a probe either. A call that is a statement counts once.
+    if body || stand == Stand::Block as i64 || !matches!(**value, Expr::Stmt(..)) {
+        guard::refund(if stand == Stand::Statement as i64 { 2 } else { 1 });
+    }
+    let watching = WATCHING.with_borrow_mut(|recorder| recorder.as_mut().map(|recorder| recorder.enter(table, number)).is_some());
+    let result = context.eval_expression_tree(value);
+    if watching {
+        let returned = match &result {
+            Ok(value) => Some(value),
+            Err(error) => match &**error {
+                EvalAltResult::Return(value, _) if body => Some(value),
+                _ => None,
+            },
+        };
+        WATCHING.with_borrow_mut(|recorder| {
+            if let Some(recorder) = recorder {
+                recorder.leave(table, number, returned);
+            }
+        });
+    }
+    result
+}

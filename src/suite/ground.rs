@@ -1,0 +1,116 @@
+//! What tests run on: a library of all scripts and tests, and the projects of the pipelines that tests ask about.
+
+use crate::diag::{Diagnostic, Source, did_you_mean};
+use crate::project::Project;
+use crate::script::probe::{Probes, Table};
+use crate::script::{Inputs, Library, Limits, Unit};
+use crate::session::{Session, SessionError, TestTexts};
+use crate::walk::Plan;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// Texts that are linked once and asked by all tests.
+pub(super) struct Ground {
+    pub(super) session: Session,
+    pub(super) library: Library,
+    probes: Probes,
+    /// The project of the default pipeline.
+    default: Arc<Project>,
+    /// Those of others, linked when a test first asks for them.
+    others: Mutex<BTreeMap<String, Arc<Project>>>,
+}
+
+/// How much more real time a test may take than a call of a run: what bounds it is the number of its operations, which is the
+/// same on every machine.
+const PATIENCE: u32 = 10;
+
+/// How much of the stack a test may use, in bytes: it calls what calls scripts.
+const STACK: usize = 4 << 20;
+
+impl Ground {
+    /// Links the scripts with the tests.
+    pub(super) fn link(session: &Session, texts: &TestTexts, probes: Probes) -> Result<Self, SessionError> {
+        let wall = session.setup().script_time.unwrap_or(Duration::from_secs(1)).saturating_mul(PATIENCE);
+        let limits = Limits { wall, stack: STACK, ..Limits::default() };
+        let scripts = texts.scripts.iter().map(|(source, _)| source);
+        let scripts: Vec<Source> =
+            scripts.chain(texts.tests.iter().map(|test| &test.source)).chain(&texts.others).cloned().collect();
+        let library = Library::link(Inputs { scripts, limits, probes, ..Inputs::default() }, None)?;
+        let default = Arc::new(session.project_watched(None, probes)?);
+        Ok(Self { session: session.clone(), library, probes, default, others: Mutex::default() })
+    }
+
+    /// The project of a pipeline; if none is named, the first one that satisfies a condition, the default one before all
+    /// others, or else the default one.
+    pub(super) fn project(&self, pipeline: Option<&str>, uses: impl Fn(&Plan) -> bool) -> Result<Arc<Project>, Box<Diagnostic>> {
+        if let Some(name) = pipeline {
+            return self.named(name);
+        }
+        if uses(&self.default.plan) {
+            return Ok(self.default.clone());
+        }
+        let listed = self.session.pipelines().map_err(|error| diagnostic(&error))?;
+        for listed in listed {
+            // One that does not link uses nothing.
+            if let Ok(project) = self.named(&listed.stem)
+                && uses(&project.plan)
+            {
+                return Ok(project);
+            }
+        }
+        Ok(self.default.clone())
+    }
+
+    fn named(&self, name: &str) -> Result<Arc<Project>, Box<Diagnostic>> {
+        if name == *self.default.plan.pipeline.name {
+            return Ok(self.default.clone());
+        }
+        let mut others = self.others.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(project) = others.get(name) {
+            return Ok(project.clone());
+        }
+        let project = self.session.project_watched(Some(name), self.probes).map_err(|error| diagnostic(&error))?;
+        let project = Arc::new(project);
+        others.insert(name.to_owned(), project.clone());
+        Ok(project)
+    }
+
+    /// Does something with every text that has probes and what those stand for.
+    pub(super) fn with_probed<T>(&self, take: impl FnOnce(&[(&Unit, &Table)]) -> T) -> T {
+        let others = self.others.lock().unwrap_or_else(PoisonError::into_inner);
+        let projects = std::iter::once(&self.default).chain(others.values());
+        let texts: Vec<(&Unit, &Table)> =
+            self.library.probed().chain(projects.flat_map(|project| project.library.probed())).collect();
+        take(&texts)
+    }
+}
+
+/// What an error of the session comes to in a test.
+#[expect(clippy::unnecessary_box_returns, reason = "it goes into the error of a result")]
+fn diagnostic(error: &SessionError) -> Box<Diagnostic> {
+    match error {
+        SessionError::Texts(found) => {
+            let first = found.iter().next().cloned();
+            Box::new(first.unwrap_or_else(|| Diagnostic::error("test/project", error.to_string())))
+        }
+        SessionError::Asked(diagnostic) => diagnostic.clone(),
+        error => Box::new(Diagnostic::error("test/project", error.to_string())),
+    }
+}
+
+/// Refuses keys that a map must not have.
+pub(super) fn known_keys<'k>(
+    what: &str,
+    given: &serde_json::Value,
+    known: impl IntoIterator<Item = &'k str> + Clone,
+) -> Result<(), Box<Diagnostic>> {
+    for key in given.as_object().into_iter().flat_map(serde_json::Map::keys) {
+        if !known.clone().into_iter().any(|known| known == key) {
+            let all: Vec<String> = known.clone().into_iter().map(|known| format!("`{known}`")).collect();
+            let help = did_you_mean(key, known).unwrap_or_else(|| format!("there are {}", all.join(", ")));
+            return Err(Box::new(Diagnostic::error("test/inputs", format!("{what} have no `{key}`")).help(help)));
+        }
+    }
+    Ok(())
+}

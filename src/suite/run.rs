@@ -1,0 +1,165 @@
+//! Running tests: several files at once, the results in the order of the files.
+
+use super::blame::{blame, blame_row};
+use super::coverage::Coverage;
+use super::ground::Ground;
+use super::result::{Failed, Results, Tested};
+use super::scene::Scene;
+use super::select::{Selected, select};
+use crate::diag::Diagnostic;
+use crate::script::probe::{Keep, Probes, Recorder};
+use crate::script::{Function, Reference, Stage, Trial};
+use crate::session::{Session, SessionError, TestFile, TestTexts};
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+/// What is asked for.
+#[derive(Clone, Debug, Default)]
+pub struct Asked {
+    /// Files or directories of tests; all of the project if there are none.
+    pub paths: Vec<PathBuf>,
+    /// Only tests whose `file#name` contains this.
+    pub filter: Option<String>,
+    /// Whether to find out what of the scripts they go through; of some tests only, in the scripts that they touch.
+    pub coverage: bool,
+}
+
+/// The stack of a thread that runs tests, in bytes: more than any limit lets scripts use.
+const STACK: usize = 32 << 20;
+
+/// The tests that are asked for, not run.
+pub(super) struct Ready {
+    texts: TestTexts,
+    ground: Arc<Ground>,
+    pub(super) selected: Vec<Selected>,
+}
+
+impl Ready {
+    fn new(session: &Session, asked: &Asked) -> Result<Self, SessionError> {
+        let texts = session.tests(&asked.paths)?;
+        let probes = if asked.coverage { Probes::Decisions } else { Probes::None };
+        let ground = Arc::new(Ground::link(session, &texts, probes)?);
+        let selected = select(&texts.tests, &ground.library, asked.filter.as_deref())?;
+        Ok(Self { texts, ground, selected })
+    }
+}
+
+/// The tests that are asked for: the files, each with the names of its tests.
+pub fn list(session: &Session, asked: &Asked) -> Result<Vec<Selected>, SessionError> {
+    Ready::new(session, asked).map(|ready| ready.selected)
+}
+
+/// Runs the tests that are asked for.
+pub fn run(session: &Session, asked: &Asked) -> Result<Results, SessionError> {
+    let clock = &session.setup().clock;
+    let begun = clock.now();
+    let Ready { texts, ground, selected } = Ready::new(session, asked)?;
+    let crew = Crew { session, texts: &texts, ground: &ground, watched: OnceLock::new(), coverage: asked.coverage };
+    let jobs: Vec<(&TestFile, &str)> =
+        selected.iter().flat_map(|file| file.tests.iter().map(move |test| (&file.file, test.as_str()))).collect();
+    let next = AtomicUsize::new(0);
+    let done: Mutex<Vec<(usize, Tested)>> = Mutex::default();
+    let counted = Mutex::new(Recorder::new(Keep::Counts));
+    let work = || {
+        let mut recorder = Recorder::new(Keep::Counts);
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let Some((file, name)) = jobs.get(at) else { break };
+            let tested = crew.test(file, name, &mut recorder);
+            done.lock().unwrap_or_else(PoisonError::into_inner).push((at, tested));
+        }
+        counted.lock().unwrap_or_else(PoisonError::into_inner).add(&recorder);
+    };
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(jobs.len()).max(1);
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            // Without a thread of its own the work is done here.
+            if std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work).is_err() {
+                work();
+            }
+        }
+    });
+    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+    done.sort_by_key(|(at, _)| *at);
+    let counted = counted.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let mut coverage = asked.coverage.then(|| Coverage::of(&ground, &texts, &counted));
+    if let Some(coverage) = coverage.as_mut().filter(|_| !asked.paths.is_empty() || asked.filter.is_some()) {
+        coverage.files.retain(super::FileCoverage::is_touched);
+    }
+    let seconds = clock.now().seconds_since(begun);
+    Ok(Results { tests: done.into_iter().map(|(_, tested)| tested).collect(), coverage, seconds })
+}
+
+struct Crew<'a> {
+    session: &'a Session,
+    texts: &'a TestTexts,
+    ground: &'a Arc<Ground>,
+    /// The same texts with all probes, linked when a test fails.
+    watched: OnceLock<Option<Arc<Ground>>>,
+    coverage: bool,
+}
+
+impl Crew<'_> {
+    fn test(&self, file: &TestFile, name: &str, recorder: &mut Recorder) -> Tested {
+        let clock = &self.session.setup().clock;
+        let begun = clock.now();
+        let trial = match function(self.ground, file, name) {
+            Ok(function) if self.coverage => recorder.watch(|| function.trial(scene(self.ground, file))),
+            Ok(function) => function.trial(scene(self.ground, file)),
+            Err(diagnostic) => Trial { failure: Some(diagnostic), rows: Vec::new() },
+        };
+        let seconds = clock.now().seconds_since(begun);
+        let place = function(self.ground, file, name).ok().and_then(|function| function.definition());
+        let rows = trial.rows.len();
+        let failed = trial.failure.is_some() || trial.rows.iter().any(|row| row.failure.is_some());
+        let failures = if failed { self.again(file, name, trial) } else { Vec::new() };
+        Tested { file: file.source.name().to_owned(), name: name.to_owned(), place, rows, failures, seconds }
+    }
+
+    /// Why a test failed, with the values that were involved: it runs once more, watched. Scripts are pure, so it fails again.
+    fn again(&self, file: &TestFile, name: &str, first: Trial) -> Vec<Failed> {
+        let link = || Ground::link(self.session, self.texts, Probes::All).ok().map(Arc::new);
+        let watched = self.watched.get_or_init(link).as_ref();
+        let rerun = watched.and_then(|ground| Some((ground, function(ground, file, name).ok()?)));
+        let Some((ground, function)) = rerun else { return failures(first, &mut |_| None, &mut |_| None) };
+        let mut recorder = Recorder::new(Keep::Values);
+        let trial = recorder.watch(|| function.trial(scene(ground, file)));
+        let evaluation = recorder.evaluations().last();
+        ground.with_probed(|texts| {
+            failures(trial, &mut |diagnostic| Some(blame(diagnostic, evaluation?, texts)), &mut |(diagnostic, evaluation)| {
+                Some(blame_row(diagnostic, evaluation?, texts))
+            })
+        })
+    }
+}
+
+fn function(ground: &Ground, file: &TestFile, name: &str) -> Result<Function, Box<Diagnostic>> {
+    let reference = Reference { file: file.source.name().to_owned(), function: name.to_owned() };
+    Ok(ground.library.function(&reference, 0)?)
+}
+
+fn scene(ground: &Arc<Ground>, file: &TestFile) -> Rc<dyn Stage> {
+    Rc::new(Scene { ground: ground.clone(), file: file.clone() })
+}
+
+type About<'t> = (&'t Diagnostic, Option<&'t crate::script::probe::Evaluation>);
+
+/// The failures of a trial, each made clearer if that can be done.
+fn failures(
+    trial: Trial,
+    whole: &mut dyn FnMut(&Diagnostic) -> Option<Diagnostic>,
+    row: &mut dyn FnMut(About<'_>) -> Option<Diagnostic>,
+) -> Vec<Failed> {
+    let mut failed = Vec::new();
+    for tried in trial.rows {
+        let Some(diagnostic) = tried.failure else { continue };
+        let clear = row((&diagnostic, tried.evaluation.as_ref()));
+        failed.push(Failed { row: Some((tried.table, tried.index, tried.values)), diagnostic: clear.unwrap_or(*diagnostic) });
+    }
+    if let Some(diagnostic) = trial.failure.filter(|failure| failure.code != crate::script::api::ROWS) {
+        failed.push(Failed { row: None, diagnostic: whole(&diagnostic).unwrap_or(*diagnostic) });
+    }
+    failed
+}

@@ -1,0 +1,138 @@
+//! The steps of walks, put together from the events of their record.
+
+use crate::clock::Timestamp;
+use crate::model::Hash;
+use crate::store::StoreError;
+use crate::walk::{Considered, Content, Event, FIRST, Name, Reason, What};
+use serde_json::{Map, Value};
+use std::collections::HashMap;
+
+/// A step of a walk, as it was recorded.
+#[derive(Clone, Debug)]
+pub struct Step {
+    /// The case.
+    pub case: Name,
+    /// The step's hierarchical path.
+    pub path: Name,
+    /// The node.
+    pub node: Name,
+    /// When.
+    pub at: Timestamp,
+    /// Which texts of the run it went by.
+    pub generation: u64,
+    /// The address of the list of those texts.
+    pub manifest: Hash,
+    /// Who answered: `script`, `stub`, `agent`, `human`; nothing if the step failed before.
+    pub by: Option<Name>,
+    /// The addresses of the artifact, the state and the vars that its edges were decided on, if they were.
+    pub inputs: Option<[Hash; 3]>,
+    /// Every edge considered, in the order considered.
+    pub considered: Vec<Considered>,
+    /// Where the walk went from there.
+    pub went: Went,
+}
+
+/// What came of a step.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Went {
+    /// The walk goes on, or is over with the pipeline's done name.
+    To {
+        /// The node entered, or the done name.
+        to: Name,
+        /// The edge taken, or `fallback`.
+        edge: Name,
+        /// Why.
+        because: Reason,
+        /// What was added to the walk's context.
+        context: Map<String, Value>,
+    },
+    /// The walk is over, for want of any edge.
+    Over,
+    /// The walk failed.
+    Failed {
+        /// The error's kind.
+        kind: String,
+        /// What is wrong.
+        message: String,
+    },
+    /// The record ends here.
+    Open,
+}
+
+/// Puts steps together from events in their order.
+#[derive(Debug)]
+pub(super) struct Steps {
+    began: Hash,
+    /// Of cases that go by other texts than those the run began with.
+    adopted: HashMap<Name, (u64, Hash)>,
+    open: Option<Step>,
+}
+
+impl Steps {
+    /// Of a run that began with these texts.
+    pub(super) fn new(began: Hash) -> Self {
+        Self { began, adopted: HashMap::new(), open: None }
+    }
+
+    /// Takes an event, and gives the step that it shows to be complete.
+    pub(super) fn take(&mut self, event: Event) -> Option<Step> {
+        let same = self.open.as_ref().is_some_and(|step| step.case == event.case && step.path == event.path);
+        let done = if same { None } else { self.open.take() };
+        let Event { case, path, at, what } = event;
+        match what {
+            What::Adopt { generation, manifest } => {
+                self.adopted.insert(case, (generation, manifest));
+            }
+            What::NodeEnter { node } => {
+                // The same step again: it was stopped between the two.
+                let done = done.or_else(|| self.open.take());
+                self.open = Some(self.begun(case, path, at, node));
+                return done;
+            }
+            What::NodeExit { by, .. } => self.change(|step| step.by = Some(by)),
+            What::EdgeEvaluate { artifact, state, vars, considered, .. } => self.change(|step| {
+                step.inputs = Some([&artifact, &state, &vars].map(Content::hash));
+                step.considered = considered;
+            }),
+            What::Transition { to, edge, because, context, .. } => {
+                self.change(|step| step.went = Went::To { to, edge, because, context });
+            }
+            What::WalkComplete { .. } => self.change(|step| {
+                if step.went == Went::Open {
+                    step.went = Went::Over;
+                }
+            }),
+            What::WalkError { node, kind, message } => {
+                // A walk that could not even begin its step has no other event of it.
+                if self.open.is_none() {
+                    self.open = Some(self.begun(case, path, at, node));
+                }
+                self.change(|step| step.went = Went::Failed { kind, message });
+            }
+            What::Barrier { .. } | What::Reload { .. } | What::Shadow { .. } => {}
+        }
+        done
+    }
+
+    /// The last step, when there are no more events.
+    pub(super) fn end(self) -> Option<Step> {
+        self.open
+    }
+
+    fn begun(&self, case: Name, path: Name, at: Timestamp, node: Name) -> Step {
+        let (generation, manifest) = self.adopted.get(&case).copied().unwrap_or((FIRST, self.began));
+        let (by, inputs, considered) = (None, None, Vec::new());
+        Step { case, path, node, at, generation, manifest, by, inputs, considered, went: Went::Open }
+    }
+
+    fn change(&mut self, change: impl FnOnce(&mut Step)) {
+        if let Some(step) = &mut self.open {
+            change(step);
+        }
+    }
+}
+
+/// A record that contradicts itself.
+pub(super) fn damaged(what: String) -> crate::session::SessionError {
+    StoreError::Damaged(what).into()
+}
