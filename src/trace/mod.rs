@@ -9,6 +9,7 @@
 //! retell, told       a decision made again while it is watched, and what is told of it
 //! explain            a case's path, or everything about a step; as a page and as Markdown
 //! blame              what decided: rule, line, version of the text, commit
+//! replay             history decided again by other texts
 //! ```
 
 mod asked;
@@ -18,6 +19,7 @@ mod decisions;
 mod explain;
 mod markdown;
 mod page;
+pub mod replay;
 mod retell;
 mod steps;
 #[cfg(test)]
