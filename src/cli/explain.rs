@@ -29,6 +29,7 @@ pub(super) struct ExplainArgs {
     /// Keep the decision of the step as a test, with as little of its inputs as it takes, in FILE (`.._test.rhai`)
     /// [default: beside the rule that decided].
     #[arg(long, value_name = "FILE", num_args = 0..=1)]
+    #[expect(clippy::option_option, reason = "the flag may stand alone")]
     save_as_test: Option<Option<PathBuf>>,
     /// How to print.
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]

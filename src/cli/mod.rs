@@ -16,6 +16,7 @@ mod lint_report;
 mod man;
 mod prompt;
 mod rca;
+mod replay;
 mod report;
 mod route;
 mod run;
@@ -89,6 +90,7 @@ struct ProjectArgs {
 enum Command {
     Run(run::RunArgs),
     Route(route::RouteArgs),
+    Replay(replay::ReplayArgs),
     Call(call::CallArgs),
     Test(test::TestArgs),
     Runs(runs::RunsArgs),
@@ -137,6 +139,7 @@ fn dispatch(cli: Cli) -> Exit {
     let done = match command {
         Command::Run(args) => run::run(&global, args),
         Command::Route(args) => route::route(&global, &args),
+        Command::Replay(args) => replay::replay(&global, &args),
         Command::Call(args) => call::call(&global, &args),
         Command::Test(args) => test::test(&global, &args),
         Command::Runs(args) => runs::runs(&global, args),

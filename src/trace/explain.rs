@@ -91,6 +91,7 @@ mod tests {
     use super::super::{markdown, page};
     use super::*;
     use proptest::prelude::*;
+    use std::fmt::Write as _;
 
     fn asked(case: &str) -> Asked {
         Asked { run: "latest".into(), case: Some(case.into()), step: None }
@@ -180,7 +181,7 @@ mod tests {
                     2 => "from: a, to: _done".to_owned(),
                     _ => "from: a, to: a, loop: true, counter: turn".to_owned(),
                 };
-                text.push_str(&format!("  - {{ id: E{at}, {way}, condition: '{condition}' }}\n"));
+                let _ = writeln!(text, "  - {{ id: E{at}, {way}, condition: '{condition}' }}");
             }
             text.push_str("  - { id: last, from: a, to: _done }\nmax_steps: 4\nstart: a\ndone: _done\n");
             let answers: Vec<_> = artifacts

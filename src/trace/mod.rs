@@ -11,6 +11,7 @@
 //! blame              what decided: rule, line, version of the text, commit
 //! coverage           how often every edge was asked, fired, failed, and stood in another's shadow
 //! save, shrink       a decision as a test, with as little of its inputs as it takes
+//! replay             history decided again by other texts
 //! ```
 
 mod asked;
@@ -22,6 +23,7 @@ mod explain;
 mod literal;
 mod markdown;
 mod page;
+pub mod replay;
 mod retell;
 mod save;
 mod shrink;

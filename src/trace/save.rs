@@ -4,6 +4,7 @@ use super::asked::{Asked, Found, choose, find, refused};
 use super::decisions::{Decision, Decisions};
 use super::literal::{literal, quoted};
 use super::shrink::shrink;
+use super::steps::Went;
 use crate::files::Area;
 use crate::pipeline::When;
 use crate::project::Project;
@@ -218,8 +219,11 @@ fn state(recorded: &Value) -> Value {
 fn default_file(session: &Session, decision: &Decision, project: &Project) -> PathBuf {
     let Some(dir) = session.setup().scripts.clone() else { return PathBuf::from(FILE) };
     let pipeline = &project.plan.pipeline;
-    let taken = decision.step.considered.iter().filter_map(|entry| Some(pipeline.edge_at(pipeline.edge(&entry.edge)?)));
-    let script = taken.filter_map(|edge| if let When::Rule(rule) = &edge.when { rule.split_once(".rhai#") } else { None }).last();
+    let edge = |name: &str| pipeline.edge(name).map(|ix| pipeline.edge_at(ix));
+    let asked = decision.step.considered.iter().rev().filter(|entry| entry.outcome != walk::Outcome::NotReached);
+    let taken = if let Went::To { edge, .. } = &decision.step.went { Some(&**edge) } else { None };
+    let mut edges = taken.into_iter().chain(asked.map(|entry| &*entry.edge)).filter_map(edge);
+    let script = edges.find_map(|edge| if let When::Rule(rule) = &edge.when { rule.split_once(".rhai#") } else { None });
     dir.join(script.map_or_else(|| FILE.to_owned(), |(stem, _)| format!("{stem}_test.rhai")))
 }
 

@@ -22,6 +22,7 @@ mod shadow;
 mod shown;
 mod state;
 mod step;
+mod turn;
 
 pub use because::input;
 pub use cluster::{Cluster, Clustering};
@@ -37,3 +38,4 @@ pub use ports::{About, Answer, Blob, Commit, Journal, JournalError, NEEDS, Need,
 pub use request::Request;
 pub use route::{Ask, Choice, Decision, FALLBACK, decide, decide_asking};
 pub use state::{Status, Visit, WalkState, recorded_state};
+pub use turn::Turn;
