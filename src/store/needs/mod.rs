@@ -28,7 +28,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// How many answers are kept of each kind; then all of them are forgotten and the next ones kept.
-const KEPT: usize = 1024;
+const KEPT: usize = 256;
 /// Longer texts are cut to this many characters in answers.
 const TEXT_CHARS: usize = 2000;
 
