@@ -12,7 +12,7 @@ use clap::Args;
 ///
 /// The texts are those that the run went by, from the store. With --step the whole rule is shown.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  asterisk blame latest --case 880501\n  asterisk blame latest --case 880501 --step F1")]
+#[command(after_help = "Examples:\n  asterisk blame latest --case 880501\n  asterisk blame latest --case 880501 --step F0")]
 pub(super) struct BlameArgs {
     /// The run; `latest` is the one that began last.
     run: String,

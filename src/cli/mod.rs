@@ -5,6 +5,7 @@ mod call;
 mod clean;
 mod completions;
 mod config;
+mod coverage;
 mod doc;
 mod doctor;
 mod explain;
@@ -97,6 +98,7 @@ enum Command {
     Rca(rca::RcaArgs),
     Explain(explain::ExplainArgs),
     Blame(blame::BlameArgs),
+    Coverage(coverage::CoverageArgs),
     Clean(clean::CleanArgs),
     Report(report::ReportArgs),
     Lint(lint::LintArgs),
@@ -145,6 +147,7 @@ fn dispatch(cli: Cli) -> Exit {
         Command::Clean(args) => clean::clean(&global, &args),
         Command::Explain(args) => explain::explain(&global, &args),
         Command::Blame(args) => blame::blame(&global, &args),
+        Command::Coverage(args) => coverage::coverage(&global, &args),
         Command::Rca(args) => rca::rca(&global, &args),
         Command::Report(args) => report::report(&global, &args),
         Command::Prompt(args) => prompt::prompt(&global, &args),

@@ -152,7 +152,13 @@ impl Page {
 
     /// A text, its first line behind `first`, the others indented so far.
     pub(super) fn text(&mut self, tone: Tone, first: &str, indent: usize, text: &str) {
-        let rest = " ".repeat(indent);
+        let half = self.width / 2;
+        if first.chars().count() > half && !text.is_empty() {
+            // The text has no room beside it.
+            self.text(tone, "", 4, first.trim_end());
+            return self.text(tone, "        ", 8, text);
+        }
+        let rest = " ".repeat(indent.min(half));
         let options = Options::new(self.width).initial_indent(first).subsequent_indent(&rest);
         let lines = text.lines().enumerate().flat_map(|(at, line)| {
             let options = if at == 0 { options.clone() } else { options.clone().initial_indent(&rest) };

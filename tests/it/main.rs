@@ -4,6 +4,7 @@
 mod bundled;
 mod cli;
 mod examples;
+mod explain;
 mod failures;
 mod fold;
 mod front;
