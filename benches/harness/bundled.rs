@@ -127,6 +127,7 @@ pub(crate) fn walk(plan: &Plan, answer: &Canned, journal: &dyn Journal, launch: 
     let walker = Walker {
         plan,
         plans: None,
+        shadow: None,
         answer,
         needs: &NoNeeds,
         journal,

@@ -24,7 +24,8 @@ pub(super) fn doc(global: &Global, args: &DocArgs) -> Result<Exit, SessionError>
     let ui = global.ui(args.format);
     let session = global.session(&args.project, None)?;
     let project = session.project(None, Answers::Others)?;
-    let functions = Functions::named(&project.library, args.name.as_deref()).map_err(|unknown| SessionError::Asked(Box::new(unknown)))?;
+    let functions =
+        Functions::named(&project.library, args.name.as_deref()).map_err(|unknown| SessionError::Asked(Box::new(unknown)))?;
     let Functions { host, scripts } = &functions;
     match ui.format() {
         Format::Json => ui.json(&json!({

@@ -64,9 +64,7 @@ impl Kind {
     /// The files, the first of which is the thing itself.
     fn files(self) -> &'static [Skeleton] {
         match self {
-            Self::Rule => {
-                &[skeleton!("rules/NAME.rhai", "rule.rhai"), skeleton!("rules/NAME_test.rhai", "rule_test.rhai")]
-            }
+            Self::Rule => &[skeleton!("rules/NAME.rhai", "rule.rhai"), skeleton!("rules/NAME_test.rhai", "rule_test.rhai")],
             Self::Responder => {
                 &[skeleton!("agents/NAME.rhai", "responder.rhai"), skeleton!("agents/NAME_test.rhai", "responder_test.rhai")]
             }
@@ -131,12 +129,14 @@ fn directory(kind: Kind, setup: &Setup) -> (&'static str, PathBuf) {
 /// What to do with it.
 fn next(kind: Kind, name: &str, path: &str) -> String {
     match kind {
-        Kind::Rule => format!("asterisk test {name}; an edge names it with `rule: rules/{name}.rhai#{name}`"),
-        Kind::Responder => format!("asterisk test {name}; it answers the nodes of the family `{name}`"),
-        Kind::Effect => format!("asterisk test {name}; a node names it with `effect: effects/{name}.rhai#{name}`"),
+        Kind::Rule => format!("asterisk test rules/{name}_test.rhai; an edge names it with `rule: rules/{name}.rhai#{name}`"),
+        Kind::Responder => format!("asterisk test agents/{name}_test.rhai; it answers the nodes of the family `{name}`"),
+        Kind::Effect => {
+            format!("asterisk test effects/{name}_test.rhai; a node names it with `effect: effects/{name}.rhai#{name}`")
+        }
         Kind::Domain => format!("asterisk run --domain {name}"),
         Kind::Pipeline => format!("asterisk graph {path}"),
-        Kind::Test => format!("asterisk test {name}"),
+        Kind::Test => format!("asterisk test tests/{name}_test.rhai"),
         Kind::Mask | Kind::Scheduler => String::new(),
     }
 }

@@ -13,8 +13,9 @@ use clap::Args;
 /// What is typed is an expression over `artifact`, `state` and `vars`, or a command (`:help`). Piped in, a session prints
 /// nothing but its answers; the first error decides its exit code.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  asterisk repl --run\n  asterisk repl --run latest --case 1001\n  \
-                        echo ':load {\"n\": 3}\n  n > 2' | asterisk repl")]
+#[command(
+    after_help = "Examples:\n  asterisk repl --run latest\n  echo ':why' | asterisk repl --run\n  echo 'round_to(0.8349, 2)' | asterisk repl"
+)]
 pub(super) struct ReplArgs {
     /// The pipeline, without a run: a path, a file stem, or a `pipeline:` name [default: rca].
     #[arg(conflicts_with = "run")]
@@ -36,12 +37,7 @@ pub(super) fn repl(global: &Global, args: &ReplArgs) -> Result<Exit, SessionErro
     let ui = Ui::new(global.color, Format::Pretty);
     let session = global.session(&args.project, None)?;
     let ReplArgs { pipeline, run, case, strict, .. } = args;
-    let spec = Spec {
-        pipeline: pipeline.clone(),
-        run: run.clone(),
-        case: case.clone(),
-        strict: *strict,
-        history: history_file(),
-    };
+    let spec =
+        Spec { pipeline: pipeline.clone(), run: run.clone(), case: case.clone(), strict: *strict, history: history_file() };
     hold(ui, session, spec)
 }

@@ -60,6 +60,10 @@ pub(super) struct RunArgs {
     /// Go by the texts as they are at the start, whatever is edited meanwhile; so it is without --watch.
     #[arg(long, conflicts_with = "migrate")]
     pin: bool,
+    /// Ask the rules of the scripts in DIR beside those of the run, each time with the same inputs: what they would decide is
+    /// recorded and told, and nothing else comes of it. DIR is laid over the bundled scripts, as with --scripts.
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["watch", "resume"])]
+    shadow: Option<PathBuf>,
     /// What a recorded step survives: `step` a power loss, `batch` the end of the process.
     #[arg(long, value_enum, default_value_t, value_name = "LEVEL")]
     durability: DurabilityArg,
@@ -183,6 +187,7 @@ fn spec(args: RunArgs, parallel: usize, durability: Durability) -> Result<RunSpe
         seed: args.seed,
         dry_run: args.dry_run,
         files: args.files.into(),
+        shadow: args.shadow,
     })
 }
 
@@ -226,6 +231,7 @@ fn conclude(ui: Ui, session: &Session, mut result: RunResult, interrupted: bool,
         Format::Pretty => run_table::print(ui, &report, &result),
     }
     run_view::failures(ui, &result);
+    run_view::shadow(ui, &result);
     if !over {
         ui.note(&format!("stopped; go on with: asterisk run --resume {}{again}", result.run));
     }

@@ -142,3 +142,16 @@ pub(super) fn failures(ui: Ui, result: &RunResult) {
         }
     }
 }
+
+/// Says what candidate rules would have decided.
+pub(super) fn shadow(ui: Ui, result: &RunResult) {
+    let Some(shadow) = &result.shadow else { return };
+    let by = |(edge, count): (&String, &usize)| match edge.as_str() {
+        "error" => format!("{count} would fail"),
+        "" => format!("{count} would end there"),
+        edge => format!("{count} by {edge}"),
+    };
+    let ways = shadow.by.iter().map(by).collect::<Vec<_>>().join(", ");
+    let ways = if ways.is_empty() { ways } else { format!(": {}", plain(&ways)) };
+    ui.note(&format!("shadow: {} of {} decisions would differ{ways}", shadow.differ, shadow.decisions));
+}

@@ -75,7 +75,13 @@ pub(super) const COMMANDS: &[Command] = &[
     command("why", Verb::Why, Takes::Edge, "[EDGE]", "which edge leaves this step, and why; or what one edge saw"),
     command("flip", Verb::Flip, Takes::Edge, "EDGE", "what would be if EDGE fired, and if it did not"),
     command("diff", Verb::Diff, Takes::Step, "[STEP]", "what is other here than one step before, or than at STEP"),
-    command("set", Verb::Set, Takes::Var, "[NAME=VALUE]", "see decisions as they would be with another var; alone, lists the vars"),
+    command(
+        "set",
+        Verb::Set,
+        Takes::Var,
+        "[NAME=VALUE]",
+        "see decisions as they would be with another var; alone, lists the vars",
+    ),
     command("unset", Verb::Unset, Takes::Var, "[NAME]", "take that back, or all of it"),
     command("load", Verb::Load, Takes::Data, "FILE|JSON", "another artifact for this step, until you leave it"),
     command("state", Verb::State, Takes::Data, "FILE|JSON", "another state for this step: {loops, context, history, ...}"),
@@ -135,7 +141,7 @@ pub(super) fn help() -> String {
     let lines: Vec<String> = shown.iter().map(|(name, doc)| format!("  {name:width$}  {doc}")).collect();
     format!(
         "Anything else is an expression over `artifact`, `state` and `vars` of the step; the artifact's fields stand for themselves.\n\
-         Each is evaluated on its own, as a rule would be.\n{}",
+         Each is evaluated on its own, as a rule would be; `let x = 1;` goes on in the next line.\n{}",
         lines.join("\n")
     )
 }

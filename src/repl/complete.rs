@@ -49,10 +49,10 @@ fn expression(typed: &str, words: &Words) -> (usize, Vec<Candidate>) {
     let lexed = lex(typed);
     let end = typed.len();
     // Nothing is completed inside a text, a comment or a number.
-    if let Some((span, Piece::Inked(Ink::Text | Ink::Bad | Ink::Comment | Ink::Number))) = lexed.pieces.last() {
-        if span.end == end {
-            return (end, Vec::new());
-        }
+    if let Some((span, Piece::Inked(Ink::Text | Ink::Bad | Ink::Comment | Ink::Number))) = lexed.pieces.last()
+        && span.end == end
+    {
+        return (end, Vec::new());
     }
     let mut path: Vec<&str> = Vec::new();
     let mut start = end;

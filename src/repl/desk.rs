@@ -3,24 +3,16 @@
 use super::command::{self, CODE, COMMANDS, Command, Verb};
 use super::interrupt::Interrupt;
 use super::place::{Place, no_run};
-use super::{diff, flip, graph, show, why};
-use crate::diag::{Diagnostic, Diagnostics, Source, Span, did_you_mean};
+use super::{diff, flip, graph, save, show, tryout, why};
+use crate::diag::{Diagnostic, Source, Span};
 use crate::exit::Exit;
-use crate::files::read_input;
 use crate::pipeline::draw::Picture;
-use crate::project::Answers;
 use crate::session::{RouteState, SessionError};
-use crate::store::Status;
+use crate::trace::PageLine;
 use crate::ui::{Functions, Ui, plain};
-use serde::de::DeserializeOwned;
-use serde_json::Value;
 use std::collections::BTreeSet;
-use std::path::Path;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How often a walk that goes on is looked at.
-const EVERY: Duration = Duration::from_millis(100);
 /// How long an expression is measured.
 const MEASURED: Duration = Duration::from_millis(50);
 /// The most cases that are listed.
@@ -43,7 +35,7 @@ pub(super) enum Goes {
     Interrupted,
 }
 
-type Done = Result<Goes, SessionError>;
+pub(super) type Done = Result<Goes, SessionError>;
 
 impl Desk {
     /// Does what a typed text says.
@@ -71,18 +63,10 @@ impl Desk {
             Verb::At => self.arrived(),
             Verb::Next | Verb::Back => self.one_on(text, command.verb == Verb::Next),
             Verb::Why if given => {
-                let here = self.place.here()?;
-                let edge = here.edge(text, argument, at)?;
-                self.lines(&why::edge(&here, edge))
+                let edge = self.place.here()?.edge(text, argument, at)?;
+                self.page(&why::edge(&self.place, edge, self.ui.width())?)
             }
-            Verb::Why => {
-                let (lines, failure) = why::decision(&self.place.here()?)?;
-                self.lines(&lines)?;
-                match failure {
-                    Some(failure) => Err(SessionError::Texts(Diagnostics::from(*failure.diagnostic))),
-                    None => Ok(Goes::On),
-                }
-            }
+            Verb::Why => self.page(&why::decision(&self.place, self.ui.width())?),
             Verb::Flip if given => {
                 let here = self.place.here()?;
                 let edge = here.edge(text, argument, at)?;
@@ -97,11 +81,11 @@ impl Desk {
             }
             Verb::Unset => self.unset(text, argument, at),
             Verb::Load if given => {
-                self.place.artifact = Some(data(text, argument, at, "an artifact")?);
+                self.place.artifact = Some(tryout::data(text, argument, at, "an artifact")?);
                 self.decided()
             }
             Verb::State if given => {
-                self.place.state = Some(data::<RouteState>(text, argument, at, "a state")?);
+                self.place.state = Some(tryout::data::<RouteState>(text, argument, at, "a state")?);
                 self.decided()
             }
             Verb::Reload => self.reload(text, argument, at),
@@ -110,7 +94,7 @@ impl Desk {
             Verb::Doc if given => self.doc(text, argument, at),
             Verb::Time if given => self.time(text, argument, at),
             Verb::Full if given => self.expression(text, argument, at, true),
-            Verb::SaveAsTest if given => Err(SessionError::asked(CODE, "tests cannot be saved yet", None)),
+            Verb::SaveAsTest if given => self.save(argument),
             Verb::Help => self.help(text, argument, at),
             Verb::Quit => quit(text, argument, at),
             _ => {
@@ -166,7 +150,7 @@ impl Desk {
     }
 
     /// A line about a step: whether the session is there, its number, what came of it.
-    fn line(&self, number: usize) -> String {
+    pub(super) fn line(&self, number: usize) -> String {
         let Some(walked) = &self.place.walked else { return String::new() };
         let mark = if number == walked.at { '>' } else { ' ' };
         let path = &walked.steps[number].path;
@@ -208,18 +192,13 @@ impl Desk {
     }
 
     /// Says what is decided here now, if a node is.
-    fn decided(&self) -> Done {
+    pub(super) fn decided(&self) -> Done {
         if self.place.here()?.node.is_some() { self.now() } else { Ok(Goes::On) }
     }
 
     fn now(&self) -> Done {
         let here = self.place.here()?;
-        match here.decide()? {
-            Ok(decision) => {
-                self.say(&format!("now: {}", show::choice(&here.plan, here.node_name(), decision.choice.as_ref())))
-            }
-            Err((_, failure)) => Err(SessionError::Texts(Diagnostics::from(*failure.diagnostic))),
-        }
+        self.say(&format!("now: {}", show::decided(&here, &here.decide()?)))
     }
 
     fn diff(&self, text: &Source, argument: &str, at: usize) -> Done {
@@ -243,100 +222,10 @@ impl Desk {
         }
     }
 
-    fn set(&mut self, text: &Source, argument: &str, at: usize) -> Done {
-        let Some((name, value)) = argument.split_once('=').filter(|(name, _)| !name.trim().is_empty()) else {
-            let diagnostic = Diagnostic::error(CODE, format!("`{argument}` is not NAME=VALUE"));
-            let diagnostic = diagnostic.label(text, Span::new(at, at + argument.len()), "");
-            return Err(SessionError::Asked(Box::new(diagnostic.help("write for example :set recall_hit=0.9"))));
-        };
-        let value = serde_json::from_str(value.trim()).unwrap_or_else(|_| Value::String(value.trim().to_owned()));
-        let before = self.place.set.insert(name.trim().to_owned(), value);
-        if let Err(error) = self.place.here() {
-            // What does not fit is not set.
-            match before {
-                Some(before) => drop(self.place.set.insert(name.trim().to_owned(), before)),
-                None => drop(self.place.set.remove(name.trim())),
-            }
-            return Err(error);
-        }
-        self.decided()
-    }
-
-    fn unset(&mut self, text: &Source, argument: &str, at: usize) -> Done {
-        if argument.is_empty() {
-            self.place.set.clear();
-        } else if self.place.set.remove(argument).is_none() {
-            let diagnostic = Diagnostic::error(CODE, format!("`{argument}` is not set here"));
-            let hint = did_you_mean(argument, self.place.set.keys().map(String::as_str));
-            let diagnostic = diagnostic.label(text, Span::new(at, at + argument.len()), "").maybe_help(hint);
-            return Err(SessionError::Asked(Box::new(diagnostic)));
-        }
-        self.decided()
-    }
-
-    fn reload(&mut self, text: &Source, argument: &str, at: usize) -> Done {
-        match argument {
-            "recorded" if self.place.walked.is_some() => {
-                self.place.now = None;
-                self.say("by the recorded texts")?;
-            }
-            "" => {
-                let before = self.place.now.clone();
-                let session = &self.place.session;
-                let project = session.project_after(self.place.pipeline.as_deref(), Answers::Others, before.as_deref())?;
-                self.place.now = Some(Arc::new(project));
-                if let Err(error) = self.place.here() {
-                    self.place.now = before;
-                    return Err(error);
-                }
-                self.say("by the texts of now")?;
-            }
-            _ => return Err(wrong_word(text, argument, at, "`:reload` or, with a run, `:reload recorded`")),
-        }
-        self.decided()
-    }
-
-    /// Shows steps as another process makes them.
-    fn follow(&mut self) -> Done {
-        self.place.walked.as_ref().ok_or_else(no_run)?;
-        let mut told = self.place.walked.as_ref().map_or(0, |walked| walked.steps.len());
-        let interrupt = self.interrupt.clone();
-        let mut status = Status::Running;
-        let whole = interrupt.wait(EVERY, || -> Result<bool, SessionError> {
-            // The status first: a case that is done has all its steps.
-            if let Some(walked) = &self.place.walked {
-                status = status_of(walked)?;
-            }
-            self.place.refresh()?;
-            let count = self.place.walked.as_ref().map_or(0, |walked| walked.steps.len());
-            let open = self.place.walked.as_ref().and_then(|walked| walked.steps.last());
-            // A step that is under way is told when it is through.
-            let through = match open {
-                Some(step) if step.went == crate::trace::Went::Open => count - 1,
-                _ => count,
-            };
-            for number in told.min(through)..through {
-                if let Some(walked) = &mut self.place.walked {
-                    walked.at = number;
-                }
-                self.say(&self.line(number))?;
-            }
-            told = told.max(through);
-            Ok(matches!(status, Status::Waiting | Status::Running))
-        })?;
-        if !whole {
-            return Ok(Goes::Interrupted);
-        }
-        self.place.artifact = None;
-        self.place.state = None;
-        self.say(&format!("the case is {status}"))
-    }
-
     fn graph(&self, text: &Source, argument: &str, at: usize) -> Done {
         let here = self.place.here()?;
-        let picture = || -> Result<Picture, SessionError> {
-            Ok(Picture::new(&here.plan.pipeline, &self.place.session.element_colours()?))
-        };
+        let picture =
+            || -> Result<Picture, SessionError> { Ok(Picture::new(&here.plan.pipeline, &self.place.session.element_colours()?)) };
         match argument {
             "" => {
                 let steps = self.place.walked.iter().flat_map(|walked| walked.steps.iter().take(walked.at));
@@ -352,7 +241,7 @@ impl Desk {
     fn doc(&self, text: &Source, argument: &str, at: usize) -> Done {
         let here = self.place.here()?;
         if let Ok(edge) = here.edge(text, argument, at) {
-            return self.lines(&why::edge(&here, edge));
+            return self.page(&why::edge(&self.place, edge, self.ui.width())?);
         }
         let labelled = |diagnostic: Diagnostic| {
             SessionError::Asked(Box::new(diagnostic.label(text, Span::new(at, at + argument.len()), "")))
@@ -389,28 +278,34 @@ impl Desk {
         }
     }
 
-    fn lines(&self, lines: &[String]) -> Done {
+    fn save(&self, file: &str) -> Done {
+        let from = match (&self.place.walked, self.place.step()) {
+            (Some(walked), Some(step)) => {
+                format!(" in the case `{}` of the run `{}`, step {}", walked.case, walked.run, step.path)
+            }
+            _ => String::new(),
+        };
+        self.lines(&save::save(&self.place.here()?, file, &from)?)
+    }
+
+    #[allow(clippy::unnecessary_wraps, reason = "the last thing that some commands do")]
+    fn page(&self, lines: &[PageLine]) -> Done {
+        self.ui.page(lines);
+        Ok(Goes::On)
+    }
+
+    pub(super) fn lines(&self, lines: &[String]) -> Done {
         self.say(&lines.join("\n"))
     }
 
     #[allow(clippy::unnecessary_wraps, reason = "the last thing that most commands do")]
-    fn say(&self, text: &str) -> Done {
+    pub(super) fn say(&self, text: &str) -> Done {
         self.ui.out(&plain(text));
         Ok(Goes::On)
     }
 }
 
-fn status_of(walked: &super::place::Walked) -> Result<Status, SessionError> {
-    let store = walked.decisions.record().store();
-    let found = store.cases(&walked.run)?.into_iter().find(|case| case.case.id == walked.case);
-    let of_case = found.map_or(Status::Error, |case| case.status);
-    // Of a run that was left, no case goes on.
-    let of_run = store.run(&walked.run)?.status;
-    let goes_on = matches!(of_case, Status::Waiting | Status::Running);
-    Ok(if goes_on && of_run != Status::Running { of_run } else { of_case })
-}
-
-fn wrong_word(text: &Source, word: &str, at: usize, help: &str) -> SessionError {
+pub(super) fn wrong_word(text: &Source, word: &str, at: usize, help: &str) -> SessionError {
     let diagnostic = Diagnostic::error(CODE, format!("`{word}` makes no sense here"));
     SessionError::Asked(Box::new(diagnostic.label(text, Span::new(at, at + word.len()), "").help(help)))
 }
@@ -424,26 +319,9 @@ fn quit(text: &Source, argument: &str, at: usize) -> Done {
         None => {
             let diagnostic = Diagnostic::error(CODE, format!("`{argument}` is no exit code of asterisk"));
             let diagnostic = diagnostic.label(text, Span::new(at, at + argument.len()), "");
-            Err(SessionError::Asked(Box::new(diagnostic.help("0 to 6 and 130 are; `asterisk help` and the README say what they mean"))))
+            Err(SessionError::Asked(Box::new(
+                diagnostic.help("0 to 6 and 130 are; `asterisk help` and the README say what they mean"),
+            )))
         }
     }
-}
-
-/// JSON that was typed, or that a file has.
-fn data<T: DeserializeOwned>(text: &Source, argument: &str, at: usize, what: &str) -> Result<T, SessionError> {
-    let typed = argument.starts_with(['{', '[', '"']) || serde_json::from_str::<Value>(argument).is_ok();
-    let file;
-    let (source, part, start) = if typed {
-        (text, argument, at)
-    } else {
-        file = read_input(Path::new(argument))?;
-        (&file, file.text(), 0)
-    };
-    serde_json::from_str(part).map_err(|error| {
-        let there = Source::new("", part).offset(error.line(), error.column()).min(part.len().saturating_sub(1));
-        let said = error.to_string();
-        let said = said.split(" at line ").next().unwrap_or(&said);
-        let diagnostic = Diagnostic::error("input/json", format!("this is not {what}: {said}"));
-        SessionError::Texts(diagnostic.label(source, Span::new(start + there, start + there + 1), "here").into())
-    })
 }

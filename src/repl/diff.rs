@@ -38,16 +38,11 @@ mod tests {
 
     #[test]
     fn each_part_that_differs_has_a_line() {
-        let (before, after) = (json!({"a": 1, "b": [1, 2], "c": {"d": "x"}, "e": 0}), json!({"a": 1, "b": [1, 3, 4], "c": {}, "f": true}));
+        let (before, after) =
+            (json!({"a": 1, "b": [1, 2], "c": {"d": "x"}, "e": 0}), json!({"a": 1, "b": [1, 3, 4], "c": {}, "f": true}));
         assert_eq!(
             differences("artifact", &before, &after),
-            [
-                "~ artifact.b[1]: 2 -> 3",
-                "+ artifact.b[2]: 4",
-                "- artifact.c.d: \"x\"",
-                "- artifact.e: 0",
-                "+ artifact.f: true"
-            ]
+            ["~ artifact.b[1]: 2 -> 3", "+ artifact.b[2]: 4", "- artifact.c.d: \"x\"", "- artifact.e: 0", "+ artifact.f: true"]
         );
         assert!(differences("artifact", &before, &before).is_empty());
     }

@@ -2,12 +2,12 @@
 
 use super::here::Here;
 use super::lex::{Piece, lex};
-use super::show::{choice, short};
+use super::show::{decided as decided_as, short};
 use crate::model::Kind;
 use crate::pipeline::{EdgeIx, Pipeline};
 use crate::script::{Verdict, View};
 use crate::ui::Ink;
-use crate::walk::{Considered, Decision, Failure, Outcome, Plan, recorded_state};
+use crate::walk::{Considered, Outcome, Plan, recorded_state};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
@@ -47,7 +47,7 @@ impl Change {
 impl Found {
     /// What flips the edge, and the place with it.
     fn of(parts: &[&Change], there: &Here) -> Self {
-        let decided = there.decide().map(|decided| said(there, &decided)).unwrap_or_default();
+        let decided = there.decide().map(|decided| decided_as(there, &decided)).unwrap_or_default();
         let decided = decided.split(": ").next().unwrap_or_default().to_owned();
         Self { parts: parts.iter().map(|part| (*part).clone()).collect(), decided }
     }
@@ -73,7 +73,7 @@ pub(super) fn flip(here: &Here, edge: EdgeIx) -> Vec<String> {
     }];
     if holds == Some(true) {
         let without = without(here, edge);
-        lines.push(format!("without it: {}", without.decide().map(|decided| said(&without, &decided)).unwrap_or_default()));
+        lines.push(format!("without it: {}", without.decide().map(|decided| decided_as(&without, &decided)).unwrap_or_default()));
     }
     let found = changes(here, edge);
     let verb = if holds == Some(true) { "keep it from firing" } else { "make it fire" };
@@ -96,13 +96,6 @@ fn holds(considered: &[Considered], name: &str) -> Option<bool> {
         Outcome::Fired | Outcome::Advisory => Some(true),
         Outcome::False | Outcome::Error => Some(false),
         Outcome::NotReached => None,
-    }
-}
-
-fn said(here: &Here, decided: &Result<Decision, (Vec<Considered>, Failure)>) -> String {
-    match decided {
-        Ok(decision) => choice(&here.plan, here.node_name(), decision.choice.as_ref()),
-        Err((_, failure)) => format!("{}: {}", failure.kind.word(), failure.diagnostic.message),
     }
 }
 
@@ -266,7 +259,12 @@ fn numbers(kind: &Kind, value: &Value, literals: &[Value]) -> Vec<Value> {
             _ => (i64::MIN, i64::MAX),
         };
         for number in literals.iter().filter_map(Value::as_i64).chain([0]) {
-            found.extend([number, number.saturating_sub(1), number.saturating_add(1)].iter().filter(|n| (min..=max).contains(*n)).map(|n| json!(n)));
+            found.extend(
+                [number, number.saturating_sub(1), number.saturating_add(1)]
+                    .iter()
+                    .filter(|n| (min..=max).contains(*n))
+                    .map(|n| json!(n)),
+            );
         }
     } else {
         let (min, max) = match kind {

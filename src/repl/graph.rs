@@ -10,9 +10,10 @@ pub(super) fn outline(here: &Here, been: &BTreeSet<String>) -> String {
     let edge = |edge: &EdgeIx| {
         let edge = pipeline.edge_at(*edge);
         let back = if edge.looped { " (loop)" } else { "" };
-        match edge.advisory {
-            true => format!("{} advises", edge.id.value),
-            false => format!("{} {}{back}", edge.id.value, targets(pipeline, edge).join("|")),
+        if edge.advisory {
+            format!("{} advises", edge.id.value)
+        } else {
+            format!("{} {}{back}", edge.id.value, targets(pipeline, edge).join("|"))
         }
     };
     let name = |node: &crate::pipeline::Node| match &node.code {

@@ -52,13 +52,15 @@ impl Here {
 
     /// Makes the decision.
     pub(super) fn decide(&self) -> Result<Result<Decision, (Vec<Considered>, Failure)>, SessionError> {
-        match self.node {
-            Some(node) => Ok(decide(&self.plan, node, &self.artifact, &self.state)),
-            None => {
-                let help = "say which with `:at NODE`; `:graph` lists them".to_owned();
-                Err(SessionError::asked("repl/no-node", "nothing is decided here: the artifact belongs to no node", Some(help)))
-            }
-        }
+        Ok(decide(&self.plan, self.at_node()?, &self.artifact, &self.state))
+    }
+
+    /// The node, where something is to be decided.
+    pub(super) fn at_node(&self) -> Result<NodeIx, SessionError> {
+        self.node.ok_or_else(|| {
+            let help = "say which with `:at NODE`; `:graph` lists them".to_owned();
+            SessionError::asked("repl/no-node", "nothing is decided here: the artifact belongs to no node", Some(help))
+        })
     }
 
     /// The edge of that name that is considered here.
@@ -68,9 +70,10 @@ impl Here {
         found.ok_or_else(|| {
             let known: Vec<&str> = self.edges().into_iter().map(|edge| pipeline.edge_at(edge).id.as_str()).collect();
             let elsewhere = pipeline.edges.iter().any(|edge| *edge.id.value == *name);
-            let message = match elsewhere {
-                true => format!("the edge `{name}` does not leave `{}`", self.node_name()),
-                false => format!("there is no edge `{name}`"),
+            let message = if elsewhere {
+                format!("the edge `{name}` does not leave `{}`", self.node_name())
+            } else {
+                format!("there is no edge `{name}`")
             };
             let help = match crate::diag::did_you_mean(name, known.iter().copied()) {
                 Some(help) if !elsewhere => help,

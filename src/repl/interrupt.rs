@@ -22,7 +22,8 @@ impl Interrupt {
                 if own.waits.load(Ordering::Relaxed) {
                     own.stop.store(true, Ordering::Relaxed);
                 } else {
-                    #[expect(clippy::exit, reason = "the user asked, and a session that does not wait holds nothing")]
+                    // The user asked, and a session that does not wait holds nothing.
+                    #[allow(clippy::exit)]
                     std::process::exit(i32::from(Exit::Interrupted as u8));
                 }
             }

@@ -36,7 +36,8 @@ const KEYWORDS: &[&str] = &[
 /// What rules see.
 pub(super) const INPUTS: &[&str] = &["artifact", "state", "vars"];
 /// What cannot stand at the end of an expression.
-const GOES_ON: &[&str] = &["&&", "||", "+", "-", "*", "/", "%", "==", "!=", "<", ">", "<=", ">=", "=", ".", ",", "|", "&", "=>", "??"];
+const GOES_ON: &[&str] =
+    &["&&", "||", "+", "-", "*", "/", "%", "==", "!=", "<", ">", "<=", ">=", "=", ".", ",", "|", "&", "=>", "??"];
 
 /// Takes a text apart.
 pub(super) fn lex(text: &str) -> Lexed {
@@ -128,10 +129,16 @@ impl Lexed {
 
     /// Whether nothing is missing at the end.
     pub(super) fn is_whole(&self, text: &str) -> bool {
-        let goes_on = self.pieces.iter().rev().find(|(_, piece)| *piece != Piece::Inked(Ink::Comment)).is_some_and(
-            |(span, piece)| *piece == Piece::Sign && GOES_ON.contains(&&text[span.start..span.end]),
-        );
-        !self.open && self.depth() <= 0 && !goes_on
+        let goes_on = self
+            .pieces
+            .iter()
+            .rev()
+            .find(|(_, piece)| *piece != Piece::Inked(Ink::Comment))
+            .is_some_and(|(span, piece)| *piece == Piece::Sign && GOES_ON.contains(&&text[span.start..span.end]));
+        // A name that is bound is meant for what comes behind.
+        let first = self.pieces.first().map(|(span, _)| &text[span.start..span.end]);
+        let binds = matches!(first, Some("let" | "const")) && text.trim_end().ends_with(';');
+        !self.open && self.depth() <= 0 && !goes_on && !binds
     }
 
     /// The parts that have a colour.
@@ -166,10 +173,12 @@ mod tests {
 
     #[test]
     fn what_lacks_an_end_goes_on() {
-        for text in ["1 + 2", "f(1)", "#{ a: [1] }", "\"(\"", "'('", "a // (", "", "x)", "\"open", "a.b", "`a\n(`", "n > 1 // and"] {
+        for text in
+            ["1 + 2", "f(1)", "#{ a: [1] }", "\"(\"", "'('", "a // (", "", "x)", "\"open", "a.b", "`a\n(`", "n > 1 // and"]
+        {
             assert!(whole(text), "{text}");
         }
-        for text in ["f(", "#{ a: [1", "`open", "a &&", "a + // why", "/* open", "artifact.", "if x {"] {
+        for text in ["f(", "#{ a: [1", "`open", "a &&", "a + // why", "/* open", "artifact.", "if x {", "let x = 1;"] {
             assert!(!whole(text), "{text}");
         }
     }

@@ -4,7 +4,8 @@
 //! |---|---|
 //! | `place`, `here` | the run, case and step; the artifact, state and vars there, and evaluating in their midst |
 //! | `command`, `desk` | the commands, and what each does |
-//! | `why`, `flip`, `diff`, `graph`, `show` | what they say |
+//! | `why`, `flip`, `diff`, `graph`, `save`, `show` | what they say |
+//! | `tryout`, `follow` | other vars, scripts and inputs; a walk that goes on |
 //! | `lex`, `words`, `complete` | colours, brackets, and what could be typed |
 //! | `talk`, `interrupt` | reading from a terminal or a pipe, and ending |
 
@@ -13,13 +14,16 @@ mod complete;
 mod desk;
 mod diff;
 mod flip;
+mod follow;
 mod graph;
 mod here;
 mod interrupt;
 mod lex;
 mod place;
+mod save;
 mod show;
 mod talk;
+mod tryout;
 mod why;
 mod words;
 
@@ -61,6 +65,6 @@ pub fn hold(ui: Ui, session: Session, spec: Spec) -> Result<Exit, SessionError> 
         ui.note(&greeting);
         desk.at_terminal(spec.history)
     } else {
-        desk.from_input(std::io::stdin().lock(), spec.strict)
+        desk.piped(std::io::stdin().lock(), spec.strict)
     }
 }

@@ -3,11 +3,12 @@
 use super::here::Here;
 use crate::diag::{Diagnostic, Source, Span, did_you_mean};
 use crate::model::Kind;
-use crate::project::{Answers, Project};
+use crate::pipeline::NodeIx;
+use crate::project::{Answers, Project, Settings};
 use crate::script::View;
 use crate::script::probe::Probes;
 use crate::session::{RouteState, Session, SessionError};
-use crate::trace::{Decisions, Step};
+use crate::trace::{Again, Decisions, Step};
 use crate::walk::{What, recorded_state};
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -197,6 +198,19 @@ impl Place {
         self.at(walked, number, number == walked.at)
     }
 
+    /// The decision made where the session stands, and what it goes by, linked so that it can be watched.
+    pub(super) fn watched(&self, here: &Here, node: NodeIx) -> Result<(Arc<Project>, Again), SessionError> {
+        let project = match (&self.walked, &self.now, self.step()) {
+            (Some(walked), None, Some(step)) => walked.decisions.project(&walked.run, step, Probes::All)?,
+            _ => {
+                let settings = Settings { probes: Probes::All, ..here.project.settings.clone() };
+                Arc::new(Project::link(here.project.sources.clone(), settings)?)
+            }
+        };
+        let plan = project.plan_with(&here.plan.vars)?;
+        Ok((project, Again { plan, node, artifact: here.artifact.clone(), state: here.state.clone() }))
+    }
+
     fn at(&self, walked: &Walked, number: usize, tried: bool) -> Result<Here, SessionError> {
         let Some(step) = walked.steps.get(number) else {
             return Err(SessionError::asked("repl/step", "the case has no steps yet", Some(":follow waits for them".into())));
@@ -222,7 +236,7 @@ impl Place {
         let artifact = match (&self.artifact, &made) {
             (Some(artifact), _) if tried => artifact.clone(),
             (_, Some(made)) => read(&made.artifact)?,
-            (_, None) => self.answer(walked, step)?,
+            (_, None) => Self::answer(walked, step)?,
         };
         let artifact = View::of(&artifact, &plan.node(node).kind, "artifact");
         let state = match (&self.state, &made) {
@@ -236,7 +250,7 @@ impl Place {
     }
 
     /// The artifact of a step that decided nothing: what was answered, if anything was.
-    fn answer(&self, walked: &Walked, step: &Step) -> Result<Value, SessionError> {
+    fn answer(walked: &Walked, step: &Step) -> Result<Value, SessionError> {
         let store = walked.decisions.record().store();
         let answered = store.events(&walked.run, &step.case)?.into_iter().rev().find_map(|(_, event)| match event.what {
             What::NodeExit { artifact, .. } if event.path == step.path => Some(artifact.hash()),

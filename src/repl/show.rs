@@ -1,7 +1,8 @@
 //! Values and steps as a session shows them.
 
+use super::here::Here;
 use crate::trace::{Step, Went};
-use crate::walk::{Choice, Considered, Outcome, Plan};
+use crate::walk::{Choice, Considered, Decision, Failure, Plan};
 use serde_json::Value;
 
 /// The most lines of a value that are shown unless all are asked for.
@@ -34,7 +35,9 @@ pub(super) fn value(value: &Value, full: bool) -> String {
     if cut {
         let more = count.saturating_sub(LINES);
         let more = if more > 0 { format!("{more} more lines") } else { "cut".to_owned() };
-        out.push_str(&format!("\n… {more}; all of it: :full EXPRESSION"));
+        out += "\n… ";
+        out += &more;
+        out += "; all of it: :full EXPRESSION";
     }
     out
 }
@@ -45,17 +48,6 @@ pub(super) fn short(value: &Value) -> String {
     match text.char_indices().nth(SHORT) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text,
-    }
-}
-
-/// The word for what came of an edge, as JSON has it.
-pub(super) fn outcome(outcome: Outcome) -> &'static str {
-    match outcome {
-        Outcome::Fired => "fired",
-        Outcome::False => "false",
-        Outcome::Error => "error",
-        Outcome::Advisory => "advisory",
-        Outcome::NotReached => "not reached",
     }
 }
 
@@ -70,21 +62,19 @@ pub(super) fn went(step: &Step) -> String {
 }
 
 /// What was decided at a node.
-pub(super) fn choice(plan: &Plan, node: &str, choice: Option<&Choice>) -> String {
+fn choice(plan: &Plan, node: &str, choice: Option<&Choice>) -> String {
     match choice {
         Some(choice) => format!("{node} -> {} by {}: {}", plan.pipeline.target_name(choice.to), choice.name, choice.because),
         None => format!("{node}: the walk is over"),
     }
 }
 
-/// The edges of a decision, a line each.
-pub(super) fn considered(all: &[Considered]) -> Vec<String> {
-    let wide = all.iter().map(|entry| entry.edge.chars().count()).max().unwrap_or_default();
-    let line = |entry: &Considered| {
-        let why = entry.because.as_deref().or(entry.error.as_deref()).unwrap_or("");
-        format!("  {:<wide$}  {:<11}  {why}", entry.edge, outcome(entry.outcome)).trim_end().to_owned()
-    };
-    all.iter().map(line).collect()
+/// What was decided at a node, or why nothing was.
+pub(super) fn decided(here: &Here, decided: &Result<Decision, (Vec<Considered>, Failure)>) -> String {
+    match decided {
+        Ok(decision) => choice(&here.plan, here.node_name(), decision.choice.as_ref()),
+        Err((_, failure)) => format!("{}: {}: {}", here.node_name(), failure.kind.word(), failure.diagnostic.message),
+    }
 }
 
 #[cfg(test)]

@@ -81,7 +81,8 @@ impl Desk {
     }
 
     fn prompt(&self) -> String {
-        let tried = if self.place.set.is_empty() && self.place.artifact.is_none() && self.place.state.is_none() { "" } else { "*" };
+        let tried =
+            if self.place.set.is_empty() && self.place.artifact.is_none() && self.place.state.is_none() { "" } else { "*" };
         let place = match (&self.place.walked, self.place.step()) {
             (Some(place::Walked { case, at, steps, .. }), Some(step)) => {
                 format!("{case} {}/{} {}", at + 1, steps.len(), step.node)
@@ -94,7 +95,7 @@ impl Desk {
 
     /// A session that is read from a file or a pipe: nothing but answers is printed. The first error decides how it ends;
     /// a strict one ends there.
-    pub(super) fn from_input(mut self, mut input: impl BufRead, strict: bool) -> Result<Exit, SessionError> {
+    pub(super) fn piped(mut self, mut input: impl BufRead, strict: bool) -> Result<Exit, SessionError> {
         let mut ends = Exit::Ok;
         loop {
             let done = match read(&mut input) {

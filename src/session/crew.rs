@@ -11,8 +11,8 @@ use crate::script::View;
 use crate::store::{RunJournal, StoreError};
 use crate::walk::Plans as _;
 use crate::walk::{
-    Answer, CaseParams, Cluster, Clustering, Commit, Content, End, Event, Journal as _, JournalError, Status, StepPlace, Walker,
-    What,
+    Answer, CaseParams, Cluster, Clustering, Commit, Content, End, Event, Journal as _, JournalError, Plan, Status, StepPlace,
+    Walker, What,
 };
 use serde_json::json;
 use std::collections::HashSet;
@@ -32,6 +32,8 @@ pub(super) struct Crew<'a> {
     pub(super) session: &'a Session,
     pub(super) generations: &'a Generations<'a>,
     pub(super) launch: &'a Launch,
+    /// Candidate rules that are asked beside those of the run.
+    pub(super) shadow: Option<&'a Plan>,
     pub(super) run: &'a str,
     pub(super) seed: u64,
     pub(super) watch: &'a dyn Watch,
@@ -157,6 +159,7 @@ impl Crew<'_> {
         let walker = Walker {
             plan: &project.plan,
             plans: Some(self.generations),
+            shadow: self.shadow,
             answer: ports.answer,
             needs: &ports.needs,
             journal: ports.journal,

@@ -125,12 +125,16 @@ fn with_graph_of(kept: &Project, newer: &Project) -> Result<Project, Diagnostics
 
 /// The lists of texts that a run went by, in order, each with the number of its generation.
 pub(super) fn manifests(store: &Store, run: &str) -> Result<Vec<(u64, Manifest)>, SessionError> {
-    let read = |hash: &Hash| -> Result<Manifest, SessionError> { super::resume::parse(&super::resume::text(store, hash)?) };
-    let mut found = vec![(FIRST, read(&store.run(run)?.manifest)?)];
+    let mut found = vec![(FIRST, manifest_at(store, &store.run(run)?.manifest)?)];
     for (_, event) in store.run_events(run)? {
         if let What::Reload { generation, manifest, .. } = event.what {
-            found.push((generation, read(&manifest)?));
+            found.push((generation, manifest_at(store, &manifest)?));
         }
     }
     Ok(found)
+}
+
+/// The list of texts at an address.
+pub(super) fn manifest_at(store: &Store, hash: &Hash) -> Result<Manifest, SessionError> {
+    super::resume::parse(&super::resume::text(store, hash)?)
 }

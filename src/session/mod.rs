@@ -24,6 +24,7 @@ mod route;
 mod run;
 mod runs;
 mod setup;
+mod shadow;
 mod tests_of;
 mod texts;
 mod work;
@@ -41,8 +42,10 @@ pub use resume::{Origin, ResumeSpec};
 pub use route::{RouteState, RouteVisit, Routed};
 pub use run::{Inputs, RunSpec, Watch};
 pub use setup::{Files, KEEP, Setup, Via};
+pub use shadow::Shadowed;
 pub use tests_of::{TestFile, TestTexts};
 pub use texts::Text;
+pub use work::in_order;
 
 /// A session: where things are, what time it is, and everything that can be done with them.
 #[derive(Clone)]

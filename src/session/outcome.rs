@@ -1,7 +1,7 @@
 //! What came of a run.
 
-use super::SessionError;
 use super::work::{Brief, Reads, in_order};
+use super::{SessionError, Shadowed};
 use crate::clock::Timestamp;
 use crate::diag::Diagnostic;
 use crate::model::{Case, Launch};
@@ -36,6 +36,8 @@ pub struct RunResult {
     pub recorded: bool,
     /// The report that was written, if one was.
     pub report: Option<PathBuf>,
+    /// What candidate rules would have decided, if the run has a shadow.
+    pub shadow: Option<Shadowed>,
 }
 
 /// The cases of a run: in memory, or of a large run read again from its journal. See [`RunResult::each`].
@@ -127,6 +129,7 @@ impl RunResult {
             status: self.status,
             cases: CaseSummaries(self),
             report: self.report.as_ref().map(|path| path.display().to_string()),
+            shadow: self.shadow.as_ref(),
         }
     }
 }
@@ -171,6 +174,9 @@ pub struct RunSummary<'a> {
     pub cases: CaseSummaries<'a>,
     /// The path of `report.md`; null when none was written.
     pub report: Option<String>,
+    /// What candidate rules would have decided; absent without a shadow.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shadow: Option<&'a Shadowed>,
 }
 
 /// The cases of a run for programs, each made when it is written.

@@ -14,7 +14,7 @@ use crate::model::{Hash, Launch};
 use crate::project::{Answers, Current, Manifest, Project, Settings};
 use crate::script::probe::Probes;
 use crate::store::{Durability, Store, StoreError};
-use crate::walk::Status;
+use crate::walk::{Change, Status};
 use serde::de::DeserializeOwned;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -58,27 +58,36 @@ impl Session {
         let generations = Generations::new(self, (current, seen), (generation, manifest, Arc::clone(&project)), &journal, watch);
         generations.migrate(project)?;
         let (parallel, texts) = (spec.parallel, &generations);
-        let crew = Crew { session: self, generations: texts, launch: &launch, run, seed, watch, stop, parallel, keep };
+        let candidate = super::shadow::again(self, &store, args.shadow.as_ref())?;
+        let shadow = candidate.as_ref().map(|project| &*project.plan);
+        let crew = Crew { session: self, generations: texts, launch: &launch, shadow, run, seed, watch, stop, parallel, keep };
         let work = crew.walk(work, Ports { answer: &*answer, needs, journal: &journal })?;
         let ended = Ended { run: run.to_owned(), started_at, project: &generations.project(), launch, recorded: true, parallel };
-        self.conclude(&store, ended.result(&store, work), args.files)
+        let mut result = ended.result(&store, work);
+        result.shadow = candidate.map(|_| super::shadow::sum(&store, run)).transpose()?;
+        self.conclude(&store, result, args.files)
     }
 
     /// Says which texts are other by now than those that a run goes on by.
     fn tell_changes(&self, args: &RunArgs, manifest: &Manifest, watch: &dyn Watch) {
-        let session = self.like(args);
-        // Whatever keeps them from being read is no concern of a run that does not need them.
-        let Ok(sources) = session.sources(args.asked.as_deref()) else { return };
-        let (now, _) = Manifest::of(&sources, &Settings { vars: manifest.vars.clone(), ..Settings::default() }, None);
-        let mut changed = manifest.changes(&now);
-        changed.retain(|change| change.what.contains('/'));
+        let changed = self.like(args).changed_since(args, manifest);
         if !changed.is_empty() {
             watch.pinned(&changed);
         }
     }
 
+    /// Which texts of a session like the run's are other by now than these, which the run went by. None if they cannot be read: whatever keeps them from it
+    /// is no concern of a run that does not need them.
+    pub(super) fn changed_since(&self, args: &RunArgs, manifest: &Manifest) -> Vec<Change> {
+        let Ok(sources) = self.sources(args.asked.as_deref()) else { return Vec::new() };
+        let (now, _) = Manifest::of(&sources, &Settings { vars: manifest.vars.clone(), ..Settings::default() }, None);
+        let mut changed = manifest.changes(&now);
+        changed.retain(|change| change.what.contains('/'));
+        changed
+    }
+
     /// This session with the settings that a run was started with, where it has none of its own.
-    fn like(&self, args: &RunArgs) -> Self {
+    pub(super) fn like(&self, args: &RunArgs) -> Self {
         let mut setup = self.setup.clone();
         setup.scripts = setup.scripts.or_else(|| args.scripts.clone());
         setup.domain = setup.domain.or_else(|| args.domain.clone());
@@ -199,12 +208,13 @@ impl Stored {
     }
 
     fn result(self, session: &Session, store: &Store) -> Result<RunResult, SessionError> {
-        let Self { run, project, launch, started_at, work, .. } = self;
+        let Self { run, project, launch, started_at, work, args, .. } = self;
         let report = super::projection::report_path(&session.setup.out, &run);
         let report = report.is_file().then_some(report);
         let parallel = std::thread::available_parallelism().map_or(1, usize::from);
+        let shadow = args.shadow.map(|_| super::shadow::sum(store, &run)).transpose()?;
         let ended = Ended { run, started_at, project: &project, launch, recorded: true, parallel };
-        let mut result = RunResult { report, ..ended.result(store, work) };
+        let mut result = RunResult { report, shadow, ..ended.result(store, work) };
         result.know_statuses(store)?;
         Ok(result)
     }

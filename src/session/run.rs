@@ -6,7 +6,7 @@ use super::lighten::Lighten;
 use super::outcome::{CaseResult, Cases, RunResult, Stored};
 use super::setup::{Files, Via};
 use super::work::{Brief, Work};
-use super::{Session, SessionError, finding};
+use super::{Session, SessionError, finding, shadow};
 use crate::agent::{Scripts, Stub};
 use crate::clock::Timestamp;
 use crate::diag::{Diagnostics, Source, did_you_mean};
@@ -56,6 +56,8 @@ pub struct RunSpec {
     pub dry_run: bool,
     /// Whether case directories are written.
     pub files: Files,
+    /// A directory of scripts whose rules are asked beside those of the run, without any effect on it.
+    pub shadow: Option<PathBuf>,
 }
 
 /// What a run tells its front end while it goes on. Called from many threads.
@@ -98,6 +100,9 @@ pub(super) struct RunArgs {
     /// The vocabulary that was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) domain: Option<String>,
+    /// The list of the candidates' texts, if the run has a shadow.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) shadow: Option<Hash>,
     /// The vars set for the run alone.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub(super) set: Map<String, Value>,
@@ -127,6 +132,8 @@ impl Session {
         let mut launch = launch(&spec.inputs)?;
         let cases = select(&launch, &spec.cases)?;
         let answer = answerer(spec.via, spec.stub.as_ref())?;
+        let candidate = spec.shadow.as_deref().map(|dir| self.candidate(dir, spec.pipeline.as_deref())).transpose()?;
+        let (shadow, texts) = candidate.as_ref().map(shadow::recorded).unzip();
         watch.warnings(&project.warnings);
         let started = self.setup.clock.now();
         let keep = self.keeps(launch.cases.len());
@@ -144,11 +151,13 @@ impl Session {
             asked: asked(spec.pipeline.as_deref()),
             scripts: self.setup.scripts.as_ref().map(|dir| std::path::absolute(dir).unwrap_or_else(|_| dir.clone())),
             domain: self.setup.domain.clone(),
+            shadow,
             set: self.setup.vars.clone(),
         };
         let (manifest, mut blobs) = project.manifest();
         let list = manifest.blob();
         blobs.extend(spec.stub.as_ref().map(|stub| Blob::new(stub.text())));
+        blobs.extend(texts.into_iter().flatten());
         let new = NewRun {
             run: "",
             pipeline: &args.pipeline,
@@ -179,11 +188,14 @@ impl Session {
         let (seed, parallel) = (spec.seed, spec.parallel);
         let generations = Generations::new(self, (current, seen), (FIRST, manifest, project), &journal, watch);
         let texts = &generations;
-        let crew = Crew { session: self, generations: texts, launch: &launch, run: &run, seed, watch, stop, parallel, keep };
+        let shadow = candidate.as_ref().map(|project| &*project.plan);
+        let crew =
+            Crew { session: self, generations: texts, launch: &launch, shadow, run: &run, seed, watch, stop, parallel, keep };
         let work = crew.walk(work, Ports { answer: &*answer, needs, journal: &journal })?;
         let whole =
             Ended { run, started_at: started, project: &generations.project(), launch, recorded: !spec.dry_run, parallel };
-        let result = whole.result(&store, work);
+        let mut result = whole.result(&store, work);
+        result.shadow = candidate.map(|_| shadow::sum(&store, &result.run)).transpose()?;
         if spec.dry_run {
             return Ok(result);
         }
@@ -234,7 +246,7 @@ impl Ended<'_> {
         }
         let stored = (!briefs.is_empty()).then(|| Stored { store: store.clone(), cases: briefs, parallel });
         let cases = Cases { kept, stored };
-        RunResult { run, plan: plan.clone(), launch, started_at, status, cases, failures, recorded, report: None }
+        RunResult { run, plan: plan.clone(), launch, started_at, status, cases, failures, recorded, report: None, shadow: None }
     }
 }
 

@@ -61,6 +61,31 @@ impl Store {
         })
     }
 
+    /// Shows every event of one type of a run, in order, until told to stop.
+    pub fn each_event_of(
+        &self,
+        kind: &str,
+        run: &str,
+        mut visit: impl FnMut(Event) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        self.read(|conn| {
+            let row = run_row(conn, run)?;
+            // An event's type is the first thing in its text.
+            let begins = format!("{{\"type\":\"{kind}\"");
+            let mut rows = conn.prepare_cached(
+                "SELECT seq, item, path, at, body FROM events LEFT JOIN run_cases ON run_cases.id = rc \
+                 WHERE events.run = ?1 AND substr(body, 1, length(?2)) = ?2 ORDER BY seq",
+            )?;
+            let mut rows = rows.query(params![row, begins])?;
+            while let Some(row) = rows.next()? {
+                if visit(event(row)?.1).is_break() {
+                    break;
+                }
+            }
+            Ok(())
+        })
+    }
+
     /// The events of a run itself, none of them about a case, with their numbers, in order.
     pub fn run_events(&self, run: &str) -> Result<Vec<(i64, Event)>, StoreError> {
         self.read(|conn| {

@@ -123,6 +123,7 @@ fn status(event: &Event) -> Option<&'static str> {
         | What::Adopt { .. }
         | What::NodeExit { .. }
         | What::EdgeEvaluate { .. }
+        | What::Shadow { .. }
         | What::Transition { .. } => None,
     }
 }

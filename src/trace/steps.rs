@@ -109,7 +109,7 @@ impl Steps {
                 }
                 self.change(|step| step.went = Went::Failed { kind, message });
             }
-            What::Barrier { .. } | What::Reload { .. } => {}
+            What::Barrier { .. } | What::Reload { .. } | What::Shadow { .. } => {}
         }
         done
     }

@@ -70,6 +70,7 @@ impl Ground {
             seed: 0,
             dry_run: false,
             files: Files::Never,
+            shadow: None,
         };
         self.session.run(&spec, &Silent, &AtomicBool::new(false)).unwrap()
     }

@@ -5,13 +5,16 @@ mod diagnostics;
 mod failure;
 mod functions;
 mod line;
+mod page;
 mod progress;
+mod style;
 mod table;
 
 pub use colour::Colour;
 pub use functions::{Functions, ScriptFn};
 pub use line::{Assist, Candidate, Hint, Ink, Lines, Typed};
 pub use progress::Progress;
+pub use style::Style;
 pub use table::Table;
 
 use crate::diag::{Diagnostic, Diagnostics};

@@ -106,6 +106,28 @@ pub enum What {
         /// Every edge considered, in the order considered.
         considered: Vec<Considered>,
     },
+    /// What candidate rules would have decided at the decision before this: for comparison, without any effect on the walk
+    /// (`run --shadow`).
+    Shadow {
+        /// The node.
+        node: Name,
+        /// The edge they take, if any.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        edge: Option<Name>,
+        /// Where it goes: a node, or the pipeline's done name.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        to: Option<Name>,
+        /// Why.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        because: Option<Reason>,
+        /// Why they take none, if that would have failed the walk: its kind and message.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        error: Option<String>,
+        /// Whether the walk went on otherwise: by another edge, to another node, or not at all.
+        differs: bool,
+        /// Every edge considered, in the order considered.
+        considered: Vec<Considered>,
+    },
     /// The walk moved on.
     Transition {
         /// The node left.
@@ -160,6 +182,7 @@ impl What {
             Self::NodeEnter { .. } => "node_enter",
             Self::NodeExit { .. } => "node_exit",
             Self::EdgeEvaluate { .. } => "edge_evaluate",
+            Self::Shadow { .. } => "shadow",
             Self::Transition { .. } => "transition",
             Self::WalkComplete { .. } => "walk_complete",
             Self::WalkError { .. } => "walk_error",

@@ -171,7 +171,7 @@ impl WalkState {
                 self.node = Some(to.clone());
             }
             What::Adopt { generation, .. } => self.generation = *generation,
-            What::Barrier { .. } | What::Reload { .. } => {}
+            What::Barrier { .. } | What::Reload { .. } | What::Shadow { .. } => {}
             What::WalkComplete { .. } => {
                 self.status = Status::Done;
                 self.node = None;

@@ -94,6 +94,7 @@ fn walk(fixture: &Value) -> Outcome {
     let walker = Walker {
         plan: &project.plan,
         plans: None,
+        shadow: None,
         answer: &Prompted,
         needs: &Given(fixture.clone()),
         journal: &journal,

@@ -101,6 +101,7 @@ fn walk(project: &Project, stub: &Stub, state: &mut WalkState, steps: Option<usi
     let walker = Walker {
         plan: &project.plan,
         plans: None,
+        shadow: None,
         answer: stub,
         needs: &NoNeeds,
         journal: &journal,

@@ -3,7 +3,11 @@
 use crate::harness::Project;
 
 fn project() -> Project {
-    Project::with(&[("asterisk.yaml", "scripts: scripts\npipelines: pipelines\n")])
+    let project = Project::with(&[("asterisk.yaml", "scripts: scripts\npipelines: pipelines\n")]);
+    for area in ["scripts", "pipelines"] {
+        std::fs::create_dir(project.root().join(area)).unwrap();
+    }
+    project
 }
 
 #[test]
@@ -26,7 +30,8 @@ fn every_skeleton_lints_clean_and_passes_its_tests() {
         assert_eq!(lint.code, Some(0), "{kind}: {}", lint.text());
         assert!(!lint.stdout.contains(name), "{kind}: {}", lint.text());
         if tests > 0 {
-            let ran = project.asterisk(&["test", name, "--format", "json"]);
+            let path = made["written"].as_array().unwrap().last().unwrap().as_str().unwrap();
+            let ran = project.asterisk(&["test", path.strip_prefix("scripts/").unwrap(), "--format", "json"]);
             assert_eq!(ran.code, Some(0), "{kind}: {}", ran.text());
             assert_eq!(ran.json()["passed"], tests, "{kind}: {}", ran.text());
         }

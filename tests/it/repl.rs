@@ -18,7 +18,17 @@ fn session(project: &Project, args: &[&str], lines: &[&str]) -> Ran {
 fn a_session_goes_forward_and_back_over_a_case() {
     let project = walked();
     let lines = [
-        ":steps", "confidence", ":next", "symptom_category", ":at investigate", ":why", ":back", ":at +3", ":at F0", ":diff 2", ":graph",
+        ":steps",
+        "confidence",
+        ":next",
+        "symptom_category",
+        ":at investigate",
+        ":why",
+        ":back",
+        ":at +3",
+        ":at F0",
+        ":diff 2",
+        ":graph",
     ];
     insta::assert_snapshot!(session(&project, &["--run"], &lines).exits(0).text());
 }
@@ -36,6 +46,7 @@ fn what_is_tried_out_is_decided_by_the_same_evaluator() {
         ":why",
         ":set",
         ":unset",
+        ":why H1",
         ":next",
         ":at 1",
         ":set recall_hit=high",
@@ -98,7 +109,8 @@ fn without_a_run_an_artifact_of_ones_own_is_looked_at() {
         ":load a.json",
         "n > 2 && list.contains(n)",
         "artifact",
-        "let s = 0;\nfor x in list {\n  s += x;\n}\ns",
+        "let s = 0;",
+        "for x in list {\n  s += x;\n} s",
         "list.map(|x| x *\n  2)",
         "#{",
         "  twice: n * 2 }",
@@ -137,6 +149,29 @@ fn edited_scripts_are_gone_by_after_a_reload_and_recorded_ones_again() {
     project.file("scripts/rules/t.rhai", "fn far(artifact, state, vars) { artifact.m > 1 }");
     let ran = session(&project, &["--run"], &[":reload", ":why"]).exits(3);
     assert!(ran.stderr.contains("did you mean `n`?") && ran.stdout.contains("a -> _done by near"), "{}", ran.text());
+}
+
+#[test]
+fn a_decision_is_saved_as_a_test_that_passes_and_overwrites_nothing() {
+    let project = walked();
+    project.file("asterisk.yaml", "scripts: scripts\n");
+    let lines = [
+        ":at investigate",
+        ":save-as-test scripts/rules/seen_test.rhai",
+        ":at 1",
+        ":set recall_hit=0.1",
+        ":save-as-test scripts/rules/other_test.rhai",
+        ":save-as-test scripts/rules/seen_test.rhai",
+        ":save-as-test seen.rhai",
+    ];
+    let ran = session(&project, &["--run"], &lines).exits(2);
+    let seen = project.read("scripts/rules/seen_test.rhai");
+    let run = project.asterisk(&["runs", "--format", "json"]).ok().json()["runs"][0]["run"].as_str().unwrap().to_owned();
+    insta::assert_snapshot!(format!("{}--- the test\n{seen}", ran.text()).replace(&run, "[RUN]"));
+    let tested = project.asterisk(&["test", "rules/seen_test.rhai", "rules/other_test.rhai", "--format", "json"]).exits(0).json();
+    assert_eq!(tested["passed"], 2, "{tested}");
+    let lint = project.asterisk(&["lint"]).exits(0);
+    assert!(!lint.stdout.contains("seen_test") && !lint.stdout.contains("other_test"), "{}", lint.text());
 }
 
 #[cfg(unix)]
@@ -180,8 +215,10 @@ mod terminal {
         // A text is given up with Ctrl-C, and the session goes on.
         terminal.send("symptom").unwrap();
         terminal.send_control('c').unwrap();
+        terminal.exp_string("triage> ").unwrap();
         terminal.send_line("artifact.nope").unwrap();
         terminal.exp_string("has no field `nope`").unwrap();
+        terminal.exp_string("triage> ").unwrap();
         // Arrow up.
         terminal.send("\u{1b}[A\u{1b}[A").unwrap();
         terminal.send_line("").unwrap();
@@ -200,6 +237,7 @@ mod terminal {
         again.flush().unwrap();
         again.exp_string(":set").unwrap();
         again.send_control('c').unwrap();
+        again.exp_string("recall> ").unwrap();
         again.send_line(":quit 4").unwrap();
         assert!(ended_with(again).contains(", 4)"));
     }
@@ -211,7 +249,7 @@ mod terminal {
         terminal.exp_string("recall> ").unwrap();
         terminal.send_line("1 +").unwrap();
         terminal.send_line("1").unwrap();
-        terminal.exp_string("\r\n2\r\n").unwrap();
+        terminal.exp_string("2\r\n").unwrap();
         terminal.send_line(":at review").unwrap();
         terminal.exp_string("review> ").unwrap();
         terminal.send_line(":quit 1").unwrap();
@@ -240,8 +278,8 @@ mod terminal {
         terminal.send_line(":follow").unwrap();
         std::thread::sleep(std::time::Duration::from_millis(300));
         std::fs::remove_file(&halted).unwrap();
-        terminal.exp_string("report -> _done").unwrap();
         terminal.exp_string("the case is done").unwrap();
+        terminal.exp_string("> ").unwrap();
         terminal.send_line(":quit").unwrap();
         assert!(ended_with(terminal).contains(", 0)"));
         assert!(run.wait().unwrap().success());

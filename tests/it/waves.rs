@@ -77,6 +77,7 @@ fn spec(dir: &Path, parallel: usize, dry_run: bool) -> RunSpec {
         seed: 3,
         dry_run,
         files: Files::Never,
+        shadow: None,
     }
 }
 

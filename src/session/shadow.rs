@@ -1,0 +1,72 @@
+//! `run --shadow`: candidate rules, linked beside those of a run and recorded with it, and what came of asking them.
+
+use super::generations::manifest_at;
+use super::recorded::linked;
+use super::{Session, SessionError};
+use crate::diag::Diagnostic;
+use crate::model::Hash;
+use crate::project::{Answers, Project};
+use crate::script::probe::Probes;
+use crate::store::Store;
+use crate::walk::{Blob, What};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::path::Path;
+
+/// What candidate rules would have decided, of all decisions of a run so far.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Shadowed {
+    /// The decisions they were asked about.
+    pub decisions: usize,
+    /// How many of them would have gone another way.
+    pub differ: usize,
+    /// Those by the edge that the candidates would have taken; `error` where they failed, empty where the walk would be over.
+    pub by: BTreeMap<String, usize>,
+}
+
+impl Session {
+    /// The project with other scripts: the candidates of a shadow.
+    pub(super) fn candidate(&self, scripts: &Path, pipeline: Option<&str>) -> Result<Project, SessionError> {
+        let setup = super::Setup { scripts: Some(scripts.to_path_buf()), ..self.setup.clone() };
+        Self::new(setup).project(pipeline, Answers::Others).map_err(|error| match error {
+            SessionError::Texts(mut found) => {
+                let message = format!("the scripts in `{}` cannot be asked beside those of the run", scripts.display());
+                found.push(Diagnostic::error("run/shadow", message).help("mend them, or leave --shadow out"));
+                SessionError::Texts(found)
+            }
+            other => other,
+        })
+    }
+}
+
+/// The address of the list of a candidate's texts, and all that is to be stored of it.
+pub(super) fn recorded(candidate: &Project) -> (Hash, Vec<Blob>) {
+    let (manifest, mut blobs) = candidate.manifest();
+    let list = manifest.blob();
+    let hash = list.hash;
+    blobs.push(list);
+    (hash, blobs)
+}
+
+/// The candidate that a run was started with, linked again.
+pub(super) fn again(session: &Session, store: &Store, manifest: Option<&Hash>) -> Result<Option<Project>, SessionError> {
+    manifest.map(|hash| linked(session, store, &manifest_at(store, hash)?, Answers::Others, Probes::None)).transpose()
+}
+
+/// What came of it.
+pub(super) fn sum(store: &Store, run: &str) -> Result<Shadowed, SessionError> {
+    let mut sum = Shadowed::default();
+    store.each_event_of("shadow", run, |event| {
+        if let What::Shadow { edge, error, differs, .. } = event.what {
+            sum.decisions += 1;
+            if differs {
+                sum.differ += 1;
+                let by = if error.is_some() { "error".to_owned() } else { edge.unwrap_or_default().into() };
+                *sum.by.entry(by).or_default() += 1;
+            }
+        }
+        ControlFlow::Continue(())
+    })?;
+    Ok(sum)
+}

@@ -1,0 +1,95 @@
+//! `run --shadow`: candidate rules are asked beside those of a run, recorded and told, and change nothing about it.
+
+use crate::harness::Project;
+use serde_json::{Value, json};
+
+const PIPELINE: &str = "\
+pipeline: t
+vars: { bar: 5 }
+nodes:
+  - { name: a, schema: { n: int } }
+  - { name: b, schema: { n: int } }
+edges:
+  - { id: A, from: a, to: b, rule: \"t.rhai#far\" }
+  - { id: A2, from: a, to: _done }
+  - { id: B, from: b, to: _done }
+start: a
+done: _done
+";
+
+/// Two cases by live rules that fire from 5 on.
+fn project(candidate: &str) -> Project {
+    let failures = json!([{ "id": "x", "name": "x", "status": "FAILED" }, { "id": "y", "name": "y", "status": "FAILED" }]);
+    let answers = json!({ "x": { "a": [{ "n": 7 }], "b": [{ "n": 1 }] }, "y": { "a": [{ "n": 3 }] } });
+    Project::with(&[
+        ("asterisk.yaml", "scripts: scripts\npipelines: pipelines\n"),
+        ("scripts/t.rhai", "fn far(artifact, state, vars) { artifact.n >= vars.bar }\n"),
+        ("new/t.rhai", candidate),
+        ("pipelines/t.yaml", PIPELINE),
+        ("launch.json", &json!({ "run_id": "1", "name": "l", "failure_list": failures }).to_string()),
+        ("stub.json", &answers.to_string()),
+    ])
+}
+
+const RUN: [&str; 7] = ["run", "t", "--input", "launch.json", "--stub", "stub.json", "--shadow"];
+const FARTHER: &str = "/// Farther.\nfn far(artifact, state, vars) { artifact.n >= vars.bar + 3 }\n";
+
+/// The event log, case by case, without the numbers of its lines and without shadows.
+fn log(project: &Project) -> Vec<Value> {
+    let run = project.asterisk(&["runs", "--format", "json"]).ok().json()["runs"][0]["run"].as_str().unwrap().to_owned();
+    let lines = project.read(&format!(".asterisk/investigations/{run}/events.jsonl"));
+    let mut events: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    events.retain(|event| event["type"] != "shadow");
+    events.iter_mut().for_each(|event| event["seq"] = Value::Null);
+    // Cases that walk at once write in any order.
+    events.sort_by_key(|event| event["case"].to_string());
+    events
+}
+
+#[test]
+fn a_run_says_what_the_candidates_would_have_decided() {
+    let project = project(FARTHER);
+    insta::assert_snapshot!(project.asterisk(&[&RUN[..], &["new", "--parallel", "1"]].concat()).text());
+    insta::assert_snapshot!("shadow_events", {
+        let run = project.asterisk(&["runs", "--format", "json"]).ok().json()["runs"][0]["run"].as_str().unwrap().to_owned();
+        let log = project.read(&format!(".asterisk/investigations/{run}/events.jsonl"));
+        log.lines().filter(|line| line.contains("\"type\":\"shadow\"")).collect::<Vec<_>>().join("\n")
+    });
+}
+
+#[test]
+fn the_run_is_the_same_without_it() {
+    let with = project(FARTHER);
+    with.asterisk(&[&RUN[..], &["new", "--parallel", "4"]].concat()).exits(0);
+    let without = project(FARTHER);
+    without.asterisk(&[&RUN[..6], &["--parallel", "1"]].concat()).ok();
+    assert_eq!(log(&with), log(&without));
+}
+
+#[test]
+fn faults_of_the_candidates_never_touch_the_run() {
+    for (candidate, said) in [
+        ("fn far(artifact, state, vars) { throw \"no\" }", "shadow: 2 of 3 decisions would differ: 2 would fail\n"),
+        ("fn far(artifact, state, vars) { loop { } }", "shadow: 2 of 3 decisions would differ: 2 would fail\n"),
+        ("fn far(artifact, state, vars) { #{ to: \"a\" } }", "shadow: 2 of 3 decisions would differ: 2 would fail\n"),
+    ] {
+        let ran = project(candidate).asterisk(&[&RUN[..], &["new"]].concat()).exits(0);
+        assert_eq!(ran.stderr, said, "{candidate}");
+    }
+}
+
+#[test]
+fn candidates_that_do_not_link_are_refused_before_anything_is_walked() {
+    let project = project("fn far(artifact, state, vars) { artifact.n >= vars.bra }");
+    insta::assert_snapshot!(project.asterisk(&[&RUN[..], &["new"]].concat()).exits(3).text());
+    assert_eq!(project.asterisk(&["runs"]).exits(0).stdout.lines().filter(|line| line.contains(" t ")).count(), 0);
+}
+
+#[test]
+fn a_resumed_run_goes_on_with_its_candidates() {
+    let project = project(FARTHER);
+    project.asterisk(&[&RUN[..], &["new"]].concat()).exits(0);
+    project.file("new/t.rhai", "nonsense");
+    let again = project.asterisk(&["run", "--resume", "latest", "--format", "json"]).exits(0);
+    assert_eq!(again.json()["shadow"], json!({ "decisions": 3, "differ": 1, "by": { "A2": 1 } }));
+}
