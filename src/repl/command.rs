@@ -106,7 +106,8 @@ pub(super) fn parse(text: &Source) -> Result<Option<(&'static Command, &str, usi
     let Some(rest) = trimmed.strip_prefix(':') else { return Ok(None) };
     let name = rest.split(char::is_whitespace).next().unwrap_or_default();
     let Some(command) = COMMANDS.iter().find(|command| command.name == name) else {
-        let hint = did_you_mean(&format!(":{name}"), names().iter().map(String::as_str));
+        let typed = format!(":{name}");
+        let hint = (!name.is_empty()).then(|| did_you_mean(&typed, names().iter().map(String::as_str))).flatten();
         let diagnostic = Diagnostic::error(CODE, format!("there is no command `:{name}`"));
         let span = Span::new(start, start + 1 + name.len());
         return Err(Box::new(diagnostic.label(text, span, "").help(hint.unwrap_or_else(|| ":help lists the commands".into()))));
