@@ -62,7 +62,7 @@ fn it_says_what_it_wrote_and_what_to_do_next_and_overwrites_nothing() {
         &["new", "mask", "m"],
         &["new", "rul", "m"],
     ] {
-        told += &format!("$ {}\n{}\n", args.join(" "), project.asterisk(args).text());
+        told.extend(["$ ", &args.join(" "), "\n", &project.asterisk(args).text(), "\n"]);
     }
     project.file("scripts/rules/looks_flaky.rhai", "mine");
     told += &project.asterisk(&["new", "rule", "looks_flaky"]).exits(2).text();

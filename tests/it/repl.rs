@@ -271,7 +271,7 @@ mod terminal {
             std::thread::sleep(std::time::Duration::from_millis(5));
         }
         let cases = session(&project, &["--run"], &[":cases"]).exits(0);
-        let waiting = cases.stdout.lines().filter(|line| !line.contains(" done ")).last().unwrap();
+        let waiting = cases.stdout.lines().rfind(|line| !line.contains(" done ")).unwrap();
         let case = waiting.split_whitespace().next().unwrap().to_owned();
         let mut terminal = at_terminal(&project, "xterm", &["--run", "--case", &case]);
         terminal.exp_string("> ").unwrap();
