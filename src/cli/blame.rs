@@ -1,6 +1,6 @@
 //! `asterisk blame`.
 
-use super::explain::{cases, lines, versioned};
+use super::explain::{cases, versioned};
 use super::{FormatArg, Global, ProjectArgs};
 use crate::exit::Exit;
 use crate::session::SessionError;
@@ -33,7 +33,7 @@ pub(super) fn blame(global: &Global, args: &BlameArgs) -> Result<Exit, SessionEr
     match blamed(&session, &asked)? {
         Err(list) => cases(ui, &list, "blame"),
         Ok(told) if ui.format() == Format::Json => ui.json(&versioned(&told)),
-        Ok(told) => lines(ui, &blame_page(&told, ui.width())),
+        Ok(told) => ui.page(&blame_page(&told, ui.width())),
     }
     Ok(Exit::Ok)
 }

@@ -3,8 +3,8 @@
 use super::{Global, ProjectArgs};
 use crate::exit::Exit;
 use crate::session::SessionError;
-use crate::trace::{Asked, CaseList, Explanation, PageLine, Tone, explain as explained, markdown, page, save_as_test};
-use crate::ui::{Format, Style, Ui, plain};
+use crate::trace::{Asked, CaseList, Explanation, explain as explained, markdown, page, save_as_test};
+use crate::ui::{Format, Ui, plain};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 use std::path::PathBuf;
@@ -80,23 +80,10 @@ pub(super) fn explain(global: &Global, args: &ExplainArgs) -> Result<Exit, Sessi
         Explanation::Case(told) => match args.format {
             PageFormat::Json => ui.json(&versioned(&told)),
             PageFormat::Markdown => ui.out(&plain(&markdown(&told))),
-            PageFormat::Pretty => lines(ui, &page(&told, ui.width())),
+            PageFormat::Pretty => ui.page(&page(&told, ui.width())),
         },
     }
     Ok(Exit::Ok)
-}
-
-/// Prints a page.
-pub(super) fn lines(ui: Ui, lines: &[PageLine]) {
-    let style = |tone| match tone {
-        Tone::Plain => Style::Plain,
-        Tone::Head => Style::Bold,
-        Tone::Good => Style::Green,
-        Tone::Bad => Style::Red,
-        Tone::Quiet => Style::Dim,
-    };
-    let text: Vec<String> = lines.iter().map(|line| style(line.tone).paint(&plain(&line.text))).collect();
-    ui.out(&text.join("\n"));
 }
 
 /// Prints the cases of a run, of which one must be named.

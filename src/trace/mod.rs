@@ -7,6 +7,7 @@
 //! steps, decisions   the record: steps of cases, decisions with their inputs, made again
 //! asked              which run, case and step is meant
 //! retell, told       a decision made again while it is watched, and what is told of it
+//! look               a decision told of as it is made
 //! explain            a case's path, or everything about a step; as a page and as Markdown
 //! blame              what decided: rule, line, version of the text, commit
 //! coverage           how often every edge was asked, fired, failed, and stood in another's shadow
@@ -21,6 +22,7 @@ mod coverage;
 mod decisions;
 mod explain;
 mod literal;
+mod look;
 mod markdown;
 mod page;
 pub mod replay;
@@ -38,6 +40,7 @@ pub use blame_page::blame_page;
 pub use coverage::{EdgeHistory, History, PipelineHistory, coverage};
 pub use decisions::{Again, Decision, Decisions};
 pub use explain::{Explanation, explain};
+pub use look::{edge_page, look, step_page};
 pub use markdown::markdown;
 pub use page::{PageLine, Tone, page};
 pub use save::{Saved, save_as_test};

@@ -186,7 +186,7 @@ impl Page {
         }
     }
 
-    fn brief(&mut self, step: &StepTold) {
+    pub(super) fn brief(&mut self, step: &StepTold) {
         self.title(step);
         let ids = step.edges.iter().map(|edge| edge.edge.chars().count()).max().unwrap_or(0).min(24);
         for edge in step.edges.iter().filter(|edge| !is_idle(edge)) {
@@ -243,7 +243,7 @@ impl Page {
         }
     }
 
-    fn edge(&mut self, edge: &EdgeTold) {
+    pub(super) fn edge(&mut self, edge: &EdgeTold) {
         self.text(tone(edge.outcome), "", 4, &title(edge));
         let said = why(edge);
         if !said.is_empty() {
