@@ -221,7 +221,7 @@ mod tests {
             loop {
                 match reader.read_event().unwrap() {
                     quick_xml::events::Event::Eof => break,
-                    quick_xml::events::Event::Empty(tag) if tag.name().as_ref() == b"polyline" => lines += 1,
+                    quick_xml::events::Event::Empty(tag) if tag.name().as_ref() == "polyline" => lines += 1,
                     _ => {}
                 }
             }

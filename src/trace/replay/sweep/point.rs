@@ -202,7 +202,7 @@ pub fn sweep_runs(session: &Session, asked: &Asked, var: Var) -> Result<Swept, S
         runs.push(run.to_owned());
         Ok(())
     })?;
-    let (var, current, counts) = found.unwrap_or_else(|| (var.clone(), Value::Null, Vec::new()));
+    let (var, current, counts) = found.unwrap_or_else(|| (var, Value::Null, Vec::new()));
     Ok(Swept { runs, cases, left_out, ..Swept::new(&var, current, counts) })
 }
 
