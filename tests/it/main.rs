@@ -9,6 +9,7 @@ mod failures;
 mod fold;
 mod front;
 mod gallery;
+mod growth;
 mod harness;
 mod input;
 mod kill;
