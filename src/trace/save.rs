@@ -9,7 +9,7 @@ use crate::files::Area;
 use crate::pipeline::When;
 use crate::project::Project;
 use crate::script::probe::Probes;
-use crate::session::{RouteState, Routed, Session, SessionError};
+use crate::session::{Origin, RouteState, Routed, Session, SessionError};
 use crate::walk::{self, Considered, Name};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -27,6 +27,9 @@ pub struct Saved {
     pub text: String,
     /// Whether the file is new.
     pub created: bool,
+    /// The directory of scripts that the run went by, if it was named for it alone: the test needs it too.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scripts: Option<PathBuf>,
 }
 
 /// What a new file of such tests begins with.
@@ -62,6 +65,10 @@ pub fn save_as_test(session: &Session, asked: &Asked, file: Option<&Path>) -> Re
         return Err(refused("input/which-step", message, help));
     };
     let project = decisions.project(&run, &decision.step, Probes::None)?;
+    // Tests run by the scripts and pipelines of now, from where the run took its own.
+    let own = session.setup().scripts.clone();
+    let Origin { session, pipeline: asked_for, .. } = session.origin(&run)?;
+    let session = &session;
     let fixture = Fixture::of(session, &decision, &project)?;
     let file = match file {
         Some(file) => file.to_owned(),
@@ -78,11 +85,12 @@ pub fn save_as_test(session: &Session, asked: &Asked, file: Option<&Path>) -> Re
         Err(_) if created => HEAD.to_owned(),
         Err(source) => return Err(crate::files::FileError::Io { path: file, source }.into()),
     };
-    let pipeline = pipeline_name(session, decisions.record().pipeline_asked(&run)?, &project);
+    let pipeline = pipeline_name(session, &asked_for, &project);
     let test = free_name(&before, &fixture.name());
     let text = fixture.text(&test, pipeline.as_deref());
     write(&file, &format!("{}\n\n{text}", before.trim_end()))?;
-    Ok(Saved { file, test, text, created })
+    let scripts = session.setup().scripts.clone().filter(|_| own.is_none());
+    Ok(Saved { file, test, text, created, scripts })
 }
 
 /// What a test gives, and what must come of it.
@@ -228,7 +236,7 @@ fn default_file(session: &Session, decision: &Decision, project: &Project) -> Pa
 }
 
 /// How a test names the pipeline, if it must: the default one is meant without.
-fn pipeline_name(session: &Session, asked: Option<String>, project: &Project) -> Option<String> {
+fn pipeline_name(session: &Session, asked: &str, project: &Project) -> Option<String> {
     let name = project.plan.pipeline.name.as_str();
     let is_default = session
         .pipeline(crate::session::DEFAULT_PIPELINE)
@@ -236,7 +244,12 @@ fn pipeline_name(session: &Session, asked: Option<String>, project: &Project) ->
     if is_default {
         return None;
     }
-    if session.pipeline(name).is_ok() { Some(name.to_owned()) } else { asked.or_else(|| Some(name.to_owned())) }
+    if session.pipeline(name).is_ok() {
+        return Some(name.to_owned());
+    }
+    // One that is named by its path is named from the project's directory.
+    let path = Path::new(asked);
+    Some(path.strip_prefix(&session.setup().root).unwrap_or(path).display().to_string())
 }
 
 /// A name that no function of the text has.
