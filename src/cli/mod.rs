@@ -30,6 +30,7 @@ mod schema;
 mod show;
 mod show_knowledge;
 mod status;
+mod sweep;
 mod test;
 mod test_view;
 mod version;
@@ -93,6 +94,7 @@ enum Command {
     Run(run::RunArgs),
     Route(route::RouteArgs),
     Replay(replay::ReplayArgs),
+    Sweep(sweep::SweepArgs),
     Call(call::CallArgs),
     Test(test::TestArgs),
     Runs(runs::RunsArgs),
@@ -144,6 +146,7 @@ fn dispatch(cli: Cli) -> Exit {
         Command::Run(args) => run::run(&global, args),
         Command::Route(args) => route::route(&global, &args),
         Command::Replay(args) => replay::replay(&global, &args),
+        Command::Sweep(args) => sweep::sweep(&global, &args),
         Command::Call(args) => call::call(&global, &args),
         Command::Test(args) => test::test(&global, &args),
         Command::Runs(args) => runs::runs(&global, args),
