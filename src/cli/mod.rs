@@ -11,6 +11,7 @@ mod init;
 mod lint;
 mod lint_report;
 mod man;
+mod mutate_view;
 mod prompt;
 mod rca;
 mod report;

@@ -8,6 +8,8 @@ use rhai::{ASTNode, Engine, Expr, Position, Token};
 pub struct Lexeme {
     /// Its bytes.
     pub span: Span,
+    /// Whether it is a text literal, or a part of one beside its interpolations.
+    pub quoted: bool,
     /// 1 for an opening bracket, -1 for a closing one.
     nesting: i8,
 }
@@ -91,7 +93,8 @@ impl Tokens {
             }
             let start = tokens.offset(text, position);
             let end = start + length_of(&token, &text[start..]);
-            tokens.lexemes.push(Lexeme { span: Span::new(start, end.min(text.len())), nesting: nesting_of(&token) });
+            let quoted = matches!(token, Token::StringConstant(..) | Token::InterpolatedString(..) | Token::CharConstant(..));
+            tokens.lexemes.push(Lexeme { span: Span::new(start, end.min(text.len())), quoted, nesting: nesting_of(&token) });
         }
         tokens.settle(text);
         tokens
