@@ -10,13 +10,11 @@ pub(super) fn show(ui: Ui, mutation: &Mutation, whole: bool) {
     for file in &mutation.files {
         for (mutant, fate) in &file.mutants {
             match fate {
-                Fate::Survived => survivor(ui, file, mutant, "survived"),
-                Fate::Explained(reason) if whole => survivor(ui, file, mutant, &format!("explained: {reason}")),
-                Fate::NotReached if whole => survivor(ui, file, mutant, "not reached"),
-                Fate::Killed(test) | Fate::Endless(test) if whole => {
-                    let how = if fate.is_killed() && matches!(fate, Fate::Endless(_)) { "endless in" } else { "killed by" };
-                    survivor(ui, file, mutant, &format!("{how} {test}"));
-                }
+                Fate::Survived => shown(ui, file, mutant, "survived"),
+                Fate::Explained(reason) if whole => shown(ui, file, mutant, &format!("explained: {reason}")),
+                Fate::NotReached if whole => shown(ui, file, mutant, "not reached"),
+                Fate::Killed(test) if whole => shown(ui, file, mutant, &format!("killed by {test}")),
+                Fate::Endless(test) if whole => shown(ui, file, mutant, &format!("killed by {test}, which did not end")),
                 _ => {}
             }
         }
@@ -57,7 +55,7 @@ fn score(killed: usize, all: usize) -> String {
     if all == 0 { "-".to_owned() } else { format!("{:.1} %", 100.0 * killed as f64 / all as f64) }
 }
 
-fn survivor(ui: Ui, file: &MutatedFile, mutant: &Mutant, how: &str) {
+fn shown(ui: Ui, file: &MutatedFile, mutant: &Mutant, how: &str) {
     let (line, column) = file.source.line_column(mutant.span.start);
     ui.out(&plain(&format!("{}:{line}:{column}: {} {how}, in {}", file.source.name(), mutant.mutator, mutant.function)));
     for line in diff(&file.source, mutant).lines() {

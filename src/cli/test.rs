@@ -6,7 +6,7 @@ use crate::diag::Diagnostic;
 use crate::exit::Exit;
 use crate::files::{DEBOUNCE, Watcher};
 use crate::session::{Session, SessionError};
-use crate::suite::mutate::{Scope, mutate};
+use crate::suite::mutate::{self, Scope};
 use crate::suite::{Asked, Results, junit, lcov, list, run};
 use crate::ui::{Format, Ui};
 use clap::{Args, ValueEnum};
@@ -73,6 +73,10 @@ enum TestFormat {
 pub(super) fn test(global: &Global, args: &TestArgs) -> Result<Exit, SessionError> {
     let ui = Ui::new(global.color, if args.format == TestFormat::Json { Format::Json } else { Format::Pretty });
     let session = global.session(&args.project, None)?;
+    if args.mutate.is_some() && args.format == TestFormat::Lcov {
+        let help = "--mutate prints pretty, json or junit";
+        return Err(SessionError::Asked(Box::new(Diagnostic::error("test/format", "lcov is for coverage alone").help(help))));
+    }
     let coverage = args.coverage || args.format == TestFormat::Lcov;
     let asked = Asked { paths: args.paths.clone(), filter: args.filter.clone(), coverage };
     if args.list {
@@ -125,10 +129,10 @@ fn watch(global: &Global, args: &TestArgs, ui: Ui, asked: &Asked) -> Result<Exit
 
 /// What the tests, which all pass, notice of changes.
 fn mutated(ui: Ui, session: &Session, asked: &Asked, scope: &str, format: TestFormat, whole: bool) -> Result<Exit, SessionError> {
-    let mutation = mutate(session, asked, &Scope::of(Some(scope)))?;
+    let mutation = mutate::mutate(session, asked, &Scope::of(Some(scope)))?;
     match format {
         TestFormat::Json => ui.json(&mutate_view::as_json(&mutation)),
-        TestFormat::Junit => ui.out(&crate::suite::mutate::junit(&mutation)),
+        TestFormat::Junit => ui.out(&mutate::junit(&mutation)),
         TestFormat::Pretty | TestFormat::Lcov => mutate_view::show(ui, &mutation, whole),
     }
     Ok(if mutation.unexplained() > 0 { Exit::Findings } else { Exit::Ok })

@@ -60,8 +60,7 @@ impl Ground {
 
     /// The same with another text for one of the scripts. Only that is compiled.
     pub(super) fn edit(self: &Arc<Self>, script: &Source) -> Result<Self, Diagnostics> {
-        let mut scripts = self.scripts.clone();
-        replace(&mut scripts, script);
+        let scripts = script.instead_in(&self.scripts);
         let inputs = Inputs { scripts: scripts.clone(), limits: self.limits.clone(), probes: self.probes, ..Inputs::default() };
         Ok(Self {
             session: self.session.clone(),
@@ -70,7 +69,7 @@ impl Ground {
             edited: Some((self.clone(), script.clone())),
             limits: self.limits.clone(),
             probes: self.probes,
-            default: Arc::new(edit(&self.default, script)?),
+            default: Arc::new(self.default.edit(script)?),
             others: Mutex::default(),
         })
     }
@@ -110,7 +109,7 @@ impl Ground {
             return Ok(project.clone());
         }
         let project = match &self.edited {
-            Some((before, script)) => edit(&*before.named(name)?, script).map_err(SessionError::from),
+            Some((before, script)) => before.named(name)?.edit(script).map_err(SessionError::from),
             None => self
                 .session
                 .project_watched(Some(name), self.probes)
@@ -129,19 +128,6 @@ impl Ground {
             self.library.probed().chain(projects.flat_map(|project| project.library.probed())).collect();
         take(&texts)
     }
-}
-
-fn replace(scripts: &mut [Source], script: &Source) {
-    for found in scripts.iter_mut().filter(|found| found.name() == script.name()) {
-        *found = script.clone();
-    }
-}
-
-/// A project with another text for one of its scripts.
-fn edit(project: &Project, script: &Source) -> Result<Project, Diagnostics> {
-    let mut sources = project.sources.clone();
-    replace(&mut sources.scripts, script);
-    Project::relink(sources, project.settings.clone(), Some(project))
 }
 
 /// A project whose calls have so many operations.

@@ -12,6 +12,7 @@ mod harness;
 mod input;
 mod kill;
 mod lint;
+mod mutate;
 mod prompts;
 mod rca_rules;
 mod readme;

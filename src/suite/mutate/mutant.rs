@@ -49,3 +49,93 @@ pub(super) fn mutants(unit: &Unit) -> Vec<Mutant> {
     }
     found
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::script::{Inputs, Library};
+
+    /// The mutants of the body of a function, each as its mutator and the body.
+    fn of(body: &str) -> Vec<String> {
+        let text = format!("fn f(a, b, vars) {{ {body} }}\n");
+        let source = Source::new("a.rhai", text);
+        let library = Library::link(Inputs { scripts: vec![source.clone()], ..Inputs::default() }, None).expect("links");
+        let unit = library.file("a.rhai").expect("there").unit();
+        let inner = |mutant: &Mutant| {
+            let text = mutant.source(&source);
+            let text = text.text().trim_end();
+            format!("{}: {}", mutant.mutator, &text["fn f(a, b, vars) { ".len()..text.len() - 2])
+        };
+        mutants(unit).iter().map(inner).collect()
+    }
+
+    #[test]
+    fn operators_are_exchanged() {
+        assert_eq!(of("a >= b"), ["boundary: a > b", "comparison: a < b"]);
+        assert_eq!(of("a == b && !a.x"), ["comparison: a != b && !a.x", "logic: a == b || !a.x", "not: a == b && a.x"]);
+        assert_eq!(of("a + b * a"), ["arithmetic: a - b * a", "arithmetic: a + b / a"]);
+        assert_eq!(of("a in b"), ["comparison: a !in b"]);
+        assert_eq!(of("a.any(|x| x != b)"), ["call: a.all(|x| x != b)", "comparison: a.any(|x| x == b)"]);
+    }
+
+    #[test]
+    fn values_are_changed() {
+        assert_eq!(of("[true, 7]"), ["boolean: [false, 7]", "number: [true, 8]", "number: [true, 6]"]);
+        assert_eq!(of("0.5"), ["number: 0.55", "number: 0.45"]);
+        assert_eq!(of("[-1]"), ["number: [0]", "number: [-2]"]);
+        assert_eq!(
+            of("vars.x - vars.y"),
+            [
+                "threshold: (vars.x + 1) - vars.y",
+                "threshold: vars.y - vars.y",
+                "arithmetic: vars.x + vars.y",
+                "threshold: vars.x - (vars.y + 1)",
+                "threshold: vars.x - vars.x",
+            ]
+        );
+        assert_eq!(of(r#"["word", ""]"#), [r#"string: ["", ""]"#, r#"string: ["word", "x"]"#]);
+    }
+
+    #[test]
+    fn conditions_and_statements_are_taken_away() {
+        assert_eq!(
+            of("if a { return b; } b"),
+            [
+                "condition: if true { return b; } b",
+                "condition: if false { return b; } b",
+                "return: if a { return (); } b",
+                "statement: if a {  } b",
+            ]
+        );
+        assert_eq!(of("let x = a; x.push(b); x"), ["statement: let x = a;  x"]);
+        assert_eq!(of("switch a { 1 if b.x => a, _ => b }").len(), 4);
+    }
+
+    #[test]
+    fn comments_prose_and_what_changes_nothing_are_left() {
+        for body in [
+            "// a >= b, true\n a",
+            "\"a >= b && true\"",
+            "`a >= b + 1`",
+            "`${a}>=${b}\"x\"${a}true`",
+            "a + 0",
+            "a * 1.0",
+            "for x in a { let y = x; } a",
+            "for (x, at) in a { let y = x; } a",
+            "[|| a]",
+            "#{ \"key\": a }",
+            "if true { a }",
+        ] {
+            let expected = usize::from(body.starts_with("if"));
+            let found: Vec<String> = of(body).into_iter().filter(|found| !found.starts_with("number")).collect();
+            assert_eq!(found.len(), 2 * expected, "{body}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn numbers_inside_texts_are_mutated_as_the_code_they_are() {
+        assert_eq!(of("`${a + 1}`"), ["arithmetic: `${a - 1}`", "number: `${a + 2}`", "number: `${a + 0}`"]);
+        assert_eq!(of("a[0]"), ["number: a[1]"]);
+        assert_eq!(of("a.len() > 0"), ["boundary: a.len() >= 0", "comparison: a.len() <= 0", "number: a.len() > 1"]);
+    }
+}

@@ -28,9 +28,8 @@ pub(super) fn give_back(words: &Words<'_>, at: usize) -> Vec<Edit> {
 pub(super) fn statement(words: &Words<'_>, at: usize) -> Vec<Edit> {
     let begins = matches!(words.before(at), "{" | ";" | "}");
     let named = words.word(at).starts_with(|c: char| c.is_alphabetic() || c == '_');
-    let other = [
-        "if", "else", "while", "for", "loop", "switch", "do", "try", "let", "const", "fn", "private", "import", "export",
-    ];
+    let other =
+        ["if", "else", "while", "for", "loop", "switch", "do", "try", "let", "const", "fn", "private", "import", "export"];
     if !begins || !named || other.contains(&words.word(at)) {
         return Vec::new();
     }

@@ -23,7 +23,7 @@ pub(super) fn number(words: &Words<'_>, at: usize) -> Vec<Edit> {
         let more = number.checked_add(1).map(|more| to(more.to_string()));
         // Of a list's only item the last is the first; of a length, `> -1` is what `>= 0` is.
         let index = words.before(at) == "[" && number == 0;
-        let length = number == 0 && words.before(at) == ">" && words.before(at - 1) == ")";
+        let length = number == 0 && words.before(at) == ">" && words.before(at - 1) == "()";
         let less = number.checked_sub(1).filter(|_| !index && !length).map(|less| to(less.to_string()));
         return more.into_iter().chain(less).collect();
     }
@@ -38,8 +38,9 @@ pub(super) fn number(words: &Words<'_>, at: usize) -> Vec<Edit> {
 }
 
 pub(super) fn threshold(words: &Words<'_>, at: usize) -> Vec<Edit> {
-    let is_var =
-        |at: usize| words.word(at) == "vars" && words.before(at) != "." && words.word(at + 1) == "." && words.word(at + 3) != "(";
+    let is_var = |at: usize| {
+        words.word(at) == "vars" && words.before(at) != "." && words.word(at + 1) == "." && !words.word(at + 3).starts_with('(')
+    };
     if !is_var(at) {
         return Vec::new();
     }

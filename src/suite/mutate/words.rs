@@ -66,7 +66,7 @@ impl<'u> Words<'u> {
         let Some(at) = at else { return false };
         let word = self.word(at);
         let named = word.starts_with(|c: char| c.is_alphanumeric() || c == '_');
-        self.literal(at).is_some() || matches!(word, ")" | "]" | "}") || (named && !KEYWORDS.contains(&word))
+        self.literal(at).is_some() || matches!(word, ")" | "()" | "]" | "}") || (named && !KEYWORDS.contains(&word))
     }
 
     /// The first of some tokens at the level of the one there, from that on; nothing if the level ends before.
