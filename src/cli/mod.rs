@@ -1,11 +1,13 @@
 //! The command line: one file a command, each an argument struct and a function.
 
+mod blame;
 mod call;
 mod clean;
 mod completions;
 mod config;
 mod doc;
 mod doctor;
+mod explain;
 mod graph;
 mod init;
 mod lint;
@@ -14,6 +16,7 @@ mod man;
 mod mutate_view;
 mod prompt;
 mod rca;
+mod replay;
 mod report;
 mod route;
 mod run;
@@ -87,11 +90,14 @@ struct ProjectArgs {
 enum Command {
     Run(run::RunArgs),
     Route(route::RouteArgs),
+    Replay(replay::ReplayArgs),
     Call(call::CallArgs),
     Test(test::TestArgs),
     Runs(runs::RunsArgs),
     Status(status::StatusArgs),
     Rca(rca::RcaArgs),
+    Explain(explain::ExplainArgs),
+    Blame(blame::BlameArgs),
     Clean(clean::CleanArgs),
     Report(report::ReportArgs),
     Lint(lint::LintArgs),
@@ -132,11 +138,14 @@ fn dispatch(cli: Cli) -> Exit {
     let done = match command {
         Command::Run(args) => run::run(&global, args),
         Command::Route(args) => route::route(&global, &args),
+        Command::Replay(args) => replay::replay(&global, &args),
         Command::Call(args) => call::call(&global, &args),
         Command::Test(args) => test::test(&global, &args),
         Command::Runs(args) => runs::runs(&global, args),
         Command::Status(args) => status::status(&global, &args),
         Command::Clean(args) => clean::clean(&global, &args),
+        Command::Explain(args) => explain::explain(&global, &args),
+        Command::Blame(args) => blame::blame(&global, &args),
         Command::Rca(args) => rca::rca(&global, &args),
         Command::Report(args) => report::report(&global, &args),
         Command::Prompt(args) => prompt::prompt(&global, &args),

@@ -7,8 +7,8 @@ use crate::pipeline::{self, Pipeline, When};
 use crate::project::fields;
 use crate::prompt::Templates;
 pub(super) use crate::script::is_test_file as is_test;
-use crate::script::{Condition, Inputs, Library, Unit};
-use std::collections::BTreeSet;
+use crate::script::{Condition, Inputs, Library, Reference, Unit};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Rounds of leaving out what does not link.
 const ROUNDS: usize = 32;
@@ -137,6 +137,27 @@ fn templates(mut sources: Vec<Source>, left_out: &mut BTreeSet<String>, found: &
         }
     }
     sources
+}
+
+/// The scripts that a pipeline names, with what they import; nothing if one of them is not there, for then all are wanted to say
+/// what is meant.
+pub(super) fn named(pipeline: &Pipeline, library: &Library) -> Option<Vec<Source>> {
+    let rules = pipeline.edges.iter().filter_map(|edge| if let When::Rule(rule) = &edge.when { Some(rule) } else { None });
+    let of_nodes = pipeline.nodes.iter().flat_map(|node| node.script.iter().chain(&node.effect));
+    let by = pipeline.clusters.as_ref().map(|clusters| &clusters.by);
+    let mut open = Vec::new();
+    for reference in rules.chain(of_nodes).chain(by).chain(&pipeline.report) {
+        open.push(library.file(&Reference::parse(reference).ok()?.file)?);
+    }
+    let families = pipeline.nodes.iter().filter(|node| node.script.is_none());
+    open.extend(families.filter_map(|node| library.file(&format!("agents/{}.rhai", *node.family))));
+    let mut seen: BTreeMap<&str, Source> = BTreeMap::new();
+    while let Some(file) = open.pop() {
+        if seen.insert(file.path(), file.source().clone()).is_none() {
+            open.extend(file.imports().filter_map(|import| library.file(import)));
+        }
+    }
+    Some(seen.into_values().collect())
 }
 
 /// A pipeline's text with every condition that does not link replaced by one of the same length, so that its other edges

@@ -5,7 +5,7 @@ use super::codes::rule_of;
 use super::config::Config;
 use super::context::{CaseText, Cx, Pipe};
 use super::finding::{Finding, Fix, Report};
-use super::gather::{Gathered, gather, once, problems, without};
+use super::gather::{Gathered, gather, named, once, problems, without};
 use super::registry::{find, rules};
 use super::rule::Level;
 use super::rules::correctness::prose_condition::is_prose;
@@ -55,7 +55,7 @@ pub fn lint(input: Input<'_>) -> Outcome {
     }
     for pipeline in &pipelines {
         let sources = Sources {
-            scripts: scripts.clone(),
+            scripts: named(pipeline, &library).unwrap_or_else(|| scripts.clone()),
             templates: template_texts.clone(),
             data: data_texts.clone(),
             pipeline: without(pipeline, &library),

@@ -44,6 +44,18 @@ impl Op {
         }
     }
 
+    /// The operator that holds exactly when this one does not, for values that have an order.
+    pub fn negated(self) -> Self {
+        match self {
+            Self::Eq => Self::Ne,
+            Self::Ne => Self::Eq,
+            Self::Lt => Self::Ge,
+            Self::Le => Self::Gt,
+            Self::Gt => Self::Le,
+            Self::Ge => Self::Lt,
+        }
+    }
+
     pub(crate) fn code(self) -> i64 {
         self as i64
     }

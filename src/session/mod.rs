@@ -45,6 +45,7 @@ pub use setup::{Files, KEEP, Setup, Via};
 pub use shadow::Shadowed;
 pub use tests_of::{TestFile, TestTexts};
 pub use texts::Text;
+pub use work::in_order;
 
 /// A session: where things are, what time it is, and everything that can be done with them.
 #[derive(Clone)]

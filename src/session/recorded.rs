@@ -1,13 +1,16 @@
 //! The record of past runs: which there are, and the texts that each went by, linked again.
 
 use super::generations::manifests;
-use super::resume::text;
+use super::resume::{parse, text};
+use super::run::RunArgs;
 use super::{Session, SessionError};
 use crate::model::Hash;
 use crate::project::{Answers, Manifest, Project, Settings};
 use crate::script::probe::Probes;
 use crate::store::Store;
+use crate::walk::Change;
 use serde_json::Map;
+use std::path::PathBuf;
 
 /// The record of past runs, to be read.
 #[derive(Clone)]
@@ -60,6 +63,30 @@ impl Record {
     pub fn texts(&self, run: &str) -> Result<Vec<Texts>, SessionError> {
         let of = |(generation, manifest): (u64, Manifest)| Texts { generation, address: manifest.blob().hash, manifest };
         Ok(manifests(&self.store, run)?.into_iter().map(of).collect())
+    }
+
+    /// Which of the texts that a run went by are other by now, where it read them from.
+    pub fn changed_since(&self, run: &str, manifest: &Manifest) -> Result<Vec<Change>, SessionError> {
+        let (session, args) = self.started(run)?;
+        Ok(session.changed_since(&args, manifest))
+    }
+
+    /// The file that a run read a script from, if it is not a bundled one and still there.
+    pub fn script_file(&self, run: &str, name: &str) -> Result<Option<PathBuf>, SessionError> {
+        let (session, _) = self.started(run)?;
+        Ok(session.setup().scripts.as_ref().map(|dir| dir.join(name)).filter(|file| file.is_file()))
+    }
+
+    /// The file that a run read its pipeline from, if it is not a bundled one and still there.
+    pub fn pipeline_file(&self, run: &str, name: &str) -> Result<Option<PathBuf>, SessionError> {
+        let (session, args) = self.started(run)?;
+        let asked = args.asked.map(PathBuf::from).filter(|file| file.is_file());
+        Ok(asked.or_else(|| session.setup().pipelines.as_ref().map(|dir| dir.join(name)).filter(|file| file.is_file())))
+    }
+
+    fn started(&self, run: &str) -> Result<(Session, RunArgs), SessionError> {
+        let args: RunArgs = parse(&text(&self.store, &self.store.run(run)?.args)?)?;
+        Ok((self.session.like(&args), args))
     }
 
     /// The project of recorded texts. Nodes need nobody to answer them.

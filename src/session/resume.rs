@@ -14,7 +14,7 @@ use crate::model::{Hash, Launch};
 use crate::project::{Answers, Current, Manifest, Project, Settings};
 use crate::script::probe::Probes;
 use crate::store::{Durability, Store, StoreError};
-use crate::walk::Status;
+use crate::walk::{Change, Status};
 use serde::de::DeserializeOwned;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -70,19 +70,24 @@ impl Session {
 
     /// Says which texts are other by now than those that a run goes on by.
     fn tell_changes(&self, args: &RunArgs, manifest: &Manifest, watch: &dyn Watch) {
-        let session = self.like(args);
-        // Whatever keeps them from being read is no concern of a run that does not need them.
-        let Ok(sources) = session.sources(args.asked.as_deref()) else { return };
-        let (now, _) = Manifest::of(&sources, &Settings { vars: manifest.vars.clone(), ..Settings::default() }, None);
-        let mut changed = manifest.changes(&now);
-        changed.retain(|change| change.what.contains('/'));
+        let changed = self.like(args).changed_since(args, manifest);
         if !changed.is_empty() {
             watch.pinned(&changed);
         }
     }
 
+    /// Which texts of a session like the run's are other by now than these, which the run went by. None if they cannot be read: whatever keeps them from it
+    /// is no concern of a run that does not need them.
+    pub(super) fn changed_since(&self, args: &RunArgs, manifest: &Manifest) -> Vec<Change> {
+        let Ok(sources) = self.sources(args.asked.as_deref()) else { return Vec::new() };
+        let (now, _) = Manifest::of(&sources, &Settings { vars: manifest.vars.clone(), ..Settings::default() }, None);
+        let mut changed = manifest.changes(&now);
+        changed.retain(|change| change.what.contains('/'));
+        changed
+    }
+
     /// This session with the settings that a run was started with, where it has none of its own.
-    fn like(&self, args: &RunArgs) -> Self {
+    pub(super) fn like(&self, args: &RunArgs) -> Self {
         let mut setup = self.setup.clone();
         setup.scripts = setup.scripts.or_else(|| args.scripts.clone());
         setup.domain = setup.domain.or_else(|| args.domain.clone());

@@ -103,7 +103,7 @@ pub(super) struct Brief {
 }
 
 /// Makes something of each item on several threads and hands it on in the order of the items, a stretch at a time.
-pub(super) fn in_order<T: Sync, R: Send, E: Send>(
+pub fn in_order<T: Sync, R: Send, E: Send>(
     items: &[T],
     hands: usize,
     make: impl Fn(&T) -> Result<R, E> + Sync,

@@ -6,7 +6,7 @@
 //! begin, runs, lease, clean               runs: beginning, ending, going on; one process at a time; retention
 //! effects                                 symptoms, root causes and cases: facts written by steps
 //! people, overturned                      what people say outside of runs, what they took back
-//! read, knowledge, known                  reading back: events, contents, what is known
+//! read, reading, knowledge, known         reading back: events, contents, what is known
 //! needs                                   the bounded queries that nodes declare
 //! words, terms                            what is compared of a failure's text; the index of symptoms by it
 //! check                                   looking a file over
@@ -44,6 +44,7 @@ mod people;
 mod private;
 mod read;
 mod readers;
+mod reading;
 mod runs;
 mod step;
 mod terms;
@@ -71,4 +72,5 @@ pub use known::{
 pub use needs::{StoreNeeds, Tellable};
 pub use open::Store;
 pub use overturned::Overturned;
+pub use reading::{Reading, Row};
 pub use runs::{RunCase, RunRecord, RunRow, Status};

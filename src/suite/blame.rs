@@ -1,9 +1,8 @@
 //! A failed assertion, with the values it was about: those of its own parts, and what the rule that it asked had seen.
 
 use crate::diag::{Diagnostic, Label, Span};
-use crate::script::probe::{Evaluation, Line, NodeRole, Outline, Table};
+use crate::script::probe::{Evaluation, NodeRole, Outline, Table, clipped, telling};
 use crate::script::{Unit, is_test_file};
-use std::fmt::Write as _;
 
 /// The most values shown under an assertion.
 const LABELS: usize = 10;
@@ -83,7 +82,7 @@ fn values(outline: &Outline<'_>, evaluation: &Evaluation, out: &mut Vec<Label>) 
         Some((_, token)) if free(token) => token,
         _ => return Some(whole),
     };
-    out.insert(before, Label { source, span, text: clipped(&value) });
+    out.insert(before, Label { source, span, text: clipped(&value, LONGEST) });
     Some(whole)
 }
 
@@ -102,10 +101,11 @@ fn asked(outline: &Outline<'_>, evaluation: &Evaluation) -> Option<String> {
     let mut lines = Vec::new();
     for rule in rules {
         let Some((unit, node)) = outline.find(rule) else { continue };
-        let value = rule.value.as_ref().map_or_else(|| "an error".to_owned(), |value| clipped(&value.to_string()));
+        let value = rule.value.as_ref().map_or_else(|| "an error".to_owned(), |value| clipped(&value.to_string(), LONGEST));
         let name = if unit.is_condition() { unit.name() } else { node.name().unwrap_or("rule") };
         lines.push(format!("`{name}` gave {value}, because"));
-        lines.extend(steps(outline.lines(rule)).iter().map(told));
+        let told = telling(outline.lines(rule));
+        lines.extend(told.iter().filter(|line| line.depth < DEEPEST).map(|line| format!("  {}", line.told(LONGEST))));
     }
     if lines.len() > LINES {
         let more = lines.len() - LINES;
@@ -125,41 +125,8 @@ fn called<'e>(outline: &Outline<'_>, evaluation: &'e Evaluation, out: &mut Vec<&
     }
 }
 
-/// The lines that tell why: what a result is made of tells nothing.
-fn steps(lines: Vec<Line>) -> Vec<Line> {
-    let mut inside = false;
-    let tells = |line: &Line| {
-        inside = if line.depth == 0 { line.word == "return" && line.text.starts_with("#{") } else { inside };
-        line.depth < 3 && (!inside || line.depth == 0)
-    };
-    let mut tells = tells;
-    lines.into_iter().filter(|line| tells(line)).collect()
-}
+/// How deep such lines may stand.
+const DEEPEST: usize = 3;
 
 /// The most characters of an expression or a value in such a line.
 const LONGEST: usize = 72;
-
-fn clipped(text: &str) -> String {
-    match text.char_indices().nth(LONGEST) {
-        Some((at, _)) => format!("{}...", text[..at].trim_end_matches('.')),
-        None => text.to_owned(),
-    }
-}
-
-fn told(line: &Line) -> String {
-    let mut text = "  ".repeat(line.depth + 1);
-    if !line.word.is_empty() {
-        text.push_str(line.word);
-        text.push(' ');
-    }
-    match &line.value {
-        Some(value) if line.word == "return" && line.text.starts_with("#{") => text.push_str(&clipped(value)),
-        Some(value) if *value == line.text => text.push_str(value),
-        Some(value) => drop(write!(text, "{}  = {}", clipped(&line.text), clipped(value))),
-        None => drop(write!(text, "{}  failed", clipped(&line.text))),
-    }
-    if let Some(remark) = &line.remark {
-        let _ = write!(text, " ({remark})");
-    }
-    text
-}

@@ -2,11 +2,36 @@
 //!
 //! A recorded decision has everything it was made on, so it can be made again, by the evaluator that made it
 //! ([`Decision::again`]): watched, to be explained; by other scripts or vars, to see what would change.
+//!
+//! ```text
+//! steps, decisions   the record: steps of cases, decisions with their inputs, made again
+//! asked              which run, case and step is meant
+//! retell, told       a decision made again while it is watched, and what is told of it
+//! explain            a case's path, or everything about a step; as a page and as Markdown
+//! blame              what decided: rule, line, version of the text, commit
+//! replay             history decided again by other texts
+//! ```
 
+mod asked;
+mod blame;
+mod blame_page;
 mod decisions;
+mod explain;
+mod markdown;
+mod page;
+pub mod replay;
+mod retell;
 mod steps;
 #[cfg(test)]
 mod testing;
+mod told;
 
+pub use asked::{Asked, CaseLine, CaseList};
+pub use blame::{Blamed, CodeLine, StepBlamed, blame};
+pub use blame_page::blame_page;
 pub use decisions::{Again, Decision, Decisions};
+pub use explain::{Explanation, explain};
+pub use markdown::markdown;
+pub use page::{PageLine, Tone, page};
 pub use steps::{Step, Went};
+pub use told::{EdgeTold, Explained, Failed, Kind, Read, RuleTold, StepTold};

@@ -3,10 +3,12 @@
 mod colour;
 mod diagnostics;
 mod progress;
+mod style;
 mod table;
 
 pub use colour::Colour;
 pub use progress::Progress;
+pub use style::Style;
 pub use table::Table;
 
 use crate::diag::{Diagnostic, Diagnostics};

@@ -13,24 +13,30 @@ pub(super) fn fields(reads: &[Box<str>], artifact: &View, state: &View, vars: &V
     let mut out = String::new();
     let mut seen: Vec<&str> = Vec::new();
     for read in reads {
-        let path = read.split("[]").next().unwrap_or(read);
-        let (root, rest) = path.split_once('.').unwrap_or((path, ""));
-        let view = match root {
-            "artifact" => artifact,
-            "state" => state,
-            "vars" => vars,
-            _ => continue,
-        };
-        if rest.is_empty() || seen.contains(&path) || seen.len() == FIELDS {
+        let Some((path, value)) = input(read, artifact, state, vars) else { continue };
+        if seen.contains(&path) || seen.len() == FIELDS {
             continue;
         }
-        let Some(value) = rest.split('.').try_fold(view.clone(), |view, key| view.get(key)) else { continue };
         seen.push(path);
-        let name = if root == "state" { rest } else { rest.rsplit('.').next().unwrap_or(rest) };
+        let name = path.strip_prefix("state.").unwrap_or_else(|| path.rsplit('.').next().unwrap_or(path));
         let separator = if out.is_empty() { "" } else { ", " };
         let _ = write!(out, "{separator}{name} {}", short(&value));
     }
     if out.is_empty() { "its condition holds".into() } else { out }
+}
+
+/// The input that a rule may read by a path, with its own path: of fields of list items, that of their list. Nothing for a whole
+/// input, and for what cannot be read.
+pub fn input<'r>(read: &'r str, artifact: &View, state: &View, vars: &View) -> Option<(&'r str, View)> {
+    let path = read.split("[]").next().unwrap_or(read);
+    let (root, rest) = path.split_once('.').filter(|(_, rest)| !rest.is_empty())?;
+    let view = match root {
+        "artifact" => artifact,
+        "state" => state,
+        "vars" => vars,
+        _ => return None,
+    };
+    Some((path, rest.split('.').try_fold(view.clone(), |view, key| view.get(key))?))
 }
 
 /// A value in a few words.

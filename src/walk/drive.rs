@@ -83,7 +83,7 @@ impl Walker<'_> {
                 held = Some(plans.current()?);
             }
             let walker = Walker { plan: held.as_ref().map_or(self.plan, |held| &held.plan), ..*self };
-            let mut taken = match walker.next(state) {
+            let mut taken = match walker.plan.next(state) {
                 Ok(node) if walker.plan.pipeline.at(node).phase > self.until => {
                     state.status = Status::Running;
                     return Ok(End::Waiting);
@@ -112,28 +112,6 @@ impl Walker<'_> {
             if let Some(failure) = failure {
                 return Ok(End::Failed(failure));
             }
-        }
-    }
-
-    /// The node to go on at, unless the walk is over its cap or lost.
-    fn next(&self, state: &WalkState) -> Result<NodeIx, Failure> {
-        let pipeline = &self.plan.pipeline;
-        let Some(name) = &state.node else { return Ok(pipeline.start) };
-        let Some(node) = pipeline.node(name) else {
-            let known = pipeline.nodes.iter().map(|node| node.name.as_str());
-            let message = format!("the walk is at `{name}`, which the pipeline `{}` does not have", *pipeline.name);
-            let diagnostic = Diagnostic::error("walk/node-not-found", message).maybe_help(did_you_mean(name, known));
-            return Err(Failure::new(Kind::NodeNotFound, diagnostic));
-        };
-        match pipeline.max_steps {
-            Some(cap) if state.steps >= cap => {
-                let message = format!("the walk took {cap} steps, the most that `{}` allows", *pipeline.name);
-                let diagnostic = Diagnostic::error("walk/max-steps", message)
-                    .label(&pipeline.source, pipeline.nodes[node.0].name.span, "it would go on here")
-                    .help(format!("{}; raise `max_steps` if that is right (0 means no cap)", lasso::describe(state)));
-                Err(Failure::new(Kind::MaxSteps, diagnostic))
-            }
-            _ => Ok(node),
         }
     }
 
@@ -170,6 +148,30 @@ impl Walker<'_> {
             }
         }
         Ok(())
+    }
+}
+
+impl Plan {
+    /// The node that a walk goes on at, unless it is over the cap or lost.
+    pub fn next(&self, state: &WalkState) -> Result<NodeIx, Failure> {
+        let pipeline = &self.pipeline;
+        let Some(name) = &state.node else { return Ok(pipeline.start) };
+        let Some(node) = pipeline.node(name) else {
+            let known = pipeline.nodes.iter().map(|node| node.name.as_str());
+            let message = format!("the walk is at `{name}`, which the pipeline `{}` does not have", *pipeline.name);
+            let diagnostic = Diagnostic::error("walk/node-not-found", message).maybe_help(did_you_mean(name, known));
+            return Err(Failure::new(Kind::NodeNotFound, diagnostic));
+        };
+        match pipeline.max_steps {
+            Some(cap) if state.steps >= cap => {
+                let message = format!("the walk took {cap} steps, the most that `{}` allows", *pipeline.name);
+                let diagnostic = Diagnostic::error("walk/max-steps", message)
+                    .label(&pipeline.source, pipeline.nodes[node.0].name.span, "it would go on here")
+                    .help(format!("{}; raise `max_steps` if that is right (0 means no cap)", lasso::describe(state)));
+                Err(Failure::new(Kind::MaxSteps, diagnostic))
+            }
+            _ => Ok(node),
+        }
     }
 }
 

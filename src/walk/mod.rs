@@ -22,7 +22,9 @@ mod shadow;
 mod shown;
 mod state;
 mod step;
+mod turn;
 
+pub use because::input;
 pub use cluster::{Cluster, Clustering};
 pub use content::{Content, assemble};
 pub use drive::{End, Walker};
@@ -34,5 +36,6 @@ pub use plan::{Plan, PlanNode, Rule};
 pub use plans::{FIRST, Generation, Plans};
 pub use ports::{About, Answer, Blob, Commit, Journal, JournalError, NEEDS, Need, Needs, Refusal, Reply};
 pub use request::Request;
-pub use route::{Choice, Decision, FALLBACK, decide};
+pub use route::{Ask, Choice, Decision, FALLBACK, decide, decide_asking};
 pub use state::{Status, Visit, WalkState, recorded_state};
+pub use turn::Turn;

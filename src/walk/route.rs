@@ -3,7 +3,7 @@
 use super::because;
 use super::error::{Failure, Kind};
 use super::event::{Considered, Name, Outcome, Reason};
-use super::plan::Plan;
+use super::plan::{Plan, Rule};
 use crate::diag::{Diagnostic, did_you_mean};
 use crate::pipeline::{Edge, EdgeIx, NodeIx, OnRuleError, Target};
 use crate::script::{Verdict, View};
@@ -40,17 +40,33 @@ pub struct Choice {
 
 /// Decides the way on from a node. The considered edges come back even when the decision fails.
 pub fn decide(plan: &Plan, node: NodeIx, artifact: &View, state: &View) -> Result<Decision, (Vec<Considered>, Failure)> {
-    let mut router = Router { plan, artifact, state, considered: Vec::new(), context: Map::new(), advisories: Vec::new() };
+    decide_asking(plan, node, artifact, state, &mut |_, rule| rule.function.decide(artifact, state, plan.vars()))
+}
+
+/// The same, where every rule is asked by `ask`: who explains a decision watches each of them, and hands on what it says.
+pub fn decide_asking(
+    plan: &Plan,
+    node: NodeIx,
+    artifact: &View,
+    state: &View,
+    ask: &mut Ask<'_>,
+) -> Result<Decision, (Vec<Considered>, Failure)> {
+    let (considered, advisories) = (Vec::new(), Vec::new());
+    let mut router = Router { plan, artifact, state, ask, considered, context: Map::new(), advisories };
     match router.choose(node) {
         Ok(choice) => Ok(Decision { considered: router.considered, choice, advisories: router.advisories }),
         Err(failure) => Err((router.considered, failure)),
     }
 }
 
+/// Asks the rule of an edge.
+pub type Ask<'a> = dyn FnMut(EdgeIx, &Rule) -> Result<Verdict, Box<Diagnostic>> + 'a;
+
 struct Router<'a> {
     plan: &'a Plan,
     artifact: &'a View,
     state: &'a View,
+    ask: &'a mut Ask<'a>,
     considered: Vec<Considered>,
     context: Map<String, Value>,
     advisories: Vec<Name>,
@@ -113,7 +129,7 @@ impl Router<'_> {
         let rule = self.plan.rule(edge);
         let verdict = match rule {
             None => Ok(Verdict::Yes { to: None, because: None, context: Map::new() }),
-            Some(rule) => rule.function.decide(self.artifact, self.state, self.plan.vars()),
+            Some(rule) => (self.ask)(edge, rule),
         };
         let script = rule.map(|rule| rule.script);
         let mut entry = Considered { edge: name, outcome: Outcome::False, because: None, error: None, script };

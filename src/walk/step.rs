@@ -3,17 +3,16 @@
 use super::content::Content;
 use super::drive::Walker;
 use super::error::{Failure, Kind};
-use super::event::{Considered, Event, Name, What};
+use super::event::{Event, Name, What};
 use super::params::{CaseParams, StepPlace};
 use super::ports::{About, Reply};
 use super::request::Request;
-use super::route::{self, Decision};
-use super::shadow;
-use super::state::{CONTEXT_DEPTH, CONTEXT_SIZE, WalkState};
+use super::state::WalkState;
+use super::turn::Turn;
 use crate::clock::{Timestamp, chance, derived_id};
 use crate::diag::{Diagnostic, did_you_mean};
 use crate::model::{self, Case, Effect, Handle};
-use crate::pipeline::{NodeIx, Target};
+use crate::pipeline::NodeIx;
 use crate::script::{Function, View};
 use compact_str::ToCompactString as _;
 use serde_json::Value;
@@ -94,7 +93,9 @@ impl Stepper<'_> {
         let request = Request::new((plan, self.node), (run, self.case, path), visit, &make);
         let reply = self.answer(&request)?;
         let artifact = View::of(&reply.artifact, &plan.node(self.node).kind, "artifact");
-        let confidence = self.confidence(&artifact);
+        let (shadow, node, state) = (self.walker.shadow, self.node, self.state);
+        let turn = Turn { plan, shadow, node, state, now, chance: luck };
+        let confidence = turn.confidence(&artifact);
         let mut bindings = BTreeMap::new();
         *writes = self.effects(&artifact, &request, &mut bindings)?;
         let content = Content::new(artifact.clone());
@@ -108,11 +109,7 @@ impl Stepper<'_> {
             effects: writes.clone(),
             bindings,
         });
-        let state = self.state.view(name, confidence, now, luck, persona);
-        let decided = route::decide(plan, self.node, &artifact, &state);
-        let candidate = self.walker.shadow;
-        let beside = candidate.and_then(|candidate| shadow::beside(candidate, name, &artifact, &state, (plan, &decided)));
-        self.record(log, content, state, (decided, beside))
+        turn.take(&artifact, content, confidence, |what| log.push(what))
     }
 
     /// Runs the declared reads.
@@ -164,11 +161,6 @@ impl Stepper<'_> {
         Err(Failure::new(Kind::Schema, diagnostic))
     }
 
-    fn confidence(&self, artifact: &View) -> Option<f64> {
-        let field = self.walker.plan.pipeline.nodes[self.node.0].confidence.as_ref()?;
-        artifact.get(field)?.as_f64()
-    }
-
     /// Runs the effect script and gives every symbolic id its value.
     fn effects(
         &self,
@@ -210,64 +202,6 @@ impl Stepper<'_> {
         }
         Failure::new(Kind::RuleError, diagnostic)
     }
-
-    /// What edges add stays within bounds, or the walk stops here.
-    fn check_context(&self, added: &serde_json::Map<String, Value>) -> Result<(), Failure> {
-        let deep = added.values().map(depth).max().unwrap_or(0) >= CONTEXT_DEPTH;
-        let size = |context: &serde_json::Map<String, Value>| context.values().map(weight).sum::<usize>();
-        if !deep && (added.is_empty() || size(added) + size(&self.state.context) <= CONTEXT_SIZE) {
-            return Ok(());
-        }
-        let message = if deep {
-            format!("what an edge adds to the context nests deeper than {CONTEXT_DEPTH} levels")
-        } else {
-            format!("the context would be larger than {CONTEXT_SIZE} characters")
-        };
-        let help = "add what the next rules need, not the whole of what is there already";
-        Err(Failure::new(Kind::Limit, Diagnostic::error("walk/context", message).help(help)))
-    }
-
-    fn record(
-        &self,
-        log: &mut Log,
-        artifact: Content,
-        state: View,
-        (decided, beside): (Result<Decision, (Vec<Considered>, Failure)>, Option<What>),
-    ) -> Result<(), Failure> {
-        let plan = self.walker.plan;
-        let node = plan.node(self.node).name.clone();
-        let (considered, decided) = match decided {
-            Ok(decision) => (decision.considered, Ok(decision.choice)),
-            Err((considered, failure)) => (considered, Err(failure)),
-        };
-        if !considered.is_empty() {
-            let (state, vars) = (Content::new(state), plan.vars_content.clone());
-            log.push(What::EdgeEvaluate { node: node.clone(), artifact, state, vars, considered });
-        }
-        beside.into_iter().for_each(|what| log.push(what));
-        let Some(choice) = decided? else {
-            log.push(What::WalkComplete { node });
-            return Ok(());
-        };
-        self.check_context(&choice.context)?;
-        let looped = choice.edge.map(|edge| plan.pipeline.edge_at(edge)).filter(|edge| edge.looped);
-        let (to, over) = match choice.to {
-            Target::Done => (plan.done.clone(), true),
-            Target::Node(to) => (plan.node(to).name.clone(), false),
-        };
-        log.push(What::Transition {
-            from: node.clone(),
-            to,
-            edge: choice.name,
-            because: choice.because,
-            counter: looped.and_then(|edge| edge.counter.as_deref()).map(Name::from),
-            context: choice.context,
-        });
-        if over {
-            log.push(What::WalkComplete { node });
-        }
-        Ok(())
-    }
 }
 
 /// What an effect is called that there is none of, with the nearest name.
@@ -278,25 +212,6 @@ fn unknown_effect(value: &Value) -> Option<String> {
     }
     let near = did_you_mean(name, EFFECTS.iter().copied()).map_or(String::new(), |hint| format!("; {hint}"));
     Some(format!("there is no effect `{name}`{near}"))
-}
-
-/// How deep a value nests.
-fn depth(value: &Value) -> usize {
-    match value {
-        Value::Array(items) => 1 + items.iter().map(depth).max().unwrap_or(0),
-        Value::Object(fields) => 1 + fields.values().map(depth).max().unwrap_or(0),
-        _ => 0,
-    }
-}
-
-/// About how many characters of JSON a value takes.
-fn weight(value: &Value) -> usize {
-    match value {
-        Value::String(text) => text.len() + 2,
-        Value::Array(items) => 2 + items.iter().map(|item| 1 + weight(item)).sum::<usize>(),
-        Value::Object(fields) => 2 + fields.iter().map(|(key, field)| 4 + key.len() + weight(field)).sum::<usize>(),
-        _ => 5,
-    }
 }
 
 /// The events of a step, all with its case, path and time.

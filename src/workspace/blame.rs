@@ -5,6 +5,7 @@ use super::git::Git;
 use super::text::line;
 use serde_json::{Value, json};
 use std::collections::HashMap;
+use std::path::Path;
 
 /// How many lines around each are returned.
 const AROUND: u32 = 2;
@@ -29,6 +30,14 @@ pub(super) fn lines(git: &Git, checkout: &Checkout, path: &str, at: u32, when: &
         return Err(format!("`{path}` has no line {at} at this commit"));
     }
     Ok(lines)
+}
+
+/// One line of a file as it was at a commit, with the commit that last changed it.
+pub(super) fn line_of(git: &Git, dir: &Path, commit: &str, path: &str, at: u32) -> Result<Option<Value>, String> {
+    let range = format!("{at},{at}");
+    let said = git.run(dir, &["blame", "--porcelain", "--no-textconv", "-L", &range, commit, "--", path])?;
+    let text = String::from_utf8_lossy(&said.text);
+    Ok(parse(&text, path, at, &When::default()).pop())
 }
 
 /// Reads `git blame --porcelain`: a header with the commit and the line's number, what is said of a commit where it first

@@ -1,4 +1,5 @@
-//! What the checkouts of the project's repositories tell of a failure: recent commits, blame, and where texts stand.
+//! What the checkouts of the project's repositories tell of a failure: recent commits, blame, and where texts stand; and which
+//! commits made a script what it once was.
 //!
 //! Nothing here changes a checkout, and nothing in a checkout is run. What is missing (a directory, git, history, a branch)
 //! is a note in the answer, never a failure: an investigation goes on with what there is. Answers are bounded in number,
@@ -11,6 +12,7 @@ mod focus;
 mod folder;
 mod git;
 mod grep;
+mod history;
 mod log;
 mod paths;
 #[cfg(test)]
@@ -18,6 +20,7 @@ mod tests;
 mod text;
 
 pub use check::{Checked, check, has_git};
+pub use history::{Commit, Committed, committed};
 
 use crate::clock::Timestamp;
 use crate::model::Hash;

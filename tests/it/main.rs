@@ -18,6 +18,7 @@ mod rca_rules;
 mod readme;
 mod recall;
 mod reload;
+mod replay;
 mod report;
 mod routes;
 mod run;

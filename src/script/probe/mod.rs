@@ -17,6 +17,7 @@
 //! Coverage counts ([`Probes::Decisions`] is enough for that); explanations and the values under a failed assertion read the
 //! tree ([`Probes::All`]).
 
+mod miss;
 mod nodes;
 mod outline;
 mod recorder;
@@ -25,13 +26,14 @@ mod table;
 #[cfg(test)]
 mod tests;
 
+pub use miss::Miss;
 pub(crate) use nodes::Probed;
-pub use outline::{Line, Outline};
+pub use outline::{Line, Outline, Told, clipped, telling};
 pub use recorder::{Evaluation, Hits, Keep, Recorder};
 pub(crate) use recorder::{last_failed, register};
-pub use seen::Seen;
 pub(crate) use seen::text_of;
-pub use table::{Node, NodeRole, Table};
+pub use seen::{Seen, text_of_view};
+pub use table::{Logic, Node, NodeRole, Table};
 
 /// How much of a library's scripts can be watched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use super::Probes;
 use super::recorder::{Stand, behind, probe};
-use super::table::{Node, NodeRole, Table};
+use super::table::{Logic, Node, NodeRole, Table};
 use crate::script::compare::Op;
 use crate::script::rewrite::{Nodes, Role};
 use crate::script::strict;
@@ -57,6 +57,7 @@ impl Nodes for Probed {
             self.table.add(Node {
                 role: NodeRole::Function,
                 comparison: None,
+                logic: None,
                 truth: false,
                 function: number,
                 parent: None,
@@ -111,7 +112,8 @@ impl Nodes for Probed {
             self.table.add(Node {
                 role,
                 comparison: comparison(value),
-                truth: logical || comparison(value).is_some() || is_not(value),
+                logic: logic(value),
+                truth: comparison(value).is_some() || logic(value).is_some(),
                 function,
                 parent: self.open.iter().rev().find_map(|open| open.node),
                 statement,
@@ -164,8 +166,13 @@ fn comparison(value: &Expr) -> Option<Op> {
     }
 }
 
-fn is_not(value: &Expr) -> bool {
-    matches!(value, Expr::FnCall(call, _) if call.op_token.is_some() && call.name == "!" && call.args.len() == 1)
+fn logic(value: &Expr) -> Option<Logic> {
+    match value {
+        Expr::And(..) => Some(Logic::And),
+        Expr::Or(..) => Some(Logic::Or),
+        Expr::FnCall(call, _) if call.op_token.is_some() && call.name == "!" && call.args.len() == 1 => Some(Logic::Not),
+        _ => None,
+    }
 }
 
 /// Where the value of an expression is shown: at its operator, or at the name that a path ends in.

@@ -2,10 +2,12 @@
 
 use super::Evaluation;
 use super::seen::Seen;
-use super::table::{Node, NodeRole, Table};
-use crate::diag::Span;
+use super::table::{Logic, Node, NodeRole, Table};
+use crate::diag::{Source, Span};
 use crate::script::compare::Op;
 use crate::script::unit::Unit;
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
 
 /// One line of an outline.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,10 +18,72 @@ pub struct Line {
     pub word: &'static str,
     /// The expression as it is written, in one line.
     pub text: String,
-    /// Its value; nothing after an error.
-    pub value: Option<String>,
+    /// What came of it.
+    pub outcome: Told,
     /// How near it was to be otherwise: `missed by 0.08`.
     pub remark: Option<String>,
+}
+
+/// What came of an expression.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Told {
+    /// It had this value.
+    Value(String),
+    /// An error came of it.
+    Failed,
+    /// It was not evaluated: what stands before it had settled the matter.
+    Skipped,
+}
+
+impl Line {
+    /// The line as a person reads it, its expression and its value cut to so many characters.
+    pub fn told(&self, longest: usize) -> String {
+        let mut text = "  ".repeat(self.depth);
+        if !self.word.is_empty() {
+            text.push_str(self.word);
+            text.push(' ');
+        }
+        let shown = clipped(&self.text, longest);
+        match &self.outcome {
+            Told::Value(value) if self.word == "return" && self.text.starts_with("#{") => {
+                text.push_str(&clipped(value, longest.min(72)))
+            }
+            Told::Value(value) if *value == self.text => text.push_str(&clipped(value, longest)),
+            Told::Value(value) => {
+                let _ = write!(text, "{shown}  = {}", clipped(value, longest));
+            }
+            Told::Failed => {
+                let _ = write!(text, "{shown}  failed");
+            }
+            Told::Skipped => {
+                let _ = write!(text, "{shown}  not {}", if self.word.is_empty() { "evaluated" } else { "reached" });
+            }
+        }
+        if let Some(remark) = &self.remark {
+            let _ = write!(text, " ({remark})");
+        }
+        text
+    }
+}
+
+/// Those lines that tell why: what an answer in the form of a map is made of tells nothing.
+pub fn telling(lines: Vec<Line>) -> Vec<Line> {
+    let mut inside = false;
+    let mut tells = |line: &Line| {
+        if line.depth == 0 {
+            inside = line.word == "return" && line.text.starts_with("#{") && line.outcome != Told::Failed;
+        }
+        line.depth == 0 || !inside
+    };
+    lines.into_iter().filter(|line| tells(line)).collect()
+}
+
+/// The beginning of a text.
+pub fn clipped(text: &str, longest: usize) -> String {
+    match text.char_indices().nth(longest) {
+        Some((at, _)) => format!("{}...", text[..at].trim_end_matches('.')),
+        None => text.to_owned(),
+    }
 }
 
 /// Finds the text and the node that an evaluation is of.
@@ -35,8 +99,12 @@ impl<'a> Outline<'a> {
 
     /// The text and the node of an evaluation.
     pub fn find(&self, evaluation: &Evaluation) -> Option<(&'a Unit, &'a Node)> {
-        let (unit, table) = self.texts.iter().find(|(_, table)| table.id() == evaluation.table)?;
+        let (unit, table) = self.text(evaluation.table)?;
         Some((unit, table.node(evaluation.node)?))
+    }
+
+    fn text(&self, table: u32) -> Option<(&'a Unit, &'a Table)> {
+        self.texts.iter().find(|(_, known)| known.id() == table).copied()
     }
 
     /// The lines of the evaluation of a function: what it asked, in order, each with the values of its parts, and what it
@@ -49,6 +117,28 @@ impl<'a> Outline<'a> {
         lines
     }
 
+    /// Where a function returned: the expression that gave its answer.
+    pub fn answer(&self, evaluation: &Evaluation) -> Option<(Source, Span)> {
+        let is_answer = |node: &Node| matches!(node.role, NodeRole::Return | NodeRole::Result);
+        let found = evaluation.inside.iter().rev().filter_map(|part| self.find(part)).find(|(_, node)| is_answer(node));
+        found.and_then(|(unit, node)| node.place(unit))
+    }
+
+    /// The conditions of a function that its evaluation did not come to, in the order of the text.
+    pub fn unreached(&self, evaluation: &Evaluation) -> Vec<Line> {
+        let Some((unit, table)) = self.text(evaluation.table) else { return Vec::new() };
+        let mut came: BTreeSet<u32> = BTreeSet::new();
+        evaluation.walk(&mut |part| {
+            came.extend((part.table == evaluation.table).then_some(part.node));
+        });
+        let missing = |(number, node): &(u32, &Node)| {
+            let asks = matches!(node.role, NodeRole::Condition | NodeRole::Case);
+            asks && node.function == evaluation.node && !came.contains(number)
+        };
+        let line = |(_, node): (u32, &Node)| skipped(0, word(node.role), node.written(unit));
+        (0..).zip(table.nodes()).filter(missing).map(line).collect()
+    }
+
     fn part(&self, evaluation: &Evaluation, depth: usize, above: Option<Span>, lines: &mut Vec<Line>) {
         let Some((unit, node)) = self.find(evaluation) else { return };
         // A closure says nothing before it is called.
@@ -59,18 +149,28 @@ impl<'a> Outline<'a> {
         // Parent and child of one extent are one line.
         let same = span.is_some() && span == above;
         if !same {
-            let word = match node.role {
-                NodeRole::Condition => "if",
-                NodeRole::Case => "case",
-                NodeRole::Return | NodeRole::Result => "return",
-                _ => "",
-            };
-            let text = node.text(unit).split_whitespace().collect::<Vec<_>>().join(" ");
-            let value = evaluation.value.as_ref().map(ToString::to_string);
-            lines.push(Line { depth, word, text, value, remark: self.remark(evaluation, unit, node) });
+            let outcome = evaluation.value.as_ref().map_or(Told::Failed, |value| Told::Value(value.to_string()));
+            let (word, text) = (word(node.role), node.written(unit));
+            lines.push(Line { depth, word, text, outcome, remark: self.remark(evaluation, unit, node) });
         }
+        let depth = if same { depth } else { depth + 1 };
         for part in &evaluation.inside {
-            self.part(part, if same { depth } else { depth + 1 }, span, lines);
+            self.part(part, depth, span, lines);
+        }
+        if matches!(node.logic, Some(Logic::And | Logic::Or)) {
+            self.settled(evaluation, unit, depth, lines);
+        }
+    }
+
+    /// The operands of `&&` or `||` that were not evaluated, because those before them had settled it.
+    fn settled(&self, evaluation: &Evaluation, unit: &Unit, depth: usize, lines: &mut Vec<Line>) {
+        let Some((_, table)) = self.text(evaluation.table) else { return };
+        let came = |number: u32| evaluation.inside.iter().any(|part| part.node == number);
+        // The parts of a node come behind it, and those of one function side by side.
+        for (number, node) in (0..).zip(table.nodes()).skip(usize::try_from(evaluation.node).unwrap_or(0)) {
+            if node.parent == Some(evaluation.node) && node.role == NodeRole::Operand && !came(number) {
+                lines.push(skipped(depth, "", node.written(unit)));
+            }
         }
     }
 
@@ -80,17 +180,58 @@ impl<'a> Outline<'a> {
         if evaluation.value.as_ref()?.truth()? {
             return None;
         }
-        let (left, right) = sides(node.text(unit), op)?;
-        let number = |side: &str| {
-            let evaluated =
-                evaluation.inside.iter().find(|part| self.find(part).is_some_and(|(unit, node)| node.text(unit).trim() == side));
-            evaluated.and_then(|part| part.value.as_ref().and_then(Seen::number)).or_else(|| side.parse().ok())
-        };
-        let by = (number(left)? - number(right)?).abs();
-        let by = format!("{by:.6}");
-        let by = by.trim_end_matches('0').trim_end_matches('.');
+        let [left, right] = self.sides(evaluation, unit, node, op)?;
+        let by = short((left.number? - right.number?).abs());
         (by != "0").then(|| format!("missed by {by}"))
     }
+
+    /// The two sides of a comparison with their values, if its operator stands there once.
+    pub(super) fn sides(&self, evaluation: &Evaluation, unit: &Unit, node: &Node, op: Op) -> Option<[Side; 2]> {
+        let side = |text: &str| {
+            let is_it = |part: &&Evaluation| self.find(part).is_some_and(|(unit, node)| node.text(unit).trim() == text);
+            let part = evaluation.inside.iter().find(is_it);
+            let value = part.and_then(|part| part.value.as_ref());
+            Side {
+                written: part.and_then(|part| self.find(part)).map_or_else(|| text.to_owned(), |(unit, node)| node.written(unit)),
+                literal: part.is_none(),
+                value: value.map_or_else(|| text.to_owned(), ToString::to_string),
+                number: value.map_or_else(|| text.parse().ok(), Seen::number),
+            }
+        };
+        let (left, right) = sides(node.text(unit), op)?;
+        Some([side(left), side(right)])
+    }
+}
+
+/// One side of a comparison.
+pub(super) struct Side {
+    /// As it is written.
+    pub(super) written: String,
+    /// Whether it is nothing but its value.
+    pub(super) literal: bool,
+    /// Its value, as a script would write it.
+    pub(super) value: String,
+    /// The same, if it is a number.
+    pub(super) number: Option<f64>,
+}
+
+fn word(role: NodeRole) -> &'static str {
+    match role {
+        NodeRole::Condition => "if",
+        NodeRole::Case => "case",
+        NodeRole::Return | NodeRole::Result => "return",
+        _ => "",
+    }
+}
+
+fn skipped(depth: usize, word: &'static str, text: String) -> Line {
+    Line { depth, word, text, outcome: Told::Skipped, remark: None }
+}
+
+/// A distance in few digits.
+pub(super) fn short(by: f64) -> String {
+    let by = format!("{by:.6}");
+    by.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 /// The two sides of a comparison, if its operator stands there once.

@@ -73,6 +73,11 @@ pub(crate) fn text_of(value: &Dynamic) -> String {
     text
 }
 
+/// The same of an input.
+pub fn text_of_view(view: &View) -> String {
+    text_of(&view.dynamic())
+}
+
 fn write(value: &Dynamic, depth: usize, out: &mut String) {
     if let Ok(array) = value.as_array_ref() {
         brackets("[", "]", array.iter(), depth, out, |item, out| write(item, depth + 1, out));

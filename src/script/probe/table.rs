@@ -27,6 +27,17 @@ pub enum NodeRole {
     Value,
 }
 
+/// How the value of a node is put together of truth values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Logic {
+    /// `&&`
+    And,
+    /// `||`
+    Or,
+    /// `!`
+    Not,
+}
+
 /// A watched node.
 #[derive(Clone, Debug)]
 pub struct Node {
@@ -34,6 +45,8 @@ pub struct Node {
     pub role: NodeRole,
     /// The comparison it is, if it is one.
     pub comparison: Option<Op>,
+    /// The connective it is, if it is one.
+    pub logic: Option<Logic>,
     /// Whether it can be nothing but true or false: a comparison, `&&`, `||` or `!`.
     pub truth: bool,
     /// The node of the function it is in; its own number for that function.
@@ -79,7 +92,13 @@ impl Node {
         unit.tokens().hull(unit.script(), [self.reach.0, self.reach.1])
     }
 
-    /// Its expression as it is written.
+    /// Its expression as people wrote it, in one line.
+    pub fn written(&self, unit: &Unit) -> String {
+        let text = self.span(unit).map(|span| unit.locate(span)).map(|(source, span)| source.slice(span).to_owned());
+        text.unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    /// Its expression as the parser got it.
     pub fn text<'u>(&self, unit: &'u Unit) -> &'u str {
         self.span(unit).and_then(|span| unit.script().get(span.start..span.end)).unwrap_or("")
     }

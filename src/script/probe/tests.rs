@@ -196,28 +196,19 @@ fn what_was_evaluated_is_counted_and_kept() {
     drop(recorder.watch(|| f.call(&[a, View::from(0.5)])).expect("fine"));
     let [evaluation] = recorder.evaluations() else { panic!("one call") };
     let outline = Outline::new(library.probed());
-    let lines: Vec<String> = outline
-        .lines(evaluation)
-        .into_iter()
-        .map(|line| {
-            let remark = line.remark.map_or(String::new(), |remark| format!(" ({remark})"));
-            let value = line.value.unwrap_or("error".into());
-            let word = if line.word.is_empty() { String::new() } else { format!("{} ", line.word) };
-            format!("{}{word}{} = {value}{remark}", "  ".repeat(line.depth), line.text)
-        })
-        .collect();
+    let lines: Vec<String> = outline.lines(evaluation).into_iter().map(|line| line.told(80)).collect();
     assert_eq!(
         lines,
         [
-            "if a.score < t || !a.known = false",
-            "  a.score < t = false (missed by 0.1)",
-            "    a.score = 0.6",
-            "    t = 0.5",
-            "  !a.known = false",
-            "    a.known = true",
-            "a.list.filter(|x| x > t) = [0.9]",
-            "return best.len() > 2 = false (missed by 1)",
-            "  best.len() = 1",
+            "if a.score < t || !a.known  = false",
+            "  a.score < t  = false (missed by 0.1)",
+            "    a.score  = 0.6",
+            "    t  = 0.5",
+            "  !a.known  = false",
+            "    a.known  = true",
+            "a.list.filter(|x| x > t)  = [0.9]",
+            "return best.len() > 2  = false (missed by 1)",
+            "  best.len()  = 1",
         ]
         .map(str::to_owned)
     );

@@ -1,0 +1,39 @@
+//! `asterisk blame`.
+
+use super::explain::{cases, lines, versioned};
+use super::{FormatArg, Global, ProjectArgs};
+use crate::exit::Exit;
+use crate::session::SessionError;
+use crate::trace::{Asked, blame as blamed, blame_page};
+use crate::ui::Format;
+use clap::Args;
+
+/// Say what decided where a case went: the rule, the line, the version of its text, and in a git checkout the commit.
+///
+/// The texts are those that the run went by, from the store. With --step the whole rule is shown.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  asterisk blame latest --case 880501\n  asterisk blame latest --case 880501 --step F1")]
+pub(super) struct BlameArgs {
+    /// The run; `latest` is the one that began last.
+    run: String,
+    /// The case; without it, the only one, or else those there are.
+    #[arg(long, value_name = "ID")]
+    case: Option<String>,
+    /// The step, by its path in the record, or by its node's name or code (all visits).
+    #[arg(long, value_name = "PATH")]
+    step: Option<String>,
+    #[command(flatten)]
+    format: FormatArg,
+}
+
+pub(super) fn blame(global: &Global, args: &BlameArgs) -> Result<Exit, SessionError> {
+    let ui = global.ui(args.format);
+    let session = global.session(&ProjectArgs::default(), None)?;
+    let asked = Asked { run: args.run.clone(), case: args.case.clone(), step: args.step.clone() };
+    match blamed(&session, &asked)? {
+        Err(list) => cases(ui, &list, "blame"),
+        Ok(told) if ui.format() == Format::Json => ui.json(&versioned(&told)),
+        Ok(told) => lines(ui, &blame_page(&told, ui.width())),
+    }
+    Ok(Exit::Ok)
+}

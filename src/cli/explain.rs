@@ -1,0 +1,102 @@
+//! `asterisk explain`.
+
+use super::{Global, ProjectArgs};
+use crate::exit::Exit;
+use crate::session::SessionError;
+use crate::trace::{Asked, CaseList, Explanation, PageLine, Tone, explain as explained, markdown, page};
+use crate::ui::{Format, Style, Ui, plain};
+use clap::{Args, ValueEnum};
+use serde::Serialize;
+
+/// Say why a case went the way it went: every edge of every step, what came of it, and how near the others were.
+///
+/// Each decision is made again, by the recorded texts on the recorded inputs. With --step everything is shown: the values
+/// of all parts of every rule that was asked.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  asterisk explain latest\n  asterisk explain latest --case 880501\n  \
+                        asterisk explain latest --case 880501 --step F1\n  \
+                        asterisk explain latest --case 880501 --step 2 --save-as-test rules/triage_test.rhai")]
+pub(super) struct ExplainArgs {
+    /// The run; `latest` is the one that began last.
+    run: String,
+    /// The case; without it, the only one, or else those there are.
+    #[arg(long, value_name = "ID")]
+    case: Option<String>,
+    /// The step, by its path in the record, or by its node's name or code (all visits).
+    #[arg(long, value_name = "PATH")]
+    step: Option<String>,
+    /// How to print.
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    format: PageFormat,
+}
+
+/// How pages are printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(super) enum PageFormat {
+    /// For people.
+    #[default]
+    Pretty,
+    /// For programs.
+    Json,
+    /// For a ticket or a review.
+    Markdown,
+}
+
+/// Data with the version of its shape.
+#[derive(Serialize)]
+struct Versioned<T> {
+    schema_version: u32,
+    #[serde(flatten)]
+    data: T,
+}
+
+pub(super) fn versioned<T: Serialize>(data: T) -> impl Serialize {
+    Versioned { schema_version: 1, data }
+}
+
+pub(super) fn explain(global: &Global, args: &ExplainArgs) -> Result<Exit, SessionError> {
+    let ui = Ui::new(global.color, if args.format == PageFormat::Json { Format::Json } else { Format::Pretty });
+    let session = global.session(&ProjectArgs::default(), None)?;
+    let asked = Asked { run: args.run.clone(), case: args.case.clone(), step: args.step.clone() };
+    match explained(&session, &asked)? {
+        Explanation::Cases(list) => cases(ui, &list, "explain"),
+        Explanation::Case(told) => match args.format {
+            PageFormat::Json => ui.json(&versioned(&told)),
+            PageFormat::Markdown => ui.out(&plain(&markdown(&told))),
+            PageFormat::Pretty => lines(ui, &page(&told, ui.width())),
+        },
+    }
+    Ok(Exit::Ok)
+}
+
+/// Prints a page.
+pub(super) fn lines(ui: Ui, lines: &[PageLine]) {
+    let style = |tone| match tone {
+        Tone::Plain => Style::Plain,
+        Tone::Head => Style::Bold,
+        Tone::Good => Style::Green,
+        Tone::Bad => Style::Red,
+        Tone::Quiet => Style::Dim,
+    };
+    let text: Vec<String> = lines.iter().map(|line| style(line.tone).paint(&plain(&line.text))).collect();
+    ui.out(&text.join("\n"));
+}
+
+/// Prints the cases of a run, of which one must be named.
+pub(super) fn cases(ui: Ui, list: &CaseList, command: &str) {
+    if ui.format() == Format::Json {
+        return ui.json(&versioned(list));
+    }
+    let mut table = ui.table(&["case", "status", "edges", "name"]);
+    for case in &list.cases {
+        let status = serde_json::to_value(case.status).unwrap_or_default();
+        let status = status.as_str().unwrap_or_default().to_owned();
+        table.row([case.case.clone(), status, case.edges.join(" "), case.name.clone()]);
+    }
+    ui.out(&table.text());
+    let more = list.total.saturating_sub(list.cases.len());
+    if more > 0 {
+        ui.note(&format!("and {more} more"));
+    }
+    ui.note(&format!("one of them: asterisk {command} {} --case ID", list.run));
+}

@@ -1,0 +1,187 @@
+//! `asterisk replay`.
+
+use super::{FormatArg, Global, ProjectArgs};
+use crate::diag::Diagnostic;
+use crate::exit::Exit;
+use crate::session::SessionError;
+use crate::trace::replay::{Asked, Flip, Replayed, Unknown, replay as decide_again};
+use crate::ui::{Format, Ui, plain};
+use clap::Args;
+use serde_json::json;
+use std::collections::BTreeSet;
+use std::thread::available_parallelism;
+
+/// The most flips and unknowns that are shown to a person.
+const SHOWN: usize = 100;
+
+/// Decide past runs again by edited scripts, pipeline or vars, and tell what would go another way.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Every case is walked again on the answers that were recorded; nobody is asked anything, and nothing is written. Where a\n\
+                        walk turns off, it goes on with recorded answers as long as whoever gave them would have been told the same; the\n\
+                        rest is unknown.\n\n\
+                        Examples:\n  asterisk replay --set recall_hit=0.9\n  asterisk replay latest --scripts scripts --max-flips 0\n  \
+                        asterisk replay --format json"
+)]
+pub(super) struct ReplayArgs {
+    /// The runs; `latest` is the one that began last [default: all].
+    #[arg(value_name = "RUN")]
+    runs: Vec<String>,
+    /// The pipeline to go by: a path, a file stem, or a `pipeline:` name [default: each run's own, as it is now].
+    /// Without RUN, the runs of this pipeline.
+    #[arg(long, value_name = "FILE")]
+    pipeline: Option<String>,
+    /// Exit with 1 if more decisions than this would go another way.
+    #[arg(long, value_name = "N")]
+    max_flips: Option<usize>,
+    /// How many cases are decided at once [default: as many as there are processors].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    parallel: Option<u16>,
+    /// It is no error if there is nothing to decide again.
+    #[arg(long)]
+    allow_empty: bool,
+    #[command(flatten)]
+    project: ProjectArgs,
+    #[command(flatten)]
+    format: FormatArg,
+}
+
+pub(super) fn replay(global: &Global, args: &ReplayArgs) -> Result<Exit, SessionError> {
+    let ui = global.ui(args.format);
+    let session = global.session(&args.project, None)?;
+    let clock = session.setup().clock.clone();
+    let began = clock.now();
+    let asked = Asked { runs: args.runs.clone(), pipeline: args.pipeline.clone(), parallel: parallel(args.parallel) };
+    let done = decide_again(&session, &asked)?;
+    let took = clock.now().seconds_since(began);
+    for (run, why) in &done.left_out {
+        ui.note(&format!("run {run} is left out: {why}"));
+    }
+    if done.decisions == 0 && !args.allow_empty {
+        return Err(nothing());
+    }
+    match ui.format() {
+        Format::Json => ui.json(&json!({
+            "schema_version": 1,
+            "runs": done.runs,
+            "cases": done.cases,
+            "decisions": done.decisions,
+            "changed": done.changed,
+            "flips": done.flips,
+            "totals": done.totals(),
+            "unknown": done.unknown,
+        })),
+        Format::Pretty => print(ui, &done, took),
+    }
+    let most = args.max_flips.unwrap_or(usize::MAX);
+    if done.flips.len() > most {
+        ui.note(&format!("{}, where --max-flips allows {most}", counted(done.flips.len(), "flip", "flips")));
+        return Ok(Exit::Findings);
+    }
+    Ok(Exit::Ok)
+}
+
+/// How many cases to take at once.
+pub(super) fn parallel(given: Option<u16>) -> usize {
+    given.map_or_else(|| available_parallelism().map_or(1, usize::from), usize::from)
+}
+
+/// Nothing was decided again.
+pub(super) fn nothing() -> SessionError {
+    let help = "`asterisk runs` lists the runs of the store; --allow-empty takes this as fine";
+    SessionError::Asked(Box::new(Diagnostic::error("replay/nothing", "there are no decisions to be made again").help(help)))
+}
+
+/// A number with its noun.
+pub(super) fn counted(count: usize, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
+}
+
+fn print(ui: Ui, done: &Replayed, took: f64) {
+    changed(ui, done);
+    if !done.flips.is_empty() {
+        flips(ui, done);
+        let mut table = ui.table(&["rule", "lost", "won"]);
+        done.totals()
+            .iter()
+            .for_each(|(rule, total)| table.row([(*rule).to_owned(), total.lost.to_string(), total.won.to_string()]));
+        ui.out(&format!("\n{}", table.text()));
+    }
+    if !done.unknown.is_empty() {
+        unknown(ui, done);
+    }
+    let time = if took > 0.0 { format!(" in {took:.1} s") } else { String::new() };
+    ui.out(&format!(
+        "\n{} of {} of {} decided again{time}: {}",
+        counted(done.decisions, "decision", "decisions"),
+        counted(done.cases, "case", "cases"),
+        counted(done.runs.len(), "run", "runs"),
+        match done.flips.len() {
+            0 => "all go the way they went".to_owned(),
+            flips => {
+                let cases: BTreeSet<(&str, &str)> =
+                    done.flips.iter().map(|flip| (flip.run.as_str(), flip.case.as_str())).collect();
+                format!("{} in {}", counted(flips, "flip", "flips"), counted(cases.len(), "case", "cases"))
+            }
+        }
+    ));
+}
+
+/// What the texts of now have other than those of the runs.
+pub(super) fn changed(ui: Ui, done: &Replayed) {
+    let names: Vec<&str> = done.changed.iter().map(|change| change.what.as_str()).collect();
+    let names: BTreeSet<&str> = names.into_iter().collect();
+    ui.note(&if names.is_empty() {
+        "nothing is other than what the runs went by".to_owned()
+    } else {
+        format!("other than what the runs went by: {}", names.into_iter().collect::<Vec<_>>().join(", "))
+    });
+}
+
+fn flips(ui: Ui, done: &Replayed) {
+    let several = done.runs.len() > 1;
+    let columns = ["run", "case", "step", "node", "flip", "because", "why not as before", "then"];
+    let mut table = ui.table(&columns[usize::from(!several)..]);
+    for flip in done.flips.iter().take(SHOWN) {
+        let Flip { run, case, path, node, because, miss, .. } = flip;
+        let miss = miss.clone().unwrap_or_default();
+        let cells = [run, case, path, node, &arrow(flip), because, &miss, &then(done, flip)];
+        table.row(&cells[usize::from(!several)..]);
+    }
+    ui.out(&table.text());
+    more(ui, done.flips.len());
+}
+
+/// Where the walk would go on: `review report`, with `?` where nobody recorded what it needs.
+fn then(done: &Replayed, flip: &Flip) -> String {
+    let unknown = done.unknown.iter().find(|unknown| unknown.case == flip.case && unknown.run == flip.run);
+    let mut nodes: Vec<String> = flip.then.clone();
+    nodes.extend(unknown.map(|unknown| format!("{} ?", unknown.node)));
+    nodes.join(" ")
+}
+
+/// `H4 -> H6`, with the nodes where the edge is the same.
+fn arrow(flip: &Flip) -> String {
+    let Flip { from, to, from_node, to_node, .. } = flip;
+    let node = |node: &Option<String>| node.clone().unwrap_or_default();
+    if from == to { format!("{from} -> {to} ({} -> {})", node(from_node), node(to_node)) } else { format!("{from} -> {to}") }
+}
+
+/// Walks that are unknown beyond some step; those that flipped before say so in their own line.
+fn unknown(ui: Ui, done: &Replayed) {
+    ui.out(&format!(
+        "\n?: unknown beyond here, for nobody recorded an answer to go on with ({})",
+        counted(done.unknown.len(), "case", "cases")
+    ));
+    let flipped: BTreeSet<(&str, &str)> = done.flips.iter().map(|flip| (flip.run.as_str(), flip.case.as_str())).collect();
+    let quiet = done.unknown.iter().filter(|unknown| !flipped.contains(&(unknown.run.as_str(), unknown.case.as_str())));
+    for Unknown { run, case, path, node } in quiet.take(SHOWN) {
+        ui.out(&plain(&format!("  run {run}, case {case}, step {path}: {node} ?")));
+    }
+}
+
+fn more(ui: Ui, count: usize) {
+    if count > SHOWN {
+        ui.out(&format!("({} more; --format json has all of them)", count - SHOWN));
+    }
+}

@@ -1,0 +1,60 @@
+//! Reading many cases of a run one after the other, as their rows come: for what looks through all of history.
+
+use super::error::StoreError;
+use super::open::Store;
+use super::runs::run_row;
+use crate::clock::Timestamp;
+use crate::model::Hash;
+use rusqlite::{Connection, OptionalExtension, params};
+
+/// One state of the store, open to be read.
+pub struct Reading<'c> {
+    conn: &'c Connection,
+    run: i64,
+}
+
+/// An event as it is stored.
+#[derive(Clone, Copy, Debug)]
+pub struct Row<'r> {
+    /// The step's path.
+    pub path: &'r str,
+    /// When.
+    pub at: Timestamp,
+    /// What happened, as JSON: an object whose first key is `type`.
+    pub body: &'r str,
+}
+
+impl Store {
+    /// Opens one state of the store, to read cases of a run.
+    pub fn reading<T, E: From<StoreError>>(&self, run: &str, body: impl FnOnce(&Reading<'_>) -> Result<T, E>) -> Result<T, E> {
+        self.read(|conn| Ok(body(&Reading { conn, run: run_row(conn, run)? })))?
+    }
+}
+
+impl Reading<'_> {
+    /// Shows the events of a case in order.
+    pub fn events<E: From<StoreError>>(&self, case: &str, mut visit: impl FnMut(Row<'_>) -> Result<(), E>) -> Result<(), E> {
+        let sql = |error: rusqlite::Error| StoreError::from(error);
+        let mut rows = self
+            .conn
+            .prepare_cached(
+                "SELECT path, at, body FROM events INDEXED BY events_case \
+                 WHERE run = ?1 AND rc = (SELECT id FROM run_cases WHERE run = ?1 AND item = ?2) ORDER BY seq",
+            )
+            .map_err(sql)?;
+        let mut rows = rows.query(params![self.run, case]).map_err(sql)?;
+        while let Some(row) = rows.next().map_err(sql)? {
+            let text = |at: usize| row.get_ref(at)?.as_str().map_err(rusqlite::Error::from);
+            let at = Timestamp::from_millis(row.get(1).map_err(sql)?);
+            visit(Row { path: text(0).map_err(sql)?, at, body: text(2).map_err(sql)? })?;
+        }
+        Ok(())
+    }
+
+    /// Looks at the content of an address, if it is stored.
+    pub fn content<T>(&self, hash: &Hash, look: impl FnOnce(&str) -> T) -> Result<Option<T>, StoreError> {
+        let mut find = self.conn.prepare_cached("SELECT text FROM blobs WHERE hash = ?1")?;
+        let look = |row: &rusqlite::Row<'_>| Ok(look(row.get_ref(0)?.as_str()?));
+        Ok(find.query_row(params![hash.bytes()], look).optional()?)
+    }
+}

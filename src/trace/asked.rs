@@ -1,0 +1,139 @@
+//! Which run, case and step is meant.
+
+use super::decisions::Decisions;
+use super::steps::{Step, Went};
+use crate::diag::{Diagnostic, did_you_mean};
+use crate::pipeline::{Pipeline, Target};
+use crate::session::SessionError;
+use crate::walk::Status;
+use serde::Serialize;
+
+/// What is asked about.
+#[derive(Clone, Debug, Default)]
+pub struct Asked {
+    /// The run; `latest` is the one that began last.
+    pub run: String,
+    /// The case; the only one if the run has but one.
+    pub case: Option<String>,
+    /// The step, by its path in the record, or by its node's name or code (all visits of it); all steps if none.
+    pub step: Option<String>,
+}
+
+/// The cases of a run, of which one must be named.
+#[derive(Clone, Debug, Serialize)]
+pub struct CaseList {
+    /// The run.
+    pub run: String,
+    /// How many cases it has.
+    pub total: usize,
+    /// The first of them.
+    pub cases: Vec<CaseLine>,
+}
+
+/// A case in such a list.
+#[derive(Clone, Debug, Serialize)]
+pub struct CaseLine {
+    /// Its id.
+    pub case: String,
+    /// Its name.
+    pub name: String,
+    /// How far its walk is.
+    pub status: Status,
+    /// The nodes it went through, by name.
+    pub nodes: Vec<String>,
+    /// The edges it took.
+    pub edges: Vec<String>,
+}
+
+/// The most cases of a list.
+const MOST: usize = 200;
+
+/// A case of a run with its steps, or the cases there are.
+pub(super) enum Found {
+    Case { run: String, case: String, steps: Vec<Step> },
+    Cases(CaseList),
+}
+
+/// Finds the case that is asked about.
+pub(super) fn find(decisions: &Decisions, asked: &Asked) -> Result<Found, SessionError> {
+    let store = decisions.record().store();
+    let run = decisions.record().run(&asked.run)?;
+    let names = store.case_names(&run)?;
+    let ids = || names.iter().map(|(id, _)| id.as_str());
+    let case = match (&asked.case, names.as_slice()) {
+        (Some(case), _) if ids().any(|id| id == case) => case.clone(),
+        (Some(case), _) => {
+            let message = format!("the run {run} has no case `{case}`");
+            let help = did_you_mean(case, ids()).or_else(|| Some(format!("its cases are listed by: asterisk explain {run}")));
+            return Err(refused("input/no-case", message, help));
+        }
+        (None, []) => return Err(refused("input/no-case", format!("the run {run} has no case"), None)),
+        (None, [(only, _)]) => only.clone(),
+        (None, _) => {
+            if let Some(step) = &asked.step {
+                let message = format!("step `{step}` of which case? the run {run} has {}", names.len());
+                let help = format!("name one by --case ID; they are listed by: asterisk explain {run}");
+                return Err(refused("input/which-case", message, Some(help)));
+            }
+            let cases = names.iter().take(MOST).map(|(id, _)| line(decisions, &run, id)).collect::<Result<_, _>>()?;
+            return Ok(Found::Cases(CaseList { run, total: names.len(), cases }));
+        }
+    };
+    let steps = decisions.steps(&run, &case)?;
+    Ok(Found::Case { run, case, steps })
+}
+
+/// How far a walk of these steps is, in a pipeline whose end has that name.
+pub(super) fn status(steps: &[Step], done: Option<&str>) -> Status {
+    match steps.last().map(|step| &step.went) {
+        Some(Went::Failed { .. }) => Status::Error,
+        Some(Went::Over) => Status::Done,
+        Some(Went::To { to, .. }) if done.is_none_or(|done| done == to) => Status::Done,
+        _ => Status::Running,
+    }
+}
+
+fn line(decisions: &Decisions, run: &str, id: &str) -> Result<CaseLine, SessionError> {
+    let store = decisions.record().store();
+    let steps = decisions.steps(run, id)?;
+    let entered = |name: &str| steps.iter().any(|step| step.node == name);
+    let done = match steps.last().map(|step| &step.went) {
+        // The end is entered by no step.
+        Some(Went::To { to, .. }) if !entered(to) => Some(to.to_string()),
+        _ => Some(String::new()),
+    };
+    let edge = |step: &Step| if let Went::To { edge, .. } = &step.went { Some(edge.to_string()) } else { None };
+    Ok(CaseLine {
+        case: id.to_owned(),
+        name: store.case(run, id)?.name,
+        status: status(&steps, done.as_deref()),
+        nodes: steps.iter().map(|step| step.node.to_string()).collect(),
+        edges: steps.iter().filter_map(edge).collect(),
+    })
+}
+
+/// The steps that are asked for, of all steps of a case.
+pub(super) fn choose(steps: Vec<Step>, asked: &Asked, pipeline: &Pipeline) -> Result<Vec<Step>, SessionError> {
+    let Some(wanted) = &asked.step else { return Ok(steps) };
+    let node = match pipeline.resolve_target(wanted) {
+        Some(Target::Node(node)) => pipeline.at(node).name.as_str(),
+        _ => wanted,
+    };
+    let known: Vec<String> = steps.iter().flat_map(|step| [step.path.to_string(), step.node.to_string()]).collect();
+    let said: Vec<String> = steps.iter().map(|step| format!("{} {}", step.path, step.node)).collect();
+    let by_path = steps.iter().any(|step| step.path == *wanted);
+    let chosen: Vec<Step> =
+        steps.into_iter().filter(|step| if by_path { step.path == *wanted } else { step.node == node }).collect();
+    if chosen.is_empty() {
+        let all = if said.is_empty() { "it has not begun".to_owned() } else { format!("its steps: {}", said.join(", ")) };
+        // Of numbers, none is nearly another.
+        let hint = did_you_mean(wanted, known.iter().map(String::as_str)).filter(|_| wanted.parse::<u64>().is_err());
+        let help = hint.map_or_else(|| all.clone(), |hint| format!("{hint}\n{all}"));
+        return Err(refused("input/no-step", format!("the case has no step `{wanted}`"), Some(help)));
+    }
+    Ok(chosen)
+}
+
+pub(super) fn refused(code: &'static str, message: String, help: Option<String>) -> SessionError {
+    SessionError::Asked(Box::new(Diagnostic::error(code, message).maybe_help(help)))
+}

@@ -1,0 +1,72 @@
+//! What history is decided again by: the texts of now, with the settings that each run was started with.
+
+use super::same::Same;
+use crate::project::{Answers, Project};
+use crate::script::View;
+use crate::script::probe::{Keep, Outline, Probes, Recorder};
+use crate::session::{Session, SessionError};
+use crate::walk::FALLBACK;
+use std::sync::{Arc, OnceLock};
+
+/// A linked project to go by.
+pub(super) struct Base {
+    session: Session,
+    pipeline: String,
+    pub(super) project: Project,
+    pub(super) same: Same,
+    /// The same with probes, linked when something is to be explained.
+    watched: OnceLock<Option<Project>>,
+}
+
+/// The projects to go by, each linked once.
+pub(super) struct Bases<'a> {
+    session: &'a Session,
+    /// The pipeline that is asked for, if one is.
+    pipeline: Option<&'a str>,
+    known: Vec<(String, Arc<Base>)>,
+}
+
+impl<'a> Bases<'a> {
+    pub(super) fn new(session: &'a Session, pipeline: Option<&'a str>) -> Self {
+        Self { session, pipeline, known: Vec::new() }
+    }
+
+    /// What to go by for a run.
+    pub(super) fn of(&mut self, run: &str) -> Result<Arc<Base>, SessionError> {
+        let origin = self.session.origin(run)?;
+        let pipeline = self.pipeline.map_or(origin.pipeline, str::to_owned);
+        let setup = origin.session.setup();
+        let key = format!("{:?}", (&setup.scripts, &setup.domain, &setup.vars, &pipeline));
+        if let Some((_, base)) = self.known.iter().find(|(known, _)| *known == key) {
+            return Ok(Arc::clone(base));
+        }
+        let base = Arc::new(Base::link(origin.session, pipeline)?);
+        self.known.push((key, Arc::clone(&base)));
+        Ok(base)
+    }
+}
+
+impl Base {
+    fn link(session: Session, pipeline: String) -> Result<Self, SessionError> {
+        let project = session.project(Some(&pipeline), Answers::Others)?;
+        Ok(Self { same: Same::of(&project), session, pipeline, project, watched: OnceLock::new() })
+    }
+
+    /// Why an edge of a node does not fire: what its rule saw that would have had to be otherwise. Nothing if the node has no such
+    /// edge, if it has no rule, or if it fires.
+    pub(super) fn misses(&self, node: &str, edge: &str, (artifact, state): &(View, View), vars: &View) -> Option<String> {
+        let watched =
+            self.watched.get_or_init(|| self.session.project_watched(Some(&self.pipeline), Probes::All).ok()).as_ref()?;
+        let plan = &watched.plan;
+        let spec = plan.pipeline.at(plan.pipeline.node(node)?);
+        let of_node =
+            spec.edges.iter().chain(&plan.pipeline.guards).find(|ix| plan.edge_names[ix.0] == edge && edge != FALLBACK)?;
+        let rule = plan.rule(*of_node)?;
+        let mut recorder = Recorder::new(Keep::Values);
+        recorder.watch(|| rule.function.decide(artifact, state, vars)).ok()?;
+        let outline = Outline::new(watched.library.probed());
+        let misses = outline.misses(recorder.evaluations().first()?);
+        let said: Vec<String> = misses.into_iter().map(|miss| miss.text).collect();
+        (!said.is_empty()).then(|| said.join(", "))
+    }
+}

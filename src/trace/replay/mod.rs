@@ -1,0 +1,18 @@
+//! History decided again: what past runs would have done by edited rules.
+//!
+//! The walk of each case is walked again on the answers that were recorded, by the turn that live walks take
+//! ([`Turn`](crate::walk::Turn)), its state folded as theirs is. As long as it goes the recorded way, the recorded answers are its own,
+//! whatever made them. Where it turns off, each node further on takes the answer that the case recorded for the same visit of that
+//! node, if whoever gave it would have been told the same ([`Same`](same::Same)); else all beyond is unknown.
+//!
+//! What walks would have written to the store, and what cases would have learned of each other by it, is not followed: the reads
+//! of a step are the recorded ones, as its answer is.
+
+mod base;
+mod pass;
+mod rewalk;
+mod run;
+mod same;
+mod tape;
+
+pub use run::{Asked, Flip, Replayed, Total, Unknown, replay};

@@ -1,0 +1,117 @@
+//! One pass through the cases of a run: each is read once, and walked again by as many plans as are asked for.
+
+use super::base::Base;
+use super::rewalk::{Rewalk, Rewalked};
+use super::tape::Tape;
+use crate::model::Hash;
+use crate::pipeline::NodeIx;
+use crate::script::View;
+use crate::session::{Record, SessionError, in_order};
+use crate::store::Reading;
+use crate::trace::steps::damaged;
+use crate::walk::Plan;
+use serde_json::Value;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// How many cases a thread takes at a time.
+const STRETCH: usize = 16;
+
+/// The most artifacts that are kept because another case may have the same.
+const KEPT: usize = 4096;
+
+/// The largest of them, in bytes of their text.
+const LARGE: usize = 4096;
+
+/// A pass.
+pub(super) struct Pass<'a> {
+    pub(super) record: &'a Record,
+    pub(super) run: &'a str,
+    pub(super) base: &'a Base,
+    /// Plans of the base, each with other vars.
+    pub(super) plans: &'a [Arc<Plan>],
+    /// How many cases are walked at once; at least 1.
+    pub(super) parallel: usize,
+}
+
+/// A case, walked again.
+pub(super) struct Passed<'p> {
+    pub(super) case: &'p str,
+    /// By each of the plans.
+    pub(super) walks: Vec<Rewalked>,
+}
+
+/// Artifacts that were read, by address and node.
+#[derive(Default)]
+struct Artifacts(Mutex<HashMap<(Hash, usize), View>>);
+
+impl Pass<'_> {
+    /// Makes something of every case and hands it on, in the order of the cases.
+    pub(super) fn cases<R: Send>(
+        &self,
+        make: impl Fn(Passed<'_>) -> R + Sync,
+        mut take: impl FnMut(R),
+    ) -> Result<usize, SessionError> {
+        let store = self.record.store();
+        let seed = store.run(self.run)?.seed;
+        let cases: Vec<String> = store.case_names(self.run)?.into_iter().map(|(case, _)| case).collect();
+        let artifacts = Artifacts::default();
+        let stretch = |cases: &&[String]| {
+            store.reading(self.run, |reading| {
+                let one = |case: &String| Ok(make(self.one(reading, seed, case, &artifacts)?));
+                cases.iter().map(one).collect::<Result<Vec<R>, SessionError>>()
+            })
+        };
+        let stretches: Vec<&[String]> = cases.chunks(STRETCH).collect();
+        in_order(&stretches, self.parallel, stretch, |made| {
+            made.into_iter().for_each(&mut take);
+            Ok::<_, SessionError>(())
+        })?;
+        Ok(cases.len())
+    }
+
+    fn one<'p>(
+        &self,
+        reading: &Reading<'_>,
+        seed: u64,
+        case: &'p str,
+        artifacts: &Artifacts,
+    ) -> Result<Passed<'p>, SessionError> {
+        let tape = Tape::read(reading, case)?;
+        // Every plan needs the same ones.
+        let mut own: Vec<((Hash, usize), View)> = Vec::new();
+        let mut artifact = |hash: &Hash, node: NodeIx| {
+            let key = (*hash, node.0);
+            if let Some((_, view)) = own.iter().find(|(known, _)| *known == key) {
+                return Ok(view.clone());
+            }
+            let view = self.artifact(reading, artifacts, key)?;
+            own.push((key, view.clone()));
+            Ok(view)
+        };
+        let walk = |plan: &Arc<Plan>| Rewalk { plan, same: &self.base.same, seed, case }.case(&tape, &mut artifact);
+        let walks = self.plans.iter().map(walk).collect::<Result<_, _>>()?;
+        Ok(Passed { case, walks })
+    }
+
+    /// An artifact in the form of a node's schema. What other cases are likely to have too is kept.
+    fn artifact(&self, reading: &Reading<'_>, kept: &Artifacts, key: (Hash, usize)) -> Result<View, SessionError> {
+        if let Some(view) = kept.0.lock().unwrap_or_else(PoisonError::into_inner).get(&key) {
+            return Ok(view.clone());
+        }
+        let (hash, node) = key;
+        let kind = &self.base.project.plan.node(NodeIx(node)).kind;
+        let look = |text: &str| (text.len(), serde_json::from_str::<Value>(text).map(|value| View::of(&value, kind, "artifact")));
+        let found = reading.content(&hash, look)?;
+        let (size, view) = found.ok_or_else(|| damaged(format!("the artifact {hash} is missing")))?;
+        let view = view.map_err(|error| damaged(format!("the artifact {hash} is no JSON: {error}")))?;
+        if size <= LARGE {
+            let mut kept = kept.0.lock().unwrap_or_else(PoisonError::into_inner);
+            if kept.len() >= KEPT {
+                kept.clear();
+            }
+            kept.insert(key, view.clone());
+        }
+        Ok(view)
+    }
+}

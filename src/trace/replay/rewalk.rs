@@ -1,0 +1,160 @@
+//! A case walked again, by another plan, on the answers that were recorded: the edges are decided anew, nobody is asked anything.
+
+use super::same::Same;
+use super::tape::{Tape, Taped, enter, event};
+use crate::clock::chance;
+use crate::model::Hash;
+use crate::pipeline::NodeIx;
+use crate::script::View;
+use crate::session::SessionError;
+use crate::trace::Went;
+use crate::walk::{Content, Failure, Name, Plan, Status, Turn, WalkState, What};
+use compact_str::ToCompactString as _;
+
+/// What to go by.
+#[derive(Clone, Copy)]
+pub(super) struct Rewalk<'a> {
+    pub(super) plan: &'a Plan,
+    pub(super) same: &'a Same,
+    /// The seed of the run's chance.
+    pub(super) seed: u64,
+    pub(super) case: &'a str,
+}
+
+/// A decision that was made again.
+#[derive(Clone, Debug)]
+pub(super) struct Redecided {
+    pub(super) node: Name,
+    /// The step's path in the new walk.
+    pub(super) path: Name,
+    /// The place of the record whose answer was decided on; none of a walk that could not go on before anyone was asked.
+    pub(super) place: Option<usize>,
+    /// What the record has of it, if it has the same decision.
+    pub(super) before: Option<Went>,
+    pub(super) now: Went,
+    /// Artifact and state as the rules saw them, of a decision that goes another way.
+    pub(super) seen: Option<(View, View)>,
+}
+
+/// What came of walking a case again.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Rewalked {
+    pub(super) decisions: Vec<Redecided>,
+    /// The node of which the new way needs an answer that nobody recorded.
+    pub(super) unknown: Option<(Name, Name)>,
+}
+
+impl Redecided {
+    /// Whether the walk goes another way than it went.
+    pub(super) fn flipped(&self) -> bool {
+        self.before.as_ref().is_some_and(|before| !same_way(before, &self.now))
+    }
+}
+
+/// Whether both go to the same node by the same edge, or fail alike.
+fn same_way(a: &Went, b: &Went) -> bool {
+    match (a, b) {
+        (Went::To { to, edge, .. }, Went::To { to: other, edge: by, .. }) => to == other && edge == by,
+        (Went::Failed { kind, .. }, Went::Failed { kind: other, .. }) => kind == other,
+        (a, b) => a == b,
+    }
+}
+
+impl Rewalk<'_> {
+    /// Walks a case again. `artifact` gives a recorded artifact in the form of a node's schema.
+    pub(super) fn case(
+        &self,
+        tape: &Tape,
+        artifact: &mut dyn FnMut(&Hash, NodeIx) -> Result<View, SessionError>,
+    ) -> Result<Rewalked, SessionError> {
+        let mut done = Rewalked::default();
+        let mut state = WalkState::default();
+        // The step of the record that the walk is at, as long as it is the recorded walk.
+        let mut on = Some(0);
+        while !matches!(state.status, Status::Done | Status::Error) {
+            let recorded = on.and_then(|place: usize| tape.steps.get(place));
+            if on.is_some() && recorded.is_none() {
+                break;
+            }
+            let path = (state.steps + 1).to_compact_string();
+            let node = match self.plan.next(&state) {
+                Ok(node) => node,
+                Err(failure) => {
+                    let node = state.node.clone().unwrap_or_default();
+                    let before = recorded.map(|step| step.went.clone());
+                    done.decisions.push(Redecided { node, path, place: None, before, now: failed(&failure), seen: None });
+                    break;
+                }
+            };
+            let name = &self.plan.node(node).name;
+            if recorded.is_some_and(|step| step.node != *name) {
+                on = None;
+            }
+            let found = match recorded.filter(|_| on.is_some()) {
+                Some(step) if step.answer.is_some() => on.map(|place| (place, step)),
+                // It could not go on there, and now would.
+                Some(Taped { went: Went::Failed { kind, .. }, .. })
+                    if matches!(kind.as_str(), "max_steps" | "node_not_found") =>
+                {
+                    None
+                }
+                // Nobody answered, whatever the rules.
+                Some(_) => break,
+                None => self.elsewhere(tape, node, &state),
+            };
+            let Some((place, step, answer)) = found.and_then(|(place, step)| Some((place, step, step.answer.as_ref()?))) else {
+                done.unknown = Some((name.clone(), path));
+                break;
+            };
+            let view = artifact(&answer.artifact, node)?;
+            let luck = chance(self.seed, self.case, &path);
+            let turn = Turn { plan: self.plan, shadow: None, node, state: &state, now: step.at, chance: luck };
+            let confidence = turn.confidence(&view);
+            let mut whats = Vec::with_capacity(3);
+            let failure = turn.take(&view, Content::from(answer.artifact), confidence, |what| whats.push(what)).err();
+            enter(&mut state, name, step.at, Content::from(answer.artifact), confidence, &answer.by);
+            let now = failure.as_ref().map_or_else(|| way(&whats), failed);
+            let (node, before) = (name.clone(), Some(step.went.clone()).filter(|went| *went != Went::Open));
+            let mut redecided = Redecided { node, path, place: Some(place), before, now, seen: None };
+            if redecided.flipped() {
+                on = None;
+                let saw = |what: &What| if let What::EdgeEvaluate { state, .. } = what { state.view().cloned() } else { None };
+                redecided.seen = whats.iter().find_map(saw).map(|state| (view, state));
+            }
+            on = on.map(|place| place + 1);
+            for what in whats {
+                state.apply(&event(step.at, what));
+            }
+            if failure.is_some() {
+                state.status = Status::Error;
+            }
+            done.decisions.push(redecided);
+        }
+        Ok(done)
+    }
+
+    /// The recorded step of the same node, visited as often, whose answer stands for the one that is needed: whoever gave it was told
+    /// the same.
+    fn elsewhere<'t>(&self, tape: &'t Tape, node: NodeIx, state: &WalkState) -> Option<(usize, &'t Taped)> {
+        let name = &self.plan.node(node).name;
+        let (place, step) = tape.visit(name, state.visits.get(name).copied().unwrap_or(0))?;
+        let by = &step.answer.as_ref()?.by;
+        self.same.told(by, node, &tape.state(place), state).then_some((place, step))
+    }
+}
+
+fn failed(failure: &Failure) -> Went {
+    Went::Failed { kind: failure.kind.word().to_owned(), message: failure.diagnostic.message.clone() }
+}
+
+/// The way that a turn left in the record.
+fn way(whats: &[What]) -> Went {
+    let to = |what: &What| match what {
+        What::Transition { to, edge, because, context, .. } => {
+            let (to, edge, because) = (to.clone(), edge.clone(), because.clone());
+            Some(Went::To { to, edge, because, context: context.clone() })
+        }
+        _ => None,
+    };
+    whats.iter().find_map(to).unwrap_or(Went::Over)
+}

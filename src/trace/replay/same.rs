@@ -1,0 +1,127 @@
+//! Whether an answer that was recorded for one visit of a node is the answer to another: whoever gave it would have been told
+//! the same.
+
+use crate::pipeline::NodeIx;
+use crate::project::{Place, Project, examine};
+use crate::walk::WalkState;
+use std::collections::BTreeSet;
+
+/// What answers may depend on, node by node.
+#[derive(Clone, Debug)]
+pub(super) struct Same {
+    scripts: Vec<Look>,
+    others: Look,
+}
+
+/// The parts of a walk that an answerer may look at. The case, its launch and the declared reads are those of the record.
+#[derive(Clone, Debug, Default)]
+struct Look {
+    /// Artifacts of these earlier nodes.
+    prior: Which,
+    /// These fields of the state.
+    state: Which,
+    /// By which edges the walk came.
+    history: bool,
+    /// What cannot be compared.
+    more: bool,
+}
+
+/// Some or all of the parts of something.
+#[derive(Clone, Debug)]
+enum Which {
+    All,
+    Only(BTreeSet<String>),
+}
+
+impl Default for Which {
+    fn default() -> Self {
+        Self::Only(BTreeSet::new())
+    }
+}
+
+impl Which {
+    fn add(&mut self, part: &str) {
+        match self {
+            _ if part.is_empty() => *self = Self::All,
+            Self::All => {}
+            Self::Only(parts) => drop(parts.insert(part.to_owned())),
+        }
+    }
+
+    fn has(&self, part: &str) -> bool {
+        match self {
+            Self::All => true,
+            Self::Only(parts) => parts.contains(part),
+        }
+    }
+}
+
+impl Same {
+    /// By what the responders of a project read.
+    pub(super) fn of(project: &Project) -> Self {
+        let pipeline = &project.plan.pipeline;
+        let whole = Look { prior: Which::All, state: Which::All, history: true, more: true };
+        let mut scripts = vec![whole; pipeline.nodes.len()];
+        for examined in examine(pipeline, &project.library, &|_| None) {
+            let Place::Responder(NodeIx(node)) = examined.place else { continue };
+            let mut look = Look::default();
+            examined.analysis.reads.iter().for_each(|read| look.reads(&read.path));
+            scripts[node] = look;
+        }
+        // An agent is told of all that was found out before, of the counters and of the context. That it may also be told by
+        // which edges the walk came is not taken for a difference.
+        let fields = ["loops", "context"].map(str::to_owned).into();
+        Self { scripts, others: Look { prior: Which::All, state: Which::Only(fields), history: false, more: false } }
+    }
+
+    /// Whether an answerer is told the same at the same visit of a node in both walks.
+    pub(super) fn told(&self, by: &str, node: NodeIx, recorded: &WalkState, now: &WalkState) -> bool {
+        match by {
+            // Canned answers go by the count of visits alone.
+            "stub" => true,
+            "script" => self.scripts[node.0].same(recorded, now),
+            _ => self.others.same(recorded, now),
+        }
+    }
+}
+
+impl Look {
+    fn reads(&mut self, path: &str) {
+        let mut parts = path.split(['.', '[']).map(|part| part.trim_end_matches(']'));
+        if parts.next() != Some("params") {
+            return;
+        }
+        let group = parts.next().unwrap_or_default();
+        let part = parts.next().unwrap_or_default();
+        match group {
+            "" => *self = Self { prior: Which::All, state: Which::All, history: true, more: true },
+            "prior" => self.prior.add(part),
+            "state" => {
+                self.history |= matches!(part, "" | "history");
+                self.state.add(part);
+            }
+            "history" => self.history = true,
+            "bindings" => self.more = true,
+            // Where in the walk it is.
+            "identity" if matches!(part, "" | "path") => self.state.add("steps"),
+            _ => {}
+        }
+    }
+
+    fn same(&self, a: &WalkState, b: &WalkState) -> bool {
+        let prior = match &self.prior {
+            Which::All => a.prior == b.prior,
+            Which::Only(nodes) => nodes.iter().all(|node| a.prior.get(node.as_str()) == b.prior.get(node.as_str())),
+        };
+        let edges =
+            |state: &WalkState| state.history.iter().map(|visit| (visit.node.clone(), visit.edge.clone())).collect::<Vec<_>>();
+        prior
+            && !self.more
+            && (!self.state.has("loops") || a.loops == b.loops)
+            && (!self.state.has("context") || a.context == b.context)
+            && (!self.state.has("handoffs") || a.handoffs == b.handoffs)
+            && (!["steps", "chance"].iter().any(|field| self.state.has(field)) || a.steps == b.steps)
+            && (!self.state.has("confidence") || a.prior == b.prior && a.steps == b.steps)
+            && (!self.history || edges(a) == edges(b))
+    }
+}

@@ -1,0 +1,190 @@
+//! The walk of a case as it was recorded: what deciding it again needs, and no more.
+
+use crate::clock::Timestamp;
+use crate::model::Hash;
+use crate::session::SessionError;
+use crate::store::Reading;
+use crate::trace::Went;
+use crate::trace::steps::damaged;
+use crate::walk::{Content, Event, Name, Reason, WalkState, What};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use std::borrow::Cow;
+
+/// The recorded walk of a case.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Tape {
+    /// Its steps.
+    pub(super) steps: Vec<Taped>,
+}
+
+/// A recorded step.
+#[derive(Clone, Debug)]
+pub(super) struct Taped {
+    pub(super) path: Name,
+    pub(super) at: Timestamp,
+    pub(super) node: Name,
+    /// Absent if the step failed before it had one.
+    pub(super) answer: Option<Answered>,
+    pub(super) went: Went,
+    /// The counter that the way added one to.
+    counter: Option<Name>,
+}
+
+/// A recorded answer.
+#[derive(Clone, Debug)]
+pub(super) struct Answered {
+    pub(super) artifact: Hash,
+    pub(super) by: Name,
+}
+
+#[derive(Deserialize)]
+struct Node<'r> {
+    #[serde(borrow)]
+    node: Cow<'r, str>,
+}
+
+#[derive(Deserialize)]
+struct Exit<'r> {
+    #[serde(borrow)]
+    node: Cow<'r, str>,
+    artifact: Hash,
+    #[serde(borrow)]
+    by: Cow<'r, str>,
+}
+
+#[derive(Deserialize)]
+struct Transition {
+    to: Name,
+    edge: Name,
+    because: Reason,
+    #[serde(default)]
+    counter: Option<Name>,
+    #[serde(default)]
+    context: Map<String, Value>,
+}
+
+#[derive(Deserialize)]
+struct Failed<'r> {
+    #[serde(borrow)]
+    node: Cow<'r, str>,
+    kind: String,
+    message: String,
+}
+
+impl Tape {
+    /// Reads the record of a case.
+    pub(super) fn read(reading: &Reading<'_>, case: &str) -> Result<Self, SessionError> {
+        let mut steps: Vec<Taped> = Vec::with_capacity(8);
+        reading.events(case, |row| {
+            // Sub-walks have records of their own.
+            if row.path.contains('/') {
+                return Ok(());
+            }
+            let body = row.body.strip_prefix(r#"{"type":""#).unwrap_or_default();
+            let kind = body.split('"').next().unwrap_or_default();
+            match kind {
+                "node_enter" => {
+                    let node = parse::<Node<'_>>(row.body)?.node;
+                    // A step that was not finished has been taken again.
+                    if steps.last().is_some_and(|last| last.path == row.path) {
+                        steps.pop();
+                    }
+                    steps.push(Taped::begun(row.path, row.at, &node));
+                }
+                "node_exit" => {
+                    let Exit { node, artifact, by } = parse(row.body)?;
+                    if let Some(step) = steps.last_mut().filter(|step| step.node == node) {
+                        step.answer = Some(Answered { artifact, by: by.as_ref().into() });
+                    }
+                }
+                "transition" => {
+                    let Transition { to, edge, because, counter, context } = parse(row.body)?;
+                    if let Some(step) = steps.last_mut() {
+                        (step.went, step.counter) = (Went::To { to, edge, because, context }, counter);
+                    }
+                }
+                "walk_complete" => {
+                    if let Some(step) = steps.last_mut().filter(|step| step.went == Went::Open) {
+                        step.went = Went::Over;
+                    }
+                }
+                "walk_error" => {
+                    let Failed { node, kind, message } = parse(row.body)?;
+                    // A walk that could not even begin its step has no other event of it.
+                    if steps.last().is_none_or(|last| last.path != row.path) {
+                        steps.push(Taped::begun(row.path, row.at, &node));
+                    }
+                    if let Some(step) = steps.last_mut() {
+                        step.went = Went::Failed { kind, message };
+                    }
+                }
+                _ => {}
+            }
+            Ok::<_, SessionError>(())
+        })?;
+        Ok(Self { steps })
+    }
+
+    /// The step of a node's `visit`-th answer, counted from 0, and its place.
+    pub(super) fn visit(&self, node: &str, visit: usize) -> Option<(usize, &Taped)> {
+        let answered = |(_, step): &(usize, &Taped)| step.node == node && step.answer.is_some();
+        self.steps.iter().enumerate().filter(answered).nth(visit)
+    }
+
+    /// The state of the walk before the step at that place: the fold of what was recorded until then.
+    pub(super) fn state(&self, place: usize) -> WalkState {
+        let mut state = WalkState::default();
+        for step in &self.steps[..place] {
+            step.fold(&mut state);
+        }
+        state
+    }
+}
+
+impl Taped {
+    fn begun(path: &str, at: Timestamp, node: &str) -> Self {
+        Self { path: path.into(), at, node: node.into(), answer: None, went: Went::Open, counter: None }
+    }
+
+    fn fold(&self, state: &mut WalkState) {
+        let Some(answer) = &self.answer else { return };
+        enter(state, &self.node, self.at, Content::from(answer.artifact), None, &answer.by);
+        if let Went::To { to, edge, because, context } = &self.went {
+            let what = What::Transition {
+                from: self.node.clone(),
+                to: to.clone(),
+                edge: edge.clone(),
+                because: because.clone(),
+                counter: self.counter.clone(),
+                context: context.clone(),
+            };
+            state.apply(&event(self.at, what));
+        }
+    }
+}
+
+/// Takes in that a node was entered and answered.
+pub(super) fn enter(state: &mut WalkState, node: &Name, at: Timestamp, artifact: Content, confidence: Option<f64>, by: &Name) {
+    state.apply(&event(at, What::NodeEnter { node: node.clone() }));
+    let what = What::NodeExit {
+        node: node.clone(),
+        artifact,
+        by: by.clone(),
+        params: None,
+        template: None,
+        confidence,
+        effects: Vec::new(),
+        bindings: std::collections::BTreeMap::new(),
+    };
+    state.apply(&event(at, what));
+}
+
+/// An event of whichever case is being decided again.
+pub(super) fn event(at: Timestamp, what: What) -> Event {
+    Event { case: Name::default(), path: Name::default(), at, what }
+}
+
+fn parse<'r, T: Deserialize<'r>>(body: &'r str) -> Result<T, SessionError> {
+    serde_json::from_str(body).map_err(|error| damaged(format!("an event cannot be read: {error}")))
+}

@@ -1,0 +1,191 @@
+//! An explanation: a case's path, and what came of every edge of its steps, why.
+
+use crate::clock::Timestamp;
+use crate::diag::Diagnostic;
+use crate::model::Hash;
+use crate::script::probe::{Line, Miss, Told};
+use crate::walk::{Outcome, Status};
+use serde::{Serialize, Serializer};
+use serde_json::{Map, Value};
+
+/// A case of a run, explained.
+#[derive(Clone, Debug, Serialize)]
+pub struct Explained {
+    /// The run.
+    pub run: String,
+    /// The pipeline.
+    pub pipeline: String,
+    /// The case.
+    pub case: String,
+    /// Its name.
+    pub name: String,
+    /// How far its walk is.
+    pub status: Status,
+    /// Whether this is about some of its steps only.
+    #[serde(skip)]
+    pub detailed: bool,
+    /// The texts that are other by now than those that the steps went by. The explanation is by the latter.
+    pub changed: Vec<String>,
+    /// The steps.
+    pub steps: Vec<StepTold>,
+}
+
+/// A step, explained.
+#[derive(Clone, Debug, Serialize)]
+pub struct StepTold {
+    /// Its path.
+    pub path: String,
+    /// The node.
+    pub node: String,
+    /// The node's code.
+    pub code: Option<String>,
+    /// When.
+    pub at: Timestamp,
+    /// Who answered the node; nothing if the step failed before.
+    pub by: Option<String>,
+    /// Which texts of the run it went by.
+    pub generation: u64,
+    /// The edge taken.
+    pub edge: Option<String>,
+    /// Where it led.
+    pub to: Option<String>,
+    /// Why.
+    pub because: Option<String>,
+    /// What was added to the walk's context.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub context: Map<String, Value>,
+    /// Why the walk failed here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<Failed>,
+    /// What the rules that were asked may read, with the values.
+    pub read: Vec<Read>,
+    /// Every edge of the node and every guard, in file order.
+    pub edges: Vec<EdgeTold>,
+    /// Whether the evaluation came out other than recorded, which it must not.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub differs: bool,
+}
+
+/// Why a walk failed.
+#[derive(Clone, Debug, Serialize)]
+pub struct Failed {
+    /// The error's kind.
+    pub kind: String,
+    /// What is wrong.
+    pub message: String,
+}
+
+/// An input with its value.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Read {
+    /// Its path: `artifact.confidence`.
+    pub path: String,
+    /// Its value, as a script would write it; long ones are cut.
+    pub value: String,
+}
+
+/// What an edge is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// A way from the node.
+    Edge,
+    /// It adds context, and never routes.
+    Advisory,
+    /// It overrides what the node's edges chose.
+    Guard,
+    /// Where the walk goes if none fires.
+    Fallback,
+}
+
+/// An edge, explained.
+#[derive(Clone, Debug, Serialize)]
+pub struct EdgeTold {
+    /// Its id, or `fallback`.
+    pub edge: String,
+    /// What people call it; empty if not given.
+    pub name: String,
+    /// What it is for.
+    pub kind: Kind,
+    /// Where it leads unless its rule chooses.
+    pub to: Option<String>,
+    /// What came of it.
+    pub outcome: Outcome,
+    /// Why, where it fired.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub because: Option<String>,
+    /// Why it was not asked, or did not decide though it fired.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+    /// What settled that it did not fire.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub missed: Vec<Miss>,
+    /// What decides it; nothing if it always fires.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rule: Option<RuleTold>,
+    /// What went wrong.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "diagnosed")]
+    pub error: Option<Box<Diagnostic>>,
+    /// What was evaluated, with the values.
+    #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "lines")]
+    pub values: Vec<Line>,
+}
+
+/// What decides an edge.
+#[derive(Clone, Debug, Serialize)]
+pub struct RuleTold {
+    /// The function's reference, or the text of the condition.
+    pub text: String,
+    /// The file it stands in.
+    pub file: String,
+    /// The line, from 1.
+    pub line: usize,
+    /// The first sentence of its documentation.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub doc: String,
+    /// The address of the file's text as it was.
+    pub text_hash: Hash,
+    /// Whether the file, or one it imports, is other by now.
+    pub changed: bool,
+}
+
+fn diagnosed<S: Serializer>(error: &Option<Box<Diagnostic>>, serializer: S) -> Result<S::Ok, S::Error> {
+    let told = error.as_ref().map(|error| {
+        let label = error.primary().map(|label| (label.source.name(), label.source.line_column(label.span.start)));
+        serde_json::json!({
+            "code": error.code, "message": error.message, "help": error.help,
+            "file": label.map(|(file, _)| file.to_owned()), "line": label.map(|(_, place)| place.0), "column": label.map(|(_, place)| place.1),
+        })
+    });
+    told.serialize(serializer)
+}
+
+/// A line as programs read it.
+#[derive(Serialize)]
+struct LineTold<'a> {
+    depth: usize,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    word: &'a str,
+    text: &'a str,
+    outcome: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    value: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    remark: Option<&'a str>,
+}
+
+fn lines<S: Serializer>(lines: &[Line], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(lines.iter().map(|line| {
+        let (outcome, value) = match &line.outcome {
+            Told::Value(value) => ("value", Some(value.as_str())),
+            Told::Failed => ("failed", None),
+            Told::Skipped => ("not_evaluated", None),
+        };
+        LineTold { depth: line.depth, word: line.word, text: &line.text, outcome, value, remark: line.remark.as_deref() }
+    }))
+}
+
+/// The beginning of a long text.
+pub(super) fn short(text: &str) -> String {
+    crate::script::probe::clipped(text, 400)
+}

@@ -1,0 +1,125 @@
+//! The turn at the end of a step: the rules are asked about its artifact, and the walk goes where they say.
+//!
+//! A live step ends with it, and history is decided again by it: there is no second way to get from an artifact to the next node.
+
+use super::content::Content;
+use super::error::{Failure, Kind};
+use super::event::{Name, What};
+use super::plan::Plan;
+use super::route::{self, Decision};
+use super::shadow;
+use super::state::{CONTEXT_DEPTH, CONTEXT_SIZE, WalkState};
+use crate::clock::Timestamp;
+use crate::diag::Diagnostic;
+use crate::pipeline::{NodeIx, Target};
+use crate::script::View;
+use serde_json::{Map, Value};
+
+/// A turn to be taken.
+#[derive(Clone, Copy)]
+pub struct Turn<'a> {
+    /// What to go by.
+    pub plan: &'a Plan,
+    /// Candidate rules that are asked as well.
+    pub shadow: Option<&'a Plan>,
+    /// The node to leave.
+    pub node: NodeIx,
+    /// The walk before the step.
+    pub state: &'a WalkState,
+    /// When the step began.
+    pub now: Timestamp,
+    /// The number in [0, 1) of the step.
+    pub chance: f64,
+}
+
+impl Turn<'_> {
+    /// The artifact's confidence, if the node names the field that holds it.
+    pub fn confidence(&self, artifact: &View) -> Option<f64> {
+        let field = self.plan.pipeline.at(self.node).confidence.as_ref()?;
+        artifact.get(field)?.as_f64()
+    }
+
+    /// What the decision leaves in the record, in order: the edges with their outcomes, what candidates say, the way taken.
+    pub fn take(
+        &self,
+        artifact: &View,
+        content: Content,
+        confidence: Option<f64>,
+        mut log: impl FnMut(What),
+    ) -> Result<(), Failure> {
+        let Self { plan, node, .. } = *self;
+        let name = plan.node(node).name.clone();
+        let state = self.state.view(&name, confidence, self.now, self.chance, &plan.walker);
+        let decided = route::decide(plan, node, artifact, &state);
+        let ask = |candidate| shadow::beside(candidate, &name, artifact, &state, (plan, &decided));
+        let beside = self.shadow.and_then(ask);
+        let (considered, decided) = match decided {
+            Ok(Decision { considered, choice, .. }) => (considered, Ok(choice)),
+            Err((considered, failure)) => (considered, Err(failure)),
+        };
+        if !considered.is_empty() {
+            let (state, vars) = (Content::new(state), plan.vars_content.clone());
+            log(What::EdgeEvaluate { node: name.clone(), artifact: content, state, vars, considered });
+        }
+        if let Some(beside) = beside {
+            log(beside);
+        }
+        let Some(choice) = decided? else {
+            log(What::WalkComplete { node: name });
+            return Ok(());
+        };
+        self.check_context(&choice.context)?;
+        let looped = choice.edge.map(|edge| plan.pipeline.edge_at(edge)).filter(|edge| edge.looped);
+        let (to, over) = match choice.to {
+            Target::Done => (plan.done.clone(), true),
+            Target::Node(to) => (plan.node(to).name.clone(), false),
+        };
+        log(What::Transition {
+            from: name.clone(),
+            to,
+            edge: choice.name,
+            because: choice.because,
+            counter: looped.and_then(|edge| edge.counter.as_deref()).map(Name::from),
+            context: choice.context,
+        });
+        if over {
+            log(What::WalkComplete { node: name });
+        }
+        Ok(())
+    }
+
+    /// What edges add stays within bounds, or the walk stops here.
+    fn check_context(&self, added: &Map<String, Value>) -> Result<(), Failure> {
+        let deep = added.values().map(depth).max().unwrap_or(0) >= CONTEXT_DEPTH;
+        let size = |context: &Map<String, Value>| context.values().map(weight).sum::<usize>();
+        if !deep && (added.is_empty() || size(added) + size(&self.state.context) <= CONTEXT_SIZE) {
+            return Ok(());
+        }
+        let message = if deep {
+            format!("what an edge adds to the context nests deeper than {CONTEXT_DEPTH} levels")
+        } else {
+            format!("the context would be larger than {CONTEXT_SIZE} characters")
+        };
+        let help = "add what the next rules need, not the whole of what is there already";
+        Err(Failure::new(Kind::Limit, Diagnostic::error("walk/context", message).help(help)))
+    }
+}
+
+/// How deep a value nests.
+fn depth(value: &Value) -> usize {
+    match value {
+        Value::Array(items) => 1 + items.iter().map(depth).max().unwrap_or(0),
+        Value::Object(fields) => 1 + fields.values().map(depth).max().unwrap_or(0),
+        _ => 0,
+    }
+}
+
+/// About how many characters of JSON a value takes.
+fn weight(value: &Value) -> usize {
+    match value {
+        Value::String(text) => text.len() + 2,
+        Value::Array(items) => 2 + items.iter().map(|item| 1 + weight(item)).sum::<usize>(),
+        Value::Object(fields) => 2 + fields.iter().map(|(key, field)| 4 + key.len() + weight(field)).sum::<usize>(),
+        _ => 5,
+    }
+}

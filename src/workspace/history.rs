@@ -1,0 +1,83 @@
+//! Which commits made a text what it once was.
+
+use super::blame;
+use super::checkout::date;
+use super::git::Git;
+use super::text::line;
+use serde::Serialize;
+use std::io::Write as _;
+use std::path::Path;
+
+/// A commit.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Commit {
+    /// Its full address.
+    pub commit: String,
+    /// When it was made.
+    pub date: String,
+    /// Who wrote it.
+    pub author: String,
+    /// Its first line.
+    pub subject: String,
+}
+
+/// The commits behind a line of a text.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Committed {
+    /// The latest commit that made the file this text.
+    pub version: Option<Commit>,
+    /// The commit that last changed the line.
+    pub line: Option<Commit>,
+    /// What is missing, if anything: no git, no checkout, never committed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+/// How many commits that had to do with a text are looked at.
+const MOST: &str = "20";
+
+/// Who made a line (from 1) of a text that a file once had. What is missing is a note.
+pub fn committed(file: &Path, text: &str, at: u32) -> Committed {
+    let mut found = Committed::default();
+    match find(file, text, at, &mut found) {
+        Ok(()) => {}
+        Err(note) => found.note = Some(note),
+    }
+    found
+}
+
+fn find(file: &Path, text: &str, at: u32, found: &mut Committed) -> Result<(), String> {
+    let git = Git::find().ok_or("git is not installed")?;
+    let (Some(dir), Some(name)) = (file.parent(), file.file_name().and_then(|name| name.to_str())) else {
+        return Err("its name cannot be given to git".into());
+    };
+    let dir = if dir.as_os_str().is_empty() { Path::new(".") } else { dir };
+    if !dir.is_dir() || git.line(dir, &["rev-parse", "--is-inside-work-tree"])?.as_deref() != Some("true") {
+        return Err("it is in no git checkout".into());
+    }
+    // What git calls the text, it says of a file only.
+    let mut copy = tempfile::NamedTempFile::new().map_err(|error| format!("no temporary file: {error}"))?;
+    copy.write_all(text.as_bytes()).map_err(|error| format!("no temporary file: {error}"))?;
+    let path = copy.path().to_str().ok_or("no temporary file")?;
+    let blob = git.line(dir, &["hash-object", "--no-filters", "--", path])?.ok_or("git cannot tell what it calls the text")?;
+    let find = format!("--find-object={blob}");
+    let format = "--format=%H%x00%ct%x00%an%x00%s";
+    let said = git.run(dir, &["log", "-n", MOST, &find, format, "HEAD", "--", name])?;
+    let said = String::from_utf8_lossy(&said.text).into_owned();
+    for row in said.lines() {
+        let [commit, seconds, author, subject] = row.split('\0').collect::<Vec<_>>()[..] else { continue };
+        // Among them are those that took the text away.
+        let there = git.line(dir, &["rev-parse", "--verify", "--quiet", "--end-of-options", &format!("{commit}:./{name}")])?;
+        if there.as_deref() == Some(&blob) {
+            let (author, subject) = (line(author), line(subject));
+            found.version = Some(Commit { commit: commit.to_owned(), date: date(seconds), author, subject });
+            break;
+        }
+    }
+    let Some(version) = &found.version else { return Err("this text was never committed".into()) };
+    found.line = blame::line_of(&git, dir, &version.commit, name, at)?.map(|of| {
+        let text = |key: &str| of[key].as_str().unwrap_or_default().to_owned();
+        Commit { commit: text("commit"), date: text("date"), author: text("author"), subject: text("subject") }
+    });
+    Ok(())
+}

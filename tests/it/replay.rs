@@ -1,0 +1,252 @@
+//! `asterisk replay`: what edited rules would have decided is exactly what a fresh run by them decides, as far as the answers
+//! that were recorded reach.
+
+use crate::harness::{Project, repository};
+use asterisk::clock::{FixedClock, Timestamp};
+use asterisk::diag::Source;
+use asterisk::session::{Files, Inputs, KEEP, RunResult, RunSpec, Session, Setup, Via, Watch};
+use asterisk::store::{Durability, Store};
+use asterisk::trace::replay::{Asked, Replayed, replay};
+use asterisk::walk::What;
+use proptest::prelude::*;
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+/// The bundled launch, walked once, and rules that flip some of its decisions.
+fn walked() -> Project {
+    let project = Project::new();
+    project.asterisk(&["run", "--format", "json"]).ok();
+    let rules = std::fs::read_to_string(repository().join("scripts/rules/rca.rhai")).unwrap();
+    project.file("new/rules/rca.rhai", rules.replace("symptom_category != \"infra\"", "symptom_category != \"network\""));
+    project
+}
+
+#[test]
+fn what_would_go_another_way_is_told() {
+    let project = walked();
+    for (name, args) in [
+        ("nothing_edited", &["replay"][..]),
+        ("a_threshold", &["replay", "--set", "convergence_sufficient=0.85"]),
+        ("a_rule", &["replay", "latest", "--scripts", "new"]),
+        ("for_programs", &["replay", "--scripts", "new", "--format", "json"]),
+        ("too_many", &["replay", "--scripts", "new", "--max-flips", "2"]),
+        ("just_enough", &["replay", "--scripts", "new", "--max-flips", "3", "--format", "json", "--parallel", "1"]),
+    ] {
+        let ran = project.asterisk(args);
+        if name == "just_enough" {
+            assert_eq!(ran.exits(0).stdout, project.asterisk(&["replay", "--scripts", "new", "--format", "json"]).stdout);
+        } else {
+            insta::assert_snapshot!(name, ran.text());
+        }
+    }
+}
+
+#[test]
+fn replays_that_make_no_sense_are_refused() {
+    let empty = Project::new();
+    let project = walked();
+    project.file("bad/rules/rca.rhai", "fn recall_hit(artifact, state, vars) { artifact.mach }");
+    let said = [
+        empty.asterisk(&["replay"]).exits(3),
+        project.asterisk(&["replay", "none"]).exits(2),
+        project.asterisk(&["replay", "--pipeline", "none"]).exits(2),
+        project.asterisk(&["replay", "--set", "recall_hot=1"]).exits(2),
+        project.asterisk(&["replay", "--scripts", "bad"]).exits(3),
+    ];
+    insta::assert_snapshot!(said.map(|ran| ran.stderr.lines().take(4).collect::<Vec<_>>().join("\n")).join("\n\n"));
+}
+
+/// A session in a directory.
+fn session(dir: &Path, scripts: Option<PathBuf>, pipelines: Option<PathBuf>, vars: &Map<String, Value>) -> Session {
+    Session::new(Setup {
+        domain: None,
+        root: dir.to_path_buf(),
+        store: dir.join("store.db"),
+        out: dir.join("out"),
+        scripts,
+        pipelines,
+        templates: None,
+        vars: vars.clone(),
+        project_vars: Map::new(),
+        workspace: json!({ "repositories": [{ "name": "shop", "path": "/shop" }] }),
+        script_time: Some(Duration::from_secs(60)),
+        keep: KEEP,
+        clock: Arc::new(FixedClock::new(Timestamp::from_millis(1_771_104_069_000), 0)),
+    })
+}
+
+struct Silent;
+impl Watch for Silent {}
+
+fn run(session: &Session, pipeline: Option<&str>, inputs: Inputs, stub: Option<&Value>, dry_run: bool) -> RunResult {
+    let spec = RunSpec {
+        pipeline: pipeline.map(str::to_owned),
+        inputs,
+        cases: Vec::new(),
+        via: if stub.is_some() { Via::Stub } else { Via::Script },
+        stub: stub.map(|stub| Source::new("stub", stub.to_string())),
+        parallel: 2,
+        durability: Durability::Batch,
+        seed: 3,
+        dry_run,
+        files: Files::Never,
+        shadow: None,
+    };
+    session.run(&spec, &Silent, &AtomicBool::new(false)).unwrap()
+}
+
+/// Of each case, the nodes entered and the edges taken.
+type Ways = BTreeMap<String, (Vec<String>, Vec<String>)>;
+
+fn ways(result: &RunResult) -> Ways {
+    let mut ways = Ways::new();
+    result
+        .each(|case| {
+            let edges = case.state.history.iter().map(|visit| visit.edge.to_string()).collect();
+            ways.insert(case.case.id.clone(), (case.state.path.iter().map(ToString::to_string).collect(), edges));
+            Ok(())
+        })
+        .unwrap();
+    ways
+}
+
+/// The answers of a run as a stub file: the n-th visit of a node gets the n-th.
+fn answers(store: &Store, run: &str) -> Value {
+    let mut stub = json!({});
+    for (_, event) in store.all_events(run).unwrap() {
+        if let What::NodeExit { node, artifact, .. } = event.what {
+            let text = store.blob(&artifact.hash()).unwrap().unwrap();
+            let list = &mut stub[&*event.case][&*node];
+            if list.is_null() {
+                *list = json!([]);
+            }
+            list.as_array_mut().unwrap().push(serde_json::from_str(&text).unwrap());
+        }
+    }
+    stub
+}
+
+/// Holds a replay against the way the cases went and the way they go afresh.
+fn holds(done: &Replayed, recorded: &Ways, fresh: &Ways) -> Result<(), TestCaseError> {
+    for (case, (nodes, edges)) in fresh {
+        let flips: Vec<_> = done.flips.iter().filter(|flip| flip.case == *case).collect();
+        let unknown = done.unknown.iter().find(|unknown| unknown.case == *case);
+        let (before, old) = &recorded[case];
+        let Some(first) = flips.first() else {
+            let known = unknown.map_or(old.len(), |unknown| unknown.path.parse::<usize>().unwrap() - 1);
+            prop_assert_eq!(
+                (&edges[..known], &nodes[..known.min(nodes.len())]),
+                (&old[..known], &before[..known.min(nodes.len())])
+            );
+            prop_assert!(unknown.is_some() || edges == old, "{}: {:?} {:?}", case, edges, old);
+            continue;
+        };
+        // All flips are decisions that the fresh run makes, and up to the first both go the same way.
+        for flip in &flips {
+            let at: usize = flip.path.parse().unwrap();
+            prop_assert_eq!(&nodes[at - 1], &flip.node, "{}", case);
+            let error = ["no_edge", "rule_error", "max_steps", "node_not_found", "limit", "end"].contains(&flip.to.as_str());
+            prop_assert_eq!(edges.get(at - 1), Some(&flip.to).filter(|_| !error), "{} {:?}", case, flip);
+        }
+        let at: usize = first.path.parse().unwrap();
+        prop_assert_eq!(&edges[..at - 1], &old[..at - 1]);
+        prop_assert!(old.get(at - 1) != edges.get(at - 1) || before.get(at) != nodes.get(at));
+        // And beyond it the replay goes where the fresh run goes, as far as it goes.
+        let then = &nodes[at..];
+        prop_assert!(then.len() >= first.then.len(), "{}: {:?} {:?}", case, then, first);
+        prop_assert_eq!(&then[..first.then.len()], &first.then[..], "{}", case);
+        match unknown {
+            Some(unknown) => prop_assert_eq!(nodes.get(at + first.then.len()), Some(&unknown.node), "{}", case),
+            None => prop_assert_eq!(then.len(), first.then.len(), "{}: {:?} {:?}", case, nodes, first),
+        }
+    }
+    Ok(())
+}
+
+/// Edits of the bundled rules that change what they decide.
+const EDITS: [(&str, &str); 8] = [
+    ("symptom_category != \"infra\"", "symptom_category != \"product\""),
+    ("candidate_repos.len() != 1", "candidate_repos.len() != 2"),
+    ("if !artifact.skip_investigation { return false; }", "if artifact.skip_investigation { return false; }"),
+    ("artifact.evidence_refs.len() > 0", "artifact.evidence_refs.len() > 2"),
+    ("if taken >= vars.max_investigate_loops", "if taken > vars.max_investigate_loops"),
+    ("artifact.decision != \"reassess\"", "artifact.decision == \"overturn\""),
+    (
+        "artifact.convergence_score < vars.convergence_sufficient { return false; }",
+        "artifact.convergence_score < 0.6 { return false; }",
+    ),
+    ("context: #{ recall_candidate: artifact },", "context: #{ candidate: artifact.confidence },"),
+];
+
+/// A launch that was walked by the bundled rules and scripts, with its answers.
+struct Ground {
+    dir: tempfile::TempDir,
+    input: Inputs,
+    recorded: Ways,
+    stub: Value,
+}
+
+impl Ground {
+    fn new(input: Inputs) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let session = session(dir.path(), None, None, &Map::new());
+        let result = run(&session, None, input.clone(), None, false);
+        let stub = answers(&Store::read_only(&session.setup().store).unwrap(), &result.run);
+        Self { dir, input, recorded: ways(&result), stub }
+    }
+
+    fn all() -> &'static [Self] {
+        static ALL: std::sync::OnceLock<Vec<Ground>> = std::sync::OnceLock::new();
+        let launch = repository().join("examples/series/3-3.3.0.json");
+        ALL.get_or_init(|| [Inputs::Example, Inputs::Files(vec![launch])].map(Self::new).into())
+    }
+
+    /// Scripts with these edits.
+    fn scripts(&self, edits: &[usize]) -> PathBuf {
+        let mut rules = std::fs::read_to_string(repository().join("scripts/rules/rca.rhai")).unwrap();
+        for edit in edits {
+            assert!(rules.contains(EDITS[*edit].0), "{}", EDITS[*edit].0);
+            rules = rules.replace(EDITS[*edit].0, EDITS[*edit].1);
+        }
+        let dir = self.dir.path().join(format!("{edits:?}"));
+        std::fs::create_dir_all(dir.join("rules")).unwrap();
+        std::fs::write(dir.join("rules/rca.rhai"), rules).unwrap();
+        dir
+    }
+}
+
+fn asked() -> Asked {
+    Asked { runs: Vec::new(), pipeline: None, parallel: 2 }
+}
+
+fn vars() -> impl Strategy<Value = Map<String, Value>> {
+    let share = || (0..=20_u8).prop_map(|n| json!(f64::from(n) / 20.0));
+    let one = prop_oneof![
+        (prop::sample::select(vec!["recall_hit", "recall_uncertain", "convergence_sufficient", "correlate_dup"]), share()),
+        (prop::sample::select(vec!["max_investigate_loops", "max_reassess"]), (0..4_u8).prop_map(|n| json!(n))),
+    ];
+    prop::collection::vec(one, 0..3).prop_map(|set| set.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn real_launches_flip_as_a_fresh_run_by_the_edited_rules_goes(
+        which in 0..2_usize,
+        vars in vars(),
+        edits in prop::collection::btree_set(0..EDITS.len(), 0..3),
+    ) {
+        let ground = &Ground::all()[which];
+        let edits: Vec<usize> = edits.into_iter().collect();
+        let scripts = (!edits.is_empty()).then(|| ground.scripts(&edits));
+        let session = session(ground.dir.path(), scripts, None, &vars);
+        let done = replay(&session, &asked()).unwrap();
+        let fresh = run(&session, None, ground.input.clone(), Some(&ground.stub), true);
+        holds(&done, &ground.recorded, &ways(&fresh))?;
+    }
+}
