@@ -13,7 +13,6 @@ mod init;
 mod lint;
 mod lint_report;
 mod man;
-mod mutate_view;
 mod prompt;
 mod rca;
 mod replay;
@@ -29,6 +28,7 @@ mod show;
 mod show_knowledge;
 mod status;
 mod test;
+mod test_mutants;
 mod test_view;
 mod version;
 

@@ -1,7 +1,7 @@
 //! `asterisk test`.
 
 use super::{Global, ProjectArgs};
-use super::{mutate_view, test_view};
+use super::{test_mutants, test_view};
 use crate::diag::Diagnostic;
 use crate::exit::Exit;
 use crate::files::{DEBOUNCE, Watcher};
@@ -131,9 +131,9 @@ fn watch(global: &Global, args: &TestArgs, ui: Ui, asked: &Asked) -> Result<Exit
 fn mutated(ui: Ui, session: &Session, asked: &Asked, scope: &str, format: TestFormat, whole: bool) -> Result<Exit, SessionError> {
     let mutation = mutate::mutate(session, asked, &Scope::of(Some(scope)))?;
     match format {
-        TestFormat::Json => ui.json(&mutate_view::as_json(&mutation)),
+        TestFormat::Json => ui.json(&test_mutants::as_json(&mutation)),
         TestFormat::Junit => ui.out(&mutate::junit(&mutation)),
-        TestFormat::Pretty | TestFormat::Lcov => mutate_view::show(ui, &mutation, whole),
+        TestFormat::Pretty | TestFormat::Lcov => test_mutants::show(ui, &mutation, whole),
     }
     Ok(if mutation.unexplained() > 0 { Exit::Findings } else { Exit::Ok })
 }
