@@ -21,6 +21,7 @@ use std::process::ExitCode;
 
 /// Cases; each makes seven decisions.
 const CASES: usize = 14_286;
+#[expect(clippy::cast_precision_loss, reason = "a hundred thousand")]
 const DECISIONS: f64 = CASES as f64 * 7.0;
 
 /// A store with one run over so many cases, walked by the bundled rules.

@@ -31,6 +31,15 @@ pub enum Exit {
 }
 
 impl Exit {
+    /// All of them.
+    const ALL: [Self; 8] =
+        [Self::Ok, Self::Findings, Self::Usage, Self::Texts, Self::Cases, Self::Stopped, Self::Busy, Self::Interrupted];
+
+    /// The one with that number.
+    pub fn of(number: u8) -> Option<Self> {
+        Self::ALL.into_iter().find(|exit| *exit as u8 == number)
+    }
+
     /// The number.
     pub fn code(self) -> ExitCode {
         ExitCode::from(self as u8)

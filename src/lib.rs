@@ -12,7 +12,7 @@
 //! | 4 adapters | [`store`], [`agent`], [`ingest`], [`files`], [`workspace`] |
 //! | 5 session | [`session`], [`reload`] |
 //! | 6 tools | [`lint`], [`report`], [`suite`], [`trace`] |
-//! | 7 front | [`ui`], [`exit`], [`config`], [`cli`] |
+//! | 7 front | [`ui`], [`exit`], [`config`], [`cli`], [`repl`] |
 
 pub mod agent;
 pub mod cli;
@@ -28,6 +28,7 @@ pub mod pipeline;
 pub mod project;
 pub mod prompt;
 pub mod reload;
+pub mod repl;
 pub mod report;
 pub mod script;
 pub mod session;

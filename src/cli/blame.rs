@@ -1,6 +1,6 @@
 //! `asterisk blame`.
 
-use super::explain::{cases, lines, versioned};
+use super::explain::{cases, versioned};
 use super::{FormatArg, Global, ProjectArgs};
 use crate::exit::Exit;
 use crate::session::SessionError;
@@ -12,7 +12,7 @@ use clap::Args;
 ///
 /// The texts are those that the run went by, from the store. With --step the whole rule is shown.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  asterisk blame latest --case 880501\n  asterisk blame latest --case 880501 --step F1")]
+#[command(after_help = "Examples:\n  asterisk blame latest --case 880501\n  asterisk blame latest --case 880501 --step F0")]
 pub(super) struct BlameArgs {
     /// The run; `latest` is the one that began last.
     run: String,
@@ -33,7 +33,7 @@ pub(super) fn blame(global: &Global, args: &BlameArgs) -> Result<Exit, SessionEr
     match blamed(&session, &asked)? {
         Err(list) => cases(ui, &list, "blame"),
         Ok(told) if ui.format() == Format::Json => ui.json(&versioned(&told)),
-        Ok(told) => lines(ui, &blame_page(&told, ui.width())),
+        Ok(told) => ui.page(&blame_page(&told, ui.width())),
     }
     Ok(Exit::Ok)
 }

@@ -3,10 +3,11 @@
 use super::{Global, ProjectArgs};
 use crate::exit::Exit;
 use crate::session::SessionError;
-use crate::trace::{Asked, CaseList, Explanation, PageLine, Tone, explain as explained, markdown, page};
-use crate::ui::{Format, Style, Ui, plain};
+use crate::trace::{Asked, CaseList, Explanation, explain as explained, markdown, page, save_as_test};
+use crate::ui::{Format, Ui, plain};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
+use std::path::PathBuf;
 
 /// Say why a case went the way it went: every edge of every step, what came of it, and how near the others were.
 ///
@@ -14,8 +15,8 @@ use serde::Serialize;
 /// of all parts of every rule that was asked.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  asterisk explain latest\n  asterisk explain latest --case 880501\n  \
-                        asterisk explain latest --case 880501 --step F1\n  \
-                        asterisk explain latest --case 880501 --step 2 --save-as-test rules/triage_test.rhai")]
+                        asterisk explain latest --case 880501 --step F0\n  \
+                        asterisk explain latest --case 880501 --step 1 --save-as-test recall_test.rhai")]
 pub(super) struct ExplainArgs {
     /// The run; `latest` is the one that began last.
     run: String,
@@ -25,6 +26,11 @@ pub(super) struct ExplainArgs {
     /// The step, by its path in the record, or by its node's name or code (all visits).
     #[arg(long, value_name = "PATH")]
     step: Option<String>,
+    /// Keep the decision of the step as a test, with as little of its inputs as it takes, in FILE (`.._test.rhai`)
+    /// [default: beside the rule that decided].
+    #[arg(long, value_name = "FILE", num_args = 0..=1)]
+    #[expect(clippy::option_option, reason = "the flag may stand alone")]
+    save_as_test: Option<Option<PathBuf>>,
     /// How to print.
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     format: PageFormat,
@@ -58,28 +64,26 @@ pub(super) fn explain(global: &Global, args: &ExplainArgs) -> Result<Exit, Sessi
     let ui = Ui::new(global.color, if args.format == PageFormat::Json { Format::Json } else { Format::Pretty });
     let session = global.session(&ProjectArgs::default(), None)?;
     let asked = Asked { run: args.run.clone(), case: args.case.clone(), step: args.step.clone() };
+    if let Some(file) = &args.save_as_test {
+        let saved = save_as_test(&session, &asked, file.as_deref())?;
+        if args.format == PageFormat::Json {
+            ui.json(&versioned(&saved));
+        } else {
+            ui.out(&plain(&saved.text));
+            let verb = if saved.created { "written to" } else { "added to" };
+            ui.note(&format!("{verb} {}; run it by: asterisk test {0} --filter {}", saved.file.display(), saved.test));
+        }
+        return Ok(Exit::Ok);
+    }
     match explained(&session, &asked)? {
         Explanation::Cases(list) => cases(ui, &list, "explain"),
         Explanation::Case(told) => match args.format {
             PageFormat::Json => ui.json(&versioned(&told)),
             PageFormat::Markdown => ui.out(&plain(&markdown(&told))),
-            PageFormat::Pretty => lines(ui, &page(&told, ui.width())),
+            PageFormat::Pretty => ui.page(&page(&told, ui.width())),
         },
     }
     Ok(Exit::Ok)
-}
-
-/// Prints a page.
-pub(super) fn lines(ui: Ui, lines: &[PageLine]) {
-    let style = |tone| match tone {
-        Tone::Plain => Style::Plain,
-        Tone::Head => Style::Bold,
-        Tone::Good => Style::Green,
-        Tone::Bad => Style::Red,
-        Tone::Quiet => Style::Dim,
-    };
-    let text: Vec<String> = lines.iter().map(|line| style(line.tone).paint(&plain(&line.text))).collect();
-    ui.out(&text.join("\n"));
 }
 
 /// Prints the cases of a run, of which one must be named.

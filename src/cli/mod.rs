@@ -5,6 +5,7 @@ mod call;
 mod clean;
 mod completions;
 mod config;
+mod coverage;
 mod doc;
 mod doctor;
 mod explain;
@@ -13,8 +14,10 @@ mod init;
 mod lint;
 mod lint_report;
 mod man;
+mod new;
 mod prompt;
 mod rca;
+mod repl;
 mod replay;
 mod report;
 mod route;
@@ -98,11 +101,14 @@ enum Command {
     Rca(rca::RcaArgs),
     Explain(explain::ExplainArgs),
     Blame(blame::BlameArgs),
+    Coverage(coverage::CoverageArgs),
     Clean(clean::CleanArgs),
     Report(report::ReportArgs),
     Lint(lint::LintArgs),
     Graph(graph::GraphArgs),
     Prompt(prompt::PromptArgs),
+    Repl(repl::ReplArgs),
+    New(new::NewArgs),
     Show(show::ShowArgs),
     Doc(doc::DocArgs),
     Init(init::InitArgs),
@@ -146,11 +152,14 @@ fn dispatch(cli: Cli) -> Exit {
         Command::Clean(args) => clean::clean(&global, &args),
         Command::Explain(args) => explain::explain(&global, &args),
         Command::Blame(args) => blame::blame(&global, &args),
+        Command::Coverage(args) => coverage::coverage(&global, &args),
         Command::Rca(args) => rca::rca(&global, &args),
         Command::Report(args) => report::report(&global, &args),
         Command::Prompt(args) => prompt::prompt(&global, &args),
         Command::Lint(args) => lint::lint(&global, &args),
         Command::Graph(args) => graph::graph(&global, &args),
+        Command::Repl(args) => repl::repl(&global, &args),
+        Command::New(args) => new::new(&global, &args),
         Command::Show(args) => show::show(&global, &args),
         Command::Doc(args) => doc::doc(&global, &args),
         Command::Init(args) => init::init(&global, &args),
@@ -162,37 +171,9 @@ fn dispatch(cli: Cli) -> Exit {
         Command::Version(args) => Ok(version::version(&global, args)),
     };
     done.unwrap_or_else(|error| {
-        fail(ui, &error);
+        ui.failure(&error);
         Exit::from(&error)
     })
-}
-
-/// Says on stderr why a command could not do what it was asked.
-fn fail(ui: Ui, error: &SessionError) {
-    match error {
-        SessionError::Texts(diagnostics) => ui.diagnostics(diagnostics),
-        SessionError::Asked(diagnostic) => ui.diagnostic(diagnostic),
-        SessionError::File(error @ crate::files::FileError::NoDirectory { .. }) => {
-            let help = "make it, or name another (`asterisk config --origin` shows who names it)";
-            ui.diagnostic(&crate::diag::Diagnostic::error("input/directory", error.to_string()).help(help));
-        }
-        SessionError::File(error) => {
-            let help = "look at the path; `-` stands for standard input where a file is read";
-            ui.diagnostic(&crate::diag::Diagnostic::error("input/file", error.to_string()).help(help));
-        }
-        SessionError::Watch(error) => {
-            let help = "raise what the system lets one watch (on Linux fs.inotify.max_user_watches), or leave --watch out";
-            ui.diagnostic(&crate::diag::Diagnostic::error("input/watch", error.to_string()).help(help));
-        }
-        SessionError::Write { .. } => {
-            let help = "--out names another directory to write to";
-            ui.diagnostic(&crate::diag::Diagnostic::error("output/file", error.to_string()).help(help));
-        }
-        SessionError::Store(error) => {
-            ui.diagnostic(&crate::diag::Diagnostic::error("store/failed", error.to_string()).help("--store names another store"));
-        }
-        SessionError::Journal(_) => ui.diagnostic(&crate::diag::Diagnostic::error("asterisk/failed", error.to_string())),
-    }
 }
 
 impl Global {

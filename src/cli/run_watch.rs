@@ -97,7 +97,7 @@ fn interrupted() -> crate::walk::JournalError {
 impl Told<SessionError> for Live {
     fn broken(&self, error: &SessionError, last: bool) {
         self.aside(|ui| {
-            super::fail(ui, error);
+            ui.failure(error);
             ui.note(if last {
                 "reload: not taken; the run goes on by the last good texts"
             } else {

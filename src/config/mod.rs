@@ -8,7 +8,7 @@ mod template;
 
 pub use json_schema::json_schema;
 pub use origin::{Origin, Setting};
-pub use settings::{Given, Resolved, resolve};
+pub use settings::{Given, Resolved, history_file, resolve};
 pub use template::template;
 
 /// The name of the project file.

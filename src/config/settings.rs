@@ -87,10 +87,19 @@ impl Layer {
 
 /// The user's own file: `asterisk/config.yaml` below `XDG_CONFIG_HOME`, or below `.config` in the home directory.
 fn user_file() -> Option<PathBuf> {
+    Some(base("XDG_CONFIG_HOME", ".config")?.join("asterisk/config.yaml"))
+}
+
+/// Where what was typed is remembered: `asterisk/history` below `XDG_STATE_HOME`, or below `.local/state` in the home directory.
+pub fn history_file() -> Option<PathBuf> {
+    Some(base("XDG_STATE_HOME", ".local/state")?.join("asterisk/history"))
+}
+
+/// A base directory of the user: that of the variable, or else the one below the home directory.
+fn base(name: &str, below_home: &str) -> Option<PathBuf> {
     let named = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     // A relative one is to be ignored, says the XDG base directory specification.
-    let base = named("XDG_CONFIG_HOME").filter(|path| path.is_absolute()).or_else(|| Some(named("HOME")?.join(".config")))?;
-    Some(base.join("asterisk/config.yaml"))
+    named(name).filter(|path| path.is_absolute()).or_else(|| Some(named("HOME")?.join(below_home)))
 }
 
 /// The settings for a session started in `here`.

@@ -1,6 +1,8 @@
 //! The types of what every rule sees beside its artifact.
 
 use crate::model::{Field, Kind, Shape};
+use crate::pipeline::NodeIx;
+use crate::walk::Plan;
 use std::sync::Arc;
 
 /// The form of `state` (`design.md` §5), as static checks know it.
@@ -39,4 +41,10 @@ pub(super) fn state() -> Kind {
 fn object<const N: usize>(name: &str, fields: [(&str, Kind); N]) -> Kind {
     let field = |(name, kind): (&str, Kind)| Field { name: name.into(), kind, required: true };
     Kind::Object(Arc::new(Shape { name: name.into(), fields: fields.into_iter().map(field).collect() }))
+}
+
+/// The forms of what the rules of a node see: `artifact`, `state` and `vars`. Without a node, any artifact.
+pub fn input_kinds(plan: &Plan, node: Option<NodeIx>) -> [(&'static str, Kind); 3] {
+    let artifact = node.map_or(Kind::Any, |node| plan.node(node).kind.clone());
+    [("artifact", artifact), ("state", state()), ("vars", super::vars::kind(&plan.pipeline, &plan.vars))]
 }

@@ -17,6 +17,7 @@ mod vars;
 pub use current::Current;
 pub use data::read_data;
 pub use examine::{Examined, Place, examine};
+pub use kinds::input_kinds;
 pub use link::{Answers, Project, Settings, check_conditions, fields};
 pub use manifest::Manifest;
 pub use sources::Sources;

@@ -45,6 +45,7 @@ impl Op {
     }
 
     /// The operator that holds exactly when this one does not, for values that have an order.
+    #[must_use]
     pub fn negated(self) -> Self {
         match self {
             Self::Eq => Self::Ne,

@@ -38,7 +38,7 @@ pub enum SessionError {
 
 impl SessionError {
     /// Something that was asked for and is not there.
-    pub(super) fn asked(code: &'static str, message: impl Into<String>, help: Option<String>) -> Self {
+    pub fn asked(code: &'static str, message: impl Into<String>, help: Option<String>) -> Self {
         Self::Asked(Box::new(Diagnostic::error(code, message).maybe_help(help)))
     }
 }

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// The pipeline that is walked when none is named: the one whose file has this stem.
-pub(super) const DEFAULT_PIPELINE: &str = "rca";
+pub const DEFAULT_PIPELINE: &str = "rca";
 
 impl Session {
     /// Links the project with that pipeline (by path, file stem or name; the default one if none is named).

@@ -34,6 +34,7 @@ pub use doctor::{Checkup, State};
 pub use error::SessionError;
 pub use generations::Reloaded;
 pub use knowledge::SymptomsAsked;
+pub use load::DEFAULT_PIPELINE;
 pub use outcome::{CaseResult, CaseSummary, Cases, ErrorSummary, RunResult, RunSummary};
 pub use overlaid::ProjectFile;
 pub use prompt::{Prompt, PromptAsked};

@@ -80,7 +80,9 @@ impl Session {
     /// is no concern of a run that does not need them.
     pub(super) fn changed_since(&self, args: &RunArgs, manifest: &Manifest) -> Vec<Change> {
         let Ok(sources) = self.sources(args.asked.as_deref()) else { return Vec::new() };
-        let (now, _) = Manifest::of(&sources, &Settings { vars: manifest.vars.clone(), ..Settings::default() }, None);
+        let (mut now, _) = Manifest::of(&sources, &Settings { vars: manifest.vars.clone(), ..Settings::default() }, None);
+        // It is the pipeline that the run asked for, by whatever name.
+        now.pipeline.0.clone_from(&manifest.pipeline.0);
         let mut changed = manifest.changes(&now);
         changed.retain(|change| change.what.contains('/'));
         changed

@@ -115,10 +115,11 @@ fn line(decisions: &Decisions, run: &str, id: &str) -> Result<CaseLine, SessionE
 /// The steps that are asked for, of all steps of a case.
 pub(super) fn choose(steps: Vec<Step>, asked: &Asked, pipeline: &Pipeline) -> Result<Vec<Step>, SessionError> {
     let Some(wanted) = &asked.step else { return Ok(steps) };
-    let node = match pipeline.resolve_target(wanted) {
-        Some(Target::Node(node)) => pipeline.at(node).name.as_str(),
-        _ => wanted,
+    let meant = match pipeline.resolve_target(wanted) {
+        Some(Target::Node(node)) => Some(pipeline.at(node).name.as_str()),
+        _ => None,
     };
+    let node = meant.unwrap_or(wanted);
     let known: Vec<String> = steps.iter().flat_map(|step| [step.path.to_string(), step.node.to_string()]).collect();
     let said: Vec<String> = steps.iter().map(|step| format!("{} {}", step.path, step.node)).collect();
     let by_path = steps.iter().any(|step| step.path == *wanted);
@@ -126,6 +127,9 @@ pub(super) fn choose(steps: Vec<Step>, asked: &Asked, pipeline: &Pipeline) -> Re
         steps.into_iter().filter(|step| if by_path { step.path == *wanted } else { step.node == node }).collect();
     if chosen.is_empty() {
         let all = if said.is_empty() { "it has not begun".to_owned() } else { format!("its steps: {}", said.join(", ")) };
+        if let Some(node) = meant {
+            return Err(refused("input/no-step", format!("the case never came to `{node}`"), Some(all)));
+        }
         // Of numbers, none is nearly another.
         let hint = did_you_mean(wanted, known.iter().map(String::as_str)).filter(|_| wanted.parse::<u64>().is_err());
         let help = hint.map_or_else(|| all.clone(), |hint| format!("{hint}\n{all}"));

@@ -20,8 +20,11 @@ const BATCH: usize = 256;
 pub struct Decisions {
     record: Record,
     /// What was linked so far, by the address of its texts. Few, so a list.
-    linked: Mutex<Vec<((Hash, Probes), Arc<Project>)>>,
+    linked: Mutex<Vec<Linked>>,
 }
+
+/// A project with the address of the texts it was linked of, and whether it can be watched.
+type Linked = ((Hash, Probes), Arc<Project>);
 
 /// A decision of a past run: a step, with the texts of what its edges were decided on.
 #[derive(Clone, Debug)]

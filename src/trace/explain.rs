@@ -82,3 +82,115 @@ pub(super) fn changed(decisions: &Decisions, run: &str, steps: &[Step]) -> Resul
     }
     Ok(found)
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::super::testing::Ground;
+    use super::super::{markdown, page};
+    use super::*;
+    use proptest::prelude::*;
+    use std::fmt::Write as _;
+
+    fn asked(case: &str) -> Asked {
+        Asked { run: "latest".into(), case: Some(case.into()), step: None }
+    }
+
+    fn explained(ground: &Ground, asked: &Asked) -> Explained {
+        match explain(&ground.session, asked).unwrap() {
+            Explanation::Case(told) => *told,
+            Explanation::Cases(list) => panic!("{list:?}"),
+        }
+    }
+
+    /// Explains a case in every way there is, and holds the outcomes against the record.
+    fn holds(ground: &Ground, case: &str) -> usize {
+        let decisions = Decisions::open(&ground.session).unwrap();
+        let run = decisions.record().run("latest").unwrap();
+        let recorded = decisions.steps(&run, case).unwrap();
+        for detailed in [false, true] {
+            let mut told = explained(ground, &asked(case));
+            told.detailed = detailed;
+            assert_eq!(told.steps.len(), recorded.len());
+            for (step, recorded) in told.steps.iter().zip(&recorded) {
+                assert!(!step.differs, "{step:?}");
+                for entry in &recorded.considered {
+                    let edge = step.edges.iter().find(|edge| edge.edge == *entry.edge).unwrap();
+                    assert_eq!(edge.outcome, entry.outcome);
+                    assert_eq!(edge.error.is_some(), entry.error.is_some());
+                }
+            }
+            for width in [20, 80] {
+                let lines = page(&told, width);
+                assert!(lines.iter().all(|line| line.text.chars().count() <= width.max(40)), "{lines:?}");
+            }
+            assert!(!markdown(&told).is_empty() && serde_json::to_value(&told).is_ok());
+        }
+        recorded.len()
+    }
+
+    #[test]
+    fn explaining_the_bundled_launch_changes_no_outcome() {
+        let ground = Ground::with(&[]);
+        let run = ground.run_example();
+        let ids: Vec<String> = run.launch.cases.iter().map(|case| case.id.clone()).collect();
+        let steps: usize = ids.iter().map(|id| holds(&ground, id)).sum();
+        assert!(steps > 50, "{steps}");
+    }
+
+    /// Conditions of all kinds: those that hold, that do not, and that fail.
+    fn condition() -> impl Strategy<Value = String> {
+        let atom = prop_oneof![
+            (0..6_i64, prop_oneof![Just(">"), Just("<="), Just("=="), Just("!=")]).prop_map(|(n, op)| format!("n {op} {n}")),
+            Just("flag".to_owned()),
+            Just("!flag".to_owned()),
+            Just("label == \"a\"".to_owned()),
+            Just("label.len() > 1".to_owned()),
+            Just("items.any(|item| item > n)".to_owned()),
+            Just("items[0] == n".to_owned()),
+            Just("items.filter(|item| item != 2).len() >= vars.least".to_owned()),
+            Just("state.loops.turn < vars.least".to_owned()),
+            Just("parse_int(label) > 1".to_owned()),
+            Just("{ let big = n > 2; if big { return flag; } label != \"b\" }".to_owned()),
+            Just("switch label { \"a\" => flag, _ => n > 1 }".to_owned()),
+        ];
+        atom.prop_recursive(3, 8, 3, |inner| {
+            (proptest::collection::vec(inner, 2..4), any::<bool>())
+                .prop_map(|(parts, all)| format!("({})", parts.join(if all { " && " } else { " || " })))
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn explaining_random_pipelines_changes_no_outcome(
+            conditions in proptest::collection::vec((condition(), 0..6_u8), 1..7),
+            artifacts in proptest::collection::vec((0..6_i64, any::<bool>(), "[ab0-9]{0,2}", proptest::collection::vec(0..5_i64, 0..4)), 4),
+            skip in any::<bool>(),
+        ) {
+            let mut text = String::from("pipeline: p\nvars: { least: 2 }\n");
+            text.push_str(if skip { "on_rule_error: skip\n" } else { "" });
+            text.push_str("nodes:\n  - name: a\n    fallback: _done\n    schema: { n: int, flag: bool, label: string, items: [int] }\nedges:\n");
+            for (at, (condition, kind)) in conditions.iter().enumerate() {
+                let condition = condition.replace('\'', "''");
+                let way = match kind {
+                    0 => "from: a, advisory: true".to_owned(),
+                    1 => "from: \"*\", to: _done".to_owned(),
+                    2 => "from: a, to: _done".to_owned(),
+                    _ => "from: a, to: a, loop: true, counter: turn".to_owned(),
+                };
+                let _ = writeln!(text, "  - {{ id: E{at}, {way}, condition: '{condition}' }}");
+            }
+            text.push_str("  - { id: last, from: a, to: _done }\nmax_steps: 4\nstart: a\ndone: _done\n");
+            let answers: Vec<_> = artifacts
+                .iter()
+                .map(|(n, flag, label, items)| serde_json::json!({ "n": n, "flag": flag, "label": label, "items": items }))
+                .collect();
+            let ground = Ground::with(&[("pipelines/p.yaml", &text)]);
+            ground.run_stub("p", &serde_json::json!({ "*": { "a": answers } }).to_string());
+            prop_assert!(holds(&ground, "case-1") > 0);
+        }
+    }
+}

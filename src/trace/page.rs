@@ -152,7 +152,13 @@ impl Page {
 
     /// A text, its first line behind `first`, the others indented so far.
     pub(super) fn text(&mut self, tone: Tone, first: &str, indent: usize, text: &str) {
-        let rest = " ".repeat(indent);
+        let half = self.width / 2;
+        if first.chars().count() > half && !text.is_empty() {
+            // The text has no room beside it.
+            self.text(tone, "", 4, first.trim_end());
+            return self.text(tone, "        ", 8, text);
+        }
+        let rest = " ".repeat(indent.min(half));
         let options = Options::new(self.width).initial_indent(first).subsequent_indent(&rest);
         let lines = text.lines().enumerate().flat_map(|(at, line)| {
             let options = if at == 0 { options.clone() } else { options.clone().initial_indent(&rest) };
@@ -180,7 +186,7 @@ impl Page {
         }
     }
 
-    fn brief(&mut self, step: &StepTold) {
+    pub(super) fn brief(&mut self, step: &StepTold) {
         self.title(step);
         let ids = step.edges.iter().map(|edge| edge.edge.chars().count()).max().unwrap_or(0).min(24);
         for edge in step.edges.iter().filter(|edge| !is_idle(edge)) {
@@ -237,7 +243,7 @@ impl Page {
         }
     }
 
-    fn edge(&mut self, edge: &EdgeTold) {
+    pub(super) fn edge(&mut self, edge: &EdgeTold) {
         self.text(tone(edge.outcome), "", 4, &title(edge));
         let said = why(edge);
         if !said.is_empty() {

@@ -7,8 +7,8 @@ use crate::diag::Diagnostic;
 use crate::model::Hash;
 use crate::pipeline::{EdgeIx, Node, Pipeline, Target, When};
 use crate::project::Project;
-use crate::script::Function;
 use crate::script::probe::{Keep, Outline, Recorder, telling, text_of_view};
+use crate::script::{File, Function};
 use crate::walk::{Considered, FALLBACK, Outcome, Rule, decide_asking, input};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -242,7 +242,7 @@ pub(super) fn is_changed(
     let mut all: Vec<&str> = vec![script];
     let mut at = 0;
     while let Some(path) = all.get(at).copied() {
-        for import in project.library.file(path).into_iter().flat_map(|file| file.imports()) {
+        for import in project.library.file(path).into_iter().flat_map(File::imports) {
             if !all.contains(&import) {
                 all.push(import);
             }

@@ -149,6 +149,7 @@ pub struct RuleTold {
     pub changed: bool,
 }
 
+#[expect(clippy::ref_option, reason = "serde hands it over so")]
 fn diagnosed<S: Serializer>(error: &Option<Box<Diagnostic>>, serializer: S) -> Result<S::Ok, S::Error> {
     let told = error.as_ref().map(|error| {
         let label = error.primary().map(|label| (label.source.name(), label.source.line_column(label.span.start)));

@@ -2,11 +2,17 @@
 
 mod colour;
 mod diagnostics;
+mod failure;
+mod functions;
+mod line;
+mod page;
 mod progress;
 mod style;
 mod table;
 
 pub use colour::Colour;
+pub use functions::{Functions, ScriptFn};
+pub use line::{Assist, Candidate, Hint, Ink, Lines, Typed};
 pub use progress::Progress;
 pub use style::Style;
 pub use table::Table;
@@ -111,6 +117,11 @@ impl Ui {
     /// Whether remarks go to a terminal.
     pub fn on_terminal(self) -> bool {
         io::stderr().is_terminal()
+    }
+
+    /// Whether someone is typing at a terminal and sees there what is printed.
+    pub fn is_typed_to(self) -> bool {
+        io::stdin().is_terminal() && io::stdout().is_terminal()
     }
 
     /// How wide a table may be, in characters.

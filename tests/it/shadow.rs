@@ -40,7 +40,9 @@ fn log(project: &Project) -> Vec<Value> {
     let lines = project.read(&format!(".asterisk/investigations/{run}/events.jsonl"));
     let mut events: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     events.retain(|event| event["type"] != "shadow");
-    events.iter_mut().for_each(|event| event["seq"] = Value::Null);
+    for event in &mut events {
+        event["seq"] = Value::Null;
+    }
     // Cases that walk at once write in any order.
     events.sort_by_key(|event| event["case"].to_string());
     events

@@ -20,8 +20,17 @@ const LAYERS: &[&[&str]] = &[
 
 /// Imports within a layer that are right as they are: launches have times and shapes have near misses; commands go by
 /// everything of the front.
-const ALSO: &[(&str, &str)] =
-    &[("model", "clock"), ("model", "diag"), ("cli", "ui"), ("cli", "exit"), ("cli", "config"), ("repl", "ui"), ("serve", "ui")];
+const ALSO: &[(&str, &str)] = &[
+    ("model", "clock"),
+    ("model", "diag"),
+    ("cli", "ui"),
+    ("cli", "exit"),
+    ("cli", "config"),
+    ("cli", "repl"),
+    ("repl", "ui"),
+    ("repl", "exit"),
+    ("serve", "ui"),
+];
 
 /// A directory's files of an ending, in order.
 fn files(dir: &Path, ending: &str) -> Vec<PathBuf> {

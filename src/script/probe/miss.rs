@@ -77,7 +77,7 @@ impl Outline<'_> {
         let Some((unit, node)) = self.find(part) else { return };
         let inside =
             || part.inside.iter().filter(|part| self.find(part).is_some_and(|(_, node)| node.role != NodeRole::Function));
-        match (node.logic, inside().last()) {
+        match (node.logic, inside().next_back()) {
             (Some(Logic::Not), Some(operand)) => return self.flip(scope, operand, !want, out),
             // The operand that was evaluated last settled it.
             (Some(Logic::And), Some(operand)) if want => return self.flip(scope, operand, want, out),

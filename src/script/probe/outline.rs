@@ -46,7 +46,7 @@ impl Line {
         let shown = clipped(&self.text, longest);
         match &self.outcome {
             Told::Value(value) if self.word == "return" && self.text.starts_with("#{") => {
-                text.push_str(&clipped(value, longest.min(72)))
+                text.push_str(&clipped(value, longest.min(72)));
             }
             Told::Value(value) if *value == self.text => text.push_str(&clipped(value, longest)),
             Told::Value(value) => {

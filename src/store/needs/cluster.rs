@@ -1,13 +1,13 @@
 //! `cluster`: the cases that wait for one another, and what the one that walked ahead found.
 
-use super::{Snapshot, StoreNeeds, kept_under};
+use super::{Asking, Snapshot, kept_under};
 use crate::store::error::StoreError;
 use crate::walk::{About, What};
 use rusqlite::{Connection, OptionalExtension, params};
 use serde_json::{Map, Value, json};
 
 /// The answer to the query: an empty map for a case that is in no cluster.
-pub(super) fn answer(needs: &StoreNeeds, about: &About<'_>) -> Result<Value, StoreError> {
+pub(super) fn answer(needs: &Asking<'_>, about: &About<'_>) -> Result<Value, StoreError> {
     let Some(cluster) = needs.clusters.get(about.case.id.as_str()) else { return Ok(json!({})) };
     let representative = cluster.representative();
     let prior = if representative == about.case.id {

@@ -116,12 +116,12 @@ fn current(
 
 impl Known {
     fn of_row(row: &Row<'_>) -> rusqlite::Result<Self> {
-        let (test, error): (String, String) = (row.get("test")?, row.get("error")?);
+        let (test, error): (String, String) = (row.get(2)?, row.get(3)?);
         Ok(Self {
-            id: row.get("symptom")?,
-            case: row.get("rc")?,
-            category: row.get("category")?,
-            component: row.get("component")?,
+            id: row.get(0)?,
+            case: row.get(1)?,
+            category: row.get(4)?,
+            component: row.get(5)?,
             features: Features::new(&test, &error),
             error: short(error),
             test,

@@ -25,10 +25,11 @@ use siblings::Errors;
 pub use siblings::Tellable;
 use similar::Hit;
 use std::collections::HashMap;
+use std::ops::Deref;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// How many answers are kept of each kind; then all of them are forgotten and the next ones kept.
-const KEPT: usize = 1024;
+const KEPT: usize = 256;
 /// Longer texts are cut to this many characters in answers.
 const TEXT_CHARS: usize = 2000;
 
@@ -147,6 +148,30 @@ impl StoreNeeds {
         self.source.as_ref().is_some_and(|(_, snapshot)| (snapshot.first..snapshot.end).contains(&case))
     }
 
+    /// Asks in one transaction: one state of the store, and its file is locked once, not for each of some fifty looks at it.
+    fn asking<T>(&self, body: impl FnOnce(&Asking<'_>) -> Result<T, StoreError>) -> Result<T, StoreError> {
+        match &self.source {
+            Some((store, snapshot)) => store.read(|conn| body(&Asking { needs: self, store: Some((conn, *snapshot)) })),
+            None => body(&Asking { needs: self, store: None }),
+        }
+    }
+}
+
+/// A query that is being answered.
+struct Asking<'a> {
+    needs: &'a StoreNeeds,
+    store: Option<(&'a Connection, Snapshot)>,
+}
+
+impl Deref for Asking<'_> {
+    type Target = StoreNeeds;
+
+    fn deref(&self) -> &StoreNeeds {
+        self.needs
+    }
+}
+
+impl Asking<'_> {
     /// The place of a case among the cases of all runs.
     fn place(&self, case: &str) -> Result<i64, StoreError> {
         self.ask(|conn, snapshot| {
@@ -174,21 +199,18 @@ impl StoreNeeds {
 
     /// Asks the store; nothing is known where there is none.
     fn ask<T: Default>(&self, query: impl FnOnce(&Connection, Snapshot) -> Result<T, StoreError>) -> Result<T, StoreError> {
-        match &self.source {
-            Some((store, snapshot)) => store.read(|conn| query(conn, *snapshot)),
-            None => Ok(T::default()),
-        }
+        self.store.map_or_else(|| Ok(T::default()), |(conn, snapshot)| query(conn, snapshot))
     }
 }
 
 impl Needs for StoreNeeds {
     fn query(&self, name: &str, about: &About<'_>) -> Result<Value, String> {
         let answer = match name {
-            "symptoms.similar" => similar::answer(self, about),
-            "rcas.of_symptom" => of_symptom::answer(self, about),
-            "rcas.recent" => recent::answer(self, about),
+            "symptoms.similar" => self.asking(|asking| similar::answer(asking, about)),
+            "rcas.of_symptom" => self.asking(|asking| of_symptom::answer(asking, about)),
+            "rcas.recent" => self.asking(|asking| recent::answer(asking, about)),
             "siblings" => Ok(siblings::answer(self, about)),
-            "cluster" => cluster::answer(self, about),
+            "cluster" => self.asking(|asking| cluster::answer(asking, about)),
             "workspace" => Ok(self.repositories.clone()),
             _ => {
                 let help = did_you_mean(name, NEEDS.iter().map(|need| need.name)).unwrap_or_default();

@@ -1,6 +1,6 @@
 //! `rcas.of_symptom`: root causes of the symptoms that are like this case's failure.
 
-use super::{Snapshot, StoreNeeds, kept_under, short, similar};
+use super::{Asking, Snapshot, kept_under, short, similar};
 use crate::store::error::StoreError;
 use crate::store::knowledge::{Rca, rca_as_of};
 use crate::store::overturned::{Overturned, overturned_as_of};
@@ -24,7 +24,7 @@ pub(super) struct Link {
 }
 
 /// The answer to the query: in the order of the symptoms, for each the surest first, each root cause once.
-pub(super) fn answer(needs: &StoreNeeds, about: &About<'_>) -> Result<Value, StoreError> {
+pub(super) fn answer(needs: &Asking<'_>, about: &About<'_>) -> Result<Value, StoreError> {
     let case = needs.place(&about.case.id)?;
     let mut told = BTreeSet::new();
     let mut rcas = Vec::new();

@@ -1,6 +1,6 @@
 //! `rcas.recent`: the root causes created last, and those that this run found first.
 
-use super::{Snapshot, StoreNeeds, kept, short};
+use super::{Asking, Snapshot, kept, short};
 use crate::store::error::StoreError;
 use crate::store::knowledge::{Rca, rca_as_of};
 use crate::walk::About;
@@ -22,7 +22,7 @@ pub(super) struct Created {
 
 /// The answer to the query: of earlier runs, the latest run's first and in a run the last case's first; then of this run, those
 /// of the first cases, as far as they stand before this one.
-pub(super) fn answer(needs: &StoreNeeds, about: &About<'_>) -> Result<Value, StoreError> {
+pub(super) fn answer(needs: &Asking<'_>, about: &About<'_>) -> Result<Value, StoreError> {
     let all: Arc<[Created]> = kept(&needs.recent_rcas, || Ok(needs.ask(recent)?.into()))?;
     if !all.iter().any(|created| created.same_run) {
         return all.iter().map(|created| created.told(needs)).collect();
@@ -61,7 +61,7 @@ fn recent(conn: &Connection, snapshot: Snapshot) -> Result<Vec<Created>, StoreEr
 }
 
 impl Created {
-    fn told(&self, needs: &StoreNeeds) -> Result<Value, StoreError> {
+    fn told(&self, needs: &Asking<'_>) -> Result<Value, StoreError> {
         needs.with_history(self.to_json(), true, self.rca.id)
     }
 

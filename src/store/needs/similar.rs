@@ -3,7 +3,7 @@
 use super::alike::of_words;
 use super::features::Features;
 use super::known::{Found, Known, of_component, of_recall_key, of_test, recent, recent_here};
-use super::{Snapshot, StoreNeeds, kept, kept_under};
+use super::{Asking, Snapshot, kept, kept_under};
 use crate::clock::Timestamp;
 use crate::model::{Case, Hash};
 use crate::store::error::StoreError;
@@ -66,7 +66,7 @@ impl Seen {
 }
 
 /// The answer to the query.
-pub(super) fn answer(needs: &StoreNeeds, about: &About<'_>) -> Result<Value, StoreError> {
+pub(super) fn answer(needs: &Asking<'_>, about: &About<'_>) -> Result<Value, StoreError> {
     let ours = Features::new(&about.case.name, &about.case.error_message);
     let hits = hits(needs, about.case)?;
     let records = hits.iter().map(|hit| {
@@ -80,7 +80,7 @@ pub(super) fn answer(needs: &StoreNeeds, about: &About<'_>) -> Result<Value, Sto
 /// Symptoms with the case's recall key first (score 1), then others by the likeness of their words: those of the same test,
 /// of the same component (if the case has an attribute `component`), those that share telling words, and the ones found last
 /// are considered. Ties are broken by how often a symptom was seen, then by its id.
-pub(super) fn hits(needs: &StoreNeeds, case: &Case) -> Result<Arc<[Hit]>, StoreError> {
+pub(super) fn hits(needs: &Asking<'_>, case: &Case) -> Result<Arc<[Hit]>, StoreError> {
     let component = case.attributes.get("component").unwrap_or_default();
     let inputs = json!([case.recall_key, case.name, case.error_message, component]);
     // As long as nothing of the run itself is seen, all its cases see the same.
@@ -128,7 +128,7 @@ fn latest(conn: &Connection, snapshot: Snapshot) -> Result<Vec<Known>, StoreErro
     Ok(latest)
 }
 
-fn best(needs: &StoreNeeds, place: i64, mut found: Vec<(f64, Known)>) -> Result<Vec<Hit>, StoreError> {
+fn best(needs: &Asking<'_>, place: i64, mut found: Vec<(f64, Known)>) -> Result<Vec<Hit>, StoreError> {
     found.sort_by(|(a, _), (b, _)| b.total_cmp(a));
     // All that tie with the last of the best stay until it is known how often they were seen.
     let worst = found.get(MOST - 1).map_or(0.0, |(score, _)| *score);

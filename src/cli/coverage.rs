@@ -1,0 +1,88 @@
+//! `asterisk coverage`.
+
+use super::explain::versioned;
+use super::{FormatArg, Global, ProjectArgs};
+use crate::diag::Diagnostic;
+use crate::exit::Exit;
+use crate::session::SessionError;
+use crate::trace::{EdgeHistory, History, coverage as over_history};
+use crate::ui::{Format, Ui};
+use clap::Args;
+
+/// Say how often every edge of past runs was asked, fired, failed, and stood in another's shadow.
+///
+/// An edge is shadowed when it was not asked, because another fired first, and would have fired: its rule is asked now, on the
+/// recorded inputs. What tests go through is shown by `asterisk test --coverage`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  asterisk coverage\n  asterisk coverage latest --format json")]
+pub(super) struct CoverageArgs {
+    /// The runs; `latest` is the one that began last [default: all of the store].
+    #[arg(value_name = "RUN")]
+    runs: Vec<String>,
+    /// It is no error if nothing was decided yet.
+    #[arg(long)]
+    allow_empty: bool,
+    #[command(flatten)]
+    format: FormatArg,
+}
+
+pub(super) fn coverage(global: &Global, args: &CoverageArgs) -> Result<Exit, SessionError> {
+    let ui = global.ui(args.format);
+    let session = global.session(&ProjectArgs::default(), None)?;
+    let history = over_history(&session, &args.runs)?;
+    if history.decisions == 0 && history.passed_over.is_empty() && !args.allow_empty {
+        let help = "make a run with: asterisk run (--allow-empty takes nothing for an answer)";
+        let error = Diagnostic::error("coverage/nothing", "no run decided anything yet").help(help);
+        return Err(SessionError::Asked(Box::new(error)));
+    }
+    if ui.format() == Format::Json {
+        ui.json(&versioned(&history));
+    } else {
+        print(ui, &history);
+    }
+    for (run, why) in &history.passed_over {
+        ui.note(&format!("passed over {run}: {why}"));
+    }
+    Ok(Exit::Ok)
+}
+
+/// What is told of an edge.
+const HEAD: [&str; 8] = ["from", "edge", "asked", "fired", "false", "error", "shadowed", ""];
+
+/// The place of the errors in it.
+const ERROR: usize = 5;
+
+fn print(ui: Ui, history: &History) {
+    for (index, told) in history.pipelines.iter().enumerate() {
+        let plural = |count: u64, one: &str| format!("{count} {one}{}", if count == 1 { "" } else { "s" });
+        let blank = if index > 0 { "\n" } else { "" };
+        let (decisions, runs) = (plural(told.decisions, "decision"), plural(told.runs, "run"));
+        ui.out(&format!("{blank}{}: {decisions} in {runs}", told.pipeline));
+        // Most pipelines have no rule that fails.
+        let fails = told.edges.iter().any(|edge| edge.error > 0);
+        let shown =
+            |cells: [String; 8]| cells.into_iter().enumerate().filter(move |(at, _)| fails || *at != ERROR).map(|(_, cell)| cell);
+        let head: Vec<String> = shown(HEAD.map(str::to_owned)).collect();
+        let mut table = ui.table(&head.iter().map(String::as_str).collect::<Vec<_>>());
+        for edge in &told.edges {
+            table.row(shown(row(edge)));
+        }
+        ui.out(&table.text());
+    }
+}
+
+fn row(edge: &EdgeHistory) -> [String; 8] {
+    // A number says nothing without what it is a part of.
+    let of = |count: u64, whole: u64| if whole == 0 { String::new() } else { format!("{count}/{whole}") };
+    let some = |count: u64, whole: u64| if count == 0 { String::new() } else { of(count, whole) };
+    [
+        edge.from.clone(),
+        edge.edge.clone(),
+        of(edge.asked, edge.decisions),
+        of(edge.fired, edge.asked),
+        some(edge.refused, edge.asked),
+        some(edge.error, edge.asked),
+        some(edge.shadowed, edge.not_reached),
+        edge.remark().unwrap_or_default().to_owned(),
+    ]
+}

@@ -1,0 +1,164 @@
+//! `asterisk new`.
+
+use super::{FormatArg, Global, ProjectArgs};
+use crate::diag::Diagnostic;
+use crate::exit::Exit;
+use crate::files::{UnpackError, unpack};
+use crate::session::{SessionError, Setup};
+use crate::ui::{Format, plain};
+use clap::{Args, ValueEnum};
+use serde_json::json;
+use std::path::PathBuf;
+
+/// Begin a rule, a responder, an effect, a vocabulary, a pipeline or a test, from a commented skeleton.
+///
+/// It goes where the project has its scripts and pipelines (`asterisk.yaml`; else `scripts/` and `pipelines/`), with a test
+/// beside it. Nothing is overwritten.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  asterisk new rule looks_flaky\n  asterisk new pipeline nightly\n  asterisk new domain shop")]
+pub(super) struct NewArgs {
+    /// What to begin.
+    #[arg(value_enum)]
+    kind: Kind,
+    /// What it is called: small letters, digits and `_` (of a domain or pipeline also `-`).
+    name: String,
+    #[command(flatten)]
+    project: ProjectArgs,
+    #[command(flatten)]
+    format: FormatArg,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Kind {
+    /// What decides an edge: `rules/NAME.rhai`.
+    Rule,
+    /// What answers a node without an agent: `agents/NAME.rhai`.
+    Responder,
+    /// What a node's artifact leaves in the store: `effects/NAME.rhai`.
+    Effect,
+    /// A vocabulary: `data/domains/NAME.yaml`.
+    Domain,
+    /// A graph with a condition and a loop: `NAME.yaml`.
+    Pipeline,
+    /// A test of a routing decision: `tests/NAME_test.rhai`.
+    Test,
+    /// Not yet: nothing runs masks so far.
+    Mask,
+    /// Not yet: nothing runs schedulers so far.
+    Scheduler,
+}
+
+/// A file of a skeleton; `NAME` stands for the name.
+struct Skeleton {
+    path: &'static str,
+    text: &'static str,
+}
+
+macro_rules! skeleton {
+    ($path:literal, $file:literal) => {
+        Skeleton { path: $path, text: include_str!(concat!("new/", $file)) }
+    };
+}
+
+impl Kind {
+    /// The files, the first of which is the thing itself.
+    fn files(self) -> &'static [Skeleton] {
+        match self {
+            Self::Rule => &[skeleton!("rules/NAME.rhai", "rule.rhai"), skeleton!("rules/NAME_test.rhai", "rule_test.rhai")],
+            Self::Responder => {
+                &[skeleton!("agents/NAME.rhai", "responder.rhai"), skeleton!("agents/NAME_test.rhai", "responder_test.rhai")]
+            }
+            Self::Effect => {
+                &[skeleton!("effects/NAME.rhai", "effect.rhai"), skeleton!("effects/NAME_test.rhai", "effect_test.rhai")]
+            }
+            Self::Domain => &[skeleton!("data/domains/NAME.yaml", "domain.yaml")],
+            Self::Pipeline => &[skeleton!("NAME.yaml", "pipeline.yaml")],
+            Self::Test => &[skeleton!("tests/NAME_test.rhai", "test.rhai")],
+            Self::Mask | Self::Scheduler => &[],
+        }
+    }
+
+    fn word(self) -> String {
+        self.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
+    }
+}
+
+pub(super) fn new(global: &Global, args: &NewArgs) -> Result<Exit, SessionError> {
+    let ui = global.ui(args.format);
+    let setup = global.resolve(&args.project, None)?.setup;
+    let (kind, name) = (args.kind, args.name.as_str());
+    if kind.files().is_empty() {
+        let message = format!("a {} cannot be begun yet: nothing runs it so far", kind.word());
+        let help = "the kinds there are: rule, responder, effect, domain, pipeline, test".to_owned();
+        return Err(SessionError::asked("new/not-yet", message, Some(help)));
+    }
+    check_name(kind, name)?;
+    let (area, dir) = directory(kind, &setup);
+    let put = |text: &str| text.replace("NAME", name);
+    let files: Vec<(String, String)> = kind.files().iter().map(|file| (put(file.path), put(file.text))).collect();
+    let done = unpack(&dir, &files, false).map_err(refused)?;
+    let known = if area == "pipelines" { setup.pipelines.is_some() } else { setup.scripts.is_some() };
+    let shown = |name: &String| {
+        let path = dir.join(name);
+        let path = path.strip_prefix(std::env::current_dir().unwrap_or_default()).unwrap_or(&path);
+        plain(&path.display().to_string())
+    };
+    if ui.format() == Format::Json {
+        let paths = |names: &[String]| names.iter().map(shown).collect::<Vec<_>>();
+        ui.json(&json!({ "schema_version": 1, "written": paths(&done.written), "unchanged": paths(&done.same) }));
+        return Ok(Exit::Ok);
+    }
+    done.written.iter().for_each(|name| ui.out(&shown(name)));
+    done.same.iter().for_each(|name| ui.out(&format!("{} was there already", shown(name))));
+    if !known {
+        ui.note(&format!("asterisk.yaml does not say where the {area} are; to use them it needs: {area}: {area}"));
+    }
+    ui.note(&format!("next: {}", next(kind, name, &shown(&files[0].0))));
+    Ok(Exit::Ok)
+}
+
+/// The area of the project that a kind belongs to, and its directory.
+fn directory(kind: Kind, setup: &Setup) -> (&'static str, PathBuf) {
+    let (area, configured) = match kind {
+        Kind::Pipeline => ("pipelines", &setup.pipelines),
+        _ => ("scripts", &setup.scripts),
+    };
+    (area, configured.clone().unwrap_or_else(|| setup.root.join(area)))
+}
+
+/// What to do with it.
+fn next(kind: Kind, name: &str, path: &str) -> String {
+    match kind {
+        Kind::Rule => format!("asterisk test rules/{name}_test.rhai; an edge names it with `rule: rules/{name}.rhai#{name}`"),
+        Kind::Responder => format!("asterisk test agents/{name}_test.rhai; it answers the nodes of the family `{name}`"),
+        Kind::Effect => {
+            format!("asterisk test effects/{name}_test.rhai; a node names it with `effect: effects/{name}.rhai#{name}`")
+        }
+        Kind::Domain => format!("asterisk run --domain {name}"),
+        Kind::Pipeline => format!("asterisk graph {path}"),
+        Kind::Test => format!("asterisk test tests/{name}_test.rhai"),
+        Kind::Mask | Kind::Scheduler => String::new(),
+    }
+}
+
+fn check_name(kind: Kind, name: &str) -> Result<(), SessionError> {
+    let dash = matches!(kind, Kind::Domain | Kind::Pipeline);
+    let fits = name.starts_with(|c: char| c.is_ascii_lowercase())
+        && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_' || (dash && b == b'-'));
+    if fits {
+        return Ok(());
+    }
+    let message = format!("`{name}` is no name for a {}", kind.word());
+    let help = "begin with a small letter, and go on with small letters, digits and `_`".to_owned();
+    Err(SessionError::asked("new/name", message, Some(help)))
+}
+
+fn refused(error: UnpackError) -> SessionError {
+    match error {
+        UnpackError::Exists(_) => {
+            let diagnostic = Diagnostic::error("output/exists", error.to_string());
+            SessionError::Asked(Box::new(diagnostic.help("take another name, or move the file away")))
+        }
+        other => super::init::refused(other),
+    }
+}

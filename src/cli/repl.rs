@@ -1,0 +1,43 @@
+//! `asterisk repl`.
+
+use super::{Global, ProjectArgs};
+use crate::config::history_file;
+use crate::exit::Exit;
+use crate::repl::{Spec, hold};
+use crate::session::SessionError;
+use crate::ui::{Format, Ui};
+use clap::Args;
+
+/// Explore a run step by step, or try expressions on an artifact of your own.
+///
+/// What is typed is an expression over `artifact`, `state` and `vars`, or a command (`:help`). Piped in, a session prints
+/// nothing but its answers; the first error decides its exit code.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  asterisk repl --run latest\n  echo ':why' | asterisk repl --run\n  echo 'round_to(0.8349, 2)' | asterisk repl"
+)]
+pub(super) struct ReplArgs {
+    /// The pipeline, without a run: a path, a file stem, or a `pipeline:` name [default: rca].
+    #[arg(conflicts_with = "run")]
+    pipeline: Option<String>,
+    /// The run to look at [without a value: latest].
+    #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "latest")]
+    run: Option<String>,
+    /// The case to begin at [default: the first].
+    #[arg(long, value_name = "ID", requires = "run")]
+    case: Option<String>,
+    /// Piped in: end at the first error.
+    #[arg(long)]
+    strict: bool,
+    #[command(flatten)]
+    project: ProjectArgs,
+}
+
+pub(super) fn repl(global: &Global, args: &ReplArgs) -> Result<Exit, SessionError> {
+    let ui = Ui::new(global.color, Format::Pretty);
+    let session = global.session(&args.project, None)?;
+    let ReplArgs { pipeline, run, case, strict, .. } = args;
+    let spec =
+        Spec { pipeline: pipeline.clone(), run: run.clone(), case: case.clone(), strict: *strict, history: history_file() };
+    hold(ui, session, spec)
+}

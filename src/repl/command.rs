@@ -1,0 +1,189 @@
+//! The commands of a session: one table for reading, completing and explaining them.
+
+use crate::diag::{Diagnostic, Source, Span, did_you_mean};
+
+/// What a command does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verb {
+    Cases,
+    Case,
+    Steps,
+    At,
+    Next,
+    Back,
+    Why,
+    Flip,
+    Diff,
+    Set,
+    Unset,
+    Load,
+    State,
+    Reload,
+    Follow,
+    Graph,
+    Doc,
+    Time,
+    Full,
+    SaveAsTest,
+    Help,
+    Quit,
+}
+
+/// What stands behind a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Takes {
+    Nothing,
+    Case,
+    Step,
+    Edge,
+    Var,
+    /// A function, script or edge.
+    Name,
+    Command,
+    /// A word or a number of its own.
+    Word,
+    /// A file, or JSON in its place.
+    Data,
+    File,
+    /// An expression, or nothing.
+    Expression,
+}
+
+/// A command.
+#[derive(Debug)]
+pub(super) struct Command {
+    pub(super) name: &'static str,
+    pub(super) verb: Verb,
+    pub(super) takes: Takes,
+    /// What stands behind it, for people.
+    pub(super) usage: &'static str,
+    pub(super) doc: &'static str,
+}
+
+const fn command(name: &'static str, verb: Verb, takes: Takes, usage: &'static str, doc: &'static str) -> Command {
+    Command { name, verb, takes, usage, doc }
+}
+
+/// All of them, in the order they are explained.
+pub(super) const COMMANDS: &[Command] = &[
+    command("cases", Verb::Cases, Takes::Word, "[TEXT]", "the cases of the run (whose id or path has TEXT)"),
+    command("case", Verb::Case, Takes::Case, "ID", "go to a case, at its first step"),
+    command("steps", Verb::Steps, Takes::Nothing, "", "the steps of the case"),
+    command("at", Verb::At, Takes::Step, "N|+N|-N|NODE", "go to a step; without a run, to a node"),
+    command("next", Verb::Next, Takes::Nothing, "", "one step forward"),
+    command("back", Verb::Back, Takes::Nothing, "", "one step back"),
+    command("why", Verb::Why, Takes::Edge, "[EDGE]", "which edge leaves this step, and why; or what one edge saw"),
+    command("flip", Verb::Flip, Takes::Edge, "EDGE", "what would be if EDGE fired, and if it did not"),
+    command("diff", Verb::Diff, Takes::Step, "[STEP]", "what is other here than one step before, or than at STEP"),
+    command(
+        "set",
+        Verb::Set,
+        Takes::Var,
+        "[NAME=VALUE]",
+        "see decisions as they would be with another var; alone, lists the vars",
+    ),
+    command("unset", Verb::Unset, Takes::Var, "[NAME]", "take that back, or all of it"),
+    command("load", Verb::Load, Takes::Data, "FILE|JSON", "another artifact for this step, until you leave it"),
+    command("state", Verb::State, Takes::Data, "FILE|JSON", "another state for this step: {loops, context, history, ...}"),
+    command("reload", Verb::Reload, Takes::Word, "[recorded]", "go by the scripts of now, or by the recorded ones again"),
+    command("follow", Verb::Follow, Takes::Nothing, "", "show the steps of the case as they are made, until it is done"),
+    command("graph", Verb::Graph, Takes::Word, "[mermaid|dot]", "the pipeline, and where you are in it"),
+    command("doc", Verb::Doc, Takes::Name, "NAME", "what a function, a script or an edge is for"),
+    command("time", Verb::Time, Takes::Expression, "EXPRESSION", "how long an expression takes"),
+    command("full", Verb::Full, Takes::Expression, "EXPRESSION", "the whole value of an expression, however long"),
+    command("save-as-test", Verb::SaveAsTest, Takes::File, "FILE", "write the decision of this step as a test"),
+    command("help", Verb::Help, Takes::Command, "[COMMAND]", "this list"),
+    command("quit", Verb::Quit, Takes::Word, "[CODE]", "end the session"),
+];
+
+/// The code of what is wrong with a command.
+pub(super) const CODE: &str = "repl/command";
+
+/// The command of a typed text and what stands behind it with its place; nothing if it is an expression.
+pub(super) fn parse(text: &Source) -> Result<Option<(&'static Command, &str, usize)>, Box<Diagnostic>> {
+    let trimmed = text.text().trim_start();
+    let start = text.text().len() - trimmed.len();
+    let Some(rest) = trimmed.strip_prefix(':') else { return Ok(None) };
+    let name = rest.split(char::is_whitespace).next().unwrap_or_default();
+    let Some(command) = COMMANDS.iter().find(|command| command.name == name) else {
+        let typed = format!(":{name}");
+        let hint = (!name.is_empty()).then(|| did_you_mean(&typed, names().iter().map(String::as_str))).flatten();
+        let diagnostic = Diagnostic::error(CODE, format!("there is no command `:{name}`"));
+        let span = Span::new(start, start + 1 + name.len());
+        return Err(Box::new(diagnostic.label(text, span, "").help(hint.unwrap_or_else(|| ":help lists the commands".into()))));
+    };
+    let behind = &rest[name.len()..];
+    let argument = behind.trim_start();
+    let at = start + 1 + name.len() + (behind.len() - argument.len());
+    let argument = argument.trim_end();
+    if command.takes == Takes::Nothing && !argument.is_empty() {
+        let diagnostic = Diagnostic::error(CODE, format!("`:{name}` takes nothing"));
+        return Err(Box::new(diagnostic.label(text, Span::new(at, at + argument.len()), "").help(usage(command))));
+    }
+    Ok(Some((command, argument, at)))
+}
+
+/// `:name ARGS`, and what it does.
+pub(super) fn usage(command: &Command) -> String {
+    let space = if command.usage.is_empty() { "" } else { " " };
+    format!(":{}{space}{}: {}", command.name, command.usage, command.doc)
+}
+
+/// The commands with their colons.
+pub(super) fn names() -> Vec<String> {
+    COMMANDS.iter().map(|command| format!(":{}", command.name)).collect()
+}
+
+/// What `:help` says.
+pub(super) fn help() -> String {
+    let shown: Vec<(String, &str)> =
+        COMMANDS.iter().map(|command| (format!(":{} {}", command.name, command.usage), command.doc)).collect();
+    let width = shown.iter().map(|(name, _)| name.len()).max().unwrap_or_default();
+    let lines: Vec<String> = shown.iter().map(|(name, doc)| format!("  {name:width$}  {doc}")).collect();
+    format!(
+        "Anything else is an expression over `artifact`, `state` and `vars` of the step; the artifact's fields stand for themselves.\n\
+         Each is evaluated on its own, as a rule would be; `let x = 1;` goes on in the next line.\n{}",
+        lines.join("\n")
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(text: &str) -> String {
+        let source = Source::new("typed", text);
+        match parse(&source) {
+            Ok(None) => "expression".into(),
+            Ok(Some((command, argument, at))) => format!("{:?} `{argument}` {at}", command.verb),
+            Err(diagnostic) => format!("{diagnostic} | {}", diagnostic.help.clone().unwrap_or_default()),
+        }
+    }
+
+    #[test]
+    fn a_colon_begins_a_command() {
+        for (text, wanted) in [
+            ("  :at  triage ", "At `triage` 7"),
+            (":steps", "Steps `` 6"),
+            (":time 1 + 2", "Time `1 + 2` 6"),
+            ("a ? :b", "expression"),
+            (":stesp", "typed:1:1: there is no command `:stesp` | did you mean `:steps`?"),
+            (":", "typed:1:1: there is no command `:` | :help lists the commands"),
+            (":steps 3", "typed:1:8: `:steps` takes nothing | :steps: the steps of the case"),
+        ] {
+            assert_eq!(said(text), wanted, "{text}");
+        }
+    }
+
+    #[test]
+    fn every_command_is_there_once_and_explained() {
+        let mut names = names();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), COMMANDS.len());
+        for command in COMMANDS {
+            assert!(help().contains(command.doc) && !command.doc.ends_with('.'), "{}", command.name);
+            assert!(usage(command).starts_with(&format!(":{}", command.name)));
+        }
+    }
+}

@@ -1,0 +1,303 @@
+//! What would have to be other for an edge to be decided otherwise. Every answer was tried with the evaluator itself.
+
+use super::here::Here;
+use super::lex::{Piece, lex};
+use super::show::{decided as decided_as, short};
+use crate::model::Kind;
+use crate::pipeline::{EdgeIx, Pipeline};
+use crate::script::{Verdict, View};
+use crate::ui::Ink;
+use crate::walk::{Considered, Outcome, Plan, recorded_state};
+use serde_json::{Map, Value, json};
+use std::sync::Arc;
+
+/// The most changes that are told.
+const TOLD: usize = 8;
+/// The most combinations that are tried.
+const TRIED: usize = 20_000;
+/// The most of a script's text in which values to try are looked for.
+const LOOKED_AT: usize = 8 * 1024;
+
+/// A value that can be tried in the place of another.
+#[derive(Clone, Debug)]
+struct Change {
+    path: String,
+    before: Value,
+    after: Value,
+}
+
+/// What was tried and flips the edge: one value, or two.
+#[derive(Debug)]
+struct Found {
+    parts: Vec<Change>,
+    /// The decision then.
+    decided: String,
+}
+
+impl Change {
+    /// How far the one value is from the other, for the order in which changes are told.
+    fn distance(&self) -> f64 {
+        match (self.before.as_f64(), self.after.as_f64()) {
+            (Some(before), Some(after)) => (before - after).abs(),
+            _ => 1.0,
+        }
+    }
+}
+
+impl Found {
+    /// What flips the edge, and the place with it.
+    fn of(parts: &[&Change], there: &Here) -> Self {
+        let decided = there.decide().map(|decided| decided_as(there, &decided)).unwrap_or_default();
+        let decided = decided.split(": ").next().unwrap_or_default().to_owned();
+        Self { parts: parts.iter().map(|part| (*part).clone()).collect(), decided }
+    }
+
+    fn distance(&self) -> f64 {
+        self.parts.iter().map(Change::distance).sum()
+    }
+}
+
+/// What is said of an edge: what would be without it if it was taken, and which single values would flip it.
+pub(super) fn flip(here: &Here, edge: EdgeIx) -> Vec<String> {
+    let name = here.plan.edge_names[edge.0].clone();
+    let now = here.decide().ok();
+    let all = now.as_ref().map(|decided| match decided {
+        Ok(decision) => &decision.considered,
+        Err((considered, _)) => considered,
+    });
+    let holds = all.and_then(|considered| holds(considered, &name));
+    let mut lines = vec![match holds {
+        Some(true) => format!("{name} fires here"),
+        Some(false) => format!("{name} does not fire here"),
+        None => format!("{name} is not asked here: an edge before it fired"),
+    }];
+    if holds == Some(true) {
+        let without = without(here, edge);
+        lines.push(format!("without it: {}", without.decide().map(|decided| decided_as(&without, &decided)).unwrap_or_default()));
+    }
+    let found = changes(here, edge);
+    let verb = if holds == Some(true) { "keep it from firing" } else { "make it fire" };
+    if found.is_empty() {
+        lines.push(format!("no one or two of the values that it reads would {verb}, of those tried"));
+    } else {
+        lines.push(format!("one of these would {verb}:"));
+    }
+    let told = found.iter().take(TOLD).map(|found| {
+        let parts = found.parts.iter().map(|part| format!("{}: {} -> {}", part.path, short(&part.before), short(&part.after)));
+        format!("  {}   then {}", parts.collect::<Vec<_>>().join(" and "), found.decided)
+    });
+    lines.extend(told);
+    lines
+}
+
+/// Whether an edge fired in a decision; nothing if it was not asked.
+fn holds(considered: &[Considered], name: &str) -> Option<bool> {
+    match considered.iter().find(|entry| *entry.edge == *name)?.outcome {
+        Outcome::Fired | Outcome::Advisory => Some(true),
+        Outcome::False | Outcome::Error => Some(false),
+        Outcome::NotReached => None,
+    }
+}
+
+/// The same place in a pipeline without that edge.
+fn without(here: &Here, edge: EdgeIx) -> Here {
+    let mut pipeline = Pipeline::clone(&here.plan.pipeline);
+    for node in &mut pipeline.nodes {
+        node.edges.retain(|one| *one != edge);
+        node.advisories.retain(|one| *one != edge);
+    }
+    pipeline.guards.retain(|one| *one != edge);
+    let plan = Plan { pipeline: Arc::new(pipeline), ..Plan::clone(&here.plan) };
+    Here { plan: Arc::new(plan), ..here.clone() }
+}
+
+/// The values that decide the edge otherwise, the nearest of each input, nearest first. Two at a time if one does not do.
+fn changes(here: &Here, edge: EdgeIx) -> Vec<Found> {
+    let Some(rule) = here.plan.rule(edge) else { return Vec::new() };
+    let asked = |here: &Here| {
+        let verdict = rule.function.decide(&here.artifact, &here.state, here.plan.vars());
+        verdict.ok().map(|verdict| verdict != Verdict::No)
+    };
+    let before = asked(here).unwrap_or(false);
+    let mut left = TRIED;
+    let mut flips = |parts: &[&Change]| {
+        left = left.checked_sub(1)?;
+        let there = parts.iter().try_fold(here.clone(), |there, part| with(&there, part))?;
+        (asked(&there) == Some(!before)).then_some(there)
+    };
+    let inputs = tried(here, edge);
+    let mut found: Vec<Found> = Vec::new();
+    for changes in &inputs {
+        if let Some((change, there)) = changes.iter().find_map(|change| Some((change, flips(&[change])?))) {
+            found.push(Found::of(&[change], &there));
+        }
+    }
+    if found.is_empty() {
+        for (at, changes) in inputs.iter().enumerate() {
+            for others in &inputs[at + 1..] {
+                let pairs = changes.iter().flat_map(|change| others.iter().map(move |other| [change, other]));
+                if let Some((pair, there)) = pairs.into_iter().find_map(|pair| Some((pair, flips(&pair)?))) {
+                    found.push(Found::of(&pair, &there));
+                }
+            }
+        }
+    }
+    found.sort_by(|a, b| a.distance().total_cmp(&b.distance()));
+    found
+}
+
+/// For each input that the edge's rule reads, what can be tried in its place, nearest first.
+fn tried(here: &Here, edge: EdgeIx) -> Vec<Vec<Change>> {
+    let Some(rule) = here.plan.rule(edge) else { return Vec::new() };
+    let mut read: Vec<(String, Kind, Value)> = Vec::new();
+    for path in &rule.reads {
+        if let (Some((kind, value)), false) = (reached(here, path), read.iter().any(|(known, ..)| *known == **path)) {
+            read.push((path.to_string(), kind, value));
+        }
+    }
+    // What a rule compares with is most often a var, or an input with another.
+    let mut literals = literals(here, edge);
+    literals.extend(read.iter().map(|(_, _, value)| value.clone()));
+    let changes = |(path, kind, value): &(String, Kind, Value)| {
+        let change = |after: Value| Change { path: path.clone(), before: value.clone(), after };
+        let mut changes: Vec<Change> = candidates(kind, value, &literals).into_iter().map(change).collect();
+        changes.retain(|change| change.before != change.after);
+        changes.sort_by(|a, b| a.distance().total_cmp(&b.distance()));
+        changes
+    };
+    read.iter().map(changes).collect()
+}
+
+/// The value that a path leads to, and its form.
+fn reached(here: &Here, path: &str) -> Option<(Kind, Value)> {
+    let mut parts = path.split('.');
+    let root = parts.next()?;
+    let (_, mut view) = here.inputs().into_iter().find(|(name, _)| *name == root)?;
+    let (_, mut kind) = here.kinds().into_iter().find(|(name, _)| *name == root)?;
+    if path == root {
+        return None;
+    }
+    for part in parts {
+        view = view.get(part)?;
+        kind = match kind {
+            Kind::Object(shape) => shape.field(part)?.kind.clone(),
+            Kind::Map(item) => *item,
+            _ => Kind::Any,
+        };
+    }
+    Some((kind, view.json()))
+}
+
+/// The same place with another value.
+fn with(here: &Here, change: &Change) -> Option<Here> {
+    let (root, rest) = change.path.split_once('.')?;
+    let put = |whole: Value| {
+        let mut whole = if whole.is_object() { whole } else { json!({}) };
+        let mut at = &mut whole;
+        for part in rest.split('.') {
+            if !at.is_object() {
+                *at = json!({});
+            }
+            at = at.as_object_mut()?.entry(part.to_owned()).or_insert(Value::Null);
+        }
+        *at = change.after.clone();
+        Some(whole)
+    };
+    let mut there = here.clone();
+    match root {
+        "artifact" => {
+            let (_, kind) = here.kinds().into_iter().next()?;
+            there.artifact = View::of(&put(here.artifact.json())?, &kind, "artifact");
+        }
+        "state" => there.state = recorded_state(&put(here.state.json())?),
+        "vars" => {
+            let vars: Map<String, Value> = put(Value::Object(here.plan.vars.clone()))?.as_object()?.clone();
+            there.plan = here.project.plan_with(&vars).ok()?;
+        }
+        _ => return None,
+    }
+    Some(there)
+}
+
+/// The numbers and texts that the rule's script has.
+fn literals(here: &Here, edge: EdgeIx) -> Vec<Value> {
+    let Some((source, span)) = here.plan.rule(edge).and_then(|rule| rule.function.definition()) else { return Vec::new() };
+    let rest = source.text().get(span.start..).unwrap_or_default();
+    // A function ends with the first line that begins with its closing brace; a condition is all of its span.
+    let whole = here.plan.rule(edge).is_some_and(|rule| rule.function.is_condition());
+    let end = if whole { span.len() } else { rest.find("\n}").unwrap_or(rest.len()) }.min(LOOKED_AT);
+    let text = rest.get(..end).unwrap_or_default();
+    let literal = |(span, piece): &(crate::diag::Span, Piece)| {
+        let word = &text[span.start..span.end];
+        match piece {
+            Piece::Inked(Ink::Number) => serde_json::from_str(&word.replace('_', "")).ok(),
+            Piece::Inked(Ink::Text) => Some(json!(word.trim_matches(['"', '\'', '`']))),
+            _ => None,
+        }
+    };
+    lex(text).pieces.iter().filter_map(literal).collect()
+}
+
+/// What could stand in the place of a value.
+fn candidates(kind: &Kind, value: &Value, literals: &[Value]) -> Vec<Value> {
+    match (kind, value) {
+        (_, Value::Bool(truth)) => vec![json!(!truth)],
+        (Kind::Text { one_of }, _) if !one_of.is_empty() => one_of.iter().map(|text| json!(text)).collect(),
+        (_, Value::String(_)) => literals.iter().filter(|one| one.is_string()).cloned().chain([json!("")]).collect(),
+        (_, Value::Number(_)) => numbers(kind, value, literals),
+        (_, Value::Array(items)) if !items.is_empty() => vec![json!([])],
+        _ => Vec::new(),
+    }
+}
+
+/// Numbers around those that the rule may compare with, within the bounds of the form.
+fn numbers(kind: &Kind, value: &Value, literals: &[Value]) -> Vec<Value> {
+    let mut found = Vec::new();
+    if value.is_i64() {
+        let (min, max) = match kind {
+            Kind::Int { min, max } => (min.unwrap_or(i64::MIN), max.unwrap_or(i64::MAX)),
+            _ => (i64::MIN, i64::MAX),
+        };
+        for number in literals.iter().filter_map(Value::as_i64).chain([0]) {
+            found.extend(
+                [number, number.saturating_sub(1), number.saturating_add(1)]
+                    .iter()
+                    .filter(|n| (min..=max).contains(*n))
+                    .map(|n| json!(n)),
+            );
+        }
+    } else {
+        let (min, max) = match kind {
+            Kind::Number { min, max } => (min.unwrap_or(f64::MIN), max.unwrap_or(f64::MAX)),
+            _ => (f64::MIN, f64::MAX),
+        };
+        for number in literals.iter().filter_map(Value::as_f64).chain([0.0]) {
+            // To two digits more than people write thresholds with.
+            let near = [number, ((number - 0.01) * 1e4).round() / 1e4, ((number + 0.01) * 1e4).round() / 1e4];
+            found.extend(near.iter().filter(|n| (min..=max).contains(*n)).map(|n| json!(n)));
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_tried_around_what_the_rule_compares_with() {
+        let bounded = Kind::Number { min: Some(0.0), max: Some(1.0) };
+        assert_eq!(numbers(&bounded, &json!(0.5), &[json!(1.0), json!("x")]), [json!(1.0), json!(0.99), json!(0.0), json!(0.01)]);
+        let count = Kind::Int { min: Some(0), max: None };
+        assert_eq!(numbers(&count, &json!(2), &[json!(3)]), [3, 2, 4, 0, 1].map(|n| json!(n)));
+    }
+
+    #[test]
+    fn texts_and_truths_have_others() {
+        let one_of = Kind::Text { one_of: vec!["a".into(), "b".into()] };
+        assert_eq!(candidates(&one_of, &json!("a"), &[]), [json!("a"), json!("b")]);
+        assert_eq!(candidates(&Kind::Any, &json!("a"), &[json!("x"), json!(1)]), [json!("x"), json!("")]);
+        assert_eq!(candidates(&Kind::Bool, &json!(true), &[]), [json!(false)]);
+        assert!(candidates(&Kind::Any, &json!(null), &[]).is_empty());
+    }
+}

@@ -1,0 +1,58 @@
+//! A walk that another process is at.
+
+use super::desk::{Desk, Done, Goes};
+use super::place::{Walked, no_run};
+use crate::session::SessionError;
+use crate::store::Status;
+use std::time::Duration;
+
+/// How often it is looked at.
+const EVERY: Duration = Duration::from_millis(100);
+
+impl Desk {
+    /// Shows steps as another process makes them.
+    pub(super) fn follow(&mut self) -> Done {
+        self.place.walked.as_ref().ok_or_else(no_run)?;
+        let mut told = self.place.walked.as_ref().map_or(0, |walked| walked.steps.len());
+        let interrupt = self.interrupt.clone();
+        let mut status = Status::Running;
+        let whole = interrupt.wait(EVERY, || -> Result<bool, SessionError> {
+            // The status first: a case that is done has all its steps.
+            if let Some(walked) = &self.place.walked {
+                status = status_of(walked)?;
+            }
+            self.place.refresh()?;
+            let count = self.place.walked.as_ref().map_or(0, |walked| walked.steps.len());
+            let open = self.place.walked.as_ref().and_then(|walked| walked.steps.last());
+            // A step that is under way is told when it is through.
+            let through = match open {
+                Some(step) if step.went == crate::trace::Went::Open => count - 1,
+                _ => count,
+            };
+            for number in told.min(through)..through {
+                if let Some(walked) = &mut self.place.walked {
+                    walked.at = number;
+                }
+                self.say(&self.line(number))?;
+            }
+            told = told.max(through);
+            Ok(matches!(status, Status::Waiting | Status::Running))
+        })?;
+        if !whole {
+            return Ok(Goes::Interrupted);
+        }
+        self.place.artifact = None;
+        self.place.state = None;
+        self.say(&format!("the case is {status}"))
+    }
+}
+
+fn status_of(walked: &Walked) -> Result<Status, SessionError> {
+    let store = walked.decisions.record().store();
+    let found = store.cases(&walked.run)?.into_iter().find(|case| case.case.id == walked.case);
+    let of_case = found.map_or(Status::Error, |case| case.status);
+    // Of a run that was left, no case goes on.
+    let of_run = store.run(&walked.run)?.status;
+    let goes_on = matches!(of_case, Status::Waiting | Status::Running);
+    Ok(if goes_on && of_run != Status::Running { of_run } else { of_case })
+}

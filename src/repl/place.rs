@@ -1,0 +1,297 @@
+//! The way through a run: which case, which step; and what is tried out there.
+
+use super::here::Here;
+use crate::diag::{Diagnostic, Source, Span, did_you_mean};
+use crate::model::Kind;
+use crate::pipeline::NodeIx;
+use crate::project::{Answers, Project, Settings};
+use crate::script::View;
+use crate::script::probe::Probes;
+use crate::session::{RouteState, Session, SessionError};
+use crate::trace::{Again, Decisions, Step};
+use crate::walk::{What, recorded_state};
+use serde_json::{Map, Value};
+use std::sync::Arc;
+
+/// Where a session is.
+pub(super) struct Place {
+    pub(super) session: Session,
+    /// The pipeline, as the texts of now have it.
+    pub(super) pipeline: Option<String>,
+    /// The run being looked at, if one is.
+    pub(super) walked: Option<Walked>,
+    /// The vars that are tried out.
+    pub(super) set: Map<String, Value>,
+    /// The texts of now, where those are gone by.
+    pub(super) now: Option<Arc<Project>>,
+    /// The artifact that is tried out.
+    pub(super) artifact: Option<Value>,
+    /// The state that is tried out.
+    pub(super) state: Option<RouteState>,
+    /// Without a run: the node.
+    node: Option<String>,
+}
+
+/// A case of a run, and a step of it.
+pub(super) struct Walked {
+    pub(super) decisions: Decisions,
+    pub(super) run: String,
+    pub(super) case: String,
+    pub(super) steps: Vec<Step>,
+    pub(super) at: usize,
+}
+
+impl Place {
+    /// Without a run.
+    pub(super) fn scratch(session: Session, pipeline: Option<String>) -> Result<Self, SessionError> {
+        let now = Arc::new(session.project(pipeline.as_deref(), Answers::Others)?);
+        let (set, artifact, state) = (Map::new(), None, None);
+        Ok(Self { session, pipeline, walked: None, set, now: Some(now), artifact, state, node: None })
+    }
+
+    /// At the first step of a case of a run; of its first case if none is named.
+    pub(super) fn of_run(session: Session, run: &str, case: Option<&str>) -> Result<Self, SessionError> {
+        let decisions = Decisions::open(&session)?;
+        let run = decisions.record().run(run)?;
+        let pipeline = Some(decisions.record().store().run(&run)?.pipeline);
+        let walked = Walked { decisions, run, case: String::new(), steps: Vec::new(), at: 0 };
+        let (set, now, artifact, state) = (Map::new(), None, None, None);
+        let mut place = Self { session, pipeline, walked: Some(walked), set, now, artifact, state, node: None };
+        let names = place.cases()?;
+        match case.or(names.first().map(String::as_str)) {
+            Some(case) if names.iter().any(|name| name == case) => place.go_to_case(case)?,
+            Some(case) => return Err(no_case(&names, case, None)),
+            None => {}
+        }
+        Ok(place)
+    }
+
+    /// The ids of the cases, in order.
+    pub(super) fn cases(&self) -> Result<Vec<String>, SessionError> {
+        let Some(walked) = &self.walked else { return Ok(Vec::new()) };
+        let names = walked.decisions.record().store().case_names(&walked.run)?;
+        Ok(names.into_iter().map(|(case, _)| case).collect())
+    }
+
+    /// Goes to a case, at its first step.
+    pub(super) fn go_to_case(&mut self, case: &str) -> Result<(), SessionError> {
+        let walked = self.walked.as_mut().ok_or_else(no_run)?;
+        walked.steps = walked.decisions.steps(&walked.run, case)?;
+        case.clone_into(&mut walked.case);
+        walked.at = 0;
+        self.leave();
+        Ok(())
+    }
+
+    /// Goes to a case as it was typed.
+    pub(super) fn case(&mut self, text: &Source, case: &str, at: usize) -> Result<(), SessionError> {
+        self.walked.as_ref().ok_or_else(no_run)?;
+        let names = self.cases()?;
+        if !names.iter().any(|name| name == case) {
+            return Err(no_case(&names, case, Some((text, at))));
+        }
+        self.go_to_case(case)
+    }
+
+    /// Reads the steps of the case again: another process may have made more.
+    pub(super) fn refresh(&mut self) -> Result<(), SessionError> {
+        if let Some(walked) = &mut self.walked {
+            walked.steps = walked.decisions.steps(&walked.run, &walked.case)?;
+        }
+        Ok(())
+    }
+
+    /// Goes to a step as it was typed: by number, by so many on or back, by the name, code or path of a node.
+    pub(super) fn go(&mut self, text: &Source, to: &str, at: usize) -> Result<(), SessionError> {
+        if self.walked.is_none() {
+            return self.go_to_node(text, to, at);
+        }
+        self.refresh()?;
+        let found = self.find(text, to, at)?;
+        if let Some(walked) = &mut self.walked {
+            walked.at = found;
+        }
+        self.leave();
+        Ok(())
+    }
+
+    /// The number of a step, from 0.
+    pub(super) fn find(&self, text: &Source, to: &str, at: usize) -> Result<usize, SessionError> {
+        let walked = self.walked.as_ref().ok_or_else(no_run)?;
+        let wrong = |message: String, help: String| {
+            let diagnostic = Diagnostic::error("repl/step", message).label(text, Span::new(at, at + to.len()), "");
+            SessionError::Asked(Box::new(diagnostic.help(help)))
+        };
+        let count = walked.steps.len();
+        let by = |by: &str| by.parse::<usize>().ok();
+        let number = match (to.strip_prefix('+'), to.strip_prefix('-')) {
+            (Some(on), _) => by(on).map(|on| walked.at.checked_add(on)),
+            (_, Some(back)) => by(back).map(|back| walked.at.checked_sub(back)),
+            _ => by(to).map(|number| number.checked_sub(1)),
+        };
+        if let Some(number) = number {
+            return number.filter(|number| *number < count).ok_or_else(|| match count {
+                0 => wrong("the case has no steps yet".into(), ":follow waits for them".into()),
+                1 => wrong("the case has one step".into(), ":cases lists the others".into()),
+                _ => wrong(format!("there is no such step: the case has {count}"), ":steps lists them".into()),
+            });
+        }
+        let pipeline = self.here().ok().map(|here| Arc::clone(&here.plan.pipeline));
+        let coded = |step: &Step| {
+            let node = pipeline.as_ref().and_then(|pipeline| Some(pipeline.at(pipeline.node(&step.node)?)));
+            node.and_then(|node| node.code.as_ref()).is_some_and(|code| *code.value == *to)
+        };
+        // From here on, and then from the beginning.
+        let on = (1..=count).map(|by| (walked.at + by) % count);
+        let is = |number: &usize| {
+            let step = &walked.steps[*number];
+            *step.node == *to || *step.path == *to || coded(step)
+        };
+        on.into_iter().find(is).ok_or_else(|| {
+            let nodes: Vec<&str> = walked.steps.iter().map(|step| &*step.node).collect();
+            let help = did_you_mean(to, nodes.iter().copied()).unwrap_or_else(|| ":steps lists where the case was".into());
+            wrong(format!("the case was never at `{to}`"), help)
+        })
+    }
+
+    fn go_to_node(&mut self, text: &Source, to: &str, at: usize) -> Result<(), SessionError> {
+        let here = self.here()?;
+        let pipeline = &here.plan.pipeline;
+        let Some(crate::pipeline::Target::Node(node)) = pipeline.resolve_target(to) else {
+            let known = pipeline.nodes.iter().map(|node| node.name.as_str());
+            let help = did_you_mean(to, known).unwrap_or_else(|| ":graph lists the nodes".into());
+            let message = format!("the pipeline `{}` has no node `{to}`", *pipeline.name);
+            let diagnostic = Diagnostic::error("repl/step", message).label(text, Span::new(at, at + to.len()), "");
+            return Err(SessionError::Asked(Box::new(diagnostic.help(help))));
+        };
+        self.node = Some(pipeline.at(node).name.value.clone());
+        Ok(())
+    }
+
+    /// What was tried out in place of a step's own is forgotten with the step.
+    fn leave(&mut self) {
+        self.artifact = None;
+        self.state = None;
+    }
+
+    /// Without a run: the node that was gone to.
+    pub(super) fn node(&self) -> Option<&str> {
+        self.node.as_deref()
+    }
+
+    /// The recorded step.
+    pub(super) fn step(&self) -> Option<&Step> {
+        self.walked.as_ref().and_then(|walked| walked.steps.get(walked.at))
+    }
+
+    /// Where the session stands now.
+    pub(super) fn here(&self) -> Result<Here, SessionError> {
+        match &self.walked {
+            Some(walked) => self.at(walked, walked.at, true),
+            None => self.in_scratch(),
+        }
+    }
+
+    /// What stands at a step of the case.
+    pub(super) fn here_at(&self, number: usize) -> Result<Here, SessionError> {
+        let walked = self.walked.as_ref().ok_or_else(no_run)?;
+        self.at(walked, number, number == walked.at)
+    }
+
+    /// The decision made where the session stands, and what it goes by, linked so that it can be watched.
+    pub(super) fn watched(&self, here: &Here, node: NodeIx) -> Result<(Arc<Project>, Again), SessionError> {
+        let project = match (&self.walked, &self.now, self.step()) {
+            (Some(walked), None, Some(step)) => walked.decisions.project(&walked.run, step, Probes::All)?,
+            _ => {
+                let settings = Settings { probes: Probes::All, ..here.project.settings.clone() };
+                Arc::new(Project::link(here.project.sources.clone(), settings)?)
+            }
+        };
+        let plan = project.plan_with(&here.plan.vars)?;
+        Ok((project, Again { plan, node, artifact: here.artifact.clone(), state: here.state.clone() }))
+    }
+
+    fn at(&self, walked: &Walked, number: usize, tried: bool) -> Result<Here, SessionError> {
+        let Some(step) = walked.steps.get(number) else {
+            return Err(SessionError::asked("repl/step", "the case has no steps yet", Some(":follow waits for them".into())));
+        };
+        let recorded = walked.decisions.project(&walked.run, step, Probes::None)?;
+        let project = self.now.clone().unwrap_or_else(|| Arc::clone(&recorded));
+        let mut made = walked.decisions.decisions(&walked.run, vec![step.clone()])?;
+        let made = made.pop();
+        let own: Option<Map<String, Value>> = made.as_ref().map(|made| read(&made.vars)).transpose()?;
+        // Vars that the texts of now no longer have cannot be set for them.
+        let own = own.unwrap_or_default().into_iter().filter(|(name, _)| project.plan.pipeline.vars.contains_key(name));
+        let mut vars: Map<String, Value> = match &self.now {
+            // A default that was changed since counts; what was set for the run stays set.
+            Some(_) => own.filter(|(name, value)| recorded.plan.pipeline.vars_json().get(name) != Some(value)).collect(),
+            None => own.collect(),
+        };
+        vars.extend(self.set.clone());
+        let plan = project.plan_with(&vars)?;
+        let Some(node) = plan.pipeline.node(&step.node) else {
+            let message = format!("the pipeline `{}` has no node `{}` now", *plan.pipeline.name, step.node);
+            return Err(SessionError::asked("repl/step", message, Some(":reload recorded goes by the recorded texts".into())));
+        };
+        let artifact = match (&self.artifact, &made) {
+            (Some(artifact), _) if tried => artifact.clone(),
+            (_, Some(made)) => read(&made.artifact)?,
+            (_, None) => Self::answer(walked, step)?,
+        };
+        let artifact = View::of(&artifact, &plan.node(node).kind, "artifact");
+        let state = match (&self.state, &made) {
+            (Some(state), _) if tried => state.clone().at(&plan, Some(node), &artifact, step.at).1,
+            (_, Some(made)) => recorded_state(&read(&made.state)?),
+            (_, None) => RouteState::default().at(&plan, Some(node), &artifact, step.at).1,
+        };
+        let tried = tried && (self.artifact.is_some() || self.state.is_some());
+        let changed = tried || self.now.is_some() || !self.set.is_empty();
+        Ok(Here { project, plan, node: Some(node), artifact, state, step: Some(step.clone()), changed })
+    }
+
+    /// The artifact of a step that decided nothing: what was answered, if anything was.
+    fn answer(walked: &Walked, step: &Step) -> Result<Value, SessionError> {
+        let store = walked.decisions.record().store();
+        let answered = store.events(&walked.run, &step.case)?.into_iter().rev().find_map(|(_, event)| match event.what {
+            What::NodeExit { artifact, .. } if event.path == step.path => Some(artifact.hash()),
+            _ => None,
+        });
+        match answered.map(|hash| store.blob(&hash)).transpose()?.flatten() {
+            Some(text) => read(&text),
+            None => Ok(Value::Null),
+        }
+    }
+
+    fn in_scratch(&self) -> Result<Here, SessionError> {
+        let project = match &self.now {
+            Some(now) => Arc::clone(now),
+            None => Arc::new(self.session.project(self.pipeline.as_deref(), Answers::Others)?),
+        };
+        let plan = project.plan_with(&self.set)?;
+        let node = self.node.as_deref().and_then(|node| plan.pipeline.node(node));
+        let kind = node.map_or(&Kind::Any, |node| &plan.node(node).kind);
+        let artifact = View::of(self.artifact.as_ref().unwrap_or(&Value::Null), kind, "artifact");
+        let state = self.state.clone().unwrap_or_default().at(&plan, node, &artifact, self.session.setup().clock.now()).1;
+        Ok(Here { project, plan, node, artifact, state, step: None, changed: true })
+    }
+}
+
+/// What needs a run, without one.
+pub(super) fn no_run() -> SessionError {
+    let help = "asterisk repl --run latest looks at the run that began last".to_owned();
+    SessionError::asked("repl/no-run", "this session looks at no run", Some(help))
+}
+
+fn no_case(names: &[String], case: &str, typed: Option<(&Source, usize)>) -> SessionError {
+    let help = did_you_mean(case, names.iter().map(String::as_str)).unwrap_or_else(|| ":cases lists them".into());
+    let mut diagnostic = Diagnostic::error("repl/case", format!("the run has no case `{case}`")).help(help);
+    if let Some((text, at)) = typed {
+        diagnostic = diagnostic.label(text, Span::new(at, at + case.len()), "");
+    }
+    SessionError::Asked(Box::new(diagnostic))
+}
+
+fn read<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, SessionError> {
+    let damaged = |error| crate::store::StoreError::Damaged(format!("a recorded content is no JSON: {error}"));
+    serde_json::from_str(text).map_err(|error| SessionError::Store(damaged(error)))
+}

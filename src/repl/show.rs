@@ -1,0 +1,97 @@
+//! Values and steps as a session shows them.
+
+use super::here::Here;
+use crate::trace::{Step, Went};
+use crate::walk::{Choice, Considered, Decision, Failure, Plan};
+use serde_json::Value;
+
+/// The most lines of a value that are shown unless all are asked for.
+const LINES: usize = 40;
+/// The most characters of a line of a value.
+const WIDTH: usize = 200;
+/// The most characters of a value within a line.
+const SHORT: usize = 60;
+
+/// A value as indented JSON; one that is long is cut, and says so.
+pub(super) fn value(value: &Value, full: bool) -> String {
+    let text = serde_json::to_string_pretty(value).unwrap_or_default();
+    if full {
+        return text;
+    }
+    let count = text.lines().count();
+    let mut cut = count > LINES;
+    let lines: Vec<String> = text
+        .lines()
+        .take(LINES)
+        .map(|line| match line.char_indices().nth(WIDTH) {
+            Some((end, _)) => {
+                cut = true;
+                format!("{}…", &line[..end])
+            }
+            None => line.to_owned(),
+        })
+        .collect();
+    let mut out = lines.join("\n");
+    if cut {
+        let more = count.saturating_sub(LINES);
+        let more = if more > 0 { format!("{more} more lines") } else { "cut".to_owned() };
+        out += "\n… ";
+        out += &more;
+        out += "; all of it: :full EXPRESSION";
+    }
+    out
+}
+
+/// A value within a line.
+pub(super) fn short(value: &Value) -> String {
+    let text = value.to_string();
+    match text.char_indices().nth(SHORT) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}
+
+/// What came of a recorded step.
+pub(super) fn went(step: &Step) -> String {
+    match &step.went {
+        Went::To { to, edge, because, .. } => format!("{} -> {to} by {edge}: {because}", step.node),
+        Went::Over => format!("{}: the walk is over", step.node),
+        Went::Failed { kind, message } => format!("{}: {kind}: {message}", step.node),
+        Went::Open => format!("{}: nothing is decided yet", step.node),
+    }
+}
+
+/// What was decided at a node.
+fn choice(plan: &Plan, node: &str, choice: Option<&Choice>) -> String {
+    match choice {
+        Some(choice) => format!("{node} -> {} by {}: {}", plan.pipeline.target_name(choice.to), choice.name, choice.because),
+        None => format!("{node}: the walk is over"),
+    }
+}
+
+/// What was decided at a node, or why nothing was.
+pub(super) fn decided(here: &Here, decided: &Result<Decision, (Vec<Considered>, Failure)>) -> String {
+    match decided {
+        Ok(decision) => choice(&here.plan, here.node_name(), decision.choice.as_ref()),
+        Err((_, failure)) => format!("{}: {}: {}", here.node_name(), failure.kind.word(), failure.diagnostic.message),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn what_is_long_is_cut_and_says_so() {
+        let long: Vec<usize> = (0..100).collect();
+        let cut = value(&json!(long), false);
+        assert_eq!(cut.lines().count(), LINES + 1);
+        assert!(cut.ends_with("… 62 more lines; all of it: :full EXPRESSION"), "{cut}");
+        assert_eq!(value(&json!(long), true).lines().count(), 102);
+        let wide = value(&json!("é".repeat(1000)), false);
+        assert!(wide.ends_with("… cut; all of it: :full EXPRESSION") && wide.chars().count() < 300, "{wide}");
+        assert_eq!(value(&json!({"a": 1}), false), "{\n  \"a\": 1\n}");
+        assert_eq!(short(&json!("é".repeat(100))).chars().count(), SHORT + 1);
+    }
+}

@@ -1,0 +1,86 @@
+//! Trying things out where the session stands: other vars, scripts, artifacts and states.
+
+use super::command::CODE;
+use super::desk::{Desk, Done, wrong_word};
+use crate::diag::{Diagnostic, Source, Span, did_you_mean};
+use crate::files::read_input;
+use crate::project::Answers;
+use crate::session::SessionError;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use std::path::Path;
+use std::sync::Arc;
+
+impl Desk {
+    pub(super) fn set(&mut self, text: &Source, argument: &str, at: usize) -> Done {
+        let Some((name, value)) = argument.split_once('=').filter(|(name, _)| !name.trim().is_empty()) else {
+            let diagnostic = Diagnostic::error(CODE, format!("`{argument}` is not NAME=VALUE"));
+            let diagnostic = diagnostic.label(text, Span::new(at, at + argument.len()), "");
+            return Err(SessionError::Asked(Box::new(diagnostic.help("write for example :set recall_hit=0.9"))));
+        };
+        let value = serde_json::from_str(value.trim()).unwrap_or_else(|_| Value::String(value.trim().to_owned()));
+        let before = self.place.set.insert(name.trim().to_owned(), value);
+        if let Err(error) = self.place.here() {
+            // What does not fit is not set.
+            match before {
+                Some(before) => drop(self.place.set.insert(name.trim().to_owned(), before)),
+                None => drop(self.place.set.remove(name.trim())),
+            }
+            return Err(error);
+        }
+        self.decided()
+    }
+
+    pub(super) fn unset(&mut self, text: &Source, argument: &str, at: usize) -> Done {
+        if argument.is_empty() {
+            self.place.set.clear();
+        } else if self.place.set.remove(argument).is_none() {
+            let diagnostic = Diagnostic::error(CODE, format!("`{argument}` is not set here"));
+            let hint = did_you_mean(argument, self.place.set.keys().map(String::as_str));
+            let diagnostic = diagnostic.label(text, Span::new(at, at + argument.len()), "").maybe_help(hint);
+            return Err(SessionError::Asked(Box::new(diagnostic)));
+        }
+        self.decided()
+    }
+
+    pub(super) fn reload(&mut self, text: &Source, argument: &str, at: usize) -> Done {
+        match argument {
+            "recorded" if self.place.walked.is_some() => {
+                self.place.now = None;
+                self.say("by the recorded texts")?;
+            }
+            "" => {
+                let before = self.place.now.clone();
+                let session = &self.place.session;
+                let project = session.project_after(self.place.pipeline.as_deref(), Answers::Others, before.as_deref())?;
+                self.place.now = Some(Arc::new(project));
+                if let Err(error) = self.place.here() {
+                    self.place.now = before;
+                    return Err(error);
+                }
+                self.say("by the texts of now")?;
+            }
+            _ => return Err(wrong_word(text, argument, at, "`:reload` or, with a run, `:reload recorded`")),
+        }
+        self.decided()
+    }
+}
+
+/// JSON that was typed, or that a file has.
+pub(super) fn data<T: DeserializeOwned>(text: &Source, argument: &str, at: usize, what: &str) -> Result<T, SessionError> {
+    let typed = argument.starts_with(['{', '[', '"']) || serde_json::from_str::<Value>(argument).is_ok();
+    let file;
+    let (source, part, start) = if typed {
+        (text, argument, at)
+    } else {
+        file = read_input(Path::new(argument))?;
+        (&file, file.text(), 0)
+    };
+    serde_json::from_str(part).map_err(|error| {
+        let there = Source::new("", part).offset(error.line(), error.column()).min(part.len().saturating_sub(1));
+        let said = error.to_string();
+        let said = said.split(" at line ").next().unwrap_or(&said);
+        let diagnostic = Diagnostic::error("input/json", format!("this is not {what}: {said}"));
+        SessionError::Texts(diagnostic.label(source, Span::new(start + there, start + there + 1), "here").into())
+    })
+}

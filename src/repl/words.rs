@@ -1,0 +1,78 @@
+//! What there is to be typed where a session stands.
+
+use super::here::Here;
+use super::place::Place;
+use crate::model::Kind;
+use crate::script::api::registry;
+use serde_json::{Map, Value, json};
+
+/// The words of a place. Made anew when it changes; completion looks at nothing else.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Words {
+    /// What rules see: `{artifact, state, vars}`, with every field that could be read.
+    pub(super) inputs: Map<String, Value>,
+    /// Functions an expression can call, with their signatures.
+    pub(super) functions: Vec<(String, String)>,
+    /// The edges considered here.
+    pub(super) edges: Vec<String>,
+    /// What can be gone to: the nodes of the case, or of the pipeline.
+    pub(super) nodes: Vec<String>,
+    /// The cases of the run.
+    pub(super) cases: Vec<String>,
+    /// The functions of scripts.
+    pub(super) scripts: Vec<String>,
+}
+
+/// The most cases that are completed.
+const CASES: usize = 5000;
+
+impl Words {
+    /// Those of a place.
+    pub(super) fn of(place: &Place) -> Self {
+        let mut words = Self { cases: place.cases().unwrap_or_default(), ..Self::default() };
+        words.cases.truncate(CASES);
+        words.functions = registry().iter().map(|function| (function.name.to_owned(), function.signature.to_owned())).collect();
+        if let Ok(here) = place.here() {
+            words.look(&here);
+        }
+        if let Some(walked) = &place.walked {
+            words.nodes = walked.steps.iter().map(|step| step.node.to_string()).collect();
+        }
+        words
+    }
+
+    fn look(&mut self, here: &Here) {
+        let views = here.inputs();
+        for ((name, kind), (_, view)) in here.kinds().iter().zip(&views) {
+            self.inputs.insert((*name).to_owned(), outline(kind, &view.json()));
+        }
+        let pipeline = &here.plan.pipeline;
+        self.edges = here.edges().into_iter().map(|edge| pipeline.edge_at(edge).id.value.clone()).collect();
+        self.nodes = pipeline.nodes.iter().map(|node| node.name.value.clone()).collect();
+        let functions = |file: &crate::script::File| {
+            let path = file.path().to_owned();
+            file.functions().map(move |function| format!("{path}#{}", function.name)).collect::<Vec<_>>()
+        };
+        self.scripts = here.project.library.files().flat_map(functions).collect();
+    }
+}
+
+/// A value with every field that its form declares.
+fn outline(kind: &Kind, value: &Value) -> Value {
+    match kind {
+        Kind::Object(shape) => {
+            let field = |field: &crate::model::Field| {
+                let value = value.get(&field.name).unwrap_or(&Value::Null);
+                (field.name.clone(), outline(&field.kind, value))
+            };
+            Value::Object(shape.fields.iter().map(field).collect())
+        }
+        Kind::Map(item) => {
+            let entry = |(key, value): (&String, &Value)| (key.clone(), outline(item, value));
+            Value::Object(value.as_object().into_iter().flatten().map(entry).collect())
+        }
+        Kind::Any => value.clone(),
+        // What it is, in the place of its value.
+        other => json!(other.name()),
+    }
+}

@@ -1,0 +1,36 @@
+//! Why something could not be done, for the person who asked for it.
+
+use super::Ui;
+use crate::diag::Diagnostic;
+use crate::files::FileError;
+use crate::session::SessionError;
+
+impl Ui {
+    /// Says on stderr why a command could not do what it was asked.
+    pub fn failure(self, error: &SessionError) {
+        match error {
+            SessionError::Texts(diagnostics) => self.diagnostics(diagnostics),
+            SessionError::Asked(diagnostic) => self.diagnostic(diagnostic),
+            SessionError::File(error @ FileError::NoDirectory { .. }) => {
+                let help = "make it, or name another (`asterisk config --origin` shows who names it)";
+                self.diagnostic(&Diagnostic::error("input/directory", error.to_string()).help(help));
+            }
+            SessionError::File(error) => {
+                let help = "look at the path; `-` stands for standard input where a file is read";
+                self.diagnostic(&Diagnostic::error("input/file", error.to_string()).help(help));
+            }
+            SessionError::Watch(error) => {
+                let help = "raise what the system lets one watch (on Linux fs.inotify.max_user_watches), or leave --watch out";
+                self.diagnostic(&Diagnostic::error("input/watch", error.to_string()).help(help));
+            }
+            SessionError::Write { .. } => {
+                let help = "--out names another directory to write to";
+                self.diagnostic(&Diagnostic::error("output/file", error.to_string()).help(help));
+            }
+            SessionError::Store(error) => {
+                self.diagnostic(&Diagnostic::error("store/failed", error.to_string()).help("--store names another store"));
+            }
+            SessionError::Journal(_) => self.diagnostic(&Diagnostic::error("asterisk/failed", error.to_string())),
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! `asterisk new`: what it writes lints clean, passes its tests, and overwrites nothing.
+
+use crate::harness::Project;
+
+fn project() -> Project {
+    let project = Project::with(&[("asterisk.yaml", "scripts: scripts\npipelines: pipelines\n")]);
+    for area in ["scripts", "pipelines"] {
+        std::fs::create_dir(project.root().join(area)).unwrap();
+    }
+    project
+}
+
+#[test]
+fn every_skeleton_lints_clean_and_passes_its_tests() {
+    for (kind, name, tests) in [
+        ("rule", "looks_flaky", 2),
+        ("responder", "look", 2),
+        ("effect", "remember", 2),
+        ("domain", "shop", 0),
+        ("pipeline", "nightly", 0),
+        ("test", "recalls", 2),
+    ] {
+        let project = project();
+        let made = project.asterisk(&["new", kind, name, "--format", "json"]).ok().json();
+        for written in made["written"].as_array().unwrap() {
+            let text = project.read(written.as_str().unwrap());
+            assert!(!text.contains("NAME") || kind == "pipeline", "{kind}: {text}");
+        }
+        let lint = project.asterisk(&["lint"]);
+        assert_eq!(lint.code, Some(0), "{kind}: {}", lint.text());
+        assert!(!lint.stdout.contains(name), "{kind}: {}", lint.text());
+        if tests > 0 {
+            let path = made["written"].as_array().unwrap().last().unwrap().as_str().unwrap();
+            let ran = project.asterisk(&["test", path.strip_prefix("scripts/").unwrap(), "--format", "json"]);
+            assert_eq!(ran.code, Some(0), "{kind}: {}", ran.text());
+            assert_eq!(ran.json()["passed"], tests, "{kind}: {}", ran.text());
+        }
+    }
+}
+
+#[test]
+fn a_skeleton_of_a_pipeline_walks_with_that_of_its_responders() {
+    let project = project();
+    project.asterisk(&["new", "pipeline", "nightly"]).exits(0);
+    project.asterisk(&["new", "responder", "look"]).exits(0);
+    project.file("scripts/agents/tell.rhai", "/// Tells.\nfn tell(params, vars) { #{ text: \"done\" } }\n");
+    project.asterisk(&["run", "nightly"]).exits(0);
+    project.asterisk(&["new", "domain", "shop"]).exits(0);
+    project.asterisk(&["run", "--domain", "shop", "--files", "never"]).exits(0);
+}
+
+#[test]
+fn it_says_what_it_wrote_and_what_to_do_next_and_overwrites_nothing() {
+    let project = Project::new();
+    let mut told = String::new();
+    for args in [
+        &["new", "rule", "looks_flaky"][..],
+        &["new", "rule", "looks_flaky"],
+        &["new", "domain", "my-shop"],
+        &["new", "rule", "Looks-Flaky"],
+        &["new", "rule", "../x"],
+        &["new", "mask", "m"],
+        &["new", "rul", "m"],
+    ] {
+        told.extend(["$ ", &args.join(" "), "\n", &project.asterisk(args).text(), "\n"]);
+    }
+    project.file("scripts/rules/looks_flaky.rhai", "mine");
+    told += &project.asterisk(&["new", "rule", "looks_flaky"]).exits(2).text();
+    assert_eq!(project.read("scripts/rules/looks_flaky.rhai"), "mine");
+    insta::assert_snapshot!(told);
+}
