@@ -119,6 +119,12 @@ impl Tokens {
         &self.lexemes
     }
 
+    /// Whether a byte is inside of a token. Plain comments are none, those that document something are.
+    pub fn covers(&self, at: usize) -> bool {
+        let before = self.lexemes.partition_point(|lexeme| lexeme.span.start <= at);
+        before > 0 && self.lexemes[before - 1].span.end > at
+    }
+
     /// The byte offset of a position.
     pub fn offset(&self, text: &str, position: Position) -> usize {
         let Some(line) = position.line() else { return 0 };

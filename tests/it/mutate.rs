@@ -15,9 +15,9 @@ fn full(artifact, state, vars) {
 
 /// How large a cart is.
 fn size(artifact, state, vars) {
-    // mutants: allow(boundary, condition) a cart of five is as small as it is large
+    // mutants: allow(boundary) a cart of five is as small as it is large
     if artifact.items > 5 { return false; }
-    true // mutants: allow(boolean) nobody asks
+    true
 }
 
 /// The sum of a list.

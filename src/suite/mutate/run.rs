@@ -117,16 +117,16 @@ pub fn mutate(session: &Session, asked: &Asked, scope: &Scope) -> Result<Mutatio
     let mut mutation = Mutation { files: Vec::new(), complaints: Vec::new(), tests: tests.len(), seconds: 0.0 };
     let mut fates = jobs.into_iter().zip(fates).peekable();
     for file in &scripts {
-        let mut allows = allows(file.unit());
+        let mut allows = allows(file.unit(), file.source());
         let mut found = Vec::new();
         while let Some(((_, mutant, _), fate)) = fates.next_if(|((of, ..), _)| of.path() == file.path()) {
             let Some(fate) = fate else { continue };
-            let why = (fate == Fate::Survived).then(|| reason(&mut allows, file.source(), &mutant)).flatten();
+            let why = (fate == Fate::Survived).then(|| reason(&mut allows, &mutant)).flatten();
             found.push((mutant, why.map_or(fate, Fate::Explained)));
         }
         let whole = Words::of(file.unit()).bodies().iter().all(|body| scope.holds(file.path(), &body.name));
         if whole && !only_some {
-            mutation.complaints.extend(complaints(&allows, file.source()));
+            mutation.complaints.extend(complaints(&allows));
         }
         if !found.is_empty() {
             mutation.files.push(MutatedFile { source: file.source().clone(), mutants: found });
