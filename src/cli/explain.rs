@@ -70,8 +70,13 @@ pub(super) fn explain(global: &Global, args: &ExplainArgs) -> Result<Exit, Sessi
             ui.json(&versioned(&saved));
         } else {
             ui.out(&plain(&saved.text));
-            let verb = if saved.created { "written to" } else { "added to" };
-            ui.note(&format!("{verb} {}; run it by: asterisk test {0} --filter {}", saved.file.display(), saved.test));
+            let scripts = saved.scripts.as_ref().map_or(String::new(), |dir| format!(" --scripts {}", dir.display()));
+            ui.note(&format!(
+                "{}; run it by: asterisk test {} --filter {}{scripts}",
+                saved.whither(),
+                saved.file.display(),
+                saved.test
+            ));
         }
         return Ok(Exit::Ok);
     }

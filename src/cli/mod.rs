@@ -30,6 +30,7 @@ mod schema;
 mod show;
 mod show_knowledge;
 mod status;
+mod sweep;
 mod test;
 mod test_mutants;
 mod test_view;
@@ -94,6 +95,7 @@ enum Command {
     Run(run::RunArgs),
     Route(route::RouteArgs),
     Replay(replay::ReplayArgs),
+    Sweep(sweep::SweepArgs),
     Call(call::CallArgs),
     Test(test::TestArgs),
     Runs(runs::RunsArgs),
@@ -145,6 +147,7 @@ fn dispatch(cli: Cli) -> Exit {
         Command::Run(args) => run::run(&global, args),
         Command::Route(args) => route::route(&global, &args),
         Command::Replay(args) => replay::replay(&global, &args),
+        Command::Sweep(args) => sweep::sweep(&global, &args),
         Command::Call(args) => call::call(&global, &args),
         Command::Test(args) => test::test(&global, &args),
         Command::Runs(args) => runs::runs(&global, args),

@@ -20,7 +20,7 @@ const SHOWN: usize = 100;
     after_help = "Every case is walked again on the answers that were recorded; nobody is asked anything, and nothing is written. Where a\n\
                         walk turns off, it goes on with recorded answers as long as whoever gave them would have been told the same; the\n\
                         rest is unknown.\n\n\
-                        Examples:\n  asterisk replay --set recall_hit=0.9\n  asterisk replay latest --scripts scripts --max-flips 0\n  \
+                        Examples:\n  asterisk replay --set recall_hit=0.9\n  asterisk replay latest --pipeline rca --max-flips 0\n  \
                         asterisk replay --format json"
 )]
 pub(super) struct ReplayArgs {

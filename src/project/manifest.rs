@@ -62,7 +62,10 @@ impl Manifest {
             let vars = manifest.vars.iter().map(|(name, value)| (format!("vars.{name}"), setting(value)));
             let domain = manifest.domain.iter().map(|name| ("domain".to_owned(), Hash::of(name.as_bytes())));
             let workspace = ("workspace".to_owned(), setting(&manifest.workspace));
-            let pipeline = (format!("pipelines/{}", manifest.pipeline.0), manifest.pipeline.1);
+            // One text, whatever it is called by.
+            let name = &after.pipeline.0;
+            let name = if name.contains(['/', '\\']) { name.clone() } else { format!("pipelines/{name}") };
+            let pipeline = (name, manifest.pipeline.1);
             texts.chain(vars).chain(domain).chain([workspace, pipeline]).collect()
         };
         let (before, after) = (parts(self), parts(after));

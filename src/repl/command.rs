@@ -91,7 +91,13 @@ pub(super) const COMMANDS: &[Command] = &[
     command("doc", Verb::Doc, Takes::Name, "NAME", "what a function, a script or an edge is for"),
     command("time", Verb::Time, Takes::Expression, "EXPRESSION", "how long an expression takes"),
     command("full", Verb::Full, Takes::Expression, "EXPRESSION", "the whole value of an expression, however long"),
-    command("save-as-test", Verb::SaveAsTest, Takes::File, "FILE", "write the decision of this step as a test"),
+    command(
+        "save-as-test",
+        Verb::SaveAsTest,
+        Takes::File,
+        "[FILE]",
+        "keep the decision of this step as a test, beside the rule that made it",
+    ),
     command("help", Verb::Help, Takes::Command, "[COMMAND]", "this list"),
     command("quit", Verb::Quit, Takes::Word, "[CODE]", "end the session"),
 ];

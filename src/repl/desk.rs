@@ -3,14 +3,15 @@
 use super::command::{self, CODE, COMMANDS, Command, Verb};
 use super::interrupt::Interrupt;
 use super::place::{Place, no_run};
-use super::{diff, flip, graph, save, show, tryout, why};
+use super::{diff, flip, graph, show, tryout, why};
 use crate::diag::{Diagnostic, Source, Span};
 use crate::exit::Exit;
 use crate::pipeline::draw::Picture;
 use crate::session::{RouteState, SessionError};
-use crate::trace::PageLine;
+use crate::trace::{Made, PageLine};
 use crate::ui::{Functions, Ui, plain};
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// How long an expression is measured.
@@ -94,7 +95,7 @@ impl Desk {
             Verb::Doc if given => self.doc(text, argument, at),
             Verb::Time if given => self.time(text, argument, at),
             Verb::Full if given => self.expression(text, argument, at, true),
-            Verb::SaveAsTest if given => self.save(argument),
+            Verb::SaveAsTest => self.save(argument),
             Verb::Help => self.help(text, argument, at),
             Verb::Quit => quit(text, argument, at),
             _ => {
@@ -278,14 +279,23 @@ impl Desk {
         }
     }
 
+    /// Keeps what is decided here, as things are tried out, as a test.
     fn save(&self, file: &str) -> Done {
-        let from = match (&self.place.walked, self.place.step()) {
-            (Some(walked), Some(step)) => {
-                format!(" in the case `{}` of the run `{}`, step {}", walked.case, walked.run, step.path)
-            }
-            _ => String::new(),
+        let here = self.place.here()?;
+        let considered = match here.decide()? {
+            Ok(decision) => decision.considered,
+            Err((considered, _)) => considered,
         };
-        self.lines(&save::save(&self.place.here()?, file, &from)?)
+        let origin = self.place.walked.as_ref().map(|walked| self.place.session.origin(&walked.run)).transpose()?;
+        let (session, pipeline) = match &origin {
+            Some(origin) => (&origin.session, Some(&origin.pipeline)),
+            None => (&self.place.session, self.place.pipeline.as_ref()),
+        };
+        let [artifact, state, vars] = here.inputs().map(|(_, view)| view.json());
+        let (project, node) = (&*here.project, here.node_name());
+        let made = Made { project, pipeline: pipeline.map(String::as_str), node, artifact, state, vars, considered: &considered };
+        let saved = made.save(session, Some(file).filter(|file| !file.is_empty()).map(Path::new))?;
+        self.lines(&[saved.text.trim_end().to_owned(), saved.whither()])
     }
 
     #[allow(clippy::unnecessary_wraps, reason = "the last thing that some commands do")]

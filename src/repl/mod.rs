@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `place`, `here` | the run, case and step; the artifact, state and vars there, and evaluating in their midst |
 //! | `command`, `desk` | the commands, and what each does |
-//! | `why`, `flip`, `diff`, `graph`, `save`, `show` | what they say |
+//! | `why`, `flip`, `diff`, `graph`, `show` | what they say |
 //! | `tryout`, `follow` | other vars, scripts and inputs; a walk that goes on |
 //! | `lex`, `words`, `complete` | colours, brackets, and what could be typed |
 //! | `talk`, `interrupt` | reading from a terminal or a pipe, and ending |
@@ -20,7 +20,6 @@ mod here;
 mod interrupt;
 mod lex;
 mod place;
-mod save;
 mod show;
 mod talk;
 mod tryout;

@@ -84,11 +84,6 @@ impl Record {
         Ok(asked.or_else(|| session.setup().pipelines.as_ref().map(|dir| dir.join(name)).filter(|file| file.is_file())))
     }
 
-    /// What a run's pipeline was asked for by, if it was.
-    pub fn pipeline_asked(&self, run: &str) -> Result<Option<String>, SessionError> {
-        Ok(self.started(run)?.1.asked)
-    }
-
     fn started(&self, run: &str) -> Result<(Session, RunArgs), SessionError> {
         let args: RunArgs = parse(&text(&self.store, &self.store.run(run)?.args)?)?;
         Ok((self.session.like(&args), args))

@@ -68,6 +68,9 @@ pub struct EdgeHistory {
     pub gone: bool,
 }
 
+/// How often an edge must have fired for it to be worth saying that it always does.
+const OFTEN: u64 = 10;
+
 impl EdgeHistory {
     /// What should give one to think, if anything.
     pub fn remark(&self) -> Option<&'static str> {
@@ -79,7 +82,7 @@ impl EdgeHistory {
             Self { asked: 0, shadowed: 0, .. } => "never asked",
             Self { fired: 0, shadowed: 1.., .. } => "only shadowed",
             Self { fired: 0, .. } => "never fired",
-            Self { rule: Some(_), refused: 0, not_reached: 0, .. } => "always fires",
+            Self { rule: Some(_), refused: 0, not_reached: 0, decisions: OFTEN.., .. } => "always fires",
             _ => return None,
         })
     }

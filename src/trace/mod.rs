@@ -43,6 +43,6 @@ pub use explain::{Explanation, explain};
 pub use look::{edge_page, look, step_page};
 pub use markdown::markdown;
 pub use page::{PageLine, Tone, page};
-pub use save::{Saved, save_as_test};
+pub use save::{Made, Saved, save_as_test};
 pub use steps::{Step, Went};
 pub use told::{EdgeTold, Explained, Failed, Kind, Read, RuleTold, StepTold};

@@ -1,15 +1,14 @@
 //! A recorded decision as a test of its rules, with as little of its inputs as it takes.
 
 use super::asked::{Asked, Found, choose, find, refused};
-use super::decisions::{Decision, Decisions};
+use super::decisions::Decisions;
 use super::literal::{literal, quoted};
 use super::shrink::shrink;
-use super::steps::Went;
 use crate::files::Area;
 use crate::pipeline::When;
 use crate::project::Project;
 use crate::script::probe::Probes;
-use crate::session::{RouteState, Routed, Session, SessionError};
+use crate::session::{Origin, RouteState, Routed, Session, SessionError};
 use crate::walk::{self, Considered, Name};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -27,6 +26,16 @@ pub struct Saved {
     pub text: String,
     /// Whether the file is new.
     pub created: bool,
+    /// The directory of scripts that the run went by, if it was named for it alone: the test needs it too.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scripts: Option<PathBuf>,
+}
+
+impl Saved {
+    /// Where it went: `written to FILE`, or `added to FILE`.
+    pub fn whither(&self) -> String {
+        format!("{} {}", if self.created { "written to" } else { "added to" }, self.file.display())
+    }
 }
 
 /// What a new file of such tests begins with.
@@ -62,27 +71,67 @@ pub fn save_as_test(session: &Session, asked: &Asked, file: Option<&Path>) -> Re
         return Err(refused("input/which-step", message, help));
     };
     let project = decisions.project(&run, &decision.step, Probes::None)?;
-    let fixture = Fixture::of(session, &decision, &project)?;
-    let file = match file {
-        Some(file) => file.to_owned(),
-        None => default_file(session, &decision, &project),
+    let Origin { session: origin, pipeline, .. } = session.origin(&run)?;
+    let read = |text: &str| -> Value { serde_json::from_str(text).unwrap_or_default() };
+    let made = Made {
+        project: &project,
+        pipeline: Some(&pipeline),
+        node: &decision.step.node,
+        artifact: read(&decision.artifact),
+        state: read(&decision.state),
+        vars: read(&decision.vars),
+        considered: &decision.step.considered,
     };
-    if !Area::Tests.takes(&file.to_string_lossy()) || file.extension().is_none_or(|ending| ending != "rhai") {
-        let message = format!("`{}` would be no file of tests", file.display());
-        return Err(refused("test/no-file", message, Some("the name of a file of tests ends in `_test.rhai`".into())));
+    let mut saved = made.save(&origin, file)?;
+    // Tests run by the scripts and pipelines of now, from where the run took its own.
+    saved.scripts = origin.setup().scripts.clone().filter(|_| session.setup().scripts.is_none());
+    Ok(saved)
+}
+
+/// A decision that was made, by the texts that made it and with everything it was made on.
+#[derive(Debug)]
+pub struct Made<'a> {
+    /// The texts.
+    pub project: &'a Project,
+    /// What their pipeline was asked for by, if it was.
+    pub pipeline: Option<&'a str>,
+    /// The node.
+    pub node: &'a str,
+    /// The artifact.
+    pub artifact: Value,
+    /// The state, as it is recorded.
+    pub state: Value,
+    /// The vars, all of them.
+    pub vars: Value,
+    /// What came of each edge.
+    pub considered: &'a [Considered],
+}
+
+impl Made<'_> {
+    /// Makes a test of the decision, and adds it to a file as [`save_as_test`] does.
+    pub fn save(&self, session: &Session, file: Option<&Path>) -> Result<Saved, SessionError> {
+        let fixture = Fixture::of(session, self)?;
+        let file = match file {
+            Some(file) => file.to_owned(),
+            None => default_file(session, self),
+        };
+        if !Area::Tests.takes(&file.to_string_lossy()) || file.extension().is_none_or(|ending| ending != "rhai") {
+            let message = format!("`{}` would be no file of tests", file.display());
+            return Err(refused("test/no-file", message, Some("the name of a file of tests ends in `_test.rhai`".into())));
+        }
+        let before = std::fs::read_to_string(&file);
+        let created = before.as_ref().is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound);
+        let before = match before {
+            Ok(text) => text,
+            Err(_) if created => HEAD.to_owned(),
+            Err(source) => return Err(crate::files::FileError::Io { path: file, source }.into()),
+        };
+        let pipeline = pipeline_name(session, self.pipeline, self.project);
+        let test = free_name(&before, &fixture.name());
+        let text = fixture.text(&test, pipeline.as_deref());
+        write(&file, &format!("{}\n\n{text}", before.trim_end()))?;
+        Ok(Saved { file, test, text, created, scripts: None })
     }
-    let before = std::fs::read_to_string(&file);
-    let created = before.as_ref().is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound);
-    let before = match before {
-        Ok(text) => text,
-        Err(_) if created => HEAD.to_owned(),
-        Err(source) => return Err(crate::files::FileError::Io { path: file, source }.into()),
-    };
-    let pipeline = pipeline_name(session, decisions.record().pipeline_asked(&run)?, &project);
-    let test = free_name(&before, &fixture.name());
-    let text = fixture.text(&test, pipeline.as_deref());
-    write(&file, &format!("{}\n\n{text}", before.trim_end()))?;
-    Ok(Saved { file, test, text, created })
 }
 
 /// What a test gives, and what must come of it.
@@ -103,15 +152,13 @@ enum Outcome {
 
 impl Fixture {
     /// The smallest one on which the recorded texts decide as they did.
-    fn of(session: &Session, decision: &Decision, project: &Project) -> Result<Self, SessionError> {
-        let read = |text: &str| -> Value { serde_json::from_str(text).unwrap_or_default() };
-        let node = decision.step.node.to_string();
-        let vars = read(&decision.vars);
+    fn of(session: &Session, made: &Made<'_>) -> Result<Self, SessionError> {
+        let (project, node, vars) = (made.project, made.node, &made.vars);
         let decide = |given: &Value, vars: &Value| {
             let state: RouteState = serde_json::from_value(given["state"].clone()).ok()?;
             let none = Map::new();
             let vars = vars.as_object().unwrap_or(&none);
-            let (routed, _) = session.route(project, &node, &given["artifact"], state, vars).ok()?;
+            let (routed, _) = session.route(project, node, &given["artifact"], state, vars).ok()?;
             Some(match routed {
                 Routed::Way { edge, to, considered, .. } => {
                     (Outcome::Way { edge: json!(edge), to: json!(to) }, outcomes(&considered))
@@ -119,17 +166,17 @@ impl Fixture {
                 Routed::Lost { error, considered, .. } => (Outcome::Lost { error }, outcomes(&considered)),
             })
         };
-        let mut given = json!({ "artifact": read(&decision.artifact), "state": state(&read(&decision.state)) });
-        let first = decide(&given, &vars).filter(|(_, came)| *came == outcomes(&decision.step.considered));
+        let mut given = json!({ "artifact": made.artifact, "state": state(&made.state) });
+        let first = decide(&given, vars).filter(|(_, came)| *came == outcomes(made.considered));
         let Some(decided) = first else {
             return Err(refused("test/not-recorded", "this decision cannot be given to a test".into(), None));
         };
-        let kept = read_values(decision, project, &given);
+        let kept = read_values(made, &given);
         shrink(&mut given, &mut |given| {
             let same = || kept.iter().all(|(path, value)| given.pointer(path) == Some(value));
             // The artifact and the state stay maps.
             let whole = || given.get("artifact").is_some_and(|part| !part.is_array()) && given.get("state").is_some();
-            same() && whole() && decide(given, &vars).as_ref() == Some(&decided)
+            same() && whole() && decide(given, vars).as_ref() == Some(&decided)
         });
         // Vars that are as the pipeline of now has them need not be set.
         let pipeline = &project.plan.pipeline;
@@ -139,7 +186,7 @@ impl Fixture {
         let mut vars: Value = set.map(|(name, value)| (name.clone(), value.clone())).collect();
         shrink(&mut vars, &mut |vars| vars.is_object() && decide(&given, vars).as_ref() == Some(&decided));
         let (artifact, state) = (given["artifact"].take(), given["state"].take());
-        Ok(Self { node, artifact, state, vars, outcome: decided.0 })
+        Ok(Self { node: node.to_owned(), artifact, state, vars, outcome: decided.0 })
     }
 
     /// What the test is called: where it is and what comes of it.
@@ -191,9 +238,10 @@ fn outcomes(considered: &[Considered]) -> Vec<(Name, walk::Outcome)> {
 
 /// The numbers, texts and truth values that the rules which were asked may have read: where they stand in what is given to a
 /// test, and which they are. They stay, or the test would be about another decision as soon as a threshold moves.
-fn read_values(decision: &Decision, project: &Project, given: &Value) -> Vec<(String, Value)> {
-    let asked = decision.step.considered.iter().filter(|entry| entry.outcome != walk::Outcome::NotReached);
-    let rules = asked.filter_map(|entry| project.plan.rule(project.plan.pipeline.edge(&entry.edge)?));
+fn read_values(made: &Made<'_>, given: &Value) -> Vec<(String, Value)> {
+    let plan = &made.project.plan;
+    let asked = made.considered.iter().filter(|entry| entry.outcome != walk::Outcome::NotReached);
+    let rules = asked.filter_map(|entry| plan.rule(plan.pipeline.edge(&entry.edge)?));
     let pointer = |read: &str| format!("/{}", read.split("[]").next().unwrap_or(read).replace('.', "/"));
     let paths: BTreeSet<String> = rules.flat_map(|rule| rule.reads.iter().map(|read| pointer(read))).collect();
     let value = |path: String| {
@@ -215,20 +263,21 @@ fn state(recorded: &Value) -> Value {
     state
 }
 
-/// Beside the rule that decided; without a directory of scripts, in the one that one is in.
-fn default_file(session: &Session, decision: &Decision, project: &Project) -> PathBuf {
+/// Beside the rule that decided, apart from tests written by hand (and in no way of a bundled file of tests); without a directory of scripts, in the one that one is in.
+fn default_file(session: &Session, made: &Made<'_>) -> PathBuf {
     let Some(dir) = session.setup().scripts.clone() else { return PathBuf::from(FILE) };
-    let pipeline = &project.plan.pipeline;
-    let edge = |name: &str| pipeline.edge(name).map(|ix| pipeline.edge_at(ix));
-    let asked = decision.step.considered.iter().rev().filter(|entry| entry.outcome != walk::Outcome::NotReached);
-    let taken = if let Went::To { edge, .. } = &decision.step.went { Some(&**edge) } else { None };
-    let mut edges = taken.into_iter().chain(asked.map(|entry| &*entry.edge)).filter_map(edge);
+    let pipeline = &made.project.plan.pipeline;
+    let edge = |entry: &Considered| pipeline.edge(&entry.edge).map(|ix| pipeline.edge_at(ix));
+    let (fired, asked) = (walk::Outcome::Fired, made.considered.iter().rev());
+    let asked = asked.filter(|entry| entry.outcome != walk::Outcome::NotReached);
+    let taken = made.considered.iter().rev().filter(|entry| entry.outcome == fired);
+    let mut edges = taken.chain(asked).filter_map(edge);
     let script = edges.find_map(|edge| if let When::Rule(rule) = &edge.when { rule.split_once(".rhai#") } else { None });
-    dir.join(script.map_or_else(|| FILE.to_owned(), |(stem, _)| format!("{stem}_test.rhai")))
+    dir.join(script.map_or_else(|| FILE.to_owned(), |(stem, _)| format!("{stem}_recorded_test.rhai")))
 }
 
 /// How a test names the pipeline, if it must: the default one is meant without.
-fn pipeline_name(session: &Session, asked: Option<String>, project: &Project) -> Option<String> {
+fn pipeline_name(session: &Session, asked: Option<&str>, project: &Project) -> Option<String> {
     let name = project.plan.pipeline.name.as_str();
     let is_default = session
         .pipeline(crate::session::DEFAULT_PIPELINE)
@@ -236,7 +285,10 @@ fn pipeline_name(session: &Session, asked: Option<String>, project: &Project) ->
     if is_default {
         return None;
     }
-    if session.pipeline(name).is_ok() { Some(name.to_owned()) } else { asked.or_else(|| Some(name.to_owned())) }
+    let Some(asked) = asked.filter(|_| session.pipeline(name).is_err()) else { return Some(name.to_owned()) };
+    // One that is named by its path is named from the project's directory.
+    let path = Path::new(asked);
+    Some(path.strip_prefix(&session.setup().root).unwrap_or(path).display().to_string())
 }
 
 /// A name that no function of the text has.

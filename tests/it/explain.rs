@@ -205,7 +205,7 @@ fn a_decision_is_kept_as_a_test() {
     for _ in 0..2 {
         narrow(&project, "explain latest --step 3 --save-as-test").exits(0);
     }
-    let text = project.read("scripts/rules/door_test.rhai");
+    let text = project.read("scripts/rules/door_recorded_test.rhai");
     assert!(text.contains("fn test_look_takes_g1() {") && text.contains("fn test_look_takes_g1_2() {"), "{text}");
     project.asterisk(&["test"]).exits(0);
     // A threshold that moves over a recorded value is noticed.

@@ -34,9 +34,9 @@ impl Journal for Memory {
 
 /// A pipeline of a few nodes and edges between any of them, with answers for more visits than it can make.
 #[derive(Clone, Debug)]
-struct World {
-    yaml: Value,
-    stub: Value,
+pub(crate) struct World {
+    pub(crate) yaml: Value,
+    pub(crate) stub: Value,
 }
 
 const VISITS: usize = 16;
@@ -45,10 +45,27 @@ const VISITS: usize = 16;
 type Edge = (usize, usize, u8, bool, bool);
 
 fn worlds() -> impl Strategy<Value = World> {
-    let edge = (0..5_usize, 0..6_usize, 0..6_u8, any::<bool>(), any::<bool>());
+    pairs().prop_map(|(world, _)| world)
+}
+
+fn edge() -> impl Strategy<Value = Edge> {
+    (0..5_usize, 0..6_usize, 0..6_u8, any::<bool>(), any::<bool>())
+}
+
+/// Two pipelines of the same nodes and answers, the second with some edges otherwise.
+pub(crate) fn pairs() -> impl Strategy<Value = (World, World)> {
     let answers = prop::collection::vec(0..4_i64, 5 * VISITS);
-    (2..=5_usize, prop::collection::vec(edge, 1..12), answers, any::<[bool; 5]>())
-        .prop_map(|(count, edges, answers, falls)| world(count, &edges, &answers, falls))
+    let edits = prop::collection::vec((any::<prop::sample::Index>(), edge()), 1..4);
+    (2..=5_usize, prop::collection::vec(edge(), 1..12), edits, answers, any::<[bool; 5]>()).prop_map(
+        |(count, edges, edits, answers, falls)| {
+            let mut edited = edges.clone();
+            for (index, edge) in edits {
+                let at = index.index(edited.len());
+                edited[at] = edge;
+            }
+            (world(count, &edges, &answers, falls), world(count, &edited, &answers, falls))
+        },
+    )
 }
 
 fn world(count: usize, edges: &[Edge], answers: &[i64], falls: [bool; 5]) -> World {

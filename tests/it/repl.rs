@@ -152,7 +152,7 @@ fn edited_scripts_are_gone_by_after_a_reload_and_recorded_ones_again() {
 }
 
 #[test]
-fn a_decision_is_saved_as_a_test_that_passes_and_overwrites_nothing() {
+fn a_decision_is_saved_as_a_test_that_passes_beside_its_rule_or_where_one_says() {
     let project = walked();
     project.file("asterisk.yaml", "scripts: scripts\n");
     let lines = [
@@ -160,7 +160,7 @@ fn a_decision_is_saved_as_a_test_that_passes_and_overwrites_nothing() {
         ":save-as-test scripts/rules/seen_test.rhai",
         ":at 1",
         ":set recall_hit=0.1",
-        ":save-as-test scripts/rules/other_test.rhai",
+        ":save-as-test",
         ":save-as-test scripts/rules/seen_test.rhai",
         ":save-as-test seen.rhai",
     ];
@@ -168,10 +168,11 @@ fn a_decision_is_saved_as_a_test_that_passes_and_overwrites_nothing() {
     let seen = project.read("scripts/rules/seen_test.rhai");
     let run = project.asterisk(&["runs", "--format", "json"]).ok().json()["runs"][0]["run"].as_str().unwrap().to_owned();
     insta::assert_snapshot!(format!("{}--- the test\n{seen}", ran.text()).replace(&run, "[RUN]"));
-    let tested = project.asterisk(&["test", "rules/seen_test.rhai", "rules/other_test.rhai", "--format", "json"]).exits(0).json();
-    assert_eq!(tested["passed"], 2, "{tested}");
+    let tested =
+        project.asterisk(&["test", "rules/seen_test.rhai", "rules/rca_recorded_test.rhai", "--format", "json"]).exits(0).json();
+    assert_eq!(tested["passed"], 3, "{tested}");
     let lint = project.asterisk(&["lint"]).exits(0);
-    assert!(!lint.stdout.contains("seen_test") && !lint.stdout.contains("other_test"), "{}", lint.text());
+    assert!(!lint.stdout.contains("seen_test") && !lint.stdout.contains("rca_recorded_test"), "{}", lint.text());
 }
 
 #[cfg(unix)]

@@ -11,7 +11,7 @@ use std::sync::{Arc, OnceLock};
 /// A linked project to go by.
 pub(super) struct Base {
     session: Session,
-    pipeline: String,
+    pipeline: Option<String>,
     pub(super) project: Project,
     pub(super) same: Same,
     /// The same with probes, linked when something is to be explained.
@@ -40,15 +40,16 @@ impl<'a> Bases<'a> {
         if let Some((_, base)) = self.known.iter().find(|(known, _)| *known == key) {
             return Ok(Arc::clone(base));
         }
-        let base = Arc::new(Base::link(origin.session, pipeline)?);
+        let base = Arc::new(Base::link(origin.session, Some(pipeline))?);
         self.known.push((key, Arc::clone(&base)));
         Ok(base)
     }
 }
 
 impl Base {
-    fn link(session: Session, pipeline: String) -> Result<Self, SessionError> {
-        let project = session.project(Some(&pipeline), Answers::Others)?;
+    /// Links a pipeline with the settings of a session.
+    pub(super) fn link(session: Session, pipeline: Option<String>) -> Result<Self, SessionError> {
+        let project = session.project(pipeline.as_deref(), Answers::Others)?;
         Ok(Self { same: Same::of(&project), session, pipeline, project, watched: OnceLock::new() })
     }
 
@@ -56,7 +57,7 @@ impl Base {
     /// edge, if it has no rule, or if it fires.
     pub(super) fn misses(&self, node: &str, edge: &str, (artifact, state): &(View, View), vars: &View) -> Option<String> {
         let watched =
-            self.watched.get_or_init(|| self.session.project_watched(Some(&self.pipeline), Probes::All).ok()).as_ref()?;
+            self.watched.get_or_init(|| self.session.project_watched(self.pipeline.as_deref(), Probes::All).ok()).as_ref()?;
         let plan = &watched.plan;
         let spec = plan.pipeline.at(plan.pipeline.node(node)?);
         let of_node =

@@ -13,6 +13,7 @@ mod pass;
 mod rewalk;
 mod run;
 mod same;
+pub mod sweep;
 mod tape;
 
 pub use run::{Asked, Flip, Replayed, Total, Unknown, replay};

@@ -89,7 +89,7 @@ impl Pass<'_> {
             own.push((key, view.clone()));
             Ok(view)
         };
-        let walk = |plan: &Arc<Plan>| Rewalk { plan, same: &self.base.same, seed, case }.case(&tape, &mut artifact);
+        let walk = |plan: &Arc<Plan>| Rewalk { plan, same: &self.base.same, seed, case, follow: true }.case(&tape, &mut artifact);
         let walks = self.plans.iter().map(walk).collect::<Result<_, _>>()?;
         Ok(Passed { case, walks })
     }

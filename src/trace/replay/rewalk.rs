@@ -10,6 +10,7 @@ use crate::session::SessionError;
 use crate::trace::Went;
 use crate::walk::{Content, Failure, Name, Plan, Status, Turn, WalkState, What};
 use compact_str::ToCompactString as _;
+use std::collections::BTreeMap;
 
 /// What to go by.
 #[derive(Clone, Copy)]
@@ -19,6 +20,8 @@ pub(super) struct Rewalk<'a> {
     /// The seed of the run's chance.
     pub(super) seed: u64,
     pub(super) case: &'a str,
+    /// Whether the record is a walk, whose first steps are the same until a decision differs; else it is only a list of answers.
+    pub(super) follow: bool,
 }
 
 /// A decision that was made again.
@@ -42,6 +45,23 @@ pub(super) struct Rewalked {
     pub(super) decisions: Vec<Redecided>,
     /// The node of which the new way needs an answer that nobody recorded.
     pub(super) unknown: Option<(Name, Name)>,
+}
+
+impl Rewalked {
+    /// How many decisions go another way than those of another walk of the case at the same visit of the same node.
+    pub(super) fn flips_from(&self, other: &Self) -> usize {
+        let numbered = |walk: &Self| {
+            let mut visits: BTreeMap<Name, usize> = BTreeMap::new();
+            let number = |decision: &Redecided| {
+                let visit = visits.entry(decision.node.clone()).or_default();
+                *visit += 1;
+                ((decision.node.clone(), *visit), decision.now.clone())
+            };
+            walk.decisions.iter().map(number).collect::<BTreeMap<_, _>>()
+        };
+        let others = numbered(other);
+        numbered(self).iter().filter(|(key, now)| others.get(*key).is_some_and(|other| !same_way(other, now))).count()
+    }
 }
 
 impl Redecided {
@@ -70,7 +90,7 @@ impl Rewalk<'_> {
         let mut done = Rewalked::default();
         let mut state = WalkState::default();
         // The step of the record that the walk is at, as long as it is the recorded walk.
-        let mut on = Some(0);
+        let mut on = self.follow.then_some(0);
         while !matches!(state.status, Status::Done | Status::Error) {
             let recorded = on.and_then(|place: usize| tape.steps.get(place));
             if on.is_some() && recorded.is_none() {
@@ -139,7 +159,7 @@ impl Rewalk<'_> {
         let name = &self.plan.node(node).name;
         let (place, step) = tape.visit(name, state.visits.get(name).copied().unwrap_or(0))?;
         let by = &step.answer.as_ref()?.by;
-        self.same.told(by, node, &tape.state(place), state).then_some((place, step))
+        self.same.told(by, node, || tape.state(place), state).then_some((place, step))
     }
 }
 

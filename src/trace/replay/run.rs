@@ -190,7 +190,8 @@ fn flip(run: &str, case: &str, base: &Base, plan: &Plan, decisions: &[Redecided]
         to,
         from_node,
         to_node,
-        then: beyond.iter().map(|decision| decision.node.as_str().to_owned()).collect(),
+        // A walk that is over its cap does not come to the node any more.
+        then: beyond.iter().filter(|next| next.place.is_some()).map(|next| next.node.as_str().to_owned()).collect(),
         because,
         miss,
     })

@@ -75,12 +75,12 @@ impl Same {
     }
 
     /// Whether an answerer is told the same at the same visit of a node in both walks.
-    pub(super) fn told(&self, by: &str, node: NodeIx, recorded: &WalkState, now: &WalkState) -> bool {
+    pub(super) fn told(&self, by: &str, node: NodeIx, recorded: impl FnOnce() -> WalkState, now: &WalkState) -> bool {
         match by {
             // Canned answers go by the count of visits alone.
             "stub" => true,
-            "script" => self.scripts[node.0].same(recorded, now),
-            _ => self.others.same(recorded, now),
+            "script" => self.scripts[node.0].same(&recorded(), now),
+            _ => self.others.same(&recorded(), now),
         }
     }
 }

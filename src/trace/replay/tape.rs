@@ -126,6 +126,15 @@ impl Tape {
         Ok(Self { steps })
     }
 
+    /// A list of answers, in the order of the visits of each node, instead of a record.
+    pub(super) fn of_answers(answers: impl IntoIterator<Item = (Name, Hash)>) -> Self {
+        let step = |(node, artifact): (Name, Hash)| {
+            let answer = Some(Answered { artifact, by: "stub".into() });
+            Taped { answer, ..Taped::begun("", Timestamp::default(), &node) }
+        };
+        Self { steps: answers.into_iter().map(step).collect() }
+    }
+
     /// The step of a node's `visit`-th answer, counted from 0, and its place.
     pub(super) fn visit(&self, node: &str, visit: usize) -> Option<(usize, &Taped)> {
         let answered = |(_, step): &(usize, &Taped)| step.node == node && step.answer.is_some();
