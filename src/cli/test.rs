@@ -132,7 +132,10 @@ fn mutated(ui: Ui, session: &Session, asked: &Asked, scope: &str, format: TestFo
     let mutation = mutate::mutate(session, asked, &Scope::of(Some(scope)))?;
     match format {
         TestFormat::Json => ui.json(&test_mutants::as_json(&mutation)),
-        TestFormat::Junit => ui.out(&mutate::junit(&mutation)),
+        TestFormat::Junit => {
+            ui.out(&mutate::junit(&mutation));
+            mutation.complaints.iter().for_each(|complaint| ui.diagnostic(complaint));
+        }
         TestFormat::Pretty | TestFormat::Lcov => test_mutants::show(ui, &mutation, whole),
     }
     Ok(if mutation.unexplained() > 0 { Exit::Findings } else { Exit::Ok })

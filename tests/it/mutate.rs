@@ -4,7 +4,7 @@ use crate::harness::{Project, Ran};
 
 const RULES: &str = r#"//! Rules of a cart.
 
-const MOST = 3;
+const NONE = 0;
 
 /// Whether the cart is full.
 fn full(artifact, state, vars) {
@@ -23,7 +23,7 @@ fn size(artifact, state, vars) {
 /// The sum of a list.
 fn sum(list) {
     let at = 0;
-    let sum = 0;
+    let sum = global::NONE;
     while at < list.len() { sum += list[at]; at += 1; }
     sum
 }
@@ -102,7 +102,20 @@ fn of_some_tests_only_what_they_call_is_changed() {
 fn survivors_are_data_and_failures_of_junit() {
     let project = project(RULES, TESTS);
     shows("json", &mutate(&project, "--mutate=cart.rhai#size", &["--format", "json"]).exits(1));
-    shows("junit", &mutate(&project, "--mutate=cart.rhai#full", &["--format", "junit"]).exits(1));
+    let junit = mutate(&project, "--mutate=cart.rhai#full", &["--format", "junit"]).exits(1);
+    let mut reader = quick_xml::Reader::from_str(&junit.stdout);
+    let (mut cases, mut failures) = (0, 0);
+    loop {
+        use quick_xml::events::Event;
+        match reader.read_event().expect("well formed") {
+            Event::Eof => break,
+            Event::Empty(tag) | Event::Start(tag) if tag.name().as_ref() == "testcase" => cases += 1,
+            Event::Start(tag) if tag.name().as_ref() == "failure" => failures += 1,
+            _ => {}
+        }
+    }
+    assert!(junit.stdout.contains(&format!("tests=\"{cases}\" failures=\"{failures}\"")));
+    shows("junit", &junit);
 }
 
 #[test]

@@ -11,9 +11,11 @@ use std::collections::BTreeSet;
 pub struct Mutant {
     /// Which mutator changed it.
     pub mutator: &'static str,
-    /// The function that the change is in.
+    /// The function, or the constant of the script, that the change is in.
     pub function: String,
-    /// That function's name where it is defined.
+    /// Whether it is a constant.
+    pub constant: bool,
+    /// Its name where it is defined.
     pub defined: Span,
     /// What was changed.
     pub span: Span,
@@ -30,7 +32,7 @@ impl Mutant {
     }
 }
 
-/// The mutants of a script's functions, in the order of the text and of the mutators. No two are the same text.
+/// The mutants of a script's functions and constants, in the order of the text and of the mutators. No two are the same text.
 pub(super) fn mutants(unit: &Unit) -> Vec<Mutant> {
     let words = Words::of(unit);
     let mut found = Vec::new();
@@ -40,8 +42,8 @@ pub(super) fn mutants(unit: &Unit) -> Vec<Mutant> {
             for mutator in mutators() {
                 for (span, replacement) in (mutator.at)(&words, at) {
                     if seen.insert((span.start, span.end, replacement.clone())) {
-                        let function = body.name.clone();
-                        found.push(Mutant { mutator: mutator.id, function, defined: body.at, span, replacement });
+                        let (function, constant) = (body.name.clone(), body.constant);
+                        found.push(Mutant { mutator: mutator.id, function, constant, defined: body.at, span, replacement });
                     }
                 }
             }
@@ -129,6 +131,16 @@ mod tests {
             assert_eq!(found, [""; 0], "{body}");
         }
         assert_eq!(of("if true { a }"), ["condition: if false { a }"], "one change has one mutator");
+    }
+
+    #[test]
+    fn constants_of_the_script_are_changed() {
+        let text = "const MOST = 3;\nexport const WORDS = [\"a\"];\nlet x = 1;\nfn f(a) { a > global::MOST }\n";
+        let source = Source::new("a.rhai", text);
+        let library = Library::link(Inputs { scripts: vec![source.clone()], ..Inputs::default() }, None).expect("links");
+        let found = mutants(library.file("a.rhai").expect("there").unit());
+        let found: Vec<String> = found.iter().map(|found| format!("{} {}", found.function, found.replacement)).collect();
+        assert_eq!(found, ["MOST 4", "MOST 2", "WORDS \"\"", "f >=", "f <="]);
     }
 
     #[test]

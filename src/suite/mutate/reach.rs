@@ -60,4 +60,10 @@ impl Reach {
     pub(super) fn tests(&self, script: &str, place: usize) -> impl Iterator<Item = usize> {
         self.tests.get(&(script.to_owned(), place)).into_iter().flatten().copied()
     }
+    /// The numbers of the tests that call any function of a script.
+    pub(super) fn tests_of_script(&self, script: &str) -> Vec<usize> {
+        let of_script = self.tests.iter().filter(|((path, _), _)| path == script);
+        let numbers: BTreeSet<usize> = of_script.flat_map(|(_, tests)| tests).copied().collect();
+        numbers.into_iter().collect()
+    }
 }

@@ -97,7 +97,12 @@ pub fn mutate(session: &Session, asked: &Asked, scope: &Scope) -> Result<Mutatio
     let mut jobs: Vec<(&File, Mutant, Vec<usize>)> = Vec::new();
     for file in &scripts {
         for mutant in mutants(file.unit()).into_iter().filter(|mutant| scope.holds(file.path(), &mutant.function)) {
-            let mut tests_of: Vec<usize> = reach.tests(file.path(), mutant.defined.start).collect();
+            // A constant can be read from anywhere.
+            let mut tests_of: Vec<usize> = match mutant.constant {
+                true if only_some => reach.tests_of_script(file.path()),
+                true => (0..tests.len()).collect(),
+                false => reach.tests(file.path(), mutant.defined.start).collect(),
+            };
             // The script's own tests know best.
             let own = file.path().strip_suffix(".rhai").map(|stem| format!("{stem}_test.rhai"));
             tests_of.sort_by_key(|test| Some(tests[*test].0.source.name()) != own.as_deref());

@@ -9,14 +9,16 @@ pub(super) struct Words<'u> {
     words: Vec<(Span, bool)>,
 }
 
-/// A function of a script.
+/// A function of a script, or a constant of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Body {
     /// Its name.
     pub(super) name: String,
     /// Its name where it is defined.
     pub(super) at: Span,
-    /// The tokens inside its braces.
+    /// Whether it is a constant.
+    pub(super) constant: bool,
+    /// The tokens inside its braces; of a constant, those of its value.
     pub(super) words: std::ops::Range<usize>,
 }
 
@@ -89,18 +91,24 @@ impl<'u> Words<'u> {
         None
     }
 
-    /// The functions, in the order of the text.
+    /// The functions and the constants of the script, in the order of the text.
     pub(super) fn bodies(&self) -> Vec<Body> {
         let mut bodies = Vec::new();
         let mut at = 0;
         while at < self.words.len() {
-            let named = (self.word(at) == "fn").then(|| self.find(at, &["{"])).flatten();
-            let Some((open, close)) = named.and_then(|open| Some((open, self.find(open + 1, &["}"])?))) else {
+            let constant = self.word(at) == "const";
+            let opens = match self.word(at) {
+                "fn" => self.find(at, &["{"]),
+                "const" => self.find(at, &["="]),
+                _ => None,
+            };
+            let close = opens.and_then(|open| Some((open, self.find(open + 1, &[if constant { ";" } else { "}" }])?)));
+            let Some((open, close)) = close else {
                 at += 1;
                 continue;
             };
             let name = self.word(at + 1).to_owned();
-            bodies.push(Body { name, at: self.span(at + 1, at + 1), words: open + 1..close });
+            bodies.push(Body { name, at: self.span(at + 1, at + 1), constant, words: open + 1..close });
             at = close;
         }
         bodies
