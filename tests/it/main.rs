@@ -14,6 +14,7 @@ mod harness;
 mod input;
 mod kill;
 mod lint;
+mod mutate;
 mod new;
 mod prompts;
 mod rca_rules;
