@@ -10,6 +10,7 @@ mod forms;
 mod kinds;
 mod link;
 mod manifest;
+mod personas;
 mod prompts;
 mod sources;
 mod vars;

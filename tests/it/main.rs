@@ -3,6 +3,7 @@
 
 mod bundled;
 mod cli;
+mod elements;
 mod examples;
 mod explain;
 mod failures;
