@@ -9,6 +9,7 @@ mod forms;
 mod kinds;
 mod link;
 mod manifest;
+mod parts;
 mod prompts;
 mod sources;
 mod vars;
