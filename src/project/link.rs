@@ -229,7 +229,7 @@ fn anonymous() -> View {
 }
 
 /// The inline conditions, each under its edge's id; those of a part under what it is referred to as, too.
-fn conditions(pipeline: &Pipeline, part: Option<&str>) -> Vec<Condition> {
+pub(super) fn conditions(pipeline: &Pipeline, part: Option<&str>) -> Vec<Condition> {
     let condition = |edge: &pipeline::Edge| match &edge.when {
         When::Condition(text) => Some(Condition { key: condition_key(part, &edge.id), text: text.clone() }),
         _ => None,
@@ -289,9 +289,21 @@ impl Shared<'_> {
             found.extend(diagnostics);
             pipeline.vars_json()
         });
-        let linker = Linker { shared: self, pipeline, part: within.last().cloned(), vars: &vars };
+        let linker = Linker {
+            pipeline,
+            library: self.library,
+            templates: self.templates,
+            texts: self.texts,
+            vars: &vars,
+            part: within.last().map(String::as_str),
+        };
         let rules = linker.rules(found);
-        let mut nodes: Vec<PlanNode> = pipeline.nodes.iter().map(|node| linker.node(node, self.answers, found)).collect();
+        let mut nodes: Vec<PlanNode> = Vec::with_capacity(pipeline.nodes.len());
+        for node in &pipeline.nodes {
+            let template = linker.template(node, found);
+            nodes.push(linker.node(node, self.answers, template, found));
+        }
+        let (cluster, summary) = linker.of_cases(found);
         for (linked, node) in nodes.iter_mut().zip(&pipeline.nodes) {
             linked.part = node.part.as_ref().and_then(|asked| self.part(pipeline, asked, within, found)).map(Arc::new);
         }
@@ -299,8 +311,8 @@ impl Shared<'_> {
             nodes,
             rules,
             edge_names: pipeline.edges.iter().map(|edge| edge.id.as_str().into()).collect(),
-            cluster: pipeline.clusters.as_ref().and_then(|clusters| linker.function(&clusters.by, 2, found)),
-            summary: pipeline.report.as_ref().and_then(|reference| linker.function(reference, 2, found)),
+            cluster,
+            summary,
             vars_content: content(pipeline, &vars),
             vars: vars.clone(),
             taxonomy: self.taxonomy.clone(),
@@ -343,21 +355,20 @@ impl Shared<'_> {
     }
 }
 
-struct Linker<'a> {
-    shared: &'a Shared<'a>,
-    pipeline: &'a Arc<Pipeline>,
+pub(super) struct Linker<'a> {
+    pub(super) pipeline: &'a Arc<Pipeline>,
+    pub(super) library: &'a Library,
+    pub(super) templates: &'a Templates,
+    /// The texts of all templates, those that do not compile among them.
+    pub(super) texts: &'a [Source],
+    pub(super) vars: &'a Map<String, Value>,
     /// What the pipeline is referred to as, if it is a part.
-    part: Option<String>,
-    vars: &'a Map<String, Value>,
+    pub(super) part: Option<&'a str>,
 }
 
 impl Linker<'_> {
-    fn library(&self) -> &Library {
-        self.shared.library
-    }
-
     /// The rules of all edges, checked against the schemas of the nodes they decide at.
-    fn rules(&self, found: &mut Diagnostics) -> Vec<Option<Rule>> {
+    pub(super) fn rules(&self, found: &mut Diagnostics) -> Vec<Option<Rule>> {
         let (state, vars) = (kinds::state(), vars::kind(self.pipeline, self.vars));
         let kind_at = |edge: &pipeline::Edge| match edge.from {
             pipeline::Origin::Node(node) => kind_of(self.pipeline.at(node)),
@@ -365,23 +376,23 @@ impl Linker<'_> {
         };
         let artifacts: Vec<Kind> = self.pipeline.edges.iter().map(kind_at).collect();
         // One for each script: looking through a script takes longer than checking a function of it.
-        let modules = |path: &str| self.library().file(path).map(File::unit);
+        let modules = |path: &str| self.library.file(path).map(File::unit);
         let mut checkers: BTreeMap<&str, Checker<'_>> = BTreeMap::new();
         let rule = |(edge, artifact)| {
             let edge: &pipeline::Edge = edge;
             let function = match &edge.when {
                 When::Always => return None,
                 When::Rule(reference) => self.function(reference, 3, found)?,
-                When::Condition(_) => self.library().condition(&condition_key(self.part.as_deref(), &edge.id))?,
+                When::Condition(_) => self.library.condition(&condition_key(self.part, &edge.id))?,
             };
             let inputs = [("artifact", artifact), ("state", &state), ("vars", &vars)];
             let inputs = inputs.map(|(name, kind)| check::Input { name, kind });
-            let analysis = match function.file().and_then(|path| self.library().file(path)) {
+            let analysis = match function.file().and_then(|path| self.library.file(path)) {
                 Some(file) => {
                     let checker = checkers.entry(file.path()).or_insert_with(|| Checker::new(file.unit(), &modules));
                     checker.function(function.name(), &inputs)
                 }
-                None => self.library().check(&function, &inputs),
+                None => self.library.check(&function, &inputs),
             };
             for diagnostic in analysis.diagnostics {
                 if !found.iter().any(|known| *known == diagnostic) {
@@ -412,13 +423,19 @@ impl Linker<'_> {
         }
     }
 
-    fn node(&self, node: &Node, answers: Answers, found: &mut Diagnostics) -> PlanNode {
+    pub(super) fn node(
+        &self,
+        node: &Node,
+        answers: Answers,
+        template: Option<Arc<Template>>,
+        found: &mut Diagnostics,
+    ) -> PlanNode {
         PlanNode {
             name: node.name.as_str().into(),
             kind: kind_of(node),
             responder: self.responder(node, answers, found),
             effect: node.effect.as_ref().and_then(|reference| self.function(reference, 2, found)),
-            template: self.template(node, found),
+            template,
             answer: prompts::answer(node),
             needs: node.needs.iter().filter_map(|need| self.need(need, found)).collect(),
             part: None,
@@ -435,12 +452,12 @@ impl Linker<'_> {
         }
         let file = format!("agents/{}.rhai", *node.family);
         let reference = Reference { file, function: node.family.value.clone() };
-        match self.library().function(&reference, 2) {
+        match self.library.function(&reference, 2) {
             Ok(function) => Some(function),
             Err(_) if answers == Answers::Others => None,
             Err(diagnostic) => {
                 let message = format!("nothing answers `{}`: {}", *node.name, diagnostic.message);
-                let families = self.library().files().filter_map(|file| {
+                let families = self.library.files().filter_map(|file| {
                     let stem = file.path().strip_prefix("agents/")?.strip_suffix(".rhai")?;
                     file.functions().any(|function| function.name == stem).then(|| stem.to_owned())
                 });
@@ -461,12 +478,12 @@ impl Linker<'_> {
 
     fn template(&self, node: &Node, found: &mut Diagnostics) -> Option<Arc<Template>> {
         let Some(prompt) = &node.prompt else {
-            return self.shared.templates.get(&format!("{}.md", *node.family)).cloned();
+            return self.templates.get(&format!("{}.md", *node.family)).cloned();
         };
-        let template = self.shared.templates.get(prompt).cloned();
+        let template = self.templates.get(prompt).cloned();
         // One that does not compile has been complained about already.
-        if template.is_none() && !self.shared.texts.iter().any(|text| text.name() == prompt.as_str()) {
-            let hint = did_you_mean(prompt, self.shared.texts.iter().map(Source::name));
+        if template.is_none() && !self.texts.iter().any(|text| text.name() == prompt.as_str()) {
+            let hint = did_you_mean(prompt, self.texts.iter().map(Source::name));
             let diagnostic = Diagnostic::error("project/unknown-template", format!("there is no template `{}`", **prompt));
             found.push(diagnostic.label(&self.pipeline.source, prompt.span, "named here").maybe_help(hint));
         }
@@ -483,9 +500,15 @@ impl Linker<'_> {
         known
     }
 
+    /// What gives cases the keys of their clusters, and what sums them up.
+    pub(super) fn of_cases(&self, found: &mut Diagnostics) -> (Option<Function>, Option<Function>) {
+        let mut function = |reference: Option<&Spanned<String>>| reference.and_then(|reference| self.function(reference, 2, found));
+        (function(self.pipeline.clusters.as_ref().map(|clusters| &clusters.by)), function(self.pipeline.report.as_ref()))
+    }
+
     /// The function that a reference in the pipeline means; what is wrong with it is labelled in the pipeline.
     fn function(&self, reference: &Spanned<String>, arity: usize, found: &mut Diagnostics) -> Option<Function> {
-        let function = Reference::parse(reference).and_then(|parsed| self.library().function(&parsed, arity));
+        let function = Reference::parse(reference).and_then(|parsed| self.library.function(&parsed, arity));
         function.map_err(|diagnostic| found.push(label_first(diagnostic, self.pipeline, reference.span))).ok()
     }
 }
