@@ -117,6 +117,8 @@ pub struct Node {
     pub effect: Option<Spanned<String>>,
     /// The function that answers it instead of its family's responder.
     pub script: Option<Spanned<String>>,
+    /// The pipeline that is walked as this node (`pipeline:`): its last artifact is the node's.
+    pub part: Option<Spanned<String>>,
     /// Where a walk goes when none of its edges fires.
     pub fallback: Option<Target>,
     /// Its phase, counted from 0.

@@ -213,6 +213,7 @@ impl Linker<'_, '_> {
             needs: node.needs,
             effect: node.effect,
             script: node.script,
+            part: node.part,
             fallback,
             phase: 0,
             zone,

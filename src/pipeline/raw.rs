@@ -65,6 +65,7 @@ pub(super) struct RawNode {
     pub(super) needs: Vec<Spanned<String>>,
     pub(super) effect: Option<Spanned<String>>,
     pub(super) script: Option<Spanned<String>>,
+    pub(super) part: Option<Spanned<String>>,
     pub(super) fallback: Option<Spanned<String>>,
 }
 

@@ -27,8 +27,8 @@ pub(super) const ZONE_KEYS: &[&str] = &["nodes", "element", "stickiness"];
 
 /// Keys of the language whose machinery is still to come. They are refused by that name, wherever they stand.
 pub(super) const LATER: &[&str] = &[
-    "pipeline", "foreach", "do", "tool", "after", "parallel", "merge", "team", "masks", "gate", "retry", "timeout", "cache",
-    "category", "via", "stages",
+    "foreach", "do", "tool", "after", "parallel", "merge", "team", "masks", "gate", "retry", "timeout", "cache", "category",
+    "via", "stages",
 ];
 
 /// Reads the whole file.

@@ -1,6 +1,7 @@
 //! Linking a pipeline with its scripts, templates and data, and the checks that need more than one language.
 
-use super::{Manifest, Sources, data, kinds, prompts, vars};
+use super::parts::Parts;
+use super::{Manifest, Sources, data, kinds, parts, prompts, vars};
 use crate::diag::{Diagnostic, Diagnostics, Source, Span, did_you_mean};
 use crate::model::{Kind, Shape};
 use crate::pipeline::{self, Node, Pipeline, Spanned, When};
@@ -95,8 +96,13 @@ impl Project {
         });
         let data::Data { files: data, domain } = data::read(&sources.data, settings.domain.as_deref(), &mut found);
         let parsed = pipeline::parse(&sources.pipeline);
-        let conditions = parsed.as_ref().map(conditions).unwrap_or_default();
-        let fields = parsed.as_ref().map(fields).unwrap_or_default();
+        let parts = parts::parse(&sources.parts, &mut found);
+        let mut conditions = parsed.as_ref().map(|pipeline| conditions(pipeline, None)).unwrap_or_default();
+        let mut fields = parsed.as_ref().map(fields).unwrap_or_default();
+        for (asked, part) in &parts {
+            conditions.extend(self::conditions(part, Some(asked)));
+            fields.extend(self::fields(part));
+        }
         let inputs = Inputs {
             scripts: sources.scripts.clone(),
             conditions,
@@ -113,37 +119,22 @@ impl Project {
                 return Err(found);
             }
         };
-        prompts::check(&pipeline, &templates, &mut found);
-        let set = vars::of_project(&pipeline, &mut settings, &mut found);
-        let vars = vars::overlay(&pipeline, &set).unwrap_or_else(|diagnostics| {
-            found.extend(diagnostics);
-            pipeline.vars_json()
-        });
+        let set = vars::of_project(&pipeline, &parts, &mut settings, &mut found);
         let any = |value: &Value, name: &str| Content::new(View::of(value, &Kind::Any, name));
-        let linker =
-            Linker { pipeline: &pipeline, library: &library, templates: &templates, texts: &sources.templates, vars: &vars };
-        let rules = linker.rules(&mut found);
-        let nodes = pipeline
-            .nodes
-            .iter()
-            .map(|node| linker.node(node, settings.answers, linker.template(node, &mut found), &mut found))
-            .collect();
-        let plan = Plan {
-            nodes,
-            rules,
-            edge_names: pipeline.edges.iter().map(|edge| edge.id.as_str().into()).collect(),
-            cluster: pipeline.clusters.as_ref().and_then(|clusters| linker.function(&clusters.by, 2, &mut found)),
-            summary: pipeline.report.as_ref().and_then(|reference| linker.function(reference, 2, &mut found)),
-            vars_content: content(&pipeline, &vars),
-            vars: vars.clone(),
+        let shared = Shared {
+            library: &library,
+            templates: &templates,
+            texts: &sources.templates,
+            parts: &parts,
+            part_texts: &sources.parts,
+            set: &set,
+            answers: settings.answers,
             taxonomy: any(&taxonomy(&data), "params.taxonomy"),
             domain,
             data: any(&Value::Object(data.clone()), "params.data"),
             workspace: any(&settings.workspace, "params.workspace"),
-            walker: anonymous(),
-            done: pipeline.done.as_str().into(),
-            pipeline,
         };
+        let plan = shared.plan(&pipeline, &mut Vec::new(), &mut found);
         let (errors, warnings): (Vec<_>, Vec<_>) =
             found.into_iter().partition(|diagnostic| diagnostic.severity == crate::diag::Severity::Error);
         if errors.is_empty() {
@@ -161,9 +152,29 @@ impl Project {
         }
         let mut all = self.settings.vars.clone();
         all.extend(set.iter().map(|(name, value)| (name.clone(), value.clone())));
-        let pipeline = Arc::clone(&self.plan.pipeline);
-        let vars = vars::overlay(&pipeline, &all)?;
-        Ok(Arc::new(Plan { vars_content: content(&pipeline, &vars), vars, ..Plan::clone(&self.plan) }))
+        vars::all_known(&self.plan, &all)?;
+        Ok(Arc::new(with_vars(&self.plan, &all)?))
+    }
+
+    /// What the walk of a step goes by, with the vars that were recorded of it. Nothing if no such walk is part of this.
+    pub fn plan_of(&self, path: &str, vars: &Map<String, Value>) -> Result<Option<Arc<Plan>>, Diagnostics> {
+        let Some(plan) = self.plan.of_path(path) else { return Ok(None) };
+        if plan.vars == *vars {
+            return Ok(Some(plan));
+        }
+        if Arc::ptr_eq(&plan, &self.plan) {
+            return self.plan_with(vars).map(Some);
+        }
+        vars::all_known(&plan, vars)?;
+        with_vars(&plan, vars).map(|plan| Some(Arc::new(plan)))
+    }
+
+    /// The project of what is walked at a step, if that is not the pipeline of this one: with the same scripts, templates and data.
+    pub fn of_part(&self, path: &str) -> Result<Option<Self>, Diagnostics> {
+        let Some(plan) = self.plan.of_path(path).filter(|plan| !Arc::ptr_eq(plan, &self.plan)) else { return Ok(None) };
+        let sources = Sources { pipeline: plan.pipeline.source.clone(), ..self.sources.clone() };
+        let vars = plan.vars.clone();
+        Self::link_after(sources, Settings { vars, ..self.settings.clone() }, Some(&self.library)).map(Some)
     }
 
     /// What it was made of, for the record.
@@ -174,9 +185,22 @@ impl Project {
 
 /// Compiles the inline conditions of a pipeline, without any script.
 pub fn check_conditions(pipeline: &Pipeline) -> Result<(), Diagnostics> {
-    let conditions = conditions(pipeline);
+    let conditions = conditions(pipeline, None);
     let inputs = Inputs { scripts: Vec::new(), conditions, fields: fields(pipeline), ..Inputs::default() };
     Library::link(inputs, None).map(|_| ())
+}
+
+/// A plan with other vars, as far as it and its parts have them.
+fn with_vars(plan: &Plan, set: &Map<String, Value>) -> Result<Plan, Diagnostics> {
+    let pipeline = Arc::clone(&plan.pipeline);
+    let vars = vars::overlay(&pipeline, set)?;
+    let mut with = Plan { vars_content: content(&pipeline, &vars), vars, ..Plan::clone(plan) };
+    for node in &mut with.nodes {
+        if let Some(part) = &mut node.part {
+            *part = Arc::new(with_vars(part, set)?);
+        }
+    }
+    Ok(with)
 }
 
 fn content(pipeline: &Pipeline, vars: &Map<String, Value>) -> Content {
@@ -204,10 +228,10 @@ fn anonymous() -> View {
     )
 }
 
-/// The inline conditions, each under its edge's id.
-pub(super) fn conditions(pipeline: &Pipeline) -> Vec<Condition> {
+/// The inline conditions, each under its edge's id; those of a part under what it is referred to as, too.
+pub(super) fn conditions(pipeline: &Pipeline, part: Option<&str>) -> Vec<Condition> {
     let condition = |edge: &pipeline::Edge| match &edge.when {
-        When::Condition(text) => Some(Condition { key: edge.id.value.clone(), text: text.clone() }),
+        When::Condition(text) => Some(Condition { key: condition_key(part, &edge.id), text: text.clone() }),
         _ => None,
     };
     pipeline.edges.iter().filter_map(condition).collect()
@@ -233,6 +257,104 @@ pub fn fields(pipeline: &Pipeline) -> BTreeSet<String> {
     out
 }
 
+/// What the condition of an edge is found by.
+fn condition_key(part: Option<&str>, edge: &str) -> String {
+    part.map_or_else(|| edge.to_owned(), |part| format!("{part}/{edge}"))
+}
+
+/// What the pipelines of a project have in common.
+struct Shared<'a> {
+    library: &'a Library,
+    templates: &'a Templates,
+    /// The texts of all templates, those that do not compile among them.
+    texts: &'a [Source],
+    /// The pipelines that nodes refer to.
+    parts: &'a Parts,
+    /// The texts of all of them, those that cannot be read among them.
+    part_texts: &'a BTreeMap<String, Source>,
+    /// The vars set from outside.
+    set: &'a Map<String, Value>,
+    answers: Answers,
+    taxonomy: Content,
+    domain: Option<String>,
+    data: Content,
+    workspace: Content,
+}
+
+impl Shared<'_> {
+    /// Links a pipeline, and what is walked as its nodes. `within` has what the pipelines around it refer to each other as.
+    fn plan(&self, pipeline: &Arc<Pipeline>, within: &mut Vec<String>, found: &mut Diagnostics) -> Plan {
+        prompts::check(pipeline, self.templates, found);
+        let vars = vars::overlay(pipeline, self.set).unwrap_or_else(|diagnostics| {
+            found.extend(diagnostics);
+            pipeline.vars_json()
+        });
+        let linker = Linker {
+            pipeline,
+            library: self.library,
+            templates: self.templates,
+            texts: self.texts,
+            vars: &vars,
+            part: within.last().map(String::as_str),
+        };
+        let rules = linker.rules(found);
+        let mut nodes: Vec<PlanNode> = Vec::with_capacity(pipeline.nodes.len());
+        for node in &pipeline.nodes {
+            let template = linker.template(node, found);
+            nodes.push(linker.node(node, self.answers, template, found));
+        }
+        let (cluster, summary) = linker.of_cases(found);
+        for (linked, node) in nodes.iter_mut().zip(&pipeline.nodes) {
+            linked.part = node.part.as_ref().and_then(|asked| self.part(pipeline, asked, within, found)).map(Arc::new);
+        }
+        Plan {
+            nodes,
+            rules,
+            edge_names: pipeline.edges.iter().map(|edge| edge.id.as_str().into()).collect(),
+            cluster,
+            summary,
+            vars_content: content(pipeline, &vars),
+            vars: vars.clone(),
+            taxonomy: self.taxonomy.clone(),
+            domain: self.domain.clone(),
+            data: self.data.clone(),
+            workspace: self.workspace.clone(),
+            walker: anonymous(),
+            done: pipeline.done.as_str().into(),
+            pipeline: Arc::clone(pipeline),
+        }
+    }
+
+    /// What a node of `pipeline` refers to, linked. A pipeline that would be a part of itself is an error.
+    fn part(
+        &self,
+        pipeline: &Pipeline,
+        asked: &Spanned<String>,
+        within: &mut Vec<String>,
+        found: &mut Diagnostics,
+    ) -> Option<Plan> {
+        let Some(part) = self.parts.get(&asked.value) else {
+            // One that cannot be read has been complained about.
+            if !self.part_texts.contains_key(&asked.value) {
+                parts::missing(pipeline, asked, found);
+            }
+            return None;
+        };
+        if within.contains(&asked.value) {
+            let round: Vec<&str> = within.iter().map(String::as_str).chain([asked.as_str()]).collect();
+            let message = format!("the pipeline `{}` would be a part of itself: {}", **asked, round.join(" -> "));
+            let diagnostic =
+                Diagnostic::error("project/endless", message).label(&pipeline.source, asked.span, "walked as this node");
+            found.push(diagnostic.help("a walk within a walk has to end; go back by a `loop: true` edge instead"));
+            return None;
+        }
+        within.push(asked.value.clone());
+        let plan = self.plan(part, within, found);
+        within.pop();
+        Some(plan)
+    }
+}
+
 pub(super) struct Linker<'a> {
     pub(super) pipeline: &'a Arc<Pipeline>,
     pub(super) library: &'a Library,
@@ -240,6 +362,8 @@ pub(super) struct Linker<'a> {
     /// The texts of all templates, those that do not compile among them.
     pub(super) texts: &'a [Source],
     pub(super) vars: &'a Map<String, Value>,
+    /// What the pipeline is referred to as, if it is a part.
+    pub(super) part: Option<&'a str>,
 }
 
 impl Linker<'_> {
@@ -259,7 +383,7 @@ impl Linker<'_> {
             let function = match &edge.when {
                 When::Always => return None,
                 When::Rule(reference) => self.function(reference, 3, found)?,
-                When::Condition(_) => self.library.condition(&edge.id)?,
+                When::Condition(_) => self.library.condition(&condition_key(self.part, &edge.id))?,
             };
             let inputs = [("artifact", artifact), ("state", &state), ("vars", &vars)];
             let inputs = inputs.map(|(name, kind)| check::Input { name, kind });
@@ -314,11 +438,15 @@ impl Linker<'_> {
             template,
             answer: prompts::answer(node),
             needs: node.needs.iter().filter_map(|need| self.need(need, found)).collect(),
+            part: None,
         }
     }
 
     /// A node's own script, or the responder of its family: `agents/<family>.rhai#<family>`.
     fn responder(&self, node: &Node, answers: Answers, found: &mut Diagnostics) -> Option<Function> {
+        if node.part.is_some() {
+            return None;
+        }
         if let Some(reference) = &node.script {
             return self.function(reference, 2, found);
         }
@@ -372,8 +500,14 @@ impl Linker<'_> {
         known
     }
 
+    /// What gives cases the keys of their clusters, and what sums them up.
+    pub(super) fn of_cases(&self, found: &mut Diagnostics) -> (Option<Function>, Option<Function>) {
+        let mut function = |reference: Option<&Spanned<String>>| reference.and_then(|reference| self.function(reference, 2, found));
+        (function(self.pipeline.clusters.as_ref().map(|clusters| &clusters.by)), function(self.pipeline.report.as_ref()))
+    }
+
     /// The function that a reference in the pipeline means; what is wrong with it is labelled in the pipeline.
-    pub(super) fn function(&self, reference: &Spanned<String>, arity: usize, found: &mut Diagnostics) -> Option<Function> {
+    fn function(&self, reference: &Spanned<String>, arity: usize, found: &mut Diagnostics) -> Option<Function> {
         let function = Reference::parse(reference).and_then(|parsed| self.library.function(&parsed, arity));
         function.map_err(|diagnostic| found.push(label_first(diagnostic, self.pipeline, reference.span))).ok()
     }
@@ -423,6 +557,7 @@ done: _done
             templates: vec![Source::new("a.md", "{{ failure.name }}")],
             data: vec![Source::new("words.yaml", "list: [x, y]\n")],
             pipeline: Source::new("t.yaml", pipeline),
+            parts: BTreeMap::new(),
         };
         Project::link(sources, settings)
     }
@@ -457,6 +592,7 @@ done: _done
             templates: vec![Source::new("a.md", "{% set x = 1 %}"), Source::new("b.md", "fine")],
             data: vec![Source::new("words.yaml", "list: [x, y]\n")],
             pipeline: Source::new("t.yaml", PIPELINE.replace("name: b\n", "name: b\n    prompt: b.md\n")),
+            parts: BTreeMap::new(),
         };
         let found = Project::link(sources, Settings::default()).err().unwrap_or_default();
         assert_eq!(found.iter().map(|fault| fault.code.as_ref()).collect::<Vec<_>>(), ["template/tag"]);

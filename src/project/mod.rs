@@ -11,6 +11,7 @@ mod kinds;
 mod link;
 mod manifest;
 mod personas;
+mod parts;
 mod prompts;
 mod sources;
 mod vars;
