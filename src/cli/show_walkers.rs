@@ -17,7 +17,8 @@ pub(super) fn elements(ui: Ui, session: &Session, name: Option<&str>) -> Result<
     if ui.format() == Format::Json {
         let of = |group: &str| data[group].as_object().into_iter().flatten();
         let shown = |key: &str| chosen.iter().any(|(name, _)| name == key);
-        let group = |group: &str| of(group).filter(|(name, _)| shown(name)).map(|(k, v)| (k.clone(), v.clone())).collect::<Map<_, _>>();
+        let group =
+            |group: &str| of(group).filter(|(name, _)| shown(name)).map(|(k, v)| (k.clone(), v.clone())).collect::<Map<_, _>>();
         ui.json(&json!({ "schema_version": 1, "elements": group("elements"), "derived": group("derived") }));
         return Ok(());
     }
@@ -94,7 +95,8 @@ fn one(ui: Ui, persona: &Value) {
 
 /// The nodes that suit a persona best, best first.
 fn strongest(persona: &Value, most: usize) -> String {
-    let mut all: Vec<(&String, f64)> = entries(&persona["affinities"]).map(|(node, n)| (node, n.as_f64().unwrap_or(0.0))).collect();
+    let mut all: Vec<(&String, f64)> =
+        entries(&persona["affinities"]).map(|(node, n)| (node, n.as_f64().unwrap_or(0.0))).collect();
     all.sort_by(|a, b| b.1.total_cmp(&a.1));
     all.iter().take(most).map(|(node, affinity)| format!("{node} {affinity}")).collect::<Vec<_>>().join(", ")
 }

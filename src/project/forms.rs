@@ -142,9 +142,11 @@ const PERSONAS: Form = Form {
     ],
 };
 
-/// A persona, and a walker of a pipeline's own.
-pub(super) const PERSONA: Form = Form {
-    what: "a persona",
+const PERSONA: Form = Form { what: "a persona", keys: WALKER.keys };
+
+/// A walker of a pipeline's own: like a persona.
+pub(super) const WALKER: Form = Form {
+    what: "a walker of the team",
     keys: &[
         Key::required("name", Holds::Text, "What it is called."),
         Key::new("colour", Holds::Text, "The name of its colour, which it signs with."),

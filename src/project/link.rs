@@ -1,7 +1,8 @@
 //! Linking a pipeline with its scripts, templates and data, and the checks that need more than one language.
 
 use super::parts::Parts;
-use super::{Manifest, Sources, data, kinds, parts, prompts, vars};
+use super::team::anonymous;
+use super::{Manifest, Sources, data, kinds, masks, parts, prompts, vars};
 use crate::diag::{Diagnostic, Diagnostics, Source, Span, did_you_mean};
 use crate::model::{Kind, Shape};
 use crate::pipeline::{self, Node, Pipeline, Spanned, When};
@@ -36,6 +37,8 @@ pub struct Settings {
     pub workspace: Value,
     /// The vocabulary, by name; [`domain::DEFAULT_DOMAIN`](super::domain::DEFAULT_DOMAIN) if none is named.
     pub domain: Option<String>,
+    /// Masks for every node that they are for, beside those that the pipeline lists, by path.
+    pub masks: Vec<String>,
     /// The limits of the script engine.
     pub limits: Limits,
     /// Whether evaluations of its scripts can be watched.
@@ -51,6 +54,7 @@ impl Default for Settings {
             answers: Answers::Others,
             workspace,
             domain: None,
+            masks: Vec::new(),
             limits: Limits::default(),
             probes: Probes::None,
         }
@@ -129,12 +133,15 @@ impl Project {
             part_texts: &sources.parts,
             set: &set,
             answers: settings.answers,
+            masks: &settings.masks,
+            files: &data,
             taxonomy: any(&taxonomy(&data), "params.taxonomy"),
             domain,
             data: any(&Value::Object(data.clone()), "params.data"),
             workspace: any(&settings.workspace, "params.workspace"),
         };
         let plan = shared.plan(&pipeline, &mut Vec::new(), &mut found);
+        masks::idle(&settings.masks, plan.masks().iter(), &mut found);
         let (errors, warnings): (Vec<_>, Vec<_>) =
             found.into_iter().partition(|diagnostic| diagnostic.severity == crate::diag::Severity::Error);
         if errors.is_empty() {
@@ -213,21 +220,6 @@ fn taxonomy(data: &Map<String, Value>) -> Value {
     ["defects", "categories", "severities"].into_iter().map(|key| (key, domain[key].clone())).collect()
 }
 
-/// The walker of a pipeline without a team.
-fn anonymous() -> View {
-    let traits = View::map("state.walker.traits", std::iter::empty::<(&str, View)>(), View::null());
-    View::object(
-        "state.walker",
-        [
-            ("element", View::from("")),
-            ("name", View::from("")),
-            ("stickiness", View::from(0)),
-            ("traits", traits),
-            ("zone", View::from("")),
-        ],
-    )
-}
-
 /// The inline conditions, each under its edge's id; those of a part under what it is referred to as, too.
 pub(super) fn conditions(pipeline: &Pipeline, part: Option<&str>) -> Vec<Condition> {
     let condition = |edge: &pipeline::Edge| match &edge.when {
@@ -275,6 +267,10 @@ struct Shared<'a> {
     /// The vars set from outside.
     set: &'a Map<String, Value>,
     answers: Answers,
+    /// Masks from outside.
+    masks: &'a [String],
+    /// The data files, by stem.
+    files: &'a Map<String, Value>,
     taxonomy: Content,
     domain: Option<String>,
     data: Content,
@@ -284,18 +280,19 @@ struct Shared<'a> {
 impl Shared<'_> {
     /// Links a pipeline, and what is walked as its nodes. `within` has what the pipelines around it refer to each other as.
     fn plan(&self, pipeline: &Arc<Pipeline>, within: &mut Vec<String>, found: &mut Diagnostics) -> Plan {
-        prompts::check(pipeline, self.templates, found);
         let vars = vars::overlay(pipeline, self.set).unwrap_or_else(|diagnostics| {
             found.extend(diagnostics);
             pipeline.vars_json()
         });
+        let asked = within.last().cloned();
         let linker = Linker {
             pipeline,
             library: self.library,
             templates: self.templates,
             texts: self.texts,
             vars: &vars,
-            part: within.last().map(String::as_str),
+            part: asked.as_deref(),
+            masks: self.masks,
         };
         let rules = linker.rules(found);
         let mut nodes: Vec<PlanNode> = Vec::with_capacity(pipeline.nodes.len());
@@ -303,6 +300,7 @@ impl Shared<'_> {
             let template = linker.template(node, found);
             nodes.push(linker.node(node, self.answers, template, found));
         }
+        prompts::check(pipeline, &nodes, self.templates, found);
         let (cluster, summary) = linker.of_cases(found);
         for (linked, node) in nodes.iter_mut().zip(&pipeline.nodes) {
             linked.part = node.part.as_ref().and_then(|asked| self.part(pipeline, asked, within, found)).map(Arc::new);
@@ -320,6 +318,7 @@ impl Shared<'_> {
             data: self.data.clone(),
             workspace: self.workspace.clone(),
             walker: anonymous(),
+            team: linker.team(self.files, found),
             done: pipeline.done.as_str().into(),
             pipeline: Arc::clone(pipeline),
         }
@@ -364,6 +363,8 @@ pub(super) struct Linker<'a> {
     pub(super) vars: &'a Map<String, Value>,
     /// What the pipeline is referred to as, if it is a part.
     pub(super) part: Option<&'a str>,
+    /// Masks from outside, by path.
+    pub(super) masks: &'a [String],
 }
 
 impl Linker<'_> {
@@ -438,6 +439,7 @@ impl Linker<'_> {
             template,
             answer: prompts::answer(node),
             needs: node.needs.iter().filter_map(|need| self.need(need, found)).collect(),
+            masks: masks::of_node(self, node, found),
             part: None,
         }
     }
@@ -502,12 +504,13 @@ impl Linker<'_> {
 
     /// What gives cases the keys of their clusters, and what sums them up.
     pub(super) fn of_cases(&self, found: &mut Diagnostics) -> (Option<Function>, Option<Function>) {
-        let mut function = |reference: Option<&Spanned<String>>| reference.and_then(|reference| self.function(reference, 2, found));
+        let mut function =
+            |reference: Option<&Spanned<String>>| reference.and_then(|reference| self.function(reference, 2, found));
         (function(self.pipeline.clusters.as_ref().map(|clusters| &clusters.by)), function(self.pipeline.report.as_ref()))
     }
 
     /// The function that a reference in the pipeline means; what is wrong with it is labelled in the pipeline.
-    fn function(&self, reference: &Spanned<String>, arity: usize, found: &mut Diagnostics) -> Option<Function> {
+    pub(super) fn function(&self, reference: &Spanned<String>, arity: usize, found: &mut Diagnostics) -> Option<Function> {
         let function = Reference::parse(reference).and_then(|parsed| self.library.function(&parsed, arity));
         function.map_err(|diagnostic| found.push(label_first(diagnostic, self.pipeline, reference.span))).ok()
     }

@@ -10,10 +10,12 @@ mod forms;
 mod kinds;
 mod link;
 mod manifest;
-mod personas;
+mod masks;
 mod parts;
+mod personas;
 mod prompts;
 mod sources;
+mod team;
 mod vars;
 
 pub use current::Current;

@@ -26,7 +26,12 @@ pub(super) fn check(sources: &[Source], data: &Map<String, Value>, found: &mut D
     for (persona, element) in list.iter().filter_map(|item| Some((item, item.get("element")?))) {
         let Some(text) = element.as_text().filter(|text| !elements(data).any(|known| known == *text)) else { continue };
         let name = persona.get("name").and_then(|name| name.as_text()).unwrap_or("?");
-        let error = reader.error("unknown-element", format!("persona `{name}` has the element `{text}`, which there is not"), element.span, "");
+        let error = reader.error(
+            "unknown-element",
+            format!("persona `{name}` has the element `{text}`, which there is not"),
+            element.span,
+            "",
+        );
         let names: Vec<&str> = elements(data).collect();
         let known = format!("the elements are {}", names.join(", "));
         reader.push(error.help(did_you_mean(text, names).unwrap_or(known)));

@@ -180,7 +180,8 @@ fn zones_and_identities_are_the_decided_ones() {
             ("model_tag", json!([text("model")]))
         } else {
             let keys = [("name", "model"), ("version", "version"), ("provider", "provider"), ("wrapper", "wrapper")];
-            let identity: Map<String, Value> = keys.iter().map(|(ours, theirs)| ((*ours).to_owned(), json!(text(theirs)))).collect();
+            let identity: Map<String, Value> =
+                keys.iter().map(|(ours, theirs)| ((*ours).to_owned(), json!(text(theirs)))).collect();
             ("model", json!([identity]))
         };
         assert_eq!(call(&project, &format!("lib/elements.rhai#{function}"), &[args]), [vector["expect"].clone()], "{id}");
@@ -201,7 +202,8 @@ fn what_there_is_is_shown() {
 #[test]
 fn colours_are_those_of_the_data() {
     let project = Project::new();
-    let ran = project.asterisk(&["show", "personas", "--color", "always"]).ok();
+    let mut command = project.command(&["show", "personas", "--color", "always"]);
+    let ran = project.ran(&command.env_remove("NO_COLOR").output().unwrap()).ok();
     assert!(ran.stdout.contains("\u{1b}[38;2;220;20;60m"), "crimson: {}", ran.text());
 }
 

@@ -31,6 +31,7 @@ mod series;
 mod shadow;
 mod shared;
 mod suite;
+mod team;
 mod tidy;
 mod two;
 mod vectors;

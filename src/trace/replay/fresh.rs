@@ -85,7 +85,7 @@ impl World {
         let mut artifact =
             |hash: &Hash, node: NodeIx| Ok::<_, SessionError>(View::of(&self.artifacts[hash], &plan.node(node).kind, "artifact"));
         let case = &run.launch.cases[at].id;
-        Rewalk { plan, same, seed: 0, case, follow: true }.case(&run.tapes[at], &mut artifact).unwrap()
+        Rewalk { plan, same, seed: 0, case, needs: &[], follow: true }.case(&run.tapes[at], &mut artifact).unwrap()
     }
 }
 
@@ -141,6 +141,7 @@ impl Run {
             seed: 0,
             launch: &self.launch,
             stop: &stop,
+            inherited: None,
             until: usize::MAX,
             watch: None,
         };

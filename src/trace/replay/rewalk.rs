@@ -8,7 +8,7 @@ use crate::pipeline::NodeIx;
 use crate::script::View;
 use crate::session::SessionError;
 use crate::trace::Went;
-use crate::walk::{Content, Failure, Name, Plan, Status, Turn, WalkState, What};
+use crate::walk::{Content, Failure, Member, Moment, Name, Need, Plan, Status, Turn, WalkState, What};
 use compact_str::ToCompactString as _;
 use std::collections::BTreeMap;
 
@@ -20,6 +20,8 @@ pub(super) struct Rewalk<'a> {
     /// The seed of the run's chance.
     pub(super) seed: u64,
     pub(super) case: &'a str,
+    /// What the scheduler's reads found, if they were recorded.
+    pub(super) needs: &'a [(String, View)],
     /// Whether the record is a walk, whose first steps are the same until a decision differs; else it is only a list of answers.
     pub(super) follow: bool,
 }
@@ -110,6 +112,29 @@ impl Rewalk<'_> {
             if recorded.is_some_and(|step| step.node != *name) {
                 on = None;
             }
+            let at = recorded.map_or_else(|| tape.time(name, &state), |step| step.at);
+            let member = match self.member(node, &state, (at, chance(self.seed, self.case, &path))) {
+                Ok(Some((member, switch))) => {
+                    switch.into_iter().for_each(|what| state.apply(&event(at, what)));
+                    member
+                }
+                Ok(None) => {
+                    done.unknown = Some((name.clone(), path));
+                    break;
+                }
+                Err(failure) => {
+                    let before = recorded.filter(|_| on.is_some()).map(|step| step.went.clone());
+                    done.decisions.push(Redecided {
+                        node: name.clone(),
+                        path,
+                        place: None,
+                        before,
+                        now: failed(&failure),
+                        seen: None,
+                    });
+                    break;
+                }
+            };
             let found = match recorded.filter(|_| on.is_some()) {
                 Some(step) if step.answer.is_some() => on.map(|place| (place, step)),
                 // It could not go on there, and now would.
@@ -128,7 +153,16 @@ impl Rewalk<'_> {
             };
             let view = artifact(&answer.artifact, node)?;
             let luck = chance(self.seed, self.case, &path);
-            let turn = Turn { plan: self.plan, shadow: None, node, state: &state, now: step.at, chance: luck };
+            let turn = Turn {
+                plan: self.plan,
+                shadow: None,
+                node,
+                state: &state,
+                walker: &member.view,
+                handoffs: state.handoffs,
+                now: step.at,
+                chance: luck,
+            };
             let confidence = turn.confidence(&view);
             let mut whats = Vec::with_capacity(3);
             let failure = turn.take(&view, Content::from(answer.artifact), confidence, |what| whats.push(what)).err();
@@ -151,6 +185,16 @@ impl Rewalk<'_> {
             done.decisions.push(redecided);
         }
         Ok(done)
+    }
+
+    /// Who takes the step, with the event if it is another one than before. Nothing if that is by reads that were not recorded.
+    fn member(&self, node: NodeIx, state: &WalkState, moment: Moment) -> Result<Option<(&Member, Option<What>)>, Failure> {
+        let Some(team) = &self.plan.team else { return Ok(Some((&self.plan.walker, None))) };
+        let known = |need: &&Need| self.needs.iter().any(|(name, _)| *name == need.name.replace('.', "_"));
+        if !team.needs.iter().all(|need| known(&need)) {
+            return Ok(None);
+        }
+        team.choose(self.plan, node, state, moment, self.needs).map(Some)
     }
 
     /// The recorded step of the same node, visited as often, whose answer stands for the one that is needed: whoever gave it was told

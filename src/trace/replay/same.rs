@@ -70,7 +70,7 @@ impl Same {
         }
         // An agent is told of all that was found out before, of the counters and of the context. That it may also be told by
         // which edges the walk came is not taken for a difference.
-        let fields = ["loops", "context"].map(str::to_owned).into();
+        let fields = ["loops", "context", "walker"].map(str::to_owned).into();
         Self { scripts, others: Look { prior: Which::All, state: Which::Only(fields), history: false, more: false } }
     }
 
@@ -101,7 +101,8 @@ impl Look {
                 self.state.add(part);
             }
             "history" => self.history = true,
-            "bindings" => self.more = true,
+            "bindings" | "meta" => self.more = true,
+            "persona" => self.state.add("walker"),
             // Where in the walk it is.
             "identity" if matches!(part, "" | "path") => self.state.add("steps"),
             _ => {}
@@ -119,6 +120,7 @@ impl Look {
             && !self.more
             && (!self.state.has("loops") || a.loops == b.loops)
             && (!self.state.has("context") || a.context == b.context)
+            && (!self.state.has("walker") || a.walker == b.walker)
             && (!self.state.has("handoffs") || a.handoffs == b.handoffs)
             && (!["steps", "chance"].iter().any(|field| self.state.has(field)) || a.steps == b.steps)
             && (!self.state.has("confidence") || a.prior == b.prior && a.steps == b.steps)

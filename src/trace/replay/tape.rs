@@ -16,6 +16,9 @@ use std::borrow::Cow;
 pub(super) struct Tape {
     /// Its steps.
     pub(super) steps: Vec<Taped>,
+    /// The address of what the scheduler's reads found when the first walker was chosen, if it declares any: of the store as it was
+    /// when the run began, so the same at every step.
+    pub(super) needs: Option<Hash>,
 }
 
 /// A recorded step.
@@ -24,6 +27,8 @@ pub(super) struct Taped {
     pub(super) path: Name,
     pub(super) at: Timestamp,
     pub(super) node: Name,
+    /// The change of walkers before it.
+    switch: Option<What>,
     /// Absent if the step failed before it had one.
     pub(super) answer: Option<Answered>,
     pub(super) went: Went,
@@ -76,6 +81,7 @@ impl Tape {
     /// Reads the record of a case.
     pub(super) fn read(reading: &Reading<'_>, case: &str) -> Result<Self, SessionError> {
         let mut steps: Vec<Taped> = Vec::with_capacity(8);
+        let (mut switch, mut found) = (None, None);
         reading.events(case, |row| {
             // Sub-walks have records of their own.
             if row.path.contains('/') {
@@ -84,13 +90,20 @@ impl Tape {
             let body = row.body.strip_prefix(r#"{"type":""#).unwrap_or_default();
             let kind = body.split('"').next().unwrap_or_default();
             match kind {
+                "walker_switch" => {
+                    let what: What = parse(row.body)?;
+                    if let What::WalkerSwitch { needs: Some(needs), .. } = &what {
+                        found.get_or_insert(needs.hash());
+                    }
+                    switch = Some(what);
+                }
                 "node_enter" => {
                     let node = parse::<Node<'_>>(row.body)?.node;
                     // A step that was not finished has been taken again.
                     if steps.last().is_some_and(|last| last.path == row.path) {
                         steps.pop();
                     }
-                    steps.push(Taped::begun(row.path, row.at, &node));
+                    steps.push(Taped { switch: switch.take(), ..Taped::begun(row.path, row.at, &node) });
                 }
                 "node_exit" => {
                     let Exit { node, artifact, by } = parse(row.body)?;
@@ -123,7 +136,7 @@ impl Tape {
             }
             Ok::<_, SessionError>(())
         })?;
-        Ok(Self { steps })
+        Ok(Self { steps, needs: found })
     }
 
     /// A list of answers, in the order of the visits of each node, instead of a record.
@@ -132,7 +145,7 @@ impl Tape {
             let answer = Some(Answered { artifact, by: "stub".into() });
             Taped { answer, ..Taped::begun("", Timestamp::default(), &node) }
         };
-        Self { steps: answers.into_iter().map(step).collect() }
+        Self { steps: answers.into_iter().map(step).collect(), needs: None }
     }
 
     /// The step of a node's `visit`-th answer, counted from 0, and its place.
@@ -141,11 +154,20 @@ impl Tape {
         self.steps.iter().enumerate().filter(answered).nth(visit)
     }
 
+    /// When the step of a node's next visit was taken; the time of nothing if it never was.
+    pub(super) fn time(&self, node: &str, state: &WalkState) -> Timestamp {
+        let visit = state.visits.get(node).copied().unwrap_or(0);
+        self.visit(node, visit).map_or_else(Timestamp::default, |(_, step)| step.at)
+    }
+
     /// The state of the walk before the step at that place: the fold of what was recorded until then.
     pub(super) fn state(&self, place: usize) -> WalkState {
         let mut state = WalkState::default();
         for step in &self.steps[..place] {
             step.fold(&mut state);
+        }
+        if let Some(step) = self.steps.get(place) {
+            step.take_turns(&mut state);
         }
         state
     }
@@ -153,10 +175,17 @@ impl Tape {
 
 impl Taped {
     fn begun(path: &str, at: Timestamp, node: &str) -> Self {
-        Self { path: path.into(), at, node: node.into(), answer: None, went: Went::Open, counter: None }
+        Self { path: path.into(), at, node: node.into(), switch: None, answer: None, went: Went::Open, counter: None }
+    }
+
+    fn take_turns(&self, state: &mut WalkState) {
+        if let Some(switch) = &self.switch {
+            state.apply(&event(self.at, switch.clone()));
+        }
     }
 
     fn fold(&self, state: &mut WalkState) {
+        self.take_turns(state);
         let Some(answer) = &self.answer else { return };
         enter(state, &self.node, self.at, Content::from(answer.artifact), None, &answer.by);
         if let Went::To { to, edge, because, context } = &self.went {
