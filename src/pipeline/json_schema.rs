@@ -109,6 +109,11 @@ fn top() -> Vec<Described> {
             "What a rule that throws does: stop the walk, or count as not fired.",
             json!({ "enum": ["stop", "skip"], "default": "stop" }),
         ),
+        (
+            "counters",
+            "Counters that its rules read and that are counted by the walk around it, where it is walked as a node of another pipeline.",
+            json!({ "type": ["array", "null"], "items": text() }),
+        ),
         ("report", "The function that sums a case up for the report: fn summary(params, vars).", script()),
     ]
 }

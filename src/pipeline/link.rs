@@ -54,6 +54,7 @@ pub(super) fn link(reader: &mut Reader<'_>, raw: RawPipeline) -> Option<Pipeline
         start: start?,
         done: raw.done?,
         report: raw.report,
+        counters: raw.counters,
         max_steps: raw.max_steps,
         on_rule_error: raw.on_rule_error,
     })

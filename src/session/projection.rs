@@ -84,7 +84,9 @@ fn project_case(
         // What is walked in the place of a node has a directory of its own, named by its place (`3/court`).
         let (below, place) = match event.path.rsplit_once('/') {
             None => (below.clone(), ""),
-            Some((place, _)) => (place.split('/').fold(below.clone(), |dir, part| format!("{dir}/{}", OutDir::safe_name(part))), place),
+            Some((place, _)) => {
+                (place.split('/').fold(below.clone(), |dir, part| format!("{dir}/{}", OutDir::safe_name(part))), place)
+            }
         };
         let visit = visits.entry((place, node)).or_default();
         *visit += 1;
