@@ -32,6 +32,7 @@ mod show_knowledge;
 mod status;
 mod sweep;
 mod test;
+mod test_mutants;
 mod test_view;
 mod version;
 

@@ -2,6 +2,7 @@
 
 use super::replay::{counted, nothing, parallel};
 use super::{FormatArg, Global, ProjectArgs};
+use crate::diag::Diagnostic;
 use crate::exit::Exit;
 use crate::files::read_input;
 use crate::session::SessionError;
@@ -77,7 +78,10 @@ pub(super) fn sweep(global: &Global, args: &SweepArgs) -> Result<Exit, SessionEr
         Format::Pretty => print(ui, &swept),
     }
     if let Some(path) = &args.svg {
-        let failed = |source| SessionError::Write { path: path.display().to_string(), source };
+        let failed = |error| {
+            let message = format!("cannot write `{}`: {error}", path.display());
+            SessionError::Asked(Box::new(Diagnostic::error("output/file", message).help("--svg names another file")))
+        };
         std::fs::write(path, chart(&swept)).map_err(failed)?;
         ui.note(&format!("chart: {}", path.display()));
     }
@@ -112,7 +116,15 @@ fn print(ui: Ui, swept: &Swept) {
     }
     ui.out(&table.text());
     let of = if swept.runs.is_empty() { String::new() } else { format!(" of {}", counted(swept.runs.len(), "run", "runs")) };
-    let tail = if moving.is_empty() { "; no edge is taken more or less often" } else { "" };
+    let now = swept.plateaus.iter().find(|plateau| plateau.current && plateau.values > 1);
+    let tail = match now {
+        _ if moving.is_empty() => "; no edge is taken more or less often".to_owned(),
+        Some(now) => format!("; as now from {} to {}", shown(&now.from), shown(&now.to)),
+        None => String::new(),
+    };
+    if unknown {
+        ui.out("\nunknown: cases that come to a node of which no answer is known");
+    }
     ui.out(&format!(
         "\n{}{of}, {}{tail}",
         counted(swept.cases, "case", "cases"),

@@ -1,11 +1,12 @@
 //! `asterisk test`.
 
-use super::test_view;
 use super::{Global, ProjectArgs};
+use super::{test_mutants, test_view};
 use crate::diag::Diagnostic;
 use crate::exit::Exit;
 use crate::files::{DEBOUNCE, Watcher};
 use crate::session::{Session, SessionError};
+use crate::suite::mutate::{self, Scope};
 use crate::suite::{Asked, Results, junit, lcov, list, run};
 use crate::ui::{Format, Ui};
 use clap::{Args, ValueEnum};
@@ -16,6 +17,7 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  asterisk test\n  asterisk test rules/rca_test.rhai --filter recall\n  \
                         asterisk test --coverage --min-coverage 60\n  \
+                        asterisk test --mutate\n  asterisk test --mutate=rules/rca.rhai#recall_hit\n  \
                         asterisk doc tests")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub(super) struct TestArgs {
@@ -34,6 +36,13 @@ pub(super) struct TestArgs {
     /// Fail if the tests went through less than this share of all outcomes.
     #[arg(long, value_name = "PERCENT", requires = "coverage")]
     min_coverage: Option<f64>,
+    /// Change the scripts in one place at a time, and list the changes that no test notices [default: rules and effects].
+    ///
+    /// SCRIPTS is a part of `path#function`, or a pattern with `*`; several are separated by commas. A change that means the same is
+    /// explained beside its line: `// mutants: allow(MUTATOR) reason`.
+    #[arg(long, value_name = "SCRIPTS", num_args = 0..=1, require_equals = true, default_missing_value = "",
+        conflicts_with_all = ["list", "coverage", "watch"])]
+    mutate: Option<String>,
     /// Run again whenever a script, a test, a pipeline or the data changes.
     #[arg(long, conflicts_with_all = ["list", "min_coverage"])]
     watch: bool,
@@ -64,6 +73,10 @@ enum TestFormat {
 pub(super) fn test(global: &Global, args: &TestArgs) -> Result<Exit, SessionError> {
     let ui = Ui::new(global.color, if args.format == TestFormat::Json { Format::Json } else { Format::Pretty });
     let session = global.session(&args.project, None)?;
+    if args.mutate.is_some() && args.format == TestFormat::Lcov {
+        let help = "--mutate prints pretty, json or junit";
+        return Err(SessionError::Asked(Box::new(Diagnostic::error("test/format", "lcov is for coverage alone").help(help))));
+    }
     let coverage = args.coverage || args.format == TestFormat::Lcov;
     let asked = Asked { paths: args.paths.clone(), filter: args.filter.clone(), coverage };
     if args.list {
@@ -75,6 +88,9 @@ pub(super) fn test(global: &Global, args: &TestArgs) -> Result<Exit, SessionErro
     let results = run(&session, &asked)?;
     if results.tests.is_empty() && !args.allow_empty {
         return Err(nothing());
+    }
+    if let Some(scope) = args.mutate.as_ref().filter(|_| results.failed() == 0 && !results.tests.is_empty()) {
+        return mutated(ui, &session, &asked, scope, args.format, global.verbose > 0);
     }
     print(ui, args.format, &results, global.verbose > 0);
     let missing =
@@ -109,6 +125,20 @@ fn watch(global: &Global, args: &TestArgs, ui: Ui, asked: &Asked) -> Result<Exit
         session = global.session(&args.project, None)?;
         watcher.watch(&paths(&session))?;
     }
+}
+
+/// What the tests, which all pass, notice of changes.
+fn mutated(ui: Ui, session: &Session, asked: &Asked, scope: &str, format: TestFormat, whole: bool) -> Result<Exit, SessionError> {
+    let mutation = mutate::mutate(session, asked, &Scope::of(Some(scope)))?;
+    match format {
+        TestFormat::Json => ui.json(&test_mutants::as_json(&mutation)),
+        TestFormat::Junit => {
+            ui.out(&mutate::junit(&mutation));
+            mutation.complaints.iter().for_each(|complaint| ui.diagnostic(complaint));
+        }
+        TestFormat::Pretty | TestFormat::Lcov => test_mutants::show(ui, &mutation, whole),
+    }
+    Ok(if mutation.unexplained() > 0 { Exit::Findings } else { Exit::Ok })
 }
 
 fn nothing() -> SessionError {

@@ -3,11 +3,13 @@
 //! Every error that a script, pipeline, template, data file or input can cause is a [`Diagnostic`]; analyses return
 //! everything they found as [`Diagnostics`]. Rendering is the business of `ui` alone.
 
+mod allow;
 mod diagnostic;
 mod mapped;
 mod source;
 mod suggest;
 
+pub use allow::{Allow, Comments};
 pub use diagnostic::{Diagnostic, Diagnostics, Label, Severity};
 pub use mapped::Mapped;
 pub use source::{Source, Span};

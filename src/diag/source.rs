@@ -62,6 +62,11 @@ impl Source {
         &self.0.text
     }
 
+    /// These texts with this one in the place of the one that has its name.
+    pub fn instead_in(&self, texts: &[Self]) -> Vec<Self> {
+        texts.iter().map(|text| if text.name() == self.name() { self } else { text }).cloned().collect()
+    }
+
     /// The text of a span; empty when the span is not on character boundaries inside the text.
     pub fn slice(&self, span: Span) -> &str {
         self.0.text.get(span.start..span.end).unwrap_or("")

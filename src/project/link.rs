@@ -123,7 +123,11 @@ impl Project {
         let linker =
             Linker { pipeline: &pipeline, library: &library, templates: &templates, texts: &sources.templates, vars: &vars };
         let rules = linker.rules(&mut found);
-        let nodes = pipeline.nodes.iter().map(|node| linker.node(node, settings.answers, &mut found)).collect();
+        let nodes = pipeline
+            .nodes
+            .iter()
+            .map(|node| linker.node(node, settings.answers, linker.template(node, &mut found), &mut found))
+            .collect();
         let plan = Plan {
             nodes,
             rules,
@@ -201,7 +205,7 @@ fn anonymous() -> View {
 }
 
 /// The inline conditions, each under its edge's id.
-fn conditions(pipeline: &Pipeline) -> Vec<Condition> {
+pub(super) fn conditions(pipeline: &Pipeline) -> Vec<Condition> {
     let condition = |edge: &pipeline::Edge| match &edge.when {
         When::Condition(text) => Some(Condition { key: edge.id.value.clone(), text: text.clone() }),
         _ => None,
@@ -229,18 +233,18 @@ pub fn fields(pipeline: &Pipeline) -> BTreeSet<String> {
     out
 }
 
-struct Linker<'a> {
-    pipeline: &'a Arc<Pipeline>,
-    library: &'a Library,
-    templates: &'a Templates,
+pub(super) struct Linker<'a> {
+    pub(super) pipeline: &'a Arc<Pipeline>,
+    pub(super) library: &'a Library,
+    pub(super) templates: &'a Templates,
     /// The texts of all templates, those that do not compile among them.
-    texts: &'a [Source],
-    vars: &'a Map<String, Value>,
+    pub(super) texts: &'a [Source],
+    pub(super) vars: &'a Map<String, Value>,
 }
 
 impl Linker<'_> {
     /// The rules of all edges, checked against the schemas of the nodes they decide at.
-    fn rules(&self, found: &mut Diagnostics) -> Vec<Option<Rule>> {
+    pub(super) fn rules(&self, found: &mut Diagnostics) -> Vec<Option<Rule>> {
         let (state, vars) = (kinds::state(), vars::kind(self.pipeline, self.vars));
         let kind_at = |edge: &pipeline::Edge| match edge.from {
             pipeline::Origin::Node(node) => kind_of(self.pipeline.at(node)),
@@ -295,13 +299,19 @@ impl Linker<'_> {
         }
     }
 
-    fn node(&self, node: &Node, answers: Answers, found: &mut Diagnostics) -> PlanNode {
+    pub(super) fn node(
+        &self,
+        node: &Node,
+        answers: Answers,
+        template: Option<Arc<Template>>,
+        found: &mut Diagnostics,
+    ) -> PlanNode {
         PlanNode {
             name: node.name.as_str().into(),
             kind: kind_of(node),
             responder: self.responder(node, answers, found),
             effect: node.effect.as_ref().and_then(|reference| self.function(reference, 2, found)),
-            template: self.template(node, found),
+            template,
             answer: prompts::answer(node),
             needs: node.needs.iter().filter_map(|need| self.need(need, found)).collect(),
         }
@@ -363,7 +373,7 @@ impl Linker<'_> {
     }
 
     /// The function that a reference in the pipeline means; what is wrong with it is labelled in the pipeline.
-    fn function(&self, reference: &Spanned<String>, arity: usize, found: &mut Diagnostics) -> Option<Function> {
+    pub(super) fn function(&self, reference: &Spanned<String>, arity: usize, found: &mut Diagnostics) -> Option<Function> {
         let function = Reference::parse(reference).and_then(|parsed| self.library.function(&parsed, arity));
         function.map_err(|diagnostic| found.push(label_first(diagnostic, self.pipeline, reference.span))).ok()
     }

@@ -3,6 +3,7 @@
 mod current;
 mod data;
 pub mod domain;
+mod edit;
 mod examine;
 mod form;
 mod forms;

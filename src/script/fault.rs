@@ -13,7 +13,7 @@ pub(crate) const READ_ONLY: &str = "rule/read-only";
 /// Reading an item that is not there.
 pub(crate) const INDEX: &str = "script/index";
 /// Going over a limit.
-pub(crate) const LIMIT: &str = "script/limit";
+pub const LIMIT: &str = "script/limit";
 /// Taking too long.
 pub(crate) const DEADLINE: &str = "script/deadline";
 /// What a script may not use.

@@ -8,6 +8,8 @@ use rhai::{ASTNode, Engine, Expr, Position, Token};
 pub struct Lexeme {
     /// Its bytes.
     pub span: Span,
+    /// Whether it is a text literal, or a part of one beside its interpolations.
+    pub quoted: bool,
     /// 1 for an opening bracket, -1 for a closing one.
     nesting: i8,
 }
@@ -91,7 +93,8 @@ impl Tokens {
             }
             let start = tokens.offset(text, position);
             let end = start + length_of(&token, &text[start..]);
-            tokens.lexemes.push(Lexeme { span: Span::new(start, end.min(text.len())), nesting: nesting_of(&token) });
+            let quoted = matches!(token, Token::StringConstant(..) | Token::InterpolatedString(..) | Token::CharConstant(..));
+            tokens.lexemes.push(Lexeme { span: Span::new(start, end.min(text.len())), quoted, nesting: nesting_of(&token) });
         }
         tokens.settle(text);
         tokens
@@ -114,6 +117,12 @@ impl Tokens {
     /// All tokens.
     pub fn lexemes(&self) -> &[Lexeme] {
         &self.lexemes
+    }
+
+    /// Whether a byte is inside of a token. Plain comments are none, those that document something are.
+    pub fn covers(&self, at: usize) -> bool {
+        let before = self.lexemes.partition_point(|lexeme| lexeme.span.start <= at);
+        before > 0 && self.lexemes[before - 1].span.end > at
     }
 
     /// The byte offset of a position.

@@ -1,7 +1,7 @@
 //! What tests run on: a library of all scripts and tests, and the projects of the pipelines that tests ask about.
 
-use crate::diag::{Diagnostic, Source, did_you_mean};
-use crate::project::Project;
+use crate::diag::{Diagnostic, Diagnostics, Source, did_you_mean};
+use crate::project::{Project, Settings};
 use crate::script::probe::{Probes, Table};
 use crate::script::{Inputs, Library, Limits, Unit};
 use crate::session::{Session, SessionError, TestTexts};
@@ -14,6 +14,11 @@ use std::time::Duration;
 pub(super) struct Ground {
     pub(super) session: Session,
     pub(super) library: Library,
+    /// Every text of the library.
+    scripts: Vec<Source>,
+    /// The texts these were before one of them was edited, and that one.
+    edited: Option<(Arc<Self>, Source)>,
+    limits: Limits,
     probes: Probes,
     /// The project of the default pipeline.
     default: Arc<Project>,
@@ -31,19 +36,52 @@ const STACK: usize = 4 << 20;
 impl Ground {
     /// Links the scripts with the tests.
     pub(super) fn link(session: &Session, texts: &TestTexts, probes: Probes) -> Result<Self, SessionError> {
+        Self::link_within(session, texts, probes, Limits::default().operations)
+    }
+
+    /// The same, with so many operations for a test, and for what a test asks.
+    pub(super) fn link_within(
+        session: &Session,
+        texts: &TestTexts,
+        probes: Probes,
+        operations: u64,
+    ) -> Result<Self, SessionError> {
         let wall = session.setup().script_time.unwrap_or(Duration::from_secs(1)).saturating_mul(PATIENCE);
-        let limits = Limits { wall, stack: STACK, ..Limits::default() };
+        let limits = Limits { wall, operations, stack: STACK, ..Limits::default() };
         let scripts = texts.scripts.iter().map(|(source, _)| source);
         let scripts: Vec<Source> =
             scripts.chain(texts.tests.iter().map(|test| &test.source)).chain(&texts.others).cloned().collect();
-        let library = Library::link(Inputs { scripts, limits, probes, ..Inputs::default() }, None)?;
-        let default = Arc::new(session.project_watched(None, probes)?);
-        Ok(Self { session: session.clone(), library, probes, default, others: Mutex::default() })
+        let inputs = Inputs { scripts: scripts.clone(), limits: limits.clone(), probes, ..Inputs::default() };
+        let library = Library::link(inputs, None)?;
+        let default = Arc::new(bounded(session.project_watched(None, probes)?, operations)?);
+        let session = session.clone();
+        Ok(Self { session, library, scripts, edited: None, limits, probes, default, others: Mutex::default() })
+    }
+
+    /// The same with another text for one of the scripts. Only that is compiled.
+    pub(super) fn edit(self: &Arc<Self>, script: &Source) -> Result<Self, Diagnostics> {
+        let scripts = script.instead_in(&self.scripts);
+        let inputs = Inputs { scripts: scripts.clone(), limits: self.limits.clone(), probes: self.probes, ..Inputs::default() };
+        Ok(Self {
+            session: self.session.clone(),
+            library: Library::link(inputs, Some(&self.library))?,
+            scripts,
+            edited: Some((self.clone(), script.clone())),
+            limits: self.limits.clone(),
+            probes: self.probes,
+            default: Arc::new(self.default.edit(script)?),
+            others: Mutex::default(),
+        })
     }
 
     /// The project of a pipeline; if none is named, the first one that satisfies a condition, the default one before all
     /// others, or else the default one.
     pub(super) fn project(&self, pipeline: Option<&str>, uses: impl Fn(&Plan) -> bool) -> Result<Arc<Project>, Box<Diagnostic>> {
+        if let Some((before, _)) = &self.edited {
+            // An edit of a script does not change which pipeline uses what.
+            let project = before.project(pipeline, uses)?;
+            return self.named(&project.plan.pipeline.name);
+        }
         if let Some(name) = pipeline {
             return self.named(name);
         }
@@ -70,8 +108,14 @@ impl Ground {
         if let Some(project) = others.get(name) {
             return Ok(project.clone());
         }
-        let project = self.session.project_watched(Some(name), self.probes).map_err(|error| diagnostic(&error))?;
-        let project = Arc::new(project);
+        let project = match &self.edited {
+            Some((before, script)) => before.named(name)?.edit(script).map_err(SessionError::from),
+            None => self
+                .session
+                .project_watched(Some(name), self.probes)
+                .and_then(|project| Ok(bounded(project, self.limits.operations)?)),
+        };
+        let project = Arc::new(project.map_err(|error| diagnostic(&error))?);
         others.insert(name.to_owned(), project.clone());
         Ok(project)
     }
@@ -84,6 +128,15 @@ impl Ground {
             self.library.probed().chain(projects.flat_map(|project| project.library.probed())).collect();
         take(&texts)
     }
+}
+
+/// A project whose calls have so many operations.
+fn bounded(project: Project, operations: u64) -> Result<Project, Diagnostics> {
+    if project.settings.limits.operations == operations {
+        return Ok(project);
+    }
+    let limits = Limits { operations, ..project.settings.limits.clone() };
+    Project::link(project.sources, Settings { limits, ..project.settings })
 }
 
 /// What an error of the session comes to in a test.

@@ -60,7 +60,7 @@ fn told(diagnostic: &Diagnostic) -> String {
 }
 
 /// A text in an attribute or an element. What XML cannot hold at all is left out.
-fn escape(text: &str) -> String {
+pub(super) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for ch in text.chars() {
         match ch {

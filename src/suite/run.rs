@@ -6,13 +6,13 @@ use super::ground::Ground;
 use super::result::{Failed, Results, Tested};
 use super::scene::Scene;
 use super::select::{Selected, select};
+use super::spread::spread;
 use crate::diag::Diagnostic;
 use crate::script::probe::{Keep, Probes, Recorder};
 use crate::script::{Function, Reference, Stage, Trial};
 use crate::session::{Session, SessionError, TestFile, TestTexts};
 use std::path::PathBuf;
 use std::rc::Rc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// What is asked for.
@@ -26,18 +26,15 @@ pub struct Asked {
     pub coverage: bool,
 }
 
-/// The stack of a thread that runs tests, in bytes: more than any limit lets scripts use.
-const STACK: usize = 32 << 20;
-
 /// The tests that are asked for, not run.
 pub(super) struct Ready {
-    texts: TestTexts,
+    pub(super) texts: TestTexts,
     ground: Arc<Ground>,
     pub(super) selected: Vec<Selected>,
 }
 
 impl Ready {
-    fn new(session: &Session, asked: &Asked) -> Result<Self, SessionError> {
+    pub(super) fn new(session: &Session, asked: &Asked) -> Result<Self, SessionError> {
         let texts = session.tests(&asked.paths)?;
         let probes = if asked.coverage { Probes::Decisions } else { Probes::None };
         let ground = Arc::new(Ground::link(session, &texts, probes)?);
@@ -59,37 +56,20 @@ pub fn run(session: &Session, asked: &Asked) -> Result<Results, SessionError> {
     let crew = Crew { session, texts: &texts, ground: &ground, watched: OnceLock::new(), coverage: asked.coverage };
     let jobs: Vec<(&TestFile, &str)> =
         selected.iter().flat_map(|file| file.tests.iter().map(move |test| (&file.file, test.as_str()))).collect();
-    let next = AtomicUsize::new(0);
-    let done: Mutex<Vec<(usize, Tested)>> = Mutex::default();
     let counted = Mutex::new(Recorder::new(Keep::Counts));
-    let work = || {
+    let tests = spread(&jobs, |(file, name)| {
         let mut recorder = Recorder::new(Keep::Counts);
-        loop {
-            let at = next.fetch_add(1, Ordering::Relaxed);
-            let Some((file, name)) = jobs.get(at) else { break };
-            let tested = crew.test(file, name, &mut recorder);
-            done.lock().unwrap_or_else(PoisonError::into_inner).push((at, tested));
-        }
+        let tested = crew.test(file, name, &mut recorder);
         counted.lock().unwrap_or_else(PoisonError::into_inner).add(&recorder);
-    };
-    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(jobs.len()).max(1);
-    std::thread::scope(|scope| {
-        for _ in 0..threads {
-            // Without a thread of its own the work is done here.
-            if std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work).is_err() {
-                work();
-            }
-        }
+        tested
     });
-    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
-    done.sort_by_key(|(at, _)| *at);
     let counted = counted.into_inner().unwrap_or_else(PoisonError::into_inner);
     let mut coverage = asked.coverage.then(|| Coverage::of(&ground, &texts, &counted));
     if let Some(coverage) = coverage.as_mut().filter(|_| !asked.paths.is_empty() || asked.filter.is_some()) {
         coverage.files.retain(super::FileCoverage::is_touched);
     }
     let seconds = clock.now().seconds_since(begun);
-    Ok(Results { tests: done.into_iter().map(|(_, tested)| tested).collect(), coverage, seconds })
+    Ok(Results { tests, coverage, seconds })
 }
 
 struct Crew<'a> {
@@ -135,12 +115,12 @@ impl Crew<'_> {
     }
 }
 
-fn function(ground: &Ground, file: &TestFile, name: &str) -> Result<Function, Box<Diagnostic>> {
+pub(super) fn function(ground: &Ground, file: &TestFile, name: &str) -> Result<Function, Box<Diagnostic>> {
     let reference = Reference { file: file.source.name().to_owned(), function: name.to_owned() };
     Ok(ground.library.function(&reference, 0)?)
 }
 
-fn scene(ground: &Arc<Ground>, file: &TestFile) -> Rc<dyn Stage> {
+pub(super) fn scene(ground: &Arc<Ground>, file: &TestFile) -> Rc<dyn Stage> {
     Rc::new(Scene { ground: ground.clone(), file: file.clone() })
 }
 

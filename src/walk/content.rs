@@ -1,27 +1,33 @@
 //! A value in the record that is addressed by its content, hashed when the address is first needed.
 
 use super::event::Name;
-use crate::model::{Hash, canonical};
+use crate::model::Hash;
 use crate::script::View;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 /// The key that tells a list of parts from a value.
 const PARTS: &str = "$parts";
 
+/// The bytes of an address in a list of parts.
+const ADDRESS: usize = 66;
+
 /// Content by address. Made from a [`View`] it knows the content and computes the address on demand, so that a walk that
 /// nothing stores hashes nothing; read from a journal it knows the address only. On the wire it is the address.
 ///
 /// An object whose parts live longer than itself (the parameters of a step: vocabulary, launch, case) is made from its parts:
-/// its text then names the address of each, and a part that many objects share is stored once. [`assemble`] puts them
-/// together again.
+/// its text then names the address of each, and a part that many objects share is stored once. A part that no other object
+/// has ([`Content::own`]), or that is no longer than an address, stands there itself. [`assemble`] puts them together again.
 #[derive(Clone)]
 pub struct Content(Arc<Inner>);
 
 struct Inner {
     made: Made,
+    /// Whether only one object has it for a part.
+    own: bool,
     sealed: OnceLock<Sealed>,
 }
 
@@ -44,12 +50,21 @@ struct Sealed {
 impl Content {
     /// Content that is at hand.
     pub fn new(view: View) -> Self {
-        Self(Arc::new(Inner { made: Made::View(view), sealed: OnceLock::new() }))
+        Self::made(Made::View(view), false)
+    }
+
+    /// Content that is at hand, and that no more than one object will have for a part.
+    pub fn own(view: View) -> Self {
+        Self::made(Made::View(view), true)
     }
 
     /// An object made of parts.
     pub fn of_parts(parts: impl IntoIterator<Item = (Name, Self)>) -> Self {
-        Self(Arc::new(Inner { made: Made::Parts(parts.into_iter().collect()), sealed: OnceLock::new() }))
+        Self::made(Made::Parts(parts.into_iter().collect()), false)
+    }
+
+    fn made(made: Made, own: bool) -> Self {
+        Self(Arc::new(Inner { made, own, sealed: OnceLock::new() }))
     }
 
     /// The address.
@@ -67,14 +82,28 @@ impl Content {
         self.seal().text.clone()
     }
 
-    /// Shows this and, of an object made of parts, every part.
+    /// Shows this and, of an object made of parts, every part that is stored by itself.
     pub fn each(&self, visit: &mut impl FnMut(&Self)) {
         visit(self);
+        self.below(visit);
+    }
+
+    fn below(&self, visit: &mut impl FnMut(&Self)) {
         if let Made::Parts(parts) = &self.0.made {
             for (_, part) in parts {
-                part.each(visit);
+                if part.inline().is_none() {
+                    visit(part);
+                }
+                part.below(visit);
             }
         }
+    }
+
+    /// The text that stands in a list of parts, of a part that has no address there.
+    fn inline(&self) -> Option<&str> {
+        let text = self.seal().text.as_deref()?;
+        // A text that is a string would read as an address.
+        ((self.0.own || text.len() <= ADDRESS) && !text.starts_with('"')).then_some(text)
     }
 
     /// Whether both are the same object in memory: cheap, and true for content shared by many records (vars).
@@ -87,9 +116,13 @@ impl Content {
             let text: Arc<str> = match &self.0.made {
                 Made::View(view) => view.canonical().into(),
                 Made::Parts(parts) => {
-                    let parts: Map<String, Value> =
-                        parts.iter().map(|(name, part)| (name.to_string(), json!(part.hash()))).collect();
-                    canonical(&json!({ PARTS: parts })).into()
+                    let parts: BTreeMap<&str, &Self> = parts.iter().map(|(name, part)| (&**name, part)).collect();
+                    let entry = |(name, part): (&str, &Self)| {
+                        let name = Value::from(name);
+                        part.inline().map_or_else(|| format!("{name}:\"{}\"", part.hash()), |text| format!("{name}:{text}"))
+                    };
+                    let entries: Vec<String> = parts.into_iter().map(entry).collect();
+                    format!("{{\"{PARTS}\":{{{}}}}}", entries.join(",")).into()
                 }
                 Made::Read => "null".into(), // sealed when it was read
             };
@@ -100,7 +133,7 @@ impl Content {
 
 impl From<Hash> for Content {
     fn from(hash: Hash) -> Self {
-        Self(Arc::new(Inner { made: Made::Read, sealed: OnceLock::from(Sealed { hash, text: None }) }))
+        Self(Arc::new(Inner { made: Made::Read, own: false, sealed: OnceLock::from(Sealed { hash, text: None }) }))
     }
 }
 
@@ -130,39 +163,66 @@ impl<'de> Deserialize<'de> for Content {
 
 /// The value of a stored text: itself, or the object that its parts make. `read` gives the text at an address.
 pub fn assemble<E>(text: &str, read: &mut impl FnMut(&Hash) -> Result<String, E>) -> Result<Value, E> {
-    let mut value: Value = serde_json::from_str(text).unwrap_or_default();
+    whole(serde_json::from_str(text).unwrap_or_default(), read)
+}
+
+fn whole<E>(mut value: Value, read: &mut impl FnMut(&Hash) -> Result<String, E>) -> Result<Value, E> {
     let Some(Value::Object(parts)) = value.get_mut(PARTS).map(Value::take) else { return Ok(value) };
-    let mut whole = Map::new();
-    for (name, address) in parts {
-        let part = match address.as_str().and_then(|address| address.parse().ok()) {
-            Some(hash) => assemble(&read(&hash)?, read)?,
-            None => Value::Null,
+    let mut made = Map::new();
+    for (name, part) in parts {
+        let part = match part {
+            Value::String(address) => match address.parse() {
+                Ok(hash) => assemble(&read(&hash)?, read)?,
+                Err(_) => Value::Null,
+            },
+            part => whole(part, read)?,
         };
-        whole.insert(name, part);
+        made.insert(name, part);
     }
-    Ok(Value::Object(whole))
+    Ok(Value::Object(made))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::model::Kind;
-    use std::collections::BTreeMap;
+    use serde_json::json;
 
     #[test]
     fn parts_are_stored_once_and_make_the_whole_again() {
-        let view = |value: Value| Content::new(View::of(&value, &Kind::Any, "test"));
-        let shared = view(json!({"words": ["a", "b"]}));
-        let inner = Content::of_parts([("x".into(), view(json!({"n": 1}))), ("y".into(), shared.clone())]);
-        let whole = Content::of_parts([("data".into(), shared), ("needs".into(), inner)]);
+        let view = |value: Value| View::of(&value, &Kind::Any, "test");
+        let long = "a text that is longer than an address, of which there are enough already";
+        let shared = Content::new(view(json!({ "words": [long] })));
+        let inner =
+            [("n", Content::new(view(json!({ "n": 1 })))), ("data", shared.clone()), ("text", Content::new(View::from("x")))];
+        let inner = Content::of_parts(inner.map(|(name, part)| (name.into(), part)));
+        let none = Content::of_parts([]);
+        let own = Content::own(view(json!({ "own": [long, "\"quoted\""] })));
+        let parts =
+            [("needs", inner), ("data", shared), ("prior", none), ("own \"it\"", own), ("void", Content::new(View::null()))];
+        let whole = Content::of_parts(parts.map(|(name, part)| (name.into(), part)));
         let mut stored: BTreeMap<Hash, String> = BTreeMap::new();
         whole.each(&mut |content| {
             stored.insert(content.hash(), content.text().expect("at hand").to_string());
         });
-        assert_eq!(stored.len(), 4, "the shared part is there once");
+        assert_eq!(stored.len(), 4, "the whole, its needs, the shared part once, the text: {stored:?}");
+        let text = &stored[&whole.hash()];
+        let sorted = crate::model::canonical(&serde_json::from_str(text).expect("JSON"));
+        assert_eq!(*text, sorted, "it is canonical");
         let mut read = |hash: &Hash| stored.get(hash).cloned().ok_or(());
-        let value = assemble(&stored[&whole.hash()], &mut read).expect("all there");
-        assert_eq!(value, json!({"data": {"words": ["a", "b"]}, "needs": {"x": {"n": 1}, "y": {"words": ["a", "b"]}}}));
+        let value = assemble(text, &mut read).expect("all there");
+        let words = json!({ "words": [long] });
+        let expected = json!({
+            "needs": { "n": { "n": 1 }, "data": words, "text": "x" }, "data": words, "prior": {},
+            "own \"it\"": { "own": [long, "\"quoted\""] }, "void": null,
+        });
+        assert_eq!(value, expected);
+    }
+
+    #[test]
+    fn lists_of_addresses_alone_are_read_as_ever() {
+        let text = format!(r#"{{"$parts":{{"a":"{}"}}}}"#, Hash::of(b"{}"));
+        assert_eq!(assemble(&text, &mut |_| Ok::<_, ()>("{}".to_owned())), Ok(json!({ "a": {} })));
     }
 
     #[test]

@@ -124,25 +124,27 @@ impl CaseParams {
         times["now"] = json!(step.now);
         let times = View::of(&times, &Kind::Any, "params.timestamps");
         let new = |view: View| (view.clone(), Content::new(view));
+        // Of this step alone.
+        let own = |view: View| (view.clone(), Content::own(view));
         let kept = |content: &Content| (content.view().cloned().unwrap_or_else(View::null), content.clone());
         let siblings = needs.iter().find(|(name, _)| name == "siblings").map(|(_, view)| view.clone());
         let bindings = walk.bindings.iter().map(|(name, id)| (name.as_str(), View::from(*id)));
         let groups = [
             ("answer", kept(&plan.node(node).answer)),
-            ("bindings", new(View::map("params.bindings", bindings, View::from(0)))),
+            ("bindings", own(View::map("params.bindings", bindings, View::from(0)))),
             ("data", kept(&plan.data)),
             ("env", kept(&self.env)),
             ("envelope", kept(&self.envelope)),
             ("failure", kept(&self.failure)),
             ("git", kept(&self.git)),
-            ("history", new(state.get("history").unwrap_or_else(View::null))),
-            ("identity", new(identity)),
+            ("history", own(state.get("history").unwrap_or_else(View::null))),
+            ("identity", own(identity)),
             ("needs", by_need(needs)),
             ("prior", by_node(walk)),
             ("siblings", new(siblings.unwrap_or_else(|| View::list("params.siblings", [])))),
             ("state", new(state.clone())),
             ("taxonomy", kept(&plan.taxonomy)),
-            ("timestamps", new(times)),
+            ("timestamps", own(times)),
             ("urls", kept(&self.urls)),
             ("workspace", kept(&plan.workspace)),
         ];

@@ -9,6 +9,8 @@
 //! of a step are the recorded ones, as its answer is.
 
 mod base;
+#[cfg(test)]
+mod fresh;
 mod pass;
 mod rewalk;
 mod run;

@@ -75,7 +75,7 @@ impl Decimal {
         let (whole, part) = text.split_once('.').unwrap_or((text, ""));
         let places = u32::try_from(part.len()).ok().filter(|places| *places <= 9)?;
         let part_is_digits = part.bytes().all(|byte| byte.is_ascii_digit());
-        let digits: i64 = format!("{whole}{part}").parse().ok().filter(|_| part_is_digits && !whole.is_empty())?;
+        let digits: i64 = format!("{whole}{part}").parse().ok().filter(|_| part_is_digits)?;
         (digits.abs() < 1_000_000_000_000).then_some(Self { digits, places })
     }
 
@@ -124,6 +124,7 @@ mod tests {
             ("t=1..7:3", json!([1, 4, 7])),
             ("t=1..6:3", json!([1, 4])),
             ("t=-0.1..0.1:0.1", json!([-0.1, 0.0, 0.1])),
+            ("t=-.1..0.:.1", json!([-0.1, 0.0])),
             ("t=true,false", json!([true, false])),
             ("t = 3 , deep, 1..2:1", json!([3, "deep", 1, 2])),
             ("t=1,1", json!([1])),
@@ -141,6 +142,7 @@ mod tests {
             ("t=2..1:1", "the range `2..1:1` does not go from small to large"),
             ("t=1..2:0", "the range `1..2:0` does not go from small to large"),
             ("t=a..2:1", "`a` is no number"),
+            ("t=0..2:.", "`.` is no number"),
             ("t=0..1:0.000000000001", "`0.000000000001` is no number"),
             ("t=0..1000000:1", "`t=0..1000000:1` has more than 1000 values"),
         ] {

@@ -1,0 +1,131 @@
+//! How `asterisk test --mutate` shows what became of mutants.
+
+use crate::diag::Diagnostic;
+use crate::suite::mutate::{Fate, Mutant, MutatedFile, Mutation, diff};
+use crate::ui::{Ui, plain};
+use serde_json::{Value, json};
+
+/// The survivors with their patches, a row a file, and how it went.
+pub(super) fn show(ui: Ui, mutation: &Mutation, whole: bool) {
+    for file in &mutation.files {
+        for (mutant, fate) in &file.mutants {
+            match fate {
+                Fate::Survived => shown(ui, file, mutant, "survived"),
+                Fate::Explained(reason) if whole => shown(ui, file, mutant, &format!("explained: {reason}")),
+                Fate::NotReached if whole => shown(ui, file, mutant, "not reached"),
+                Fate::Killed(test) if whole => shown(ui, file, mutant, &format!("killed by {test}")),
+                Fate::Endless(test) if whole => shown(ui, file, mutant, &format!("killed by {test}, which did not end")),
+                _ => {}
+            }
+        }
+    }
+    not_reached(ui, mutation);
+    let mut table = ui.table(&["script", "mutants", "killed", "survived", "explained", "not reached", "score"]);
+    for file in &mutation.files {
+        table.row(row(file.source.name(), file.mutants.len(), &|fate| file.count(fate)));
+    }
+    if mutation.files.len() > 1 {
+        table.row(row("all", mutation.count(|_| true), &|fate| mutation.count(fate)));
+    }
+    ui.out(&table.text());
+    let took = if mutation.seconds > 0.0 { format!(" in {:.2} s", mutation.seconds) } else { String::new() };
+    let (all, left) = (mutation.count(|_| true), mutation.unexplained());
+    let tests = if mutation.tests == 1 { "1 test".to_owned() } else { format!("{} tests", mutation.tests) };
+    ui.out(&format!("\n{all} mutants, {tests}: {left} unexplained{took}"));
+    mutation.complaints.iter().for_each(|complaint| ui.diagnostic(complaint));
+}
+
+fn row(name: &str, all: usize, count: &dyn Fn(fn(&Fate) -> bool) -> usize) -> [String; 7] {
+    let killed = count(Fate::is_killed);
+    let explained = count(|fate| matches!(fate, Fate::Explained(_)));
+    [
+        plain(name),
+        all.to_string(),
+        killed.to_string(),
+        count(|fate| *fate == Fate::Survived).to_string(),
+        explained.to_string(),
+        count(|fate| *fate == Fate::NotReached).to_string(),
+        score(killed, all - explained),
+    ]
+}
+
+/// How many of those that can be killed were.
+#[expect(clippy::cast_precision_loss, reason = "for people to read")]
+fn score(killed: usize, all: usize) -> String {
+    if all == 0 { "-".to_owned() } else { format!("{:.1} %", 100.0 * killed as f64 / all as f64) }
+}
+
+fn shown(ui: Ui, file: &MutatedFile, mutant: &Mutant, how: &str) {
+    let (line, column) = file.source.line_column(mutant.span.start);
+    ui.out(&plain(&format!("{}:{line}:{column}: {} {how}, in {}", file.source.name(), mutant.mutator, mutant.function)));
+    for line in diff(&file.source, mutant).lines() {
+        ui.out(&plain(line));
+    }
+    ui.out("");
+}
+
+/// The functions that no test calls, a line each.
+fn not_reached(ui: Ui, mutation: &Mutation) {
+    let mut any = false;
+    for file in &mutation.files {
+        let mut rest = &file.mutants[..];
+        while let Some((first, _)) = rest.first() {
+            let count = rest.iter().take_while(|(mutant, _)| mutant.defined == first.defined).count();
+            let (own, after) = rest.split_at(count);
+            rest = after;
+            let unreached = own.iter().filter(|(_, fate)| *fate == Fate::NotReached).count();
+            if unreached > 0 {
+                let line = file.source.line_column(first.defined.start).0;
+                let mutants = if unreached == 1 { "1 mutant".to_owned() } else { format!("{unreached} mutants") };
+                ui.out(&plain(&format!(
+                    "{}:{line}: no test calls {}: {mutants} not reached",
+                    file.source.name(),
+                    first.function
+                )));
+                any = true;
+            }
+        }
+    }
+    if any {
+        ui.out("");
+    }
+}
+
+/// The same for programs.
+pub(super) fn as_json(mutation: &Mutation) -> Value {
+    let mutant = |file: &MutatedFile, mutant: &Mutant, fate: &Fate| {
+        let (line, column) = file.source.line_column(mutant.span.start);
+        let (status, by, reason) = match fate {
+            Fate::Killed(test) => ("killed", Some(test), None),
+            Fate::Endless(test) => ("endless", Some(test), None),
+            Fate::Survived => ("survived", None, None),
+            Fate::Explained(reason) => ("explained", None, Some(reason)),
+            Fate::NotReached => ("not_reached", None, None),
+        };
+        json!({
+            "mutator": mutant.mutator, "function": mutant.function, "line": line, "column": column,
+            "text": file.source.slice(mutant.span), "replacement": mutant.replacement, "status": status, "test": by,
+            "reason": reason, "diff": if fate.is_killed() { Value::Null } else { diff(&file.source, mutant).into() },
+        })
+    };
+    let files: Vec<Value> = mutation
+        .files
+        .iter()
+        .map(|file| {
+            let mutants: Vec<Value> = file.mutants.iter().map(|(found, fate)| mutant(file, found, fate)).collect();
+            json!({ "file": file.source.name(), "mutants": mutants })
+        })
+        .collect();
+    let complaint = |complaint: &Diagnostic| {
+        let line = complaint.primary().map(|label| label.source.line_column(label.span.start).0);
+        let file = complaint.primary().map(|label| label.source.name().to_owned());
+        json!({ "file": file, "line": line, "message": complaint.message })
+    };
+    json!({
+        "schema_version": 1, "files": files, "mutants": mutation.count(|_| true), "killed": mutation.count(Fate::is_killed),
+        "survived": mutation.count(|fate| *fate == Fate::Survived),
+        "explained": mutation.count(|fate| matches!(fate, Fate::Explained(_))),
+        "not_reached": mutation.count(|fate| *fate == Fate::NotReached),
+        "allows": mutation.complaints.iter().map(complaint).collect::<Vec<_>>(), "seconds": mutation.seconds,
+    })
+}

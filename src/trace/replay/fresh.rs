@@ -1,0 +1,226 @@
+//! The bundled launch, decided again by many edits of vars and rules, against walks that begin anew by the same edits.
+#![allow(clippy::unwrap_used)]
+
+use super::rewalk::{Rewalk, Rewalked};
+use super::same::Same;
+use super::tape::Tape;
+use crate::agent::Stub;
+use crate::clock::{FixedClock, Timestamp};
+use crate::diag::Source;
+use crate::model::{Hash, Launch};
+use crate::pipeline::NodeIx;
+use crate::project::{Answers, Project};
+use crate::script::View;
+use crate::session::{Session, SessionError, Setup};
+use crate::store::Store;
+use crate::trace::Went;
+use crate::trace::testing::Ground;
+use crate::walk::{End, NoNeeds, Nowhere, Plan, WalkState, Walker, What};
+use proptest::prelude::*;
+use serde_json::{Map, Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::AtomicBool;
+
+/// The rules that are edited.
+const RULES: &str = include_str!("../../../scripts/rules/rca.rhai");
+
+/// A recorded run, ready to be walked again and anew.
+struct Run {
+    launch: Launch,
+    tapes: Vec<Tape>,
+    stub: Stub,
+    /// Of each case, the edges it took.
+    edges: Vec<Vec<String>>,
+}
+
+struct World {
+    ground: Ground,
+    scripts: tempfile::TempDir,
+    base: Project,
+    artifacts: BTreeMap<Hash, Value>,
+    runs: Vec<Run>,
+    edits: Vec<String>,
+}
+
+/// The rules with one edit each: a comparison turned around, or a condition negated.
+fn edits() -> Vec<String> {
+    let mut edits = Vec::new();
+    let other = [(" >= ", " < "), (" < ", " >= "), (" != ", " == "), (" == ", " != "), (" || ", " && "), (" && ", " || ")];
+    let code = RULES.find("\nfn ").unwrap();
+    for (from, to) in other {
+        let found = RULES[code..].match_indices(from).map(|(at, _)| code + at);
+        // What is said in a text is not compared.
+        let said = |at: usize| RULES[..at].rsplit('\n').next().is_some_and(|line| line.contains('`') || line.contains("///"));
+        edits.extend(found.filter(|at| !said(*at)).map(|at| format!("{}{to}{}", &RULES[..at], &RULES[at + from.len()..])));
+    }
+    for (at, _) in RULES.match_indices("    if ") {
+        let (from, to) = (at + 7, at + RULES[at..].find(" {").unwrap());
+        edits.push(format!("{}!({}){}", &RULES[..from], &RULES[from..to], &RULES[to..]));
+    }
+    edits
+}
+
+impl World {
+    fn new() -> Self {
+        let ground = Ground::with(&[]);
+        // The second goes by what the first has found out.
+        let runs = [ground.run_example().run, ground.run_example().run];
+        let store = Store::read_only(&ground.session.setup().store).unwrap();
+        let mut artifacts = BTreeMap::new();
+        let runs = runs.map(|run| Run::read(&store, &run, &mut artifacts)).into();
+        let base = ground.session.project(None, Answers::Others).unwrap();
+        Self { ground, scripts: tempfile::tempdir().unwrap(), base, artifacts, runs, edits: edits() }
+    }
+
+    /// The project with these rules; none if they do not link.
+    fn linked(&self, rules: &str) -> Option<Project> {
+        let dir = self.scripts.path();
+        std::fs::create_dir_all(dir.join("rules")).unwrap();
+        std::fs::write(dir.join("rules/rca.rhai"), rules).unwrap();
+        let session = Session::new(Setup { scripts: Some(dir.to_owned()), ..self.ground.session.setup().clone() });
+        session.project_after(None, Answers::Others, Some(&self.base)).ok()
+    }
+
+    fn again(&self, run: &Run, plan: &Plan, same: &Same, at: usize) -> Rewalked {
+        let mut artifact =
+            |hash: &Hash, node: NodeIx| Ok::<_, SessionError>(View::of(&self.artifacts[hash], &plan.node(node).kind, "artifact"));
+        let case = &run.launch.cases[at].id;
+        Rewalk { plan, same, seed: 0, case, follow: true }.case(&run.tapes[at], &mut artifact).unwrap()
+    }
+}
+
+impl Run {
+    fn read(store: &Store, run: &str, artifacts: &mut BTreeMap<Hash, Value>) -> Self {
+        let launch = store.launch(run, |_, case| case).unwrap();
+        let mut stub = json!({});
+        let mut edges: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for (_, event) in store.all_events(run).unwrap() {
+            match event.what {
+                What::NodeExit { node, artifact, .. } => {
+                    let hash = artifact.hash();
+                    let value: Value = serde_json::from_str(&store.blob(&hash).unwrap().unwrap()).unwrap();
+                    let answers = &mut stub[&*event.case][&*node];
+                    match answers.as_array_mut() {
+                        Some(list) => list.push(value.clone()),
+                        None => *answers = json!([value]),
+                    }
+                    artifacts.insert(hash, value);
+                }
+                What::Transition { edge, .. } => edges.entry(event.case.to_string()).or_default().push(edge.to_string()),
+                _ => {}
+            }
+        }
+        let read = |reading: &crate::store::Reading<'_>| {
+            launch.cases.iter().map(|case| Tape::read(reading, &case.id)).collect::<Result<_, SessionError>>()
+        };
+        Self {
+            tapes: store.reading(run, read).unwrap(),
+            edges: launch.cases.iter().map(|case| edges.remove(&case.id).unwrap()).collect(),
+            stub: Stub::parse(&Source::new("answers", stub.to_string())).unwrap(),
+            launch,
+        }
+    }
+
+    /// A walk of a case that begins anew.
+    fn anew(&self, plan: &Plan, at: usize) -> (WalkState, End) {
+        let mut plan = plan.clone();
+        for node in &mut plan.nodes {
+            node.needs.clear();
+            node.effect = None;
+        }
+        let (clock, stop) = (FixedClock::new(Timestamp::from_millis(1_700_000_000_000), 0), AtomicBool::new(false));
+        let walker = Walker {
+            plan: &plan,
+            plans: None,
+            shadow: None,
+            answer: &self.stub,
+            needs: &NoNeeds,
+            journal: &Nowhere,
+            clock: &clock,
+            run: "anew",
+            seed: 0,
+            launch: &self.launch,
+            stop: &stop,
+            until: usize::MAX,
+            watch: None,
+        };
+        let mut state = WalkState::default();
+        let end = walker.walk(&self.launch.cases[at], &mut state).unwrap();
+        (state, end)
+    }
+}
+
+/// Holds a case that was walked again against one that was walked anew, as far as answers reach. Returns how many flips there were.
+fn holds(again: &Rewalked, recorded: &[String], state: &WalkState, end: &End) -> Result<usize, TestCaseError> {
+    let edges: Vec<&str> = state.history.iter().map(|visit| &*visit.edge).collect();
+    let nodes: Vec<&str> = state.path.iter().map(|node| &**node).collect();
+    let made: Vec<_> = again.decisions.iter().filter(|decision| decision.place.is_some()).collect();
+    for (at, decision) in made.iter().enumerate() {
+        prop_assert_eq!(nodes.get(at).copied(), Some(&*decision.node));
+        match &decision.now {
+            Went::To { edge, .. } => prop_assert_eq!(edges.get(at).copied(), Some(&**edge)),
+            Went::Over => prop_assert!(at + 1 == nodes.len() && matches!(end, End::Done), "{:?}", end),
+            Went::Failed { kind, .. } => {
+                let End::Failed(failure) = end else { panic!("{end:?}") };
+                prop_assert_eq!((at + 1, kind.as_str()), (nodes.len(), failure.kind.word()));
+            }
+            Went::Open => panic!("{decision:?}"),
+        }
+    }
+    match &again.unknown {
+        Some((node, _)) => prop_assert_eq!(nodes.get(made.len()).copied(), Some(&**node)),
+        None => prop_assert_eq!(made.len(), nodes.len()),
+    }
+    // The first flip is where the edges first differ, if the answers reach so far.
+    let differ = (0..made.len()).find(|at| edges.get(*at).copied() != recorded.get(*at).map(String::as_str));
+    prop_assert_eq!(again.decisions.iter().position(super::rewalk::Redecided::flipped), differ);
+    Ok(again.decisions.iter().filter(|decision| decision.flipped()).count())
+}
+
+fn vars() -> impl Strategy<Value = Map<String, Value>> {
+    let share = || (0..=20_u8).prop_map(|n| json!(f64::from(n) / 20.0));
+    let one = prop_oneof![
+        (prop::sample::select(vec!["recall_hit", "recall_uncertain", "convergence_sufficient", "correlate_dup"]), share()),
+        (prop::sample::select(vec!["max_investigate_loops", "max_reassess"]), (0..4_u8).prop_map(|n| json!(n))),
+    ];
+    prop::collection::vec(one, 0..3).prop_map(|set| set.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
+}
+
+#[test]
+fn edited_vars_and_rules_flip_what_a_walk_anew_does_otherwise() {
+    let world = World::new();
+    let config = ProptestConfig { cases: 80, failure_persistence: None, max_shrink_iters: 64, ..ProptestConfig::default() };
+    let mut runner = proptest::test_runner::TestRunner::new(config);
+    let tried = (prop::collection::vec(vars(), 4), prop::option::weighted(0.9, any::<prop::sample::Index>()), 0..4_usize);
+    let seen = std::cell::RefCell::new((0, 0, 0, 0, BTreeSet::new()));
+    runner
+        .run(&tried, |(sets, edit, from)| {
+            let rules: &str = edit.map_or(RULES, |edit| &world.edits[edit.index(world.edits.len())]);
+            let Some(project) = world.linked(rules) else { return Ok(()) };
+            let same = Same::of(&project);
+            for vars in sets {
+                let plan = project.plan_with(&vars).unwrap();
+                let mut seen = seen.borrow_mut();
+                seen.0 += 1;
+                seen.4.insert(rules.to_owned());
+                for run in &world.runs {
+                    for at in (from..run.tapes.len()).step_by(4) {
+                        let again = world.again(run, &plan, &same, at);
+                        let (state, end) = run.anew(&plan, at);
+                        seen.1 += holds(&again, &run.edges[at], &state, &end)?;
+                        seen.2 += usize::from(again.unknown.is_some());
+                        seen.3 += 1;
+                    }
+                }
+            }
+            Ok(())
+        })
+        .unwrap();
+    let (plans, flips, unknown, cases, rules) = seen.into_inner();
+    let told = format!(
+        "{plans} plans, {flips} flips, {cases} cases, {unknown} of them unknown beyond, {} of {} edits",
+        rules.len(),
+        world.edits.len()
+    );
+    assert!(plans >= 250 && rules.len() >= 20 && flips >= 200 && unknown >= 100 && cases - unknown >= 200, "{told}");
+}
