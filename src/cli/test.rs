@@ -17,7 +17,7 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  asterisk test\n  asterisk test rules/rca_test.rhai --filter recall\n  \
                         asterisk test --coverage --min-coverage 60\n  \
-                        asterisk test --mutate\n  asterisk test --mutate=lib/frames.rhai\n  \
+                        asterisk test --mutate\n  asterisk test --mutate=rules/rca.rhai#recall_hit\n  \
                         asterisk doc tests")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub(super) struct TestArgs {

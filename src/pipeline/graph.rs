@@ -53,6 +53,8 @@ pub struct Pipeline {
     pub team: Option<Team>,
     /// The function that sums a case up for the report (`reports/rca.rhai#summary`).
     pub report: Option<Spanned<String>>,
+    /// Counters that its rules read and the walk around it counts, where it is walked as a node.
+    pub counters: Vec<Spanned<String>>,
     /// The most steps a walk may take; `None` for no cap (written `max_steps: 0`).
     pub max_steps: Option<u64>,
     /// What a rule that throws does to the walk.

@@ -114,6 +114,11 @@ fn top() -> Vec<Described> {
             "Who may walk: personas and walkers of your own, and the script that chooses one of them for every step.",
             team_schema(),
         ),
+        (
+            "counters",
+            "Counters that its rules read and that are counted by the walk around it, where it is walked as a node of another pipeline.",
+            json!({ "type": ["array", "null"], "items": text() }),
+        ),
         ("report", "The function that sums a case up for the report: fn summary(params, vars).", script()),
     ]
 }

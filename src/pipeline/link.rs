@@ -55,6 +55,7 @@ pub(super) fn link(reader: &mut Reader<'_>, raw: RawPipeline) -> Option<Pipeline
         done: raw.done?,
         team: raw.team,
         report: raw.report,
+        counters: raw.counters,
         max_steps: raw.max_steps,
         on_rule_error: raw.on_rule_error,
     })

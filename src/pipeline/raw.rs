@@ -31,6 +31,7 @@ pub(super) struct RawPipeline {
     pub(super) done: Option<Spanned<String>>,
     pub(super) team: Option<Team>,
     pub(super) report: Option<Spanned<String>>,
+    pub(super) counters: Vec<Spanned<String>>,
     pub(super) max_steps: Option<u64>,
     pub(super) on_rule_error: OnRuleError,
 }

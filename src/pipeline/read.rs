@@ -23,6 +23,7 @@ pub(super) const KEYS: &[&str] = &[
     "on_rule_error",
     "team",
     "report",
+    "counters",
 ];
 pub(super) const ZONE_KEYS: &[&str] = &["nodes", "element", "stickiness"];
 
@@ -64,6 +65,7 @@ pub(super) fn pipeline(reader: &mut Reader<'_>, yaml: &Yaml) -> RawPipeline {
         report: value(fields, "report").and_then(|yaml| reader.text(yaml, "`report`")),
         team: team::team(reader, fields),
         max_steps: team::max_steps(reader, fields),
+        counters: present(fields, "counters").and_then(|yaml| reader.texts(yaml, "`counters`")).unwrap_or_default(),
         on_rule_error: value(fields, "on_rule_error")
             .and_then(|yaml| {
                 let words = [("stop", OnRuleError::Stop), ("skip", OnRuleError::Skip)];

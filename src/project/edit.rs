@@ -1,6 +1,7 @@
 //! A project with another text for one of its scripts, linked as far as scripts go.
 
-use super::link::{Linker, conditions, fields};
+use super::conditions::{conditions, fields};
+use super::linker::Linker;
 use super::{Project, Sources};
 use crate::diag::{Diagnostics, Source};
 use crate::prompt::Templates;

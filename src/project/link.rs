@@ -1,18 +1,16 @@
 //! Linking a pipeline with its scripts, templates and data, and the checks that need more than one language.
 
-use super::parts::Parts;
-use super::team::anonymous;
-use super::{Manifest, Sources, data, kinds, masks, parts, prompts, vars};
-use crate::diag::{Diagnostic, Diagnostics, Source, Span, did_you_mean};
-use crate::model::{Kind, Shape};
-use crate::pipeline::{self, Node, Pipeline, Spanned, When};
-use crate::prompt::{Template, Templates};
-use crate::script::check::{self, Checker};
+use super::conditions::{conditions, fields};
+use super::plans::{Shared, taxonomy, with_vars};
+use super::{Manifest, Sources, data, masks, parts, vars};
+use crate::diag::Diagnostics;
+use crate::model::Kind;
+use crate::pipeline;
+use crate::prompt::Templates;
 use crate::script::probe::Probes;
-use crate::script::{Condition, File, Function, Inputs, Library, Limits, Reference, View, self_test};
-use crate::walk::{Content, NEEDS, Need, Plan, PlanNode, Rule};
+use crate::script::{Inputs, Library, Limits, View, self_test};
+use crate::walk::{Content, Plan};
 use serde_json::{Map, Value};
-use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Who answers the nodes, as far as linking must know.
@@ -104,8 +102,8 @@ impl Project {
         let mut conditions = parsed.as_ref().map(|pipeline| conditions(pipeline, None)).unwrap_or_default();
         let mut fields = parsed.as_ref().map(fields).unwrap_or_default();
         for (asked, part) in &parts {
-            conditions.extend(self::conditions(part, Some(asked)));
-            fields.extend(self::fields(part));
+            conditions.extend(super::conditions::conditions(part, Some(asked)));
+            fields.extend(super::conditions::fields(part));
         }
         let inputs = Inputs {
             scripts: sources.scripts.clone(),
@@ -190,349 +188,12 @@ impl Project {
     }
 }
 
-/// Compiles the inline conditions of a pipeline, without any script.
-pub fn check_conditions(pipeline: &Pipeline) -> Result<(), Diagnostics> {
-    let conditions = conditions(pipeline, None);
-    let inputs = Inputs { scripts: Vec::new(), conditions, fields: fields(pipeline), ..Inputs::default() };
-    Library::link(inputs, None).map(|_| ())
-}
-
-/// A plan with other vars, as far as it and its parts have them.
-fn with_vars(plan: &Plan, set: &Map<String, Value>) -> Result<Plan, Diagnostics> {
-    let pipeline = Arc::clone(&plan.pipeline);
-    let vars = vars::overlay(&pipeline, set)?;
-    let mut with = Plan { vars_content: content(&pipeline, &vars), vars, ..Plan::clone(plan) };
-    for node in &mut with.nodes {
-        if let Some(part) = &mut node.part {
-            *part = Arc::new(with_vars(part, set)?);
-        }
-    }
-    Ok(with)
-}
-
-fn content(pipeline: &Pipeline, vars: &Map<String, Value>) -> Content {
-    Content::new(View::of(&Value::Object(vars.clone()), &vars::kind(pipeline, vars), "vars"))
-}
-
-/// What of the vocabulary is the words for what is wrong.
-fn taxonomy(data: &Map<String, Value>) -> Value {
-    let Some(domain) = data.get("domain") else { return Value::Null };
-    ["defects", "categories", "severities"].into_iter().map(|key| (key, domain[key].clone())).collect()
-}
-
-/// The inline conditions, each under its edge's id; those of a part under what it is referred to as, too.
-pub(super) fn conditions(pipeline: &Pipeline, part: Option<&str>) -> Vec<Condition> {
-    let condition = |edge: &pipeline::Edge| match &edge.when {
-        When::Condition(text) => Some(Condition { key: condition_key(part, &edge.id), text: text.clone() }),
-        _ => None,
-    };
-    pipeline.edges.iter().filter_map(condition).collect()
-}
-
-/// The names of all fields that schemas declare, at any depth.
-pub fn fields(pipeline: &Pipeline) -> BTreeSet<String> {
-    fn of_shape(shape: &Shape, out: &mut BTreeSet<String>) {
-        for field in &shape.fields {
-            out.insert(field.name.clone());
-            of_kind(&field.kind, out);
-        }
-    }
-    fn of_kind(kind: &Kind, out: &mut BTreeSet<String>) {
-        match kind {
-            Kind::List(item) | Kind::Map(item) => of_kind(item, out),
-            Kind::Object(shape) => of_shape(shape, out),
-            _ => {}
-        }
-    }
-    let mut out = BTreeSet::new();
-    pipeline.nodes.iter().filter_map(|node| node.schema.as_ref()).for_each(|shape| of_shape(shape, &mut out));
-    out
-}
-
-/// What the condition of an edge is found by.
-fn condition_key(part: Option<&str>, edge: &str) -> String {
-    part.map_or_else(|| edge.to_owned(), |part| format!("{part}/{edge}"))
-}
-
-/// What the pipelines of a project have in common.
-struct Shared<'a> {
-    library: &'a Library,
-    templates: &'a Templates,
-    /// The texts of all templates, those that do not compile among them.
-    texts: &'a [Source],
-    /// The pipelines that nodes refer to.
-    parts: &'a Parts,
-    /// The texts of all of them, those that cannot be read among them.
-    part_texts: &'a BTreeMap<String, Source>,
-    /// The vars set from outside.
-    set: &'a Map<String, Value>,
-    answers: Answers,
-    /// Masks from outside.
-    masks: &'a [String],
-    /// The data files, by stem.
-    files: &'a Map<String, Value>,
-    taxonomy: Content,
-    domain: Option<String>,
-    data: Content,
-    workspace: Content,
-}
-
-impl Shared<'_> {
-    /// Links a pipeline, and what is walked as its nodes. `within` has what the pipelines around it refer to each other as.
-    fn plan(&self, pipeline: &Arc<Pipeline>, within: &mut Vec<String>, found: &mut Diagnostics) -> Plan {
-        let vars = vars::overlay(pipeline, self.set).unwrap_or_else(|diagnostics| {
-            found.extend(diagnostics);
-            pipeline.vars_json()
-        });
-        let asked = within.last().cloned();
-        let linker = Linker {
-            pipeline,
-            library: self.library,
-            templates: self.templates,
-            texts: self.texts,
-            vars: &vars,
-            part: asked.as_deref(),
-            masks: self.masks,
-        };
-        let rules = linker.rules(found);
-        let mut nodes: Vec<PlanNode> = Vec::with_capacity(pipeline.nodes.len());
-        for node in &pipeline.nodes {
-            let template = linker.template(node, found);
-            nodes.push(linker.node(node, self.answers, template, found));
-        }
-        prompts::check(pipeline, &nodes, self.templates, found);
-        let (cluster, summary) = linker.of_cases(found);
-        for (linked, node) in nodes.iter_mut().zip(&pipeline.nodes) {
-            linked.part = node.part.as_ref().and_then(|asked| self.part(pipeline, asked, within, found)).map(Arc::new);
-        }
-        Plan {
-            nodes,
-            rules,
-            edge_names: pipeline.edges.iter().map(|edge| edge.id.as_str().into()).collect(),
-            cluster,
-            summary,
-            vars_content: content(pipeline, &vars),
-            vars: vars.clone(),
-            taxonomy: self.taxonomy.clone(),
-            domain: self.domain.clone(),
-            data: self.data.clone(),
-            workspace: self.workspace.clone(),
-            walker: anonymous(),
-            team: linker.team(self.files, found),
-            done: pipeline.done.as_str().into(),
-            pipeline: Arc::clone(pipeline),
-        }
-    }
-
-    /// What a node of `pipeline` refers to, linked. A pipeline that would be a part of itself is an error.
-    fn part(
-        &self,
-        pipeline: &Pipeline,
-        asked: &Spanned<String>,
-        within: &mut Vec<String>,
-        found: &mut Diagnostics,
-    ) -> Option<Plan> {
-        let Some(part) = self.parts.get(&asked.value) else {
-            // One that cannot be read has been complained about.
-            if !self.part_texts.contains_key(&asked.value) {
-                parts::missing(pipeline, asked, found);
-            }
-            return None;
-        };
-        if within.contains(&asked.value) {
-            let round: Vec<&str> = within.iter().map(String::as_str).chain([asked.as_str()]).collect();
-            let message = format!("the pipeline `{}` would be a part of itself: {}", **asked, round.join(" -> "));
-            let diagnostic =
-                Diagnostic::error("project/endless", message).label(&pipeline.source, asked.span, "walked as this node");
-            found.push(diagnostic.help("a walk within a walk has to end; go back by a `loop: true` edge instead"));
-            return None;
-        }
-        within.push(asked.value.clone());
-        let plan = self.plan(part, within, found);
-        within.pop();
-        Some(plan)
-    }
-}
-
-pub(super) struct Linker<'a> {
-    pub(super) pipeline: &'a Arc<Pipeline>,
-    pub(super) library: &'a Library,
-    pub(super) templates: &'a Templates,
-    /// The texts of all templates, those that do not compile among them.
-    pub(super) texts: &'a [Source],
-    pub(super) vars: &'a Map<String, Value>,
-    /// What the pipeline is referred to as, if it is a part.
-    pub(super) part: Option<&'a str>,
-    /// Masks from outside, by path.
-    pub(super) masks: &'a [String],
-}
-
-impl Linker<'_> {
-    /// The rules of all edges, checked against the schemas of the nodes they decide at.
-    pub(super) fn rules(&self, found: &mut Diagnostics) -> Vec<Option<Rule>> {
-        let (state, vars) = (kinds::state(), vars::kind(self.pipeline, self.vars));
-        let kind_at = |edge: &pipeline::Edge| match edge.from {
-            pipeline::Origin::Node(node) => kind_of(self.pipeline.at(node)),
-            pipeline::Origin::Any => Kind::Any,
-        };
-        let artifacts: Vec<Kind> = self.pipeline.edges.iter().map(kind_at).collect();
-        // One for each script: looking through a script takes longer than checking a function of it.
-        let modules = |path: &str| self.library.file(path).map(File::unit);
-        let mut checkers: BTreeMap<&str, Checker<'_>> = BTreeMap::new();
-        let rule = |(edge, artifact)| {
-            let edge: &pipeline::Edge = edge;
-            let function = match &edge.when {
-                When::Always => return None,
-                When::Rule(reference) => self.function(reference, 3, found)?,
-                When::Condition(_) => self.library.condition(&condition_key(self.part, &edge.id))?,
-            };
-            let inputs = [("artifact", artifact), ("state", &state), ("vars", &vars)];
-            let inputs = inputs.map(|(name, kind)| check::Input { name, kind });
-            let analysis = match function.file().and_then(|path| self.library.file(path)) {
-                Some(file) => {
-                    let checker = checkers.entry(file.path()).or_insert_with(|| Checker::new(file.unit(), &modules));
-                    checker.function(function.name(), &inputs)
-                }
-                None => self.library.check(&function, &inputs),
-            };
-            for diagnostic in analysis.diagnostics {
-                if !found.iter().any(|known| *known == diagnostic) {
-                    found.push(diagnostic);
-                }
-            }
-            self.counters(&analysis.reads, found);
-            let reads = analysis.reads.iter().map(|read| read.path.as_str().into()).collect();
-            Some(Rule { script: function.hash(), function, reads })
-        };
-        self.pipeline.edges.iter().zip(&artifacts).map(rule).collect()
-    }
-
-    /// A counter that no edge counts is always 0: most likely a slip.
-    fn counters(&self, reads: &[check::Read], found: &mut Diagnostics) {
-        let counted = || self.pipeline.edges.iter().filter_map(|edge| edge.counter.as_deref());
-        for read in reads {
-            let Some(name) = read.path.strip_prefix("state.loops.") else { continue };
-            if counted().any(|counter| counter == name) {
-                continue;
-            }
-            let message = format!("no edge of `{}` counts `{name}`: it is always 0", *self.pipeline.name);
-            let warning = Diagnostic::warning("project/unknown-counter", message).label(&read.source, read.span, "read here");
-            let warning = warning.maybe_help(did_you_mean(name, counted()));
-            if !found.iter().any(|known| *known == warning) {
-                found.push(warning);
-            }
-        }
-    }
-
-    pub(super) fn node(
-        &self,
-        node: &Node,
-        answers: Answers,
-        template: Option<Arc<Template>>,
-        found: &mut Diagnostics,
-    ) -> PlanNode {
-        PlanNode {
-            name: node.name.as_str().into(),
-            kind: kind_of(node),
-            responder: self.responder(node, answers, found),
-            effect: node.effect.as_ref().and_then(|reference| self.function(reference, 2, found)),
-            template,
-            answer: prompts::answer(node),
-            needs: node.needs.iter().filter_map(|need| self.need(need, found)).collect(),
-            masks: masks::of_node(self, node, found),
-            part: None,
-        }
-    }
-
-    /// A node's own script, or the responder of its family: `agents/<family>.rhai#<family>`.
-    fn responder(&self, node: &Node, answers: Answers, found: &mut Diagnostics) -> Option<Function> {
-        if node.part.is_some() {
-            return None;
-        }
-        if let Some(reference) = &node.script {
-            return self.function(reference, 2, found);
-        }
-        let file = format!("agents/{}.rhai", *node.family);
-        let reference = Reference { file, function: node.family.value.clone() };
-        match self.library.function(&reference, 2) {
-            Ok(function) => Some(function),
-            Err(_) if answers == Answers::Others => None,
-            Err(diagnostic) => {
-                let message = format!("nothing answers `{}`: {}", *node.name, diagnostic.message);
-                let families = self.library.files().filter_map(|file| {
-                    let stem = file.path().strip_prefix("agents/")?.strip_suffix(".rhai")?;
-                    file.functions().any(|function| function.name == stem).then(|| stem.to_owned())
-                });
-                let families: Vec<String> = families.collect();
-                let hint = did_you_mean(&node.family, families.iter().map(String::as_str));
-                let help = format!(
-                    "write `fn {}(params, vars)` in `{}`, name another `family:`, or let others answer (--stub, --via){}",
-                    *node.family,
-                    reference.file,
-                    hint.map_or(String::new(), |hint| format!("; {hint}")),
-                );
-                let diagnostic = Diagnostic::error("project/no-responder", message);
-                found.push(diagnostic.label(&self.pipeline.source, node.family.span, "of this family").help(help));
-                None
-            }
-        }
-    }
-
-    fn template(&self, node: &Node, found: &mut Diagnostics) -> Option<Arc<Template>> {
-        let Some(prompt) = &node.prompt else {
-            return self.templates.get(&format!("{}.md", *node.family)).cloned();
-        };
-        let template = self.templates.get(prompt).cloned();
-        // One that does not compile has been complained about already.
-        if template.is_none() && !self.texts.iter().any(|text| text.name() == prompt.as_str()) {
-            let hint = did_you_mean(prompt, self.texts.iter().map(Source::name));
-            let diagnostic = Diagnostic::error("project/unknown-template", format!("there is no template `{}`", **prompt));
-            found.push(diagnostic.label(&self.pipeline.source, prompt.span, "named here").maybe_help(hint));
-        }
-        template
-    }
-
-    fn need(&self, need: &Spanned<String>, found: &mut Diagnostics) -> Option<&'static Need> {
-        let known = NEEDS.iter().find(|known| known.name == need.value);
-        if known.is_none() {
-            let hint = did_you_mean(need, NEEDS.iter().map(|need| need.name));
-            let diagnostic = Diagnostic::error("project/unknown-need", format!("there is no query `{}`", **need));
-            found.push(diagnostic.label(&self.pipeline.source, need.span, "asked for here").maybe_help(hint));
-        }
-        known
-    }
-
-    /// What gives cases the keys of their clusters, and what sums them up.
-    pub(super) fn of_cases(&self, found: &mut Diagnostics) -> (Option<Function>, Option<Function>) {
-        let mut function =
-            |reference: Option<&Spanned<String>>| reference.and_then(|reference| self.function(reference, 2, found));
-        (function(self.pipeline.clusters.as_ref().map(|clusters| &clusters.by)), function(self.pipeline.report.as_ref()))
-    }
-
-    /// The function that a reference in the pipeline means; what is wrong with it is labelled in the pipeline.
-    pub(super) fn function(&self, reference: &Spanned<String>, arity: usize, found: &mut Diagnostics) -> Option<Function> {
-        let function = Reference::parse(reference).and_then(|parsed| self.library.function(&parsed, arity));
-        function.map_err(|diagnostic| found.push(label_first(diagnostic, self.pipeline, reference.span))).ok()
-    }
-}
-
-/// The form of a node's artifact: its schema, or anything.
-fn kind_of(node: &Node) -> Kind {
-    node.schema.as_ref().map_or(Kind::Any, |shape| Kind::Object(Arc::clone(shape)))
-}
-
-/// Puts the place in the pipeline before the labels a diagnostic has.
-fn label_first(mut diagnostic: Diagnostic, pipeline: &Pipeline, span: Span) -> Diagnostic {
-    let label = crate::diag::Label { source: pipeline.source.clone(), span, text: "referred to here".into() };
-    diagnostic.labels.insert(0, label);
-    diagnostic
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::diag::Source;
     use serde_json::json;
+    use std::collections::BTreeMap;
 
     const PIPELINE: &str = "\
 pipeline: t

@@ -1,6 +1,6 @@
 //! Linking masks: scripts of the form `masks/NAME.rhai`, each with the nodes it is for.
 
-use super::link::Linker;
+use super::linker::Linker;
 use crate::diag::{Diagnostic, Diagnostics, Label, Source, Span, did_you_mean};
 use crate::pipeline::{Node, Spanned};
 use crate::script::{File, Reference};

@@ -1,7 +1,7 @@
 //! Linking a team: its walkers from the data of personas or the pipeline, its scheduler from the scripts.
 
 use super::form::{Check, fill};
-use super::link::Linker;
+use super::linker::Linker;
 use super::personas::{elements, personas};
 use super::{forms, masks};
 use crate::diag::{Diagnostic, Diagnostics, did_you_mean};

@@ -104,6 +104,15 @@ impl Plan {
         Some(plan)
     }
 
+    /// The form of a node's artifact; the node may be one of a part (`court/indict`). Nothing if there is no such node.
+    pub fn kind(&self, name: &str) -> Option<Kind> {
+        if let Some(node) = self.pipeline.node(name) {
+            return Some(self.node(node).kind.clone());
+        }
+        let (node, rest) = name.split_once('/')?;
+        self.node(self.pipeline.node(node)?).part.as_ref()?.kind(rest)
+    }
+
     /// Whether the graphs are the same, those of the parts too.
     pub fn same_graph(&self, other: &Self) -> bool {
         let parts = || self.nodes.iter().zip(&other.nodes).filter_map(|(a, b)| Some((a.part.as_ref()?, b.part.as_ref()?)));

@@ -3,6 +3,7 @@
 
 mod bundled;
 mod cli;
+mod court;
 mod elements;
 mod examples;
 mod explain;
@@ -17,6 +18,7 @@ mod kill;
 mod lint;
 mod mutate;
 mod new;
+mod parts;
 mod prompts;
 mod rca_rules;
 mod readme;
