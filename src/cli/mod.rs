@@ -15,6 +15,7 @@ mod lint;
 mod lint_report;
 mod man;
 mod new;
+mod observers;
 mod prompt;
 mod rca;
 mod repl;

@@ -45,6 +45,8 @@ pub struct Resolved {
     pub setup: Setup,
     /// Each of them, with where it came from.
     pub settings: Vec<Setting>,
+    /// Who looks on at every run: `KIND` or `KIND=FILE`, files relative to the project's directory.
+    pub observers: Vec<String>,
     /// How scripts are linted.
     pub lint: lint::Config,
     /// The project's directory.
@@ -173,6 +175,12 @@ pub fn resolve(given: Given, here: &Path) -> Result<Resolved, SessionError> {
     for name in ["levels", "options"] {
         settings.push(Setting { name: format!("lint.{name}"), value: shown[name].clone(), origin: origin.clone() });
     }
+    let said = layers.iter().find_map(|layer| {
+        let said = layer.file.observers.as_ref()?;
+        Some((said.value.clone(), layer.at(said.span)))
+    });
+    let (observers, origin) = said.unwrap_or((Vec::new(), Origin::Default));
+    settings.push(Setting { name: "observers".into(), value: json!(observers), origin });
     for name in [CLOCK, SCRIPT_SECONDS, KEEP_CASES] {
         if let Some(value) = std::env::var_os(name) {
             settings.push(Setting { name: name.into(), value: json!(value.to_string_lossy()), origin: Origin::Variable(name) });
@@ -194,7 +202,7 @@ pub fn resolve(given: Given, here: &Path) -> Result<Resolved, SessionError> {
         clock: clock()?,
     };
     let files = layers.into_iter().map(|layer| (layer.path, layer.there)).collect();
-    Ok(Resolved { setup, settings, lint, root, files })
+    Ok(Resolved { setup, settings, observers, lint, root, files })
 }
 
 /// A key of a file of settings that holds a path.

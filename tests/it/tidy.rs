@@ -14,7 +14,7 @@ const LAYERS: &[&[&str]] = &[
     &["project"],
     &["store", "agent", "ingest", "files", "workspace"],
     &["session", "reload"],
-    &["lint", "suite", "trace", "report", "calibrate", "goal"],
+    &["lint", "observe", "suite", "trace", "report", "calibrate", "goal"],
     &["ui", "exit", "config", "cli", "repl", "serve"],
 ];
 
