@@ -1,6 +1,6 @@
 //! `asterisk run`.
 
-use super::observers;
+use super::run_observe;
 use super::run_table;
 use super::run_view::{self, Live};
 use super::run_watch::{self, Texts};
@@ -124,7 +124,7 @@ impl From<FilesArg> for Files {
 pub(super) fn run(global: &Global, args: RunArgs) -> Result<Exit, SessionError> {
     let ui = global.ui(args.format);
     let resolved = global.resolve(&args.project, args.out.clone())?;
-    let wanted = observers::wanted(&args.observe, &resolved.observers, &resolved.root)?;
+    let wanted = run_observe::wanted(&args.observe, &resolved.observers, &resolved.root)?;
     let session = Session::new(resolved.setup);
     let parallel = args.parallel.map_or_else(|| available_parallelism().map_or(1, usize::from), usize::from);
     let durability = match args.durability {
@@ -134,10 +134,10 @@ pub(super) fn run(global: &Global, args: RunArgs) -> Result<Exit, SessionError> 
     let stop = Arc::new(AtomicBool::new(false));
     let walking = Arc::new(AtomicBool::new(false));
     let interrupted = on_interrupt(&stop, &walking);
-    let verbose = if observers::tell(&wanted) { 0 } else { global.verbose };
+    let verbose = if run_observe::tell(&wanted) { 0 } else { global.verbose };
     let live = Live::new(ui, verbose, walking, args.migrate);
     check(&args)?;
-    let attached = observers::attach(&wanted, &live, ui, global.verbose)?;
+    let attached = run_observe::attach(&wanted, &live, ui, global.verbose)?;
     let observed = Observed::over(&live, &session.setup().clock, attached);
     let watch = observed.as_ref().map_or(&live as &dyn Watch, |observed| observed);
     let texts = Texts::of(global, &args);
@@ -160,7 +160,7 @@ pub(super) fn run(global: &Global, args: RunArgs) -> Result<Exit, SessionError> 
         ui.note(&format!("warning: not all of `--observe {name}` could be written: {error}"));
     }
     let again = global.store.as_ref().map_or(String::new(), |store| format!(" --store {}", store.display()));
-    conclude(ui, &session, result?, (interrupted.load(Ordering::Relaxed), observers::take_stdout(&wanted)), &again)
+    conclude(ui, &session, result?, (interrupted.load(Ordering::Relaxed), run_observe::take_stdout(&wanted)), &again)
 }
 
 /// What only some ways of resuming can be given.

@@ -11,7 +11,8 @@ use std::collections::BTreeMap;
 /// The keys of the project file whose machinery comes later.
 pub(super) const LATER: &[&str] = &["agents", "report"];
 /// Those that can be set.
-pub(super) const KNOWN: &[&str] = &["scripts", "pipelines", "templates", "store", "domain", "vars", "workspace", "lint", "observers"];
+pub(super) const KNOWN: &[&str] =
+    &["scripts", "pipelines", "templates", "store", "domain", "vars", "workspace", "lint", "observers"];
 
 /// The keys of `workspace`, and of each of its repositories.
 pub(super) const WORKSPACE: &[&str] = &["repositories"];

@@ -1,5 +1,6 @@
 //! What nodes, walks and cases are called by people.
 
+use crate::pipeline::When;
 use crate::session::Begun;
 use crate::walk::Plan;
 use std::collections::HashMap;
@@ -22,7 +23,7 @@ impl Cast {
 
     /// What the walk goes by that a step with this path belongs to.
     fn plan(&self, path: &str) -> Option<Arc<Plan>> {
-        self.plan.as_ref().filter(|_| !path.contains('/')).cloned()
+        self.plan.as_ref()?.of_path(path)
     }
 
     /// The name of that walk's pipeline, in words.
@@ -51,6 +52,15 @@ impl Cast {
             Some(name) => format!("{id} {name}"),
             None => id.to_owned(),
         }
+    }
+
+    /// Why a turn was taken: `by H1 recall-hit: a known failure`.
+    pub(super) fn why(&self, path: &str, id: &str, because: &str) -> String {
+        let plan = self.plan(path);
+        let edge = plan.as_ref().and_then(|plan| Some(plan.pipeline.edge_at(plan.pipeline.edge(id)?)));
+        let always = edge.is_some_and(|edge| matches!(edge.when, When::Always));
+        let name = self.edge(path, id);
+        if always { format!("by {name}") } else { format!("by {name}: {because}") }
     }
 
     /// A case's name, if it has one beside its id.

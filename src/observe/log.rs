@@ -46,15 +46,16 @@ impl<'o> Log<'o> {
             Level::Debug => "DEBUG",
             Level::Trace => "TRACE",
         };
-        let mut line = format!("{at} {word} {words}");
+        let mut line = format!("{} {word} {words}", to_the_millisecond(at));
         for (key, value) in fields.iter().filter(|(_, value)| !value.is_empty()) {
             line.push(' ');
             line.push_str(key);
             line.push('=');
             let value = flat(value);
-            match value.contains([' ', '"', '=']) {
-                true => line.push_str(&serde_json::Value::from(value).to_string()),
-                false => line.push_str(&value),
+            if value.contains([' ', '"', '=']) {
+                line.push_str(&serde_json::Value::from(value).to_string());
+            } else {
+                line.push_str(&value);
             }
         }
         self.out.line(&line);
@@ -103,7 +104,8 @@ impl Observer for Log<'_> {
             self.line(at, level, event.what.name(), &all);
         };
         match &event.what {
-            What::NodeEnter { node } => line(Level::Debug, &[("node", node)]),
+            What::NodeEnter { node } | What::WalkComplete { node } => line(Level::Debug, &[("node", node)]),
+            What::SubWalk { node, pipeline } => line(Level::Info, &[("node", node), ("pipeline", pipeline)]),
             What::NodeExit { node, by, confidence, .. } => {
                 let confidence = confidence.map_or(String::new(), |confidence| confidence.to_string());
                 line(Level::Debug, &[("node", node), ("by", by), ("confidence", &confidence)]);
@@ -116,7 +118,6 @@ impl Observer for Log<'_> {
             What::WalkError { node, kind, message } => {
                 line(Level::Error, &[("node", node), ("kind", kind), ("message", message)]);
             }
-            What::WalkComplete { node } => line(Level::Debug, &[("node", node)]),
             What::Barrier { wave, phase, turn, .. } => {
                 let numbers = [wave, phase, turn].map(ToString::to_string);
                 line(Level::Info, &[("wave", &numbers[0]), ("phase", &numbers[1]), ("turn", &numbers[2])]);
@@ -138,5 +139,26 @@ impl Observer for Log<'_> {
 
     fn end(&mut self, _: Timestamp) -> io::Result<()> {
         self.out.end()
+    }
+}
+
+/// An instant with all three digits behind the point, so that lines stand below each other.
+fn to_the_millisecond(at: Timestamp) -> String {
+    let text = at.to_string();
+    let (seconds, fraction) = text.trim_end_matches('Z').split_once('.').unwrap_or((text.trim_end_matches('Z'), ""));
+    format!("{seconds}.{fraction:0<3}Z")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn instants_are_of_one_width() {
+        let told = [0, 10, 1_771_104_069_100, 1_771_104_069_123].map(|millis| to_the_millisecond(Timestamp::from_millis(millis)));
+        assert_eq!(
+            told,
+            ["1970-01-01T00:00:00.000Z", "1970-01-01T00:00:00.010Z", "2026-02-14T21:21:09.100Z", "2026-02-14T21:21:09.123Z"]
+        );
     }
 }

@@ -101,7 +101,11 @@ impl<'o> Metrics<'o> {
                 _ = writeln!(out, "asterisk_step_seconds_bucket{{{labels},le=\"{bound}\"}} {bucket}");
             }
             _ = writeln!(out, "asterisk_step_seconds_bucket{{{labels},le=\"+Inf\"}} {}", times.count);
-            _ = writeln!(out, "asterisk_step_seconds_sum{{{labels}}} {}", Timestamp::from_millis(times.sum).seconds_since(Timestamp::default()));
+            _ = writeln!(
+                out,
+                "asterisk_step_seconds_sum{{{labels}}} {}",
+                Timestamp::from_millis(times.sum).seconds_since(Timestamp::default())
+            );
             _ = writeln!(out, "asterisk_step_seconds_count{{{labels}}} {}", times.count);
         }
         out
@@ -124,7 +128,7 @@ impl Observer for Metrics<'_> {
         if let Some(span) = self.spans.event(event)
             && span.by.is_some()
         {
-            let labels = written(&[("node", span.node), ("pipeline", pipeline)]);
+            let labels = written(&[("node", &span.node), ("pipeline", pipeline)]);
             self.times.entry(labels).or_default().add(span.began, now);
         }
         match &event.what {
@@ -179,7 +183,9 @@ mod tests {
     #[test]
     fn buckets_add_up() {
         let mut times = Times::default();
-        [0, 20, 9_000, 1_000_000].map(|millis| times.add(Timestamp::default(), Timestamp::from_millis(millis)));
+        for millis in [0, 20, 9_000, 1_000_000] {
+            times.add(Timestamp::default(), Timestamp::from_millis(millis));
+        }
         assert_eq!((times.buckets[0], times.buckets[3], times.buckets[13], times.count), (1, 2, 3, 4));
         assert_eq!(times.sum, 1_009_020);
     }

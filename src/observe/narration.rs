@@ -6,13 +6,17 @@ use super::out::{Out, flat};
 use crate::clock::Timestamp;
 use crate::model::Case;
 use crate::session::Begun;
-use crate::walk::{Event, Status, What};
+use crate::walk::{Event, Status, WALK, What};
 use std::collections::HashMap;
 use std::io;
 
 /// Shares of the cases that are worth a word, in hundredths.
-const MILESTONES: [(usize, &str); 4] =
-    [(25, "A quarter of the cases is"), (50, "Half of the cases are"), (75, "Three quarters of the cases are"), (100, "All cases are")];
+const MILESTONES: [(usize, &str); 4] = [
+    (25, "A quarter of the cases is"),
+    (50, "Half of the cases are"),
+    (75, "Three quarters of the cases are"),
+    (100, "All cases are"),
+];
 
 /// Tells a run.
 pub(super) struct Narration<'o> {
@@ -54,9 +58,9 @@ impl<'o> Narration<'o> {
     fn turn(&mut self, event: &Event) {
         let What::Transition { from, to, edge, because, counter, .. } = &event.what else { return };
         let path = event.path.as_str();
-        let whose = self.whose(event);
+        let whose = whose(event);
         let left = self.cast.node(path, from);
-        let why = format!("by {}: {because}", self.cast.edge(path, edge));
+        let why = self.cast.why(path, edge, because);
         if self.cast.is_done(path, to) {
             // What ends a case is told when it is over.
             if path.contains('/') {
@@ -77,16 +81,12 @@ impl<'o> Narration<'o> {
         let count = taken.entry(format!("{place}/{counter}")).or_default();
         *count += 1;
         let count = *count;
+        if from == to {
+            self.say(&format!("{whose} stays at {left} ({counter} {count}) {why}"));
+            return;
+        }
         let to = self.cast.node(path, to);
         self.say(&format!("{whose} goes back from {left} to {to} ({counter} {count}) {why}"));
-    }
-
-    /// `Case 4`, or within a walk of its own `Case 4, 3/court`.
-    fn whose(&self, event: &Event) -> String {
-        match event.path.rsplit_once('/') {
-            Some((place, _)) => format!("Case {}, in {}", event.case, words(place.rsplit('/').next().unwrap_or(place))),
-            None => format!("Case {}", event.case),
-        }
     }
 
     fn milestone(&mut self, now: Timestamp) {
@@ -98,20 +98,15 @@ impl<'o> Narration<'o> {
             return;
         }
         let taken = now.seconds_since(self.began);
-        let mut text = format!("{words} done ({} of {}", self.over, self.cases);
-        if self.failed > 0 {
-            text += &format!(", {} failed", self.failed);
-        }
-        text.push(')');
+        let failed = if self.failed > 0 { format!(", {} failed", self.failed) } else { String::new() };
         #[expect(clippy::cast_precision_loss, reason = "an estimate")]
         let left = taken * (self.cases - self.over) as f64 / (self.over - self.before).max(1) as f64;
-        match *at {
-            100 if taken > 0.0 => text += &format!(", after {}", span(taken)),
-            100 => {}
-            _ if left > 0.0 => text += &format!("; about {} to go", span(left)),
-            _ => {}
-        }
-        self.say(&text);
+        let time = match *at {
+            100 if taken > 0.0 => format!(", after {}", span(taken)),
+            25..100 if left > 0.0 => format!("; about {} to go", span(left)),
+            _ => String::new(),
+        };
+        self.say(&format!("{words} done ({} of {}{failed}){time}", self.over, self.cases));
     }
 }
 
@@ -132,16 +127,27 @@ impl Observer for Narration<'_> {
         let path = event.path.as_str();
         match &event.what {
             What::NodeEnter { node } => {
-                *self.steps.entry(event.case.to_string()).or_default() += 1;
+                if !path.contains('/') {
+                    *self.steps.entry(event.case.to_string()).or_default() += 1;
+                }
                 if path == "1" {
                     let name = self.cast.case(&event.case).map_or(String::new(), |name| format!(", {name},"));
                     let node = self.cast.node(path, node);
                     self.say(&format!("Case {}{name} begins at {node}", event.case));
                 }
             }
+            What::SubWalk { node, pipeline } => {
+                let (node, walk) = (self.cast.node(path, node), words(pipeline));
+                self.say(&format!("{walk} convenes on case {} at {node}", event.case));
+            }
+            What::NodeExit { node, by, .. } if by == WALK => {
+                let walk = words(&self.cast.pipeline(&format!("{path}/{node}/")));
+                let node = self.cast.node(path, node);
+                self.say(&format!("{walk} adjourns on case {}: {node} has its answer", event.case));
+            }
             What::Transition { .. } => self.turn(event),
             What::WalkError { node, kind, message } => {
-                let (whose, node) = (self.whose(event), self.cast.node(path, node));
+                let (whose, node) = (whose(event), self.cast.node(path, node));
                 self.say(&format!("{whose} fails at {node}, {kind}: {message}"));
             }
             What::Barrier { wave, phase, turn, .. } => {
@@ -180,6 +186,14 @@ impl Observer for Narration<'_> {
 
     fn end(&mut self, _: Timestamp) -> io::Result<()> {
         self.out.end()
+    }
+}
+
+/// `Case 4`, or within a walk of its own `Case 4 (in Court)`.
+fn whose(event: &Event) -> String {
+    match event.path.rsplit_once('/') {
+        Some((place, _)) => format!("Case {} (in {})", event.case, words(place.rsplit('/').next().unwrap_or(place))),
+        None => format!("Case {}", event.case),
     }
 }
 

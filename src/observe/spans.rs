@@ -2,39 +2,41 @@
 
 use crate::clock::Timestamp;
 use crate::walk::{Event, Name, What};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// The steps under way, by case and path.
 #[derive(Default)]
-pub(super) struct Spans(HashMap<Name, HashMap<Name, Timestamp>>);
+pub(super) struct Spans(HashMap<Name, BTreeMap<Name, (Name, Timestamp)>>);
 
 /// A step that ended.
-pub(super) struct Span<'e> {
-    pub(super) node: &'e Name,
+pub(super) struct Span {
+    pub(super) path: Name,
+    pub(super) node: Name,
     pub(super) began: Timestamp,
     /// Who answered; nobody if it failed.
-    pub(super) by: Option<&'e Name>,
+    pub(super) by: Option<Name>,
 }
 
 impl Spans {
     /// Takes an event in; the step that it ends, if it ends one.
-    pub(super) fn event<'e>(&mut self, event: &'e Event) -> Option<Span<'e>> {
-        let (node, by) = match &event.what {
-            What::NodeEnter { .. } => {
-                self.0.entry(event.case.clone()).or_default().insert(event.path.clone(), event.at);
+    pub(super) fn event(&mut self, event: &Event) -> Option<Span> {
+        let by = match &event.what {
+            What::NodeEnter { node } => {
+                self.0.entry(event.case.clone()).or_default().insert(event.path.clone(), (node.clone(), event.at));
                 return None;
             }
-            What::NodeExit { node, by, .. } => (node, Some(by)),
-            What::WalkError { node, .. } => (node, None),
+            What::NodeExit { by, .. } => Some(by.clone()),
+            What::WalkError { .. } => None,
             _ => return None,
         };
         // A step whose edges fail after its answer has ended already.
-        let began = self.0.get_mut(&event.case)?.remove(&event.path)?;
-        Some(Span { node, began, by })
+        let (path, (node, began)) = self.0.get_mut(&event.case)?.remove_entry(&event.path)?;
+        Some(Span { path, node, began, by })
     }
 
-    /// Forgets a case.
-    pub(super) fn case_over(&mut self, case: &str) {
-        self.0.remove(case);
+    /// Forgets a case. The steps that it was in: those around a walk that failed or was stopped.
+    pub(super) fn case_over(&mut self, case: &str) -> Vec<Span> {
+        let open = self.0.remove(case).unwrap_or_default().into_iter();
+        open.map(|(path, (node, began))| Span { path, node, began, by: None }).collect()
     }
 }

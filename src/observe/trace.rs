@@ -6,7 +6,7 @@
 use super::cast::Cast;
 use super::observed::Observer;
 use super::out::Out;
-use super::spans::Spans;
+use super::spans::{Span, Spans};
 use crate::clock::Timestamp;
 use crate::model::Case;
 use crate::session::Begun;
@@ -44,6 +44,14 @@ impl<'o> Trace<'o> {
         (at.millis() - self.began.millis()) * 1000
     }
 
+    fn step(&mut self, line: usize, span: &Span, end: i64) {
+        let (began, name) = (self.micros(span.began), self.cast.node(&span.path, &span.node));
+        let args = json!({"path": span.path, "by": span.by});
+        self.put(&json!({
+            "ph": "X", "pid": 1, "tid": line, "cat": "step", "name": name, "ts": began, "dur": end - began, "args": args,
+        }));
+    }
+
     /// The line of a case, named when it is first asked for.
     fn line(&mut self, case: &Name, at: Timestamp) -> usize {
         if let Some((line, _)) = self.cases.get(case) {
@@ -77,11 +85,7 @@ impl Observer for Trace<'_> {
         }
         let line = self.line(&event.case, event.at);
         if let Some(span) = self.spans.event(event) {
-            let (began, name) = (self.micros(span.began), self.cast.node(path, span.node));
-            let args = json!({"path": path, "by": span.by});
-            self.put(&json!({
-                "ph": "X", "pid": 1, "tid": line, "cat": "step", "name": name, "ts": began, "dur": ts - began, "args": args,
-            }));
+            self.step(line, &span, ts);
         }
         match &event.what {
             What::Transition { from, to, edge, because, .. } => {
@@ -102,9 +106,12 @@ impl Observer for Trace<'_> {
     }
 
     fn case_over(&mut self, case: &Case, status: Status, now: Timestamp) {
-        self.spans.case_over(&case.id);
+        let open = self.spans.case_over(&case.id);
         let Some((line, began)) = self.cases.remove(case.id.as_str()) else { return };
         let (began, end) = (self.micros(began), self.micros(now));
+        for span in &open {
+            self.step(line, span, end);
+        }
         self.put(&json!({
             "ph": "X", "pid": 1, "tid": line, "cat": "case", "name": format!("case {}", case.id), "ts": began,
             "dur": end - began, "args": {"status": status},

@@ -16,6 +16,7 @@ mod kill;
 mod lint;
 mod mutate;
 mod new;
+mod observe;
 mod parts;
 mod prompts;
 mod rca_rules;

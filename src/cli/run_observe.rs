@@ -34,7 +34,10 @@ pub(super) fn wanted(given: &[String], permanent: &[String], root: &Path) -> Res
     let mut taken: Vec<&To> = Vec::new();
     for one in &all {
         if one.to != To::Stderr && taken.contains(&&one.to) {
-            return Err(bad(format!("`--observe {}` writes where another observer writes", one.text), "give each a file of its own"));
+            return Err(bad(
+                format!("the observer `{}` writes where another observer writes", one.text),
+                "give each a file of its own",
+            ));
         }
         taken.push(&one.to);
     }
@@ -71,8 +74,10 @@ pub(super) fn attach<'o>(wanted: &[Wanted], live: &'o Live, ui: Ui, verbose: u8)
         let to: Box<dyn Write + Send> = match &wanted.to {
             To::Stderr => Box::new(Lines { tell: move |line: &str| live.aside(|ui| ui.note(&plain(line))), rest: Vec::new() }),
             To::Stdout => Box::new(Lines { tell: move |line: &str| ui.out(line), rest: Vec::new() }),
-            To::File(path) => open(path, wanted.kind.usual)
-                .map_err(|source| SessionError::Write { path: path.display().to_string(), source })?,
+            To::File(path) => open(path, wanted.kind.usual).map_err(|error| {
+                let message = format!("the observer `{}` cannot write `{}`: {error}", wanted.kind.name, path.display());
+                bad(message, "name a file that can be written")
+            })?,
         };
         let observer = wanted.kind.observer(Out::new(to), Options { verbose });
         Ok(Attached { name: wanted.text.clone(), observer })
@@ -87,9 +92,7 @@ fn open(path: &Path, usual: Usual) -> io::Result<Box<dyn Write + Send>> {
     }
     match usual {
         Usual::Replace => Ok(Box::new(BufWriter::new(File::create(path)?))),
-        Usual::Append | Usual::Stderr => {
-            Ok(Box::new(LineWriter::new(OpenOptions::new().append(true).create(true).open(path)?)))
-        }
+        Usual::Append | Usual::Stderr => Ok(Box::new(LineWriter::new(OpenOptions::new().append(true).create(true).open(path)?))),
     }
 }
 
