@@ -3,6 +3,7 @@
 
 mod bundled;
 mod cli;
+mod court;
 mod examples;
 mod explain;
 mod failures;

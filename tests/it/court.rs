@@ -1,0 +1,152 @@
+//! The defect court: a table of its edges and guards, and the decisions and walks that vectors from outside want.
+
+use crate::harness::Project;
+use crate::shared::shared_json;
+use serde_json::{Map, Value, json};
+
+/// Every key of the decision stands so in what came out.
+fn agrees(found: &Value, decided: &Value) -> bool {
+    decided.as_object().unwrap().iter().all(|(key, value)| found.get(key) == Some(value))
+}
+
+/// Decisions, each with its way as `edge -> target` or the kind of its error, in the order asked.
+fn routed(asked: &[Value]) -> Vec<(String, Value)> {
+    let batch: Vec<String> = asked.iter().map(Value::to_string).collect();
+    let project = Project::with(&[("batch.jsonl", &batch.join("\n"))]);
+    let ran = project.asterisk(&["route", "defect-court", "--batch", "batch.jsonl", "--format", "json"]);
+    assert!(ran.stderr.is_empty(), "{}", ran.text());
+    let found = ran.json_lines();
+    assert_eq!(found.len(), asked.len());
+    let way = |line: &Value| match line["error"].as_str() {
+        Some(kind) => kind.to_owned(),
+        None => format!("{} -> {}", line["edge"].as_str().unwrap(), line["to"].as_str().unwrap()),
+    };
+    found.into_iter().map(|line| (way(&line), line)).collect()
+}
+
+#[test]
+fn the_table_of_edges() {
+    let none = json!({});
+    let remanded = |times: i64| json!({"loops": {"remand": times}});
+    let late = json!({"elapsed_s": 601});
+    let handed = json!({"handoffs": 13});
+    let heard = json!({"context": {"hearing_rounds": [{"round": 1}]}});
+    let remand = json!({"decision": "remand"});
+    let rows = [
+        ("indict", json!({"confidence": 0.95}), &none, "HD1 -> defend"),
+        ("indict", json!({"confidence": 0.949_999}), &none, "indict-discover -> discover"),
+        ("indict", json!(null), &none, "indict-discover -> discover"),
+        ("indict", json!({"confidence": 0.95}), &late, "HD10 -> _done"),
+        ("indict", json!({"confidence": 0.1}), &handed, "HD11 -> _done"),
+        ("discover", json!(null), &none, "discover-defend -> defend"),
+        ("discover", json!({"anything": [1]}), &none, "discover-defend -> defend"),
+        ("discover", json!(null), &handed, "HD11 -> _done"),
+        ("defend", json!({"plea_deal": true, "alternative_hypothesis": "x"}), &none, "HD2 -> verdict"),
+        ("defend", json!({"challenges": [{}]}), &none, "HD3 -> hearing"),
+        ("defend", json!({"challenges": [{}], "alternative_hypothesis": "x"}), &none, "HD4 -> hearing"),
+        ("defend", json!({"alternative_hypothesis": "x"}), &none, "HD4 -> hearing"),
+        ("defend", json!({"challenges": []}), &none, "defend-hearing -> hearing"),
+        ("defend", json!(null), &none, "defend-hearing -> hearing"),
+        ("defend", json!({"plea_deal": true}), &late, "HD10 -> _done"),
+        ("hearing", json!({"converged": true, "max_rounds": 9}), &none, "HD5 -> verdict"),
+        ("hearing", json!({"max_rounds": 1, "rounds": [{}]}), &none, "HD5 -> verdict"),
+        ("hearing", json!({"max_rounds": 2, "rounds": [{}]}), &none, "hearing-continue -> hearing"),
+        ("hearing", json!({"max_rounds": 2, "rounds": [{}]}), &heard, "HD5 -> verdict"),
+        ("hearing", json!({"rounds": [{}]}), &none, "hearing-continue -> hearing"),
+        ("hearing", json!({"rounds": [{}, {}, {}]}), &none, "HD5 -> verdict"),
+        ("hearing", json!(null), &none, "HD5 -> verdict"),
+        ("hearing", json!({"max_rounds": 2, "rounds": [{}]}), &late, "HD10 -> _done"),
+        ("verdict", json!({"decision": "affirm"}), &none, "HD6 -> _done"),
+        ("verdict", json!({"decision": "affirm"}), &late, "HD6 -> _done"),
+        ("verdict", json!({"decision": "amend"}), &none, "HD7 -> _done"),
+        ("verdict", remand.clone(), &none, "HD8 -> _done"),
+        ("verdict", remand.clone(), &remanded(1), "HD8 -> _done"),
+        ("verdict", remand.clone(), &remanded(2), "remand-exhausted -> _done"),
+        ("verdict", remand, &handed, "HD8 -> _done"),
+        ("verdict", json!({"decision": "acquit"}), &none, "HD9 -> _done"),
+        ("verdict", json!({"decision": "mistrial"}), &none, "HD12 -> _done"),
+        ("verdict", json!({"decision": "hung_jury"}), &none, "no_edge"),
+        ("verdict", json!({"decision": "hung_jury"}), &late, "HD10 -> _done"),
+        ("verdict", json!({"decision": "hung_jury"}), &handed, "HD11 -> _done"),
+        ("verdict", json!({}), &none, "no_edge"),
+        ("verdict", json!(null), &none, "no_edge"),
+    ];
+    let asked = rows.iter().enumerate().map(
+        |(id, (node, artifact, state, _))| json!({"id": id.to_string(), "node": node, "artifact": artifact, "state": state}),
+    );
+    let found = routed(&asked.collect::<Vec<_>>());
+    for ((node, artifact, state, expected), (way, _)) in rows.iter().zip(found) {
+        assert_eq!(way, *expected, "{node} {artifact} {state}");
+    }
+}
+
+#[test]
+fn every_published_decision_is_the_decided_one() {
+    let Some(file) = shared_json("vectors/court_routes.json") else { return };
+    let vectors = file["routes"].as_array().unwrap();
+    assert!(vectors.len() >= 21, "the file lost vectors");
+    let part = |vector: &Value| {
+        let keys = ["id", "node", "artifact", "state", "vars"];
+        json!(keys.map(|key| (key.to_owned(), vector[key].clone())).into_iter().collect::<Map<_, _>>())
+    };
+    let found = routed(&vectors.iter().map(part).collect::<Vec<_>>());
+    for (vector, (_, found)) in vectors.iter().zip(found) {
+        assert!(agrees(&found, &vector["decided"]), "{}: decided {}, found {found}", vector["id"], vector["decided"]);
+    }
+}
+
+/// The answers of a walk, each given to the node that is next by the rules of the court's own order.
+fn stub(walk: &Value) -> Value {
+    let mut answers: Map<String, Value> = Map::new();
+    let path = walk["decided"]["node_path"].as_array().unwrap();
+    for (node, artifact) in path.iter().zip(walk["artifacts"].as_array().unwrap()) {
+        let list = answers.entry(node.as_str().unwrap()).or_insert_with(|| json!([]));
+        list.as_array_mut().unwrap().push(artifact.clone());
+    }
+    json!({ "*": answers })
+}
+
+#[test]
+fn every_published_walk_takes_the_decided_path() {
+    let Some(file) = shared_json("vectors/walks.json") else { return };
+    let walks = file["court"].as_array().unwrap();
+    let walks: Vec<&Value> = walks.iter().filter(|walk| walk["decided"]["activated"] == true).collect();
+    assert!(walks.len() >= 5, "the file lost walks");
+    let project = Project::new();
+    for walk in walks {
+        project.file("stub.json", stub(walk).to_string());
+        let words = "run defect-court --input none --stub stub.json --format json --files never";
+        let mut args: Vec<String> = words.split(' ').map(str::to_owned).collect();
+        for name in ["max_remands", "max_handoffs"] {
+            args.extend(["--set".to_owned(), format!("{name}={}", walk["vars"][name])]);
+        }
+        let case = project.asterisk(&args).exits(0).json()["cases"][0].clone();
+        let court = &case["context"]["court"];
+        let found = json!({
+            "node_path": case["nodes"], "activated": true, "verdict": court["decision"],
+            "final_defect": court["final_classification"], "flipped": court["flipped"],
+        });
+        assert!(agrees(&found, &walk["decided"]), "{}: decided {}, found {found}", walk["id"], walk["decided"]);
+    }
+}
+
+#[test]
+fn a_hearing_goes_on_until_it_has_had_its_rounds() {
+    let project = Project::new();
+    let answers = |rounds: &[Value], converged: usize, most: i64| {
+        let visit =
+            |(at, round): (usize, &Value)| json!({"rounds": [round], "max_rounds": most, "converged": at + 1 == converged});
+        let hearing: Vec<Value> = rounds.iter().enumerate().map(visit).collect();
+        json!({"*": {
+            "indict": [{"charged_defect_type": "pb001", "confidence": 0.97}], "defend": [{"confidence": 0.5}],
+            "hearing": hearing, "verdict": [{"decision": "affirm", "confidence": 0.8}]}})
+    };
+    let rounds: Vec<Value> = (1..=5).map(|round| json!({ "round": round })).collect();
+    for (converged, most, visits) in [(2, 5, 2), (100, 3, 3), (3, 5, 3), (1, 1, 1)] {
+        project.file("stub.json", answers(&rounds, converged, most).to_string());
+        let args = ["run", "defect-court", "--input", "none", "--stub", "stub.json", "--format", "json", "--files", "never"];
+        let case = project.asterisk(&args).exits(0).json()["cases"][0].clone();
+        let heard = case["nodes"].as_array().unwrap().iter().filter(|node| *node == "hearing").count();
+        assert_eq!(heard, visits, "converged at {converged}, at most {most}: {case}");
+    }
+}
