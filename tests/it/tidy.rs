@@ -14,7 +14,7 @@ const LAYERS: &[&[&str]] = &[
     &["project"],
     &["store", "agent", "ingest", "files", "workspace"],
     &["session", "reload"],
-    &["lint", "suite", "trace", "report", "calibrate", "goal"],
+    &["lint", "observe", "suite", "trace", "report", "calibrate", "goal"],
     &["ui", "exit", "config", "cli", "repl", "serve"],
 ];
 
@@ -308,6 +308,7 @@ fn every_command_shows_an_example() {
     let commands: BTreeSet<&str> = commands.iter().map(String::as_str).collect();
     let support = [
         "lint_report",
+        "run_observe",
         "mod",
         "run_table",
         "run_view",

@@ -43,7 +43,10 @@ pub(super) struct Passed<'p> {
 
 /// Artifacts that were read, by address and node.
 #[derive(Default)]
-struct Artifacts(Mutex<HashMap<(Hash, usize), View>>);
+struct Artifacts(Mutex<HashMap<Key, View>>);
+
+/// The address of an artifact, and the node whose schema gives it its form: that of a pipeline that stays where it is.
+type Key = (Hash, usize, usize);
 
 impl Pass<'_> {
     /// Makes something of every case and hands it on, in the order of the cases.
@@ -79,30 +82,31 @@ impl Pass<'_> {
     ) -> Result<Passed<'p>, SessionError> {
         let tape = Tape::read(reading, case)?;
         // Every plan needs the same ones.
-        let mut own: Vec<((Hash, usize), View)> = Vec::new();
-        let mut artifact = |hash: &Hash, node: NodeIx| {
-            let key = (*hash, node.0);
+        let mut own: Vec<(Key, View)> = Vec::new();
+        let mut artifact = |hash: &Hash, plan: &Plan, node: NodeIx| {
+            let key = (*hash, Arc::as_ptr(&plan.pipeline).addr(), node.0);
             if let Some((_, view)) = own.iter().find(|(known, _)| *known == key) {
                 return Ok(view.clone());
             }
-            let view = self.artifact(reading, artifacts, key)?;
+            let view = Self::artifact(reading, artifacts, key, &plan.node(node).kind)?;
             own.push((key, view.clone()));
             Ok(view)
         };
         let needs = tape.needs.map_or_else(|| Ok(Vec::new()), |hash| found(reading, &hash))?;
         let same = &self.base.same;
-        let walk = |plan: &Arc<Plan>| Rewalk { plan, same, seed, case, needs: &needs, follow: true }.case(&tape, &mut artifact);
+        let walk = |plan: &Arc<Plan>| {
+            Rewalk { plan, same, seed, case, inherited: None, needs: &needs, follow: true }.case(&tape, &mut artifact)
+        };
         let walks = self.plans.iter().map(walk).collect::<Result<_, _>>()?;
         Ok(Passed { case, walks })
     }
 
     /// An artifact in the form of a node's schema. What other cases are likely to have too is kept.
-    fn artifact(&self, reading: &Reading<'_>, kept: &Artifacts, key: (Hash, usize)) -> Result<View, SessionError> {
+    fn artifact(reading: &Reading<'_>, kept: &Artifacts, key: Key, kind: &Kind) -> Result<View, SessionError> {
         if let Some(view) = kept.0.lock().unwrap_or_else(PoisonError::into_inner).get(&key) {
             return Ok(view.clone());
         }
-        let (hash, node) = key;
-        let kind = &self.base.project.plan.node(NodeIx(node)).kind;
+        let hash = key.0;
         let look = |text: &str| (text.len(), serde_json::from_str::<Value>(text).map(|value| View::of(&value, kind, "artifact")));
         let found = reading.content(&hash, look)?;
         let (size, view) = found.ok_or_else(|| damaged(format!("the artifact {hash} is missing")))?;
