@@ -39,7 +39,7 @@ pub struct Rewritten {
 /// left out: the walk would not come there, or not with that artifact.
 pub(super) fn rewritten(record: &Record, run: &str, base: &Base, flips: &[Flip]) -> Result<Vec<Rewritten>, SessionError> {
     let mut then = Then::new(record, run)?;
-    if !then.differs(base)? {
+    if !then.differs(base) {
         return Ok(Vec::new());
     }
     let flipped: BTreeSet<(&str, &str)> = flips.iter().map(|flip| (flip.case.as_str(), flip.path.as_str())).collect();
@@ -102,7 +102,7 @@ impl<'a> Then<'a> {
     }
 
     /// Whether any node has another effect script now.
-    fn differs(&self, base: &Base) -> Result<bool, SessionError> {
+    fn differs(&self, base: &Base) -> bool {
         fn other(then: &Plan, now: &Plan) -> bool {
             then.pipeline.nodes.iter().zip(&then.nodes).any(|(node, linked)| {
                 let Some(now) = now.pipeline.node(&node.name).map(|node| now.node(node)) else { return false };
@@ -110,7 +110,7 @@ impl<'a> Then<'a> {
                 is_other(linked.effect.as_ref(), now.effect.as_ref()) || parts.is_some_and(|(then, now)| other(then, now))
             })
         }
-        Ok(self.linked.values().any(|then| other(&then.plan, &base.project.plan)))
+        self.linked.values().any(|then| other(&then.plan, &base.project.plan))
     }
 
     fn step(&self, base: &Base, event: &Event) -> Result<Option<Rewritten>, SessionError> {
