@@ -4,6 +4,9 @@ use super::content::Content;
 use super::plan::Plan;
 use super::state::WalkState;
 use super::team::Member;
+}
+
+use super::state::{WalkState, recorded_state};
 use crate::clock::Timestamp;
 use crate::model::{Case, Kind, Launch};
 use crate::pipeline::NodeIx;
@@ -187,6 +190,30 @@ impl Params {
 fn meta(fields: &Map<String, Value>) -> View {
     let entries = fields.iter().map(|(name, value)| (name.as_str(), View::of(value, &Kind::Any, "params.meta")));
     View::map("params.meta", entries, View::null())
+=======
+/// Parameters as scripts saw them, of their record: what [`CaseParams::for_step`] made of them, but for forms that no script can tell
+/// from these.
+pub fn recorded_params(recorded: &Value, plan: &Plan) -> View {
+    let entries = |value: &Value, part: &dyn Fn(&str, &Value) -> View| {
+        let fields = value.as_object().into_iter().flatten();
+        fields.map(|(name, value)| (name.clone(), part(name, value))).collect::<Vec<_>>()
+    };
+    let any = |value: &Value, name: &str| View::of(value, &Kind::Any, name);
+    let group = |name: &str, value: &Value| match name {
+        "bindings" => View::map("params.bindings", entries(value, &|_, id| any(id, "params.bindings")), View::from(0)),
+        "history" => recorded_state(&json!({ "history": value })).get("history").unwrap_or_else(View::null),
+        "needs" => View::object("params.needs", entries(value, &|name, need| any(need, &format!("params.needs.{name}")))),
+        "prior" => {
+            let form = |name: &str, value: &Value| View::of(value, &plan.kind(name).unwrap_or(Kind::Any), "artifact");
+            View::map("params.prior", entries(value, &form), View::null())
+        }
+        "state" => recorded_state(value),
+        "meta" => meta(value.as_object().unwrap_or(&Map::new())),
+        "persona" => View::map("params.persona", entries(value, &|_, value| any(value, "params.persona")), View::null()),
+        "identity" => View::object("params.identity", entries(value, &|_, value| View::plain(value, "params.identity"))),
+        name => any(value, &format!("params.{name}")),
+    };
+    View::object("params", entries(recorded, &group))
 }
 
 /// The results of declared reads, each a part of its own.
