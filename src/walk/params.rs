@@ -2,11 +2,8 @@
 
 use super::content::Content;
 use super::plan::Plan;
-use super::state::WalkState;
-use super::team::Member;
-}
-
 use super::state::{WalkState, recorded_state};
+use super::team::Member;
 use crate::clock::Timestamp;
 use crate::model::{Case, Kind, Launch};
 use crate::pipeline::NodeIx;
@@ -190,7 +187,8 @@ impl Params {
 fn meta(fields: &Map<String, Value>) -> View {
     let entries = fields.iter().map(|(name, value)| (name.as_str(), View::of(value, &Kind::Any, "params.meta")));
     View::map("params.meta", entries, View::null())
-=======
+}
+
 /// Parameters as scripts saw them, of their record: what [`CaseParams::for_step`] made of them, but for forms that no script can tell
 /// from these.
 pub fn recorded_params(recorded: &Value, plan: &Plan) -> View {
