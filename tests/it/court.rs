@@ -150,3 +150,34 @@ fn a_hearing_goes_on_until_it_has_had_its_rounds() {
         assert_eq!(heard, visits, "converged at {converged}, at most {most}: {case}");
     }
 }
+
+/// The court's pipeline with three nodes of the walk around it, so that the sides have what it concluded.
+fn trial() -> String {
+    let text = |path: &str| std::fs::read_to_string(crate::bundled::root().join(path)).unwrap();
+    let (rca, court) = (text("pipelines/rca.yaml"), text("pipelines/defect-court.yaml"));
+    let node = |name: &str| {
+        let rest = &rca[rca.find(&format!("  - name: {name}\n")).unwrap()..];
+        let end = rest[1..].find("\n\n").unwrap();
+        let kept = |line: &&str| !["prompt:", "fallback:", "effect:"].iter().any(|key| line.trim_start().starts_with(key));
+        rest[..=end].lines().filter(kept).fold(String::new(), |all, line| all + line + "\n")
+    };
+    let nodes: String = ["triage", "resolve", "investigate"].map(node).concat();
+    let edges = "edges:\n  - { id: a, from: triage, to: resolve }\n  - { id: b, from: resolve, to: investigate }\n  - { id: c, from: investigate, to: indict }\n";
+    let own = "vars:\n  category_floor: 0.30\n";
+    let court = court.replacen("pipeline: defect-court", "pipeline: trial", 1).replacen("vars:\n", own, 1);
+    let court = court.replacen("nodes:\n  - name: indict", &format!("nodes:\n{nodes}\n  - name: indict"), 1);
+    court.replacen("edges:\n", edges, 1).replacen("start: indict", "start: triage", 1)
+}
+
+fn with_trial() -> Project {
+    let tests = std::fs::read(crate::harness::fixture("court/trial_test.rhai")).unwrap();
+    let project = Project::with(&[("asterisk.yaml", "scripts: mine\npipelines: pipelines\n"), ("pipelines/trial.yaml", &trial())]);
+    project.file("mine/trial_test.rhai", tests);
+    project
+}
+
+#[test]
+fn the_sides_know_what_was_concluded() {
+    let ran = with_trial().asterisk(&["test", "trial_test.rhai"]);
+    assert!(ran.code == Some(0), "{}", ran.text());
+}
