@@ -10,6 +10,7 @@ use asterisk::reload::{Follower, Load, Told};
 use asterisk::session::SessionError;
 use asterisk::walk::Change;
 use harness::Table;
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -45,7 +46,7 @@ impl Load for Texts {
         let below = |source: Source| Source::new(source.name().trim_start_matches("data/"), source.text());
         let data = Vec::into_iter(data).map(below).collect();
         let templates = Overlay::load(Area::Templates, None)?.sources().cloned().collect();
-        let sources = Sources { scripts, templates, data, pipeline: Source::new("t.yaml", PIPELINE) };
+        let sources = Sources { scripts, templates, data, pipeline: Source::new("t.yaml", PIPELINE), parts: BTreeMap::new() };
         Ok(Project::relink(sources, Settings::default(), before)?)
     }
 

@@ -10,6 +10,7 @@ use asterisk::walk::{Plan, decide};
 use harness::{Table, measure};
 use rhai::{Dynamic, Engine, Scope};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::hint::black_box;
 use std::process::ExitCode;
 
@@ -35,6 +36,7 @@ fn project() -> Project {
         templates: Vec::new(),
         data: Vec::new(),
         pipeline: Source::new("one.yaml", pipeline),
+        parts: BTreeMap::new(),
     };
     Project::link(sources, Settings::default()).unwrap_or_else(|found| panic!("{found:?}"))
 }

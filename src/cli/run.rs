@@ -64,6 +64,9 @@ pub(super) struct RunArgs {
     /// recorded and told, and nothing else comes of it. DIR is laid over the bundled scripts, as with --scripts.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["watch", "resume"])]
     shadow: Option<PathBuf>,
+    /// Have doubtful conclusions judged by the court of the pipeline; the same as --set court=true.
+    #[arg(long)]
+    court: bool,
     /// What a recorded step survives: `step` a power loss, `batch` the end of the process.
     #[arg(long, value_enum, default_value_t, value_name = "LEVEL")]
     durability: DurabilityArg,
@@ -114,8 +117,14 @@ impl From<FilesArg> for Files {
     }
 }
 
-pub(super) fn run(global: &Global, args: RunArgs) -> Result<Exit, SessionError> {
+/// The var that a pipeline has whose doubtful conclusions can be judged.
+const COURT: &str = "court";
+
+pub(super) fn run(global: &Global, mut args: RunArgs) -> Result<Exit, SessionError> {
     let ui = global.ui(args.format);
+    if args.court {
+        args.project.set.push(format!("{COURT}=true"));
+    }
     let session = global.session(&args.project, args.out.clone())?;
     let parallel = args.parallel.map_or_else(|| available_parallelism().map_or(1, usize::from), usize::from);
     let durability = match args.durability {

@@ -181,6 +181,21 @@ pub(super) fn without(pipeline: &Pipeline, library: &Library) -> Source {
     if changed { Source::new(pipeline.source.name(), text) } else { pipeline.source.clone() }
 }
 
+/// The pipelines that are walked as nodes of a pipeline, and of those in turn, as far as they are among `all`.
+pub(super) fn parts(pipeline: &Pipeline, all: &[Pipeline], library: &Library) -> BTreeMap<String, Source> {
+    let asked = |pipeline: &Pipeline| pipeline.nodes.iter().filter_map(|node| Some(node.part.as_ref()?.value.clone())).collect();
+    let (mut parts, mut open): (_, Vec<String>) = (BTreeMap::new(), asked(pipeline));
+    while let Some(name) = open.pop() {
+        let file = |one: &Pipeline| one.source.name().rsplit('/').next().unwrap_or_default().to_owned();
+        let stem = |one: &Pipeline| file(one).trim_end_matches(".yaml").trim_end_matches(".yml") == name;
+        let meant = |one: &&Pipeline| *one.name == *name || one.source.name() == name || file(one) == name || stem(one);
+        let Some(part) = all.iter().find(meant).filter(|_| !parts.contains_key(&name)) else { continue };
+        open.extend::<Vec<String>>(asked(part));
+        parts.insert(name, without(part, library));
+    }
+    parts
+}
+
 /// All problems once.
 pub(super) fn once(found: Vec<Diagnostic>) -> Vec<Diagnostic> {
     type Place = (String, String, Option<(String, Span)>);

@@ -5,7 +5,7 @@ use super::codes::rule_of;
 use super::config::Config;
 use super::context::{CaseText, Cx, Pipe};
 use super::finding::{Finding, Fix, Report};
-use super::gather::{Gathered, gather, named, once, problems, without};
+use super::gather::{Gathered, gather, named, once, parts, problems, without};
 use super::registry::{find, rules};
 use super::rule::Level;
 use super::rules::correctness::prose_condition::is_prose;
@@ -54,11 +54,14 @@ pub fn lint(input: Input<'_>) -> Outcome {
         found.extend(problems(read_data(&data_texts, input.settings.domain.as_deref())));
     }
     for pipeline in &pipelines {
+        let parts = parts(pipeline, &pipelines, &library);
+        let own = if parts.is_empty() { named(pipeline, &library) } else { None };
         let sources = Sources {
-            scripts: named(pipeline, &library).unwrap_or_else(|| scripts.clone()),
+            scripts: own.unwrap_or_else(|| scripts.clone()),
             templates: template_texts.clone(),
             data: data_texts.clone(),
             pipeline: without(pipeline, &library),
+            parts,
         };
         let linked: Vec<Diagnostic> = match Project::link_after(sources, input.settings.clone(), Some(&library)) {
             Ok(project) => project.warnings.iter().cloned().collect(),

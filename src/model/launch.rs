@@ -35,12 +35,20 @@ pub struct Launch {
     pub git: Git,
     /// One per failure, in the order of the source.
     pub cases: Vec<Case>,
+    /// How many more failures it has, which are not in memory: nobody is told of them.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub left_out: usize,
     /// What reading it left out or cut, for the report.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
 
 impl Launch {
+    /// How many failures it has.
+    pub fn failures(&self) -> usize {
+        self.cases.len() + self.left_out
+    }
+
     /// The label of the version it tested; empty if its attributes tell none. That is the attribute `version`, or else
     /// `product_version`, `release`, `build`, or the first in the order of names that ends in `version` (case does not count).
     pub fn version(&self) -> &str {
@@ -54,6 +62,11 @@ impl Launch {
         let ranked = self.attributes.iter().filter_map(|(name, value)| Some((rank(name)?, value)));
         ranked.min_by_key(|(rank, _)| *rank).map_or("", |(_, value)| value)
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde asks for it")]
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 /// What a launch checked out.

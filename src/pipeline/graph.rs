@@ -51,6 +51,8 @@ pub struct Pipeline {
     pub done: Spanned<String>,
     /// The function that sums a case up for the report (`reports/rca.rhai#summary`).
     pub report: Option<Spanned<String>>,
+    /// Counters that its rules read and the walk around it counts, where it is walked as a node.
+    pub counters: Vec<Spanned<String>>,
     /// The most steps a walk may take; `None` for no cap (written `max_steps: 0`).
     pub max_steps: Option<u64>,
     /// What a rule that throws does to the walk.
@@ -117,6 +119,8 @@ pub struct Node {
     pub effect: Option<Spanned<String>>,
     /// The function that answers it instead of its family's responder.
     pub script: Option<Spanned<String>>,
+    /// The pipeline that is walked as this node (`pipeline:`): its last artifact is the node's.
+    pub part: Option<Spanned<String>>,
     /// Where a walk goes when none of its edges fires.
     pub fallback: Option<Target>,
     /// Its phase, counted from 0.

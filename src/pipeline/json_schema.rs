@@ -109,6 +109,11 @@ fn top() -> Vec<Described> {
             "What a rule that throws does: stop the walk, or count as not fired.",
             json!({ "enum": ["stop", "skip"], "default": "stop" }),
         ),
+        (
+            "counters",
+            "Counters that its rules read and that are counted by the walk around it, where it is walked as a node of another pipeline.",
+            json!({ "type": ["array", "null"], "items": text() }),
+        ),
         ("report", "The function that sums a case up for the report: fn summary(params, vars).", script()),
     ]
 }
@@ -157,6 +162,7 @@ fn node() -> Vec<Described> {
         ),
         ("effect", "The function that turns its artifact into writes: fn name(artifact, params).", script()),
         ("script", "The function that answers it instead of its family's responder: fn name(params, vars).", script()),
+        ("pipeline", "The pipeline that is walked as this node, by file stem or name: its last artifact is the node's.", text()),
         ("fallback", "Where a walk goes when none of its edges fires; without it, that is an error.", text()),
     ]
 }

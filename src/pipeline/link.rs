@@ -54,6 +54,7 @@ pub(super) fn link(reader: &mut Reader<'_>, raw: RawPipeline) -> Option<Pipeline
         start: start?,
         done: raw.done?,
         report: raw.report,
+        counters: raw.counters,
         max_steps: raw.max_steps,
         on_rule_error: raw.on_rule_error,
     })
@@ -213,6 +214,7 @@ impl Linker<'_, '_> {
             needs: node.needs,
             effect: node.effect,
             script: node.script,
+            part: node.part,
             fallback,
             phase: 0,
             zone,

@@ -4,6 +4,7 @@ pub mod draw;
 mod graph;
 mod json_schema;
 mod link;
+mod parts;
 mod phases;
 mod raw;
 mod read;
@@ -21,6 +22,7 @@ pub use graph::{
     Clusters, DEFAULT_MAX_STEPS, Edge, EdgeIx, EdgeSpans, Node, NodeIx, OnRuleError, Origin, Pipeline, Target, When, Zone, ZoneIx,
 };
 pub use json_schema::{described, json_schema};
+pub use parts::parts_of;
 pub use spanned::Spanned;
 
 /// Reads a pipeline. Every problem of the text is reported at once; a text that is not YAML has only its first.

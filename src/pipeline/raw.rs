@@ -30,6 +30,7 @@ pub(super) struct RawPipeline {
     pub(super) start: Option<Spanned<String>>,
     pub(super) done: Option<Spanned<String>>,
     pub(super) report: Option<Spanned<String>>,
+    pub(super) counters: Vec<Spanned<String>>,
     pub(super) max_steps: Option<u64>,
     pub(super) on_rule_error: OnRuleError,
 }
@@ -65,6 +66,7 @@ pub(super) struct RawNode {
     pub(super) needs: Vec<Spanned<String>>,
     pub(super) effect: Option<Spanned<String>>,
     pub(super) script: Option<Spanned<String>>,
+    pub(super) part: Option<Spanned<String>>,
     pub(super) fallback: Option<Spanned<String>>,
 }
 

@@ -22,13 +22,14 @@ pub(super) const KEYS: &[&str] = &[
     "max_steps",
     "on_rule_error",
     "report",
+    "counters",
 ];
 pub(super) const ZONE_KEYS: &[&str] = &["nodes", "element", "stickiness"];
 
 /// Keys of the language whose machinery is still to come. They are refused by that name, wherever they stand.
 pub(super) const LATER: &[&str] = &[
-    "pipeline", "foreach", "do", "tool", "after", "parallel", "merge", "team", "masks", "gate", "retry", "timeout", "cache",
-    "category", "via", "stages",
+    "foreach", "do", "tool", "after", "parallel", "merge", "team", "masks", "gate", "retry", "timeout", "cache", "category",
+    "via", "stages",
 ];
 
 /// Reads the whole file.
@@ -63,6 +64,7 @@ pub(super) fn pipeline(reader: &mut Reader<'_>, yaml: &Yaml) -> RawPipeline {
             .map(|items| items.iter().filter_map(|item| read_edge::edge(reader, item)).collect())
             .unwrap_or_default(),
         report: value(fields, "report").and_then(|yaml| reader.text(yaml, "`report`")),
+        counters: present(fields, "counters").and_then(|yaml| reader.texts(yaml, "`counters`")).unwrap_or_default(),
         max_steps: max_steps(reader, fields),
         on_rule_error: value(fields, "on_rule_error")
             .and_then(|yaml| {

@@ -8,8 +8,21 @@ use crate::diag::{did_you_mean, nearest};
 use crate::model::{Kind, Shape};
 use std::sync::Arc;
 
-pub(super) const KEYS: &[&str] =
-    &["name", "code", "element", "family", "prompt", "artifact", "confidence", "schema", "needs", "effect", "script", "fallback"];
+pub(super) const KEYS: &[&str] = &[
+    "name",
+    "code",
+    "element",
+    "family",
+    "prompt",
+    "artifact",
+    "confidence",
+    "schema",
+    "needs",
+    "effect",
+    "script",
+    "pipeline",
+    "fallback",
+];
 
 /// Reads a node; `None` if it is no map.
 pub(super) fn node(reader: &mut Reader<'_>, yaml: &Yaml) -> Option<RawNode> {
@@ -30,6 +43,7 @@ pub(super) fn node(reader: &mut Reader<'_>, yaml: &Yaml) -> Option<RawNode> {
         confidence: text("confidence"),
         effect: text("effect"),
         script: text("script"),
+        part: text("pipeline"),
         fallback: text("fallback"),
         name,
         ..RawNode::default()
@@ -42,6 +56,7 @@ pub(super) fn node(reader: &mut Reader<'_>, yaml: &Yaml) -> Option<RawNode> {
     for (key, name) in [("name", &node.name), ("code", &node.code), ("family", &node.family), ("artifact", &node.artifact)] {
         segment(reader, name.as_ref(), key, &what);
     }
+    whole_walk(reader, fields, &node, &what);
     confidence(reader, node.confidence.as_ref(), node.schema.as_deref(), &what);
     Some(node)
 }
@@ -60,6 +75,18 @@ fn needs(reader: &mut Reader<'_>, fields: Fields<'_>, what: &str) -> Vec<Spanned
         }
     }
     needs
+}
+
+/// A node that stands for a walk of its own is answered by that walk.
+fn whole_walk(reader: &mut Reader<'_>, fields: Fields<'_>, node: &RawNode, what: &str) {
+    let Some(part) = &node.part else { return };
+    for key in ["script", "prompt", "needs", "family"] {
+        let Some(yaml) = present(fields, key) else { continue };
+        let message = format!("{what} has both `pipeline` and `{key}`");
+        let error =
+            reader.error("answered-twice", message, yaml.span, "never used").label(reader.source(), part.span, "walked instead");
+        reader.push(error.help("the nodes of that pipeline say who answers them and what they need"));
+    }
 }
 
 /// Names become parts of paths and file names, so they must not be paths themselves.

@@ -34,6 +34,7 @@ fn same_node(a: &Node, b: &Node) -> bool {
         && *a.family == *b.family
         && texts(a) == texts(b)
         && a.schema == b.schema
+        && value(a.part.as_ref()) == value(b.part.as_ref())
         && (a.fallback, a.phase, a.zone) == (b.fallback, b.phase, b.zone)
 }
 

@@ -1,11 +1,12 @@
 //! A project with another text for one of its scripts, linked as far as scripts go.
 
-use super::link::{Linker, conditions, fields};
+use super::conditions::{conditions, fields};
+use super::linker::Linker;
 use super::{Project, Sources};
 use crate::diag::{Diagnostics, Source};
 use crate::prompt::Templates;
 use crate::script::{Inputs, Library};
-use crate::walk::{Plan, PlanNode};
+use crate::walk::Plan;
 use std::sync::Arc;
 
 impl Project {
@@ -13,29 +14,52 @@ impl Project {
     /// again.
     pub fn edit(&self, script: &Source) -> Result<Self, Diagnostics> {
         let sources = Sources { scripts: script.instead_in(&self.sources.scripts), ..self.sources.clone() };
-        let pipeline = &self.plan.pipeline;
-        let inputs = Inputs {
+        let mut inputs = Inputs {
             scripts: sources.scripts.clone(),
-            conditions: conditions(pipeline),
-            fields: fields(pipeline),
             limits: self.settings.limits.clone(),
             probes: self.settings.probes,
+            ..Inputs::default()
         };
+        gather(&self.plan, None, &mut inputs);
         let library = Library::link(inputs, Some(&self.library))?;
-        let templates = Templates::default();
-        let linker =
-            Linker { pipeline, library: &library, templates: &templates, texts: &sources.templates, vars: &self.plan.vars };
         let mut found = Diagnostics::new();
-        let rules = linker.rules(&mut found);
-        let node = |(node, before): (_, &PlanNode)| linker.node(node, self.settings.answers, before.template.clone(), &mut found);
-        let nodes = pipeline.nodes.iter().zip(&self.plan.nodes).map(node).collect();
-        let cluster = pipeline.clusters.as_ref().and_then(|clusters| linker.function(&clusters.by, 2, &mut found));
-        let summary = pipeline.report.as_ref().and_then(|reference| linker.function(reference, 2, &mut found));
+        let plan = self.again(&self.plan, None, &library, &mut found);
         if found.has_errors() {
             return Err(found);
         }
-        let plan = Plan { nodes, rules, cluster, summary, ..Plan::clone(&self.plan) };
         let (data, settings) = (self.data.clone(), self.settings.clone());
         Ok(Self { plan: Arc::new(plan), library, data, sources, settings, warnings: found })
+    }
+
+    /// A plan, with what the library has of its scripts by now; so the plans of its parts.
+    fn again(&self, plan: &Plan, part: Option<&str>, library: &Library, found: &mut Diagnostics) -> Plan {
+        let (pipeline, templates, texts) = (&plan.pipeline, &Templates::default(), &self.sources.templates);
+        let linker = Linker { pipeline, library, templates, texts, vars: &plan.vars, part };
+        let rules = linker.rules(found);
+        let mut nodes = Vec::with_capacity(plan.nodes.len());
+        for (node, before) in pipeline.nodes.iter().zip(&plan.nodes) {
+            let mut linked = linker.node(node, self.settings.answers, before.template.clone(), found);
+            let part = before.part.as_ref().zip(node.part.as_ref());
+            linked.part = part.map(|(part, asked)| Arc::new(self.again(part, Some(asked), library, found)));
+            nodes.push(linked);
+        }
+        let (cluster, summary) = linker.of_cases(found);
+        Plan { nodes, rules, cluster, summary, ..Plan::clone(plan) }
+    }
+}
+
+/// The conditions and fields of a plan and its parts.
+fn gather(plan: &Plan, part: Option<&str>, inputs: &mut Inputs) {
+    inputs.fields.extend(fields(&plan.pipeline));
+    for condition in conditions(&plan.pipeline, part) {
+        // A part that stands at two nodes has its conditions once.
+        if !inputs.conditions.iter().any(|known| known.key == condition.key) {
+            inputs.conditions.push(condition);
+        }
+    }
+    for (node, linked) in plan.pipeline.nodes.iter().zip(&plan.nodes) {
+        if let (Some(part), Some(asked)) = (&linked.part, &node.part) {
+            gather(part, Some(asked), inputs);
+        }
     }
 }

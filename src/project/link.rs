@@ -1,16 +1,16 @@
 //! Linking a pipeline with its scripts, templates and data, and the checks that need more than one language.
 
-use super::{Manifest, Sources, data, kinds, prompts, vars};
-use crate::diag::{Diagnostic, Diagnostics, Source, Span, did_you_mean};
-use crate::model::{Kind, Shape};
-use crate::pipeline::{self, Node, Pipeline, Spanned, When};
-use crate::prompt::{Template, Templates};
-use crate::script::check::{self, Checker};
+use super::conditions::{conditions, fields};
+use super::plans::{Shared, taxonomy, with_vars};
+use super::{Manifest, Sources, data, parts, vars};
+use crate::diag::Diagnostics;
+use crate::model::Kind;
+use crate::pipeline;
+use crate::prompt::Templates;
 use crate::script::probe::Probes;
-use crate::script::{Condition, File, Function, Inputs, Library, Limits, Reference, View, self_test};
-use crate::walk::{Content, NEEDS, Need, Plan, PlanNode, Rule};
+use crate::script::{Inputs, Library, Limits, View, self_test};
+use crate::walk::{Content, Plan};
 use serde_json::{Map, Value};
-use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Who answers the nodes, as far as linking must know.
@@ -95,8 +95,13 @@ impl Project {
         });
         let data::Data { files: data, domain } = data::read(&sources.data, settings.domain.as_deref(), &mut found);
         let parsed = pipeline::parse(&sources.pipeline);
-        let conditions = parsed.as_ref().map(conditions).unwrap_or_default();
-        let fields = parsed.as_ref().map(fields).unwrap_or_default();
+        let parts = parts::parse(&sources.parts, &mut found);
+        let mut conditions = parsed.as_ref().map(|pipeline| conditions(pipeline, None)).unwrap_or_default();
+        let mut fields = parsed.as_ref().map(fields).unwrap_or_default();
+        for (asked, part) in &parts {
+            conditions.extend(super::conditions::conditions(part, Some(asked)));
+            fields.extend(super::conditions::fields(part));
+        }
         let inputs = Inputs {
             scripts: sources.scripts.clone(),
             conditions,
@@ -113,37 +118,22 @@ impl Project {
                 return Err(found);
             }
         };
-        prompts::check(&pipeline, &templates, &mut found);
-        let set = vars::of_project(&pipeline, &mut settings, &mut found);
-        let vars = vars::overlay(&pipeline, &set).unwrap_or_else(|diagnostics| {
-            found.extend(diagnostics);
-            pipeline.vars_json()
-        });
+        let set = vars::of_project(&pipeline, &parts, &mut settings, &mut found);
         let any = |value: &Value, name: &str| Content::new(View::of(value, &Kind::Any, name));
-        let linker =
-            Linker { pipeline: &pipeline, library: &library, templates: &templates, texts: &sources.templates, vars: &vars };
-        let rules = linker.rules(&mut found);
-        let nodes = pipeline
-            .nodes
-            .iter()
-            .map(|node| linker.node(node, settings.answers, linker.template(node, &mut found), &mut found))
-            .collect();
-        let plan = Plan {
-            nodes,
-            rules,
-            edge_names: pipeline.edges.iter().map(|edge| edge.id.as_str().into()).collect(),
-            cluster: pipeline.clusters.as_ref().and_then(|clusters| linker.function(&clusters.by, 2, &mut found)),
-            summary: pipeline.report.as_ref().and_then(|reference| linker.function(reference, 2, &mut found)),
-            vars_content: content(&pipeline, &vars),
-            vars: vars.clone(),
+        let shared = Shared {
+            library: &library,
+            templates: &templates,
+            texts: &sources.templates,
+            parts: &parts,
+            part_texts: &sources.parts,
+            set: &set,
+            answers: settings.answers,
             taxonomy: any(&taxonomy(&data), "params.taxonomy"),
             domain,
             data: any(&Value::Object(data.clone()), "params.data"),
             workspace: any(&settings.workspace, "params.workspace"),
-            walker: anonymous(),
-            done: pipeline.done.as_str().into(),
-            pipeline,
         };
+        let plan = shared.plan(&pipeline, &mut Vec::new(), &mut found);
         let (errors, warnings): (Vec<_>, Vec<_>) =
             found.into_iter().partition(|diagnostic| diagnostic.severity == crate::diag::Severity::Error);
         if errors.is_empty() {
@@ -161,9 +151,29 @@ impl Project {
         }
         let mut all = self.settings.vars.clone();
         all.extend(set.iter().map(|(name, value)| (name.clone(), value.clone())));
-        let pipeline = Arc::clone(&self.plan.pipeline);
-        let vars = vars::overlay(&pipeline, &all)?;
-        Ok(Arc::new(Plan { vars_content: content(&pipeline, &vars), vars, ..Plan::clone(&self.plan) }))
+        vars::all_known(&self.plan, &all)?;
+        Ok(Arc::new(with_vars(&self.plan, &all)?))
+    }
+
+    /// What the walk of a step goes by, with the vars that were recorded of it. Nothing if no such walk is part of this.
+    pub fn plan_of(&self, path: &str, vars: &Map<String, Value>) -> Result<Option<Arc<Plan>>, Diagnostics> {
+        let Some(plan) = self.plan.of_path(path) else { return Ok(None) };
+        if plan.vars == *vars {
+            return Ok(Some(plan));
+        }
+        if Arc::ptr_eq(&plan, &self.plan) {
+            return self.plan_with(vars).map(Some);
+        }
+        vars::all_known(&plan, vars)?;
+        with_vars(&plan, vars).map(|plan| Some(Arc::new(plan)))
+    }
+
+    /// The project of what is walked at a step, if that is not the pipeline of this one: with the same scripts, templates and data.
+    pub fn of_part(&self, path: &str) -> Result<Option<Self>, Diagnostics> {
+        let Some(plan) = self.plan.of_path(path).filter(|plan| !Arc::ptr_eq(plan, &self.plan)) else { return Ok(None) };
+        let sources = Sources { pipeline: plan.pipeline.source.clone(), ..self.sources.clone() };
+        let vars = plan.vars.clone();
+        Self::link_after(sources, Settings { vars, ..self.settings.clone() }, Some(&self.library)).map(Some)
     }
 
     /// What it was made of, for the record.
@@ -172,230 +182,12 @@ impl Project {
     }
 }
 
-/// Compiles the inline conditions of a pipeline, without any script.
-pub fn check_conditions(pipeline: &Pipeline) -> Result<(), Diagnostics> {
-    let conditions = conditions(pipeline);
-    let inputs = Inputs { scripts: Vec::new(), conditions, fields: fields(pipeline), ..Inputs::default() };
-    Library::link(inputs, None).map(|_| ())
-}
-
-fn content(pipeline: &Pipeline, vars: &Map<String, Value>) -> Content {
-    Content::new(View::of(&Value::Object(vars.clone()), &vars::kind(pipeline, vars), "vars"))
-}
-
-/// What of the vocabulary is the words for what is wrong.
-fn taxonomy(data: &Map<String, Value>) -> Value {
-    let Some(domain) = data.get("domain") else { return Value::Null };
-    ["defects", "categories", "severities"].into_iter().map(|key| (key, domain[key].clone())).collect()
-}
-
-/// The walker of a pipeline without a team.
-fn anonymous() -> View {
-    let traits = View::map("state.walker.traits", std::iter::empty::<(&str, View)>(), View::null());
-    View::object(
-        "state.walker",
-        [
-            ("element", View::from("")),
-            ("name", View::from("")),
-            ("stickiness", View::from(0)),
-            ("traits", traits),
-            ("zone", View::from("")),
-        ],
-    )
-}
-
-/// The inline conditions, each under its edge's id.
-pub(super) fn conditions(pipeline: &Pipeline) -> Vec<Condition> {
-    let condition = |edge: &pipeline::Edge| match &edge.when {
-        When::Condition(text) => Some(Condition { key: edge.id.value.clone(), text: text.clone() }),
-        _ => None,
-    };
-    pipeline.edges.iter().filter_map(condition).collect()
-}
-
-/// The names of all fields that schemas declare, at any depth.
-pub fn fields(pipeline: &Pipeline) -> BTreeSet<String> {
-    fn of_shape(shape: &Shape, out: &mut BTreeSet<String>) {
-        for field in &shape.fields {
-            out.insert(field.name.clone());
-            of_kind(&field.kind, out);
-        }
-    }
-    fn of_kind(kind: &Kind, out: &mut BTreeSet<String>) {
-        match kind {
-            Kind::List(item) | Kind::Map(item) => of_kind(item, out),
-            Kind::Object(shape) => of_shape(shape, out),
-            _ => {}
-        }
-    }
-    let mut out = BTreeSet::new();
-    pipeline.nodes.iter().filter_map(|node| node.schema.as_ref()).for_each(|shape| of_shape(shape, &mut out));
-    out
-}
-
-pub(super) struct Linker<'a> {
-    pub(super) pipeline: &'a Arc<Pipeline>,
-    pub(super) library: &'a Library,
-    pub(super) templates: &'a Templates,
-    /// The texts of all templates, those that do not compile among them.
-    pub(super) texts: &'a [Source],
-    pub(super) vars: &'a Map<String, Value>,
-}
-
-impl Linker<'_> {
-    /// The rules of all edges, checked against the schemas of the nodes they decide at.
-    pub(super) fn rules(&self, found: &mut Diagnostics) -> Vec<Option<Rule>> {
-        let (state, vars) = (kinds::state(), vars::kind(self.pipeline, self.vars));
-        let kind_at = |edge: &pipeline::Edge| match edge.from {
-            pipeline::Origin::Node(node) => kind_of(self.pipeline.at(node)),
-            pipeline::Origin::Any => Kind::Any,
-        };
-        let artifacts: Vec<Kind> = self.pipeline.edges.iter().map(kind_at).collect();
-        // One for each script: looking through a script takes longer than checking a function of it.
-        let modules = |path: &str| self.library.file(path).map(File::unit);
-        let mut checkers: BTreeMap<&str, Checker<'_>> = BTreeMap::new();
-        let rule = |(edge, artifact)| {
-            let edge: &pipeline::Edge = edge;
-            let function = match &edge.when {
-                When::Always => return None,
-                When::Rule(reference) => self.function(reference, 3, found)?,
-                When::Condition(_) => self.library.condition(&edge.id)?,
-            };
-            let inputs = [("artifact", artifact), ("state", &state), ("vars", &vars)];
-            let inputs = inputs.map(|(name, kind)| check::Input { name, kind });
-            let analysis = match function.file().and_then(|path| self.library.file(path)) {
-                Some(file) => {
-                    let checker = checkers.entry(file.path()).or_insert_with(|| Checker::new(file.unit(), &modules));
-                    checker.function(function.name(), &inputs)
-                }
-                None => self.library.check(&function, &inputs),
-            };
-            for diagnostic in analysis.diagnostics {
-                if !found.iter().any(|known| *known == diagnostic) {
-                    found.push(diagnostic);
-                }
-            }
-            self.counters(&analysis.reads, found);
-            let reads = analysis.reads.iter().map(|read| read.path.as_str().into()).collect();
-            Some(Rule { script: function.hash(), function, reads })
-        };
-        self.pipeline.edges.iter().zip(&artifacts).map(rule).collect()
-    }
-
-    /// A counter that no edge counts is always 0: most likely a slip.
-    fn counters(&self, reads: &[check::Read], found: &mut Diagnostics) {
-        let counted = || self.pipeline.edges.iter().filter_map(|edge| edge.counter.as_deref());
-        for read in reads {
-            let Some(name) = read.path.strip_prefix("state.loops.") else { continue };
-            if counted().any(|counter| counter == name) {
-                continue;
-            }
-            let message = format!("no edge of `{}` counts `{name}`: it is always 0", *self.pipeline.name);
-            let warning = Diagnostic::warning("project/unknown-counter", message).label(&read.source, read.span, "read here");
-            let warning = warning.maybe_help(did_you_mean(name, counted()));
-            if !found.iter().any(|known| *known == warning) {
-                found.push(warning);
-            }
-        }
-    }
-
-    pub(super) fn node(
-        &self,
-        node: &Node,
-        answers: Answers,
-        template: Option<Arc<Template>>,
-        found: &mut Diagnostics,
-    ) -> PlanNode {
-        PlanNode {
-            name: node.name.as_str().into(),
-            kind: kind_of(node),
-            responder: self.responder(node, answers, found),
-            effect: node.effect.as_ref().and_then(|reference| self.function(reference, 2, found)),
-            template,
-            answer: prompts::answer(node),
-            needs: node.needs.iter().filter_map(|need| self.need(need, found)).collect(),
-        }
-    }
-
-    /// A node's own script, or the responder of its family: `agents/<family>.rhai#<family>`.
-    fn responder(&self, node: &Node, answers: Answers, found: &mut Diagnostics) -> Option<Function> {
-        if let Some(reference) = &node.script {
-            return self.function(reference, 2, found);
-        }
-        let file = format!("agents/{}.rhai", *node.family);
-        let reference = Reference { file, function: node.family.value.clone() };
-        match self.library.function(&reference, 2) {
-            Ok(function) => Some(function),
-            Err(_) if answers == Answers::Others => None,
-            Err(diagnostic) => {
-                let message = format!("nothing answers `{}`: {}", *node.name, diagnostic.message);
-                let families = self.library.files().filter_map(|file| {
-                    let stem = file.path().strip_prefix("agents/")?.strip_suffix(".rhai")?;
-                    file.functions().any(|function| function.name == stem).then(|| stem.to_owned())
-                });
-                let families: Vec<String> = families.collect();
-                let hint = did_you_mean(&node.family, families.iter().map(String::as_str));
-                let help = format!(
-                    "write `fn {}(params, vars)` in `{}`, name another `family:`, or let others answer (--stub, --via){}",
-                    *node.family,
-                    reference.file,
-                    hint.map_or(String::new(), |hint| format!("; {hint}")),
-                );
-                let diagnostic = Diagnostic::error("project/no-responder", message);
-                found.push(diagnostic.label(&self.pipeline.source, node.family.span, "of this family").help(help));
-                None
-            }
-        }
-    }
-
-    fn template(&self, node: &Node, found: &mut Diagnostics) -> Option<Arc<Template>> {
-        let Some(prompt) = &node.prompt else {
-            return self.templates.get(&format!("{}.md", *node.family)).cloned();
-        };
-        let template = self.templates.get(prompt).cloned();
-        // One that does not compile has been complained about already.
-        if template.is_none() && !self.texts.iter().any(|text| text.name() == prompt.as_str()) {
-            let hint = did_you_mean(prompt, self.texts.iter().map(Source::name));
-            let diagnostic = Diagnostic::error("project/unknown-template", format!("there is no template `{}`", **prompt));
-            found.push(diagnostic.label(&self.pipeline.source, prompt.span, "named here").maybe_help(hint));
-        }
-        template
-    }
-
-    fn need(&self, need: &Spanned<String>, found: &mut Diagnostics) -> Option<&'static Need> {
-        let known = NEEDS.iter().find(|known| known.name == need.value);
-        if known.is_none() {
-            let hint = did_you_mean(need, NEEDS.iter().map(|need| need.name));
-            let diagnostic = Diagnostic::error("project/unknown-need", format!("there is no query `{}`", **need));
-            found.push(diagnostic.label(&self.pipeline.source, need.span, "asked for here").maybe_help(hint));
-        }
-        known
-    }
-
-    /// The function that a reference in the pipeline means; what is wrong with it is labelled in the pipeline.
-    pub(super) fn function(&self, reference: &Spanned<String>, arity: usize, found: &mut Diagnostics) -> Option<Function> {
-        let function = Reference::parse(reference).and_then(|parsed| self.library.function(&parsed, arity));
-        function.map_err(|diagnostic| found.push(label_first(diagnostic, self.pipeline, reference.span))).ok()
-    }
-}
-
-/// The form of a node's artifact: its schema, or anything.
-fn kind_of(node: &Node) -> Kind {
-    node.schema.as_ref().map_or(Kind::Any, |shape| Kind::Object(Arc::clone(shape)))
-}
-
-/// Puts the place in the pipeline before the labels a diagnostic has.
-fn label_first(mut diagnostic: Diagnostic, pipeline: &Pipeline, span: Span) -> Diagnostic {
-    let label = crate::diag::Label { source: pipeline.source.clone(), span, text: "referred to here".into() };
-    diagnostic.labels.insert(0, label);
-    diagnostic
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::diag::Source;
     use serde_json::json;
+    use std::collections::BTreeMap;
 
     const PIPELINE: &str = "\
 pipeline: t
@@ -423,6 +215,7 @@ done: _done
             templates: vec![Source::new("a.md", "{{ failure.name }}")],
             data: vec![Source::new("words.yaml", "list: [x, y]\n")],
             pipeline: Source::new("t.yaml", pipeline),
+            parts: BTreeMap::new(),
         };
         Project::link(sources, settings)
     }
@@ -457,6 +250,7 @@ done: _done
             templates: vec![Source::new("a.md", "{% set x = 1 %}"), Source::new("b.md", "fine")],
             data: vec![Source::new("words.yaml", "list: [x, y]\n")],
             pipeline: Source::new("t.yaml", PIPELINE.replace("name: b\n", "name: b\n    prompt: b.md\n")),
+            parts: BTreeMap::new(),
         };
         let found = Project::link(sources, Settings::default()).err().unwrap_or_default();
         assert_eq!(found.iter().map(|fault| fault.code.as_ref()).collect::<Vec<_>>(), ["template/tag"]);

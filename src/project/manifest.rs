@@ -20,6 +20,9 @@ pub struct Manifest {
     pub data: BTreeMap<String, Hash>,
     /// The pipeline's name and text.
     pub pipeline: (String, Hash),
+    /// The pipelines that are walked as nodes, by what they are referred to as: their names and texts.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub parts: BTreeMap<String, (String, Hash)>,
     /// The vars set from outside (configuration and `--set`), which the pipeline's own defaults yield to.
     pub vars: Map<String, Value>,
     /// The repositories of the project file.
@@ -44,6 +47,7 @@ impl Manifest {
             templates: sources.templates.iter().map(&mut address).collect(),
             data: sources.data.iter().map(&mut address).collect(),
             pipeline: address(&sources.pipeline),
+            parts: sources.parts.iter().map(|(asked, source)| (asked.clone(), address(source))).collect(),
             vars: settings.vars.clone(),
             workspace: settings.workspace.clone(),
             domain,
@@ -66,7 +70,8 @@ impl Manifest {
             let name = &after.pipeline.0;
             let name = if name.contains(['/', '\\']) { name.clone() } else { format!("pipelines/{name}") };
             let pipeline = (name, manifest.pipeline.1);
-            texts.chain(vars).chain(domain).chain([workspace, pipeline]).collect()
+            let parts = manifest.parts.values().map(|(name, hash)| (format!("pipelines/{name}"), *hash));
+            texts.chain(vars).chain(domain).chain(parts).chain([workspace, pipeline]).collect()
         };
         let (before, after) = (parts(self), parts(after));
         let names: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
@@ -86,7 +91,8 @@ impl Manifest {
             files.iter().map(|(name, hash)| Ok(Source::new(name.as_str(), read(hash)?))).collect::<Result<Vec<_>, E>>()
         };
         let (scripts, templates, data) = (texts(&self.scripts)?, texts(&self.templates)?, texts(&self.data)?);
-        let pipeline = Source::new(self.pipeline.0.as_str(), read(&self.pipeline.1)?);
-        Ok(Sources { scripts, templates, data, pipeline })
+        let mut pipeline = |(name, hash): &(String, Hash)| Ok(Source::new(name.as_str(), read(hash)?));
+        let parts = self.parts.iter().map(|(asked, part)| Ok((asked.clone(), pipeline(part)?))).collect::<Result<_, E>>()?;
+        Ok(Sources { scripts, templates, data, pipeline: pipeline(&self.pipeline)?, parts })
     }
 }

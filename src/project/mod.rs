@@ -1,5 +1,6 @@
 //! Linking: the texts of all three languages become one immutable [`Project`] with a plan to walk by.
 
+mod conditions;
 mod current;
 mod data;
 pub mod domain;
@@ -9,15 +10,19 @@ mod form;
 mod forms;
 mod kinds;
 mod link;
+mod linker;
 mod manifest;
+mod parts;
+mod plans;
 mod prompts;
 mod sources;
 mod vars;
 
+pub use conditions::{check_conditions, fields};
 pub use current::Current;
 pub use data::read_data;
 pub use examine::{Examined, Place, examine};
 pub use kinds::input_kinds;
-pub use link::{Answers, Project, Settings, check_conditions, fields};
+pub use link::{Answers, Project, Settings};
 pub use manifest::Manifest;
 pub use sources::Sources;

@@ -1,6 +1,7 @@
 //! The texts a project is made of.
 
 use crate::diag::Source;
+use std::collections::BTreeMap;
 
 /// Scripts, templates and data of a project, and the pipeline to walk. Names are paths below their root.
 #[derive(Clone, Debug)]
@@ -13,4 +14,6 @@ pub struct Sources {
     pub data: Vec<Source>,
     /// The pipeline.
     pub pipeline: Source,
+    /// The pipelines that are walked as nodes of it or of one another, by what they are referred to as.
+    pub parts: BTreeMap<String, Source>,
 }

@@ -207,7 +207,8 @@ impl Place {
                 Arc::new(Project::link(here.project.sources.clone(), settings)?)
             }
         };
-        let plan = project.plan_with(&here.plan.vars)?;
+        let path = here.step.as_ref().map_or("", |step| &*step.path);
+        let plan = project.plan_of(path, &here.plan.vars)?.unwrap_or_else(|| Arc::clone(&here.plan));
         Ok((project, Again { plan, node, artifact: here.artifact.clone(), state: here.state.clone() }))
     }
 
@@ -220,15 +221,23 @@ impl Place {
         let mut made = walked.decisions.decisions(&walked.run, vec![step.clone()])?;
         let made = made.pop();
         let own: Option<Map<String, Value>> = made.as_ref().map(|made| read(&made.vars)).transpose()?;
+        let no_walk = || {
+            let message = format!("`{}` is no walk of the pipeline `{}` now", step.path, *project.plan.pipeline.name);
+            SessionError::asked("repl/step", message, Some(":reload recorded goes by the recorded texts".into()))
+        };
+        let plan = project.plan.of_path(&step.path).ok_or_else(no_walk)?;
         // Vars that the texts of now no longer have cannot be set for them.
-        let own = own.unwrap_or_default().into_iter().filter(|(name, _)| project.plan.pipeline.vars.contains_key(name));
+        let own = own.unwrap_or_default().into_iter().filter(|(name, _)| plan.pipeline.vars.contains_key(name));
         let mut vars: Map<String, Value> = match &self.now {
             // A default that was changed since counts; what was set for the run stays set.
-            Some(_) => own.filter(|(name, value)| recorded.plan.pipeline.vars_json().get(name) != Some(value)).collect(),
+            Some(_) => {
+                let defaults = recorded.plan.of_path(&step.path).map(|plan| plan.pipeline.vars_json()).unwrap_or_default();
+                own.filter(|(name, value)| defaults.get(name) != Some(value)).collect()
+            }
             None => own.collect(),
         };
         vars.extend(self.set.clone());
-        let plan = project.plan_with(&vars)?;
+        let plan = project.plan_of(&step.path, &vars)?.ok_or_else(no_walk)?;
         let Some(node) = plan.pipeline.node(&step.node) else {
             let message = format!("the pipeline `{}` has no node `{}` now", *plan.pipeline.name, step.node);
             return Err(SessionError::asked("repl/step", message, Some(":reload recorded goes by the recorded texts".into())));

@@ -179,7 +179,7 @@ pub fn build(result: &RunResult, history: Option<&History>) -> Result<(Report, D
     let causes = causes(&cases);
     cases.fetch(shown(&causes, &cases)).map_err(lost)?;
     let mut causes = spoken(causes, &cases);
-    let whole = result.cases.len() == launch.cases.len();
+    let whole = result.cases.len() == launch.failures();
     let regression = history.map(|history| compare(&mut causes, history, whole));
     let report = Report {
         schema_version: 1,

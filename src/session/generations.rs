@@ -100,7 +100,7 @@ impl Plans for Generations<'_> {
         let mut held = self.held();
         let (number, newer) = self.source.get();
         if self.seen.swap(number, Ordering::AcqRel) != number {
-            let same = held.project.plan.pipeline.same_graph(&newer.plan.pipeline);
+            let same = held.project.plan.same_graph(&newer.plan);
             match if same { Ok(newer) } else { with_graph_of(&held.project, &newer).map(Arc::new) } {
                 Ok(project) => self.adopt(&mut held, project, Cause::Edit, !same)?,
                 Err(problems) => self.watch.kept(&problems),
@@ -118,6 +118,7 @@ impl Plans for Generations<'_> {
 fn with_graph_of(kept: &Project, newer: &Project) -> Result<Project, Diagnostics> {
     let mut sources = newer.sources.clone();
     sources.pipeline = kept.sources.pipeline.clone();
+    sources.parts.clone_from(&kept.sources.parts);
     let mut vars = newer.plan.vars.clone();
     vars.retain(|name, _| kept.plan.pipeline.vars.contains_key(name));
     Project::relink(sources, Settings { vars, ..newer.settings.clone() }, Some(newer))

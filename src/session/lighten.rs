@@ -1,4 +1,4 @@
-//! What stays in memory of a launch with many cases: of most only the id.
+//! What stays in memory of a launch with many cases: those that others are told of.
 
 use crate::model::{Attributes, Case, Launch, Text};
 use crate::store::Tellable;
@@ -11,18 +11,16 @@ pub(super) struct Lighten(Tellable);
 impl Lighten {
     /// All cases of a launch.
     pub(super) fn launch(launch: &mut Launch) {
-        let mut lighten = Self::default();
-        for case in &mut launch.cases {
-            *case = lighten.case(std::mem::take(case));
-        }
+        let (mut lighten, all) = (Self::default(), std::mem::take(&mut launch.cases));
+        launch.left_out += all.len();
+        launch.cases = all.into_iter().filter_map(|case| lighten.case(case)).collect();
+        launch.cases.shrink_to_fit();
+        launch.left_out -= launch.cases.len();
     }
 
-    /// The next case.
-    pub(super) fn case(&mut self, case: Case) -> Case {
-        if self.0.next(&case.error_message) {
-            Case { log_snippet: Text::default(), attributes: Attributes::default(), ..case }
-        } else {
-            Case { id: case.id, ..Case::default() }
-        }
+    /// What stays of the next case, if anything does.
+    pub(super) fn case(&mut self, case: Case) -> Option<Case> {
+        let told = self.0.next(&case.error_message);
+        told.then(|| Case { log_snippet: Text::default(), attributes: Attributes::default(), ..case })
     }
 }

@@ -3,7 +3,7 @@
 use super::{Session, SessionError, Setup};
 use crate::diag::{Source, did_you_mean};
 use crate::files::{Area, Found, Listed, Origin, Overlay, find_pipeline, list_pipelines};
-use crate::pipeline::yaml;
+use crate::pipeline::{parts_of, yaml};
 use crate::project::{Answers, Project, Settings, Sources, domain};
 use crate::script::Limits;
 use crate::script::probe::Probes;
@@ -38,6 +38,7 @@ impl Session {
     /// The texts of the project with that pipeline.
     pub(super) fn sources(&self, pipeline: Option<&str>) -> Result<Sources, SessionError> {
         let pipeline = self.pipeline(pipeline.unwrap_or(DEFAULT_PIPELINE))?;
+        let parts = self.parts(&pipeline)?;
         let scripts = Overlay::load(Area::Scripts, self.setup.scripts.as_deref())?;
         let templates = Overlay::load(Area::Templates, self.setup.templates.as_deref())?;
         Ok(Sources {
@@ -45,7 +46,26 @@ impl Session {
             templates: templates.sources().cloned().collect(),
             data: self.vocabulary_named(data_files(&scripts))?,
             pipeline,
+            parts,
         })
+    }
+
+    /// The pipelines that a pipeline's nodes refer to, and those that these refer to. One that there is not is left out: it is
+    /// missed where it is referred to.
+    fn parts(&self, pipeline: &Source) -> Result<BTreeMap<String, Source>, SessionError> {
+        let mut parts = BTreeMap::new();
+        let mut open = parts_of(pipeline);
+        while let Some(asked) = open.pop() {
+            if parts.contains_key(&asked) {
+                continue;
+            }
+            let overlay = Overlay::load(Area::Pipelines, self.setup.pipelines.as_deref())?;
+            if let Ok(Found::One(part)) = find_pipeline(&asked, &overlay, pipeline_name) {
+                open.extend(parts_of(&part));
+                parts.insert(asked, part);
+            }
+        }
+        Ok(parts)
     }
 
     /// The directories and files that a project's texts are read from, whether they are there or not.

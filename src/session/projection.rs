@@ -74,18 +74,25 @@ fn project_case(
     events: &[Event],
 ) -> Result<(), SessionError> {
     let below = case_dir(&case.case.id);
-    let pipeline = result.pipeline();
-    let mut visits: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut visits: BTreeMap<(&str, &str), usize> = BTreeMap::new();
     let mut generation = FIRST;
     for event in events {
         if let What::Adopt { generation: newer, .. } = event.what {
             generation = newer;
         }
         let What::NodeExit { node, artifact, params, template, .. } = &event.what else { continue };
-        let visit = visits.entry(node).or_default();
+        // What is walked in the place of a node has a directory of its own, named by its place (`3/court`).
+        let (below, place) = match event.path.rsplit_once('/') {
+            None => (below.clone(), ""),
+            Some((place, _)) => {
+                (place.split('/').fold(below.clone(), |dir, part| format!("{dir}/{}", OutDir::safe_name(part))), place)
+            }
+        };
+        let visit = visits.entry((place, node)).or_default();
         *visit += 1;
-        let Some(ix) = pipeline.node(node) else { continue };
-        let spec = pipeline.at(ix);
+        let Some(plan) = result.plan.of_path(&event.path) else { continue };
+        let Some(ix) = plan.pipeline.node(node) else { continue };
+        let spec = plan.pipeline.at(ix);
         if let Some(text) = store.blob(&artifact.hash())? {
             let name = spec.artifact.as_ref().map_or_else(|| format!("{node}.json"), |name| name.value.clone());
             write(dir, &format!("{below}/{}", OutDir::safe_name(&name)), &pretty(&text))?;

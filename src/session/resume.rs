@@ -176,8 +176,8 @@ impl Stored {
         };
         let stub = args.stub.map(|hash| Ok::<_, SessionError>(Source::new("stub", text(store, &hash)?))).transpose()?;
         let mut lighten = Lighten::default();
-        let launch = store.launch(run, |cases, case| if session.keeps(cases) { case } else { lighten.case(case) })?;
-        let keep = session.keeps(launch.cases.len());
+        let launch = store.launch(run, |cases, case| if session.keeps(cases) { Some(case) } else { lighten.case(case) })?;
+        let keep = session.keeps(launch.failures());
         let reads = Reads { store, run, plan: &project.plan };
         let cases = store.case_names(run)?;
         let paused = matches!(record.status, crate::store::Status::Paused);

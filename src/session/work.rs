@@ -7,6 +7,7 @@ use crate::model::{Case, Kind, Launch};
 use crate::script::View;
 use crate::store::Store;
 use crate::walk::{Content, Event, Failure, Name, Plan, Status, WalkState};
+use std::sync::Arc;
 use std::thread;
 
 /// The stack of a thread that walks: deep script expressions are evaluated recursively.
@@ -61,19 +62,29 @@ impl Work {
 pub(super) struct Reads<'a> {
     pub(super) store: &'a Store,
     pub(super) run: &'a str,
-    pub(super) plan: &'a Plan,
+    pub(super) plan: &'a Arc<Plan>,
 }
 
 impl Reads<'_> {
     /// A case with the state of its walk: the fold of its events, with its latest artifacts.
     pub(super) fn whole(&self, id: &str) -> Result<Whole, SessionError> {
         let mut state = self.folded(id)?;
+        self.artifacts(&mut state)?;
+        Ok((self.store.case(self.run, id)?, state))
+    }
+
+    /// Reads the latest artifacts of a walk, and of those that go on within it.
+    fn artifacts(&self, state: &mut WalkState) -> Result<(), SessionError> {
+        // The path of any step tells which walk it is of.
+        let path = state.next_path();
+        let plan = self.plan.of_path(&path);
         for (name, artifact) in &mut state.prior {
             let value: serde_json::Value = parse(&text(self.store, &artifact.hash())?)?;
-            let node = self.plan.pipeline.node(name).map(|node| &self.plan.node(node).kind);
-            *artifact = Content::new(View::of(&value, node.unwrap_or(&Kind::Any), "artifact"));
+            // Those of a walk around it have the forms of that walk's nodes.
+            let kind = plan.as_ref().and_then(|plan| plan.kind(name)).or_else(|| self.plan.kind(name));
+            *artifact = Content::new(View::of(&value, &kind.unwrap_or(Kind::Any), "artifact"));
         }
-        Ok((self.store.case(self.run, id)?, state))
+        state.inner.as_deref_mut().map_or(Ok(()), |inner| self.artifacts(inner))
     }
 
     /// The state of a walk without the contents of its artifacts.

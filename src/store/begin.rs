@@ -149,6 +149,7 @@ fn store_launch(conn: &Connection, launch: &Launch) -> Result<Hash, StoreError> 
         totals: launch.totals.clone(),
         git: launch.git.clone(),
         cases: Vec::new(),
+        left_out: 0,
         notes: launch.notes.clone(),
     };
     let blob = json_blob(&StoredLaunch { launch: header, cases })?;

@@ -238,7 +238,7 @@ mod tests {
                 assert!(store.blob(&artifact.hash()).unwrap().is_some());
             }
         }
-        assert_eq!(store.launch("b", |_, case| case).unwrap().cases.len(), 2);
+        assert_eq!(store.launch("b", |_, case| Some(case)).unwrap().cases.len(), 2);
         for error in [store.run("a").expect_err("cleaned"), store.journal("a").map(drop).expect_err("cleaned")] {
             assert!(matches!(&error, StoreError::CleanedRun(run) if run == "a"), "{error}");
         }
@@ -287,7 +287,8 @@ mod tests {
         let retention = Retention { keep_latest: Some(0), ..Retention::default() };
         fixture.store.clean(&retention, at(20)).unwrap();
         assert!(
-            fixture.store.blob(&Hash::of(b"fn a() {}")).unwrap().is_some() || fixture.store.launch("b", |_, case| case).is_ok()
+            fixture.store.blob(&Hash::of(b"fn a() {}")).unwrap().is_some()
+                || fixture.store.launch("b", |_, case| Some(case)).is_ok()
         );
         assert_eq!(fixture.store.cases("b").unwrap().len(), 2);
         journal.commit(step("c1", 4)).unwrap();

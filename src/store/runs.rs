@@ -172,18 +172,18 @@ impl Store {
         Ok(record)
     }
 
-    /// The launch of a run, with the cases that the run does not walk too. Each case is read, then made what stays of it by
-    /// `keep`, which is told how many there are.
-    pub fn launch(&self, run: &str, mut keep: impl FnMut(usize, Case) -> Case) -> Result<Launch, StoreError> {
+    /// The launch of a run, with the cases that the run does not walk too. Each case is read, then made what stays of it, if
+    /// anything does, by `keep`, which is told how many there are.
+    pub fn launch(&self, run: &str, mut keep: impl FnMut(usize, Case) -> Option<Case>) -> Result<Launch, StoreError> {
         self.read(|conn| {
             let row = run_row(conn, run)?;
             let hash = conn.query_row("SELECT launch FROM runs WHERE id = ?1", [row], |row| row.get(0))?;
             let StoredLaunch { mut launch, cases } = parse(&blob_text(conn, hash)?)?;
-            launch.cases.reserve_exact(cases.len());
             for case in &cases {
                 let case = parse(&blob_text(conn, *case.bytes())?)?;
-                launch.cases.push(keep(cases.len(), case));
+                launch.cases.extend(keep(cases.len(), case));
             }
+            launch.left_out = cases.len() - launch.cases.len();
             Ok(launch)
         })
     }
@@ -287,7 +287,7 @@ mod tests {
         assert_eq!((record.pipeline.as_str(), record.seed, record.started_at), ("rca", 1 << 63, at(5)));
         assert_eq!((record.start_seq, record.ended_at), (4, None));
         assert_eq!(reopened.blob(&record.args).unwrap().as_deref(), Some(r#"{"set":{}}"#));
-        assert_eq!(reopened.launch("r", |_, case| case).unwrap(), launch);
+        assert_eq!(reopened.launch("r", |_, case| Some(case)).unwrap(), launch);
         let cases: Vec<_> = reopened.cases("r").unwrap().into_iter().map(|case| case.case).collect();
         assert_eq!(cases, [launch.cases[3].clone(), launch.cases[0].clone()]);
         let count = |table: &str| {
@@ -356,7 +356,7 @@ mod tests {
         let fixture = Fixture::new();
         drop(fixture.begin("r", &Launch::default()));
         drop(fixture.begin("s", &Launch::default()));
-        assert_eq!(fixture.store.launch("r", |_, case| case).unwrap(), Launch::default());
+        assert_eq!(fixture.store.launch("r", |_, case| Some(case)).unwrap(), Launch::default());
         assert!(fixture.store.cases("s").unwrap().is_empty());
     }
 }

@@ -109,18 +109,18 @@ pub(super) fn insert_blob(conn: &Connection, hash: &Hash, text: &str) -> Result<
     Ok(())
 }
 
-/// What an event makes of the walk of its case; events of sub-walks, whose paths have several parts, make nothing of it.
+/// What an event makes of the walk of its case. Of the events of sub-walks, whose paths have several parts, only a failure makes
+/// anything of it.
 fn status(event: &Event) -> Option<&'static str> {
-    if event.path.contains('/') {
-        return None;
-    }
     match event.what {
+        What::WalkError { .. } => Some("error"),
+        _ if event.path.contains('/') => None,
         What::NodeEnter { .. } => Some("running"),
         What::WalkComplete { .. } => Some("done"),
-        What::WalkError { .. } => Some("error"),
         What::Barrier { .. }
         | What::Reload { .. }
         | What::Adopt { .. }
+        | What::SubWalk { .. }
         | What::NodeExit { .. }
         | What::EdgeEvaluate { .. }
         | What::Shadow { .. }

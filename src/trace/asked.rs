@@ -85,7 +85,7 @@ pub(super) fn find(decisions: &Decisions, asked: &Asked) -> Result<Found, Sessio
 
 /// How far a walk of these steps is, in a pipeline whose end has that name.
 pub(super) fn status(steps: &[Step], done: Option<&str>) -> Status {
-    match steps.last().map(|step| &step.went) {
+    match steps.iter().rfind(|step| step.is_own() || matches!(step.went, Went::Failed { .. })).map(|step| &step.went) {
         Some(Went::Failed { .. }) => Status::Error,
         Some(Went::Over) => Status::Done,
         Some(Went::To { to, .. }) if done.is_none_or(|done| done == to) => Status::Done,
@@ -96,8 +96,9 @@ pub(super) fn status(steps: &[Step], done: Option<&str>) -> Status {
 fn line(decisions: &Decisions, run: &str, id: &str) -> Result<CaseLine, SessionError> {
     let store = decisions.record().store();
     let steps = decisions.steps(run, id)?;
-    let entered = |name: &str| steps.iter().any(|step| step.node == name);
-    let done = match steps.last().map(|step| &step.went) {
+    let own = || steps.iter().filter(|step| step.is_own());
+    let entered = |name: &str| own().any(|step| step.node == name);
+    let done = match own().next_back().map(|step| &step.went) {
         // The end is entered by no step.
         Some(Went::To { to, .. }) if !entered(to) => Some(to.to_string()),
         _ => Some(String::new()),
@@ -107,8 +108,8 @@ fn line(decisions: &Decisions, run: &str, id: &str) -> Result<CaseLine, SessionE
         case: id.to_owned(),
         name: store.case(run, id)?.name,
         status: status(&steps, done.as_deref()),
-        nodes: steps.iter().map(|step| step.node.to_string()).collect(),
-        edges: steps.iter().filter_map(edge).collect(),
+        nodes: own().map(|step| step.node.to_string()).collect(),
+        edges: own().filter_map(edge).collect(),
     })
 }
 

@@ -131,7 +131,8 @@ pub fn coverage(session: &Session, asked: &[String]) -> Result<History, SessionE
 
 fn one(decisions: &Decisions, run: &str, decision: &Decision, tallies: &mut BTreeMap<String, Tally>) -> Result<(), SessionError> {
     let project = decisions.project(run, &decision.step, Probes::None)?;
-    let pipeline = Arc::clone(&project.plan.pipeline);
+    let Some(plan) = project.plan.of_path(&decision.step.path) else { return Ok(()) };
+    let pipeline = Arc::clone(&plan.pipeline);
     let tally = match tallies.get_mut(pipeline.name.as_str()) {
         Some(tally) => tally,
         None => tallies.entry(pipeline.name.value.clone()).or_insert_with(|| Tally::of(&pipeline)),
@@ -139,7 +140,7 @@ fn one(decisions: &Decisions, run: &str, decision: &Decision, tallies: &mut BTre
     if !tally.runs.contains(run) {
         tally.runs.insert(run.to_owned());
     }
-    tally.add(decision, &project)
+    tally.add(decision, &project, &pipeline)
 }
 
 /// Where an edge leaves from, and its id; none for the fallback, which is added where it is needed.
@@ -185,11 +186,10 @@ impl Tally {
         })
     }
 
-    fn add(&mut self, decision: &Decision, project: &Project) -> Result<(), SessionError> {
+    fn add(&mut self, decision: &Decision, project: &Project, pipeline: &Pipeline) -> Result<(), SessionError> {
         let step = &decision.step;
         self.decisions += 1;
         *self.nodes.entry(step.node.to_string()).or_default() += 1;
-        let pipeline = &project.plan.pipeline;
         let Some(node) = pipeline.node(&step.node) else { return Ok(()) };
         let spec = pipeline.at(node);
         let mut again = None;

@@ -8,7 +8,6 @@ use crate::script::View;
 use crate::script::probe::Probes;
 use crate::session::{Record, Session, SessionError, Texts};
 use crate::walk::{self, Considered, Failure, Plan, recorded_state};
-use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -146,15 +145,11 @@ impl Decision {
     /// The decision to be made again by a project's plan with the recorded vars. An error if the plan lacks the node or the
     /// vars.
     pub fn again(&self, project: &Project) -> Result<Again, SessionError> {
-        let same = self.step.inputs.is_some_and(|[_, _, vars]| vars == project.plan.vars_content.hash());
-        let plan = if same {
-            Arc::clone(&project.plan)
-        } else {
-            let vars: Map<String, Value> = read(&self.vars)?;
-            project.plan_with(&vars)?
-        };
-        let missing = || damaged(format!("the pipeline `{}` has no node `{}`", *plan.pipeline.name, self.step.node));
-        self.by(&plan)?.ok_or_else(missing)
+        let missing = || damaged(format!("the pipeline `{}` has no node `{}`", *project.plan.pipeline.name, self.step.node));
+        let plan = project.plan.of_path(&self.step.path).ok_or_else(missing)?;
+        let same = self.step.inputs.is_some_and(|[_, _, vars]| vars == plan.vars_content.hash());
+        let plan = if same { Some(plan) } else { project.plan_of(&self.step.path, &read(&self.vars)?)? };
+        self.by(&plan.ok_or_else(missing)?)?.ok_or_else(missing)
     }
 
     /// The decision to be made again by another plan with vars of its own; nothing if that plan lacks the node.

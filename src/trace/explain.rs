@@ -62,7 +62,8 @@ fn tell(
     changed: &BTreeSet<String>,
 ) -> Result<super::told::StepTold, SessionError> {
     let Some(decision) = decisions.decisions(run, vec![step.clone()])?.pop() else {
-        let pipeline = &project.plan.pipeline;
+        let plan = project.plan.of_path(&step.path).unwrap_or_else(|| Arc::clone(&project.plan));
+        let pipeline = &plan.pipeline;
         return Ok(retell::undecided(step, pipeline.node(&step.node).map(|node| pipeline.at(node))));
     };
     let again = decision.again(project)?;

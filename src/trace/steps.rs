@@ -5,7 +5,7 @@ use crate::model::Hash;
 use crate::store::StoreError;
 use crate::walk::{Considered, Content, Event, FIRST, Name, Reason, What};
 use serde_json::{Map, Value};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// A step of a walk, as it was recorded.
 #[derive(Clone, Debug)]
@@ -66,12 +66,14 @@ pub(super) struct Steps {
     /// Of cases that go by other texts than those the run began with.
     adopted: HashMap<Name, (u64, Hash)>,
     open: Option<Step>,
+    /// Steps of nodes that are being walked, each under its case and path: they end after what is walked in their place.
+    walked: BTreeMap<(Name, Name), Step>,
 }
 
 impl Steps {
     /// Of a run that began with these texts.
     pub(super) fn new(began: Hash) -> Self {
-        Self { began, adopted: HashMap::new(), open: None }
+        Self { began, adopted: HashMap::new(), open: None, walked: BTreeMap::new() }
     }
 
     /// Takes an event, and gives the step that it shows to be complete.
@@ -89,7 +91,15 @@ impl Steps {
                 self.open = Some(self.begun(case, path, at, node));
                 return done;
             }
-            What::NodeExit { by, .. } => self.change(|step| step.by = Some(by)),
+            What::SubWalk { .. } => {
+                if let Some(step) = self.open.take() {
+                    self.walked.insert((case, path), step);
+                }
+            }
+            What::NodeExit { by, .. } => {
+                self.open = self.walked.remove(&(case, path)).or_else(|| self.open.take());
+                self.change(|step| step.by = Some(by));
+            }
             What::EdgeEvaluate { artifact, state, vars, considered, .. } => self.change(|step| {
                 step.inputs = Some([&artifact, &state, &vars].map(Content::hash));
                 step.considered = considered;
@@ -114,9 +124,9 @@ impl Steps {
         done
     }
 
-    /// The last step, when there are no more events.
-    pub(super) fn end(self) -> Option<Step> {
-        self.open
+    /// The steps that are not complete when there are no more events.
+    pub(super) fn end(self) -> impl Iterator<Item = Step> {
+        self.open.into_iter().chain(self.walked.into_values().rev())
     }
 
     fn begun(&self, case: Name, path: Name, at: Timestamp, node: Name) -> Step {
@@ -129,6 +139,13 @@ impl Steps {
         if let Some(step) = &mut self.open {
             change(step);
         }
+    }
+}
+
+impl Step {
+    /// Whether it is of the case's own walk, and not of one in the place of a node.
+    pub fn is_own(&self) -> bool {
+        !self.path.contains('/')
     }
 }
 

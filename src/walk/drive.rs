@@ -3,6 +3,7 @@
 use super::error::{Failure, Kind};
 use super::event::{Event, Name, What};
 use super::lasso;
+use super::params::CaseParams;
 use super::plan::Plan;
 use super::plans::{Generation, Plans};
 use super::ports::{Answer, Commit, Journal, JournalError, Needs};
@@ -60,6 +61,14 @@ pub enum End {
     Failed(Failure),
 }
 
+/// Whose walk it is.
+struct Who<'a> {
+    case: &'a Case,
+    name: &'a Name,
+    /// Converted when the first node of the case asks for its parameters.
+    params: &'a OnceCell<CaseParams>,
+}
+
 impl Walker<'_> {
     /// Takes a case on from where `state` left it, to the end, a failure, the end of the phase, or the order to stop. A state that is over
     /// already stays as it is.
@@ -83,16 +92,9 @@ impl Walker<'_> {
                 held = Some(plans.current()?);
             }
             let walker = Walker { plan: held.as_ref().map_or(self.plan, |held| &held.plan), ..*self };
-            let mut taken = match walker.plan.next(state) {
-                Ok(node) if walker.plan.pipeline.at(node).phase > self.until => {
-                    state.status = Status::Running;
-                    return Ok(End::Waiting);
-                }
-                Err(failure) => walker.stopped(&case_name, state, failure),
-                Ok(node) => {
-                    let case_params = &params;
-                    Stepper { walker: &walker, case, case_name: &case_name, case_params, state, node }.take()
-                }
+            let Some(mut taken) = walker.turn(&Who { case, name: &case_name, params: &params }, state) else {
+                state.status = Status::Running;
+                return Ok(End::Waiting);
             };
             let adopt = |taken: &mut Taken, state: &WalkState| {
                 let Some(first) = taken.events.first() else { return };
@@ -115,6 +117,29 @@ impl Walker<'_> {
         }
     }
 
+    /// Takes the next step: of the walk itself, or of the one that goes on in the place of the node it is at. Nothing if the case
+    /// has to wait for its next phase.
+    fn turn(&self, who: &Who<'_>, state: &WalkState) -> Option<Taken> {
+        let step = |node| Stepper { walker: self, case: who.case, case_name: who.name, case_params: who.params, state, node };
+        let node = match self.plan.next(state) {
+            Ok(node) => node,
+            Err(failure) => return Some(self.stopped(who.name, state, failure)),
+        };
+        let part = self.plan.node(node).part.as_deref();
+        match (&state.inner, part) {
+            (Some(inner), Some(_)) if inner.status == Status::Done => Some(step(node).finish(inner)),
+            (Some(inner), Some(plan)) => {
+                let shadow =
+                    self.shadow.and_then(|shadow| shadow.node(shadow.pipeline.node(&self.plan.node(node).name)?).part.as_deref());
+                // Phases are of the cases' own walks.
+                Walker { plan, shadow, until: usize::MAX, ..*self }.turn(who, inner)
+            }
+            _ if self.plan.pipeline.at(node).phase > self.until => None,
+            (_, Some(plan)) => Some(step(node).descend(plan)),
+            (_, None) => Some(step(node).take()),
+        }
+    }
+
     /// A step whose effects the journal does not take fails its case, and no other.
     fn refused(&self, case: &Name, state: &WalkState, why: &str) -> Taken {
         let message = format!("the store refused what the step's effects ask for: {why}");
@@ -124,9 +149,10 @@ impl Walker<'_> {
     }
 
     fn stopped(&self, case: &Name, state: &WalkState, failure: Failure) -> Taken {
+        let state = state.innermost();
         let node = state.node.clone().unwrap_or_else(|| self.plan.node(self.plan.pipeline.start).name.clone());
         let what = What::WalkError { node, kind: failure.kind.word().into(), message: failure.diagnostic.message.clone() };
-        let path: Name = (state.steps + 1).to_string().into();
+        let path = state.next_path();
         let event = Event { case: case.clone(), path, at: self.clock.now(), what };
         Taken { events: vec![event], effects: Vec::new(), failure: Some(failure) }
     }

@@ -69,13 +69,21 @@ pub enum What {
         /// The node.
         node: Name,
     },
+    /// A node is walked: what follows has paths that begin with this step's and the node's name (`3/court/1`), up to the
+    /// node's exit with the last artifact of that walk.
+    SubWalk {
+        /// The node.
+        node: Name,
+        /// The name of the pipeline that is walked as the node.
+        pipeline: Name,
+    },
     /// A node has its artifact.
     NodeExit {
         /// The node.
         node: Name,
         /// The artifact's address.
         artifact: Content,
-        /// Who decided: `script`, `stub`, `agent`, `human`.
+        /// Who decided: `script`, `stub`, `agent`, `human`; `walk` if the node was walked.
         by: Name,
         /// What the answerer saw: the address of its parameters, if it was given any.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -180,6 +188,7 @@ impl What {
             Self::Reload { .. } => "reload",
             Self::Adopt { .. } => "adopt",
             Self::NodeEnter { .. } => "node_enter",
+            Self::SubWalk { .. } => "sub_walk",
             Self::NodeExit { .. } => "node_exit",
             Self::EdgeEvaluate { .. } => "edge_evaluate",
             Self::Shadow { .. } => "shadow",

@@ -72,7 +72,7 @@ impl CaseParams {
         let any = |value: &Value, name: &str| Content::new(View::of(value, &Kind::Any, name));
         let envelope = json!({
             "run_id": launch.run_id, "name": launch.name, "number": launch.number, "status": launch.status,
-            "totals": launch.totals, "attributes": launch.attributes, "cases": launch.cases.len(), "notes": launch.notes,
+            "totals": launch.totals, "attributes": launch.attributes, "cases": launch.failures(), "notes": launch.notes,
         });
         let failure = json!({
             "id": case.id, "name": case.name, "suite": case.suite, "file": case.file.as_deref().unwrap_or(""),

@@ -60,6 +60,8 @@ pub struct PlanNode {
     pub answer: Content,
     /// The reads it declares.
     pub needs: Vec<&'static Need>,
+    /// What is walked in its place: its artifact is the last one of that walk.
+    pub part: Option<Arc<Plan>>,
 }
 
 /// The rule of an edge.
@@ -82,6 +84,33 @@ impl Plan {
     /// A node's part of the plan.
     pub fn node(&self, node: NodeIx) -> &PlanNode {
         &self.nodes[node.0]
+    }
+
+    /// What the walk that a step belongs to goes by, given the step's path: of `3/court/1` that is what is walked as the node
+    /// `court`. Nothing if there is no such node, or it is no walk.
+    pub fn of_path(self: &Arc<Self>, path: &str) -> Option<Arc<Self>> {
+        let mut plan = Arc::clone(self);
+        // A number and a name by turns; the last number is the step's own.
+        for node in path.split('/').skip(1).step_by(2) {
+            let part = plan.node(plan.pipeline.node(node)?).part.clone()?;
+            plan = part;
+        }
+        Some(plan)
+    }
+
+    /// The form of a node's artifact; the node may be one of a part (`court/indict`). Nothing if there is no such node.
+    pub fn kind(&self, name: &str) -> Option<Kind> {
+        if let Some(node) = self.pipeline.node(name) {
+            return Some(self.node(node).kind.clone());
+        }
+        let (node, rest) = name.split_once('/')?;
+        self.node(self.pipeline.node(node)?).part.as_ref()?.kind(rest)
+    }
+
+    /// Whether the graphs are the same, those of the parts too.
+    pub fn same_graph(&self, other: &Self) -> bool {
+        let parts = || self.nodes.iter().zip(&other.nodes).filter_map(|(a, b)| Some((a.part.as_ref()?, b.part.as_ref()?)));
+        self.pipeline.same_graph(&other.pipeline) && parts().all(|(a, b)| a.same_graph(b))
     }
 
     /// An edge's rule.

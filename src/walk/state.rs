@@ -78,6 +78,10 @@ pub struct WalkState {
     pub started_at: Option<Timestamp>,
     /// Which texts of the run the last step went by; 1 for those the run began with.
     pub generation: u64,
+    /// Of a walk within a walk: what the paths of its steps begin with (`3/court/`); nothing of a case's own walk.
+    pub place: Name,
+    /// The walk that goes on in the place of the node that the walk is at.
+    pub inner: Option<Box<Self>>,
     /// What advisories said at the node in question.
     advice: Vec<(Name, Reason)>,
     views: Views,
@@ -109,6 +113,8 @@ impl Default for WalkState {
             visits: BTreeMap::new(),
             started_at: None,
             generation: FIRST,
+            place: Name::default(),
+            inner: None,
             advice: Vec::new(),
             views: Views {
                 history: View::list("state.history", []),
@@ -129,9 +135,64 @@ impl WalkState {
         state
     }
 
+    /// The path of the next step, or of the one being taken.
+    pub fn next_path(&self) -> Name {
+        compact_str::format_compact!("{}{}", self.place, self.steps + 1)
+    }
+
+    /// The walk that goes on: this one, or the innermost within it.
+    pub fn innermost(&self) -> &Self {
+        self.inner.as_ref().map_or(self, |inner| inner.innermost())
+    }
+
+    /// The last artifact.
+    pub fn last_artifact(&self) -> Option<&Content> {
+        self.path.last().and_then(|node| self.prior.get(node))
+    }
+
+    /// How a walk begins that goes on in the place of a node of this one: it knows what this one knows. What it counts and adds
+    /// to the context is its own.
+    fn within(&self, node: &Name, path: &Name) -> Self {
+        let own = compact_str::format_compact!("{node}/");
+        let earlier = |(name, visits): (&Name, &usize)| Some((Name::from(name.strip_prefix(own.as_str())?), *visits));
+        let mut inner = Self::with(self.loops.clone(), self.context.clone(), Vec::new());
+        inner.place = compact_str::format_compact!("{path}/{node}/");
+        inner.confidence = self.confidence;
+        inner.bindings.clone_from(&self.bindings);
+        inner.prior.clone_from(&self.prior);
+        inner.visits = self.visits.iter().filter_map(earlier).collect();
+        inner.generation = self.generation;
+        inner
+    }
+
+    /// What stays of a walk that went on in the place of a node: its artifacts, how often its nodes were visited, what its effects
+    /// bound.
+    fn after(&mut self, node: &Name, inner: Self) {
+        let own = |name: &Name| compact_str::format_compact!("{node}/{name}");
+        for name in &inner.path {
+            if let Some(artifact) = inner.prior.get(name) {
+                self.prior.insert(own(name), artifact.clone());
+            }
+        }
+        self.visits.extend(inner.visits.iter().map(|(name, visits)| (own(name), *visits)));
+        self.bindings.extend(inner.bindings);
+    }
+
     /// Takes one event in.
     pub fn apply(&mut self, event: &Event) {
+        if let Some(inner) = &mut self.inner
+            && event.path.starts_with(inner.place.as_str())
+        {
+            inner.apply(event);
+            self.generation = inner.generation;
+            if inner.status == Status::Error {
+                self.status = Status::Error;
+                self.error.clone_from(&inner.error);
+            }
+            return;
+        }
         match &event.what {
+            What::SubWalk { node, .. } => self.inner = Some(Box::new(self.within(node, &event.path))),
             What::NodeEnter { node } => {
                 self.node = Some(node.clone());
                 self.path.push(node.clone());
@@ -140,6 +201,9 @@ impl WalkState {
                 self.started_at.get_or_insert(event.at);
             }
             What::NodeExit { node, artifact, confidence, bindings, .. } => {
+                if let Some(inner) = self.inner.take() {
+                    self.after(node, *inner);
+                }
                 self.confidence = confidence.or(self.confidence);
                 self.bindings.extend(bindings.iter().map(|(name, id)| (name.clone(), *id)));
                 self.prior.insert(node.clone(), artifact.clone());

@@ -5,6 +5,7 @@ use super::drive::Walker;
 use super::error::{Failure, Kind};
 use super::event::{Event, Name, What};
 use super::params::{CaseParams, StepPlace};
+use super::plan::Plan;
 use super::ports::{About, Reply};
 use super::request::Request;
 use super::state::WalkState;
@@ -14,11 +15,12 @@ use crate::diag::{Diagnostic, did_you_mean};
 use crate::model::{self, Case, Effect, Handle};
 use crate::pipeline::NodeIx;
 use crate::script::{Function, View};
-use compact_str::ToCompactString as _;
 use serde_json::Value;
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
+/// Who answered a node that is a walk.
+const WALK: &str = "walk";
 /// The names of the effects.
 const EFFECTS: [&str; 11] = [
     "link_symptom",
@@ -60,12 +62,42 @@ impl Stepper<'_> {
     /// Takes the step: choose walker, needs, masks, prompt, cache, answer, schema check, masks, gate, effects, decision.
     pub(super) fn take(&self) -> Taken {
         let now = self.walker.clock.now();
-        let path: Name = (self.state.steps + 1).to_compact_string();
-        let mut log = Log { case: self.case_name.clone(), path: path.clone(), at: now, events: Vec::with_capacity(5) };
-        let name = &self.walker.plan.node(self.node).name;
-        log.push(What::NodeEnter { node: name.clone() });
+        let (mut log, path) = self.log(now);
+        log.push(What::NodeEnter { node: self.name().clone() });
+        self.end(log, |log, effects| self.stages(log, &path, now, None, effects))
+    }
+
+    /// Begins a step whose artifact is that of a walk of its own.
+    pub(super) fn descend(&self, part: &Plan) -> Taken {
+        let (mut log, _) = self.log(self.walker.clock.now());
+        let node = self.name().clone();
+        log.push(What::NodeEnter { node: node.clone() });
+        log.push(What::SubWalk { node, pipeline: part.pipeline.name.as_str().into() });
+        Taken { events: log.events, effects: Vec::new(), failure: None }
+    }
+
+    /// Ends the step when that walk is over.
+    pub(super) fn finish(&self, inner: &WalkState) -> Taken {
+        let now = self.walker.clock.now();
+        let (log, path) = self.log(now);
+        let artifact = inner.last_artifact().and_then(|last| last.view().map(View::json)).unwrap_or_default();
+        let reply = Reply { artifact: artifact.into(), by: WALK, checked: false };
+        self.end(log, |log, effects| self.stages(log, &path, now, Some(reply), effects))
+    }
+
+    fn name(&self) -> &Name {
+        &self.walker.plan.node(self.node).name
+    }
+
+    fn log(&self, at: Timestamp) -> (Log, Name) {
+        let path = self.state.next_path();
+        (Log { case: self.case_name.clone(), path: path.clone(), at, events: Vec::with_capacity(5) }, path)
+    }
+
+    fn end(&self, mut log: Log, stages: impl FnOnce(&mut Log, &mut Vec<Effect<i64>>) -> Result<(), Failure>) -> Taken {
+        let name = self.name();
         let mut effects = Vec::new();
-        let failure = self.stages(&mut log, &path, now, &mut effects).err();
+        let failure = stages(&mut log, &mut effects).err();
         if let Some(failure) = &failure {
             effects.clear();
             log.push(What::WalkError {
@@ -77,7 +109,15 @@ impl Stepper<'_> {
         Taken { events: log.events, effects, failure }
     }
 
-    fn stages(&self, log: &mut Log, path: &Name, now: Timestamp, writes: &mut Vec<Effect<i64>>) -> Result<(), Failure> {
+    /// Everything between the entry and the commit. `walked` is the answer if it is that of a walk.
+    fn stages(
+        &self,
+        log: &mut Log,
+        path: &Name,
+        now: Timestamp,
+        walked: Option<Reply>,
+        writes: &mut Vec<Effect<i64>>,
+    ) -> Result<(), Failure> {
         let Walker { plan, run, .. } = *self.walker;
         let persona = &plan.walker;
         let needs = self.needs()?;
@@ -91,7 +131,7 @@ impl Stepper<'_> {
         };
         let visit = self.state.visits.get(name).copied().unwrap_or(0);
         let request = Request::new((plan, self.node), (run, self.case, path), visit, &make);
-        let reply = self.answer(&request)?;
+        let reply = walked.map_or_else(|| self.answer(&request), Ok)?;
         let artifact = View::of(&reply.artifact, &plan.node(self.node).kind, "artifact");
         let (shadow, node, state) = (self.walker.shadow, self.node, self.state);
         let turn = Turn { plan, shadow, node, state, now, chance: luck };

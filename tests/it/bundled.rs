@@ -3,6 +3,7 @@
 use asterisk::diag::Source;
 use asterisk::project::{Answers, Project, Settings, Sources};
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// The repository.
@@ -47,6 +48,10 @@ pub(crate) fn project_with(workspace: &Value, domain: Option<&str>, own: Option<
         data: [sources("scripts/data", "yaml"), own.map(|text| Source::new("domains/own.yaml", text)).into_iter().collect()]
             .concat(),
         pipeline: Source::new("rca.yaml", std::fs::read_to_string(root().join("pipelines/rca.yaml")).unwrap()),
+        parts: BTreeMap::from([(
+            "defect-court".to_owned(),
+            Source::new("defect-court.yaml", std::fs::read_to_string(root().join("pipelines/defect-court.yaml")).unwrap()),
+        )]),
     };
     let mut settings = Settings { answers: Answers::Scripts, domain: domain.map(str::to_owned), ..Settings::default() };
     if !workspace.is_null() {

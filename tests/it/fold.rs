@@ -167,7 +167,7 @@ proptest! {
     #[test]
     fn a_walk_resumed_from_any_of_its_commits_ends_the_same(world in worlds(), cuts in prop::collection::vec(1..6_usize, 0..6)) {
         let pipeline = Source::new("any.yaml", world.yaml.to_string());
-        let sources = Sources { scripts: Vec::new(), templates: Vec::new(), data: Vec::new(), pipeline };
+        let sources = Sources { scripts: Vec::new(), templates: Vec::new(), data: Vec::new(), pipeline, parts: BTreeMap::new() };
         let project = Project::link(sources, Settings { answers: Answers::Others, ..Settings::default() }).unwrap();
         let stub = Stub::parse(&Source::new("stub", world.stub.to_string())).unwrap();
 

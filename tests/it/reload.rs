@@ -411,6 +411,7 @@ proptest::proptest! {
                 templates: below("templates/"),
                 data: below("scripts/data/"),
                 pipeline: below("pipelines/").remove(0),
+                parts: BTreeMap::new(),
             };
             let warm = Project::relink(sources(), Settings::default(), last.as_ref());
             proptest::prop_assert_eq!(outcome(&warm), outcome(&Project::link(sources(), Settings::default())));

@@ -91,7 +91,7 @@ impl World {
 
 impl Run {
     fn read(store: &Store, run: &str, artifacts: &mut BTreeMap<Hash, Value>) -> Self {
-        let launch = store.launch(run, |_, case| case).unwrap();
+        let launch = store.launch(run, |_, case| Some(case)).unwrap();
         let mut stub = json!({});
         let mut edges: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for (_, event) in store.all_events(run).unwrap() {

@@ -1,0 +1,36 @@
+//! Which pipelines a text refers to, without reading all of it.
+
+use super::yaml;
+use crate::diag::Source;
+
+/// What its nodes refer to as `pipeline:`, each once, in order; nothing of a text that is no YAML. Most texts have no such node
+/// and need no parser to show it.
+pub fn parts_of(source: &Source) -> Vec<String> {
+    let inside = |line: &str| line.starts_with([' ', '\t', '-', '{']) && line.contains("pipeline");
+    if !source.text().lines().any(inside) {
+        return Vec::new();
+    }
+    let Ok(tree) = yaml::parse(source) else { return Vec::new() };
+    let nodes = tree.get("nodes").and_then(|nodes| nodes.as_list()).unwrap_or_default();
+    let mut parts: Vec<String> = Vec::new();
+    for part in nodes.iter().filter_map(|node| node.get("pipeline")?.as_text()) {
+        if !parts.iter().any(|known| known == part) {
+            parts.push(part.to_owned());
+        }
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_nodes_refer_to_pipelines() {
+        let of = |text: &str| parts_of(&Source::new("p.yaml", text));
+        assert_eq!(of("pipeline: a\nnodes:\n  - { name: x, pipeline: b }\n  - name: y\n    pipeline: b\n"), ["b"]);
+        assert_eq!(of("pipeline: a\nvars: { pipeline: b }\nnodes: [{ name: x }]\n"), Vec::<String>::new());
+        assert_eq!(of("{pipeline: a, nodes: [{name: x, pipeline: b}, {name: y, pipeline: c}]}"), ["b", "c"]);
+        assert_eq!(of("nodes: [\n  pipeline"), Vec::<String>::new());
+    }
+}

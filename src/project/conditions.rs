@@ -1,0 +1,48 @@
+//! The inline conditions of pipelines, and the fields that these may name.
+
+use crate::diag::Diagnostics;
+use crate::model::{Kind, Shape};
+use crate::pipeline::{self, Pipeline, When};
+use crate::script::{Condition, Inputs, Library};
+use std::collections::BTreeSet;
+
+/// Compiles the inline conditions of a pipeline, without any script.
+pub fn check_conditions(pipeline: &Pipeline) -> Result<(), Diagnostics> {
+    let conditions = conditions(pipeline, None);
+    let inputs = Inputs { scripts: Vec::new(), conditions, fields: fields(pipeline), ..Inputs::default() };
+    Library::link(inputs, None).map(|_| ())
+}
+
+/// The inline conditions, each under its edge's id; those of a part under what it is referred to as, too.
+pub(super) fn conditions(pipeline: &Pipeline, part: Option<&str>) -> Vec<Condition> {
+    let condition = |edge: &pipeline::Edge| match &edge.when {
+        When::Condition(text) => Some(Condition { key: condition_key(part, &edge.id), text: text.clone() }),
+        _ => None,
+    };
+    pipeline.edges.iter().filter_map(condition).collect()
+}
+
+/// The names of all fields that schemas declare, at any depth.
+pub fn fields(pipeline: &Pipeline) -> BTreeSet<String> {
+    fn of_shape(shape: &Shape, out: &mut BTreeSet<String>) {
+        for field in &shape.fields {
+            out.insert(field.name.clone());
+            of_kind(&field.kind, out);
+        }
+    }
+    fn of_kind(kind: &Kind, out: &mut BTreeSet<String>) {
+        match kind {
+            Kind::List(item) | Kind::Map(item) => of_kind(item, out),
+            Kind::Object(shape) => of_shape(shape, out),
+            _ => {}
+        }
+    }
+    let mut out = BTreeSet::new();
+    pipeline.nodes.iter().filter_map(|node| node.schema.as_ref()).for_each(|shape| of_shape(shape, &mut out));
+    out
+}
+
+/// What the condition of an edge is found by.
+pub(super) fn condition_key(part: Option<&str>, edge: &str) -> String {
+    part.map_or_else(|| edge.to_owned(), |part| format!("{part}/{edge}"))
+}

@@ -1,0 +1,187 @@
+//! What a pipeline refers to, found in the other languages and checked against it.
+
+use super::conditions::condition_key;
+use super::{Answers, kinds, prompts, vars};
+use crate::diag::{Diagnostic, Diagnostics, Source, Span, did_you_mean};
+use crate::model::Kind;
+use crate::pipeline::{self, Node, Pipeline, Spanned, When};
+use crate::prompt::{Template, Templates};
+use crate::script::check::{self, Checker};
+use crate::script::{File, Function, Library, Reference};
+use crate::walk::{NEEDS, Need, PlanNode, Rule};
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Links one pipeline.
+pub(super) struct Linker<'a> {
+    pub(super) pipeline: &'a Arc<Pipeline>,
+    pub(super) library: &'a Library,
+    pub(super) templates: &'a Templates,
+    /// The texts of all templates, those that do not compile among them.
+    pub(super) texts: &'a [Source],
+    pub(super) vars: &'a Map<String, Value>,
+    /// What the pipeline is referred to as, if it is a part.
+    pub(super) part: Option<&'a str>,
+}
+
+impl Linker<'_> {
+    /// The rules of all edges, checked against the schemas of the nodes they decide at.
+    pub(super) fn rules(&self, found: &mut Diagnostics) -> Vec<Option<Rule>> {
+        let (state, vars) = (kinds::state(), vars::kind(self.pipeline, self.vars));
+        let kind_at = |edge: &pipeline::Edge| match edge.from {
+            pipeline::Origin::Node(node) => kind_of(self.pipeline.at(node)),
+            pipeline::Origin::Any => Kind::Any,
+        };
+        let artifacts: Vec<Kind> = self.pipeline.edges.iter().map(kind_at).collect();
+        // One for each script: looking through a script takes longer than checking a function of it.
+        let modules = |path: &str| self.library.file(path).map(File::unit);
+        let mut checkers: BTreeMap<&str, Checker<'_>> = BTreeMap::new();
+        let rule = |(edge, artifact)| {
+            let edge: &pipeline::Edge = edge;
+            let function = match &edge.when {
+                When::Always => return None,
+                When::Rule(reference) => self.function(reference, 3, found)?,
+                When::Condition(_) => self.library.condition(&condition_key(self.part, &edge.id))?,
+            };
+            let inputs = [("artifact", artifact), ("state", &state), ("vars", &vars)];
+            let inputs = inputs.map(|(name, kind)| check::Input { name, kind });
+            let analysis = match function.file().and_then(|path| self.library.file(path)) {
+                Some(file) => {
+                    let checker = checkers.entry(file.path()).or_insert_with(|| Checker::new(file.unit(), &modules));
+                    checker.function(function.name(), &inputs)
+                }
+                None => self.library.check(&function, &inputs),
+            };
+            for diagnostic in analysis.diagnostics {
+                if !found.iter().any(|known| *known == diagnostic) {
+                    found.push(diagnostic);
+                }
+            }
+            self.counters(&analysis.reads, found);
+            let reads = analysis.reads.iter().map(|read| read.path.as_str().into()).collect();
+            Some(Rule { script: function.hash(), function, reads })
+        };
+        self.pipeline.edges.iter().zip(&artifacts).map(rule).collect()
+    }
+
+    /// A counter that no edge counts is always 0: most likely a slip.
+    fn counters(&self, reads: &[check::Read], found: &mut Diagnostics) {
+        let around = || self.pipeline.counters.iter().map(|counter| counter.as_str());
+        let counted = || self.pipeline.edges.iter().filter_map(|edge| edge.counter.as_deref()).chain(around());
+        for read in reads {
+            let Some(name) = read.path.strip_prefix("state.loops.") else { continue };
+            if counted().any(|counter| counter == name) {
+                continue;
+            }
+            let message = format!("no edge of `{}` counts `{name}`: it is always 0", *self.pipeline.name);
+            let warning = Diagnostic::warning("project/unknown-counter", message).label(&read.source, read.span, "read here");
+            let warning = warning.maybe_help(did_you_mean(name, counted()));
+            if !found.iter().any(|known| *known == warning) {
+                found.push(warning);
+            }
+        }
+    }
+
+    pub(super) fn node(
+        &self,
+        node: &Node,
+        answers: Answers,
+        template: Option<Arc<Template>>,
+        found: &mut Diagnostics,
+    ) -> PlanNode {
+        PlanNode {
+            name: node.name.as_str().into(),
+            kind: kind_of(node),
+            responder: self.responder(node, answers, found),
+            effect: node.effect.as_ref().and_then(|reference| self.function(reference, 2, found)),
+            template,
+            answer: prompts::answer(node),
+            needs: node.needs.iter().filter_map(|need| self.need(need, found)).collect(),
+            part: None,
+        }
+    }
+
+    /// A node's own script, or the responder of its family: `agents/<family>.rhai#<family>`.
+    fn responder(&self, node: &Node, answers: Answers, found: &mut Diagnostics) -> Option<Function> {
+        if node.part.is_some() {
+            return None;
+        }
+        if let Some(reference) = &node.script {
+            return self.function(reference, 2, found);
+        }
+        let file = format!("agents/{}.rhai", *node.family);
+        let reference = Reference { file, function: node.family.value.clone() };
+        match self.library.function(&reference, 2) {
+            Ok(function) => Some(function),
+            Err(_) if answers == Answers::Others => None,
+            Err(diagnostic) => {
+                let message = format!("nothing answers `{}`: {}", *node.name, diagnostic.message);
+                let families = self.library.files().filter_map(|file| {
+                    let stem = file.path().strip_prefix("agents/")?.strip_suffix(".rhai")?;
+                    file.functions().any(|function| function.name == stem).then(|| stem.to_owned())
+                });
+                let families: Vec<String> = families.collect();
+                let hint = did_you_mean(&node.family, families.iter().map(String::as_str));
+                let help = format!(
+                    "write `fn {}(params, vars)` in `{}`, name another `family:`, or let others answer (--stub, --via){}",
+                    *node.family,
+                    reference.file,
+                    hint.map_or(String::new(), |hint| format!("; {hint}")),
+                );
+                let diagnostic = Diagnostic::error("project/no-responder", message);
+                found.push(diagnostic.label(&self.pipeline.source, node.family.span, "of this family").help(help));
+                None
+            }
+        }
+    }
+
+    pub(super) fn template(&self, node: &Node, found: &mut Diagnostics) -> Option<Arc<Template>> {
+        let Some(prompt) = &node.prompt else {
+            return self.templates.get(&format!("{}.md", *node.family)).cloned();
+        };
+        let template = self.templates.get(prompt).cloned();
+        // One that does not compile has been complained about already.
+        if template.is_none() && !self.texts.iter().any(|text| text.name() == prompt.as_str()) {
+            let hint = did_you_mean(prompt, self.texts.iter().map(Source::name));
+            let diagnostic = Diagnostic::error("project/unknown-template", format!("there is no template `{}`", **prompt));
+            found.push(diagnostic.label(&self.pipeline.source, prompt.span, "named here").maybe_help(hint));
+        }
+        template
+    }
+
+    fn need(&self, need: &Spanned<String>, found: &mut Diagnostics) -> Option<&'static Need> {
+        let known = NEEDS.iter().find(|known| known.name == need.value);
+        if known.is_none() {
+            let hint = did_you_mean(need, NEEDS.iter().map(|need| need.name));
+            let diagnostic = Diagnostic::error("project/unknown-need", format!("there is no query `{}`", **need));
+            found.push(diagnostic.label(&self.pipeline.source, need.span, "asked for here").maybe_help(hint));
+        }
+        known
+    }
+
+    /// What gives cases the keys of their clusters, and what sums them up.
+    pub(super) fn of_cases(&self, found: &mut Diagnostics) -> (Option<Function>, Option<Function>) {
+        let mut function =
+            |reference: Option<&Spanned<String>>| reference.and_then(|reference| self.function(reference, 2, found));
+        (function(self.pipeline.clusters.as_ref().map(|clusters| &clusters.by)), function(self.pipeline.report.as_ref()))
+    }
+
+    /// The function that a reference in the pipeline means; what is wrong with it is labelled in the pipeline.
+    fn function(&self, reference: &Spanned<String>, arity: usize, found: &mut Diagnostics) -> Option<Function> {
+        let function = Reference::parse(reference).and_then(|parsed| self.library.function(&parsed, arity));
+        function.map_err(|diagnostic| found.push(label_first(diagnostic, self.pipeline, reference.span))).ok()
+    }
+}
+
+/// The form of a node's artifact: its schema, or anything.
+fn kind_of(node: &Node) -> Kind {
+    node.schema.as_ref().map_or(Kind::Any, |shape| Kind::Object(Arc::clone(shape)))
+}
+
+/// Puts the place in the pipeline before the labels a diagnostic has.
+fn label_first(mut diagnostic: Diagnostic, pipeline: &Pipeline, span: Span) -> Diagnostic {
+    let label = crate::diag::Label { source: pipeline.source.clone(), span, text: "referred to here".into() };
+    diagnostic.labels.insert(0, label);
+    diagnostic
+}

@@ -1,0 +1,28 @@
+//! The pipelines that are walked as nodes of others.
+
+use crate::diag::{Diagnostic, Diagnostics, Source};
+use crate::pipeline::{self, Pipeline, Spanned};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Pipelines by what they are referred to as.
+pub(super) type Parts = BTreeMap<String, Arc<Pipeline>>;
+
+/// Reads all of them. What is wrong with one is said, and it is left out.
+pub(super) fn parse(sources: &BTreeMap<String, Source>, found: &mut Diagnostics) -> Parts {
+    let mut parts = Parts::new();
+    for (asked, source) in sources {
+        match pipeline::parse(source) {
+            Ok(part) => drop(parts.insert(asked.clone(), Arc::new(part))),
+            Err(problems) => found.extend(problems),
+        }
+    }
+    parts
+}
+
+/// Reports a reference to a pipeline that there is not.
+pub(super) fn missing(pipeline: &Pipeline, asked: &Spanned<String>, found: &mut Diagnostics) {
+    let diagnostic = Diagnostic::error("project/unknown-pipeline", format!("there is no pipeline `{}`", **asked));
+    let help = "`asterisk show pipelines` lists them; one of your own stands in the directory `pipelines:` of asterisk.yaml";
+    found.push(diagnostic.label(&pipeline.source, asked.span, "to be walked as this node").help(help));
+}
