@@ -171,7 +171,8 @@ fn trial() -> String {
 
 fn with_trial() -> Project {
     let tests = std::fs::read(crate::harness::fixture("court/trial_test.rhai")).unwrap();
-    let project = Project::with(&[("asterisk.yaml", "scripts: mine\npipelines: pipelines\n"), ("pipelines/trial.yaml", &trial())]);
+    let project =
+        Project::with(&[("asterisk.yaml", "scripts: mine\npipelines: pipelines\n"), ("pipelines/trial.yaml", &trial())]);
     project.file("mine/trial_test.rhai", tests);
     project
 }
@@ -180,4 +181,27 @@ fn with_trial() -> Project {
 fn the_sides_know_what_was_concluded() {
     let ran = with_trial().asterisk(&["test", "trial_test.rhai"]);
     assert!(ran.code == Some(0), "{}", ran.text());
+}
+
+/// A check that failed, and a line of the log that only a second look reads.
+const DOUBTFUL: &str = r#"{"run_id": "7", "name": "nightly", "failure_list": [{"id": "a", "name": "prices add up", "status": "FAILED",
+    "error_message": "panicked at tests/pay.rs:42:5:\nassertion `left == right` failed\n  left: 1\n right: 2",
+    "log_snippet": "2026-02-03T11:00:01Z INFO ledger: write /var/lib/ledger: no space left on device"}]}"#;
+
+#[test]
+fn a_case_that_is_sent_back_is_looked_at_again() {
+    let project = Project::with(&[("launch.json", DOUBTFUL)]);
+    let run = project.asterisk(&["run", "--input", "launch.json", "--set", "court=true", "--format", "json"]).ok().json();
+    let case = &run["cases"][0];
+    let edges: Vec<&str> = case["edges"].as_array().unwrap().iter().map(|edge| edge.as_str().unwrap()).collect();
+    let way = ["H2", "H6", "H8", "H9", "court-convened", "court-remand", "H8", "H9", "H15b", "H12", "H16"];
+    assert_eq!((edges.as_slice(), &case["loops"]), (way.as_slice(), &json!({"remand": 1})));
+    let feedback = &case["context"]["remand_feedback"];
+    assert_eq!((&feedback["original_classification"], &feedback["alternative_hypothesis"]), (&json!("pb001"), &json!("en001")));
+    let prompt = project.asterisk(&["prompt", "a", "--node", "investigate", "--visit", "2"]).exits(0);
+    for said in ["Sent back by the court", "`pb001`", "`en001`", "1. The log also says", "Evidence item #2 is in doubt: `tests/pay.rs:42`"] {
+        assert!(prompt.stdout.contains(said), "{said}: {}", prompt.stdout);
+    }
+    let first = project.asterisk(&["prompt", "a", "--node", "investigate", "--visit", "1"]).exits(0);
+    assert!(!first.stdout.contains("Sent back by the court"));
 }
