@@ -31,7 +31,7 @@ pub use drive::{End, Walker};
 pub use error::{Failure, Kind};
 pub use event::{Cause, Change, Considered, Event, Name, Outcome, Reason, What};
 pub use memory::{NoNeeds, Nowhere};
-pub use params::{CaseParams, GROUPS, Params, StepPlace};
+pub use params::{CaseParams, GROUPS, Params, StepPlace, recorded_params};
 pub use plan::{Plan, PlanNode, Rule};
 pub use plans::{FIRST, Generation, Plans};
 pub use ports::{About, Answer, Blob, Commit, Journal, JournalError, NEEDS, Need, Needs, Refusal, Reply};

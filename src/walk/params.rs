@@ -2,7 +2,7 @@
 
 use super::content::Content;
 use super::plan::Plan;
-use super::state::WalkState;
+use super::state::{WalkState, recorded_state};
 use crate::clock::Timestamp;
 use crate::model::{Case, Kind, Launch};
 use crate::pipeline::NodeIx;
@@ -152,6 +152,29 @@ impl CaseParams {
         let content = Content::of_parts(groups.into_iter().map(|(name, (_, content))| (name.into(), content)));
         Params { view, content }
     }
+}
+
+/// Parameters as scripts saw them, of their record: what [`CaseParams::for_step`] made of them, but for forms that no script can tell
+/// from these.
+pub fn recorded_params(recorded: &Value, plan: &Plan) -> View {
+    let entries = |value: &Value, part: &dyn Fn(&str, &Value) -> View| {
+        let fields = value.as_object().into_iter().flatten();
+        fields.map(|(name, value)| (name.clone(), part(name, value))).collect::<Vec<_>>()
+    };
+    let any = |value: &Value, name: &str| View::of(value, &Kind::Any, name);
+    let group = |name: &str, value: &Value| match name {
+        "bindings" => View::map("params.bindings", entries(value, &|_, id| any(id, "params.bindings")), View::from(0)),
+        "history" => recorded_state(&json!({ "history": value })).get("history").unwrap_or_else(View::null),
+        "needs" => View::object("params.needs", entries(value, &|name, need| any(need, &format!("params.needs.{name}")))),
+        "prior" => {
+            let form = |name: &str, value: &Value| View::of(value, &plan.kind(name).unwrap_or(Kind::Any), "artifact");
+            View::map("params.prior", entries(value, &form), View::null())
+        }
+        "state" => recorded_state(value),
+        "identity" => View::object("params.identity", entries(value, &|_, value| View::plain(value, "params.identity"))),
+        name => any(value, &format!("params.{name}")),
+    };
+    View::object("params", entries(recorded, &group))
 }
 
 /// The results of declared reads, each a part of its own.
