@@ -300,11 +300,15 @@ fn effects_are_decided_again() {
     let project = Project::new();
     project.asterisk(&["run", "--case", "880101", "--case", "880502"]).exits(0);
     let bundled = std::fs::read_to_string(crate::bundled::root().join("scripts/effects/rca.rhai")).unwrap();
-    assert!(project.asterisk(&["replay", "latest", "--format", "json"]).exits(0).json()["effects"].as_array().unwrap().is_empty());
+    assert!(
+        project.asterisk(&["replay", "latest", "--format", "json"]).exits(0).json()["effects"].as_array().unwrap().is_empty()
+    );
     // The same text in another form writes the same.
     project.file("asterisk.yaml", "scripts: s\n");
     project.file("s/effects/rca.rhai", format!("// A note.\n{bundled}"));
-    assert!(project.asterisk(&["replay", "latest", "--format", "json"]).exits(0).json()["effects"].as_array().unwrap().is_empty());
+    assert!(
+        project.asterisk(&["replay", "latest", "--format", "json"]).exits(0).json()["effects"].as_array().unwrap().is_empty()
+    );
     let edited = bundled.replace("\"triaged\"", "\"looked at\"");
     assert_ne!(edited, bundled);
     project.file("s/effects/rca.rhai", edited);
