@@ -65,6 +65,7 @@ fn replays_that_make_no_sense_are_refused() {
 fn session(dir: &Path, scripts: Option<PathBuf>, pipelines: Option<PathBuf>, vars: &Map<String, Value>) -> Session {
     Session::new(Setup {
         domain: None,
+        masks: Vec::new(),
         root: dir.to_path_buf(),
         store: dir.join("store.db"),
         out: dir.join("out"),
