@@ -47,9 +47,22 @@ pub struct Finding {
     pub advisories: Vec<String>,
     /// What to do next, most useful first.
     pub next_steps: Vec<String>,
+    /// What else is told of the case, under headings of its own.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sections: Vec<Section>,
     /// The fields of an issue about it, as the tracker names them.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub issue: Map<String, Value>,
+}
+
+/// What a script tells under a heading of its own.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Section {
+    /// The heading.
+    pub title: String,
+    /// One thing to a line.
+    pub lines: Vec<String>,
 }
 
 /// A review's outcome.

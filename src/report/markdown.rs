@@ -181,6 +181,10 @@ fn decisions(case: &CaseReport, out: &mut String) {
         (None, Status::Paused | Status::Running) => out.push_str("\nNot finished.\n"),
         _ => {}
     }
+    for section in &case.finding.sections {
+        out.push('\n');
+        list(&section.title, section.lines.iter().map(|item| line(item)), out);
+    }
 }
 
 /// A list of lines that are Markdown already.

@@ -16,7 +16,7 @@ mod write;
 pub use build::{CaseReport, Report, Turn, build};
 pub use cases::{CaseBrief, CaseReports};
 pub use causes::Cause;
-pub use finding::{Finding, Review};
+pub use finding::{Finding, Review, Section};
 pub use html::html;
 pub use markdown::{confidence, markdown};
 pub use over_time::over_time;

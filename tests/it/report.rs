@@ -162,3 +162,24 @@ fn a_large_launch_has_a_bounded_page() {
     assert_eq!(html.matches("<article").count(), 60);
     assert!(html.contains("300 of 400 cases:"));
 }
+
+/// A summary script may tell more than the report has places for.
+#[test]
+fn sections_of_a_summary_stand_under_headings_of_their_own() {
+    let pipeline = "pipeline: p\nnodes: [{ name: a }]\nedges: [{ id: E, from: a, to: _done }]\nreport: reports/p.rhai#summary\n\
+                    start: a\ndone: _done\n";
+    let summary = "fn summary(params, vars) {\n    #{ title: \"t\", sections: [#{ title: \"In court\", lines: [\"charge: *x* <b>\", \"2nd\"] }] }\n}\n";
+    let project = Project::with(&[
+        ("asterisk.yaml", "scripts: s\n"),
+        ("p.yaml", pipeline),
+        ("s/reports/p.rhai", summary),
+        ("stub.json", r#"{"*": {"a": [{}]}}"#),
+    ]);
+    project.asterisk(&["run", "p.yaml", "--input", "none", "--stub", "stub.json"]).exits(0);
+    let print = |format: &str| project.asterisk(&["report", "latest", "--format", format]).ok().stdout;
+    let (markdown, html) = (print("md"), print("html"));
+    assert!(markdown.contains("In court:\n\n- charge: \\*x\\* \\<b\\>\n- 2nd\n"), "{markdown}");
+    assert!(html.contains("<h4>In court</h4>") && html.contains("charge: *x* &lt;b&gt;"), "{html}");
+    let data: serde_json::Value = serde_json::from_str(&print("json")).unwrap();
+    assert_eq!(data["cases"][0]["finding"]["sections"][0]["lines"][1], "2nd", "{}", data["cases"][0]);
+}
