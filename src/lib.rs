@@ -11,7 +11,7 @@
 //! | 3 project | [`project`] |
 //! | 4 adapters | [`store`], [`agent`], [`ingest`], [`files`], [`workspace`] |
 //! | 5 session | [`session`], [`reload`] |
-//! | 6 tools | [`lint`], [`report`], [`suite`], [`trace`] |
+//! | 6 tools | [`lint`], [`observe`], [`report`], [`suite`], [`trace`] |
 //! | 7 front | [`ui`], [`exit`], [`config`], [`cli`], [`repl`] |
 
 pub mod agent;
@@ -24,6 +24,7 @@ pub mod files;
 pub mod ingest;
 pub mod lint;
 pub mod model;
+pub mod observe;
 pub mod pipeline;
 pub mod project;
 pub mod prompt;

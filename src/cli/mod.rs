@@ -22,6 +22,7 @@ mod replay;
 mod report;
 mod route;
 mod run;
+mod run_observe;
 mod run_table;
 mod run_view;
 mod run_watch;

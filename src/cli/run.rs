@@ -1,5 +1,6 @@
 //! `asterisk run`.
 
+use super::run_observe;
 use super::run_table;
 use super::run_view::{self, Live};
 use super::run_watch::{self, Texts};
@@ -7,9 +8,10 @@ use super::{FormatArg, Global, ProjectArgs};
 use crate::diag::Diagnostic;
 use crate::exit::Exit;
 use crate::files::read_input;
+use crate::observe::Observed;
 use crate::project::Current;
 use crate::reload::Load as _;
-use crate::session::{Files, Inputs, ResumeSpec, RunResult, RunSpec, Session, SessionError, Via};
+use crate::session::{Files, Inputs, ResumeSpec, RunResult, RunSpec, Session, SessionError, Via, Watch};
 use crate::store::Durability;
 use crate::ui::{Format, Ui};
 use crate::walk::Status;
@@ -22,7 +24,7 @@ use std::thread::available_parallelism;
 /// Walk every failure of a launch through a pipeline and report its root cause.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  asterisk run\n  asterisk run --input launch.json --set recall_hit=0.9\n  \
-                        asterisk run rca --input junit.xml --parallel 4 --format json\n  asterisk run --input reports --input launch.json\n  asterisk run --resume 20260214-212109-ab12cd\n  asterisk run --watch")]
+                        asterisk run rca --input junit.xml --parallel 4 --format json\n  asterisk run --input reports --input launch.json\n  asterisk run --resume 20260214-212109-ab12cd\n  asterisk run --watch\n  asterisk run --observe narration --observe metrics=run.prom")]
 #[allow(clippy::struct_excessive_bools)]
 pub(super) struct RunArgs {
     /// The pipeline: a path, a file stem, or a `pipeline:` name [default: rca].
@@ -82,6 +84,11 @@ pub(super) struct RunArgs {
     /// The root of all that the run writes [default: .asterisk/investigations in the project's directory].
     #[arg(long, value_name = "DIR", env = "ASTERISK_OUT")]
     pub(super) out: Option<PathBuf>,
+    /// Let something look on, without any effect on the run: `narration` (sentences for people), `log` (a line for each turn,
+    /// warning and error; more with -v), `jsonl` (every event), `metrics` (Prometheus), `trace` (Chrome). The first two write
+    /// to standard error unless FILE is given; the others need a FILE; `-` is standard output, which then has nothing else.
+    #[arg(long, value_name = "KIND[=FILE]")]
+    observe: Vec<String>,
     #[command(flatten)]
     format: FormatArg,
 }
@@ -125,7 +132,9 @@ pub(super) fn run(global: &Global, mut args: RunArgs) -> Result<Exit, SessionErr
     if args.court {
         args.project.set.push(format!("{COURT}=true"));
     }
-    let session = global.session(&args.project, args.out.clone())?;
+    let resolved = global.resolve(&args.project, args.out.clone())?;
+    let wanted = run_observe::wanted(&args.observe, &resolved.observers, &resolved.root)?;
+    let session = Session::new(resolved.setup);
     let parallel = args.parallel.map_or_else(|| available_parallelism().map_or(1, usize::from), usize::from);
     let durability = match args.durability {
         DurabilityArg::Step => Durability::Step,
@@ -134,25 +143,33 @@ pub(super) fn run(global: &Global, mut args: RunArgs) -> Result<Exit, SessionErr
     let stop = Arc::new(AtomicBool::new(false));
     let walking = Arc::new(AtomicBool::new(false));
     let interrupted = on_interrupt(&stop, &walking);
-    let live = Live::new(ui, global.verbose, walking, args.migrate);
+    let verbose = if run_observe::tell(&wanted) { 0 } else { global.verbose };
+    let live = Live::new(ui, verbose, walking, args.migrate);
     check(&args)?;
+    let attached = run_observe::attach(&wanted, &live, ui, global.verbose)?;
+    let observed = Observed::over(&live, &session.setup().clock, attached);
+    let watch = observed.as_ref().map_or(&live as &dyn Watch, |observed| observed);
     let texts = Texts::of(global, &args);
-    let (watch, migrate, resume) = (args.watch, args.migrate, args.resume.clone());
+    let (follow, migrate, resume) = (args.watch, args.migrate, args.resume.clone());
     let spec = resume.is_none().then(|| spec(args, parallel, durability)).transpose()?;
     let go = |current: Option<&Current>| match (&resume, &spec, current) {
-        (Some(run), _, migrate) => session.resume(&ResumeSpec { run, parallel, durability, migrate }, &live, &stop),
-        (None, Some(spec), Some(current)) => session.run_by(current, spec, &live, &stop),
-        (None, Some(spec), None) => session.run(spec, &live, &stop),
+        (Some(run), _, migrate) => session.resume(&ResumeSpec { run, parallel, durability, migrate }, watch, &stop),
+        (None, Some(spec), Some(current)) => session.run_by(current, spec, watch, &stop),
+        (None, Some(spec), None) => session.run(spec, watch, &stop),
         (None, None, _) => Err(SessionError::Asked(Box::new(Diagnostic::error("input/run", "nothing to run")))),
     };
-    let result = match (watch, migrate) {
+    let result = match (follow, migrate) {
         (true, _) => run_watch::watched(texts, &live, |current| go(Some(current))),
         (false, true) => texts.load(None).and_then(|project| go(Some(&Current::new(project)))),
         (false, false) => go(None),
     };
+    let unwritten = observed.map(Observed::end).unwrap_or_default();
     live.finish();
+    for (name, error) in unwritten {
+        ui.note(&format!("warning: not all of `--observe {name}` could be written: {error}"));
+    }
     let again = global.store.as_ref().map_or(String::new(), |store| format!(" --store {}", store.display()));
-    conclude(ui, &session, result?, interrupted.load(Ordering::Relaxed), &again)
+    conclude(ui, &session, result?, (interrupted.load(Ordering::Relaxed), run_observe::take_stdout(&wanted)), &again)
 }
 
 /// What only some ways of resuming can be given.
@@ -225,8 +242,14 @@ fn on_interrupt(stop: &Arc<AtomicBool>, walking: &Arc<AtomicBool>) -> Arc<Atomic
     interrupted
 }
 
-/// Writes the report, prints the result, and says how to go on.
-fn conclude(ui: Ui, session: &Session, mut result: RunResult, interrupted: bool, again: &str) -> Result<Exit, SessionError> {
+/// Writes the report, prints the result unless standard output is an observer's, and says how to go on.
+fn conclude(
+    ui: Ui,
+    session: &Session,
+    mut result: RunResult,
+    (interrupted, silent): (bool, bool),
+    again: &str,
+) -> Result<Exit, SessionError> {
     if result.cases.is_empty() {
         ui.note("this launch has no failures: there is nothing to analyse");
     }
@@ -236,6 +259,7 @@ fn conclude(ui: Ui, session: &Session, mut result: RunResult, interrupted: bool,
     }
     let over = matches!(result.status, Status::Done | Status::Error);
     match ui.format() {
+        _ if silent => {}
         Format::Json => ui.json(&result.summary()),
         Format::Pretty => run_table::print(ui, &report, &result),
     }

@@ -2,7 +2,7 @@
 
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::model::{Case, Hash};
-use crate::session::{Reloaded, RunResult, Watch};
+use crate::session::{Begun, Reloaded, RunResult, Watch};
 use crate::ui::{Progress, Ui, plain};
 use crate::walk::{Cause, Change, Event, What};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -51,7 +51,8 @@ impl Watch for Live {
         self.ui.diagnostics(warnings);
     }
 
-    fn began(&self, run: &str, cases: usize) {
+    fn began(&self, begun: &Begun<'_>) {
+        let Begun { run, cases, .. } = *begun;
         self.walking.store(true, Ordering::Relaxed);
         if self.verbose > 0 {
             self.say(&format!("run {run}: {cases} cases"));

@@ -33,6 +33,11 @@ fn top() -> Vec<Described> {
         ("domain", "The vocabulary to go by.", text()),
         ("vars", "Vars for every pipeline that has them; `--set` goes before.", json!({ "type": ["object", "null"] })),
         ("workspace", "The repositories that failures may come from.", workspace),
+        (
+            "observers",
+            "Who looks on at every run, as `--observe` has it: KIND or KIND=FILE, files relative to this file.",
+            json!({ "type": ["array", "null"], "items": text() }),
+        ),
         ("lint", "Levels and options of the linter's rules (`asterisk lint --list`).", lint()),
     ]
 }

@@ -2,6 +2,7 @@
 
 use crate::diag::{Diagnostics, Source};
 use crate::lint;
+use crate::observe;
 use crate::pipeline::Spanned;
 use crate::pipeline::yaml::{self, Reader, Yaml};
 use serde_json::{Value, json};
@@ -10,7 +11,8 @@ use std::collections::BTreeMap;
 /// The keys of the project file whose machinery comes later.
 pub(super) const LATER: &[&str] = &["agents", "report"];
 /// Those that can be set.
-pub(super) const KNOWN: &[&str] = &["scripts", "pipelines", "templates", "store", "domain", "vars", "workspace", "lint"];
+pub(super) const KNOWN: &[&str] =
+    &["scripts", "pipelines", "templates", "store", "domain", "vars", "workspace", "lint", "observers"];
 
 /// The keys of `workspace`, and of each of its repositories.
 pub(super) const WORKSPACE: &[&str] = &["repositories"];
@@ -27,6 +29,8 @@ pub(super) struct ProjectFile {
     pub(super) vars: BTreeMap<String, Spanned<Value>>,
     /// None if it does not say anything of them.
     pub(super) repositories: Option<Spanned<Vec<Value>>>,
+    /// None if it does not say anything of them.
+    pub(super) observers: Option<Spanned<Vec<String>>>,
     /// None if it does not say anything of linting.
     pub(super) lint: Option<Spanned<lint::Config>>,
 }
@@ -59,6 +63,17 @@ pub(super) fn read(source: &Source) -> Result<ProjectFile, Diagnostics> {
         }
         if let Some(entry) = fields.entry("workspace").filter(|entry| !entry.value.is_null()) {
             file.repositories = Some(Spanned::new(repositories(&mut reader, &entry.value), entry.key.span));
+        }
+        if let Some(entry) = fields.entry("observers").filter(|entry| !entry.value.is_null()) {
+            let texts = reader.texts(&entry.value, "`observers`").unwrap_or_default();
+            for text in &texts {
+                if let Err((message, help)) = observe::parse(&text.value) {
+                    let error = reader.error("observer", message, text.span, "asked for here");
+                    reader.push(error.help(help));
+                }
+            }
+            let texts = texts.into_iter().map(|text| text.value).collect();
+            file.observers = Some(Spanned::new(texts, entry.key.span));
         }
         if let Some(entry) = fields.entry("lint").filter(|entry| !entry.value.is_null()) {
             file.lint = Some(Spanned::new(lint::Config::read(&mut reader, &entry.value), entry.key.span));

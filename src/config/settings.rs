@@ -16,7 +16,8 @@ use std::time::Duration;
 
 /// Names the vocabulary, as `--domain` does.
 const DOMAIN: &str = "ASTERISK_DOMAIN";
-/// Fixes the time, for tests and reproducible runs: an RFC 3339 instant.
+/// Fixes the time, for tests and reproducible runs: an RFC 3339 instant, and behind a `/` by how many milliseconds it moves on
+/// with each reading.
 const CLOCK: &str = "ASTERISK_CLOCK";
 /// The seconds that one call of a script may take: more than the default for a machine that is slow or has much else to do.
 const SCRIPT_SECONDS: &str = "ASTERISK_SCRIPT_SECONDS";
@@ -45,6 +46,8 @@ pub struct Resolved {
     pub setup: Setup,
     /// Each of them, with where it came from.
     pub settings: Vec<Setting>,
+    /// Who looks on at every run: `KIND` or `KIND=FILE`, files relative to the project's directory.
+    pub observers: Vec<String>,
     /// How scripts are linted.
     pub lint: lint::Config,
     /// The project's directory.
@@ -173,6 +176,12 @@ pub fn resolve(given: Given, here: &Path) -> Result<Resolved, SessionError> {
     for name in ["levels", "options"] {
         settings.push(Setting { name: format!("lint.{name}"), value: shown[name].clone(), origin: origin.clone() });
     }
+    let said = layers.iter().find_map(|layer| {
+        let said = layer.file.observers.as_ref()?;
+        Some((said.value.clone(), layer.at(said.span)))
+    });
+    let (observers, origin) = said.unwrap_or((Vec::new(), Origin::Default));
+    settings.push(Setting { name: "observers".into(), value: json!(observers), origin });
     for name in [CLOCK, SCRIPT_SECONDS, KEEP_CASES] {
         if let Some(value) = std::env::var_os(name) {
             settings.push(Setting { name: name.into(), value: json!(value.to_string_lossy()), origin: Origin::Variable(name) });
@@ -194,7 +203,7 @@ pub fn resolve(given: Given, here: &Path) -> Result<Resolved, SessionError> {
         clock: clock()?,
     };
     let files = layers.into_iter().map(|layer| (layer.path, layer.there)).collect();
-    Ok(Resolved { setup, settings, lint, root, files })
+    Ok(Resolved { setup, settings, observers, lint, root, files })
 }
 
 /// A key of a file of settings that holds a path.
@@ -202,11 +211,16 @@ type Key = fn(&ProjectFile) -> Option<&Spanned<String>>;
 
 fn clock() -> Result<Arc<dyn Clock>, SessionError> {
     let Some(text) = std::env::var_os(CLOCK) else { return Ok(Arc::new(SystemClock)) };
-    match text.to_str().and_then(|text| text.parse().ok()) {
-        Some(at) => Ok(Arc::new(FixedClock::new(at, 0))),
+    let read = |text: &str| {
+        let (at, step) = text.split_once('/').unwrap_or((text, "0"));
+        Some(FixedClock::new(at.parse().ok()?, step.parse::<u32>().ok()?.into()))
+    };
+    match text.to_str().and_then(read) {
+        Some(clock) => Ok(Arc::new(clock)),
         None => {
             let message = format!("{CLOCK} is not an RFC 3339 instant: {}", text.to_string_lossy());
-            Err(SessionError::Asked(Box::new(Diagnostic::error("config/clock", message))))
+            let help = "behind a `/` may stand by how many milliseconds it moves on with each reading: 2026-02-14T21:21:09Z/10";
+            Err(SessionError::Asked(Box::new(Diagnostic::error("config/clock", message).help(help))))
         }
     }
 }

@@ -41,7 +41,7 @@ pub use prompt::{Prompt, PromptAsked};
 pub use recorded::{Record, Texts};
 pub use resume::{Origin, ResumeSpec};
 pub use route::{RouteState, RouteVisit, Routed};
-pub use run::{Inputs, RunSpec, Watch};
+pub use run::{Begun, Inputs, RunSpec, Watch};
 pub use setup::{Files, KEEP, Setup, Via};
 pub use shadow::Shadowed;
 pub use tests_of::{TestFile, TestTexts};

@@ -5,7 +5,7 @@ use super::generations::{Generations, manifests};
 use super::lighten::Lighten;
 use super::recorded::{linked, named};
 use super::rounds::{phase_of, waves};
-use super::run::{Ended, RunArgs, answerer};
+use super::run::{Begun, Ended, RunArgs, answerer};
 use super::work::{Reads, Work};
 use super::{Files, RunResult, Session, SessionError, Watch};
 use crate::clock::Timestamp;
@@ -44,7 +44,7 @@ impl Session {
             self.tell_changes(&args, &manifest, watch);
         }
         let journal = store.journal(run)?;
-        watch.began(run, work.len());
+        watch.began(&Begun::new(run, &project.plan, &launch, &work));
         let needs = self.reads(&store, run, &manifest.workspace)?;
         let answer = answerer(args.via, stub.as_ref())?;
         let pinned;

@@ -15,11 +15,12 @@ use crate::ingest;
 use crate::model::{Case, Hash, Launch, canonical};
 use crate::project::{Current, Project};
 use crate::store::{Durability, NewRun, Store, StoreError};
-use crate::walk::{Answer, Blob, Change, Event, FIRST, Name, Status};
+use crate::walk::{Answer, Blob, Change, Event, FIRST, Name, Plan, Status};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 /// What to analyse.
@@ -60,12 +61,33 @@ pub struct RunSpec {
     pub shadow: Option<PathBuf>,
 }
 
+/// A run that begins, or goes on.
+pub struct Begun<'a> {
+    /// Its id.
+    pub run: &'a str,
+    /// What its cases go by.
+    pub plan: &'a Arc<Plan>,
+    /// The launch; of a large run, most of its cases have lost all but their ids.
+    pub launch: &'a Launch,
+    /// How many cases it has.
+    pub cases: usize,
+    /// How many of them were over before.
+    pub over: usize,
+}
+
+impl<'a> Begun<'a> {
+    pub(super) fn new(run: &'a str, plan: &'a Arc<Plan>, launch: &'a Launch, work: &[Work]) -> Self {
+        let over = work.iter().filter(|case| matches!(case.status, Status::Done | Status::Error)).count();
+        Self { run, plan, launch, cases: work.len(), over }
+    }
+}
+
 /// What a run tells its front end while it goes on. Called from many threads.
 pub trait Watch: Sync {
     /// What does not keep the run from going on but should be known.
     fn warnings(&self, _warnings: &Diagnostics) {}
-    /// The run begins.
-    fn began(&self, _run: &str, _cases: usize) {}
+    /// The run begins, or goes on.
+    fn began(&self, _begun: &Begun<'_>) {}
     /// Something was recorded.
     fn event(&self, _event: &Event) {}
     /// The run goes by other texts from now on, each case from its next step.
@@ -180,10 +202,10 @@ impl Session {
             }
         };
         drop(new);
+        watch.began(&Begun::new(&run, &project.plan, &launch, &work));
         if !keep {
             Lighten::launch(&mut launch);
         }
-        watch.began(&run, work.len());
         let needs = self.reads(&store, &run, &self.setup.workspace)?;
         let (seed, parallel) = (spec.seed, spec.parallel);
         let generations = Generations::new(self, (current, seen), (FIRST, manifest, project), &journal, watch);

@@ -38,4 +38,5 @@ pub use ports::{About, Answer, Blob, Commit, Journal, JournalError, NEEDS, Need,
 pub use request::Request;
 pub use route::{Ask, Choice, Decision, FALLBACK, decide, decide_asking};
 pub use state::{Status, Visit, WalkState, recorded_state};
+pub use step::WALK;
 pub use turn::Turn;

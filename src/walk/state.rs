@@ -152,7 +152,7 @@ impl WalkState {
 
     /// How a walk begins that goes on in the place of a node of this one: it knows what this one knows. What it counts and adds
     /// to the context is its own.
-    fn within(&self, node: &Name, path: &Name) -> Self {
+    pub fn within(&self, node: &Name, path: &Name) -> Self {
         let own = compact_str::format_compact!("{node}/");
         let earlier = |(name, visits): (&Name, &usize)| Some((Name::from(name.strip_prefix(own.as_str())?), *visits));
         let mut inner = Self::with(self.loops.clone(), self.context.clone(), Vec::new());

@@ -20,7 +20,7 @@ use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 /// Who answered a node that is a walk.
-const WALK: &str = "walk";
+pub const WALK: &str = "walk";
 /// The names of the effects.
 const EFFECTS: [&str; 11] = [
     "link_symptom",

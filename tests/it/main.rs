@@ -17,6 +17,7 @@ mod kill;
 mod lint;
 mod mutate;
 mod new;
+mod observe;
 mod parts;
 mod prompts;
 mod rca_rules;

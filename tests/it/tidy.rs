@@ -14,7 +14,7 @@ const LAYERS: &[&[&str]] = &[
     &["project"],
     &["store", "agent", "ingest", "files", "workspace"],
     &["session", "reload"],
-    &["lint", "suite", "trace", "report", "calibrate", "goal"],
+    &["lint", "observe", "suite", "trace", "report", "calibrate", "goal"],
     &["ui", "exit", "config", "cli", "repl", "serve"],
 ];
 
@@ -306,7 +306,17 @@ fn every_command_shows_an_example() {
     let project = Project::new();
     let commands = crate::cli::commands(&project);
     let commands: BTreeSet<&str> = commands.iter().map(String::as_str).collect();
-    let support = ["lint_report", "mod", "run_table", "run_view", "run_watch", "show_knowledge", "test_mutants", "test_view"];
+    let support = [
+        "lint_report",
+        "run_observe",
+        "mod",
+        "run_table",
+        "run_view",
+        "run_watch",
+        "show_knowledge",
+        "test_mutants",
+        "test_view",
+    ];
     let files = files(&repository().join("src/cli"), "rs");
     let files: BTreeSet<&str> = files.iter().map(|path| path.file_stem().unwrap().to_str().unwrap()).collect();
     let files: BTreeSet<&str> = files.into_iter().filter(|name| !support.contains(name)).collect();

@@ -2,8 +2,8 @@
 
 use super::same::Same;
 use crate::project::{Answers, Project};
-use crate::script::View;
 use crate::script::probe::{Keep, Outline, Probes, Recorder};
+use crate::script::{Verdict, View};
 use crate::session::{Session, SessionError};
 use crate::walk::FALLBACK;
 use std::sync::{Arc, OnceLock};
@@ -55,16 +55,25 @@ impl Base {
 
     /// Why an edge of a node does not fire: what its rule saw that would have had to be otherwise. Nothing if the node has no such
     /// edge, if it has no rule, or if it fires.
-    pub(super) fn misses(&self, node: &str, edge: &str, (artifact, state): &(View, View), vars: &View) -> Option<String> {
+    pub(super) fn misses(
+        &self,
+        (path, node): (&str, &str),
+        edge: &str,
+        (artifact, state): &(View, View),
+        vars: Option<&View>,
+    ) -> Option<String> {
         let watched =
             self.watched.get_or_init(|| self.session.project_watched(self.pipeline.as_deref(), Probes::All).ok()).as_ref()?;
-        let plan = &watched.plan;
+        let plan = &watched.plan.of_path(path)?;
+        let vars = vars.unwrap_or_else(|| plan.vars());
         let spec = plan.pipeline.at(plan.pipeline.node(node)?);
         let of_node =
             spec.edges.iter().chain(&plan.pipeline.guards).find(|ix| plan.edge_names[ix.0] == edge && edge != FALLBACK)?;
         let rule = plan.rule(*of_node)?;
         let mut recorder = Recorder::new(Keep::Values);
-        recorder.watch(|| rule.function.decide(artifact, state, vars)).ok()?;
+        if matches!(recorder.watch(|| rule.function.decide(artifact, state, vars)).ok()?, Verdict::Yes { .. }) {
+            return None;
+        }
         let outline = Outline::new(watched.library.probed());
         let misses = outline.misses(recorder.evaluations().first()?);
         let said: Vec<String> = misses.into_iter().map(|miss| miss.text).collect();

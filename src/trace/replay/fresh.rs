@@ -82,8 +82,9 @@ impl World {
     }
 
     fn again(&self, run: &Run, plan: &Plan, same: &Same, at: usize) -> Rewalked {
-        let mut artifact =
-            |hash: &Hash, node: NodeIx| Ok::<_, SessionError>(View::of(&self.artifacts[hash], &plan.node(node).kind, "artifact"));
+        let mut artifact = |hash: &Hash, plan: &Plan, node: NodeIx| {
+            Ok::<_, SessionError>(View::of(&self.artifacts[hash], &plan.node(node).kind, "artifact"))
+        };
         let case = &run.launch.cases[at].id;
         Rewalk { plan, same, seed: 0, case, follow: true }.case(&run.tapes[at], &mut artifact).unwrap()
     }

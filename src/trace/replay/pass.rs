@@ -3,7 +3,7 @@
 use super::base::Base;
 use super::rewalk::{Rewalk, Rewalked};
 use super::tape::Tape;
-use crate::model::Hash;
+use crate::model::{Hash, Kind};
 use crate::pipeline::NodeIx;
 use crate::script::View;
 use crate::session::{Record, SessionError, in_order};
@@ -43,7 +43,10 @@ pub(super) struct Passed<'p> {
 
 /// Artifacts that were read, by address and node.
 #[derive(Default)]
-struct Artifacts(Mutex<HashMap<(Hash, usize), View>>);
+struct Artifacts(Mutex<HashMap<Key, View>>);
+
+/// The address of an artifact, and the node whose schema gives it its form: that of a pipeline that stays where it is.
+type Key = (Hash, usize, usize);
 
 impl Pass<'_> {
     /// Makes something of every case and hands it on, in the order of the cases.
@@ -79,13 +82,13 @@ impl Pass<'_> {
     ) -> Result<Passed<'p>, SessionError> {
         let tape = Tape::read(reading, case)?;
         // Every plan needs the same ones.
-        let mut own: Vec<((Hash, usize), View)> = Vec::new();
-        let mut artifact = |hash: &Hash, node: NodeIx| {
-            let key = (*hash, node.0);
+        let mut own: Vec<(Key, View)> = Vec::new();
+        let mut artifact = |hash: &Hash, plan: &Plan, node: NodeIx| {
+            let key = (*hash, Arc::as_ptr(&plan.pipeline).addr(), node.0);
             if let Some((_, view)) = own.iter().find(|(known, _)| *known == key) {
                 return Ok(view.clone());
             }
-            let view = self.artifact(reading, artifacts, key)?;
+            let view = Self::artifact(reading, artifacts, key, &plan.node(node).kind)?;
             own.push((key, view.clone()));
             Ok(view)
         };
@@ -95,12 +98,11 @@ impl Pass<'_> {
     }
 
     /// An artifact in the form of a node's schema. What other cases are likely to have too is kept.
-    fn artifact(&self, reading: &Reading<'_>, kept: &Artifacts, key: (Hash, usize)) -> Result<View, SessionError> {
+    fn artifact(reading: &Reading<'_>, kept: &Artifacts, key: Key, kind: &Kind) -> Result<View, SessionError> {
         if let Some(view) = kept.0.lock().unwrap_or_else(PoisonError::into_inner).get(&key) {
             return Ok(view.clone());
         }
-        let (hash, node) = key;
-        let kind = &self.base.project.plan.node(NodeIx(node)).kind;
+        let hash = key.0;
         let look = |text: &str| (text.len(), serde_json::from_str::<Value>(text).map(|value| View::of(&value, kind, "artifact")));
         let found = reading.content(&hash, look)?;
         let (size, view) = found.ok_or_else(|| damaged(format!("the artifact {hash} is missing")))?;

@@ -9,7 +9,6 @@ use crate::script::View;
 use crate::session::SessionError;
 use crate::trace::Went;
 use crate::walk::{Content, Failure, Name, Plan, Status, Turn, WalkState, What};
-use compact_str::ToCompactString as _;
 use std::collections::BTreeMap;
 
 /// What to go by.
@@ -23,6 +22,9 @@ pub(super) struct Rewalk<'a> {
     /// Whether the record is a walk, whose first steps are the same until a decision differs; else it is only a list of answers.
     pub(super) follow: bool,
 }
+
+/// Gives a recorded artifact in the form of the schema of a plan's node.
+pub(super) type Artifacts<'a> = dyn FnMut(&Hash, &Plan, NodeIx) -> Result<View, SessionError> + 'a;
 
 /// A decision that was made again.
 #[derive(Clone, Debug)]
@@ -53,9 +55,12 @@ impl Rewalked {
         let numbered = |walk: &Self| {
             let mut visits: BTreeMap<Name, usize> = BTreeMap::new();
             let number = |decision: &Redecided| {
-                let visit = visits.entry(decision.node.clone()).or_default();
+                // A node of a walk within is another than one of that name around it.
+                let place = decision.path.rsplit_once('/').map_or("", |(place, _)| place);
+                let node: Name = compact_str::format_compact!("{place}/{}", decision.node);
+                let visit = visits.entry(node.clone()).or_default();
                 *visit += 1;
-                ((decision.node.clone(), *visit), decision.now.clone())
+                ((node, *visit), decision.now.clone())
             };
             walk.decisions.iter().map(number).collect::<BTreeMap<_, _>>()
         };
@@ -82,13 +87,22 @@ fn same_way(a: &Went, b: &Went) -> bool {
 
 impl Rewalk<'_> {
     /// Walks a case again. `artifact` gives a recorded artifact in the form of a node's schema.
-    pub(super) fn case(
+    pub(super) fn case(&self, tape: &Tape, artifact: &mut Artifacts<'_>) -> Result<Rewalked, SessionError> {
+        let mut done = Rewalked::default();
+        self.walk(tape, WalkState::default(), artifact, &mut done)?;
+        Ok(done)
+    }
+
+    /// Walks on from a state, to the end or as far as it is known. Returns the state, and the address of the last artifact if the
+    /// walk is over.
+    fn walk(
         &self,
         tape: &Tape,
-        artifact: &mut dyn FnMut(&Hash, NodeIx) -> Result<View, SessionError>,
-    ) -> Result<Rewalked, SessionError> {
-        let mut done = Rewalked::default();
-        let mut state = WalkState::default();
+        mut state: WalkState,
+        artifact: &mut Artifacts<'_>,
+        done: &mut Rewalked,
+    ) -> Result<(WalkState, Option<Hash>), SessionError> {
+        let mut last = None;
         // The step of the record that the walk is at, as long as it is the recorded walk.
         let mut on = self.follow.then_some(0);
         while !matches!(state.status, Status::Done | Status::Error) {
@@ -96,7 +110,7 @@ impl Rewalk<'_> {
             if on.is_some() && recorded.is_none() {
                 break;
             }
-            let path = (state.steps + 1).to_compact_string();
+            let path = state.next_path();
             let node = match self.plan.next(&state) {
                 Ok(node) => node,
                 Err(failure) => {
@@ -126,13 +140,34 @@ impl Rewalk<'_> {
                 done.unknown = Some((name.clone(), path));
                 break;
             };
-            let view = artifact(&answer.artifact, node)?;
+            let mut hash = answer.artifact;
+            let mut inner = None;
+            if let Some(part) = self.plan.node(node).part.as_deref() {
+                inner = tape.walked(step, &state);
+                let within = tape.of_place(&state.within(name, &path).place).filter(|_| on.is_some());
+                if let (Some(within), Some(same)) = (within, self.same.part(node)) {
+                    let again = Rewalk { plan: part, same, ..*self };
+                    let (ended, found) = again.walk(&within, state.within(name, &path), artifact, done)?;
+                    let Some(found) = found else {
+                        state.status = ended.status;
+                        break;
+                    };
+                    if found != hash {
+                        // What comes after it is told something else than it was.
+                        on = None;
+                    }
+                    hash = found;
+                    inner = Some(ended);
+                }
+            }
+            let view = artifact(&hash, self.plan, node)?;
             let luck = chance(self.seed, self.case, &path);
             let turn = Turn { plan: self.plan, shadow: None, node, state: &state, now: step.at, chance: luck };
             let confidence = turn.confidence(&view);
             let mut whats = Vec::with_capacity(3);
-            let failure = turn.take(&view, Content::from(answer.artifact), confidence, |what| whats.push(what)).err();
-            enter(&mut state, name, step.at, Content::from(answer.artifact), confidence, &answer.by);
+            let failure = turn.take(&view, Content::from(hash), confidence, |what| whats.push(what)).err();
+            enter(&mut state, name, step.at, (Content::from(hash), confidence), &answer.by, inner);
+            last = Some(hash);
             let now = failure.as_ref().map_or_else(|| way(&whats), failed);
             let (node, before) = (name.clone(), Some(step.went.clone()).filter(|went| *went != Went::Open));
             let mut redecided = Redecided { node, path, place: Some(place), before, now, seen: None };
@@ -150,7 +185,8 @@ impl Rewalk<'_> {
             }
             done.decisions.push(redecided);
         }
-        Ok(done)
+        let last = last.filter(|_| state.status == Status::Done);
+        Ok((state, last))
     }
 
     /// The recorded step of the same node, visited as often, whose answer stands for the one that is needed: whoever gave it was told

@@ -180,7 +180,9 @@ fn flip(run: &str, case: &str, base: &Base, plan: &Plan, decisions: &[Redecided]
     let before = decision.before.as_ref()?;
     let (from, from_node, _) = words(before);
     let (to, to_node, because) = words(&decision.now);
-    let miss = decision.seen.as_ref().and_then(|seen| base.misses(&decision.node, &from, seen, plan.vars()));
+    // The vars of a walk in the place of a node are its own.
+    let vars = Some(plan.vars()).filter(|_| !decision.path.contains('/'));
+    let miss = decision.seen.as_ref().and_then(|seen| base.misses((&decision.path, &decision.node), &from, seen, vars));
     Some(Flip {
         run: run.to_owned(),
         case: case.to_owned(),

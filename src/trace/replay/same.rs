@@ -3,7 +3,8 @@
 
 use crate::pipeline::NodeIx;
 use crate::project::{Place, Project, examine};
-use crate::walk::WalkState;
+use crate::script::Library;
+use crate::walk::{Plan, WalkState};
 use std::collections::BTreeSet;
 
 /// What answers may depend on, node by node.
@@ -11,6 +12,8 @@ use std::collections::BTreeSet;
 pub(super) struct Same {
     scripts: Vec<Look>,
     others: Look,
+    /// The same of the walks in the place of nodes, node by node.
+    parts: Vec<Option<Self>>,
 }
 
 /// The parts of a walk that an answerer may look at. The case, its launch and the declared reads are those of the record.
@@ -59,10 +62,19 @@ impl Which {
 impl Same {
     /// By what the responders of a project read.
     pub(super) fn of(project: &Project) -> Self {
-        let pipeline = &project.plan.pipeline;
+        Self::of_plan(&project.plan, &project.library)
+    }
+
+    /// The same of what is walked in the place of a node.
+    pub(super) fn part(&self, node: NodeIx) -> Option<&Self> {
+        self.parts.get(node.0)?.as_ref()
+    }
+
+    fn of_plan(plan: &Plan, library: &Library) -> Self {
+        let pipeline = &plan.pipeline;
         let whole = Look { prior: Which::All, state: Which::All, history: true, more: true };
         let mut scripts = vec![whole; pipeline.nodes.len()];
-        for examined in examine(pipeline, &project.library, &|_| None) {
+        for examined in examine(pipeline, library, &|_| None) {
             let Place::Responder(NodeIx(node)) = examined.place else { continue };
             let mut look = Look::default();
             examined.analysis.reads.iter().for_each(|read| look.reads(&read.path));
@@ -71,7 +83,8 @@ impl Same {
         // An agent is told of all that was found out before, of the counters and of the context. That it may also be told by
         // which edges the walk came is not taken for a difference.
         let fields = ["loops", "context"].map(str::to_owned).into();
-        Self { scripts, others: Look { prior: Which::All, state: Which::Only(fields), history: false, more: false } }
+        let parts = plan.nodes.iter().map(|node| node.part.as_ref().map(|part| Self::of_plan(part, library))).collect();
+        Self { scripts, parts, others: Look { prior: Which::All, state: Which::Only(fields), history: false, more: false } }
     }
 
     /// Whether an answerer is told the same at the same visit of a node in both walks.

@@ -10,12 +10,15 @@ use crate::walk::{Content, Event, Name, Reason, WalkState, What};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 /// The recorded walk of a case.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tape {
     /// Its steps.
     pub(super) steps: Vec<Taped>,
+    /// The steps of the walks in the place of nodes, by what their paths begin with (`5/court/`).
+    within: BTreeMap<Name, Vec<Taped>>,
 }
 
 /// A recorded step.
@@ -75,12 +78,13 @@ struct Failed<'r> {
 impl Tape {
     /// Reads the record of a case.
     pub(super) fn read(reading: &Reading<'_>, case: &str) -> Result<Self, SessionError> {
-        let mut steps: Vec<Taped> = Vec::with_capacity(8);
+        let mut own: Vec<Taped> = Vec::with_capacity(8);
+        let mut within: BTreeMap<Name, Vec<Taped>> = BTreeMap::new();
         reading.events(case, |row| {
-            // Sub-walks have records of their own.
-            if row.path.contains('/') {
-                return Ok(());
-            }
+            let steps = match row.path.rsplit_once('/') {
+                None => &mut own,
+                Some(_) => within.entry(place_of(row.path)).or_default(),
+            };
             let body = row.body.strip_prefix(r#"{"type":""#).unwrap_or_default();
             let kind = body.split('"').next().unwrap_or_default();
             match kind {
@@ -123,7 +127,7 @@ impl Tape {
             }
             Ok::<_, SessionError>(())
         })?;
-        Ok(Self { steps })
+        Ok(Self { steps: own, within })
     }
 
     /// A list of answers, in the order of the visits of each node, instead of a record.
@@ -132,7 +136,21 @@ impl Tape {
             let answer = Some(Answered { artifact, by: "stub".into() });
             Taped { answer, ..Taped::begun("", Timestamp::default(), &node) }
         };
-        Self { steps: answers.into_iter().map(step).collect() }
+        Self { steps: answers.into_iter().map(step).collect(), within: BTreeMap::new() }
+    }
+
+    /// The record of the walk of these steps, and of those in the place of its nodes.
+    pub(super) fn of_place(&self, place: &str) -> Option<Self> {
+        let steps = self.within.get(place)?.clone();
+        let deeper = self.within.iter().filter(|(other, _)| other.len() > place.len() && other.starts_with(place));
+        Some(Self { steps, within: deeper.map(|(place, steps)| (place.clone(), steps.clone())).collect() })
+    }
+
+    /// The walk in the place of a step's node as it ended, after the walk of the step came there in that state.
+    pub(super) fn walked(&self, step: &Taped, state: &WalkState) -> Option<WalkState> {
+        let inner = state.within(&step.node, &step.path);
+        let tape = self.of_place(&inner.place)?;
+        Some(tape.fold(inner, tape.steps.len()))
     }
 
     /// The step of a node's `visit`-th answer, counted from 0, and its place.
@@ -143,9 +161,13 @@ impl Tape {
 
     /// The state of the walk before the step at that place: the fold of what was recorded until then.
     pub(super) fn state(&self, place: usize) -> WalkState {
-        let mut state = WalkState::default();
-        for step in &self.steps[..place] {
-            step.fold(&mut state);
+        self.fold(WalkState::default(), place)
+    }
+
+    fn fold(&self, mut state: WalkState, steps: usize) -> WalkState {
+        for step in &self.steps[..steps] {
+            let inner = self.walked(step, &state);
+            step.fold(&mut state, inner);
         }
         state
     }
@@ -156,9 +178,9 @@ impl Taped {
         Self { path: path.into(), at, node: node.into(), answer: None, went: Went::Open, counter: None }
     }
 
-    fn fold(&self, state: &mut WalkState) {
+    fn fold(&self, state: &mut WalkState, inner: Option<WalkState>) {
         let Some(answer) = &self.answer else { return };
-        enter(state, &self.node, self.at, Content::from(answer.artifact), None, &answer.by);
+        enter(state, &self.node, self.at, (Content::from(answer.artifact), None), &answer.by, inner);
         if let Went::To { to, edge, because, context } = &self.went {
             let what = What::Transition {
                 from: self.node.clone(),
@@ -173,9 +195,22 @@ impl Taped {
     }
 }
 
-/// Takes in that a node was entered and answered.
-pub(super) fn enter(state: &mut WalkState, node: &Name, at: Timestamp, artifact: Content, confidence: Option<f64>, by: &Name) {
+/// What the paths of a walk begin with, given that of one of its steps.
+fn place_of(path: &str) -> Name {
+    path.rsplit_once('/').map_or("", |(place, _)| &path[..=place.len()]).into()
+}
+
+/// Takes in that a node was entered and answered, perhaps by a walk.
+pub(super) fn enter(
+    state: &mut WalkState,
+    node: &Name,
+    at: Timestamp,
+    (artifact, confidence): (Content, Option<f64>),
+    by: &Name,
+    inner: Option<WalkState>,
+) {
     state.apply(&event(at, What::NodeEnter { node: node.clone() }));
+    state.inner = inner.map(Box::new);
     let what = What::NodeExit {
         node: node.clone(),
         artifact,

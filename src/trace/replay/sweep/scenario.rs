@@ -139,7 +139,7 @@ impl Canned {
     }
 
     fn walk(&self, base: &Base, plan: &Plan, case: &str) -> Result<Rewalked, SessionError> {
-        let mut artifact = |hash: &Hash, node: NodeIx| {
+        let mut artifact = |hash: &Hash, plan: &Plan, node: NodeIx| {
             let value = self.artifacts.get(hash).unwrap_or(&Value::Null);
             Ok(View::of(value, &plan.node(node).kind, "artifact"))
         };

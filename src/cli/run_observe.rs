@@ -1,0 +1,123 @@
+//! `--observe` and `observers:`: who looks on, and where it is written.
+
+use super::run_view::Live;
+use crate::diag::Diagnostic;
+use crate::observe::{Attached, Kind, Options, Out, Usual, parse};
+use crate::session::SessionError;
+use crate::ui::{Ui, plain};
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufWriter, LineWriter, Write};
+use std::path::{Path, PathBuf};
+
+/// An observer that was asked for.
+#[derive(Clone)]
+pub(super) struct Wanted {
+    /// What it was asked for by.
+    text: String,
+    kind: &'static Kind,
+    to: To,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum To {
+    Stderr,
+    Stdout,
+    File(PathBuf),
+}
+
+/// All that were asked for: those of the command line, with files relative to where it was typed, and those of the project
+/// file, with files relative to the project's directory.
+pub(super) fn wanted(given: &[String], permanent: &[String], root: &Path) -> Result<Vec<Wanted>, SessionError> {
+    let given = given.iter().map(|text| read(text, Path::new("")));
+    let all = given.chain(permanent.iter().map(|text| read(text, root)));
+    let all = all.collect::<Result<Vec<_>, _>>()?;
+    let mut taken: Vec<&To> = Vec::new();
+    for one in &all {
+        if one.to != To::Stderr && taken.contains(&&one.to) {
+            return Err(bad(
+                format!("the observer `{}` writes where another observer writes", one.text),
+                "give each a file of its own",
+            ));
+        }
+        taken.push(&one.to);
+    }
+    Ok(all)
+}
+
+/// Whether standard output is an observer's alone.
+pub(super) fn take_stdout(wanted: &[Wanted]) -> bool {
+    wanted.iter().any(|one| one.to == To::Stdout)
+}
+
+/// Whether turns are told on standard error by an observer, so that `-v` need not tell them too.
+pub(super) fn tell(wanted: &[Wanted]) -> bool {
+    wanted.iter().any(|one| one.to == To::Stderr)
+}
+
+fn read(text: &str, below: &Path) -> Result<Wanted, SessionError> {
+    let (kind, file) = parse(text).map_err(|(message, help)| bad(message, help))?;
+    let to = match file {
+        None => To::Stderr,
+        Some("-") => To::Stdout,
+        Some(file) => To::File(below.join(file)),
+    };
+    Ok(Wanted { text: text.to_owned(), kind, to })
+}
+
+fn bad(message: String, help: impl Into<String>) -> SessionError {
+    SessionError::Asked(Box::new(Diagnostic::error("input/observe", message).help(help)))
+}
+
+/// The observers, each with its file open.
+pub(super) fn attach<'o>(wanted: &[Wanted], live: &'o Live, ui: Ui, verbose: u8) -> Result<Vec<Attached<'o>>, SessionError> {
+    let one = |wanted: &Wanted| {
+        let to: Box<dyn Write + Send> = match &wanted.to {
+            To::Stderr => Box::new(Lines { tell: move |line: &str| live.aside(|ui| ui.note(&plain(line))), rest: Vec::new() }),
+            To::Stdout => Box::new(Lines { tell: move |line: &str| ui.out(line), rest: Vec::new() }),
+            To::File(path) => open(path, wanted.kind.usual).map_err(|error| {
+                let message = format!("the observer `{}` cannot write `{}`: {error}", wanted.kind.name, path.display());
+                bad(message, "name a file that can be written")
+            })?,
+        };
+        let observer = wanted.kind.observer(Out::new(to), Options { verbose });
+        Ok(Attached { name: wanted.text.clone(), observer })
+    };
+    wanted.iter().map(one).collect()
+}
+
+/// Opens a file: what comes line by line can be followed, and comes after what was there.
+fn open(path: &Path, usual: Usual) -> io::Result<Box<dyn Write + Send>> {
+    if let Some(dir) = path.parent().filter(|dir| !dir.as_os_str().is_empty()) {
+        std::fs::create_dir_all(dir)?;
+    }
+    match usual {
+        Usual::Replace => Ok(Box::new(BufWriter::new(File::create(path)?))),
+        Usual::Append | Usual::Stderr => Ok(Box::new(LineWriter::new(OpenOptions::new().append(true).create(true).open(path)?))),
+    }
+}
+
+/// Hands on whole lines.
+struct Lines<F> {
+    tell: F,
+    rest: Vec<u8>,
+}
+
+impl<F: FnMut(&str)> Write for Lines<F> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.rest.extend(bytes);
+        if let Some(end) = self.rest.iter().rposition(|byte| *byte == b'\n') {
+            let rest = self.rest.split_off(end + 1);
+            (self.tell)(String::from_utf8_lossy(&self.rest[..end]).as_ref());
+            self.rest = rest;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        if !self.rest.is_empty() {
+            (self.tell)(String::from_utf8_lossy(&self.rest).as_ref());
+            self.rest.clear();
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,164 @@
+//! A log: a line for what happened, with when, how grave, whose, where, and the rest as `key=value`.
+
+use super::observed::Observer;
+use super::out::{Out, flat};
+use crate::clock::Timestamp;
+use crate::model::Case;
+use crate::session::Begun;
+use crate::walk::{Event, Outcome, Status, What};
+use std::io;
+
+/// How grave a line is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Level {
+    Error,
+    Warn,
+    Info,
+    Debug,
+    Trace,
+}
+
+/// Writes lines up to a level.
+pub(super) struct Log<'o> {
+    out: Out<'o>,
+    most: Level,
+}
+
+impl<'o> Log<'o> {
+    /// `verbose`: 0 for what is worth knowing of any run, 1 for every step, 2 for every edge considered.
+    pub(super) fn new(out: Out<'o>, verbose: u8) -> Self {
+        let most = match verbose {
+            0 => Level::Info,
+            1 => Level::Debug,
+            _ => Level::Trace,
+        };
+        Self { out, most }
+    }
+
+    fn line(&mut self, at: Timestamp, level: Level, words: &str, fields: &[(&str, &str)]) {
+        if level > self.most {
+            return;
+        }
+        let word = match level {
+            Level::Error => "ERROR",
+            Level::Warn => " WARN",
+            Level::Info => " INFO",
+            Level::Debug => "DEBUG",
+            Level::Trace => "TRACE",
+        };
+        let mut line = format!("{} {word} {words}", to_the_millisecond(at));
+        for (key, value) in fields.iter().filter(|(_, value)| !value.is_empty()) {
+            line.push(' ');
+            line.push_str(key);
+            line.push('=');
+            let value = flat(value);
+            if value.contains([' ', '"', '=']) {
+                line.push_str(&serde_json::Value::from(value).to_string());
+            } else {
+                line.push_str(&value);
+            }
+        }
+        self.out.line(&line);
+    }
+
+    /// The edges that a decision considered.
+    fn considered(&mut self, event: &Event) {
+        let What::EdgeEvaluate { node, considered, .. } = &event.what else { return };
+        let (case, path) = (event.case.as_str(), event.path.as_str());
+        for entry in considered {
+            let (level, outcome) = match entry.outcome {
+                Outcome::Fired => (Level::Debug, "fired"),
+                Outcome::Advisory => (Level::Info, "advisory"),
+                Outcome::Error => (Level::Warn, "error"),
+                Outcome::False => (Level::Trace, "false"),
+                Outcome::NotReached => (Level::Trace, "not_reached"),
+            };
+            let because = entry.because.as_deref().unwrap_or_default();
+            let error = entry.error.as_deref().unwrap_or_default();
+            let fields = [
+                ("case", case),
+                ("path", path),
+                ("node", node.as_str()),
+                ("edge", entry.edge.as_str()),
+                ("outcome", outcome),
+                ("because", because),
+                ("error", error),
+            ];
+            self.line(event.at, level, "edge", &fields);
+        }
+    }
+}
+
+impl Observer for Log<'_> {
+    fn began(&mut self, begun: &Begun<'_>, now: Timestamp) {
+        let (cases, over) = (begun.cases.to_string(), begun.over.to_string());
+        let fields = [("run", begun.run), ("pipeline", begun.plan.pipeline.name.as_str()), ("cases", &*cases), ("over", &*over)];
+        self.line(now, Level::Info, "run", &fields);
+    }
+
+    fn event(&mut self, event: &Event, _: Timestamp) {
+        let (at, case, path) = (event.at, event.case.as_str(), event.path.as_str());
+        let whose = [("case", case), ("path", path)];
+        let mut line = |level: Level, fields: &[(&str, &str)]| {
+            let all: Vec<_> = whose.iter().chain(fields).copied().collect();
+            self.line(at, level, event.what.name(), &all);
+        };
+        match &event.what {
+            What::NodeEnter { node } | What::WalkComplete { node } => line(Level::Debug, &[("node", node)]),
+            What::SubWalk { node, pipeline } => line(Level::Info, &[("node", node), ("pipeline", pipeline)]),
+            What::NodeExit { node, by, confidence, .. } => {
+                let confidence = confidence.map_or(String::new(), |confidence| confidence.to_string());
+                line(Level::Debug, &[("node", node), ("by", by), ("confidence", &confidence)]);
+            }
+            What::EdgeEvaluate { .. } => self.considered(event),
+            What::Transition { from, to, edge, because, counter, .. } => {
+                let counter = counter.as_deref().unwrap_or_default();
+                line(Level::Info, &[("from", from), ("to", to), ("edge", edge), ("counter", counter), ("because", because)]);
+            }
+            What::WalkError { node, kind, message } => {
+                line(Level::Error, &[("node", node), ("kind", kind), ("message", message)]);
+            }
+            What::Barrier { wave, phase, turn, .. } => {
+                let numbers = [wave, phase, turn].map(ToString::to_string);
+                line(Level::Info, &[("wave", &numbers[0]), ("phase", &numbers[1]), ("turn", &numbers[2])]);
+            }
+            What::Reload { generation, .. } => line(Level::Info, &[("generation", &generation.to_string())]),
+            What::Adopt { generation, .. } => line(Level::Debug, &[("generation", &generation.to_string())]),
+            What::Shadow { node, edge, differs, .. } => {
+                let level = if *differs { Level::Info } else { Level::Trace };
+                let edge = edge.as_deref().unwrap_or_default();
+                line(level, &[("node", node), ("edge", edge), ("differs", &differs.to_string())]);
+            }
+        }
+    }
+
+    fn case_over(&mut self, case: &Case, status: Status, now: Timestamp) {
+        let status = serde_json::to_value(status).unwrap_or_default();
+        self.line(now, Level::Info, "case", &[("case", &case.id), ("status", status.as_str().unwrap_or_default())]);
+    }
+
+    fn end(&mut self, _: Timestamp) -> io::Result<()> {
+        self.out.end()
+    }
+}
+
+/// An instant with all three digits behind the point, so that lines stand below each other.
+fn to_the_millisecond(at: Timestamp) -> String {
+    let text = at.to_string();
+    let (seconds, fraction) = text.trim_end_matches('Z').split_once('.').unwrap_or((text.trim_end_matches('Z'), ""));
+    format!("{seconds}.{fraction:0<3}Z")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn instants_are_of_one_width() {
+        let told = [0, 10, 1_771_104_069_100, 1_771_104_069_123].map(|millis| to_the_millisecond(Timestamp::from_millis(millis)));
+        assert_eq!(
+            told,
+            ["1970-01-01T00:00:00.000Z", "1970-01-01T00:00:00.010Z", "2026-02-14T21:21:09.100Z", "2026-02-14T21:21:09.123Z"]
+        );
+    }
+}

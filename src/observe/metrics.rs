@@ -1,0 +1,192 @@
+//! Counts and times, in Prometheus' text format, written when the run ends.
+
+use super::cast::Cast;
+use super::observed::Observer;
+use super::out::Out;
+use super::spans::Spans;
+use crate::clock::Timestamp;
+use crate::model::Case;
+use crate::session::Begun;
+use crate::walk::{Event, Status, What};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io;
+
+/// The upper bounds of the histogram of step times, in seconds.
+const BOUNDS: [f64; 14] = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 30.0, 60.0, 300.0];
+
+/// Metrics with labels: name, help, type.
+const METRICS: &[(&str, &str, &str)] = &[
+    ("steps_total", "Steps that were answered, by who answered them.", "counter"),
+    ("transitions_total", "Turns taken, by edge.", "counter"),
+    ("loops_total", "Turns that add one to a counter.", "counter"),
+    ("errors_total", "Walks that failed, by kind of error.", "counter"),
+    ("rule_errors_total", "Rules that threw, by edge.", "counter"),
+    ("reloads_total", "Exchanges of the texts.", "counter"),
+    ("cases", "Cases by how far they came.", "gauge"),
+];
+
+/// Counts a run.
+pub(super) struct Metrics<'o> {
+    out: Out<'o>,
+    cast: Cast,
+    run: Vec<(&'static str, String)>,
+    began: Timestamp,
+    /// By metric and labels.
+    counts: BTreeMap<(&'static str, String), u64>,
+    times: BTreeMap<String, Times>,
+    spans: Spans,
+}
+
+/// A histogram.
+#[derive(Default)]
+struct Times {
+    buckets: [u64; BOUNDS.len()],
+    count: u64,
+    /// In milliseconds.
+    sum: i64,
+}
+
+impl Times {
+    fn add(&mut self, began: Timestamp, ended: Timestamp) {
+        let seconds = ended.seconds_since(began);
+        self.buckets.iter_mut().zip(BOUNDS).filter(|(_, bound)| seconds <= *bound).for_each(|(bucket, _)| *bucket += 1);
+        self.count += 1;
+        self.sum += ended.millis() - began.millis();
+    }
+}
+
+impl<'o> Metrics<'o> {
+    pub(super) fn new(out: Out<'o>) -> Self {
+        Self {
+            out,
+            cast: Cast::default(),
+            run: Vec::new(),
+            began: Timestamp::default(),
+            counts: BTreeMap::new(),
+            times: BTreeMap::new(),
+            spans: Spans::default(),
+        }
+    }
+
+    fn count(&mut self, metric: &'static str, labels: &[(&str, &str)]) {
+        *self.counts.entry((metric, written(labels))).or_default() += 1;
+    }
+
+    fn text(&self, now: Timestamp) -> String {
+        let mut out = String::new();
+        let head = |out: &mut String, name: &str, help: &str, kind: &str| {
+            _ = write!(out, "# HELP asterisk_{name} {help}\n# TYPE asterisk_{name} {kind}\n");
+        };
+        let run: Vec<(&str, &str)> = self.run.iter().map(|(key, value)| (*key, value.as_str())).collect();
+        head(&mut out, "run_info", "The run.", "gauge");
+        _ = writeln!(out, "asterisk_run_info{{{}}} 1", written(&run));
+        head(&mut out, "run_seconds", "How long it was walked, in this process.", "gauge");
+        _ = writeln!(out, "asterisk_run_seconds {}", now.seconds_since(self.began));
+        for (name, help, kind) in METRICS {
+            let mut of = self.counts.iter().filter(|((metric, _), _)| metric == name).peekable();
+            if of.peek().is_some() {
+                head(&mut out, name, help, kind);
+            }
+            for ((_, labels), count) in of {
+                let labels = if labels.is_empty() { String::new() } else { format!("{{{labels}}}") };
+                _ = writeln!(out, "asterisk_{name}{labels} {count}");
+            }
+        }
+        if !self.times.is_empty() {
+            head(&mut out, "step_seconds", "From the beginning of a step until it was recorded, by node.", "histogram");
+        }
+        for (labels, times) in &self.times {
+            for (bucket, bound) in times.buckets.iter().zip(BOUNDS) {
+                _ = writeln!(out, "asterisk_step_seconds_bucket{{{labels},le=\"{bound}\"}} {bucket}");
+            }
+            _ = writeln!(out, "asterisk_step_seconds_bucket{{{labels},le=\"+Inf\"}} {}", times.count);
+            _ = writeln!(
+                out,
+                "asterisk_step_seconds_sum{{{labels}}} {}",
+                Timestamp::from_millis(times.sum).seconds_since(Timestamp::default())
+            );
+            _ = writeln!(out, "asterisk_step_seconds_count{{{labels}}} {}", times.count);
+        }
+        out
+    }
+}
+
+impl Observer for Metrics<'_> {
+    fn began(&mut self, begun: &Begun<'_>, now: Timestamp) {
+        self.cast.began(begun);
+        self.began = now;
+        self.run = vec![("pipeline", begun.plan.pipeline.name.value.clone()), ("run", begun.run.to_owned())];
+        if begun.over > 0 {
+            self.counts.insert(("cases", written(&[("status", "over_before")])), begun.over as u64);
+        }
+    }
+
+    fn event(&mut self, event: &Event, now: Timestamp) {
+        let pipeline = self.cast.pipeline(&event.path);
+        let pipeline = pipeline.as_str();
+        if let Some(span) = self.spans.event(event)
+            && span.by.is_some()
+        {
+            let labels = written(&[("node", &span.node), ("pipeline", pipeline)]);
+            self.times.entry(labels).or_default().add(span.began, now);
+        }
+        match &event.what {
+            What::NodeExit { node, by, .. } => self.count("steps_total", &[("by", by), ("node", node), ("pipeline", pipeline)]),
+            What::EdgeEvaluate { considered, .. } => {
+                for entry in considered.iter().filter(|entry| entry.error.is_some()) {
+                    self.count("rule_errors_total", &[("edge", &entry.edge), ("pipeline", pipeline)]);
+                }
+            }
+            What::Transition { from, to, edge, counter, .. } => {
+                self.count("transitions_total", &[("edge", edge), ("from", from), ("pipeline", pipeline), ("to", to)]);
+                if let Some(counter) = counter {
+                    self.count("loops_total", &[("counter", counter), ("pipeline", pipeline)]);
+                }
+            }
+            What::WalkError { node, kind, .. } => {
+                self.count("errors_total", &[("kind", kind), ("node", node), ("pipeline", pipeline)]);
+            }
+            What::Reload { .. } => self.count("reloads_total", &[]),
+            _ => {}
+        }
+    }
+
+    fn case_over(&mut self, case: &Case, status: Status, _: Timestamp) {
+        self.spans.case_over(&case.id);
+        let status = serde_json::to_value(status).unwrap_or_default();
+        self.count("cases", &[("status", status.as_str().unwrap_or_default())]);
+    }
+
+    fn end(&mut self, now: Timestamp) -> io::Result<()> {
+        let text = self.text(now);
+        self.out.write(&text);
+        self.out.end()
+    }
+}
+
+/// Labels as the format writes them.
+fn written(labels: &[(&str, &str)]) -> String {
+    let escape = |value: &str| value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
+    labels.iter().map(|(key, value)| format!("{key}=\"{}\"", escape(value))).collect::<Vec<_>>().join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_are_escaped() {
+        assert_eq!(written(&[("a", "x\"y\\z\n"), ("b", "")]), r#"a="x\"y\\z\n",b="""#);
+    }
+
+    #[test]
+    fn buckets_add_up() {
+        let mut times = Times::default();
+        for millis in [0, 20, 9_000, 1_000_000] {
+            times.add(Timestamp::default(), Timestamp::from_millis(millis));
+        }
+        assert_eq!((times.buckets[0], times.buckets[3], times.buckets[13], times.count), (1, 2, 3, 4));
+        assert_eq!(times.sum, 1_009_020);
+    }
+}

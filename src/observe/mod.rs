@@ -1,0 +1,20 @@
+//! Observers: what looks on while a run goes its way, and writes down what it sees in a form of its own.
+//!
+//! An observer is shown the events of the journal once they are recorded, and the ends of walks. It can change nothing: a run
+//! is the same with and without. The registry is [`KINDS`]; [`Observed`] stands between the session and a front end, and is
+//! only made if there is an observer.
+
+mod cast;
+mod jsonl;
+mod kinds;
+mod log;
+mod metrics;
+mod narration;
+mod observed;
+mod out;
+mod spans;
+mod trace;
+
+pub use kinds::{KINDS, Kind, Options, Usual, parse};
+pub use observed::{Attached, Observed, Observer};
+pub use out::Out;

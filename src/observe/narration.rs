@@ -1,0 +1,222 @@
+//! A run told to people, in sentences.
+
+use super::cast::{Cast, words};
+use super::observed::Observer;
+use super::out::{Out, flat};
+use crate::clock::Timestamp;
+use crate::model::Case;
+use crate::session::Begun;
+use crate::walk::{Event, Status, WALK, What};
+use std::collections::HashMap;
+use std::io;
+
+/// Shares of the cases that are worth a word, in hundredths.
+const MILESTONES: [(usize, &str); 4] = [
+    (25, "A quarter of the cases is"),
+    (50, "Half of the cases are"),
+    (75, "Three quarters of the cases are"),
+    (100, "All cases are"),
+];
+
+/// Tells a run.
+pub(super) struct Narration<'o> {
+    out: Out<'o>,
+    cast: Cast,
+    cases: usize,
+    /// How many cases were over when it began, and are by now.
+    before: usize,
+    over: usize,
+    failed: usize,
+    began: Timestamp,
+    /// How often each counter of the cases under way was taken, and how many steps they took.
+    loops: HashMap<String, HashMap<String, u64>>,
+    steps: HashMap<String, u64>,
+    /// The turns that end cases that are not told to be over yet.
+    last: HashMap<String, String>,
+}
+
+impl<'o> Narration<'o> {
+    pub(super) fn new(out: Out<'o>) -> Self {
+        Self {
+            out,
+            cast: Cast::default(),
+            cases: 0,
+            before: 0,
+            over: 0,
+            failed: 0,
+            began: Timestamp::default(),
+            loops: HashMap::new(),
+            steps: HashMap::new(),
+            last: HashMap::new(),
+        }
+    }
+
+    fn say(&mut self, text: &str) {
+        self.out.line(&flat(text));
+    }
+
+    fn turn(&mut self, event: &Event) {
+        let What::Transition { from, to, edge, because, counter, .. } = &event.what else { return };
+        let path = event.path.as_str();
+        let whose = whose(event);
+        let left = self.cast.node(path, from);
+        let why = self.cast.why(path, edge, because);
+        if self.cast.is_done(path, to) {
+            // What ends a case is told when it is over.
+            if path.contains('/') {
+                self.say(&format!("{whose} comes to an end at {left} {why}"));
+            } else {
+                self.last.insert(event.case.to_string(), format!("{left} {why}"));
+            }
+            return;
+        }
+        let Some(counter) = counter else {
+            let to = self.cast.node(path, to);
+            self.say(&format!("{whose} goes from {left} to {to} {why}"));
+            return;
+        };
+        let taken = self.loops.entry(event.case.to_string()).or_default();
+        // Each walk counts for itself.
+        let place = path.rsplit_once('/').map_or("", |(place, _)| place);
+        let count = taken.entry(format!("{place}/{counter}")).or_default();
+        *count += 1;
+        let count = *count;
+        if from == to {
+            self.say(&format!("{whose} stays at {left} ({counter} {count}) {why}"));
+            return;
+        }
+        let to = self.cast.node(path, to);
+        self.say(&format!("{whose} goes back from {left} to {to} ({counter} {count}) {why}"));
+    }
+
+    fn milestone(&mut self, now: Timestamp) {
+        let share = |over: usize| over * 100 / self.cases.max(1);
+        let (earlier, share) = (share(self.over - 1), share(self.over));
+        let Some((at, words)) = MILESTONES.iter().rfind(|(at, _)| earlier < *at && *at <= share) else { return };
+        // Of a few cases each one is told of anyway.
+        if self.cases < 4 && *at < 100 || self.cases < 2 {
+            return;
+        }
+        let taken = now.seconds_since(self.began);
+        let failed = if self.failed > 0 { format!(", {} failed", self.failed) } else { String::new() };
+        #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+        let left = taken * (self.cases - self.over) as f64 / (self.over - self.before).max(1) as f64;
+        let time = match *at {
+            100 if taken > 0.0 => format!(", after {}", span(taken)),
+            25..100 if left > 0.0 => format!("; about {} to go", span(left)),
+            _ => String::new(),
+        };
+        self.say(&format!("{words} done ({} of {}{failed}){time}", self.over, self.cases));
+    }
+}
+
+impl Observer for Narration<'_> {
+    fn began(&mut self, begun: &Begun<'_>, now: Timestamp) {
+        self.cast.began(begun);
+        (self.cases, self.before, self.over, self.began) = (begun.cases, begun.over, begun.over, now);
+        let many = if begun.cases == 1 { "1 case goes".to_owned() } else { format!("{} cases go", begun.cases) };
+        let before = if begun.over > 0 { format!("; {} are over already", begun.over) } else { String::new() };
+        let title = &begun.plan.pipeline.name.value;
+        self.say(&format!("Run {}: {many} through {title}{before}", begun.run));
+        if let Some((phases, nodes)) = self.cast.phase(1).filter(|(phases, _)| *phases > 1) {
+            self.say(&format!("Phase 1 of {phases}: {nodes}"));
+        }
+    }
+
+    fn event(&mut self, event: &Event, _: Timestamp) {
+        let path = event.path.as_str();
+        match &event.what {
+            What::NodeEnter { node } => {
+                if !path.contains('/') {
+                    *self.steps.entry(event.case.to_string()).or_default() += 1;
+                }
+                if path == "1" {
+                    let name = self.cast.case(&event.case).map_or(String::new(), |name| format!(", {name},"));
+                    let node = self.cast.node(path, node);
+                    self.say(&format!("Case {}{name} begins at {node}", event.case));
+                }
+            }
+            What::SubWalk { node, pipeline } => {
+                let (node, walk) = (self.cast.node(path, node), words(pipeline));
+                self.say(&format!("{walk} convenes on case {} at {node}", event.case));
+            }
+            What::NodeExit { node, by, .. } if by == WALK => {
+                let walk = words(&self.cast.pipeline(&format!("{path}/{node}/")));
+                let node = self.cast.node(path, node);
+                self.say(&format!("{walk} adjourns on case {}: {node} has its answer", event.case));
+            }
+            What::Transition { .. } => self.turn(event),
+            What::WalkError { node, kind, message } => {
+                let (whose, node) = (whose(event), self.cast.node(path, node));
+                self.say(&format!("{whose} fails at {node}, {kind}: {message}"));
+            }
+            What::Barrier { wave, phase, turn, .. } => {
+                let Some((phases, nodes)) = self.cast.phase(*phase as usize) else { return };
+                let wave = if *wave > 1 { "Cases like earlier ones follow, phase" } else { "Phase" };
+                let turn = if *turn > 1 { ", for those that waited for one like them" } else { "" };
+                self.say(&format!("{wave} {phase} of {phases}: {nodes}{turn}"));
+            }
+            What::Reload { generation, changed, .. } => {
+                let texts = changed.iter().map(|change| change.what.as_str()).collect::<Vec<_>>().join(", ");
+                self.say(&format!("The texts were changed ({texts}): generation {generation} holds from now on"));
+            }
+            _ => {}
+        }
+    }
+
+    fn case_over(&mut self, case: &Case, status: Status, now: Timestamp) {
+        let steps = self.steps.remove(&case.id).unwrap_or(0);
+        self.loops.remove(&case.id);
+        let last = self.last.remove(&case.id);
+        let steps = if steps == 1 { "1 step".to_owned() } else { format!("{steps} steps") };
+        match status {
+            Status::Done => {
+                let last = last.map_or(String::new(), |last| format!(", at {last}"));
+                self.say(&format!("Case {} is done after {steps}{last}", case.id));
+            }
+            Status::Error => self.failed += 1,
+            Status::Running | Status::Paused => {
+                self.say(&format!("Case {} stops here, and can be resumed", case.id));
+                return;
+            }
+        }
+        self.over += 1;
+        self.milestone(now);
+    }
+
+    fn end(&mut self, _: Timestamp) -> io::Result<()> {
+        self.out.end()
+    }
+}
+
+/// `Case 4`, or within a walk of its own `Case 4 (in Court)`.
+fn whose(event: &Event) -> String {
+    match event.path.rsplit_once('/') {
+        Some((place, _)) => format!("Case {} (in {})", event.case, words(place.rsplit('/').next().unwrap_or(place))),
+        None => format!("Case {}", event.case),
+    }
+}
+
+/// A stretch of time, in seconds, for people.
+fn span(seconds: f64) -> String {
+    if seconds < 10.0 {
+        format!("{seconds:.1} s")
+    } else if seconds < 120.0 {
+        format!("{seconds:.0} s")
+    } else if seconds < 7200.0 {
+        format!("{:.0} min", seconds / 60.0)
+    } else {
+        format!("{:.0} h", seconds / 3600.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_is_told_in_the_unit_that_fits() {
+        let told: Vec<String> = [0.04, 9.0, 59.6, 125.0, 7300.0].map(span).into();
+        assert_eq!(told, ["0.0 s", "9.0 s", "60 s", "2 min", "2 h"]);
+    }
+}

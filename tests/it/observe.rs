@@ -1,0 +1,190 @@
+//! Observers: what they write of a run, and that a run is the same with and without.
+
+use crate::harness::{Project, Ran};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+
+const RIDE: &str = "\
+pipeline: ride
+vars: { enough: 2 }
+nodes:
+  - { name: look_up, code: R0, schema: { n: int } }
+  - { name: court, code: R1, pipeline: small-court }
+  - { name: tell }
+edges:
+  - { id: R1, name: again, from: look_up, to: look_up, loop: true, counter: looks, condition: \"n < vars.enough\" }
+  - { id: R2, name: doubtful, from: look_up, to: court, condition: \"n < 5\" }
+  - { id: R3, from: look_up, to: tell }
+  - { id: R4, from: court, to: tell }
+  - { id: R5, from: tell, to: _done }
+start: look_up
+done: _done
+";
+
+const COURT: &str = "\
+pipeline: small-court
+nodes:
+  - { name: hearing, code: C0 }
+  - { name: verdict, code: C1, schema: { n: int } }
+edges:
+  - { id: C1, from: hearing, to: verdict }
+  - { id: C2, from: verdict, to: _done }
+start: hearing
+done: _done
+";
+
+/// Four cases: one looks twice, one goes through the court, one goes straight on, one fails in the court.
+fn project() -> Project {
+    let failure = |id: &str| json!({ "id": id, "name": format!("the {id} case"), "status": "FAILED" });
+    let failures = ["twice", "doubtful", "plain", "broken"].map(failure);
+    let stub = json!({
+        "twice": { "look_up": [{ "n": 1 }, { "n": 9 }] },
+        "doubtful": { "look_up": [{ "n": 3 }], "hearing": [{}], "verdict": [{ "n": 1 }] },
+        "plain": { "look_up": [{ "n": 9 }] },
+        "broken": { "look_up": [{ "n": 3 }], "hearing": [{}] },
+        "*": { "tell": [{}] },
+    });
+    Project::with(&[
+        ("asterisk.yaml", "pipelines: pipelines\n"),
+        ("pipelines/ride.yaml", RIDE),
+        ("pipelines/small-court.yaml", COURT),
+        ("launch.json", &json!({ "run_id": "1", "name": "l", "failure_list": failures }).to_string()),
+        ("stub.json", &stub.to_string()),
+    ])
+}
+
+const RUN: [&str; 8] = ["run", "ride", "--input", "launch.json", "--stub", "stub.json", "--parallel", "1"];
+
+/// A run that is observed. With a clock that goes on by 10 ms whenever it is looked at.
+fn observed(project: &Project, more: &[&str]) -> Ran {
+    let args: Vec<&str> = RUN.iter().chain(more).copied().collect();
+    let mut command = project.command(&args);
+    command.env("ASTERISK_CLOCK", "2026-02-14T21:21:09Z/10");
+    project.ran(&command.output().unwrap())
+}
+
+fn events(project: &Project, path: &str) -> Vec<Value> {
+    project.read(path).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn a_run_is_told_in_sentences() {
+    let project = project();
+    insta::assert_snapshot!("narration", observed(&project, &["--observe", "narration"]).exits(4).text());
+}
+
+#[test]
+fn a_log_tells_more_the_more_is_asked() {
+    let project = project();
+    let log = |more: &[&str]| observed(&project, more).exits(4).stderr;
+    insta::assert_snapshot!("log", log(&["--observe", "log", "--case", "doubtful", "--case", "broken"]));
+    insta::assert_snapshot!("log_v", log(&["--observe", "log", "-v", "--case", "broken"]));
+    let (few, more) = (log(&["--observe", "log", "-v"]), log(&["--observe", "log", "-vv"]));
+    assert!(more.lines().count() > few.lines().count() && more.contains("TRACE edge") && !few.contains("TRACE"));
+}
+
+#[test]
+fn events_come_as_they_are_recorded() {
+    let project = project();
+    let ran = observed(&project, &["--observe", "jsonl=new/seen.jsonl", "--files", "always", "--format", "json"]).exits(4).json();
+    let seen = events(&project, "new/seen.jsonl");
+    let mut kept = events(&project, &format!(".asterisk/investigations/{}/events.jsonl", ran["run"].as_str().unwrap()));
+    for event in &mut kept {
+        event.as_object_mut().unwrap().remove("seq");
+    }
+    assert_eq!(seen, kept);
+    // Another run's events come after them.
+    observed(&project, &["--observe", "jsonl=new/seen.jsonl"]).exits(4);
+    let runs: BTreeSet<String> = events(&project, "new/seen.jsonl").iter().map(|event| event["run"].to_string()).collect();
+    assert_eq!(runs.len(), 2);
+    // On standard output they are alone.
+    let ran = observed(&project, &["--observe", "jsonl=-"]).exits(4);
+    assert_eq!(ran.json_lines().len(), seen.len());
+}
+
+#[test]
+fn metrics_count_what_happened() {
+    let project = project();
+    observed(&project, &["--observe", "metrics=run.prom"]).exits(4);
+    let metrics = project.read("run.prom");
+    let few: Vec<&str> = metrics.lines().filter(|line| !line.contains("_bucket")).collect();
+    insta::assert_snapshot!("metrics", few.join("\n"));
+    for line in metrics.lines().filter(|line| !line.starts_with('#')) {
+        let (name, value) = line.rsplit_once(' ').unwrap();
+        assert!(name.starts_with("asterisk_") && value.parse::<f64>().is_ok(), "{line}");
+    }
+}
+
+#[test]
+fn a_trace_has_the_steps_of_a_walk_within_the_step_they_belong_to() {
+    let project = project();
+    observed(&project, &["--observe", "trace=trace.json"]).exits(4);
+    let trace: Value = serde_json::from_str(&project.read("trace.json")).unwrap();
+    let entries = trace["traceEvents"].as_array().unwrap();
+    let line = |case: &str| {
+        entries.iter().find(|entry| entry["args"]["name"] == format!("{case} the {case} case")).unwrap()["tid"].clone()
+    };
+    for case in ["doubtful", "broken"] {
+        let tid = line(case);
+        let step = |path: &str| {
+            let found =
+                entries.iter().find(|entry| entry["tid"] == tid && entry["cat"] == "step" && entry["args"]["path"] == path);
+            let found = found.unwrap_or_else(|| panic!("{case} {path}"));
+            let (ts, dur) = (found["ts"].as_i64().unwrap(), found["dur"].as_i64().unwrap());
+            (found["name"].as_str().unwrap(), ts, ts + dur)
+        };
+        let (court, hearing, verdict) = (step("2"), step("2/court/1"), step("2/court/2"));
+        assert_eq!([court.0, hearing.0, verdict.0], ["Court (R1)", "Hearing (C0)", "Verdict (C1)"]);
+        assert!(
+            court.1 < hearing.1 && hearing.2 <= verdict.1 && verdict.2 <= court.2,
+            "{case} {court:?} {hearing:?} {verdict:?}"
+        );
+    }
+    let whole = entries.iter().filter(|entry| entry["cat"] == "case").count();
+    assert_eq!(whole, 4);
+}
+
+#[test]
+fn a_run_is_the_same_whoever_looks_on() {
+    let (alone, watched) = (project(), project());
+    let args: Vec<&str> = RUN.iter().chain(&["--format", "json", "--files", "always"]).copied().collect();
+    let all = ["narration=n", "log=l", "jsonl=j", "metrics=m", "trace=t"].map(|text| ["--observe", text]).concat();
+    let (one, other) = (alone.asterisk(&args).exits(4), watched.asterisk(&[args.as_slice(), &all].concat()).exits(4));
+    assert_eq!((&one.stdout, &one.stderr), (&other.stdout, &other.stderr));
+    let run = one.json()["run"].as_str().unwrap().to_owned();
+    let log = format!(".asterisk/investigations/{run}/events.jsonl");
+    assert_eq!(alone.read(&log), watched.read(&log));
+}
+
+#[test]
+fn permanent_observers_stand_in_the_project_file() {
+    let project = project();
+    project.file("asterisk.yaml", "pipelines: pipelines\nobservers: [metrics=of/run.prom, narration=of/story.txt]\n");
+    project.asterisk(&RUN).exits(4);
+    assert!(project.read("of/story.txt").contains("Small-court convenes on case doubtful at Court (R1)"));
+    assert!(project.read("of/run.prom").contains("asterisk_cases{status=\"error\"} 1\n"));
+    project.file("asterisk.yaml", "pipelines: pipelines\nobservers: [naration, metrics]\n");
+    insta::assert_snapshot!("refused_in_file", project.asterisk(&RUN).exits(3).text());
+}
+
+#[test]
+fn what_cannot_be_observed_is_said_before_anything_is_walked() {
+    let project = project();
+    let refused = |what: &[&str]| {
+        let observers = what.iter().flat_map(|what| ["--observe", what]);
+        let args: Vec<&str> = RUN.into_iter().chain(observers).collect();
+        let ran = project.asterisk(&args);
+        format!("{}\n{}", ran.code.unwrap(), ran.stderr)
+    };
+    let told = [&["logs"][..], &["trace"], &["jsonl="], &["metrics=-", "jsonl=-"], &["jsonl=asterisk.yaml/x"]].map(refused);
+    insta::assert_snapshot!("refused", told.join("\n"));
+    assert!(!project.root().join(".asterisk").exists());
+}
+
+#[test]
+fn a_run_that_goes_on_is_told_from_there() {
+    let project = project();
+    observed(&project, &["--case", "plain"]).ok();
+    let ran = project.asterisk(&["run", "--resume", "latest", "--observe", "narration"]).exits(0);
+    assert_eq!(ran.stderr, "", "a run that is over has nothing to tell");
+}
