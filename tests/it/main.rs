@@ -36,5 +36,6 @@ mod suite;
 mod tidy;
 mod two;
 mod vectors;
+mod verdicts;
 mod waves;
 mod workspace;
