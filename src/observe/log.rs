@@ -110,6 +110,11 @@ impl Observer for Log<'_> {
                 let confidence = confidence.map_or(String::new(), |confidence| confidence.to_string());
                 line(Level::Debug, &[("node", node), ("by", by), ("confidence", &confidence)]);
             }
+            What::WalkerSwitch { from, to, because, .. } => {
+                let from = from.as_deref().unwrap_or_default();
+                line(Level::Info, &[("from", from), ("to", to), ("because", because)]);
+            }
+            What::Masked { node, masks, .. } => line(Level::Debug, &[("node", node), ("masks", &masks.join(" "))]),
             What::EdgeEvaluate { .. } => self.considered(event),
             What::Transition { from, to, edge, because, counter, .. } => {
                 let counter = counter.as_deref().unwrap_or_default();
