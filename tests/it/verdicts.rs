@@ -132,7 +132,7 @@ fn the_outcome_is_by_the_evidence_and_not_by_the_words() {
         ),
         (
             "upload_test.go:9: put object 3: permission denied",
-            "2026-03-02T01:00:00Z INFO loader: seed() takes 2 positional arguments but 3 were given, left out",
+            "2026-03-02T01:00:00Z INFO loader: cannot seed: seed() takes 2 positional arguments but 3 were given",
             wanted("mistrial", "en001", 1, true),
         ),
         // Nothing but a consequence, in a test's own frame.
