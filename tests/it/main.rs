@@ -38,5 +38,6 @@ mod team;
 mod tidy;
 mod two;
 mod vectors;
+mod verdicts;
 mod waves;
 mod workspace;
