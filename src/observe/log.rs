@@ -110,6 +110,10 @@ impl Observer for Log<'_> {
                 let confidence = confidence.map_or(String::new(), |confidence| confidence.to_string());
                 line(Level::Debug, &[("node", node), ("by", by), ("confidence", &confidence)]);
             }
+            What::ThermalWarning { spent_ms, ceiling_ms, .. } => {
+                let ceiling = ceiling_ms.map_or(String::new(), |ceiling| ceiling.to_string());
+                line(Level::Warn, &[("spent_ms", &spent_ms.to_string()), ("ceiling_ms", &ceiling)]);
+            }
             What::EdgeEvaluate { .. } => self.considered(event),
             What::Transition { from, to, edge, because, counter, .. } => {
                 let counter = counter.as_deref().unwrap_or_default();

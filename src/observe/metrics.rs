@@ -22,6 +22,7 @@ const METRICS: &[(&str, &str, &str)] = &[
     ("loops_total", "Turns that add one to a counter.", "counter"),
     ("errors_total", "Walks that failed, by kind of error.", "counter"),
     ("rule_errors_total", "Rules that threw, by edge.", "counter"),
+    ("thermal_warnings_total", "Cases whose answers took as long as is told of.", "counter"),
     ("reloads_total", "Exchanges of the texts.", "counter"),
     ("cases", "Cases by how far they came.", "gauge"),
 ];
@@ -147,6 +148,7 @@ impl Observer for Metrics<'_> {
             What::WalkError { node, kind, .. } => {
                 self.count("errors_total", &[("kind", kind), ("node", node), ("pipeline", pipeline)]);
             }
+            What::ThermalWarning { .. } => self.count("thermal_warnings_total", &[]),
             What::Reload { .. } => self.count("reloads_total", &[]),
             _ => {}
         }

@@ -146,6 +146,10 @@ impl Observer for Narration<'_> {
                 self.say(&format!("{walk} adjourns on case {}: {node} has its answer", event.case));
             }
             What::Transition { .. } => self.turn(event),
+            What::ThermalWarning { spent_ms, ceiling_ms, .. } => {
+                let ceiling = ceiling_ms.map_or(String::new(), |ceiling| format!(" of {}", span(seconds(ceiling))));
+                self.say(&format!("The answers of case {} took {}{ceiling} so far", event.case, span(seconds(*spent_ms))));
+            }
             What::WalkError { node, kind, message } => {
                 let (whose, node) = (whose(event), self.cast.node(path, node));
                 self.say(&format!("{whose} fails at {node}, {kind}: {message}"));
@@ -195,6 +199,11 @@ fn whose(event: &Event) -> String {
         Some((place, _)) => format!("Case {} (in {})", event.case, words(place.rsplit('/').next().unwrap_or(place))),
         None => format!("Case {}", event.case),
     }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "for people")]
+fn seconds(millis: u64) -> f64 {
+    millis as f64 / 1000.0
 }
 
 /// A stretch of time, in seconds, for people.

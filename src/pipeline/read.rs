@@ -4,7 +4,7 @@ use super::Spanned;
 use super::graph::{DEFAULT_MAX_STEPS, OnRuleError};
 use super::raw::{RawNode, RawPipeline, RawZone};
 use super::yaml::{Entry, Fields, Reader, Yaml};
-use super::{phases, read_edge, read_node};
+use super::{phases, read_edge, read_node, thermal};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -20,6 +20,7 @@ pub(super) const KEYS: &[&str] = &[
     "start",
     "done",
     "max_steps",
+    "thermal",
     "on_rule_error",
     "report",
     "counters",
@@ -66,6 +67,7 @@ pub(super) fn pipeline(reader: &mut Reader<'_>, yaml: &Yaml) -> RawPipeline {
         report: value(fields, "report").and_then(|yaml| reader.text(yaml, "`report`")),
         counters: present(fields, "counters").and_then(|yaml| reader.texts(yaml, "`counters`")).unwrap_or_default(),
         max_steps: max_steps(reader, fields),
+        thermal: thermal::read(reader, fields),
         on_rule_error: value(fields, "on_rule_error")
             .and_then(|yaml| {
                 let words = [("stop", OnRuleError::Stop), ("skip", OnRuleError::Skip)];

@@ -122,6 +122,7 @@ fn status(event: &Event) -> Option<&'static str> {
         | What::Adopt { .. }
         | What::SubWalk { .. }
         | What::NodeExit { .. }
+        | What::ThermalWarning { .. }
         | What::EdgeEvaluate { .. }
         | What::Shadow { .. }
         | What::Transition { .. } => None,

@@ -22,6 +22,7 @@ mod shadow;
 mod shown;
 mod state;
 mod step;
+mod thermal;
 mod turn;
 
 pub use because::input;

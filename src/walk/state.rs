@@ -78,6 +78,10 @@ pub struct WalkState {
     pub started_at: Option<Timestamp>,
     /// Which texts of the run the last step went by; 1 for those the run began with.
     pub generation: u64,
+    /// How long the answers took so far, those of walks within this one too, in milliseconds.
+    pub spent_ms: u64,
+    /// How many answers there were, those of walks within this one too.
+    pub answers: u64,
     /// Of a walk within a walk: what the paths of its steps begin with (`3/court/`); nothing of a case's own walk.
     pub place: Name,
     /// The walk that goes on in the place of the node that the walk is at.
@@ -113,6 +117,8 @@ impl Default for WalkState {
             visits: BTreeMap::new(),
             started_at: None,
             generation: FIRST,
+            spent_ms: 0,
+            answers: 0,
             place: Name::default(),
             inner: None,
             advice: Vec::new(),
@@ -152,6 +158,7 @@ impl WalkState {
 
     /// How a walk begins that goes on in the place of a node of this one: it knows what this one knows. What it counts and adds
     /// to the context is its own.
+    #[must_use]
     pub fn within(&self, node: &Name, path: &Name) -> Self {
         let own = compact_str::format_compact!("{node}/");
         let earlier = |(name, visits): (&Name, &usize)| Some((Name::from(name.strip_prefix(own.as_str())?), *visits));
@@ -180,6 +187,10 @@ impl WalkState {
 
     /// Takes one event in.
     pub fn apply(&mut self, event: &Event) {
+        if let What::NodeExit { took_ms, .. } = event.what {
+            self.spent_ms += took_ms;
+            self.answers += 1;
+        }
         if let Some(inner) = &mut self.inner
             && event.path.starts_with(inner.place.as_str())
         {
@@ -235,7 +246,7 @@ impl WalkState {
                 self.node = Some(to.clone());
             }
             What::Adopt { generation, .. } => self.generation = *generation,
-            What::Barrier { .. } | What::Reload { .. } | What::Shadow { .. } => {}
+            What::Barrier { .. } | What::Reload { .. } | What::Shadow { .. } | What::ThermalWarning { .. } => {}
             What::WalkComplete { .. } => {
                 self.status = Status::Done;
                 self.node = None;

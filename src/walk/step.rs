@@ -131,7 +131,13 @@ impl Stepper<'_> {
         };
         let visit = self.state.visits.get(name).copied().unwrap_or(0);
         let request = Request::new((plan, self.node), (run, self.case, path), visit, &make);
-        let reply = walked.map_or_else(|| self.answer(&request), Ok)?;
+        let (reply, took_ms) = match walked {
+            Some(reply) => (reply, 0),
+            None => {
+                let reply = self.answer(&request)?;
+                (reply, u64::try_from(self.walker.clock.now().millis() - now.millis()).unwrap_or(0))
+            }
+        };
         let artifact = View::of(&reply.artifact, &plan.node(self.node).kind, "artifact");
         let (shadow, node, state) = (self.walker.shadow, self.node, self.state);
         let turn = Turn { plan, shadow, node, state, now, chance: luck };
@@ -145,6 +151,7 @@ impl Stepper<'_> {
             by: reply.by.into(),
             params: request.seen().map(|params| params.content.clone()),
             template: plan.node(self.node).template.as_ref().map(|template| template.hash()),
+            took_ms,
             confidence,
             effects: writes.clone(),
             bindings,

@@ -33,6 +33,7 @@ mod series;
 mod shadow;
 mod shared;
 mod suite;
+mod thermal;
 mod tidy;
 mod two;
 mod vectors;
