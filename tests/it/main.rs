@@ -38,4 +38,5 @@ mod tidy;
 mod two;
 mod vectors;
 mod waves;
+mod ways;
 mod workspace;

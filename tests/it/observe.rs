@@ -34,7 +34,7 @@ done: _done
 ";
 
 /// Four cases: one looks twice, one goes through the court, one goes straight on, one fails in the court.
-fn project() -> Project {
+pub(crate) fn project() -> Project {
     let failure = |id: &str| json!({ "id": id, "name": format!("the {id} case"), "status": "FAILED" });
     let failures = ["twice", "doubtful", "plain", "broken"].map(failure);
     let stub = json!({
@@ -53,7 +53,7 @@ fn project() -> Project {
     ])
 }
 
-const RUN: [&str; 8] = ["run", "ride", "--input", "launch.json", "--stub", "stub.json", "--parallel", "1"];
+pub(crate) const RUN: [&str; 8] = ["run", "ride", "--input", "launch.json", "--stub", "stub.json", "--parallel", "1"];
 
 /// A run that is observed. With a clock that goes on by 10 ms whenever it is looked at.
 fn observed(project: &Project, more: &[&str]) -> Ran {
