@@ -69,9 +69,9 @@ fn main() -> ExitCode {
         .map(|name| (name.to_owned(), asterisk::script::View::list("params.needs", [])))
         .into();
     let make = || {
-        let view = state.view(&plan.node(node).name, None, now, 0.5, &plan.walker);
+        let view = state.view(&plan.node(node).name, None, now, 0.5, &plan.walker.view);
         let place = StepPlace { run: "run", case: &case.id, path: "1", now };
-        groups.for_step(&plan, node, &state, &view, &place, &needs)
+        groups.for_step(&plan, node, &state, &view, &place, (&plan.walker, &needs))
     };
     let params = make();
     let template = plan.node(node).template.clone().expect("a template");

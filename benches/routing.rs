@@ -72,7 +72,7 @@ fn main() -> ExitCode {
         None,
         asterisk::clock::Timestamp::default(),
         0.5,
-        &plan.walker,
+        &plan.walker.view,
     );
     let mut table = Table::new("routing: one decision, inputs ready", "ns");
     for keys in [15, 15_000] {

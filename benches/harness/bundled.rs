@@ -20,6 +20,7 @@ pub(crate) fn setup() -> Setup {
     Setup {
         keep: asterisk::session::KEEP,
         domain: None,
+        masks: Vec::new(),
         root: PathBuf::from("unused"),
         store: PathBuf::from("unused"),
         out: PathBuf::from("unused"),
@@ -136,6 +137,7 @@ pub(crate) fn walk(plan: &Plan, answer: &Canned, journal: &dyn Journal, launch: 
         seed: 0,
         launch,
         stop: &stop,
+        inherited: None,
         until: usize::MAX,
         watch: None,
     };

@@ -30,6 +30,7 @@ mod runs;
 mod schema;
 mod show;
 mod show_knowledge;
+mod show_walkers;
 mod status;
 mod sweep;
 mod test;

@@ -4,10 +4,10 @@ use super::{FormatArg, Global, ProjectArgs};
 use crate::diag::Diagnostic;
 use crate::exit::Exit;
 use crate::session::SessionError;
-use crate::trace::replay::{Asked, Flip, Replayed, Unknown, replay as decide_again};
+use crate::trace::replay::{Asked, Flip, Replayed, Rewritten, Unknown, replay as decide_again};
 use crate::ui::{Format, Ui, plain};
 use clap::Args;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::thread::available_parallelism;
 
@@ -69,6 +69,7 @@ pub(super) fn replay(global: &Global, args: &ReplayArgs) -> Result<Exit, Session
             "changed": done.changed,
             "flips": done.flips,
             "totals": done.totals(),
+            "effects": done.effects,
             "unknown": done.unknown,
         })),
         Format::Pretty => print(ui, &done, took),
@@ -107,6 +108,9 @@ fn print(ui: Ui, done: &Replayed, took: f64) {
             .for_each(|(rule, total)| table.row([(*rule).to_owned(), total.lost.to_string(), total.won.to_string()]));
         ui.out(&format!("\n{}", table.text()));
     }
+    if !done.effects.is_empty() {
+        effects(ui, &done.effects);
+    }
     if !done.unknown.is_empty() {
         unknown(ui, done);
     }
@@ -136,6 +140,32 @@ pub(super) fn changed(ui: Ui, done: &Replayed) {
     } else {
         format!("other than what the runs went by: {}", names.into_iter().collect::<Vec<_>>().join(", "))
     });
+}
+
+/// The steps that would write something else, each with what is taken away and what is added.
+fn effects(ui: Ui, effects: &[Rewritten]) {
+    let mut table = ui.table(&["case", "step", "node", "no longer written", "written instead"]);
+    let told = |these: &[Value], those: &[Value]| {
+        let lines: Vec<String> = these.iter().filter(|effect| !those.contains(effect)).map(effect).collect();
+        if lines.is_empty() { "-".to_owned() } else { lines.join("\n") }
+    };
+    for step in effects.iter().take(SHOWN) {
+        let Rewritten { case, path, node, before, after, error, .. } = step;
+        let instead = error.as_ref().map_or_else(|| told(after, before), |error| format!("fails: {error}"));
+        table.row([case, path, node, &told(before, after), &instead]);
+    }
+    ui.out(&format!("\n{}", table.text()));
+    if let Some(more @ 1..) = effects.len().checked_sub(SHOWN) {
+        ui.out(&format!("and {more} more; --format json has all of them"));
+    }
+}
+
+/// An effect in a line: its name, then its fields.
+fn effect(effect: &Value) -> String {
+    let name = effect["effect"].as_str().unwrap_or("?");
+    let fields = effect.as_object().into_iter().flatten().filter(|(key, _)| *key != "effect");
+    let fields: Vec<String> = fields.map(|(key, value)| format!("{key} {value}")).collect();
+    format!("{name} {}", fields.join(", "))
 }
 
 fn flips(ui: Ui, done: &Replayed) {

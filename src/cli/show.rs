@@ -1,6 +1,6 @@
 //! `asterisk show`.
 
-use super::{FormatArg, Global, ProjectArgs, show_knowledge};
+use super::{FormatArg, Global, ProjectArgs, show_knowledge, show_walkers};
 use crate::exit::Exit;
 use crate::files::Origin;
 use crate::project::domain::{DEFAULT_DOMAIN, Listed};
@@ -9,17 +9,18 @@ use crate::ui::{Format, Ui};
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
 
-/// Show the elements, the pipelines, the vocabularies, the data files, or what the store knows: symptoms and root causes.
+/// Show the elements, the personas, the cycles, the pipelines, the vocabularies, the data files, or what the store knows: symptoms and
+/// root causes.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  asterisk show elements\n  asterisk show domains\n  asterisk show data domain --domain ptp --format json\n  \
+    after_help = "Examples:\n  asterisk show elements\n  asterisk show personas herald\n  asterisk show domains\n  asterisk show data domain --domain ptp --format json\n  \
                   asterisk show rcas --status open\n  asterisk show rca 4711"
 )]
 pub(super) struct ShowArgs {
     /// What to show.
     #[arg(value_enum)]
     what: What,
-    /// Of `data`: only this file, by its stem. Of `symptom` and `rca`: the id.
+    /// Of `elements`, `personas` and `cycles`: only this one. Of `data`: only this file, by its stem. Of `symptom` and `rca`: the id.
     #[arg(allow_negative_numbers = true)]
     name: Option<String>,
     #[command(flatten)]
@@ -34,6 +35,10 @@ pub(super) struct ShowArgs {
 enum What {
     /// The elements and their traits.
     Elements,
+    /// The personas: who may walk.
+    Personas,
+    /// What element strengthens and overcomes which.
+    Cycles,
     /// The pipelines that can be named.
     Pipelines,
     /// The vocabularies.
@@ -75,7 +80,9 @@ pub(super) fn show(global: &Global, args: &ShowArgs) -> Result<Exit, SessionErro
         What::Symptom => show_knowledge::symptom(ui, &session, args.name.as_deref())?,
         What::Rcas => show_knowledge::rcas(ui, &session, &args.which)?,
         What::Rca => show_knowledge::rca(ui, &session, args.name.as_deref())?,
-        What::Elements => one(ui, "elements", &session.data()?)?,
+        What::Elements => show_walkers::elements(ui, &session, args.name.as_deref())?,
+        What::Personas => show_walkers::personas(ui, &session, args.name.as_deref())?,
+        What::Cycles => show_walkers::cycles(ui, &session, args.name.as_deref())?,
         What::Data => match &args.name {
             Some(name) => one(ui, name, &session.data()?)?,
             None if ui.format() == Format::Json => ui.json(&json!({ "schema_version": 1, "data": session.data()? })),

@@ -198,6 +198,7 @@ pub fn resolve(given: Given, here: &Path) -> Result<Resolved, SessionError> {
         project_vars,
         workspace: json!({ "repositories": repositories }),
         domain,
+        masks: Vec::new(),
         script_time: script_time()?,
         keep: keep()?,
         clock: clock()?,

@@ -114,6 +114,11 @@ impl Observer for Log<'_> {
                 let ceiling = ceiling_ms.map_or(String::new(), |ceiling| ceiling.to_string());
                 line(Level::Warn, &[("spent_ms", &spent_ms.to_string()), ("ceiling_ms", &ceiling)]);
             }
+            What::WalkerSwitch { from, to, because, .. } => {
+                let from = from.as_deref().unwrap_or_default();
+                line(Level::Info, &[("from", from), ("to", to), ("because", because)]);
+            }
+            What::Masked { node, masks, .. } => line(Level::Debug, &[("node", node), ("masks", &masks.join(" "))]),
             What::EdgeEvaluate { .. } => self.considered(event),
             What::Transition { from, to, edge, because, counter, .. } => {
                 let counter = counter.as_deref().unwrap_or_default();

@@ -31,6 +31,8 @@ pub(super) struct Narration<'o> {
     /// How often each counter of the cases under way was taken, and how many steps they took.
     loops: HashMap<String, HashMap<String, u64>>,
     steps: HashMap<String, u64>,
+    /// Who takes over from whom at the step that is about to begin.
+    switched: HashMap<String, (Option<String>, String)>,
     /// The turns that end cases that are not told to be over yet.
     last: HashMap<String, String>,
 }
@@ -47,6 +49,7 @@ impl<'o> Narration<'o> {
             began: Timestamp::default(),
             loops: HashMap::new(),
             steps: HashMap::new(),
+            switched: HashMap::new(),
             last: HashMap::new(),
         }
     }
@@ -130,11 +133,22 @@ impl Observer for Narration<'_> {
                 if !path.contains('/') {
                     *self.steps.entry(event.case.to_string()).or_default() += 1;
                 }
+                let switched = self.switched.remove(&*event.case);
                 if path == "1" {
                     let name = self.cast.case(&event.case).map_or(String::new(), |name| format!(", {name},"));
                     let node = self.cast.node(path, node);
                     self.say(&format!("Case {}{name} begins at {node}", event.case));
                 }
+                if let Some((from, to)) = switched {
+                    let (node, whose) = (self.cast.node(path, node), lower(&whose(event)));
+                    match from {
+                        Some(from) => self.say(&format!("{from} hands over to {to} at {node}, {whose}")),
+                        None => self.say(&format!("{to} walks {whose}, from {node} on")),
+                    }
+                }
+            }
+            What::WalkerSwitch { from, to, .. } => {
+                self.switched.insert(event.case.to_string(), (from.as_deref().map(str::to_owned), to.to_string()));
             }
             What::SubWalk { node, pipeline } => {
                 let (node, walk) = (self.cast.node(path, node), words(pipeline));
@@ -191,6 +205,11 @@ impl Observer for Narration<'_> {
     fn end(&mut self, _: Timestamp) -> io::Result<()> {
         self.out.end()
     }
+}
+
+/// The same within a sentence.
+fn lower(whose: &str) -> String {
+    whose.replacen('C', "c", 1)
 }
 
 /// `Case 4`, or within a walk of its own `Case 4 (in Court)`.

@@ -50,6 +50,8 @@ pub struct Pipeline {
     pub start: NodeIx,
     /// The name of the end (`_done`); never a node's name.
     pub done: Spanned<String>,
+    /// Who walks, if not one walker without a name.
+    pub team: Option<Team>,
     /// The function that sums a case up for the report (`reports/rca.rhai#summary`).
     pub report: Option<Spanned<String>>,
     /// Counters that its rules read and the walk around it counts, where it is walked as a node.
@@ -82,6 +84,26 @@ pub struct Clusters {
     pub by: Spanned<String>,
     /// How many cases a cluster has at most, at least 2.
     pub most: usize,
+}
+
+/// Who may walk, and who chooses among them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Team {
+    /// The walkers, in the order written; at least one.
+    pub walkers: Vec<Teammate>,
+    /// The script that chooses one for every step (`schedulers/affinity.rhai`), given `(ctx)`.
+    pub scheduler: Spanned<String>,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// One of a team.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Teammate {
+    /// A persona, by name.
+    Persona(Spanned<String>),
+    /// One of the pipeline's own, as written.
+    Own(super::yaml::Yaml),
 }
 
 /// A group of nodes.
@@ -118,6 +140,8 @@ pub struct Node {
     pub schema: Option<Arc<Shape>>,
     /// The queries whose answers it wants.
     pub needs: Vec<Spanned<String>>,
+    /// The masks on it (`masks/recall.rhai`), the outermost first.
+    pub masks: Vec<Spanned<String>>,
     /// The function that turns its artifact into writes (`effects/rca.rhai#recall`).
     pub effect: Option<Spanned<String>>,
     /// The function that answers it instead of its family's responder.

@@ -1,6 +1,6 @@
 //! The JSON Schema of pipeline files, for editors: made from the very lists of keys that the reader goes by.
 
-use super::{phases, read, read_edge, read_node, schema, thermal};
+use super::{phases, read, read_edge, read_node, schema, team, thermal};
 use serde_json::{Map, Value, json};
 
 /// What a key is called, what it is for, and the schema of its value.
@@ -111,6 +111,11 @@ fn top() -> Vec<Described> {
             json!({ "enum": ["stop", "skip"], "default": "stop" }),
         ),
         (
+            "team",
+            "Who may walk: personas and walkers of your own, and the script that chooses one of them for every step.",
+            team_schema(),
+        ),
+        (
             "counters",
             "Counters that its rules read and that are counted by the walk around it, where it is walked as a node of another pipeline.",
             json!({ "type": ["array", "null"], "items": text() }),
@@ -135,6 +140,34 @@ fn cluster_schema() -> Value {
     schema["type"] = json!(["object", "null"]);
     schema["required"] = json!(["before", "by"]);
     schema
+}
+
+fn team_schema() -> Value {
+    let mut schema = described(team::KEYS, &team());
+    schema["type"] = json!(["object", "null"]);
+    schema["required"] = json!(["walkers", "scheduler"]);
+    schema
+}
+
+fn team() -> Vec<Described> {
+    let own = json!({ "type": "object", "required": ["name"] });
+    vec![
+        (
+            "walkers",
+            "Names of personas (`asterisk show personas`), or maps with the keys of a persona.",
+            json!({ "type": "array", "minItems": 1, "items": { "anyOf": [text(), own] } }),
+        ),
+        (
+            "scheduler",
+            "The script that chooses: fn select(ctx).",
+            json!({ "type": "string", "examples": ["schedulers/affinity.rhai"] }),
+        ),
+        (
+            "max_steps",
+            "The most steps a walk may take; 0 is no cap.",
+            json!({ "type": "integer", "minimum": 0, "default": super::TEAM_MAX_STEPS }),
+        ),
+    ]
 }
 
 fn cluster() -> Vec<Described> {
@@ -171,6 +204,11 @@ fn node() -> Vec<Described> {
             "needs",
             "The queries whose answers it wants, run before the step.",
             json!({ "type": ["array", "null"], "items": text(), "uniqueItems": true }),
+        ),
+        (
+            "masks",
+            "Scripts around the step, the outermost first: fn pre(ctx), fn post(ctx, artifact).",
+            json!({ "type": ["array", "null"], "items": text(), "uniqueItems": true, "examples": [["masks/recall.rhai"]] }),
         ),
         ("effect", "The function that turns its artifact into writes: fn name(artifact, params).", script()),
         ("script", "The function that answers it instead of its family's responder: fn name(params, vars).", script()),
@@ -254,6 +292,7 @@ mod tests {
             (read_node::KEYS, node()),
             (read_edge::KEYS, edge()),
             (phases::CLUSTER_KEYS, cluster()),
+            (team::KEYS, self::team()),
         ] {
             let known: BTreeSet<&str> = keys.iter().copied().collect();
             let described: BTreeSet<&str> = entries.iter().map(|(key, ..)| *key).collect();

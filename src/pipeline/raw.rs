@@ -1,7 +1,7 @@
 //! What the text of a pipeline says: names not yet resolved, parts that could not be read left out.
 
 use super::Spanned;
-use super::graph::{OnRuleError, When};
+use super::graph::{OnRuleError, Team, When};
 use super::thermal::Thermal;
 use crate::diag::Span;
 use crate::model::Shape;
@@ -30,6 +30,7 @@ pub(super) struct RawPipeline {
     pub(super) edges: Vec<RawEdge>,
     pub(super) start: Option<Spanned<String>>,
     pub(super) done: Option<Spanned<String>>,
+    pub(super) team: Option<Team>,
     pub(super) report: Option<Spanned<String>>,
     pub(super) counters: Vec<Spanned<String>>,
     pub(super) max_steps: Option<u64>,
@@ -66,6 +67,7 @@ pub(super) struct RawNode {
     pub(super) confidence: Option<Spanned<String>>,
     pub(super) schema: Option<Arc<Shape>>,
     pub(super) needs: Vec<Spanned<String>>,
+    pub(super) masks: Vec<Spanned<String>>,
     pub(super) effect: Option<Spanned<String>>,
     pub(super) script: Option<Spanned<String>>,
     pub(super) part: Option<Spanned<String>>,

@@ -1,10 +1,10 @@
 //! The tree of a pipeline file -> what it says: the keys at the top, vars and zones.
 
 use super::Spanned;
-use super::graph::{DEFAULT_MAX_STEPS, OnRuleError};
+use super::graph::OnRuleError;
 use super::raw::{RawNode, RawPipeline, RawZone};
 use super::yaml::{Entry, Fields, Reader, Yaml};
-use super::{phases, read_edge, read_node, thermal};
+use super::{phases, read_edge, read_node, team, thermal};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -22,16 +22,15 @@ pub(super) const KEYS: &[&str] = &[
     "max_steps",
     "thermal",
     "on_rule_error",
+    "team",
     "report",
     "counters",
 ];
 pub(super) const ZONE_KEYS: &[&str] = &["nodes", "element", "stickiness"];
 
 /// Keys of the language whose machinery is still to come. They are refused by that name, wherever they stand.
-pub(super) const LATER: &[&str] = &[
-    "foreach", "do", "tool", "after", "parallel", "merge", "team", "masks", "gate", "retry", "timeout", "cache", "category",
-    "via", "stages",
-];
+pub(super) const LATER: &[&str] =
+    &["foreach", "do", "tool", "after", "parallel", "merge", "gate", "retry", "timeout", "cache", "category", "via", "stages"];
 
 /// Reads the whole file.
 pub(super) fn pipeline(reader: &mut Reader<'_>, yaml: &Yaml) -> RawPipeline {
@@ -65,8 +64,9 @@ pub(super) fn pipeline(reader: &mut Reader<'_>, yaml: &Yaml) -> RawPipeline {
             .map(|items| items.iter().filter_map(|item| read_edge::edge(reader, item)).collect())
             .unwrap_or_default(),
         report: value(fields, "report").and_then(|yaml| reader.text(yaml, "`report`")),
+        team: team::team(reader, fields),
+        max_steps: team::max_steps(reader, fields),
         counters: present(fields, "counters").and_then(|yaml| reader.texts(yaml, "`counters`")).unwrap_or_default(),
-        max_steps: max_steps(reader, fields),
         thermal: thermal::read(reader, fields),
         on_rule_error: value(fields, "on_rule_error")
             .and_then(|yaml| {
@@ -75,12 +75,6 @@ pub(super) fn pipeline(reader: &mut Reader<'_>, yaml: &Yaml) -> RawPipeline {
             })
             .unwrap_or_default(),
     }
-}
-
-fn max_steps(reader: &mut Reader<'_>, fields: Fields<'_>) -> Option<u64> {
-    let Some(yaml) = value(fields, "max_steps") else { return Some(DEFAULT_MAX_STEPS) };
-    let steps = reader.int(yaml, "`max_steps`", &(0..=i64::MAX))?;
-    u64::try_from(steps).ok().filter(|steps| *steps > 0)
 }
 
 fn vars(reader: &mut Reader<'_>, fields: Fields<'_>) -> BTreeMap<String, Spanned<Value>> {

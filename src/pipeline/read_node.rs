@@ -18,6 +18,7 @@ pub(super) const KEYS: &[&str] = &[
     "confidence",
     "schema",
     "needs",
+    "masks",
     "effect",
     "script",
     "pipeline",
@@ -48,7 +49,8 @@ pub(super) fn node(reader: &mut Reader<'_>, yaml: &Yaml) -> Option<RawNode> {
         name,
         ..RawNode::default()
     };
-    node.needs = needs(reader, fields, &what);
+    node.needs = once(reader, fields, "needs", &what);
+    node.masks = once(reader, fields, "masks", &what);
     node.schema = value(fields, "schema").and_then(|yaml| {
         let name = node.name.as_ref().map_or("artifact".to_owned(), |name| format!("{name} artifact"));
         schema::shape(reader, yaml, name, &format!("`schema` of {what}")).map(Arc::new)
@@ -61,26 +63,25 @@ pub(super) fn node(reader: &mut Reader<'_>, yaml: &Yaml) -> Option<RawNode> {
     Some(node)
 }
 
-fn needs(reader: &mut Reader<'_>, fields: Fields<'_>, what: &str) -> Vec<Spanned<String>> {
-    let what = format!("`needs` of {what}");
-    let needs = present(fields, "needs").and_then(|yaml| reader.texts(yaml, &what)).unwrap_or_default();
-    for (index, need) in needs.iter().enumerate() {
-        if let Some(first) = needs[..index].iter().find(|first| first.value == need.value) {
-            let error = reader.error("duplicate-need", format!("{what} lists `{need}` twice"), need.span, "again here").label(
-                reader.source(),
-                first.span,
-                "first here",
-            );
+/// A list of texts, none of them twice.
+fn once(reader: &mut Reader<'_>, fields: Fields<'_>, key: &str, what: &str) -> Vec<Spanned<String>> {
+    let what = format!("`{key}` of {what}");
+    let list = present(fields, key).and_then(|yaml| reader.texts(yaml, &what)).unwrap_or_default();
+    for (index, item) in list.iter().enumerate() {
+        if let Some(first) = list[..index].iter().find(|first| first.value == item.value) {
+            let code = format!("duplicate-{}", key.trim_end_matches('s'));
+            let error = reader.error(&code, format!("{what} lists `{item}` twice"), item.span, "again here");
+            let error = error.label(reader.source(), first.span, "first here");
             reader.push(error);
         }
     }
-    needs
+    list
 }
 
 /// A node that stands for a walk of its own is answered by that walk.
 fn whole_walk(reader: &mut Reader<'_>, fields: Fields<'_>, node: &RawNode, what: &str) {
     let Some(part) = &node.part else { return };
-    for key in ["script", "prompt", "needs", "family"] {
+    for key in ["script", "prompt", "needs", "masks", "family"] {
         let Some(yaml) = present(fields, key) else { continue };
         let message = format!("{what} has both `pipeline` and `{key}`");
         let error =

@@ -4,6 +4,7 @@
 use super::domain::{self, Vocabulary};
 use super::form::{Check, fill};
 use super::forms;
+use super::personas;
 use crate::diag::{Diagnostic, Diagnostics, Source, Span, did_you_mean};
 use crate::pipeline::yaml::{self, Yaml};
 use serde_json::{Map, Value};
@@ -39,6 +40,7 @@ pub(super) fn read(sources: &[Source], name: Option<&str>, found: &mut Diagnosti
             Err(diagnostics) => found.extend(diagnostics),
         }
     }
+    personas::check(sources, &files, found);
     let domain = vocabulary.as_ref().map(|vocabulary| vocabulary.name.clone());
     files.extend(vocabulary.map(|vocabulary| (DOMAIN.to_owned(), vocabulary.value)));
     Data { files, domain }

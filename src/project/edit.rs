@@ -34,7 +34,8 @@ impl Project {
     /// A plan, with what the library has of its scripts by now; so the plans of its parts.
     fn again(&self, plan: &Plan, part: Option<&str>, library: &Library, found: &mut Diagnostics) -> Plan {
         let (pipeline, templates, texts) = (&plan.pipeline, &Templates::default(), &self.sources.templates);
-        let linker = Linker { pipeline, library, templates, texts, vars: &plan.vars, part };
+        let masks = &self.settings.masks;
+        let linker = Linker { pipeline, library, templates, texts, vars: &plan.vars, part, masks };
         let rules = linker.rules(found);
         let mut nodes = Vec::with_capacity(plan.nodes.len());
         for (node, before) in pipeline.nodes.iter().zip(&plan.nodes) {
@@ -44,7 +45,8 @@ impl Project {
             nodes.push(linked);
         }
         let (cluster, summary) = linker.of_cases(found);
-        Plan { nodes, rules, cluster, summary, ..Plan::clone(plan) }
+        let team = linker.team(&self.data, found);
+        Plan { nodes, rules, cluster, summary, team, ..Plan::clone(plan) }
     }
 }
 

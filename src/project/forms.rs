@@ -1,4 +1,4 @@
-//! The forms of the data files that come with the program: how texts and stack frames are read.
+//! The forms of the data files that come with the program: how texts and stack frames are read, elements and personas.
 
 use super::form::{Form, Holds, Key};
 
@@ -7,6 +7,8 @@ pub(super) fn of(stem: &str) -> Option<&'static Form> {
     match stem {
         "reading" => Some(&READING),
         "frames" => Some(&FRAMES),
+        "elements" => Some(&ELEMENTS),
+        "personas" => Some(&PERSONAS),
         _ => None,
     }
 }
@@ -77,5 +79,86 @@ const FORMAT: Form = Form {
         Key::new("parts", Holds::Pattern(2), "Its file and its line."),
         Key::new("class", Holds::Pattern(3), "Its class, file and line, where the path is a package."),
         Key::new("innermost", Holds::Word(&["first", "last"]), "Which end of a trace is the innermost."),
+    ],
+};
+
+const ELEMENTS: Form = Form {
+    what: "the file of elements",
+    keys: &[
+        Key::required("elements", Holds::Entries(&Holds::Map(&ELEMENT)), "The elements, by name."),
+        Key::new("derived", Holds::Entries(&Holds::Map(&DERIVED)), "Elements that depend on how accurate a walker has been."),
+        Key::required("cycles", Holds::Map(&CYCLES), "What strengthens and what overcomes what."),
+    ],
+};
+
+const ELEMENT: Form = Form {
+    what: "an element",
+    keys: &[
+        Key::required("speed", Holds::Text, "How it moves."),
+        Key::required("max_loops", Holds::Whole(0, 1000), "How often it looks again."),
+        Key::required("convergence_threshold", SHARE, "How sure it must be."),
+        Key::required("shortcut_affinity", SHARE, "How readily it takes a shortcut."),
+        Key::required("evidence_depth", Holds::Whole(0, 1000), "How many pieces of evidence it gathers."),
+        Key::required("failure_mode", Holds::Text, "What it does wrong when it does wrong."),
+        Key::new("colour", Holds::Text, "What pictures show it in."),
+    ],
+};
+
+const DERIVED: Form = Form {
+    what: "a derived element",
+    keys: &[
+        Key::required("from", Holds::Text, "The element it is derived from."),
+        Key::required("fewer_loops", Holds::Number(0.0, 1000.0), "How many loops fewer the most accurate walker makes."),
+        Key::required("more_convergence", SHARE, "How much surer the least accurate walker must be."),
+        Key::required("failure_mode", Holds::Text, "What it does wrong when it does wrong."),
+        Key::new("colour", Holds::Text, "What pictures show it in."),
+    ],
+};
+
+const CYCLES: Form = Form {
+    what: "`cycles`",
+    keys: &[
+        Key::required("generative", Holds::List(&Holds::Map(&STEP)), "What strengthens what."),
+        Key::required("destructive", Holds::List(&Holds::Map(&STEP)), "What overcomes what."),
+    ],
+};
+
+const STEP: Form = Form {
+    what: "a step of a cycle",
+    keys: &[
+        Key::required("from", Holds::Text, "An element."),
+        Key::required("to", Holds::Text, "The element it leads to; itself, if it goes with any."),
+        Key::new("meaning", Holds::Text, "Why."),
+    ],
+};
+
+const SHARE: Holds = Holds::Number(0.0, 1.0);
+
+const PERSONAS: Form = Form {
+    what: "the file of personas",
+    keys: &[
+        Key::new("positions", Holds::Entries(&Holds::Text), "The zone that each position plays in."),
+        Key::required("personas", Holds::Records(&PERSONA, "name"), "The personas, in the order that breaks ties."),
+    ],
+};
+
+const PERSONA: Form = Form { what: "a persona", keys: WALKER.keys };
+
+/// A walker of a pipeline's own: like a persona.
+pub(super) const WALKER: Form = Form {
+    what: "a walker of the team",
+    keys: &[
+        Key::required("name", Holds::Text, "What it is called."),
+        Key::new("colour", Holds::Text, "The name of its colour, which it signs with."),
+        Key::new("hex", Holds::Text, "That colour, as `#rrggbb`."),
+        Key::new("element", Holds::Text, "Its element (`asterisk show elements`)."),
+        Key::new("position", Holds::Text, "Where it plays; one of `positions`."),
+        Key::new("side", Holds::Word(&["light", "shadow"]), "Whether it looks for the cause or contests it."),
+        Key::new("home", Holds::Text, "The zone it feels at home in."),
+        Key::new("stickiness", Holds::Whole(0, 3), "How strongly it keeps to that zone: 0 (free) to 3 (exclusive)."),
+        Key::new("affinities", Holds::Entries(&Holds::Number(-1.0, 1.0)), "How well nodes suit it, by name; none is 0."),
+        Key::new("tags", Holds::List(&Holds::Text), "What it is like."),
+        Key::new("preamble", Holds::Text, "What a prompt says of it."),
+        Key::new("masks", Holds::List(&Holds::Text), "The masks it brings to the nodes they are for (`masks/NAME.rhai`)."),
     ],
 };

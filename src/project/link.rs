@@ -2,7 +2,7 @@
 
 use super::conditions::{conditions, fields};
 use super::plans::{Shared, taxonomy, with_vars};
-use super::{Manifest, Sources, data, parts, vars};
+use super::{Manifest, Sources, data, masks, parts, vars};
 use crate::diag::Diagnostics;
 use crate::model::Kind;
 use crate::pipeline;
@@ -35,6 +35,8 @@ pub struct Settings {
     pub workspace: Value,
     /// The vocabulary, by name; [`domain::DEFAULT_DOMAIN`](super::domain::DEFAULT_DOMAIN) if none is named.
     pub domain: Option<String>,
+    /// Masks for every node that they are for, beside those that the pipeline lists, by path.
+    pub masks: Vec<String>,
     /// The limits of the script engine.
     pub limits: Limits,
     /// Whether evaluations of its scripts can be watched.
@@ -50,6 +52,7 @@ impl Default for Settings {
             answers: Answers::Others,
             workspace,
             domain: None,
+            masks: Vec::new(),
             limits: Limits::default(),
             probes: Probes::None,
         }
@@ -128,12 +131,15 @@ impl Project {
             part_texts: &sources.parts,
             set: &set,
             answers: settings.answers,
+            masks: &settings.masks,
+            files: &data,
             taxonomy: any(&taxonomy(&data), "params.taxonomy"),
             domain,
             data: any(&Value::Object(data.clone()), "params.data"),
             workspace: any(&settings.workspace, "params.workspace"),
         };
         let plan = shared.plan(&pipeline, &mut Vec::new(), &mut found);
+        masks::idle(&settings.masks, plan.masks().iter(), &mut found);
         let (errors, warnings): (Vec<_>, Vec<_>) =
             found.into_iter().partition(|diagnostic| diagnostic.severity == crate::diag::Severity::Error);
         if errors.is_empty() {

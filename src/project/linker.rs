@@ -1,7 +1,7 @@
 //! What a pipeline refers to, found in the other languages and checked against it.
 
 use super::conditions::condition_key;
-use super::{Answers, kinds, prompts, vars};
+use super::{Answers, kinds, masks, prompts, vars};
 use crate::diag::{Diagnostic, Diagnostics, Source, Span, did_you_mean};
 use crate::model::Kind;
 use crate::pipeline::{self, Node, Pipeline, Spanned, When};
@@ -23,6 +23,8 @@ pub(super) struct Linker<'a> {
     pub(super) vars: &'a Map<String, Value>,
     /// What the pipeline is referred to as, if it is a part.
     pub(super) part: Option<&'a str>,
+    /// Masks from outside, by path.
+    pub(super) masks: &'a [String],
 }
 
 impl Linker<'_> {
@@ -98,6 +100,7 @@ impl Linker<'_> {
             template,
             answer: prompts::answer(node),
             needs: node.needs.iter().filter_map(|need| self.need(need, found)).collect(),
+            masks: masks::of_node(self, node, found),
             part: None,
         }
     }
@@ -168,7 +171,7 @@ impl Linker<'_> {
     }
 
     /// The function that a reference in the pipeline means; what is wrong with it is labelled in the pipeline.
-    fn function(&self, reference: &Spanned<String>, arity: usize, found: &mut Diagnostics) -> Option<Function> {
+    pub(super) fn function(&self, reference: &Spanned<String>, arity: usize, found: &mut Diagnostics) -> Option<Function> {
         let function = Reference::parse(reference).and_then(|parsed| self.library.function(&parsed, arity));
         function.map_err(|diagnostic| found.push(label_first(diagnostic, self.pipeline, reference.span))).ok()
     }

@@ -27,6 +27,9 @@ pub struct Manifest {
     pub vars: Map<String, Value>,
     /// The repositories of the project file.
     pub workspace: Value,
+    /// The masks from outside.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub masks: Vec<String>,
     /// The name of the vocabulary, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub domain: Option<String>,
@@ -50,6 +53,7 @@ impl Manifest {
             parts: sources.parts.iter().map(|(asked, source)| (asked.clone(), address(source))).collect(),
             vars: settings.vars.clone(),
             workspace: settings.workspace.clone(),
+            masks: settings.masks.clone(),
             domain,
         };
         (manifest, blobs)

@@ -12,10 +12,13 @@ mod kinds;
 mod link;
 mod linker;
 mod manifest;
+mod masks;
 mod parts;
+mod personas;
 mod plans;
 mod prompts;
 mod sources;
+mod team;
 mod vars;
 
 pub use conditions::{check_conditions, fields};

@@ -2,6 +2,7 @@
 
 use super::linker::Linker;
 use super::parts::Parts;
+use super::team::anonymous;
 use super::{Answers, parts, prompts, vars};
 use crate::diag::{Diagnostic, Diagnostics, Source};
 use crate::pipeline::{Pipeline, Spanned};
@@ -25,6 +26,10 @@ pub(super) struct Shared<'a> {
     /// The vars set from outside.
     pub(super) set: &'a Map<String, Value>,
     pub(super) answers: Answers,
+    /// Masks from outside.
+    pub(super) masks: &'a [String],
+    /// The data files, by stem.
+    pub(super) files: &'a Map<String, Value>,
     pub(super) taxonomy: Content,
     pub(super) domain: Option<String>,
     pub(super) data: Content,
@@ -34,18 +39,19 @@ pub(super) struct Shared<'a> {
 impl Shared<'_> {
     /// Links a pipeline, and what is walked as its nodes. `within` has what the pipelines around it refer to each other as.
     pub(super) fn plan(&self, pipeline: &Arc<Pipeline>, within: &mut Vec<String>, found: &mut Diagnostics) -> Plan {
-        prompts::check(pipeline, self.templates, found);
         let vars = vars::overlay(pipeline, self.set).unwrap_or_else(|diagnostics| {
             found.extend(diagnostics);
             pipeline.vars_json()
         });
+        let asked = within.last().cloned();
         let linker = Linker {
             pipeline,
             library: self.library,
             templates: self.templates,
             texts: self.texts,
             vars: &vars,
-            part: within.last().map(String::as_str),
+            part: asked.as_deref(),
+            masks: self.masks,
         };
         let rules = linker.rules(found);
         let mut nodes: Vec<PlanNode> = Vec::with_capacity(pipeline.nodes.len());
@@ -53,6 +59,7 @@ impl Shared<'_> {
             let template = linker.template(node, found);
             nodes.push(linker.node(node, self.answers, template, found));
         }
+        prompts::check(pipeline, &nodes, self.templates, found);
         let (cluster, summary) = linker.of_cases(found);
         for (linked, node) in nodes.iter_mut().zip(&pipeline.nodes) {
             linked.part = node.part.as_ref().and_then(|asked| self.part(pipeline, asked, within, found)).map(Arc::new);
@@ -70,6 +77,7 @@ impl Shared<'_> {
             data: self.data.clone(),
             workspace: self.workspace.clone(),
             walker: anonymous(),
+            team: linker.team(self.files, found),
             done: pipeline.done.as_str().into(),
             pipeline: Arc::clone(pipeline),
         }
@@ -126,19 +134,4 @@ fn content(pipeline: &Pipeline, vars: &Map<String, Value>) -> Content {
 pub(super) fn taxonomy(data: &Map<String, Value>) -> Value {
     let Some(domain) = data.get("domain") else { return Value::Null };
     ["defects", "categories", "severities"].into_iter().map(|key| (key, domain[key].clone())).collect()
-}
-
-/// The walker of a pipeline without a team.
-fn anonymous() -> View {
-    let traits = View::map("state.walker.traits", std::iter::empty::<(&str, View)>(), View::null());
-    View::object(
-        "state.walker",
-        [
-            ("element", View::from("")),
-            ("name", View::from("")),
-            ("stickiness", View::from(0)),
-            ("traits", traits),
-            ("zone", View::from("")),
-        ],
-    )
 }

@@ -4,7 +4,7 @@ use crate::diag::{Diagnostic, Diagnostics, did_you_mean};
 use crate::pipeline::{Node, Pipeline};
 use crate::prompt::{Group, Templates};
 use crate::script::View;
-use crate::walk::{Content, GROUPS, NEEDS};
+use crate::walk::{Content, GROUPS, NEEDS, PlanNode};
 
 /// The groups of parameters, with the fields of each.
 fn groups() -> Vec<Group> {
@@ -17,14 +17,15 @@ fn groups() -> Vec<Group> {
 }
 
 /// Reports what templates name and is not there, and what a node's template reads and the node does not declare.
-pub(super) fn check(pipeline: &Pipeline, templates: &Templates, found: &mut Diagnostics) {
+pub(super) fn check(pipeline: &Pipeline, linked: &[PlanNode], templates: &Templates, found: &mut Diagnostics) {
     templates.check_names(&groups(), found);
-    for node in &pipeline.nodes {
+    for (node, linked) in pipeline.nodes.iter().zip(linked) {
         let Some(path) = path(node, templates) else { continue };
         for name in templates.names(&path) {
             let Some(need) = name.path.strip_prefix("needs.").and_then(|rest| rest.split('.').next()) else { continue };
             let Some(known) = NEEDS.iter().find(|known| known.name.replace('.', "_") == need) else { continue };
-            let declared = node.needs.iter().any(|declared| declared.value == known.name);
+            let brought = linked.masks.iter().flat_map(|mask| &mask.needs);
+            let declared = linked.needs.iter().chain(brought).any(|declared| declared.name == known.name);
             // Whoever asks whether it is there knows that it may not be.
             if declared || name.source.text().contains(&format!("needs.{need} is defined")) {
                 continue;

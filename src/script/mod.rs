@@ -14,7 +14,7 @@
 //! | `fault`, `syntax`, `trace`, `explain`, `words` | errors, from inside an evaluation, from the parser, and through call frames |
 //! | `condition`, `parse`, `imports`, `environment`, `link`, `resolver`, `library` | texts to a linked library |
 //! | `probe` | watching an evaluation: values and ways, for explanations and coverage |
-//! | `call`, `rule`, `responder`, `effects`, `json` | calling a function and reading what it returned |
+//! | `call`, `rule`, `responder`, `effects`, `role`, `json` | calling a function and reading what it returned |
 //! | `trial` | running a test, and what tests ask of the host |
 //! | `pattern` | a regular expression, looked at before it is used |
 //! | `api`, `check` | the functions scripts may call; static checks |
@@ -48,6 +48,7 @@ mod reference;
 mod resolver;
 mod responder;
 pub mod rewrite;
+mod role;
 mod rule;
 mod self_test;
 mod shell;

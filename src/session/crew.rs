@@ -136,9 +136,10 @@ impl Crew<'_> {
             let (case, state) = &*whole;
             let node = state.node.as_deref().and_then(|name| plan.pipeline.node(name)).unwrap_or(plan.pipeline.start);
             let now = state.history.last().map_or_else(Default::default, |visit| visit.at);
-            let view = state.view(&plan.node(node).name, None, now, 0.0, &plan.walker);
+            let member = plan.member(state.walker.as_deref(), None);
+            let view = state.view(&plan.node(node).name, None, now, 0.0, &member.view);
             let place = StepPlace { run: self.run, case: &case.id, path: "", now };
-            let params = CaseParams::new(self.launch, case).for_step(plan, node, state, &view, &place, &[]);
+            let params = CaseParams::new(self.launch, case).for_step(plan, node, state, &view, &place, (member, &[]));
             let key = by.respond(&params.view, plan.vars()).map_err(|error| SessionError::Texts((*error).into()))?;
             let alike = key.as_object().is_some_and(|parts| !parts.is_empty());
             work.whole = self.keep.then_some(whole);
@@ -158,6 +159,7 @@ impl Crew<'_> {
         let project = self.generations.project();
         let walker = Walker {
             plan: &project.plan,
+            inherited: None,
             plans: Some(self.generations),
             shadow: self.shadow,
             answer: ports.answer,

@@ -19,9 +19,10 @@ pub(super) fn of(
     let last = state.path.last().and_then(|name| plan.pipeline.node(name)).unwrap_or(NodeIx(0));
     let name = &plan.node(last).name;
     let now = state.history.last().map_or_else(Timestamp::default, |visit| visit.at);
-    let view = state.view(name, None, now, 0.0, &plan.walker);
+    let member = plan.member(state.walker.as_deref(), None);
+    let view = state.view(name, None, now, 0.0, &member.view);
     let place = StepPlace { run, case: &case.id, path: "", now };
-    let params = CaseParams::new(launch, case).for_step(plan, last, state, &view, &place, &[]);
+    let params = CaseParams::new(launch, case).for_step(plan, last, state, &view, &place, (member, &[]));
     match summary.respond(&params.view, plan.vars()) {
         Ok(value) => (Some(value), None),
         Err(diagnostic) => (None, Some(diagnostic)),

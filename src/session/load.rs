@@ -142,6 +142,7 @@ impl Session {
             answers,
             workspace: self.setup.workspace.clone(),
             domain: self.setup.domain.clone(),
+            masks: self.setup.masks.clone(),
             limits,
             probes: Probes::None,
         }

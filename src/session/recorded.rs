@@ -126,6 +126,7 @@ pub(super) fn linked(
         workspace: manifest.workspace.clone(),
         domain: manifest.domain.clone(),
         probes,
+        masks: manifest.masks.clone(),
         ..session.settings(answers)
     };
     Ok(Project::link(manifest.sources(|hash| text(store, hash))?, settings)?)

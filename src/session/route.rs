@@ -151,7 +151,7 @@ impl RouteState {
         let walker = self.walker.as_ref().map(|walker| View::of(walker, &Kind::Any, "state.walker"));
         let name = node.map_or_else(|| Name::from(self.node.as_deref().unwrap_or_default()), |ix| plan.node(ix).name.clone());
         let walk = self.into_walk(now);
-        let view = walk.view(&name, confidence, now, luck, walker.as_ref().unwrap_or(&plan.walker));
+        let view = walk.view(&name, confidence, now, luck, walker.as_ref().unwrap_or(&plan.walker.view));
         (walk, view)
     }
 

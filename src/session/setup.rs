@@ -34,6 +34,8 @@ pub struct Setup {
     pub workspace: Value,
     /// The vocabulary, by name; the default one if none is named.
     pub domain: Option<String>,
+    /// Masks for all nodes that they are for, by path (`masks/recall.rhai`).
+    pub masks: Vec<String>,
     /// The real time that one call of a script may take; the default if none.
     pub script_time: Option<Duration>,
     /// The most cases of a run that stay in memory while it goes on; of a larger run, each is read again from the journal

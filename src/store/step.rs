@@ -121,6 +121,8 @@ fn status(event: &Event) -> Option<&'static str> {
         | What::Reload { .. }
         | What::Adopt { .. }
         | What::SubWalk { .. }
+        | What::WalkerSwitch { .. }
+        | What::Masked { .. }
         | What::NodeExit { .. }
         | What::ThermalWarning { .. }
         | What::EdgeEvaluate { .. }

@@ -32,7 +32,7 @@ pub(super) fn params(plan: &Plan, node: NodeIx, given: &Value, now: Timestamp) -
     let needs = needs(&given["needs"])?;
     let place = StepPlace { run: "run", case: "case-1", path: "1", now };
     let (launch, case) = (Launch::default(), Case { id: "case-1".into(), ..Case::default() });
-    let all = CaseParams::new(&launch, &case).for_step(plan, node, &walk, &view, &place, &needs).view;
+    let all = CaseParams::new(&launch, &case).for_step(plan, node, &walk, &view, &place, (plan.member(None, None), &needs)).view;
     let groups = GROUPS.iter().map(|(name, fields)| {
         let own = all.get(name).unwrap_or_else(View::null);
         let given = match (*name, &given[*name]) {

@@ -21,6 +21,8 @@ pub fn look(again: &Again, project: &Project, recorded: Option<&Step>) -> StepTo
         at: Timestamp::default(),
         generation: crate::walk::FIRST,
         manifest: Hash::of(b""),
+        walker: None,
+        masks: Vec::new(),
         by: None,
         inputs: None,
         considered: Vec::new(),

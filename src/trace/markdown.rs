@@ -27,6 +27,9 @@ fn write(out: &mut String, step: &StepTold, detailed: bool) {
     let _ = writeln!(out, "\n## {}\n", escaped(&place(step)));
     let because = step.because.as_ref().map_or(String::new(), |because| format!(": {because}"));
     let _ = writeln!(out, "{}", escaped(&format!("{}{because}", way(step).unwrap_or_default())));
+    if let Some(walker) = &step.walker {
+        let _ = writeln!(out, "\n{}", escaped(&super::told::taken_by(walker)));
+    }
     if let Some(error) = &step.error {
         let _ = writeln!(out, "\n{}", escaped(&error.message));
     }

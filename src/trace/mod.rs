@@ -20,6 +20,7 @@ mod asked;
 mod blame;
 mod blame_page;
 mod coverage;
+mod crew;
 mod decisions;
 mod explain;
 mod literal;

@@ -188,6 +188,9 @@ impl Page {
 
     pub(super) fn brief(&mut self, step: &StepTold) {
         self.title(step);
+        if step.walker.as_ref().is_some_and(|walker| walker.because.is_some()) {
+            self.crew(step);
+        }
         let ids = step.edges.iter().map(|edge| edge.edge.chars().count()).max().unwrap_or(0).min(24);
         for edge in step.edges.iter().filter(|edge| !is_idle(edge)) {
             let first = format!("    {:ids$}  {:11}  ", edge.edge, word(edge.outcome));
@@ -200,6 +203,16 @@ impl Page {
         let first = format!("{} {}", place(step), way(step).unwrap_or_default());
         let because = step.because.as_ref().map_or(String::new(), |because| format!(": {because}"));
         self.text(Tone::Head, "", 4, &format!("{}{because}", first.trim_end()));
+    }
+
+    /// Who took it, and through which masks.
+    fn crew(&mut self, step: &StepTold) {
+        if let Some(walker) = &step.walker {
+            self.text(Tone::Plain, "    ", 6, &super::told::taken_by(walker));
+        }
+        if !step.masks.is_empty() {
+            self.text(Tone::Quiet, "    ", 6, &format!("masks: {}", step.masks.join(", ")));
+        }
     }
 
     fn trouble(&mut self, step: &StepTold) {
@@ -218,6 +231,7 @@ impl Page {
         let by = step.by.as_ref().map_or(String::new(), |by| format!(", answered by {by}"));
         let texts = if step.generation > 1 { format!(", by the run's texts no. {}", step.generation) } else { String::new() };
         self.text(Tone::Quiet, "  ", 4, &format!("at {}{by}{texts}", step.at));
+        self.crew(step);
         if !step.context.is_empty() {
             let context: Vec<String> = step.context.iter().map(|(name, value)| format!("{name}: {value}")).collect();
             self.text(Tone::Plain, "  adds to the context: ", 4, &super::told::short(&context.join(", ")));

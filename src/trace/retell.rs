@@ -2,7 +2,7 @@
 
 use super::decisions::Again;
 use super::steps::{Step, Went};
-use super::told::{EdgeTold, Failed, Kind, Read, RuleTold, StepTold};
+use super::told::{EdgeTold, Failed, Kind, Read, RuleTold, StepTold, WalkerTold};
 use crate::diag::Diagnostic;
 use crate::model::Hash;
 use crate::pipeline::{EdgeIx, Node, Pipeline, Target, When};
@@ -50,6 +50,11 @@ pub(super) fn undecided(step: &Step, node: Option<&Node>) -> StepTold {
         node: step.node.to_string(),
         code: node.and_then(|node| node.code.as_ref()).map(|code| code.value.clone()),
         at: step.at,
+        walker: step.walker.as_ref().map(|walked| WalkerTold {
+            name: walked.name.to_string(),
+            because: walked.because.as_ref().map(ToString::to_string),
+        }),
+        masks: step.masks.iter().map(ToString::to_string).collect(),
         by: step.by.as_ref().map(ToString::to_string),
         generation: step.generation,
         edge: None,

@@ -1,5 +1,6 @@
 //! The steps of walks, put together from the events of their record.
 
+use super::crew::{Crew, Walked};
 use crate::clock::Timestamp;
 use crate::model::Hash;
 use crate::store::StoreError;
@@ -22,6 +23,10 @@ pub struct Step {
     pub generation: u64,
     /// The address of the list of those texts.
     pub manifest: Hash,
+    /// Who took it, of a team.
+    pub walker: Option<Walked>,
+    /// The masks that were on it, the outermost first.
+    pub masks: Vec<Name>,
     /// Who answered: `script`, `stub`, `agent`, `human`; nothing if the step failed before.
     pub by: Option<Name>,
     /// The addresses of the artifact, the state and the vars that its edges were decided on, if they were.
@@ -68,12 +73,13 @@ pub(super) struct Steps {
     open: Option<Step>,
     /// Steps of nodes that are being walked, each under its case and path: they end after what is walked in their place.
     walked: BTreeMap<(Name, Name), Step>,
+    crew: Crew,
 }
 
 impl Steps {
     /// Of a run that began with these texts.
     pub(super) fn new(began: Hash) -> Self {
-        Self { began, adopted: HashMap::new(), open: None, walked: BTreeMap::new() }
+        Self { began, adopted: HashMap::new(), open: None, walked: BTreeMap::new(), crew: Crew::default() }
     }
 
     /// Takes an event, and gives the step that it shows to be complete.
@@ -91,6 +97,8 @@ impl Steps {
                 self.open = Some(self.begun(case, path, at, node));
                 return done;
             }
+            What::WalkerSwitch { to, because, .. } => self.crew.switch(&case, &path, to, because),
+            What::Masked { masks, .. } => self.change(|step| step.masks = masks),
             What::SubWalk { .. } => {
                 if let Some(step) = self.open.take() {
                     self.walked.insert((case, path), step);
@@ -131,8 +139,9 @@ impl Steps {
 
     fn begun(&self, case: Name, path: Name, at: Timestamp, node: Name) -> Step {
         let (generation, manifest) = self.adopted.get(&case).copied().unwrap_or((FIRST, self.began));
-        let (by, inputs, considered) = (None, None, Vec::new());
-        Step { case, path, node, at, generation, manifest, by, inputs, considered, went: Went::Open }
+        let walker = self.crew.at(&case, &path);
+        let (masks, by, inputs, considered) = (Vec::new(), None, None, Vec::new());
+        Step { case, path, node, at, generation, manifest, walker, masks, by, inputs, considered, went: Went::Open }
     }
 
     fn change(&mut self, change: impl FnOnce(&mut Step)) {

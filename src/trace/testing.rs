@@ -41,6 +41,7 @@ impl Ground {
             project_vars: Map::new(),
             workspace: json!({"repositories": []}),
             domain: None,
+            masks: Vec::new(),
             script_time: Some(Duration::from_secs(60)),
             keep: KEEP,
             clock: Arc::new(FixedClock::new(Timestamp::from_millis(1_700_000_000_000), 7)),

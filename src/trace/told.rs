@@ -41,6 +41,12 @@ pub struct StepTold {
     pub code: Option<String>,
     /// When.
     pub at: Timestamp,
+    /// Who took the step, of a team, and why if another took the one before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub walker: Option<WalkerTold>,
+    /// The masks that were on it, the outermost first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub masks: Vec<String>,
     /// Who answered the node; nothing if the step failed before.
     pub by: Option<String>,
     /// Which texts of the run it went by.
@@ -64,6 +70,24 @@ pub struct StepTold {
     /// Whether the evaluation came out other than recorded, which it must not.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub differs: bool,
+}
+
+/// Who took a step.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct WalkerTold {
+    /// The walker.
+    pub name: String,
+    /// Why, if another took the step before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub because: Option<String>,
+}
+
+/// Who took a step, in a sentence.
+pub(super) fn taken_by(walker: &WalkerTold) -> String {
+    walker
+        .because
+        .as_ref()
+        .map_or_else(|| format!("walker: {}", walker.name), |because| format!("walker: {}, {because}", walker.name))
 }
 
 /// Why a walk failed.

@@ -15,7 +15,7 @@ pub use functions::{Functions, ScriptFn};
 pub use line::{Assist, Candidate, Hint, Ink, Lines, Typed};
 pub use progress::Progress;
 pub use style::Style;
-pub use table::Table;
+pub use table::{Paint, Table};
 
 use crate::diag::{Diagnostic, Diagnostics};
 use anstream::AutoStream;

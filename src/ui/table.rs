@@ -1,6 +1,6 @@
 //! Tables for people.
 
-use comfy_table::{Attribute, Cell, ContentArrangement, LineStyle, TableStyle};
+use comfy_table::{Attribute, Cell, Color, ContentArrangement, LineStyle, TableStyle};
 use std::borrow::Cow;
 use std::io::IsTerminal as _;
 
@@ -11,6 +11,24 @@ const STYLE: TableStyle = TableStyle::new().header_separator(LineStyle::none().f
 
 /// The most characters of a cell: laying a longer one out takes time that grows with the square of its length.
 const CELL: usize = 1000;
+
+/// What a cell is written in: a colour of its own, or none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Paint(Option<[u8; 3]>);
+
+impl Paint {
+    /// As the rest.
+    pub fn none() -> Self {
+        Self(None)
+    }
+
+    /// The colour that `#rrggbb` names; none if it names none.
+    pub fn of(hex: &str) -> Self {
+        let digits = hex.strip_prefix('#').filter(|digits| digits.len() == 6 && digits.is_ascii());
+        let part = |at: usize| u8::from_str_radix(digits?.get(at..at + 2)?, 16).ok();
+        Self(part(0).and_then(|red| Some([red, part(2)?, part(4)?])))
+    }
+}
 
 /// A table being filled.
 #[derive(Debug)]
@@ -39,6 +57,9 @@ pub(super) fn width() -> usize {
 impl Table {
     pub(super) fn new(columns: &[&str], coloured: bool) -> Self {
         let mut table = fresh();
+        if coloured {
+            table.enforce_styling();
+        }
         let head = |text: &&str| if coloured { Cell::new(text).add_attribute(Attribute::Bold) } else { Cell::new(text) };
         table.set_header(columns.iter().map(head));
         Self { table, coloured }
@@ -47,6 +68,19 @@ impl Table {
     /// Adds a row.
     pub fn row<S: AsRef<str>>(&mut self, cells: impl IntoIterator<Item = S>) {
         self.table.add_row(cells.into_iter().map(|cell| Cell::new(super::plain(clipped(cell.as_ref()).as_ref()))));
+    }
+
+    /// Adds a row of cells with colours.
+    pub fn painted<S: AsRef<str>>(&mut self, cells: impl IntoIterator<Item = (S, Paint)>) {
+        let coloured = self.coloured;
+        let cell = |(text, Paint(paint)): (S, Paint)| {
+            let cell = Cell::new(super::plain(clipped(text.as_ref()).as_ref()));
+            match paint.filter(|_| coloured) {
+                Some([r, g, b]) => cell.fg(Color::Rgb { r, g, b }),
+                None => cell,
+            }
+        };
+        self.table.add_row(cells.into_iter().map(cell));
     }
 
     /// The table as text.

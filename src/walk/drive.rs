@@ -9,6 +9,7 @@ use super::plans::{Generation, Plans};
 use super::ports::{Answer, Commit, Journal, JournalError, Needs};
 use super::state::{Status, WalkState};
 use super::step::{Stepper, Taken};
+use super::team::Member;
 use super::thermal;
 use crate::clock::Clock;
 use crate::diag::{Diagnostic, did_you_mean};
@@ -27,6 +28,8 @@ pub struct Walker<'a> {
     pub shadow: Option<&'a Plan>,
     /// Where newer texts come from, if they may be exchanged.
     pub plans: Option<&'a dyn Plans>,
+    /// Who walks where the plan has no team, if not the walker without a name: of a walk within a walk, whoever takes the step around it.
+    pub inherited: Option<&'a Member>,
     /// Who answers the nodes.
     pub answer: &'a dyn Answer,
     /// The bounded reads.
@@ -138,7 +141,8 @@ impl Walker<'_> {
                 let shadow =
                     self.shadow.and_then(|shadow| shadow.node(shadow.pipeline.node(&self.plan.node(node).name)?).part.as_deref());
                 // Phases are of the cases' own walks.
-                Walker { plan, shadow, until: usize::MAX, ..*self }.turn(who, inner)
+                let inherited = Some(self.plan.member(state.walker.as_deref(), self.inherited));
+                Walker { plan, shadow, inherited, until: usize::MAX, ..*self }.turn(who, inner)
             }
             _ if self.plan.pipeline.at(node).phase > self.until => None,
             (_, Some(plan)) => Some(step(node).descend(plan)),

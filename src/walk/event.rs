@@ -64,6 +64,19 @@ pub enum What {
         /// The address of the list of them.
         manifest: Hash,
     },
+    /// The next step is another walker's than the step before, or the first of a team.
+    WalkerSwitch {
+        /// Who took the step before.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        from: Option<Name>,
+        /// Who takes this one and those that follow.
+        to: Name,
+        /// Why.
+        because: Reason,
+        /// What the scheduler's reads found, if it declares any.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        needs: Option<Content>,
+    },
     /// A walk came to a node.
     NodeEnter {
         /// The node.
@@ -76,6 +89,16 @@ pub enum What {
         node: Name,
         /// The name of the pipeline that is walked as the node.
         pipeline: Name,
+    },
+    /// Masks were on a step.
+    Masked {
+        /// The node.
+        node: Name,
+        /// Their scripts, the outermost first.
+        masks: Vec<Name>,
+        /// The artifact as it was before they changed it, if they did.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        answer: Option<Content>,
     },
     /// A node has its artifact.
     NodeExit {
@@ -188,6 +211,8 @@ impl What {
         let found: [Option<&Content>; 3] = match self {
             Self::NodeExit { artifact, params, .. } => [Some(artifact), params.as_ref(), None],
             Self::EdgeEvaluate { artifact, state, vars, .. } => [Some(artifact), Some(state), Some(vars)],
+            Self::WalkerSwitch { needs, .. } => [needs.as_ref(), None, None],
+            Self::Masked { answer, .. } => [answer.as_ref(), None, None],
             Self::Barrier { clusters, .. } => [clusters.as_ref(), None, None],
             _ => [None, None, None],
         };
@@ -200,6 +225,8 @@ impl What {
             Self::Barrier { .. } => "barrier",
             Self::Reload { .. } => "reload",
             Self::Adopt { .. } => "adopt",
+            Self::WalkerSwitch { .. } => "walker_switch",
+            Self::Masked { .. } => "masked",
             Self::NodeEnter { .. } => "node_enter",
             Self::SubWalk { .. } => "sub_walk",
             Self::NodeExit { .. } => "node_exit",

@@ -2,12 +2,13 @@
 
 use super::content::Content;
 use super::plan::Plan;
-use super::state::WalkState;
+use super::state::{WalkState, recorded_state};
+use super::team::Member;
 use crate::clock::Timestamp;
 use crate::model::{Case, Kind, Launch};
 use crate::pipeline::NodeIx;
 use crate::script::View;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 /// The groups of parameters that templates may name, each with all of its fields; without fields, it may have any.
 pub const GROUPS: &[(&str, &[&str])] = &[
@@ -36,7 +37,9 @@ pub const GROUPS: &[(&str, &[&str])] = &[
     ("git", &["branch", "commit", "remote"]),
     ("history", &[]),
     ("identity", &["case", "code", "node", "path", "pipeline", "run"]),
+    ("meta", &[]),
     ("needs", &[]),
+    ("persona", &[]),
     ("prior", &[]),
     ("siblings", &[]),
     ("state", &["chance", "confidence", "context", "elapsed_s", "handoffs", "history", "loops", "node", "steps", "walker"]),
@@ -64,6 +67,7 @@ pub struct Params {
     pub view: View,
     /// The same by parts, so that what many steps share is stored once.
     pub content: Content,
+    groups: Vec<(&'static str, View, Content)>,
 }
 
 impl CaseParams {
@@ -106,7 +110,7 @@ impl CaseParams {
         walk: &WalkState,
         state: &View,
         step: &StepPlace<'_>,
-        needs: &[(String, View)],
+        (member, needs): (&Member, &[(String, View)]),
     ) -> Params {
         let spec = &plan.pipeline.nodes[node.0];
         let identity = View::object(
@@ -139,7 +143,9 @@ impl CaseParams {
             ("git", kept(&self.git)),
             ("history", own(state.get("history").unwrap_or_else(View::null))),
             ("identity", own(identity)),
+            ("meta", own(meta(&Map::new()))),
             ("needs", by_need(needs)),
+            ("persona", kept(&member.persona)),
             ("prior", by_node(walk)),
             ("siblings", new(siblings.unwrap_or_else(|| View::list("params.siblings", [])))),
             ("state", new(state.clone())),
@@ -148,10 +154,64 @@ impl CaseParams {
             ("urls", kept(&self.urls)),
             ("workspace", kept(&plan.workspace)),
         ];
-        let view = View::object("params", groups.iter().map(|(name, (view, _))| (*name, view.clone())));
-        let content = Content::of_parts(groups.into_iter().map(|(name, (_, content))| (name.into(), content)));
-        Params { view, content }
+        Params::of(groups.into_iter().map(|(name, (view, content))| (name, view, content)).collect())
     }
+}
+
+impl Params {
+    fn of(groups: Vec<(&'static str, View, Content)>) -> Self {
+        let view = View::object("params", groups.iter().map(|(name, view, _)| (*name, view.clone())));
+        let content = Content::of_parts(groups.iter().map(|(name, _, content)| ((*name).into(), content.clone())));
+        Self { view, content, groups }
+    }
+
+    /// The same with other groups in the place of those of these names.
+    pub(super) fn with(self, changed: Vec<(String, Value)>) -> Self {
+        if changed.is_empty() {
+            return self;
+        }
+        let mut groups = self.groups;
+        for (name, value) in changed {
+            let Some((name, view, content)) = groups.iter_mut().find(|(known, ..)| *known == name) else { continue };
+            *view = match &value {
+                Value::Object(fields) if *name == "meta" => meta(fields),
+                _ => View::of(&value, &Kind::Any, &format!("params.{name}")),
+            };
+            *content = Content::own(view.clone());
+        }
+        Self::of(groups)
+    }
+}
+
+/// What masks leave for whoever answers: any fields, of which an absent one is nothing.
+fn meta(fields: &Map<String, Value>) -> View {
+    let entries = fields.iter().map(|(name, value)| (name.as_str(), View::of(value, &Kind::Any, "params.meta")));
+    View::map("params.meta", entries, View::null())
+}
+
+/// Parameters as scripts saw them, of their record: what [`CaseParams::for_step`] made of them, but for forms that no script can tell
+/// from these.
+pub fn recorded_params(recorded: &Value, plan: &Plan) -> View {
+    let entries = |value: &Value, part: &dyn Fn(&str, &Value) -> View| {
+        let fields = value.as_object().into_iter().flatten();
+        fields.map(|(name, value)| (name.clone(), part(name, value))).collect::<Vec<_>>()
+    };
+    let any = |value: &Value, name: &str| View::of(value, &Kind::Any, name);
+    let group = |name: &str, value: &Value| match name {
+        "bindings" => View::map("params.bindings", entries(value, &|_, id| any(id, "params.bindings")), View::from(0)),
+        "history" => recorded_state(&json!({ "history": value })).get("history").unwrap_or_else(View::null),
+        "needs" => View::object("params.needs", entries(value, &|name, need| any(need, &format!("params.needs.{name}")))),
+        "prior" => {
+            let form = |name: &str, value: &Value| View::of(value, &plan.kind(name).unwrap_or(Kind::Any), "artifact");
+            View::map("params.prior", entries(value, &form), View::null())
+        }
+        "state" => recorded_state(value),
+        "meta" => meta(value.as_object().unwrap_or(&Map::new())),
+        "persona" => View::map("params.persona", entries(value, &|_, value| any(value, "params.persona")), View::null()),
+        "identity" => View::object("params.identity", entries(value, &|_, value| View::plain(value, "params.identity"))),
+        name => any(value, &format!("params.{name}")),
+    };
+    View::object("params", entries(recorded, &group))
 }
 
 /// The results of declared reads, each a part of its own.

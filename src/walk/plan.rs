@@ -2,7 +2,9 @@
 
 use super::content::Content;
 use super::event::Name;
+use super::masks::Mask;
 use super::ports::Need;
+use super::team::{Member, Team};
 use crate::model::{Hash, Kind};
 use crate::pipeline::{EdgeIx, NodeIx, Pipeline};
 use crate::prompt::Template;
@@ -37,8 +39,10 @@ pub struct Plan {
     pub domain: Option<String>,
     /// The repositories of the project file.
     pub workspace: Content,
-    /// The walker of a pipeline without a team, as rules see it.
-    pub walker: View,
+    /// The walker of a pipeline without a team.
+    pub walker: Member,
+    /// The team, if the pipeline has one.
+    pub team: Option<Team>,
     /// The done name, shared with the events.
     pub done: Name,
 }
@@ -58,8 +62,10 @@ pub struct PlanNode {
     pub template: Option<Arc<Template>>,
     /// What its template says of the form of an answer: the parameter group `answer`.
     pub answer: Content,
-    /// The reads it declares.
+    /// The reads it declares, and those of its masks.
     pub needs: Vec<&'static Need>,
+    /// The masks on it, the outermost first.
+    pub masks: Vec<Arc<Mask>>,
     /// What is walked in its place: its artifact is the last one of that walk.
     pub part: Option<Arc<Plan>>,
 }
@@ -78,7 +84,7 @@ pub struct Rule {
 impl Plan {
     /// The vars as rules see them.
     pub fn vars(&self) -> &View {
-        self.vars_content.view().unwrap_or(&self.walker)
+        self.vars_content.view().unwrap_or(&self.walker.view)
     }
 
     /// A node's part of the plan.
@@ -111,6 +117,12 @@ impl Plan {
     pub fn same_graph(&self, other: &Self) -> bool {
         let parts = || self.nodes.iter().zip(&other.nodes).filter_map(|(a, b)| Some((a.part.as_ref()?, b.part.as_ref()?)));
         self.pipeline.same_graph(&other.pipeline) && parts().all(|(a, b)| a.same_graph(b))
+    }
+
+    /// The masks on all nodes, those of the parts too.
+    pub fn masks(&self) -> Vec<Arc<Mask>> {
+        let parts = self.nodes.iter().filter_map(|node| node.part.as_ref()).flat_map(|part| part.masks());
+        self.nodes.iter().flat_map(|node| node.masks.iter().cloned()).chain(parts).collect()
     }
 
     /// An edge's rule.

@@ -3,6 +3,7 @@
 use super::content::Content;
 use super::event::{Event, Name, Outcome, Reason, What};
 use super::plans::FIRST;
+use super::team::Moment;
 use crate::clock::Timestamp;
 use crate::script::View;
 use serde::{Deserialize, Serialize};
@@ -66,6 +67,8 @@ pub struct WalkState {
     pub context: Map<String, Value>,
     /// The latest artifact's confidence.
     pub confidence: Option<f64>,
+    /// Who took the last step, of a walk with a team.
+    pub walker: Option<Name>,
     /// Steps given to another walker than the step before.
     pub handoffs: i64,
     /// The symbolic ids bound by effects.
@@ -111,6 +114,7 @@ impl Default for WalkState {
             loops: BTreeMap::new(),
             context: Map::new(),
             confidence: None,
+            walker: None,
             handoffs: 0,
             bindings: BTreeMap::new(),
             prior: BTreeMap::new(),
@@ -246,7 +250,15 @@ impl WalkState {
                 self.node = Some(to.clone());
             }
             What::Adopt { generation, .. } => self.generation = *generation,
-            What::Barrier { .. } | What::Reload { .. } | What::Shadow { .. } | What::ThermalWarning { .. } => {}
+            What::WalkerSwitch { from, to, .. } => {
+                self.handoffs += i64::from(from.is_some());
+                self.walker = Some(to.clone());
+            }
+            What::Barrier { .. }
+            | What::Reload { .. }
+            | What::Shadow { .. }
+            | What::Masked { .. }
+            | What::ThermalWarning { .. } => {}
             What::WalkComplete { .. } => {
                 self.status = Status::Done;
                 self.node = None;
@@ -261,6 +273,17 @@ impl WalkState {
 
     /// The state as rules see it at a node (`design.md` §5): `confidence` is that of the artifact in question if it has one.
     pub fn view(&self, node: &Name, confidence: Option<f64>, now: Timestamp, chance: f64, walker: &View) -> View {
+        self.view_by(node, confidence, (now, chance), (walker, self.handoffs))
+    }
+
+    /// The same in a step that begins with a change of walkers: with the handoffs that there are then.
+    pub(super) fn view_by(
+        &self,
+        node: &Name,
+        confidence: Option<f64>,
+        (now, chance): Moment,
+        (walker, handoffs): (&View, i64),
+    ) -> View {
         let elapsed = self.started_at.map_or(0.0, |start| now.seconds_since(start));
         View::object(
             "state",
@@ -269,7 +292,7 @@ impl WalkState {
                 ("confidence", View::from(confidence.or(self.confidence).unwrap_or(0.0))),
                 ("context", self.views.context.clone()),
                 ("elapsed_s", View::from(elapsed)),
-                ("handoffs", View::from(self.handoffs)),
+                ("handoffs", View::from(handoffs)),
                 ("history", self.views.history.clone()),
                 ("loops", self.views.loops.clone()),
                 ("node", View::from(&**node)),

@@ -4,11 +4,13 @@ use super::content::Content;
 use super::drive::Walker;
 use super::error::{Failure, Kind};
 use super::event::{Event, Name, What};
+use super::masks::Masks;
 use super::params::{CaseParams, StepPlace};
 use super::plan::Plan;
-use super::ports::{About, Reply};
+use super::ports::{About, Need, Reply};
 use super::request::Request;
 use super::state::WalkState;
+use super::team::Member;
 use super::turn::Turn;
 use crate::clock::{Timestamp, chance, derived_id};
 use crate::diag::{Diagnostic, did_you_mean};
@@ -46,8 +48,7 @@ pub(super) struct Taken {
     pub(super) failure: Option<Failure>,
 }
 
-/// A step being taken. Stages without a policy yet (choosing among walkers, masks, cache, gate) have their place in
-/// [`Stepper::take`] and pass their input on.
+/// A step being taken. Stages without a policy yet (cache, gate) have their place in [`Stepper::take`] and pass their input on.
 pub(super) struct Stepper<'a> {
     pub(super) walker: &'a Walker<'a>,
     pub(super) case: &'a Case,
@@ -63,17 +64,44 @@ impl Stepper<'_> {
     pub(super) fn take(&self) -> Taken {
         let now = self.walker.clock.now();
         let (mut log, path) = self.log(now);
-        log.push(What::NodeEnter { node: self.name().clone() });
-        self.end(log, |log, effects| self.stages(log, &path, now, None, effects))
+        let member = self.enter(&mut log, &path, now);
+        self.end(log, |log, effects| self.stages(log, (&path, now), member?, None, effects))
     }
 
     /// Begins a step whose artifact is that of a walk of its own.
     pub(super) fn descend(&self, part: &Plan) -> Taken {
-        let (mut log, _) = self.log(self.walker.clock.now());
-        let node = self.name().clone();
-        log.push(What::NodeEnter { node: node.clone() });
-        log.push(What::SubWalk { node, pipeline: part.pipeline.name.as_str().into() });
-        Taken { events: log.events, effects: Vec::new(), failure: None }
+        let now = self.walker.clock.now();
+        let (mut log, path) = self.log(now);
+        let member = self.enter(&mut log, &path, now);
+        self.end(log, |log, _| {
+            member?;
+            log.push(What::SubWalk { node: self.name().clone(), pipeline: part.pipeline.name.as_str().into() });
+            Ok(())
+        })
+    }
+
+    /// Chooses who takes the step, and enters the node. Also whether the step is handed over.
+    fn enter(&self, log: &mut Log, path: &Name, now: Timestamp) -> Result<(&Member, bool), Failure> {
+        let chosen = self.choose(path, now);
+        let entered = What::NodeEnter { node: self.name().clone() };
+        match chosen {
+            Ok((member, switch)) => {
+                let over = matches!(switch, Some(What::WalkerSwitch { from: Some(_), .. }));
+                switch.into_iter().chain([entered]).for_each(|what| log.push(what));
+                Ok((member, over))
+            }
+            Err(failure) => {
+                log.push(entered);
+                Err(failure)
+            }
+        }
+    }
+
+    fn choose(&self, path: &Name, now: Timestamp) -> Result<(&Member, Option<What>), Failure> {
+        let Walker { plan, inherited, .. } = *self.walker;
+        let Some(team) = &plan.team else { return Ok((plan.member(None, inherited), None)) };
+        let needs = self.needs(&team.needs)?;
+        team.choose(plan, self.node, self.state, (now, chance(self.walker.seed, &self.case.id, path)), &needs)
     }
 
     /// Ends the step when that walk is over.
@@ -82,7 +110,9 @@ impl Stepper<'_> {
         let (log, path) = self.log(now);
         let artifact = inner.last_artifact().and_then(|last| last.view().map(View::json)).unwrap_or_default();
         let reply = Reply { artifact: artifact.into(), by: WALK, checked: false };
-        self.end(log, |log, effects| self.stages(log, &path, now, Some(reply), effects))
+        let Walker { plan, inherited, .. } = *self.walker;
+        let member = plan.member(self.state.walker.as_deref(), inherited);
+        self.end(log, |log, effects| self.stages(log, (&path, now), (member, false), Some(reply), effects))
     }
 
     fn name(&self) -> &Name {
@@ -113,34 +143,42 @@ impl Stepper<'_> {
     fn stages(
         &self,
         log: &mut Log,
-        path: &Name,
-        now: Timestamp,
+        (path, now): (&Name, Timestamp),
+        (member, switched): (&Member, bool),
         walked: Option<Reply>,
         writes: &mut Vec<Effect<i64>>,
     ) -> Result<(), Failure> {
         let Walker { plan, run, .. } = *self.walker;
-        let persona = &plan.walker;
-        let needs = self.needs()?;
+        let handoffs = self.state.handoffs + i64::from(switched);
+        let masks = Masks::on(plan, self.node, member);
+        let needs = self.needs(&masks.needs())?;
         let luck = chance(self.walker.seed, &self.case.id, path);
         let name = &plan.node(self.node).name;
         let step = StepPlace { run, case: &self.case.id, path, now };
         let make = || {
-            let before = self.state.view(name, None, now, luck, persona);
+            let before = self.state.view_by(name, None, (now, luck), (&member.view, handoffs));
             let groups = self.case_params.get_or_init(|| CaseParams::new(self.walker.launch, self.case));
-            groups.for_step(plan, self.node, self.state, &before, &step, &needs)
+            groups.for_step(plan, self.node, self.state, &before, &step, (member, &needs))
         };
         let visit = self.state.visits.get(name).copied().unwrap_or(0);
+        let told = masks.tell(&make)?;
+        let make = || told.clone().unwrap_or_else(&make);
         let request = Request::new((plan, self.node), (run, self.case, path), visit, &make);
-        let (reply, took_ms) = match walked {
+        if told.is_some() {
+            request.params();
+        }
+        let (mut reply, took_ms) = match walked {
             Some(reply) => (reply, 0),
             None => {
                 let reply = self.answer(&request)?;
                 (reply, u64::try_from(self.walker.clock.now().millis() - now.millis()).unwrap_or(0))
             }
         };
+        let masked = masks.finish(told.as_ref(), &mut reply)?;
+        masked.into_iter().for_each(|what| log.push(what));
         let artifact = View::of(&reply.artifact, &plan.node(self.node).kind, "artifact");
         let (shadow, node, state) = (self.walker.shadow, self.node, self.state);
-        let turn = Turn { plan, shadow, node, state, now, chance: luck };
+        let turn = Turn { plan, shadow, node, state, walker: &member.view, handoffs, now, chance: luck };
         let confidence = turn.confidence(&artifact);
         let mut bindings = BTreeMap::new();
         *writes = self.effects(&artifact, &request, &mut bindings)?;
@@ -159,10 +197,8 @@ impl Stepper<'_> {
         turn.take(&artifact, content, confidence, |what| log.push(what))
     }
 
-    /// Runs the declared reads.
-    fn needs(&self) -> Result<Vec<(String, View)>, Failure> {
-        let plan = self.walker.plan;
-        let needs = &plan.node(self.node).needs;
+    /// Runs these reads.
+    fn needs(&self, needs: &[&Need]) -> Result<Vec<(String, View)>, Failure> {
         if needs.is_empty() {
             return Ok(Vec::new());
         }

@@ -26,6 +26,10 @@ pub struct Turn<'a> {
     pub node: NodeIx,
     /// The walk before the step.
     pub state: &'a WalkState,
+    /// Who takes the step, as rules see it.
+    pub walker: &'a View,
+    /// The handoffs so far, that to this walker among them.
+    pub handoffs: i64,
     /// When the step began.
     pub now: Timestamp,
     /// The number in [0, 1) of the step.
@@ -49,7 +53,7 @@ impl Turn<'_> {
     ) -> Result<(), Failure> {
         let Self { plan, node, .. } = *self;
         let name = plan.node(node).name.clone();
-        let state = self.state.view(&name, confidence, self.now, self.chance, &plan.walker);
+        let state = self.state.view_by(&name, confidence, (self.now, self.chance), (self.walker, self.handoffs));
         let decided = route::decide(plan, node, artifact, &state);
         let ask = |candidate| shadow::beside(candidate, &name, artifact, &state, (plan, &decided));
         let beside = self.shadow.and_then(ask);

@@ -150,3 +150,64 @@ fn a_hearing_goes_on_until_it_has_had_its_rounds() {
         assert_eq!(heard, visits, "converged at {converged}, at most {most}: {case}");
     }
 }
+
+/// The court's pipeline with three nodes of the walk around it, so that the sides have what it concluded.
+fn trial() -> String {
+    let text = |path: &str| std::fs::read_to_string(crate::bundled::root().join(path)).unwrap();
+    let (rca, court) = (text("pipelines/rca.yaml"), text("pipelines/defect-court.yaml"));
+    let node = |name: &str| {
+        let rest = &rca[rca.find(&format!("  - name: {name}\n")).unwrap()..];
+        let end = rest[1..].find("\n\n").unwrap();
+        let kept = |line: &&str| !["prompt:", "fallback:", "effect:"].iter().any(|key| line.trim_start().starts_with(key));
+        rest[..=end].lines().filter(kept).fold(String::new(), |all, line| all + line + "\n")
+    };
+    let nodes: String = ["triage", "resolve", "investigate"].map(node).concat();
+    let edges = "edges:\n  - { id: a, from: triage, to: resolve }\n  - { id: b, from: resolve, to: investigate }\n  - { id: c, from: investigate, to: indict }\n";
+    let own = "vars:\n  category_floor: 0.30\n";
+    let court = court.replacen("pipeline: defect-court", "pipeline: trial", 1).replacen("vars:\n", own, 1);
+    let court = court.replacen("nodes:\n  - name: indict", &format!("nodes:\n{nodes}\n  - name: indict"), 1);
+    court.replacen("edges:\n", edges, 1).replacen("start: indict", "start: triage", 1)
+}
+
+fn with_trial() -> Project {
+    let tests = std::fs::read(crate::harness::fixture("court/trial_test.rhai")).unwrap();
+    let project =
+        Project::with(&[("asterisk.yaml", "scripts: mine\npipelines: pipelines\n"), ("pipelines/trial.yaml", &trial())]);
+    project.file("mine/trial_test.rhai", tests);
+    project
+}
+
+#[test]
+fn the_sides_know_what_was_concluded() {
+    let ran = with_trial().asterisk(&["test", "trial_test.rhai"]);
+    assert!(ran.code == Some(0), "{}", ran.text());
+}
+
+/// A check that failed, and a line of the log that only a second look reads.
+const DOUBTFUL: &str = r#"{"run_id": "7", "name": "nightly", "failure_list": [{"id": "a", "name": "prices add up", "status": "FAILED",
+    "error_message": "panicked at tests/pay.rs:42:5:\nassertion `left == right` failed\n  left: 1\n right: 2",
+    "log_snippet": "2026-02-03T11:00:01Z INFO ledger: write /var/lib/ledger: no space left on device"}]}"#;
+
+#[test]
+fn a_case_that_is_sent_back_is_looked_at_again() {
+    let project = Project::with(&[("launch.json", DOUBTFUL)]);
+    let run = project.asterisk(&["run", "--input", "launch.json", "--set", "court=true", "--format", "json"]).ok().json();
+    let case = &run["cases"][0];
+    let edges: Vec<&str> = case["edges"].as_array().unwrap().iter().map(|edge| edge.as_str().unwrap()).collect();
+    let way = ["H2", "H6", "H8", "H9", "court-convened", "court-remand", "H8", "H9", "H15b", "H12", "H16"];
+    assert_eq!((edges.as_slice(), &case["loops"]), (way.as_slice(), &json!({"remand": 1})));
+    let feedback = &case["context"]["remand_feedback"];
+    assert_eq!((&feedback["original_classification"], &feedback["alternative_hypothesis"]), (&json!("pb001"), &json!("en001")));
+    let prompt = project.asterisk(&["prompt", "a", "--node", "investigate", "--visit", "2"]).exits(0);
+    for said in [
+        "Sent back by the court",
+        "`pb001`",
+        "`en001`",
+        "1. The log also says",
+        "Evidence item #2 is in doubt: `tests/pay.rs:42`",
+    ] {
+        assert!(prompt.stdout.contains(said), "{said}: {}", prompt.stdout);
+    }
+    let first = project.asterisk(&["prompt", "a", "--node", "investigate", "--visit", "1"]).exits(0);
+    assert!(!first.stdout.contains("Sent back by the court"));
+}

@@ -138,6 +138,7 @@ fn walk(project: &Project, stub: &Stub, state: &mut WalkState, steps: Option<usi
         seed: 7,
         launch: &Launch::default(),
         stop: &journal.stop,
+        inherited: None,
         until: usize::MAX,
         watch: None,
     };

@@ -4,6 +4,7 @@
 mod bundled;
 mod cli;
 mod court;
+mod elements;
 mod examples;
 mod explain;
 mod failures;
@@ -33,6 +34,7 @@ mod series;
 mod shadow;
 mod shared;
 mod suite;
+mod team;
 mod thermal;
 mod tidy;
 mod two;

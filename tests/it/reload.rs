@@ -381,7 +381,7 @@ fn outcome(linked: &Result<asterisk::project::Project, asterisk::diag::Diagnosti
             None,
             asterisk::clock::Timestamp::default(),
             0.0,
-            &project.plan.walker,
+            &project.plan.walker.view,
         );
         said.push(format!("{:?}", asterisk::walk::decide(&project.plan, node, &artifact, &state)));
     }

@@ -65,6 +65,7 @@ fn replays_that_make_no_sense_are_refused() {
 fn session(dir: &Path, scripts: Option<PathBuf>, pipelines: Option<PathBuf>, vars: &Map<String, Value>) -> Session {
     Session::new(Setup {
         domain: None,
+        masks: Vec::new(),
         root: dir.to_path_buf(),
         store: dir.join("store.db"),
         out: dir.join("out"),
@@ -292,4 +293,32 @@ fn a_var_is_tried_with_other_values() {
         insta::assert_snapshot!(format!("sweep_{name}"), project.asterisk(args).text());
     }
     insta::assert_snapshot!("sweep_chart", project.read("sweep.svg"));
+}
+
+/// An edited effect script: what steps would have written is compared, and no step behind a flip.
+#[test]
+fn effects_are_decided_again() {
+    let project = Project::new();
+    project.asterisk(&["run", "--case", "880101", "--case", "880502"]).exits(0);
+    let bundled = std::fs::read_to_string(crate::bundled::root().join("scripts/effects/rca.rhai")).unwrap();
+    assert!(
+        project.asterisk(&["replay", "latest", "--format", "json"]).exits(0).json()["effects"].as_array().unwrap().is_empty()
+    );
+    // The same text in another form writes the same.
+    project.file("asterisk.yaml", "scripts: s\n");
+    project.file("s/effects/rca.rhai", format!("// A note.\n{bundled}"));
+    assert!(
+        project.asterisk(&["replay", "latest", "--format", "json"]).exits(0).json()["effects"].as_array().unwrap().is_empty()
+    );
+    let edited = bundled.replace("\"triaged\"", "\"looked at\"");
+    assert_ne!(edited, bundled);
+    project.file("s/effects/rca.rhai", edited);
+    let replayed = project.asterisk(&["replay", "latest", "--format", "json"]).exits(0).json();
+    let effects = replayed["effects"].as_array().unwrap();
+    let told: Vec<_> = effects.iter().map(|one| (one["case"].as_str().unwrap(), one["node"].as_str().unwrap())).collect();
+    assert_eq!(told, [("880101", "triage"), ("880502", "triage")]);
+    insta::assert_snapshot!("replay_effects", project.asterisk(&["replay", "latest"]).exits(0).text());
+    // Behind a flip the walk does not come there with what it came with.
+    let flipped = project.asterisk(&["replay", "latest", "--set", "recall_uncertain=0.0", "--format", "json"]).exits(0).json();
+    assert_eq!(flipped["effects"].as_array().unwrap().len(), 2 - flipped["flips"].as_array().unwrap().len().min(2), "{flipped}");
 }

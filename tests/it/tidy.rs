@@ -314,6 +314,7 @@ fn every_command_shows_an_example() {
         "run_view",
         "run_watch",
         "show_knowledge",
+        "show_walkers",
         "test_mutants",
         "test_view",
     ];

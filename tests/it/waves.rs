@@ -50,6 +50,7 @@ fn launch(failures: &[Failure]) -> String {
 fn session(dir: &Path, keep: usize) -> Session {
     Session::new(Setup {
         domain: None,
+        masks: Vec::new(),
         root: dir.to_path_buf(),
         store: dir.join("store.db"),
         out: dir.join("out"),

@@ -289,7 +289,9 @@ impl Picture {
 fn badges(node: &Node) -> Vec<String> {
     let walk = node.part.as_ref().map(|part| format!("walk {}", part.value));
     let script = node.script.as_ref().map(|script| format!("script {}", script.value));
-    walk.into_iter().chain(script).collect()
+    let stem = |mask: &str| mask.rsplit('/').next().unwrap_or(mask).trim_end_matches(".rhai").to_owned();
+    let masks = node.masks.iter().map(|mask| format!("mask {}", stem(&mask.value)));
+    walk.into_iter().chain(script).chain(masks).collect()
 }
 
 impl Shape {

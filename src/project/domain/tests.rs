@@ -183,6 +183,7 @@ fn example(holds: &Holds) -> Value {
         Holds::Text => json!("text"),
         Holds::Bool => json!(true),
         Holds::Number(least, _) => json!(least),
+        Holds::Whole(least, _) => json!(least),
         Holds::Word(words) => json!(words[0]),
         Holds::Pattern(_) => json!("(some)(more)(words)"),
         Holds::Name(_) => json!("n1"),

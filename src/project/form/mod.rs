@@ -35,6 +35,8 @@ pub(super) enum Holds {
     Bool,
     /// A number within bounds, both included.
     Number(f64, f64),
+    /// A whole number within bounds, both included.
+    Whole(i64, i64),
     /// One of these words.
     Word(&'static [&'static str]),
     /// A regular expression with at least so many groups.

@@ -88,6 +88,7 @@ impl<'a> Check<'a> {
             Holds::Text => self.reader.text(yaml, what).map(|text| json!(text.value)),
             Holds::Bool => self.reader.bool(yaml, what).map(Value::from),
             Holds::Number(least, most) => self.number(yaml, what, *least, *most),
+            Holds::Whole(least, most) => self.reader.int(yaml, what, &(*least..=*most)).map(Value::from),
             Holds::Word(words) => {
                 let words: Vec<(&str, &str)> = words.iter().map(|word| (*word, *word)).collect();
                 self.reader.one_of(yaml, what, &words).map(Value::from)
@@ -228,6 +229,7 @@ fn empty(holds: &Holds) -> Value {
     match holds {
         Holds::Bool => Value::Bool(false),
         Holds::Number(least, _) => json!(least),
+        Holds::Whole(least, _) => json!(least),
         Holds::Text | Holds::Word(_) | Holds::Pattern(_) | Holds::Name(_) => json!(""),
         Holds::List(_) | Holds::Records(..) => json!([]),
         Holds::Entries(_) | Holds::Map(_) => json!({}),

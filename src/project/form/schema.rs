@@ -39,6 +39,7 @@ fn of(holds: &Holds, may: bool) -> Value {
         Holds::Name(to) => json!({ "type": "string", "pattern": "\\S", "$comment": format!("a name under `{to}`") }),
         Holds::Bool => json!({ "type": kind("boolean") }),
         Holds::Number(least, most) => json!({ "type": kind("number"), "minimum": least, "maximum": most }),
+        Holds::Whole(least, most) => json!({ "type": kind("integer"), "minimum": least, "maximum": most }),
         Holds::Word(words) => {
             let mut words: Vec<Value> = words.iter().map(|word| json!(word)).collect();
             words.extend(may.then_some(Value::Null));

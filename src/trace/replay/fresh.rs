@@ -86,7 +86,9 @@ impl World {
             Ok::<_, SessionError>(View::of(&self.artifacts[hash], &plan.node(node).kind, "artifact"))
         };
         let case = &run.launch.cases[at].id;
-        Rewalk { plan, same, seed: 0, case, follow: true }.case(&run.tapes[at], &mut artifact).unwrap()
+        Rewalk { plan, same, seed: 0, case, inherited: None, needs: &[], follow: true }
+            .case(&run.tapes[at], &mut artifact)
+            .unwrap()
     }
 }
 
@@ -142,6 +144,7 @@ impl Run {
             seed: 0,
             launch: &self.launch,
             stop: &stop,
+            inherited: None,
             until: usize::MAX,
             watch: None,
         };

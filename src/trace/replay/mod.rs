@@ -5,10 +5,11 @@
 //! whatever made them. Where it turns off, each node further on takes the answer that the case recorded for the same visit of that
 //! node, if whoever gave it would have been told the same ([`Same`](same::Same)); else all beyond is unknown.
 //!
-//! What walks would have written to the store, and what cases would have learned of each other by it, is not followed: the reads
-//! of a step are the recorded ones, as its answer is.
+//! What steps would have written to the store by edited effect scripts is compared with what they wrote ([`Rewritten`]). What cases
+//! would have learned of each other by it is not followed: the reads of a step are the recorded ones, as its answer is.
 
 mod base;
+mod effects;
 #[cfg(test)]
 mod fresh;
 mod pass;
@@ -18,4 +19,5 @@ mod same;
 pub mod sweep;
 mod tape;
 
+pub use effects::Rewritten;
 pub use run::{Asked, Flip, Replayed, Total, Unknown, replay};

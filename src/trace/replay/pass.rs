@@ -92,7 +92,11 @@ impl Pass<'_> {
             own.push((key, view.clone()));
             Ok(view)
         };
-        let walk = |plan: &Arc<Plan>| Rewalk { plan, same: &self.base.same, seed, case, follow: true }.case(&tape, &mut artifact);
+        let needs = tape.needs.map_or_else(|| Ok(Vec::new()), |hash| found(reading, &hash))?;
+        let same = &self.base.same;
+        let walk = |plan: &Arc<Plan>| {
+            Rewalk { plan, same, seed, case, inherited: None, needs: &needs, follow: true }.case(&tape, &mut artifact)
+        };
         let walks = self.plans.iter().map(walk).collect::<Result<_, _>>()?;
         Ok(Passed { case, walks })
     }
@@ -116,4 +120,12 @@ impl Pass<'_> {
         }
         Ok(view)
     }
+}
+
+/// What a scheduler's reads found.
+fn found(reading: &Reading<'_>, hash: &Hash) -> Result<Vec<(String, View)>, SessionError> {
+    let read = |text: &str| serde_json::from_str::<Value>(text).unwrap_or_default();
+    let value = reading.content(hash, read)?.ok_or_else(|| damaged(format!("what a scheduler read, {hash}, is missing")))?;
+    let view = |(name, value): (&String, &Value)| (name.clone(), View::of(value, &Kind::Any, "ctx.needs"));
+    Ok(value.as_object().into_iter().flatten().map(view).collect())
 }

@@ -8,7 +8,7 @@ use crate::pipeline::NodeIx;
 use crate::script::View;
 use crate::session::SessionError;
 use crate::trace::Went;
-use crate::walk::{Content, Failure, Name, Plan, Status, Turn, WalkState, What};
+use crate::walk::{Content, Failure, Member, Moment, Name, Need, Plan, Status, Turn, WalkState, What};
 use std::collections::BTreeMap;
 
 /// What to go by.
@@ -19,6 +19,10 @@ pub(super) struct Rewalk<'a> {
     /// The seed of the run's chance.
     pub(super) seed: u64,
     pub(super) case: &'a str,
+    /// Who walks where the plan has no team: whoever takes the step around it.
+    pub(super) inherited: Option<&'a Member>,
+    /// What the scheduler's reads found, if they were recorded.
+    pub(super) needs: &'a [(String, View)],
     /// Whether the record is a walk, whose first steps are the same until a decision differs; else it is only a list of answers.
     pub(super) follow: bool,
 }
@@ -124,6 +128,29 @@ impl Rewalk<'_> {
             if recorded.is_some_and(|step| step.node != *name) {
                 on = None;
             }
+            let at = recorded.map_or_else(|| tape.time(name, &state), |step| step.at);
+            let member = match self.member(node, &state, (at, chance(self.seed, self.case, &path))) {
+                Ok(Some((member, switch))) => {
+                    switch.into_iter().for_each(|what| state.apply(&event(at, what)));
+                    member
+                }
+                Ok(None) => {
+                    done.unknown = Some((name.clone(), path));
+                    break;
+                }
+                Err(failure) => {
+                    let before = recorded.filter(|_| on.is_some()).map(|step| step.went.clone());
+                    done.decisions.push(Redecided {
+                        node: name.clone(),
+                        path,
+                        place: None,
+                        before,
+                        now: failed(&failure),
+                        seen: None,
+                    });
+                    break;
+                }
+            };
             let found = match recorded.filter(|_| on.is_some()) {
                 Some(step) if step.answer.is_some() => on.map(|place| (place, step)),
                 // It could not go on there, and now would.
@@ -146,7 +173,7 @@ impl Rewalk<'_> {
                 inner = tape.walked(step, &state);
                 let within = tape.of_place(&state.within(name, &path).place).filter(|_| on.is_some());
                 if let (Some(within), Some(same)) = (within, self.same.part(node)) {
-                    let again = Rewalk { plan: part, same, ..*self };
+                    let again = Rewalk { plan: part, same, inherited: Some(member), ..*self };
                     let (ended, found) = again.walk(&within, state.within(name, &path), artifact, done)?;
                     let Some(found) = found else {
                         state.status = ended.status;
@@ -162,7 +189,16 @@ impl Rewalk<'_> {
             }
             let view = artifact(&hash, self.plan, node)?;
             let luck = chance(self.seed, self.case, &path);
-            let turn = Turn { plan: self.plan, shadow: None, node, state: &state, now: step.at, chance: luck };
+            let turn = Turn {
+                plan: self.plan,
+                shadow: None,
+                node,
+                state: &state,
+                walker: &member.view,
+                handoffs: state.handoffs,
+                now: step.at,
+                chance: luck,
+            };
             let confidence = turn.confidence(&view);
             let mut whats = Vec::with_capacity(3);
             let failure = turn.take(&view, Content::from(hash), confidence, |what| whats.push(what)).err();
@@ -187,6 +223,16 @@ impl Rewalk<'_> {
         }
         let last = last.filter(|_| state.status == Status::Done);
         Ok((state, last))
+    }
+
+    /// Who takes the step, with the event if it is another one than before. Nothing if that is by reads that were not recorded.
+    fn member(&self, node: NodeIx, state: &WalkState, moment: Moment) -> Result<Option<(&Member, Option<What>)>, Failure> {
+        let Some(team) = &self.plan.team else { return Ok(Some((self.plan.member(None, self.inherited), None))) };
+        let known = |need: &&Need| self.needs.iter().any(|(name, _)| *name == need.name.replace('.', "_"));
+        if !team.needs.iter().all(|need| known(&need)) {
+            return Ok(None);
+        }
+        team.choose(self.plan, node, state, moment, self.needs).map(Some)
     }
 
     /// The recorded step of the same node, visited as often, whose answer stands for the one that is needed: whoever gave it was told

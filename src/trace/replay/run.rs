@@ -1,6 +1,7 @@
 //! What would flip: the runs asked for, decided again by the texts of now.
 
 use super::base::{Base, Bases};
+use super::effects::{Rewritten, rewritten};
 use super::pass::{Pass, Passed};
 use super::rewalk::Redecided;
 use crate::session::{Session, SessionError};
@@ -32,6 +33,8 @@ pub struct Replayed {
     pub decisions: usize,
     /// Those that go another way, in the order of runs, cases and steps.
     pub flips: Vec<Flip>,
+    /// Steps that would write something else, in the order they were taken.
+    pub effects: Vec<Rewritten>,
     /// The walks of which no more can be said from some step on.
     pub unknown: Vec<Unknown>,
     /// What is other than what the runs went by.
@@ -118,6 +121,8 @@ pub fn replay(session: &Session, asked: &Asked) -> Result<Replayed, SessionError
                 done.unknown.extend(unknown);
             },
         )?;
+        let own = done.flips.iter().position(|flip| flip.run == run).unwrap_or(done.flips.len());
+        done.effects.extend(rewritten(record, run, base, &done.flips[own..])?);
         if let Some(last) = record.texts(run)?.pop() {
             changed.extend(last.manifest.changes(&base.project.manifest().0));
         }

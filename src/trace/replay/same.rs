@@ -82,7 +82,7 @@ impl Same {
         }
         // An agent is told of all that was found out before, of the counters and of the context. That it may also be told by
         // which edges the walk came is not taken for a difference.
-        let fields = ["loops", "context"].map(str::to_owned).into();
+        let fields = ["loops", "context", "walker"].map(str::to_owned).into();
         let parts = plan.nodes.iter().map(|node| node.part.as_ref().map(|part| Self::of_plan(part, library))).collect();
         Self { scripts, parts, others: Look { prior: Which::All, state: Which::Only(fields), history: false, more: false } }
     }
@@ -114,7 +114,8 @@ impl Look {
                 self.state.add(part);
             }
             "history" => self.history = true,
-            "bindings" => self.more = true,
+            "bindings" | "meta" => self.more = true,
+            "persona" => self.state.add("walker"),
             // Where in the walk it is.
             "identity" if matches!(part, "" | "path") => self.state.add("steps"),
             _ => {}
@@ -132,6 +133,7 @@ impl Look {
             && !self.more
             && (!self.state.has("loops") || a.loops == b.loops)
             && (!self.state.has("context") || a.context == b.context)
+            && (!self.state.has("walker") || a.walker == b.walker)
             && (!self.state.has("handoffs") || a.handoffs == b.handoffs)
             && (!["steps", "chance"].iter().any(|field| self.state.has(field)) || a.steps == b.steps)
             && (!self.state.has("confidence") || a.prior == b.prior && a.steps == b.steps)

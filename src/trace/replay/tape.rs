@@ -17,6 +17,9 @@ use std::collections::BTreeMap;
 pub(super) struct Tape {
     /// Its steps.
     pub(super) steps: Vec<Taped>,
+    /// The address of what the scheduler's reads found when the first walker was chosen, if it declares any: of the store as it was
+    /// when the run began, so the same at every step.
+    pub(super) needs: Option<Hash>,
     /// The steps of the walks in the place of nodes, by what their paths begin with (`5/court/`).
     within: BTreeMap<Name, Vec<Taped>>,
 }
@@ -27,6 +30,8 @@ pub(super) struct Taped {
     pub(super) path: Name,
     pub(super) at: Timestamp,
     pub(super) node: Name,
+    /// The change of walkers before it.
+    switch: Option<What>,
     /// Absent if the step failed before it had one.
     pub(super) answer: Option<Answered>,
     pub(super) went: Went,
@@ -80,6 +85,8 @@ impl Tape {
     pub(super) fn read(reading: &Reading<'_>, case: &str) -> Result<Self, SessionError> {
         let mut own: Vec<Taped> = Vec::with_capacity(8);
         let mut within: BTreeMap<Name, Vec<Taped>> = BTreeMap::new();
+        let mut found = None;
+        let mut switches: BTreeMap<Name, What> = BTreeMap::new();
         reading.events(case, |row| {
             let steps = match row.path.rsplit_once('/') {
                 None => &mut own,
@@ -88,13 +95,20 @@ impl Tape {
             let body = row.body.strip_prefix(r#"{"type":""#).unwrap_or_default();
             let kind = body.split('"').next().unwrap_or_default();
             match kind {
+                "walker_switch" => {
+                    let what: What = parse(row.body)?;
+                    if let What::WalkerSwitch { needs: Some(needs), .. } = &what {
+                        found.get_or_insert(needs.hash());
+                    }
+                    switches.insert(row.path.into(), what);
+                }
                 "node_enter" => {
                     let node = parse::<Node<'_>>(row.body)?.node;
                     // A step that was not finished has been taken again.
                     if steps.last().is_some_and(|last| last.path == row.path) {
                         steps.pop();
                     }
-                    steps.push(Taped::begun(row.path, row.at, &node));
+                    steps.push(Taped { switch: switches.remove(row.path), ..Taped::begun(row.path, row.at, &node) });
                 }
                 "node_exit" => {
                     let Exit { node, artifact, by } = parse(row.body)?;
@@ -127,7 +141,7 @@ impl Tape {
             }
             Ok::<_, SessionError>(())
         })?;
-        Ok(Self { steps: own, within })
+        Ok(Self { steps: own, within, needs: found })
     }
 
     /// A list of answers, in the order of the visits of each node, instead of a record.
@@ -136,14 +150,14 @@ impl Tape {
             let answer = Some(Answered { artifact, by: "stub".into() });
             Taped { answer, ..Taped::begun("", Timestamp::default(), &node) }
         };
-        Self { steps: answers.into_iter().map(step).collect(), within: BTreeMap::new() }
+        Self { steps: answers.into_iter().map(step).collect(), within: BTreeMap::new(), needs: None }
     }
 
     /// The record of the walk of these steps, and of those in the place of its nodes.
     pub(super) fn of_place(&self, place: &str) -> Option<Self> {
         let steps = self.within.get(place)?.clone();
         let deeper = self.within.iter().filter(|(other, _)| other.len() > place.len() && other.starts_with(place));
-        Some(Self { steps, within: deeper.map(|(place, steps)| (place.clone(), steps.clone())).collect() })
+        Some(Self { steps, within: deeper.map(|(place, steps)| (place.clone(), steps.clone())).collect(), needs: self.needs })
     }
 
     /// The walk in the place of a step's node as it ended, after the walk of the step came there in that state.
@@ -159,9 +173,19 @@ impl Tape {
         self.steps.iter().enumerate().filter(answered).nth(visit)
     }
 
+    /// When the step of a node's next visit was taken; the time of nothing if it never was.
+    pub(super) fn time(&self, node: &str, state: &WalkState) -> Timestamp {
+        let visit = state.visits.get(node).copied().unwrap_or(0);
+        self.visit(node, visit).map_or_else(Timestamp::default, |(_, step)| step.at)
+    }
+
     /// The state of the walk before the step at that place: the fold of what was recorded until then.
     pub(super) fn state(&self, place: usize) -> WalkState {
-        self.fold(WalkState::default(), place)
+        let mut state = self.fold(WalkState::default(), place);
+        if let Some(step) = self.steps.get(place) {
+            step.take_turns(&mut state);
+        }
+        state
     }
 
     fn fold(&self, mut state: WalkState, steps: usize) -> WalkState {
@@ -175,10 +199,17 @@ impl Tape {
 
 impl Taped {
     fn begun(path: &str, at: Timestamp, node: &str) -> Self {
-        Self { path: path.into(), at, node: node.into(), answer: None, went: Went::Open, counter: None }
+        Self { path: path.into(), at, node: node.into(), switch: None, answer: None, went: Went::Open, counter: None }
+    }
+
+    fn take_turns(&self, state: &mut WalkState) {
+        if let Some(switch) = &self.switch {
+            state.apply(&event(self.at, switch.clone()));
+        }
     }
 
     fn fold(&self, state: &mut WalkState, inner: Option<WalkState>) {
+        self.take_turns(state);
         let Some(answer) = &self.answer else { return };
         enter(state, &self.node, self.at, (Content::from(answer.artifact), None), &answer.by, inner);
         if let Went::To { to, edge, because, context } = &self.went {

@@ -1,0 +1,156 @@
+//! `asterisk show elements|personas|cycles`: who may walk, and how.
+
+use crate::diag::{Diagnostic, did_you_mean};
+use crate::session::{Session, SessionError};
+use crate::ui::{Format, Paint, Ui};
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+
+/// The elements with their traits, or one of them.
+pub(super) fn elements(ui: Ui, session: &Session, name: Option<&str>) -> Result<(), SessionError> {
+    let data = file(session, "elements")?;
+    let derived = |record: &Value| derived(record, &data["elements"]);
+    let plain = entries(&data["elements"]).map(|(name, traits)| (name.clone(), traits.clone()));
+    let all: Vec<(String, Value)> =
+        plain.chain(entries(&data["derived"]).map(|(name, record)| (name.clone(), derived(record)))).collect();
+    let chosen = named("element", name, &all)?;
+    if ui.format() == Format::Json {
+        let of = |group: &str| data[group].as_object().into_iter().flatten();
+        let shown = |key: &str| chosen.iter().any(|(name, _)| name == key);
+        let group =
+            |group: &str| of(group).filter(|(name, _)| shown(name)).map(|(k, v)| (k.clone(), v.clone())).collect::<Map<_, _>>();
+        ui.json(&json!({ "schema_version": 1, "elements": group("elements"), "derived": group("derived") }));
+        return Ok(());
+    }
+    let mut table = ui.table(&["element", "speed", "max loops", "convergence", "shortcuts", "evidence", "fails by"]);
+    for (name, traits) in &chosen {
+        let colour = Paint::of(text(&traits["colour"]).as_str());
+        let keys = ["speed", "max_loops", "convergence_threshold", "shortcut_affinity", "evidence_depth", "failure_mode"];
+        table.painted(std::iter::once((name.clone(), colour)).chain(keys.map(|key| (text(&traits[key]), Paint::none()))));
+    }
+    ui.out(&table.text());
+    if chosen.iter().any(|(name, _)| data["derived"].get(name.as_str()).is_some()) {
+        ui.out("a: how accurate the walker has been, 0 to 1");
+    }
+    Ok(())
+}
+
+/// What a derived element makes of the one it is derived from, as formulas of the accuracy `a`.
+fn derived(record: &Value, elements: &Value) -> Value {
+    let mut traits = elements[text(&record["from"]).as_str()].clone();
+    traits["max_loops"] = json!(format!("max(0, {} - floor({}a))", traits["max_loops"], record["fewer_loops"]));
+    traits["convergence_threshold"] =
+        json!(format!("{} + {} (1 - a)", traits["convergence_threshold"], record["more_convergence"]));
+    for key in ["failure_mode", "colour"] {
+        traits[key] = record[key].clone();
+    }
+    traits
+}
+
+/// The personas, or one of them.
+pub(super) fn personas(ui: Ui, session: &Session, name: Option<&str>) -> Result<(), SessionError> {
+    let data = file(session, "personas")?;
+    let list = data["personas"].as_array().into_iter().flatten();
+    let all: Vec<(String, Value)> = list.map(|persona| (text(&persona["name"]), persona.clone())).collect();
+    let chosen = named("persona", name, &all)?;
+    if ui.format() == Format::Json {
+        let list: Vec<&Value> = chosen.iter().map(|(_, persona)| persona).collect();
+        ui.json(&json!({ "schema_version": 1, "personas": list, "positions": data["positions"] }));
+        return Ok(());
+    }
+    let colours = session.element_colours()?;
+    if name.is_some() {
+        for (_, persona) in &chosen {
+            one(ui, persona);
+        }
+        return Ok(());
+    }
+    let mut table = ui.table(&["persona", "colour", "element", "position", "side", "home", "stickiness", "strongest at"]);
+    for (name, persona) in &chosen {
+        let own = Paint::of(&text(&persona["hex"]));
+        let element = text(&persona["element"]);
+        let of_element = colours.get(&element).map_or_else(Paint::none, |colour| Paint::of(colour));
+        let rest = ["position", "side", "home", "stickiness"].map(|key| (text(&persona[key]), Paint::none()));
+        let first = [(name.clone(), own), (text(&persona["colour"]), own), (element, of_element)];
+        table.painted(first.into_iter().chain(rest).chain([(strongest(persona, 3), Paint::none())]));
+    }
+    ui.out(&table.text());
+    Ok(())
+}
+
+fn one(ui: Ui, persona: &Value) {
+    let mut table = ui.table(&[&text(&persona["name"]), ""]);
+    let own = Paint::of(&text(&persona["hex"]));
+    for key in ["colour", "hex", "element", "position", "side", "home", "stickiness"] {
+        let paint = if key == "colour" || key == "hex" { own } else { Paint::none() };
+        table.painted([(key.to_owned(), Paint::none()), (text(&persona[key]), paint)]);
+    }
+    table.row(["affinities".to_owned(), strongest(persona, usize::MAX)]);
+    for key in ["tags", "masks", "preamble"] {
+        let list = |value: &Value| value.as_array().map(|list| list.iter().map(text).collect::<Vec<_>>().join(", "));
+        table.row([key.to_owned(), list(&persona[key]).unwrap_or_else(|| text(&persona[key]))]);
+    }
+    ui.out(&table.text());
+}
+
+/// The nodes that suit a persona best, best first.
+fn strongest(persona: &Value, most: usize) -> String {
+    let mut all: Vec<(&String, f64)> =
+        entries(&persona["affinities"]).map(|(node, n)| (node, n.as_f64().unwrap_or(0.0))).collect();
+    all.sort_by(|a, b| b.1.total_cmp(&a.1));
+    all.iter().take(most).map(|(node, affinity)| format!("{node} {affinity}")).collect::<Vec<_>>().join(", ")
+}
+
+/// The cycles, or one of them.
+pub(super) fn cycles(ui: Ui, session: &Session, name: Option<&str>) -> Result<(), SessionError> {
+    let data = file(session, "elements")?;
+    let all: Vec<(String, Value)> = entries(&data["cycles"]).map(|(name, steps)| (name.clone(), steps.clone())).collect();
+    let chosen = named("cycle", name, &all)?;
+    if ui.format() == Format::Json {
+        let cycles: BTreeMap<&String, &Value> = chosen.iter().map(|(name, steps)| (name, steps)).collect();
+        ui.json(&json!({ "schema_version": 1, "cycles": cycles }));
+        return Ok(());
+    }
+    let colours = session.element_colours()?;
+    let paint = |element: &str| (element.to_owned(), colours.get(element).map_or_else(Paint::none, |colour| Paint::of(colour)));
+    let mut table = ui.table(&["cycle", "from", "to", "meaning"]);
+    for (name, steps) in chosen.iter().rev() {
+        for step in steps.as_array().into_iter().flatten() {
+            let (from, to) = (paint(&text(&step["from"])), paint(&text(&step["to"])));
+            table.painted([(name.clone(), Paint::none()), from, to, (text(&step["meaning"]), Paint::none())]);
+        }
+    }
+    ui.out(&table.text());
+    Ok(())
+}
+
+/// The one of that name, in any case, or all.
+pub(super) fn named<T: Clone>(what: &str, name: Option<&str>, all: &[(String, T)]) -> Result<Vec<(String, T)>, SessionError> {
+    let Some(name) = name else { return Ok(all.to_vec()) };
+    let lower = name.to_lowercase();
+    if let Some(one) = all.iter().find(|(known, _)| known.to_lowercase() == lower) {
+        return Ok(vec![one.clone()]);
+    }
+    let lowered: Vec<&str> = all.iter().map(|(known, _)| known.as_str()).collect();
+    let known = format!("there are {}", lowered.join(", "));
+    let hint = did_you_mean(name, lowered).unwrap_or(known);
+    Err(SessionError::Asked(Box::new(Diagnostic::error("input/unknown", format!("there is no {what} `{name}`")).help(hint))))
+}
+
+fn file(session: &Session, stem: &str) -> Result<Value, SessionError> {
+    let mut data = session.data()?;
+    let missing = || Diagnostic::error("input/no-data", format!("there is no data file `{stem}`"));
+    data.remove(stem).ok_or_else(|| SessionError::Asked(Box::new(missing())))
+}
+
+fn entries(value: &Value) -> impl Iterator<Item = (&String, &Value)> {
+    value.as_object().into_iter().flatten()
+}
+
+fn text(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Null => String::new(),
+        other => other.to_string(),
+    }
+}

@@ -1,0 +1,151 @@
+//! Linking masks: scripts of the form `masks/NAME.rhai`, each with the nodes it is for.
+
+use super::linker::Linker;
+use crate::diag::{Diagnostic, Diagnostics, Label, Source, Span, did_you_mean};
+use crate::pipeline::{Node, Spanned};
+use crate::script::{File, Reference};
+use crate::walk::{Mask, NEEDS, Need};
+use serde_json::Value;
+use std::sync::Arc;
+
+/// The masks on a node: those that it lists, then those from outside that are for it.
+pub(super) fn of_node(linker: &Linker<'_>, node: &Node, found: &mut Diagnostics) -> Vec<Arc<Mask>> {
+    let source = &linker.pipeline.source;
+    let mut masks = Vec::with_capacity(node.masks.len());
+    for asked in &node.masks {
+        let label = || Label { source: source.clone(), span: asked.span, text: "put on here".into() };
+        let Some(mask) = link(linker, asked, Some(label()), found) else { continue };
+        if mask.fits(&node.name) {
+            masks.push(Arc::new(mask));
+            continue;
+        }
+        let message = format!("the mask `{}` is not for the node `{}`", **asked, *node.name);
+        let mut error = Diagnostic::error("project/mask-node", message).label(source, asked.span, "put on here");
+        if let Some((script, span)) = constant(linker, asked, "NODES") {
+            error = error.label(&script, span, "the nodes it is for");
+        }
+        let names: Vec<&str> = mask.nodes.iter().map(String::as_str).collect();
+        found.push(error.help(format!("it is for {}; add `{}` to its `NODES` if it is meant", names.join(", "), *node.name)));
+    }
+    if node.part.is_none() {
+        for path in linker.masks {
+            let Some(mask) = link(linker, path, None, found).filter(|mask| mask.fits(&node.name)) else { continue };
+            if !masks.iter().any(|known: &Arc<Mask>| known.path == mask.path) {
+                masks.push(Arc::new(mask));
+            }
+        }
+    }
+    masks
+}
+
+/// A mask that a walker brings.
+pub(super) fn of_persona(
+    linker: &Linker<'_>,
+    path: &str,
+    walker: &Spanned<String>,
+    found: &mut Diagnostics,
+) -> Option<Arc<Mask>> {
+    let text = format!("brought by `{}`", **walker);
+    let label = Label { source: linker.pipeline.source.clone(), span: walker.span, text };
+    link(linker, path, Some(label), found).map(Arc::new)
+}
+
+/// Masks from outside that are for no node of any pipeline of the project.
+pub(super) fn idle<'n>(masks: &[String], linked: impl Iterator<Item = &'n Arc<Mask>>, found: &mut Diagnostics) {
+    let on: Vec<&str> = linked.map(|mask| &*mask.path).collect();
+    for path in masks.iter().filter(|path| !on.contains(&path.as_str())) {
+        // One that does not link has been complained about.
+        if !found.has_errors() {
+            let message = format!("the mask `{path}` is for no node of this pipeline");
+            found.push(
+                Diagnostic::error("project/mask-node", message).help("name the nodes it is for: `const NODES = [\"recall\"];`"),
+            );
+        }
+    }
+}
+
+fn link(linker: &Linker<'_>, path: &str, label: Option<Label>, found: &mut Diagnostics) -> Option<Mask> {
+    let mut fault = |mut error: Diagnostic| {
+        error.labels.splice(..0, label.clone());
+        if !found.iter().any(|known| *known == error) {
+            found.push(error);
+        }
+    };
+    let Some(file) = linker.library.file(path) else {
+        let masks = linker.library.files().map(File::path).filter(|path| path.starts_with("masks/"));
+        let hint = did_you_mean(path, masks);
+        fault(Diagnostic::error("project/unknown-mask", format!("there is no mask `{path}`")).maybe_help(hint));
+        return None;
+    };
+    let function =
+        |name: &str, arity: usize| linker.library.function(&Reference { file: path.into(), function: name.into() }, arity).ok();
+    let (pre, post) = (function("pre", 1), function("post", 2));
+    let head = || Span::new(0, file.source().text().lines().next().map_or(0, str::len));
+    if pre.is_none() && post.is_none() {
+        let error = Diagnostic::error("project/no-mask", format!("`{path}` is no mask: it has neither `pre` nor `post`"));
+        fault(
+            error
+                .label(file.source(), head(), "")
+                .help("write `fn pre(ctx)`, which returns the context, or `fn post(ctx, artifact)`, which returns the artifact"),
+        );
+        return None;
+    }
+    let nodes = file.constant("NODES").as_ref().and_then(texts).filter(|nodes| !nodes.is_empty());
+    let Some(nodes) = nodes else {
+        let at = place(file, "NODES").unwrap_or_else(head);
+        let error = Diagnostic::error("project/no-mask", format!("the mask `{path}` does not say which nodes it is for"));
+        fault(error.label(file.source(), at, "").help("write a list of names: `const NODES = [\"recall\"];`"));
+        return None;
+    };
+    let needs = needs(linker, path, None, found);
+    Some(Mask { path: path.into(), pre, post, nodes, needs })
+}
+
+/// The reads that a script declares: `const NEEDS = [".."];`.
+pub(super) fn needs(linker: &Linker<'_>, path: &str, asked: Option<Span>, found: &mut Diagnostics) -> Vec<&'static Need> {
+    let Some(file) = linker.library.file(path) else { return Vec::new() };
+    let Some(declared) = file.constant("NEEDS") else { return Vec::new() };
+    let at = place(file, "NEEDS").unwrap_or(Span::new(0, 0));
+    let mut fault = |error: Diagnostic| {
+        let mut error = error.label(file.source(), at, "declared here");
+        if let Some(span) = asked {
+            error = error.label(&linker.pipeline.source, span, "referred to here");
+        }
+        if !found.iter().any(|known| *known == error) {
+            found.push(error);
+        }
+    };
+    let Some(names) = texts(&declared) else {
+        fault(
+            Diagnostic::error("project/unknown-need", format!("`NEEDS` of `{path}` is no list of names"))
+                .help("write `const NEEDS = [\"siblings\"];`"),
+        );
+        return Vec::new();
+    };
+    let known = |name: &String| {
+        let need = NEEDS.iter().find(|need| need.name == name);
+        if need.is_none() {
+            let hint = did_you_mean(name, NEEDS.iter().map(|need| need.name));
+            fault(Diagnostic::error("project/unknown-need", format!("there is no query `{name}`")).maybe_help(hint));
+        }
+        need
+    };
+    names.iter().filter_map(known).collect()
+}
+
+fn texts(value: &Value) -> Option<Vec<String>> {
+    value.as_array()?.iter().map(|item| item.as_str().map(str::to_owned)).collect()
+}
+
+/// Where a script declares a constant.
+fn constant(linker: &Linker<'_>, path: &str, name: &str) -> Option<(Source, Span)> {
+    let file = linker.library.file(path)?;
+    Some((file.source().clone(), place(file, name)?))
+}
+
+fn place(file: &File, name: &str) -> Option<Span> {
+    let text = file.source().text();
+    let at = text.find(&format!("const {name}"))?;
+    let end = text[at..].find(['\n', ';']).map_or(text.len(), |end| at + end);
+    Some(Span::new(at, end))
+}

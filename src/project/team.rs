@@ -1,0 +1,187 @@
+//! Linking a team: its walkers from the data of personas or the pipeline, its scheduler from the scripts.
+
+use super::form::{Check, fill};
+use super::linker::Linker;
+use super::personas::{elements, personas};
+use super::{forms, masks};
+use crate::diag::{Diagnostic, Diagnostics, did_you_mean};
+use crate::model::Kind;
+use crate::pipeline::yaml::Yaml;
+use crate::pipeline::{self, Node, NodeIx, Spanned, Teammate};
+use crate::script::{Function, Reference, View};
+use crate::walk::{Content, Member, Team};
+use serde_json::{Map, Value, json};
+
+/// What a scheduler's script has to have, and may have.
+const SELECT: &str = "select";
+const BECAUSE: &str = "because";
+
+impl Linker<'_> {
+    /// The team of the pipeline.
+    pub(super) fn team(&self, data: &Map<String, Value>, found: &mut Diagnostics) -> Option<Team> {
+        let team = self.pipeline.team.as_ref()?;
+        let mut members: Vec<Member> = Vec::with_capacity(team.walkers.len());
+        let mut names: Vec<Spanned<String>> = Vec::new();
+        let before = found.len();
+        for walker in &team.walkers {
+            let Some(persona) = self.persona(walker, data, found) else { continue };
+            let Some(name) = walker.name() else { continue };
+            if let Some(first) = names.iter().find(|first| first.value.eq_ignore_ascii_case(&name.value)) {
+                let error =
+                    Diagnostic::error("project/duplicate-walker", format!("two walkers of the team are called `{}`", *name));
+                let error = error.label(&self.pipeline.source, name.span, "again here");
+                found.push(error.label(&self.pipeline.source, first.span, "first here").help("give each a name of its own"));
+            }
+            let masks = persona["masks"].as_array().into_iter().flatten().filter_map(Value::as_str);
+            let masks = masks.filter_map(|path| masks::of_persona(self, path, &name, found)).collect();
+            members.push(member(&persona, data, masks));
+            names.push(name);
+        }
+        let (select, because, needs) = self.scheduler(&team.scheduler, found)?;
+        let all_there = members.len() == team.walkers.len() && found.len() == before;
+        all_there.then(|| Team {
+            walkers: View::list("ctx.walkers", members.iter().map(|member| member.told.clone())),
+            members,
+            select,
+            because,
+            needs,
+            places: (0..self.pipeline.nodes.len()).map(|node| self.place(NodeIx(node))).collect(),
+        })
+    }
+
+    /// A walker with every key of a persona.
+    fn persona(&self, walker: &Teammate, data: &Map<String, Value>, found: &mut Diagnostics) -> Option<Value> {
+        match walker {
+            Teammate::Persona(name) => {
+                let persona = personas(data).find(|persona| persona["name"].as_str().is_some_and(|known| known == name.value));
+                if persona.is_none() {
+                    let names: Vec<&str> = personas(data).filter_map(|persona| persona["name"].as_str()).collect();
+                    let any_case = names.iter().find(|known| known.eq_ignore_ascii_case(name));
+                    let hint = any_case.map(|known| format!("did you mean `{known}`?")).or_else(|| did_you_mean(name, names));
+                    let help = "`asterisk show personas` lists them; one of the pipeline's own is a map: `{ name: Scout, element: fire }`";
+                    let error = Diagnostic::error("project/unknown-walker", format!("there is no persona `{}`", **name));
+                    let error = error.label(&self.pipeline.source, name.span, "of this team");
+                    found.push(error.help(hint.map_or_else(|| help.to_owned(), |hint| format!("{hint} {help}"))));
+                }
+                persona.cloned()
+            }
+            Teammate::Own(yaml) => self.own(yaml, data, found),
+        }
+    }
+
+    fn own(&self, yaml: &Yaml, data: &Map<String, Value>, found: &mut Diagnostics) -> Option<Value> {
+        let mut check = Check::new(&self.pipeline.source, "pipeline");
+        let mut persona = check.file(yaml, &forms::WALKER, None);
+        fill(&mut persona, &forms::WALKER);
+        if let Some((element, text)) = yaml.get("element").and_then(|element| Some((element, element.as_text()?)))
+            && !elements(data).any(|known| known == text)
+        {
+            let error = check.reader.error("unknown-element", format!("there is no element `{text}`"), element.span, "");
+            let names: Vec<&str> = elements(data).collect();
+            let known = format!("the elements are {}", names.join(", "));
+            check.reader.push(error.help(did_you_mean(text, names).unwrap_or(known)));
+        }
+        let problems = check.finish();
+        let good = !problems.has_errors();
+        found.extend(problems);
+        good.then_some(persona)
+    }
+
+    /// What chooses, what says why, and what it reads.
+    fn scheduler(
+        &self,
+        asked: &Spanned<String>,
+        found: &mut Diagnostics,
+    ) -> Option<(Function, Option<Function>, Vec<&'static crate::walk::Need>)> {
+        let written = if asked.contains('#') { asked.value.clone() } else { format!("{}#{SELECT}", **asked) };
+        let select = self.function(&Spanned::new(written, asked.span), 1, found)?;
+        let file = select.file()?.to_owned();
+        let because = self.library.function(&Reference { file: file.clone(), function: BECAUSE.into() }, 2).ok();
+        let needs = masks::needs(self, &file, Some(asked.span), found);
+        Some((select, because, needs))
+    }
+
+    /// A node and its zone as the scheduler sees them.
+    fn place(&self, at: NodeIx) -> (View, View) {
+        let pipeline = self.pipeline;
+        let node: &Node = pipeline.at(at);
+        let text = |text: Option<&Spanned<String>>| text.map_or("", |text| text.as_str()).to_owned();
+        let told = json!({
+            "name": *node.name, "family": *node.family, "element": text(node.element.as_ref()), "code": text(node.code.as_ref()),
+        });
+        let zone = match pipeline.zone_of(at) {
+            None => json!({ "name": "", "element": "", "stickiness": 0, "nodes": [] }),
+            Some(pipeline::Zone { name, nodes, element, stickiness }) => json!({
+                "name": **name, "element": text(element.as_ref()), "stickiness": stickiness,
+                "nodes": nodes.iter().map(|node| pipeline.at(*node).name.as_str()).collect::<Vec<_>>(),
+            }),
+        };
+        (View::of(&told, &Kind::Any, "ctx.node"), View::of(&zone, &Kind::Any, "ctx.zone"))
+    }
+}
+
+/// The walker of a walk without a team.
+pub(super) fn anonymous() -> Member {
+    Member {
+        name: "".into(),
+        told: View::null(),
+        view: told_rules("", "", "", 0, &Map::new()),
+        persona: persona_content(&Map::new()),
+        masks: Vec::new(),
+    }
+}
+
+fn member(persona: &Value, data: &Map<String, Value>, masks: Vec<std::sync::Arc<crate::walk::Mask>>) -> Member {
+    let text = |key: &str| persona[key].as_str().unwrap_or_default();
+    let traits = traits(data, text("element"));
+    let stickiness = persona["stickiness"].as_i64().unwrap_or_default();
+    let mut told = persona.clone();
+    told["traits"] = Value::Object(traits.clone());
+    let keys = ["name", "colour", "element", "position", "side", "tags", "preamble"];
+    let prompt: Map<String, Value> = keys.iter().map(|key| ((*key).to_owned(), persona[*key].clone())).collect();
+    Member {
+        name: text("name").into(),
+        told: View::of(&told, &Kind::Any, "ctx.walker"),
+        view: told_rules(text("name"), text("element"), text("home"), stickiness, &traits),
+        persona: persona_content(&prompt),
+        masks,
+    }
+}
+
+/// What prompts are told of a walker; any key that is absent is nothing.
+fn persona_content(fields: &Map<String, Value>) -> Content {
+    let entries = fields.iter().map(|(name, value)| (name.as_str(), View::of(value, &Kind::Any, "params.persona")));
+    Content::new(View::map("params.persona", entries, View::null()))
+}
+
+fn told_rules(name: &str, element: &str, zone: &str, stickiness: i64, traits: &Map<String, Value>) -> View {
+    let traits = traits.iter().map(|(name, value)| (name.as_str(), View::of(value, &Kind::Any, "state.walker.traits")));
+    View::object(
+        "state.walker",
+        [
+            ("element", View::from(element)),
+            ("name", View::from(name)),
+            ("stickiness", View::from(stickiness)),
+            ("traits", View::map("state.walker.traits", traits, View::null())),
+            ("zone", View::from(zone)),
+        ],
+    )
+}
+
+/// The traits of an element; of a derived one those of a walker whose accuracy is not known, which are its most careful.
+fn traits(data: &Map<String, Value>, element: &str) -> Map<String, Value> {
+    let Some(file) = data.get("elements") else { return Map::new() };
+    let plain = |name: &str| file["elements"].get(name).and_then(Value::as_object).cloned();
+    let mut traits = plain(element).unwrap_or_else(|| {
+        let record = &file["derived"][element];
+        let mut traits = record["from"].as_str().and_then(plain).unwrap_or_default();
+        let more = record["more_convergence"].as_f64().unwrap_or_default();
+        if let Some(bar) = traits.get("convergence_threshold").and_then(Value::as_f64) {
+            traits.insert("convergence_threshold".into(), json!(((bar + more) * 1e12).round() / 1e12));
+            traits.insert("failure_mode".into(), record["failure_mode"].clone());
+        }
+        traits
+    });
+    traits.remove("colour");
+    traits
+}

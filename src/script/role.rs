@@ -1,0 +1,143 @@
+//! Schedulers and masks: functions that choose a walker, and functions around a step.
+
+use super::call::{Function, Parameters};
+use super::rule::described;
+use super::view::{List, Object, View};
+use crate::diag::{Diagnostic, did_you_mean};
+use rhai::Dynamic;
+use serde_json::Value;
+
+const SCHEDULER: &str = "scheduler/return";
+const MASK: &str = "mask/return";
+
+impl Function {
+    /// Asks a scheduler for the name of a walker: `fn select(ctx)`.
+    pub fn select(&self, ctx: &View) -> Result<String, Box<Diagnostic>> {
+        self.text_of(&[ctx], "a walker's name")
+    }
+
+    /// Asks a scheduler why: `fn because(ctx, name)`.
+    pub fn because(&self, ctx: &View, name: &View) -> Result<String, Box<Diagnostic>> {
+        self.text_of(&[ctx, name], "a reason")
+    }
+
+    fn text_of(&self, args: &[&View], what: &str) -> Result<String, Box<Diagnostic>> {
+        let value = self.evaluate(args, Parameters::ReadOnly)?;
+        match value.as_immutable_string_ref() {
+            Ok(text) => Ok(text.to_string()),
+            Err(_) => {
+                let message = format!("`{}` returned {}, not {what}", self.name(), described(&value));
+                let help = "return a text, such as `ctx.walkers[0].name`";
+                Err(Box::new(self.blame(Diagnostic::error(SCHEDULER, message).help(help))))
+            }
+        }
+    }
+
+    /// What a mask changes of what a step is told: `fn pre(ctx)` returns the context with other parts. The parts that differ come
+    /// back; what it leaves out stays as it is.
+    pub fn before(&self, ctx: &View) -> Result<Vec<(String, Value)>, Box<Diagnostic>> {
+        let value = self.evaluate(&[ctx], Parameters::ReadOnly)?;
+        if same(&value, ctx) {
+            return Ok(Vec::new());
+        }
+        let refuse = |message: String, help: &str| Box::new(self.blame(Diagnostic::error(MASK, message).help(help)));
+        let Ok(map) = value.as_map_ref() else {
+            let help = "return the context: `ctx` as it is, or with other parts: `let told = ctx.to_map(); told.meta = ..; told`";
+            return Err(refuse(format!("`{}` returned {}, not the context", self.name(), described(&value)), help));
+        };
+        let mut changed = Vec::new();
+        for (key, part) in map.iter() {
+            let Some(before) = ctx.present(key) else {
+                let hint = did_you_mean(key, ctx.entries().map(|(name, _)| name));
+                let help = hint.map_or(String::new(), |hint| format!("{hint}; ")) + "what a mask adds goes under `meta`";
+                return Err(refuse(format!("`{}` returned a context with `{key}`, which is no part of it", self.name()), &help));
+            };
+            if !same(part, before) {
+                changed.push((key.to_string(), self.data(part, MASK)?));
+            }
+        }
+        Ok(changed)
+    }
+
+    /// What a mask makes of an artifact: `fn post(ctx, artifact)`.
+    pub fn after(&self, ctx: &View, artifact: &View) -> Result<Option<Value>, Box<Diagnostic>> {
+        let value = self.evaluate(&[ctx, artifact], Parameters::ReadOnly)?;
+        if same(&value, artifact) {
+            return Ok(None);
+        }
+        let made = self.data(&value, MASK)?;
+        if made.is_object() {
+            return Ok(Some(made));
+        }
+        let message = format!("`{}` returned {}, not an artifact", self.name(), described(&value));
+        let help = "return the artifact: as it is, or with other fields: `let made = artifact.to_map(); made.field = ..; made`";
+        Err(Box::new(self.blame(Diagnostic::error(MASK, message).help(help))))
+    }
+}
+
+/// Whether a script handed back the very input it was given.
+fn same(value: &Dynamic, view: &View) -> bool {
+    let object = || value.read_lock::<Object>().map(|object| View::from(object.clone()));
+    let list = || value.read_lock::<List>().map(|list| View::from(list.clone()));
+    let given = view.address();
+    given.is_some() && object().or_else(list).and_then(|view| view.address()) == given
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::script::View;
+    use crate::script::testing::{function, line};
+    use serde_json::json;
+
+    fn ctx() -> View {
+        let part = |value, name| View::plain(&value, name);
+        View::object("ctx", [("meta", part(json!({}), "meta")), ("siblings", part(json!([1]), "siblings"))])
+    }
+
+    fn before(body: &str) -> Result<Vec<(String, serde_json::Value)>, String> {
+        let mask = function(&format!("fn pre(ctx) {{ {body} }}"), 1);
+        mask.before(&ctx()).map_err(|problem| line(&problem))
+    }
+
+    #[test]
+    fn a_mask_returns_the_context_with_other_parts() {
+        assert_eq!(before("ctx"), Ok(vec![]));
+        assert_eq!(before("ctx.to_map()"), Ok(vec![]));
+        assert_eq!(before("#{ meta: #{ a: true } }"), Ok(vec![("meta".to_owned(), json!({ "a": true }))]));
+        let both = "let told = ctx.to_map(); told.meta = #{ n: told.siblings.len() }; told.siblings = []; told";
+        assert_eq!(before(both), Ok(vec![("meta".to_owned(), json!({ "n": 1 })), ("siblings".to_owned(), json!([]))]));
+    }
+
+    #[test]
+    fn nothing_else_is_a_context() {
+        assert!(
+            before("()")
+                .expect_err("nothing")
+                .contains("mask/return @ t.rhai:pre: `pre` returned nothing (`()`), not the context")
+        );
+        assert!(before("#{ sibling: [] }").expect_err("unknown").contains("did you mean `siblings`?; what a mask adds"));
+        assert!(before("ctx.meta.a = 1; ctx").expect_err("read-only").starts_with("rule/read-only"));
+    }
+
+    #[test]
+    fn a_mask_returns_the_artifact() {
+        let artifact = View::plain(&json!({ "a": 1 }), "artifact");
+        let after = |body: &str| {
+            let mask = function(&format!("fn post(ctx, artifact) {{ {body} }}"), 2);
+            mask.after(&ctx(), &artifact).map_err(|problem| line(&problem))
+        };
+        assert_eq!(after("artifact"), Ok(None));
+        assert_eq!(after("let made = artifact.to_map(); made.b = 2; made"), Ok(Some(json!({ "a": 1, "b": 2 }))));
+        assert!(after("1").expect_err("a number").contains("returned a number (`1`), not an artifact"));
+    }
+
+    #[test]
+    fn a_scheduler_returns_a_name() {
+        let select = |body: &str| {
+            let function = function(&format!("fn select(ctx) {{ {body} }}"), 1);
+            function.select(&ctx()).map_err(|problem| line(&problem))
+        };
+        assert_eq!(select("\"a\""), Ok("a".to_owned()));
+        assert!(select("()").expect_err("nothing").contains("scheduler/return @ t.rhai:select: `select` returned nothing"));
+    }
+}

@@ -1,0 +1,114 @@
+//! Masks: scripts around a step, which change what is told before it and what comes of it (`design.md` §5).
+
+use super::error::{Failure, Kind};
+use super::event::{Name, What};
+use super::params::Params;
+use super::plan::Plan;
+use super::ports::{Need, Reply};
+use super::team::Member;
+use crate::diag::Diagnostic;
+use crate::model;
+use crate::pipeline::NodeIx;
+use crate::script::{Function, View};
+use std::sync::Arc;
+
+/// A mask.
+#[derive(Clone, Debug)]
+pub struct Mask {
+    /// The path of its script.
+    pub path: Name,
+    /// `fn pre(ctx)`: what a step is told.
+    pub pre: Option<Function>,
+    /// `fn post(ctx, artifact)`: what comes of it.
+    pub post: Option<Function>,
+    /// The names of the nodes it is for.
+    pub nodes: Vec<String>,
+    /// The reads it brings.
+    pub needs: Vec<&'static Need>,
+}
+
+impl Mask {
+    /// Whether it is for a node of that name.
+    pub fn fits(&self, node: &str) -> bool {
+        self.nodes.iter().any(|name| name == node)
+    }
+}
+
+/// The masks on a step, the outermost first.
+pub(super) struct Masks<'a> {
+    plan: &'a Plan,
+    node: NodeIx,
+    all: Vec<&'a Mask>,
+}
+
+impl<'a> Masks<'a> {
+    /// Those of the node, then those that the walker brings. What is a walk of its own has none.
+    pub(super) fn on(plan: &'a Plan, node: NodeIx, member: &'a Member) -> Self {
+        let linked = plan.node(node);
+        let own = linked.masks.iter().map(|mask| &**mask);
+        let brought = member.masks.iter().map(|mask| &**mask);
+        let new = |mask: &&Mask| mask.fits(&linked.name) && !linked.masks.iter().any(|own| own.path == mask.path);
+        let all = if linked.part.is_some() { Vec::new() } else { own.chain(brought.filter(new)).collect() };
+        Self { plan, node, all }
+    }
+
+    /// The reads of the node and of its masks, each once.
+    pub(super) fn needs(&self) -> Vec<&'static Need> {
+        let mut needs = self.plan.node(self.node).needs.clone();
+        for need in self.all.iter().flat_map(|mask| &mask.needs) {
+            if !needs.iter().any(|known| known.name == need.name) {
+                needs.push(need);
+            }
+        }
+        needs
+    }
+
+    /// What the step is told, from the outermost mask to the innermost; nothing if there are no masks.
+    pub(super) fn tell(&self, make: &dyn Fn() -> Params) -> Result<Option<Params>, Failure> {
+        if self.all.is_empty() {
+            return Ok(None);
+        }
+        let mut params = make();
+        for pre in self.all.iter().filter_map(|mask| mask.pre.as_ref()) {
+            let changed = pre.before(&params.view).map_err(Failure::script)?;
+            params = params.with(changed);
+        }
+        Ok(Some(params))
+    }
+
+    /// What comes of the step, from the innermost mask to the outermost. With the event to record, if there are masks.
+    pub(super) fn finish(&self, params: Option<&Params>, reply: &mut Reply) -> Result<Option<What>, Failure> {
+        let (Some(params), false) = (params, self.all.is_empty()) else { return Ok(None) };
+        let linked = self.plan.node(self.node);
+        let given = Arc::clone(&reply.artifact);
+        for mask in self.all.iter().rev() {
+            let Some(post) = &mask.post else { continue };
+            let view = View::of(&reply.artifact, &linked.kind, "artifact");
+            let Some(made) = post.after(&params.view, &view).map_err(Failure::script)? else { continue };
+            if made != *reply.artifact {
+                self.check(mask, post, &made, reply.checked)?;
+                reply.artifact = Arc::new(made);
+            }
+        }
+        let changed = !Arc::ptr_eq(&given, &reply.artifact);
+        let answer = changed.then(|| super::Content::new(View::of(&given, &model::Kind::Any, "answer")));
+        let masks = self.all.iter().map(|mask| mask.path.clone()).collect();
+        Ok(Some(What::Masked { node: linked.name.clone(), masks, answer }))
+    }
+
+    /// What a mask makes of an artifact has to fit the schema as the artifact had to.
+    fn check(&self, mask: &Mask, post: &Function, made: &serde_json::Value, checked: bool) -> Result<(), Failure> {
+        let node = self.plan.pipeline.at(self.node);
+        let complaints = node.schema.as_ref().filter(|_| checked).map(|shape| shape.check(made)).unwrap_or_default();
+        if complaints.is_empty() {
+            return Ok(());
+        }
+        let said: Vec<String> = complaints.iter().map(|complaint| format!("  {complaint}")).collect();
+        let message = format!("what the mask `{}` makes of the artifact of `{}` does not fit its schema", mask.path, *node.name);
+        let mut diagnostic = Diagnostic::error("walk/schema", message).help(said.join("\n"));
+        if let Some((source, span)) = post.definition() {
+            diagnostic = diagnostic.label(&source, span, "made here");
+        }
+        Err(Failure::new(Kind::Schema, diagnostic))
+    }
+}

@@ -1,0 +1,222 @@
+//! Elements, cycles, personas and identity, held against vectors from outside, and what `show` makes of them.
+
+use crate::harness::{Project, Ran};
+use crate::shared::shared_json;
+use serde_json::{Map, Value, json};
+
+/// Calls a script function once for each list of arguments.
+fn call(project: &Project, function: &str, lists: &[Value]) -> Vec<Value> {
+    project.file("batch.json", json!(lists).to_string());
+    project.asterisk(&["call", function, "--batch", "batch.json"]).ok().json_lines()
+}
+
+/// A data file as scripts see it.
+fn data(project: &Project, stem: &str) -> Value {
+    let shown = project.asterisk(&["show", "data", stem, "--format", "json"]).ok().json();
+    // `show data elements` shows the part of that name alone.
+    if shown[stem].get(stem).is_some() { shown[stem].clone() } else { shown }
+}
+
+/// The elements with cycles and derived ones, as scripts see them.
+fn elements(project: &Project) -> Value {
+    let shown = |what: &str| project.asterisk(&["show", what, "--format", "json"]).ok().json();
+    let (elements, cycles) = (shown("elements"), shown("cycles"));
+    json!({ "elements": elements["elements"], "derived": elements["derived"], "cycles": cycles["cycles"] })
+}
+
+/// Whether every key of what is expected stands so in what was found; numbers are compared as such.
+#[track_caller]
+fn agree(found: &Value, expected: &Value, keys: &[(&str, &str)]) {
+    for (theirs, ours) in keys {
+        let (want, got) = (&expected[*theirs], &found[*ours]);
+        let same = match (want.as_f64(), got.as_f64()) {
+            (Some(want), Some(got)) => (want - got).abs() < 1e-9,
+            _ => want == got,
+        };
+        assert!(same, "{theirs}: expected {want}, found {got} in {found}");
+    }
+}
+
+const TRAITS: [(&str, &str); 5] = [
+    ("speed", "speed"),
+    ("max_loops", "max_loops"),
+    ("convergence_threshold", "convergence_threshold"),
+    ("shortcut_affinity", "shortcut_affinity"),
+    ("evidence_depth", "evidence_depth"),
+];
+
+#[test]
+fn traits_and_iron_are_the_decided_ones() {
+    let Some(file) = shared_json("vectors/elements.json") else { return };
+    let project = Project::new();
+    let known = elements(&project);
+    let traits = file["traits"].as_array().unwrap();
+    assert_eq!(traits.len(), known["elements"].as_object().unwrap().len());
+    let asked: Vec<Value> = traits.iter().map(|one| json!([known, one["element"]])).collect();
+    for (expected, found) in traits.iter().zip(call(&project, "lib/elements.rhai#traits", &asked)) {
+        agree(&found, expected, &TRAITS);
+    }
+    assert_eq!(call(&project, "lib/elements.rhai#traits", &[json!([known, "wood"])]), [Value::Null]);
+    let iron = file["iron"].as_array().unwrap();
+    let asked: Vec<Value> = iron.iter().map(|one| json!([known, one["accuracy"]])).collect();
+    for (one, found) in iron.iter().zip(call(&project, "lib/elements.rhai#iron", &asked)) {
+        agree(&found, &one["expect"], &TRAITS);
+        assert_eq!(found["element"], "iron");
+    }
+}
+
+#[test]
+fn cycles_are_the_decided_ones() {
+    let Some(file) = shared_json("vectors/elements.json") else { return };
+    let project = Project::new();
+    let known = elements(&project);
+    for cycle in ["generative", "destructive"] {
+        let pairs = |list: &Value| -> Vec<(Value, Value)> {
+            list.as_array().unwrap().iter().map(|step| (step["from"].clone(), step["to"].clone())).collect()
+        };
+        assert_eq!(pairs(&known["cycles"][cycle]), pairs(&file["cycles"][cycle]), "{cycle}");
+    }
+    for (vectors, function) in
+        [("next_generative", "strengthens"), ("challenges", "challenges"), ("challenged_by", "challenged_by")]
+    {
+        let vectors = file["cycles"][vectors].as_array().unwrap();
+        let asked: Vec<Value> = vectors.iter().map(|one| json!([known, one["element"]])).collect();
+        let found = call(&project, &format!("lib/elements.rhai#{function}"), &asked);
+        for (one, found) in vectors.iter().zip(found) {
+            assert_eq!(one["expect"], found, "{function}({})", one["element"]);
+        }
+    }
+}
+
+#[test]
+fn personas_are_the_decided_ones() {
+    let Some(file) = shared_json("vectors/elements.json") else { return };
+    let project = Project::new();
+    let known = data(&project, "personas");
+    let keys = [
+        ("name", "name"),
+        ("color", "colour"),
+        ("hex", "hex"),
+        ("element", "element"),
+        ("position", "position"),
+        ("alignment", "side"),
+        ("home_zone", "home"),
+        ("stickiness", "stickiness"),
+        ("tags", "tags"),
+    ];
+    let list = project.asterisk(&["show", "personas", "--format", "json"]).ok().json();
+    assert_eq!(list["schema_version"], 1);
+    let list = list["personas"].as_array().unwrap();
+    assert_eq!(list.len(), 8);
+    for expected in file["personas"].as_array().unwrap() {
+        let found = list.iter().find(|one| one["name"] == expected["name"]).unwrap();
+        agree(found, expected, &keys);
+        assert_eq!(found["affinities"], expected["step_affinity"]);
+    }
+    let vectors = file["persona_lookup"].as_array().unwrap();
+    let personas = json!({ "personas": list, "positions": known["positions"] });
+    let asked: Vec<Value> = vectors.iter().map(|one| json!([personas, one["query"]])).collect();
+    for (one, found) in vectors.iter().zip(call(&project, "lib/elements.rhai#persona", &asked)) {
+        assert_eq!(one["expect"], found["name"], "{}", one["query"]);
+        let shown = project.asterisk(&["show", "personas", one["query"].as_str().unwrap()]);
+        assert_eq!(shown.code, Some(if found.is_null() { 2 } else { 0 }), "{}", shown.text());
+    }
+    let positions = file["meta"]["positions"].as_object().unwrap();
+    let personas = project.asterisk(&["show", "personas", "--format", "json"]).ok().json();
+    let asked: Vec<Value> = positions.keys().map(|position| json!([personas, position])).collect();
+    let zones = call(&project, "lib/elements.rhai#zone_of", &asked);
+    assert_eq!(positions.values().cloned().collect::<Vec<_>>(), zones);
+    for persona in list {
+        assert_eq!(positions[persona["position"].as_str().unwrap()], persona["home"], "{persona}");
+    }
+}
+
+#[test]
+fn the_scheduler_decides_as_decided() {
+    let Some(file) = shared_json("vectors/elements.json") else { return };
+    let project = Project::new();
+    let shown = project.asterisk(&["show", "personas", "--format", "json"]).ok().json();
+    let personas = shown["personas"].as_array().unwrap();
+    let walkers = |words: &str| -> Value {
+        let side = words.split(' ').next().unwrap();
+        personas.iter().filter(|persona| side == "all" || persona["side"] == side).cloned().collect()
+    };
+    let vectors = file["scheduler"].as_array().unwrap();
+    assert!(vectors.len() >= 30, "the file lost vectors");
+    for vector in vectors {
+        let team: Value = match vector["walkers"].as_str() {
+            Some(words) => walkers(words),
+            None => vector["walkers"].as_array().unwrap().iter().map(own).collect(),
+        };
+        let ctx = json!({
+            "node": { "name": vector["node"], "element": vector["node_element"] }, "walkers": team,
+        });
+        let scheduler = vector["scheduler"].as_str().unwrap_or("affinity");
+        let found = call(&project, &format!("schedulers/{scheduler}.rhai#select"), &[json!([ctx])]);
+        assert_eq!(found, [vector["expect"].clone()], "{}", vector["id"]);
+    }
+}
+
+/// A walker of a vector as a scheduler is given it.
+fn own(walker: &Value) -> Value {
+    let element = walker["element"].as_str().unwrap_or("");
+    json!({ "name": walker["persona"], "element": element, "affinities": walker["affinity"] })
+}
+
+#[test]
+fn zones_and_identities_are_the_decided_ones() {
+    let Some(file) = shared_json("vectors/elements.json") else { return };
+    let project = Project::new();
+    for vector in file["zone_lookup"].as_array().unwrap() {
+        let found = call(&project, "lib/elements.rhai#zone_with", &[json!([vector["zones"], vector["node"]])]);
+        assert_eq!(found, [vector["expect"].clone()], "{}", vector["id"]);
+    }
+    for vector in file["identity"].as_array().unwrap() {
+        let id = vector["id"].as_str().unwrap();
+        let text = |key: &str| vector[key].as_str().unwrap_or("");
+        let (function, args) = if id.starts_with("tag") {
+            ("tag", json!([text("color"), text("persona")]))
+        } else if id.starts_with("model-tag") {
+            ("model_tag", json!([text("model")]))
+        } else {
+            let keys = [("name", "model"), ("version", "version"), ("provider", "provider"), ("wrapper", "wrapper")];
+            let identity: Map<String, Value> =
+                keys.iter().map(|(ours, theirs)| ((*ours).to_owned(), json!(text(theirs)))).collect();
+            ("model", json!([identity]))
+        };
+        assert_eq!(call(&project, &format!("lib/elements.rhai#{function}"), &[args]), [vector["expect"].clone()], "{id}");
+    }
+}
+
+#[test]
+fn what_there_is_is_shown() {
+    let project = Project::new();
+    let show = |args: &[&str]| project.asterisk(&[&["show"], args].concat()).ok().text();
+    let all = ["elements", "cycles", "personas"].map(|what| show(&[what])).join("\n");
+    insta::assert_snapshot!("shown", format!("{all}\n{}\n{}", show(&["personas", "herald"]), show(&["elements", "IRON"])));
+    let refused = |args: &[&str]| -> Ran { project.asterisk(&[&["show"], args].concat()).exits(2) };
+    let wrong = [refused(&["personas", "Herold"]), refused(&["elements", "wood"])].map(|ran| ran.text()).join("\n");
+    insta::assert_snapshot!("unknown", wrong);
+}
+
+#[test]
+fn colours_are_those_of_the_data() {
+    let project = Project::new();
+    let mut command = project.command(&["show", "personas", "--color", "always"]);
+    let ran = project.ran(&command.env_remove("NO_COLOR").output().unwrap()).ok();
+    assert!(ran.stdout.contains("\u{1b}[38;2;220;20;60m"), "crimson: {}", ran.text());
+}
+
+#[test]
+fn personas_of_ones_own_take_the_place_of_the_bundled_ones() {
+    let project = Project::with(&[(
+        "scripts/data/personas.yaml",
+        "personas:\n  - name: Scout\n    element: lightning\n    affinities: { recall: 1.0 }\n",
+    )]);
+    let shown = project.asterisk(&["show", "personas", "--format", "json", "--scripts", "scripts"]).ok().json();
+    assert_eq!(shown["personas"].as_array().unwrap().len(), 1);
+    assert_eq!(shown["personas"][0]["stickiness"], 0);
+    let broken = "personas:\n  - name: Scout\n    element: lightening\n    stickiness: 4\n    affinitys: {}\n  - name: Scout\n";
+    project.file("scripts/data/personas.yaml", broken);
+    insta::assert_snapshot!("broken", project.asterisk(&["show", "personas", "--scripts", "scripts"]).exits(3).text());
+}
