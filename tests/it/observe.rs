@@ -82,7 +82,7 @@ fn a_team_is_told_of_by_the_names_of_its_walkers() {
     project.file("pipelines/ride.yaml", format!("{RIDE}{team}"));
     project.file(
         "scripts/schedulers/turns.rhai",
-        "/// By turns.\nfn select(ctx) { if ctx.node == \"tell\" { \"Weaver\" } else { \"Seeker\" } }\n",
+        "/// By turns.\nfn select(ctx) { if ctx.node.name == \"tell\" { \"Weaver\" } else { \"Seeker\" } }\n",
     );
     let ran = observed(&project, &["--observe", "narration", "--observe", "metrics=m", "--case", "plain"]).exits(0);
     insta::assert_snapshot!("team", ran.stderr);
