@@ -41,10 +41,11 @@ pub(crate) fn plan() -> Plan {
     Plan::clone(&project.plan)
 }
 
-/// The plan without reads and effects: the walk and its decisions alone.
+/// The plan without reads, masks and effects: the walk and its decisions alone.
 pub(crate) fn decisions_only(mut plan: Plan) -> Plan {
     for node in &mut plan.nodes {
         node.needs.clear();
+        node.masks.clear();
         node.effect = None;
     }
     plan

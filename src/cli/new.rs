@@ -10,7 +10,7 @@ use clap::{Args, ValueEnum};
 use serde_json::json;
 use std::path::PathBuf;
 
-/// Begin a rule, a responder, an effect, a vocabulary, a pipeline or a test, from a commented skeleton.
+/// Begin a rule, a responder, an effect, a mask, a scheduler, a vocabulary, a pipeline or a test, from a commented skeleton.
 ///
 /// It goes where the project has its scripts and pipelines (`asterisk.yaml`; else `scripts/` and `pipelines/`), with a test
 /// beside it. Nothing is overwritten.
@@ -42,9 +42,9 @@ enum Kind {
     Pipeline,
     /// A test of a routing decision: `tests/NAME_test.rhai`.
     Test,
-    /// Not yet: nothing runs masks so far.
+    /// What is around a step: `masks/NAME.rhai`.
     Mask,
-    /// Not yet: nothing runs schedulers so far.
+    /// Who takes a step of a team: `schedulers/NAME.rhai`.
     Scheduler,
 }
 
@@ -74,7 +74,11 @@ impl Kind {
             Self::Domain => &[skeleton!("data/domains/NAME.yaml", "domain.yaml")],
             Self::Pipeline => &[skeleton!("NAME.yaml", "pipeline.yaml")],
             Self::Test => &[skeleton!("tests/NAME_test.rhai", "test.rhai")],
-            Self::Mask | Self::Scheduler => &[],
+            Self::Mask => &[skeleton!("masks/NAME.rhai", "mask.rhai"), skeleton!("masks/NAME_test.rhai", "mask_test.rhai")],
+            Self::Scheduler => &[
+                skeleton!("schedulers/NAME.rhai", "scheduler.rhai"),
+                skeleton!("schedulers/NAME_test.rhai", "scheduler_test.rhai"),
+            ],
         }
     }
 
@@ -87,11 +91,6 @@ pub(super) fn new(global: &Global, args: &NewArgs) -> Result<Exit, SessionError>
     let ui = global.ui(args.format);
     let setup = global.resolve(&args.project, None)?.setup;
     let (kind, name) = (args.kind, args.name.as_str());
-    if kind.files().is_empty() {
-        let message = format!("a {} cannot be begun yet: nothing runs it so far", kind.word());
-        let help = "the kinds there are: rule, responder, effect, domain, pipeline, test".to_owned();
-        return Err(SessionError::asked("new/not-yet", message, Some(help)));
-    }
     check_name(kind, name)?;
     let (area, dir) = directory(kind, &setup);
     let put = |text: &str| text.replace("NAME", name);
@@ -137,7 +136,10 @@ fn next(kind: Kind, name: &str, path: &str) -> String {
         Kind::Domain => format!("asterisk run --domain {name}"),
         Kind::Pipeline => format!("asterisk graph {path}"),
         Kind::Test => format!("asterisk test tests/{name}_test.rhai"),
-        Kind::Mask | Kind::Scheduler => String::new(),
+        Kind::Mask => format!("asterisk test masks/{name}_test.rhai; a node puts it on with `masks: [masks/{name}.rhai]`"),
+        Kind::Scheduler => {
+            format!("asterisk test schedulers/{name}_test.rhai; a team names it with `scheduler: schedulers/{name}.rhai`")
+        }
     }
 }
 

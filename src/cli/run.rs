@@ -69,6 +69,9 @@ pub(super) struct RunArgs {
     /// Have doubtful conclusions judged by the court of the pipeline; the same as --set court=true.
     #[arg(long)]
     court: bool,
+    /// Put a mask on every node that it is for, inside of those that the pipeline puts on: a script such as masks/recall.rhai.
+    #[arg(long = "mask", value_name = "FILE", conflicts_with = "resume")]
+    pub(super) masks: Vec<PathBuf>,
     /// What a recorded step survives: `step` a power loss, `batch` the end of the process.
     #[arg(long, value_enum, default_value_t, value_name = "LEVEL")]
     durability: DurabilityArg,
@@ -134,7 +137,7 @@ pub(super) fn run(global: &Global, mut args: RunArgs) -> Result<Exit, SessionErr
     }
     let resolved = global.resolve(&args.project, args.out.clone())?;
     let wanted = run_observe::wanted(&args.observe, &resolved.observers, &resolved.root)?;
-    let session = Session::new(resolved.setup);
+    let session = Session::new(resolved.setup).with_masks(&args.masks);
     let parallel = args.parallel.map_or_else(|| available_parallelism().map_or(1, usize::from), usize::from);
     let durability = match args.durability {
         DurabilityArg::Step => Durability::Step,

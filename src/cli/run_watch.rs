@@ -21,6 +21,7 @@ pub(super) struct Texts {
     pipeline: Option<String>,
     answers: Answers,
     resume: Option<String>,
+    masks: Vec<PathBuf>,
 }
 
 impl Texts {
@@ -33,12 +34,13 @@ impl Texts {
             pipeline: args.pipeline.clone(),
             answers: if stubbed { Answers::Others } else { Answers::Scripts },
             resume: args.resume.clone(),
+            masks: args.masks.clone(),
         }
     }
 
     /// A session with the settings of now, the pipeline, and who answers.
     fn session(&self) -> Result<(Session, Option<String>, Answers), SessionError> {
-        let session = self.global.session(&self.project, self.out.clone())?;
+        let session = self.global.session(&self.project, self.out.clone())?.with_masks(&self.masks);
         match &self.resume {
             None => Ok((session, self.pipeline.clone(), self.answers)),
             Some(run) => {

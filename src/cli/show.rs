@@ -20,7 +20,7 @@ pub(super) struct ShowArgs {
     /// What to show.
     #[arg(value_enum)]
     what: What,
-    /// Of `elements`, `personas` and `cycles`: only this one. Of `data`: only this file, by its stem. Of `symptom` and `rca`: the id.
+    /// Of `elements`, `personas`, `masks` and `cycles`: only this one. Of `data`: only this file, by its stem. Of `symptom` and `rca`: the id.
     #[arg(allow_negative_numbers = true)]
     name: Option<String>,
     #[command(flatten)]
@@ -37,6 +37,8 @@ enum What {
     Elements,
     /// The personas: who may walk.
     Personas,
+    /// The masks: scripts around a step.
+    Masks,
     /// What element strengthens and overcomes which.
     Cycles,
     /// The pipelines that can be named.
@@ -82,6 +84,7 @@ pub(super) fn show(global: &Global, args: &ShowArgs) -> Result<Exit, SessionErro
         What::Rca => show_knowledge::rca(ui, &session, args.name.as_deref())?,
         What::Elements => show_walkers::elements(ui, &session, args.name.as_deref())?,
         What::Personas => show_walkers::personas(ui, &session, args.name.as_deref())?,
+        What::Masks => show_walkers::masks(ui, &session, args.name.as_deref())?,
         What::Cycles => show_walkers::cycles(ui, &session, args.name.as_deref())?,
         What::Data => match &args.name {
             Some(name) => one(ui, name, &session.data()?)?,

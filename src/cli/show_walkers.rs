@@ -1,6 +1,8 @@
-//! `asterisk show elements|personas|cycles`: who may walk, and how.
+//! `asterisk show elements|personas|cycles|masks`: who may walk, and how.
 
 use crate::diag::{Diagnostic, did_you_mean};
+use crate::project::Answers;
+use crate::script::File;
 use crate::session::{Session, SessionError};
 use crate::ui::{Format, Paint, Ui};
 use serde_json::{Map, Value, json};
@@ -119,6 +121,36 @@ pub(super) fn cycles(ui: Ui, session: &Session, name: Option<&str>) -> Result<()
             let (from, to) = (paint(&text(&step["from"])), paint(&text(&step["to"])));
             table.painted([(name.clone(), Paint::none()), from, to, (text(&step["meaning"]), Paint::none())]);
         }
+    }
+    ui.out(&table.text());
+    Ok(())
+}
+
+/// The masks, or one of them.
+pub(super) fn masks(ui: Ui, session: &Session, name: Option<&str>) -> Result<(), SessionError> {
+    let project = session.project(None, Answers::Others)?;
+    let mask = |file: &File| {
+        let stem = file.path().strip_prefix("masks/")?.strip_suffix(".rhai")?;
+        let doc = |name: &str| file.functions().find(|function| function.name == name).map(|function| function.doc.clone());
+        let constant = |name: &str| file.constant(name).unwrap_or_else(|| json!([]));
+        let told = json!({
+            "name": stem, "path": file.path(), "nodes": constant("NODES"), "needs": constant("NEEDS"), "pre": doc("pre"),
+            "post": doc("post"),
+        });
+        Some((stem.to_owned(), told))
+    };
+    let all: Vec<(String, Value)> = project.library.files().filter_map(mask).collect();
+    let chosen = named("mask", name, &all)?;
+    if ui.format() == Format::Json {
+        let list: Vec<&Value> = chosen.iter().map(|(_, mask)| mask).collect();
+        ui.json(&json!({ "schema_version": 1, "masks": list }));
+        return Ok(());
+    }
+    let mut table = ui.table(&["mask", "for", "brings", "before the step", "after it"]);
+    for (name, mask) in &chosen {
+        let list = |key: &str| mask[key].as_array().into_iter().flatten().map(text).collect::<Vec<_>>().join(", ");
+        let said = |key: &str| text(&mask[key]).lines().next().unwrap_or_default().to_owned();
+        table.row([name.clone(), list("nodes"), list("needs"), said("pre"), said("post")]);
     }
     ui.out(&table.text());
     Ok(())

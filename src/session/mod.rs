@@ -44,6 +44,7 @@ pub use route::{RouteState, RouteVisit, Routed};
 pub use run::{Begun, Inputs, RunSpec, Watch};
 pub use setup::{Files, KEEP, Setup, Via};
 pub use shadow::Shadowed;
+use std::path::PathBuf;
 pub use tests_of::{TestFile, TestTexts};
 pub use texts::Text;
 pub use work::in_order;
@@ -58,6 +59,20 @@ impl Session {
     /// A session with this setup.
     pub fn new(setup: Setup) -> Self {
         Self { setup }
+    }
+
+    /// The same with these masks, by path, on all nodes that they are for. One that is named as a file below the directory of scripts is
+    /// known by its path there.
+    pub fn with_masks(mut self, masks: &[PathBuf]) -> Self {
+        let scripts = self.setup.scripts.clone();
+        let below = |mask: &PathBuf| {
+            let inside = scripts
+                .as_ref()
+                .and_then(|dir| mask.canonicalize().ok()?.strip_prefix(dir.canonicalize().ok()?).ok().map(PathBuf::from));
+            inside.as_ref().unwrap_or(mask).to_string_lossy().into_owned()
+        };
+        self.setup.masks = masks.iter().map(below).collect();
+        self
     }
 
     /// Where things are.

@@ -164,6 +164,11 @@ pub const NEEDS: &[Need] = &[
         doc: "the cases that wait for one another (`clusters:`): `{key, representative, members, prior}`, with the ids of the cases and, \
               for all but the representative, its artifacts by node; an empty map for a case that is like no other",
     },
+    Need {
+        name: "accuracy",
+        doc: "of the last 500 cases that were reviewed before this run, how many of a walker's answers at a node stood: \
+              `{walker, node, reviewed, stood, share}`; nothing of a walker and node of which no case was reviewed",
+    },
     Need { name: "workspace", doc: "the repositories of the project file: `{name, path, purpose, branch}`" },
     Need {
         name: "workspace.log",

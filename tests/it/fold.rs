@@ -212,4 +212,32 @@ proptest! {
             prop_assert_eq!(more.len(), commits.len() - kept);
         }
     }
+
+    #[test]
+    fn a_team_of_one_walks_as_nobody_does(world in worlds()) {
+        let link = |yaml: &Value| {
+            let scripts = vec![Source::new("one.rhai", "fn select(ctx) { ctx.walkers[0].name }")];
+            let pipeline = Source::new("any.yaml", yaml.to_string());
+            let sources = Sources { scripts, templates: Vec::new(), data: Vec::new(), pipeline, parts: BTreeMap::new() };
+            Project::link(sources, Settings { answers: Answers::Others, ..Settings::default() }).unwrap()
+        };
+        let mut team = world.yaml.clone();
+        team["team"] = json!({ "walkers": [{ "name": "Solo" }], "scheduler": "one.rhai" });
+        let stub = Stub::parse(&Source::new("stub", world.stub.to_string())).unwrap();
+        let walked = |yaml: &Value| {
+            let mut state = WalkState::default();
+            let commits = walk(&link(yaml), &stub, &mut state, None);
+            // What rules see of the walker is all that differs, and with it the address of the state.
+            let told = |event: &Event| {
+                let mut told = serde_json::to_value(event).unwrap();
+                told.as_object_mut().unwrap().remove("state");
+                told
+            };
+            (commits.iter().flatten().map(told).collect::<Vec<Value>>(), shown(&state))
+        };
+        let ((plain, plain_end), (mut team, team_end)) = (walked(&world.yaml), walked(&team));
+        prop_assert_eq!(&team.remove(0)["type"], "walker_switch");
+        prop_assert_eq!(team, plain);
+        prop_assert_eq!(team_end, plain_end);
+    }
 }

@@ -16,6 +16,8 @@ fn every_skeleton_lints_clean_and_passes_its_tests() {
         ("rule", "looks_flaky", 2),
         ("responder", "look", 2),
         ("effect", "remember", 2),
+        ("mask", "lookout", 2),
+        ("scheduler", "nearest", 1),
         ("domain", "shop", 0),
         ("pipeline", "nightly", 0),
         ("test", "recalls", 2),

@@ -189,3 +189,143 @@ fn a_scheduler_that_errs_stops_the_walk() {
     let all = ["\"Herold\"", "()", "ctx.walkers[9].name", "throw \"no\""].map(chooses).join("\n");
     insta::assert_snapshot!("scheduler", all);
 }
+
+/// A pipeline of one node with these masks; what comes of `a` is told by the edge.
+fn masked(masks: &str) -> String {
+    format!(
+        "pipeline: m\nnodes:\n  - {{ name: a, schema: {{ n: int, seen?: string }}, masks: [{masks}] }}\nedges:\n  - {{ id: E1, from: a, to: _done }}\nstart: a\ndone: _done\n"
+    )
+}
+
+fn mask(letter: &str) -> String {
+    format!(
+        "/// Before.\nconst NODES = [\"a\"];\nfn pre(ctx) {{ let told = ctx.to_map(); told.meta = ctx.meta.to_map(); let seen = ctx.meta.seen; told.meta.seen = \
+         (if seen == () {{ \"\" }} else {{ seen }}) + \"{letter}\"; told }}\nfn post(ctx, artifact) {{ let made = artifact.to_map(); made.seen += \"{letter}\"; made }}\n"
+    )
+    .replace("/// Before.\n", "// A mask.\n")
+}
+
+const RESPONDER: &str = "/// What was seen.\nfn a(params, vars) { #{ n: 1, seen: params.meta.seen + \"|\" } }\n";
+const MASKED: [&str; 6] = ["run", "m.yaml", "--input", "none", "--scripts", "scripts"];
+
+fn with_masks(masks: &str) -> Project {
+    let (a, b) = (mask("A"), mask("B"));
+    Project::with(&[
+        ("m.yaml", &masked(masks)),
+        ("scripts/agents/a.rhai", RESPONDER),
+        ("scripts/masks/a.rhai", &a),
+        ("scripts/masks/b.rhai", &b),
+    ])
+}
+
+/// What the node's artifact says was seen.
+fn seen(project: &Project, args: &[&str]) -> String {
+    project.asterisk(&[&MASKED, args].concat()).exits(0);
+    let runs = std::fs::read_dir(project.root().join(".asterisk/investigations")).unwrap();
+    let dir = runs.map(|entry| entry.unwrap().path()).max().unwrap();
+    let text = walkdir(&dir).into_iter().find(|path| path.ends_with("a.json")).map(|path| std::fs::read_to_string(path).unwrap());
+    let artifact: Value = serde_json::from_str(&text.unwrap()).unwrap();
+    artifact["seen"].as_str().unwrap().to_owned()
+}
+
+fn walkdir(dir: &std::path::Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path());
+    entries.flat_map(|path| if path.is_dir() { walkdir(&path) } else { vec![path] }).collect()
+}
+
+#[test]
+fn masks_are_put_on_like_the_skins_of_an_onion() {
+    assert_eq!(seen(&with_masks("masks/a.rhai, masks/b.rhai"), &[]), "AB|BA");
+    assert_eq!(seen(&with_masks("masks/b.rhai"), &["--mask", "scripts/masks/a.rhai"]), "BA|AB");
+    assert_eq!(seen(&with_masks("masks/a.rhai"), &["--mask", "masks/a.rhai"]), "A|A");
+}
+
+#[test]
+fn what_masks_did_is_recorded() {
+    let project = with_masks("masks/a.rhai");
+    seen(&project, &[]);
+    let events = events(&project);
+    let masked = events.iter().find(|event| event["type"] == "masked").unwrap();
+    assert_eq!(masked["masks"], json!(["masks/a.rhai"]));
+    assert!(masked["answer"].is_string());
+    let told = project.asterisk(&["explain", "latest", "--case", "case-1", "--format", "json"]).ok().json();
+    assert_eq!(told["steps"][0]["masks"], json!(["masks/a.rhai"]));
+    assert_eq!(project.asterisk(&["replay", "--format", "json"]).exits(0).json()["flips"], json!([]));
+}
+
+#[test]
+fn masks_are_valid_on_the_nodes_they_name() {
+    let Some(file) = shared_json("vectors/elements.json") else { return };
+    let script = |name: &str| {
+        let file = match name {
+            "mask-of-the-forge" => "forge",
+            other => other.strip_prefix("mask-of-").unwrap(),
+        };
+        format!("masks/{file}.rhai")
+    };
+    let shown = Project::new().asterisk(&["show", "masks", "--format", "json"]).ok().json();
+    for expected in file["masks"].as_array().unwrap() {
+        let path = script(expected["name"].as_str().unwrap());
+        let found = shown["masks"].as_array().unwrap().iter().find(|mask| mask["path"] == json!(path)).unwrap();
+        assert_eq!(found["nodes"], expected["valid_nodes"]);
+        let project = Project::with(&[("batch.json", "[[{\"meta\": {}}]]")]);
+        let told = project.asterisk(&["call", &format!("{path}#pre"), "--batch", "batch.json"]).ok().json_lines();
+        assert_eq!(told[0]["meta"][expected["meta_key"].as_str().unwrap()], expected["meta_value"]);
+    }
+    for vector in file["mask_cases"].as_array().unwrap() {
+        let (Some(mask), Some(node)) = (vector["mask"].as_str(), vector["node"].as_str()) else { continue };
+        let text = format!(
+            "pipeline: m\nnodes:\n  - {{ name: {node}, prompt: none.md, masks: [{}] }}\nedges:\n  - {{ id: E1, from: {node}, to: _done }}\nstart: {node}\ndone: _done\n",
+            script(mask)
+        );
+        let project =
+            Project::with(&[("m.yaml", &text), ("templates/none.md", "-"), ("asterisk.yaml", "templates: templates\n")]);
+        project.file("stub.json", json!({ "*": { node: [{}] } }).to_string());
+        let ran = project.asterisk(&["run", "m.yaml", "--input", "none", "--stub", "stub.json", "--dry-run"]);
+        let good = if vector["expect_ok"] == true {
+            ran.code == Some(0)
+        } else {
+            ran.code == Some(3) && ran.stderr.contains("mask-node")
+        };
+        assert!(good, "{}: {}", vector["id"], ran.text());
+    }
+}
+
+#[test]
+fn what_is_wrong_with_a_mask_is_said_where_it_is() {
+    let broken = |masks: &str, script: &str| {
+        let project = with_masks(masks);
+        project.file("scripts/masks/c.rhai", script);
+        project.asterisk(&MASKED).text()
+    };
+    let all = [
+        broken("masks/d.rhai", ""),
+        broken("masks/c.rhai", "const NODES = [\"b\"];\n/// X.\nfn pre(ctx) { ctx }\n"),
+        broken("masks/c.rhai", "/// X.\nfn pre(ctx) { ctx }\n"),
+        broken("masks/c.rhai", "const NODES = [\"a\"];\n/// X.\nfn before(ctx) { ctx }\n"),
+        broken("masks/c.rhai", "const NODES = [\"a\"];\nconst NEEDS = [\"sibling\"];\n/// X.\nfn pre(ctx) { ctx }\n"),
+        broken("masks/a.rhai, masks/c.rhai", "const NODES = [\"a\"];\n/// X.\nfn pre(ctx) { () }\n"),
+        broken("masks/a.rhai, masks/c.rhai", "const NODES = [\"a\"];\n/// X.\nfn post(ctx, artifact) { #{ n: \"x\" } }\n"),
+    ];
+    insta::assert_snapshot!("mask", all.join("\n"));
+}
+
+#[test]
+fn who_was_right_before_is_preferred() {
+    let project = two();
+    project.file(
+        "t.yaml",
+        TWO.replace("affinity.rhai", "calibrated.rhai").replace("  - { name: b }", "  - { name: b, effect: 'effects/t.rhai#b' }"),
+    );
+    let effect = "/// Reviewed.\nfn b(artifact, params) { [#{ effect: \"set_case_status\", status: \"reviewed\" }] }\n";
+    project.file("scripts/effects/t.rhai", effect);
+    let run = [&RUN[..], &["--scripts", "scripts"]].concat();
+    let because = || {
+        project.asterisk(&run).exits(0);
+        let told = project.asterisk(&["explain", "latest", "--case", "case-1", "--format", "json"]).ok().json();
+        told["steps"][1]["walker"]["because"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(because(), "no reviewed case of Scout at b, affinity 0.5");
+    assert_eq!(because(), "1 of 1 reviewed case stood, affinity 0.5");
+    assert_eq!(project.asterisk(&["replay", "--format", "json", "--scripts", "scripts"]).exits(0).json()["unknown"], json!([]));
+}

@@ -1,6 +1,7 @@
 //! The bounded queries of the registry ([`NEEDS`]), answered from the store as it was when the run began, with what the run
 //! itself has committed before its last barrier.
 
+mod accuracy;
 mod alike;
 mod cluster;
 mod features;
@@ -40,6 +41,8 @@ pub struct StoreNeeds {
     source: Option<(Store, Snapshot)>,
     /// The answer to `workspace`.
     repositories: Value,
+    /// Does not change with barriers.
+    accuracy: Mutex<Option<Option<Value>>>,
     recent_rcas: Mutex<Option<Arc<[recent::Created]>>>,
     recent_symptoms: Mutex<Option<Arc<[Known]>>>,
     hits: Mutex<HashMap<Asked, Arc<[Hit]>>>,
@@ -110,6 +113,7 @@ impl StoreNeeds {
         Self {
             source,
             repositories,
+            accuracy: Mutex::default(),
             recent_rcas: Mutex::default(),
             recent_symptoms: Mutex::default(),
             hits: Mutex::default(),
@@ -208,6 +212,7 @@ impl Needs for StoreNeeds {
         let answer = match name {
             "symptoms.similar" => self.asking(|asking| similar::answer(asking, about)),
             "rcas.of_symptom" => self.asking(|asking| of_symptom::answer(asking, about)),
+            "accuracy" => self.asking(accuracy::answer),
             "rcas.recent" => self.asking(|asking| recent::answer(asking, about)),
             "siblings" => Ok(siblings::answer(self, about)),
             "cluster" => self.asking(|asking| cluster::answer(asking, about)),

@@ -1,0 +1,65 @@
+//! `accuracy`: of the cases that were reviewed, how many of a walker's answers at a node stood.
+
+use super::{Asking, Snapshot, kept};
+use crate::store::error::StoreError;
+use rusqlite::{Connection, params};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+/// The reviewed cases that are looked at, the latest first.
+const CASES: i64 = 500;
+
+/// What a review leaves of a case (`set_case_status`).
+const REVIEWED: &str = "reviewed";
+
+/// The answer to the query: the same for all cases of a run, since nothing that the run itself wrote is in it.
+pub(super) fn answer(needs: &Asking<'_>) -> Result<Value, StoreError> {
+    kept(&needs.accuracy, || needs.ask(|conn, snapshot| Ok(Some(counted(conn, snapshot)?))))
+        .map(|found| found.unwrap_or(json!([])))
+}
+
+/// How many answers were reviewed, and how many of them stood.
+type Tally = BTreeMap<(String, String), (i64, i64)>;
+
+fn counted(conn: &Connection, snapshot: Snapshot) -> Result<Value, StoreError> {
+    let mut tally = Tally::new();
+    let mut cases = conn.prepare_cached(
+        "SELECT s.rc, r.run, EXISTS (SELECT 1 FROM overturned o WHERE o.rc = s.rc AND o.stamp <= ?1) FROM \
+         (SELECT DISTINCT rc FROM case_statuses WHERE status = ?2 AND stamp <= ?1 ORDER BY rc DESC LIMIT ?3) s \
+         JOIN run_cases r ON r.id = s.rc",
+    )?;
+    let cases = cases.query_map(params![snapshot.start, REVIEWED, CASES], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+    for case in cases {
+        let (rc, run, overturned): (i64, i64, bool) = case?;
+        for answered in answers(conn, run, rc)? {
+            let (reviewed, stood) = tally.entry(answered).or_default();
+            *reviewed += 1;
+            *stood += i64::from(!overturned);
+        }
+    }
+    let told = |((walker, node), (reviewed, stood)): ((String, String), (i64, i64))| {
+        #[allow(clippy::cast_precision_loss)]
+        let share = stood as f64 / reviewed as f64;
+        json!({ "walker": walker, "node": node, "reviewed": reviewed, "stood": stood, "share": share })
+    };
+    Ok(tally.into_iter().map(told).collect())
+}
+
+/// Who answered the nodes of a case's own walk, each once: the last answer is what was reviewed.
+fn answers(conn: &Connection, run: i64, rc: i64) -> Result<Vec<(String, String)>, StoreError> {
+    let mut events = conn.prepare_cached(
+        "SELECT type, json_extract(body, '$.to'), json_extract(body, '$.node') FROM events \
+         WHERE run = ?1 AND rc = ?2 AND type IN ('walker_switch', 'node_enter') AND instr(path, '/') = 0 ORDER BY seq",
+    )?;
+    let mut rows = events.query(params![run, rc])?;
+    let (mut walker, mut by_node) = (None::<String>, BTreeMap::<String, String>::new());
+    while let Some(row) = rows.next()? {
+        let kind: String = row.get(0)?;
+        if kind == "walker_switch" {
+            walker = row.get(1)?;
+        } else if let (Some(walker), Some(node)) = (&walker, row.get::<_, Option<String>>(2)?) {
+            by_node.insert(node, walker.clone());
+        }
+    }
+    Ok(by_node.into_iter().map(|(node, walker)| (walker, node)).collect())
+}
