@@ -7,7 +7,7 @@ use crate::model::{Case, Kind, Launch};
 use crate::pipeline::NodeIx;
 use crate::script::View;
 use crate::session::RouteState;
-use crate::walk::{CaseParams, Content, GROUPS, NEEDS, Plan, StepPlace};
+use crate::walk::{CaseParams, Content, GROUPS, NEEDS, Plan, PlanNode, StepPlace};
 use serde_json::{Value, json};
 
 type Outcome<T> = Result<T, Box<Diagnostic>>;
@@ -17,14 +17,12 @@ pub(super) fn params(plan: &Plan, node: NodeIx, given: &Value, now: Timestamp) -
     known_keys("the params", given, GROUPS.iter().map(|(name, _)| *name))?;
     let state = state(&given["state"])?;
     let (mut walk, view) = state.at(plan, Some(node), &View::null(), now);
-    let by_node = |name: &str| plan.pipeline.node(name);
-    let names = plan.pipeline.nodes.iter().map(|node| node.name.as_str());
-    known_keys("the params' `prior`", &given["prior"], names)?;
+    let names = names(plan);
+    known_keys("the params' `prior`", &given["prior"], names.iter().map(String::as_str))?;
     for (name, artifact) in given["prior"].as_object().into_iter().flatten() {
-        let Some(ix) = by_node(name) else { continue };
-        check(&plan.node(ix).kind, artifact, name)?;
-        let prior = View::of(artifact, &plan.node(ix).kind, &format!("params.prior.{name}"));
-        walk.prior.insert(plan.node(ix).name.clone(), Content::new(prior));
+        let Some(kind) = plan.kind(name) else { continue };
+        check(&kind, artifact, name)?;
+        walk.prior.insert(name.as_str().into(), Content::new(View::of(artifact, &kind, &format!("params.prior.{name}"))));
     }
     for (name, id) in given["bindings"].as_object().into_iter().flatten() {
         walk.bindings.insert(name.clone(), id.as_i64().unwrap_or_default());
@@ -48,6 +46,15 @@ pub(super) fn params(plan: &Plan, node: NodeIx, given: &Value, now: Timestamp) -
         Ok((*name, View::of(&value, &Kind::Any, &format!("params.{name}"))))
     });
     Ok(View::object("params", groups.collect::<Outcome<Vec<_>>>()?))
+}
+
+/// What artifacts are known by: the nodes of a plan, and those of the walks within it (`court/indict`).
+fn names(plan: &Plan) -> Vec<String> {
+    let of_node = |node: &PlanNode| {
+        let within = node.part.iter().flat_map(|part| names(part)).map(|name| format!("{}/{name}", node.name));
+        std::iter::once(node.name.to_string()).chain(within.collect::<Vec<_>>()).collect::<Vec<_>>()
+    };
+    plan.nodes.iter().flat_map(of_node).collect()
 }
 
 /// The state that a test gives, as `asterisk route --state` takes it.

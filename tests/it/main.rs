@@ -39,6 +39,7 @@ mod thermal;
 mod tidy;
 mod two;
 mod vectors;
+mod verdicts;
 mod waves;
 mod ways;
 mod workspace;

@@ -121,10 +121,12 @@ fn dots_stand_for_anything() {
 fn the_readme_is_true() {
     let Ok(text) = std::fs::read_to_string(repository().join("README.md")) else { panic!("there is no README.md") };
     let project = Project::new();
-    for example in std::fs::read_dir(repository().join("examples/series")).unwrap() {
-        let example = example.unwrap();
-        let text = std::fs::read_to_string(example.path()).unwrap();
-        project.file(&format!("examples/series/{}", example.file_name().display()), text);
+    for dir in ["examples/series", "examples/court"] {
+        for example in std::fs::read_dir(repository().join(dir)).unwrap() {
+            let example = example.unwrap();
+            let text = std::fs::read_to_string(example.path()).unwrap();
+            project.file(&format!("{dir}/{}", example.file_name().display()), text);
+        }
     }
     let mut complaints = Vec::new();
     let mut executed = 0;

@@ -74,7 +74,7 @@ fn differences(name: &str) -> Vec<String> {
 /// The fixtures speak of every edge of the bundled pipeline, so that one added later gets its lines too.
 #[test]
 fn every_edge_of_the_bundled_pipeline_has_a_fixture() {
-    let names = ["recall", "triage", "resolve", "investigate", "correlate", "review", "report"];
+    let names = ["recall", "triage", "resolve", "investigate", "correlate", "court", "review", "report"];
     let mut taken = BTreeSet::new();
     for line in names.iter().flat_map(|name| lines(name)) {
         let expected = &line["expect"];

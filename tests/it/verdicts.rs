@@ -1,0 +1,170 @@
+//! What the court's verdict makes of a case: the doubtful launch among the examples, and others in other words.
+
+use crate::harness::{Project, repository};
+use serde_json::{Value, json};
+
+/// What became of the cases of a launch, each with its `finding`, and the report.
+fn walked(project: &Project, args: &[&str]) -> (Vec<Value>, String) {
+    let run = project.asterisk(&[&["run", "--format", "json"], args].concat()).ok().json();
+    let file = |name: &str| project.read(&format!(".asterisk/investigations/{}/{name}", run["run"].as_str().unwrap()));
+    let told: Value = serde_json::from_str(&file("rca.json")).unwrap();
+    let mut cases = run["cases"].as_array().unwrap().clone();
+    for (case, told) in cases.iter_mut().zip(told["cases"].as_array().unwrap()) {
+        assert_eq!(case["case"], told["case"]);
+        case["finding"] = told["finding"].clone();
+    }
+    (cases, file("report.md"))
+}
+
+fn judged(project: &Project, launch: &str) -> (Vec<Value>, String) {
+    walked(project, &["--court", "--input", launch])
+}
+
+/// Of a case: what the court decided in the end, the defect type, how often it was sent back, and whether it ends with a brief.
+fn outcome(case: &Value) -> (String, String, i64, bool) {
+    let finding = &case["finding"];
+    (
+        case["context"]["court"]["decision"].as_str().unwrap_or("none").to_owned(),
+        finding["defect_type"].as_str().unwrap().to_owned(),
+        case["loops"]["remand"].as_i64().unwrap_or_default(),
+        finding["gaps"].as_array().unwrap().iter().any(|gap| gap.as_str().unwrap().contains("): ")),
+    )
+}
+
+fn wanted(decision: &str, defect: &str, remands: i64, gaps: bool) -> (String, String, i64, bool) {
+    (decision.into(), defect.into(), remands, gaps)
+}
+
+/// The doubtful launch, with the project it was judged in.
+fn example() -> (Project, Vec<Value>, String) {
+    let project = Project::new();
+    let (cases, report) = judged(&project, repository().join("examples/court/launch.json").to_str().unwrap());
+    (project, cases, report)
+}
+
+#[test]
+fn the_example_shows_every_outcome() {
+    let (_, cases, report) = example();
+    let expected = [
+        ("890101", wanted("amend", "en001", 0, false)),
+        ("890102", wanted("mistrial", "pb001", 1, true)),
+        ("890201", wanted("none", "en001", 1, false)),
+        ("890202", wanted("acquit", "ti001", 0, true)),
+        ("890301", wanted("affirm", "pb001", 0, false)),
+    ];
+    let found: Vec<(&str, _)> = cases.iter().map(|case| (case["case"].as_str().unwrap(), outcome(case))).collect();
+    assert_eq!(found, expected);
+    let (_, told) = report.split_once("## Root causes").unwrap();
+    insta::assert_snapshot!("doubtful_report", told);
+}
+
+#[test]
+fn each_outcome_is_explained() {
+    let (project, ..) = example();
+    let mut told = String::new();
+    for case in ["890101", "890102", "890201", "890202", "890301"] {
+        let explained = project.asterisk(&["explain", "latest", "--case", case]).ok().stdout;
+        // The way, without the edges of each step.
+        let way = explained.split("\n\n").map(|step| {
+            let edges = step.find("  fired").and_then(|at| step[..at].rfind('\n'));
+            let first = step.find("  false").and_then(|at| step[..at].rfind('\n'));
+            &step[..edges.into_iter().chain(first).min().unwrap_or(step.len())]
+        });
+        told += &way.map(|step| format!("{step}\n")).collect::<String>();
+        told.push('\n');
+    }
+    insta::assert_snapshot!("doubtful_ways", told);
+}
+
+#[test]
+fn without_the_court_nothing_of_it_is_there() {
+    let project = Project::new();
+    let launch = repository().join("examples/court/launch.json");
+    let (cases, _) = walked(&project, &["--input", launch.to_str().unwrap()]);
+    for case in cases {
+        assert_eq!(outcome(&case), wanted("none", "pb001", 0, false), "{case}");
+        assert!(case["finding"].get("sections").is_none(), "{case}");
+    }
+}
+
+/// Cases in other words and languages, with what should become of each.
+#[test]
+fn the_outcome_is_by_the_evidence_and_not_by_the_words() {
+    let cases = [
+        // The error is a consequence; what it follows from stands among the routine lines of the log.
+        (
+            "orders_test.go:31: create order 9: rpc error: code = Unknown desc = order not kept",
+            "2026-03-02T01:00:00Z INFO orders: ledger: x509: certificate has expired",
+            wanted("amend", "en001", 0, false),
+        ),
+        (
+            "the profile page gave HTTP status 500 (internal server error)",
+            "2026-03-02T01:00:00Z DEBUG cache: bind: address already in use",
+            wanted("amend", "en001", 0, false),
+        ),
+        // A check that says what it compared, and nothing that speaks for anything else.
+        (
+            "tests/test_tax.py:12: in test_tax\n    assert tax == 7\nE   AssertionError: the tax\nE   assert 6 == 7",
+            "",
+            wanted("affirm", "pb001", 0, false),
+        ),
+        (
+            "AssertionError: expected 3 to equal 4\n    at Context.<anonymous> (test/total.spec.js:18:20)",
+            "2026-03-02T01:00:00Z INFO totals: 3 rows",
+            wanted("affirm", "pb001", 0, false),
+        ),
+        // A check beside a setting that nobody set: another look finds that the setting explains it better.
+        (
+            "mixer_test.go:20: level: got 3, want 5",
+            "2026-03-02T01:00:00Z DEBUG mixer: configuration key mixer.gain missing, using 1",
+            wanted("none", "en001", 1, false),
+        ),
+        (
+            "gauge_test.go:66: pressure at 12 bar: got 9, want 12",
+            "time=2026-03-02T01:00:00Z level=debug msg=\"gauge.toml: unknown option scale\"",
+            wanted("none", "en001", 1, false),
+        ),
+        // Two explanations that weigh the same, before and after another look.
+        (
+            "tests/test_codes.py:14: in test_taken\nE   Failed: DID NOT RAISE <class 'CodeTaken'>",
+            "2026-03-02T01:00:00Z INFO seed: code A7 already exists",
+            wanted("mistrial", "pb001", 1, true),
+        ),
+        (
+            "upload_test.go:9: put object 3: permission denied",
+            "2026-03-02T01:00:00Z INFO loader: cannot seed: seed() takes 2 positional arguments but 3 were given",
+            wanted("mistrial", "en001", 1, true),
+        ),
+        // Nothing but a consequence, in a test's own frame.
+        ("wallet_test.go:5: pay: rpc error: code = DataLoss desc = pay", "", wanted("acquit", "ti001", 0, true)),
+        (
+            "GET /profile: response code 500\n    at profile (test/profile.test.js:9:1)",
+            "2026-03-02T01:00:00Z INFO profile: asked for C-7",
+            wanted("acquit", "ti001", 0, true),
+        ),
+    ];
+    let failures: Vec<Value> = cases
+        .iter()
+        .enumerate()
+        .map(|(at, (error, log, _))| {
+            json!({"id": format!("c{at}"), "name": format!("case {at}"), "suite": format!("suite {at}"), "status": "FAILED",
+                   "error_message": error, "log_snippet": log})
+        })
+        .collect();
+    let launch = json!({"run_id": "1", "name": "l", "git": {"commit": "c07d5be"}, "failure_list": failures});
+    let project = Project::with(&[("launch.json", &launch.to_string())]);
+    let (found, _) = judged(&project, "launch.json");
+    for (case, (error, _, wanted)) in found.iter().zip(&cases) {
+        assert_eq!(&outcome(case), wanted, "{error}");
+    }
+}
+
+#[test]
+fn a_root_cause_is_kept_as_the_court_left_it() {
+    let (project, cases, _) = example();
+    let known = project.asterisk(&["show", "rcas", "--format", "json"]).exits(0).json();
+    let types: Vec<&str> = known["rcas"].as_array().unwrap().iter().map(|rca| rca["defect_type"].as_str().unwrap()).collect();
+    for case in &cases {
+        assert!(types.contains(&case["finding"]["defect_type"].as_str().unwrap()), "{known}");
+    }
+}
