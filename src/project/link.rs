@@ -271,9 +271,9 @@ done: _done
             faults(&broken, RULES, Settings::default()),
             [
                 ("script/unknown-function".into(), "\"rules/t.rhai#fitt\"".to_owned()),
+                ("project/unknown-template".into(), "b.md".to_owned()),
                 ("script/unknown-file".into(), "agents/z.rhai#a".to_owned()),
                 ("script/private".into(), "rules/t.rhai#hidden".to_owned()),
-                ("project/unknown-template".into(), "b.md".to_owned()),
                 ("project/unknown-need".into(), "sibling".to_owned()),
             ]
         );

@@ -85,9 +85,15 @@ fn same(value: &Dynamic, view: &View) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use crate::script::Function;
     use crate::script::View;
-    use crate::script::testing::{function, line};
+    use crate::script::testing::{find, line, link};
     use serde_json::json;
+
+    /// The function of that name.
+    fn function(name: &str, text: &str, arity: usize) -> Function {
+        find(&link(&[("t.rhai", text)]), &format!("t.rhai#{name}"), arity)
+    }
 
     fn ctx() -> View {
         let part = |value, name| View::plain(&value, name);
@@ -95,7 +101,7 @@ mod tests {
     }
 
     fn before(body: &str) -> Result<Vec<(String, serde_json::Value)>, String> {
-        let mask = function(&format!("fn pre(ctx) {{ {body} }}"), 1);
+        let mask = function("pre", &format!("fn pre(ctx) {{ {body} }}"), 1);
         mask.before(&ctx()).map_err(|problem| line(&problem))
     }
 
@@ -123,7 +129,7 @@ mod tests {
     fn a_mask_returns_the_artifact() {
         let artifact = View::plain(&json!({ "a": 1 }), "artifact");
         let after = |body: &str| {
-            let mask = function(&format!("fn post(ctx, artifact) {{ {body} }}"), 2);
+            let mask = function("post", &format!("fn post(ctx, artifact) {{ {body} }}"), 2);
             mask.after(&ctx(), &artifact).map_err(|problem| line(&problem))
         };
         assert_eq!(after("artifact"), Ok(None));
@@ -134,7 +140,7 @@ mod tests {
     #[test]
     fn a_scheduler_returns_a_name() {
         let select = |body: &str| {
-            let function = function(&format!("fn select(ctx) {{ {body} }}"), 1);
+            let function = function("select", &format!("fn select(ctx) {{ {body} }}"), 1);
             function.select(&ctx()).map_err(|problem| line(&problem))
         };
         assert_eq!(select("\"a\""), Ok("a".to_owned()));

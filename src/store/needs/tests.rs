@@ -144,7 +144,14 @@ fn answers_are_bounded() {
     let lists = ours().filter(|need| need.name != "cluster");
     let lengths = lists.map(|need| (need.name, ask(&needs, need.name, &launch, &launch.cases[0])));
     let lengths: Vec<_> = lengths.map(|(name, answer)| (name, answer.as_array().unwrap().len())).collect();
-    let expected = [("symptoms.similar", 10), ("rcas.of_symptom", 10), ("rcas.recent", 20), ("siblings", 50), ("workspace", 0)];
+    let expected = [
+        ("symptoms.similar", 10),
+        ("rcas.of_symptom", 10),
+        ("rcas.recent", 20),
+        ("siblings", 50),
+        ("accuracy", 0),
+        ("workspace", 0),
+    ];
     assert_eq!(lengths, expected);
     let siblings = ask(&needs, "siblings", &launch, &launch.cases[0]);
     assert!(siblings.as_array().unwrap().iter().all(|other| other["same_error"] == true && other["id"] != "c1"));
