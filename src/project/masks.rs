@@ -13,8 +13,8 @@ pub(super) fn of_node(linker: &Linker<'_>, node: &Node, found: &mut Diagnostics)
     let source = &linker.pipeline.source;
     let mut masks = Vec::with_capacity(node.masks.len());
     for asked in &node.masks {
-        let label = || Label { source: source.clone(), span: asked.span, text: "put on here".into() };
-        let Some(mask) = link(linker, asked, Some(label()), found) else { continue };
+        let label = Label { source: source.clone(), span: asked.span, text: "put on here".into() };
+        let Some(mask) = link(linker, asked, Some(&label), found) else { continue };
         if mask.fits(&node.name) {
             masks.push(Arc::new(mask));
             continue;
@@ -47,7 +47,7 @@ pub(super) fn of_persona(
 ) -> Option<Arc<Mask>> {
     let text = format!("brought by `{}`", **walker);
     let label = Label { source: linker.pipeline.source.clone(), span: walker.span, text };
-    link(linker, path, Some(label), found).map(Arc::new)
+    link(linker, path, Some(&label), found).map(Arc::new)
 }
 
 /// Masks from outside that are for no node of any pipeline of the project.
@@ -64,9 +64,9 @@ pub(super) fn idle<'n>(masks: &[String], linked: impl Iterator<Item = &'n Arc<Ma
     }
 }
 
-fn link(linker: &Linker<'_>, path: &str, label: Option<Label>, found: &mut Diagnostics) -> Option<Mask> {
+fn link(linker: &Linker<'_>, path: &str, label: Option<&Label>, found: &mut Diagnostics) -> Option<Mask> {
     let mut fault = |mut error: Diagnostic| {
-        error.labels.splice(..0, label.clone());
+        error.labels.splice(..0, label.cloned());
         if !found.iter().any(|known| *known == error) {
             found.push(error);
         }

@@ -7,6 +7,7 @@ use super::environment::Environment;
 use super::guard;
 use super::json;
 use super::library::Linked;
+use super::lookups;
 use super::parse::Parsed;
 use super::trace::Tracer;
 use super::view::View;
@@ -169,7 +170,7 @@ impl Function {
         let Warm { global, caches, scope, .. } = &mut *warm;
         let mut context = EvalContext::new(&self.linked.engine, global, caches, scope, None);
         // Flattened while the guard still holds what closures captured.
-        let value = match context.eval_expression_tree(&Expression::from(&*self.callee.block)) {
+        let value = match lookups::from_outside(|| context.eval_expression_tree(&Expression::from(&*self.callee.block))) {
             Ok(value) => value.flatten(),
             Err(error) => match *error {
                 EvalAltResult::Return(value, _) => value.flatten(),

@@ -38,6 +38,7 @@ mod json;
 mod library;
 mod limits;
 mod link;
+mod lookups;
 mod parse;
 mod pattern;
 mod predicate;

@@ -2,9 +2,9 @@
 
 use super::compare::{self, Op};
 use super::fault::{self, Fault};
-use super::guard;
 use super::rewrite::{Nodes, node};
 use super::shell::{BODY, Block};
+use super::{guard, lookups};
 use rhai::{Dynamic, Engine, EvalAltResult, EvalContext, Expr, Expression, ImmutableString, Position};
 
 // Keys that no script can type.
@@ -123,7 +123,7 @@ fn eval_closure(context: &mut EvalContext, inputs: &[Expression], _: &Dynamic) -
 
 fn eval_body(context: &mut EvalContext, _: &[Expression], state: &Dynamic) -> Result<Dynamic, Box<EvalAltResult>> {
     let block = state.read_lock::<Block>().ok_or_else(misplaced)?;
-    let value = context.eval_expression_tree(&Expression::from(&*block.0))?;
+    let value = lookups::of_body(context, |context| context.eval_expression_tree(&Expression::from(&*block.0)))?;
     check_depth(&value, Position::NONE)?;
     Ok(value)
 }

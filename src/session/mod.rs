@@ -63,6 +63,7 @@ impl Session {
 
     /// The same with these masks, by path, on all nodes that they are for. One that is named as a file below the directory of scripts is
     /// known by its path there.
+    #[must_use]
     pub fn with_masks(mut self, masks: &[PathBuf]) -> Self {
         let scripts = self.setup.scripts.clone();
         let below = |mask: &PathBuf| {

@@ -169,7 +169,9 @@ impl Stepper<'_> {
         }
         let mut reply = walked.map_or_else(|| self.answer(&request), Ok)?;
         let masked = masks.finish(told.as_ref(), &mut reply)?;
-        masked.into_iter().for_each(|what| log.push(what));
+        if let Some(what) = masked {
+            log.push(what);
+        }
         let artifact = View::of(&reply.artifact, &plan.node(self.node).kind, "artifact");
         let (shadow, node, state) = (self.walker.shadow, self.node, self.state);
         let turn = Turn { plan, shadow, node, state, walker: &member.view, handoffs, now, chance: luck };

@@ -201,9 +201,7 @@ fn a_walk_within_survives_a_kill_at_every_boundary() {
 fn history_is_decided_again_within_too() {
     let project = project();
     project.asterisk(&RUN).ok();
-    let mut said = String::new();
-    for set in ["enough=2", "enough=1", "enough=9", "low=0.1", "most=9", "patience=7"] {
-        said.push_str(&format!("--- {set}\n{}", project.asterisk(&["replay", "latest", "--set", set]).exits(0).text()));
-    }
+    let replay = |set| format!("--- {set}\n{}", project.asterisk(&["replay", "latest", "--set", set]).exits(0).text());
+    let said: String = ["enough=2", "enough=1", "enough=9", "low=0.1", "most=9", "patience=7"].map(replay).concat();
     insta::assert_snapshot!("parts_replayed", said);
 }

@@ -92,7 +92,7 @@ fn teams_walk_as_decided() {
 }
 
 /// Two nodes in turn, until the cap.
-fn endless(team: Value) -> Value {
+fn endless(team: &Value) -> Value {
     json!({
         "pipeline": "t", "nodes": [{ "name": "a" }, { "name": "b" }], "start": "a", "done": "_done", "team": team,
         "edges": [{ "id": "E1", "from": "a", "to": "b" }, { "id": "E2", "from": "b", "to": "a", "loop": true }],
@@ -105,7 +105,7 @@ fn a_team_walks_64_steps_unless_it_says_more() {
     for (team, steps) in
         [(team.clone(), 64), (json!({ "walkers": ["Herald"], "scheduler": "schedulers/single.rhai", "max_steps": 5 }), 5)]
     {
-        let (_, ran) = walked(&endless(team), &[]);
+        let (_, ran) = walked(&endless(&team), &[]);
         let case = &ran.json()["cases"][0];
         assert_eq!(case["nodes"].as_array().unwrap().len(), steps);
         assert_eq!(case["error"]["kind"], "max_steps");

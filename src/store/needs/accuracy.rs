@@ -14,8 +14,10 @@ const REVIEWED: &str = "reviewed";
 
 /// The answer to the query: the same for all cases of a run, since nothing that the run itself wrote is in it.
 pub(super) fn answer(needs: &Asking<'_>) -> Result<Value, StoreError> {
-    kept(&needs.accuracy, || needs.ask(|conn, snapshot| Ok(Some(counted(conn, snapshot)?))))
-        .map(|found| found.unwrap_or(json!([])))
+    kept(&needs.accuracy, || match needs.ask(counted)? {
+        Value::Null => Ok(json!([])),
+        found => Ok(found),
+    })
 }
 
 /// How many answers were reviewed, and how many of them stood.

@@ -42,7 +42,7 @@ pub struct StoreNeeds {
     /// The answer to `workspace`.
     repositories: Value,
     /// Does not change with barriers.
-    accuracy: Mutex<Option<Option<Value>>>,
+    accuracy: Mutex<Option<Value>>,
     recent_rcas: Mutex<Option<Arc<[recent::Created]>>>,
     recent_symptoms: Mutex<Option<Arc<[Known]>>>,
     hits: Mutex<HashMap<Asked, Arc<[Hit]>>>,

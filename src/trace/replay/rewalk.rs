@@ -131,7 +131,9 @@ impl Rewalk<'_> {
             let at = recorded.map_or_else(|| tape.time(name, &state), |step| step.at);
             let member = match self.member(node, &state, (at, chance(self.seed, self.case, &path))) {
                 Ok(Some((member, switch))) => {
-                    switch.into_iter().for_each(|what| state.apply(&event(at, what)));
+                    if let Some(what) = switch {
+                        state.apply(&event(at, what));
+                    }
                     member
                 }
                 Ok(None) => {
@@ -228,8 +230,8 @@ impl Rewalk<'_> {
     /// Who takes the step, with the event if it is another one than before. Nothing if that is by reads that were not recorded.
     fn member(&self, node: NodeIx, state: &WalkState, moment: Moment) -> Result<Option<(&Member, Option<What>)>, Failure> {
         let Some(team) = &self.plan.team else { return Ok(Some((self.plan.member(None, self.inherited), None))) };
-        let known = |need: &&Need| self.needs.iter().any(|(name, _)| *name == need.name.replace('.', "_"));
-        if !team.needs.iter().all(|need| known(&need)) {
+        let known = |need: &Need| self.needs.iter().any(|(name, _)| *name == need.name.replace('.', "_"));
+        if !team.needs.iter().all(|need| known(need)) {
             return Ok(None);
         }
         team.choose(self.plan, node, state, moment, self.needs).map(Some)
