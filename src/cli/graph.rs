@@ -1,21 +1,33 @@
 //! `asterisk graph`.
 
 use super::{Global, ProjectArgs};
+use crate::diag::{Diagnostic, Source};
 use crate::exit::Exit;
-use crate::pipeline::{self, draw::Picture};
+use crate::pipeline::{self, Pipeline, draw::Picture};
 use crate::project::check_conditions;
-use crate::session::SessionError;
+use crate::session::{Session, SessionError};
+use crate::trace;
 use crate::ui::{Format, Ui};
+use crate::walk::Plan;
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 
-/// Draw a pipeline.
+/// Draw a pipeline, and the ways that cases took through it.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  asterisk graph rca --format svg > rca.svg\n  asterisk graph rca --format dot > rca.dot\n  \
-                        asterisk graph rca --format mermaid > rca.mmd")]
+                        asterisk graph rca --format mermaid > rca.mmd\n  asterisk graph --run latest --format svg > run.svg")]
 pub(super) struct GraphArgs {
-    /// The pipeline: a path, a file stem, or a `pipeline:` name.
-    pipeline: String,
+    /// The pipeline: a path, a file stem, or a `pipeline:` name. With --run it is the run's own.
+    #[arg(required_unless_present = "run")]
+    pipeline: Option<String>,
+    /// Show how often the cases of this run came to each node and took each edge, on the graph that it went by; `latest` is the
+    /// run that began last.
+    #[arg(long, value_name = "RUN")]
+    run: Option<String>,
+    /// Only this case of the run.
+    #[arg(long, value_name = "ID", requires = "run")]
+    case: Option<String>,
     /// The language of the picture: `svg` needs no other program, `json` is the graph for programs.
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     format: GraphFormat,
@@ -32,36 +44,121 @@ enum GraphFormat {
 
 pub(super) fn graph(global: &Global, args: &GraphArgs) -> Result<Exit, SessionError> {
     let session = global.session(&ProjectArgs::default(), None)?;
-    let parsed = pipeline::parse(&session.pipeline(&args.pipeline)?)?;
-    check_conditions(&parsed)?;
-    let picture = Picture::new(&parsed, &session.element_colours()?);
+    let colours = session.element_colours()?;
+    let picture = match (&args.run, &args.pipeline) {
+        (Some(run), pipeline) => of_run(&session, run, args.case.as_deref(), pipeline.as_deref(), &colours)?,
+        (None, pipeline) => {
+            let source = session.pipeline(pipeline.as_deref().unwrap_or_default())?;
+            let parts = session.parts(&source)?;
+            let parsed = pipeline::parse(&source)?;
+            check_conditions(&parsed)?;
+            sketch(&parsed, &parts, &colours, &mut vec![source.name().to_owned()])?
+        }
+    };
     let ui = Ui::new(global.color, Format::Pretty);
     match args.format {
         GraphFormat::Mermaid => ui.out(&picture.mermaid()),
         GraphFormat::Dot => ui.out(&picture.dot()),
         GraphFormat::Svg => ui.out(&picture.svg()),
-        GraphFormat::Json => ui.json(&json(&picture)),
+        GraphFormat::Json => {
+            let mut graph = json(&picture);
+            graph["schema_version"] = json!(1);
+            ui.json(&graph);
+        }
     }
     Ok(Exit::Ok)
+}
+
+/// The graph of a run with the ways that its cases took.
+fn of_run(
+    session: &Session,
+    run: &str,
+    case: Option<&str>,
+    pipeline: Option<&str>,
+    colours: &BTreeMap<String, String>,
+) -> Result<Picture, SessionError> {
+    let taken = trace::ways(session, run, case)?;
+    if let Some(asked) = pipeline {
+        let named = pipeline::parse(&session.pipeline(asked)?)?.name.value;
+        let own = &taken.plan.pipeline.name.value;
+        if named != *own {
+            let message = format!("the run {} went by `{own}`, and not by `{named}`", taken.run);
+            let help = format!("leave the pipeline out: asterisk graph --run {}", taken.run);
+            return Err(SessionError::Asked(Box::new(Diagnostic::error("input/pipeline", message).help(help))));
+        }
+    }
+    let mut picture = drawn(&taken.plan, colours);
+    let whose = match (case, taken.cases) {
+        (Some(case), _) => format!("case {case}"),
+        (None, 1) => "1 case".to_owned(),
+        (None, cases) => format!("{cases} cases"),
+    };
+    let shown = format!("The ways of {whose} of run {}, and how often each was taken (×).", taken.run);
+    let before = picture.description.trim_end_matches('.');
+    picture.description = if before.is_empty() { shown } else { format!("{before}. {shown}") };
+    picture.show(&taken.ways);
+    Ok(picture)
+}
+
+/// The picture of a linked pipeline, with what is walked in it.
+fn drawn(plan: &Plan, colours: &BTreeMap<String, String>) -> Picture {
+    let part = |ix: usize| plan.nodes[ix].part.as_ref().map(|part| drawn(part, colours));
+    Picture::new(&plan.pipeline, colours).with_parts(part)
+}
+
+/// The picture of a pipeline that need not link, with what is walked in it. A pipeline within itself is left out.
+fn sketch(
+    pipeline: &Pipeline,
+    parts: &BTreeMap<String, Source>,
+    colours: &BTreeMap<String, String>,
+    within: &mut Vec<String>,
+) -> Result<Picture, SessionError> {
+    let mut found = BTreeMap::new();
+    for (ix, node) in pipeline.nodes.iter().enumerate() {
+        let Some(source) = node.part.as_ref().and_then(|part| parts.get(&part.value)) else { continue };
+        if within.iter().any(|name| name == source.name()) {
+            continue;
+        }
+        within.push(source.name().to_owned());
+        found.insert(ix, sketch(&pipeline::parse(source)?, parts, colours, within)?);
+        within.pop();
+    }
+    Ok(Picture::new(pipeline, colours).with_parts(|ix| found.get(&ix).cloned()))
 }
 
 /// The graph for programs: the shapes and arrows of the picture.
 fn json(picture: &Picture) -> Value {
     let shapes = picture.shapes.iter().map(|shape| {
-        json!({
+        let mut node = json!({
             "id": shape.id, "kind": format!("{:?}", shape.role).to_lowercase(), "name": shape.name, "code": shape.code,
             "element": shape.element, "zone": shape.group.map(|group| &picture.groups[group].name),
-        })
+        });
+        if !shape.badges.is_empty() {
+            node["badges"] = json!(shape.badges);
+        }
+        if let Some(count) = shape.count {
+            (node["visits"], node["failures"]) = (json!(count), json!(shape.failures));
+        }
+        node
     });
     let arrows = picture.arrows.iter().map(|arrow| {
-        json!({
+        let mut edge = json!({
             "id": arrow.id, "name": arrow.name, "kind": arrow.kind.word(), "counter": arrow.counter,
             "from": picture.shapes[arrow.from].id, "to": picture.shapes[arrow.to].id,
-        })
+        });
+        if let Some(count) = arrow.count {
+            edge["taken"] = json!(count);
+        }
+        edge
     });
     let zones = picture.groups.iter().map(|group| json!({ "name": group.name, "element": group.element }));
-    json!({
-        "schema_version": 1, "pipeline": picture.title, "description": picture.description,
+    let mut graph = json!({
+        "pipeline": picture.title, "description": picture.description,
         "zones": zones.collect::<Vec<Value>>(), "nodes": shapes.collect::<Vec<Value>>(), "edges": arrows.collect::<Vec<Value>>(),
-    })
+    });
+    if !picture.parts.is_empty() {
+        let part = |part: &pipeline::draw::Part| json!({ "node": picture.shapes[part.shape].id, "graph": json(&part.picture) });
+        graph["parts"] = json!(picture.parts.iter().map(part).collect::<Vec<Value>>());
+    }
+    graph
 }

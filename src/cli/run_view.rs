@@ -62,6 +62,10 @@ impl Watch for Live {
 
     fn event(&self, event: &Event) {
         match (&event.what, self.verbose) {
+            (What::ThermalWarning { spent_ms, ceiling_ms, .. }, 0 | 1) => {
+                let ceiling = ceiling_ms.map_or(String::new(), |ceiling| format!("; at {ceiling} ms it stops"));
+                self.say(&format!("warning: the answers of case {} took {spent_ms} ms{ceiling}", event.case));
+            }
             (What::Transition { from, to, edge, because, .. }, 1) => {
                 self.say(&format!("{} {}: {from} -> {to} by {edge}: {because}", event.case, event.path));
             }

@@ -74,8 +74,7 @@ pub const KINDS: &[Kind] = &[
 pub fn parse(text: &str) -> Result<(&'static Kind, Option<&str>), (String, String)> {
     let (name, file) = text.split_once('=').map_or((text, None), |(name, file)| (name, Some(file)));
     let Some(kind) = KINDS.iter().find(|kind| kind.name == name) else {
-        let all = KINDS.iter().map(|kind| kind.name);
-        let help = did_you_mean(name, all.clone()).unwrap_or_else(|| format!("there are {}", all.collect::<Vec<_>>().join(", ")));
+        let help = did_you_mean(name, KINDS.iter().map(|kind| kind.name)).unwrap_or_default();
         return Err((format!("there is no observer `{name}`"), help));
     };
     match file {
@@ -115,7 +114,7 @@ mod tests {
                 "the observer `jsonl` needs a file to write to; name one: jsonl=FILE, or jsonl=- for standard output",
                 "the observer `trace` has no file behind its `=`; name one: trace=FILE",
                 "there is no observer `metric`; did you mean `metrics`?",
-                "there is no observer `x`; there are narration, log, jsonl, metrics, trace",
+                "there is no observer `x`; known here: `jsonl`, `log`, `metrics`, `narration`, `trace`",
             ]
         );
         assert!(KINDS.iter().all(|kind| !kind.doc.is_empty()));

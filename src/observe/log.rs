@@ -110,6 +110,10 @@ impl Observer for Log<'_> {
                 let confidence = confidence.map_or(String::new(), |confidence| confidence.to_string());
                 line(Level::Debug, &[("node", node), ("by", by), ("confidence", &confidence)]);
             }
+            What::ThermalWarning { spent_ms, ceiling_ms, .. } => {
+                let ceiling = ceiling_ms.map_or(String::new(), |ceiling| ceiling.to_string());
+                line(Level::Warn, &[("spent_ms", &spent_ms.to_string()), ("ceiling_ms", &ceiling)]);
+            }
             What::WalkerSwitch { from, to, because, .. } => {
                 let from = from.as_deref().unwrap_or_default();
                 line(Level::Info, &[("from", from), ("to", to), ("because", because)]);

@@ -22,6 +22,10 @@ const METRICS: &[(&str, &str, &str)] = &[
     ("loops_total", "Turns that add one to a counter.", "counter"),
     ("errors_total", "Walks that failed, by kind of error.", "counter"),
     ("rule_errors_total", "Rules that threw, by edge.", "counter"),
+    ("walker_switches_total", "Steps given to another walker than the step before, the first of a walk too.", "counter"),
+    ("handoffs_total", "Steps that one walker handed over to another.", "counter"),
+    ("masked_total", "Steps with a mask on them.", "counter"),
+    ("thermal_warnings_total", "Cases whose answers took as long as is told of.", "counter"),
     ("reloads_total", "Exchanges of the texts.", "counter"),
     ("cases", "Cases by how far they came.", "gauge"),
 ];
@@ -147,6 +151,18 @@ impl Observer for Metrics<'_> {
             What::WalkError { node, kind, .. } => {
                 self.count("errors_total", &[("kind", kind), ("node", node), ("pipeline", pipeline)]);
             }
+            What::WalkerSwitch { from, to, .. } => {
+                self.count("walker_switches_total", &[("pipeline", pipeline), ("to", to)]);
+                if let Some(from) = from {
+                    self.count("handoffs_total", &[("from", from), ("pipeline", pipeline), ("to", to)]);
+                }
+            }
+            What::Masked { node, masks, .. } => {
+                for mask in masks {
+                    self.count("masked_total", &[("mask", mask), ("node", node), ("pipeline", pipeline)]);
+                }
+            }
+            What::ThermalWarning { .. } => self.count("thermal_warnings_total", &[]),
             What::Reload { .. } => self.count("reloads_total", &[]),
             _ => {}
         }

@@ -31,6 +31,8 @@ pub(super) struct Narration<'o> {
     /// How often each counter of the cases under way was taken, and how many steps they took.
     loops: HashMap<String, HashMap<String, u64>>,
     steps: HashMap<String, u64>,
+    /// Who takes over from whom at the step that is about to begin.
+    switched: HashMap<String, (Option<String>, String)>,
     /// The turns that end cases that are not told to be over yet.
     last: HashMap<String, String>,
 }
@@ -47,6 +49,7 @@ impl<'o> Narration<'o> {
             began: Timestamp::default(),
             loops: HashMap::new(),
             steps: HashMap::new(),
+            switched: HashMap::new(),
             last: HashMap::new(),
         }
     }
@@ -130,11 +133,22 @@ impl Observer for Narration<'_> {
                 if !path.contains('/') {
                     *self.steps.entry(event.case.to_string()).or_default() += 1;
                 }
+                let switched = self.switched.remove(&*event.case);
                 if path == "1" {
                     let name = self.cast.case(&event.case).map_or(String::new(), |name| format!(", {name},"));
                     let node = self.cast.node(path, node);
                     self.say(&format!("Case {}{name} begins at {node}", event.case));
                 }
+                if let Some((from, to)) = switched {
+                    let (node, whose) = (self.cast.node(path, node), lower(&whose(event)));
+                    match from {
+                        Some(from) => self.say(&format!("{from} hands over to {to} at {node}, {whose}")),
+                        None => self.say(&format!("{to} walks {whose}, from {node} on")),
+                    }
+                }
+            }
+            What::WalkerSwitch { from, to, .. } => {
+                self.switched.insert(event.case.to_string(), (from.as_deref().map(str::to_owned), to.to_string()));
             }
             What::SubWalk { node, pipeline } => {
                 let (node, walk) = (self.cast.node(path, node), words(pipeline));
@@ -146,6 +160,10 @@ impl Observer for Narration<'_> {
                 self.say(&format!("{walk} adjourns on case {}: {node} has its answer", event.case));
             }
             What::Transition { .. } => self.turn(event),
+            What::ThermalWarning { spent_ms, ceiling_ms, .. } => {
+                let ceiling = ceiling_ms.map_or(String::new(), |ceiling| format!(" of {}", span(seconds(ceiling))));
+                self.say(&format!("The answers of case {} took {}{ceiling} so far", event.case, span(seconds(*spent_ms))));
+            }
             What::WalkError { node, kind, message } => {
                 let (whose, node) = (whose(event), self.cast.node(path, node));
                 self.say(&format!("{whose} fails at {node}, {kind}: {message}"));
@@ -189,12 +207,22 @@ impl Observer for Narration<'_> {
     }
 }
 
+/// The same within a sentence.
+fn lower(whose: &str) -> String {
+    whose.replacen('C', "c", 1)
+}
+
 /// `Case 4`, or within a walk of its own `Case 4 (in Court)`.
 fn whose(event: &Event) -> String {
     match event.path.rsplit_once('/') {
         Some((place, _)) => format!("Case {} (in {})", event.case, words(place.rsplit('/').next().unwrap_or(place))),
         None => format!("Case {}", event.case),
     }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "for people")]
+fn seconds(millis: u64) -> f64 {
+    millis as f64 / 1000.0
 }
 
 /// A stretch of time, in seconds, for people.

@@ -1,6 +1,7 @@
 //! What a pipeline means: nodes and edges that refer to each other by index, every reference resolved.
 
 use super::Spanned;
+use super::thermal::Thermal;
 use crate::diag::{Mapped, Source, Span};
 use crate::model::Shape;
 use serde_json::{Map, Value};
@@ -57,6 +58,8 @@ pub struct Pipeline {
     pub counters: Vec<Spanned<String>>,
     /// The most steps a walk may take; `None` for no cap (written `max_steps: 0`).
     pub max_steps: Option<u64>,
+    /// How long the answers of a case may take, if that is bounded.
+    pub thermal: Option<Thermal>,
     /// What a rule that throws does to the walk.
     pub on_rule_error: OnRuleError,
 }

@@ -1,6 +1,6 @@
 //! The JSON Schema of pipeline files, for editors: made from the very lists of keys that the reader goes by.
 
-use super::{phases, read, read_edge, read_node, schema, team};
+use super::{phases, read, read_edge, read_node, schema, team, thermal};
 use serde_json::{Map, Value, json};
 
 /// What a key is called, what it is for, and the schema of its value.
@@ -104,6 +104,7 @@ fn top() -> Vec<Described> {
             "The most steps a walk may take; 0 is no cap.",
             json!({ "type": "integer", "minimum": 0, "default": super::DEFAULT_MAX_STEPS }),
         ),
+        ("thermal", "How long the answers of a case may take, all together, in milliseconds.", thermal_schema()),
         (
             "on_rule_error",
             "What a rule that throws does: stop the walk, or count as not fired.",
@@ -121,6 +122,17 @@ fn top() -> Vec<Described> {
         ),
         ("report", "The function that sums a case up for the report: fn summary(params, vars).", script()),
     ]
+}
+
+fn thermal_schema() -> Value {
+    let millis = || json!({ "type": "integer", "minimum": 0 });
+    let entries = [
+        ("warning_ms", "From how much on it is told, once; 0 for never.", millis()),
+        ("ceiling_ms", "From how much on the case takes no further step, and fails with `limit`.", millis()),
+    ];
+    let mut schema = described(thermal::KEYS, &entries);
+    schema["type"] = json!(["object", "null"]);
+    schema
 }
 
 fn cluster_schema() -> Value {

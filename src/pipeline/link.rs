@@ -57,6 +57,7 @@ pub(super) fn link(reader: &mut Reader<'_>, raw: RawPipeline) -> Option<Pipeline
         report: raw.report,
         counters: raw.counters,
         max_steps: raw.max_steps,
+        thermal: raw.thermal,
         on_rule_error: raw.on_rule_error,
     })
 }

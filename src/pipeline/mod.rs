@@ -15,6 +15,7 @@ mod scalar;
 mod schema;
 mod spanned;
 mod team;
+mod thermal;
 pub mod yaml;
 
 use crate::diag::{Diagnostics, Source};
@@ -27,6 +28,7 @@ pub use json_schema::{described, json_schema};
 pub use parts::parts_of;
 pub use spanned::Spanned;
 pub use team::TEAM_MAX_STEPS;
+pub use thermal::Thermal;
 
 /// Reads a pipeline. Every problem of the text is reported at once; a text that is not YAML has only its first.
 pub fn parse(source: &Source) -> Result<Pipeline, Diagnostics> {
@@ -55,6 +57,7 @@ pipeline: all
 description: everything
 vars: { limit: 0.8, deep: { x: [1, two] } }
 max_steps: 12
+thermal: { warning_ms: 50, ceiling_ms: 200 }
 on_rule_error: skip
 phases: [[recall, triage], [review]]
 clusters: { before: review, by: "rules/rca.rhai#alike", most: 4 }
@@ -171,6 +174,7 @@ done: _done
         assert_eq!(pipeline.source.slice(pipeline.vars["limit"].span), "0.8");
         assert_eq!((pipeline.max_steps, pipeline.on_rule_error), (Some(12), OnRuleError::Skip));
         let (recall, triage, review) = (NodeIx(0), NodeIx(1), NodeIx(2));
+        assert_eq!(pipeline.thermal, Some(Thermal { warning_ms: 50, ceiling_ms: Some(200) }));
         assert_eq!(pipeline.start, recall);
         assert_eq!(pipeline.zones[0].nodes, [recall, triage]);
         assert_eq!(pipeline.zones[0].stickiness, 3);
@@ -305,6 +309,8 @@ done: _done
             "vars: ⟦3⟧{type}",
             "max_steps: ⟦-1⟧{type}",
             "max_steps: ⟦many⟧{type}",
+            "thermal: ⟦200⟧{type}",
+            "thermal: {warning_ms: ⟦-1⟧{type}, ceiling_ms: ⟦1.5⟧{type}, ⟦ceiling⟧{unknown-key}: 3}",
             "on_rule_error: ⟦stopp⟧{type}",
             "⟦extra_key⟧{unknown-key}: 1",
             "⟦Start⟧{unknown-key}: a",

@@ -2,6 +2,7 @@
 
 use super::Spanned;
 use super::graph::{OnRuleError, Team, When};
+use super::thermal::Thermal;
 use crate::diag::Span;
 use crate::model::Shape;
 use serde_json::{Map, Value};
@@ -33,6 +34,7 @@ pub(super) struct RawPipeline {
     pub(super) report: Option<Spanned<String>>,
     pub(super) counters: Vec<Spanned<String>>,
     pub(super) max_steps: Option<u64>,
+    pub(super) thermal: Option<Thermal>,
     pub(super) on_rule_error: OnRuleError,
 }
 

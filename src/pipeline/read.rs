@@ -4,7 +4,7 @@ use super::Spanned;
 use super::graph::OnRuleError;
 use super::raw::{RawNode, RawPipeline, RawZone};
 use super::yaml::{Entry, Fields, Reader, Yaml};
-use super::{phases, read_edge, read_node, team};
+use super::{phases, read_edge, read_node, team, thermal};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -20,6 +20,7 @@ pub(super) const KEYS: &[&str] = &[
     "start",
     "done",
     "max_steps",
+    "thermal",
     "on_rule_error",
     "team",
     "report",
@@ -66,6 +67,7 @@ pub(super) fn pipeline(reader: &mut Reader<'_>, yaml: &Yaml) -> RawPipeline {
         team: team::team(reader, fields),
         max_steps: team::max_steps(reader, fields),
         counters: present(fields, "counters").and_then(|yaml| reader.texts(yaml, "`counters`")).unwrap_or_default(),
+        thermal: thermal::read(reader, fields),
         on_rule_error: value(fields, "on_rule_error")
             .and_then(|yaml| {
                 let words = [("stop", OnRuleError::Stop), ("skip", OnRuleError::Skip)];

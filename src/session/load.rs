@@ -52,7 +52,7 @@ impl Session {
 
     /// The pipelines that a pipeline's nodes refer to, and those that these refer to. One that there is not is left out: it is
     /// missed where it is referred to.
-    fn parts(&self, pipeline: &Source) -> Result<BTreeMap<String, Source>, SessionError> {
+    pub fn parts(&self, pipeline: &Source) -> Result<BTreeMap<String, Source>, SessionError> {
         let mut parts = BTreeMap::new();
         let mut open = parts_of(pipeline);
         while let Some(asked) = open.pop() {

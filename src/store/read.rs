@@ -184,6 +184,7 @@ mod tests {
                     by,
                     params: Some(artifact),
                     template: None,
+                    took_ms: 7,
                     confidence,
                     effects,
                     bindings

@@ -124,6 +124,7 @@ fn status(event: &Event) -> Option<&'static str> {
         | What::WalkerSwitch { .. }
         | What::Masked { .. }
         | What::NodeExit { .. }
+        | What::ThermalWarning { .. }
         | What::EdgeEvaluate { .. }
         | What::Shadow { .. }
         | What::Transition { .. } => None,

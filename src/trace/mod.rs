@@ -12,6 +12,7 @@
 //! blame              what decided: rule, line, version of the text, commit
 //! coverage           how often every edge was asked, fired, failed, and stood in another's shadow
 //! save, shrink       a decision as a test, with as little of its inputs as it takes
+//! ways               which ways a run's cases took, for a picture
 //! replay             history decided again by other texts
 //! ```
 
@@ -34,6 +35,7 @@ mod steps;
 #[cfg(test)]
 mod testing;
 mod told;
+mod ways;
 
 pub use asked::{Asked, CaseLine, CaseList};
 pub use blame::{Blamed, CodeLine, StepBlamed, blame};
@@ -47,3 +49,4 @@ pub use page::{PageLine, Tone, page};
 pub use save::{Made, Saved, save_as_test};
 pub use steps::{Step, Went};
 pub use told::{EdgeTold, Explained, Failed, Kind, Read, RuleTold, StepTold};
+pub use ways::{WaysTaken, ways};

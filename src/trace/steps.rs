@@ -127,7 +127,7 @@ impl Steps {
                 }
                 self.change(|step| step.went = Went::Failed { kind, message });
             }
-            What::Barrier { .. } | What::Reload { .. } | What::Shadow { .. } => {}
+            What::Barrier { .. } | What::Reload { .. } | What::Shadow { .. } | What::ThermalWarning { .. } => {}
         }
         done
     }

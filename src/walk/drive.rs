@@ -10,6 +10,7 @@ use super::ports::{Answer, Commit, Journal, JournalError, Needs};
 use super::state::{Status, WalkState};
 use super::step::{Stepper, Taken};
 use super::team::Member;
+use super::thermal;
 use crate::clock::Clock;
 use crate::diag::{Diagnostic, did_you_mean};
 use crate::model::{Case, Launch};
@@ -95,10 +96,15 @@ impl Walker<'_> {
                 held = Some(plans.current()?);
             }
             let walker = Walker { plan: held.as_ref().map_or(self.plan, |held| &held.plan), ..*self };
-            let Some(mut taken) = walker.turn(&Who { case, name: &case_name, params: &params }, state) else {
+            let taken = match thermal::stop(walker.plan, state) {
+                Some(failure) => Some(walker.stopped(&case_name, state, failure)),
+                None => walker.turn(&Who { case, name: &case_name, params: &params }, state),
+            };
+            let Some(mut taken) = taken else {
                 state.status = Status::Running;
                 return Ok(End::Waiting);
             };
+            thermal::warn(walker.plan, state, &mut taken.events);
             let adopt = |taken: &mut Taken, state: &WalkState| {
                 let Some(first) = taken.events.first() else { return };
                 let adoption = held.as_ref().and_then(|held| held.adoption(state, &case_name, first.path.clone(), first.at));

@@ -114,6 +114,9 @@ pub enum What {
         /// The prompt's template, if the node has one (with `params` it is the prompt).
         #[serde(default, skip_serializing_if = "Option::is_none")]
         template: Option<Hash>,
+        /// How long it took, from the beginning of the step, in milliseconds; nothing for a node that was walked: its steps count.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        took_ms: u64,
         /// The artifact's confidence, if the node names the field that holds it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         confidence: Option<f64>,
@@ -123,6 +126,16 @@ pub enum What {
         /// The symbolic ids bound by those effects.
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         bindings: BTreeMap<String, i64>,
+    },
+    /// With this step the answers of the case took as long as its pipeline wants to be told of.
+    ThermalWarning {
+        /// How long all of them took so far, in milliseconds.
+        spent_ms: u64,
+        /// From how much on it is told.
+        warning_ms: u64,
+        /// From how much on the case takes no further step, if there is an end.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        ceiling_ms: Option<u64>,
     },
     /// The edges of a node were evaluated: a decision with everything it saw, by content.
     EdgeEvaluate {
@@ -217,6 +230,7 @@ impl What {
             Self::NodeEnter { .. } => "node_enter",
             Self::SubWalk { .. } => "sub_walk",
             Self::NodeExit { .. } => "node_exit",
+            Self::ThermalWarning { .. } => "thermal_warning",
             Self::EdgeEvaluate { .. } => "edge_evaluate",
             Self::Shadow { .. } => "shadow",
             Self::Transition { .. } => "transition",
@@ -224,6 +238,11 @@ impl What {
             Self::WalkError { .. } => "walk_error",
         }
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it over so")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// Why the texts of a run were exchanged.

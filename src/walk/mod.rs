@@ -24,6 +24,7 @@ mod shown;
 mod state;
 mod step;
 mod team;
+mod thermal;
 mod turn;
 
 pub use because::input;

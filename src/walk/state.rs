@@ -81,6 +81,10 @@ pub struct WalkState {
     pub started_at: Option<Timestamp>,
     /// Which texts of the run the last step went by; 1 for those the run began with.
     pub generation: u64,
+    /// How long the answers took so far, those of walks within this one too, in milliseconds.
+    pub spent_ms: u64,
+    /// How many answers there were, those of walks within this one too.
+    pub answers: u64,
     /// Of a walk within a walk: what the paths of its steps begin with (`3/court/`); nothing of a case's own walk.
     pub place: Name,
     /// The walk that goes on in the place of the node that the walk is at.
@@ -117,6 +121,8 @@ impl Default for WalkState {
             visits: BTreeMap::new(),
             started_at: None,
             generation: FIRST,
+            spent_ms: 0,
+            answers: 0,
             place: Name::default(),
             inner: None,
             advice: Vec::new(),
@@ -185,6 +191,10 @@ impl WalkState {
 
     /// Takes one event in.
     pub fn apply(&mut self, event: &Event) {
+        if let What::NodeExit { took_ms, .. } = event.what {
+            self.spent_ms += took_ms;
+            self.answers += 1;
+        }
         if let Some(inner) = &mut self.inner
             && event.path.starts_with(inner.place.as_str())
         {
@@ -244,7 +254,11 @@ impl WalkState {
                 self.handoffs += i64::from(from.is_some());
                 self.walker = Some(to.clone());
             }
-            What::Barrier { .. } | What::Reload { .. } | What::Shadow { .. } | What::Masked { .. } => {}
+            What::Barrier { .. }
+            | What::Reload { .. }
+            | What::Shadow { .. }
+            | What::Masked { .. }
+            | What::ThermalWarning { .. } => {}
             What::WalkComplete { .. } => {
                 self.status = Status::Done;
                 self.node = None;

@@ -167,7 +167,13 @@ impl Stepper<'_> {
         if told.is_some() {
             request.params();
         }
-        let mut reply = walked.map_or_else(|| self.answer(&request), Ok)?;
+        let (mut reply, took_ms) = match walked {
+            Some(reply) => (reply, 0),
+            None => {
+                let reply = self.answer(&request)?;
+                (reply, u64::try_from(self.walker.clock.now().millis() - now.millis()).unwrap_or(0))
+            }
+        };
         let masked = masks.finish(told.as_ref(), &mut reply)?;
         if let Some(what) = masked {
             log.push(what);
@@ -185,6 +191,7 @@ impl Stepper<'_> {
             by: reply.by.into(),
             params: request.seen().map(|params| params.content.clone()),
             template: plan.node(self.node).template.as_ref().map(|template| template.hash()),
+            took_ms,
             confidence,
             effects: writes.clone(),
             bindings,

@@ -2,7 +2,7 @@
 //! from any of its commits ends as the undisturbed one.
 
 use asterisk::agent::Stub;
-use asterisk::clock::{FixedClock, Timestamp};
+use asterisk::clock::{Clock, Timestamp};
 use asterisk::diag::Source;
 use asterisk::model::{Case, Launch};
 use asterisk::project::{Answers, Project, Settings, Sources};
@@ -29,6 +29,17 @@ impl Journal for Memory {
             self.stop.store(true, Ordering::Relaxed);
         }
         Ok(())
+    }
+}
+
+/// A clock by which every step begins at the same instant and takes 10 ms.
+#[derive(Default)]
+struct Ticking(AtomicBool);
+
+impl Clock for Ticking {
+    fn now(&self) -> Timestamp {
+        let later = self.0.fetch_xor(true, Ordering::Relaxed);
+        Timestamp::from_millis(1_771_104_069_000 + i64::from(later) * 10)
     }
 }
 
@@ -102,7 +113,7 @@ fn world(count: usize, edges: &[Edge], answers: &[i64], falls: [bool; 5]) -> Wor
     };
     World {
         yaml: json!({
-            "pipeline": "any", "max_steps": 14, "on_rule_error": "skip", "start": "n0", "done": "_done",
+            "pipeline": "any", "max_steps": 14, "thermal": { "warning_ms": 30, "ceiling_ms": 100 }, "on_rule_error": "skip", "start": "n0", "done": "_done",
             "nodes": (0..count).map(node).collect::<Vec<_>>(),
             "edges": edges.iter().enumerate().map(edge).collect::<Vec<_>>(),
         }),
@@ -113,7 +124,7 @@ fn world(count: usize, edges: &[Edge], answers: &[i64], falls: [bool; 5]) -> Wor
 /// Walks the world's one case on from a state; returns the events of the journal, commit by commit.
 fn walk(project: &Project, stub: &Stub, state: &mut WalkState, steps: Option<usize>) -> Vec<Vec<Event>> {
     let journal = Memory { left: steps.map(AtomicUsize::new), ..Memory::default() };
-    let clock = FixedClock::new(Timestamp::from_millis(1_771_104_069_000), 0);
+    let clock = Ticking::default();
     let case = Case { id: "c".into(), name: "c".into(), ..Case::default() };
     let walker = Walker {
         plan: &project.plan,
@@ -143,6 +154,7 @@ fn shown(state: &WalkState) -> Value {
         "history": state.history.iter().map(visit).collect::<Vec<_>>(), "loops": state.loops, "context": state.context,
         "confidence": state.confidence, "handoffs": state.handoffs, "bindings": state.bindings,
         "prior": state.prior, "visits": state.visits, "started_at": state.started_at,
+        "spent_ms": state.spent_ms, "answers": state.answers,
     })
 }
 

@@ -34,7 +34,7 @@ done: _done
 ";
 
 /// Four cases: one looks twice, one goes through the court, one goes straight on, one fails in the court.
-fn project() -> Project {
+pub(crate) fn project() -> Project {
     let failure = |id: &str| json!({ "id": id, "name": format!("the {id} case"), "status": "FAILED" });
     let failures = ["twice", "doubtful", "plain", "broken"].map(failure);
     let stub = json!({
@@ -53,7 +53,7 @@ fn project() -> Project {
     ])
 }
 
-const RUN: [&str; 8] = ["run", "ride", "--input", "launch.json", "--stub", "stub.json", "--parallel", "1"];
+pub(crate) const RUN: [&str; 8] = ["run", "ride", "--input", "launch.json", "--stub", "stub.json", "--parallel", "1"];
 
 /// A run that is observed. With a clock that goes on by 10 ms whenever it is looked at.
 fn observed(project: &Project, more: &[&str]) -> Ran {
@@ -71,6 +71,23 @@ fn events(project: &Project, path: &str) -> Vec<Value> {
 fn a_run_is_told_in_sentences() {
     let project = project();
     insta::assert_snapshot!("narration", observed(&project, &["--observe", "narration"]).exits(4).text());
+}
+
+/// Walkers hand over by name.
+#[test]
+fn a_team_is_told_of_by_the_names_of_its_walkers() {
+    let project = project();
+    project.file("asterisk.yaml", "pipelines: pipelines\nscripts: scripts\n");
+    let team = "team: { walkers: [Seeker, Weaver], scheduler: schedulers/turns.rhai }\n";
+    project.file("pipelines/ride.yaml", format!("{RIDE}{team}"));
+    project.file(
+        "scripts/schedulers/turns.rhai",
+        "/// By turns.\nfn select(ctx) { if ctx.node.name == \"tell\" { \"Weaver\" } else { \"Seeker\" } }\n",
+    );
+    let ran = observed(&project, &["--observe", "narration", "--observe", "metrics=m", "--case", "plain"]).exits(0);
+    insta::assert_snapshot!("team", ran.stderr);
+    let metrics = project.read("m");
+    assert!(metrics.contains("asterisk_handoffs_total{from=\"Seeker\",pipeline=\"ride\",to=\"Weaver\"} 1\n"), "{metrics}");
 }
 
 #[test]
@@ -184,7 +201,7 @@ fn what_cannot_be_observed_is_said_before_anything_is_walked() {
 #[test]
 fn a_run_that_goes_on_is_told_from_there() {
     let project = project();
-    observed(&project, &["--case", "plain"]).ok();
+    observed(&project, &["--case", "plain"]).exits(0);
     let ran = project.asterisk(&["run", "--resume", "latest", "--observe", "narration"]).exits(0);
     assert_eq!(ran.stderr, "", "a run that is over has nothing to tell");
 }

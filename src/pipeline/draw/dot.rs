@@ -17,6 +17,14 @@ impl Picture {
              edge [{font}, fontsize=10]\n",
             quoted(&title)
         );
+        self.dot_body("", &mut out);
+        self.dot_legend(&mut out);
+        out.push_str("}\n");
+        out
+    }
+
+    /// The shapes and arrows, their ids after `prefix`; what is walked in the place of a node is a cluster that hangs on it.
+    fn dot_body(&self, prefix: &str, out: &mut String) {
         for (ix, group) in self.groups.iter().enumerate() {
             let colour = group.colour.as_deref().unwrap_or("#8a94a3");
             let label = match &group.element {
@@ -25,25 +33,29 @@ impl Picture {
             };
             _ = write!(
                 out,
-                "  subgraph cluster_z{ix} {{\n    label={}; labeljust=l; style=\"rounded\"; color={}\n",
+                "  subgraph cluster_{prefix}z{ix} {{\n    label={}; labeljust=l; style=\"rounded\"; color={}\n",
                 quoted(&label),
                 quoted(colour)
             );
             for shape in self.shapes.iter().filter(|shape| shape.group == Some(ix)) {
-                _ = writeln!(out, "    {}", node(shape));
+                _ = writeln!(out, "    {prefix}{}", node(shape));
             }
             out.push_str("  }\n");
         }
         for shape in self.shapes.iter().filter(|shape| shape.group.is_none()) {
-            _ = writeln!(out, "  {}", node(shape));
+            _ = writeln!(out, "  {prefix}{}", node(shape));
         }
         for arrow in &self.arrows {
             let (from, to) = (&self.shapes[arrow.from].id, &self.shapes[arrow.to].id);
-            _ = writeln!(out, "  {from} -> {to} [{}]", edge(arrow));
+            _ = writeln!(out, "  {prefix}{from} -> {prefix}{to} [{}]", edge(arrow));
         }
-        self.dot_legend(&mut out);
-        out.push_str("}\n");
-        out
+        for part in &self.parts {
+            let id = &self.shapes[part.shape].id;
+            let title = quoted(&self.part_title(part));
+            _ = writeln!(out, "  subgraph cluster_{prefix}{id} {{\n  label={title}; labeljust=l; style=\"rounded,dashed\"");
+            part.picture.dot_body(&format!("{prefix}{id}_"), out);
+            _ = writeln!(out, "  }}\n  {prefix}{id} -> {prefix}{id}_start [style=dotted, dir=none]");
+        }
     }
 
     fn dot_legend(&self, out: &mut String) {
@@ -70,6 +82,9 @@ impl Picture {
 
 fn node(shape: &Shape) -> String {
     let name = shape.code.as_ref().map_or(shape.name.clone(), |code| format!("{code} {}", shape.name));
+    // The colour says the element.
+    let notes: Vec<String> = shape.notes().into_iter().filter(|note| Some(note) != shape.element.as_ref()).collect();
+    let name = if notes.is_empty() { name } else { format!("{name}\n{}", notes.join(" · ")) };
     let mut attributes = match shape.role {
         Role::Start => "shape=circle, label=\"\", width=0.15, style=filled, fillcolor=\"#3f4a5a\"".to_owned(),
         Role::Node => format!("label={}", quoted(&name)),
@@ -88,11 +103,15 @@ fn node(shape: &Shape) -> String {
     if let Some(element) = &shape.element {
         _ = write!(attributes, ", tooltip={}", quoted(element));
     }
+    if shape.is_idle() {
+        attributes.push_str(", color=\"#5b657355\", fontcolor=\"#5b657388\"");
+    }
     format!("{} [{attributes}]", shape.id)
 }
 
 fn edge(arrow: &Arrow) -> String {
-    let colour = arrow.kind.colours().0;
+    let faded = format!("{}4d", arrow.kind.colours().0);
+    let colour = if arrow.is_idle() { &faded } else { arrow.kind.colours().0 };
     let style = match arrow.kind {
         Kind::Start | Kind::Plain | Kind::Guard => "solid",
         Kind::Shortcut | Kind::Fallback => "dashed",
@@ -100,6 +119,9 @@ fn edge(arrow: &Arrow) -> String {
         Kind::Choice | Kind::Advisory => "dotted",
     };
     let mut out = format!("style={style}, color=\"{colour}\", fontcolor=\"{colour}\"");
+    if arrow.count.is_some_and(|count| count > 0) {
+        out.push_str(", penwidth=2.6");
+    }
     // An advisory's note says what it is.
     if arrow.kind == Kind::Advisory {
         out.push_str(", dir=none");

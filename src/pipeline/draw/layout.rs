@@ -325,7 +325,8 @@ fn side(bundles: &[Bundle], at: usize, way: Way) -> Side {
 fn half(picture: &Picture) -> f64 {
     let shape = |shape: &super::Shape| {
         let code = shape.code.as_ref().map_or(0.0, |code| width(code, NAME) + 10.0);
-        if shape.role == Role::Advisory { 0.0 } else { code + width(&shape.name, NAME) + 32.0 }
+        let notes = width(&shape.notes().join(" · "), LABEL) + 24.0;
+        if shape.role == Role::Advisory { 0.0 } else { notes.max(code + width(&shape.name, NAME) + 32.0) }
     };
     (picture.shapes.iter().map(shape).fold(150.0, f64::max) / 2.0).round()
 }

@@ -8,24 +8,53 @@ use super::{Kind, Picture, Role, Shape};
 use std::fmt::Write;
 
 impl Picture {
-    /// The flowchart, with a legend.
+    /// The flowchart, with a legend. What is walked in the place of a node is a subgraph that hangs on it.
     pub fn mermaid(&self) -> String {
         let mut out = format!("flowchart TD\n  %% {}\n", label(&self.title));
+        let mut links = Vec::new();
+        self.chart("", &mut out, &mut links);
+        for kind in self.kinds() {
+            style(&mut out, &links, |link| link.kind == Some(kind), &format!("stroke:{}", kind.colours().0));
+        }
+        style(&mut out, &links, |link| link.count == Some(0), "stroke-opacity:0.3");
+        style(&mut out, &links, |link| link.count.is_some_and(|count| count > 0), "stroke-width:3px");
+        for (element, colour) in self.elements() {
+            _ = writeln!(out, "  classDef {} fill:{}", class(element), tint(colour));
+        }
+        if self.has(&|shape| shape.role == Role::Advisory) {
+            _ = writeln!(out, "  classDef advisory stroke:{},stroke-dasharray:3", Kind::Advisory.colours().0);
+        }
+        if self.has(&Shape::is_idle) {
+            out.push_str("  classDef idle opacity:0.35\n");
+        }
+        out
+    }
+
+    fn has(&self, what: &dyn Fn(&Shape) -> bool) -> bool {
+        self.shapes.iter().any(what) || self.parts.iter().any(|part| part.picture.has(what))
+    }
+
+    /// The shapes and arrows, their ids after `prefix`; each arrow is put on the list.
+    fn chart(&self, prefix: &str, out: &mut String, links: &mut Vec<Link>) {
         let mut line = |text: String| {
             out.push_str("  ");
             out.push_str(&text);
             out.push('\n');
         };
-        line("start((start))".to_owned());
+        line(format!("{prefix}start((start))"));
         for (ix, group) in self.groups.iter().enumerate() {
-            line(format!("subgraph z{ix}[\"{}\"]", label(&group.name)));
-            self.shapes.iter().filter(|shape| shape.group == Some(ix)).filter_map(node).for_each(&mut line);
+            line(format!("subgraph {prefix}z{ix}[\"{}\"]", label(&group.name)));
+            self.shapes
+                .iter()
+                .filter(|shape| shape.group == Some(ix))
+                .filter_map(|shape| node(prefix, shape))
+                .for_each(&mut line);
             line("end".to_owned());
             if let Some(element) = &group.element {
-                line(format!("class z{ix} {}", class(element)));
+                line(format!("class {prefix}z{ix} {}", class(element)));
             }
         }
-        self.shapes.iter().filter(|shape| shape.group.is_none()).filter_map(node).for_each(&mut line);
+        self.shapes.iter().filter(|shape| shape.group.is_none()).filter_map(|shape| node(prefix, shape)).for_each(&mut line);
         for arrow in &self.arrows {
             let (from, to) = (&self.shapes[arrow.from].id, &self.shapes[arrow.to].id);
             let stroke = match arrow.kind {
@@ -36,33 +65,53 @@ impl Picture {
             };
             let text = label(&arrow.label());
             match arrow.kind {
-                Kind::Start | Kind::Advisory => line(format!("{from} {stroke} {to}")),
-                _ => line(format!("{from} {stroke}|\"{text}\"| {to}")),
+                Kind::Start | Kind::Advisory => line(format!("{prefix}{from} {stroke} {prefix}{to}")),
+                _ => line(format!("{prefix}{from} {stroke}|\"{text}\"| {prefix}{to}")),
             }
+            links.push(Link { kind: Some(arrow.kind), count: arrow.count });
         }
-        for kind in self.kinds() {
-            let of_kind = self.arrows.iter().enumerate().filter(|(_, arrow)| arrow.kind == kind);
-            let links: Vec<String> = of_kind.map(|(ix, _)| ix.to_string()).collect();
-            line(format!("linkStyle {} stroke:{}", links.join(","), kind.colours().0));
+        let idle: Vec<String> =
+            self.shapes.iter().filter(|shape| shape.is_idle()).map(|shape| format!("{prefix}{}", shape.id)).collect();
+        if !idle.is_empty() {
+            line(format!("class {} idle", idle.join(",")));
         }
-        for (element, colour) in self.elements() {
-            line(format!("classDef {} fill:{}", class(element), tint(colour)));
+        for part in &self.parts {
+            let within = format!("{prefix}{}_", self.shapes[part.shape].id);
+            _ = writeln!(out, "  subgraph {within}part[\"{}\"]", label(&self.part_title(part)));
+            part.picture.chart(&within, out, links);
+            _ = writeln!(out, "  end\n  {prefix}{} -.- {within}start", self.shapes[part.shape].id);
+            links.push(Link { kind: None, count: None });
         }
-        if self.shapes.iter().any(|shape| shape.role == Role::Advisory) {
-            line(format!("classDef advisory stroke:{},stroke-dasharray:3", Kind::Advisory.colours().0));
-        }
-        out
+    }
+}
+
+/// An arrow of the chart, in the order in which its lines are counted.
+struct Link {
+    kind: Option<Kind>,
+    count: Option<u64>,
+}
+
+/// A style for some of the arrows.
+fn style(out: &mut String, links: &[Link], which: impl Fn(&Link) -> bool, style: &str) {
+    let chosen = links.iter().enumerate().filter(|(_, link)| which(link)).map(|(ix, _)| ix.to_string());
+    let chosen: Vec<String> = chosen.collect();
+    if !chosen.is_empty() {
+        _ = writeln!(out, "  linkStyle {} {style}", chosen.join(","));
     }
 }
 
 /// A line that makes a shape; the start has one already.
-fn node(shape: &Shape) -> Option<String> {
-    let (id, name) = (&shape.id, label(&shape.name));
+fn node(prefix: &str, shape: &Shape) -> Option<String> {
+    let (id, name) = (format!("{prefix}{}", shape.id), label(&shape.name));
+    // The colour says the element.
+    let notes: Vec<String> =
+        shape.notes().iter().filter(|note| Some(*note) != shape.element.as_ref()).map(|note| label(note)).collect();
+    let notes = if notes.is_empty() { String::new() } else { format!("<br/>{}", notes.join(" #183; ")) };
     let code = shape.code.as_ref().map_or(String::new(), |code| format!("{} ", label(code)));
     let class = shape.element.as_ref().map_or(String::new(), |element| format!(":::{}", class(element)));
     Some(match shape.role {
         Role::Start => return None,
-        Role::Node => format!("{id}[\"{code}{name}\"]{class}"),
+        Role::Node => format!("{id}[\"{code}{name}{notes}\"]{class}"),
         Role::Done => format!("{id}([\"{name}\"])"),
         Role::Any => format!("{id}{{{{\"{name}\"}}}}"),
         Role::Advisory => format!("{id}>\"{name}\"]:::advisory"),

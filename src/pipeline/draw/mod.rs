@@ -6,5 +6,7 @@ mod mermaid;
 mod picture;
 mod svg;
 mod svg_text;
+mod ways;
 
-pub use picture::{Arrow, Group, Kind, Picture, Role, Shape};
+pub use picture::{Arrow, Group, Kind, Part, Picture, Role, Shape};
+pub use ways::Ways;

@@ -1,6 +1,6 @@
 //! What a picture of a pipeline shows: shapes, the groups they stand in, and arrows between them.
 
-use crate::pipeline::{Edge, NodeIx, Origin, Pipeline, Target};
+use crate::pipeline::{Edge, Node, NodeIx, Origin, Pipeline, Target};
 use std::collections::BTreeMap;
 
 /// What a picture shows, in the order of the file.
@@ -16,6 +16,17 @@ pub struct Picture {
     pub shapes: Vec<Shape>,
     /// The arrows.
     pub arrows: Vec<Arrow>,
+    /// What is walked in the place of nodes.
+    pub parts: Vec<Part>,
+}
+
+/// A walk in the place of a node.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Part {
+    /// The index of the node's shape.
+    pub shape: usize,
+    /// What is walked.
+    pub picture: Picture,
 }
 
 /// A zone.
@@ -46,6 +57,12 @@ pub struct Shape {
     pub colour: Option<String>,
     /// The group it stands in.
     pub group: Option<usize>,
+    /// What is special about how a node gets its artifact.
+    pub badges: Vec<String>,
+    /// How often walks came to it, if that is shown.
+    pub count: Option<u64>,
+    /// How often they failed there.
+    pub failures: u64,
 }
 
 /// What a shape stands for.
@@ -78,6 +95,8 @@ pub struct Arrow {
     pub name: String,
     /// The counter that it adds one to.
     pub counter: Option<String>,
+    /// How often it was taken, if that is shown.
+    pub count: Option<u64>,
 }
 
 /// The kinds of ways, in the order of a legend.
@@ -159,6 +178,7 @@ impl Picture {
                 colour: colour(element.as_ref()),
                 element,
                 group: node.zone.map(|zone| zone.0),
+                badges: badges(node),
                 ..Shape::plain(&format!("n{ix}"), Role::Node, &node.name)
             }
         }));
@@ -172,6 +192,7 @@ impl Picture {
             groups: groups.collect(),
             shapes,
             arrows: Vec::new(),
+            parts: Vec::new(),
         };
         let start = picture.target(Target::Node(pipeline.start));
         picture.arrow(0, start, Kind::Start, "", "");
@@ -185,6 +206,14 @@ impl Picture {
             }
         }
         picture
+    }
+
+    /// The same with what is walked in the place of nodes: `part` is asked for each node, by its place in the file.
+    #[must_use]
+    pub fn with_parts(mut self, part: impl Fn(usize) -> Option<Self>) -> Self {
+        let nodes = self.shapes.iter().enumerate().filter(|(_, shape)| shape.role == Role::Node).map(|(shape, _)| shape);
+        self.parts = nodes.enumerate().filter_map(|(ix, shape)| Some(Part { shape, picture: part(ix)? })).collect();
+        self
     }
 
     fn edge(&mut self, ix: usize, edge: &Edge) {
@@ -221,7 +250,7 @@ impl Picture {
     fn arrow(&mut self, from: usize, to: usize, kind: Kind, id: &str, name: &str) {
         // Some edges have no other name than their id.
         let name = if name == id { "" } else { name };
-        self.arrows.push(Arrow { from, to, kind, id: id.to_owned(), name: name.to_owned(), counter: None });
+        self.arrows.push(Arrow { from, to, kind, id: id.to_owned(), name: name.to_owned(), counter: None, count: None });
     }
 
     fn target(&self, target: Target) -> usize {
@@ -231,33 +260,84 @@ impl Picture {
         }
     }
 
-    /// The elements shown that have a colour, each once.
+    /// What a walk in the place of a node is called: `F4b court is walked as defect-court`.
+    pub(super) fn part_title(&self, part: &Part) -> String {
+        let shape = &self.shapes[part.shape];
+        let code = shape.code.as_ref().map_or(String::new(), |code| format!("{code} "));
+        format!("{code}{} is walked as {}", shape.name, part.picture.title)
+    }
+
+    /// The elements shown that have a colour, each once; those of walks within too.
     pub(super) fn elements(&self) -> BTreeMap<&str, &str> {
         let of_shapes = self.shapes.iter().map(|shape| (&shape.element, &shape.colour));
         let of_groups = self.groups.iter().map(|group| (&group.element, &group.colour));
-        of_shapes.chain(of_groups).filter_map(|(element, colour)| Some((element.as_deref()?, colour.as_deref()?))).collect()
+        let own = of_shapes.chain(of_groups).filter_map(|(element, colour)| Some((element.as_deref()?, colour.as_deref()?)));
+        own.chain(self.parts.iter().flat_map(|part| part.picture.elements())).collect()
     }
 
-    /// The kinds of arrows shown, in the order of a legend.
+    /// The kinds of arrows shown, in the order of a legend; those of walks within too.
     pub(super) fn kinds(&self) -> Vec<Kind> {
-        let mut kinds: Vec<Kind> = self.arrows.iter().map(|arrow| arrow.kind).filter(|kind| *kind != Kind::Start).collect();
+        let own = self.arrows.iter().map(|arrow| arrow.kind).filter(|kind| *kind != Kind::Start);
+        let mut kinds: Vec<Kind> = own.chain(self.parts.iter().flat_map(|part| part.picture.kinds())).collect();
         kinds.sort_unstable();
         kinds.dedup();
         kinds
     }
 }
 
+/// What is special about how a node gets its artifact.
+fn badges(node: &Node) -> Vec<String> {
+    let walk = node.part.as_ref().map(|part| format!("walk {}", part.value));
+    let script = node.script.as_ref().map(|script| format!("script {}", script.value));
+    let stem = |mask: &str| mask.rsplit('/').next().unwrap_or(mask).trim_end_matches(".rhai").to_owned();
+    let masks = node.masks.iter().map(|mask| format!("mask {}", stem(&mask.value)));
+    walk.into_iter().chain(script).chain(masks).collect()
+}
+
 impl Shape {
+    /// What is written below its name: element, badges, how often it was visited.
+    pub(super) fn notes(&self) -> Vec<String> {
+        let count = self.count.filter(|count| *count > 0).map(|count| format!("×{count}"));
+        let failed = (self.failures > 0).then(|| format!("{} failed", self.failures));
+        self.element.iter().chain(&self.badges).cloned().chain(count).chain(failed).collect()
+    }
+
+    /// Whether it is a node that is shown to have been visited by nobody.
+    pub(super) fn is_idle(&self) -> bool {
+        self.count == Some(0)
+    }
+
     fn plain(id: &str, role: Role, name: &str) -> Self {
-        Self { id: id.to_owned(), role, code: None, name: name.to_owned(), element: None, colour: None, group: None }
+        Self {
+            id: id.to_owned(),
+            role,
+            code: None,
+            name: name.to_owned(),
+            element: None,
+            colour: None,
+            group: None,
+            badges: Vec::new(),
+            count: None,
+            failures: 0,
+        }
     }
 }
 
 impl Arrow {
-    /// What is written at it: id, name, and the counter as `+1 NAME`.
+    /// Whether it is shown to have been taken by nobody.
+    pub(super) fn is_idle(&self) -> bool {
+        self.count == Some(0)
+    }
+
+    /// How often it was taken, as it is written; nothing if nobody did, or if that is not shown.
+    pub(super) fn times(&self) -> Option<String> {
+        self.count.filter(|count| *count > 0).map(|count| format!("×{count}"))
+    }
+
+    /// What is written at it: id, name, the counter as `+1 NAME`, and how often it was taken.
     pub fn label(&self) -> String {
         let counter = self.counter.as_ref().map(|counter| format!("+1 {counter}"));
-        let parts = [Some(self.id.clone()), Some(self.name.clone()), counter];
+        let parts = [Some(self.id.clone()), Some(self.name.clone()), counter, self.times()];
         parts.into_iter().flatten().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
     }
 }

@@ -21,31 +21,18 @@ const STYLE: &str = "\
 .ak .node{fill:#ffffff;stroke:#5b6573;stroke-width:1.5}.ak .bandless{fill:#f2f4f7}\
 .ak .line{fill:none;stroke-width:1.6}.ak .k-loop{stroke-width:2.4}\
 .ak .k-shortcut{stroke-dasharray:7 4}.ak .k-fallback{stroke-dasharray:4 4}.ak .k-choice{stroke-dasharray:1.5 4;stroke-linecap:round}\
-.ak .k-advisory{stroke-dasharray:3 3}.ak .id{font-weight:600}";
+.ak .k-advisory{stroke-dasharray:3 3}.ak .id{font-weight:600}\
+.ak .idle{opacity:.32}.ak .taken{stroke-width:3.2}.ak .times{font-weight:700}";
 
 /// What is different on black.
 const DARK: &str = ".ak .paper{fill:#14181f}.ak .ink{fill:#e6ebf2}.ak .soft{fill:#a2adbb}\
 .ak .node{fill:#14181f;stroke:#a2adbb}.ak .bandless{fill:#1c222b}";
 
 impl Picture {
-    /// The picture as a whole SVG document.
+    /// The picture as a whole SVG document; what is walked in the place of nodes stands below it.
     pub fn svg(&self) -> String {
-        let layout = Layout::new(self);
-        // The names of the zones have a column of their own at the far left.
-        let zones = self
-            .groups
-            .iter()
-            .map(|group| width(&group.name, NAME).max(group.element.as_ref().map_or(0.0, |element| width(element, LABEL))));
-        let zones = zones.fold(0.0, f64::max);
-        let zones = if zones > 0.0 { zones + 26.0 } else { 0.0 };
-        let inner = zones + layout.left + layout.right + 14.0;
-        let inner = inner.max(360.0);
-        let description = wrap(&self.description, 12.0, inner);
-        #[expect(clippy::cast_precision_loss, reason = "a few lines")]
-        let head = MARGIN + 24.0 + description.len() as f64 * 17.0 + 16.0;
-        let origin = (MARGIN + zones + layout.left, head);
-        let (legend, legend_height) = self.svg_legend(inner, head + layout.height + 34.0);
-        let (w, h) = (inner + 2.0 * MARGIN, head + layout.height + 34.0 + legend_height + MARGIN);
+        let mut body = String::new();
+        let (w, h) = self.svg_at(&mut body, 0.0, &self.title, true);
         let mut out = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"ak\" width=\"{w:.0}\" height=\"{h:.0}\" viewBox=\"0 0 {w:.0} {h:.0}\" \
              role=\"img\" aria-labelledby=\"ak-title ak-desc\">\n<title id=\"ak-title\">{}</title>\n<desc id=\"ak-desc\">{}</desc>\n",
@@ -62,25 +49,54 @@ impl Picture {
             );
         }
         _ = writeln!(out, "</defs>\n<rect class=\"paper\" width=\"{w:.0}\" height=\"{h:.0}\"/>");
+        out.push_str(&body);
+        out.push_str("</svg>\n");
+        out
+    }
+
+    /// Draws from a height downwards, under a heading. How wide it is, and where it ends.
+    fn svg_at(&self, out: &mut String, top: f64, heading: &str, whole: bool) -> (f64, f64) {
+        let layout = Layout::new(self);
+        // The names of the zones have a column of their own at the far left.
+        let zones = self
+            .groups
+            .iter()
+            .map(|group| width(&group.name, NAME).max(group.element.as_ref().map_or(0.0, |element| width(element, LABEL))));
+        let zones = zones.fold(0.0, f64::max);
+        let zones = if zones > 0.0 { zones + 26.0 } else { 0.0 };
+        let inner = zones + layout.left + layout.right + 14.0;
+        let inner = inner.max(360.0).max(width(heading, 17.0));
+        let description = wrap(&self.description, 12.0, inner);
+        #[expect(clippy::cast_precision_loss, reason = "a few lines")]
+        let head = top + MARGIN + 24.0 + description.len() as f64 * 17.0 + 16.0;
+        let origin = (MARGIN + zones + layout.left, head);
         _ = writeln!(
             out,
             "<text class=\"ink\" x=\"{MARGIN}\" y=\"{:.0}\" font-size=\"17\" font-weight=\"700\">{}</text>",
-            MARGIN + 14.0,
-            escape(&self.title)
+            top + MARGIN + 14.0,
+            escape(heading)
         );
-        let mut y = MARGIN + 36.0;
+        let mut y = top + MARGIN + 36.0;
         for line in &description {
             _ = writeln!(out, "<text class=\"soft\" x=\"{MARGIN}\" y=\"{y:.0}\" font-size=\"12\">{}</text>", escape(line));
             y += 17.0;
         }
-        self.svg_bands(&mut out, &layout, origin.1, inner);
+        self.svg_bands(out, &layout, origin.1, inner);
         // Lines go under the labels and nodes.
-        layout.lines.iter().for_each(|line| self.svg_line(&mut out, line, origin));
-        layout.labels.iter().for_each(|label| self.svg_label(&mut out, label, origin));
-        layout.placed.iter().for_each(|placed| self.svg_shape(&mut out, placed, layout.half, origin));
-        out.push_str(&legend);
-        out.push_str("</svg>\n");
-        out
+        layout.lines.iter().for_each(|line| self.svg_line(out, line, origin));
+        layout.labels.iter().for_each(|label| self.svg_label(out, label, origin));
+        layout.placed.iter().for_each(|placed| self.svg_shape(out, placed, layout.half, origin));
+        let mut end = (inner + 2.0 * MARGIN, head + layout.height + MARGIN);
+        for part in &self.parts {
+            let (wide, bottom) = part.picture.svg_at(out, end.1, &self.part_title(part), false);
+            end = (end.0.max(wide), bottom);
+        }
+        if whole {
+            let (legend, height) = self.svg_legend(end.0 - 2.0 * MARGIN, end.1 + 14.0);
+            out.push_str(&legend);
+            end.1 += 14.0 + height + MARGIN;
+        }
+        end
     }
 
     /// The picture in a sentence for each arrow.
@@ -93,7 +109,9 @@ impl Picture {
             _ => format!("{} leads from {} to {}.", arrow.label(), name(arrow.from), name(arrow.to)),
         };
         let arrows: Vec<String> = self.arrows.iter().map(arrow).collect();
-        format!("{} {}", self.description, arrows.join(" ")).trim().to_owned()
+        let parts = self.parts.iter().map(|part| format!("{}: {}", self.part_title(part), part.picture.spoken()));
+        let all: Vec<String> = arrows.into_iter().chain(parts).collect();
+        format!("{} {}", self.description, all.join(" ")).trim().to_owned()
     }
 
     fn svg_bands(&self, out: &mut String, layout: &Layout, top: f64, inner: f64) {
@@ -135,22 +153,35 @@ impl Picture {
         let title = format!("{}: {} to {}", arrow.label(), self.shapes[arrow.from].name, self.shapes[arrow.to].name);
         _ = writeln!(
             out,
-            "<path class=\"line k-{word}\" d=\"{}\"{head}><title>{}</title></path>",
+            "<path class=\"line k-{word}{}\" d=\"{}\"{head}><title>{}</title></path>",
+            self.taken(line),
             path(&line.points, origin),
             escape(title.trim_start_matches(": "))
         );
     }
 
+    /// How a line shows whether it was taken. One that carries several arrows was if any of them was.
+    fn taken(&self, line: &Line) -> &'static str {
+        let own = &self.arrows[line.arrow];
+        let along = |arrow: &&super::Arrow| (arrow.from, arrow.to, arrow.kind) == (own.from, own.to, own.kind);
+        let most = if line.head { self.arrows.iter().filter(along).filter_map(|arrow| arrow.count).max() } else { own.count };
+        match most {
+            None => "",
+            Some(0) => " idle",
+            Some(_) => " taken",
+        }
+    }
+
     fn svg_label(&self, out: &mut String, label: &Label, origin: Point) {
         let arrow = &self.arrows[label.arrow];
         let (x, y) = (origin.0 + label.at.0, origin.1 + label.at.1);
-        let word = arrow.kind.word();
+        let (word, idle) = (arrow.kind.word(), if arrow.is_idle() { " idle" } else { "" });
         if arrow.kind == Kind::Advisory {
             // A flag behind the text.
             let w = width(&arrow.label(), LABEL) + 6.0;
             _ = writeln!(
                 out,
-                "<path class=\"line k-{word} paper\" d=\"M{:.1} {:.1}h{w:.1}l6 8l-6 8h-{w:.1}z\"/>",
+                "<path class=\"line k-{word} paper{idle}\" d=\"M{:.1} {:.1}h{w:.1}l6 8l-6 8h-{w:.1}z\"/>",
                 x - 8.0,
                 y - 12.0
             );
@@ -159,10 +190,12 @@ impl Picture {
         let counter = arrow.counter.as_ref().map_or(String::new(), |counter| format!(" +1 {counter}"));
         _ = writeln!(
             out,
-            "<text class=\"f-{word}\" x=\"{x:.1}\" y=\"{y:.1}\" font-size=\"{LABEL}\"{anchor}><tspan class=\"id\">{}</tspan> {}{}</text>",
+            "<text class=\"f-{word}{}\" x=\"{x:.1}\" y=\"{y:.1}\" font-size=\"{LABEL}\"{anchor}><tspan class=\"id\">{}</tspan> {}{}{}</text>",
+            idle,
             escape(&arrow.id),
             escape(&arrow.name),
-            escape(&counter)
+            escape(&counter),
+            arrow.times().map_or(String::new(), |times| format!(" <tspan class=\"times\">{times}</tspan>"))
         );
     }
 
@@ -170,6 +203,9 @@ impl Picture {
         let shape = &self.shapes[placed.shape];
         let (x, y, w, h) = (origin.0 - half, origin.1 + placed.y, 2.0 * half, placed.height);
         let middle = y + h / 2.0;
+        if shape.is_idle() {
+            out.push_str("<g class=\"idle\">");
+        }
         match shape.role {
             Role::Start => {
                 _ = writeln!(out, "<circle class=\"f-start\" cx=\"{:.1}\" cy=\"{middle:.1}\" r=\"7\"/>", origin.0);
@@ -211,21 +247,25 @@ impl Picture {
             .code
             .as_ref()
             .map_or(String::new(), |code| format!("<tspan class=\"soft\" font-weight=\"400\">{}</tspan>  ", escape(code)));
-        let base = if shape.element.is_some() { middle - 2.0 } else { middle + 4.5 };
+        let notes = shape.notes();
+        let base = if notes.is_empty() { middle + 4.5 } else { middle - 2.0 };
         _ = writeln!(
             out,
             "<text class=\"ink\" x=\"{:.1}\" y=\"{base:.1}\" font-size=\"{NAME}\" font-weight=\"600\" text-anchor=\"middle\">{code}{}</text>",
             origin.0,
             escape(name)
         );
-        if let Some(element) = &shape.element {
+        if !notes.is_empty() {
             _ = writeln!(
                 out,
                 "<text class=\"soft\" x=\"{:.1}\" y=\"{:.1}\" font-size=\"{LABEL}\" text-anchor=\"middle\">{}</text>",
                 origin.0,
                 middle + 14.0,
-                escape(element)
+                escape(&notes.join(" · "))
             );
+        }
+        if shape.is_idle() {
+            out.push_str("</g>\n");
         }
     }
 

@@ -170,6 +170,7 @@ mod tests {
             by: by.into(),
             params: None,
             template: None,
+            took_ms: 0,
             confidence: None,
             effects: effects.clone(),
             bindings: std::collections::BTreeMap::new(),

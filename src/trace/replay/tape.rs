@@ -248,6 +248,7 @@ pub(super) fn enter(
         by: by.clone(),
         params: None,
         template: None,
+        took_ms: 0,
         confidence,
         effects: Vec::new(),
         bindings: std::collections::BTreeMap::new(),
