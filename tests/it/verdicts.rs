@@ -70,7 +70,7 @@ fn each_outcome_is_explained() {
             let first = step.find("  false").and_then(|at| step[..at].rfind('\n'));
             &step[..edges.into_iter().chain(first).min().unwrap_or(step.len())]
         });
-        told += &way.map(|step| format!("{step}\n")).collect::<String>();
+        told += &way.map(|step| format!("{step}\n")).collect::<Vec<_>>().concat();
         told.push('\n');
     }
     insta::assert_snapshot!("doubtful_ways", told);
