@@ -32,7 +32,7 @@ pub(super) fn elements(ui: Ui, session: &Session, name: Option<&str>) -> Result<
     }
     ui.out(&table.text());
     if chosen.iter().any(|(name, _)| data["derived"].get(name.as_str()).is_some()) {
-        ui.out("a: how accurate the walker has been, 0 to 1");
+        ui.out("a: how accurate it has been, 0 to 1");
     }
     Ok(())
 }
