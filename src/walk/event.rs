@@ -90,6 +90,48 @@ pub enum What {
         /// The name of the pipeline that is walked as the node.
         pipeline: Name,
     },
+    /// Somebody outside of the process is asked for the artifact of the step's node. Recorded before anything leaves the process; the
+    /// step's other events follow when the answer is there.
+    Asked {
+        /// The request's id: unique in the run, and the same whenever the same is asked again.
+        id: i64,
+        /// The node.
+        node: Name,
+        /// Who is asked.
+        via: Name,
+        /// The address of the prompt's text, without complaints about earlier answers.
+        prompt: Hash,
+        /// What the prompt is made of: the address of its parameters.
+        params: Content,
+        /// And its template, if the node has one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        template: Option<Hash>,
+    },
+    /// What came back was not accepted: whoever was asked is told, and asked again.
+    Complained {
+        /// The request.
+        id: i64,
+        /// Who was asked.
+        via: Name,
+        /// What is wrong with the answer.
+        complaints: Vec<String>,
+    },
+    /// Nothing came back: an attempt failed. The request stays open.
+    Unanswered {
+        /// The request.
+        id: i64,
+        /// Who was asked.
+        via: Name,
+        /// Why.
+        message: String,
+    },
+    /// Somebody has the walk, which was over, go on at a node.
+    Reopened {
+        /// The node.
+        node: Name,
+        /// Who: `human`.
+        by: Name,
+    },
     /// Masks were on a step.
     Masked {
         /// The node.
@@ -117,6 +159,9 @@ pub enum What {
         /// How long it took, from the beginning of the step, in milliseconds; nothing for a node that was walked: its steps count.
         #[serde(default, skip_serializing_if = "is_zero")]
         took_ms: u64,
+        /// Who was asked outside of the process, and what it took.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        agent: Option<Box<Agent>>,
         /// The artifact's confidence, if the node names the field that holds it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         confidence: Option<f64>,
@@ -212,6 +257,7 @@ impl What {
             Self::NodeExit { artifact, params, .. } => [Some(artifact), params.as_ref(), None],
             Self::EdgeEvaluate { artifact, state, vars, .. } => [Some(artifact), Some(state), Some(vars)],
             Self::WalkerSwitch { needs, .. } => [needs.as_ref(), None, None],
+            Self::Asked { params, .. } => [Some(params), None, None],
             Self::Masked { answer, .. } => [answer.as_ref(), None, None],
             Self::Barrier { clusters, .. } => [clusters.as_ref(), None, None],
             _ => [None, None, None],
@@ -226,6 +272,10 @@ impl What {
             Self::Reload { .. } => "reload",
             Self::Adopt { .. } => "adopt",
             Self::WalkerSwitch { .. } => "walker_switch",
+            Self::Asked { .. } => "asked",
+            Self::Complained { .. } => "complained",
+            Self::Unanswered { .. } => "unanswered",
+            Self::Reopened { .. } => "reopened",
             Self::Masked { .. } => "masked",
             Self::NodeEnter { .. } => "node_enter",
             Self::SubWalk { .. } => "sub_walk",
@@ -237,6 +287,51 @@ impl What {
             Self::WalkComplete { .. } => "walk_complete",
             Self::WalkError { .. } => "walk_error",
         }
+    }
+}
+
+/// Who was asked outside of the process for an artifact, and what it took.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Agent {
+    /// Who, as `--via` has it.
+    pub via: Name,
+    /// The request that was answered.
+    pub request: i64,
+    /// What it took; nothing where tokens are none of the matter.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<Tokens>,
+}
+
+/// What answers took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Tokens {
+    /// Tokens of prompts.
+    pub prompt: u64,
+    /// Tokens of answers.
+    pub answer: u64,
+    /// Whether any of it is estimated (a token for every four bytes) and not measured.
+    pub estimated: bool,
+    /// What it cost, in US dollars.
+    pub cost: f64,
+}
+
+impl Tokens {
+    /// All of them.
+    pub fn total(&self) -> u64 {
+        self.prompt.saturating_add(self.answer)
+    }
+
+    /// Whether there are none.
+    pub fn is_none(&self) -> bool {
+        self.total() == 0
+    }
+
+    /// Takes others in.
+    pub fn add(&mut self, other: &Self) {
+        self.prompt = self.prompt.saturating_add(other.prompt);
+        self.answer = self.answer.saturating_add(other.answer);
+        self.estimated |= other.estimated;
+        self.cost += other.cost;
     }
 }
 
