@@ -46,7 +46,14 @@ impl Load for Texts {
         let below = |source: Source| Source::new(source.name().trim_start_matches("data/"), source.text());
         let data = Vec::into_iter(data).map(below).collect();
         let templates = Overlay::load(Area::Templates, None)?.sources().cloned().collect();
-        let sources = Sources { scripts, templates, data, pipeline: Source::new("t.yaml", PIPELINE), parts: BTreeMap::new() };
+        let sources = Sources {
+            scripts,
+            templates,
+            data,
+            pipeline: Source::new("t.yaml", PIPELINE),
+            parts: BTreeMap::new(),
+            missing: BTreeMap::new(),
+        };
         Ok(Project::relink(sources, Settings::default(), before)?)
     }
 

@@ -37,6 +37,7 @@ fn project() -> Project {
         data: Vec::new(),
         pipeline: Source::new("one.yaml", pipeline),
         parts: BTreeMap::new(),
+        missing: BTreeMap::new(),
     };
     Project::link(sources, Settings::default()).unwrap_or_else(|found| panic!("{found:?}"))
 }

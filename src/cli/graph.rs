@@ -49,7 +49,7 @@ pub(super) fn graph(global: &Global, args: &GraphArgs) -> Result<Exit, SessionEr
         (Some(run), pipeline) => of_run(&session, run, args.case.as_deref(), pipeline.as_deref(), &colours)?,
         (None, pipeline) => {
             let source = session.pipeline(pipeline.as_deref().unwrap_or_default())?;
-            let parts = session.parts(&source)?;
+            let parts = session.parts(&source)?.parts;
             let parsed = pipeline::parse(&source)?;
             check_conditions(&parsed)?;
             sketch(&parsed, &parts, &colours, &mut vec![source.name().to_owned()])?

@@ -62,6 +62,7 @@ pub fn lint(input: Input<'_>) -> Outcome {
             data: data_texts.clone(),
             pipeline: without(pipeline, &library),
             parts,
+            missing: BTreeMap::new(),
         };
         let linked: Vec<Diagnostic> = match Project::link_after(sources, input.settings.clone(), Some(&library)) {
             Ok(project) => project.warnings.iter().cloned().collect(),

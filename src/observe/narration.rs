@@ -6,7 +6,7 @@ use super::out::{Out, flat};
 use crate::clock::Timestamp;
 use crate::model::Case;
 use crate::session::Begun;
-use crate::walk::{Event, Status, WALK, What};
+use crate::walk::{Event, Status, WALK, What, place_of};
 use std::collections::HashMap;
 use std::io;
 
@@ -80,8 +80,7 @@ impl<'o> Narration<'o> {
         };
         let taken = self.loops.entry(event.case.to_string()).or_default();
         // Each walk counts for itself.
-        let place = path.rsplit_once('/').map_or("", |(place, _)| place);
-        let count = taken.entry(format!("{place}/{counter}")).or_default();
+        let count = taken.entry(format!("{}{counter}", place_of(path))).or_default();
         *count += 1;
         let count = *count;
         if from == to {
@@ -152,12 +151,12 @@ impl Observer for Narration<'_> {
             }
             What::SubWalk { node, pipeline } => {
                 let (node, walk) = (self.cast.node(path, node), words(pipeline));
-                self.say(&format!("{walk} convenes on case {} at {node}", event.case));
+                self.say(&format!("{walk} begins on case {} at {node}", event.case));
             }
             What::NodeExit { node, by, .. } if by == WALK => {
                 let walk = words(&self.cast.pipeline(&format!("{path}/{node}/")));
                 let node = self.cast.node(path, node);
-                self.say(&format!("{walk} adjourns on case {}: {node} has its answer", event.case));
+                self.say(&format!("{walk} ends on case {}: {node} has its answer", event.case));
             }
             What::Transition { .. } => self.turn(event),
             What::ThermalWarning { spent_ms, ceiling_ms, .. } => {

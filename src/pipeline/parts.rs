@@ -6,7 +6,7 @@ use crate::diag::Source;
 /// What its nodes refer to as `pipeline:`, each once, in order; nothing of a text that is no YAML. Most texts have no such node
 /// and need no parser to show it.
 pub fn parts_of(source: &Source) -> Vec<String> {
-    let inside = |line: &str| line.starts_with([' ', '\t', '-', '{']) && line.contains("pipeline");
+    let inside = |line: &str| line.match_indices("pipeline").any(|(at, _)| at > 0);
     if !source.text().lines().any(inside) {
         return Vec::new();
     }
@@ -30,6 +30,7 @@ mod tests {
         let of = |text: &str| parts_of(&Source::new("p.yaml", text));
         assert_eq!(of("pipeline: a\nnodes:\n  - { name: x, pipeline: b }\n  - name: y\n    pipeline: b\n"), ["b"]);
         assert_eq!(of("pipeline: a\nvars: { pipeline: b }\nnodes: [{ name: x }]\n"), Vec::<String>::new());
+        assert_eq!(of("pipeline: a\nnodes: [{ name: x }, { name: y, pipeline: b }]\n"), ["b"]);
         assert_eq!(of("{pipeline: a, nodes: [{name: x, pipeline: b}, {name: y, pipeline: c}]}"), ["b", "c"]);
         assert_eq!(of("nodes: [\n  pipeline"), Vec::<String>::new());
     }

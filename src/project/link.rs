@@ -2,7 +2,7 @@
 
 use super::conditions::{conditions, fields};
 use super::plans::{Shared, taxonomy, with_vars};
-use super::{Manifest, Sources, data, masks, parts, vars};
+use super::{Manifest, Sources, data, masks, parts, prompts, vars};
 use crate::diag::Diagnostics;
 use crate::model::Kind;
 use crate::pipeline;
@@ -132,7 +132,7 @@ impl Project {
             texts: &sources.templates,
             parts: &parts,
             part_texts: &sources.parts,
-            set: &set,
+            missing: &sources.missing,
             answers: settings.answers,
             masks: &settings.masks,
             agents: settings.agents.as_deref(),
@@ -142,7 +142,8 @@ impl Project {
             data: any(&Value::Object(data.clone()), "params.data"),
             workspace: any(&settings.workspace, "params.workspace"),
         };
-        let plan = shared.plan(&pipeline, &mut Vec::new(), &mut found);
+        prompts::check_names(&templates, &mut found);
+        let plan = shared.plan(&pipeline, &set, &mut Vec::new(), &mut found);
         masks::idle(&settings.masks, plan.masks().iter(), &mut found);
         let (errors, warnings): (Vec<_>, Vec<_>) =
             found.into_iter().partition(|diagnostic| diagnostic.severity == crate::diag::Severity::Error);
@@ -174,16 +175,17 @@ impl Project {
         if Arc::ptr_eq(&plan, &self.plan) {
             return self.plan_with(vars).map(Some);
         }
-        vars::all_known(&plan, vars)?;
+        // Another walk of the project may have those that this one lacks.
+        vars::all_known(&self.plan, vars)?;
         with_vars(&plan, vars).map(|plan| Some(Arc::new(plan)))
     }
 
     /// The project of what is walked at a step, if that is not the pipeline of this one: with the same scripts, templates and data.
-    pub fn of_part(&self, path: &str) -> Result<Option<Self>, Diagnostics> {
-        let Some(plan) = self.plan.of_path(path).filter(|plan| !Arc::ptr_eq(plan, &self.plan)) else { return Ok(None) };
+    pub fn of_part(&self, path: &str) -> Option<Self> {
+        let plan = self.plan.of_path(path).filter(|plan| !Arc::ptr_eq(plan, &self.plan))?;
         let sources = Sources { pipeline: plan.pipeline.source.clone(), ..self.sources.clone() };
-        let vars = plan.vars.clone();
-        Self::link_after(sources, Settings { vars, ..self.settings.clone() }, Some(&self.library)).map(Some)
+        let settings = Settings { vars: plan.vars.clone(), ..self.settings.clone() };
+        Some(Self { plan, sources, settings, ..self.clone() })
     }
 
     /// What it was made of, for the record.
@@ -226,6 +228,7 @@ done: _done
             data: vec![Source::new("words.yaml", "list: [x, y]\n")],
             pipeline: Source::new("t.yaml", pipeline),
             parts: BTreeMap::new(),
+            missing: BTreeMap::new(),
         };
         Project::link(sources, settings)
     }
@@ -261,6 +264,7 @@ done: _done
             data: vec![Source::new("words.yaml", "list: [x, y]\n")],
             pipeline: Source::new("t.yaml", PIPELINE.replace("name: b\n", "name: b\n    prompt: b.md\n")),
             parts: BTreeMap::new(),
+            missing: BTreeMap::new(),
         };
         let found = Project::link(sources, Settings::default()).err().unwrap_or_default();
         assert_eq!(found.iter().map(|fault| fault.code.as_ref()).collect::<Vec<_>>(), ["template/tag"]);

@@ -59,6 +59,15 @@ impl Manifest {
         (manifest, blobs)
     }
 
+    /// Whether both have the same scripts and graphs.
+    pub fn same_scripts(&self, other: &Self) -> bool {
+        let graphs = |manifest: &Self| {
+            let parts = manifest.parts.iter().map(|(asked, (_, hash))| (asked.clone(), *hash));
+            (manifest.pipeline.1, parts.collect::<BTreeMap<_, _>>())
+        };
+        self.scripts == other.scripts && graphs(self) == graphs(other)
+    }
+
     /// What is other in `after`, in order of the names.
     pub fn changes(&self, after: &Self) -> Vec<Change> {
         let setting = |value: &Value| Hash::of(canonical(value).as_bytes());
@@ -69,13 +78,14 @@ impl Manifest {
                 .flat_map(|(area, files)| files.iter().map(move |(name, hash)| (format!("{area}/{name}"), *hash)));
             let vars = manifest.vars.iter().map(|(name, value)| (format!("vars.{name}"), setting(value)));
             let domain = manifest.domain.iter().map(|name| ("domain".to_owned(), Hash::of(name.as_bytes())));
+            let masks = manifest.masks.iter().map(|mask| (format!("masks.{mask}"), Hash::of(mask.as_bytes())));
             let workspace = ("workspace".to_owned(), setting(&manifest.workspace));
             // One text, whatever it is called by.
             let name = &after.pipeline.0;
             let name = if name.contains(['/', '\\']) { name.clone() } else { format!("pipelines/{name}") };
             let pipeline = (name, manifest.pipeline.1);
             let parts = manifest.parts.values().map(|(name, hash)| (format!("pipelines/{name}"), *hash));
-            texts.chain(vars).chain(domain).chain(parts).chain([workspace, pipeline]).collect()
+            texts.chain(vars).chain(domain).chain(masks).chain(parts).chain([workspace, pipeline]).collect()
         };
         let (before, after) = (parts(self), parts(after));
         let names: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
@@ -97,6 +107,7 @@ impl Manifest {
         let (scripts, templates, data) = (texts(&self.scripts)?, texts(&self.templates)?, texts(&self.data)?);
         let mut pipeline = |(name, hash): &(String, Hash)| Ok(Source::new(name.as_str(), read(hash)?));
         let parts = self.parts.iter().map(|(asked, part)| Ok((asked.clone(), pipeline(part)?))).collect::<Result<_, E>>()?;
-        Ok(Sources { scripts, templates, data, pipeline: pipeline(&self.pipeline)?, parts })
+        let missing = BTreeMap::new();
+        Ok(Sources { scripts, templates, data, pipeline: pipeline(&self.pipeline)?, parts, missing })
     }
 }

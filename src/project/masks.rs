@@ -53,14 +53,14 @@ pub(super) fn of_persona(
 /// Masks from outside that are for no node of any pipeline of the project.
 pub(super) fn idle<'n>(masks: &[String], linked: impl Iterator<Item = &'n Arc<Mask>>, found: &mut Diagnostics) {
     let on: Vec<&str> = linked.map(|mask| &*mask.path).collect();
+    // One that does not link has been complained about.
+    if found.has_errors() {
+        return;
+    }
     for path in masks.iter().filter(|path| !on.contains(&path.as_str())) {
-        // One that does not link has been complained about.
-        if !found.has_errors() {
-            let message = format!("the mask `{path}` is for no node of this pipeline");
-            found.push(
-                Diagnostic::error("project/mask-node", message).help("name the nodes it is for: `const NODES = [\"recall\"];`"),
-            );
-        }
+        let message = format!("the mask `{path}` is for no node of this pipeline");
+        let error = Diagnostic::error("project/mask-node", message);
+        found.push(error.help("name the nodes it is for: `const NODES = [\"recall\"];`"));
     }
 }
 

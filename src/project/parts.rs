@@ -20,9 +20,12 @@ pub(super) fn parse(sources: &BTreeMap<String, Source>, found: &mut Diagnostics)
     parts
 }
 
-/// Reports a reference to a pipeline that there is not.
-pub(super) fn missing(pipeline: &Pipeline, asked: &Spanned<String>, found: &mut Diagnostics) {
-    let diagnostic = Diagnostic::error("project/unknown-pipeline", format!("there is no pipeline `{}`", **asked));
-    let help = "`asterisk show pipelines` lists them; one of your own stands in the directory `pipelines:` of asterisk.yaml";
-    found.push(diagnostic.label(&pipeline.source, asked.span, "to be walked as this node").help(help));
+/// What is wrong with a reference to a pipeline that there is not, given what the search for it said.
+pub(super) fn missing(pipeline: &Pipeline, asked: &Spanned<String>, said: Option<&Diagnostic>) -> Diagnostic {
+    let message = said.map_or_else(|| format!("there is no pipeline `{}`", **asked), |said| said.message.clone());
+    let help = said.and_then(|said| said.help.clone()).unwrap_or_else(|| {
+        "`asterisk show pipelines` lists them; one of your own stands in the directory `pipelines:` of asterisk.yaml".to_owned()
+    });
+    let diagnostic = Diagnostic::error("project/unknown-pipeline", message);
+    diagnostic.label(&pipeline.source, asked.span, "to be walked as this node").help(help)
 }

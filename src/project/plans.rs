@@ -23,8 +23,8 @@ pub(super) struct Shared<'a> {
     pub(super) parts: &'a Parts,
     /// The texts of all of them, those that cannot be read among them.
     pub(super) part_texts: &'a BTreeMap<String, Source>,
-    /// The vars set from outside.
-    pub(super) set: &'a Map<String, Value>,
+    /// Why there is no such pipeline, of those that are referred to and not there.
+    pub(super) missing: &'a BTreeMap<String, Diagnostic>,
     pub(super) answers: Answers,
     /// Masks from outside.
     pub(super) masks: &'a [String],
@@ -39,9 +39,16 @@ pub(super) struct Shared<'a> {
 }
 
 impl Shared<'_> {
-    /// Links a pipeline, and what is walked as its nodes. `within` has what the pipelines around it refer to each other as.
-    pub(super) fn plan(&self, pipeline: &Arc<Pipeline>, within: &mut Vec<String>, found: &mut Diagnostics) -> Plan {
-        let vars = vars::overlay(pipeline, self.set).unwrap_or_else(|diagnostics| {
+    /// Links a pipeline, and what is walked as its nodes. `set` has the vars from outside and those of the walk around it; `within`
+    /// what the pipelines around it refer to each other as.
+    pub(super) fn plan(
+        &self,
+        pipeline: &Arc<Pipeline>,
+        set: &Map<String, Value>,
+        within: &mut Vec<String>,
+        found: &mut Diagnostics,
+    ) -> Plan {
+        let vars = vars::overlay(pipeline, set).unwrap_or_else(|diagnostics| {
             found.extend(diagnostics);
             pipeline.vars_json()
         });
@@ -64,8 +71,9 @@ impl Shared<'_> {
         }
         prompts::check(pipeline, &nodes, self.templates, found);
         let (cluster, summary) = linker.of_cases(found);
+        let set = vars::within(set, &vars);
         for (linked, node) in nodes.iter_mut().zip(&pipeline.nodes) {
-            linked.part = node.part.as_ref().and_then(|asked| self.part(pipeline, asked, within, found)).map(Arc::new);
+            linked.part = node.part.as_ref().and_then(|asked| self.part(pipeline, asked, &set, within, found)).map(Arc::new);
         }
         Plan {
             nodes,
@@ -91,13 +99,14 @@ impl Shared<'_> {
         &self,
         pipeline: &Pipeline,
         asked: &Spanned<String>,
+        set: &Map<String, Value>,
         within: &mut Vec<String>,
         found: &mut Diagnostics,
     ) -> Option<Plan> {
         let Some(part) = self.parts.get(&asked.value) else {
             // One that cannot be read has been complained about.
             if !self.part_texts.contains_key(&asked.value) {
-                parts::missing(pipeline, asked, found);
+                found.push(parts::missing(pipeline, asked, self.missing.get(&asked.value)));
             }
             return None;
         };
@@ -110,20 +119,21 @@ impl Shared<'_> {
             return None;
         }
         within.push(asked.value.clone());
-        let plan = self.plan(part, within, found);
+        let plan = self.plan(part, set, within, found);
         within.pop();
         Some(plan)
     }
 }
 
-/// A plan with other vars, as far as it and its parts have them.
+/// A plan with other vars, as far as it and its parts have them; parts take those of the walk around them.
 pub(super) fn with_vars(plan: &Plan, set: &Map<String, Value>) -> Result<Plan, Diagnostics> {
     let pipeline = Arc::clone(&plan.pipeline);
     let vars = vars::overlay(&pipeline, set)?;
     let mut with = Plan { vars_content: content(&pipeline, &vars), vars, ..Plan::clone(plan) };
+    let set = vars::within(set, &with.vars);
     for node in &mut with.nodes {
         if let Some(part) = &mut node.part {
-            *part = Arc::new(with_vars(part, set)?);
+            *part = Arc::new(with_vars(part, &set)?);
         }
     }
     Ok(with)

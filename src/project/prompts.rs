@@ -16,9 +16,13 @@ fn groups() -> Vec<Group> {
     GROUPS.iter().map(|(name, all)| Group { name: (*name).to_owned(), fields: fields(name, all) }).collect()
 }
 
-/// Reports what templates name and is not there, and what a node's template reads and the node does not declare.
-pub(super) fn check(pipeline: &Pipeline, linked: &[PlanNode], templates: &Templates, found: &mut Diagnostics) {
+/// Reports what templates name and is not there.
+pub(super) fn check_names(templates: &Templates, found: &mut Diagnostics) {
     templates.check_names(&groups(), found);
+}
+
+/// Reports what a node's template reads and the node does not declare.
+pub(super) fn check(pipeline: &Pipeline, linked: &[PlanNode], templates: &Templates, found: &mut Diagnostics) {
     for (node, linked) in pipeline.nodes.iter().zip(linked) {
         let Some(path) = path(node, templates) else { continue };
         for name in templates.names(&path) {

@@ -1,6 +1,6 @@
 //! The texts a project is made of.
 
-use crate::diag::Source;
+use crate::diag::{Diagnostic, Source};
 use std::collections::BTreeMap;
 
 /// Scripts, templates and data of a project, and the pipeline to walk. Names are paths below their root.
@@ -16,4 +16,6 @@ pub struct Sources {
     pub pipeline: Source,
     /// The pipelines that are walked as nodes of it or of one another, by what they are referred to as.
     pub parts: BTreeMap<String, Source>,
+    /// Why there is no such pipeline, of those that are referred to and not there.
+    pub missing: BTreeMap<String, Diagnostic>,
 }

@@ -9,7 +9,7 @@ use crate::model::Kind;
 use crate::pipeline::yaml::Yaml;
 use crate::pipeline::{self, Node, NodeIx, Spanned, Teammate};
 use crate::script::{Function, Reference, View};
-use crate::walk::{Content, Member, Team};
+use crate::walk::{Content, Member, NEEDS, Team};
 use serde_json::{Map, Value, json};
 
 /// What a scheduler's script has to have, and may have.
@@ -101,6 +101,13 @@ impl Linker<'_> {
         let file = select.file()?.to_owned();
         let because = self.library.function(&Reference { file: file.clone(), function: BECAUSE.into() }, 2).ok();
         let needs = masks::needs(self, &file, Some(asked.span), found);
+        for need in needs.iter().filter(|need| !need.of_run) {
+            let of_run: Vec<_> = NEEDS.iter().filter(|need| need.of_run).map(|need| format!("`{}`", need.name)).collect();
+            let message = format!("the scheduler `{file}` reads `{}`, which is another at each step", need.name);
+            let help = format!("a scheduler may read what stays the same for the whole run: {}", of_run.join(", "));
+            let problem = Diagnostic::error("project/scheduler-needs", message);
+            found.push(problem.label(&self.pipeline.source, asked.span, "named here").help(help));
+        }
         Some((select, because, needs))
     }
 

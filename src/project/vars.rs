@@ -37,6 +37,12 @@ pub(super) fn of_project(
     settings.vars.clone()
 }
 
+/// What is set for a walk in the place of a node: what is set from outside, and the vars of the walk around it.
+pub(super) fn within(set: &Map<String, Value>, around: &Map<String, Value>) -> Map<String, Value> {
+    let both = set.iter().chain(around);
+    both.map(|(name, value)| (name.clone(), value.clone())).collect()
+}
+
 /// Says which vars neither a plan nor any of its parts has.
 pub(super) fn all_known(plan: &Plan, set: &Map<String, Value>) -> Result<(), Diagnostics> {
     fn of<'a>(plan: &'a Plan, all: &mut Vec<&'a Pipeline>) {

@@ -292,7 +292,7 @@ impl Desk {
             None => (&self.place.session, self.place.pipeline.as_ref()),
         };
         let [artifact, state, vars] = here.inputs().map(|(_, view)| view.json());
-        let part = here.project.of_part(here.step.as_ref().map_or("", |step| &*step.path))?;
+        let part = here.project.of_part(here.step.as_ref().map_or("", |step| &*step.path));
         let pipeline = pipeline.filter(|_| part.is_none());
         let (project, node) = (part.as_ref().unwrap_or(&here.project), here.node_name());
         let made = Made { project, pipeline: pipeline.map(String::as_str), node, artifact, state, vars, considered: &considered };

@@ -6,7 +6,7 @@ use crate::model::Hash;
 use crate::project::{Current, Manifest, Project, Settings};
 use crate::store::{RunJournal, Store};
 use crate::walk::{Cause, Change, Commit, Event, FIRST, Generation, Journal as _, JournalError, Plans, What};
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -119,8 +119,10 @@ fn with_graph_of(kept: &Project, newer: &Project) -> Result<Project, Diagnostics
     let mut sources = newer.sources.clone();
     sources.pipeline = kept.sources.pipeline.clone();
     sources.parts.clone_from(&kept.sources.parts);
-    let mut vars = newer.plan.vars.clone();
-    vars.retain(|name, _| kept.plan.pipeline.vars.contains_key(name));
+    sources.missing = BTreeMap::new();
+    let mut vars = newer.settings.vars.clone();
+    vars.extend(newer.plan.vars.clone());
+    vars.retain(|name, _| kept.plan.var(name).is_some());
     Project::relink(sources, Settings { vars, ..newer.settings.clone() }, Some(newer))
 }
 

@@ -1,7 +1,7 @@
 //! Reading a project's texts from where they are, and linking them.
 
 use super::{Session, SessionError, Setup};
-use crate::diag::{Source, did_you_mean};
+use crate::diag::{Diagnostic, Source, did_you_mean};
 use crate::files::{Area, Found, Listed, Origin, Overlay, find_pipeline, list_pipelines};
 use crate::pipeline::{parts_of, yaml};
 use crate::project::{Answers, Project, Settings, Sources, domain};
@@ -9,7 +9,16 @@ use crate::script::Limits;
 use crate::script::probe::Probes;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+/// The pipelines that are walked within one, by what they are referred to as.
+#[derive(Clone, Debug, Default)]
+pub struct Parts {
+    /// Their texts.
+    pub parts: BTreeMap<String, Source>,
+    /// Why there is none, of those that are referred to and not there.
+    pub missing: BTreeMap<String, Diagnostic>,
+}
 
 /// The pipeline that is walked when none is named: the one whose file has this stem.
 pub const DEFAULT_PIPELINE: &str = "rca";
@@ -38,7 +47,7 @@ impl Session {
     /// The texts of the project with that pipeline.
     pub(super) fn sources(&self, pipeline: Option<&str>) -> Result<Sources, SessionError> {
         let pipeline = self.pipeline(pipeline.unwrap_or(DEFAULT_PIPELINE))?;
-        let parts = self.parts(&pipeline)?;
+        let Parts { parts, missing } = self.parts(&pipeline)?;
         let scripts = Overlay::load(Area::Scripts, self.setup.scripts.as_deref())?;
         let templates = Overlay::load(Area::Templates, self.setup.templates.as_deref())?;
         Ok(Sources {
@@ -47,25 +56,35 @@ impl Session {
             data: self.vocabulary_named(data_files(&scripts))?,
             pipeline,
             parts,
+            missing,
         })
     }
 
-    /// The pipelines that a pipeline's nodes refer to, and those that these refer to. One that there is not is left out: it is
-    /// missed where it is referred to.
-    pub fn parts(&self, pipeline: &Source) -> Result<BTreeMap<String, Source>, SessionError> {
-        let mut parts = BTreeMap::new();
-        let mut open = parts_of(pipeline);
-        while let Some(asked) = open.pop() {
+    /// The pipelines that a pipeline's nodes refer to, and those that these refer to; and why there is none, of those that are not
+    /// there. One that is named by a path is looked for beside the one that names it first.
+    pub fn parts(&self, pipeline: &Source) -> Result<Parts, SessionError> {
+        let Parts { mut parts, mut missing } = Parts::default();
+        let mut open: Vec<(Source, String)> = parts_of(pipeline).into_iter().map(|asked| (pipeline.clone(), asked)).collect();
+        if open.is_empty() {
+            return Ok(Parts { parts, missing });
+        }
+        let overlay = Overlay::load(Area::Pipelines, self.setup.pipelines.as_deref())?;
+        while let Some((by, asked)) = open.pop() {
             if parts.contains_key(&asked) {
                 continue;
             }
-            let overlay = Overlay::load(Area::Pipelines, self.setup.pipelines.as_deref())?;
-            if let Ok(Found::One(part)) = find_pipeline(&asked, &overlay, pipeline_name) {
-                open.extend(parts_of(&part));
-                parts.insert(asked, part);
+            let beside = Path::new(by.name()).parent().map(|dir| dir.join(&asked)).filter(|beside| beside.is_file());
+            let name = beside.map_or_else(|| asked.clone(), |beside| beside.display().to_string());
+            match find_pipeline(&name, &overlay, pipeline_name) {
+                Ok(Found::One(part)) => {
+                    open.extend(parts_of(&part).into_iter().map(|asked| (part.clone(), asked)));
+                    parts.insert(asked, part);
+                }
+                Ok(Found::Not(why)) => drop(missing.insert(asked, *why)),
+                Err(error) => drop(missing.insert(asked, Diagnostic::error("input/file", error.to_string()))),
             }
         }
-        Ok(parts)
+        Ok(Parts { parts, missing })
     }
 
     /// The directories and files that a project's texts are read from, whether they are there or not.

@@ -3,14 +3,14 @@
 use super::SessionError;
 use super::work::{Reads, Work};
 use crate::diag::{Diagnostic, Diagnostics, did_you_mean};
-use crate::pipeline::{Origin, Pipeline};
+use crate::pipeline::Origin;
 use crate::project::Project;
-use crate::walk::{FALLBACK, Status, WalkState};
+use crate::walk::{FALLBACK, Plan, Status, WalkState};
 use std::collections::BTreeMap;
 
 /// Refuses a project whose graph lacks what cases that are not over have been through.
 pub(super) fn fits(project: &Project, work: &[Work], reads: &Reads<'_>) -> Result<(), SessionError> {
-    let pipeline = &project.plan.pipeline;
+    let (plan, pipeline) = (&*project.plan, &project.plan.pipeline);
     // By what is missing, the cases that need it.
     let mut missing: BTreeMap<(String, Option<String>), Vec<&str>> = BTreeMap::new();
     for case in work.iter().filter(|case| !matches!(case.status, Status::Done | Status::Error)) {
@@ -22,7 +22,7 @@ pub(super) fn fits(project: &Project, work: &[Work], reads: &Reads<'_>) -> Resul
                 &folded
             }
         };
-        for lack in lacks(pipeline, state) {
+        for lack in lacks(plan, state) {
             missing.entry(lack).or_default().push(&case.id);
         }
     }
@@ -40,7 +40,8 @@ pub(super) fn fits(project: &Project, work: &[Work], reads: &Reads<'_>) -> Resul
 }
 
 /// What a case has been through, or stands at, that the graph does not have, each with the nearest name there is.
-fn lacks(pipeline: &Pipeline, state: &WalkState) -> Vec<(String, Option<String>)> {
+fn lacks(plan: &Plan, state: &WalkState) -> Vec<(String, Option<String>)> {
+    let pipeline = &plan.pipeline;
     let nodes = || pipeline.nodes.iter().map(|node| node.name.as_str());
     let mut found = Vec::new();
     for node in state.path.iter().chain(&state.node).filter(|node| pipeline.node(node).is_none()) {
@@ -56,6 +57,15 @@ fn lacks(pipeline: &Pipeline, state: &WalkState) -> Vec<(String, Option<String>)
                 let known = pipeline.edges.iter().map(|edge| edge.id.as_str());
                 found.push((format!("it has no edge `{}` from `{}`", visit.edge, visit.node), did_you_mean(&visit.edge, known)));
             }
+        }
+    }
+    // What is walked in the place of a node has to be there as well.
+    if let (Some(inner), Some(at)) = (&state.inner, &state.node)
+        && let Some(node) = pipeline.node(at)
+    {
+        match &plan.node(node).part {
+            Some(part) => found.extend(lacks(part, inner)),
+            None => found.push((format!("its node `{at}` is no walk of its own"), None)),
         }
     }
     found.sort();

@@ -88,7 +88,11 @@ impl Session {
     /// is no concern of a run that does not need them.
     pub(super) fn changed_since(&self, args: &RunArgs, manifest: &Manifest) -> Vec<Change> {
         let Ok(sources) = self.sources(args.asked.as_deref()) else { return Vec::new() };
-        let (mut now, _) = Manifest::of(&sources, &Settings { vars: manifest.vars.clone(), ..Settings::default() }, None);
+        let (mut now, _) = Manifest::of(
+            &sources,
+            &Settings { vars: manifest.vars.clone(), masks: manifest.masks.clone(), ..Settings::default() },
+            None,
+        );
         // It is the pipeline that the run asked for, by whatever name.
         now.pipeline.0.clone_from(&manifest.pipeline.0);
         let mut changed = manifest.changes(&now);
@@ -101,6 +105,9 @@ impl Session {
         let mut setup = self.setup.clone();
         setup.scripts = setup.scripts.or_else(|| args.scripts.clone());
         setup.domain = setup.domain.or_else(|| args.domain.clone());
+        if setup.masks.is_empty() {
+            setup.masks.clone_from(&args.masks);
+        }
         let own = std::mem::replace(&mut setup.vars, args.set.clone());
         setup.vars.extend(own);
         Self::new(setup)

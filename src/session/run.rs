@@ -133,6 +133,9 @@ pub(super) struct RunArgs {
     /// The vars set for the run alone.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub(super) set: Map<String, Value>,
+    /// The masks put on from outside.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) masks: Vec<String>,
 }
 
 impl Session {
@@ -182,6 +185,7 @@ impl Session {
             domain: self.setup.domain.clone(),
             shadow,
             set: self.setup.vars.clone(),
+            masks: self.setup.masks.clone(),
         };
         let (manifest, mut blobs) = project.manifest();
         let list = manifest.blob();

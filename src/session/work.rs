@@ -95,11 +95,9 @@ impl Reads<'_> {
     fn artifacts(&self, state: &mut WalkState) -> Result<(), SessionError> {
         // The path of any step tells which walk it is of.
         let path = state.next_path();
-        let plan = self.plan.of_path(&path);
         for (name, artifact) in &mut state.prior {
             let value: serde_json::Value = parse(&text(self.store, &artifact.hash())?)?;
-            // Those of a walk around it have the forms of that walk's nodes.
-            let kind = plan.as_ref().and_then(|plan| plan.kind(name)).or_else(|| self.plan.kind(name));
+            let kind = self.plan.kind_at(&path, name);
             *artifact = Content::new(View::of(&value, &kind.unwrap_or(Kind::Any), "artifact"));
         }
         state.inner.as_deref_mut().map_or(Ok(()), |inner| self.artifacts(inner))

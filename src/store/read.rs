@@ -122,7 +122,7 @@ impl Store {
     }
 }
 
-fn event(row: &Row<'_>) -> Result<(i64, Event), StoreError> {
+pub(super) fn event(row: &Row<'_>) -> Result<(i64, Event), StoreError> {
     let seq = row.get("seq")?;
     let body = row.get_ref("body")?.as_str().map_err(rusqlite::Error::from)?;
     let what = serde_json::from_str(body).map_err(|error| StoreError::Damaged(format!("event {seq}: {error}")))?;

@@ -1,6 +1,6 @@
 //! Who took a step, and why, of the record of a team.
 
-use crate::walk::{Name, Reason};
+use crate::walk::{Name, Reason, place_of};
 use std::collections::HashMap;
 
 /// Who took a step.
@@ -19,20 +19,15 @@ pub(super) struct Crew {
     last: HashMap<(Name, Name), (Name, Name, Reason)>,
 }
 
-/// What the path of a step begins with: nothing of a case's own walk, `3/court/` of a walk within.
-fn place(path: &str) -> &str {
-    path.rfind('/').map_or("", |slash| &path[..=slash])
-}
-
 impl Crew {
     /// From this step on it is another one.
     pub(super) fn switch(&mut self, case: &Name, path: &Name, to: Name, because: Reason) {
-        self.last.insert((case.clone(), place(path).into()), (path.clone(), to, because));
+        self.last.insert((case.clone(), place_of(path).into()), (path.clone(), to, because));
     }
 
     /// Who takes a step. A walk within another that has no team is walked by whoever takes the step around it.
     pub(super) fn at(&self, case: &Name, path: &Name) -> Option<Walked> {
-        let mut inside = place(path);
+        let mut inside = place_of(path);
         loop {
             if let Some((since, name, because)) = self.last.get(&(case.clone(), inside.into())) {
                 let because = (since == path).then(|| because.clone());
@@ -40,7 +35,7 @@ impl Crew {
             }
             // Of `3/court/`: the place of step 3.
             let around = inside.strip_suffix('/')?.rsplit_once('/')?.0;
-            inside = place(around);
+            inside = place_of(around);
         }
     }
 }

@@ -71,7 +71,7 @@ pub fn save_as_test(session: &Session, asked: &Asked, file: Option<&Path>) -> Re
         return Err(refused("input/which-step", message, help));
     };
     let project = decisions.project(&run, &decision.step, Probes::None)?;
-    let part = project.of_part(&decision.step.path)?;
+    let part = project.of_part(&decision.step.path);
     let project = part.as_ref().unwrap_or(&*project);
     let Origin { session: origin, pipeline, .. } = session.origin(&run)?;
     let read = |text: &str| -> Value { serde_json::from_str(text).unwrap_or_default() };

@@ -121,7 +121,7 @@ impl Walker<'_> {
             adopt(&mut taken, state);
             let failure = match walker.commit(state, &taken.events, taken.effects) {
                 Err(JournalError::Refused(why)) => {
-                    let mut lost = walker.refused(&case_name, state, &why);
+                    let mut lost = walker.refused(&taken.events, state, &why);
                     adopt(&mut lost, state);
                     walker.commit(state, &lost.events, lost.effects)?;
                     lost.failure
@@ -159,19 +159,36 @@ impl Walker<'_> {
     }
 
     /// A step whose effects the journal does not take fails its case, and no other.
-    fn refused(&self, case: &Name, state: &WalkState, why: &str) -> Taken {
+    fn refused(&self, events: &[Event], state: &WalkState, why: &str) -> Taken {
         let message = format!("the store refused what the step's effects ask for: {why}");
         let help = "the effect script of this node says what to write; mend it, or what it goes by";
         let failure = Failure::new(Kind::RuleError, Diagnostic::error("rule/effect", message).help(help));
-        self.stopped(case, state, failure)
+        let left = events.iter().find_map(|event| match &event.what {
+            What::NodeExit { node, .. } => Some((&event.case, &event.path, node)),
+            _ => None,
+        });
+        let (case, path, node) = match (left, events.first()) {
+            (Some((case, path, node)), _) => (case.clone(), path.clone(), node.clone()),
+            (None, Some(event)) => (event.case.clone(), event.path.clone(), state.node.clone().unwrap_or_default()),
+            (None, None) => Default::default(),
+        };
+        self.failed(case, path, node, failure)
     }
 
     fn stopped(&self, case: &Name, state: &WalkState, failure: Failure) -> Taken {
-        let state = state.innermost();
-        let node = state.node.clone().unwrap_or_else(|| self.plan.node(self.plan.pipeline.start).name.clone());
-        let what = What::WalkError { node, kind: failure.kind.word().into(), message: failure.diagnostic.message.clone() };
+        let state = state.ongoing();
         let path = state.next_path();
-        let event = Event { case: case.clone(), path, at: self.clock.now(), what };
+        let start = || {
+            let plan = self.plan.through(&path).and_then(|plans| plans.last().copied()).unwrap_or(self.plan);
+            plan.node(plan.pipeline.start).name.clone()
+        };
+        let node = state.node.clone().unwrap_or_else(start);
+        self.failed(case.clone(), path, node, failure)
+    }
+
+    fn failed(&self, case: Name, path: Name, node: Name, failure: Failure) -> Taken {
+        let what = What::WalkError { node, kind: failure.kind.word().into(), message: failure.diagnostic.message.clone() };
+        let event = Event { case, path, at: self.clock.now(), what };
         Taken { events: vec![event], failure: Some(failure), ..Taken::default() }
     }
 

@@ -12,6 +12,11 @@ use std::sync::Arc;
 /// and a shared count of references would make the threads of a run wait for one another.
 pub type Name = compact_str::CompactString;
 
+/// What the paths of a walk's steps begin with, given that of one of them: of `3/court/1` it is `3/court/`, of `3` nothing.
+pub fn place_of(path: &str) -> &str {
+    path.rfind('/').map_or("", |at| &path[..=at])
+}
+
 /// Why an edge was taken: in the decision, the transition and the state's history.
 pub type Reason = Arc<str>;
 

@@ -71,7 +71,7 @@ impl<'a> Masks<'a> {
         let mut params = make();
         for pre in self.all.iter().filter_map(|mask| mask.pre.as_ref()) {
             let changed = pre.before(&params.view).map_err(Failure::script)?;
-            params = params.with(changed);
+            params = params.with(changed, &|name| self.plan.kind(name));
         }
         Ok(Some(params))
     }

@@ -34,7 +34,7 @@ pub use cluster::{Cluster, Clustering};
 pub use content::{Content, assemble};
 pub use drive::{End, Walker};
 pub use error::{Failure, Kind};
-pub use event::{Agent, Cause, Change, Considered, Event, Name, Outcome, Reason, Tokens, What};
+pub use event::{Agent, Cause, Change, Considered, Event, Name, Outcome, Reason, Tokens, What, place_of};
 pub use masks::Mask;
 pub use memory::{NoNeeds, Nowhere};
 pub use params::{CaseParams, GROUPS, Params, StepPlace, recorded_params};

@@ -8,7 +8,7 @@ use crate::clock::Timestamp;
 use crate::model::{Case, Kind, Launch};
 use crate::pipeline::NodeIx;
 use crate::script::View;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 /// The groups of parameters that templates may name, each with all of its fields; without fields, it may have any.
 pub const GROUPS: &[(&str, &[&str])] = &[
@@ -143,7 +143,7 @@ impl CaseParams {
             ("git", kept(&self.git)),
             ("history", own(state.get("history").unwrap_or_else(View::null))),
             ("identity", own(identity)),
-            ("meta", own(meta(&Map::new()))),
+            ("meta", own(group("meta", &json!({}), &|_| None))),
             ("needs", by_need(needs)),
             ("persona", kept(&member.persona)),
             ("prior", by_node(walk)),
@@ -166,52 +166,52 @@ impl Params {
     }
 
     /// The same with other groups in the place of those of these names.
-    pub(super) fn with(self, changed: Vec<(String, Value)>) -> Self {
+    pub(super) fn with(self, changed: Vec<(String, Value)>, form: &dyn Fn(&str) -> Option<Kind>) -> Self {
         if changed.is_empty() {
             return self;
         }
         let mut groups = self.groups;
         for (name, value) in changed {
             let Some((name, view, content)) = groups.iter_mut().find(|(known, ..)| *known == name) else { continue };
-            *view = match &value {
-                Value::Object(fields) if *name == "meta" => meta(fields),
-                _ => View::of(&value, &Kind::Any, &format!("params.{name}")),
-            };
-            *content = Content::own(view.clone());
+            *view = group(name, &value, form);
+            // The same masks often leave the same.
+            *content = Content::new(view.clone());
         }
         Self::of(groups)
     }
 }
 
-/// What masks leave for whoever answers: any fields, of which an absent one is nothing.
-fn meta(fields: &Map<String, Value>) -> View {
-    let entries = fields.iter().map(|(name, value)| (name.as_str(), View::of(value, &Kind::Any, "params.meta")));
-    View::map("params.meta", entries, View::null())
-}
-
 /// Parameters as scripts saw them, of their record: what [`CaseParams::for_step`] made of them, but for forms that no script can tell
 /// from these.
-pub fn recorded_params(recorded: &Value, plan: &Plan) -> View {
-    let entries = |value: &Value, part: &dyn Fn(&str, &Value) -> View| {
-        let fields = value.as_object().into_iter().flatten();
-        fields.map(|(name, value)| (name.clone(), part(name, value))).collect::<Vec<_>>()
-    };
+/// `plan` is what the case is walked by, `path` the step's.
+pub fn recorded_params(recorded: &Value, plan: &Plan, path: &str) -> View {
+    let form = |name: &str| plan.kind_at(path, name);
+    View::object("params", entries(recorded, &|name, value| group(name, value, &form)))
+}
+
+/// A group of parameters of its JSON. `form` knows the forms of artifacts.
+fn group(name: &str, value: &Value, form: &dyn Fn(&str) -> Option<Kind>) -> View {
     let any = |value: &Value, name: &str| View::of(value, &Kind::Any, name);
-    let group = |name: &str, value: &Value| match name {
+    match name {
         "bindings" => View::map("params.bindings", entries(value, &|_, id| any(id, "params.bindings")), View::from(0)),
         "history" => recorded_state(&json!({ "history": value })).get("history").unwrap_or_else(View::null),
         "needs" => View::object("params.needs", entries(value, &|name, need| any(need, &format!("params.needs.{name}")))),
         "prior" => {
-            let form = |name: &str, value: &Value| View::of(value, &plan.kind(name).unwrap_or(Kind::Any), "artifact");
-            View::map("params.prior", entries(value, &form), View::null())
+            let artifact = |name: &str, value: &Value| View::of(value, &form(name).unwrap_or(Kind::Any), "artifact");
+            View::map("params.prior", entries(value, &artifact), View::null())
         }
         "state" => recorded_state(value),
-        "meta" => meta(value.as_object().unwrap_or(&Map::new())),
+        "meta" => View::map("params.meta", entries(value, &|_, value| any(value, "params.meta")), View::null()),
         "persona" => View::map("params.persona", entries(value, &|_, value| any(value, "params.persona")), View::null()),
         "identity" => View::object("params.identity", entries(value, &|_, value| View::plain(value, "params.identity"))),
         name => any(value, &format!("params.{name}")),
-    };
-    View::object("params", entries(recorded, &group))
+    }
+}
+
+/// The fields of an object, each as what is made of it.
+fn entries(value: &Value, part: &dyn Fn(&str, &Value) -> View) -> Vec<(String, View)> {
+    let fields = value.as_object().into_iter().flatten();
+    fields.map(|(name, value)| (name.clone(), part(name, value))).collect()
 }
 
 /// The results of declared reads, each a part of its own.

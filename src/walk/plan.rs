@@ -89,6 +89,18 @@ impl Plan {
         self.vars_content.view().unwrap_or(&self.walker.view)
     }
 
+    /// The value of a var: its own, or else that of the first walk within it that has one of that name.
+    pub fn var(&self, name: &str) -> Option<&Value> {
+        let within = || self.nodes.iter().filter_map(|node| node.part.as_ref()).find_map(|part| part.var(name));
+        self.vars.get(name).or_else(within)
+    }
+
+    /// The names of its vars, and of those of the walks within it.
+    pub fn var_names(&self) -> Vec<&str> {
+        let within = self.nodes.iter().filter_map(|node| node.part.as_ref()).flat_map(|part| part.var_names());
+        self.vars.keys().map(String::as_str).chain(within).collect()
+    }
+
     /// A node's part of the plan.
     pub fn node(&self, node: NodeIx) -> &PlanNode {
         &self.nodes[node.0]
@@ -97,13 +109,22 @@ impl Plan {
     /// What the walk that a step belongs to goes by, given the step's path: of `3/court/1` that is what is walked as the node
     /// `court`. Nothing if there is no such node, or it is no walk.
     pub fn of_path(self: &Arc<Self>, path: &str) -> Option<Arc<Self>> {
-        let mut plan = Arc::clone(self);
-        // A number and a name by turns; the last number is the step's own.
-        for node in path.split('/').skip(1).step_by(2) {
-            let part = plan.node(plan.pipeline.node(node)?).part.clone()?;
-            plan = part;
+        nodes_of(path).try_fold(Arc::clone(self), |plan, node| plan.node(plan.pipeline.node(node)?).part.clone())
+    }
+
+    /// This, what is walked within it at a step's path, and all between: the outermost first. Nothing if there is no such walk.
+    pub fn through(&self, path: &str) -> Option<Vec<&Self>> {
+        let mut plans = vec![self];
+        for node in nodes_of(path) {
+            let plan = *plans.last()?;
+            plans.push(plan.node(plan.pipeline.node(node)?).part.as_deref()?);
         }
-        Some(plan)
+        Some(plans)
+    }
+
+    /// The form of an artifact that a step knows, given the step's path: of a node of its own walk, else of a walk around it.
+    pub fn kind_at(&self, path: &str, name: &str) -> Option<Kind> {
+        self.through(path)?.into_iter().rev().find_map(|plan| plan.kind(name))
     }
 
     /// The form of a node's artifact; the node may be one of a part (`court/indict`). Nothing if there is no such node.
@@ -131,4 +152,10 @@ impl Plan {
     pub fn rule(&self, edge: EdgeIx) -> Option<&Rule> {
         self.rules[edge.0].as_ref()
     }
+}
+
+/// The nodes that a step's path goes through.
+fn nodes_of(path: &str) -> impl Iterator<Item = &str> {
+    // A number and a name by turns; the last number is the step's own.
+    path.split('/').skip(1).step_by(2)
 }

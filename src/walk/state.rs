@@ -157,14 +157,14 @@ impl WalkState {
         compact_str::format_compact!("{}{}", self.place, self.steps + 1)
     }
 
-    /// The walk that goes on: this one, or the innermost within it.
-    pub fn innermost(&self) -> &Self {
-        self.inner.as_ref().map_or(self, |inner| inner.innermost())
+    /// The walk that goes on: this one, or the innermost within it that is not over.
+    pub fn ongoing(&self) -> &Self {
+        self.inner.as_ref().filter(|inner| inner.status != Status::Done).map_or(self, |inner| inner.ongoing())
     }
 
     /// The request that the walk waits for an answer to, if any.
     pub fn waits(&self) -> Option<&Open> {
-        if matches!(self.status, Status::Done | Status::Error) { None } else { self.innermost().asked.last() }
+        if matches!(self.status, Status::Done | Status::Error) { None } else { self.ongoing().asked.last() }
     }
 
     /// The last artifact.

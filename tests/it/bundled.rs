@@ -52,6 +52,7 @@ pub(crate) fn project_with(workspace: &Value, domain: Option<&str>, own: Option<
             "defect-court".to_owned(),
             Source::new("defect-court.yaml", std::fs::read_to_string(root().join("pipelines/defect-court.yaml")).unwrap()),
         )]),
+        missing: BTreeMap::new(),
     };
     let mut settings = Settings { answers: Answers::Scripts, domain: domain.map(str::to_owned), ..Settings::default() };
     if !workspace.is_null() {

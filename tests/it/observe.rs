@@ -178,7 +178,7 @@ fn permanent_observers_stand_in_the_project_file() {
     let project = project();
     project.file("asterisk.yaml", "pipelines: pipelines\nobservers: [metrics=of/run.prom, narration=of/story.txt]\n");
     project.asterisk(&RUN).exits(4);
-    assert!(project.read("of/story.txt").contains("Small-court convenes on case doubtful at Court (R1)"));
+    assert!(project.read("of/story.txt").contains("Small-court begins on case doubtful at Court (R1)"));
     assert!(project.read("of/run.prom").contains("asterisk_cases{status=\"error\"} 1\n"));
     project.file("asterisk.yaml", "pipelines: pipelines\nobservers: [naration, metrics]\n");
     insta::assert_snapshot!("refused_in_file", project.asterisk(&RUN).exits(3).text());

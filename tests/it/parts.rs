@@ -125,6 +125,18 @@ fn its_vars_can_be_set_and_those_of_nobody_cannot() {
 }
 
 #[test]
+fn it_takes_the_vars_of_the_walk_around_it_and_those_set_from_outside_over_both() {
+    let project = project();
+    project.file("pipelines/whole.yaml", WHOLE.replace("patience: 3", "patience: 7"));
+    let explained = |more: &[&str]| {
+        project.asterisk(&[&RUN[..], more].concat()).ok();
+        project.asterisk(&["explain", "latest"]).ok().stdout
+    };
+    assert!(explained(&[]).contains("patience 7"), "{}", explained(&[]));
+    assert!(explained(&["--set", "patience=9"]).contains("patience 9"));
+}
+
+#[test]
 fn a_walk_that_fails_within_fails_as_a_whole() {
     let project = project();
     project.file(

@@ -412,6 +412,7 @@ proptest::proptest! {
                 data: below("scripts/data/"),
                 pipeline: below("pipelines/").remove(0),
                 parts: BTreeMap::new(),
+                missing: BTreeMap::new(),
             };
             let warm = Project::relink(sources(), Settings::default(), last.as_ref());
             proptest::prop_assert_eq!(outcome(&warm), outcome(&Project::link(sources(), Settings::default())));

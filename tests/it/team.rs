@@ -175,6 +175,12 @@ fn what_is_wrong_with_a_team_is_said_where_it_is() {
         broken("name: Scout", "name: Herald"),
         broken("affinity.rhai", "affinty.rhai"),
         broken("scheduler: ", "schedule: "),
+        {
+            let project = two();
+            let script = "/// One.\nfn select(ctx) { ctx.walkers[0].name }\nconst NEEDS = [\"accuracy\", \"siblings\"];\n";
+            project.file("scripts/schedulers/affinity.rhai", script);
+            project.asterisk(&[&RUN[..], &["--scripts", "scripts"]].concat()).exits(3).text()
+        },
     ];
     insta::assert_snapshot!("wrong", all.join("\n"));
 }

@@ -2,7 +2,8 @@
 
 use super::{Asking, Snapshot, kept_under};
 use crate::store::error::StoreError;
-use crate::walk::{About, What};
+use crate::store::read::event;
+use crate::walk::{About, WalkState};
 use rusqlite::{Connection, OptionalExtension, params};
 use serde_json::{Map, Value, json};
 
@@ -23,18 +24,20 @@ pub(super) fn answer(needs: &Asking<'_>, about: &About<'_>) -> Result<Value, Sto
     }))
 }
 
-/// The latest artifact of each node that a case of the run had left before the last barrier.
+/// The latest artifact of each node that a case of the run had left before the last barrier: what its walk knew by then.
 fn prior(conn: &Connection, snapshot: Snapshot, case: &str) -> Result<Value, StoreError> {
-    let mut exits = conn.prepare_cached(
-        "SELECT body FROM events WHERE run = ?1 AND rc = (SELECT id FROM run_cases WHERE run = ?1 AND item = ?2) AND seq <= ?3 \
-         AND type = 'node_exit' ORDER BY seq",
+    let mut events = conn.prepare_cached(
+        "SELECT seq, ?2 AS item, path, at, body FROM events \
+         WHERE run = ?1 AND rc = (SELECT id FROM run_cases WHERE run = ?1 AND item = ?2) AND seq <= ?3 AND type IN ('node_enter', 'sub_walk', 'node_exit') ORDER BY seq",
     )?;
     let mut content = conn.prepare_cached("SELECT text FROM blobs WHERE hash = ?1")?;
+    let mut state = WalkState::default();
+    let mut events = events.query(params![snapshot.run, case, snapshot.upto])?;
+    while let Some(row) = events.next()? {
+        state.apply(&event(row)?.1);
+    }
     let mut prior = Map::new();
-    let mut exits = exits.query(params![snapshot.run, case, snapshot.upto])?;
-    while let Some(row) = exits.next()? {
-        let body = row.get_ref(0)?.as_str().map_err(rusqlite::Error::from)?;
-        let Ok(What::NodeExit { node, artifact, .. }) = serde_json::from_str(body) else { continue };
+    for (node, artifact) in &state.prior {
         let text: Option<String> = content.query_row([artifact.hash().bytes()], |row| row.get(0)).optional()?;
         let text = text.ok_or_else(|| StoreError::Damaged(format!("the content {} is missing", artifact.hash())))?;
         let artifact = serde_json::from_str(&text).map_err(|error| StoreError::Damaged(error.to_string()))?;

@@ -14,6 +14,7 @@ use serde::Serialize;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 /// A step whose artifact would make the store do something else.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -38,7 +39,7 @@ pub struct Rewritten {
 /// Compares what the steps of a run write, of nodes whose effect script is another one now. Steps behind a flip of their case are
 /// left out: the walk would not come there, or not with that artifact.
 pub(super) fn rewritten(record: &Record, run: &str, base: &Base, flips: &[Flip]) -> Result<Vec<Rewritten>, SessionError> {
-    let mut then = Then::new(record, run)?;
+    let mut then = Then::new(record, run, base)?;
     if !then.differs(base) {
         return Ok(Vec::new());
     }
@@ -84,18 +85,22 @@ struct Then<'a> {
     began: Hash,
     /// Of cases that go by other texts than those the run began with.
     adopted: HashMap<Name, Hash>,
+    /// The texts of then whose scripts or graphs are others now, linked.
     linked: BTreeMap<Hash, Project>,
 }
 
 impl<'a> Then<'a> {
-    fn new(record: &'a Record, run: &'a str) -> Result<Self, SessionError> {
+    fn new(record: &'a Record, run: &'a str, base: &Base) -> Result<Self, SessionError> {
+        let (now, _) = base.project.manifest();
         let mut linked = BTreeMap::new();
         let mut began = None;
         for texts in record.texts(run)? {
             if texts.generation == FIRST {
                 began = Some(texts.address);
             }
-            linked.insert(texts.address, record.project(&texts.manifest, Probes::None)?);
+            if !texts.manifest.same_scripts(&now) {
+                linked.insert(texts.address, record.project(&texts.manifest, Probes::None)?);
+            }
         }
         let began = began.ok_or_else(|| damaged(format!("the texts of {run} are missing")))?;
         Ok(Self { record, run, began, adopted: HashMap::new(), linked })
@@ -116,8 +121,9 @@ impl<'a> Then<'a> {
     fn step(&self, base: &Base, event: &Event) -> Result<Option<Rewritten>, SessionError> {
         let What::NodeExit { node, artifact, params, .. } = &event.what else { return Ok(None) };
         let address = self.adopted.get(&event.case).unwrap_or(&self.began);
-        let then = self.linked.get(address).and_then(|project| project.plan.of_path(&event.path));
-        let (Some(then), Some(now)) = (then, base.project.plan.of_path(&event.path)) else { return Ok(None) };
+        let Some(began) = self.linked.get(address).map(|project| Arc::clone(&project.plan)) else { return Ok(None) };
+        let parts = (began.of_path(&event.path), base.project.plan.of_path(&event.path));
+        let (Some(then), Some(now)) = parts else { return Ok(None) };
         let (Some(at), Some(at_now)) = (then.pipeline.node(node), now.pipeline.node(node)) else { return Ok(None) };
         let (old, new) = (then.node(at).effect.as_ref(), now.node(at_now).effect.as_ref());
         if !is_other(old, new) {
@@ -132,15 +138,15 @@ impl<'a> Then<'a> {
         // A step without an effect script has no record of what one would have been given.
         let Some(params) = params.as_ref().map(Content::hash) else { return Ok(None) };
         let params = assemble(&text(&params)?, &mut |hash| text(hash))?;
-        let run = |function: Option<&Function>, plan: &Plan, at| match function {
+        let run = |function: Option<&Function>, plan: &Plan, around: &Plan, at| match function {
             None => Ok(Vec::new()),
             Some(function) => {
                 let artifact = View::of(&artifact, &plan.node(at).kind, "artifact");
-                function.effects(&artifact, &recorded_params(&params, plan))
+                function.effects(&artifact, &recorded_params(&params, around, &event.path))
             }
         };
-        let before = run(old, &then, at).unwrap_or_default();
-        let (after, error) = match run(new, &now, at_now) {
+        let before = run(old, &then, &began, at).unwrap_or_default();
+        let (after, error) = match run(new, &now, &base.project.plan, at_now) {
             Ok(after) => (after, None),
             Err(diagnostic) => (Vec::new(), Some(diagnostic.message.clone())),
         };

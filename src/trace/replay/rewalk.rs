@@ -8,7 +8,7 @@ use crate::pipeline::NodeIx;
 use crate::script::View;
 use crate::session::SessionError;
 use crate::trace::Went;
-use crate::walk::{Content, Failure, Member, Moment, Name, Need, Plan, Status, Turn, WalkState, What};
+use crate::walk::{Content, Failure, Member, Moment, Name, Need, Plan, Status, Turn, WalkState, What, place_of};
 use std::collections::BTreeMap;
 
 /// What to go by.
@@ -60,8 +60,7 @@ impl Rewalked {
             let mut visits: BTreeMap<Name, usize> = BTreeMap::new();
             let number = |decision: &Redecided| {
                 // A node of a walk within is another than one of that name around it.
-                let place = decision.path.rsplit_once('/').map_or("", |(place, _)| place);
-                let node: Name = compact_str::format_compact!("{place}/{}", decision.node);
+                let node: Name = compact_str::format_compact!("{}{}", place_of(&decision.path), decision.node);
                 let visit = visits.entry(node.clone()).or_default();
                 *visit += 1;
                 ((node, *visit), decision.now.clone())

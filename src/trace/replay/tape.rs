@@ -6,7 +6,7 @@ use crate::session::SessionError;
 use crate::store::Reading;
 use crate::trace::Went;
 use crate::trace::steps::damaged;
-use crate::walk::{Content, Event, Name, Reason, WalkState, What};
+use crate::walk::{Content, Event, Name, Reason, WalkState, What, place_of};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
@@ -88,9 +88,9 @@ impl Tape {
         let mut found = None;
         let mut switches: BTreeMap<Name, What> = BTreeMap::new();
         reading.events(case, |row| {
-            let steps = match row.path.rsplit_once('/') {
-                None => &mut own,
-                Some(_) => within.entry(place_of(row.path)).or_default(),
+            let steps = match place_of(row.path) {
+                "" => &mut own,
+                place => within.entry(place.into()).or_default(),
             };
             let body = row.body.strip_prefix(r#"{"type":""#).unwrap_or_default();
             let kind = body.split('"').next().unwrap_or_default();
@@ -224,11 +224,6 @@ impl Taped {
             state.apply(&event(self.at, what));
         }
     }
-}
-
-/// What the paths of a walk begin with, given that of one of its steps.
-fn place_of(path: &str) -> Name {
-    path.rsplit_once('/').map_or("", |(place, _)| &path[..=place.len()]).into()
 }
 
 /// Takes in that a node was entered and answered, perhaps by a walk.

@@ -183,7 +183,7 @@ pub fn sweep_runs(session: &Session, asked: &Asked, var: Var) -> Result<Swept, S
     let (mut cases, mut runs) = (0, Vec::new());
     each_run(session, asked, &mut left_out, |record, run, base| {
         var.check(&base.project.plan).map_err(SessionError::Asked)?;
-        let now = base.project.plan.vars[&var.name].clone();
+        let now = base.project.plan.var(&var.name).cloned().unwrap_or_default();
         let (var, current, counts) = found.get_or_insert_with(|| {
             let var = var.clone().with(&now);
             let counts = vec![Count::default(); var.values.len()];

@@ -90,7 +90,7 @@ pub fn sweep_scenario(session: &Session, scenario: &Scenario, pipeline: Option<&
     let base = Base::link(session.clone(), pipeline)?;
     let plan = &base.project.plan;
     var.check(plan).map_err(SessionError::Asked)?;
-    let current = plan.vars[&var.name].clone();
+    let current = plan.var(&var.name).cloned().unwrap_or_default();
     let var = var.with(&current);
     let plans = var.plans(&base)?;
     let mut counts = vec![Count::default(); plans.len()];

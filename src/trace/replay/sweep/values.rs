@@ -53,12 +53,11 @@ impl Var {
 
     /// Refuses a var that a plan does not have.
     pub(super) fn check(&self, plan: &Plan) -> Result<(), Box<Diagnostic>> {
-        if plan.vars.contains_key(&self.name) {
+        if plan.var(&self.name).is_some() {
             return Ok(());
         }
         let message = format!("the pipeline `{}` has no var `{}`", *plan.pipeline.name, self.name);
-        let known = plan.vars.keys().map(String::as_str);
-        Err(Box::new(Diagnostic::error("sweep/var", message).maybe_help(did_you_mean(&self.name, known))))
+        Err(Box::new(Diagnostic::error("sweep/var", message).maybe_help(did_you_mean(&self.name, plan.var_names()))))
     }
 }
 
