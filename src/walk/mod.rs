@@ -4,6 +4,7 @@
 //! [`Answer`] for each node's artifact, lets the rules choose the next edge, and hands every step to a [`Journal`] as one
 //! [`Commit`].
 
+mod agent;
 mod asked;
 mod because;
 mod cluster;
@@ -28,13 +29,14 @@ mod team;
 mod thermal;
 mod turn;
 
+pub use agent::{Agent, Tokens};
 pub use asked::{Asking, Open};
 pub use because::input;
 pub use cluster::{Cluster, Clustering};
 pub use content::{Content, assemble};
 pub use drive::{End, Walker};
 pub use error::{Failure, Kind};
-pub use event::{Agent, Cause, Change, Considered, Event, Name, Outcome, Reason, Tokens, What, place_of};
+pub use event::{Cause, Change, Considered, Event, Name, Outcome, Reason, What, place_of};
 pub use masks::Mask;
 pub use memory::{NoNeeds, Nowhere};
 pub use params::{CaseParams, GROUPS, Params, StepPlace, recorded_params};

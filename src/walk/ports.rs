@@ -1,7 +1,8 @@
 //! What the walk needs of the outside, as traits: someone who answers nodes, a journal, and bounded reads.
 
+use super::agent::Agent;
 use super::content::Content;
-use super::event::{Agent, Event};
+use super::event::Event;
 use super::request::Request;
 use crate::diag::Diagnostic;
 use crate::model::{Case, Effect, Hash, Launch};

@@ -1,8 +1,9 @@
 //! The state of a walk: a fold over its events, and nothing else (`design.md` §2.2).
 
+use super::agent::Tokens;
 use super::asked::Open;
 use super::content::Content;
-use super::event::{Event, Name, Outcome, Reason, Tokens, What};
+use super::event::{Event, Name, Outcome, Reason, What};
 use super::plans::FIRST;
 use super::team::Moment;
 use crate::clock::Timestamp;
