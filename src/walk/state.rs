@@ -91,6 +91,8 @@ pub struct WalkState {
     pub tokens: Tokens,
     /// What was asked outside of the process for the step to be taken, in order; see [`WalkState::waits`].
     pub asked: Vec<Open>,
+    /// Whether it was over and goes on because somebody wants it to.
+    pub reopened: bool,
     /// Of a walk within a walk: what the paths of its steps begin with (`3/court/`); nothing of a case's own walk.
     pub place: Name,
     /// The walk that goes on in the place of the node that the walk is at.
@@ -131,6 +133,7 @@ impl Default for WalkState {
             answers: 0,
             tokens: Tokens::default(),
             asked: Vec::new(),
+            reopened: false,
             place: Name::default(),
             inner: None,
             advice: Vec::new(),
@@ -277,6 +280,8 @@ impl WalkState {
                 self.node = Some(node.clone());
                 self.error = None;
                 self.asked.clear();
+                self.inner = None;
+                self.reopened = true;
             }
             What::Unanswered { .. }
             | What::Barrier { .. }
