@@ -15,7 +15,7 @@ use std::sync::atomic::AtomicBool;
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  asterisk review 880501 approve\n  asterisk review 880501 reassess --to investigate --message \"look at the proxy\"\n  \
-                        asterisk review 880501 overturn --defect-type en001 --message \"the lab's DNS was down\""
+                        asterisk review 880501 overturn --message \"the lab's DNS was down\""
 )]
 pub(super) struct ReviewArgs {
     /// The case.

@@ -16,8 +16,8 @@ use std::sync::atomic::AtomicBool;
 /// Bring the answer to a step that waits for it.
 ///
 /// The answer is held against the schema of its node. One that does not fit is told why and changes nothing; one that does is recorded,
-/// and the case goes on as far as it can: to the next step that waits, or to its end. Saved as an object {dispatch_id, data} or with
-/// --request, it is taken only for that request.
+/// and the case goes on as far as it can: to the next step that waits, or to its end. Wrapped as
+/// `{dispatch_id, data}`, or with --request, it is taken only for that request.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  asterisk save -f recall-result.json --case-id 880501\n  asterisk save -f - --case-id 880501 --suite-id 20260214-212109-ab12cd < recall-result.json"
@@ -106,7 +106,7 @@ pub(super) fn told(ui: Ui, session: &Session, global: &Global, mut result: RunRe
 /// How far a case is, in a line.
 fn said(case: &CaseResult) -> String {
     let state = &case.state;
-    let (id, path) = (&case.case.id, state.path.iter().map(|node| node.as_str()).collect::<Vec<_>>().join(" "));
+    let (id, path) = (&case.case.id, state.path.iter().map(compact_str::CompactString::as_str).collect::<Vec<_>>().join(" "));
     match (state.waits(), state.status) {
         (Some(open), _) => format!("{id}: {path}; now `{}` waits for its answer", open.node),
         (None, Status::Done) => format!("{id}: {path}; it is over"),

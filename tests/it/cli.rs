@@ -148,7 +148,8 @@ fn every_example_of_a_help_works() {
     let run = project.asterisk(&["run", "--format", "json"]).ok().json()["run"].as_str().unwrap().to_owned();
     project.file("recall-result.json", "{\"match\": false, \"confidence\": 0.1}");
     let begun = |more: &[&str], code: i32| {
-        let ran = project.asterisk(&[&["run", "--case", "880501", "--format", "json"], more].concat()).exits(code);
+        let more = more.join(" ");
+        let ran = shell(&project, &format!("asterisk run --case 880501 --format json {more}")).exits(code);
         ran.json()["run"].as_str().unwrap().to_owned()
     };
     let rcas = project.asterisk(&["show", "rcas", "--format", "json"]).ok().json();
