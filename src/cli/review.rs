@@ -4,7 +4,7 @@ use super::run_view::Live;
 use super::{FormatArg, Global, ProjectArgs, save};
 use crate::exit::Exit;
 use crate::session::{SessionError, Verdict};
-use clap::{Args, Subcommand};
+use clap::{Args, ValueEnum};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -21,53 +21,51 @@ pub(super) struct ReviewArgs {
     /// The case.
     case: String,
     /// The suite: the id of the run.
-    #[arg(long, value_name = "RUN", default_value = "latest", global = true)]
+    #[arg(long, value_name = "RUN", default_value = "latest")]
     suite_id: String,
-    #[command(subcommand)]
+    /// What you think of it.
+    #[arg(value_enum)]
     verdict: Word,
+    /// Of `reassess`: from this node on, by name or code.
+    #[arg(long, value_name = "NODE", required_if_eq("verdict", "reassess"))]
+    to: Option<String>,
+    /// Of `overturn`: the right defect code (`asterisk show data domain` lists them).
+    #[arg(long, value_name = "CODE")]
+    defect_type: Option<String>,
+    /// Why; of `overturn` the right cause.
+    #[arg(long, short, value_name = "TEXT")]
+    message: Option<String>,
     #[command(flatten)]
     format: FormatArg,
 }
 
-#[derive(Debug, Subcommand)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Word {
     /// It is right.
-    Approve {
-        /// Why.
-        #[arg(long, short, value_name = "TEXT")]
-        message: Option<String>,
-    },
+    Approve,
     /// Look again.
-    Reassess {
-        /// From this node on, by name or code.
-        #[arg(long, value_name = "NODE")]
-        to: String,
-        /// Why.
-        #[arg(long, short, value_name = "TEXT")]
-        message: Option<String>,
-    },
+    Reassess,
     /// It is wrong.
-    Overturn {
-        /// The right defect code (`asterisk show data domain` lists them).
-        #[arg(long, value_name = "CODE")]
-        defect_type: Option<String>,
-        /// The right cause.
-        #[arg(long, short, value_name = "TEXT")]
-        message: Option<String>,
-    },
+    Overturn,
 }
 
 pub(super) fn review(global: &Global, args: &ReviewArgs) -> Result<Exit, SessionError> {
     let ui = global.ui(args.format);
     let session = global.session(&ProjectArgs::default(), None)?;
-    let (verdict, message) = match &args.verdict {
-        Word::Approve { message } => (Verdict::Approve, message),
-        Word::Reassess { to, message } => (Verdict::Reassess(to.clone()), message),
-        Word::Overturn { defect_type, message } => (Verdict::Overturn(defect_type.clone()), message),
+    let unused = |flag: &str, of: &str| {
+        let message = format!("`{flag}` is for `{of}` alone");
+        Err(SessionError::asked("input/review", message, Some(format!("leave it out, or say `{of}`"))))
+    };
+    let verdict = match (args.verdict, &args.to, &args.defect_type) {
+        (Word::Approve | Word::Overturn, Some(_), _) => return unused("--to", "reassess"),
+        (Word::Approve | Word::Reassess, _, Some(_)) => return unused("--defect-type", "overturn"),
+        (Word::Approve, None, None) => Verdict::Approve,
+        (Word::Reassess, to, None) => Verdict::Reassess(to.clone().unwrap_or_default()),
+        (Word::Overturn, None, defect) => Verdict::Overturn(defect.clone()),
     };
     let live = Live::new(ui, global.verbose, Arc::new(AtomicBool::new(false)), false);
     let about = (args.suite_id.as_str(), args.case.as_str());
-    let result = session.review(about, (&verdict, message.as_deref()), &live, &AtomicBool::new(false));
+    let result = session.review(about, (&verdict, args.message.as_deref()), &live, &AtomicBool::new(false));
     live.finish();
     save::told(ui, &session, global, result?, &args.case)
 }

@@ -98,7 +98,10 @@ fn a_review_sends_a_case_back() {
     let project = project();
     save(&project, "{\"found\": true}", &[]).exits(0);
     insta::assert_snapshot!("unknown-node", project.asterisk(&["review", "case-1", "reassess", "--to", "lok"]).exits(2).stderr);
-    project.asterisk(&["review", "case-1", "reassess", "--to", "T1"]).exits(0);
+    assert!(project.asterisk(&["review", "case-1", "reassess"]).exits(2).stderr.contains("--to"));
+    assert!(project.asterisk(&["review", "case-1", "approve", "--to", "T1"]).exits(2).stderr.contains("for `reassess` alone"));
+    let sent = project.asterisk(&["review", "case-1", "reassess", "--to", "T1", "--format", "json"]).exits(0).json();
+    assert_eq!(sent["case"]["waits"]["node"], "look");
     let again = status(&project);
     assert_eq!(again["cases"][0]["waits"]["node"], "look");
     assert_eq!(again["cases"][0]["loops"], json!({"E3": 1}));
