@@ -217,6 +217,7 @@ impl Linker<'_, '_> {
             masks: node.masks,
             effect: node.effect,
             script: node.script,
+            via: node.via,
             part: node.part,
             fallback,
             phase: 0,

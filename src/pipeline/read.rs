@@ -30,7 +30,7 @@ pub(super) const ZONE_KEYS: &[&str] = &["nodes", "element", "stickiness"];
 
 /// Keys of the language whose machinery is still to come. They are refused by that name, wherever they stand.
 pub(super) const LATER: &[&str] =
-    &["foreach", "do", "tool", "after", "parallel", "merge", "gate", "retry", "timeout", "cache", "category", "via", "stages"];
+    &["foreach", "do", "tool", "after", "parallel", "merge", "gate", "retry", "timeout", "cache", "category", "stages"];
 
 /// Reads the whole file.
 pub(super) fn pipeline(reader: &mut Reader<'_>, yaml: &Yaml) -> RawPipeline {

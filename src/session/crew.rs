@@ -75,12 +75,16 @@ impl Crew<'_> {
             ports.needs.advance(seq, clusters);
             round = Round { wave, phase, turn };
         }
+        self.alone(&mut walking, &ports)?;
         loop {
             if walking.iter().any(|case| case.place.walks(round, pipeline)) {
                 if !begun {
                     self.begin(round, &mut walking, &mut ports)?;
                 }
-                self.round(round, &mut walking, &ports)?;
+                // Until whoever is waited for has answered, nobody enters a later phase.
+                if self.round(round, &mut walking, &ports)? {
+                    break;
+                }
             }
             if self.stop.load(Ordering::Relaxed) {
                 break;
@@ -153,12 +157,27 @@ impl Crew<'_> {
         Ok(clustering.finish())
     }
 
-    /// Lets the cases of a round walk as far as they may.
-    fn round(&self, round: Round, walking: &mut [Walking], ports: &Ports<'_>) -> Result<(), SessionError> {
+    /// Lets the cases go on that were over and are not any more: as far as they go, whatever the rounds are at.
+    fn alone(&self, walking: &mut [Walking], ports: &Ports<'_>) -> Result<(), SessionError> {
         let show = |event: &Event| self.watch.event(event);
         let project = self.generations.project();
-        let walker = Walker {
-            plan: &project.plan,
+        let walker = Walker { until: usize::MAX, ..self.walker(&project.plan, ports, Round::FIRST, &show) };
+        let cases = self.cases(&project, ports);
+        for case in walking {
+            if case.work().alone {
+                if case.place.phase.is_some() {
+                    self.one(&walker, &cases, case)?;
+                }
+                // It is of no round.
+                case.place.phase = None;
+            }
+        }
+        Ok(())
+    }
+
+    fn walker<'w>(&'w self, plan: &'w Plan, ports: &'w Ports<'_>, round: Round, show: &'w (dyn Fn(&Event) + Sync)) -> Walker<'w> {
+        Walker {
+            plan,
             inherited: None,
             plans: Some(self.generations),
             shadow: self.shadow,
@@ -171,8 +190,15 @@ impl Crew<'_> {
             launch: self.launch,
             until: round.limit(),
             stop: self.stop,
-            watch: Some(&show),
-        };
+            watch: Some(show),
+        }
+    }
+
+    /// Lets the cases of a round walk as far as they may. Whether one of them waits for somebody outside.
+    fn round(&self, round: Round, walking: &mut [Walking], ports: &Ports<'_>) -> Result<bool, SessionError> {
+        let show = |event: &Event| self.watch.event(event);
+        let project = self.generations.project();
+        let walker = self.walker(&project.plan, ports, round, &show);
         let pipeline = &project.plan.pipeline;
         let members: Vec<&Walking> = walking.iter().filter(|case| case.place.walks(round, pipeline)).collect();
         self.watch.phase(round.limit() + 1, pipeline.phases, members.len());
@@ -202,10 +228,11 @@ impl Crew<'_> {
         if let Some(error) = broken.into_inner().unwrap_or_else(PoisonError::into_inner) {
             return Err(error);
         }
-        for case in walking {
+        let waits = members.iter().any(|case| case.work().status == Status::Paused);
+        for case in walking.iter_mut().filter(|case| !case.work().alone) {
             case.place.phase = case.work.get_mut().unwrap_or_else(PoisonError::into_inner).phase;
         }
-        Ok(())
+        Ok(waits)
     }
 
     fn one(&self, walker: &Walker<'_>, cases: &Cases<'_>, walking: &Walking) -> Result<(), SessionError> {
@@ -213,7 +240,7 @@ impl Crew<'_> {
         let mut whole = work.take(cases)?;
         let (case, state) = &mut *whole;
         let end = walker.walk(case, state)?;
-        (work.status, work.phase) = (state.status, phase_of(state, &walker.plan.pipeline));
+        work.note(state, phase_of(state, &walker.plan.pipeline));
         self.watch.case_went(case);
         if !matches!(end, End::Waiting) {
             self.watch.case_over(case, state.status);

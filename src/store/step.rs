@@ -114,6 +114,7 @@ pub(super) fn insert_blob(conn: &Connection, hash: &Hash, text: &str) -> Result<
 fn status(event: &Event) -> Option<&'static str> {
     match event.what {
         What::WalkError { .. } => Some("error"),
+        What::Reopened { .. } => Some("running"),
         _ if event.path.contains('/') => None,
         What::NodeEnter { .. } => Some("running"),
         What::WalkComplete { .. } => Some("done"),
@@ -122,6 +123,9 @@ fn status(event: &Event) -> Option<&'static str> {
         | What::Adopt { .. }
         | What::SubWalk { .. }
         | What::WalkerSwitch { .. }
+        | What::Asked { .. }
+        | What::Complained { .. }
+        | What::Unanswered { .. }
         | What::Masked { .. }
         | What::NodeExit { .. }
         | What::ThermalWarning { .. }

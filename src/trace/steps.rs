@@ -127,7 +127,14 @@ impl Steps {
                 }
                 self.change(|step| step.went = Went::Failed { kind, message });
             }
-            What::Barrier { .. } | What::Reload { .. } | What::Shadow { .. } | What::ThermalWarning { .. } => {}
+            What::Barrier { .. }
+            | What::Reload { .. }
+            | What::Shadow { .. }
+            | What::ThermalWarning { .. }
+            | What::Asked { .. }
+            | What::Complained { .. }
+            | What::Unanswered { .. }
+            | What::Reopened { .. } => {}
         }
         done
     }

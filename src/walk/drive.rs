@@ -59,7 +59,7 @@ pub enum End {
     Done,
     /// It has come to a phase that it may not enter yet.
     Waiting,
-    /// It was told to stop, and can be resumed.
+    /// It was told to stop, or waits for an answer from outside (`WalkState::waits`), and can be resumed.
     Paused,
     /// It failed.
     Failed(Failure),
@@ -104,6 +104,14 @@ impl Walker<'_> {
                 state.status = Status::Running;
                 return Ok(End::Waiting);
             };
+            taken.left.recorded.iter().for_each(|event| state.apply(event));
+            if let Some(error) = taken.left.broken {
+                return Err(error);
+            }
+            if taken.left.waits {
+                state.status = Status::Paused;
+                return Ok(End::Paused);
+            }
             thermal::warn(walker.plan, state, &mut taken.events);
             let adopt = |taken: &mut Taken, state: &WalkState| {
                 let Some(first) = taken.events.first() else { return };
@@ -181,7 +189,7 @@ impl Walker<'_> {
     fn failed(&self, case: Name, path: Name, node: Name, failure: Failure) -> Taken {
         let what = What::WalkError { node, kind: failure.kind.word().into(), message: failure.diagnostic.message.clone() };
         let event = Event { case, path, at: self.clock.now(), what };
-        Taken { events: vec![event], effects: Vec::new(), failure: Some(failure) }
+        Taken { events: vec![event], failure: Some(failure), ..Taken::default() }
     }
 
     /// Records a step, and only then lets the state and the watcher know of it.

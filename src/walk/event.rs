@@ -1,5 +1,6 @@
 //! The events of a journal: what happened, to whom, where in the walk, when.
 
+use super::agent::Agent;
 use super::content::Content;
 use crate::clock::Timestamp;
 use crate::model::{Effect, Hash};
@@ -95,6 +96,48 @@ pub enum What {
         /// The name of the pipeline that is walked as the node.
         pipeline: Name,
     },
+    /// Somebody outside of the process is asked for the artifact of the step's node. Recorded before anything leaves the process; the
+    /// step's other events follow when the answer is there.
+    Asked {
+        /// The request's id: unique in the run, and the same whenever the same is asked again.
+        id: i64,
+        /// The node.
+        node: Name,
+        /// Who is asked.
+        via: Name,
+        /// The address of the prompt's text, without complaints about earlier answers.
+        prompt: Hash,
+        /// What the prompt is made of: the address of its parameters.
+        params: Content,
+        /// And its template, if the node has one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        template: Option<Hash>,
+    },
+    /// What came back was not accepted: whoever was asked is told, and asked again.
+    Complained {
+        /// The request.
+        id: i64,
+        /// Who was asked.
+        via: Name,
+        /// What is wrong with the answer.
+        complaints: Vec<String>,
+    },
+    /// Nothing came back: an attempt failed. The request stays open.
+    Unanswered {
+        /// The request.
+        id: i64,
+        /// Who was asked.
+        via: Name,
+        /// Why.
+        message: String,
+    },
+    /// Somebody has the walk, which was over, go on at a node.
+    Reopened {
+        /// The node.
+        node: Name,
+        /// Who: `human`.
+        by: Name,
+    },
     /// Masks were on a step.
     Masked {
         /// The node.
@@ -122,6 +165,9 @@ pub enum What {
         /// How long it took, from the beginning of the step, in milliseconds; nothing for a node that was walked: its steps count.
         #[serde(default, skip_serializing_if = "is_zero")]
         took_ms: u64,
+        /// Who was asked outside of the process, and what it took.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        agent: Option<Box<Agent>>,
         /// The artifact's confidence, if the node names the field that holds it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         confidence: Option<f64>,
@@ -217,6 +263,7 @@ impl What {
             Self::NodeExit { artifact, params, .. } => [Some(artifact), params.as_ref(), None],
             Self::EdgeEvaluate { artifact, state, vars, .. } => [Some(artifact), Some(state), Some(vars)],
             Self::WalkerSwitch { needs, .. } => [needs.as_ref(), None, None],
+            Self::Asked { params, .. } => [Some(params), None, None],
             Self::Masked { answer, .. } => [answer.as_ref(), None, None],
             Self::Barrier { clusters, .. } => [clusters.as_ref(), None, None],
             _ => [None, None, None],
@@ -231,6 +278,10 @@ impl What {
             Self::Reload { .. } => "reload",
             Self::Adopt { .. } => "adopt",
             Self::WalkerSwitch { .. } => "walker_switch",
+            Self::Asked { .. } => "asked",
+            Self::Complained { .. } => "complained",
+            Self::Unanswered { .. } => "unanswered",
+            Self::Reopened { .. } => "reopened",
             Self::Masked { .. } => "masked",
             Self::NodeEnter { .. } => "node_enter",
             Self::SubWalk { .. } => "sub_walk",

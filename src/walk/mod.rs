@@ -4,6 +4,8 @@
 //! [`Answer`] for each node's artifact, lets the rules choose the next edge, and hands every step to a [`Journal`] as one
 //! [`Commit`].
 
+mod agent;
+mod asked;
 mod because;
 mod cluster;
 mod content;
@@ -27,6 +29,8 @@ mod team;
 mod thermal;
 mod turn;
 
+pub use agent::{Agent, Tokens};
+pub use asked::{Asking, Open};
 pub use because::input;
 pub use cluster::{Cluster, Clustering};
 pub use content::{Content, assemble};
@@ -38,8 +42,8 @@ pub use memory::{NoNeeds, Nowhere};
 pub use params::{CaseParams, GROUPS, Params, StepPlace, recorded_params};
 pub use plan::{Plan, PlanNode, Rule};
 pub use plans::{FIRST, Generation, Plans};
-pub use ports::{About, Answer, Blob, Commit, Journal, JournalError, NEEDS, Need, Needs, Refusal, Reply};
-pub use request::Request;
+pub use ports::{About, Answer, Blob, Commit, Journal, JournalError, NEEDS, Need, Needs, Next, Refusal, Reply};
+pub use request::{Request, bare, complaints, misfit};
 pub use route::{Ask, Choice, Decision, FALLBACK, decide, decide_asking};
 pub use state::{Status, Visit, WalkState, recorded_state};
 pub use step::WALK;

@@ -64,6 +64,8 @@ pub struct PlanNode {
     pub answer: Content,
     /// The reads it declares, and those of its masks.
     pub needs: Vec<&'static Need>,
+    /// Who is to answer it, in the order to be tried; empty if it does not say.
+    pub via: Vec<Name>,
     /// The masks on it, the outermost first.
     pub masks: Vec<Arc<Mask>>,
     /// What is walked in its place: its artifact is the last one of that walk.

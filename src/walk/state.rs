@@ -1,5 +1,7 @@
 //! The state of a walk: a fold over its events, and nothing else (`design.md` §2.2).
 
+use super::agent::Tokens;
+use super::asked::Open;
 use super::content::Content;
 use super::event::{Event, Name, Outcome, Reason, What};
 use super::plans::FIRST;
@@ -85,6 +87,12 @@ pub struct WalkState {
     pub spent_ms: u64,
     /// How many answers there were, those of walks within this one too.
     pub answers: u64,
+    /// What the answers took so far, those of walks within this one too.
+    pub tokens: Tokens,
+    /// What was asked outside of the process for the step to be taken, in order; see [`WalkState::waits`].
+    pub asked: Vec<Open>,
+    /// Whether it was over and goes on because somebody wants it to.
+    pub reopened: bool,
     /// Of a walk within a walk: what the paths of its steps begin with (`3/court/`); nothing of a case's own walk.
     pub place: Name,
     /// The walk that goes on in the place of the node that the walk is at.
@@ -123,6 +131,9 @@ impl Default for WalkState {
             generation: FIRST,
             spent_ms: 0,
             answers: 0,
+            tokens: Tokens::default(),
+            asked: Vec::new(),
+            reopened: false,
             place: Name::default(),
             inner: None,
             advice: Vec::new(),
@@ -153,6 +164,11 @@ impl WalkState {
     /// The walk that goes on: this one, or the innermost within it that is not over.
     pub fn ongoing(&self) -> &Self {
         self.inner.as_ref().filter(|inner| inner.status != Status::Done).map_or(self, |inner| inner.ongoing())
+    }
+
+    /// The request that the walk waits for an answer to, if any.
+    pub fn waits(&self) -> Option<&Open> {
+        if matches!(self.status, Status::Done | Status::Error) { None } else { self.ongoing().asked.last() }
     }
 
     /// The last artifact.
@@ -191,9 +207,12 @@ impl WalkState {
 
     /// Takes one event in.
     pub fn apply(&mut self, event: &Event) {
-        if let What::NodeExit { took_ms, .. } = event.what {
+        if let What::NodeExit { took_ms, agent, .. } = &event.what {
             self.spent_ms += took_ms;
             self.answers += 1;
+            if let Some(tokens) = agent.as_ref().and_then(|agent| agent.tokens.as_ref()) {
+                self.tokens.add(tokens);
+            }
         }
         if let Some(inner) = &mut self.inner
             && event.path.starts_with(inner.place.as_str())
@@ -219,6 +238,7 @@ impl WalkState {
                 if let Some(inner) = self.inner.take() {
                     self.after(node, *inner);
                 }
+                self.asked.clear();
                 self.confidence = confidence.or(self.confidence);
                 self.bindings.extend(bindings.iter().map(|(name, id)| (name.clone(), *id)));
                 self.prior.insert(node.clone(), artifact.clone());
@@ -254,7 +274,17 @@ impl WalkState {
                 self.handoffs += i64::from(from.is_some());
                 self.walker = Some(to.clone());
             }
-            What::Barrier { .. }
+            What::Asked { .. } | What::Complained { .. } => Open::take(&mut self.asked, event),
+            What::Reopened { node, .. } => {
+                self.status = Status::Running;
+                self.node = Some(node.clone());
+                self.error = None;
+                self.asked.clear();
+                self.inner = None;
+                self.reopened = true;
+            }
+            What::Unanswered { .. }
+            | What::Barrier { .. }
             | What::Reload { .. }
             | What::Shadow { .. }
             | What::Masked { .. }
@@ -264,6 +294,7 @@ impl WalkState {
                 self.node = None;
             }
             What::WalkError { node, kind, message } => {
+                self.asked.clear();
                 self.status = Status::Error;
                 self.node = Some(node.clone());
                 self.error = Some((kind.clone(), message.clone()));

@@ -1,0 +1,81 @@
+//! Somebody who takes the prompt and brings the answer: until then the case waits.
+
+use crate::diag::Diagnostic;
+use crate::walk::{Agent, Answer, Name, Refusal, Reply, Request};
+use serde_json::Value;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What it is called.
+pub const MANUAL: &str = "manual";
+
+/// An answer that was brought.
+#[derive(Clone, Debug)]
+pub struct Given {
+    /// The case.
+    pub case: String,
+    /// The node.
+    pub node: Name,
+    /// Who was asked.
+    pub via: Name,
+    /// The request that it answers; nothing if nobody was asked, and somebody says it all the same.
+    pub request: Option<i64>,
+    /// The artifact.
+    pub artifact: Arc<Value>,
+    /// Who decided: `human`, `agent`.
+    pub by: &'static str,
+}
+
+/// Gives an answer that was brought, and has others give all others.
+pub struct Bringing<'a> {
+    inner: Box<dyn Answer + 'a>,
+    given: Mutex<Option<Given>>,
+}
+
+impl<'a> Bringing<'a> {
+    /// With that answer.
+    pub fn new(inner: Box<dyn Answer + 'a>, given: Given) -> Self {
+        Self { inner, given: Mutex::new(Some(given)) }
+    }
+}
+
+impl Answer for Bringing<'_> {
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+
+    fn answer(&self, request: &Request<'_>) -> Result<Reply, Refusal> {
+        let mut held = self.given.lock().unwrap_or_else(PoisonError::into_inner);
+        let mine = held.take_if(|given| given.case == request.case.id && given.node == request.node_name());
+        drop(held);
+        let Some(given) = mine else { return self.inner.answer(request) };
+        let asking = request.ask(&given.via)?;
+        if given.request.is_some_and(|id| id != asking.id) {
+            return self.inner.answer(request);
+        }
+        let agent = Agent { via: given.via, request: asking.id, tokens: None };
+        Ok(Reply { artifact: given.artifact, by: given.by, checked: true, agent: Some(Box::new(agent)) })
+    }
+}
+
+/// Waits for answers to be brought.
+#[derive(Debug, Default)]
+pub(super) struct Manual {
+    name: Name,
+}
+
+impl Manual {
+    pub(super) fn new(name: &str) -> Self {
+        Self { name: name.into() }
+    }
+}
+
+impl Answer for Manual {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn answer(&self, request: &Request<'_>) -> Result<Reply, Refusal> {
+        request.ask(&self.name)?;
+        Err(Refusal::wait(Diagnostic::error("agent/manual", format!("`{}` waits for its answer", request.node_name()))))
+    }
+}
