@@ -133,7 +133,7 @@ fn main() -> ExitCode {
     table.within("an edited threshold, two threads", each(best[2]), each(best[0]), 3.0);
     table.within("an edited rule, one thread", each(best[3]), each(best[0]), 3.0);
     table.within("every rule edited, one thread", each(best[4]), each(best[0]), 6.0);
-    table.within("every rule edited, two threads", each(best[5]), each(best[0]), 4.5);
+    table.within("every rule edited, two threads", each(best[5]), each(best[0]), 6.0);
     let mut all = again(&flipped, 2, CASES);
     let best = measure(1, 1, &mut [("all", &mut all)]);
     table.plain("an edited threshold, every case flips and is explained", each(best[0]));
