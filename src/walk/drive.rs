@@ -207,6 +207,9 @@ impl Walker<'_> {
             if let Some(watch) = self.watch {
                 watch(event);
             }
+            if let What::NodeExit { agent: Some(agent), .. } = &event.what {
+                self.answer.recorded(&event.case, agent);
+            }
         }
         Ok(())
     }

@@ -35,6 +35,7 @@ mod run;
 mod series;
 mod shadow;
 mod shared;
+mod signals;
 mod suite;
 mod team;
 mod thermal;
