@@ -1,6 +1,7 @@
 //! What the text of a pipeline says: names not yet resolved, parts that could not be read left out.
 
 use super::Spanned;
+use super::fan::Fan;
 use super::graph::{OnRuleError, Team, When};
 use super::thermal::Thermal;
 use crate::diag::Span;
@@ -71,6 +72,8 @@ pub(super) struct RawNode {
     pub(super) effect: Option<Spanned<String>>,
     pub(super) script: Option<Spanned<String>>,
     pub(super) part: Option<Spanned<String>>,
+    pub(super) fan: Option<Fan>,
+    pub(super) after: Vec<Spanned<String>>,
     pub(super) fallback: Option<Spanned<String>>,
 }
 
@@ -90,6 +93,7 @@ pub(super) struct RawEdge {
     pub(super) looped: bool,
     pub(super) counter: Option<Spanned<String>>,
     pub(super) advisory: bool,
+    pub(super) parallel: bool,
     pub(super) when: When,
     pub(super) when_span: Option<Span>,
     pub(super) context: Map<String, Value>,

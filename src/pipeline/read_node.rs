@@ -3,7 +3,7 @@
 use super::raw::RawNode;
 use super::read::{LATER, missing, present, required_text, value};
 use super::yaml::{Fields, Reader, Yaml};
-use super::{Spanned, schema};
+use super::{Spanned, fan, schema};
 use crate::diag::{did_you_mean, nearest};
 use crate::model::{Kind, Shape};
 use std::sync::Arc;
@@ -22,6 +22,12 @@ pub(super) const KEYS: &[&str] = &[
     "effect",
     "script",
     "pipeline",
+    "foreach",
+    "do",
+    "merge",
+    "on_error",
+    "concurrency",
+    "after",
     "fallback",
 ];
 
@@ -44,13 +50,15 @@ pub(super) fn node(reader: &mut Reader<'_>, yaml: &Yaml) -> Option<RawNode> {
         confidence: text("confidence"),
         effect: text("effect"),
         script: text("script"),
-        part: text("pipeline"),
+        part: if value(fields, "foreach").is_some() { text("do") } else { text("pipeline") },
         fallback: text("fallback"),
         name,
         ..RawNode::default()
     };
     node.needs = once(reader, fields, "needs", &what);
     node.masks = once(reader, fields, "masks", &what);
+    node.after = once(reader, fields, "after", &what);
+    node.fan = fan::read(reader, fields, &node, &what);
     node.schema = value(fields, "schema").and_then(|yaml| {
         let name = node.name.as_ref().map_or("artifact".to_owned(), |name| format!("{name} artifact"));
         schema::shape(reader, yaml, name, &format!("`schema` of {what}")).map(Arc::new)
@@ -83,7 +91,8 @@ fn whole_walk(reader: &mut Reader<'_>, fields: Fields<'_>, node: &RawNode, what:
     let Some(part) = &node.part else { return };
     for key in ["script", "prompt", "needs", "masks", "family"] {
         let Some(yaml) = present(fields, key) else { continue };
-        let message = format!("{what} has both `pipeline` and `{key}`");
+        let walked = if node.fan.is_some() { "do" } else { "pipeline" };
+        let message = format!("{what} has both `{walked}` and `{key}`");
         let error =
             reader.error("answered-twice", message, yaml.span, "never used").label(reader.source(), part.span, "walked instead");
         reader.push(error.help("the nodes of that pipeline say who answers them and what they need"));
@@ -93,7 +102,9 @@ fn whole_walk(reader: &mut Reader<'_>, fields: Fields<'_>, node: &RawNode, what:
 /// Names become parts of paths and file names, so they must not be paths themselves.
 fn segment(reader: &mut Reader<'_>, name: Option<&Spanned<String>>, key: &str, what: &str) {
     let Some(name) = name else { return };
-    let fault = if let Some(bad) = name.chars().find(|c| c.is_control() || matches!(c, '/' | '\\')) {
+    let fault = if key == "name" && name.starts_with("branch[") {
+        "begins with `branch[`, as the paths of branches do".to_owned()
+    } else if let Some(bad) = name.chars().find(|c| c.is_control() || matches!(c, '/' | '\\')) {
         format!("holds {}", bad.escape_default())
     } else if matches!(name.as_str(), "." | "..") {
         "is a directory".to_owned()

@@ -7,7 +7,7 @@ use super::{Session, SessionError};
 use crate::clock::Timestamp;
 use crate::files::OutDir;
 use crate::store::Store;
-use crate::walk::{Event, FIRST, What};
+use crate::walk::{BRANCH, Event, FIRST, What};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -84,9 +84,7 @@ fn project_case(
         // What is walked in the place of a node has a directory of its own, named by its place (`3/court`).
         let (below, place) = match event.path.rsplit_once('/') {
             None => (below.clone(), ""),
-            Some((place, _)) => {
-                (place.split('/').fold(below.clone(), |dir, part| format!("{dir}/{}", OutDir::safe_name(part))), place)
-            }
+            Some((place, _)) => (place.split('/').fold(below.clone(), |dir, part| format!("{dir}/{}", directory(part))), place),
         };
         let visit = visits.entry((place, node)).or_default();
         *visit += 1;
@@ -104,6 +102,11 @@ fn project_case(
         write(dir, &format!("{below}/{name}"), &text)?;
     }
     write(dir, &format!("{below}/state.json"), &pretty(&json!(CaseFile::of(result, case)).to_string()))
+}
+
+/// The directory of a part of a step's path: branches are called as there.
+fn directory(part: &str) -> String {
+    if part.starts_with(BRANCH) { part.to_owned() } else { OutDir::safe_name(part) }
 }
 
 /// The files of a run that stand beside its case directories.

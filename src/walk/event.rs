@@ -17,6 +17,12 @@ pub fn place_of(path: &str) -> &str {
     path.rfind('/').map_or("", |at| &path[..=at])
 }
 
+/// Whether the path is that of a step of a branch, and not of a walk in the place of its node.
+pub fn is_branch(path: &str) -> bool {
+    let place = place_of(path).trim_end_matches('/');
+    place.rsplit_once('/').is_some_and(|(_, name)| name.starts_with(super::plan::BRANCH))
+}
+
 /// Why an edge was taken: in the decision, the transition and the state's history.
 pub type Reason = Arc<str>;
 
@@ -94,6 +100,34 @@ pub enum What {
         node: Name,
         /// The name of the pipeline that is walked as the node.
         pipeline: Name,
+    },
+    /// Branches are walked beside each other: what follows has paths that begin with the number of the next step and the
+    /// branch's (`4/branch[2]/1`), up to the exit of the node whose items they are for, or until they join.
+    Fork {
+        /// What makes them.
+        by: By,
+        /// The node whose items they are for, or that the edges lead from.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        node: Option<Name>,
+        /// The branches, in their order.
+        branches: Vec<Branch>,
+    },
+    /// Branches have come together, and the walk goes on as one.
+    Join {
+        /// Where they lead: a node, or the pipeline's done name; nothing where the nodes that wait for them come next.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        to: Option<Name>,
+    },
+    /// A branch failed, and is left out.
+    BranchError {
+        /// What the paths of its steps begin with (`4/branch[2]/`).
+        branch: Name,
+        /// Where.
+        node: Name,
+        /// The error's kind.
+        kind: String,
+        /// What is wrong.
+        message: String,
     },
     /// Masks were on a step.
     Masked {
@@ -234,6 +268,9 @@ impl What {
             Self::Masked { .. } => "masked",
             Self::NodeEnter { .. } => "node_enter",
             Self::SubWalk { .. } => "sub_walk",
+            Self::Fork { .. } => "fork",
+            Self::Join { .. } => "join",
+            Self::BranchError { .. } => "branch_error",
             Self::NodeExit { .. } => "node_exit",
             Self::ThermalWarning { .. } => "thermal_warning",
             Self::EdgeEvaluate { .. } => "edge_evaluate",
@@ -248,6 +285,48 @@ impl What {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it over so")]
 fn is_zero(number: &u64) -> bool {
     *number == 0
+}
+
+/// What makes branches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum By {
+    /// A node is taken for each item of a list (`foreach:`).
+    Items,
+    /// Several edges fired that are taken beside each other (`parallel:`).
+    Edges,
+    /// Nodes that wait for none any more (`after:`).
+    Waves,
+}
+
+/// The beginning of a branch.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Branch {
+    /// The node that is taken.
+    pub node: Name,
+    /// The item: `state.context.item` within the branch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub item: Option<Value>,
+    /// Branches of the same number are walked beside each other, those of the next after them.
+    #[serde(default, skip_serializing_if = "is_first")]
+    pub sequence: i64,
+    /// The edge that leads there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub edge: Option<Name>,
+    /// Why it was taken.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub because: Option<Reason>,
+    /// The counter that taking it added one to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counter: Option<Name>,
+    /// What it added to the walk's context.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub context: Map<String, Value>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it over so")]
+fn is_first(sequence: &i64) -> bool {
+    *sequence == 0
 }
 
 /// Why the texts of a run were exchanged.

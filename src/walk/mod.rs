@@ -5,11 +5,14 @@
 //! [`Commit`].
 
 mod because;
+mod branches;
 mod cluster;
 mod content;
 mod drive;
 mod error;
 mod event;
+mod fan;
+mod fork;
 mod lasso;
 mod masks;
 mod memory;
@@ -18,6 +21,7 @@ mod plan;
 mod plans;
 mod ports;
 mod request;
+mod round;
 mod route;
 mod shadow;
 mod shown;
@@ -32,11 +36,13 @@ pub use cluster::{Cluster, Clustering};
 pub use content::{Content, assemble};
 pub use drive::{End, Walker};
 pub use error::{Failure, Kind};
-pub use event::{Cause, Change, Considered, Event, Name, Outcome, Reason, What, place_of};
+pub use event::{Branch, By, Cause, Change, Considered, Event, Name, Outcome, Reason, What, is_branch, place_of};
+pub use fan::{Fan, Lone, Merge, joined};
+pub use fork::ITEM;
 pub use masks::Mask;
 pub use memory::{NoNeeds, Nowhere};
 pub use params::{CaseParams, GROUPS, Params, StepPlace, recorded_params};
-pub use plan::{Plan, PlanNode, Rule};
+pub use plan::{BRANCH, Plan, PlanNode, Rule, nodes_of};
 pub use plans::{FIRST, Generation, Plans};
 pub use ports::{About, Answer, Blob, Commit, Journal, JournalError, NEEDS, Need, Needs, Refusal, Reply};
 pub use request::Request;

@@ -28,6 +28,13 @@ pub struct Reply {
     pub checked: bool,
 }
 
+impl Reply {
+    /// What came of a walk, or of branches, in the place of an answer.
+    pub(super) fn walked(artifact: Value) -> Self {
+        Self { artifact: artifact.into(), by: super::step::WALK, checked: false }
+    }
+}
+
 /// Why there is no answer.
 #[derive(Clone, Debug)]
 pub struct Refusal {

@@ -8,6 +8,7 @@ mod elements;
 mod examples;
 mod explain;
 mod failures;
+mod fan;
 mod fold;
 mod front;
 mod gallery;

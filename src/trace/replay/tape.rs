@@ -236,7 +236,7 @@ pub(super) fn enter(
     inner: Option<WalkState>,
 ) {
     state.apply(&event(at, What::NodeEnter { node: node.clone() }));
-    state.inner = inner.map(Box::new);
+    state.inner = inner.into_iter().collect();
     let what = What::NodeExit {
         node: node.clone(),
         artifact,
