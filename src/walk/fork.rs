@@ -3,7 +3,8 @@
 use super::event::{Branch, By, Name};
 use super::fan::Lone;
 use super::plan::BRANCH;
-use super::state::{Status, Visit, WalkState, context_view, loops_view, visit_view};
+use super::state::{Status, Visit, WalkState};
+use super::views::{context_view, loops_view, visit_view};
 use crate::clock::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
 

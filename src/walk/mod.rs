@@ -30,6 +30,7 @@ mod step;
 mod team;
 mod thermal;
 mod turn;
+mod views;
 
 pub use because::input;
 pub use cluster::{Cluster, Clustering};
@@ -47,7 +48,8 @@ pub use plans::{FIRST, Generation, Plans};
 pub use ports::{About, Answer, Blob, Commit, Journal, JournalError, NEEDS, Need, Needs, Refusal, Reply};
 pub use request::Request;
 pub use route::{Ask, Choice, Decision, FALLBACK, decide, decide_asking};
-pub use state::{Status, Visit, WalkState, recorded_state};
+pub use state::{Status, Visit, WalkState};
 pub use step::WALK;
 pub use team::{Member, Moment, Team};
 pub use turn::Turn;
+pub use views::recorded_state;
