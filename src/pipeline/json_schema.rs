@@ -12,6 +12,9 @@ pub fn json_schema() -> Value {
     schema["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
     schema["title"] = json!("An Asterisk pipeline");
     schema["required"] = json!(["pipeline", "nodes", "done"]);
+    // Where nodes wait for each other, there is neither.
+    let neither = json!({ "anyOf": [{ "required": ["edges"] }, { "required": ["start"] }] });
+    schema["anyOf"] = json!([{ "required": ["edges", "start"] }, { "not": neither }]);
     let mut zone_schema = described(read::ZONE_KEYS, &zone());
     zone_schema["description"] = json!("A group of nodes.");
     let mut node_schema = described(read_node::KEYS, &node());

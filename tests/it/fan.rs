@@ -403,3 +403,28 @@ done: _done
         assert_eq!(events(&project, &ran), wanted, "killed at {at}");
     }
 }
+
+#[test]
+fn history_is_decided_again_in_branches_too() {
+    let project = walked();
+    json(&project, &RUN);
+    let replay = |set: &str| format!("--- {set}\n{}", project.asterisk(&["replay", "latest", "--set", set]).exits(0).text());
+    let kept: String = ["sure=0.6", "sure=0.9"].map(replay).concat();
+    let text = project.read("pipelines/inner.yaml");
+    project.file("pipelines/inner.yaml", text.replace("state.loops.tries < n", "state.loops.tries < 1"));
+    let edited = project.asterisk(&["replay", "latest"]).exits(0).text();
+    insta::assert_snapshot!("fan_replayed", format!("{kept}--- edited\n{edited}"));
+    let project = of_edges(
+        &["start", "a", "b", "merge", "other"],
+        "  - { id: P1, from: start, to: a, parallel: true }\n  - { id: P2, from: start, to: b, parallel: true, condition: \"n < vars.most\" }\n  \
+         - { id: AO, from: a, to: other, condition: \"n > vars.most\" }\n  - { id: AM, from: a, to: merge }\n  - { id: BM, from: b, to: merge }\n  \
+         - { id: ME, from: merge, to: _done, condition: \"n < vars.most\" }\n  - { id: MO, from: merge, to: other }\n  - { id: OE, from: other, to: _done }\n",
+    );
+    let text = project.read("pipelines/p.yaml").replace("description: d", "description: d\nvars: { most: 5 }");
+    project.file("pipelines/p.yaml", text);
+    let of = |n: i64| json!([{ "n": n }]);
+    project.file("stub.json", json!({ "*": { "start": of(2), "a": of(3), "b": of(1), "merge": of(4) } }).to_string());
+    json(&project, &PLAIN);
+    let replay = |set: &str| format!("--- {set}\n{}", project.asterisk(&["replay", "latest", "--set", set]).exits(0).text());
+    insta::assert_snapshot!("fan_edges_replayed", ["most=6", "most=4", "most=1", "most=2.5"].map(replay).concat());
+}

@@ -102,7 +102,7 @@ pub struct Arrow {
 /// The kinds of ways, in the order of a legend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
-    /// Into the first node.
+    /// Into the first node, or from one to another that waits for it.
     Start,
     /// A usual edge.
     Plain,
@@ -204,11 +204,11 @@ impl Picture {
                 picture.arrow(0, ix + 1, Kind::Start, "", "");
             }
             for NodeIx(before) in &node.after {
-                picture.arrow(before + 1, ix + 1, Kind::Plain, "", "");
+                picture.arrow(before + 1, ix + 1, Kind::Start, "", "");
             }
             if pipeline.waves() && !pipeline.nodes.iter().any(|other| other.after.contains(&NodeIx(ix))) {
                 let done = picture.target(Target::Done);
-                picture.arrow(ix + 1, done, Kind::Plain, "", "");
+                picture.arrow(ix + 1, done, Kind::Start, "", "");
             }
         }
         for (ix, edge) in pipeline.edges.iter().enumerate() {
