@@ -21,6 +21,7 @@ pub(crate) fn setup() -> Setup {
         keep: asterisk::session::KEEP,
         domain: None,
         masks: Vec::new(),
+        agents: std::collections::BTreeMap::new(),
         root: PathBuf::from("unused"),
         store: PathBuf::from("unused"),
         out: PathBuf::from("unused"),
@@ -87,7 +88,7 @@ impl Answer for Canned {
         let case: usize = request.case.id["case-".len()..].parse().expect("cases are numbered");
         let artifacts = &self.0[case - 1];
         let (_, artifact) = artifacts.iter().find(|(node, _)| *node == request.node_name()).expect("an answer for each node");
-        Ok(Reply { artifact: Arc::clone(artifact), by: "stub", checked: false })
+        Ok(Reply::own(Arc::clone(artifact), "stub", false))
     }
 }
 

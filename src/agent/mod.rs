@@ -1,7 +1,39 @@
-//! Who answers nodes: the zero-LLM responders, and canned answers. Each implements the `Answer` port.
+//! Who answers nodes: the zero-LLM responders, canned answers, and those outside of the process. Each implements the `Answer` port.
+//!
+//! ```text
+//! script, stub                      answers from within the process
+//! exec, process, found              a command: running it, finding the JSON in what it says
+//! manual                            a person or agent who takes the prompt and brings the answer (`cursor`, `save`)
+//! router, retry, breaker, limit,    what stands around those outside: who is asked in which order, again, not at all, at once;
+//! budget                            what may be spent
+//! settings, tokens, artifact        how they are set up; what they take; what of theirs is accepted
+//! ```
 
+mod artifact;
+mod breaker;
+mod budget;
+mod build;
+mod exec;
+mod found;
+mod limit;
+mod manual;
+mod process;
+mod retry;
+mod router;
 mod script;
+mod settings;
 mod stub;
+mod tokens;
 
+pub use artifact::{MOST_BYTES, parse, unwrapped};
+pub use budget::{Budget, BudgetStatus};
+pub use build::{Outside, build, manual_names, names};
+pub use manual::{Given, MANUAL, Manual};
+pub use process::end_all;
+pub use router::Router;
 pub use script::Scripts;
+pub use settings::{Agents, BreakerSettings, Kind, Price, RetrySettings, Settings};
 pub use stub::Stub;
+
+/// What canned answers are called as those who answer.
+pub const STUB: &str = "stub";

@@ -14,12 +14,11 @@ impl Answer for Scripts {
     }
 
     fn answer(&self, request: &Request<'_>) -> Result<Reply, Refusal> {
-        let refuse = |diagnostic| Refusal { diagnostic, retry: false };
         let Some(responder) = &request.plan.node(request.node).responder else {
             let message = format!("no responder answers `{}`", request.node_name());
-            return Err(refuse(Box::new(Diagnostic::error("agent/no-responder", message))));
+            return Err(Refusal::failed(Diagnostic::error("agent/no-responder", message)));
         };
-        let artifact = responder.respond(request.params(), request.plan.vars()).map_err(refuse)?;
-        Ok(Reply { artifact: Arc::new(artifact), by: "script", checked: true })
+        let artifact = responder.respond(request.params(), request.plan.vars()).map_err(Refusal::failed)?;
+        Ok(Reply::own(Arc::new(artifact), "script", true))
     }
 }

@@ -52,13 +52,13 @@ impl Answer for Stub {
         let node = request.node_name();
         let list = self.list(&request.case.id, node);
         match list.and_then(|list| list.get(request.visit)) {
-            Some(artifact) => Ok(Reply { artifact: Arc::clone(artifact), by: by(artifact), checked: false }),
+            Some(artifact) => Ok(Reply::own(Arc::clone(artifact), by(artifact), false)),
             None => {
                 let message = match list.map_or(0, Vec::len) {
                     0 => format!("the stub file has no answer for `{node}`"),
                     n => format!("the stub file has {n} answers for `{node}`, and this is visit {}", request.visit + 1),
                 };
-                Err(Refusal { diagnostic: Box::new(Diagnostic::error("agent/stub", message)), retry: false })
+                Err(Refusal::failed(Diagnostic::error("agent/stub", message)))
             }
         }
     }

@@ -5,6 +5,7 @@ use super::run_table;
 use super::run_view::{self, Live};
 use super::run_watch::{self, Texts};
 use super::{FormatArg, Global, ProjectArgs};
+use crate::agent::{STUB, end_all};
 use crate::diag::Diagnostic;
 use crate::exit::Exit;
 use crate::files::read_input;
@@ -24,7 +25,7 @@ use std::thread::available_parallelism;
 /// Walk every failure of a launch through a pipeline and report its root cause.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  asterisk run\n  asterisk run --input launch.json --set recall_hit=0.9\n  \
-                        asterisk run rca --input junit.xml --parallel 4 --format json\n  asterisk run --input reports --input launch.json\n  asterisk run --resume 20260214-212109-ab12cd\n  asterisk run --watch\n  asterisk run --observe narration --observe metrics=run.prom")]
+                        asterisk run rca --input junit.xml --parallel 4 --format json\n  asterisk run --input reports --input launch.json\n  asterisk run --resume 20260214-212109-ab12cd\n  asterisk run --watch\n  asterisk run --via claude,script --budget 200000\n  asterisk run --via review=claude,script\n  asterisk run --observe narration --observe metrics=run.prom")]
 #[allow(clippy::struct_excessive_bools)]
 pub(super) struct RunArgs {
     /// The pipeline: a path, a file stem, or a `pipeline:` name [default: rca].
@@ -36,9 +37,11 @@ pub(super) struct RunArgs {
     /// Walk only this case.
     #[arg(long = "case", value_name = "ID")]
     cases: Vec<String>,
-    /// Who answers the nodes.
-    #[arg(long, alias = "agent", value_enum, value_name = "NAME")]
-    pub(super) via: Option<ViaArg>,
+    /// Who answers the nodes that do not say it themselves: `script` (the scripts), `stub` (--stub), `manual` (`asterisk cursor` and
+    /// `save`), or a name or kind of `agents:` in asterisk.yaml. Several are tried one after the other: NAME,NAME. NODE=NAME is for
+    /// one node, whatever it says [default: script].
+    #[arg(long, alias = "agent", value_name = "[NODE=]NAME")]
+    pub(super) via: Vec<String>,
     /// Canned answers: {"CASE or *": {"NODE": [artifact, ...]}}. Implies --via stub.
     #[arg(long, value_name = "FILE")]
     pub(super) stub: Option<PathBuf>,
@@ -75,6 +78,10 @@ pub(super) struct RunArgs {
     /// What a recorded step survives: `step` a power loss, `batch` the end of the process.
     #[arg(long, value_enum, default_value_t, value_name = "LEVEL")]
     durability: DurabilityArg,
+    /// How many tokens the agents may spend. Once they are spent nobody is asked any more, and the run stops; go on with --resume
+    /// and a larger one. What is left stands in budget-status.json beside the report.
+    #[arg(long, value_name = "TOKENS")]
+    budget: Option<u64>,
     /// Walk without touching the store or writing a file.
     #[arg(long)]
     dry_run: bool,
@@ -94,12 +101,6 @@ pub(super) struct RunArgs {
     observe: Vec<String>,
     #[command(flatten)]
     format: FormatArg,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum ViaArg {
-    Script,
-    Stub,
 }
 
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
@@ -152,11 +153,11 @@ pub(super) fn run(global: &Global, mut args: RunArgs) -> Result<Exit, SessionErr
     let attached = run_observe::attach(&wanted, &live, ui, global.verbose)?;
     let observed = Observed::over(&live, &session.setup().clock, attached);
     let watch = observed.as_ref().map_or(&live as &dyn Watch, |observed| observed);
-    let texts = Texts::of(global, &args);
-    let (follow, migrate, resume) = (args.watch, args.migrate, args.resume.clone());
+    let texts = Texts::of(global, &args)?;
+    let (follow, migrate, resume, budget) = (args.watch, args.migrate, args.resume.clone(), args.budget);
     let spec = resume.is_none().then(|| spec(args, parallel, durability)).transpose()?;
     let go = |current: Option<&Current>| match (&resume, &spec, current) {
-        (Some(run), _, migrate) => session.resume(&ResumeSpec { run, parallel, durability, migrate }, watch, &stop),
+        (Some(run), _, migrate) => session.resume(&ResumeSpec { run, parallel, durability, migrate, budget }, watch, &stop),
         (None, Some(spec), Some(current)) => session.run_by(current, spec, watch, &stop),
         (None, Some(spec), None) => session.run(spec, watch, &stop),
         (None, None, _) => Err(SessionError::Asked(Box::new(Diagnostic::error("input/run", "nothing to run")))),
@@ -196,15 +197,7 @@ fn check(args: &RunArgs) -> Result<(), SessionError> {
 }
 
 fn spec(args: RunArgs, parallel: usize, durability: Durability) -> Result<RunSpec, SessionError> {
-    let via = match args.via {
-        Some(ViaArg::Script) if args.stub.is_some() => {
-            let message = "`--stub` answers every node, so `--via script` would not";
-            return Err(SessionError::Asked(Box::new(Diagnostic::error("input/via", message).help("give one of the two"))));
-        }
-        Some(ViaArg::Stub) => Via::Stub,
-        None if args.stub.is_some() => Via::Stub,
-        Some(ViaArg::Script) | None => Via::Script,
-    };
+    let via = via(&args)?;
     Ok(RunSpec {
         pipeline: args.pipeline,
         inputs: inputs(&args.input),
@@ -217,7 +210,38 @@ fn spec(args: RunArgs, parallel: usize, durability: Durability) -> Result<RunSpe
         dry_run: args.dry_run,
         files: args.files.into(),
         shadow: args.shadow,
+        budget: args.budget,
     })
+}
+
+/// Who is to answer.
+pub(super) fn via(args: &RunArgs) -> Result<Via, SessionError> {
+    let mut via = if args.stub.is_some() { Via::stub() } else { Via::default() };
+    let mut usual = Vec::new();
+    for one in &args.via {
+        let (node, names) = one.split_once('=').map_or((None, one.as_str()), |(node, names)| (Some(node.trim()), names));
+        let names = names.split(',').map(|name| name.trim().to_owned()).filter(|name| !name.is_empty());
+        match node {
+            Some(node) => via.nodes.entry(node.to_owned()).or_default().extend(names),
+            None => usual.extend(names),
+        }
+    }
+    let asked = |message: String, help| SessionError::asked("input/via", message, Some(String::from(help)));
+    if via.is_stub() && (!via.nodes.is_empty() || usual.iter().any(|name| name != STUB)) {
+        let message = format!("`--stub` answers every node, so `--via {}` would not", args.via.join(","));
+        return Err(asked(message, "give one of the two"));
+    }
+    if !usual.is_empty() {
+        via.usual = usual;
+    }
+    let chains = || via.nodes.values().chain([&via.usual]);
+    if chains().any(Vec::is_empty) {
+        return Err(asked(format!("`--via {}` names nobody", args.via.join(",")), "write --via NAME or --via NODE=NAME"));
+    }
+    if !via.nodes.values().all(|names| names.iter().all(|name| name != STUB)) || (via.is_stub() && via.usual.len() > 1) {
+        return Err(asked("canned answers are for every node, or for none".into(), "give --stub FILE alone"));
+    }
+    Ok(via)
 }
 
 fn inputs(paths: &[PathBuf]) -> Inputs {
@@ -235,6 +259,7 @@ fn on_interrupt(stop: &Arc<AtomicBool>, walking: &Arc<AtomicBool>) -> Arc<Atomic
     let (stop, walking, again) = (Arc::clone(stop), Arc::clone(walking), Arc::clone(&interrupted));
     let handler = move || {
         if again.swap(true, Ordering::Relaxed) || !walking.load(Ordering::Relaxed) {
+            end_all();
             #[expect(clippy::exit, reason = "the user asked twice, and what is recorded is safe")]
             std::process::exit(i32::from(Exit::Interrupted as u8));
         }
@@ -268,8 +293,9 @@ fn conclude(
     }
     run_view::failures(ui, &result);
     run_view::shadow(ui, &result);
+    run_view::tokens(ui, &result);
     if !over {
-        ui.note(&format!("stopped; go on with: asterisk run --resume {}{again}", result.run));
+        ui.note(&run_view::stopped(session, &result, again));
     }
     let exit = match result.status {
         _ if !over && interrupted => Exit::Interrupted,

@@ -2,7 +2,7 @@
 
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::model::{Case, Hash};
-use crate::session::{Begun, Reloaded, RunResult, Watch};
+use crate::session::{Begun, Reloaded, RunResult, Session, Watch};
 use crate::ui::{Progress, Ui, plain};
 use crate::walk::{Cause, Change, Event, What};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -159,4 +159,31 @@ pub(super) fn shadow(ui: Ui, result: &RunResult) {
     let ways = shadow.by.iter().map(by).collect::<Vec<_>>().join(", ");
     let ways = if ways.is_empty() { ways } else { format!(": {}", plain(&ways)) };
     ui.note(&format!("shadow: {} of {} decisions would differ{ways}", shadow.differ, shadow.decisions));
+}
+
+/// Says what the answers took that came from outside.
+pub(super) fn tokens(ui: Ui, result: &RunResult) {
+    let tokens = &result.tokens;
+    if !tokens.is_none() {
+        let estimated = if tokens.estimated { ", partly or wholly estimated" } else { "" };
+        ui.note(&format!("tokens: {} in, {} out{estimated}; {:.4} USD", tokens.prompt, tokens.answer, tokens.cost));
+    }
+    if let Some((status, _)) = &result.budget {
+        ui.note(&format!("budget: {} of {} tokens used ({:.1} %)", status.used, status.total_budget, status.percent_used));
+    }
+}
+
+/// Why a run stopped, and how to go on with it. `again`: what the command needs to find it.
+pub(super) fn stopped(session: &Session, result: &RunResult, again: &str) -> String {
+    let run = &result.run;
+    let waiting = session.waiting(result).count();
+    if let Some((status, true)) = &result.budget {
+        let more = status.used.max(status.total_budget) * 2;
+        return format!("stopped: the budget is used up; go on with: asterisk run --resume {run} --budget {more}{again}");
+    }
+    match waiting {
+        0 => format!("stopped; go on with: asterisk run --resume {run}{again}"),
+        1 => format!("1 case waits for an answer; take its prompt with: asterisk cursor --suite-id {run}{again}"),
+        n => format!("{n} cases wait for an answer; take the next prompt with: asterisk cursor --suite-id {run}{again}"),
+    }
 }

@@ -1,6 +1,6 @@
 //! `run --watch`: edits of the texts are taken while the run goes on.
 
-use super::run::{RunArgs, ViaArg};
+use super::run::{self, RunArgs};
 use super::run_view::Live;
 use super::{Global, ProjectArgs};
 use crate::config::PROJECT_FILE;
@@ -25,17 +25,16 @@ pub(super) struct Texts {
 }
 
 impl Texts {
-    pub(super) fn of(global: &Global, args: &RunArgs) -> Self {
-        let stubbed = args.stub.is_some() || args.via == Some(ViaArg::Stub);
-        Self {
+    pub(super) fn of(global: &Global, args: &RunArgs) -> Result<Self, SessionError> {
+        Ok(Self {
             global: global.clone(),
             project: args.project.clone(),
             out: args.out.clone(),
             pipeline: args.pipeline.clone(),
-            answers: if stubbed { Answers::Others } else { Answers::Scripts },
+            answers: run::via(args)?.answers(),
             resume: args.resume.clone(),
             masks: args.masks.clone(),
-        }
+        })
     }
 
     /// A session with the settings of now, the pipeline, and who answers.

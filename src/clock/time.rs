@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
 
 /// An instant in UTC, to the millisecond. Prints and serialises as RFC 3339 (`decisions.md` 38).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -60,6 +61,11 @@ impl<'de> Deserialize<'de> for Timestamp {
 pub trait Clock: Send + Sync {
     /// The time now.
     fn now(&self) -> Timestamp;
+
+    /// Lets time pass.
+    fn sleep(&self, time: Duration) {
+        std::thread::sleep(time);
+    }
 }
 
 /// The machine's clock.
@@ -90,6 +96,11 @@ impl FixedClock {
 impl Clock for FixedClock {
     fn now(&self) -> Timestamp {
         Timestamp(self.next.fetch_add(self.step, Ordering::Relaxed))
+    }
+
+    /// Moves on by that much at once.
+    fn sleep(&self, time: Duration) {
+        self.next.fetch_add(i64::try_from(time.as_millis()).unwrap_or(i64::MAX), Ordering::Relaxed);
     }
 }
 

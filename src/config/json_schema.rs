@@ -1,6 +1,8 @@
 //! The JSON Schema of the project file, for editors: made from the very lists of keys that the reader goes by.
 
+use super::agents;
 use super::project_file::{KNOWN, REPOSITORY, WORKSPACE};
+use crate::agent::Kind;
 use crate::lint::{self, Value as OptValue};
 use crate::pipeline::described;
 use serde_json::{Map, Value, json};
@@ -37,6 +39,11 @@ fn top() -> Vec<Described> {
             "observers",
             "Who looks on at every run, as `--observe` has it: KIND or KIND=FILE, files relative to this file.",
             json!({ "type": ["array", "null"], "items": text() }),
+        ),
+        (
+            "agents",
+            "Who may be asked outside of the program, by name: `--via NAME`, or `via:` of a node.",
+            json!({ "type": ["object", "null"], "additionalProperties": described(agents::KEYS, &agent()) }),
         ),
         ("lint", "Levels and options of the linter's rules (`asterisk lint --list`).", lint()),
     ]
@@ -76,6 +83,69 @@ fn lint() -> Value {
     schema
 }
 
+fn time(default: &str) -> Value {
+    json!({ "type": ["string", "number"], "examples": ["500ms", "30s", "10m"], "default": default })
+}
+
+fn agent() -> Vec<Described> {
+    let kinds: Vec<&str> = Kind::NAMES.iter().map(|(name, _)| *name).collect();
+    let count = |default: i64| json!({ "type": "integer", "minimum": 1, "default": default });
+    vec![
+        ("kind", "What it is; its name says so if this is not there.", json!({ "enum": kinds })),
+        (
+            "command",
+            "Of `exec`: the program with its arguments. The prompt comes on its standard input, the answer is the JSON object on its standard output.",
+            json!({ "anyOf": [text(), { "type": "array", "items": { "type": "string" }, "minItems": 1 }],
+                    "examples": [["claude", "-p", "--output-format", "json"]] }),
+        ),
+        ("timeout", "How long one answer may take.", time("10m")),
+        ("retry", "How often it is asked again.", described(agents::RETRY, &retry())),
+        ("breaker", "When it is left alone for a while.", described(agents::BREAKER, &breaker())),
+        (
+            "concurrency",
+            "How many may ask it at once; any number if this is not there.",
+            json!({ "type": "integer", "minimum": 1 }),
+        ),
+        ("price", "US dollars for a million tokens.", described(agents::PRICE, &price())),
+        ("max_bytes", "The most bytes of an answer.", count(4 << 20)),
+        (
+            "answer",
+            "The field of what it says that holds the answer, as a path; the whole if this is not there.",
+            json!({ "type": "string", "examples": ["result"] }),
+        ),
+        ("tokens", "The fields that say how many tokens it took; estimated without them.", described(agents::TOKENS, &tokens())),
+    ]
+}
+
+fn retry() -> Vec<Described> {
+    vec![
+        (
+            "attempts",
+            "How many attempts a step has; answers that are not accepted count.",
+            json!({ "type": "integer", "minimum": 1, "default": 3 }),
+        ),
+        ("wait", "How long to wait after a first failure; twice as long after each further one.", time("1s")),
+        ("most", "The longest wait.", time("60s")),
+    ]
+}
+
+fn breaker() -> Vec<Described> {
+    vec![
+        ("failures", "After so many failures in a row.", json!({ "type": "integer", "minimum": 1, "default": 5 })),
+        ("rest", "For so long; then one request probes it.", time("30s")),
+    ]
+}
+
+fn price() -> Vec<Described> {
+    let number = |default: i64| json!({ "type": "number", "minimum": 0, "default": default });
+    vec![("in", "Of prompts.", number(3)), ("out", "Of answers.", number(15))]
+}
+
+fn tokens() -> Vec<Described> {
+    let path = |example: &str| json!({ "type": "string", "examples": [example] });
+    vec![("in", "Of the prompt.", path("usage.input_tokens")), ("out", "Of the answer.", path("usage.output_tokens"))]
+}
+
 fn workspace() -> Vec<Described> {
     let mut one = described(REPOSITORY, &repository());
     one["required"] = json!(["name"]);
@@ -97,7 +167,16 @@ mod tests {
 
     #[test]
     fn every_key_of_the_reader_is_described() {
-        for (keys, entries) in [(KNOWN, top()), (WORKSPACE, workspace()), (REPOSITORY, repository())] {
+        for (keys, entries) in [
+            (KNOWN, top()),
+            (WORKSPACE, workspace()),
+            (REPOSITORY, repository()),
+            (agents::KEYS, agent()),
+            (agents::RETRY, retry()),
+            (agents::BREAKER, breaker()),
+            (agents::PRICE, price()),
+            (agents::TOKENS, tokens()),
+        ] {
             let missing: Vec<&&str> = keys.iter().filter(|key| !entries.iter().any(|(name, ..)| name == *key)).collect();
             assert!(missing.is_empty(), "{missing:?}");
         }

@@ -1,5 +1,6 @@
 //! Where settings come from: flags, then `ASTERISK_*`, then the project file `asterisk.yaml`, then the user's own file.
 
+mod agents;
 mod json_schema;
 mod origin;
 mod project_file;

@@ -1,5 +1,6 @@
 //! `asterisk.yaml`, and the user's own file of the same keys.
 
+use crate::agent::Settings;
 use crate::diag::{Diagnostics, Source};
 use crate::lint;
 use crate::observe;
@@ -9,10 +10,10 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 /// The keys of the project file whose machinery comes later.
-pub(super) const LATER: &[&str] = &["agents", "report"];
+pub(super) const LATER: &[&str] = &["report"];
 /// Those that can be set.
 pub(super) const KNOWN: &[&str] =
-    &["scripts", "pipelines", "templates", "store", "domain", "vars", "workspace", "lint", "observers"];
+    &["scripts", "pipelines", "templates", "store", "domain", "vars", "workspace", "lint", "observers", "agents"];
 
 /// The keys of `workspace`, and of each of its repositories.
 pub(super) const WORKSPACE: &[&str] = &["repositories"];
@@ -31,6 +32,8 @@ pub(super) struct ProjectFile {
     pub(super) repositories: Option<Spanned<Vec<Value>>>,
     /// None if it does not say anything of them.
     pub(super) observers: Option<Spanned<Vec<String>>>,
+    /// Who may be asked outside of the process, by name.
+    pub(super) agents: BTreeMap<String, Spanned<Settings>>,
     /// None if it does not say anything of linting.
     pub(super) lint: Option<Spanned<lint::Config>>,
 }
@@ -74,6 +77,9 @@ pub(super) fn read(source: &Source) -> Result<ProjectFile, Diagnostics> {
             }
             let texts = texts.into_iter().map(|text| text.value).collect();
             file.observers = Some(Spanned::new(texts, entry.key.span));
+        }
+        if let Some(entry) = fields.entry("agents").filter(|entry| !entry.value.is_null()) {
+            file.agents = super::agents::read(&mut reader, &entry.value);
         }
         if let Some(entry) = fields.entry("lint").filter(|entry| !entry.value.is_null()) {
             file.lint = Some(Spanned::new(lint::Config::read(&mut reader, &entry.value), entry.key.span));

@@ -182,6 +182,15 @@ pub fn resolve(given: Given, here: &Path) -> Result<Resolved, SessionError> {
     });
     let (observers, origin) = said.unwrap_or((Vec::new(), Origin::Default));
     settings.push(Setting { name: "observers".into(), value: json!(observers), origin });
+    let mut agents = crate::agent::Agents::new();
+    for layer in layers.iter().rev() {
+        agents.extend(super::agents::plain(&layer.file.agents));
+    }
+    for (name, set_up) in &agents {
+        let at = layers.iter().find_map(|layer| Some(layer.at(layer.file.agents.get(name)?.span)));
+        let origin = at.unwrap_or(Origin::Default);
+        settings.push(Setting { name: format!("agents.{name}"), value: json!(set_up), origin });
+    }
     for name in [CLOCK, SCRIPT_SECONDS, KEEP_CASES] {
         if let Some(value) = std::env::var_os(name) {
             settings.push(Setting { name: name.into(), value: json!(value.to_string_lossy()), origin: Origin::Variable(name) });
@@ -199,6 +208,7 @@ pub fn resolve(given: Given, here: &Path) -> Result<Resolved, SessionError> {
         workspace: json!({ "repositories": repositories }),
         domain,
         masks: Vec::new(),
+        agents,
         script_time: script_time()?,
         keep: keep()?,
         clock: clock()?,

@@ -124,6 +124,17 @@ impl Observer for Log<'_> {
                 line(Level::Info, &[("from", from), ("to", to), ("because", because)]);
             }
             What::Masked { node, masks, .. } => line(Level::Debug, &[("node", node), ("masks", &masks.join(" "))]),
+            What::Asked { id, node, via, .. } => {
+                line(Level::Info, &[("node", node), ("via", via), ("request", &id.to_string())]);
+            }
+            What::Complained { id, via, complaints } => {
+                let complaints = complaints.join("; ");
+                line(Level::Warn, &[("via", via), ("request", &id.to_string()), ("complaints", &complaints)]);
+            }
+            What::Unanswered { id, via, message } => {
+                line(Level::Warn, &[("via", via), ("request", &id.to_string()), ("message", message)]);
+            }
+            What::Reopened { node, by } => line(Level::Info, &[("node", node), ("by", by)]),
             What::EdgeEvaluate { .. } => self.considered(event),
             What::Transition { from, to, edge, because, counter, .. } => {
                 let counter = counter.as_deref().unwrap_or_default();

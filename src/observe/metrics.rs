@@ -162,6 +162,9 @@ impl Observer for Metrics<'_> {
                     self.count("masked_total", &[("mask", mask), ("node", node), ("pipeline", pipeline)]);
                 }
             }
+            What::Asked { via, .. } => self.count("requests_total", &[("via", via)]),
+            What::Complained { via, .. } => self.count("complaints_total", &[("via", via)]),
+            What::Unanswered { via, .. } => self.count("request_failures_total", &[("via", via)]),
             What::ThermalWarning { .. } => self.count("thermal_warnings_total", &[]),
             What::Reload { .. } => self.count("reloads_total", &[]),
             _ => {}

@@ -147,6 +147,8 @@ pub struct Node {
     pub effect: Option<Spanned<String>>,
     /// The function that answers it instead of its family's responder.
     pub script: Option<Spanned<String>>,
+    /// Who answers it, in the order to be tried; empty if whoever answers the run does.
+    pub via: Vec<Spanned<String>>,
     /// The pipeline that is walked as this node (`pipeline:`), or for each item of its list (`do:`): its last artifact is the
     /// node's, or the branch's.
     pub part: Option<Spanned<String>>,

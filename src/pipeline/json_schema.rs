@@ -215,6 +215,12 @@ fn node() -> Vec<Described> {
         ),
         ("effect", "The function that turns its artifact into writes: fn name(artifact, params).", script()),
         ("script", "The function that answers it instead of its family's responder: fn name(params, vars).", script()),
+        (
+            "via",
+            "Who answers it, in the order to be tried: `script`, `manual`, or a name of `agents:` in asterisk.yaml.",
+            json!({ "anyOf": [text(), { "type": "array", "items": text(), "uniqueItems": true }, { "type": "null" }],
+                    "examples": ["manual", ["claude", "script"]] }),
+        ),
         ("pipeline", "The pipeline that is walked as this node, by file stem or name: its last artifact is the node's.", text()),
         (
             "foreach",

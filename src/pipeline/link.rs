@@ -220,6 +220,7 @@ impl Linker<'_, '_> {
             masks: node.masks,
             effect: node.effect,
             script: node.script,
+            via: node.via,
             part: node.part,
             fan: node.fan,
             after,

@@ -71,6 +71,7 @@ pub(super) struct RawNode {
     pub(super) masks: Vec<Spanned<String>>,
     pub(super) effect: Option<Spanned<String>>,
     pub(super) script: Option<Spanned<String>>,
+    pub(super) via: Vec<Spanned<String>>,
     pub(super) part: Option<Spanned<String>>,
     pub(super) fan: Option<Fan>,
     pub(super) after: Vec<Spanned<String>>,

@@ -21,6 +21,7 @@ pub(super) const KEYS: &[&str] = &[
     "masks",
     "effect",
     "script",
+    "via",
     "pipeline",
     "foreach",
     "do",
@@ -59,6 +60,10 @@ pub(super) fn node(reader: &mut Reader<'_>, yaml: &Yaml) -> Option<RawNode> {
     node.masks = once(reader, fields, "masks", &what);
     node.after = once(reader, fields, "after", &what);
     node.fan = fan::read(reader, fields, &node, &what);
+    node.via = match present(fields, "via") {
+        Some(yaml) if yaml.as_list().is_none() => reader.text(yaml, &format!("`via` of {what}")).into_iter().collect(),
+        _ => once(reader, fields, "via", &what),
+    };
     node.schema = value(fields, "schema").and_then(|yaml| {
         let name = node.name.as_ref().map_or("artifact".to_owned(), |name| format!("{name} artifact"));
         schema::shape(reader, yaml, name, &format!("`schema` of {what}")).map(Arc::new)
@@ -89,7 +94,7 @@ fn once(reader: &mut Reader<'_>, fields: Fields<'_>, key: &str, what: &str) -> V
 /// A node that stands for a walk of its own is answered by that walk.
 fn whole_walk(reader: &mut Reader<'_>, fields: Fields<'_>, node: &RawNode, what: &str) {
     let Some(part) = &node.part else { return };
-    for key in ["script", "prompt", "needs", "masks", "family"] {
+    for key in ["script", "via", "prompt", "needs", "masks", "family"] {
         let Some(yaml) = present(fields, key) else { continue };
         let walked = if node.fan.is_some() { "do" } else { "pipeline" };
         let message = format!("{what} has both `{walked}` and `{key}`");

@@ -159,6 +159,7 @@ pub(super) const WALKER: Form = Form {
         Key::new("affinities", Holds::Entries(&Holds::Number(-1.0, 1.0)), "How well nodes suit it, by name; none is 0."),
         Key::new("tags", Holds::List(&Holds::Text), "What it is like."),
         Key::new("preamble", Holds::Text, "What a prompt says of it."),
+        Key::new("via", Holds::List(&Holds::Text), "Who answers what it is to answer, tried in this order."),
         Key::new("masks", Holds::List(&Holds::Text), "The masks it brings to the nodes they are for (`masks/NAME.rhai`)."),
     ],
 };

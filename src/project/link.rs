@@ -37,6 +37,8 @@ pub struct Settings {
     pub domain: Option<String>,
     /// Masks for every node that they are for, beside those that the pipeline lists, by path.
     pub masks: Vec<String>,
+    /// The names that `via:` may have; any, if there are none to compare with.
+    pub agents: Option<Vec<String>>,
     /// The limits of the script engine.
     pub limits: Limits,
     /// Whether evaluations of its scripts can be watched.
@@ -53,6 +55,7 @@ impl Default for Settings {
             workspace,
             domain: None,
             masks: Vec::new(),
+            agents: None,
             limits: Limits::default(),
             probes: Probes::None,
         }
@@ -132,6 +135,7 @@ impl Project {
             missing: &sources.missing,
             answers: settings.answers,
             masks: &settings.masks,
+            agents: settings.agents.as_deref(),
             files: &data,
             taxonomy: any(&taxonomy(&data), "params.taxonomy"),
             domain,

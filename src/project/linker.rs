@@ -13,6 +13,9 @@ use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+/// What the scripts are called as those who answer.
+pub const SCRIPT: &str = "script";
+
 /// Links one pipeline.
 pub(super) struct Linker<'a> {
     pub(super) pipeline: &'a Arc<Pipeline>,
@@ -25,6 +28,8 @@ pub(super) struct Linker<'a> {
     pub(super) part: Option<&'a str>,
     /// Masks from outside, by path.
     pub(super) masks: &'a [String],
+    /// The names that `via:` may have, if they are known.
+    pub(super) agents: Option<&'a [String]>,
 }
 
 impl Linker<'_> {
@@ -92,6 +97,9 @@ impl Linker<'_> {
         template: Option<Arc<Template>>,
         found: &mut Diagnostics,
     ) -> PlanNode {
+        for name in &node.via {
+            self.agent(name, name.span, found);
+        }
         PlanNode {
             name: node.name.as_str().into(),
             kind: merged_kind(node),
@@ -101,6 +109,7 @@ impl Linker<'_> {
             answer: prompts::answer(node),
             needs: node.needs.iter().filter_map(|need| self.need(need, found)).collect(),
             masks: masks::of_node(self, node, found),
+            via: node.via.iter().map(|name| name.as_str().into()).collect(),
             part: None,
             fan: node.fan.as_ref().and_then(|fan| self.fan(node, fan, found)),
         }
@@ -123,6 +132,17 @@ impl Linker<'_> {
         Some(Fan { items, merge, collect: fan.collect, kind: kind_of(node), concurrency: fan.concurrency, place })
     }
 
+    /// Checks the name of somebody who is to answer.
+    pub(super) fn agent(&self, name: &str, span: Span, found: &mut Diagnostics) {
+        let Some(known) = self.agents.filter(|known| !known.iter().any(|known| known == name)) else { return };
+        let message = format!("nobody is called `{name}` who could answer");
+        let hint = did_you_mean(name, known.iter().map(String::as_str));
+        let error = Diagnostic::error("project/unknown-agent", message).label(&self.pipeline.source, span, "to answer here");
+        found.push(error.help(
+            format!("{}\nothers are set up under `agents:` in asterisk.yaml", hint.unwrap_or_default()).trim_start().to_owned(),
+        ));
+    }
+
     /// A node's own script, or the responder of its family: `agents/<family>.rhai#<family>`.
     fn responder(&self, node: &Node, answers: Answers, found: &mut Diagnostics) -> Option<Function> {
         if node.part.is_some() {
@@ -136,6 +156,8 @@ impl Linker<'_> {
         match self.library.function(&reference, 2) {
             Ok(function) => Some(function),
             Err(_) if answers == Answers::Others => None,
+            // Somebody else answers it.
+            Err(_) if !node.via.is_empty() && !node.via.iter().any(|name| name.as_str() == SCRIPT) => None,
             Err(diagnostic) => {
                 let message = format!("nothing answers `{}`: {}", *node.name, diagnostic.message);
                 let families = self.library.files().filter_map(|file| {

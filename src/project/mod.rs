@@ -27,5 +27,6 @@ pub use data::read_data;
 pub use examine::{Examined, Place, examine};
 pub use kinds::input_kinds;
 pub use link::{Answers, Project, Settings};
+pub use linker::SCRIPT;
 pub use manifest::Manifest;
 pub use sources::Sources;

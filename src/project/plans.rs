@@ -28,6 +28,8 @@ pub(super) struct Shared<'a> {
     pub(super) answers: Answers,
     /// Masks from outside.
     pub(super) masks: &'a [String],
+    /// The names that `via:` may have, if they are known.
+    pub(super) agents: Option<&'a [String]>,
     /// The data files, by stem.
     pub(super) files: &'a Map<String, Value>,
     pub(super) taxonomy: Content,
@@ -59,6 +61,7 @@ impl Shared<'_> {
             vars: &vars,
             part: asked.as_deref(),
             masks: self.masks,
+            agents: self.agents,
         };
         let rules = linker.rules(found);
         let mut nodes: Vec<PlanNode> = Vec::with_capacity(pipeline.nodes.len());

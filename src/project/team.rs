@@ -32,6 +32,9 @@ impl Linker<'_> {
                 let error = error.label(&self.pipeline.source, name.span, "again here");
                 found.push(error.label(&self.pipeline.source, first.span, "first here").help("give each a name of its own"));
             }
+            for name in persona["via"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+                self.agent(name, walker.name().map_or(team.span, |name| name.span), found);
+            }
             let masks = persona["masks"].as_array().into_iter().flatten().filter_map(Value::as_str);
             let masks = masks.filter_map(|path| masks::of_persona(self, path, &name, found)).collect();
             members.push(member(&persona, data, masks));
@@ -135,6 +138,7 @@ pub(super) fn anonymous() -> Member {
         view: told_rules("", "", "", 0, &Map::new()),
         persona: persona_content(&Map::new()),
         masks: Vec::new(),
+        via: Vec::new(),
     }
 }
 
@@ -152,6 +156,7 @@ fn member(persona: &Value, data: &Map<String, Value>, masks: Vec<std::sync::Arc<
         view: told_rules(text("name"), text("element"), text("home"), stickiness, &traits),
         persona: persona_content(&prompt),
         masks,
+        via: persona["via"].as_array().into_iter().flatten().filter_map(Value::as_str).map(Into::into).collect(),
     }
 }
 

@@ -8,5 +8,6 @@ mod template;
 mod values;
 
 pub use names::{Group, Known};
+pub use quote::fenced;
 pub use template::{Template, Templates};
 pub use values::{Look, Shown, Values};

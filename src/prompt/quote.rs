@@ -21,9 +21,14 @@ fn longest_run(text: &str) -> usize {
 /// is not to be closed. The text begins on the line after the fence and ends on the line before it.
 pub(super) fn fence(state: &mut State<'_, '_>, value: &Value) -> Result<String, Error> {
     let text = super::filters::text_of(state, value)?;
-    let marks = "`".repeat(SHORTEST.max(longest_run(&text) + 1));
-    make(state, 2 * marks.len() + 8)?;
-    Ok(format!("{marks}text\n{}\n{marks}", text.trim_end_matches('\n')))
+    make(state, 2 * SHORTEST.max(longest_run(&text) + 1) + 8)?;
+    Ok(fenced(&text, "text"))
+}
+
+/// The same of a text that is no value, with a word for what it is.
+pub fn fenced(text: &str, what: &str) -> String {
+    let marks = "`".repeat(SHORTEST.max(longest_run(text) + 1));
+    format!("{marks}{what}\n{}\n{marks}", text.trim_end_matches('\n'))
 }
 
 /// One line as a code span: white space becomes a space, control characters go, and the marks around are longer than any run

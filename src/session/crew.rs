@@ -80,7 +80,10 @@ impl Crew<'_> {
                 if !begun {
                     self.begin(round, &mut walking, &mut ports)?;
                 }
-                self.round(round, &mut walking, &ports)?;
+                // Until whoever is waited for has answered, nobody enters a later phase.
+                if self.round(round, &mut walking, &ports)? {
+                    break;
+                }
             }
             if self.stop.load(Ordering::Relaxed) {
                 break;
@@ -153,8 +156,8 @@ impl Crew<'_> {
         Ok(clustering.finish())
     }
 
-    /// Lets the cases of a round walk as far as they may.
-    fn round(&self, round: Round, walking: &mut [Walking], ports: &Ports<'_>) -> Result<(), SessionError> {
+    /// Lets the cases of a round walk as far as they may. Whether one of them waits for somebody outside.
+    fn round(&self, round: Round, walking: &mut [Walking], ports: &Ports<'_>) -> Result<bool, SessionError> {
         let show = |event: &Event| self.watch.event(event);
         let project = self.generations.project();
         let walker = Walker {
@@ -202,10 +205,11 @@ impl Crew<'_> {
         if let Some(error) = broken.into_inner().unwrap_or_else(PoisonError::into_inner) {
             return Err(error);
         }
+        let waits = members.iter().any(|case| case.work().status == Status::Paused);
         for case in walking {
             case.place.phase = case.work.get_mut().unwrap_or_else(PoisonError::into_inner).phase;
         }
-        Ok(())
+        Ok(waits)
     }
 
     fn one(&self, walker: &Walker<'_>, cases: &Cases<'_>, walking: &Walking) -> Result<(), SessionError> {
@@ -213,7 +217,7 @@ impl Crew<'_> {
         let mut whole = work.take(cases)?;
         let (case, state) = &mut *whole;
         let end = walker.walk(case, state)?;
-        (work.status, work.phase) = (state.status, phase_of(state, &walker.plan.pipeline));
+        work.note(state, phase_of(state, &walker.plan.pipeline));
         self.watch.case_went(case);
         if !matches!(end, End::Waiting) {
             self.watch.case_over(case, state.status);

@@ -162,6 +162,7 @@ impl Session {
             workspace: self.setup.workspace.clone(),
             domain: self.setup.domain.clone(),
             masks: self.setup.masks.clone(),
+            agents: Some(crate::agent::names(&self.setup.agents)),
             limits,
             probes: Probes::None,
         }

@@ -1,5 +1,6 @@
 //! The one API for front ends and tools: link a project, run it over a launch, resume, decide one step, call one function.
 
+mod answers;
 mod case_texts;
 mod clean;
 mod crew;
@@ -35,7 +36,7 @@ pub use error::SessionError;
 pub use generations::Reloaded;
 pub use knowledge::SymptomsAsked;
 pub use load::DEFAULT_PIPELINE;
-pub use outcome::{CaseResult, CaseSummary, Cases, ErrorSummary, RunResult, RunSummary};
+pub use outcome::{CaseResult, CaseSummary, Cases, ErrorSummary, RunResult, RunSummary, Waits};
 pub use overlaid::ProjectFile;
 pub use prompt::{Prompt, PromptAsked};
 pub use recorded::{Record, Texts};

@@ -2,12 +2,13 @@
 
 use super::work::{Brief, Reads, in_order};
 use super::{SessionError, Shadowed};
+use crate::agent::{Budget, BudgetStatus};
 use crate::clock::Timestamp;
 use crate::diag::Diagnostic;
 use crate::model::{Case, Launch};
 use crate::pipeline::Pipeline;
 use crate::store::Store;
-use crate::walk::{Failure, Name, Plan, Status, WalkState};
+use crate::walk::{Failure, Name, Plan, Status, Tokens, WalkState};
 use serde::ser::{Error as _, SerializeSeq as _};
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value};
@@ -38,6 +39,12 @@ pub struct RunResult {
     pub report: Option<PathBuf>,
     /// What candidate rules would have decided, if the run has a shadow.
     pub shadow: Option<Shadowed>,
+    /// What the answers took that came from outside of the process.
+    pub tokens: Tokens,
+    /// The cases that wait for an answer, with who is asked.
+    pub waits: Vec<(Name, Name)>,
+    /// How much of its budget is left, and whether somebody was not asked because it was spent.
+    pub budget: Option<(BudgetStatus, bool)>,
 }
 
 /// The cases of a run: in memory, or of a large run read again from its journal. See [`RunResult::each`].
@@ -94,6 +101,11 @@ impl RunResult {
         &self.plan.pipeline
     }
 
+    /// Takes in what is left of its budget.
+    pub(super) fn note_budget(&mut self, budget: &Budget) {
+        self.budget = budget.status().map(|status| (status, budget.refused()));
+    }
+
     /// Fills in the statuses that the store has of the cases in memory.
     pub(super) fn know_statuses(&mut self, store: &Store) -> Result<(), SessionError> {
         if self.cases.in_memory() {
@@ -130,6 +142,8 @@ impl RunResult {
             cases: CaseSummaries(self),
             report: self.report.as_ref().map(|path| path.display().to_string()),
             shadow: self.shadow.as_ref(),
+            tokens: (!self.tokens.is_none()).then_some(self.tokens),
+            budget: self.budget.map(|(status, _)| status),
         }
     }
 }
@@ -152,9 +166,22 @@ impl CaseResult {
             edges: state.history.iter().map(|visit| visit.edge.to_string()).collect(),
             loops: state.loops.clone(),
             context: state.context.clone(),
+            tokens: (!state.tokens.is_none()).then_some(state.tokens),
+            waits: state.waits().map(|open| Waits { node: open.node.to_string(), via: open.via.to_string(), request: open.id }),
             error: self.error(),
         }
     }
+}
+
+/// What a case waits for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Waits {
+    /// The node whose artifact is asked for.
+    pub node: String,
+    /// Who is asked.
+    pub via: String,
+    /// The request's id.
+    pub request: i64,
 }
 
 /// A run for programs.
@@ -177,6 +204,12 @@ pub struct RunSummary<'a> {
     /// What candidate rules would have decided; absent without a shadow.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shadow: Option<&'a Shadowed>,
+    /// What the answers took; absent if nobody outside was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<Tokens>,
+    /// How much of the budget is left; absent without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub budget: Option<BudgetStatus>,
 }
 
 /// The cases of a run for programs, each made when it is written.
@@ -218,6 +251,12 @@ pub struct CaseSummary {
     pub loops: BTreeMap<String, i64>,
     /// What edges added.
     pub context: Map<String, Value>,
+    /// What its answers took; absent if nobody outside was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<Tokens>,
+    /// What it waits for; absent if it waits for nobody.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub waits: Option<Waits>,
     /// Why it failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<ErrorSummary>,

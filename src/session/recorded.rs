@@ -127,6 +127,8 @@ pub(super) fn linked(
         domain: manifest.domain.clone(),
         probes,
         masks: manifest.masks.clone(),
+        // Whoever answered then may be gone by now.
+        agents: None,
         ..session.settings(answers)
     };
     Ok(Project::link(manifest.sources(|hash| text(store, hash))?, settings)?)

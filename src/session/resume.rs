@@ -1,13 +1,15 @@
 //! Going on with a run, by the very texts it went by, or by those of now.
 
+use super::answers::{self, Asked};
 use super::crew::{Crew, Ports};
 use super::generations::{Generations, manifests};
 use super::lighten::Lighten;
 use super::recorded::{linked, named};
 use super::rounds::{phase_of, waves};
-use super::run::{Begun, Ended, RunArgs, answerer};
+use super::run::{Begun, Ended, RunArgs};
 use super::work::{Reads, Work};
 use super::{Files, RunResult, Session, SessionError, Watch};
+use crate::agent::Budget;
 use crate::clock::Timestamp;
 use crate::diag::Source;
 use crate::model::{Hash, Launch};
@@ -46,7 +48,10 @@ impl Session {
         let journal = store.journal(run)?;
         watch.began(&Begun::new(run, &project.plan, &launch, &work));
         let needs = self.reads(&store, run, &manifest.workspace)?;
-        let answer = answerer(args.via, stub.as_ref())?;
+        let via = self.via(&args.via, &project.plan)?;
+        let stub = answers::stub(&via, stub.as_ref())?;
+        let used = work.iter().map(|case| case.tokens.total()).sum();
+        let budget = Budget::new(spec.budget.or(args.budget), used);
         let pinned;
         let (current, seen) = match (spec.migrate, &newer) {
             (Some(current), Some((seen, _))) => (current, *seen),
@@ -61,9 +66,12 @@ impl Session {
         let candidate = super::shadow::again(self, &store, args.shadow.as_ref())?;
         let shadow = candidate.as_ref().map(|project| &*project.plan);
         let crew = Crew { session: self, generations: texts, launch: &launch, shadow, run, seed, watch, stop, parallel, keep };
+        let answer = self.answerer(Asked { run, via: &via, stub, budget: &budget, stop, writes: true, given: None });
         let work = crew.walk(work, Ports { answer: &*answer, needs, journal: &journal })?;
+        drop(answer);
         let ended = Ended { run: run.to_owned(), started_at, project: &generations.project(), launch, recorded: true, parallel };
         let mut result = ended.result(&store, work);
+        result.note_budget(&budget);
         result.shadow = candidate.map(|_| super::shadow::sum(&store, run)).transpose()?;
         self.conclude(&store, result, args.files)
     }
@@ -142,6 +150,8 @@ pub struct ResumeSpec<'a> {
     pub durability: Durability,
     /// What to go by instead of the texts of the run; the project may be exchanged meanwhile.
     pub migrate: Option<&'a Current>,
+    /// How many tokens may be spent, if other than the run began with.
+    pub budget: Option<u64>,
 }
 
 /// What a run was started with.
@@ -196,8 +206,9 @@ impl Stored {
             if paused && state.status == Status::Running {
                 state.status = Status::Paused;
             }
-            let (status, phase) = (state.status, phase_of(state, &project.plan.pipeline));
-            work.push(Work { id: id.as_str().into(), wave, status, phase, whole, failure: None });
+            let mut case = Work::read(id, wave);
+            case.note(state, phase_of(state, &project.plan.pipeline));
+            work.push(Work { whole, ..case });
         }
         let finished = matches!(record.status, crate::store::Status::Done | crate::store::Status::Error);
         Ok(Self {

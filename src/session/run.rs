@@ -1,5 +1,6 @@
 //! Running a pipeline over a launch.
 
+use super::answers::{self, Asked};
 use super::crew::{Crew, Ports};
 use super::generations::{Generations, Reloaded};
 use super::lighten::Lighten;
@@ -7,7 +8,7 @@ use super::outcome::{CaseResult, Cases, RunResult, Stored};
 use super::setup::{Files, Via};
 use super::work::{Brief, Work};
 use super::{Session, SessionError, finding, shadow};
-use crate::agent::{Scripts, Stub};
+use crate::agent::Budget;
 use crate::clock::Timestamp;
 use crate::diag::{Diagnostics, Source, did_you_mean};
 use crate::files::example_launch;
@@ -15,7 +16,7 @@ use crate::ingest;
 use crate::model::{Case, Hash, Launch, canonical};
 use crate::project::{Current, Project};
 use crate::store::{Durability, NewRun, Store, StoreError};
-use crate::walk::{Answer, Blob, Change, Event, FIRST, Name, Plan, Status};
+use crate::walk::{Blob, Change, Event, FIRST, Name, Plan, Status, Tokens};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
@@ -45,7 +46,7 @@ pub struct RunSpec {
     pub cases: Vec<String>,
     /// Who answers.
     pub via: Via,
-    /// The canned answers, for [`Via::Stub`].
+    /// The canned answers, if all answers are canned.
     pub stub: Option<Source>,
     /// How many cases walk at once; at least 1.
     pub parallel: usize,
@@ -59,6 +60,8 @@ pub struct RunSpec {
     pub files: Files,
     /// A directory of scripts whose rules are asked beside those of the run, without any effect on it.
     pub shadow: Option<PathBuf>,
+    /// How many tokens may be spent.
+    pub budget: Option<u64>,
 }
 
 /// A run that begins, or goes on.
@@ -111,6 +114,8 @@ pub trait Watch: Sync {
 pub(super) struct RunArgs {
     pub(super) via: Via,
     pub(super) stub: Option<Hash>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) budget: Option<u64>,
     pub(super) files: Files,
     pub(super) pipeline: String,
     /// What the pipeline was asked for by: a path, or a name.
@@ -156,7 +161,8 @@ impl Session {
         let (seen, project) = current.get();
         let mut launch = launch(&spec.inputs)?;
         let cases = select(&launch, &spec.cases)?;
-        let answer = answerer(spec.via, spec.stub.as_ref())?;
+        let via = self.via(&spec.via, &project.plan)?;
+        let stub = answers::stub(&via, spec.stub.as_ref())?;
         let candidate = spec.shadow.as_deref().map(|dir| self.candidate(dir, spec.pipeline.as_deref())).transpose()?;
         let (shadow, texts) = candidate.as_ref().map(shadow::recorded).unzip();
         watch.warnings(&project.warnings);
@@ -169,7 +175,8 @@ impl Session {
             self.check_out()?;
         }
         let args = RunArgs {
-            via: spec.via,
+            via: via.clone(),
+            budget: spec.budget,
             stub: spec.stub.as_ref().map(|stub| Hash::of(stub.text().as_bytes())),
             files: spec.files,
             pipeline: project.plan.pipeline.name.value.clone(),
@@ -217,10 +224,15 @@ impl Session {
         let shadow = candidate.as_ref().map(|project| &*project.plan);
         let crew =
             Crew { session: self, generations: texts, launch: &launch, shadow, run: &run, seed, watch, stop, parallel, keep };
+        let budget = Budget::new(spec.budget, 0);
+        let writes = !spec.dry_run;
+        let answer = self.answerer(Asked { run: &run, via: &via, stub, budget: &budget, stop, writes, given: None });
         let work = crew.walk(work, Ports { answer: &*answer, needs, journal: &journal })?;
-        let whole =
-            Ended { run, started_at: started, project: &generations.project(), launch, recorded: !spec.dry_run, parallel };
+        drop(answer);
+        let project = generations.project();
+        let whole = Ended { run: run.clone(), started_at: started, project: &project, launch, recorded: writes, parallel };
         let mut result = whole.result(&store, work);
+        result.note_budget(&budget);
         result.shadow = candidate.map(|_| shadow::sum(&store, &result.run)).transpose()?;
         if spec.dry_run {
             return Ok(result);
@@ -259,7 +271,11 @@ impl Ended<'_> {
         let plan = &project.plan;
         let status = status_of(work.iter().map(|case| case.status));
         let (mut kept, mut briefs, mut failures): (_, _, Vec<(Name, _)>) = (Vec::new(), Vec::new(), Vec::new());
-        for Work { id, status, whole, failure, .. } in work {
+        let mut tokens = Tokens::default();
+        let mut waits = Vec::new();
+        for Work { id, status, whole, failure, tokens: taken, waits: waiting, .. } in work {
+            tokens.add(&taken);
+            waits.extend(waiting.map(|via| (id.clone(), via)));
             failures.extend(failure.map(|failure| (id.clone(), failure)));
             match whole {
                 None => briefs.push(Brief { id, status }),
@@ -272,7 +288,21 @@ impl Ended<'_> {
         }
         let stored = (!briefs.is_empty()).then(|| Stored { store: store.clone(), cases: briefs, parallel });
         let cases = Cases { kept, stored };
-        RunResult { run, plan: plan.clone(), launch, started_at, status, cases, failures, recorded, report: None, shadow: None }
+        RunResult {
+            run,
+            plan: plan.clone(),
+            launch,
+            started_at,
+            status,
+            cases,
+            failures,
+            recorded,
+            report: None,
+            shadow: None,
+            tokens,
+            waits,
+            budget: None,
+        }
     }
 }
 
@@ -315,20 +345,6 @@ fn select<'l>(launch: &'l Launch, names: &[String]) -> Result<Vec<&'l Case>, Ses
     }
     let wanted: BTreeSet<&str> = names.iter().map(String::as_str).collect();
     Ok(launch.cases.iter().filter(|case| wanted.is_empty() || wanted.contains(case.id.as_str())).collect())
-}
-
-/// Who answers.
-pub(super) fn answerer(via: Via, stub: Option<&Source>) -> Result<Box<dyn Answer>, SessionError> {
-    match (via, stub) {
-        (Via::Script, _) => Ok(Box::new(Scripts)),
-        (Via::Stub, Some(source)) => {
-            Ok(Box::new(Stub::parse(source).map_err(|diagnostic| SessionError::Texts(Diagnostics::from(*diagnostic)))?))
-        }
-        (Via::Stub, None) => {
-            let help = Some("give the file of canned answers: --stub FILE".to_owned());
-            Err(SessionError::asked("input/no-stub", "`--via stub` needs answers", help))
-        }
-    }
 }
 
 /// When the run began, and six digits that tell it from others of the same second.

@@ -1,9 +1,11 @@
 //! What a session is told by its front end.
 
+use crate::agent::{Agents, STUB};
 use crate::clock::Clock;
-use crate::project::Answers;
+use crate::project::{Answers, SCRIPT};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -36,6 +38,8 @@ pub struct Setup {
     pub domain: Option<String>,
     /// Masks for all nodes that they are for, by path (`masks/recall.rhai`).
     pub masks: Vec<String>,
+    /// Who may be asked outside of the process, by name.
+    pub agents: Agents,
     /// The real time that one call of a script may take; the default if none.
     pub script_time: Option<Duration>,
     /// The most cases of a run that stay in memory while it goes on; of a larger run, each is read again from the journal
@@ -45,21 +49,72 @@ pub struct Setup {
     pub clock: Arc<dyn Clock>,
 }
 
-/// Who answers the nodes of a run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Via {
-    /// The zero-LLM responders.
-    #[default]
-    Script,
-    /// A file of canned answers.
-    Stub,
+/// Who answers the nodes of a run that do not say it themselves.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "Written", into = "Written")]
+pub struct Via {
+    /// In the order to be tried: `script`, `stub`, `manual`, or names of `agents:`.
+    pub usual: Vec<String>,
+    /// Of single nodes, by name, whatever the pipeline says of them.
+    pub nodes: BTreeMap<String, Vec<String>>,
+}
+
+impl Default for Via {
+    fn default() -> Self {
+        Self::only(SCRIPT)
+    }
 }
 
 impl Via {
+    /// One alone.
+    pub fn only(name: &str) -> Self {
+        Self { usual: vec![name.to_owned()], nodes: BTreeMap::new() }
+    }
+
+    /// A file of canned answers.
+    pub fn stub() -> Self {
+        Self::only(STUB)
+    }
+
+    /// Whether all answers are canned.
+    pub fn is_stub(&self) -> bool {
+        self.usual.iter().any(|name| name == STUB)
+    }
+
     /// What linking must know of it.
-    pub fn answers(self) -> Answers {
-        if self == Self::Script { Answers::Scripts } else { Answers::Others }
+    pub fn answers(&self) -> Answers {
+        if self.usual.iter().any(|name| name == SCRIPT) { Answers::Scripts } else { Answers::Others }
+    }
+}
+
+/// How it is recorded: a single name stands for itself.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum Written {
+    One(String),
+    All {
+        usual: Vec<String>,
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        nodes: BTreeMap<String, Vec<String>>,
+    },
+}
+
+impl From<Written> for Via {
+    fn from(written: Written) -> Self {
+        match written {
+            Written::One(name) => Self::only(&name),
+            Written::All { usual, nodes } => Self { usual, nodes },
+        }
+    }
+}
+
+impl From<Via> for Written {
+    fn from(via: Via) -> Self {
+        match <[String; 1]>::try_from(via.usual) {
+            Ok([name]) if via.nodes.is_empty() => Self::One(name),
+            Ok([name]) => Self::All { usual: vec![name], nodes: via.nodes },
+            Err(usual) => Self::All { usual, nodes: via.nodes },
+        }
     }
 }
 

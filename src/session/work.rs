@@ -6,7 +6,7 @@ use super::{CaseResult, SessionError, finding};
 use crate::model::{Case, Kind, Launch};
 use crate::script::View;
 use crate::store::Store;
-use crate::walk::{Content, Event, Failure, Name, Plan, Status, WalkState};
+use crate::walk::{Content, Event, Failure, Name, Plan, Status, Tokens, WalkState};
 use std::sync::Arc;
 use std::thread;
 
@@ -32,6 +32,10 @@ pub(super) struct Work {
     pub(super) whole: Option<Box<Whole>>,
     /// Why its walk failed, if it failed in this process.
     pub(super) failure: Option<Failure>,
+    /// What its answers took.
+    pub(super) tokens: Tokens,
+    /// Whom it waits for.
+    pub(super) waits: Option<Name>,
 }
 
 impl Work {
@@ -47,8 +51,22 @@ impl Work {
             phase,
             whole: keep.then(|| Box::new((Case::clone(case), WalkState::default()))),
             failure: None,
+            tokens: Tokens::default(),
+            waits: None,
         };
         cases.iter().zip(waves(keys)).map(work).collect()
+    }
+
+    /// A case of which nothing is known yet.
+    pub(super) fn read(id: &str, wave: u32) -> Self {
+        let (tokens, waits) = (Tokens::default(), None);
+        Self { id: id.into(), wave, status: Status::Running, phase: None, whole: None, failure: None, tokens, waits }
+    }
+
+    /// Takes in how far the walk is.
+    pub(super) fn note(&mut self, state: &WalkState, phase: Option<usize>) {
+        (self.status, self.phase, self.tokens) = (state.status, phase, state.tokens);
+        self.waits = state.waits().map(|open| open.via.clone());
     }
 
     /// The case and its state, from memory or else from the journal.

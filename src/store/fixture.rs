@@ -95,6 +95,7 @@ pub(super) fn step(case: &str, step: usize) -> Commit {
         params: None,
         template: None,
         took_ms: 0,
+        agent: None,
         confidence: Some(0.9),
         effects: vec![Effect::Note { text: "seen".into() }],
         bindings: BTreeMap::from([("rca".to_owned(), 7)]),

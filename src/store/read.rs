@@ -185,6 +185,7 @@ mod tests {
                     params: Some(artifact),
                     template: None,
                     took_ms: 7,
+                    agent: None,
                     confidence,
                     effects,
                     bindings

@@ -114,6 +114,7 @@ pub(super) fn insert_blob(conn: &Connection, hash: &Hash, text: &str) -> Result<
 fn status(event: &Event) -> Option<&'static str> {
     match event.what {
         What::WalkError { .. } => Some("error"),
+        What::Reopened { .. } => Some("running"),
         _ if event.path.contains('/') => None,
         What::NodeEnter { .. } | What::Fork { .. } => Some("running"),
         What::WalkComplete { .. } => Some("done"),
@@ -124,6 +125,9 @@ fn status(event: &Event) -> Option<&'static str> {
         | What::Join { .. }
         | What::BranchError { .. }
         | What::WalkerSwitch { .. }
+        | What::Asked { .. }
+        | What::Complained { .. }
+        | What::Unanswered { .. }
         | What::Masked { .. }
         | What::NodeExit { .. }
         | What::ThermalWarning { .. }

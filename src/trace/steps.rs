@@ -138,7 +138,11 @@ impl Steps {
             | What::Barrier { .. }
             | What::Reload { .. }
             | What::Shadow { .. }
-            | What::ThermalWarning { .. } => {}
+            | What::ThermalWarning { .. }
+            | What::Asked { .. }
+            | What::Complained { .. }
+            | What::Unanswered { .. }
+            | What::Reopened { .. } => {}
         }
         done
     }

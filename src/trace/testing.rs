@@ -42,6 +42,7 @@ impl Ground {
             workspace: json!({"repositories": []}),
             domain: None,
             masks: Vec::new(),
+            agents: std::collections::BTreeMap::new(),
             script_time: Some(Duration::from_secs(60)),
             keep: KEEP,
             clock: Arc::new(FixedClock::new(Timestamp::from_millis(1_700_000_000_000), 7)),
@@ -64,7 +65,7 @@ impl Ground {
             pipeline: pipeline.map(str::to_owned),
             inputs,
             cases: Vec::new(),
-            via: if stub.is_some() { Via::Stub } else { Via::Script },
+            via: if stub.is_some() { Via::stub() } else { Via::default() },
             stub: stub.map(|text| Source::new("answers.json", text)),
             parallel: 2,
             durability: Durability::Batch,
@@ -72,6 +73,7 @@ impl Ground {
             dry_run: false,
             files: Files::Never,
             shadow: None,
+            budget: None,
         };
         self.session.run(&spec, &Silent, &AtomicBool::new(false)).unwrap()
     }

@@ -1,33 +1,29 @@
 //! Steps that begin branches or end them: a node that is taken for each of its items, edges that are taken beside each other, nodes that
 //! wait for others.
 
-use super::drive::Walker;
+use super::branch::{Branch, By};
 use super::error::Failure;
-use super::event::{Branch, By, Name, What};
+use super::event::{Name, What};
 use super::fan::{Fan, joined};
 use super::plan::Plan;
+use super::ports::Reply;
 use super::state::WalkState;
-use super::step::{Stepper, Taken};
+use super::step::{Once, Stepper, Taken};
 
 impl Stepper<'_> {
     /// Takes a node that may be taken for each item of a list.
     pub(super) fn split(&self, fan: &Fan) -> Taken {
-        let now = self.walker.clock.now();
-        let (mut log, path) = self.log(now);
-        let entered = self.enter(&mut log, &path, now);
-        self.end(log, |log, effects| {
-            let (member, over) = entered?;
-            let Walker { plan, .. } = self.walker;
-            let (state, params) = self.params((&path, now), (member, self.state.handoffs + i64::from(over)), &[]);
-            let walked = match fan.branches(self.name(), &params.view, &state, plan.vars())? {
-                None if fan.may_go_without(plan.node(self.node)) => None,
+        self.attempt(|log, (path, now), (member, over)| {
+            let plan = self.walker.plan;
+            let (state, params) = self.params((path, now), (member, self.state.handoffs + i64::from(over)), &[]);
+            match fan.branches(self.name(), &params.view, &state, plan.vars())? {
+                None if fan.may_go_without(plan.node(self.node)) => Ok(Once::Asked),
                 Some(branches) if !branches.is_empty() => {
                     log.push(What::Fork { by: By::Items, node: Some(self.name().clone()), branches });
-                    return Ok(());
+                    Ok(Once::Parted)
                 }
-                _ => Some(super::ports::Reply::walked(fan.merged(plan, self.node, &[])?)),
-            };
-            self.stages(log, (&path, now), (member, over), walked, effects)
+                _ => Ok(Once::Is(Reply::walked(fan.merged(plan, self.node, &[])?))),
+            }
         })
     }
 

@@ -61,7 +61,7 @@ pub enum End {
     Done,
     /// It has come to a phase that it may not enter yet.
     Waiting,
-    /// It was told to stop, and can be resumed.
+    /// It was told to stop, or waits for an answer from outside (`WalkState::waits`), and can be resumed.
     Paused,
     /// It failed.
     Failed(Failure),
@@ -111,12 +111,22 @@ impl Walker<'_> {
             }
             let mut committed: Vec<Event> = Vec::new();
             let mut spent_ms = state.spent_ms;
+            let (mut waiting, mut adopted) = (0, false);
             let failed = round.each(self.stop, |job, mut taken| {
+                spent_ms += taken.left.recorded.iter().map(took_ms).sum::<u64>();
+                committed.append(&mut taken.left.recorded);
+                if let Some(error) = taken.left.broken {
+                    return Err(error);
+                }
+                if taken.left.waits {
+                    waiting += 1;
+                    return Ok(None);
+                }
                 if let Some(branch) = job.collects.filter(|_| taken.failure.is_some()) {
                     collected(&mut taken, branch);
                 }
                 thermal::warn(walker.plan, spent_ms, &mut taken.events);
-                let first = committed.is_empty();
+                let first = !std::mem::replace(&mut adopted, true);
                 let adopt = |taken: &mut Taken, state: &WalkState| {
                     let Some(event) = taken.events.first().filter(|_| first) else { return };
                     let adoption = held.as_ref().and_then(|held| held.adoption(state, &case_name, event.path.clone(), event.at));
@@ -141,9 +151,14 @@ impl Walker<'_> {
                 committed.extend(events);
                 Ok(failure)
             });
+            let all_wait = waiting == round.jobs.len();
             committed.iter().for_each(|event| state.apply(event));
             if let Some(failure) = failed? {
                 return Ok(End::Failed(failure));
+            }
+            if all_wait {
+                state.status = Status::Paused;
+                return Ok(End::Paused);
             }
         }
     }
@@ -179,7 +194,7 @@ impl Walker<'_> {
     fn failed(&self, case: Name, path: Name, node: Name, failure: Failure) -> Taken {
         let what = What::WalkError { node, kind: failure.kind.word().into(), message: failure.diagnostic.message.clone() };
         let event = Event { case, path, at: self.clock.now(), what };
-        Taken { events: vec![event], effects: Vec::new(), failure: Some(failure) }
+        Taken { events: vec![event], failure: Some(failure), ..Taken::default() }
     }
 
     /// Records a step, and only then lets the watcher know of it.

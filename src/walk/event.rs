@@ -1,5 +1,7 @@
 //! The events of a journal: what happened, to whom, where in the walk, when.
 
+use super::agent::Agent;
+use super::branch::{Branch, By};
 use super::content::Content;
 use crate::clock::Timestamp;
 use crate::model::{Effect, Hash};
@@ -15,12 +17,6 @@ pub type Name = compact_str::CompactString;
 /// What the paths of a walk's steps begin with, given that of one of them: of `3/court/1` it is `3/court/`, of `3` nothing.
 pub fn place_of(path: &str) -> &str {
     path.rfind('/').map_or("", |at| &path[..=at])
-}
-
-/// Whether the path is that of a step of a branch, and not of a walk in the place of its node.
-pub fn is_branch(path: &str) -> bool {
-    let place = place_of(path).trim_end_matches('/');
-    place.rsplit_once('/').is_some_and(|(_, name)| name.starts_with(super::plan::BRANCH))
 }
 
 /// Why an edge was taken: in the decision, the transition and the state's history.
@@ -129,6 +125,48 @@ pub enum What {
         /// What is wrong.
         message: String,
     },
+    /// Somebody outside of the process is asked for the artifact of the step's node. Recorded before anything leaves the process; the
+    /// step's other events follow when the answer is there.
+    Asked {
+        /// The request's id: unique in the run, and the same whenever the same is asked again.
+        id: i64,
+        /// The node.
+        node: Name,
+        /// Who is asked.
+        via: Name,
+        /// The address of the prompt's text, without complaints about earlier answers.
+        prompt: Hash,
+        /// What the prompt is made of: the address of its parameters.
+        params: Content,
+        /// And its template, if the node has one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        template: Option<Hash>,
+    },
+    /// What came back was not accepted: whoever was asked is told, and asked again.
+    Complained {
+        /// The request.
+        id: i64,
+        /// Who was asked.
+        via: Name,
+        /// What is wrong with the answer.
+        complaints: Vec<String>,
+    },
+    /// Nothing came back: an attempt failed. The request stays open.
+    Unanswered {
+        /// The request.
+        id: i64,
+        /// Who was asked.
+        via: Name,
+        /// Why.
+        message: String,
+    },
+    /// Somebody has the walk, which was over, go on at a node.
+    Reopened {
+        /// The node.
+        node: Name,
+        /// Who: `human`.
+        by: Name,
+    },
     /// Masks were on a step.
     Masked {
         /// The node.
@@ -156,6 +194,9 @@ pub enum What {
         /// How long it took, from the beginning of the step, in milliseconds; nothing for a node that was walked: its steps count.
         #[serde(default, skip_serializing_if = "is_zero")]
         took_ms: u64,
+        /// Who was asked outside of the process, and what it took.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        agent: Option<Box<Agent>>,
         /// The artifact's confidence, if the node names the field that holds it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         confidence: Option<f64>,
@@ -251,6 +292,7 @@ impl What {
             Self::NodeExit { artifact, params, .. } => [Some(artifact), params.as_ref(), None],
             Self::EdgeEvaluate { artifact, state, vars, .. } => [Some(artifact), Some(state), Some(vars)],
             Self::WalkerSwitch { needs, .. } => [needs.as_ref(), None, None],
+            Self::Asked { params, .. } => [Some(params), None, None],
             Self::Masked { answer, .. } => [answer.as_ref(), None, None],
             Self::Barrier { clusters, .. } => [clusters.as_ref(), None, None],
             _ => [None, None, None],
@@ -265,6 +307,10 @@ impl What {
             Self::Reload { .. } => "reload",
             Self::Adopt { .. } => "adopt",
             Self::WalkerSwitch { .. } => "walker_switch",
+            Self::Asked { .. } => "asked",
+            Self::Complained { .. } => "complained",
+            Self::Unanswered { .. } => "unanswered",
+            Self::Reopened { .. } => "reopened",
             Self::Masked { .. } => "masked",
             Self::NodeEnter { .. } => "node_enter",
             Self::SubWalk { .. } => "sub_walk",
@@ -285,48 +331,6 @@ impl What {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it over so")]
 fn is_zero(number: &u64) -> bool {
     *number == 0
-}
-
-/// What makes branches.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum By {
-    /// A node is taken for each item of a list (`foreach:`).
-    Items,
-    /// Several edges fired that are taken beside each other (`parallel:`).
-    Edges,
-    /// Nodes that wait for none any more (`after:`).
-    Waves,
-}
-
-/// The beginning of a branch.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Branch {
-    /// The node that is taken.
-    pub node: Name,
-    /// The item: `state.context.item` within the branch.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub item: Option<Value>,
-    /// Branches of the same number are walked beside each other, those of the next after them.
-    #[serde(default, skip_serializing_if = "is_first")]
-    pub sequence: i64,
-    /// The edge that leads there.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub edge: Option<Name>,
-    /// Why it was taken.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub because: Option<Reason>,
-    /// The counter that taking it added one to.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub counter: Option<Name>,
-    /// What it added to the walk's context.
-    #[serde(default, skip_serializing_if = "Map::is_empty")]
-    pub context: Map<String, Value>,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it over so")]
-fn is_first(sequence: &i64) -> bool {
-    *sequence == 0
 }
 
 /// Why the texts of a run were exchanged.

@@ -1,7 +1,8 @@
 //! A node that is taken once for each item of a list: what makes the list, and what makes one artifact of those of the branches.
 
+use super::branch::{Branch, By};
 use super::error::{self, Failure};
-use super::event::{Branch, By, Name};
+use super::event::Name;
 use super::plan::{Plan, PlanNode};
 use super::state::{Status, WalkState};
 use super::turn::check_size;

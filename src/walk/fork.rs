@@ -1,8 +1,9 @@
 //! Branches in the state of a walk: how they begin, and what stays of them.
 
-use super::event::{Branch, By, Name};
+use super::branch::BRANCH;
+use super::branch::{Branch, By};
+use super::event::Name;
 use super::fan::Lone;
-use super::plan::BRANCH;
 use super::state::{Status, Visit, WalkState};
 use super::views::{context_view, loops_view, visit_view};
 use crate::clock::Timestamp;
@@ -40,6 +41,7 @@ impl WalkState {
             (walk.status, walk.error, walk.steps, walk.ticks) = (Status::Running, None, 0, 0);
             (walk.spent_ms, walk.answers) = (0, 0);
             walk.path.clear();
+            walk.asked.clear();
             let before = taken.entry(&branch.node).or_default();
             walk.offset = self.offset + *before;
             *before += 1;

@@ -4,7 +4,10 @@
 //! [`Answer`] for each node's artifact, lets the rules choose the next edge, and hands every step to a [`Journal`] as one
 //! [`Commit`].
 
+mod agent;
+mod asked;
 mod because;
+mod branch;
 mod branches;
 mod cluster;
 mod content;
@@ -32,21 +35,24 @@ mod thermal;
 mod turn;
 mod views;
 
+pub use agent::{Agent, Tokens};
+pub use asked::{Asking, Open};
 pub use because::input;
+pub use branch::{BRANCH, Branch, By, is_branch};
 pub use cluster::{Cluster, Clustering};
 pub use content::{Content, assemble};
 pub use drive::{End, Walker};
 pub use error::{Failure, Kind};
-pub use event::{Branch, By, Cause, Change, Considered, Event, Name, Outcome, Reason, What, is_branch, place_of};
+pub use event::{Cause, Change, Considered, Event, Name, Outcome, Reason, What, place_of};
 pub use fan::{Fan, Lone, Merge, joined};
 pub use fork::ITEM;
 pub use masks::Mask;
 pub use memory::{NoNeeds, Nowhere};
 pub use params::{CaseParams, GROUPS, Params, StepPlace, recorded_params};
-pub use plan::{BRANCH, Plan, PlanNode, Rule, nodes_of};
+pub use plan::{Plan, PlanNode, Rule, nodes_of};
 pub use plans::{FIRST, Generation, Plans};
-pub use ports::{About, Answer, Blob, Commit, Journal, JournalError, NEEDS, Need, Needs, Refusal, Reply};
-pub use request::Request;
+pub use ports::{About, Answer, Blob, Commit, Journal, JournalError, NEEDS, Need, Needs, Next, Refusal, Reply};
+pub use request::{Request, bare, complaints, misfit};
 pub use route::{Ask, Choice, Decision, FALLBACK, decide, decide_asking};
 pub use state::{Status, Visit, WalkState};
 pub use step::WALK;

@@ -1,5 +1,6 @@
 //! What a walk goes by: a pipeline whose references are resolved to scripts, templates and queries.
 
+use super::branch::BRANCH;
 use super::content::Content;
 use super::event::Name;
 use super::fan::Fan;
@@ -65,6 +66,8 @@ pub struct PlanNode {
     pub answer: Content,
     /// The reads it declares, and those of its masks.
     pub needs: Vec<&'static Need>,
+    /// Who is to answer it, in the order to be tried; empty if it does not say.
+    pub via: Vec<Name>,
     /// The masks on it, the outermost first.
     pub masks: Vec<Arc<Mask>>,
     /// What is walked in its place, or for each of its items: its artifact, or that of the branch, is the last one of that walk.
@@ -168,6 +171,3 @@ pub fn nodes_of(path: &str) -> impl Iterator<Item = &str> {
     // A number and a name by turns; the last number is the step's own.
     path.split('/').skip(1).step_by(2).filter(|name| !name.starts_with(BRANCH))
 }
-
-/// What the names of branches begin with in paths, before their number and `]`.
-pub const BRANCH: &str = "branch[";

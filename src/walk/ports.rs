@@ -1,5 +1,6 @@
 //! What the walk needs of the outside, as traits: someone who answers nodes, a journal, and bounded reads.
 
+use super::agent::Agent;
 use super::content::Content;
 use super::event::Event;
 use super::request::Request;
@@ -7,8 +8,10 @@ use crate::diag::Diagnostic;
 use crate::model::{Case, Effect, Hash, Launch};
 use serde_json::Value;
 use std::sync::Arc;
+use std::time::Duration;
 
-/// Answers nodes: a script, a stub, a person, an agent behind files or a network. The walk knows no more of them.
+/// Answers nodes: a script, a stub, a person, an agent behind files or a network. The walk knows no more of them. Whoever lets
+/// anything out of the process says so before, with [`Request::ask`].
 pub trait Answer: Send + Sync {
     /// Its name, as `--via` and the journal have it.
     fn name(&self) -> &str;
@@ -26,22 +29,59 @@ pub struct Reply {
     pub by: &'static str,
     /// Whether the node's schema is enforced on it (`decisions.md` 41: not for stubs).
     pub checked: bool,
+    /// Who was asked outside of the process, and what it took; nothing of an answer from within.
+    pub agent: Option<Box<Agent>>,
 }
 
 impl Reply {
+    /// An answer from within the process.
+    pub fn own(artifact: Arc<Value>, by: &'static str, checked: bool) -> Self {
+        Self { artifact, by, checked, agent: None }
+    }
+
     /// What came of a walk, or of branches, in the place of an answer.
     pub(super) fn walked(artifact: Value) -> Self {
-        Self { artifact: artifact.into(), by: super::step::WALK, checked: false }
+        Self::own(artifact.into(), super::step::WALK, false)
     }
 }
 
 /// Why there is no answer.
 #[derive(Clone, Debug)]
 pub struct Refusal {
-    /// What went wrong.
+    /// What went wrong, or what is waited for.
     pub diagnostic: Box<Diagnostic>,
-    /// Whether asking again may help.
-    pub retry: bool,
+    /// What to do about it.
+    pub next: Next,
+}
+
+/// What comes after a refusal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// Asking again won't help.
+    GiveUp,
+    /// Asking again may help, but not before this time has passed, if there is one.
+    Retry(Option<Duration>),
+    /// Nobody was asked: whoever it is has failed so often that it is left alone for this long.
+    Rest(Duration),
+    /// No answer yet: the case waits for somebody outside, and the walk can be resumed.
+    Wait,
+}
+
+impl Refusal {
+    /// A refusal for good.
+    pub fn failed(diagnostic: impl Into<Box<Diagnostic>>) -> Self {
+        Self { diagnostic: diagnostic.into(), next: Next::GiveUp }
+    }
+
+    /// A failure that asking again may mend.
+    pub fn again(diagnostic: impl Into<Box<Diagnostic>>) -> Self {
+        Self { diagnostic: diagnostic.into(), next: Next::Retry(None) }
+    }
+
+    /// No answer yet.
+    pub fn wait(diagnostic: impl Into<Box<Diagnostic>>) -> Self {
+        Self { diagnostic: diagnostic.into(), next: Next::Wait }
+    }
 }
 
 /// The append-only record of runs. Implementations are atomic per call: all of a [`Commit`] or nothing.

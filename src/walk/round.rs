@@ -3,9 +3,10 @@
 //! Branches go on side by side: those that are behind take their next step, in their order, and are recorded in that order however
 //! many are taken at once. So a run is the same at any concurrency, and after any interruption.
 
+use super::branch::By;
 use super::drive::{Walker, Who};
 use super::error::Failure;
-use super::event::{By, Name};
+use super::event::Name;
 use super::fan::Fan;
 use super::plan::Plan;
 use super::ports::JournalError;
@@ -107,8 +108,10 @@ impl<'a> Walker<'a> {
     ) where
         'a: 'b,
     {
-        let behind = open.iter().map(|branch| branch.ticks).min().unwrap_or(0);
-        for branch in open.iter().filter(|branch| branch.ticks == behind) {
+        // Those that wait for an answer are asked for it again, and hold up no other.
+        let free = || open.iter().filter(|branch| branch.waits().is_none());
+        let behind = free().map(|branch| branch.ticks).min();
+        for branch in open.iter().filter(|branch| Some(branch.ticks) == behind || branch.waits().is_some()) {
             let collects = if fan.is_some_and(|fan| fan.collect) { Some(&branch.place) } else { collects };
             let before = round.jobs.len();
             self.ready(who, branch, collects, round);
@@ -133,7 +136,7 @@ impl Job<'_> {
         match &self.act {
             Act::Fail(taken) => {
                 let taken = taken.lock().unwrap_or_else(PoisonError::into_inner).take();
-                taken.unwrap_or_else(|| Taken { events: Vec::new(), effects: Vec::new(), failure: None })
+                taken.unwrap_or_default()
             }
             Act::Take(step) => step.take(),
             Act::Descend(step, part) => step.descend(part),

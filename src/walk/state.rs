@@ -1,9 +1,12 @@
 //! The state of a walk: a fold over its events, and nothing else (`design.md` §2.2).
 
+use super::agent::Tokens;
+use super::asked::Open;
+use super::branch::BRANCH;
+use super::branch::By;
 use super::content::Content;
-use super::event::{By, Event, Name, Outcome, Reason, What};
+use super::event::{Event, Name, Outcome, Reason, What};
 use super::fan::Lone;
-use super::plan::BRANCH;
 use super::plans::FIRST;
 use super::views::{Views, context_view, loops_view, visit_view};
 use crate::clock::Timestamp;
@@ -87,6 +90,10 @@ pub struct WalkState {
     pub spent_ms: u64,
     /// How many answers there were, those of walks within this one too.
     pub answers: u64,
+    /// What the answers took so far, those of walks within this one too.
+    pub tokens: Tokens,
+    /// What was asked outside of the process for the step to be taken, in order; see [`WalkState::waits`].
+    pub asked: Vec<Open>,
     /// Of a walk within a walk: what the paths of its steps begin with (`3/court/`); nothing of a case's own walk.
     pub place: Name,
     /// What goes on in the place of the node that the walk is at: one walk, or the branches in their order.
@@ -124,6 +131,8 @@ impl Default for WalkState {
             generation: FIRST,
             spent_ms: 0,
             answers: 0,
+            tokens: Tokens::default(),
+            asked: Vec::new(),
             place: Name::default(),
             inner: Vec::new(),
             lone: None,
@@ -172,6 +181,11 @@ impl WalkState {
         &self.place[..end]
     }
 
+    /// The request that the walk waits for an answer to, if any.
+    pub fn waits(&self) -> Option<&Open> {
+        if self.is_over() { None } else { self.inner.iter().find_map(Self::waits).or(self.asked.last()) }
+    }
+
     /// The last artifact.
     pub fn last_artifact(&self) -> Option<&Content> {
         self.path.last().and_then(|node| self.prior.get(node))
@@ -209,9 +223,12 @@ impl WalkState {
 
     /// Takes one event in.
     pub fn apply(&mut self, event: &Event) {
-        if let What::NodeExit { took_ms, .. } = event.what {
+        if let What::NodeExit { took_ms, agent, .. } = &event.what {
             self.spent_ms += took_ms;
             self.answers += 1;
+            if let Some(tokens) = agent.as_ref().and_then(|agent| agent.tokens.as_ref()) {
+                self.tokens.add(tokens);
+            }
         }
         self.ticks += u64::from(is_one_of_a_commit(&event.what));
         if let What::BranchError { branch, kind, message, .. } = &event.what
@@ -249,6 +266,7 @@ impl WalkState {
                         1
                     }
                 };
+                self.asked.clear();
                 self.confidence = confidence.or(self.confidence);
                 self.bindings.extend(bindings.iter().map(|(name, id)| (name.clone(), *id)));
                 self.prior.insert(node.clone(), artifact.clone());
@@ -288,7 +306,15 @@ impl WalkState {
                 self.handoffs += i64::from(from.is_some());
                 self.walker = Some(to.clone());
             }
-            What::Barrier { .. }
+            What::Asked { .. } | What::Complained { .. } => Open::take(&mut self.asked, event),
+            What::Reopened { node, .. } => {
+                self.status = Status::Running;
+                self.node = Some(node.clone());
+                self.error = None;
+                self.asked.clear();
+            }
+            What::Unanswered { .. }
+            | What::Barrier { .. }
             | What::Reload { .. }
             | What::Shadow { .. }
             | What::Masked { .. }
@@ -299,6 +325,7 @@ impl WalkState {
                 self.node = None;
             }
             What::WalkError { node, kind, message } => {
+                self.asked.clear();
                 self.status = Status::Error;
                 self.node = Some(node.clone());
                 self.error = Some((kind.clone(), message.clone()));

@@ -1,13 +1,15 @@
 //! The one step: everything that happens at a node, in one order, ending in one commit (`design.md` §2.3).
 
+use super::asked::{Desk, Left};
+use super::branch::By;
 use super::content::Content;
 use super::drive::Walker;
 use super::error::{Failure, Kind};
-use super::event::{By, Event, Name, What};
+use super::event::{Event, Name, What};
 use super::masks::Masks;
 use super::params::{CaseParams, Params, StepPlace};
 use super::plan::Plan;
-use super::ports::{About, Need, Reply};
+use super::ports::{About, Need, Next, Reply};
 use super::request::Request;
 use super::state::WalkState;
 use super::team::Member;
@@ -39,6 +41,7 @@ const EFFECTS: [&str; 11] = [
 ];
 
 /// What a step leaves behind, whether it succeeded or not.
+#[derive(Default)]
 pub(super) struct Taken {
     /// The events, in order.
     pub(super) events: Vec<Event>,
@@ -46,6 +49,8 @@ pub(super) struct Taken {
     pub(super) effects: Vec<Effect<i64>>,
     /// Why the walk cannot go on.
     pub(super) failure: Option<Failure>,
+    /// What is recorded of it already.
+    pub(super) left: Left,
 }
 
 /// A step being taken. Stages without a policy yet (cache, gate) have their place in [`Stepper::take`] and pass their input on.
@@ -62,10 +67,31 @@ pub(super) struct Stepper<'a> {
 impl<'a> Stepper<'a> {
     /// Takes the step: choose walker, needs, masks, prompt, cache, answer, schema check, masks, gate, effects, decision.
     pub(super) fn take(&self) -> Taken {
+        self.attempt(|_, _, _| Ok(Once::Asked))
+    }
+
+    /// The same, where `first` says whether somebody is asked, once it is chosen who takes the step.
+    pub(super) fn attempt(
+        &self,
+        first: impl FnOnce(&mut Log, (&Name, Timestamp), (&'a Member, bool)) -> Result<Once, Failure>,
+    ) -> Taken {
         let now = self.walker.clock.now();
-        let (mut log, path) = self.log(now);
-        let member = self.enter(&mut log, &path, now);
-        self.end(log, |log, effects| self.stages(log, (&path, now), member?, None, effects))
+        // A step that somebody was asked about goes on as it began.
+        let began = self.state.asked.first().map_or(now, |open| open.at);
+        let (mut log, path) = self.log(began);
+        let desk = Desk::new(&self.walker, (self.case_name.clone(), path.clone()), began, &self.state.asked);
+        let member = self.enter(&mut log, &path, began);
+        let taken = self.end(log, |log, effects| {
+            let member = member?;
+            let walked = match first(log, (&path, began), member)? {
+                Once::Asked => None,
+                Once::Is(reply) => Some(reply),
+                Once::Parted => return Ok(()),
+            };
+            self.stages(log, (&path, began), member, Asked { desk: &desk, now, walked }, effects)
+        });
+        let left = desk.left();
+        if left.waits { Taken { left, ..Taken::default() } } else { Taken { left, ..taken } }
     }
 
     /// Begins a step whose artifact is that of a walk of its own.
@@ -81,7 +107,7 @@ impl<'a> Stepper<'a> {
     }
 
     /// Chooses who takes the step, and enters the node. Also whether the step is handed over.
-    pub(super) fn enter(&self, log: &mut Log, path: &Name, now: Timestamp) -> Result<(&'a Member, bool), Failure> {
+    fn enter(&self, log: &mut Log, path: &Name, now: Timestamp) -> Result<(&'a Member, bool), Failure> {
         let chosen = self.choose(path, now);
         let entered = What::NodeEnter { node: self.name().clone() };
         match chosen {
@@ -119,9 +145,10 @@ impl<'a> Stepper<'a> {
         let (log, path) = self.log(now);
         let Walker { plan, inherited, .. } = self.walker;
         let member = plan.member(self.state.walker.as_deref(), inherited);
+        let desk = Desk::new(&self.walker, (self.case_name.clone(), path.clone()), now, &[]);
         self.end(log, |log, effects| {
-            let reply = Reply::walked(artifact()?);
-            self.stages(log, (&path, now), (member, false), Some(reply), effects)
+            let asked = Asked { desk: &desk, now, walked: Some(Reply::walked(artifact()?)) };
+            self.stages(log, (&path, now), (member, false), asked, effects)
         })
     }
 
@@ -146,21 +173,21 @@ impl<'a> Stepper<'a> {
                 message: failure.diagnostic.message.clone(),
             });
         }
-        Taken { events: log.events, effects, failure }
+        Taken { events: log.events, effects, failure, left: Left::default() }
     }
 
-    /// Everything between the entry and the commit. `walked` is the answer if it is that of a walk.
-    pub(super) fn stages(
+    /// Everything between the entry and the commit.
+    fn stages(
         &self,
         log: &mut Log,
         (path, now): (&Name, Timestamp),
         (member, switched): (&'a Member, bool),
-        walked: Option<Reply>,
+        asked: Asked<'_>,
         writes: &mut Vec<Effect<i64>>,
     ) -> Result<(), Failure> {
         let Walker { plan, run, .. } = self.walker;
         let handoffs = self.state.handoffs + i64::from(switched);
-        let masks = Masks::on(plan, self.node, member, walked.is_some());
+        let masks = Masks::on(plan, self.node, member, asked.walked.is_some());
         let needs = self.needs(&masks.needs())?;
         let luck = chance(self.walker.seed, &self.case.id, path);
         let name = &plan.node(self.node).name;
@@ -168,15 +195,18 @@ impl<'a> Stepper<'a> {
         let visit = self.state.visits.get(name).copied().unwrap_or(0) + self.state.offset;
         let told = masks.tell(&make)?;
         let make = || told.clone().unwrap_or_else(&make);
-        let request = Request::new((plan, self.node), (run, self.case, path), visit, &make);
+        let own = &plan.node(self.node).via;
+        let via: &[Name] = if own.is_empty() { &member.via } else { own };
+        let via = (via, asked.desk);
+        let request = Request::new((plan, self.node), (run, self.case, path), visit, via, &make);
         if told.is_some() {
             request.params();
         }
-        let (mut reply, took_ms) = match walked {
+        let (mut reply, took_ms) = match asked.walked {
             Some(reply) => (reply, 0),
             None => {
                 let reply = self.answer(&request)?;
-                (reply, u64::try_from(self.walker.clock.now().millis() - now.millis()).unwrap_or(0))
+                (reply, u64::try_from(self.walker.clock.now().millis() - asked.now.millis()).unwrap_or(0))
             }
         };
         let masked = masks.finish(told.as_ref(), &mut reply)?;
@@ -202,6 +232,7 @@ impl<'a> Stepper<'a> {
             params: request.seen().map(|params| params.content.clone()),
             template: plan.node(self.node).template.as_ref().map(|template| template.hash()),
             took_ms,
+            agent: reply.agent,
             confidence,
             effects: writes.clone(),
             bindings,
@@ -260,24 +291,22 @@ impl<'a> Stepper<'a> {
 
     /// Asks the answerer, and holds the answer against the node's schema.
     fn answer(&self, request: &Request<'_>) -> Result<Reply, Failure> {
-        let reply = self.walker.answer.answer(request).map_err(|refusal| match refusal.diagnostic.code.as_ref() {
-            "script/limit" | "script/deadline" => Failure::new(Kind::Limit, refusal.diagnostic),
-            _ => Failure::new(Kind::AgentError, refusal.diagnostic),
+        let reply = self.walker.answer.answer(request).map_err(|refusal| {
+            if refusal.next == Next::Wait {
+                request.desk.wait();
+            }
+            match refusal.diagnostic.code.as_ref() {
+                "script/limit" | "script/deadline" => Failure::new(Kind::Limit, refusal.diagnostic),
+                "walk/schema" => Failure::new(Kind::Schema, refusal.diagnostic),
+                _ => Failure::new(Kind::AgentError, refusal.diagnostic),
+            }
         })?;
-        let node = &self.walker.plan.pipeline.nodes[self.node.0];
-        let complaints = match &node.schema {
-            Some(shape) if reply.checked => shape.check(&reply.artifact),
-            _ => Vec::new(),
-        };
+        let complaints = if reply.checked { request.complaints(&reply.artifact) } else { Vec::new() };
         if complaints.is_empty() {
             return Ok(reply);
         }
-        let said: Vec<String> = complaints.iter().map(|complaint| format!("  {complaint}")).collect();
-        let message = format!("the artifact of `{}` from `{}` does not fit its schema", *node.name, self.walker.answer.name());
-        let diagnostic = Diagnostic::error("walk/schema", message)
-            .label(&self.walker.plan.pipeline.source, node.name.span, "the node's `schema` says what is accepted")
-            .help(said.join("\n"));
-        Err(Failure::new(Kind::Schema, diagnostic))
+        let via = reply.agent.as_ref().map_or(reply.by, |agent| &agent.via);
+        Err(Failure::new(Kind::Schema, request.misfit(via, &complaints)))
     }
 
     /// Runs the effect script and gives every symbolic id its value.
@@ -333,6 +362,26 @@ fn unknown_effect(value: &Value) -> Option<String> {
     }
     let near = did_you_mean(name, EFFECTS.iter().copied()).map_or(String::new(), |hint| format!("; {hint}"));
     Some(format!("there is no effect `{name}`{near}"))
+}
+
+/// What a step begins with.
+pub(super) enum Once {
+    /// Somebody is asked.
+    Asked,
+    /// Nobody is: this is its artifact.
+    Is(Reply),
+    /// It goes on in branches.
+    Parted,
+}
+
+/// How a step comes by its answer.
+struct Asked<'a> {
+    /// Where is recorded who is asked.
+    desk: &'a Desk<'a>,
+    /// The time now: the step may have begun long ago.
+    now: Timestamp,
+    /// The answer, if it is that of a walk.
+    walked: Option<Reply>,
 }
 
 /// The events of a step, all with its case, path and time.

@@ -43,6 +43,8 @@ pub struct Member {
     pub persona: Content,
     /// The masks it brings to the nodes they are for.
     pub masks: Vec<Arc<Mask>>,
+    /// Who answers what it is to answer, in the order to be tried; empty if it does not say.
+    pub via: Vec<Name>,
 }
 
 /// When a walker is chosen: the time and the number in [0, 1) of the step.

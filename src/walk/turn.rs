@@ -2,9 +2,10 @@
 //!
 //! A live step ends with it, and history is decided again by it: there is no second way to get from an artifact to the next node.
 
+use super::branch::{Branch, By};
 use super::content::Content;
 use super::error::{Failure, Kind};
-use super::event::{Branch, By, Name, What};
+use super::event::{Name, What};
 use super::plan::Plan;
 use super::route::{self, Choice, Decision};
 use super::shadow;

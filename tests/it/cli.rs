@@ -142,6 +142,8 @@ fn every_example_of_a_help_works() {
     copy("examples/launches/pytest.xml", "junit.xml");
     copy("examples/launches/nextest.xml", "reports/nextest.xml");
     project.file("scripts/lib/mine.rhai", "//! Mine.\n\n/// One.\nfn one() { 1 }\n");
+    let agents = "agents: { claude: { kind: exec, command: [\"false\"], retry: { attempts: 1 } } }\n";
+    project.file("asterisk.yaml", agents);
     project.file("decisions.jsonl", "{\"node\": \"recall\", \"artifact\": null}\n");
     let run = project.asterisk(&["run", "--format", "json"]).ok().json()["run"].as_str().unwrap().to_owned();
     let rcas = project.asterisk(&["show", "rcas", "--format", "json"]).ok().json();

@@ -6,6 +6,7 @@ mod cli;
 mod court;
 mod elements;
 mod examples;
+mod exec;
 mod explain;
 mod failures;
 mod fan;

@@ -66,6 +66,7 @@ fn session(dir: &Path, scripts: Option<PathBuf>, pipelines: Option<PathBuf>, var
     Session::new(Setup {
         domain: None,
         masks: Vec::new(),
+        agents: std::collections::BTreeMap::new(),
         root: dir.to_path_buf(),
         store: dir.join("store.db"),
         out: dir.join("out"),
@@ -89,7 +90,7 @@ fn run(session: &Session, pipeline: Option<&str>, inputs: Inputs, stub: Option<&
         pipeline: pipeline.map(str::to_owned),
         inputs,
         cases: Vec::new(),
-        via: if stub.is_some() { Via::Stub } else { Via::Script },
+        via: if stub.is_some() { Via::stub() } else { Via::default() },
         stub: stub.map(|stub| Source::new("stub", stub.to_string())),
         parallel: 2,
         durability: Durability::Batch,
@@ -97,6 +98,7 @@ fn run(session: &Session, pipeline: Option<&str>, inputs: Inputs, stub: Option<&
         dry_run,
         files: Files::Never,
         shadow: None,
+        budget: None,
     };
     session.run(&spec, &Silent, &AtomicBool::new(false)).unwrap()
 }

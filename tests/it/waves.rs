@@ -51,6 +51,7 @@ fn session(dir: &Path, keep: usize) -> Session {
     Session::new(Setup {
         domain: None,
         masks: Vec::new(),
+        agents: std::collections::BTreeMap::new(),
         root: dir.to_path_buf(),
         store: dir.join("store.db"),
         out: dir.join("out"),
@@ -71,7 +72,7 @@ fn spec(dir: &Path, parallel: usize, dry_run: bool) -> RunSpec {
         pipeline: Some("waves".into()),
         inputs: Inputs::Files(vec![dir.join("launch.json")]),
         cases: Vec::new(),
-        via: Via::Script,
+        via: Via::default(),
         stub: None,
         parallel,
         durability: Durability::Batch,
@@ -79,6 +80,7 @@ fn spec(dir: &Path, parallel: usize, dry_run: bool) -> RunSpec {
         dry_run,
         files: Files::Never,
         shadow: None,
+        budget: None,
     }
 }
 
@@ -157,7 +159,7 @@ fn run(failures: &[Failure], parallel: usize, stops: &[usize], keep: usize) -> V
             break;
         }
         result = {
-            let spec = ResumeSpec { run: &result.run, parallel, durability: Durability::Batch, migrate: None };
+            let spec = ResumeSpec { run: &result.run, parallel, durability: Durability::Batch, migrate: None, budget: None };
             session.resume(&spec, &watch(events), &stop)
         }
         .unwrap();

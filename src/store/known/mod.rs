@@ -171,6 +171,7 @@ mod tests {
             params: None,
             template: None,
             took_ms: 0,
+            agent: None,
             confidence: None,
             effects: effects.clone(),
             bindings: std::collections::BTreeMap::new(),

@@ -276,6 +276,7 @@ pub(super) fn enter(
         params: None,
         template: None,
         took_ms: 0,
+        agent: None,
         confidence,
         effects: Vec::new(),
         bindings: std::collections::BTreeMap::new(),

@@ -1,0 +1,72 @@
+//! What is accepted from outside as an artifact: bounded in size and depth.
+
+use serde_json::Value;
+
+/// The most bytes of an artifact.
+pub const MOST_BYTES: usize = 4 << 20;
+/// How deep it may nest.
+const MOST_DEPTH: usize = 64;
+
+/// Reads an artifact, or says what is wrong with it.
+pub fn parse(text: &str) -> Result<Value, String> {
+    if text.len() > MOST_BYTES {
+        return Err(format!("it is {} bytes long, and at most {MOST_BYTES} are read", text.len()));
+    }
+    let value: Value = serde_json::from_str(text).map_err(|error| format!("it is no JSON: {error}"))?;
+    checked(value)
+}
+
+/// A value, if it is an object and nests no deeper than is accepted.
+pub(super) fn checked(value: Value) -> Result<Value, String> {
+    let what = match &value {
+        Value::Object(_) if depth(&value) > MOST_DEPTH => return Err(format!("it nests deeper than {MOST_DEPTH} levels")),
+        Value::Object(_) => return Ok(value),
+        Value::Array(_) => "a list",
+        Value::String(_) => "a text",
+        Value::Number(_) => "a number",
+        Value::Bool(_) => "a truth value",
+        Value::Null => "null",
+    };
+    Err(format!("it is {what}, and a JSON object is wanted"))
+}
+
+/// The artifact in a wrapper `{dispatch_id, data}`, with that id; what is not wrapped stays as it is.
+pub fn unwrapped(value: Value) -> (Option<i64>, Value) {
+    match value {
+        Value::Object(mut fields) if fields.len() == 2 && fields.contains_key("dispatch_id") && fields.contains_key("data") => {
+            let id = fields.get("dispatch_id").and_then(Value::as_i64).unwrap_or_default();
+            (Some(id), fields.remove("data").unwrap_or_default())
+        }
+        other => (None, other),
+    }
+}
+
+fn depth(value: &Value) -> usize {
+    match value {
+        Value::Array(items) => 1 + items.iter().map(depth).max().unwrap_or(0),
+        Value::Object(fields) => 1 + fields.values().map(depth).max().unwrap_or(0),
+        _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn only_objects_within_bounds_are_accepted() {
+        assert_eq!(parse("{\"a\": 1}"), Ok(json!({"a": 1})));
+        assert!(parse("[1]").is_err_and(|why| why.contains("a list")));
+        assert!(parse("{").is_err_and(|why| why.contains("no JSON")));
+        let deep = format!("{{\"a\":{}{}}}", "[".repeat(70), "]".repeat(70));
+        assert!(parse(&deep).is_err_and(|why| why.contains("64 levels")));
+        assert!(parse(&" ".repeat(MOST_BYTES + 1)).is_err_and(|why| why.contains("bytes")));
+    }
+
+    #[test]
+    fn a_wrapper_is_taken_off() {
+        assert_eq!(unwrapped(json!({"dispatch_id": 3, "data": {"a": 1}})), (Some(3), json!({"a": 1})));
+        assert_eq!(unwrapped(json!({"data": 1})), (None, json!({"data": 1})));
+    }
+}

@@ -1,0 +1,110 @@
+//! The JSON object in what somebody says: the whole of it, the last fenced block, or the last object in the text.
+
+use serde_json::Value;
+
+/// The object that a text is or ends up with.
+pub(super) fn object(text: &str) -> Option<Value> {
+    let whole: Result<Value, _> = serde_json::from_str(text.trim());
+    match whole {
+        Ok(value @ Value::Object(_)) => return Some(value),
+        Ok(_) => return None,
+        Err(_) => {}
+    }
+    fenced(text).or_else(|| last(text))
+}
+
+/// The last fenced block that is an object.
+fn fenced(text: &str) -> Option<Value> {
+    let mut found = None;
+    // What the block that is open ends with, and where it begins.
+    let mut open: Option<(&str, usize)> = None;
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        let trimmed = line.trim();
+        let marks = trimmed.len() - trimmed.trim_start_matches('`').len();
+        match open {
+            None if marks >= 3 => open = Some((&trimmed[..marks], at + line.len())),
+            Some((fence, from)) if trimmed == fence => {
+                let block: Result<Value, _> = serde_json::from_str(text[from..at].trim());
+                found = block.ok().filter(Value::is_object).or(found);
+                open = None;
+            }
+            _ => {}
+        }
+        at += line.len();
+    }
+    found
+}
+
+/// The last object of a text that is no part of another.
+fn last(text: &str) -> Option<Value> {
+    let mut found = None;
+    let mut rest = text;
+    while let Some(at) = rest.find('{') {
+        rest = &rest[at..];
+        let mut values = serde_json::Deserializer::from_str(rest).into_iter::<Value>();
+        match values.next() {
+            Some(Ok(value)) => {
+                found = Some(value);
+                rest = &rest[values.byte_offset()..];
+            }
+            _ => rest = &rest[1..],
+        }
+    }
+    found
+}
+
+/// The part of a value at a path of names and numbers (`usage.input_tokens`, `choices.0.text`).
+pub(super) fn part<'v>(value: &'v Value, path: &str) -> Option<&'v Value> {
+    path.split('.').try_fold(value, |value, step| match value {
+        Value::Array(items) => items.get(step.parse::<usize>().ok()?),
+        _ => value.get(step),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn an_object_is_found_in_any_chatter() {
+        for (text, wanted) in [
+            (r#"{"a": 1}"#, Some(1)),
+            ("  \n{\"a\": 1}\n", Some(1)),
+            ("Sure!\n```json\n{\"a\": 2}\n```\nAnything else?", Some(2)),
+            ("First\n```\n{\"a\": 1}\n```\nno, better:\n```json\n{\"a\": 2}\n```", Some(2)),
+            ("````\n```\n{\"a\": 9}\n```\n````\n{\"a\": 3}", Some(3)),
+            ("I think {maybe} {\"a\": 4} is right", Some(4)),
+            ("{\"a\": 1} and then {\"a\": {\"a\": 5}, \"b\": [{}]}", None),
+            ("{\"a\": \"}\", \"a\": 6} {", Some(6)),
+            ("[{\"a\": 1}]", None),
+            ("nothing", None),
+            ("", None),
+            ("{\"a\": ", None),
+        ] {
+            let found = object(text).and_then(|value| value["a"].as_i64());
+            assert_eq!(found, wanted, "{text}");
+        }
+        assert_eq!(object("x {\"a\": 1} y {\"a\": {\"a\": 5}}"), Some(json!({"a": {"a": 5}})));
+    }
+
+    #[test]
+    fn hostile_text_takes_no_long_time() {
+        let began = std::time::Instant::now();
+        for text in
+            ["{".repeat(1 << 20), "{\"a\":[".repeat(1 << 17), format!("{{\"a\":\"{}", "{".repeat(1 << 20)), "{\"".repeat(1 << 19)]
+        {
+            assert_eq!(object(&text), None);
+        }
+        assert!(began.elapsed().as_secs() < 20, "{:?}", began.elapsed());
+    }
+
+    #[test]
+    fn parts_are_found_by_their_path() {
+        let value = json!({"usage": {"in": 3}, "choices": [{"text": "x"}]});
+        assert_eq!(part(&value, "usage.in"), Some(&json!(3)));
+        assert_eq!(part(&value, "choices.0.text"), Some(&json!("x")));
+        assert_eq!(part(&value, "choices.1.text"), None);
+    }
+}

@@ -1,0 +1,54 @@
+//! How many may ask somebody at once.
+
+use crate::diag::Diagnostic;
+use crate::walk::{Answer, Refusal, Reply, Request};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::Duration;
+
+/// How often somebody who waits looks whether the run is to stop.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Lets so many ask at once; others wait for their turn.
+pub(super) struct Limit<'a> {
+    pub(super) inner: Box<dyn Answer + 'a>,
+    pub(super) most: usize,
+    pub(super) stop: &'a AtomicBool,
+    pub(super) busy: Mutex<usize>,
+    pub(super) freed: Condvar,
+}
+
+impl Answer for Limit<'_> {
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+
+    fn answer(&self, request: &Request<'_>) -> Result<Reply, Refusal> {
+        let mut busy = self.busy.lock().unwrap_or_else(PoisonError::into_inner);
+        while *busy >= self.most {
+            if self.stop.load(Ordering::Relaxed) {
+                return Err(stopped());
+            }
+            busy = self.freed.wait_timeout(busy, LOOK).unwrap_or_else(PoisonError::into_inner).0;
+        }
+        *busy += 1;
+        drop(busy);
+        let _turn = Turn(self);
+        self.inner.answer(request)
+    }
+}
+
+/// A place taken, given back however the request ends.
+struct Turn<'l, 'a>(&'l Limit<'a>);
+
+impl Drop for Turn<'_, '_> {
+    fn drop(&mut self) {
+        *self.0.busy.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
+        self.0.freed.notify_one();
+    }
+}
+
+/// That the run is to stop before an answer was there: the case goes on when the run does.
+pub(super) fn stopped() -> Refusal {
+    Refusal::wait(Diagnostic::error("agent/stopped", "the run was stopped before the answer was there"))
+}

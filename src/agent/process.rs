@@ -1,0 +1,278 @@
+//! Running a command with bounds on time and output, in a process group of its own that ends with it.
+
+use std::collections::BTreeSet;
+use std::io::{self, Read, Write};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// The most bytes that are kept of the end of standard error.
+const STDERR: usize = 4 << 10;
+/// How long a group that is told to end may take before it is killed, and how long output is waited for that a child left open.
+const GRACE: Duration = Duration::from_millis(500);
+
+/// The groups that are running.
+static RUNNING: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
+
+/// What a command said.
+pub(super) struct Said {
+    pub(super) stdout: Vec<u8>,
+    /// The end of it.
+    pub(super) stderr: String,
+    pub(super) ended: Ended,
+}
+
+/// How it ended.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Ended {
+    /// By itself, with success.
+    Well,
+    /// By itself, without: what the system says of it.
+    Badly(String),
+    /// It took too long and was killed.
+    Late,
+    /// It said too much and was killed.
+    TooMuch,
+}
+
+/// Runs a command to its end. More than `most` bytes of output, or more time than `timeout`, and it is killed with all its children.
+pub(super) fn run(mut command: Command, input: &[u8], timeout: Duration, most: usize) -> io::Result<Said> {
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    #[cfg(unix)]
+    {
+        use std::os::unix::process::CommandExt as _;
+        command.process_group(0);
+    }
+    let deadline = Instant::now() + timeout;
+    let mut child = command.spawn()?;
+    let group = Group::of(&child);
+    // Whoever does not read its input is not waited for: the thread ends with the pipe.
+    if let Some(mut stdin) = child.stdin.take() {
+        let input = input.to_vec();
+        thread::spawn(move || drop(stdin.write_all(&input)));
+    }
+    let stdout = child.stdout.take().map(chunks);
+    let stderr = child.stderr.take().map(|stderr| chunks(Tail::new(stderr)));
+    let mut said = Vec::new();
+    let mut ended = match stdout.as_ref().map_or(Flow::Over, |stdout| read(stdout, deadline, most, &mut said, &mut child)) {
+        Flow::Over => None,
+        Flow::Late => Some(Ended::Late),
+        Flow::TooMuch => Some(Ended::TooMuch),
+    };
+    let status = if ended.is_none() { wait(&mut child, deadline)? } else { None };
+    if status.is_none() {
+        ended.get_or_insert(Ended::Late);
+        group.end(&mut child);
+    }
+    drop(group);
+    let ended = ended.unwrap_or_else(|| match status {
+        Some(status) if status.success() => Ended::Well,
+        Some(status) => Ended::Badly(how(status)),
+        None => Ended::Late,
+    });
+    let mut tail = Vec::new();
+    if let Some(stderr) = stderr {
+        let until = Instant::now() + GRACE;
+        while let Ok(chunk) = stderr.recv_timeout(until.saturating_duration_since(Instant::now())) {
+            tail.extend(chunk);
+        }
+    }
+    Ok(Said { stdout: said, stderr: String::from_utf8_lossy(&tail).into_owned(), ended })
+}
+
+/// Ends every command that runs, before the process itself ends at once.
+pub fn end_all() {
+    for group in RUNNING.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+        signal(*group, true);
+    }
+}
+
+enum Flow {
+    Over,
+    Late,
+    TooMuch,
+}
+
+/// Collects output until there is no more of it. A child that ended and left its output open to others is waited for a little.
+fn read(chunks: &Receiver<Vec<u8>>, deadline: Instant, most: usize, said: &mut Vec<u8>, child: &mut Child) -> Flow {
+    let mut over: Option<Instant> = None;
+    loop {
+        let until = over.map_or(deadline, |over| (over + GRACE).min(deadline));
+        let left = until.saturating_duration_since(Instant::now());
+        match chunks.recv_timeout(left.min(GRACE / 4)) {
+            Ok(chunk) if said.len() + chunk.len() > most => return Flow::TooMuch,
+            Ok(chunk) => said.extend(chunk),
+            Err(RecvTimeoutError::Disconnected) => return Flow::Over,
+            Err(RecvTimeoutError::Timeout) if left.is_zero() => return if over.is_some() { Flow::Over } else { Flow::Late },
+            Err(RecvTimeoutError::Timeout) => {
+                if over.is_none() && matches!(child.try_wait(), Ok(Some(_))) {
+                    over = Some(Instant::now());
+                }
+            }
+        }
+    }
+}
+
+/// Waits for the child until then.
+fn wait(child: &mut Child, deadline: Instant) -> io::Result<Option<ExitStatus>> {
+    let mut pause = Duration::from_millis(1);
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(Some(status));
+        }
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Ok(None);
+        }
+        thread::sleep(pause.min(left));
+        pause = (pause * 2).min(Duration::from_millis(20));
+    }
+}
+
+/// Reads in a thread of its own, which ends with what it reads or with whoever listens.
+fn chunks(mut from: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
+    let (send, receive): (SyncSender<Vec<u8>>, _) = sync_channel(4);
+    thread::spawn(move || {
+        let mut buffer = vec![0; 64 << 10];
+        while let Ok(count @ 1..) = from.read(&mut buffer) {
+            if send.send(buffer[..count].to_vec()).is_err() {
+                break;
+            }
+        }
+    });
+    receive
+}
+
+/// The end of what a reader gives, once there is no more of it.
+struct Tail<R> {
+    from: R,
+    over: bool,
+}
+
+impl<R: Read> Tail<R> {
+    fn new(from: R) -> Self {
+        Self { from, over: false }
+    }
+}
+
+impl<R: Read> Read for Tail<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        if self.over {
+            return Ok(0);
+        }
+        let mut kept: Vec<u8> = Vec::new();
+        let mut buffer = [0; 4 << 10];
+        while let Ok(count @ 1..) = self.from.read(&mut buffer) {
+            kept.extend(&buffer[..count]);
+            let more = kept.len().saturating_sub(STDERR);
+            kept.drain(..more);
+        }
+        self.over = true;
+        out[..kept.len()].copy_from_slice(&kept);
+        Ok(kept.len())
+    }
+}
+
+/// How a command ended that did not succeed.
+fn how(status: ExitStatus) -> String {
+    match status.code() {
+        Some(code) => format!("it ended with the code {code}"),
+        None => format!("it was ended: {status}"),
+    }
+}
+
+/// The process group of a child, known as long as the child runs.
+struct Group(u32);
+
+impl Group {
+    fn of(child: &Child) -> Self {
+        RUNNING.lock().unwrap_or_else(PoisonError::into_inner).insert(child.id());
+        Self(child.id())
+    }
+
+    /// Tells the group to end, kills what is left of it, and takes the child's status.
+    fn end(&self, child: &mut Child) {
+        signal(self.0, false);
+        // Not taken before the group is killed: as long as it is not, the group's number is nobody else's.
+        let until = Instant::now() + GRACE;
+        while Instant::now() < until && is_there(self.0) {
+            thread::sleep(Duration::from_millis(10));
+        }
+        signal(self.0, true);
+        drop(child.kill());
+        drop(child.wait());
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        RUNNING.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.0);
+    }
+}
+
+#[cfg(unix)]
+fn signal(group: u32, hard: bool) {
+    use rustix::process::{Pid, Signal, kill_process_group};
+    let pid = i32::try_from(group).ok().and_then(Pid::from_raw);
+    // One that is gone needs no end.
+    let _gone = pid.map(|pid| kill_process_group(pid, if hard { Signal::KILL } else { Signal::TERM }));
+}
+
+/// Whether anything but the child, which is gone but not taken yet, may be left of a group: that cannot be told apart, so a group is
+/// given its time unless it is gone.
+#[cfg(unix)]
+fn is_there(group: u32) -> bool {
+    let pid = i32::try_from(group).ok().and_then(rustix::process::Pid::from_raw);
+    pid.is_some_and(|pid| rustix::process::test_kill_process_group(pid).is_ok())
+}
+
+#[cfg(not(unix))]
+fn signal(_group: u32, _hard: bool) {}
+
+#[cfg(not(unix))]
+fn is_there(_group: u32) -> bool {
+    false
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    fn sh(script: &str, seconds: f64, most: usize) -> Said {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]);
+        run(command, b"hello\n", Duration::from_secs_f64(seconds), most).unwrap()
+    }
+
+    #[test]
+    fn what_a_command_says_comes_back() {
+        let said = sh("cat; echo bad >&2", 10.0, 100);
+        assert_eq!((said.stdout, said.stderr.as_str(), said.ended), (b"hello\n".to_vec(), "bad\n", Ended::Well));
+        let said = sh("echo oops >&2; exit 3", 10.0, 100);
+        assert_eq!((said.stderr.as_str(), said.ended), ("oops\n", Ended::Badly("it ended with the code 3".into())));
+        assert!(matches!(sh("kill -9 $$", 10.0, 100).ended, Ended::Badly(how) if how.contains('9')));
+    }
+
+    #[test]
+    fn bounds_hold_with_children_and_without() {
+        let began = Instant::now();
+        assert_eq!(sh("sleep 60 & sleep 60", 0.3, 100).ended, Ended::Late);
+        assert_eq!(sh("trap '' TERM; sleep 60", 0.3, 100).ended, Ended::Late);
+        assert_eq!(sh("yes", 30.0, 1000).ended, Ended::TooMuch);
+        // One that closes its output and hangs.
+        assert_eq!(sh("exec >&-; sleep 60", 0.3, 1000).ended, Ended::Late);
+        // One that leaves a child with its output open.
+        let said = sh("sleep 60 & echo done", 30.0, 1000);
+        assert_eq!((said.stdout, said.ended), (b"done\n".to_vec(), Ended::Well));
+        assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
+    }
+
+    #[test]
+    fn only_the_end_of_standard_error_is_kept() {
+        let said = sh("i=0; while [ $i -lt 3000 ]; do echo line $i >&2; i=$((i+1)); done", 30.0, 100);
+        assert!(said.stderr.len() <= STDERR && said.stderr.ends_with("line 2999\n"), "{}", said.stderr);
+    }
+}

@@ -1,0 +1,111 @@
+//! Asking again: after a failure when some time has passed, after an answer that is no good with what is wrong with it.
+
+use super::limit::stopped;
+use crate::clock::{Clock, chance};
+use crate::walk::{Answer, Next, Refusal, Reply, Request, Tokens};
+use serde_json::Value;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// How often somebody who waits looks whether the run is to stop.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// Asks again, up to so many attempts.
+pub(super) struct Retry<'a> {
+    pub(super) inner: Box<dyn Answer + 'a>,
+    pub(super) attempts: usize,
+    pub(super) wait: Duration,
+    pub(super) most: Duration,
+    pub(super) clock: &'a dyn Clock,
+    pub(super) stop: &'a AtomicBool,
+}
+
+impl Retry<'_> {
+    /// The answer, if need be after several attempts. `patient`: nobody else is asked if this fails, so one who is left alone for a
+    /// while is waited for.
+    pub(super) fn answer(&self, request: &Request<'_>, patient: bool) -> Result<Reply, Refusal> {
+        let name = self.inner.name();
+        let mut failures = 0;
+        let mut lost = Tokens::default();
+        loop {
+            let before = request.rounds(name);
+            let refusal = match self.inner.answer(request) {
+                Ok(reply) => match self.accept(request, reply, &mut lost)? {
+                    Ok(reply) => return Ok(reply),
+                    Err(complaints) => Refusal::again(request.misfit(name, &complaints)),
+                },
+                Err(refusal) => refusal,
+            };
+            let rounds = request.rounds(name);
+            let wait = match refusal.next {
+                Next::GiveUp | Next::Wait => return Err(refusal),
+                Next::Rest(_) if !patient => return Err(refusal),
+                // It is told what is wrong, and may answer at once.
+                Next::Retry(_) if rounds > before => None,
+                Next::Rest(wait) => {
+                    failures += 1;
+                    Some(wait)
+                }
+                Next::Retry(after) => {
+                    failures += 1;
+                    request.unanswered(name, &refusal.diagnostic.message)?;
+                    Some(after.unwrap_or_default().max(self.pause(request, failures)))
+                }
+            };
+            if rounds + failures >= self.attempts {
+                return Err(Refusal { next: Next::GiveUp, ..refusal });
+            }
+            if let Some(wait) = wait {
+                self.sleep(wait)?;
+            }
+        }
+    }
+
+    /// The answer if it fits the node's schema, or else what is wrong with it, which is recorded.
+    fn accept(&self, request: &Request<'_>, mut reply: Reply, lost: &mut Tokens) -> Result<Result<Reply, Vec<String>>, Refusal> {
+        own_word(&mut reply);
+        let complaints = if reply.checked { request.complaints(&reply.artifact) } else { Vec::new() };
+        let tokens = reply.agent.as_mut().and_then(|agent| agent.tokens.as_mut());
+        if complaints.is_empty() {
+            if let Some(tokens) = tokens {
+                tokens.add(lost);
+            }
+            return Ok(Ok(reply));
+        }
+        if let Some(tokens) = tokens {
+            lost.add(tokens);
+        }
+        request.complain(self.inner.name(), complaints.clone())?;
+        Ok(Err(complaints))
+    }
+
+    /// How long to wait after so many failures.
+    fn pause(&self, request: &Request<'_>, failures: usize) -> Duration {
+        let doubled = self.wait.saturating_mul(1 << (failures - 1).min(20)).min(self.most);
+        // Derived, so that it is the same every time, and other for every case.
+        let luck = chance(failures as u64, &request.case.id, request.path);
+        doubled.mul_f64(1.0 - luck / 2.0)
+    }
+
+    fn sleep(&self, time: Duration) -> Result<(), Refusal> {
+        let mut left = time;
+        while !left.is_zero() {
+            if self.stop.load(Ordering::Relaxed) {
+                return Err(stopped());
+            }
+            let now = left.min(LOOK);
+            self.clock.sleep(now);
+            left -= now;
+        }
+        Ok(())
+    }
+}
+
+/// Nobody answers in the name of another: where an artifact says by whom it is, that is who gave it.
+fn own_word(reply: &mut Reply) {
+    let says = reply.artifact.get("by").and_then(Value::as_str).is_some_and(|by| by != reply.by);
+    if says && let Some(by) = Arc::make_mut(&mut reply.artifact).get_mut("by") {
+        *by = reply.by.into();
+    }
+}

@@ -1,0 +1,61 @@
+//! Who is asked, and who if that one fails: chains of answerers, as the run, the node or the walker says.
+
+use super::retry::Retry;
+use crate::diag::Diagnostic;
+use crate::walk::{Answer, Name, Next, Refusal, Reply, Request};
+use std::collections::BTreeMap;
+
+/// One who may be asked.
+pub(super) enum Who<'a> {
+    /// From within the process.
+    Own(Box<dyn Answer + 'a>),
+    /// From outside.
+    Outside(Retry<'a>),
+}
+
+/// Asks whom the run, the node or the walker names, one after the other.
+pub struct Router<'a> {
+    pub(super) usual: Vec<Name>,
+    /// Whom the run names for single nodes.
+    pub(super) nodes: BTreeMap<String, Vec<Name>>,
+    pub(super) who: BTreeMap<Name, Who<'a>>,
+}
+
+impl Answer for Router<'_> {
+    fn name(&self) -> &str {
+        self.usual.first().map_or("", |name| name)
+    }
+
+    fn answer(&self, request: &Request<'_>) -> Result<Reply, Refusal> {
+        let named = self.nodes.get(request.node_name()).map(Vec::as_slice);
+        let chain = named.unwrap_or(if request.via.is_empty() { &self.usual } else { request.via });
+        // Whoever was asked last is not passed over when the walk goes on.
+        let asked = request.asked_last().and_then(|last| chain.iter().position(|name| *name == last)).unwrap_or(0);
+        let mut failed: Vec<(&Name, Refusal)> = Vec::new();
+        for (index, name) in chain.iter().enumerate().skip(asked) {
+            let last = index + 1 == chain.len();
+            let reply = match self.who.get(name) {
+                None => Err(nobody(name)),
+                Some(Who::Own(own)) => own.answer(request),
+                Some(Who::Outside(outside)) => outside.answer(request, last),
+            };
+            match reply {
+                Err(refusal) if refusal.next == Next::Wait => return Err(refusal),
+                Err(refusal) => failed.push((name, refusal)),
+                reply => return reply,
+            }
+        }
+        let Some((_, mut refusal)) = failed.pop() else { return Err(nobody("")) };
+        for (name, earlier) in failed {
+            let said = format!("`{name}` was asked before: {}", earlier.diagnostic.message);
+            let help = refusal.diagnostic.help.take().map_or_else(|| said.clone(), |help| format!("{help}\n{said}"));
+            refusal.diagnostic.help = Some(help);
+        }
+        Err(refusal)
+    }
+}
+
+fn nobody(name: &str) -> Refusal {
+    let error = Diagnostic::error("agent/unknown", format!("nobody is called `{name}` who could answer"));
+    Refusal::failed(error.help("set it up under `agents:` in asterisk.yaml (`asterisk config` lists those in force)"))
+}

@@ -1,0 +1,116 @@
+//! How those who are asked outside of the process are set up (`agents:` of the project file).
+
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// Who may be asked, by name.
+pub type Agents = BTreeMap<String, Settings>;
+
+/// What kind of answerer it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// A command: the prompt on its standard input, JSON on its standard output.
+    Exec,
+    /// Somebody who takes the prompt (`asterisk cursor`) and brings the answer (`asterisk save`).
+    Manual,
+}
+
+impl Kind {
+    /// All of them, by name.
+    pub const NAMES: &'static [(&'static str, Self)] = &[("exec", Self::Exec), ("manual", Self::Manual)];
+    /// Those that are still to come.
+    pub const LATER: &'static [&'static str] = &["file", "batch-file", "http", "mcp"];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        Self::NAMES.iter().find(|(_, kind)| *kind == self).map_or("", |(name, _)| name)
+    }
+}
+
+/// How one is set up.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Settings {
+    /// What it is.
+    pub kind: Kind,
+    /// The command with its arguments, of [`Kind::Exec`].
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub command: Vec<String>,
+    /// How long one answer may take.
+    #[serde(serialize_with = "seconds")]
+    pub timeout: Duration,
+    /// How often it is asked again.
+    pub retry: RetrySettings,
+    /// When it is left alone.
+    pub breaker: BreakerSettings,
+    /// How many may ask it at once; nothing for any number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub concurrency: Option<usize>,
+    /// What tokens cost.
+    pub price: Price,
+    /// The most bytes of an answer.
+    pub max_bytes: usize,
+    /// The field of what it says that holds the answer, as a path (`result`, `choices.0.text`); nothing if it is the whole.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub answer: Option<String>,
+    /// The fields that say how many tokens prompt and answer took, as paths; estimated without them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<(String, String)>,
+}
+
+/// How often one is asked again, and when.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RetrySettings {
+    /// How many attempts a step has, those whose answer was not accepted among them; at least 1.
+    pub attempts: usize,
+    /// How long to wait after the first failure; twice as long after each further one, up to `most`, less up to half of it by chance.
+    #[serde(serialize_with = "seconds")]
+    pub wait: Duration,
+    /// The longest wait.
+    #[serde(serialize_with = "seconds")]
+    pub most: Duration,
+}
+
+/// When one is left alone.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct BreakerSettings {
+    /// After so many failures in a row.
+    pub failures: usize,
+    /// For so long; then one request probes it.
+    #[serde(serialize_with = "seconds")]
+    pub rest: Duration,
+}
+
+/// US dollars for a million tokens.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Price {
+    /// Of prompts.
+    #[serde(rename = "in")]
+    pub prompt: f64,
+    /// Of answers.
+    #[serde(rename = "out")]
+    pub answer: f64,
+}
+
+impl Settings {
+    /// The usual ones of a kind.
+    pub fn of(kind: Kind) -> Self {
+        Self {
+            kind,
+            command: Vec::new(),
+            timeout: Duration::from_secs(600),
+            retry: RetrySettings { attempts: 3, wait: Duration::from_secs(1), most: Duration::from_secs(60) },
+            breaker: BreakerSettings { failures: 5, rest: Duration::from_secs(30) },
+            concurrency: None,
+            price: Price { prompt: 3.0, answer: 15.0 },
+            max_bytes: super::MOST_BYTES,
+            answer: None,
+            tokens: None,
+        }
+    }
+}
+
+fn seconds<S: serde::Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&format!("{}s", time.as_secs_f64()))
+}

@@ -1,0 +1,35 @@
+//! What answers take: measured where whoever answers says so, else estimated.
+
+use super::settings::Price;
+use crate::walk::Tokens;
+
+/// About how many tokens a text is: one for every four bytes.
+fn estimate(text: &str) -> u64 {
+    text.len() as u64 / 4
+}
+
+/// The tokens of prompt and answer, as far as somebody said them.
+pub(super) type Measured = (Option<u64>, Option<u64>);
+
+/// What an answer took. `measured` are the numbers of prompt and answer, as far as they were said.
+pub(super) fn taken(prompt: &str, answer: &str, measured: Measured, price: Price) -> Tokens {
+    let (prompt, answer) = (measured.0.unwrap_or_else(|| estimate(prompt)), measured.1.unwrap_or_else(|| estimate(answer)));
+    #[expect(clippy::cast_precision_loss, reason = "money for people")]
+    let cost = (prompt as f64 * price.prompt + answer as f64 * price.answer) / 1e6;
+    Tokens { prompt, answer, estimated: measured.0.is_none() || measured.1.is_none(), cost }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_measured_is_estimated_and_marked() {
+        let price = Price { prompt: 3.0, answer: 15.0 };
+        let found = taken("12345678", "123", (None, None), price);
+        assert_eq!((found.prompt, found.answer, found.estimated), (2, 0, true));
+        let found = taken("", "", (Some(14_000), Some(1_400)), price);
+        assert!(!found.estimated && (found.cost - 0.063).abs() < 1e-12, "{found:?}");
+        assert!(taken("", "abcd", (Some(1), None), price).estimated);
+    }
+}

@@ -1,0 +1,229 @@
+//! `agents:`: who may be asked outside of the process, and how.
+
+use crate::agent::{Agents, Kind, Settings};
+use crate::diag::did_you_mean;
+use crate::pipeline::Spanned;
+use crate::pipeline::yaml::{Entry, Fields, Reader, Yaml};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// The keys of an entry, and of its parts.
+pub(super) const KEYS: &[&str] =
+    &["kind", "command", "timeout", "retry", "breaker", "concurrency", "price", "max_bytes", "answer", "tokens"];
+pub(super) const RETRY: &[&str] = &["attempts", "wait", "most"];
+pub(super) const BREAKER: &[&str] = &["failures", "rest"];
+pub(super) const PRICE: &[&str] = &["in", "out"];
+pub(super) const TOKENS: &[&str] = &["in", "out"];
+
+/// Names that are nobody's to give.
+const TAKEN: &[&str] = &["script", "stub"];
+/// The units of times.
+const UNITS: &[(&str, f64)] = &[("ms", 0.001), ("s", 1.0), ("m", 60.0), ("h", 3600.0)];
+
+/// Those that a file sets up, each with the place of its name.
+pub(super) fn read(reader: &mut Reader<'_>, yaml: &Yaml) -> BTreeMap<String, Spanned<Settings>> {
+    let Some(fields) = reader.map(yaml, "`agents`") else { return BTreeMap::new() };
+    let mut agents = BTreeMap::new();
+    for Entry { key, value } in fields.entries() {
+        if TAKEN.contains(&key.as_str()) || key.contains([',', '=']) || key.trim().is_empty() {
+            let error = reader.error("agent-name", format!("nobody can be called `{key}`"), key.span, "");
+            let help = "`script` and `stub` have their own meaning, and `--via` lists names with commas; take another name";
+            reader.push(error.help(help));
+            continue;
+        }
+        if let Some(settings) = one(reader, key, value) {
+            agents.insert(key.value.clone(), Spanned::new(settings, key.span));
+        }
+    }
+    agents
+}
+
+/// Just the settings.
+pub(super) fn plain(agents: &BTreeMap<String, Spanned<Settings>>) -> Agents {
+    agents.iter().map(|(name, settings)| (name.clone(), settings.value.clone())).collect()
+}
+
+fn one(reader: &mut Reader<'_>, name: &Spanned<String>, yaml: &Yaml) -> Option<Settings> {
+    let what = format!("agent `{name}`");
+    let fields = reader.map(yaml, &what)?;
+    reader.known_keys(fields, &what, KEYS, &[]);
+    let mut settings = Settings::of(kind(reader, fields, name)?);
+    if let Some(entry) = given(fields, "command") {
+        settings.command = match entry.value.as_list() {
+            None => reader.text(&entry.value, &format!("`command` of {what}")).into_iter().map(|text| text.value).collect(),
+            Some(_) => {
+                let texts = reader.texts(&entry.value, &format!("`command` of {what}")).unwrap_or_default();
+                texts.into_iter().map(|text| text.value).collect()
+            }
+        };
+    }
+    if settings.kind == Kind::Exec && settings.command.is_empty() {
+        let error = reader.error("agent-command", format!("{what} has no command"), name.span, "of this one");
+        reader.push(
+            error.help("give the program with its arguments: `command: [claude, -p]`; the prompt comes on its standard input"),
+        );
+    }
+    set(&mut settings.timeout, time(reader, fields, "timeout", &what));
+    if let Some(part) = part(reader, fields, "retry", &what, RETRY) {
+        set(&mut settings.retry.attempts, whole(reader, part, "attempts", 1, 100));
+        set(&mut settings.retry.wait, time(reader, part, "wait", "`retry`"));
+        set(&mut settings.retry.most, time(reader, part, "most", "`retry`"));
+    }
+    if let Some(part) = part(reader, fields, "breaker", &what, BREAKER) {
+        set(&mut settings.breaker.failures, whole(reader, part, "failures", 1, 1_000_000));
+        set(&mut settings.breaker.rest, time(reader, part, "rest", "`breaker`"));
+    }
+    if let Some(part) = part(reader, fields, "price", &what, PRICE) {
+        set(&mut settings.price.prompt, price(reader, part, "in"));
+        set(&mut settings.price.answer, price(reader, part, "out"));
+    }
+    if let Some(part) = part(reader, fields, "tokens", &what, TOKENS) {
+        let mut path = |key: &str| {
+            let entry = given(part, key)?;
+            reader.text(&entry.value, &format!("`{key}` of `tokens`")).map(|text| text.value)
+        };
+        settings.tokens = Some((path("in").unwrap_or_default(), path("out").unwrap_or_default()));
+    }
+    settings.concurrency = whole(reader, fields, "concurrency", 1, 1024);
+    set(&mut settings.max_bytes, whole(reader, fields, "max_bytes", 1, 64 << 20));
+    settings.answer = given(fields, "answer")
+        .and_then(|entry| reader.text(&entry.value, &format!("`answer` of {what}")))
+        .map(|text| text.value);
+    Some(settings)
+}
+
+/// What kind it is: as it says, or as it is called.
+fn kind(reader: &mut Reader<'_>, fields: Fields<'_>, name: &Spanned<String>) -> Option<Kind> {
+    let (text, span) = match given(fields, "kind") {
+        Some(entry) => {
+            let text = reader.text(&entry.value, &format!("`kind` of agent `{name}`"))?;
+            (text.value, text.span)
+        }
+        None => (name.value.clone(), name.span),
+    };
+    if let Some((_, kind)) = Kind::NAMES.iter().find(|(known, _)| *known == text) {
+        return Some(*kind);
+    }
+    let names: Vec<&str> = Kind::NAMES.iter().map(|(name, _)| *name).collect();
+    let help = format!("the kinds are {}", names.join(", "));
+    let error = if given(fields, "kind").is_none() {
+        reader
+            .error("agent-kind", format!("agent `{name}` does not say what it is"), span, "no kind by itself")
+            .help(format!("add `kind:`; {help}"))
+    } else if Kind::LATER.contains(&text.as_str()) {
+        reader.error("later", format!("agents of the kind `{text}` are still to come"), span, "").help(help)
+    } else {
+        let hint = did_you_mean(&text, names);
+        reader.error("agent-kind", format!("there is no kind of agents `{text}`"), span, "").help(hint.unwrap_or(help))
+    };
+    reader.push(error);
+    None
+}
+
+/// An entry that is not null.
+fn given<'y>(fields: Fields<'y>, key: &str) -> Option<&'y Entry> {
+    fields.entry(key).filter(|entry| !entry.value.is_null())
+}
+
+fn part<'y>(reader: &mut Reader<'_>, fields: Fields<'y>, key: &str, what: &str, keys: &[&str]) -> Option<Fields<'y>> {
+    let entry = given(fields, key)?;
+    let what = format!("`{key}` of {what}");
+    let part = reader.map(&entry.value, &what)?;
+    reader.known_keys(part, &what, keys, &[]);
+    Some(part)
+}
+
+fn set<T>(place: &mut T, value: Option<T>) {
+    if let Some(value) = value {
+        *place = value;
+    }
+}
+
+fn whole(reader: &mut Reader<'_>, fields: Fields<'_>, key: &str, least: i64, most: i64) -> Option<usize> {
+    let entry = given(fields, key)?;
+    reader.int(&entry.value, &format!("`{key}`"), &(least..=most)).and_then(|number| usize::try_from(number).ok())
+}
+
+fn price(reader: &mut Reader<'_>, fields: Fields<'_>, key: &str) -> Option<f64> {
+    let entry = given(fields, key)?;
+    let number = reader.number(&entry.value, &format!("`{key}` of `price`"))?;
+    if number < 0.0 {
+        let error = reader.error("agent-price", format!("`{key}` of `price` is negative"), entry.value.span, "");
+        reader.push(error.help("US dollars for a million tokens"));
+    }
+    Some(number)
+}
+
+/// A time with its unit, `500ms`, `30s`, `10m`, `1h`; a bare number is of seconds.
+fn time(reader: &mut Reader<'_>, fields: Fields<'_>, key: &str, what: &str) -> Option<Duration> {
+    let entry = given(fields, key)?;
+    let text = match entry.value.as_text() {
+        Some(text) => text.to_owned(),
+        None => reader.number(&entry.value, &format!("`{key}` of {what}"))?.to_string(),
+    };
+    let found = duration(&text);
+    if found.is_none() {
+        let error = reader.error("agent-time", format!("`{key}` of {what} is no time: `{text}`"), entry.value.span, "");
+        reader.push(error.help("write a number above 0 with its unit: 500ms, 30s, 10m, 1h"));
+    }
+    found
+}
+
+fn duration(text: &str) -> Option<Duration> {
+    let text = text.trim();
+    let at = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
+    let (number, unit) = (text[..at].trim(), &text[at..]);
+    let factor = if unit.is_empty() { 1.0 } else { UNITS.iter().find(|(known, _)| *known == unit)?.1 };
+    let seconds = number.parse::<f64>().ok()? * factor;
+    Duration::try_from_secs_f64(seconds).ok().filter(|time| !time.is_zero())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diag::Source;
+    use crate::pipeline::yaml;
+
+    fn parse(text: &str) -> (Agents, Vec<(String, String)>) {
+        let source = Source::new("asterisk.yaml", text);
+        let tree = yaml::parse(&source).expect("YAML");
+        let mut reader = Reader::new(&source, "config");
+        let agents = plain(&read(&mut reader, &tree));
+        let found = reader.finish();
+        let text = |label: &crate::diag::Label| label.source.slice(label.span).to_owned();
+        (agents, found.iter().map(|fault| (fault.code.to_string(), fault.primary().map_or(String::new(), text))).collect())
+    }
+
+    #[test]
+    fn entries_are_read_with_what_is_usual_for_the_rest() {
+        let (agents, faults) = parse(
+            "claude:\n  kind: exec\n  command: [claude, -p]\n  timeout: 90s\n  retry: { attempts: 2, wait: 500ms }\n  \
+             breaker: { rest: 1m }\n  concurrency: 2\n  price: { in: 0.5, out: 2 }\n  answer: result\n  tokens: { in: u.i, out: u.o }\n\
+             manual: {}\nexec: { command: ./a.sh }\n",
+        );
+        assert_eq!(faults, []);
+        let claude = &agents["claude"];
+        assert_eq!((claude.command.len(), claude.timeout, claude.retry.attempts), (2, Duration::from_secs(90), 2));
+        assert_eq!((claude.retry.wait, claude.retry.most), (Duration::from_millis(500), Duration::from_secs(60)));
+        assert_eq!((claude.breaker.failures, claude.breaker.rest), (5, Duration::from_secs(60)));
+        assert_eq!((claude.concurrency, claude.price.prompt, claude.answer.as_deref()), (Some(2), 0.5, Some("result")));
+        assert_eq!((agents["manual"].kind, agents["exec"].command.as_slice()), (Kind::Manual, &["./a.sh".to_owned()][..]));
+    }
+
+    #[test]
+    fn what_is_wrong_is_labelled() {
+        for (text, code, label) in [
+            ("a: { kind: exec }", "config/agent-command", "a"),
+            ("a: { kind: exce, command: x }", "config/agent-kind", "exce"),
+            ("a: { command: x }", "config/agent-kind", "a"),
+            ("a: { kind: http }", "config/later", "http"),
+            ("script: { kind: exec, command: x }", "config/agent-name", "script"),
+            ("a: { kind: exec, command: x, timeout: soon }", "config/agent-time", "soon"),
+            ("a: { kind: exec, command: x, timeout: 0 }", "config/agent-time", "0"),
+            ("a: { kind: exec, command: x, retries: 3 }", "config/unknown-key", "retries"),
+            ("a: { kind: exec, command: x, price: { in: -1 } }", "config/agent-price", "-1"),
+        ] {
+            assert_eq!(parse(text).1, [(code.to_owned(), label.to_owned())], "{text}");
+        }
+    }
+}

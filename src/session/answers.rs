@@ -1,0 +1,135 @@
+//! Who answers a run: names made sure of before anything begins, then everybody with what stands around them.
+
+use super::projection::run_dir;
+use super::{RunResult, Session, SessionError, Via};
+use crate::agent::{self, Budget, BudgetStatus, Given, MANUAL, Outside, STUB, Stub};
+use crate::diag::{Diagnostics, Source, did_you_mean};
+use crate::files::OutDir;
+use crate::pipeline::Target;
+use crate::project::SCRIPT;
+use crate::walk::{Answer, Name, Plan};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// The file that says how much of a budget is left.
+const BUDGET_FILE: &str = "budget-status.json";
+
+/// What answering needs of a run.
+pub(super) struct Asked<'a> {
+    pub(super) run: &'a str,
+    pub(super) via: &'a Via,
+    pub(super) stub: Option<Stub>,
+    pub(super) budget: &'a Budget,
+    pub(super) stop: &'a AtomicBool,
+    /// Whether files may be written.
+    pub(super) writes: bool,
+    /// An answer that was brought.
+    pub(super) given: Option<Given>,
+}
+
+impl Session {
+    /// The cases of a run for which an answer is to be brought.
+    pub fn waiting<'r>(&self, result: &'r RunResult) -> impl Iterator<Item = &'r Name> {
+        let manual = agent::manual_names(&self.setup.agents);
+        result.waits.iter().filter(move |(_, via)| manual.iter().any(|name| name == via)).map(|(case, _)| case)
+    }
+
+    /// Those whom a run names, if all of them are there: a kind of which one is set up stands for that one, a code for its node.
+    pub(super) fn via(&self, via: &Via, plan: &Plan) -> Result<Via, SessionError> {
+        let chain = |names: &[String]| names.iter().map(|name| self.who(name)).collect::<Result<Vec<_>, _>>();
+        let node = |(node, names): (&String, &Vec<String>)| Ok((node_named(plan, node)?, chain(names)?));
+        Ok(Via { usual: chain(&via.usual)?, nodes: via.nodes.iter().map(node).collect::<Result<_, SessionError>>()? })
+    }
+
+    fn who(&self, name: &str) -> Result<String, SessionError> {
+        let agents = &self.setup.agents;
+        if [SCRIPT, STUB, MANUAL].contains(&name) || agents.contains_key(name) {
+            return Ok(name.to_owned());
+        }
+        let of_kind: Vec<&String> = agents.iter().filter(|(_, one)| one.kind.name() == name).map(|(name, _)| name).collect();
+        let known = agent::names(agents);
+        let (message, help) = match of_kind.as_slice() {
+            [only] => return Ok((*only).clone()),
+            [] if agent::Kind::NAMES.iter().any(|(kind, _)| *kind == name) => (
+                format!("nobody of the kind `{name}` is set up"),
+                format!(
+                    "set one up in asterisk.yaml, for example agents: {{ mine: {{ kind: {name}, command: [./answer.sh] }} }}"
+                ),
+            ),
+            [] if agent::Kind::LATER.contains(&name) => {
+                (format!("`{name}` is still to come"), format!("there are {}", known.join(", ")))
+            }
+            [] => {
+                let hint = did_you_mean(name, known.iter().map(String::as_str));
+                let help = format!("{}\nothers are set up under `agents:` in asterisk.yaml", hint.unwrap_or_default());
+                (format!("nobody is called `{name}` who could answer"), help.trim_start().to_owned())
+            }
+            several => {
+                let names: Vec<&str> = several.iter().map(|name| name.as_str()).collect();
+                (format!("several of the kind `{name}` are set up"), format!("name one of them: {}", names.join(", ")))
+            }
+        };
+        Err(SessionError::asked("input/via", message, Some(help)))
+    }
+
+    /// Whoever answers a run. What it names was made sure of by [`Session::via`].
+    pub(super) fn answerer<'a>(&'a self, asked: Asked<'a>) -> Box<dyn Answer + 'a> {
+        if let Some(stub) = asked.stub {
+            return Box::new(stub);
+        }
+        let dir = asked.writes.then(|| run_dir(&self.setup.out, asked.run));
+        let spent = move |status: &BudgetStatus| {
+            if let Some(dir) = &dir {
+                tell_budget(dir, status);
+            }
+        };
+        if let Some(status) = asked.budget.status() {
+            spent(&status);
+        }
+        let outside = Outside {
+            agents: &self.setup.agents,
+            root: &self.setup.root,
+            clock: &*self.setup.clock,
+            stop: asked.stop,
+            budget: asked.budget,
+            spent: Arc::new(spent),
+            given: asked.given,
+        };
+        Box::new(agent::build(&asked.via.usual, &asked.via.nodes, &outside))
+    }
+}
+
+/// The canned answers of a run, if it has any.
+pub(super) fn stub(via: &Via, stub: Option<&Source>) -> Result<Option<Stub>, SessionError> {
+    match (via.is_stub(), stub) {
+        (false, _) => Ok(None),
+        (true, Some(source)) => {
+            Ok(Some(Stub::parse(source).map_err(|diagnostic| SessionError::Texts(Diagnostics::from(*diagnostic)))?))
+        }
+        (true, None) => {
+            let help = Some("give the file of canned answers: --stub FILE".to_owned());
+            Err(SessionError::asked("input/no-stub", "`--via stub` needs answers", help))
+        }
+    }
+}
+
+/// The name of a node that is meant by a name or code; it may be one of a walk within.
+fn node_named(plan: &Plan, asked: &str) -> Result<String, SessionError> {
+    fn look(plan: &Plan, asked: &str) -> Option<String> {
+        if let Some(Target::Node(node)) = plan.pipeline.resolve_target(asked) {
+            return Some(plan.node(node).name.to_string());
+        }
+        plan.nodes.iter().filter_map(|node| node.part.as_ref()).find_map(|part| look(part, asked))
+    }
+    look(plan, asked).ok_or_else(|| {
+        let known = plan.pipeline.nodes.iter().map(|node| node.name.as_str());
+        let message = format!("the pipeline `{}` has no node `{asked}`", *plan.pipeline.name);
+        SessionError::asked("input/no-node", message, did_you_mean(asked, known))
+    })
+}
+
+/// Writes how much of a budget is left. It is told again with the next answer if it cannot be written now.
+fn tell_budget(dir: &std::path::Path, status: &BudgetStatus) {
+    let text = serde_json::to_string_pretty(status).unwrap_or_default() + "\n";
+    drop(OutDir::create(dir).and_then(|dir| dir.write(BUDGET_FILE, &text)));
+}

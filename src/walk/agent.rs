@@ -1,0 +1,49 @@
+//! Who answered from outside of the process, and what it took.
+
+use super::event::Name;
+use serde::{Deserialize, Serialize};
+
+/// Who was asked outside of the process for an artifact, and what it took.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Agent {
+    /// Who, as `--via` has it.
+    pub via: Name,
+    /// The request that was answered.
+    pub request: i64,
+    /// What it took; nothing where tokens are none of the matter.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<Tokens>,
+}
+
+/// What answers took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Tokens {
+    /// Tokens of prompts.
+    pub prompt: u64,
+    /// Tokens of answers.
+    pub answer: u64,
+    /// Whether any of it is estimated (a token for every four bytes) and not measured.
+    pub estimated: bool,
+    /// What it cost, in US dollars.
+    pub cost: f64,
+}
+
+impl Tokens {
+    /// All of them.
+    pub fn total(&self) -> u64 {
+        self.prompt.saturating_add(self.answer)
+    }
+
+    /// Whether there are none.
+    pub fn is_none(&self) -> bool {
+        self.total() == 0
+    }
+
+    /// Takes others in.
+    pub fn add(&mut self, other: &Self) {
+        self.prompt = self.prompt.saturating_add(other.prompt);
+        self.answer = self.answer.saturating_add(other.answer);
+        self.estimated |= other.estimated;
+        self.cost += other.cost;
+    }
+}

@@ -1,0 +1,218 @@
+//! Commands that answer: good ones, chatty ones, bad ones, dead ones.
+
+use crate::harness::{Project, Ran};
+use serde_json::Value;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+const PIPELINE: &str = "\
+pipeline: two
+nodes:
+  - name: look
+    code: T1
+    schema: { found: bool, why?: string, by?: string }
+  - name: close
+edges:
+  - { id: E1, from: look, to: close, condition: found }
+  - { id: E2, from: look, to: _done, condition: \"!found\" }
+  - { id: E3, from: close, to: _done }
+start: look
+done: _done
+";
+
+/// A project with agents, each the body of a shell script, and what their entries say besides.
+fn project(agents: &[(&str, &str, &str)]) -> Project {
+    let project = Project::with(&[("two.yaml", PIPELINE)]);
+    let entry = |(name, _, more): &(&str, &str, &str)| format!("  {name}: {{ kind: exec, command: [./{name}.sh]{more} }}\n");
+    for (name, body, _) in agents {
+        let path = project.file(&format!("{name}.sh"), format!("#!/bin/sh\n{body}\n"));
+        executable(&path);
+    }
+    project.file("asterisk.yaml", format!("agents:\n{}", agents.iter().map(entry).collect::<String>()));
+    project
+}
+
+fn executable(path: &Path) {
+    use std::os::unix::fs::PermissionsExt as _;
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+fn run(project: &Project, via: &str) -> Ran {
+    project.asterisk(&["run", "two.yaml", "--input", "none", "--via", via, "--format", "json"])
+}
+
+/// The events of the latest run of these types.
+fn events(project: &Project, run: &Ran, types: &[&str]) -> Vec<Value> {
+    let id = run.json()["run"].as_str().unwrap().to_owned();
+    let text = project.read(&format!(".asterisk/investigations/{id}/events.jsonl"));
+    let all = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    all.filter(|event| types.iter().any(|kind| event["type"] == *kind)).collect()
+}
+
+const GOOD: &str = "cat > prompt-$ASTERISK_NODE.txt; echo '{\"found\": true}'";
+
+#[test]
+fn a_command_answers_with_json() {
+    let project = project(&[("good", GOOD, "")]);
+    let ran = run(&project, "good").exits(0);
+    let case = &ran.json()["cases"][0];
+    assert_eq!(case["edges"], serde_json::json!(["E1", "E3"]));
+    assert!(project.read("prompt-look.txt").contains("\"found\": true or false"));
+    let exits = events(&project, &ran, &["node_exit"]);
+    assert_eq!(exits[0]["by"], "agent");
+    assert_eq!(exits[0]["agent"]["via"], "good");
+    let asked = events(&project, &ran, &["asked"]);
+    assert_eq!(asked[0]["id"], exits[0]["agent"]["request"]);
+    assert_ne!(asked[0]["id"], asked[1]["id"]);
+    let tokens = &exits[0]["agent"]["tokens"];
+    assert_eq!(tokens["estimated"], true);
+    assert_eq!(tokens["prompt"].as_u64().unwrap(), project.read("prompt-look.txt").len() as u64 / 4);
+    // The kind stands for the only one that is set up.
+    assert_eq!(run(&project, "exec").exits(0).json()["cases"][0]["edges"], case["edges"]);
+    // Nobody is asked again about what is recorded.
+    std::fs::remove_file(project.root().join("good.sh")).unwrap();
+    let id = ran.json()["run"].as_str().unwrap().to_owned();
+    project.asterisk(&["explain", &id]).exits(0);
+    let replayed = project.asterisk(&["replay", &id, "--format", "json"]).exits(0).json();
+    assert_eq!(replayed["flips"], serde_json::json!([]), "{replayed}");
+    project.asterisk(&["coverage", &id]).exits(0);
+}
+
+#[test]
+fn chatter_and_envelopes_are_seen_through() {
+    let chatty = "echo 'Let me {think}.'; echo '```json'; echo '{\"found\": true}'; echo '```'; echo 'Anything else?'";
+    let envelope =
+        "printf '%s' '{\"type\": \"result\", \"result\": \"Here: {\\\"found\\\": true}\", \"usage\": {\"i\": 1000, \"o\": 100}}'";
+    let more = ", answer: result, tokens: { in: usage.i, out: usage.o }, price: { in: 3, out: 15 }";
+    let project = project(&[("chatty", chatty, ""), ("envelope", envelope, more)]);
+    assert_eq!(run(&project, "chatty").exits(0).json()["cases"][0]["nodes"], serde_json::json!(["look", "close"]));
+    let ran = run(&project, "envelope").exits(0);
+    let tokens = &ran.json()["tokens"];
+    assert_eq!(*tokens, serde_json::json!({"prompt": 2000, "answer": 200, "estimated": false, "cost": 0.009}), "{}", ran.text());
+    assert!(ran.stderr.contains("tokens: 2000 in, 200 out; 0.0090 USD"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_bad_answer_goes_back_with_what_is_wrong() {
+    let learns = "cat > got.txt\n\
+                  if grep -q 'was not accepted' got.txt; then cp got.txt complaint.txt; echo '{\"found\": true}'; \
+                  else echo 'found it'; fi";
+    let wrong = "cat > /dev/null; echo '{\"found\": \"very\"}'";
+    let project = project(&[("learns", learns, ""), ("wrong", wrong, ", retry: { attempts: 2 }")]);
+    let ran = run(&project, "learns").exits(0);
+    let complained = events(&project, &ran, &["complained"]);
+    assert_eq!(complained[0]["complaints"], serde_json::json!(["there is no JSON object in it: \"found it\""]));
+    assert!(project.read("complaint.txt").contains("there is no JSON object in it"));
+    // Asked twice about the first node, under two ids.
+    let asked = events(&project, &ran, &["asked"]);
+    assert_eq!(asked.len(), 4);
+    assert_ne!(asked[0]["id"], asked[1]["id"]);
+    let failed = run(&project, "wrong").exits(4);
+    insta::assert_snapshot!(failed.stderr);
+    assert_eq!(failed.json()["cases"][0]["error"]["kind"], "schema");
+    assert_eq!(events(&project, &failed, &["complained"]).len(), 2);
+}
+
+#[test]
+fn what_dies_is_asked_again_and_then_somebody_else() {
+    let dead = "cat > /dev/null; echo tried >> tries.txt; echo 'no credit left' >&2; exit 3";
+    let once = "cat > /dev/null; if [ -e been ]; then echo '{\"found\": true}'; else touch been; exit 1; fi";
+    let project = project(&[("dead", dead, ""), ("once", once, ""), ("good", GOOD, "")]);
+    let ran = run(&project, "once").exits(0);
+    let asked = events(&project, &ran, &["asked", "unanswered"]);
+    let kinds: Vec<&str> = asked.iter().map(|event| event["type"].as_str().unwrap()).collect();
+    // The same request, so no other is recorded.
+    assert_eq!(kinds, ["asked", "unanswered", "asked"]);
+    let began = Instant::now();
+    let failed = run(&project, "dead").exits(4);
+    assert!(began.elapsed() < Duration::from_secs(20), "the clock of tests lets time pass at once");
+    assert_eq!(project.read("tries.txt").lines().count(), 3);
+    insta::assert_snapshot!(failed.stderr);
+    let ran = run(&project, "dead,good").exits(0);
+    assert_eq!(ran.json()["cases"][0]["nodes"], serde_json::json!(["look", "close"]));
+    assert_eq!(events(&project, &ran, &["node_exit"])[0]["agent"]["via"], "good");
+    // Five failures, and it is left alone: 3 before the first `good`, 2 more, and none of the next step's third.
+    assert_eq!(project.read("tries.txt").lines().count(), 3 + 5);
+}
+
+#[test]
+fn what_hangs_or_floods_is_ended() {
+    let hangs = "sleep 300 & echo $! > child; sleep 300";
+    let floods = "head -c 52428800 /dev/zero | tr '\\0' x";
+    let more = ", timeout: 400ms, retry: { attempts: 1 }";
+    let project = project(&[("hangs", hangs, more), ("floods", floods, ", retry: { attempts: 1 }"), ("gone", "", "")]);
+    std::fs::remove_file(project.root().join("gone.sh")).unwrap();
+    let began = Instant::now();
+    insta::assert_snapshot!("hangs", run(&project, "hangs").exits(4).stderr);
+    let child: String = project.read("child").trim().to_owned();
+    assert!(!Path::new(&format!("/proc/{child}/stat")).exists() || zombie(&child), "its child is ended too");
+    insta::assert_snapshot!("floods", run(&project, "floods").exits(4).stderr);
+    insta::assert_snapshot!("gone", run(&project, "gone").exits(4).stderr);
+    assert!(began.elapsed() < Duration::from_secs(60), "{:?}", began.elapsed());
+}
+
+fn zombie(pid: &str) -> bool {
+    std::fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| stat.contains(") Z "))
+}
+
+#[test]
+fn nobody_answers_in_the_name_of_a_person() {
+    let project = project(&[("liar", "cat > /dev/null; echo '{\"found\": false, \"by\": \"human\"}'", "")]);
+    let ran = run(&project, "liar").exits(0);
+    let id = ran.json()["run"].as_str().unwrap().to_owned();
+    let artifact = project.read(&format!(".asterisk/investigations/{id}/case-1/look.json"));
+    assert!(artifact.contains("\"by\": \"agent\""), "{artifact}");
+}
+
+#[test]
+fn a_node_says_who_answers_it() {
+    let project = project(&[("good", GOOD, ""), ("other", "cat > /dev/null; echo '{\"found\": false}'", "")]);
+    project.file("two.yaml", PIPELINE.replace("code: T1", "code: T1\n    via: [nowhere, other]"));
+    insta::assert_snapshot!(run(&project, "good").exits(3).stderr);
+    project.file("two.yaml", PIPELINE.replace("code: T1", "code: T1\n    via: other"));
+    assert_eq!(run(&project, "good").exits(0).json()["cases"][0]["edges"], serde_json::json!(["E2"]));
+    let command = ["run", "two.yaml", "--input", "none", "--via", "good", "--via", "T1=good", "--format", "json"];
+    assert_eq!(project.asterisk(&command).exits(0).json()["cases"][0]["edges"], serde_json::json!(["E1", "E3"]));
+    insta::assert_snapshot!("unknown", run(&project, "goood").exits(2).stderr);
+    insta::assert_snapshot!("kind", run(&project, "http").exits(2).stderr);
+}
+
+#[test]
+fn a_budget_stops_the_run_where_it_can_go_on() {
+    let measured = "cat > /dev/null; echo '{\"found\": true, \"u\": 600}'";
+    let more = ", tokens: { in: u, out: u }";
+    let project = project(&[("good", measured, more)]);
+    project.file("two.yaml", PIPELINE.replace("found: bool,", "found: bool, u?: int,"));
+    let command = ["run", "two.yaml", "--input", "none", "--via", "good", "--budget", "1000", "--format", "json"];
+    let ran = project.asterisk(&command).exits(5);
+    insta::assert_snapshot!(ran.stderr);
+    let id = ran.json()["run"].as_str().unwrap().to_owned();
+    let status = format!(".asterisk/investigations/{id}/budget-status.json");
+    let left: Value = serde_json::from_str(&project.read(&status)).unwrap();
+    assert_eq!(left, serde_json::json!({"total_budget": 1000, "used": 1200, "remaining": -200, "percent_used": 120.0}));
+    let resumed = project.asterisk(&["run", "--resume", &id, "--budget", "3000", "--format", "json"]).exits(0);
+    assert_eq!(resumed.json()["cases"][0]["nodes"], serde_json::json!(["look", "close"]));
+    assert_eq!(resumed.json()["budget"]["used"], 2400);
+}
+
+/// A process that is killed while a command answers loses nothing: the same request is made again.
+#[test]
+fn an_open_request_is_adopted_again() {
+    let slow =
+        "echo $ASTERISK_REQUEST >> requests; cat > /dev/null; if [ -e fast ]; then echo '{\"found\": false}'; else sleep 60; fi";
+    let project = project(&[("slow", slow, "")]);
+    let mut child = project.start(&["run", "two.yaml", "--input", "none", "--via", "slow"]);
+    let asked = || std::fs::read_to_string(project.root().join("requests")).unwrap_or_default();
+    let until = Instant::now() + Duration::from_secs(30);
+    while asked().is_empty() && Instant::now() < until {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    project.file("fast", "");
+    let ran = project.asterisk(&["run", "--resume", "latest", "--format", "json"]).exits(0);
+    let asked: Vec<String> = asked().lines().map(str::to_owned).collect();
+    assert_eq!(asked.len(), 2);
+    assert_eq!(asked[0], asked[1]);
+    assert_eq!(events(&project, &ran, &["asked"]).len(), 1);
+}
