@@ -199,6 +199,7 @@ pub enum When {
 
 /// A way from a node (or, of a guard, from every node).
 #[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a key of the language")]
 pub struct Edge {
     /// Its id, unique in the pipeline.
     pub id: Spanned<String>,

@@ -80,6 +80,7 @@ pub(super) struct RawNode {
 
 /// An edge as written.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a key of the language")]
 pub(super) struct RawEdge {
     /// The whole edge.
     pub(super) whole: Span,

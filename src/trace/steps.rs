@@ -179,7 +179,9 @@ pub(super) fn apart(branches: &[Branch]) -> Went {
     let all = |text: &dyn Fn(&Branch) -> String| branches.iter().map(text).collect::<Vec<_>>().join(" & ");
     let because = |branch: &Branch| branch.because.as_deref().unwrap_or_default().to_owned();
     let mut context = Map::new();
-    branches.iter().for_each(|branch| context.extend(branch.context.clone()));
+    for branch in branches {
+        context.extend(branch.context.clone());
+    }
     Went::To {
         to: all(&|branch| branch.node.to_string()).into(),
         edge: all(&|branch| branch.edge.as_deref().unwrap_or_default().to_owned()).into(),

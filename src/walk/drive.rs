@@ -152,7 +152,9 @@ impl Walker<'_> {
                 Ok(failure)
             });
             let all_wait = waiting == round.jobs.len();
-            committed.iter().for_each(|event| state.apply(event));
+            for event in &committed {
+                state.apply(event);
+            }
             if let Some(failure) = failed? {
                 return Ok(End::Failed(failure));
             }

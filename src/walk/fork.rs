@@ -109,8 +109,8 @@ impl WalkState {
 
     /// What stays of the branches of a node that was taken for each of its items. How many visits the node itself is to be
     /// counted: those of the branches are.
-    pub(super) fn fanned(&mut self, branches: Vec<Self>) -> usize {
-        self.outlast(&branches);
+    pub(super) fn fanned(&mut self, branches: &[Self]) -> usize {
+        self.outlast(branches);
         0
     }
 

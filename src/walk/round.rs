@@ -92,7 +92,8 @@ impl<'a> Walker<'a> {
                     };
                     return round.jobs.push(Job { act, collects });
                 };
-                return self.branches(who, open().filter(|branch| of(branch) == group).collect(), (fan, collects), round);
+                let open: Vec<&WalkState> = open().filter(|branch| of(branch) == group).collect();
+                return self.branches(who, &open, (fan, collects), round);
             }
         };
         round.jobs.push(Job { act, collects });
@@ -102,7 +103,7 @@ impl<'a> Walker<'a> {
     fn branches<'b>(
         self,
         who: &Who<'b>,
-        open: Vec<&'b WalkState>,
+        open: &[&'b WalkState],
         (fan, collects): (Option<&'b Fan>, Option<&'b Name>),
         round: &mut Round<'b>,
     ) where

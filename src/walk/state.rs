@@ -260,9 +260,11 @@ impl WalkState {
             }
             What::NodeExit { node, artifact, confidence, bindings, .. } => {
                 let own = match std::mem::take(&mut self.inner) {
-                    branches if branches.iter().any(|branch| branch.lone.is_some()) => self.fanned(branches),
+                    branches if branches.iter().any(|branch| branch.lone.is_some()) => self.fanned(&branches),
                     parts => {
-                        parts.into_iter().for_each(|part| self.after(node, part));
+                        for part in parts {
+                            self.after(node, part);
+                        }
                         1
                     }
                 };
