@@ -4,7 +4,7 @@ use super::breaker::Breaker;
 use super::budget::{Budget, BudgetStatus, Metered};
 use super::exec::Exec;
 use super::limit::Limit;
-use super::manual::{Given, MANUAL, Manual};
+use super::manual::{MANUAL, Manual};
 use super::retry::Retry;
 use super::router::{Router, Who};
 use super::script::Scripts;
@@ -33,8 +33,6 @@ pub struct Outside<'a> {
     pub budget: &'a Budget,
     /// Is told when something was spent.
     pub spent: Arc<dyn Fn(&BudgetStatus) + Send + Sync + 'a>,
-    /// An answer that was brought.
-    pub given: Option<Given>,
 }
 
 /// The names that can be asked, besides canned answers.
@@ -54,9 +52,8 @@ pub fn build<'a>(usual: &[String], nodes: &BTreeMap<String, Vec<String>>, outsid
     let name = |name: &String| Name::from(name.as_str());
     let mut who: BTreeMap<Name, Who<'a>> = BTreeMap::new();
     who.insert(SCRIPT.into(), Who::Own(Box::new(Scripts)));
-    let given = Arc::new(Mutex::new(outside.given.clone()));
     for manual in manual_names(outside.agents) {
-        who.insert(name(&manual), Who::Own(Box::new(Manual::new(&manual, Arc::clone(&given)))));
+        who.insert(name(&manual), Who::Own(Box::new(Manual::new(&manual))));
     }
     for (called, settings) in outside.agents {
         let leaf: Box<dyn Answer + 'a> = match settings.kind {

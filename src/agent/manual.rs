@@ -13,7 +13,11 @@ pub const MANUAL: &str = "manual";
 pub struct Given {
     /// The case.
     pub case: String,
-    /// The request that it answers, if that was said.
+    /// The node.
+    pub node: Name,
+    /// Who was asked.
+    pub via: Name,
+    /// The request that it answers; nothing if nobody was asked, and somebody says it all the same.
     pub request: Option<i64>,
     /// The artifact.
     pub artifact: Arc<Value>,
@@ -21,17 +25,47 @@ pub struct Given {
     pub by: &'static str,
 }
 
+/// Gives an answer that was brought, and has others give all others.
+pub struct Bringing<'a> {
+    inner: Box<dyn Answer + 'a>,
+    given: Mutex<Option<Given>>,
+}
+
+impl<'a> Bringing<'a> {
+    /// With that answer.
+    pub fn new(inner: Box<dyn Answer + 'a>, given: Given) -> Self {
+        Self { inner, given: Mutex::new(Some(given)) }
+    }
+}
+
+impl Answer for Bringing<'_> {
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+
+    fn answer(&self, request: &Request<'_>) -> Result<Reply, Refusal> {
+        let mut held = self.given.lock().unwrap_or_else(PoisonError::into_inner);
+        let mine = held.take_if(|given| given.case == request.case.id && given.node == request.node_name());
+        drop(held);
+        let Some(given) = mine else { return self.inner.answer(request) };
+        let asking = request.ask(&given.via)?;
+        if given.request.is_some_and(|id| id != asking.id) {
+            return self.inner.answer(request);
+        }
+        let agent = Agent { via: given.via, request: asking.id, tokens: None };
+        Ok(Reply { artifact: given.artifact, by: given.by, checked: true, agent: Some(Box::new(agent)) })
+    }
+}
+
 /// Waits for answers to be brought.
 #[derive(Debug, Default)]
-pub struct Manual {
+pub(super) struct Manual {
     name: Name,
-    given: Arc<Mutex<Option<Given>>>,
 }
 
 impl Manual {
-    /// One of that name, for whom this was brought.
-    pub fn new(name: &str, given: Arc<Mutex<Option<Given>>>) -> Self {
-        Self { name: name.into(), given }
+    pub(super) fn new(name: &str) -> Self {
+        Self { name: name.into() }
     }
 }
 
@@ -41,16 +75,7 @@ impl Answer for Manual {
     }
 
     fn answer(&self, request: &Request<'_>) -> Result<Reply, Refusal> {
-        let mut held = self.given.lock().unwrap_or_else(PoisonError::into_inner);
-        let mine = held.take_if(|given| given.case == request.case.id);
-        drop(held);
-        let asking = request.ask(&self.name)?;
-        match mine {
-            Some(given) if given.request.is_none_or(|id| id == asking.id) => {
-                let agent = Agent { via: self.name.clone(), request: asking.id, tokens: None };
-                Ok(Reply { artifact: given.artifact, by: given.by, checked: true, agent: Some(Box::new(agent)) })
-            }
-            _ => Err(Refusal::wait(Diagnostic::error("agent/manual", format!("`{}` waits for its answer", request.node_name())))),
-        }
+        request.ask(&self.name)?;
+        Err(Refusal::wait(Diagnostic::error("agent/manual", format!("`{}` waits for its answer", request.node_name()))))
     }
 }

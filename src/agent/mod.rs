@@ -25,10 +25,10 @@ mod settings;
 mod stub;
 mod tokens;
 
-pub use artifact::{MOST_BYTES, parse, unwrapped};
+pub use artifact::{MOST_BYTES, parse, signed, unwrapped};
 pub use budget::{Budget, BudgetStatus};
 pub use build::{Outside, build, manual_names, names};
-pub use manual::{Given, MANUAL, Manual};
+pub use manual::{Bringing, Given, MANUAL};
 pub use process::end_all;
 pub use router::Router;
 pub use script::Scripts;

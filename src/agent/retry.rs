@@ -1,9 +1,9 @@
 //! Asking again: after a failure when some time has passed, after an answer that is no good with what is wrong with it.
 
+use super::artifact::signed;
 use super::limit::stopped;
 use crate::clock::{Clock, chance};
 use crate::walk::{Answer, Next, Refusal, Reply, Request, Tokens};
-use serde_json::Value;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -64,7 +64,7 @@ impl Retry<'_> {
 
     /// The answer if it fits the node's schema, or else what is wrong with it, which is recorded.
     fn accept(&self, request: &Request<'_>, mut reply: Reply, lost: &mut Tokens) -> Result<Result<Reply, Vec<String>>, Refusal> {
-        own_word(&mut reply);
+        signed(Arc::make_mut(&mut reply.artifact), reply.by);
         let complaints = if reply.checked { request.complaints(&reply.artifact) } else { Vec::new() };
         let tokens = reply.agent.as_mut().and_then(|agent| agent.tokens.as_mut());
         if complaints.is_empty() {
@@ -99,13 +99,5 @@ impl Retry<'_> {
             left -= now;
         }
         Ok(())
-    }
-}
-
-/// Nobody answers in the name of another: where an artifact says by whom it is, that is who gave it.
-fn own_word(reply: &mut Reply) {
-    let says = reply.artifact.get("by").and_then(Value::as_str).is_some_and(|by| by != reply.by);
-    if says && let Some(by) = Arc::make_mut(&mut reply.artifact).get_mut("by") {
-        *by = reply.by.into();
     }
 }

@@ -6,6 +6,7 @@ mod clean;
 mod completions;
 mod config;
 mod coverage;
+mod cursor;
 mod doc;
 mod doctor;
 mod explain;
@@ -20,6 +21,7 @@ mod rca;
 mod repl;
 mod replay;
 mod report;
+mod review;
 mod route;
 mod run;
 mod run_observe;
@@ -27,6 +29,7 @@ mod run_table;
 mod run_view;
 mod run_watch;
 mod runs;
+mod save;
 mod schema;
 mod show;
 mod show_knowledge;
@@ -102,6 +105,9 @@ enum Command {
     Test(test::TestArgs),
     Runs(runs::RunsArgs),
     Status(status::StatusArgs),
+    Cursor(cursor::CursorArgs),
+    Save(save::SaveArgs),
+    Review(review::ReviewArgs),
     Rca(rca::RcaArgs),
     Explain(explain::ExplainArgs),
     Blame(blame::BlameArgs),
@@ -154,6 +160,9 @@ fn dispatch(cli: Cli) -> Exit {
         Command::Test(args) => test::test(&global, &args),
         Command::Runs(args) => runs::runs(&global, args),
         Command::Status(args) => status::status(&global, &args),
+        Command::Cursor(args) => cursor::cursor(&global, &args),
+        Command::Save(args) => save::save(&global, &args),
+        Command::Review(args) => review::review(&global, &args),
         Command::Clean(args) => clean::clean(&global, &args),
         Command::Explain(args) => explain::explain(&global, &args),
         Command::Blame(args) => blame::blame(&global, &args),

@@ -1,10 +1,10 @@
 //! `asterisk status`.
 
-use super::{FormatArg, Global, ProjectArgs, run_table};
+use super::{FormatArg, Global, ProjectArgs, run_table, run_view};
 use crate::exit::Exit;
 use crate::report;
-use crate::session::SessionError;
-use crate::ui::Format;
+use crate::session::{RunResult, SessionError};
+use crate::ui::{Format, Ui};
 use crate::walk::Status;
 use clap::Args;
 
@@ -29,10 +29,36 @@ pub(super) fn status(global: &Global, args: &StatusArgs) -> Result<Exit, Session
             let (report, trouble) = report::build(&result, None)?;
             ui.diagnostics(&trouble);
             run_table::print(ui, &report, &result);
+            waiting(ui, &result)?;
+            run_view::tokens(ui, &result);
             if matches!(result.status, Status::Paused | Status::Running) {
-                ui.note(&format!("not finished; go on with: asterisk run --resume {}", result.run));
+                let said = run_view::stopped(&session, &result, "");
+                ui.note(&said.strip_prefix("stopped").map_or(said.clone(), |rest| format!("not finished{rest}")));
             }
         }
     }
     Ok(Exit::Ok)
+}
+
+/// At most so many cases that wait are shown.
+const WAITING: usize = 60;
+
+/// What cases wait for.
+fn waiting(ui: Ui, result: &RunResult) -> Result<(), SessionError> {
+    if result.waits.is_empty() {
+        return Ok(());
+    }
+    let mut table = ui.table(&["case", "waits at", "for", "request", "since"]);
+    let mut left = WAITING;
+    result.each(|case| {
+        if let (Some(open), 1..) = (case.state.waits(), left) {
+            left -= 1;
+            let row =
+                [case.case.id.clone(), open.node.to_string(), open.via.to_string(), open.id.to_string(), open.at.to_string()];
+            table.row(row);
+        }
+        Ok(())
+    })?;
+    ui.out(&table.text());
+    Ok(())
 }

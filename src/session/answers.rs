@@ -2,7 +2,7 @@
 
 use super::projection::run_dir;
 use super::{RunResult, Session, SessionError, Via};
-use crate::agent::{self, Budget, BudgetStatus, Given, MANUAL, Outside, STUB, Stub};
+use crate::agent::{self, Bringing, Budget, BudgetStatus, Given, MANUAL, Outside, STUB, Stub};
 use crate::diag::{Diagnostics, Source, did_you_mean};
 use crate::files::OutDir;
 use crate::pipeline::Target;
@@ -13,6 +13,15 @@ use std::sync::atomic::AtomicBool;
 
 /// The file that says how much of a budget is left.
 const BUDGET_FILE: &str = "budget-status.json";
+
+/// What somebody brings to a run that goes on.
+#[derive(Default)]
+pub(super) struct Brought {
+    /// An answer.
+    pub(super) given: Option<Given>,
+    /// A case that was over and goes on at a node.
+    pub(super) reopened: Option<(String, String)>,
+}
 
 /// What answering needs of a run.
 pub(super) struct Asked<'a> {
@@ -74,6 +83,14 @@ impl Session {
 
     /// Whoever answers a run. What it names was made sure of by [`Session::via`].
     pub(super) fn answerer<'a>(&'a self, asked: Asked<'a>) -> Box<dyn Answer + 'a> {
+        let Asked { given, .. } = &asked;
+        match given.clone() {
+            Some(given) => Box::new(Bringing::new(self.others(asked), given)),
+            None => self.others(asked),
+        }
+    }
+
+    fn others<'a>(&'a self, asked: Asked<'a>) -> Box<dyn Answer + 'a> {
         if let Some(stub) = asked.stub {
             return Box::new(stub);
         }
@@ -93,7 +110,6 @@ impl Session {
             stop: asked.stop,
             budget: asked.budget,
             spent: Arc::new(spent),
-            given: asked.given,
         };
         Box::new(agent::build(&asked.via.usual, &asked.via.nodes, &outside))
     }

@@ -75,6 +75,7 @@ impl Crew<'_> {
             ports.needs.advance(seq, clusters);
             round = Round { wave, phase, turn };
         }
+        self.alone(&mut walking, &ports)?;
         loop {
             if walking.iter().any(|case| case.place.walks(round, pipeline)) {
                 if !begun {
@@ -156,12 +157,27 @@ impl Crew<'_> {
         Ok(clustering.finish())
     }
 
-    /// Lets the cases of a round walk as far as they may. Whether one of them waits for somebody outside.
-    fn round(&self, round: Round, walking: &mut [Walking], ports: &Ports<'_>) -> Result<bool, SessionError> {
+    /// Lets the cases go on that were over and are not any more: as far as they go, whatever the rounds are at.
+    fn alone(&self, walking: &mut [Walking], ports: &Ports<'_>) -> Result<(), SessionError> {
         let show = |event: &Event| self.watch.event(event);
         let project = self.generations.project();
-        let walker = Walker {
-            plan: &project.plan,
+        let walker = Walker { until: usize::MAX, ..self.walker(&project.plan, ports, Round::FIRST, &show) };
+        let cases = self.cases(&project, ports);
+        for case in walking {
+            if case.work().alone {
+                if case.place.phase.is_some() {
+                    self.one(&walker, &cases, case)?;
+                }
+                // It is of no round.
+                case.place.phase = None;
+            }
+        }
+        Ok(())
+    }
+
+    fn walker<'w>(&'w self, plan: &'w Plan, ports: &'w Ports<'_>, round: Round, show: &'w (dyn Fn(&Event) + Sync)) -> Walker<'w> {
+        Walker {
+            plan,
             inherited: None,
             plans: Some(self.generations),
             shadow: self.shadow,
@@ -174,8 +190,15 @@ impl Crew<'_> {
             launch: self.launch,
             until: round.limit(),
             stop: self.stop,
-            watch: Some(&show),
-        };
+            watch: Some(show),
+        }
+    }
+
+    /// Lets the cases of a round walk as far as they may. Whether one of them waits for somebody outside.
+    fn round(&self, round: Round, walking: &mut [Walking], ports: &Ports<'_>) -> Result<bool, SessionError> {
+        let show = |event: &Event| self.watch.event(event);
+        let project = self.generations.project();
+        let walker = self.walker(&project.plan, ports, round, &show);
         let pipeline = &project.plan.pipeline;
         let members: Vec<&Walking> = walking.iter().filter(|case| case.place.walks(round, pipeline)).collect();
         self.watch.phase(round.limit() + 1, pipeline.phases, members.len());
@@ -206,7 +229,7 @@ impl Crew<'_> {
             return Err(error);
         }
         let waits = members.iter().any(|case| case.work().status == Status::Paused);
-        for case in walking {
+        for case in walking.iter_mut().filter(|case| !case.work().alone) {
             case.place.phase = case.work.get_mut().unwrap_or_else(PoisonError::into_inner).phase;
         }
         Ok(waits)

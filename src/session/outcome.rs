@@ -156,7 +156,8 @@ impl CaseResult {
         Some(ErrorSummary { kind, node, message })
     }
 
-    fn summary(&self) -> CaseSummary {
+    /// The case for programs.
+    pub fn summary(&self) -> CaseSummary {
         let state = &self.state;
         CaseSummary {
             case: self.case.id.clone(),

@@ -84,7 +84,7 @@ fn project_case(
         // What is walked in the place of a node has a directory of its own, named by its place (`3/court`).
         let (below, place) = match event.path.rsplit_once('/') {
             None => (below.clone(), ""),
-            Some((place, _)) => (place.split('/').fold(below.clone(), |dir, part| format!("{dir}/{}", directory(part))), place),
+            Some((place, _)) => (place_dir(&below, &event.path), place),
         };
         let visit = visits.entry((place, node)).or_default();
         *visit += 1;
@@ -110,10 +110,17 @@ fn directory(part: &str) -> String {
 }
 
 /// The files of a run that stand beside its case directories.
-const RUN_FILES: &[&str] = &["events.jsonl", "jira", "rca.json", "regression-report.md", "report.html", "report.md"];
+const RUN_FILES: &[&str] =
+    &["budget-status.json", "events.jsonl", "jira", "rca.json", "regression-report.md", "report.html", "report.md"];
+
+/// The directory of the walk that a step belongs to, below that of its case.
+pub(super) fn place_dir(below: &str, path: &str) -> String {
+    let parts = path.rsplit_once('/').map(|(place, _)| place.split('/')).into_iter().flatten();
+    parts.fold(below.to_owned(), |dir, part| format!("{dir}/{}", directory(part)))
+}
 
 /// The name of a case's directory: never that of one of the run's own files.
-fn case_dir(id: &str) -> String {
+pub(super) fn case_dir(id: &str) -> String {
     let name = OutDir::safe_name(id);
     if RUN_FILES.iter().any(|file| file.eq_ignore_ascii_case(&name)) { OutDir::safe_name(&format!("{id}/")) } else { name }
 }

@@ -135,6 +135,13 @@ impl<'a> KeptTemplates<'a> {
         self.manifests.last().map(|(_, manifest)| manifest)
     }
 
+    /// The template of that address, in the latest generation that has it.
+    pub(super) fn latest_template(&self, hash: Hash) -> Result<Arc<Template>, SessionError> {
+        let has = |(_, manifest): &&(u64, Manifest)| manifest.templates.values().any(|known| *known == hash);
+        let generation = self.manifests.iter().rev().find(has).map_or(FIRST, |(number, _)| *number);
+        self.template(generation, hash)
+    }
+
     /// The template of that address as it was in a generation, with whatever it includes.
     pub(super) fn template(&self, generation: u64, hash: Hash) -> Result<Arc<Template>, SessionError> {
         let mut compiled = self.compiled.borrow_mut();

@@ -1,6 +1,6 @@
 //! Going on with a run, by the very texts it went by, or by those of now.
 
-use super::answers::{self, Asked};
+use super::answers::{self, Asked, Brought};
 use super::crew::{Crew, Ports};
 use super::generations::{Generations, manifests};
 use super::lighten::Lighten;
@@ -15,8 +15,8 @@ use crate::diag::Source;
 use crate::model::{Hash, Launch};
 use crate::project::{Answers, Current, Manifest, Project, Settings};
 use crate::script::probe::Probes;
-use crate::store::{Durability, Store, StoreError};
-use crate::walk::{Change, Status};
+use crate::store::{Durability, RunJournal, Store, StoreError};
+use crate::walk::{Change, Commit, Event, Journal as _, Status, What};
 use serde::de::DeserializeOwned;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -26,12 +26,36 @@ impl Session {
     /// began with. With `migrate` it goes by that project instead, graph and all, if the cases under way fit it. A run that is
     /// over is not walked again: its result comes back.
     pub fn resume(&self, spec: &ResumeSpec<'_>, watch: &dyn Watch, stop: &AtomicBool) -> Result<RunResult, SessionError> {
+        self.resume_with(spec, Brought::default(), watch, stop)
+    }
+
+    /// Goes on with what somebody brought, as far as the cases go.
+    pub(super) fn go_on(
+        &self,
+        run: &str,
+        brought: Brought,
+        watch: &dyn Watch,
+        stop: &AtomicBool,
+    ) -> Result<RunResult, SessionError> {
+        let parallel = std::thread::available_parallelism().map_or(1, usize::from);
+        let spec = ResumeSpec { run, parallel, durability: Durability::Step, migrate: None, budget: None };
+        self.resume_with(&spec, brought, watch, stop)
+    }
+
+    fn resume_with(
+        &self,
+        spec: &ResumeSpec<'_>,
+        brought: Brought,
+        watch: &dyn Watch,
+        stop: &AtomicBool,
+    ) -> Result<RunResult, SessionError> {
         let store = Store::open(&self.setup.store, spec.durability)?;
         let run = &named(&store, spec.run)?;
         let newer = spec.migrate.map(Current::get);
         let stored = Stored::read(self, &store, run, newer.as_ref().map(|(_, project)| Arc::clone(project)))?;
         let over = |status| matches!(status, Status::Done | Status::Error);
-        if stored.work.iter().all(|case| over(case.status)) && stored.finished {
+        let Brought { given, reopened } = brought;
+        if reopened.is_none() && stored.work.iter().all(|case| over(case.status)) && stored.finished {
             watch.over();
             // The process that ended the run may have been killed before it wrote the files.
             let files = stored.args.files;
@@ -39,13 +63,17 @@ impl Session {
             self.project_files(&store, &result, files)?;
             return Ok(result);
         }
-        let Stored { project, manifest, generation, launch, seed, keep, args, started_at, work, stub, .. } = stored;
+        let Stored { project, manifest, generation, launch, seed, keep, args, started_at, mut work, stub, .. } = stored;
         if spec.migrate.is_some() {
             super::migrate::fits(&project, &work, &Reads { store: &store, run, plan: &project.plan })?;
         } else {
             self.tell_changes(&args, &manifest, watch);
         }
         let journal = store.journal(run)?;
+        if let Some((case, node)) = &reopened {
+            let reads = Reads { store: &store, run, plan: &project.plan };
+            self.reopen((case, node), &journal, &mut work, &reads, watch)?;
+        }
         watch.began(&Begun::new(run, &project.plan, &launch, &work));
         let needs = self.reads(&store, run, &manifest.workspace)?;
         let via = self.via(&args.via, &project.plan)?;
@@ -66,7 +94,7 @@ impl Session {
         let candidate = super::shadow::again(self, &store, args.shadow.as_ref())?;
         let shadow = candidate.as_ref().map(|project| &*project.plan);
         let crew = Crew { session: self, generations: texts, launch: &launch, shadow, run, seed, watch, stop, parallel, keep };
-        let answer = self.answerer(Asked { run, via: &via, stub, budget: &budget, stop, writes: true, given: None });
+        let answer = self.answerer(Asked { run, via: &via, stub, budget: &budget, stop, writes: true, given });
         let work = crew.walk(work, Ports { answer: &*answer, needs, journal: &journal })?;
         drop(answer);
         let ended = Ended { run: run.to_owned(), started_at, project: &generations.project(), launch, recorded: true, parallel };
@@ -74,6 +102,27 @@ impl Session {
         result.note_budget(&budget);
         result.shadow = candidate.map(|_| super::shadow::sum(&store, run)).transpose()?;
         self.conclude(&store, result, args.files)
+    }
+
+    /// Has a case, which was over, go on at a node.
+    fn reopen(
+        &self,
+        (case, node): (&str, &str),
+        journal: &RunJournal,
+        work: &mut [Work],
+        reads: &Reads<'_>,
+        watch: &dyn Watch,
+    ) -> Result<(), SessionError> {
+        let Some(work) = work.iter_mut().find(|work| work.id == case) else { return Ok(()) };
+        let (kept, mut whole) = (work.whole.is_some(), work.take(reads)?);
+        let what = What::Reopened { node: node.into(), by: "human".into() };
+        let event = Event { case: case.into(), path: whole.1.next_path(), at: self.setup.clock.now(), what };
+        journal.commit(Commit::of(vec![event.clone()]))?;
+        watch.event(&event);
+        whole.1.apply(&event);
+        work.note(&whole.1, phase_of(&whole.1, &reads.plan.pipeline));
+        work.whole = kept.then_some(whole);
+        Ok(())
     }
 
     /// Says which texts are other by now than those that a run goes on by.

@@ -36,6 +36,8 @@ pub(super) struct Work {
     pub(super) tokens: Tokens,
     /// Whom it waits for.
     pub(super) waits: Option<Name>,
+    /// Whether it goes on after it was over: no other case waits for it, and it waits for none.
+    pub(super) alone: bool,
 }
 
 impl Work {
@@ -53,6 +55,7 @@ impl Work {
             failure: None,
             tokens: Tokens::default(),
             waits: None,
+            alone: false,
         };
         cases.iter().zip(waves(keys)).map(work).collect()
     }
@@ -60,13 +63,24 @@ impl Work {
     /// A case of which nothing is known yet.
     pub(super) fn read(id: &str, wave: u32) -> Self {
         let (tokens, waits) = (Tokens::default(), None);
-        Self { id: id.into(), wave, status: Status::Running, phase: None, whole: None, failure: None, tokens, waits }
+        Self {
+            id: id.into(),
+            wave,
+            status: Status::Running,
+            phase: None,
+            whole: None,
+            failure: None,
+            tokens,
+            waits,
+            alone: false,
+        }
     }
 
     /// Takes in how far the walk is.
     pub(super) fn note(&mut self, state: &WalkState, phase: Option<usize>) {
         (self.status, self.phase, self.tokens) = (state.status, phase, state.tokens);
         self.waits = state.waits().map(|open| open.via.clone());
+        self.alone = state.reopened;
     }
 
     /// The case and its state, from memory or else from the journal.

@@ -88,11 +88,11 @@ impl<'a> Request<'a> {
     }
 }
 
-/// The prompt of a node that has no template: its form, and the parameters but for the data files.
+/// The prompt of a node that has no template: its form, and the parameters but for data files and vocabulary.
 pub fn bare(plan: &Plan, node: NodeIx, params: &Value) -> String {
     let name = &plan.node(node).name;
     let shape = plan.pipeline.at(node).schema.as_ref().map_or_else(|| "{ ... }".to_owned(), |shape| shape.outline());
-    let told = |(key, value): &(&String, &Value)| !["answer", "data"].contains(&key.as_str()) && !is_empty(value);
+    let told = |(key, value): &(&String, &Value)| !["answer", "data", "taxonomy"].contains(&key.as_str()) && !is_empty(value);
     let fields = params.as_object().into_iter().flatten().filter(told).map(|(key, value)| (key.clone(), value.clone()));
     let known = serde_json::to_string_pretty(&fields.collect::<Value>()).unwrap_or_default();
     format!(

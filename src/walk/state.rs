@@ -94,6 +94,8 @@ pub struct WalkState {
     pub tokens: Tokens,
     /// What was asked outside of the process for the step to be taken, in order; see [`WalkState::waits`].
     pub asked: Vec<Open>,
+    /// Whether it was over and goes on because somebody wants it to.
+    pub reopened: bool,
     /// Of a walk within a walk: what the paths of its steps begin with (`3/court/`); nothing of a case's own walk.
     pub place: Name,
     /// What goes on in the place of the node that the walk is at: one walk, or the branches in their order.
@@ -133,6 +135,7 @@ impl Default for WalkState {
             answers: 0,
             tokens: Tokens::default(),
             asked: Vec::new(),
+            reopened: false,
             place: Name::default(),
             inner: Vec::new(),
             lone: None,
@@ -314,6 +317,8 @@ impl WalkState {
                 self.node = Some(node.clone());
                 self.error = None;
                 self.asked.clear();
+                self.inner.clear();
+                self.reopened = true;
             }
             What::Unanswered { .. }
             | What::Barrier { .. }

@@ -146,6 +146,12 @@ fn every_example_of_a_help_works() {
     project.file("asterisk.yaml", agents);
     project.file("decisions.jsonl", "{\"node\": \"recall\", \"artifact\": null}\n");
     let run = project.asterisk(&["run", "--format", "json"]).ok().json()["run"].as_str().unwrap().to_owned();
+    project.file("recall-result.json", "{\"match\": false, \"confidence\": 0.1}");
+    let begun = |more: &[&str], code: i32| {
+        let more = more.join(" ");
+        let ran = shell(&project, &format!("asterisk run --case 880501 --format json {more}")).exits(code);
+        ran.json()["run"].as_str().unwrap().to_owned()
+    };
     let rcas = project.asterisk(&["show", "rcas", "--format", "json"]).ok().json();
     let rca = rcas["rcas"][0]["id"].to_string();
     let mut tried = 0;
@@ -153,6 +159,12 @@ fn every_example_of_a_help_works() {
         let help = project.asterisk(&[command.as_str(), "--help"]).ok().stdout;
         let examples = help.split("\nExample").nth(1).unwrap();
         for line in examples.lines().skip(1).map(str::trim).filter(|line| !line.is_empty()) {
+            // What is to be taken up waits; what is to be reviewed is over.
+            let run = match command.as_str() {
+                "cursor" | "save" => begun(&["--via", "manual"], 5),
+                "review" => begun(&[], 0),
+                _ => run.clone(),
+            };
             shell(&project, &line.replace("20260214-212109-ab12cd", &run).replace("4711", &rca)).exits(0);
             tried += 1;
         }

@@ -14,6 +14,7 @@ mod fold;
 mod front;
 mod gallery;
 mod growth;
+mod hand;
 mod harness;
 mod input;
 mod kill;

@@ -1,0 +1,60 @@
+//! `asterisk cursor`.
+
+use super::{FormatArg, Global, ProjectArgs};
+use crate::exit::Exit;
+use crate::session::{Handed, SessionError};
+use crate::ui::{Format, plain};
+use clap::Args;
+use serde_json::json;
+
+/// Take the prompt of a step that waits for an answer.
+///
+/// The steps of a run begun with `asterisk run --via manual`, and nodes with `via: manual`, wait until somebody brings their answer
+/// with `asterisk save`. The prompt is shown, and written to a file beside which the answer may be written.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  asterisk cursor\n  asterisk cursor --case-id 880501 --suite-id 20260214-212109-ab12cd\n  asterisk cursor --batch --format json"
+)]
+pub(super) struct CursorArgs {
+    /// The case [default: the first that waits].
+    #[arg(long, value_name = "ID")]
+    case_id: Option<String>,
+    /// The suite: the id of the run.
+    #[arg(long, value_name = "RUN", default_value = "latest")]
+    suite_id: String,
+    /// The prompts of all cases that wait; they are written to their files and listed.
+    #[arg(long)]
+    batch: bool,
+    #[command(flatten)]
+    format: FormatArg,
+}
+
+pub(super) fn cursor(global: &Global, args: &CursorArgs) -> Result<Exit, SessionError> {
+    let ui = global.ui(args.format);
+    let session = global.session(&ProjectArgs::default(), None)?;
+    let (run, handed) = session.hand_out(&args.suite_id, args.case_id.as_deref(), args.batch)?;
+    match (ui.format(), handed.as_slice()) {
+        (Format::Json, handed) => ui.json(&json!({ "schema_version": 1, "suite_id": run, "prompts": handed })),
+        (Format::Pretty, [one]) if !args.batch => {
+            ui.note(&format!("{} of case {}; the prompt is in {}", one.step, one.case, one.prompt_path.display()));
+            ui.out(plain(&one.prompt.replace('\t', "    ")).trim_end());
+            ui.note(&format!("\nbring the answer with: {}", save(&run, one)));
+        }
+        (Format::Pretty, handed) => {
+            let mut table = ui.table(&["case", "step", "request", "prompt"]);
+            for one in handed {
+                table.row([one.case.clone(), one.step.clone(), one.request.to_string(), one.prompt_path.display().to_string()]);
+            }
+            ui.out(&table.text());
+            if let Some(first) = handed.first() {
+                ui.note(&format!("bring each answer as this one: {}", save(&run, first)));
+            }
+        }
+    }
+    Ok(Exit::Ok)
+}
+
+/// The command that brings an answer.
+fn save(run: &str, one: &Handed) -> String {
+    format!("asterisk save -f {} --case-id {} --suite-id {run}", one.artifact_path.display(), one.case)
+}

@@ -1,0 +1,71 @@
+//! `asterisk review`.
+
+use super::run_view::Live;
+use super::{FormatArg, Global, ProjectArgs, save};
+use crate::exit::Exit;
+use crate::session::{SessionError, Verdict};
+use clap::{Args, ValueEnum};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// Say as a person what you think of a case's analysis.
+///
+/// A case that waits at its review takes it as the answer; one that is over goes on at its review. What a person overturns counts as
+/// the truth about that failure from then on: later runs recall it, and no script or agent takes it back.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  asterisk review 880501 approve\n  asterisk review 880501 reassess --to investigate --message \"look at the proxy\"\n  \
+                        asterisk review 880501 overturn --message \"the lab's DNS was down\""
+)]
+pub(super) struct ReviewArgs {
+    /// The case.
+    case: String,
+    /// The suite: the id of the run.
+    #[arg(long, value_name = "RUN", default_value = "latest")]
+    suite_id: String,
+    /// What you think of it.
+    #[arg(value_enum)]
+    verdict: Word,
+    /// Of `reassess`: from this node on, by name or code.
+    #[arg(long, value_name = "NODE", required_if_eq("verdict", "reassess"))]
+    to: Option<String>,
+    /// Of `overturn`: the right defect code (`asterisk show data domain` lists them).
+    #[arg(long, value_name = "CODE")]
+    defect_type: Option<String>,
+    /// Why; of `overturn` the right cause.
+    #[arg(long, short, value_name = "TEXT")]
+    message: Option<String>,
+    #[command(flatten)]
+    format: FormatArg,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Word {
+    /// It is right.
+    Approve,
+    /// Look again.
+    Reassess,
+    /// It is wrong.
+    Overturn,
+}
+
+pub(super) fn review(global: &Global, args: &ReviewArgs) -> Result<Exit, SessionError> {
+    let ui = global.ui(args.format);
+    let session = global.session(&ProjectArgs::default(), None)?;
+    let unused = |flag: &str, of: &str| {
+        let message = format!("`{flag}` is for `{of}` alone");
+        Err(SessionError::asked("input/review", message, Some(format!("leave it out, or say `{of}`"))))
+    };
+    let verdict = match (args.verdict, &args.to, &args.defect_type) {
+        (Word::Approve | Word::Overturn, Some(_), _) => return unused("--to", "reassess"),
+        (Word::Approve | Word::Reassess, _, Some(_)) => return unused("--defect-type", "overturn"),
+        (Word::Approve, None, None) => Verdict::Approve,
+        (Word::Reassess, to, None) => Verdict::Reassess(to.clone().unwrap_or_default()),
+        (Word::Overturn, None, defect) => Verdict::Overturn(defect.clone()),
+    };
+    let live = Live::new(ui, global.verbose, Arc::new(AtomicBool::new(false)), false);
+    let about = (args.suite_id.as_str(), args.case.as_str());
+    let result = session.review(about, (&verdict, args.message.as_deref()), &live, &AtomicBool::new(false));
+    live.finish();
+    save::told(ui, &session, global, result?, &args.case)
+}

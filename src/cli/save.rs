@@ -1,0 +1,116 @@
+//! `asterisk save`.
+
+use super::run_view::{Live, stopped, tokens};
+use super::{FormatArg, Global, ProjectArgs};
+use crate::exit::Exit;
+use crate::files::read_input;
+use crate::session::{CaseResult, HandIn, RunResult, Session, SessionError};
+use crate::ui::{Format, Ui, plain};
+use crate::walk::Status;
+use clap::{Args, ValueEnum};
+use serde_json::json;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// Bring the answer to a step that waits for it.
+///
+/// The answer is held against the schema of its node. One that does not fit is told why and changes nothing; one that does is recorded,
+/// and the case goes on as far as it can: to the next step that waits, or to its end. Wrapped as
+/// `{dispatch_id, data}`, or with --request, it is taken only for that request.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  asterisk save -f recall-result.json --case-id 880501\n  asterisk save -f - --case-id 880501 --suite-id 20260214-212109-ab12cd < recall-result.json"
+)]
+pub(super) struct SaveArgs {
+    /// The artifact: a JSON object; `-` for standard input.
+    #[arg(short, long, value_name = "FILE")]
+    file: PathBuf,
+    /// The case.
+    #[arg(long, value_name = "ID")]
+    case_id: String,
+    /// The suite: the id of the run.
+    #[arg(long, value_name = "RUN", default_value = "latest")]
+    suite_id: String,
+    /// The request that it answers, as `cursor` shows it.
+    #[arg(long, value_name = "ID")]
+    request: Option<i64>,
+    /// Whose word it is. Only a person's word counts as a review.
+    #[arg(long, value_enum, default_value_t, value_name = "WHO")]
+    by: By,
+    #[command(flatten)]
+    format: FormatArg,
+}
+
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+enum By {
+    /// An agent's.
+    #[default]
+    Agent,
+    /// A person's.
+    Human,
+}
+
+pub(super) fn save(global: &Global, args: &SaveArgs) -> Result<Exit, SessionError> {
+    let ui = global.ui(args.format);
+    let session = global.session(&ProjectArgs::default(), None)?;
+    let answer = read_input(&args.file)?;
+    let by = match args.by {
+        By::Agent => "agent",
+        By::Human => "human",
+    };
+    let brought = HandIn { run: &args.suite_id, case: &args.case_id, answer: &answer, request: args.request, by };
+    let live = Live::new(ui, global.verbose, Arc::new(AtomicBool::new(false)), false);
+    let result = session.hand_in(&brought, &live, &AtomicBool::new(false));
+    live.finish();
+    told(ui, &session, global, result?, &args.case_id)
+}
+
+/// Says how far a case has come that somebody brought something for.
+pub(super) fn told(ui: Ui, session: &Session, global: &Global, mut result: RunResult, id: &str) -> Result<Exit, SessionError> {
+    let over = matches!(result.status, Status::Done | Status::Error);
+    if over {
+        let report = super::report::build(ui, session, &result)?;
+        if super::report::write(session, &result, &report)?.is_some() {
+            result.report = Some(session.report_path(&result.run));
+        }
+    }
+    let mut case = None;
+    result.each(|one| {
+        if one.case.id == id {
+            case = Some((one.summary(), said(one)));
+        }
+        Ok(())
+    })?;
+    let Some((summary, said)) = case else { return Ok(Exit::Ok) };
+    match ui.format() {
+        Format::Json => {
+            let report = result.report.as_ref().map(|path| path.display().to_string());
+            ui.json(&json!({ "schema_version": 1, "suite_id": result.run, "status": result.status, "case": summary, "report": report }));
+        }
+        Format::Pretty => ui.out(&plain(&said)),
+    }
+    super::run_view::failures(ui, &result);
+    tokens(ui, &result);
+    if over {
+        if let Some(path) = result.report.as_ref().filter(|_| ui.format() == Format::Pretty) {
+            ui.note(&format!("the run is over; report: {}", path.display()));
+        }
+    } else {
+        let again = global.store.as_ref().map_or(String::new(), |store| format!(" --store {}", store.display()));
+        ui.note(&stopped(session, &result, &again));
+    }
+    Ok(if summary.status == Status::Error { Exit::Cases } else { Exit::Ok })
+}
+
+/// How far a case is, in a line.
+fn said(case: &CaseResult) -> String {
+    let state = &case.state;
+    let (id, path) = (&case.case.id, state.path.iter().map(compact_str::CompactString::as_str).collect::<Vec<_>>().join(" "));
+    match (state.waits(), state.status) {
+        (Some(open), _) => format!("{id}: {path}; now `{}` waits for its answer", open.node),
+        (None, Status::Done) => format!("{id}: {path}; it is over"),
+        (None, Status::Error) => format!("{id}: {path}; it failed"),
+        (None, _) => format!("{id}: {path}; it waits until the other cases have come as far"),
+    }
+}
