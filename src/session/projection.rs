@@ -8,7 +8,7 @@ use crate::clock::Timestamp;
 use crate::files::OutDir;
 use crate::pipeline::Node;
 use crate::store::Store;
-use crate::walk::{Event, FIRST, What};
+use crate::walk::{BRANCH, Event, FIRST, What};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -118,6 +118,11 @@ impl Laid {
     }
 }
 
+/// The directory of a part of a step's path: branches are called as there.
+fn directory(part: &str) -> String {
+    if part.starts_with(BRANCH) { part.to_owned() } else { OutDir::safe_name(part) }
+}
+
 /// The files of a run that stand beside its case directories.
 const RUN_FILES: &[&str] = &[
     "batch-manifest.json",
@@ -139,7 +144,7 @@ fn place_of(path: &str) -> &str {
 /// The directory of the walk that a step belongs to, below that of its case.
 pub(super) fn place_dir(below: &str, path: &str) -> String {
     let parts = path.rsplit_once('/').map(|(place, _)| place.split('/')).into_iter().flatten();
-    parts.fold(below.to_owned(), |dir, part| format!("{dir}/{}", OutDir::safe_name(part)))
+    parts.fold(below.to_owned(), |dir, part| format!("{dir}/{}", directory(part)))
 }
 
 /// The name of a case's directory: never that of one of the run's own files.
