@@ -250,6 +250,7 @@ impl Session {
         }
         result.know_statuses(store)?;
         self.project_files(store, &result, files)?;
+        self.finalise(&result)?;
         Ok(result)
     }
 }

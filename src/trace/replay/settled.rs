@@ -104,7 +104,8 @@ impl<'a> Compared<'a> {
         before.id.value == after.id.value
             && before.to.is_some() == after.to.is_some()
             && ways(&then.pipeline, before) == ways(&now.pipeline, after)
-            && (before.looped, &before.counter, before.advisory) == (after.looped, &after.counter, after.advisory)
+            && (before.looped, &before.counter, before.advisory, before.parallel)
+                == (after.looped, &after.counter, after.advisory, after.parallel)
             && before.context == after.context
             && match (&then.rules[old.0], &now.rules[new.0]) {
                 (None, None) => true,
