@@ -4,6 +4,7 @@ use super::breaker::Breaker;
 use super::budget::{Budget, BudgetStatus, Metered};
 use super::exec::Exec;
 use super::file::File;
+use super::http::Http;
 use super::limit::Limit;
 use super::manual::{MANUAL, Manual};
 use super::retry::Retry;
@@ -74,6 +75,7 @@ pub fn build<'a>(usual: &[String], nodes: &BTreeMap<String, Vec<String>>, outsid
         let leaf: Box<dyn Answer + 'a> = match settings.kind {
             Kind::Manual => continue,
             Kind::Exec => Box::new(Exec::new(called, settings, outside.root)),
+            Kind::Http => Box::new(Http::new(called, settings, outside.root, outside.clock)),
             Kind::File => {
                 let tray = (outside.tray)(settings.dir.as_deref());
                 let file = Arc::new(File::new(called, settings, tray, outside.clock, outside.stop));

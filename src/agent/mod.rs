@@ -2,7 +2,9 @@
 //!
 //! ```text
 //! script, stub                      answers from within the process
-//! exec, process, found              a command: running it, finding the JSON in what it says
+//! exec, process                     a command, and running it
+//! http, secret                      a model behind HTTP, and where the secret for it is
+//! heard, found                      what they say: the JSON in it, as a reply or a complaint
 //! file, signal, wrapper, tray       files: what is asked, the answer with its id, how far it is; the directory they are in
 //! manual                            a person or agent who takes the prompt and brings the answer (`cursor`, `save`)
 //! router, retry, breaker, limit,    what stands around those outside: who is asked in which order, again, not at all, at once;
@@ -17,12 +19,15 @@ mod build;
 mod exec;
 mod file;
 mod found;
+mod heard;
+mod http;
 mod limit;
 mod manual;
 mod process;
 mod retry;
 mod router;
 mod script;
+mod secret;
 mod settings;
 mod signal;
 mod stub;
@@ -37,6 +42,7 @@ pub use manual::{Bringing, Given, MANUAL};
 pub use process::end_all;
 pub use router::Router;
 pub use script::Scripts;
+pub use secret::Secret;
 pub use settings::{Agents, BreakerSettings, Kind, Price, RetrySettings, Settings};
 pub use signal::{SIGNAL, Signal, SignalStatus};
 pub use stub::Stub;

@@ -1,5 +1,6 @@
 //! How those who are asked outside of the process are set up (`agents:` of the project file).
 
+use super::secret::Secret;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -16,15 +17,18 @@ pub enum Kind {
     Exec,
     /// Somebody who sees a signal file, and leaves the answer where it says.
     File,
+    /// A model behind HTTP, asked as OpenAI's chat completions are.
+    Http,
     /// Somebody who takes the prompt (`asterisk cursor`) and brings the answer (`asterisk save`).
     Manual,
 }
 
 impl Kind {
     /// All of them, by name.
-    pub const NAMES: &'static [(&'static str, Self)] = &[("exec", Self::Exec), ("file", Self::File), ("manual", Self::Manual)];
+    pub const NAMES: &'static [(&'static str, Self)] =
+        &[("exec", Self::Exec), ("file", Self::File), ("http", Self::Http), ("manual", Self::Manual)];
     /// Those that are still to come.
-    pub const LATER: &'static [&'static str] = &["batch-file", "http", "mcp"];
+    pub const LATER: &'static [&'static str] = &["batch-file", "mcp"];
 
     /// Those that can be asked without being set up.
     pub(super) const READY: &'static [Self] = &[Self::File];
@@ -48,6 +52,15 @@ pub struct Settings {
     /// The command with its arguments, of [`Kind::Exec`].
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub command: Vec<String>,
+    /// Where it is, of [`Kind::Http`]: the address above `/chat/completions`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+    /// The name of the model, of [`Kind::Http`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Where the secret is that it wants, of [`Kind::Http`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub secret: Option<Secret>,
     /// How long one answer may take.
     #[serde(serialize_with = "seconds")]
     pub timeout: Duration,
@@ -120,17 +133,21 @@ pub struct Price {
 impl Settings {
     /// The usual ones of a kind.
     pub fn of(kind: Kind) -> Self {
+        let http = kind == Kind::Http;
         Self {
             kind,
             command: Vec::new(),
+            url: None,
+            model: None,
+            secret: None,
             timeout: Duration::from_secs(600),
             retry: RetrySettings { attempts: 3, wait: Duration::from_secs(1), most: Duration::from_secs(60) },
             breaker: BreakerSettings { failures: 5, rest: Duration::from_secs(30) },
             concurrency: None,
             price: Price { prompt: 3.0, answer: 15.0 },
             max_bytes: super::MOST_BYTES,
-            answer: None,
-            tokens: None,
+            answer: http.then(|| "choices.0.message.content".to_owned()),
+            tokens: http.then(|| ("usage.prompt_tokens".to_owned(), "usage.completion_tokens".to_owned())),
             dir: None,
             poll: POLL,
         }

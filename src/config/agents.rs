@@ -1,6 +1,6 @@
 //! `agents:`: who may be asked outside of the process, and how.
 
-use crate::agent::{Agents, Kind, Settings};
+use crate::agent::{Agents, Kind, Secret, Settings};
 use crate::diag::did_you_mean;
 use crate::pipeline::Spanned;
 use crate::pipeline::yaml::{Entry, Fields, Kind as Value, Reader, Yaml};
@@ -8,12 +8,28 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// The keys of an entry, and of its parts.
-pub(super) const KEYS: &[&str] =
-    &["kind", "command", "timeout", "retry", "breaker", "concurrency", "price", "max_bytes", "answer", "tokens", "dir", "poll"];
+pub(super) const KEYS: &[&str] = &[
+    "kind",
+    "command",
+    "url",
+    "model",
+    "secret",
+    "timeout",
+    "retry",
+    "breaker",
+    "concurrency",
+    "price",
+    "max_bytes",
+    "answer",
+    "tokens",
+    "dir",
+    "poll",
+];
 pub(super) const RETRY: &[&str] = &["attempts", "wait", "most"];
 pub(super) const BREAKER: &[&str] = &["failures", "rest"];
 pub(super) const PRICE: &[&str] = &["in", "out"];
 pub(super) const TOKENS: &[&str] = &["in", "out"];
+pub(super) const SECRET: &[&str] = &["env", "file"];
 
 /// Names that are nobody's to give.
 const TAKEN: &[&str] = &["script", "stub"];
@@ -63,6 +79,17 @@ fn one(reader: &mut Reader<'_>, name: &Spanned<String>, yaml: &Yaml) -> Option<S
             error.help("give the program with its arguments: `command: [claude, -p]`; the prompt comes on its standard input"),
         );
     }
+    let mut word = |key: &str| {
+        let entry = given(fields, key)?;
+        reader.text(&entry.value, &format!("`{key}` of {what}")).map(|text| text.value)
+    };
+    (settings.url, settings.model) = (word("url"), word("model"));
+    if settings.kind == Kind::Http && !settings.url.as_deref().is_some_and(|url| url.starts_with("http")) {
+        let span = given(fields, "url").map_or(name.span, |entry| entry.value.span);
+        let error = reader.error("agent-url", format!("{what} has no address"), span, "");
+        reader.push(error.help("give the address above /chat/completions: `url: https://api.openai.com/v1`"));
+    }
+    settings.secret = secret(reader, fields, &what);
     set(&mut settings.timeout, time_of(reader, fields, "timeout", (&what, settings.kind)));
     set(&mut settings.poll, time_of(reader, fields, "poll", (&what, settings.kind)));
     settings.dir = given(fields, "dir")
@@ -90,10 +117,33 @@ fn one(reader: &mut Reader<'_>, name: &Spanned<String>, yaml: &Yaml) -> Option<S
     }
     settings.concurrency = whole(reader, fields, "concurrency", 1, 1024);
     set(&mut settings.max_bytes, whole(reader, fields, "max_bytes", 1, 64 << 20));
-    settings.answer = given(fields, "answer")
-        .and_then(|entry| reader.text(&entry.value, &format!("`answer` of {what}")))
-        .map(|text| text.value);
+    if let Some(entry) = given(fields, "answer") {
+        settings.answer = reader.text(&entry.value, &format!("`answer` of {what}")).map(|text| text.value);
+    }
     Some(settings)
+}
+
+/// Where a secret is: in the environment or a file, never in the settings themselves.
+fn secret(reader: &mut Reader<'_>, fields: Fields<'_>, what: &str) -> Option<Secret> {
+    let entry = given(fields, "secret")?;
+    let help = "name the environment variable or the file (mode 0600) that has it: `secret: { env: OPENAI_API_KEY }`";
+    if entry.value.as_text().is_some() {
+        let error = reader.error("agent-secret", format!("the secret of {what} stands in the file"), entry.value.span, "");
+        reader.push(error.help(help));
+        return None;
+    }
+    let part = part(reader, fields, "secret", what, SECRET)?;
+    let mut word = |key: &str| reader.text(&given(part, key)?.value, &format!("`{key}` of `secret`")).map(|text| text.value);
+    match (word("env"), word("file")) {
+        (Some(name), None) => Some(Secret::Env(name)),
+        (None, Some(path)) => Some(Secret::File(path.into())),
+        _ => {
+            let error =
+                reader.error("agent-secret", format!("where the secret of {what} is, is not clear"), entry.value.span, "");
+            reader.push(error.help(help));
+            None
+        }
+    }
 }
 
 /// What kind it is: as it says, or as it is called.

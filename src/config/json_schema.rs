@@ -98,6 +98,13 @@ fn agent() -> Vec<Described> {
             json!({ "anyOf": [text(), { "type": "array", "items": { "type": "string" }, "minItems": 1 }],
                     "examples": [["claude", "-p", "--output-format", "json"]] }),
         ),
+        (
+            "url",
+            "Of `http`: the address above /chat/completions.",
+            json!({ "type": "string", "examples": ["https://api.openai.com/v1", "http://127.0.0.1:11434/v1"] }),
+        ),
+        ("model", "Of `http`: the model's name.", text()),
+        ("secret", "Of `http`: where the secret is that it wants.", described(agents::SECRET, &secret())),
         ("timeout", "How long one answer may take.", time("10m")),
         ("retry", "How often it is asked again.", described(agents::RETRY, &retry())),
         ("breaker", "When it is left alone for a while.", described(agents::BREAKER, &breaker())),
@@ -120,6 +127,13 @@ fn agent() -> Vec<Described> {
             json!({ "type": "string", "examples": ["signals"] }),
         ),
         ("poll", "Of `file`: how often it is looked for the answer.", time("500ms")),
+    ]
+}
+
+fn secret() -> Vec<Described> {
+    vec![
+        ("env", "The environment variable that has it.", json!({ "type": "string", "examples": ["OPENAI_API_KEY"] })),
+        ("file", "The file that has it, which its owner alone may read (mode 0600).", json!({ "type": "string" })),
     ]
 }
 

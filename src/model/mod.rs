@@ -3,6 +3,7 @@
 mod attributes;
 mod effect;
 mod hash;
+mod json_schema;
 mod launch;
 mod normalise;
 mod outline;

@@ -67,7 +67,11 @@ impl Session {
             [] if agent::Kind::NAMES.iter().any(|(kind, _)| *kind == name) => (
                 format!("nobody of the kind `{name}` is set up"),
                 format!(
-                    "set one up in asterisk.yaml, for example agents: {{ mine: {{ kind: {name}, command: [./answer.sh] }} }}"
+                    "set one up in asterisk.yaml, for example agents: {{ mine: {{ kind: {name}, {} }} }}",
+                    match name {
+                        "http" => "url: 'https://api.openai.com/v1', model: gpt-5-mini, secret: { env: OPENAI_API_KEY }",
+                        _ => "command: [./answer.sh]",
+                    }
                 ),
             ),
             [] if agent::Kind::LATER.contains(&name) => {

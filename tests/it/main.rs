@@ -16,6 +16,7 @@ mod gallery;
 mod growth;
 mod hand;
 mod harness;
+mod http;
 mod input;
 mod kill;
 mod lint;

@@ -1,0 +1,64 @@
+//! What an agent outside said, as a reply, or as what is wrong with it.
+
+use super::artifact::checked;
+use super::found;
+use super::settings::Settings;
+use super::tokens::{Measured, taken};
+use crate::diag::Diagnostic;
+use crate::walk::{Agent, Asking, Name, Refusal, Reply, Request};
+use serde_json::Value;
+use std::sync::Arc;
+
+/// How much of what it says is shown where it is no answer.
+const SHOWN: usize = 300;
+
+/// How one is listened to.
+pub(super) struct Ear<'a> {
+    pub(super) name: &'a Name,
+    pub(super) settings: &'a Settings,
+}
+
+impl Ear<'_> {
+    /// The reply in a text, or a complaint about it that whoever is asked again is told.
+    pub(super) fn reply(&self, request: &Request<'_>, asking: &Asking, said: &str) -> Result<Reply, Refusal> {
+        let (artifact, measured) = self.found(said).map_err(|why| self.complain(request, why))?;
+        let tokens = Some(taken(&asking.prompt, said, measured, self.settings.price));
+        let agent = Agent::new(self.name.clone(), asking.id, tokens);
+        Ok(Reply { artifact: Arc::new(artifact), by: "agent", checked: true, agent: Some(Box::new(agent)) })
+    }
+
+    /// Says what is wrong with an answer, which is told to whoever is asked again.
+    pub(super) fn complain(&self, request: &Request<'_>, why: String) -> Refusal {
+        let message = format!("the answer of `{}` to `{}` was not accepted: {why}", self.name, request.node_name());
+        let refusal = Refusal::again(Diagnostic::error("agent/answer", message));
+        request.complain(self.name, vec![why]).err().unwrap_or(refusal)
+    }
+
+    /// The artifact in what it said, with how many tokens it says that it took.
+    fn found(&self, said: &str) -> Result<(Value, Measured), String> {
+        let none = || format!("there is no JSON object in it: {}", shown(said));
+        let whole = found::object(said);
+        let number = |path: &str| whole.as_ref().and_then(|whole| found::part(whole, path)?.as_u64());
+        let tokens = self.settings.tokens.as_ref().map_or((None, None), |(prompt, answer)| (number(prompt), number(answer)));
+        let Some(path) = &self.settings.answer else { return Ok((checked(whole.ok_or_else(none)?)?, tokens)) };
+        let whole = whole.as_ref().ok_or_else(none)?;
+        let artifact = match found::part(whole, path) {
+            Some(Value::String(text)) => {
+                found::object(text).ok_or_else(|| format!("there is no JSON object in its `{path}`: {}", shown(text)))?
+            }
+            Some(value) => value.clone(),
+            None => return Err(format!("it has no `{path}`, where the answer is to stand: {}", shown(said))),
+        };
+        Ok((checked(artifact)?, tokens))
+    }
+}
+
+/// The beginning of a text, on one line.
+pub(super) fn shown(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if line.is_empty() {
+        return "it says nothing".to_owned();
+    }
+    let cut: String = line.chars().take(SHOWN).collect();
+    if cut.len() < line.len() { format!("\"{cut}...\"") } else { format!("\"{cut}\"") }
+}

@@ -1,0 +1,206 @@
+//! A model behind HTTP: a real server on the loopback that speaks OpenAI's chat completions, with its failures.
+
+use crate::harness::{Project, Ran};
+use serde_json::{Value, json};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+
+const PIPELINE: &str = "\
+pipeline: two
+nodes:
+  - name: look
+    schema: { found: bool, why?: string }
+edges:
+  - { id: E1, from: look, to: _done }
+start: look
+done: _done
+";
+
+const SECRET: &str = "sk-very-secret-42";
+
+/// A request as the server saw it.
+#[derive(Clone, Debug)]
+struct Seen {
+    path: String,
+    headers: Vec<(String, String)>,
+    body: Value,
+}
+
+impl Seen {
+    fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+}
+
+/// A server that gives these answers, one after the other, and the last one from then on.
+struct Server {
+    url: String,
+    seen: Arc<Mutex<Vec<Seen>>>,
+}
+
+impl Server {
+    fn new(answers: &[&str]) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}/v1", listener.local_addr().unwrap());
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let (answers, told): (Vec<String>, _) = (answers.iter().map(ToString::to_string).collect(), Arc::clone(&seen));
+        std::thread::spawn(move || {
+            for (count, stream) in listener.incoming().flatten().enumerate() {
+                let Some(seen) = read(&stream) else { continue };
+                told.lock().unwrap().push(seen);
+                let mut stream = stream;
+                let answer = &answers[count.min(answers.len() - 1)];
+                drop(stream.write_all(answer.as_bytes()));
+            }
+        });
+        Self { url, seen }
+    }
+
+    fn seen(&self) -> Vec<Seen> {
+        self.seen.lock().unwrap().clone()
+    }
+}
+
+fn read(stream: &TcpStream) -> Option<Seen> {
+    let mut reader = BufReader::new(stream);
+    let mut line = String::new();
+    reader.read_line(&mut line).ok()?;
+    let path = line.split(' ').nth(1)?.to_owned();
+    let mut headers = Vec::new();
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line).ok()?;
+        let Some((name, value)) = line.trim().split_once(": ") else { break };
+        headers.push((name.to_lowercase(), value.to_owned()));
+    }
+    let length = headers.iter().find(|(name, _)| name == "content-length").map_or(0, |(_, value)| value.parse().unwrap());
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).ok()?;
+    Some(Seen { path, headers, body: serde_json::from_slice(&body).ok()? })
+}
+
+fn says(status: &str, headers: &str, body: &str) -> String {
+    format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\nConnection: close\r\n{headers}\r\n{body}", body.len())
+}
+
+/// A completion with that content.
+fn completion(content: &str) -> String {
+    let body = json!({
+        "choices": [{ "message": { "role": "assistant", "content": content } }],
+        "usage": { "prompt_tokens": 1000, "completion_tokens": 10 },
+    });
+    says("200 OK", "Content-Type: application/json\r\n", &body.to_string())
+}
+
+fn project(server: &Server, more: &str) -> Project {
+    let project = Project::with(&[("two.yaml", PIPELINE)]);
+    let entry = format!(
+        "agents:\n  model: {{ kind: http, url: '{}', model: tiny, secret: {{ file: key }}, retry: {{ wait: 10ms }}{more} }}\n",
+        server.url
+    );
+    project.file("asterisk.yaml", entry);
+    let key = project.file("key", format!("{SECRET}\n"));
+    private(&key, 0o600);
+    project
+}
+
+fn private(path: &std::path::Path, mode: u32) {
+    use std::os::unix::fs::PermissionsExt as _;
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+}
+
+fn run(project: &Project) -> Ran {
+    project.asterisk(&["run", "two.yaml", "--input", "none", "--via", "model", "--format", "json"])
+}
+
+#[test]
+fn a_model_answers_in_the_form_of_the_node() {
+    let server = Server::new(&[&completion("Here:\n```json\n{\"found\": true}\n```")]);
+    let project = project(&server, "");
+    let ran = run(&project).exits(0);
+    assert_eq!(ran.json()["cases"][0]["edges"], json!(["E1"]));
+    let seen = server.seen();
+    let [request] = seen.as_slice() else { panic!("{seen:?}") };
+    assert_eq!(request.path, "/v1/chat/completions");
+    assert_eq!(request.header("authorization"), Some(&*format!("Bearer {SECRET}")));
+    assert_eq!(request.body["model"], "tiny");
+    let format = &request.body["response_format"]["json_schema"];
+    assert_eq!((&format["name"], &format["schema"]["required"]), (&json!("look"), &json!(["found"])));
+    assert!(request.body["messages"][0]["content"].as_str().unwrap().contains("found"), "{:?}", request.body);
+    // What it took is what it said.
+    assert!(ran.text().contains("1000") || project.asterisk(&["explain", "latest"]).text().contains("1000"));
+}
+
+#[test]
+fn a_busy_server_is_asked_again_under_the_same_key() {
+    let busy = says("429 Too Many Requests", "Retry-After: 0\r\n", "slow down");
+    let down = says("503 Service Unavailable", "", "");
+    let server = Server::new(&[&busy, &down, &completion("{\"found\": false}")]);
+    run(&project(&server, "")).exits(0);
+    let seen = server.seen();
+    let keys: Vec<_> = seen.iter().map(|request| request.header("idempotency-key").unwrap()).collect();
+    assert!(keys.len() == 3 && keys.iter().all(|key| *key == keys[0]), "{keys:?}");
+}
+
+#[test]
+fn an_answer_that_does_not_fit_goes_back_with_what_is_wrong() {
+    let server = Server::new(&[&completion("{\"fuond\": true}"), &completion("no JSON"), &completion("{\"found\": true}")]);
+    run(&project(&server, "")).exits(0);
+    let seen = server.seen();
+    let prompt = |at: usize| seen[at].body["messages"][0]["content"].as_str().unwrap().to_owned();
+    assert!(prompt(1).contains("did you mean `found`?"), "{}", prompt(1));
+    assert!(prompt(2).contains("no JSON object"), "{}", prompt(2));
+}
+
+#[test]
+fn what_cannot_be_asked_says_what_to_do_and_no_secret() {
+    let refused = says("401 Unauthorized", "", &format!("the key {SECRET} is not known"));
+    let moved = says("302 Found", "Location: http://127.0.0.1:9/\r\n", "");
+    let long = completion(&"x".repeat(5000));
+    let mut all = Vec::new();
+    for (answer, more) in [(&refused, ""), (&moved, ""), (&long, ", max_bytes: 1000, retry: { attempts: 1 }")] {
+        let server = Server::new(&[answer]);
+        let project = project(&server, more);
+        if more.contains("retry") {
+            let text = project.read("asterisk.yaml").replace(", retry: { wait: 10ms }", "");
+            project.file("asterisk.yaml", text);
+        }
+        let ran = run(&project);
+        let text = ran.text().replace(&server.url, "http://SERVER/v1");
+        all.push(text.lines().filter(|line| !line.contains("\"run\"")).collect::<Vec<_>>().join("\n"));
+        assert_eq!(server.seen().len(), 1);
+        let store = std::fs::read(project.root().join(".asterisk/asterisk.db")).unwrap();
+        assert!(!store.windows(SECRET.len()).any(|window| window == SECRET.as_bytes()));
+    }
+    let server = Server::new(&[&refused]);
+    let open = project(&server, "");
+    private(&open.root().join("key"), 0o644);
+    let ran = run(&open);
+    all.push(
+        ran.text()
+            .replace(&server.url, "http://SERVER/v1")
+            .replace(&open.root().join("key").display().to_string(), "PROJECT/key"),
+    );
+    assert!(server.seen().is_empty());
+    let all = all.join("\n");
+    assert!(!all.contains(SECRET), "{all}");
+    for wanted in ["it says 401", "see `secret:`", "it is not followed", "longer than 1000 bytes", "chmod 600"] {
+        assert!(all.contains(wanted), "{wanted}: {all}");
+    }
+}
+
+#[test]
+fn what_is_wrong_with_its_settings_is_said_where_it_is() {
+    let wrong = |entry: &str| {
+        let project = Project::with(&[("two.yaml", PIPELINE), ("asterisk.yaml", &format!("agents:\n  m: {entry}\n"))]);
+        run(&project).text()
+    };
+    for (entry, wanted) in [
+        ("{ kind: http }", "no address"),
+        ("{ kind: http, url: 'http://x/v1', secret: sk-1 }", "stands in the file"),
+        ("{ kind: http, url: 'http://x/v1', secret: { env: A, file: b } }", "is not clear"),
+    ] {
+        assert!(wrong(entry).contains(wanted), "{}", wrong(entry));
+    }
+}
