@@ -8,8 +8,22 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// The keys of an entry, and of its parts.
-pub(super) const KEYS: &[&str] =
-    &["kind", "command", "timeout", "retry", "breaker", "concurrency", "price", "max_bytes", "answer", "tokens", "dir", "poll"];
+pub(super) const KEYS: &[&str] = &[
+    "kind",
+    "command",
+    "timeout",
+    "retry",
+    "breaker",
+    "concurrency",
+    "price",
+    "max_bytes",
+    "answer",
+    "tokens",
+    "dir",
+    "poll",
+    "size",
+    "claim",
+];
 pub(super) const RETRY: &[&str] = &["attempts", "wait", "most"];
 pub(super) const BREAKER: &[&str] = &["failures", "rest"];
 pub(super) const PRICE: &[&str] = &["in", "out"];
@@ -65,6 +79,8 @@ fn one(reader: &mut Reader<'_>, name: &Spanned<String>, yaml: &Yaml) -> Option<S
     }
     set(&mut settings.timeout, time_of(reader, fields, "timeout", (&what, settings.kind)));
     set(&mut settings.poll, time_of(reader, fields, "poll", (&what, settings.kind)));
+    set(&mut settings.size, whole(reader, fields, "size", 1, 1024));
+    set(&mut settings.claim, time(reader, fields, "claim", &what));
     settings.dir = given(fields, "dir")
         .and_then(|entry| reader.text(&entry.value, &format!("`dir` of {what}")))
         .map(|text| text.value.into());
