@@ -121,7 +121,9 @@ mod tests {
         let entry = |case: &str| Entry { case_id: case.into(), signal_path: String::new(), status: Pending };
         let after = |notes: &[(usize, EntryStatus)]| {
             let mut manifest = Manifest::new(1, "triage", Timestamp::default(), String::new(), vec![entry("a"), entry("b")]);
-            notes.iter().for_each(|(index, status)| manifest.note(*index, *status, Timestamp::default()));
+            for (index, status) in notes {
+                manifest.note(*index, *status, Timestamp::default());
+            }
             manifest.status
         };
         assert_eq!(after(&[]), BatchStatus::Pending);

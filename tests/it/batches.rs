@@ -222,3 +222,24 @@ fn a_batch_survives_its_host() {
     assert_eq!(events(&project, &ran, &["node_exit"]).len(), 8);
     assert!(manifest(project.root()).unwrap().1["batch_id"].as_u64().unwrap() > 1);
 }
+
+/// What the run has found out, by the scripts, is in the briefing of whoever is asked later.
+#[test]
+fn a_briefing_tells_what_was_found() {
+    let settings = "agents: { batch-file: { poll: 40ms, timeout: 60s } }\n";
+    let project = Project::with(&[("asterisk.yaml", settings)]);
+    let seen: Arc<Mutex<Vec<String>>> = Arc::default();
+    let all = Arc::clone(&seen);
+    let crowd = Crowd::of(3, project.root(), move |path, signal| {
+        let run = path.ancestors().nth(2).unwrap();
+        all.lock().unwrap().push(std::fs::read_to_string(run.join("briefing.md")).unwrap());
+        put(&artifact(signal), wrapped(signal, &json!({ "decision": "approve" })));
+    });
+    project.asterisk(&["run", "--via", "review=batch-file", "--parallel", "4", "--format", "json"]).exits(0);
+    drop(crowd.taken());
+    let last = seen.lock().unwrap().pop().unwrap();
+    let headings: Vec<&str> = last.lines().filter(|line| line.starts_with('#')).skip(1).collect();
+    assert_eq!(headings, ["## Run", "## Known symptoms", "## Clusters", "## Root causes so far"], "{last}");
+    assert!(last.contains("- launch: checkout-nightly\n") && last.contains("\n| K1 | 880101 | 880201 | "), "{last}");
+    assert!(last.contains("- phase: report\n") && last.lines().all(|line| line.chars().count() < 500), "{last}");
+}

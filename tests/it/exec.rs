@@ -265,3 +265,16 @@ fn no_more_ask_at_once_than_may() {
     assert_eq!(ran.exits(0).json()["cases"].as_array().unwrap().len(), 6);
     assert!(!project.root().join("clashes").exists());
 }
+
+/// Who takes a step says whom to ask; the node has the last word.
+#[test]
+fn a_walker_says_who_answers_for_it() {
+    let other = "cat > /dev/null; echo '{\"found\": false}'";
+    let project = project(&[("good", GOOD, ""), ("other", other, "")]);
+    let team =
+        "team:\n  walkers: [{ name: Scout, element: air, home: look, via: [other] }]\n  scheduler: schedulers/single.rhai\n";
+    project.file("two.yaml", format!("{PIPELINE}{team}"));
+    assert_eq!(run(&project, "good").exits(0).json()["cases"][0]["edges"], serde_json::json!(["E2"]));
+    project.file("two.yaml", format!("{}{team}", PIPELINE.replace("code: T1", "code: T1\n    via: good")));
+    assert_eq!(run(&project, "good").exits(0).json()["cases"][0]["edges"], serde_json::json!(["E1", "E3"]));
+}
