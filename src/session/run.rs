@@ -70,7 +70,7 @@ pub struct Begun<'a> {
     pub run: &'a str,
     /// What its cases go by.
     pub plan: &'a Arc<Plan>,
-    /// The launch; of a large run, most of its cases have lost all but their ids.
+    /// The launch; of a large run, with those of its cases alone that others are told of.
     pub launch: &'a Launch,
     /// How many cases it has.
     pub cases: usize,
