@@ -63,8 +63,8 @@ struct Crowd {
 
 impl Crowd {
     fn of(many: usize, root: &Path, act: impl Fn(&Path, &Value) + Send + Sync + 'static) -> Self {
-        let (stop, taken, act): (_, Arc<Mutex<Vec<(i64, usize)>>>, Arc<Act>) =
-            (Arc::new(AtomicBool::new(false)), Arc::default(), Arc::new(act));
+        let (stop, taken) = (Arc::new(AtomicBool::new(false)), Arc::new(Mutex::new(Vec::new())));
+        let act: Arc<Act> = Arc::new(act);
         let hands = (0..many)
             .map(|me| {
                 let (root, stop, taken, act) = (root.to_owned(), Arc::clone(&stop), Arc::clone(&taken), Arc::clone(&act));
@@ -168,7 +168,8 @@ fn a_batch_fails_if_one_of_it_does() {
     let plain = |field: &Value| field.as_str().unwrap().split('[').next().unwrap().to_owned();
     let mut expected: Vec<String> = fields.iter().map(plain).collect();
     let mut have: Vec<String> = last.as_object().unwrap().keys().cloned().collect();
-    (expected.sort(), have.sort());
+    expected.sort();
+    have.sort();
     assert_eq!(have, expected);
     let words = [&vectors["meta"]["manifest_signal_statuses"], &vectors["meta"]["manifest_statuses"]];
     assert!(words.iter().all(|words| words.as_array().unwrap().iter().any(|word| word == "done")));
