@@ -246,6 +246,20 @@ mod tests {
         assert_eq!((agents["manual"].kind, agents["exec"].command.as_slice()), (Kind::Manual, &["./a.sh".to_owned()][..]));
     }
 
+    /// As the signal protocol has it.
+    #[test]
+    fn who_answers_through_files_has_the_usual_times_for_none() {
+        let (agents, faults) = parse(
+            "file: { poll: 0, timeout: -1 }\nbatch-file: { timeout: 0s, size: 2, claim: 1m }\ndesk: { kind: file, dir: d }\n",
+        );
+        assert_eq!(faults, []);
+        let file = &agents["file"];
+        assert_eq!((file.poll, file.timeout), (Duration::from_millis(500), Duration::from_secs(600)));
+        let batch = &agents["batch-file"];
+        assert_eq!((batch.size, batch.claim, batch.timeout), (2, Duration::from_secs(60), Duration::from_secs(600)));
+        assert_eq!(agents["desk"].dir.as_deref(), Some(std::path::Path::new("d")));
+    }
+
     #[test]
     fn what_is_wrong_is_labelled() {
         for (text, code, label) in [

@@ -435,6 +435,35 @@ fn the_vectors_hold() {
     assert_eq!(known("sig-finalize")["statuses"], json!(["complete", "complete"]));
 }
 
+/// Branches of a case have signals of their own, in directories of their own.
+#[test]
+fn branches_have_directories_of_their_own() {
+    let project = project("60s");
+    let tour = "\
+pipeline: two
+nodes:
+  - { name: find, schema: { places: any } }
+  - { name: look, foreach: prior.find.places, merge: first, schema: { found: bool } }
+edges:
+  - { id: T1, from: find, to: look }
+  - { id: T2, from: look, to: _done }
+start: find
+done: _done
+";
+    project.file("two.yaml", tour);
+    let agent = Agent::of(project.root(), |_, signal, _| {
+        let data = if signal["step"] == "FIND" { json!({ "places": [1, 2, 3] }) } else { json!({ "found": true }) };
+        put(&artifact(signal), wrapped(signal, &data));
+    });
+    let ran = project.asterisk(&RUN);
+    let mut dirs: Vec<String> = agent.seen().iter().map(|signal| signal["artifact_path"].as_str().unwrap().to_owned()).collect();
+    dirs.sort();
+    dirs.dedup();
+    assert_eq!(dirs.len(), 4, "{dirs:?}\n{}", ran.text());
+    assert!(dirs.iter().filter(|dir| dir.contains("/case-1/2/branch[")).count() == 3, "{dirs:?}");
+    ran.exits(0);
+}
+
 /// Whenever the host is killed, every request is made once, and every answer taken once.
 #[test]
 fn a_host_may_be_killed_at_any_moment_of_a_hand_off() {
