@@ -6,6 +6,7 @@
 //! http, secret                      a model behind HTTP, and where the secret for it is
 //! heard, found                      what they say: the JSON in it, as a reply or a complaint
 //! file, signal, wrapper, tray       files: what is asked, the answer with its id, how far it is; the directory they are in
+//! batch, manifest                   several requests at once, and how far each is
 //! manual                            a person or agent who takes the prompt and brings the answer (`cursor`, `save`)
 //! router, retry, breaker, limit,    what stands around those outside: who is asked in which order, again, not at all, at once;
 //! budget                            what may be spent
@@ -13,6 +14,7 @@
 //! ```
 
 mod artifact;
+mod batch;
 mod breaker;
 mod budget;
 mod build;
@@ -22,6 +24,7 @@ mod found;
 mod heard;
 mod http;
 mod limit;
+mod manifest;
 mod manual;
 mod process;
 mod retry;
@@ -36,8 +39,10 @@ mod tray;
 mod wrapper;
 
 pub use artifact::{MOST_BYTES, parse, signed, unwrapped};
+pub use batch::{BatchInfo, Brief, CLAIM};
 pub use budget::{Budget, BudgetStatus};
 pub use build::{Outside, Trays, build, manual_names, names};
+pub use manifest::{BatchStatus, Entry, EntryStatus, MANIFEST, Manifest, batch_size};
 pub use manual::{Bringing, Given, MANUAL};
 pub use process::end_all;
 pub use router::Router;
