@@ -253,7 +253,7 @@ impl Rewalk<'_> {
                 let saw = |what: &What| if let What::EdgeEvaluate { state, .. } = what { state.view().cloned() } else { None };
                 redecided.seen = whats.iter().find_map(saw).map(|state| (view, state));
             }
-            let left = leaves(&whats, step);
+            let left = Exact::left(&whats, step);
             exact.ways &= confidence == answer.confidence && left.ways;
             exact.reasons &= left.reasons;
             on = on.map(|place| place + 1);
@@ -370,23 +370,6 @@ impl Rewalk<'_> {
 
 fn failed(failure: &Failure) -> Went {
     Went::Failed { kind: failure.kind.word().to_owned(), message: failure.diagnostic.message.clone() }
-}
-
-/// How far what a turn leaves to the walk is what the recorded one left.
-fn leaves(whats: &[What], step: &Taped) -> Exact {
-    let transition = whats.iter().find_map(|what| match what {
-        What::Transition { counter, context, because, .. } => Some((counter, context, because)),
-        _ => None,
-    });
-    let spoke =
-        whats.iter().filter_map(Taped::said).flatten().eq(step.advised.iter().filter_map(|what| Taped::said(what)).flatten());
-    match (transition, &step.went) {
-        (Some((counter, now, reason)), Went::To { context, because, .. }) => {
-            Exact { ways: *counter == step.counter && now == context, reasons: spoke && reason == because }
-        }
-        (None, Went::To { .. }) | (Some(_), _) => Exact { ways: false, reasons: false },
-        (None, _) => Exact { ways: true, reasons: spoke },
-    }
 }
 
 /// The way that a turn left in the record.

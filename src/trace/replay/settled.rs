@@ -1,9 +1,11 @@
 //! Decisions that need not be made again: nothing that they depend on is other than it was.
 
 use super::base::Base;
+use super::tape::Taped;
 use crate::pipeline::{Edge, EdgeIx, NodeIx, Pipeline};
 use crate::project::Project;
-use crate::walk::{Plan, Rule};
+use crate::trace::Went;
+use crate::walk::{Plan, Rule, What};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -32,6 +34,25 @@ pub(super) struct Exact {
     pub(super) ways: bool,
     /// Why it took them.
     pub(super) reasons: bool,
+}
+
+impl Exact {
+    /// How far what a turn leaves to the walk is what the recorded one left.
+    pub(super) fn left(whats: &[What], step: &Taped) -> Self {
+        let transition = whats.iter().find_map(|what| match what {
+            What::Transition { counter, context, because, .. } => Some((counter, context, because)),
+            _ => None,
+        });
+        let spoke =
+            whats.iter().filter_map(Taped::said).flatten().eq(step.advised.iter().filter_map(|what| Taped::said(what)).flatten());
+        match (transition, &step.went) {
+            (Some((counter, now, reason)), Went::To { context, because, .. }) => {
+                Self { ways: *counter == step.counter && now == context, reasons: spoke && reason == because }
+            }
+            (None, Went::To { .. }) | (Some(_), _) => Self { ways: false, reasons: false },
+            (None, _) => Self { ways: true, reasons: spoke },
+        }
+    }
 }
 
 /// Compares what a run went by with what there is now. The texts are compared once, the vars for each plan.
