@@ -5,6 +5,8 @@ use super::budget::{Budget, BudgetStatus, Metered};
 use super::exec::Exec;
 use super::limit::Limit;
 use super::manual::{MANUAL, Manual};
+use super::mcp::{MCP, Pulling};
+use super::queue::Queue;
 use super::retry::Retry;
 use super::router::{Router, Who};
 use super::script::Scripts;
@@ -21,6 +23,8 @@ const SCRIPT: &str = "script";
 
 /// What those outside need.
 pub struct Outside<'a> {
+    /// Where workers pull steps from, if they are served.
+    pub queue: Option<Arc<Queue>>,
     /// Who there is.
     pub agents: &'a Agents,
     /// Where commands run.
@@ -37,8 +41,8 @@ pub struct Outside<'a> {
 
 /// The names that can be asked, besides canned answers.
 pub fn names(agents: &Agents) -> Vec<String> {
-    let own = [SCRIPT, MANUAL].into_iter().map(str::to_owned);
-    own.chain(agents.keys().filter(|name| *name != MANUAL).cloned()).collect()
+    let own = [SCRIPT, MANUAL, MCP].into_iter().map(str::to_owned);
+    own.chain(agents.keys().filter(|name| ![MANUAL, MCP].contains(&name.as_str())).cloned()).collect()
 }
 
 /// The names of those for whom answers are brought.
@@ -59,11 +63,20 @@ pub fn build<'a>(usual: &[String], nodes: &BTreeMap<String, Vec<String>>, outsid
         let leaf: Box<dyn Answer + 'a> = match settings.kind {
             Kind::Manual => continue,
             Kind::Exec => Box::new(Exec::new(called, settings, outside.root)),
+            Kind::Mcp => pulling(called, settings, outside),
         };
         who.insert(name(called), Who::Outside(around(leaf, settings, outside)));
     }
+    if !outside.agents.contains_key(MCP) {
+        let settings = Settings::of(Kind::Mcp);
+        who.insert(MCP.into(), Who::Outside(around(pulling(MCP, &settings, outside), &settings, outside)));
+    }
     let nodes = nodes.iter().map(|(node, chain)| (node.clone(), chain.iter().map(name).collect())).collect();
     Router { usual: usual.iter().map(name).collect(), nodes, who }
+}
+
+fn pulling<'a>(name: &str, settings: &Settings, outside: &Outside<'a>) -> Box<dyn Answer + 'a> {
+    Box::new(Pulling::new(name, settings, outside.queue.clone()))
 }
 
 /// What stands around one who is asked outside.

@@ -4,6 +4,7 @@
 //! script, stub                      answers from within the process
 //! exec, process, found              a command: running it, finding the JSON in what it says
 //! manual                            a person or agent who takes the prompt and brings the answer (`cursor`, `save`)
+//! mcp, queue, gate                  workers who pull steps from a server and bring the answers
 //! router, retry, breaker, limit,    what stands around those outside: who is asked in which order, again, not at all, at once;
 //! budget                            what may be spent
 //! settings, tokens, artifact        how they are set up; what they take; what of theirs is accepted
@@ -15,9 +16,12 @@ mod budget;
 mod build;
 mod exec;
 mod found;
+mod gate;
 mod limit;
 mod manual;
+mod mcp;
 mod process;
+mod queue;
 mod retry;
 mod router;
 mod script;
@@ -28,8 +32,11 @@ mod tokens;
 pub use artifact::{MOST_BYTES, parse, signed, unwrapped};
 pub use budget::{Budget, BudgetStatus};
 pub use build::{Outside, build, manual_names, names};
+pub use gate::Gate;
 pub use manual::{Bringing, Given, MANUAL};
+pub use mcp::MCP;
 pub use process::end_all;
+pub use queue::{Brought, Closed, Health, Pull, Pulled, Queue, Submission, SubmitError, Task, Verdict};
 pub use router::Router;
 pub use script::Scripts;
 pub use settings::{Agents, BreakerSettings, Kind, Price, RetrySettings, Settings};

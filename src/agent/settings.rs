@@ -15,13 +15,15 @@ pub enum Kind {
     Exec,
     /// Somebody who takes the prompt (`asterisk cursor`) and brings the answer (`asterisk save`).
     Manual,
+    /// Workers that pull steps from `asterisk serve`.
+    Mcp,
 }
 
 impl Kind {
     /// All of them, by name.
-    pub const NAMES: &'static [(&'static str, Self)] = &[("exec", Self::Exec), ("manual", Self::Manual)];
+    pub const NAMES: &'static [(&'static str, Self)] = &[("exec", Self::Exec), ("manual", Self::Manual), ("mcp", Self::Mcp)];
     /// Those that are still to come.
-    pub const LATER: &'static [&'static str] = &["file", "batch-file", "http", "mcp"];
+    pub const LATER: &'static [&'static str] = &["file", "batch-file", "http"];
 
     /// Its name.
     pub fn name(self) -> &'static str {

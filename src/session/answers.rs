@@ -2,7 +2,7 @@
 
 use super::projection::run_dir;
 use super::{RunResult, Session, SessionError, Via};
-use crate::agent::{self, Bringing, Budget, BudgetStatus, Given, MANUAL, Outside, STUB, Stub};
+use crate::agent::{self, Bringing, Budget, BudgetStatus, Given, MANUAL, MCP, Outside, STUB, Stub};
 use crate::diag::{Diagnostics, Source, did_you_mean};
 use crate::files::OutDir;
 use crate::pipeline::Target;
@@ -52,7 +52,7 @@ impl Session {
 
     fn who(&self, name: &str) -> Result<String, SessionError> {
         let agents = &self.setup.agents;
-        if [SCRIPT, STUB, MANUAL].contains(&name) || agents.contains_key(name) {
+        if [SCRIPT, STUB, MANUAL, MCP].contains(&name) || agents.contains_key(name) {
             return Ok(name.to_owned());
         }
         let of_kind: Vec<&String> = agents.iter().filter(|(_, one)| one.kind.name() == name).map(|(name, _)| name).collect();
@@ -104,6 +104,7 @@ impl Session {
             spent(&status);
         }
         let outside = Outside {
+            queue: self.queue.clone(),
             agents: &self.setup.agents,
             root: &self.setup.root,
             clock: &*self.setup.clock,

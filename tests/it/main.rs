@@ -18,6 +18,7 @@ mod harness;
 mod input;
 mod kill;
 mod lint;
+mod mcp;
 mod mutate;
 mod new;
 mod observe;
