@@ -42,12 +42,13 @@ pub(crate) fn plan() -> Plan {
     Plan::clone(&project.plan)
 }
 
-/// The plan without reads, masks and effects: the walk and its decisions alone.
+/// The plan without reads, masks, effects and lists of items: the walk and its decisions alone.
 pub(crate) fn decisions_only(mut plan: Plan) -> Plan {
     for node in &mut plan.nodes {
         node.needs.clear();
         node.masks.clear();
         node.effect = None;
+        node.fan = None;
     }
     plan
 }
@@ -125,7 +126,7 @@ pub(crate) fn artifacts(n: usize) -> [(&'static str, Value); 7] {
 }
 
 /// One walk, from the first node to the end.
-pub(crate) fn walk(plan: &Plan, answer: &Canned, journal: &dyn Journal, launch: &Launch, case: usize) -> WalkState {
+pub(crate) fn walk(plan: &Plan, answer: &dyn Answer, journal: &dyn Journal, launch: &Launch, case: usize) -> WalkState {
     let (clock, stop) = (clock(), AtomicBool::new(false));
     let walker = Walker {
         plan,

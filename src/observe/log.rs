@@ -106,6 +106,11 @@ impl Observer for Log<'_> {
         match &event.what {
             What::NodeEnter { node } | What::WalkComplete { node } => line(Level::Debug, &[("node", node)]),
             What::SubWalk { node, pipeline } => line(Level::Info, &[("node", node), ("pipeline", pipeline)]),
+            What::Fork { branches, .. } => line(Level::Info, &[("branches", &branches.len().to_string())]),
+            What::Join { to } => line(Level::Info, &[("to", to.as_deref().unwrap_or_default())]),
+            What::BranchError { node, kind, message, .. } => {
+                line(Level::Warn, &[("node", node), ("kind", kind), ("message", message)]);
+            }
             What::NodeExit { node, by, confidence, .. } => {
                 let confidence = confidence.map_or(String::new(), |confidence| confidence.to_string());
                 line(Level::Debug, &[("node", node), ("by", by), ("confidence", &confidence)]);

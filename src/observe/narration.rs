@@ -6,8 +6,8 @@ use super::out::{Out, flat};
 use crate::clock::Timestamp;
 use crate::model::Case;
 use crate::session::Begun;
-use crate::walk::{Event, Status, WALK, What, place_of};
-use std::collections::HashMap;
+use crate::walk::{BRANCH, Branch, By, Event, Status, WALK, What, place_of};
+use std::collections::{HashMap, HashSet};
 use std::io;
 
 /// Shares of the cases that are worth a word, in hundredths.
@@ -35,6 +35,8 @@ pub(super) struct Narration<'o> {
     switched: HashMap<String, (Option<String>, String)>,
     /// The turns that end cases that are not told to be over yet.
     last: HashMap<String, String>,
+    /// The steps, each by case and path, whose branches are under way.
+    forked: HashSet<(String, String)>,
 }
 
 impl<'o> Narration<'o> {
@@ -51,6 +53,7 @@ impl<'o> Narration<'o> {
             steps: HashMap::new(),
             switched: HashMap::new(),
             last: HashMap::new(),
+            forked: HashSet::new(),
         }
     }
 
@@ -89,6 +92,20 @@ impl<'o> Narration<'o> {
         }
         let to = self.cast.node(path, to);
         self.say(&format!("{whose} goes back from {left} to {to} ({counter} {count}) {why}"));
+    }
+
+    fn fork(&mut self, event: &Event, by: By, branches: &[Branch]) {
+        let path = event.path.as_str();
+        let whose = whose(event);
+        if by == By::Items {
+            self.forked.insert((event.case.to_string(), path.to_owned()));
+            let node = branches.first().map_or_else(String::new, |branch| self.cast.node(path, &branch.node));
+            let many = if branches.len() == 1 { "1 branch".to_owned() } else { format!("{} branches", branches.len()) };
+            return self.say(&format!("{whose} takes {node} in {many}"));
+        }
+        let nodes: Vec<String> = branches.iter().map(|branch| self.cast.node(path, &branch.node)).collect();
+        let beside = if nodes.len() > 1 { ", beside each other" } else { "" };
+        self.say(&format!("{whose} goes on to {}{beside}", nodes.join(", ")));
     }
 
     fn milestone(&mut self, now: Timestamp) {
@@ -153,6 +170,20 @@ impl Observer for Narration<'_> {
                 let (node, walk) = (self.cast.node(path, node), words(pipeline));
                 self.say(&format!("{walk} begins on case {} at {node}", event.case));
             }
+            What::Fork { by, branches, .. } => self.fork(event, *by, branches),
+            What::Join { to } => {
+                let to = to.as_ref().filter(|to| !self.cast.is_done(path, to));
+                let to = to.map_or(String::new(), |to| format!(" at {}", self.cast.node(path, to)));
+                self.say(&format!("{} comes together again{to}", whose(event)));
+            }
+            What::BranchError { node, kind, message, .. } => {
+                let (whose, node) = (whose(event), self.cast.node(path, node));
+                self.say(&format!("{whose} loses a branch at {node}, {kind}: {message}"));
+            }
+            What::NodeExit { node, by, .. } if by == WALK && self.forked.remove(&(event.case.to_string(), path.to_owned())) => {
+                let (whose, node) = (whose(event), self.cast.node(path, node));
+                self.say(&format!("{whose} has one answer of all branches at {node}"));
+            }
             What::NodeExit { node, by, .. } if by == WALK => {
                 let walk = words(&self.cast.pipeline(&format!("{path}/{node}/")));
                 let node = self.cast.node(path, node);
@@ -214,7 +245,11 @@ fn lower(whose: &str) -> String {
 /// `Case 4`, or within a walk of its own `Case 4 (in Court)`.
 fn whose(event: &Event) -> String {
     match event.path.rsplit_once('/') {
-        Some((place, _)) => format!("Case {} (in {})", event.case, words(place.rsplit('/').next().unwrap_or(place))),
+        Some((place, _)) => {
+            let place = place.rsplit('/').next().unwrap_or(place);
+            let branch = place.strip_prefix(BRANCH).map(|number| format!("branch {}", number.trim_end_matches(']')));
+            format!("Case {} (in {})", event.case, branch.unwrap_or_else(|| words(place)))
+        }
         None => format!("Case {}", event.case),
     }
 }

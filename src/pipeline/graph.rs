@@ -1,6 +1,7 @@
 //! What a pipeline means: nodes and edges that refer to each other by index, every reference resolved.
 
 use super::Spanned;
+use super::fan::Fan;
 use super::thermal::Thermal;
 use crate::diag::{Mapped, Source, Span};
 use crate::model::Shape;
@@ -148,8 +149,13 @@ pub struct Node {
     pub script: Option<Spanned<String>>,
     /// Who answers it, in the order to be tried; empty if whoever answers the run does.
     pub via: Vec<Spanned<String>>,
-    /// The pipeline that is walked as this node (`pipeline:`): its last artifact is the node's.
+    /// The pipeline that is walked as this node (`pipeline:`), or for each item of its list (`do:`): its last artifact is the
+    /// node's, or the branch's.
     pub part: Option<Spanned<String>>,
+    /// For which items it is taken, if not once (`foreach:`).
+    pub fan: Option<Fan>,
+    /// The nodes it waits for (`after:`).
+    pub after: Vec<NodeIx>,
     /// Where a walk goes when none of its edges fires.
     pub fallback: Option<Target>,
     /// Its phase, counted from 0.
@@ -193,6 +199,7 @@ pub enum When {
 
 /// A way from a node (or, of a guard, from every node).
 #[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a key of the language")]
 pub struct Edge {
     /// Its id, unique in the pipeline.
     pub id: Spanned<String>,
@@ -212,6 +219,8 @@ pub struct Edge {
     pub counter: Option<String>,
     /// Whether it only adds context and never routes.
     pub advisory: bool,
+    /// Whether the walk goes by it and by all others of its node that are so and fire.
+    pub parallel: bool,
     /// When it fires.
     pub when: When,
     /// What taking it (or, of an advisory, its firing) adds to the walk's context.
@@ -282,6 +291,11 @@ impl Pipeline {
     /// The same among what an edge's rule may choose: its `to` and its `targets`.
     pub fn resolve_choice(&self, edge: &Edge, text: &str) -> Option<Target> {
         self.resolve_target(text).filter(|target| edge.choices().any(|choice| choice == *target))
+    }
+
+    /// Whether nodes wait for others: then those that wait for none any more are taken beside each other, wave by wave.
+    pub fn waves(&self) -> bool {
+        self.nodes.iter().any(|node| !node.after.is_empty())
     }
 
     /// The vars as the JSON object that rules see.

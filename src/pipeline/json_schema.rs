@@ -11,7 +11,10 @@ pub fn json_schema() -> Value {
     let mut schema = described(read::KEYS, &top());
     schema["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
     schema["title"] = json!("An Asterisk pipeline");
-    schema["required"] = json!(["pipeline", "nodes", "edges", "start", "done"]);
+    schema["required"] = json!(["pipeline", "nodes", "done"]);
+    // Where nodes wait for each other, there is neither.
+    let neither = json!({ "anyOf": [{ "required": ["edges"] }, { "required": ["start"] }] });
+    schema["anyOf"] = json!([{ "required": ["edges", "start"] }, { "not": neither }]);
     let mut zone_schema = described(read::ZONE_KEYS, &zone());
     zone_schema["description"] = json!("A group of nodes.");
     let mut node_schema = described(read_node::KEYS, &node());
@@ -219,6 +222,32 @@ fn node() -> Vec<Described> {
                     "examples": ["manual", ["claude", "script"]] }),
         ),
         ("pipeline", "The pipeline that is walked as this node, by file stem or name: its last artifact is the node's.", text()),
+        (
+            "foreach",
+            "The items it is taken for, each in a branch of its own: an expression over the groups of `params` (`prior.a.list`), or fn name(params, vars).",
+            text(),
+        ),
+        ("do", "The pipeline that is walked for each item of `foreach`; without it the node is answered for each.", text()),
+        (
+            "merge",
+            "What makes one artifact of those of the branches: a word, or fn name(branches, vars).",
+            json!({ "anyOf": [{ "enum": ["append", "first", "latest", "best"] }, script()], "default": "append" }),
+        ),
+        (
+            "on_error",
+            "What a branch that fails does: fail the case, or be left out.",
+            json!({ "enum": ["cancel", "collect"], "default": "cancel" }),
+        ),
+        (
+            "concurrency",
+            "How many branches are taken at once.",
+            json!({ "type": "integer", "minimum": 1, "maximum": 256, "default": super::CONCURRENCY }),
+        ),
+        (
+            "after",
+            "The nodes it waits for, in a pipeline without edges: those that wait for none any more are taken beside each other.",
+            json!({ "type": ["array", "null"], "items": text(), "uniqueItems": true }),
+        ),
         ("fallback", "Where a walk goes when none of its edges fires; without it, that is an error.", text()),
     ]
 }
@@ -238,6 +267,11 @@ fn edge() -> Vec<Described> {
             json!({ "type": "string", "pattern": "^[A-Za-z_][A-Za-z0-9_]*$" }),
         ),
         ("advisory", "Whether it only adds context and never routes.", flag()),
+        (
+            "parallel",
+            "Whether the walk goes by it and by all others of its node that are so and fire, until their nodes lead to one.",
+            flag(),
+        ),
         ("rule", "The function that decides whether it fires: fn name(artifact, state, vars).", script()),
         (
             "condition",

@@ -1,6 +1,7 @@
 //! What the text says -> what it means: every name resolved, every unknown one reported.
 
 use super::Spanned;
+use super::fan;
 use super::graph::{Edge, EdgeIx, EdgeSpans, Node, NodeIx, Origin, Pipeline, Target, Zone, ZoneIx, step_name};
 use super::raw::{ANY, RawEdge, RawNode, RawPipeline, RawZone, Ref, USUAL_DONE};
 use super::yaml::Reader;
@@ -22,6 +23,7 @@ pub(super) fn link(reader: &mut Reader<'_>, raw: RawPipeline) -> Option<Pipeline
     let (of, phases) = linker.phases(raw.phases, raw.phases_span, raw_nodes.len());
     let mut nodes: Vec<Node> =
         raw_nodes.into_iter().enumerate().filter_map(|(ix, node)| linker.node(node, zone_of(NodeIx(ix), &zones))).collect();
+    let start = linker.waves(&nodes, start, raw.start.as_ref(), &raw.edges);
     for (node, phase) in nodes.iter_mut().zip(&of) {
         node.phase = *phase;
     }
@@ -203,6 +205,7 @@ impl Linker<'_, '_> {
             }
             target
         });
+        let after = self.after(&node);
         let name = node.name?;
         Some(Node {
             family: node.family.unwrap_or_else(|| name.clone()),
@@ -219,12 +222,50 @@ impl Linker<'_, '_> {
             script: node.script,
             via: node.via,
             part: node.part,
+            fan: node.fan,
+            after,
             fallback,
             phase: 0,
             zone,
             edges: Vec::new(),
             advisories: Vec::new(),
         })
+    }
+
+    /// The nodes that one waits for.
+    fn after(&mut self, node: &RawNode) -> Vec<NodeIx> {
+        let of = node.name.as_ref().map_or(String::new(), |name| format!(" of node `{name}`"));
+        let mut found = Vec::new();
+        for name in &node.after {
+            if let Some(Target::Node(ix)) = self.target(name) {
+                found.push(ix);
+            } else {
+                self.unknown("unknown-target", format!("`after`{of} lists `{name}`, which is not a node"), name, false);
+            }
+        }
+        found
+    }
+
+    /// Where a walk starts. Where nodes wait for each other, that is with all that wait for none, and no edge says otherwise.
+    fn waves(
+        &mut self,
+        nodes: &[Node],
+        start: Option<NodeIx>,
+        named: Option<&Spanned<String>>,
+        edges: &[RawEdge],
+    ) -> Option<NodeIx> {
+        if nodes.iter().all(|node| node.after.is_empty()) {
+            return start;
+        }
+        let idle = [(named.map(|start| start.span), "`start`"), (edges.first().map(|edge| edge.head), "edges")];
+        for (span, what) in idle.into_iter().filter_map(|(span, what)| Some((span?, what))) {
+            let message = format!("nodes wait for each other by `after`, so there is nothing for {what} to say");
+            let error = self.reader.error("after", message, span, "");
+            self.reader.push(error.help("leave it out, or leave `after` out and let edges lead from node to node"));
+        }
+        let waits: Vec<_> = nodes.iter().map(|node| (node.name.clone(), node.after.clone())).collect();
+        fan::rounds(self.reader, &waits);
+        nodes.iter().position(|node| node.after.is_empty()).map(NodeIx)
     }
 
     /// Reports ids that are given twice or reserved.
@@ -269,6 +310,7 @@ impl Linker<'_, '_> {
             shortcut: raw.shortcut,
             looped: raw.looped,
             advisory: raw.advisory,
+            parallel: raw.parallel,
             when: raw.when,
             context: raw.context,
             spans: EdgeSpans { whole: raw.whole, from: from_span, to: to.map(|(_, span)| span), when: raw.when_span },

@@ -1,6 +1,7 @@
 //! The pipeline language: YAML text -> spanned tree -> what the text says -> the graph it means.
 
 pub mod draw;
+mod fan;
 mod graph;
 mod json_schema;
 mod link;
@@ -20,6 +21,7 @@ pub mod yaml;
 
 use crate::diag::{Diagnostics, Source};
 
+pub use fan::{CONCURRENCY, Fan, Items, Merge};
 pub use graph::{
     Clusters, DEFAULT_MAX_STEPS, Edge, EdgeIx, EdgeSpans, Node, NodeIx, OnRuleError, Origin, Pipeline, Target, Team, Teammate,
     When, Zone, ZoneIx,

@@ -3,17 +3,17 @@
 use super::yaml;
 use crate::diag::Source;
 
-/// What its nodes refer to as `pipeline:`, each once, in order; nothing of a text that is no YAML. Most texts have no such node
+/// What its nodes refer to as `pipeline:` or `do:`, each once, in order; nothing of a text that is no YAML. Most texts have no such node
 /// and need no parser to show it.
 pub fn parts_of(source: &Source) -> Vec<String> {
-    let inside = |line: &str| line.match_indices("pipeline").any(|(at, _)| at > 0);
+    let inside = |line: &str| line.contains("do:") || line.match_indices("pipeline").any(|(at, _)| at > 0);
     if !source.text().lines().any(inside) {
         return Vec::new();
     }
     let Ok(tree) = yaml::parse(source) else { return Vec::new() };
     let nodes = tree.get("nodes").and_then(|nodes| nodes.as_list()).unwrap_or_default();
     let mut parts: Vec<String> = Vec::new();
-    for part in nodes.iter().filter_map(|node| node.get("pipeline")?.as_text()) {
+    for part in nodes.iter().filter_map(|node| node.get("pipeline").or_else(|| node.get("do"))?.as_text()) {
         if !parts.iter().any(|known| known == part) {
             parts.push(part.to_owned());
         }

@@ -1,6 +1,7 @@
 //! What the text of a pipeline says: names not yet resolved, parts that could not be read left out.
 
 use super::Spanned;
+use super::fan::Fan;
 use super::graph::{OnRuleError, Team, When};
 use super::thermal::Thermal;
 use crate::diag::Span;
@@ -72,11 +73,14 @@ pub(super) struct RawNode {
     pub(super) script: Option<Spanned<String>>,
     pub(super) via: Vec<Spanned<String>>,
     pub(super) part: Option<Spanned<String>>,
+    pub(super) fan: Option<Fan>,
+    pub(super) after: Vec<Spanned<String>>,
     pub(super) fallback: Option<Spanned<String>>,
 }
 
 /// An edge as written.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a key of the language")]
 pub(super) struct RawEdge {
     /// The whole edge.
     pub(super) whole: Span,
@@ -91,6 +95,7 @@ pub(super) struct RawEdge {
     pub(super) looped: bool,
     pub(super) counter: Option<Spanned<String>>,
     pub(super) advisory: bool,
+    pub(super) parallel: bool,
     pub(super) when: When,
     pub(super) when_span: Option<Span>,
     pub(super) context: Map<String, Value>,

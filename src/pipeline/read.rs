@@ -29,8 +29,7 @@ pub(super) const KEYS: &[&str] = &[
 pub(super) const ZONE_KEYS: &[&str] = &["nodes", "element", "stickiness"];
 
 /// Keys of the language whose machinery is still to come. They are refused by that name, wherever they stand.
-pub(super) const LATER: &[&str] =
-    &["foreach", "do", "tool", "after", "parallel", "merge", "gate", "retry", "timeout", "cache", "category", "stages"];
+pub(super) const LATER: &[&str] = &["tool", "gate", "retry", "timeout", "cache", "category", "stages"];
 
 /// Reads the whole file.
 pub(super) fn pipeline(reader: &mut Reader<'_>, yaml: &Yaml) -> RawPipeline {
@@ -43,8 +42,10 @@ pub(super) fn pipeline(reader: &mut Reader<'_>, yaml: &Yaml) -> RawPipeline {
     reader.known_keys(fields, "a pipeline", KEYS, LATER);
     // The other form of a pipeline has been refused as a whole; what it lacks of this form is no news.
     let whole = fields.entry("stages").is_none();
+    // Where nodes wait for each other, that says where a walk begins and how it goes on.
+    let waves = waits(fields);
     let mut required = |key: &str, code: &str, message: &str| match value(fields, key) {
-        None if whole => missing(reader, fields, key, code, message),
+        None if whole && !(waves && key == "start") => missing(reader, fields, key, code, message),
         None => None,
         Some(yaml) => required_text(reader, yaml, &format!("`{key}`"), code, message),
     };
@@ -60,7 +61,7 @@ pub(super) fn pipeline(reader: &mut Reader<'_>, yaml: &Yaml) -> RawPipeline {
         clusters: phases::read_clusters(reader, fields),
         nodes: items(reader, fields, "nodes", "no-nodes", whole)
             .map(|items| items.iter().map(|item| read_node::node(reader, item).unwrap_or_default()).collect::<Vec<RawNode>>()),
-        edges: items(reader, fields, "edges", "no-edges", whole)
+        edges: items(reader, fields, "edges", "no-edges", whole && !waves)
             .map(|items| items.iter().filter_map(|item| read_edge::edge(reader, item)).collect())
             .unwrap_or_default(),
         report: value(fields, "report").and_then(|yaml| reader.text(yaml, "`report`")),
@@ -75,6 +76,12 @@ pub(super) fn pipeline(reader: &mut Reader<'_>, yaml: &Yaml) -> RawPipeline {
             })
             .unwrap_or_default(),
     }
+}
+
+/// Whether a node waits for others.
+fn waits(fields: Fields<'_>) -> bool {
+    let nodes = present(fields, "nodes").and_then(Yaml::as_list).unwrap_or_default();
+    nodes.iter().any(|node| node.get("after").is_some_and(|after| !after.is_null()))
 }
 
 fn vars(reader: &mut Reader<'_>, fields: Fields<'_>) -> BTreeMap<String, Spanned<Value>> {

@@ -8,8 +8,21 @@ use super::yaml::{Fields, Reader, Yaml};
 use crate::diag::Span;
 use serde_json::{Map, Value};
 
-pub(super) const KEYS: &[&str] =
-    &["id", "name", "from", "to", "targets", "shortcut", "loop", "counter", "advisory", "rule", "condition", "context"];
+pub(super) const KEYS: &[&str] = &[
+    "id",
+    "name",
+    "from",
+    "to",
+    "targets",
+    "shortcut",
+    "loop",
+    "counter",
+    "advisory",
+    "parallel",
+    "rule",
+    "condition",
+    "context",
+];
 
 /// Reads an edge; `None` if it is no map.
 pub(super) fn edge(reader: &mut Reader<'_>, yaml: &Yaml) -> Option<RawEdge> {
@@ -23,7 +36,7 @@ pub(super) fn edge(reader: &mut Reader<'_>, yaml: &Yaml) -> Option<RawEdge> {
     let of = |key: &str| format!("`{key}` of {what}");
     let (when, when_span) = when(reader, fields, &what);
     let mut flag = |key: &str| value(fields, key).and_then(|yaml| reader.bool(yaml, &of(key))).unwrap_or(false);
-    let (shortcut, looped, advisory) = (flag("shortcut"), flag("loop"), flag("advisory"));
+    let (shortcut, looped, advisory, parallel) = (flag("shortcut"), flag("loop"), flag("advisory"), flag("parallel"));
     let edge = RawEdge {
         whole: yaml.span,
         head: yaml.head(reader.source()),
@@ -37,6 +50,7 @@ pub(super) fn edge(reader: &mut Reader<'_>, yaml: &Yaml) -> Option<RawEdge> {
         shortcut,
         looped,
         advisory,
+        parallel,
         when,
         when_span,
     };
@@ -98,10 +112,17 @@ fn consistent(reader: &mut Reader<'_>, fields: Fields<'_>, edge: &RawEdge, what:
             reader.push(error.help("add `loop: true`, or leave the counter out"));
         }
     }
+    if let (true, Ref::Name(from)) = (edge.parallel, &edge.from)
+        && from.value == ANY
+    {
+        let error = reader.error("parallel", format!("{what} is a guard: it goes alone"), key_of("parallel"), "");
+        reader.push(error.help("leave `parallel` out"));
+    }
     if !edge.advisory {
         return;
     }
-    let idle = [("shortcut", edge.shortcut), ("loop", edge.looped), ("targets", !edge.targets.is_empty())];
+    let idle =
+        [("parallel", edge.parallel), ("shortcut", edge.shortcut), ("loop", edge.looped), ("targets", !edge.targets.is_empty())];
     for (key, _) in idle.iter().filter(|(_, given)| *given) {
         let message = format!("{what} is an advisory: it never routes, so `{key}` does nothing");
         let error = reader.error("advisory", message, key_of(key), "");

@@ -3,7 +3,7 @@
 use super::raw::RawNode;
 use super::read::{LATER, missing, present, required_text, value};
 use super::yaml::{Fields, Reader, Yaml};
-use super::{Spanned, schema};
+use super::{Spanned, fan, schema};
 use crate::diag::{did_you_mean, nearest};
 use crate::model::{Kind, Shape};
 use std::sync::Arc;
@@ -23,6 +23,12 @@ pub(super) const KEYS: &[&str] = &[
     "script",
     "via",
     "pipeline",
+    "foreach",
+    "do",
+    "merge",
+    "on_error",
+    "concurrency",
+    "after",
     "fallback",
 ];
 
@@ -45,13 +51,15 @@ pub(super) fn node(reader: &mut Reader<'_>, yaml: &Yaml) -> Option<RawNode> {
         confidence: text("confidence"),
         effect: text("effect"),
         script: text("script"),
-        part: text("pipeline"),
+        part: if value(fields, "foreach").is_some() { text("do") } else { text("pipeline") },
         fallback: text("fallback"),
         name,
         ..RawNode::default()
     };
     node.needs = once(reader, fields, "needs", &what);
     node.masks = once(reader, fields, "masks", &what);
+    node.after = once(reader, fields, "after", &what);
+    node.fan = fan::read(reader, fields, &node, &what);
     node.via = match present(fields, "via") {
         Some(yaml) if yaml.as_list().is_none() => reader.text(yaml, &format!("`via` of {what}")).into_iter().collect(),
         _ => once(reader, fields, "via", &what),
@@ -88,7 +96,8 @@ fn whole_walk(reader: &mut Reader<'_>, fields: Fields<'_>, node: &RawNode, what:
     let Some(part) = &node.part else { return };
     for key in ["script", "via", "prompt", "needs", "masks", "family"] {
         let Some(yaml) = present(fields, key) else { continue };
-        let message = format!("{what} has both `pipeline` and `{key}`");
+        let walked = if node.fan.is_some() { "do" } else { "pipeline" };
+        let message = format!("{what} has both `{walked}` and `{key}`");
         let error =
             reader.error("answered-twice", message, yaml.span, "never used").label(reader.source(), part.span, "walked instead");
         reader.push(error.help("the nodes of that pipeline say who answers them and what they need"));
@@ -98,7 +107,9 @@ fn whole_walk(reader: &mut Reader<'_>, fields: Fields<'_>, node: &RawNode, what:
 /// Names become parts of paths and file names, so they must not be paths themselves.
 fn segment(reader: &mut Reader<'_>, name: Option<&Spanned<String>>, key: &str, what: &str) {
     let Some(name) = name else { return };
-    let fault = if let Some(bad) = name.chars().find(|c| c.is_control() || matches!(c, '/' | '\\')) {
+    let fault = if key == "name" && name.starts_with("branch[") {
+        "begins with `branch[`, as the paths of branches do".to_owned()
+    } else if let Some(bad) = name.chars().find(|c| c.is_control() || matches!(c, '/' | '\\')) {
         format!("holds {}", bad.escape_default())
     } else if matches!(name.as_str(), "." | "..") {
         "is a directory".to_owned()

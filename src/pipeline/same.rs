@@ -34,13 +34,14 @@ fn same_node(a: &Node, b: &Node) -> bool {
         && *a.family == *b.family
         && texts(a) == texts(b)
         && a.schema == b.schema
+        && (&a.after, a.fan.as_ref().map(|fan| fan.collect)) == (&b.after, b.fan.as_ref().map(|fan| fan.collect))
         && value(a.part.as_ref()) == value(b.part.as_ref())
         && (a.fallback, a.phase, a.zone) == (b.fallback, b.phase, b.zone)
 }
 
 fn same_edge(a: &Edge, b: &Edge) -> bool {
     let targets = |edge: &Edge| edge.targets.iter().map(|target| target.value).collect::<Vec<_>>();
-    let flags = |edge: &Edge| (edge.shortcut, edge.looped, edge.advisory);
+    let flags = |edge: &Edge| (edge.shortcut, edge.looped, edge.advisory, edge.parallel);
     *a.id == *b.id && (a.from, a.to, flags(a)) == (b.from, b.to, flags(b)) && targets(a) == targets(b) && a.counter == b.counter
 }
 

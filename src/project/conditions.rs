@@ -13,13 +13,17 @@ pub fn check_conditions(pipeline: &Pipeline) -> Result<(), Diagnostics> {
     Library::link(inputs, None).map(|_| ())
 }
 
-/// The inline conditions, each under its edge's id; those of a part under what it is referred to as, too.
+/// The inline conditions, each under its edge's id, and the expressions for the items of nodes; those of a part under what it is referred to as, too.
 pub(super) fn conditions(pipeline: &Pipeline, part: Option<&str>) -> Vec<Condition> {
     let condition = |edge: &pipeline::Edge| match &edge.when {
         When::Condition(text) => Some(Condition { key: condition_key(part, &edge.id), text: text.clone() }),
         _ => None,
     };
-    pipeline.edges.iter().filter_map(condition).collect()
+    let items = |node: &pipeline::Node| match &node.fan.as_ref()?.items {
+        pipeline::Items::Expression(text) => Some(Condition { key: condition_key(part, &items_key(node)), text: text.clone() }),
+        pipeline::Items::Function(_) => None,
+    };
+    pipeline.edges.iter().filter_map(condition).chain(pipeline.nodes.iter().filter_map(items)).collect()
 }
 
 /// The names of all fields that schemas declare, at any depth.
@@ -40,6 +44,11 @@ pub fn fields(pipeline: &Pipeline) -> BTreeSet<String> {
     let mut out = BTreeSet::new();
     pipeline.nodes.iter().filter_map(|node| node.schema.as_ref()).for_each(|shape| of_shape(shape, &mut out));
     out
+}
+
+/// The name of the expression that gives the items of a node.
+pub(super) fn items_key(node: &pipeline::Node) -> String {
+    format!("foreach of {}", *node.name)
 }
 
 /// What the condition of an edge is found by.

@@ -2,7 +2,7 @@
 
 use super::{kinds, vars};
 use crate::model::Kind;
-use crate::pipeline::{EdgeIx, NodeIx, Origin, Pipeline, Spanned, When};
+use crate::pipeline::{self, EdgeIx, NodeIx, Origin, Pipeline, Spanned, When};
 use crate::script::check::{Analysis, Checker, Input};
 use crate::script::{File, Library, Reference, Unit};
 use std::collections::BTreeMap;
@@ -16,6 +16,10 @@ pub enum Place {
     Responder(NodeIx),
     /// As what a node's artifact makes the store do: `(artifact, params)`.
     Effect(NodeIx),
+    /// As what makes the list of items that a node is taken for: `(params, vars)`.
+    Items(NodeIx),
+    /// As what makes one artifact of those of a node's items: `(branches, vars)`.
+    Merge(NodeIx),
     /// As what says which cases are alike: `(params, vars)`.
     Cluster,
     /// As what sums a case up for the report: `(params, vars)`.
@@ -66,6 +70,16 @@ pub fn examine<'a>(pipeline: &Pipeline, library: &'a Library, condition: &dyn Fn
         let place = NodeIx(at);
         found.extend(responder.map(|(unit, name)| (Place::Responder(place), unit, name, params(("params", Kind::Any)))));
         let inputs = vec![("artifact", artifact(pipeline, place)), ("params", Kind::Any)];
+        if let Some(fan) = &node.fan {
+            if let pipeline::Items::Function(reference) = &fan.items {
+                let function = script(reference);
+                found.extend(function.map(|(unit, name)| (Place::Items(place), unit, name, params(("params", Kind::Any)))));
+            }
+            if let pipeline::Merge::Function(reference) = &fan.merge {
+                let function = script(reference);
+                found.extend(function.map(|(unit, name)| (Place::Merge(place), unit, name, params(("branches", Kind::Any)))));
+            }
+        }
         found.extend(named(&node.effect).map(|(unit, name)| (Place::Effect(place), unit, name, inputs)));
     }
     let by = pipeline.clusters.as_ref().and_then(|clusters| script(&clusters.by));
@@ -75,7 +89,7 @@ pub fn examine<'a>(pipeline: &Pipeline, library: &'a Library, condition: &dyn Fn
 }
 
 fn artifact(pipeline: &Pipeline, node: NodeIx) -> Kind {
-    pipeline.at(node).schema.as_ref().map_or(Kind::Any, |shape| Kind::Object(shape.clone()))
+    super::linker::merged_kind(pipeline.at(node))
 }
 
 /// A function as it is named, before it was looked through.

@@ -1,14 +1,14 @@
 //! What a pipeline refers to, found in the other languages and checked against it.
 
-use super::conditions::condition_key;
+use super::conditions::{condition_key, items_key};
 use super::{Answers, kinds, masks, prompts, vars};
 use crate::diag::{Diagnostic, Diagnostics, Source, Span, did_you_mean};
 use crate::model::Kind;
-use crate::pipeline::{self, Node, Pipeline, Spanned, When};
+use crate::pipeline::{self, Items, Node, Pipeline, Spanned, When};
 use crate::prompt::{Template, Templates};
 use crate::script::check::{self, Checker};
 use crate::script::{File, Function, Library, Reference};
-use crate::walk::{NEEDS, Need, PlanNode, Rule};
+use crate::walk::{Fan, Merge, NEEDS, Need, PlanNode, Rule};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -37,7 +37,7 @@ impl Linker<'_> {
     pub(super) fn rules(&self, found: &mut Diagnostics) -> Vec<Option<Rule>> {
         let (state, vars) = (kinds::state(), vars::kind(self.pipeline, self.vars));
         let kind_at = |edge: &pipeline::Edge| match edge.from {
-            pipeline::Origin::Node(node) => kind_of(self.pipeline.at(node)),
+            pipeline::Origin::Node(node) => merged_kind(self.pipeline.at(node)),
             pipeline::Origin::Any => Kind::Any,
         };
         let artifacts: Vec<Kind> = self.pipeline.edges.iter().map(kind_at).collect();
@@ -102,7 +102,7 @@ impl Linker<'_> {
         }
         PlanNode {
             name: node.name.as_str().into(),
-            kind: kind_of(node),
+            kind: merged_kind(node),
             responder: self.responder(node, answers, found),
             effect: node.effect.as_ref().and_then(|reference| self.function(reference, 2, found)),
             template,
@@ -111,7 +111,25 @@ impl Linker<'_> {
             masks: masks::of_node(self, node, found),
             via: node.via.iter().map(|name| name.as_str().into()).collect(),
             part: None,
+            fan: node.fan.as_ref().and_then(|fan| self.fan(node, fan, found)),
         }
+    }
+
+    /// For which items a node is taken, and what makes one artifact of theirs.
+    fn fan(&self, node: &Node, fan: &pipeline::Fan, found: &mut Diagnostics) -> Option<Fan> {
+        let items = match &fan.items {
+            Items::Function(reference) => self.function(reference, 2, found)?,
+            Items::Expression(_) => self.library.condition(&condition_key(self.part, &items_key(node)))?,
+        };
+        let merge = match &fan.merge {
+            pipeline::Merge::Append => Merge::Append,
+            pipeline::Merge::First => Merge::First,
+            pipeline::Merge::Latest => Merge::Latest,
+            pipeline::Merge::Best => Merge::Best,
+            pipeline::Merge::Function(reference) => Merge::Script(self.function(reference, 2, found)?),
+        };
+        let place = (self.pipeline.source.clone(), fan.span);
+        Some(Fan { items, merge, collect: fan.collect, kind: kind_of(node), concurrency: fan.concurrency, place })
     }
 
     /// Checks the name of somebody who is to answer.
@@ -202,6 +220,12 @@ impl Linker<'_> {
 /// The form of a node's artifact: its schema, or anything.
 fn kind_of(node: &Node) -> Kind {
     node.schema.as_ref().map_or(Kind::Any, |shape| Kind::Object(Arc::clone(shape)))
+}
+
+/// The same of what the node has in the end: a list of that, where the artifacts of its items are put together.
+pub(super) fn merged_kind(node: &Node) -> Kind {
+    let listed = node.fan.as_ref().is_some_and(|fan| fan.merge == pipeline::Merge::Append);
+    if listed { Kind::List(Box::new(kind_of(node))) } else { kind_of(node) }
 }
 
 /// Puts the place in the pipeline before the labels a diagnostic has.

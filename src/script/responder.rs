@@ -9,6 +9,12 @@ use serde_json::Value;
 const CODE: &str = "responder/return";
 
 impl Function {
+    /// Calls it with inputs that it can only read, and gives whatever it returns, as JSON.
+    pub fn value(&self, inputs: &[&View]) -> Result<Value, Box<Diagnostic>> {
+        let value = self.evaluate(inputs, Parameters::ReadOnly)?;
+        self.data(&value, "script/return")
+    }
+
     /// Asks a responder for the artifact, which must be a map.
     pub fn respond(&self, params: &View, vars: &View) -> Result<Value, Box<Diagnostic>> {
         let value = self.evaluate(&[params, vars], Parameters::ReadOnly)?;

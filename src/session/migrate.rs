@@ -5,7 +5,7 @@ use super::work::{Reads, Work};
 use crate::diag::{Diagnostic, Diagnostics, did_you_mean};
 use crate::pipeline::Origin;
 use crate::project::Project;
-use crate::walk::{FALLBACK, Plan, Status, WalkState};
+use crate::walk::{By, FALLBACK, Plan, Status, WalkState};
 use std::collections::BTreeMap;
 
 /// Refuses a project whose graph lacks what cases that are not over have been through.
@@ -60,12 +60,21 @@ fn lacks(plan: &Plan, state: &WalkState) -> Vec<(String, Option<String>)> {
         }
     }
     // What is walked in the place of a node has to be there as well.
-    if let (Some(inner), Some(at)) = (&state.inner, &state.node)
-        && let Some(node) = pipeline.node(at)
-    {
-        match &plan.node(node).part {
-            Some(part) => found.extend(lacks(part, inner)),
-            None => found.push((format!("its node `{at}` is no walk of its own"), None)),
+    for inner in &state.inner {
+        if let Some(lone) = &inner.lone {
+            // A branch is of the same graph.
+            found.extend(lacks(plan, inner));
+            let at = inner.node.as_ref().and_then(|at| pipeline.node(at)).map(|node| plan.node(node));
+            if let Some(node) = at.filter(|node| lone.by == By::Items && node.fan.is_none()) {
+                found.push((format!("its node `{}` is not taken for each item of a list", node.name), None));
+            }
+        } else if let Some(at) = &state.node
+            && let Some(node) = pipeline.node(at)
+        {
+            match &plan.node(node).part {
+                Some(part) => found.extend(lacks(part, inner)),
+                None => found.push((format!("its node `{at}` is no walk of its own"), None)),
+            }
         }
     }
     found.sort();

@@ -7,7 +7,7 @@ use super::{Session, SessionError};
 use crate::clock::Timestamp;
 use crate::files::OutDir;
 use crate::store::Store;
-use crate::walk::{Event, FIRST, What};
+use crate::walk::{BRANCH, Event, FIRST, What};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -104,6 +104,11 @@ fn project_case(
     write(dir, &format!("{below}/state.json"), &pretty(&json!(CaseFile::of(result, case)).to_string()))
 }
 
+/// The directory of a part of a step's path: branches are called as there.
+fn directory(part: &str) -> String {
+    if part.starts_with(BRANCH) { part.to_owned() } else { OutDir::safe_name(part) }
+}
+
 /// The files of a run that stand beside its case directories.
 const RUN_FILES: &[&str] =
     &["budget-status.json", "events.jsonl", "jira", "rca.json", "regression-report.md", "report.html", "report.md"];
@@ -111,7 +116,7 @@ const RUN_FILES: &[&str] =
 /// The directory of the walk that a step belongs to, below that of its case.
 pub(super) fn place_dir(below: &str, path: &str) -> String {
     let parts = path.rsplit_once('/').map(|(place, _)| place.split('/')).into_iter().flatten();
-    parts.fold(below.to_owned(), |dir, part| format!("{dir}/{}", OutDir::safe_name(part)))
+    parts.fold(below.to_owned(), |dir, part| format!("{dir}/{}", directory(part)))
 }
 
 /// The name of a case's directory: never that of one of the run's own files.

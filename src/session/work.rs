@@ -114,7 +114,7 @@ impl Reads<'_> {
             let kind = self.plan.kind_at(&path, name);
             *artifact = Content::new(View::of(&value, &kind.unwrap_or(Kind::Any), "artifact"));
         }
-        state.inner.as_deref_mut().map_or(Ok(()), |inner| self.artifacts(inner))
+        state.inner.iter_mut().try_for_each(|inner| self.artifacts(inner))
     }
 
     /// The state of a walk without the contents of its artifacts.

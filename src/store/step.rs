@@ -109,19 +109,21 @@ pub(super) fn insert_blob(conn: &Connection, hash: &Hash, text: &str) -> Result<
     Ok(())
 }
 
-/// What an event makes of the walk of its case. Of the events of sub-walks, whose paths have several parts, only a failure makes
-/// anything of it.
+/// What an event makes of the walk of its case. Of the events of sub-walks and branches, whose paths have several parts, only a
+/// failure makes anything of it.
 fn status(event: &Event) -> Option<&'static str> {
     match event.what {
         What::WalkError { .. } => Some("error"),
         What::Reopened { .. } => Some("running"),
         _ if event.path.contains('/') => None,
-        What::NodeEnter { .. } => Some("running"),
+        What::NodeEnter { .. } | What::Fork { .. } => Some("running"),
         What::WalkComplete { .. } => Some("done"),
         What::Barrier { .. }
         | What::Reload { .. }
         | What::Adopt { .. }
         | What::SubWalk { .. }
+        | What::Join { .. }
+        | What::BranchError { .. }
         | What::WalkerSwitch { .. }
         | What::Asked { .. }
         | What::Complained { .. }

@@ -27,6 +27,7 @@ pub fn look(again: &Again, project: &Project, recorded: Option<&Step>) -> StepTo
         inputs: None,
         considered: Vec::new(),
         went: Went::Open,
+        within: false,
     });
     (step.considered, step.went) = match again.decide() {
         Ok(decision) => {

@@ -9,7 +9,7 @@ use crate::pipeline::{EdgeIx, Node, Pipeline, Target, When};
 use crate::project::Project;
 use crate::script::probe::{Keep, Outline, Recorder, telling, text_of_view};
 use crate::script::{File, Function};
-use crate::walk::{Considered, FALLBACK, Outcome, Rule, decide_asking, input};
+use crate::walk::{Considered, FALLBACK, Outcome, Rule, decide_asking, input, is_branch};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What a rule said while it was watched.
@@ -72,6 +72,7 @@ pub(super) fn undecided(step: &Step, node: Option<&Node>) -> StepTold {
             (told.because, told.context) = (Some(because.to_string()), context.clone());
         }
         Went::Failed { kind, message } => told.error = Some(Failed { kind: kind.clone(), message: message.clone() }),
+        Went::Over if is_branch(&step.path) => told.because = Some("the branch is over".into()),
         Went::Over => told.because = Some("the node has no edge: the walk is over".into()),
         Went::Open => {}
     }

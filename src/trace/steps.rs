@@ -4,7 +4,7 @@ use super::crew::{Crew, Walked};
 use crate::clock::Timestamp;
 use crate::model::Hash;
 use crate::store::StoreError;
-use crate::walk::{Considered, Content, Event, FIRST, Name, Reason, What};
+use crate::walk::{Branch, By, Considered, Content, Event, FIRST, Name, Reason, What};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, HashMap};
 
@@ -35,6 +35,8 @@ pub struct Step {
     pub considered: Vec<Considered>,
     /// Where the walk went from there.
     pub went: Went,
+    /// Whether it is of a walk in the place of a node, or of a branch for one of a node's items.
+    pub within: bool,
 }
 
 /// What came of a step.
@@ -99,7 +101,7 @@ impl Steps {
             }
             What::WalkerSwitch { to, because, .. } => self.crew.switch(&case, &path, to, because),
             What::Masked { masks, .. } => self.change(|step| step.masks = masks),
-            What::SubWalk { .. } => {
+            What::SubWalk { .. } | What::Fork { by: By::Items, .. } => {
                 if let Some(step) = self.open.take() {
                     self.walked.insert((case, path), step);
                 }
@@ -115,19 +117,25 @@ impl Steps {
             What::Transition { to, edge, because, context, .. } => {
                 self.change(|step| step.went = Went::To { to, edge, because, context });
             }
+            What::Fork { by: By::Edges, branches, .. } => {
+                let went = apart(&branches);
+                self.change(|step| step.went = went);
+            }
             What::WalkComplete { .. } => self.change(|step| {
                 if step.went == Went::Open {
                     step.went = Went::Over;
                 }
             }),
-            What::WalkError { node, kind, message } => {
+            What::WalkError { node, kind, message } | What::BranchError { node, kind, message, .. } => {
                 // A walk that could not even begin its step has no other event of it.
                 if self.open.is_none() {
                     self.open = Some(self.begun(case, path, at, node));
                 }
                 self.change(|step| step.went = Went::Failed { kind, message });
             }
-            What::Barrier { .. }
+            What::Fork { .. }
+            | What::Join { .. }
+            | What::Barrier { .. }
             | What::Reload { .. }
             | What::Shadow { .. }
             | What::ThermalWarning { .. }
@@ -148,7 +156,8 @@ impl Steps {
         let (generation, manifest) = self.adopted.get(&case).copied().unwrap_or((FIRST, self.began));
         let walker = self.crew.at(&case, &path);
         let (masks, by, inputs, considered) = (Vec::new(), None, None, Vec::new());
-        Step { case, path, node, at, generation, manifest, walker, masks, by, inputs, considered, went: Went::Open }
+        let within = path.match_indices('/').any(|(at, _)| self.walked.contains_key(&(case.clone(), path[..at].into())));
+        Step { case, path, node, at, generation, manifest, walker, masks, by, inputs, considered, went: Went::Open, within }
     }
 
     fn change(&mut self, change: impl FnOnce(&mut Step)) {
@@ -161,7 +170,23 @@ impl Steps {
 impl Step {
     /// Whether it is of the case's own walk, and not of one in the place of a node.
     pub fn is_own(&self) -> bool {
-        !self.path.contains('/')
+        !self.within
+    }
+}
+
+/// Where a walk goes by several edges at once.
+pub(super) fn apart(branches: &[Branch]) -> Went {
+    let all = |text: &dyn Fn(&Branch) -> String| branches.iter().map(text).collect::<Vec<_>>().join(" & ");
+    let because = |branch: &Branch| branch.because.as_deref().unwrap_or_default().to_owned();
+    let mut context = Map::new();
+    for branch in branches {
+        context.extend(branch.context.clone());
+    }
+    Went::To {
+        to: all(&|branch| branch.node.to_string()).into(),
+        edge: all(&|branch| branch.edge.as_deref().unwrap_or_default().to_owned()).into(),
+        because: all(&because).into(),
+        context,
     }
 }
 

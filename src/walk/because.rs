@@ -40,7 +40,7 @@ pub fn input<'r>(read: &'r str, artifact: &View, state: &View, vars: &View) -> O
 }
 
 /// A value in a few words.
-fn short(value: &View) -> String {
+pub(super) fn short(value: &View) -> String {
     let items = value.len();
     if items == Some(0) {
         return "empty".into();

@@ -1,5 +1,6 @@
 //! The edges driver: from node to node by the first edge that fires, one commit a step.
 
+use super::branches::collected;
 use super::error::{Failure, Kind};
 use super::event::{Event, Name, What};
 use super::lasso;
@@ -7,16 +8,17 @@ use super::params::CaseParams;
 use super::plan::Plan;
 use super::plans::{Generation, Plans};
 use super::ports::{Answer, Commit, Journal, JournalError, Needs};
+use super::round::{Job, Round};
 use super::state::{Status, WalkState};
-use super::step::{Stepper, Taken};
+use super::step::Taken;
 use super::team::Member;
 use super::thermal;
 use crate::clock::Clock;
 use crate::diag::{Diagnostic, did_you_mean};
 use crate::model::{Case, Launch};
 use crate::pipeline::NodeIx;
-use std::cell::OnceCell;
 use std::sync::Arc;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Takes cases along a plan. Cheap to make; holds nothing of a case.
@@ -66,18 +68,19 @@ pub enum End {
 }
 
 /// Whose walk it is.
-struct Who<'a> {
-    case: &'a Case,
-    name: &'a Name,
+#[derive(Clone, Copy)]
+pub(super) struct Who<'a> {
+    pub(super) case: &'a Case,
+    pub(super) name: &'a Name,
     /// Converted when the first node of the case asks for its parameters.
-    params: &'a OnceCell<CaseParams>,
+    pub(super) params: &'a OnceLock<CaseParams>,
 }
 
 impl Walker<'_> {
     /// Takes a case on from where `state` left it, to the end, a failure, the end of the phase, or the order to stop. A state that is over
     /// already stays as it is.
     pub fn walk(&self, case: &Case, state: &mut WalkState) -> Result<End, JournalError> {
-        let params = OnceCell::new();
+        let params = OnceLock::new();
         let case_name: Name = case.id.as_str().into();
         let mut held: Option<Arc<Generation>> = None;
         loop {
@@ -96,65 +99,69 @@ impl Walker<'_> {
                 held = Some(plans.current()?);
             }
             let walker = Walker { plan: held.as_ref().map_or(self.plan, |held| &held.plan), ..*self };
-            let taken = match thermal::stop(walker.plan, state) {
-                Some(failure) => Some(walker.stopped(&case_name, state, failure)),
-                None => walker.turn(&Who { case, name: &case_name, params: &params }, state),
-            };
-            let Some(mut taken) = taken else {
+            let who = Who { case, name: &case_name, params: &params };
+            let mut round = Round::default();
+            match thermal::stop(walker.plan, state) {
+                Some(failure) => round.jobs.push(Job::failed(walker.stopped(&case_name, state, failure))),
+                None => walker.ready(&who, state, None, &mut round),
+            }
+            if round.jobs.is_empty() {
                 state.status = Status::Running;
                 return Ok(End::Waiting);
-            };
-            taken.left.recorded.iter().for_each(|event| state.apply(event));
-            if let Some(error) = taken.left.broken {
-                return Err(error);
             }
-            if taken.left.waits {
+            let mut committed: Vec<Event> = Vec::new();
+            let mut spent_ms = state.spent_ms;
+            let (mut waiting, mut adopted) = (0, false);
+            let failed = round.each(self.stop, |job, mut taken| {
+                spent_ms += taken.left.recorded.iter().map(took_ms).sum::<u64>();
+                committed.append(&mut taken.left.recorded);
+                if let Some(error) = taken.left.broken {
+                    return Err(error);
+                }
+                if taken.left.waits {
+                    waiting += 1;
+                    return Ok(None);
+                }
+                if let Some(branch) = job.collects.filter(|_| taken.failure.is_some()) {
+                    collected(&mut taken, branch);
+                }
+                thermal::warn(walker.plan, spent_ms, &mut taken.events);
+                let first = !std::mem::replace(&mut adopted, true);
+                let adopt = |taken: &mut Taken, state: &WalkState| {
+                    let Some(event) = taken.events.first().filter(|_| first) else { return };
+                    let adoption = held.as_ref().and_then(|held| held.adoption(state, &case_name, event.path.clone(), event.at));
+                    taken.events.splice(..0, adoption);
+                };
+                adopt(&mut taken, state);
+                let mut events = taken.events;
+                let failure = match walker.commit(&events, taken.effects) {
+                    Err(JournalError::Refused(why)) => {
+                        let mut lost = walker.refused(&events, state, &why);
+                        if let Some(branch) = job.collects {
+                            collected(&mut lost, branch);
+                        }
+                        adopt(&mut lost, state);
+                        walker.commit(&lost.events, lost.effects)?;
+                        events = lost.events;
+                        lost.failure
+                    }
+                    done => done.map(|()| taken.failure)?,
+                };
+                spent_ms += events.iter().map(took_ms).sum::<u64>();
+                committed.extend(events);
+                Ok(failure)
+            });
+            let all_wait = waiting == round.jobs.len();
+            for event in &committed {
+                state.apply(event);
+            }
+            if let Some(failure) = failed? {
+                return Ok(End::Failed(failure));
+            }
+            if all_wait {
                 state.status = Status::Paused;
                 return Ok(End::Paused);
             }
-            thermal::warn(walker.plan, state, &mut taken.events);
-            let adopt = |taken: &mut Taken, state: &WalkState| {
-                let Some(first) = taken.events.first() else { return };
-                let adoption = held.as_ref().and_then(|held| held.adoption(state, &case_name, first.path.clone(), first.at));
-                taken.events.splice(..0, adoption);
-            };
-            adopt(&mut taken, state);
-            let failure = match walker.commit(state, &taken.events, taken.effects) {
-                Err(JournalError::Refused(why)) => {
-                    let mut lost = walker.refused(&taken.events, state, &why);
-                    adopt(&mut lost, state);
-                    walker.commit(state, &lost.events, lost.effects)?;
-                    lost.failure
-                }
-                done => done.map(|()| taken.failure)?,
-            };
-            if let Some(failure) = failure {
-                return Ok(End::Failed(failure));
-            }
-        }
-    }
-
-    /// Takes the next step: of the walk itself, or of the one that goes on in the place of the node it is at. Nothing if the case
-    /// has to wait for its next phase.
-    fn turn(&self, who: &Who<'_>, state: &WalkState) -> Option<Taken> {
-        let step = |node| Stepper { walker: self, case: who.case, case_name: who.name, case_params: who.params, state, node };
-        let node = match self.plan.next(state) {
-            Ok(node) => node,
-            Err(failure) => return Some(self.stopped(who.name, state, failure)),
-        };
-        let part = self.plan.node(node).part.as_deref();
-        match (&state.inner, part) {
-            (Some(inner), Some(_)) if inner.status == Status::Done => Some(step(node).finish(inner)),
-            (Some(inner), Some(plan)) => {
-                let shadow =
-                    self.shadow.and_then(|shadow| shadow.node(shadow.pipeline.node(&self.plan.node(node).name)?).part.as_deref());
-                // Phases are of the cases' own walks.
-                let inherited = Some(self.plan.member(state.walker.as_deref(), self.inherited));
-                Walker { plan, shadow, inherited, until: usize::MAX, ..*self }.turn(who, inner)
-            }
-            _ if self.plan.pipeline.at(node).phase > self.until => None,
-            (_, Some(plan)) => Some(step(node).descend(plan)),
-            (_, None) => Some(step(node).take()),
         }
     }
 
@@ -175,7 +182,7 @@ impl Walker<'_> {
         self.failed(case, path, node, failure)
     }
 
-    fn stopped(&self, case: &Name, state: &WalkState, failure: Failure) -> Taken {
+    pub(super) fn stopped(&self, case: &Name, state: &WalkState, failure: Failure) -> Taken {
         let state = state.ongoing();
         let path = state.next_path();
         let start = || {
@@ -192,21 +199,13 @@ impl Walker<'_> {
         Taken { events: vec![event], failure: Some(failure), ..Taken::default() }
     }
 
-    /// Records a step, and only then lets the state and the watcher know of it.
-    fn commit(
-        &self,
-        state: &mut WalkState,
-        events: &[Event],
-        effects: Vec<crate::model::Effect<i64>>,
-    ) -> Result<(), JournalError> {
+    /// Records a step, and only then lets the watcher know of it.
+    fn commit(&self, events: &[Event], effects: Vec<crate::model::Effect<i64>>) -> Result<(), JournalError> {
         if self.journal.keeps() {
             self.journal.commit(Commit { effects, ..Commit::of(events.to_vec()) })?;
         }
-        for event in events {
-            state.apply(event);
-            if let Some(watch) = self.watch {
-                watch(event);
-            }
+        if let Some(watch) = self.watch {
+            events.iter().for_each(watch);
         }
         Ok(())
     }
@@ -234,6 +233,11 @@ impl Plan {
             _ => Ok(node),
         }
     }
+}
+
+/// How long the answer took that the event tells of.
+fn took_ms(event: &Event) -> u64 {
+    if let What::NodeExit { took_ms, .. } = event.what { took_ms } else { 0 }
 }
 
 /// The failure that a state remembers (when a failed walk is looked at again).

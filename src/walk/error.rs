@@ -24,6 +24,8 @@ pub enum Kind {
     Limit,
     /// The walk was cancelled.
     Cancelled,
+    /// Branches do not lead to one node.
+    FanOutMerge,
 }
 
 impl Kind {
@@ -38,6 +40,7 @@ impl Kind {
             Self::Schema => "schema",
             Self::Limit => "limit",
             Self::Cancelled => "cancelled",
+            Self::FanOutMerge => "fan_out_merge",
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The events of a journal: what happened, to whom, where in the walk, when.
 
 use super::agent::Agent;
+use super::branch::{Branch, By};
 use super::content::Content;
 use crate::clock::Timestamp;
 use crate::model::{Effect, Hash};
@@ -95,6 +96,34 @@ pub enum What {
         node: Name,
         /// The name of the pipeline that is walked as the node.
         pipeline: Name,
+    },
+    /// Branches are walked beside each other: what follows has paths that begin with the number of the next step and the
+    /// branch's (`4/branch[2]/1`), up to the exit of the node whose items they are for, or until they join.
+    Fork {
+        /// What makes them.
+        by: By,
+        /// The node whose items they are for, or that the edges lead from.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        node: Option<Name>,
+        /// The branches, in their order.
+        branches: Vec<Branch>,
+    },
+    /// Branches have come together, and the walk goes on as one.
+    Join {
+        /// Where they lead: a node, or the pipeline's done name; nothing where the nodes that wait for them come next.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        to: Option<Name>,
+    },
+    /// A branch failed, and is left out.
+    BranchError {
+        /// What the paths of its steps begin with (`4/branch[2]/`).
+        branch: Name,
+        /// Where.
+        node: Name,
+        /// The error's kind.
+        kind: String,
+        /// What is wrong.
+        message: String,
     },
     /// Somebody outside of the process is asked for the artifact of the step's node. Recorded before anything leaves the process; the
     /// step's other events follow when the answer is there.
@@ -285,6 +314,9 @@ impl What {
             Self::Masked { .. } => "masked",
             Self::NodeEnter { .. } => "node_enter",
             Self::SubWalk { .. } => "sub_walk",
+            Self::Fork { .. } => "fork",
+            Self::Join { .. } => "join",
+            Self::BranchError { .. } => "branch_error",
             Self::NodeExit { .. } => "node_exit",
             Self::ThermalWarning { .. } => "thermal_warning",
             Self::EdgeEvaluate { .. } => "edge_evaluate",

@@ -42,13 +42,13 @@ pub(super) struct Masks<'a> {
 }
 
 impl<'a> Masks<'a> {
-    /// Those of the node, then those that the walker brings. What is a walk of its own has none.
-    pub(super) fn on(plan: &'a Plan, node: NodeIx, member: &'a Member) -> Self {
+    /// Those of the node, then those that the walker brings. What was walked has none: the steps of that walk have theirs.
+    pub(super) fn on(plan: &'a Plan, node: NodeIx, member: &'a Member, walked: bool) -> Self {
         let linked = plan.node(node);
         let own = linked.masks.iter().map(|mask| &**mask);
         let brought = member.masks.iter().map(|mask| &**mask);
         let new = |mask: &&Mask| mask.fits(&linked.name) && !linked.masks.iter().any(|own| own.path == mask.path);
-        let all = if linked.part.is_some() { Vec::new() } else { own.chain(brought.filter(new)).collect() };
+        let all = if walked { Vec::new() } else { own.chain(brought.filter(new)).collect() };
         Self { plan, node, all }
     }
 
@@ -83,7 +83,7 @@ impl<'a> Masks<'a> {
         let given = Arc::clone(&reply.artifact);
         for mask in self.all.iter().rev() {
             let Some(post) = &mask.post else { continue };
-            let view = View::of(&reply.artifact, &linked.kind, "artifact");
+            let view = View::of(&reply.artifact, linked.answered(), "artifact");
             let Some(made) = post.after(&params.view, &view).map_err(Failure::script)? else { continue };
             if made != *reply.artifact {
                 self.check(mask, post, &made, reply.checked)?;

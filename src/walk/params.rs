@@ -2,8 +2,9 @@
 
 use super::content::Content;
 use super::plan::Plan;
-use super::state::{WalkState, recorded_state};
+use super::state::WalkState;
 use super::team::Member;
+use super::views::recorded_state;
 use crate::clock::Timestamp;
 use crate::model::{Case, Kind, Launch};
 use crate::pipeline::NodeIx;

@@ -1,7 +1,9 @@
 //! What a walk goes by: a pipeline whose references are resolved to scripts, templates and queries.
 
+use super::branch::BRANCH;
 use super::content::Content;
 use super::event::Name;
+use super::fan::Fan;
 use super::masks::Mask;
 use super::ports::Need;
 use super::team::{Member, Team};
@@ -68,8 +70,10 @@ pub struct PlanNode {
     pub via: Vec<Name>,
     /// The masks on it, the outermost first.
     pub masks: Vec<Arc<Mask>>,
-    /// What is walked in its place: its artifact is the last one of that walk.
+    /// What is walked in its place, or for each of its items: its artifact, or that of the branch, is the last one of that walk.
     pub part: Option<Arc<Plan>>,
+    /// For which items it is taken, if not once.
+    pub fan: Option<Fan>,
 }
 
 /// The rule of an edge.
@@ -81,6 +85,13 @@ pub struct Rule {
     pub reads: Vec<Box<str>>,
     /// The content address of its script, with its imports.
     pub script: Hash,
+}
+
+impl PlanNode {
+    /// The form of an artifact that somebody answers it with: of one of its items, if it is taken for some.
+    pub fn answered(&self) -> &Kind {
+        self.fan.as_ref().map_or(&self.kind, |fan| &fan.kind)
+    }
 }
 
 impl Plan {
@@ -154,8 +165,9 @@ impl Plan {
     }
 }
 
-/// The nodes that a step's path goes through.
-fn nodes_of(path: &str) -> impl Iterator<Item = &str> {
+/// The nodes that a step's path goes through: of `3/court/1` the node `court`. A branch is of the same pipeline as the walk that it is
+/// a branch of.
+pub fn nodes_of(path: &str) -> impl Iterator<Item = &str> {
     // A number and a name by turns; the last number is the step's own.
-    path.split('/').skip(1).step_by(2)
+    path.split('/').skip(1).step_by(2).filter(|name| !name.starts_with(BRANCH))
 }

@@ -38,6 +38,11 @@ impl Reply {
     pub fn own(artifact: Arc<Value>, by: &'static str, checked: bool) -> Self {
         Self { artifact, by, checked, agent: None }
     }
+
+    /// What came of a walk, or of branches, in the place of an answer.
+    pub(super) fn walked(artifact: Value) -> Self {
+        Self::own(artifact.into(), super::step::WALK, false)
+    }
 }
 
 /// Why there is no answer.

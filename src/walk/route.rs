@@ -36,6 +36,8 @@ pub struct Choice {
     pub because: Reason,
     /// What it and the advisories add to the walk's context.
     pub context: Map<String, Value>,
+    /// The other ways that are taken beside it, of edges that are `parallel: true`.
+    pub beside: Vec<Self>,
 }
 
 /// Decides the way on from a node. The considered edges come back even when the decision fails.
@@ -116,11 +118,48 @@ impl Router<'_> {
         for (index, &edge) in edges.iter().enumerate() {
             let Some(fired) = self.evaluate(edge, Outcome::Fired)? else { continue };
             let to = self.target(edge, fired.to.as_deref())?;
-            self.not_reached(&edges[index + 1..]);
+            let beside = self.beside(edge, to, &edges[index + 1..])?;
             let name = self.plan.edge_names[edge.0].clone();
-            return Ok(Some(Choice { edge: Some(edge), name, to, because: fired.because, context: fired.context }));
+            return Ok(Some(Choice { edge: Some(edge), name, to, because: fired.because, context: fired.context, beside }));
         }
         Ok(None)
+    }
+
+    /// Of the edges behind one that fired, those that are taken beside it. The others are recorded as not reached.
+    fn beside(&mut self, first: EdgeIx, first_to: Target, rest: &[EdgeIx]) -> Result<Vec<Choice>, Failure> {
+        let pipeline = &*self.plan.pipeline;
+        let mut beside: Vec<Choice> = Vec::new();
+        for &edge in rest {
+            // One that leads to the end, or where another leads already, is no way of its own.
+            let fits = pipeline.edge_at(first).parallel && pipeline.edge_at(edge).parallel && first_to != Target::Done;
+            let fired = if fits { self.evaluate(edge, Outcome::Fired)? } else { None };
+            let Some(fired) = fired else {
+                if !fits {
+                    self.not_reached(&[edge]);
+                }
+                continue;
+            };
+            let to = self.target(edge, fired.to.as_deref())?;
+            if to == Target::Done || to == first_to || beside.iter().any(|other| other.to == to) {
+                let spec = pipeline.edge_at(edge);
+                let chosen = pipeline.target_name(to);
+                return Err(self.bad_target(
+                    spec,
+                    chosen,
+                    "is taken beside others, and leads where one of them leads, or to the end",
+                ));
+            }
+            let name = self.plan.edge_names[edge.0].clone();
+            beside.push(Choice {
+                edge: Some(edge),
+                name,
+                to,
+                because: fired.because,
+                context: fired.context,
+                beside: Vec::new(),
+            });
+        }
+        Ok(beside)
     }
 
     fn evaluate(&mut self, edge: EdgeIx, fires_as: Outcome) -> Result<Option<Fired>, Failure> {
@@ -212,7 +251,7 @@ impl Router<'_> {
             error: None,
             script: None,
         });
-        Some(Choice { edge: None, name: FALLBACK.into(), to, because, context: Map::new() })
+        Some(Choice { edge: None, name: FALLBACK.into(), to, because, context: Map::new(), beside: Vec::new() })
     }
 
     /// Lists every edge tried and why it did not fire (`decisions.md` 12).

@@ -2,10 +2,13 @@
 
 use super::agent::Tokens;
 use super::asked::Open;
+use super::branch::BRANCH;
+use super::branch::By;
 use super::content::Content;
 use super::event::{Event, Name, Outcome, Reason, What};
+use super::fan::Lone;
 use super::plans::FIRST;
-use super::team::Moment;
+use super::views::{Views, context_view, loops_view, visit_view};
 use crate::clock::Timestamp;
 use crate::script::View;
 use serde::{Deserialize, Serialize};
@@ -95,19 +98,18 @@ pub struct WalkState {
     pub reopened: bool,
     /// Of a walk within a walk: what the paths of its steps begin with (`3/court/`); nothing of a case's own walk.
     pub place: Name,
-    /// The walk that goes on in the place of the node that the walk is at.
-    pub inner: Option<Box<Self>>,
+    /// What goes on in the place of the node that the walk is at: one walk, or the branches in their order.
+    pub inner: Vec<Self>,
+    /// Of a branch, what makes it one: it is over with its only step.
+    pub lone: Option<Box<Lone>>,
+    /// What is added to the count of a node's visits within a branch, so that branches which take the same node do not take the
+    /// same visit of it.
+    pub offset: usize,
+    /// How many commits this walk consists of so far, those of walks within it too.
+    pub ticks: u64,
     /// What advisories said at the node in question.
-    advice: Vec<(Name, Reason)>,
-    views: Views,
-}
-
-/// The parts of the state that rules see, kept as shared views so that a step rebuilds only what changed.
-#[derive(Clone, Debug)]
-struct Views {
-    history: View,
-    loops: View,
-    context: View,
+    pub(super) advice: Vec<(Name, Reason)>,
+    pub(super) views: Views,
 }
 
 impl Default for WalkState {
@@ -135,13 +137,12 @@ impl Default for WalkState {
             asked: Vec::new(),
             reopened: false,
             place: Name::default(),
-            inner: None,
+            inner: Vec::new(),
+            lone: None,
+            offset: 0,
+            ticks: 0,
             advice: Vec::new(),
-            views: Views {
-                history: View::list("state.history", []),
-                loops: loops_view(&BTreeMap::new()),
-                context: context_view(&Map::new()),
-            },
+            views: Views::default(),
         }
     }
 }
@@ -163,12 +164,29 @@ impl WalkState {
 
     /// The walk that goes on: this one, or the innermost within it that is not over.
     pub fn ongoing(&self) -> &Self {
-        self.inner.as_ref().filter(|inner| inner.status != Status::Done).map_or(self, |inner| inner.ongoing())
+        self.inner.iter().find(|inner| !inner.is_over()).map_or(self, |inner| inner.ongoing())
+    }
+
+    /// Whether it is over, for better or worse.
+    pub fn is_over(&self) -> bool {
+        matches!(self.status, Status::Done | Status::Error)
+    }
+
+    /// Whether it is a branch that this made.
+    pub(super) fn is_by(&self, by: By) -> bool {
+        self.lone.as_ref().is_some_and(|lone| lone.by == by)
+    }
+
+    /// What the paths of its steps begin with, up to the innermost branch that it is or is in; nothing outside branches.
+    pub(super) fn branch(&self) -> &str {
+        let Some(at) = self.place.rfind(BRANCH) else { return "" };
+        let end = self.place[at..].find(']').map_or(self.place.len(), |end| at + end + 1);
+        &self.place[..end]
     }
 
     /// The request that the walk waits for an answer to, if any.
     pub fn waits(&self) -> Option<&Open> {
-        if matches!(self.status, Status::Done | Status::Error) { None } else { self.ongoing().asked.last() }
+        if self.is_over() { None } else { self.inner.iter().find_map(Self::waits).or(self.asked.last()) }
     }
 
     /// The last artifact.
@@ -189,12 +207,13 @@ impl WalkState {
         inner.prior.clone_from(&self.prior);
         inner.visits = self.visits.iter().filter_map(earlier).collect();
         inner.generation = self.generation;
+        inner.offset = self.offset;
         inner
     }
 
     /// What stays of a walk that went on in the place of a node: its artifacts, how often its nodes were visited, what its effects
     /// bound.
-    fn after(&mut self, node: &Name, inner: Self) {
+    pub(super) fn after(&mut self, node: &Name, inner: Self) {
         let own = |name: &Name| compact_str::format_compact!("{node}/{name}");
         for name in &inner.path {
             if let Some(artifact) = inner.prior.get(name) {
@@ -214,19 +233,27 @@ impl WalkState {
                 self.tokens.add(tokens);
             }
         }
-        if let Some(inner) = &mut self.inner
-            && event.path.starts_with(inner.place.as_str())
+        self.ticks += u64::from(is_one_of_a_commit(&event.what));
+        if let What::BranchError { branch, kind, message, .. } = &event.what
+            && *branch == self.place
         {
+            self.status = Status::Error;
+            self.error = Some((kind.clone(), message.clone()));
+            return;
+        }
+        if let Some(inner) = self.inner_of(&event.path) {
             inner.apply(event);
-            self.generation = inner.generation;
-            if inner.status == Status::Error {
-                self.status = Status::Error;
-                self.error.clone_from(&inner.error);
+            let (generation, failed, error) = (inner.generation, inner.status == Status::Error, inner.error.clone());
+            self.generation = generation;
+            if failed && !matches!(event.what, What::BranchError { .. }) {
+                (self.status, self.error) = (Status::Error, error);
             }
             return;
         }
         match &event.what {
-            What::SubWalk { node, .. } => self.inner = Some(Box::new(self.within(node, &event.path))),
+            What::SubWalk { node, .. } => self.inner = vec![self.within(node, &event.path)],
+            What::Fork { by, branches, .. } => self.fork(*by, branches, event.at),
+            What::Join { to } => self.join(to.as_ref()),
             What::NodeEnter { node } => {
                 self.node = Some(node.clone());
                 self.path.push(node.clone());
@@ -235,14 +262,20 @@ impl WalkState {
                 self.started_at.get_or_insert(event.at);
             }
             What::NodeExit { node, artifact, confidence, bindings, .. } => {
-                if let Some(inner) = self.inner.take() {
-                    self.after(node, *inner);
-                }
+                let own = match std::mem::take(&mut self.inner) {
+                    branches if branches.iter().any(|branch| branch.lone.is_some()) => self.fanned(&branches),
+                    parts => {
+                        for part in parts {
+                            self.after(node, part);
+                        }
+                        1
+                    }
+                };
                 self.asked.clear();
                 self.confidence = confidence.or(self.confidence);
                 self.bindings.extend(bindings.iter().map(|(name, id)| (name.clone(), *id)));
                 self.prior.insert(node.clone(), artifact.clone());
-                *self.visits.entry(node.clone()).or_default() += 1;
+                *self.visits.entry(node.clone()).or_default() += own;
                 self.steps += 1;
             }
             What::EdgeEvaluate { considered, .. } => {
@@ -268,6 +301,10 @@ impl WalkState {
                 self.views.history = self.views.history.with(visit_view(&visit));
                 self.history.push(visit);
                 self.node = Some(to.clone());
+                if let Some(lone) = &mut self.lone {
+                    lone.leads(to, context);
+                    self.status = Status::Done;
+                }
             }
             What::Adopt { generation, .. } => self.generation = *generation,
             What::WalkerSwitch { from, to, .. } => {
@@ -280,7 +317,7 @@ impl WalkState {
                 self.node = Some(node.clone());
                 self.error = None;
                 self.asked.clear();
-                self.inner = None;
+                self.inner.clear();
                 self.reopened = true;
             }
             What::Unanswered { .. }
@@ -288,6 +325,7 @@ impl WalkState {
             | What::Reload { .. }
             | What::Shadow { .. }
             | What::Masked { .. }
+            | What::BranchError { .. }
             | What::ThermalWarning { .. } => {}
             What::WalkComplete { .. } => {
                 self.status = Status::Done;
@@ -302,37 +340,6 @@ impl WalkState {
         }
     }
 
-    /// The state as rules see it at a node (`design.md` §5): `confidence` is that of the artifact in question if it has one.
-    pub fn view(&self, node: &Name, confidence: Option<f64>, now: Timestamp, chance: f64, walker: &View) -> View {
-        self.view_by(node, confidence, (now, chance), (walker, self.handoffs))
-    }
-
-    /// The same in a step that begins with a change of walkers: with the handoffs that there are then.
-    pub(super) fn view_by(
-        &self,
-        node: &Name,
-        confidence: Option<f64>,
-        (now, chance): Moment,
-        (walker, handoffs): (&View, i64),
-    ) -> View {
-        let elapsed = self.started_at.map_or(0.0, |start| now.seconds_since(start));
-        View::object(
-            "state",
-            [
-                ("chance", View::from(chance)),
-                ("confidence", View::from(confidence.or(self.confidence).unwrap_or(0.0))),
-                ("context", self.views.context.clone()),
-                ("elapsed_s", View::from(elapsed)),
-                ("handoffs", View::from(handoffs)),
-                ("history", self.views.history.clone()),
-                ("loops", self.views.loops.clone()),
-                ("node", View::from(&**node)),
-                ("steps", View::from(i64::try_from(self.steps).unwrap_or(i64::MAX))),
-                ("walker", walker.clone()),
-            ],
-        )
-    }
-
     /// A state with these counters, context and history (for `route`: absent parts are empty).
     pub fn with(loops: BTreeMap<String, i64>, context: Map<String, Value>, history: Vec<Visit>) -> Self {
         let mut state = Self::default();
@@ -345,46 +352,11 @@ impl WalkState {
     }
 }
 
-/// The state as rules saw it, of its record: what [`WalkState::view`] made, and its canonical text.
-pub fn recorded_state(recorded: &Value) -> View {
-    let entries = |value: &Value, part: &dyn Fn(&str, &Value) -> View| {
-        let fields = value.as_object().into_iter().flatten();
-        fields.map(|(name, value)| (name.clone(), part(name, value))).collect::<Vec<_>>()
-    };
-    let any = |value: &Value| View::of(value, &crate::model::Kind::Any, "context");
-    let walker = |value: &Value| {
-        let part = |name: &str, value: &Value| match name {
-            "traits" => View::map("state.walker.traits", entries(value, &|_, value| any(value)), View::null()),
-            _ => View::plain(value, "state.walker"),
-        };
-        View::object("state.walker", entries(value, &part))
-    };
-    let part = |name: &str, value: &Value| match name {
-        "context" => View::map("state.context", entries(value, &|_, value| any(value)), View::null()),
-        "history" => {
-            let visit = |visit: &Value| View::object("visit", entries(visit, &|name, value| View::plain(value, name)));
-            View::list("state.history", value.as_array().into_iter().flatten().map(visit))
-        }
-        "loops" => View::map("state.loops", entries(value, &|name, value| View::plain(value, name)), View::from(0)),
-        "walker" => walker(value),
-        name => View::plain(value, name),
-    };
-    View::object("state", entries(recorded, &part))
-}
-
-fn visit_view(visit: &Visit) -> View {
-    let edge = View::from(&*visit.edge);
-    View::object(
-        "visit",
-        [("at", View::from(visit.at.to_string())), ("edge", edge.clone()), ("node", View::from(&*visit.node)), ("outcome", edge)],
+/// Whether the event is in every commit of a step once: of one that is answered, of one that begins a walk or branches of its own, and of
+/// one that ends them.
+fn is_one_of_a_commit(what: &What) -> bool {
+    matches!(
+        what,
+        What::NodeExit { .. } | What::SubWalk { .. } | What::Join { .. } | What::Fork { by: By::Items | By::Waves, .. }
     )
-}
-
-fn loops_view(loops: &BTreeMap<String, i64>) -> View {
-    View::map("state.loops", loops.iter().map(|(name, count)| (name.as_str(), View::from(*count))), View::from(0))
-}
-
-fn context_view(context: &Map<String, Value>) -> View {
-    let entries = context.iter().map(|(name, value)| (name.as_str(), View::of(value, &crate::model::Kind::Any, "context")));
-    View::map("state.context", entries, View::null())
 }

@@ -1,12 +1,13 @@
 //! The one step: everything that happens at a node, in one order, ending in one commit (`design.md` §2.3).
 
 use super::asked::{Desk, Left};
+use super::branch::By;
 use super::content::Content;
 use super::drive::Walker;
 use super::error::{Failure, Kind};
 use super::event::{Event, Name, What};
 use super::masks::Masks;
-use super::params::{CaseParams, StepPlace};
+use super::params::{CaseParams, Params, StepPlace};
 use super::plan::Plan;
 use super::ports::{About, Need, Next, Reply};
 use super::request::Request;
@@ -19,8 +20,8 @@ use crate::model::{self, Case, Effect, Handle};
 use crate::pipeline::NodeIx;
 use crate::script::{Function, View};
 use serde_json::Value;
-use std::cell::OnceCell;
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 /// Who answered a node that is a walk.
 pub const WALK: &str = "walk";
@@ -54,26 +55,40 @@ pub(super) struct Taken {
 
 /// A step being taken. Stages without a policy yet (cache, gate) have their place in [`Stepper::take`] and pass their input on.
 pub(super) struct Stepper<'a> {
-    pub(super) walker: &'a Walker<'a>,
+    pub(super) walker: Walker<'a>,
     pub(super) case: &'a Case,
     pub(super) case_name: &'a Name,
     /// Converted when the first node of the case asks for its parameters.
-    pub(super) case_params: &'a OnceCell<CaseParams>,
+    pub(super) case_params: &'a OnceLock<CaseParams>,
     pub(super) state: &'a WalkState,
     pub(super) node: NodeIx,
 }
 
-impl Stepper<'_> {
+impl<'a> Stepper<'a> {
     /// Takes the step: choose walker, needs, masks, prompt, cache, answer, schema check, masks, gate, effects, decision.
     pub(super) fn take(&self) -> Taken {
+        self.attempt(|_, _, _| Ok(Once::Asked))
+    }
+
+    /// The same, where `first` says whether somebody is asked, once it is chosen who takes the step.
+    pub(super) fn attempt(
+        &self,
+        first: impl FnOnce(&mut Log, (&Name, Timestamp), (&'a Member, bool)) -> Result<Once, Failure>,
+    ) -> Taken {
         let now = self.walker.clock.now();
         // A step that somebody was asked about goes on as it began.
         let began = self.state.asked.first().map_or(now, |open| open.at);
         let (mut log, path) = self.log(began);
-        let desk = Desk::new(self.walker, (self.case_name.clone(), path.clone()), began, &self.state.asked);
+        let desk = Desk::new(&self.walker, (self.case_name.clone(), path.clone()), began, &self.state.asked);
         let member = self.enter(&mut log, &path, began);
         let taken = self.end(log, |log, effects| {
-            self.stages(log, (&path, began), member?, Asked { desk: &desk, now, walked: None }, effects)
+            let member = member?;
+            let walked = match first(log, (&path, began), member)? {
+                Once::Asked => None,
+                Once::Is(reply) => Some(reply),
+                Once::Parted => return Ok(()),
+            };
+            self.stages(log, (&path, began), member, Asked { desk: &desk, now, walked }, effects)
         });
         let left = desk.left();
         if left.waits { Taken { left, ..Taken::default() } } else { Taken { left, ..taken } }
@@ -92,7 +107,7 @@ impl Stepper<'_> {
     }
 
     /// Chooses who takes the step, and enters the node. Also whether the step is handed over.
-    fn enter(&self, log: &mut Log, path: &Name, now: Timestamp) -> Result<(&Member, bool), Failure> {
+    fn enter(&self, log: &mut Log, path: &Name, now: Timestamp) -> Result<(&'a Member, bool), Failure> {
         let chosen = self.choose(path, now);
         let entered = What::NodeEnter { node: self.name().clone() };
         match chosen {
@@ -108,38 +123,45 @@ impl Stepper<'_> {
         }
     }
 
-    fn choose(&self, path: &Name, now: Timestamp) -> Result<(&Member, Option<What>), Failure> {
-        let Walker { plan, inherited, .. } = *self.walker;
+    fn choose(&self, path: &Name, now: Timestamp) -> Result<(&'a Member, Option<What>), Failure> {
+        let Walker { plan, inherited, .. } = self.walker;
         let Some(team) = &plan.team else { return Ok((plan.member(None, inherited), None)) };
+        if self.state.is_by(By::Items) {
+            // Whoever takes the node takes it for each of its items.
+            return Ok((plan.member(self.state.walker.as_deref(), inherited), None));
+        }
         let needs = self.needs(&team.needs)?;
         team.choose(plan, self.node, self.state, (now, chance(self.walker.seed, &self.case.id, path)), &needs)
     }
 
     /// Ends the step when that walk is over.
     pub(super) fn finish(&self, inner: &WalkState) -> Taken {
+        self.close(|| Ok(inner.last_artifact().and_then(|last| last.view().map(View::json)).unwrap_or_default()))
+    }
+
+    /// Ends the step with an artifact that nobody is asked for.
+    pub(super) fn close(&self, artifact: impl FnOnce() -> Result<Value, Failure>) -> Taken {
         let now = self.walker.clock.now();
         let (log, path) = self.log(now);
-        let artifact = inner.last_artifact().and_then(|last| last.view().map(View::json)).unwrap_or_default();
-        let reply = Reply::own(artifact.into(), WALK, false);
-        let Walker { plan, inherited, .. } = *self.walker;
+        let Walker { plan, inherited, .. } = self.walker;
         let member = plan.member(self.state.walker.as_deref(), inherited);
-        let desk = Desk::new(self.walker, (self.case_name.clone(), path.clone()), now, &[]);
+        let desk = Desk::new(&self.walker, (self.case_name.clone(), path.clone()), now, &[]);
         self.end(log, |log, effects| {
-            let asked = Asked { desk: &desk, now, walked: Some(reply) };
+            let asked = Asked { desk: &desk, now, walked: Some(Reply::walked(artifact()?)) };
             self.stages(log, (&path, now), (member, false), asked, effects)
         })
     }
 
-    fn name(&self) -> &Name {
+    pub(super) fn name(&self) -> &'a Name {
         &self.walker.plan.node(self.node).name
     }
 
-    fn log(&self, at: Timestamp) -> (Log, Name) {
+    pub(super) fn log(&self, at: Timestamp) -> (Log, Name) {
         let path = self.state.next_path();
         (Log { case: self.case_name.clone(), path: path.clone(), at, events: Vec::with_capacity(5) }, path)
     }
 
-    fn end(&self, mut log: Log, stages: impl FnOnce(&mut Log, &mut Vec<Effect<i64>>) -> Result<(), Failure>) -> Taken {
+    pub(super) fn end(&self, mut log: Log, stages: impl FnOnce(&mut Log, &mut Vec<Effect<i64>>) -> Result<(), Failure>) -> Taken {
         let name = self.name();
         let mut effects = Vec::new();
         let failure = stages(&mut log, &mut effects).err();
@@ -159,23 +181,18 @@ impl Stepper<'_> {
         &self,
         log: &mut Log,
         (path, now): (&Name, Timestamp),
-        (member, switched): (&Member, bool),
+        (member, switched): (&'a Member, bool),
         asked: Asked<'_>,
         writes: &mut Vec<Effect<i64>>,
     ) -> Result<(), Failure> {
-        let Walker { plan, run, .. } = *self.walker;
+        let Walker { plan, run, .. } = self.walker;
         let handoffs = self.state.handoffs + i64::from(switched);
-        let masks = Masks::on(plan, self.node, member);
+        let masks = Masks::on(plan, self.node, member, asked.walked.is_some());
         let needs = self.needs(&masks.needs())?;
         let luck = chance(self.walker.seed, &self.case.id, path);
         let name = &plan.node(self.node).name;
-        let step = StepPlace { run, case: &self.case.id, path, now };
-        let make = || {
-            let before = self.state.view_by(name, None, (now, luck), (&member.view, handoffs));
-            let groups = self.case_params.get_or_init(|| CaseParams::new(self.walker.launch, self.case));
-            groups.for_step(plan, self.node, self.state, &before, &step, (member, &needs))
-        };
-        let visit = self.state.visits.get(name).copied().unwrap_or(0);
+        let make = || self.params((path, now), (member, handoffs), &needs).1;
+        let visit = self.state.visits.get(name).copied().unwrap_or(0) + self.state.offset;
         let told = masks.tell(&make)?;
         let make = || told.clone().unwrap_or_else(&make);
         let own = &plan.node(self.node).via;
@@ -196,12 +213,17 @@ impl Stepper<'_> {
         if let Some(what) = masked {
             log.push(what);
         }
-        let artifact = View::of(&reply.artifact, &plan.node(self.node).kind, "artifact");
+        let part = self.state.is_by(By::Items);
+        let linked = plan.node(self.node);
+        let artifact = View::of(&reply.artifact, if part { linked.answered() } else { &linked.kind }, "artifact");
         let (shadow, node, state) = (self.walker.shadow, self.node, self.state);
         let turn = Turn { plan, shadow, node, state, walker: &member.view, handoffs, now, chance: luck };
         let confidence = turn.confidence(&artifact);
         let mut bindings = BTreeMap::new();
-        *writes = self.effects(&artifact, &request, &mut bindings)?;
+        // What comes of all branches together is what has effects, and leads on.
+        if !part {
+            *writes = self.effects(&artifact, &request, &mut bindings)?;
+        }
         let content = Content::new(artifact.clone());
         log.push(What::NodeExit {
             node: name.clone(),
@@ -215,7 +237,31 @@ impl Stepper<'_> {
             effects: writes.clone(),
             bindings,
         });
-        turn.take(&artifact, content, confidence, |what| log.push(what))
+        if part {
+            log.push(What::WalkComplete { node: name.clone() });
+            return Ok(());
+        }
+        let taken = turn.take(&artifact, content, confidence, |what| log.push(what));
+        taken.map_err(|failure| match failure.kind {
+            Kind::NoEdge if self.state.is_by(By::Edges) => Failure { kind: Kind::FanOutMerge, ..failure },
+            _ => failure,
+        })
+    }
+
+    /// What the step may know, and the state among it.
+    pub(super) fn params(
+        &self,
+        (path, now): (&Name, Timestamp),
+        (member, handoffs): (&Member, i64),
+        needs: &[(String, View)],
+    ) -> (View, Params) {
+        let Walker { plan, run, seed, launch, .. } = self.walker;
+        let step = StepPlace { run, case: &self.case.id, path, now };
+        let moment = (now, chance(seed, &self.case.id, path));
+        let state = self.state.view_by(self.name(), None, moment, (&member.view, handoffs));
+        let groups = self.case_params.get_or_init(|| CaseParams::new(launch, self.case));
+        let params = groups.for_step(plan, self.node, self.state, &state, &step, (member, needs));
+        (state, params)
     }
 
     /// Runs these reads.
@@ -273,7 +319,9 @@ impl Stepper<'_> {
         let Some(function) = &self.walker.plan.node(self.node).effect else { return Ok(Vec::new()) };
         let wanted = function.effects(artifact, request.params()).map_err(Failure::script)?;
         let mut bindings = self.state.bindings.clone();
+        let branch = self.state.branch();
         let derive = |kind: &str, what: &str| match kind {
+            "rca" if !branch.is_empty() => derived_id(&[kind, self.walker.run, &self.case.id, branch, what]),
             "rca" => derived_id(&[kind, self.walker.run, &self.case.id, what]),
             _ => derived_id(&[kind, what]),
         };
@@ -316,6 +364,16 @@ fn unknown_effect(value: &Value) -> Option<String> {
     Some(format!("there is no effect `{name}`{near}"))
 }
 
+/// What a step begins with.
+pub(super) enum Once {
+    /// Somebody is asked.
+    Asked,
+    /// Nobody is: this is its artifact.
+    Is(Reply),
+    /// It goes on in branches.
+    Parted,
+}
+
 /// How a step comes by its answer.
 struct Asked<'a> {
     /// Where is recorded who is asked.
@@ -327,7 +385,7 @@ struct Asked<'a> {
 }
 
 /// The events of a step, all with its case, path and time.
-struct Log {
+pub(super) struct Log {
     case: Name,
     path: Name,
     at: Timestamp,
@@ -335,7 +393,7 @@ struct Log {
 }
 
 impl Log {
-    fn push(&mut self, what: What) {
+    pub(super) fn push(&mut self, what: What) {
         self.events.push(Event { case: self.case.clone(), path: self.path.clone(), at: self.at, what });
     }
 }

@@ -21,13 +21,13 @@ pub(super) fn stop(plan: &Plan, state: &WalkState) -> Option<Failure> {
     Some(Failure::new(Kind::Limit, Diagnostic::error("walk/thermal", message).help(help)))
 }
 
-/// Adds to the events of a step that it is the one with which the answers of the case took as long as is to be told.
-pub(super) fn warn(plan: &Plan, state: &WalkState, events: &mut Vec<Event>) {
+/// Adds to the events of a step, before which they took `before_ms`, that it is the one with which the answers of the case took as long as is to be told.
+pub(super) fn warn(plan: &Plan, before_ms: u64, events: &mut Vec<Event>) {
     let Some(thermal) = plan.pipeline.thermal else { return };
     let took = |event: &Event| if let What::NodeExit { took_ms, .. } = event.what { Some(took_ms) } else { None };
     let Some((at, took)) = events.iter().enumerate().find_map(|(at, event)| Some((at, took(event)?))) else { return };
-    let spent_ms = state.spent_ms + took;
-    if thermal.warns(state.spent_ms, spent_ms) {
+    let spent_ms = before_ms + took;
+    if thermal.warns(before_ms, spent_ms) {
         let what = What::ThermalWarning { spent_ms, warning_ms: thermal.warning_ms, ceiling_ms: thermal.ceiling_ms };
         let warning = Event { what, ..events[at].clone() };
         events.insert(at + 1, warning);

@@ -2,11 +2,12 @@
 //!
 //! A live step ends with it, and history is decided again by it: there is no second way to get from an artifact to the next node.
 
+use super::branch::{Branch, By};
 use super::content::Content;
 use super::error::{Failure, Kind};
 use super::event::{Name, What};
 use super::plan::Plan;
-use super::route::{self, Decision};
+use super::route::{self, Choice, Decision};
 use super::shadow;
 use super::state::{CONTEXT_DEPTH, CONTEXT_SIZE, WalkState};
 use crate::clock::Timestamp;
@@ -73,7 +74,29 @@ impl Turn<'_> {
             return Ok(());
         };
         self.check_context(&choice.context)?;
-        let looped = choice.edge.map(|edge| plan.pipeline.edge_at(edge)).filter(|edge| edge.looped);
+        let counter = |choice: &Choice| {
+            let looped = choice.edge.map(|edge| plan.pipeline.edge_at(edge)).filter(|edge| edge.looped);
+            looped.and_then(|edge| edge.counter.as_deref()).map(Name::from)
+        };
+        if !choice.beside.is_empty() {
+            let mut branches = Vec::with_capacity(1 + choice.beside.len());
+            for choice in std::iter::once(&choice).chain(&choice.beside) {
+                self.check_context(&choice.context)?;
+                let Target::Node(to) = choice.to else { continue };
+                branches.push(Branch {
+                    node: plan.node(to).name.clone(),
+                    item: None,
+                    sequence: 0,
+                    edge: Some(choice.name.clone()),
+                    because: Some(choice.because.clone()),
+                    counter: counter(choice),
+                    context: choice.context.clone(),
+                });
+            }
+            log(What::Fork { by: By::Edges, node: Some(name), branches });
+            return Ok(());
+        }
+        let counter = counter(&choice);
         let (to, over) = match choice.to {
             Target::Done => (plan.done.clone(), true),
             Target::Node(to) => (plan.node(to).name.clone(), false),
@@ -83,7 +106,7 @@ impl Turn<'_> {
             to,
             edge: choice.name,
             because: choice.because,
-            counter: looped.and_then(|edge| edge.counter.as_deref()).map(Name::from),
+            counter,
             context: choice.context,
         });
         if over {
@@ -107,6 +130,15 @@ impl Turn<'_> {
         let help = "add what the next rules need, not the whole of what is there already";
         Err(Failure::new(Kind::Limit, Diagnostic::error("walk/context", message).help(help)))
     }
+}
+
+/// What the items of branches hold stays within the bounds of a context; else says why not.
+pub(super) fn check_size(items: &[Value]) -> Result<(), String> {
+    if items.iter().any(|item| depth(item) >= CONTEXT_DEPTH) {
+        return Err(format!("an item of `foreach` nests deeper than {CONTEXT_DEPTH} levels"));
+    }
+    let size: usize = items.iter().map(weight).sum();
+    if size > CONTEXT_SIZE { Err(format!("the items of `foreach` have more than {CONTEXT_SIZE} characters")) } else { Ok(()) }
 }
 
 /// How deep a value nests.

@@ -9,6 +9,7 @@ mod examples;
 mod exec;
 mod explain;
 mod failures;
+mod fan;
 mod fold;
 mod front;
 mod gallery;

@@ -64,7 +64,7 @@ impl Picture {
         for kind in self.kinds() {
             let stroke = match kind {
                 Kind::Loop => "&#9473;&#9473;",
-                Kind::Plain | Kind::Guard | Kind::Start => "&#9472;&#9472;",
+                Kind::Plain | Kind::Beside | Kind::Guard | Kind::Start => "&#9472;&#9472;",
                 _ => "&#9476;&#9476;",
             };
             let text = format!("<font color=\"{}\">{stroke} {}</font>", kind.colours().0, kind.says());
@@ -113,7 +113,7 @@ fn edge(arrow: &Arrow) -> String {
     let faded = format!("{}4d", arrow.kind.colours().0);
     let colour = if arrow.is_idle() { &faded } else { arrow.kind.colours().0 };
     let style = match arrow.kind {
-        Kind::Start | Kind::Plain | Kind::Guard => "solid",
+        Kind::Start | Kind::Plain | Kind::Beside | Kind::Guard => "solid",
         Kind::Shortcut | Kind::Fallback => "dashed",
         Kind::Loop => "bold",
         Kind::Choice | Kind::Advisory => "dotted",

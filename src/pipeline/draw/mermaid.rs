@@ -58,7 +58,7 @@ impl Picture {
         for arrow in &self.arrows {
             let (from, to) = (&self.shapes[arrow.from].id, &self.shapes[arrow.to].id);
             let stroke = match arrow.kind {
-                Kind::Start | Kind::Plain | Kind::Guard => "-->",
+                Kind::Start | Kind::Plain | Kind::Beside | Kind::Guard => "-->",
                 Kind::Shortcut | Kind::Choice | Kind::Fallback => "-.->",
                 Kind::Loop => "==>",
                 Kind::Advisory => "-.-",

@@ -102,10 +102,12 @@ pub struct Arrow {
 /// The kinds of ways, in the order of a legend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
-    /// Into the first node.
+    /// Into the first node, or from one to another that waits for it.
     Start,
     /// A usual edge.
     Plain,
+    /// One that is taken together with others.
+    Beside,
     /// One that skips steps.
     Shortcut,
     /// One that goes back and counts.
@@ -126,6 +128,7 @@ impl Kind {
         match self {
             Self::Start => "start",
             Self::Plain => "edge",
+            Self::Beside => "parallel, taken with others",
             Self::Shortcut => "shortcut",
             Self::Loop => "loop, with its counter",
             Self::Choice => "the rule may choose",
@@ -140,6 +143,7 @@ impl Kind {
         match self {
             Self::Start => "start",
             Self::Plain => "plain",
+            Self::Beside => "beside",
             Self::Shortcut => "shortcut",
             Self::Loop => "loop",
             Self::Choice => "choice",
@@ -152,7 +156,7 @@ impl Kind {
     /// Its colour on white paper, and on black.
     pub(super) fn colours(self) -> (&'static str, &'static str) {
         match self {
-            Self::Start | Self::Plain => ("#3f4a5a", "#c3ccd9"),
+            Self::Start | Self::Plain | Self::Beside => ("#3f4a5a", "#c3ccd9"),
             Self::Shortcut => ("#0b6bcb", "#6cb2ff"),
             Self::Loop | Self::Choice => ("#b45309", "#ffb454"),
             Self::Guard => ("#b91c1c", "#ff8080"),
@@ -194,8 +198,19 @@ impl Picture {
             arrows: Vec::new(),
             parts: Vec::new(),
         };
-        let start = picture.target(Target::Node(pipeline.start));
-        picture.arrow(0, start, Kind::Start, "", "");
+        for (ix, node) in pipeline.nodes.iter().enumerate() {
+            let first = if pipeline.waves() { node.after.is_empty() } else { NodeIx(ix) == pipeline.start };
+            if first {
+                picture.arrow(0, ix + 1, Kind::Start, "", "");
+            }
+            for NodeIx(before) in &node.after {
+                picture.arrow(before + 1, ix + 1, Kind::Start, "", "");
+            }
+            if pipeline.waves() && !pipeline.nodes.iter().any(|other| other.after.contains(&NodeIx(ix))) {
+                let done = picture.target(Target::Done);
+                picture.arrow(ix + 1, done, Kind::Start, "", "");
+            }
+        }
         for (ix, edge) in pipeline.edges.iter().enumerate() {
             picture.edge(ix, edge);
         }
@@ -232,6 +247,7 @@ impl Picture {
             Edge { from: Origin::Any, .. } => Kind::Guard,
             Edge { looped: true, .. } => Kind::Loop,
             Edge { shortcut: true, .. } => Kind::Shortcut,
+            Edge { parallel: true, .. } => Kind::Beside,
             _ => Kind::Plain,
         };
         if let Some(to) = edge.to {
@@ -288,10 +304,11 @@ impl Picture {
 /// What is special about how a node gets its artifact.
 fn badges(node: &Node) -> Vec<String> {
     let walk = node.part.as_ref().map(|part| format!("walk {}", part.value));
+    let each = node.fan.as_ref().map(|_| "for each item".to_owned());
     let script = node.script.as_ref().map(|script| format!("script {}", script.value));
     let stem = |mask: &str| mask.rsplit('/').next().unwrap_or(mask).trim_end_matches(".rhai").to_owned();
     let masks = node.masks.iter().map(|mask| format!("mask {}", stem(&mask.value)));
-    walk.into_iter().chain(script).chain(masks).collect()
+    each.into_iter().chain(walk).chain(script).chain(masks).collect()
 }
 
 impl Shape {

@@ -12,8 +12,17 @@ const CORNER: f64 = 7.0;
 /// The height of a line of the legend.
 const LEGEND: f64 = 20.0;
 
-const KINDS: [Kind; 8] =
-    [Kind::Start, Kind::Plain, Kind::Shortcut, Kind::Loop, Kind::Choice, Kind::Guard, Kind::Fallback, Kind::Advisory];
+const KINDS: [Kind; 9] = [
+    Kind::Start,
+    Kind::Plain,
+    Kind::Beside,
+    Kind::Shortcut,
+    Kind::Loop,
+    Kind::Choice,
+    Kind::Guard,
+    Kind::Fallback,
+    Kind::Advisory,
+];
 
 const STYLE: &str = "\
 .ak{font-family:system-ui,-apple-system,'Segoe UI',Helvetica,Arial,sans-serif}\

@@ -8,7 +8,8 @@ use crate::pipeline::NodeIx;
 use crate::script::View;
 use crate::session::SessionError;
 use crate::trace::Went;
-use crate::walk::{Content, Failure, Member, Moment, Name, Need, Plan, Status, Turn, WalkState, What, place_of};
+use crate::trace::steps::apart;
+use crate::walk::{By, Content, Failure, Member, Moment, Name, Need, Plan, Status, Turn, WalkState, What, joined, place_of};
 use std::collections::BTreeMap;
 
 /// What to go by.
@@ -106,9 +107,19 @@ impl Rewalk<'_> {
         done: &mut Rewalked,
     ) -> Result<(WalkState, Option<Hash>), SessionError> {
         let mut last = None;
+        // Where nodes wait for each other, nothing is decided.
+        if self.plan.pipeline.waves() && state.lone.is_none() {
+            return Ok((state, last));
+        }
         // The step of the record that the walk is at, as long as it is the recorded walk.
         let mut on = self.follow.then_some(0);
         while !matches!(state.status, Status::Done | Status::Error) {
+            if !state.inner.is_empty() {
+                if !self.beside(on.is_some().then_some(tape), &mut state, artifact, done)? {
+                    break;
+                }
+                continue;
+            }
             let recorded = on.and_then(|place: usize| tape.steps.get(place));
             if on.is_some() && recorded.is_none() {
                 break;
@@ -170,7 +181,11 @@ impl Rewalk<'_> {
             };
             let mut hash = answer.artifact;
             let mut inner = None;
-            if let Some(part) = self.plan.node(node).part.as_deref() {
+            if on.is_some() && !self.each((tape, step, node), &state, member, artifact, done)? {
+                break;
+            }
+            if let Some(part) = self.plan.node(node).part.as_deref().filter(|part| step.fork.is_none() && !part.pipeline.waves())
+            {
                 inner = tape.walked(step, &state);
                 let within = tape.of_place(&state.within(name, &path).place).filter(|_| on.is_some());
                 if let (Some(within), Some(same)) = (within, self.same.part(node)) {
@@ -226,6 +241,84 @@ impl Rewalk<'_> {
         Ok((state, last))
     }
 
+    /// Walks the branches again that the walk was led into, up to where they join. Whether it goes on from there. `tape` is the record, if
+    /// the walk is still the recorded one.
+    fn beside(
+        &self,
+        tape: Option<&Tape>,
+        state: &mut WalkState,
+        artifact: &mut Artifacts<'_>,
+        done: &mut Rewalked,
+    ) -> Result<bool, SessionError> {
+        for at in 0..state.inner.len() {
+            let branch = state.inner[at].clone();
+            let Some(within) = tape.and_then(|tape| tape.of_place(&branch.place)) else {
+                done.unknown = Some((branch.node.clone().unwrap_or_default(), branch.next_path()));
+                return Ok(false);
+            };
+            let (ended, _) = self.walk(&within, branch, artifact, done)?;
+            if ended.status != Status::Done {
+                state.status = ended.status;
+                return Ok(false);
+            }
+            state.inner[at] = ended;
+        }
+        let at = state.history.last().map(|visit| visit.at).unwrap_or_default();
+        match joined(&state.inner) {
+            Ok(to) => {
+                let over = to.as_ref().is_none_or(|to| *to == self.plan.done);
+                state.apply(&event(at, What::Join { to }));
+                if over {
+                    state.status = Status::Done;
+                }
+                Ok(true)
+            }
+            Err(failure) => {
+                let (node, path) = (state.path.last().cloned().unwrap_or_default(), state.next_path());
+                done.decisions.push(Redecided { node, path, place: None, before: None, now: failed(&failure), seen: None });
+                state.status = Status::Error;
+                Ok(false)
+            }
+        }
+    }
+
+    /// Walks again what is walked for each item of a node. Whether what came of it is what was put together: if not, nobody knows what
+    /// comes of that.
+    fn each(
+        &self,
+        (tape, step, node): (&Tape, &Taped, NodeIx),
+        state: &WalkState,
+        member: &Member,
+        artifact: &mut Artifacts<'_>,
+        done: &mut Rewalked,
+    ) -> Result<bool, SessionError> {
+        let (Some(fork), Some(part), Some(same)) = (&step.fork, self.plan.node(node).part.as_deref(), self.same.part(node))
+        else {
+            return Ok(true);
+        };
+        if !matches!(fork, What::Fork { by: By::Items, .. }) || part.pipeline.waves() {
+            return Ok(true);
+        }
+        let name = &self.plan.node(node).name;
+        let mut forked = state.clone();
+        forked.apply(&event(step.at, fork.clone()));
+        for branch in &forked.inner {
+            let inner = branch.within(name, &branch.next_path());
+            let Some(within) = tape.of_place(&inner.place) else { continue };
+            let again = Rewalk { plan: part, same, inherited: Some(member), ..*self };
+            let (_, found) = again.walk(&within, inner, artifact, done)?;
+            let recorded = tape.of_branch(&branch.place);
+            if done.unknown.is_some() {
+                return Ok(false);
+            }
+            if recorded.is_some() && found != recorded {
+                done.unknown = Some((name.clone(), state.next_path()));
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
     /// Who takes the step, with the event if it is another one than before. Nothing if that is by reads that were not recorded.
     fn member(&self, node: NodeIx, state: &WalkState, moment: Moment) -> Result<Option<(&Member, Option<What>)>, Failure> {
         let Some(team) = &self.plan.team else { return Ok(Some((self.plan.member(None, self.inherited), None))) };
@@ -257,6 +350,7 @@ fn way(whats: &[What]) -> Went {
             let (to, edge, because) = (to.clone(), edge.clone(), because.clone());
             Some(Went::To { to, edge, because, context: context.clone() })
         }
+        What::Fork { branches, .. } => Some(apart(branches)),
         _ => None,
     };
     whats.iter().find_map(to).unwrap_or(Went::Over)

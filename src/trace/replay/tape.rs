@@ -5,8 +5,8 @@ use crate::model::Hash;
 use crate::session::SessionError;
 use crate::store::Reading;
 use crate::trace::Went;
-use crate::trace::steps::damaged;
-use crate::walk::{Content, Event, Name, Reason, WalkState, What, place_of};
+use crate::trace::steps::{apart, damaged};
+use crate::walk::{By, Content, Event, Name, Reason, WalkState, What, joined, place_of};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
@@ -35,6 +35,8 @@ pub(super) struct Taped {
     /// Absent if the step failed before it had one.
     pub(super) answer: Option<Answered>,
     pub(super) went: Went,
+    /// The branches that it began.
+    pub(super) fork: Option<What>,
     /// The counter that the way added one to.
     counter: Option<Name>,
 }
@@ -116,6 +118,15 @@ impl Tape {
                         step.answer = Some(Answered { artifact, by: by.as_ref().into() });
                     }
                 }
+                "fork" => {
+                    let what: What = parse(row.body)?;
+                    if let Some(step) = steps.last_mut().filter(|last| last.path == row.path) {
+                        if let What::Fork { by: By::Edges, branches, .. } = &what {
+                            step.went = apart(branches);
+                        }
+                        step.fork = Some(what);
+                    }
+                }
                 "transition" => {
                     let Transition { to, edge, because, counter, context } = parse(row.body)?;
                     if let Some(step) = steps.last_mut() {
@@ -192,14 +203,33 @@ impl Tape {
         for step in &self.steps[..steps] {
             let inner = self.walked(step, &state);
             step.fold(&mut state, inner);
+            self.rejoin(step, &mut state);
         }
         state
+    }
+
+    /// The branches that a step led into, up to where they joined.
+    fn rejoin(&self, step: &Taped, state: &mut WalkState) {
+        let Some(fork @ What::Fork { by: By::Edges, .. }) = &step.fork else { return };
+        state.apply(&event(step.at, fork.clone()));
+        for branch in &mut state.inner {
+            if let Some(tape) = self.of_place(&branch.place) {
+                *branch = tape.fold(branch.clone(), tape.steps.len());
+            }
+        }
+        let to = joined(&state.inner).ok().flatten();
+        state.apply(&event(step.at, What::Join { to }));
+    }
+
+    /// What came of a branch, given what its paths begin with.
+    pub(super) fn of_branch(&self, place: &str) -> Option<Hash> {
+        Some(self.within.get(place)?.last()?.answer.as_ref()?.artifact)
     }
 }
 
 impl Taped {
     fn begun(path: &str, at: Timestamp, node: &str) -> Self {
-        Self { path: path.into(), at, node: node.into(), switch: None, answer: None, went: Went::Open, counter: None }
+        Self { path: path.into(), at, node: node.into(), switch: None, answer: None, went: Went::Open, fork: None, counter: None }
     }
 
     fn take_turns(&self, state: &mut WalkState) {
@@ -212,7 +242,9 @@ impl Taped {
         self.take_turns(state);
         let Some(answer) = &self.answer else { return };
         enter(state, &self.node, self.at, (Content::from(answer.artifact), None), &answer.by, inner);
-        if let Went::To { to, edge, because, context } = &self.went {
+        if self.fork.as_ref().is_none_or(is_of_items)
+            && let Went::To { to, edge, because, context } = &self.went
+        {
             let what = What::Transition {
                 from: self.node.clone(),
                 to: to.clone(),
@@ -236,7 +268,7 @@ pub(super) fn enter(
     inner: Option<WalkState>,
 ) {
     state.apply(&event(at, What::NodeEnter { node: node.clone() }));
-    state.inner = inner.map(Box::new);
+    state.inner = inner.into_iter().collect();
     let what = What::NodeExit {
         node: node.clone(),
         artifact,
@@ -250,6 +282,11 @@ pub(super) fn enter(
         bindings: std::collections::BTreeMap::new(),
     };
     state.apply(&event(at, what));
+}
+
+/// Whether branches are for the items of a list: then the step goes on as any other.
+fn is_of_items(fork: &What) -> bool {
+    matches!(fork, What::Fork { by: By::Items, .. })
 }
 
 /// An event of whichever case is being decided again.

@@ -80,7 +80,10 @@ fn check(cx: &Cx<'_>, report: &mut Report) {
         let pipeline = pipe.pipeline;
         for node in &pipeline.nodes {
             for (nth, at) in node.edges.iter().enumerate().skip(1) {
-                let (edge, before) = (pipeline.edge_at(*at), &node.edges[..nth]);
+                let edge = pipeline.edge_at(*at);
+                // Edges that are taken together do not stand in each other's way.
+                let first = |other: &&EdgeIx| !(edge.parallel && pipeline.edge_at(**other).parallel);
+                let before: Vec<EdgeIx> = node.edges[..nth].iter().filter(first).copied().collect();
                 // One that never fires by itself is another rule's.
                 let own = &pipe.fires[at.0];
                 let alone = pipe.rule(*at).is_some_and(|rule| Solver::proof(rule).never(own));

@@ -75,8 +75,8 @@ done: _done
 fn check(cx: &Cx<'_>, report: &mut Report) {
     for pipe in &cx.pipelines {
         let pipeline = pipe.pipeline;
-        // A guard may lead on from anywhere.
-        if !pipeline.guards.is_empty() {
+        // A guard may lead on from anywhere, and nodes that wait for each other need no edges.
+        if !pipeline.guards.is_empty() || pipeline.waves() {
             continue;
         }
         for node in pipeline.nodes.iter().filter(|node| node.fallback.is_none()) {

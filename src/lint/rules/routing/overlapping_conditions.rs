@@ -82,7 +82,7 @@ fn check(cx: &Cx<'_>, report: &mut Report) {
             for (nth, second) in node.edges.iter().enumerate() {
                 for first in &node.edges[..nth] {
                     let (one, other) = (pipeline.edge_at(*first), pipeline.edge_at(*second));
-                    if one.choices().eq(other.choices()) {
+                    if one.choices().eq(other.choices()) || one.parallel && other.parallel {
                         continue;
                     }
                     let Some(words) = overlap(pipe, *first, *second) else { continue };

@@ -1,0 +1,81 @@
+//! A node taken in 1 000 branches that become one list, against as many steps one after the other; a part of ten nodes against the
+//! same nodes inlined. Nobody computes anything: what is measured is the walk.
+
+#[path = "harness/bundled.rs"]
+mod bundled;
+mod harness;
+
+use asterisk::diag::Source;
+use asterisk::model::Launch;
+use asterisk::project::{Project, Settings, Sources};
+use asterisk::walk::{Answer, Nowhere, Plan, Refusal, Reply, Request, Status};
+use bundled::{launch, walk};
+use harness::{Table, measure};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::hint::black_box;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+/// Answers everything with the same.
+struct Same(Arc<Value>);
+
+impl Answer for Same {
+    fn name(&self) -> &'static str {
+        "same"
+    }
+
+    fn answer(&self, _: &Request<'_>) -> Result<Reply, Refusal> {
+        Ok(Reply::own(Arc::clone(&self.0), "stub", false))
+    }
+}
+
+fn plan(text: &str, part: Option<&str>) -> Plan {
+    let sources = Sources {
+        scripts: Vec::new(),
+        templates: Vec::new(),
+        data: Vec::new(),
+        pipeline: Source::new("p.yaml", text),
+        parts: part.map(|part| ("inner".to_owned(), Source::new("inner.yaml", part))).into_iter().collect::<BTreeMap<_, _>>(),
+        missing: BTreeMap::new(),
+    };
+    let project = Project::link(sources, Settings::default()).unwrap_or_else(|found| panic!("{found}"));
+    Plan::clone(&project.plan)
+}
+
+/// So many nodes, one after the other.
+fn chain(name: &str, nodes: usize) -> String {
+    let list: String = (0..nodes).fold(String::new(), |text, at| format!("{text}  - {{ name: n{at} }}\n"));
+    let to = |at: usize| if at + 1 == nodes { "_done".to_owned() } else { format!("n{}", at + 1) };
+    let edges: String =
+        (0..nodes).fold(String::new(), |text, at| format!("{text}  - {{ id: E{at}, from: n{at}, to: {} }}\n", to(at)));
+    format!("pipeline: {name}\nmax_steps: 0\nnodes:\n{list}edges:\n{edges}start: n0\ndone: _done\n")
+}
+
+fn main() -> ExitCode {
+    let (launch, answer): (Launch, _) = (launch(1), Same(Arc::new(json!({ "n": 1 }))));
+    let items: Vec<String> = (0..1_000).map(|item| item.to_string()).collect();
+    let fan = |most: usize| {
+        let text = format!(
+            "pipeline: p\nnodes:\n  - {{ name: each, foreach: \"[{}]\", concurrency: {most} }}\nedges: [{{ id: E, from: each, to: _done }}]\nstart: each\ndone: _done\n",
+            items.join(", ")
+        );
+        plan(&text, None)
+    };
+    let (one, four, plain) = (fan(1), fan(4), plan(&chain("p", 1_000), None));
+    let whole = "pipeline: p\nnodes: [{ name: part, pipeline: inner }]\nedges: [{ id: E, from: part, to: _done }]\nstart: part\ndone: _done\n";
+    let (part, inlined) = (plan(whole, Some(&chain("inner", 10))), plan(&chain("p", 10), None));
+    for plan in [&one, &four, &plain, &part, &inlined] {
+        assert_eq!(walk(plan, &answer, &Nowhere, &launch, 0).status, Status::Done);
+    }
+    let run = |plan: &Plan| drop(black_box(walk(plan, &answer, &Nowhere, &launch, 0)));
+    let many = measure(3, 7, &mut [("plain", &mut || run(&plain)), ("one", &mut || run(&one)), ("four", &mut || run(&four))]);
+    let few = measure(100, 20, &mut [("inlined", &mut || run(&inlined)), ("part", &mut || run(&part))]);
+    let mut table = Table::new("fan: 1 000 branches; a part of ten nodes", "us");
+    table.plain("1 000 steps, one after the other", many[0] / 1000.0);
+    table.against("1 000 branches, one at a time", many[1] / 1000.0, many[0] / 1000.0);
+    table.against("1 000 branches, four at a time", many[2] / 1000.0, many[0] / 1000.0);
+    table.plain("ten nodes, inlined", few[0] / 1000.0);
+    table.against("ten nodes, as a part", few[1] / 1000.0, few[0] / 1000.0);
+    table.finish()
+}

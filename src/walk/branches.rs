@@ -1,0 +1,85 @@
+//! Steps that begin branches or end them: a node that is taken for each of its items, edges that are taken beside each other, nodes that
+//! wait for others.
+
+use super::branch::{Branch, By};
+use super::error::Failure;
+use super::event::{Name, What};
+use super::fan::{Fan, joined};
+use super::plan::Plan;
+use super::ports::Reply;
+use super::state::WalkState;
+use super::step::{Once, Stepper, Taken};
+
+impl Stepper<'_> {
+    /// Takes a node that may be taken for each item of a list.
+    pub(super) fn split(&self, fan: &Fan) -> Taken {
+        self.attempt(|log, (path, now), (member, over)| {
+            let plan = self.walker.plan;
+            let (state, params) = self.params((path, now), (member, self.state.handoffs + i64::from(over)), &[]);
+            match fan.branches(self.name(), &params.view, &state, plan.vars())? {
+                None if fan.may_go_without(plan.node(self.node)) => Ok(Once::Asked),
+                Some(branches) if !branches.is_empty() => {
+                    log.push(What::Fork { by: By::Items, node: Some(self.name().clone()), branches });
+                    Ok(Once::Parted)
+                }
+                _ => Ok(Once::Is(Reply::walked(fan.merged(plan, self.node, &[])?))),
+            }
+        })
+    }
+
+    /// Ends a node whose branches are over.
+    pub(super) fn merge(&self, fan: &Fan) -> Taken {
+        self.close(|| fan.merged(self.walker.plan, self.node, &self.state.inner))
+    }
+
+    /// Begins branches with all nodes that wait for none any more.
+    pub(super) fn wave(&self) -> Taken {
+        let (log, _) = self.log(self.walker.clock.now());
+        self.end(log, |log, _| {
+            let branch = |node: Name| Branch { node, ..Branch::default() };
+            let branches = ready(self.walker.plan, self.state).into_iter().map(branch).collect();
+            log.push(What::Fork { by: By::Waves, node: None, branches });
+            Ok(())
+        })
+    }
+
+    /// Lets branches come together.
+    pub(super) fn join(&self) -> Taken {
+        let (log, _) = self.log(self.walker.clock.now());
+        self.end(log, |log, _| {
+            let plan = self.walker.plan;
+            let to = joined(&self.state.inner)?;
+            let over = match &to {
+                Some(to) => *to == plan.done,
+                None => self.state.path.len() + self.state.inner.len() == plan.nodes.len(),
+            };
+            log.push(What::Join { to });
+            if over {
+                log.push(What::WalkComplete { node: self.last() });
+            }
+            Ok(())
+        })
+    }
+
+    fn last(&self) -> Name {
+        self.state.inner.last().and_then(|branch| branch.path.last()).cloned().unwrap_or_default()
+    }
+}
+
+/// The nodes, in their order, that wait for none any more.
+fn ready(plan: &Plan, state: &WalkState) -> Vec<Name> {
+    let taken = |at: usize| state.path.contains(&plan.nodes[at].name);
+    let ready = |at: &usize| !taken(*at) && plan.pipeline.nodes[*at].after.iter().all(|node| taken(node.0));
+    (0..plan.nodes.len()).filter(ready).map(|at| plan.nodes[at].name.clone()).collect()
+}
+
+/// A failure of a branch, whose path this is the beginning of, that does not fail the case.
+pub(super) fn collected(taken: &mut Taken, branch: &Name) {
+    for event in &mut taken.events {
+        if let What::WalkError { node, kind, message } = &event.what {
+            let (node, kind, message) = (node.clone(), kind.clone(), message.clone());
+            event.what = What::BranchError { branch: branch.clone(), node, kind, message };
+        }
+    }
+    let _collected: Option<Failure> = taken.failure.take();
+}

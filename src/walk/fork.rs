@@ -1,0 +1,134 @@
+//! Branches in the state of a walk: how they begin, and what stays of them.
+
+use super::branch::BRANCH;
+use super::branch::{Branch, By};
+use super::event::Name;
+use super::fan::Lone;
+use super::state::{Status, Visit, WalkState};
+use super::views::{context_view, loops_view, visit_view};
+use crate::clock::Timestamp;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What the item is called in the context of its branch.
+pub const ITEM: &str = "item";
+
+impl WalkState {
+    /// The walk in the place of this one's node that a path is of.
+    pub(super) fn inner_of(&mut self, path: &str) -> Option<&mut Self> {
+        let at = match self.inner.as_slice() {
+            [] => return None,
+            [_] => 0,
+            _ => {
+                let (number, name) = path.strip_prefix(self.place.as_str())?.split_once('/')?;
+                let _number: u64 = number.parse().ok()?;
+                name.strip_prefix(BRANCH)?.split_once(']')?.0.parse::<usize>().ok()?.checked_sub(1)?
+            }
+        };
+        self.inner.get_mut(at).filter(|inner| path.starts_with(inner.place.as_str()))
+    }
+
+    /// Begins branches at the next step. Each knows what the walk knows.
+    pub(super) fn fork(&mut self, by: By, branches: &[Branch], at: Timestamp) {
+        let path = self.next_path();
+        // Who takes the same node as one before it takes the visit after.
+        let mut taken: BTreeMap<&Name, usize> = BTreeMap::new();
+        let advice = std::mem::take(&mut self.advice);
+        let mut inner = Vec::with_capacity(branches.len());
+        for (index, branch) in branches.iter().enumerate() {
+            let mut walk = self.clone();
+            walk.place = compact_str::format_compact!("{path}/{BRANCH}{}]/", index + 1);
+            walk.node = Some(branch.node.clone());
+            (walk.status, walk.error, walk.steps, walk.ticks) = (Status::Running, None, 0, 0);
+            (walk.spent_ms, walk.answers) = (0, 0);
+            walk.path.clear();
+            walk.asked.clear();
+            let before = taken.entry(&branch.node).or_default();
+            walk.offset = self.offset + *before;
+            *before += 1;
+            walk.lone = Some(Box::new(Lone::new(by, branch.sequence)));
+            if let (Some(edge), Some(from)) = (&branch.edge, self.path.last()) {
+                let because = branch.because.clone().unwrap_or_default();
+                let advisories = if index == 0 { advice.clone() } else { Vec::new() };
+                walk.visited(Visit { node: from.clone(), edge: edge.clone(), because, advisories, at });
+            }
+            if let Some(counter) = &branch.counter {
+                *walk.loops.entry(counter.to_string()).or_default() += 1;
+                walk.views.loops = loops_view(&walk.loops);
+            }
+            let item = branch.item.iter().map(|item| (ITEM.to_owned(), item.clone()));
+            let added = branch.context.iter().map(|(key, value)| (key.clone(), value.clone()));
+            walk.context.extend(added.clone().chain(item));
+            if let Some(lone) = &mut walk.lone {
+                lone.added.extend(added);
+            }
+            walk.views.context = context_view(&walk.context);
+            inner.push(walk);
+        }
+        self.inner = inner;
+    }
+
+    fn visited(&mut self, visit: Visit) {
+        self.views.history = self.views.history.with(visit_view(&visit));
+        self.history.push(visit);
+    }
+
+    /// Branches come together: what each found, counted and added stays, in their order.
+    pub(super) fn join(&mut self, to: Option<&Name>) {
+        let (history, loops, handoffs, prior) = (self.history.len(), self.loops.clone(), self.handoffs, self.prior.clone());
+        let branches = std::mem::take(&mut self.inner);
+        self.outlast(&branches);
+        for branch in branches {
+            for (name, artifact) in &branch.prior {
+                if prior.get(name) != Some(artifact) {
+                    self.prior.insert(name.clone(), artifact.clone());
+                }
+            }
+            for (counter, count) in &branch.loops {
+                let more = count - loops.get(counter).copied().unwrap_or(0);
+                *self.loops.entry(counter.clone()).or_default() += more;
+            }
+            self.loops.retain(|_, count| *count != 0);
+            self.handoffs += branch.handoffs - handoffs;
+            self.walker = branch.walker;
+            self.confidence = branch.confidence;
+            self.path.extend(branch.path);
+            self.context.extend(branch.lone.map(|lone| lone.added).unwrap_or_default());
+            for visit in branch.history.into_iter().skip(history) {
+                self.visited(visit);
+            }
+        }
+        self.views.loops = loops_view(&self.loops);
+        self.views.context = context_view(&self.context);
+        self.steps += 1;
+        self.node = to.cloned();
+        if let (Some(lone), Some(to)) = (&mut self.lone, to) {
+            lone.leads(to, &serde_json::Map::new());
+            self.status = Status::Done;
+        }
+    }
+
+    /// What stays of the branches of a node that was taken for each of its items. How many visits the node itself is to be
+    /// counted: those of the branches are.
+    pub(super) fn fanned(&mut self, branches: &[Self]) -> usize {
+        self.outlast(branches);
+        0
+    }
+
+    /// The visits and bindings of branches outlast them.
+    fn outlast(&mut self, branches: &[Self]) {
+        let (base, bindings) = (self.offset, self.bindings.clone());
+        let mut seen: BTreeSet<Name> = BTreeSet::new();
+        for branch in branches {
+            for (name, visits) in &branch.visits {
+                let before = self.visits.get(name).copied().unwrap_or(0);
+                if seen.contains(name) || *visits > before {
+                    seen.insert(name.clone());
+                    let visits = (*visits + branch.offset - base).max(before);
+                    self.visits.insert(name.clone(), visits);
+                }
+            }
+            let bound = branch.bindings.iter().filter(|(name, id)| bindings.get(*name) != Some(*id));
+            self.bindings.extend(bound.map(|(name, id)| (name.clone(), *id)));
+        }
+    }
+}
