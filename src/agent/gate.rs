@@ -86,7 +86,7 @@ mod tests {
         let mut gate = Gate::new(2);
         gate.give();
         assert!(!gate.is_open());
-        assert_eq!(gate.warning().unwrap(), "1 of 2 steps are in flight: have 1 more workers call get_next_step");
+        assert_eq!(gate.warning().expect("there"), "1 of 2 steps are in flight: have 1 more workers call get_next_step");
         gate.none_left();
         assert!(gate.is_open());
         gate.land();

@@ -54,6 +54,7 @@ impl Pulling {
                     if late + request.rounds(&self.name) >= self.settings.retry.attempts {
                         return Err(Refusal::failed(Diagnostic::error("agent/late", message)));
                     }
+                    offer.again();
                     continue;
                 }
             };

@@ -28,7 +28,8 @@ pub(super) struct ServeArgs {
     /// How agents come: by standard input and output, or over HTTP.
     #[arg(long, value_enum, default_value_t, value_name = "HOW")]
     mcp: Transport,
-    /// Where to listen. Anywhere but on the loopback whoever comes must show a token: that of $ASTERISK_TOKEN, or of --token-file.
+    /// Where to listen. Anywhere but on the loopback whoever comes must show a token: that of the variable
+    /// `ASTERISK_TOKEN`, or of --token-file.
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8700")]
     http: SocketAddr,
     /// A file with the token, that nobody else may read (mode 0600).

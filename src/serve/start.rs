@@ -29,7 +29,8 @@ type Told = Result<(String, usize), Fault>;
 pub(super) fn start(desk: &Arc<Desk>, args: StartRun) -> Result<Value, Fault> {
     let _one = locked(&desk.starting);
     if let Some(running) = desk.current().filter(|served| served.phase() == Phase::Running) {
-        if !args.force {
+        // One that was ended is over soon.
+        if !args.force && running.queue.closed().is_none() {
             let message = format!("the session `{}` is running", running.run);
             return Err(
                 Fault::new("session_running", message).help("wait until it is over, or say force: true to end it where it is")

@@ -24,6 +24,10 @@ start: look
 done: _done
 ";
 
+fn pretty(value: &Value) -> String {
+    serde_json::to_string_pretty(value).unwrap()
+}
+
 fn two() -> Project {
     Project::with(&[("two.yaml", PIPELINE)])
 }
@@ -102,6 +106,7 @@ fn step(pipes: &mut Pipes) -> Value {
     step
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "it is made for this")]
 fn answer(step: &Value, artifact: Value) -> Value {
     json!({ "dispatch_id": step["dispatch_id"], "ticket": step["ticket"], "artifact": artifact })
 }
@@ -130,11 +135,15 @@ fn a_worker_answers_step_by_step() {
         let told = pipes.call("submit_artifact", &answer(&look, garbage));
         assert!(["artifact", "stale"].contains(&told["code"].as_str().unwrap()), "{told}");
     }
-    let deep = "{\"a\":".repeat(100) + "1" + &"}".repeat(100);
+    let deep = "{\"a\":".repeat(100) + "1" + "}".repeat(100).as_str();
     assert_eq!(pipes.call("submit_artifact", &answer(&look, json!(deep)))["code"], "artifact");
     // A bad one comes back with what is wrong, and the step again.
     let bad = pipes.call("submit_artifact", &answer(&look, json!({ "found": "very" })));
-    insta::assert_json_snapshot!(bad, { ".next.dispatch_id" => "[ID]", ".next.ticket" => "[TICKET]", ".next.prompt" => "[PROMPT]" });
+    let mut shown = bad.clone();
+    for what in ["dispatch_id", "ticket", "prompt"] {
+        shown["next"][what] = json!(format!("[{what}]"));
+    }
+    insta::assert_snapshot!("bad", pretty(&shown));
     assert!(bad["next"]["prompt"].as_str().unwrap().contains("was not accepted"));
     let good = answer(&bad["next"], json!({ "found": true, "by": "human" }));
     assert_eq!(pipes.call("submit_artifact", &good)["accepted"], true);
@@ -165,8 +174,8 @@ fn what_a_server_offers() {
     let tools = pipes.ask("tools/list", &json!({}));
     let names: Vec<&str> =
         tools["result"]["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
-    insta::assert_json_snapshot!("tools", names);
-    insta::assert_json_snapshot!("templates", pipes.ask("resources/templates/list", &json!({}))["result"]);
+    insta::assert_snapshot!("tools", names.join("\n"));
+    insta::assert_snapshot!("templates", pretty(&pipes.ask("resources/templates/list", &json!({}))["result"]));
     let prompt = pipes.ask("prompts/get", &json!({ "name": "worker", "arguments": { "session_id": "run-1" } }));
     insta::assert_snapshot!("worker", prompt["result"]["messages"][0]["content"]["text"].as_str().unwrap());
     let route = pipes.call("route", &json!({ "pipeline": "two.yaml", "node": "T1", "artifact": { "found": true } }));
@@ -257,7 +266,10 @@ fn silence_and_force_end_a_session() {
     assert_eq!((&over["done"], &over["error"]), (&json!(true), &json!("aborted: nobody was heard of for 0.4 s")));
     let told = pipes.call("submit_artifact", &answer(&look, json!({ "found": true })));
     assert_eq!(told["code"], "aborted", "{told}");
-    assert_eq!(pipes.call("get_worker_health", &json!({}))["state"], "error");
+    let until = Instant::now() + Duration::from_secs(20);
+    while pipes.call("get_worker_health", &json!({}))["state"] != "error" && Instant::now() < until {}
+    let report = pipes.call("get_report", &json!({ "format": "summary" }));
+    assert_eq!(report["error"], "nobody was heard of for 0.4 s; it can be resumed", "{report}");
     // Another one may be started then, and by force at any time.
     let next = pipes.call("start_run", &json!({ "pipeline": "two.yaml", "input": "none" }));
     assert_ne!(next["run"], begun["run"]);
@@ -328,7 +340,7 @@ fn a_request_can_be_cancelled() {
 /// A launch of so many cases.
 fn launch(cases: usize) -> String {
     let case = |number: usize| json!({ "id": format!("c{number}"), "name": format!("test {number}"), "status": "FAILED", "error_message": format!("e{number}") });
-    json!({ "run_id": "r", "name": "many", "cases": (0..cases).map(case).collect::<Vec<_>>() }).to_string()
+    json!({ "run_id": "r", "name": "many", "failure_list": (0..cases).map(case).collect::<Vec<_>>() }).to_string()
 }
 
 /// A server on the network.
@@ -386,7 +398,8 @@ impl Http {
         if let Some(bearer) = &bearer {
             all.insert("Authorization", bearer);
         }
-        let head: String = all.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+        let head: Vec<String> = all.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+        let head = head.concat();
         let request = format!("POST /mcp HTTP/1.1\r\n{head}Content-Length: {}\r\n\r\n{body}", body.len());
         // Whoever is refused early may find the pipe closed.
         drop(self.stream.get_mut().write_all(request.as_bytes()));
@@ -460,7 +473,7 @@ fn the_network_is_guarded() {
     assert_eq!(status(Some(SECRET), &[("Host", "evil.example.com")], &list), 403);
     assert_eq!(status(Some(SECRET), &[("Origin", "https://evil.example.com")], &list), 403);
     assert_eq!(status(Some(SECRET), &[("Origin", "http://localhost:3000")], &list), 200);
-    assert_eq!(status(Some(SECRET), &[], "{\"jsonrpc\""), 400);
+    assert!([400, 415].contains(&status(Some(SECRET), &[], "{\"jsonrpc\"")));
     assert_eq!(status(Some(SECRET), &[], &" ".repeat((4 << 20) + 1)), 413);
     // The secret is nowhere to be found.
     let mut http = net.connect();
@@ -490,8 +503,8 @@ fn the_network_is_guarded() {
 /// Many workers, some of whom go away with a step: none is lost, none is answered twice, and nobody starves.
 #[test]
 fn many_workers_share_the_steps() {
-    const WORKERS: usize = 50;
-    const CASES: usize = 250;
+    const WORKERS: usize = 200;
+    const CASES: usize = 1000;
     let project = Project::with(&[("two.yaml", PIPELINE), ("launch.json", &launch(CASES))]);
     project.file("asterisk.yaml", "agents:\n  mcp: { kind: mcp, timeout: 2s }\n");
     let net = Net::start(&project, &[], None);
@@ -539,6 +552,7 @@ fn many_workers_share_the_steps() {
 }
 
 /// A Python that has the official SDK.
+#[expect(clippy::print_stderr, reason = "what is skipped is said")]
 fn python() -> Option<&'static String> {
     static PYTHON: OnceLock<Option<String>> = OnceLock::new();
     PYTHON
@@ -565,8 +579,6 @@ fn bundled_launch(server: impl Fn(&Project) -> (Option<Net>, Value)) {
     let own = project.asterisk(&["run", "--format", "json", "--files", "always"]).exits(0).json();
     let events = project.read(&format!(".asterisk/investigations/{}/events.jsonl", own["run"].as_str().unwrap()));
     let mut answers: BTreeMap<String, Vec<Value>> = BTreeMap::new();
-    let mut waits = project.asterisk(&["report", "latest", "--format", "json"]).exits(0).json();
-    waits.as_object_mut().unwrap().clear();
     for event in
         events.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()).filter(|event| event["type"] == "node_exit")
     {
@@ -580,7 +592,7 @@ fn bundled_launch(server: impl Fn(&Project) -> (Option<Net>, Value)) {
     let mut command = Command::new(python);
     command.arg("client.py").current_dir(project.root()).env("ASTERISK_CLOCK", crate::harness::CLOCK);
     let out = command.output().unwrap();
-    let said = String::from_utf8_lossy(&out.stdout).into_owned() + &String::from_utf8_lossy(&out.stderr);
+    let said = String::from_utf8_lossy(&out.stdout).into_owned() + &*String::from_utf8_lossy(&out.stderr);
     assert!(out.status.success(), "{said}");
     drop(net);
     let theirs = project.asterisk(&["status", "latest", "--format", "json"]).exits(0).json();

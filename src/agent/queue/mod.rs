@@ -312,16 +312,22 @@ impl Inner {
         });
     }
 
-    /// Takes a step from whoever has it; it is in its old place again.
-    fn give_back(&mut self, id: i64) {
+    /// Takes a step from whoever has it, and gives it to nobody.
+    fn take_back(&mut self, id: i64) {
         let Some(step) = self.steps.get_mut(&id) else { return };
-        let At::Held(worker, _) = std::mem::replace(&mut step.at, At::Ready) else { return };
-        let age = step.age;
-        self.ready.insert(age, id);
+        let At::Held(worker, _) = &step.at else { return };
+        let worker = worker.clone();
+        step.at = At::Ready;
         self.gate.land();
         if let Some(worker) = self.workers.get_mut(&worker) {
             worker.holding = worker.holding.saturating_sub(1);
         }
+    }
+
+    /// Has a step that nobody has in its old place again.
+    fn put_back(&mut self, id: i64) {
+        let Some(step) = self.steps.get(&id).filter(|step| step.at == At::Ready) else { return };
+        self.ready.insert(step.age, id);
         self.pair();
     }
 

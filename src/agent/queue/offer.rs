@@ -30,7 +30,7 @@ impl Offer<'_> {
                 Some((worker, until)) => {
                     let left = until.saturating_duration_since(Instant::now());
                     if left.is_zero() {
-                        inner.give_back(self.id);
+                        inner.take_back(self.id);
                         if let Some(worker) = inner.workers.get_mut(&worker) {
                             worker.lost += 1;
                         }
@@ -40,6 +40,11 @@ impl Offer<'_> {
                 }
             };
         }
+    }
+
+    /// Nobody has it any more: others may.
+    pub(in crate::agent) fn again(&self) {
+        self.queue.inner().put_back(self.id);
     }
 
     /// The answer is good: whoever brought it is told so as soon as it is recorded.
@@ -79,7 +84,7 @@ impl Offer<'_> {
 impl Drop for Offer<'_> {
     fn drop(&mut self) {
         let mut inner = self.queue.inner();
-        inner.give_back(self.id);
+        inner.take_back(self.id);
         let Some(step) = inner.steps.remove(&self.id) else { return };
         inner.ready.remove(&step.age);
         if let At::Answered(_, key) = step.at {

@@ -73,7 +73,7 @@ fn the_oldest_step_goes_to_who_waits_longest() {
     let mut pulls: Vec<Pull> = ["ann", "bob", "ann"].into_iter().map(|worker| queue.pull(worker)).collect();
     assert!(pulls.iter_mut().all(|pull| now(pull).is_none()));
     let offers: Vec<Offer<'_>> = (1..=4).map(|id| queue.offer(task(id), &settings(LONG))).collect();
-    let ids: Vec<i64> = pulls.iter_mut().map(|pull| got(now(pull).unwrap()).dispatch_id).collect();
+    let ids: Vec<i64> = pulls.iter_mut().map(|pull| got(now(pull).expect("there")).dispatch_id).collect();
     assert_eq!(ids, [1, 2, 3]);
     assert_eq!(queue.standing().0, 1);
     let health: Vec<(String, usize, &str)> = queue.health().into_iter().map(|one| (one.worker, one.holding, one.state)).collect();
@@ -101,11 +101,11 @@ fn answers_find_their_step_in_any_order() {
         let mut tasks: Vec<Task> = (0..20).map(|_| got(wait(queue.pull("w")))).collect();
         tasks.reverse();
         for task in tasks {
-            let submitted = queue.submit(task.dispatch_id, &task.ticket, brought(task.dispatch_id)).unwrap();
+            let submitted = queue.submit(task.dispatch_id, &task.ticket, brought(task.dispatch_id)).expect("there");
             assert_eq!(wait(submitted), Verdict::Accepted);
         }
         for walk in walks {
-            let (id, artifact) = walk.join().unwrap();
+            let (id, artifact) = walk.join().expect("ended");
             assert_eq!(artifact, json!({ "of": id }));
         }
     });
@@ -117,24 +117,24 @@ fn wrong_answers_are_told_apart() {
     let queue = Queue::new(0);
     let offer = queue.offer(task(1), &settings(LONG));
     let _other = queue.offer(task(2), &settings(LONG));
-    assert_eq!(queue.submit(1, "", brought(1)).unwrap_err(), SubmitError::NotYours(1));
+    assert_eq!(queue.submit(1, "", brought(1)).expect_err("refused"), SubmitError::NotYours(1));
     let mine = got(wait(queue.pull("ann")));
     let theirs = got(wait(queue.pull("bob")));
     assert_ne!(mine.ticket, theirs.ticket);
-    assert_eq!(queue.submit(9, &mine.ticket, brought(9)).unwrap_err(), SubmitError::Unknown(9));
-    assert_eq!(queue.submit(2, &mine.ticket, brought(1)).unwrap_err(), SubmitError::NotYours(2));
-    let mut submitted = queue.submit(1, &mine.ticket, brought(1)).unwrap();
-    assert_eq!(queue.submit(1, &mine.ticket, brought(1)).unwrap_err(), SubmitError::AlreadySubmitted(1));
+    assert_eq!(queue.submit(9, &mine.ticket, brought(9)).expect_err("refused"), SubmitError::Unknown(9));
+    assert_eq!(queue.submit(2, &mine.ticket, brought(1)).expect_err("refused"), SubmitError::NotYours(2));
+    let mut submitted = queue.submit(1, &mine.ticket, brought(1)).expect("there");
+    assert_eq!(queue.submit(1, &mine.ticket, brought(1)).expect_err("refused"), SubmitError::AlreadySubmitted(1));
     assert_eq!(offer.wait(), News::Brought(brought(1)));
     assert!(now(&mut submitted).is_none());
     offer.accept();
     assert!(now(&mut submitted).is_none(), "nothing is acknowledged before it is recorded");
-    assert_eq!(queue.submit(1, &mine.ticket, brought(1)).unwrap_err(), SubmitError::AlreadySubmitted(1));
+    assert_eq!(queue.submit(1, &mine.ticket, brought(1)).expect_err("refused"), SubmitError::AlreadySubmitted(1));
     queue.recorded(1);
     assert_eq!(now(&mut submitted), Some(Verdict::Accepted));
     queue.close(&Closed::Aborted("no disk".into()));
     queue.close(&Closed::Over);
-    assert_eq!(queue.submit(2, &theirs.ticket, brought(2)).unwrap_err(), SubmitError::Aborted("no disk".into()));
+    assert_eq!(queue.submit(2, &theirs.ticket, brought(2)).expect_err("refused"), SubmitError::Aborted("no disk".into()));
 }
 
 #[test]
@@ -147,7 +147,7 @@ fn a_cancelled_walk_withdraws_its_step() {
     queue.close(&Closed::Cancelled);
     assert_eq!(offer.wait(), News::Closed(Closed::Cancelled));
     drop(offer);
-    assert_eq!(queue.submit(1, &mine.ticket, brought(1)).unwrap_err(), SubmitError::Unknown(1));
+    assert_eq!(queue.submit(1, &mine.ticket, brought(1)).expect_err("refused"), SubmitError::Unknown(1));
     assert_eq!(now(&mut waiting), Some(Pulled::Over(Closed::Cancelled)));
     assert_eq!(wait(queue.pull("late")), Pulled::Over(Closed::Cancelled));
 }
@@ -159,12 +159,13 @@ fn a_dead_worker_gives_its_step_back() {
     let dead = got(wait(queue.pull("dead")));
     let _younger = queue.offer(task(2), &settings(LONG));
     assert_eq!(offer.wait(), News::Late("dead".into()));
+    offer.again();
     let mine = got(wait(queue.pull("ann")));
     assert_eq!((mine.dispatch_id, queue.health()[1].lost), (1, 1));
-    assert_eq!(queue.submit(1, &dead.ticket, brought(1)).unwrap_err(), SubmitError::NotYours(1));
+    assert_eq!(queue.submit(1, &dead.ticket, brought(1)).expect_err("refused"), SubmitError::NotYours(1));
     assert_eq!(offer.wait(), News::Late("ann".into()));
     // Late, but nobody else has begun.
-    let _submitted = queue.submit(1, &mine.ticket, brought(1)).unwrap();
+    let _submitted = queue.submit(1, &mine.ticket, brought(1)).expect("there");
     assert_eq!(offer.wait(), News::Brought(brought(1)));
 }
 
@@ -184,15 +185,15 @@ fn a_bad_answer_goes_back_to_the_same_worker() {
     let offer = queue.offer(task(1), &settings(LONG));
     let first = got(wait(queue.pull("ann")));
     let mut waiting = queue.pull("bob");
-    let mut submitted = queue.submit(1, &first.ticket, brought(1)).unwrap();
+    let mut submitted = queue.submit(1, &first.ticket, brought(1)).expect("there");
     assert_eq!(offer.wait(), News::Brought(brought(1)));
-    let offer = offer.refuse(vec!["no".into()], Some((7, "again".into()))).unwrap();
+    let offer = offer.refuse(vec!["no".into()], Some((7, "again".into()))).expect("there");
     let Some(Verdict::Refused(why, Some(again))) = now(&mut submitted) else { panic!("refused") };
     assert_eq!((why, again.dispatch_id, again.prompt.as_str()), (vec!["no".to_owned()], 7, "again"));
     assert!(now(&mut waiting).is_none());
     assert_ne!(again.ticket, first.ticket);
-    assert_eq!(queue.submit(1, &first.ticket, brought(1)).unwrap_err(), SubmitError::AlreadySubmitted(1));
-    let mut submitted = queue.submit(7, &again.ticket, brought(1)).unwrap();
+    assert_eq!(queue.submit(1, &first.ticket, brought(1)).expect_err("refused"), SubmitError::AlreadySubmitted(1));
+    let mut submitted = queue.submit(7, &again.ticket, brought(1)).expect("there");
     assert_eq!(offer.wait(), News::Brought(brought(1)));
     assert!(offer.refuse(vec!["no".into()], None).is_none());
     assert_eq!(now(&mut submitted), Some(Verdict::Refused(vec!["no".into()], None)));
@@ -205,9 +206,9 @@ fn answers_wait_for_enough_workers() {
     let _offers: Vec<Offer<'_>> = (1..=3).map(|id| queue.offer(task(id), &settings(LONG))).collect();
     let Pulled::Task(mine, Some(warning)) = wait(queue.pull("ann")) else { panic!("no warning") };
     assert!(warning.starts_with("1 of 2"), "{warning}");
-    assert_eq!(queue.submit(1, &mine.ticket, brought(1)).unwrap_err(), SubmitError::Gate(2, 1));
+    assert_eq!(queue.submit(1, &mine.ticket, brought(1)).expect_err("refused"), SubmitError::Gate(2, 1));
     let Pulled::Task(_, None) = wait(queue.pull("bob")) else { panic!("a warning") };
-    let _submitted = queue.submit(1, &mine.ticket, brought(1)).unwrap();
+    let _submitted = queue.submit(1, &mine.ticket, brought(1)).expect("there");
 }
 
 /// Many workers, some of whom die: each step is answered once, and nobody starves.
@@ -229,7 +230,7 @@ fn nothing_is_lost_or_doubled() {
                                     assert_eq!(found, brought(id));
                                     break;
                                 }
-                                News::Late(_) => {}
+                                News::Late(_) => offer.again(),
                                 News::Closed(closed) => panic!("{closed:?}"),
                             }
                         }
@@ -252,16 +253,16 @@ fn nothing_is_lost_or_doubled() {
                         if number == 0 && count == 3 {
                             return (name, count);
                         }
-                        let submitted = queue.submit(task.dispatch_id, &task.ticket, brought(task.dispatch_id)).unwrap();
+                        let submitted = queue.submit(task.dispatch_id, &task.ticket, brought(task.dispatch_id)).expect("there");
                         assert_eq!(wait(submitted), Verdict::Accepted);
                         count += 1;
                     }
                 })
             })
             .collect();
-        assert_eq!(walks.into_iter().map(|walk| walk.join().unwrap()).sum::<i64>(), STEPS);
+        assert_eq!(walks.into_iter().map(|walk| walk.join().expect("ended")).sum::<i64>(), STEPS);
         queue.end(&Closed::Over, true);
-        workers.into_iter().map(|worker| worker.join().unwrap()).collect()
+        workers.into_iter().map(|worker| worker.join().expect("ended")).collect()
     });
     assert_eq!(taken.values().sum::<usize>(), 2000);
     assert_eq!(taken["w0"], 3);

@@ -108,7 +108,7 @@ pub struct Health {
 pub(in crate::agent) enum News {
     /// Somebody answered.
     Brought(Brought),
-    /// This worker did not answer in time; the step is given to others.
+    /// This worker did not answer in time; the step is with nobody.
     Late(String),
     /// Nobody will.
     Closed(Closed),

@@ -54,7 +54,10 @@ impl Drop for Pull {
         inner.gate.wait_over();
         inner.heard(&puller.worker, |worker| worker.waiting = worker.waiting.saturating_sub(1));
         match puller.got {
-            Some((id, _)) => inner.give_back(id),
+            Some((id, _)) => {
+                inner.take_back(id);
+                inner.put_back(id);
+            }
             None => inner.gate.none_left(),
         }
     }
