@@ -7,7 +7,7 @@ mod harness;
 use harness::Table;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Command, ExitCode, Stdio};
 use std::thread;
@@ -88,6 +88,7 @@ fn echo() -> String {
 }
 
 /// Has all workers work at once; what each did, and microseconds for each step.
+#[expect(clippy::cast_precision_loss, reason = "a few thousand")]
 fn all(at: &str, work: impl Fn(Http, usize) -> usize + Sync) -> (Vec<usize>, f64) {
     let began = Instant::now();
     let counts: Vec<usize> = thread::scope(|scope| {
@@ -117,6 +118,7 @@ fn worker(mut http: Http, number: usize) -> usize {
     }
 }
 
+#[expect(clippy::cast_precision_loss, reason = "a few thousand")]
 fn main() -> ExitCode {
     let dir = tempfile::tempdir().expect("a directory");
     let case = |number: usize| json!({ "id": format!("c{number}"), "name": format!("t{number}"), "status": "FAILED" });
@@ -151,5 +153,5 @@ fn main() -> ExitCode {
     table.against("a step (floor: two round trips over the loopback)", ours, floor);
     table.plain("steps of the worker with the fewest", spread["fewest"] as f64);
     table.plain("steps of the worker with the most", spread["most"] as f64);
-    table.end()
+    table.finish()
 }

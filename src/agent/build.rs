@@ -3,14 +3,16 @@
 use super::breaker::Breaker;
 use super::budget::{Budget, BudgetStatus, Metered};
 use super::exec::Exec;
+use super::file::File;
 use super::limit::Limit;
 use super::manual::{MANUAL, Manual};
-use super::mcp::{MCP, Pulling};
+use super::mcp::Pulling;
 use super::queue::Queue;
 use super::retry::Retry;
 use super::router::{Router, Who};
 use super::script::Scripts;
 use super::settings::{Agents, Kind, Settings};
+use super::tray::Tray;
 use crate::clock::Clock;
 use crate::walk::{Answer, Name};
 use std::collections::BTreeMap;
@@ -20,6 +22,9 @@ use std::sync::{Arc, Condvar, Mutex};
 
 /// The name of the answers by scripts.
 const SCRIPT: &str = "script";
+
+/// Makes the directory of a run below another, or where runs write.
+pub type Trays<'a> = dyn Fn(Option<&Path>) -> Option<Arc<dyn Tray>> + 'a;
 
 /// What those outside need.
 pub struct Outside<'a> {
@@ -37,12 +42,20 @@ pub struct Outside<'a> {
     pub budget: &'a Budget,
     /// Is told when something was spent.
     pub spent: Arc<dyn Fn(&BudgetStatus) + Send + Sync + 'a>,
+    /// Where prompts are laid out: below that directory, or where runs write. Nothing if nothing is written.
+    pub tray: Box<Trays<'a>>,
 }
 
 /// The names that can be asked, besides canned answers.
 pub fn names(agents: &Agents) -> Vec<String> {
-    let own = [SCRIPT, MANUAL, MCP].into_iter().map(str::to_owned);
-    own.chain(agents.keys().filter(|name| ![MANUAL, MCP].contains(&name.as_str())).cloned()).collect()
+    let own = [SCRIPT, MANUAL].into_iter().map(str::to_owned);
+    let ready = ready(agents).map(|kind| kind.name().to_owned());
+    own.chain(ready).chain(agents.keys().filter(|name| *name != MANUAL).cloned()).collect()
+}
+
+/// The kinds that can be asked by their own name, without being set up.
+fn ready(agents: &Agents) -> impl Iterator<Item = Kind> {
+    Kind::READY.iter().copied().filter(|kind| !agents.contains_key(kind.name()) && agents.values().all(|one| one.kind != *kind))
 }
 
 /// The names of those for whom answers are brought.
@@ -59,20 +72,24 @@ pub fn build<'a>(usual: &[String], nodes: &BTreeMap<String, Vec<String>>, outsid
     for manual in manual_names(outside.agents) {
         who.insert(name(&manual), Who::Own(Box::new(Manual::new(&manual))));
     }
-    for (called, settings) in outside.agents {
+    let mut told: BTreeMap<Name, Arc<dyn Answer + 'a>> = BTreeMap::new();
+    let ready: Vec<(String, Settings)> = ready(outside.agents).map(|kind| (kind.name().to_owned(), Settings::of(kind))).collect();
+    for (called, settings) in outside.agents.iter().chain(ready.iter().map(|(called, settings)| (called, settings))) {
         let leaf: Box<dyn Answer + 'a> = match settings.kind {
             Kind::Manual => continue,
             Kind::Exec => Box::new(Exec::new(called, settings, outside.root)),
             Kind::Mcp => pulling(called, settings, outside),
+            Kind::File => {
+                let tray = (outside.tray)(settings.dir.as_deref());
+                let file = Arc::new(File::new(called, settings, tray, outside.clock, outside.stop));
+                told.insert(name(called), Arc::clone(&file) as Arc<dyn Answer + 'a>);
+                Box::new(file)
+            }
         };
         who.insert(name(called), Who::Outside(around(leaf, settings, outside)));
     }
-    if !outside.agents.contains_key(MCP) {
-        let settings = Settings::of(Kind::Mcp);
-        who.insert(MCP.into(), Who::Outside(around(pulling(MCP, &settings, outside), &settings, outside)));
-    }
     let nodes = nodes.iter().map(|(node, chain)| (node.clone(), chain.iter().map(name).collect())).collect();
-    Router { usual: usual.iter().map(name).collect(), nodes, who }
+    Router { usual: usual.iter().map(name).collect(), nodes, who, told }
 }
 
 fn pulling<'a>(name: &str, settings: &Settings, outside: &Outside<'a>) -> Box<dyn Answer + 'a> {

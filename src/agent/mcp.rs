@@ -66,7 +66,7 @@ impl Pulling {
             if complaints.is_empty() {
                 offer.accept();
                 tokens.add(&lost);
-                let agent = Agent { via: self.name.clone(), request: asking.id, tokens: Some(tokens) };
+                let agent = Agent::new(self.name.clone(), asking.id, Some(tokens));
                 return Ok(Reply { artifact: Arc::new(artifact), by: "agent", checked: true, agent: Some(Box::new(agent)) });
             }
             lost.add(&tokens);

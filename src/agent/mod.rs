@@ -3,6 +3,7 @@
 //! ```text
 //! script, stub                      answers from within the process
 //! exec, process, found              a command: running it, finding the JSON in what it says
+//! file, signal, wrapper, tray       files: what is asked, the answer with its id, how far it is; the directory they are in
 //! manual                            a person or agent who takes the prompt and brings the answer (`cursor`, `save`)
 //! mcp, queue, gate                  workers who pull steps from a server and bring the answers
 //! router, retry, breaker, limit,    what stands around those outside: who is asked in which order, again, not at all, at once;
@@ -15,6 +16,7 @@ mod breaker;
 mod budget;
 mod build;
 mod exec;
+mod file;
 mod found;
 mod gate;
 mod limit;
@@ -26,12 +28,15 @@ mod retry;
 mod router;
 mod script;
 mod settings;
+mod signal;
 mod stub;
 mod tokens;
+mod tray;
+mod wrapper;
 
 pub use artifact::{MOST_BYTES, parse, signed, unwrapped};
 pub use budget::{Budget, BudgetStatus};
-pub use build::{Outside, build, manual_names, names};
+pub use build::{Outside, Trays, build, manual_names, names};
 pub use gate::Gate;
 pub use manual::{Bringing, Given, MANUAL};
 pub use mcp::MCP;
@@ -40,7 +45,10 @@ pub use queue::{Brought, Closed, Health, Pull, Pulled, Queue, Submission, Submit
 pub use router::Router;
 pub use script::Scripts;
 pub use settings::{Agents, BreakerSettings, Kind, Price, RetrySettings, Settings};
+pub use signal::{SIGNAL, Signal, SignalStatus};
 pub use stub::Stub;
+pub use tray::{Places, Tray};
+pub use wrapper::{Opened, open};
 
 /// What canned answers are called as those who answer.
 pub const STUB: &str = "stub";

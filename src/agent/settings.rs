@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// Who may be asked, by name.
@@ -13,6 +14,8 @@ pub type Agents = BTreeMap<String, Settings>;
 pub enum Kind {
     /// A command: the prompt on its standard input, JSON on its standard output.
     Exec,
+    /// Somebody who sees a signal file, and leaves the answer where it says.
+    File,
     /// Somebody who takes the prompt (`asterisk cursor`) and brings the answer (`asterisk save`).
     Manual,
     /// Workers that pull steps from `asterisk serve`.
@@ -21,9 +24,18 @@ pub enum Kind {
 
 impl Kind {
     /// All of them, by name.
-    pub const NAMES: &'static [(&'static str, Self)] = &[("exec", Self::Exec), ("manual", Self::Manual), ("mcp", Self::Mcp)];
+    pub const NAMES: &'static [(&'static str, Self)] =
+        &[("exec", Self::Exec), ("file", Self::File), ("manual", Self::Manual), ("mcp", Self::Mcp)];
     /// Those that are still to come.
-    pub const LATER: &'static [&'static str] = &["file", "batch-file", "http"];
+    pub const LATER: &'static [&'static str] = &["batch-file", "http"];
+
+    /// Those that can be asked without being set up.
+    pub(super) const READY: &'static [Self] = &[Self::File, Self::Mcp];
+
+    /// Whether it answers through files.
+    pub fn through_files(self) -> bool {
+        self == Self::File
+    }
 
     /// Its name.
     pub fn name(self) -> &'static str {
@@ -59,6 +71,19 @@ pub struct Settings {
     /// The fields that say how many tokens prompt and answer took, as paths; estimated without them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tokens: Option<(String, String)>,
+    /// The directory in which runs have theirs for signals, of those who answer through files; nothing for where runs write.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dir: Option<PathBuf>,
+    /// How often it is looked for their answer.
+    #[serde(serialize_with = "seconds", skip_serializing_if = "is_usual")]
+    pub poll: Duration,
+}
+
+/// How often it is looked for an answer, if nobody says otherwise.
+const POLL: Duration = Duration::from_millis(500);
+
+fn is_usual(poll: &Duration) -> bool {
+    *poll == POLL
 }
 
 /// How often one is asked again, and when.
@@ -109,6 +134,8 @@ impl Settings {
             max_bytes: super::MOST_BYTES,
             answer: None,
             tokens: None,
+            dir: None,
+            poll: POLL,
         }
     }
 }

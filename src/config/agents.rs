@@ -3,13 +3,13 @@
 use crate::agent::{Agents, Kind, Settings};
 use crate::diag::did_you_mean;
 use crate::pipeline::Spanned;
-use crate::pipeline::yaml::{Entry, Fields, Reader, Yaml};
+use crate::pipeline::yaml::{Entry, Fields, Kind as Value, Reader, Yaml};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// The keys of an entry, and of its parts.
 pub(super) const KEYS: &[&str] =
-    &["kind", "command", "timeout", "retry", "breaker", "concurrency", "price", "max_bytes", "answer", "tokens"];
+    &["kind", "command", "timeout", "retry", "breaker", "concurrency", "price", "max_bytes", "answer", "tokens", "dir", "poll"];
 pub(super) const RETRY: &[&str] = &["attempts", "wait", "most"];
 pub(super) const BREAKER: &[&str] = &["failures", "rest"];
 pub(super) const PRICE: &[&str] = &["in", "out"];
@@ -63,7 +63,11 @@ fn one(reader: &mut Reader<'_>, name: &Spanned<String>, yaml: &Yaml) -> Option<S
             error.help("give the program with its arguments: `command: [claude, -p]`; the prompt comes on its standard input"),
         );
     }
-    set(&mut settings.timeout, time(reader, fields, "timeout", &what));
+    set(&mut settings.timeout, time_of(reader, fields, "timeout", (&what, settings.kind)));
+    set(&mut settings.poll, time_of(reader, fields, "poll", (&what, settings.kind)));
+    settings.dir = given(fields, "dir")
+        .and_then(|entry| reader.text(&entry.value, &format!("`dir` of {what}")))
+        .map(|text| text.value.into());
     if let Some(part) = part(reader, fields, "retry", &what, RETRY) {
         set(&mut settings.retry.attempts, whole(reader, part, "attempts", 1, 100));
         set(&mut settings.retry.wait, time(reader, part, "wait", "`retry`"));
@@ -152,6 +156,22 @@ fn price(reader: &mut Reader<'_>, fields: Fields<'_>, key: &str) -> Option<f64> 
         reader.push(error.help("US dollars for a million tokens"));
     }
     Some(number)
+}
+
+/// The same, but of those who answer through files, where the signal protocol has no time below 0 mean the usual one.
+fn time_of(reader: &mut Reader<'_>, fields: Fields<'_>, key: &str, (what, kind): (&str, Kind)) -> Option<Duration> {
+    let number = given(fields, key).and_then(|entry| match &entry.value.kind {
+        Value::Text(text) => leading(&text.value),
+        Value::Int(number) => Some(if *number > 0 { 1.0 } else { 0.0 }),
+        Value::Float(number) => Some(*number),
+        _ => None,
+    });
+    if kind.through_files() && number.is_some_and(|number| number <= 0.0) { None } else { time(reader, fields, key, what) }
+}
+
+/// The number that a time begins with.
+fn leading(text: &str) -> Option<f64> {
+    text.trim().trim_end_matches(|c: char| c.is_ascii_alphabetic()).trim().parse().ok()
 }
 
 /// A time with its unit, `500ms`, `30s`, `10m`, `1h`; a bare number is of seconds.

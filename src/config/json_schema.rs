@@ -114,6 +114,12 @@ fn agent() -> Vec<Described> {
             json!({ "type": "string", "examples": ["result"] }),
         ),
         ("tokens", "The fields that say how many tokens it took; estimated without them.", described(agents::TOKENS, &tokens())),
+        (
+            "dir",
+            "Of `file`: the directory in which each run has one for its signals; that which runs write to if this is not there.",
+            json!({ "type": "string", "examples": ["signals"] }),
+        ),
+        ("poll", "Of `file`: how often it is looked for the answer.", time("500ms")),
     ]
 }
 

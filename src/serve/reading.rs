@@ -53,8 +53,7 @@ pub(super) fn report(desk: &Desk, args: GetReport) -> Result<Value, Fault> {
 /// A page of the report of a run.
 pub(super) fn page(session: &Session, run: &str, name: &str) -> Result<String, SessionError> {
     let result = session.result(run)?;
-    let history = session.history(&result.run)?;
-    let (report, _) = report::build(&result, Some(&history))?;
+    let (report, _) = report::build(&result, || session.history(&result.run).map(Some))?;
     let pages = Pages::of(&report).map_err(|diagnostic| SessionError::Texts((*diagnostic).into()))?;
     let mut out = Vec::new();
     pages.print(name, &mut out).map_err(|source| SessionError::Write { path: name.to_owned(), source })?;

@@ -149,8 +149,7 @@ impl Job {
 
 /// Writes the report, and returns how it ended with its summary.
 fn conclude(session: &Session, mut result: RunResult) -> Result<(Status, Value), SessionError> {
-    let history = session.history(&result.run)?;
-    let (report, _) = report::build(&result, Some(&history))?;
+    let (report, _) = report::build(&result, || session.history(&result.run).map(Some))?;
     let pages = Pages::of(&report).map_err(|diagnostic| SessionError::Texts((*diagnostic).into()))?;
     let dir = session.run_dir(&result.run)?;
     let path = dir.path().display().to_string();

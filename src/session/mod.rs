@@ -29,6 +29,7 @@ mod setup;
 mod shadow;
 mod tests_of;
 mod texts;
+mod tray;
 mod work;
 
 use crate::agent::Queue;

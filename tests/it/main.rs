@@ -37,6 +37,7 @@ mod run;
 mod series;
 mod shadow;
 mod shared;
+mod signals;
 mod suite;
 mod team;
 mod thermal;
