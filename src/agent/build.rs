@@ -1,5 +1,6 @@
 //! Putting together who answers, by the settings.
 
+use super::batch::{Batch, Brief};
 use super::breaker::Breaker;
 use super::budget::{Budget, BudgetStatus, Metered};
 use super::exec::Exec;
@@ -44,6 +45,8 @@ pub struct Outside<'a> {
     pub spent: Arc<dyn Fn(&BudgetStatus) + Send + Sync + 'a>,
     /// Where prompts are laid out: below that directory, or where runs write. Nothing if nothing is written.
     pub tray: Box<Trays<'a>>,
+    /// Writes the briefing of a batch.
+    pub brief: Arc<Brief<'a>>,
 }
 
 /// The names that can be asked, besides canned answers.
@@ -79,11 +82,10 @@ pub fn build<'a>(usual: &[String], nodes: &BTreeMap<String, Vec<String>>, outsid
             Kind::Manual => continue,
             Kind::Exec => Box::new(Exec::new(called, settings, outside.root)),
             Kind::Mcp => pulling(called, settings, outside),
-            Kind::File => {
-                let tray = (outside.tray)(settings.dir.as_deref());
-                let file = Arc::new(File::new(called, settings, tray, outside.clock, outside.stop));
-                told.insert(name(called), Arc::clone(&file) as Arc<dyn Answer + 'a>);
-                Box::new(file)
+            Kind::File | Kind::BatchFile => {
+                let answerer = through_files(called, settings, outside);
+                told.insert(name(called), Arc::clone(&answerer));
+                Box::new(answerer)
             }
         };
         who.insert(name(called), Who::Outside(around(leaf, settings, outside)));
@@ -94,6 +96,17 @@ pub fn build<'a>(usual: &[String], nodes: &BTreeMap<String, Vec<String>>, outsid
 
 fn pulling<'a>(name: &str, settings: &Settings, outside: &Outside<'a>) -> Box<dyn Answer + 'a> {
     Box::new(Pulling::new(name, settings, outside.queue.clone()))
+}
+
+/// Who answers through files, one by one or by the batch.
+fn through_files<'a>(called: &str, settings: &Settings, outside: &Outside<'a>) -> Arc<dyn Answer + 'a> {
+    let Outside { clock, stop, budget, .. } = *outside;
+    let file = File::new(called, settings, (outside.tray)(settings.dir.as_deref()), clock, stop);
+    if settings.kind == Kind::File {
+        return Arc::new(file);
+    }
+    let (brief, state, turned) = (Arc::clone(&outside.brief), Mutex::default(), Condvar::new());
+    Arc::new(Batch { file, budget, brief, clock, stop, state, turned })
 }
 
 /// What stands around one who is asked outside.

@@ -87,7 +87,7 @@ impl<'a> File<'a> {
         let there = Signal::read(tray, &at).filter(|there| there.dispatch_id == asking.id);
         let adopted =
             there.as_ref().is_some_and(|there| matches!(there.status, SignalStatus::Waiting | SignalStatus::Processing));
-        let late = || matches!(self.left(tray, &places, asking.id), Ok(Some((Opened::Mine(_), _))));
+        let late = || self.answered(tray, &places, asking.id);
         if !adopted && !late() {
             tray.remove(&places.artifact)?;
         }
@@ -108,6 +108,11 @@ impl<'a> File<'a> {
     /// What was left as an answer.
     fn left(&self, tray: &dyn Tray, places: &Places, id: i64) -> io::Result<Option<(Opened, Vec<u8>)>> {
         Ok(tray.read(&places.artifact, self.settings.max_bytes)?.map(|text| (open(&text, id), text)))
+    }
+
+    /// Whether the answer is there.
+    fn answered(&self, tray: &dyn Tray, places: &Places, id: i64) -> bool {
+        matches!(self.left(tray, places, id), Ok(Some((Opened::Mine(_), _))))
     }
 
     /// Looks once: first at the signal, then for the answer.
@@ -233,12 +238,18 @@ impl<'a> File<'a> {
         published: impl FnOnce(&Waiting<'_>) -> io::Result<()>,
         each: impl FnMut(&Waiting<'_>),
     ) -> Result<Reply, Refusal> {
-        let Some(tray) = &self.tray else {
+        let Some(tray) = self.tray.as_deref() else {
             let message = format!("`{}` answers through files, and this run writes none", self.name);
             return Err(Refusal::failed(Diagnostic::error("agent/file", message)));
         };
         let asking = request.ask(&self.name)?;
-        let laid = self.lay_out(request, &asking, &**tray).and_then(|waiting| published(&waiting).map(|()| waiting));
+        let laid = self.lay_out(request, &asking, tray).and_then(|waiting| {
+            // What is answered already goes to nobody.
+            if !self.answered(tray, &waiting.places, asking.id) {
+                published(&waiting)?;
+            }
+            Ok(waiting)
+        });
         let mut waiting = laid.map_err(|error| {
             let message = format!("the prompt of `{}` cannot be laid out for `{}`: {error}", request.node_name(), self.name);
             Refusal::failed(Diagnostic::error("agent/file", message))

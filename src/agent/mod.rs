@@ -4,6 +4,7 @@
 //! script, stub                      answers from within the process
 //! exec, process, found              a command: running it, finding the JSON in what it says
 //! file, signal, wrapper, tray       files: what is asked, the answer with its id, how far it is; the directory they are in
+//! batch, manifest                   several requests at once, and how far each is
 //! manual                            a person or agent who takes the prompt and brings the answer (`cursor`, `save`)
 //! mcp, queue, gate                  workers who pull steps from a server and bring the answers
 //! router, retry, breaker, limit,    what stands around those outside: who is asked in which order, again, not at all, at once;
@@ -12,6 +13,7 @@
 //! ```
 
 mod artifact;
+mod batch;
 mod breaker;
 mod budget;
 mod build;
@@ -20,6 +22,7 @@ mod file;
 mod found;
 mod gate;
 mod limit;
+mod manifest;
 mod manual;
 mod mcp;
 mod process;
@@ -35,9 +38,11 @@ mod tray;
 mod wrapper;
 
 pub use artifact::{MOST_BYTES, parse, signed, unwrapped};
+pub use batch::{BatchInfo, Brief, CLAIM};
 pub use budget::{Budget, BudgetStatus};
 pub use build::{Outside, Trays, build, manual_names, names};
 pub use gate::Gate;
+pub use manifest::{BatchStatus, Entry, EntryStatus, MANIFEST, Manifest, batch_size};
 pub use manual::{Bringing, Given, MANUAL};
 pub use mcp::MCP;
 pub use process::end_all;

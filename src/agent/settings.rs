@@ -14,6 +14,9 @@ pub type Agents = BTreeMap<String, Settings>;
 pub enum Kind {
     /// A command: the prompt on its standard input, JSON on its standard output.
     Exec,
+    /// As [`Kind::File`], several requests at once.
+    #[serde(rename = "batch-file")]
+    BatchFile,
     /// Somebody who sees a signal file, and leaves the answer where it says.
     File,
     /// Somebody who takes the prompt (`asterisk cursor`) and brings the answer (`asterisk save`).
@@ -24,17 +27,22 @@ pub enum Kind {
 
 impl Kind {
     /// All of them, by name.
-    pub const NAMES: &'static [(&'static str, Self)] =
-        &[("exec", Self::Exec), ("file", Self::File), ("manual", Self::Manual), ("mcp", Self::Mcp)];
+    pub const NAMES: &'static [(&'static str, Self)] = &[
+        ("exec", Self::Exec),
+        ("file", Self::File),
+        ("batch-file", Self::BatchFile),
+        ("manual", Self::Manual),
+        ("mcp", Self::Mcp),
+    ];
     /// Those that are still to come.
-    pub const LATER: &'static [&'static str] = &["batch-file", "http"];
+    pub const LATER: &'static [&'static str] = &["http"];
 
     /// Those that can be asked without being set up.
-    pub(super) const READY: &'static [Self] = &[Self::File, Self::Mcp];
+    pub(super) const READY: &'static [Self] = &[Self::File, Self::BatchFile, Self::Mcp];
 
     /// Whether it answers through files.
     pub fn through_files(self) -> bool {
-        self == Self::File
+        matches!(self, Self::File | Self::BatchFile)
     }
 
     /// Its name.
@@ -77,10 +85,30 @@ pub struct Settings {
     /// How often it is looked for their answer.
     #[serde(serialize_with = "seconds", skip_serializing_if = "is_usual")]
     pub poll: Duration,
+    /// The most requests of a batch, of [`Kind::BatchFile`].
+    #[serde(skip_serializing_if = "is_usual_size")]
+    pub size: usize,
+    /// How long a claim to a request of a batch holds.
+    #[serde(serialize_with = "seconds", skip_serializing_if = "is_usual_claim")]
+    pub claim: Duration,
 }
 
 /// How often it is looked for an answer, if nobody says otherwise.
 const POLL: Duration = Duration::from_millis(500);
+
+/// How many requests a batch has, if nobody says otherwise.
+const SIZE: usize = 4;
+/// How long a claim holds, if nobody says otherwise.
+const CLAIM: Duration = Duration::from_secs(300);
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it over so")]
+fn is_usual_size(size: &usize) -> bool {
+    *size == SIZE
+}
+
+fn is_usual_claim(claim: &Duration) -> bool {
+    *claim == CLAIM
+}
 
 fn is_usual(poll: &Duration) -> bool {
     *poll == POLL
@@ -136,6 +164,8 @@ impl Settings {
             tokens: None,
             dir: None,
             poll: POLL,
+            size: SIZE,
+            claim: CLAIM,
         }
     }
 }

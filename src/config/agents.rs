@@ -8,8 +8,22 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// The keys of an entry, and of its parts.
-pub(super) const KEYS: &[&str] =
-    &["kind", "command", "timeout", "retry", "breaker", "concurrency", "price", "max_bytes", "answer", "tokens", "dir", "poll"];
+pub(super) const KEYS: &[&str] = &[
+    "kind",
+    "command",
+    "timeout",
+    "retry",
+    "breaker",
+    "concurrency",
+    "price",
+    "max_bytes",
+    "answer",
+    "tokens",
+    "dir",
+    "poll",
+    "size",
+    "claim",
+];
 pub(super) const RETRY: &[&str] = &["attempts", "wait", "most"];
 pub(super) const BREAKER: &[&str] = &["failures", "rest"];
 pub(super) const PRICE: &[&str] = &["in", "out"];
@@ -65,6 +79,8 @@ fn one(reader: &mut Reader<'_>, name: &Spanned<String>, yaml: &Yaml) -> Option<S
     }
     set(&mut settings.timeout, time_of(reader, fields, "timeout", (&what, settings.kind)));
     set(&mut settings.poll, time_of(reader, fields, "poll", (&what, settings.kind)));
+    set(&mut settings.size, whole(reader, fields, "size", 1, 1024));
+    set(&mut settings.claim, time(reader, fields, "claim", &what));
     settings.dir = given(fields, "dir")
         .and_then(|entry| reader.text(&entry.value, &format!("`dir` of {what}")))
         .map(|text| text.value.into());
@@ -228,6 +244,20 @@ mod tests {
         assert_eq!((claude.breaker.failures, claude.breaker.rest), (5, Duration::from_secs(60)));
         assert_eq!((claude.concurrency, claude.price.prompt, claude.answer.as_deref()), (Some(2), 0.5, Some("result")));
         assert_eq!((agents["manual"].kind, agents["exec"].command.as_slice()), (Kind::Manual, &["./a.sh".to_owned()][..]));
+    }
+
+    /// As the signal protocol has it.
+    #[test]
+    fn who_answers_through_files_has_the_usual_times_for_none() {
+        let (agents, faults) = parse(
+            "file: { poll: 0, timeout: -1 }\nbatch-file: { timeout: 0s, size: 2, claim: 1m }\ndesk: { kind: file, dir: d }\n",
+        );
+        assert_eq!(faults, []);
+        let file = &agents["file"];
+        assert_eq!((file.poll, file.timeout), (Duration::from_millis(500), Duration::from_secs(600)));
+        let batch = &agents["batch-file"];
+        assert_eq!((batch.size, batch.claim, batch.timeout), (2, Duration::from_secs(60), Duration::from_secs(600)));
+        assert_eq!(agents["desk"].dir.as_deref(), Some(std::path::Path::new("d")));
     }
 
     #[test]

@@ -64,8 +64,8 @@ impl OutDir {
         if meta.is_dir() { fs::remove_dir(path) } else { fs::remove_file(path) }
     }
 
-    /// The files of that name below the directory, in order, as paths below it. Links are not followed.
-    pub fn find(&self, name: &str) -> io::Result<Vec<String>> {
+    /// The files below the directory, and directories, whose names are `wanted`, in order, as paths below it. Links are not followed.
+    pub fn find(&self, wanted: impl Fn(&str) -> bool) -> io::Result<Vec<String>> {
         let mut found = Vec::new();
         let mut dirs = vec![String::new()];
         while let Some(dir) = dirs.pop() {
@@ -74,10 +74,10 @@ impl OutDir {
                 let Ok(plain) = entry.file_name().into_string() else { continue };
                 let path = if dir.is_empty() { plain.clone() } else { format!("{dir}/{plain}") };
                 let kind = entry.file_type()?;
-                if kind.is_dir() {
-                    dirs.push(path);
-                } else if kind.is_file() && plain == name {
+                if (kind.is_dir() || kind.is_file()) && wanted(&plain) {
                     found.push(path);
+                } else if kind.is_dir() {
+                    dirs.push(path);
                 }
             }
         }
@@ -138,7 +138,7 @@ mod tests {
         }
         assert!(out.write("../x", "").is_err());
         assert!(out.write("/x", "").is_err());
-        assert_eq!(out.find("x.json").expect("listed"), ["case/x.json"]);
+        assert_eq!(out.find(|name| name == "x.json").expect("listed"), ["case/x.json"]);
         out.remove("case/x.json").expect("removed");
         out.remove("case/x.json").expect("it is not there");
         assert_eq!(out.read("case/x.json", 9).expect("nothing is wrong"), None);

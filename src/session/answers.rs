@@ -122,6 +122,7 @@ impl Session {
             budget: asked.budget,
             spent: Arc::new(spent),
             tray: Box::new(tray),
+            brief: Arc::new(move |batch| self.briefing(run, batch)),
         };
         Box::new(agent::build(&asked.via.usual, &asked.via.nodes, &outside))
     }

@@ -2,7 +2,7 @@
 
 use super::projection::{Laid, case_dir, place_dir, run_dir};
 use super::{RunResult, Session, SessionError};
-use crate::agent::{Places, SIGNAL, Signal, SignalStatus, Tray};
+use crate::agent::{CLAIM, Places, SIGNAL, Signal, SignalStatus, Tray};
 use crate::files::{OutDir, Stopper, Watcher};
 use crate::walk::{Request, Status};
 use std::io;
@@ -126,7 +126,13 @@ impl Session {
                 continue;
             }
             let failed = |source| SessionError::Write { path: tray.root.display().to_string(), source };
-            for name in tray.dir().and_then(|dir| dir.find(SIGNAL)).map_err(failed)? {
+            let left = |name: &str| name == SIGNAL || name.starts_with(CLAIM);
+            for name in tray.dir().and_then(|dir| dir.find(left)).map_err(failed)? {
+                if !name.ends_with(SIGNAL) {
+                    // Whoever put more into it than a claim takes may keep it.
+                    drop(tray.remove(&name));
+                    continue;
+                }
                 let Some(mut signal) = Signal::read(&tray, &name) else { continue };
                 if signal.status != SignalStatus::Complete {
                     signal.status = SignalStatus::Complete;

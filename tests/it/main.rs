@@ -1,6 +1,7 @@
 //! The promises of the program, held against the built binary: one hermetic harness, one module a promise.
 #![allow(clippy::unwrap_used)]
 
+mod batches;
 mod bundled;
 mod cli;
 mod court;

@@ -434,3 +434,85 @@ fn the_vectors_hold() {
     assert_eq!(known("sig-error-wins-over-artifact"), json!({ "error_class": "responder_error" }));
     assert_eq!(known("sig-finalize")["statuses"], json!(["complete", "complete"]));
 }
+
+/// Branches of a case have signals of their own, in directories of their own.
+#[test]
+fn branches_have_directories_of_their_own() {
+    let project = project("60s");
+    let tour = "\
+pipeline: two
+nodes:
+  - { name: find, schema: { places: any } }
+  - { name: look, foreach: prior.find.places, merge: first, schema: { found: bool } }
+edges:
+  - { id: T1, from: find, to: look }
+  - { id: T2, from: look, to: _done }
+start: find
+done: _done
+";
+    project.file("two.yaml", tour);
+    let agent = Agent::of(project.root(), |_, signal, _| {
+        let data = if signal["step"] == "FIND" { json!({ "places": [1, 2, 3] }) } else { json!({ "found": true }) };
+        put(&artifact(signal), wrapped(signal, &data));
+    });
+    let ran = project.asterisk(&RUN);
+    let mut dirs: Vec<String> = agent.seen().iter().map(|signal| signal["artifact_path"].as_str().unwrap().to_owned()).collect();
+    dirs.sort();
+    dirs.dedup();
+    assert_eq!(dirs.len(), 4, "{dirs:?}\n{}", ran.text());
+    assert!(dirs.iter().filter(|dir| dir.contains("/case-1/2/branch[")).count() == 3, "{dirs:?}");
+    ran.exits(0);
+}
+
+/// Whenever the host is killed, every request is made once, and every answer taken once.
+#[test]
+fn a_host_may_be_killed_at_any_moment_of_a_hand_off() {
+    let boundaries = std::thread::scope(|scope| {
+        let lanes: Vec<_> = (0..2).map(|lane| scope.spawn(move || killed(lane))).collect();
+        lanes.into_iter().map(|lane| lane.join().unwrap()).max().unwrap()
+    });
+    // The beginning, two requests, two steps, a barrier or none, the end: three boundaries each.
+    assert!(boundaries >= 18, "{boundaries}");
+}
+
+/// Kills at every second boundary, until there is none. Where that was.
+fn killed(lane: u64) -> u64 {
+    let mut at = 1 + lane;
+    loop {
+        let project = project("60s");
+        let agent = Agent::good(project.root(), json!({ "found": true }));
+        let Ok(child) = crate::kill::halted(&project, &RUN, at) else { return at };
+        // The agent has its time to answer while nobody runs.
+        sleep(Duration::from_millis(30));
+        crate::kill::kill(child);
+        let known = project.asterisk(&["status", "latest"]).code == Some(0);
+        let ran =
+            if known { project.asterisk(&["run", "--resume", "latest", "--format", "json"]) } else { project.asterisk(&RUN) };
+        let ran = ran.exits(0);
+        assert_eq!(ran.json()["cases"][0]["edges"], json!(["E1", "E3"]), "killed at {at}");
+        assert_eq!(agent.seen().len(), 2, "killed at {at}");
+        for kind in ["asked", "node_exit"] {
+            assert_eq!(events(&project, &ran, &[kind]).len(), 2, "{kind}, killed at {at}");
+        }
+        assert_eq!(last(&project)["status"], "complete", "killed at {at}");
+        at += 2;
+    }
+}
+
+/// Told to stop, it leaves the request open, and goes on with it.
+#[test]
+fn a_wait_can_be_stopped_and_gone_on_with() {
+    let project = project("60s");
+    let child = project.start(&RUN);
+    until(|| !find(project.root(), "signal.json").is_empty());
+    let pid = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    let stopped = ended(&project, child);
+    assert_ne!(stopped.code, Some(0), "{}", stopped.text());
+    let asked = last(&project);
+    assert_eq!(asked["status"], "waiting");
+    put(&artifact(&asked), fine(&asked));
+    let ran = project.asterisk(&["run", "--resume", "latest", "--format", "json"]).exits(0);
+    assert_eq!(events(&project, &ran, &["asked"]).len(), 1);
+    assert_eq!(last(&project)["status"], "complete");
+}
