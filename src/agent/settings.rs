@@ -24,6 +24,8 @@ pub enum Kind {
     Http,
     /// Somebody who takes the prompt (`asterisk cursor`) and brings the answer (`asterisk save`).
     Manual,
+    /// Workers that pull steps from `asterisk serve`.
+    Mcp,
 }
 
 impl Kind {
@@ -34,12 +36,11 @@ impl Kind {
         ("batch-file", Self::BatchFile),
         ("http", Self::Http),
         ("manual", Self::Manual),
+        ("mcp", Self::Mcp),
     ];
-    /// Those that are still to come.
-    pub const LATER: &'static [&'static str] = &["mcp"];
 
     /// Those that can be asked without being set up.
-    pub(super) const READY: &'static [Self] = &[Self::File, Self::BatchFile];
+    pub(super) const READY: &'static [Self] = &[Self::File, Self::BatchFile, Self::Mcp];
 
     /// Whether it answers through files.
     pub fn through_files(self) -> bool {

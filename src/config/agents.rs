@@ -168,8 +168,6 @@ fn kind(reader: &mut Reader<'_>, fields: Fields<'_>, name: &Spanned<String>) -> 
         reader
             .error("agent-kind", format!("agent `{name}` does not say what it is"), span, "no kind by itself")
             .help(format!("add `kind:`; {help}"))
-    } else if Kind::LATER.contains(&text.as_str()) {
-        reader.error("later", format!("agents of the kind `{text}` are still to come"), span, "").help(help)
     } else {
         let hint = did_you_mean(&text, names);
         reader.error("agent-kind", format!("there is no kind of agents `{text}`"), span, "").help(hint.unwrap_or(help))
@@ -304,7 +302,6 @@ mod tests {
             ("a: { kind: exec }", "config/agent-command", "a"),
             ("a: { kind: exce, command: x }", "config/agent-kind", "exce"),
             ("a: { command: x }", "config/agent-kind", "a"),
-            ("a: { kind: http }", "config/later", "http"),
             ("script: { kind: exec, command: x }", "config/agent-name", "script"),
             ("a: { kind: exec, command: x, timeout: soon }", "config/agent-time", "soon"),
             ("a: { kind: exec, command: x, timeout: 0 }", "config/agent-time", "0"),

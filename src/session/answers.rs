@@ -74,9 +74,6 @@ impl Session {
                     }
                 ),
             ),
-            [] if agent::Kind::LATER.contains(&name) => {
-                (format!("`{name}` is still to come"), format!("there are {}", known.join(", ")))
-            }
             [] => {
                 let hint = did_you_mean(name, known.iter().map(String::as_str));
                 let help = format!("{}\nothers are set up under `agents:` in asterisk.yaml", hint.unwrap_or_default());
@@ -118,6 +115,7 @@ impl Session {
             writes.then(|| Arc::new(RunTray::new(&root, run)) as Arc<dyn Tray>)
         };
         let outside = Outside {
+            queue: self.queue.clone(),
             agents: &self.setup.agents,
             root: &self.setup.root,
             clock: &*self.setup.clock,

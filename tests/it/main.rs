@@ -21,6 +21,7 @@ mod http;
 mod input;
 mod kill;
 mod lint;
+mod mcp;
 mod mutate;
 mod new;
 mod observe;
