@@ -19,6 +19,13 @@ use std::hint::black_box;
 use std::path::Path;
 use std::process::ExitCode;
 
+/// As the program has it.
+#[global_allocator]
+static MEMORY: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// The rules that are edited.
+const RULES: &str = include_str!("../scripts/rules/rca.rhai");
+
 /// Cases; each makes seven decisions.
 const CASES: usize = 14_286;
 #[expect(clippy::cast_precision_loss, reason = "a hundred thousand")]
@@ -89,18 +96,46 @@ fn main() -> ExitCode {
         let vars = Map::from_iter([(name.to_owned(), json!(value))]);
         Session::new(Setup { store: store.clone(), vars, ..setup() })
     };
-    // No artifact is between the two values: every decision is made again, and none flips.
+    // No artifact is between the two values: none flips.
     let (same, flipped) = (with("recall_hit", 0.9), with("convergence_sufficient", 0.9));
+    let rules = |name: &str, edit: &dyn Fn(&str) -> String| {
+        let scripts = dir.path().join(name);
+        std::fs::create_dir_all(scripts.join("rules")).expect("a directory");
+        std::fs::write(scripts.join("rules/rca.rhai"), edit(RULES)).expect("a script");
+        Session::new(Setup { store: store.clone(), scripts: Some(scripts), ..setup() })
+    };
+    let rule = rules("one", &|text| {
+        let head = "fn recall_hit(artifact, state, vars) {";
+        assert!(text.contains(head), "the rule is there");
+        text.replace(head, &format!("{head}\n    let edited = 0;"))
+    });
+    // What stands outside of functions may be read by all of them: every decision is made again.
+    let every = rules("all", &|text| format!("{text}\nconst EDITED = 0;\n"));
     let plan = Session::new(setup()).project(None, Answers::Others).expect("links").plan;
     let (mut bare, mut one, mut two) = (bare(&plan), again(&same, 1, 0), again(&same, 2, 0));
-    let best = measure(4, 1, &mut [("bare", &mut bare), ("one", &mut one), ("two", &mut two)]);
+    let (mut rule, mut every, mut both) = (again(&rule, 1, 0), again(&every, 1, 0), again(&every, 2, 0));
+    let best = measure(
+        4,
+        1,
+        &mut [
+            ("bare", &mut bare),
+            ("one", &mut one),
+            ("two", &mut two),
+            ("rule", &mut rule),
+            ("every", &mut every),
+            ("both", &mut both),
+        ],
+    );
     let each = |nanos: f64| nanos / DECISIONS / 1000.0;
     let mut table = Table::new("replay: 100 000 recorded decisions, each", "us");
     table.plain("the same rules called, inputs ready", each(best[0]));
-    table.within("decided again, one thread", each(best[1]), each(best[0]), 3.0);
-    table.within("decided again, two threads", each(best[2]), each(best[0]), 3.0);
+    table.within("an edited threshold, one thread", each(best[1]), each(best[0]), 3.0);
+    table.within("an edited threshold, two threads", each(best[2]), each(best[0]), 3.0);
+    table.within("an edited rule, one thread", each(best[3]), each(best[0]), 3.0);
+    table.within("every rule edited, one thread", each(best[4]), each(best[0]), 6.0);
+    table.within("every rule edited, two threads", each(best[5]), each(best[0]), 6.0);
     let mut all = again(&flipped, 2, CASES);
     let best = measure(1, 1, &mut [("all", &mut all)]);
-    table.plain("decided again, every case flips and is explained", each(best[0]));
+    table.plain("an edited threshold, every case flips and is explained", each(best[0]));
     table.finish()
 }

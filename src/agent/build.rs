@@ -1,14 +1,17 @@
 //! Putting together who answers, by the settings.
 
+use super::batch::{Batch, Brief};
 use super::breaker::Breaker;
 use super::budget::{Budget, BudgetStatus, Metered};
 use super::exec::Exec;
+use super::file::File;
 use super::limit::Limit;
 use super::manual::{MANUAL, Manual};
 use super::retry::Retry;
 use super::router::{Router, Who};
 use super::script::Scripts;
 use super::settings::{Agents, Kind, Settings};
+use super::tray::Tray;
 use crate::clock::Clock;
 use crate::walk::{Answer, Name};
 use std::collections::BTreeMap;
@@ -18,6 +21,9 @@ use std::sync::{Arc, Condvar, Mutex};
 
 /// The name of the answers by scripts.
 const SCRIPT: &str = "script";
+
+/// Makes the directory of a run below another, or where runs write.
+pub type Trays<'a> = dyn Fn(Option<&Path>) -> Option<Arc<dyn Tray>> + 'a;
 
 /// What those outside need.
 pub struct Outside<'a> {
@@ -33,12 +39,22 @@ pub struct Outside<'a> {
     pub budget: &'a Budget,
     /// Is told when something was spent.
     pub spent: Arc<dyn Fn(&BudgetStatus) + Send + Sync + 'a>,
+    /// Where prompts are laid out: below that directory, or where runs write. Nothing if nothing is written.
+    pub tray: Box<Trays<'a>>,
+    /// Writes the briefing of a batch.
+    pub brief: Arc<Brief<'a>>,
 }
 
 /// The names that can be asked, besides canned answers.
 pub fn names(agents: &Agents) -> Vec<String> {
     let own = [SCRIPT, MANUAL].into_iter().map(str::to_owned);
-    own.chain(agents.keys().filter(|name| *name != MANUAL).cloned()).collect()
+    let ready = ready(agents).map(|kind| kind.name().to_owned());
+    own.chain(ready).chain(agents.keys().filter(|name| *name != MANUAL).cloned()).collect()
+}
+
+/// The kinds that can be asked by their own name, without being set up.
+fn ready(agents: &Agents) -> impl Iterator<Item = Kind> {
+    Kind::READY.iter().copied().filter(|kind| !agents.contains_key(kind.name()) && agents.values().all(|one| one.kind != *kind))
 }
 
 /// The names of those for whom answers are brought.
@@ -55,15 +71,33 @@ pub fn build<'a>(usual: &[String], nodes: &BTreeMap<String, Vec<String>>, outsid
     for manual in manual_names(outside.agents) {
         who.insert(name(&manual), Who::Own(Box::new(Manual::new(&manual))));
     }
-    for (called, settings) in outside.agents {
+    let mut told: BTreeMap<Name, Arc<dyn Answer + 'a>> = BTreeMap::new();
+    let ready: Vec<(String, Settings)> = ready(outside.agents).map(|kind| (kind.name().to_owned(), Settings::of(kind))).collect();
+    for (called, settings) in outside.agents.iter().chain(ready.iter().map(|(called, settings)| (called, settings))) {
         let leaf: Box<dyn Answer + 'a> = match settings.kind {
             Kind::Manual => continue,
             Kind::Exec => Box::new(Exec::new(called, settings, outside.root)),
+            Kind::File | Kind::BatchFile => {
+                let answerer = through_files(called, settings, outside);
+                told.insert(name(called), Arc::clone(&answerer));
+                Box::new(answerer)
+            }
         };
         who.insert(name(called), Who::Outside(around(leaf, settings, outside)));
     }
     let nodes = nodes.iter().map(|(node, chain)| (node.clone(), chain.iter().map(name).collect())).collect();
-    Router { usual: usual.iter().map(name).collect(), nodes, who }
+    Router { usual: usual.iter().map(name).collect(), nodes, who, told }
+}
+
+/// Who answers through files, one by one or by the batch.
+fn through_files<'a>(called: &str, settings: &Settings, outside: &Outside<'a>) -> Arc<dyn Answer + 'a> {
+    let Outside { clock, stop, budget, .. } = *outside;
+    let file = File::new(called, settings, (outside.tray)(settings.dir.as_deref()), clock, stop);
+    if settings.kind == Kind::File {
+        return Arc::new(file);
+    }
+    let (brief, state, turned) = (Arc::clone(&outside.brief), Mutex::default(), Condvar::new());
+    Arc::new(Batch { file, budget, brief, clock, stop, state, turned })
 }
 
 /// What stands around one who is asked outside.

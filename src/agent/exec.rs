@@ -111,7 +111,7 @@ impl Answer for Exec {
         let said = String::from_utf8_lossy(&stdout);
         let (artifact, measured) = self.found(&said).map_err(|why| self.complain(request, why))?;
         let tokens = Some(taken(&asking.prompt, &said, measured, price));
-        let agent = Agent { via: self.name.clone(), request: asking.id, tokens };
+        let agent = Agent::new(self.name.clone(), asking.id, tokens);
         Ok(Reply { artifact: Arc::new(artifact), by: "agent", checked: true, agent: Some(Box::new(agent)) })
     }
 }

@@ -52,8 +52,12 @@ impl Answer for Bringing<'_> {
         if given.request.is_some_and(|id| id != asking.id) {
             return self.inner.answer(request);
         }
-        let agent = Agent { via: given.via, request: asking.id, tokens: None };
+        let agent = Agent::new(given.via, asking.id, None);
         Ok(Reply { artifact: given.artifact, by: given.by, checked: true, agent: Some(Box::new(agent)) })
+    }
+
+    fn recorded(&self, case: &str, agent: &Agent) {
+        self.inner.recorded(case, agent);
     }
 }
 

@@ -3,6 +3,8 @@
 //! ```text
 //! script, stub                      answers from within the process
 //! exec, process, found              a command: running it, finding the JSON in what it says
+//! file, signal, wrapper, tray       files: what is asked, the answer with its id, how far it is; the directory they are in
+//! batch, manifest                   several requests at once, and how far each is
 //! manual                            a person or agent who takes the prompt and brings the answer (`cursor`, `save`)
 //! router, retry, breaker, limit,    what stands around those outside: who is asked in which order, again, not at all, at once;
 //! budget                            what may be spent
@@ -10,30 +12,41 @@
 //! ```
 
 mod artifact;
+mod batch;
 mod breaker;
 mod budget;
 mod build;
 mod exec;
+mod file;
 mod found;
 mod limit;
+mod manifest;
 mod manual;
 mod process;
 mod retry;
 mod router;
 mod script;
 mod settings;
+mod signal;
 mod stub;
 mod tokens;
+mod tray;
+mod wrapper;
 
 pub use artifact::{MOST_BYTES, parse, signed, unwrapped};
+pub use batch::{BatchInfo, Brief, CLAIM};
 pub use budget::{Budget, BudgetStatus};
-pub use build::{Outside, build, manual_names, names};
+pub use build::{Outside, Trays, build, manual_names, names};
+pub use manifest::{BatchStatus, Entry, EntryStatus, MANIFEST, Manifest, batch_size};
 pub use manual::{Bringing, Given, MANUAL};
 pub use process::end_all;
 pub use router::Router;
 pub use script::Scripts;
 pub use settings::{Agents, BreakerSettings, Kind, Price, RetrySettings, Settings};
+pub use signal::{SIGNAL, Signal, SignalStatus};
 pub use stub::Stub;
+pub use tray::{Places, Tray};
+pub use wrapper::{Opened, open};
 
 /// What canned answers are called as those who answer.
 pub const STUB: &str = "stub";

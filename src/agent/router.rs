@@ -2,8 +2,9 @@
 
 use super::retry::Retry;
 use crate::diag::Diagnostic;
-use crate::walk::{Answer, Name, Next, Refusal, Reply, Request};
+use crate::walk::{Agent, Answer, Name, Next, Refusal, Reply, Request};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// One who may be asked.
 pub(super) enum Who<'a> {
@@ -19,6 +20,8 @@ pub struct Router<'a> {
     /// Whom the run names for single nodes.
     pub(super) nodes: BTreeMap<String, Vec<Name>>,
     pub(super) who: BTreeMap<Name, Who<'a>>,
+    /// Those who want to know when their answers are recorded.
+    pub(super) told: BTreeMap<Name, Arc<dyn Answer + 'a>>,
 }
 
 impl Answer for Router<'_> {
@@ -52,6 +55,12 @@ impl Answer for Router<'_> {
             refusal.diagnostic.help = Some(help);
         }
         Err(refusal)
+    }
+
+    fn recorded(&self, case: &str, agent: &Agent) {
+        if let Some(answerer) = self.told.get(&agent.via) {
+            answerer.recorded(case, agent);
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// Who may be asked, by name.
@@ -13,15 +14,29 @@ pub type Agents = BTreeMap<String, Settings>;
 pub enum Kind {
     /// A command: the prompt on its standard input, JSON on its standard output.
     Exec,
+    /// As [`Kind::File`], several requests at once.
+    #[serde(rename = "batch-file")]
+    BatchFile,
+    /// Somebody who sees a signal file, and leaves the answer where it says.
+    File,
     /// Somebody who takes the prompt (`asterisk cursor`) and brings the answer (`asterisk save`).
     Manual,
 }
 
 impl Kind {
     /// All of them, by name.
-    pub const NAMES: &'static [(&'static str, Self)] = &[("exec", Self::Exec), ("manual", Self::Manual)];
+    pub const NAMES: &'static [(&'static str, Self)] =
+        &[("exec", Self::Exec), ("file", Self::File), ("batch-file", Self::BatchFile), ("manual", Self::Manual)];
     /// Those that are still to come.
-    pub const LATER: &'static [&'static str] = &["file", "batch-file", "http", "mcp"];
+    pub const LATER: &'static [&'static str] = &["http", "mcp"];
+
+    /// Those that can be asked without being set up.
+    pub(super) const READY: &'static [Self] = &[Self::File, Self::BatchFile];
+
+    /// Whether it answers through files.
+    pub fn through_files(self) -> bool {
+        matches!(self, Self::File | Self::BatchFile)
+    }
 
     /// Its name.
     pub fn name(self) -> &'static str {
@@ -57,6 +72,39 @@ pub struct Settings {
     /// The fields that say how many tokens prompt and answer took, as paths; estimated without them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tokens: Option<(String, String)>,
+    /// The directory in which runs have theirs for signals, of those who answer through files; nothing for where runs write.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dir: Option<PathBuf>,
+    /// How often it is looked for their answer.
+    #[serde(serialize_with = "seconds", skip_serializing_if = "is_usual")]
+    pub poll: Duration,
+    /// The most requests of a batch, of [`Kind::BatchFile`].
+    #[serde(skip_serializing_if = "is_usual_size")]
+    pub size: usize,
+    /// How long a claim to a request of a batch holds.
+    #[serde(serialize_with = "seconds", skip_serializing_if = "is_usual_claim")]
+    pub claim: Duration,
+}
+
+/// How often it is looked for an answer, if nobody says otherwise.
+const POLL: Duration = Duration::from_millis(500);
+
+/// How many requests a batch has, if nobody says otherwise.
+const SIZE: usize = 4;
+/// How long a claim holds, if nobody says otherwise.
+const CLAIM: Duration = Duration::from_secs(300);
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it over so")]
+fn is_usual_size(size: &usize) -> bool {
+    *size == SIZE
+}
+
+fn is_usual_claim(claim: &Duration) -> bool {
+    *claim == CLAIM
+}
+
+fn is_usual(poll: &Duration) -> bool {
+    *poll == POLL
 }
 
 /// How often one is asked again, and when.
@@ -107,6 +155,10 @@ impl Settings {
             max_bytes: super::MOST_BYTES,
             answer: None,
             tokens: None,
+            dir: None,
+            poll: POLL,
+            size: SIZE,
+            claim: CLAIM,
         }
     }
 }

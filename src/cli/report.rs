@@ -70,8 +70,8 @@ pub(super) fn report(global: &Global, args: &ReportArgs) -> Result<Exit, Session
 
 /// Builds the report of a run.
 pub(super) fn build(ui: Ui, session: &Session, result: &RunResult) -> Result<Report, SessionError> {
-    let history = if result.recorded { Some(session.history(&result.run)?) } else { None };
-    let (report, trouble) = report::build(result, history.as_ref())?;
+    let history = || result.recorded.then(|| session.history(&result.run)).transpose();
+    let (report, trouble) = report::build(result, history)?;
     ui.diagnostics(&trouble);
     Ok(report)
 }

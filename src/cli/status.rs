@@ -26,7 +26,7 @@ pub(super) fn status(global: &Global, args: &StatusArgs) -> Result<Exit, Session
     match ui.format() {
         Format::Json => ui.json(&result.summary()),
         Format::Pretty => {
-            let (report, trouble) = report::build(&result, None)?;
+            let (report, trouble) = report::build(&result, || Ok(None))?;
             ui.diagnostics(&trouble);
             run_table::print(ui, &report, &result);
             waiting(ui, &result)?;

@@ -3,13 +3,27 @@
 use crate::agent::{Agents, Kind, Settings};
 use crate::diag::did_you_mean;
 use crate::pipeline::Spanned;
-use crate::pipeline::yaml::{Entry, Fields, Reader, Yaml};
+use crate::pipeline::yaml::{Entry, Fields, Kind as Value, Reader, Yaml};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// The keys of an entry, and of its parts.
-pub(super) const KEYS: &[&str] =
-    &["kind", "command", "timeout", "retry", "breaker", "concurrency", "price", "max_bytes", "answer", "tokens"];
+pub(super) const KEYS: &[&str] = &[
+    "kind",
+    "command",
+    "timeout",
+    "retry",
+    "breaker",
+    "concurrency",
+    "price",
+    "max_bytes",
+    "answer",
+    "tokens",
+    "dir",
+    "poll",
+    "size",
+    "claim",
+];
 pub(super) const RETRY: &[&str] = &["attempts", "wait", "most"];
 pub(super) const BREAKER: &[&str] = &["failures", "rest"];
 pub(super) const PRICE: &[&str] = &["in", "out"];
@@ -63,7 +77,13 @@ fn one(reader: &mut Reader<'_>, name: &Spanned<String>, yaml: &Yaml) -> Option<S
             error.help("give the program with its arguments: `command: [claude, -p]`; the prompt comes on its standard input"),
         );
     }
-    set(&mut settings.timeout, time(reader, fields, "timeout", &what));
+    set(&mut settings.timeout, time_of(reader, fields, "timeout", (&what, settings.kind)));
+    set(&mut settings.poll, time_of(reader, fields, "poll", (&what, settings.kind)));
+    set(&mut settings.size, whole(reader, fields, "size", 1, 1024));
+    set(&mut settings.claim, time(reader, fields, "claim", &what));
+    settings.dir = given(fields, "dir")
+        .and_then(|entry| reader.text(&entry.value, &format!("`dir` of {what}")))
+        .map(|text| text.value.into());
     if let Some(part) = part(reader, fields, "retry", &what, RETRY) {
         set(&mut settings.retry.attempts, whole(reader, part, "attempts", 1, 100));
         set(&mut settings.retry.wait, time(reader, part, "wait", "`retry`"));
@@ -154,6 +174,22 @@ fn price(reader: &mut Reader<'_>, fields: Fields<'_>, key: &str) -> Option<f64> 
     Some(number)
 }
 
+/// The same, but of those who answer through files, where the signal protocol has no time below 0 mean the usual one.
+fn time_of(reader: &mut Reader<'_>, fields: Fields<'_>, key: &str, (what, kind): (&str, Kind)) -> Option<Duration> {
+    let number = given(fields, key).and_then(|entry| match &entry.value.kind {
+        Value::Text(text) => leading(&text.value),
+        Value::Int(number) => Some(if *number > 0 { 1.0 } else { 0.0 }),
+        Value::Float(number) => Some(*number),
+        _ => None,
+    });
+    if kind.through_files() && number.is_some_and(|number| number <= 0.0) { None } else { time(reader, fields, key, what) }
+}
+
+/// The number that a time begins with.
+fn leading(text: &str) -> Option<f64> {
+    text.trim().trim_end_matches(|c: char| c.is_ascii_alphabetic()).trim().parse().ok()
+}
+
 /// A time with its unit, `500ms`, `30s`, `10m`, `1h`; a bare number is of seconds.
 fn time(reader: &mut Reader<'_>, fields: Fields<'_>, key: &str, what: &str) -> Option<Duration> {
     let entry = given(fields, key)?;
@@ -208,6 +244,20 @@ mod tests {
         assert_eq!((claude.breaker.failures, claude.breaker.rest), (5, Duration::from_secs(60)));
         assert_eq!((claude.concurrency, claude.price.prompt, claude.answer.as_deref()), (Some(2), 0.5, Some("result")));
         assert_eq!((agents["manual"].kind, agents["exec"].command.as_slice()), (Kind::Manual, &["./a.sh".to_owned()][..]));
+    }
+
+    /// As the signal protocol has it.
+    #[test]
+    fn who_answers_through_files_has_the_usual_times_for_none() {
+        let (agents, faults) = parse(
+            "file: { poll: 0, timeout: -1 }\nbatch-file: { timeout: 0s, size: 2, claim: 1m }\ndesk: { kind: file, dir: d }\n",
+        );
+        assert_eq!(faults, []);
+        let file = &agents["file"];
+        assert_eq!((file.poll, file.timeout), (Duration::from_millis(500), Duration::from_secs(600)));
+        let batch = &agents["batch-file"];
+        assert_eq!((batch.size, batch.claim, batch.timeout), (2, Duration::from_secs(60), Duration::from_secs(600)));
+        assert_eq!(agents["desk"].dir.as_deref(), Some(std::path::Path::new("d")));
     }
 
     #[test]

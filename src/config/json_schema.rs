@@ -114,6 +114,14 @@ fn agent() -> Vec<Described> {
             json!({ "type": "string", "examples": ["result"] }),
         ),
         ("tokens", "The fields that say how many tokens it took; estimated without them.", described(agents::TOKENS, &tokens())),
+        (
+            "dir",
+            "Of `file` and `batch-file`: the directory in which each run has one for its signals; that which runs write to if this is not there.",
+            json!({ "type": "string", "examples": ["signals"] }),
+        ),
+        ("poll", "Of `file` and `batch-file`: how often it is looked for the answer.", time("500ms")),
+        ("size", "Of `batch-file`: the most requests of a batch.", count(4)),
+        ("claim", "Of `batch-file`: how long a claim to a request holds without an answer.", time("5m")),
     ]
 }
 

@@ -1,6 +1,7 @@
 //! Where texts come from and go to: embedded files, a user's directories laid over them, watched for edits, and directories that a
 //! run writes.
 
+mod confined;
 mod embedded;
 mod inputs;
 mod outdir;

@@ -1,8 +1,9 @@
 //! A directory that a run writes into: private, whole files only, never through a symbolic link (`decisions.md` 39).
 
+use super::confined::{confined, confined_parent, read as read_below_dir};
 use std::fs;
 use std::io::{self, BufWriter, Write};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 /// A directory for a run's files. Directories are made 0700, files 0600.
 #[derive(Clone, Debug)]
@@ -35,21 +36,7 @@ impl OutDir {
 
     /// [`OutDir::write`] of what `fill` puts into it, for files too large to be made in memory.
     pub fn write_with(&self, name: &str, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<PathBuf> {
-        let mut path = self.root.clone();
-        let mut components = Path::new(name).components().peekable();
-        while let Some(component) = components.next() {
-            let Component::Normal(part) = component else {
-                return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("`{name}` leaves the run's directory")));
-            };
-            path.push(part);
-            if path.symlink_metadata().is_ok_and(|meta| meta.file_type().is_symlink()) {
-                let message = format!("`{}` is a symbolic link", path.display());
-                return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
-            }
-            if components.peek().is_some() && !path.is_dir() {
-                make_dir(&path)?;
-            }
-        }
+        let path = confined(&self.root, name, make_dir)?;
         let mut temporary = path.clone().into_os_string();
         temporary.push(".tmp~");
         let temporary = PathBuf::from(temporary);
@@ -62,6 +49,40 @@ impl OutDir {
         file.into_inner().map_err(io::IntoInnerError::into_error)?;
         fs::rename(&temporary, &path)?;
         Ok(path)
+    }
+
+    /// Reads a file below the directory that others may have written; nothing if there is none. One that is longer than `most` bytes, or no
+    /// plain file, is an error.
+    pub fn read(&self, name: &str, most: usize) -> io::Result<Option<Vec<u8>>> {
+        read_below_dir(&self.root, name, most)
+    }
+
+    /// Removes what stands below the directory by that name: a file, a link, or an empty directory. Nothing if there is none.
+    pub fn remove(&self, name: &str) -> io::Result<()> {
+        let path = confined_parent(&self.root, name)?;
+        let Ok(meta) = path.symlink_metadata() else { return Ok(()) };
+        if meta.is_dir() { fs::remove_dir(path) } else { fs::remove_file(path) }
+    }
+
+    /// The files below the directory, and directories, whose names are `wanted`, in order, as paths below it. Links are not followed.
+    pub fn find(&self, wanted: impl Fn(&str) -> bool) -> io::Result<Vec<String>> {
+        let mut found = Vec::new();
+        let mut dirs = vec![String::new()];
+        while let Some(dir) = dirs.pop() {
+            for entry in fs::read_dir(self.root.join(&dir))? {
+                let entry = entry?;
+                let Ok(plain) = entry.file_name().into_string() else { continue };
+                let path = if dir.is_empty() { plain.clone() } else { format!("{dir}/{plain}") };
+                let kind = entry.file_type()?;
+                if (kind.is_dir() || kind.is_file()) && wanted(&plain) {
+                    found.push(path);
+                } else if kind.is_dir() {
+                    dirs.push(path);
+                }
+            }
+        }
+        found.sort();
+        Ok(found)
     }
 
     /// A file or directory name that stands for any text: characters outside letters, digits, `.`, `_`, `-` become `_`, at
@@ -117,6 +138,10 @@ mod tests {
         }
         assert!(out.write("../x", "").is_err());
         assert!(out.write("/x", "").is_err());
+        assert_eq!(out.find(|name| name == "x.json").expect("listed"), ["case/x.json"]);
+        out.remove("case/x.json").expect("removed");
+        out.remove("case/x.json").expect("it is not there");
+        assert_eq!(out.read("case/x.json", 9).expect("nothing is wrong"), None);
     }
 
     #[test]

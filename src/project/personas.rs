@@ -10,7 +10,7 @@ pub(super) fn elements(data: &Map<String, Value>) -> impl Iterator<Item = &str> 
     of("elements").chain(of("derived")).map(|(name, _)| name.as_str())
 }
 
-/// The names of all personas.
+/// All personas, as their data has them.
 pub(super) fn personas(data: &Map<String, Value>) -> impl Iterator<Item = &Value> {
     data.get("personas").and_then(|file| file.get("personas")?.as_array()).into_iter().flatten()
 }

@@ -119,7 +119,7 @@ impl Desk {
         let mut table = self.ui.table(&["", "case", "name", "status", "path"]);
         let (mut listed, mut more) = (0, 0);
         for found in cases {
-            if listed == LISTED {
+            if listed == LISTED && wanted.is_empty() {
                 more += 1;
                 continue;
             }
@@ -127,6 +127,10 @@ impl Desk {
             let path: Vec<&str> = steps.iter().map(|step| &*step.node).collect();
             let path = path.join(" ");
             if ![&found.case.id, &found.case.name, &path].iter().any(|text| text.contains(wanted)) {
+                continue;
+            }
+            if listed == LISTED {
+                more += 1;
                 continue;
             }
             listed += 1;

@@ -212,7 +212,10 @@ fn with(here: &Here, change: &Change) -> Option<Here> {
         "state" => there.state = recorded_state(&put(here.state.json())?),
         "vars" => {
             let vars: Map<String, Value> = put(Value::Object(here.plan.vars.clone()))?.as_object()?.clone();
-            there.plan = here.project.plan_with(&vars).ok()?;
+            there.plan = match &here.step {
+                Some(step) => here.project.plan_of(&step.path, &vars).ok()??,
+                None => here.project.plan_with(&vars).ok()?,
+            };
         }
         _ => return None,
     }
@@ -231,6 +234,8 @@ fn literals(here: &Here, edge: EdgeIx) -> Vec<Value> {
         let word = &text[span.start..span.end];
         match piece {
             Piece::Inked(Ink::Number) => serde_json::from_str(&word.replace('_', "")).ok(),
+            // What is put together when it is run is no text to compare with.
+            Piece::Inked(Ink::Text) if word.contains("${") => None,
             Piece::Inked(Ink::Text) => Some(json!(word.trim_matches(['"', '\'', '`']))),
             _ => None,
         }

@@ -3,6 +3,7 @@
 use super::cases::{CaseBrief, CaseReports};
 use super::causes::{Cause, causes, spoken};
 use super::finding::Finding;
+use super::html::DETAILS;
 use super::regression::{Regression, compare};
 use crate::clock::Timestamp;
 use crate::diag::{Diagnostic, Diagnostics};
@@ -14,9 +15,6 @@ use crate::walk::Status;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// How many of the first cases, and of the first that failed, a report on a large run has whole: more than any page shows.
-const SHOWN: usize = 2000;
 
 /// Everything the report of a run says. Serialises as `rca.json`.
 #[derive(Debug, Serialize)]
@@ -170,17 +168,21 @@ pub struct Turn {
 }
 
 /// Builds the report of a run, beside what it could look back on. What a summary script returned that is no finding is reported beside it.
-pub fn build(result: &RunResult, history: Option<&History>) -> Result<(Report, Diagnostics), SessionError> {
+/// `history` is asked when all cases have been read.
+pub fn build(
+    result: &RunResult,
+    history: impl FnOnce() -> Result<Option<History>, SessionError>,
+) -> Result<(Report, Diagnostics), SessionError> {
     let mut found = Diagnostics::new();
     let lost = |source| SessionError::Write { path: "a temporary file".into(), source };
-    let mut cases = CaseReports::new(result.cases.in_memory()).map_err(lost)?;
+    let mut cases = CaseReports::new(result.cases.in_memory(), result.cases.len()).map_err(lost)?;
     result.each(|case| cases.push(case_report(result, case, &mut found)).map_err(lost))?;
     let launch = &result.launch;
     let causes = causes(&cases);
     cases.fetch(shown(&causes, &cases)).map_err(lost)?;
     let mut causes = spoken(causes, &cases);
     let whole = result.cases.len() == launch.failures();
-    let regression = history.map(|history| compare(&mut causes, history, whole));
+    let regression = history()?.map(|history| compare(&mut causes, &history, whole));
     let report = Report {
         schema_version: 1,
         run: result.run.clone(),
@@ -210,8 +212,8 @@ pub fn build(result: &RunResult, history: Option<&History>) -> Result<(Report, D
 
 /// The cases of which a report has all parts at hand: those that speak for causes, the first, and the first that failed.
 fn shown(causes: &[(Cause, usize)], cases: &[CaseBrief]) -> BTreeSet<usize> {
-    let failed = cases.iter().enumerate().filter(|(_, case)| case.status == Status::Error).map(|(at, _)| at).take(SHOWN);
-    causes.iter().map(|(_, speaker)| *speaker).chain(failed).chain(0..SHOWN.min(cases.len())).collect()
+    let failed = cases.iter().enumerate().filter(|(_, case)| case.status == Status::Error).map(|(at, _)| at).take(DETAILS);
+    causes.iter().map(|(_, speaker)| *speaker).chain(failed).chain(0..DETAILS.min(cases.len())).collect()
 }
 
 fn case_report(result: &RunResult, case: &CaseResult, found: &mut Diagnostics) -> CaseReport {

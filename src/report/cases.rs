@@ -2,10 +2,12 @@
 
 use super::build::CaseReport;
 use crate::walk::Status;
+use compact_str::CompactString;
 use serde::ser::{Error as _, SerializeSeq as _};
 use serde::{Serialize, Serializer};
 use std::collections::{BTreeMap, HashSet};
 use std::fs::File;
+use std::hash::Hash;
 use std::io::{self, BufRead as _, BufReader, BufWriter, Read as _, Seek as _, SeekFrom, Write as _};
 use std::ops::Deref;
 use std::sync::Arc;
@@ -18,22 +20,39 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct CaseReports {
     briefs: Vec<CaseBrief>,
-    /// The texts that many cases share.
-    shared: HashSet<Arc<str>>,
+    shared: Shared,
     whole: Whole,
 }
 
-/// What every case is asked for, however many there are.
+/// What many cases have in common, each once.
+#[derive(Debug, Default)]
+struct Shared {
+    texts: HashSet<Arc<str>>,
+    paths: HashSet<Arc<[String]>>,
+    told: HashSet<Arc<Told>>,
+}
+
+/// What every case is asked for, however many there are. What others have in common with it is [`Told`].
 #[derive(Clone, Debug)]
 pub struct CaseBrief {
     /// Its id.
-    pub case: Box<str>,
+    pub case: CompactString,
     /// The test's name.
     pub name: Box<str>,
-    /// What the test stands in.
-    pub suite: Arc<str>,
     /// How its walk ended.
     pub status: Status,
+    /// How sure the conclusion is, 0 to 1; absent when nothing was concluded.
+    pub confidence: Option<f64>,
+    /// The path it took, by node codes where there are any.
+    pub path: Arc<[String]>,
+    told: Arc<Told>,
+}
+
+/// What was concluded of some cases.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Told {
+    /// What the test stands in.
+    pub suite: Arc<str>,
     /// What kind of failure it is.
     pub category: Arc<str>,
     /// Whose defect it is: a code.
@@ -42,8 +61,6 @@ pub struct CaseBrief {
     pub defect_name: Arc<str>,
     /// What is suspected to be broken.
     pub component: Arc<str>,
-    /// How sure that is, 0 to 1; absent when nothing was concluded.
-    pub confidence: Option<f64>,
     /// Cases with the same key share a cause.
     pub cause: Arc<str>,
     /// The case whose failure made this one fail; empty if there is none.
@@ -69,6 +86,24 @@ struct Rest {
     end: u64,
 }
 
+impl Deref for CaseBrief {
+    type Target = Told;
+
+    fn deref(&self) -> &Told {
+        &self.told
+    }
+}
+
+/// The known one that is equal, or this one from now on.
+fn known<Q: ?Sized + Eq + Hash>(set: &mut HashSet<Arc<Q>>, value: &Q, make: impl FnOnce() -> Arc<Q>) -> Arc<Q> {
+    if let Some(known) = set.get(value) {
+        return Arc::clone(known);
+    }
+    let made = make();
+    set.insert(Arc::clone(&made));
+    made
+}
+
 impl Deref for CaseReports {
     type Target = [CaseBrief];
 
@@ -78,15 +113,15 @@ impl Deref for CaseReports {
 }
 
 impl CaseReports {
-    /// None yet. `kept`: all parts will stay in memory.
-    pub(super) fn new(kept: bool) -> io::Result<Self> {
+    /// None yet, of so many. `kept`: all parts will stay in memory.
+    pub(super) fn new(kept: bool, cases: usize) -> io::Result<Self> {
         let whole = if kept {
             Whole::Kept(Vec::new())
         } else {
-            let rest = Rest { file: BufWriter::new(tempfile::tempfile()?), places: Vec::new(), end: 0 };
+            let rest = Rest { file: BufWriter::new(tempfile::tempfile()?), places: Vec::with_capacity(cases), end: 0 };
             Whole::Filed { rest, fetched: BTreeMap::new() }
         };
-        Ok(Self { briefs: Vec::new(), shared: HashSet::new(), whole })
+        Ok(Self { briefs: Vec::with_capacity(cases), shared: Shared::default(), whole })
     }
 
     /// Adds a case behind the others.
@@ -107,28 +142,25 @@ impl CaseReports {
     }
 
     fn brief(&mut self, case: &CaseReport) -> CaseBrief {
-        let finding = &case.finding;
-        let mut share = |text: &str| match self.shared.get(text) {
-            Some(known) => Arc::clone(known),
-            None => {
-                let text: Arc<str> = text.into();
-                self.shared.insert(Arc::clone(&text));
-                text
-            }
+        let (finding, shared) = (&case.finding, &mut self.shared);
+        let mut text = |text: &str| known(&mut shared.texts, text, || text.into());
+        let told = Told {
+            suite: text(&case.suite),
+            category: text(&finding.category),
+            defect_type: text(&finding.defect_type),
+            defect_name: text(&finding.defect_name),
+            component: text(&finding.component),
+            cause: text(&finding.cause),
+            follows: text(&finding.follows),
+            reviewed_by: finding.review.as_ref().map(|review| text(&review.by)),
         };
         CaseBrief {
             case: case.case.as_str().into(),
             name: case.name.as_str().into(),
-            suite: share(&case.suite),
             status: case.status,
-            category: share(&finding.category),
-            defect_type: share(&finding.defect_type),
-            defect_name: share(&finding.defect_name),
-            component: share(&finding.component),
             confidence: finding.confidence,
-            cause: share(&finding.cause),
-            follows: share(&finding.follows),
-            reviewed_by: finding.review.as_ref().map(|review| share(&review.by)),
+            path: known(&mut shared.paths, case.path.as_slice(), || case.path.as_slice().into()),
+            told: known(&mut shared.told, &told, || Arc::new(told.clone())),
         }
     }
 
@@ -209,7 +241,7 @@ mod tests {
 
     #[test]
     fn kept_or_in_a_file_the_cases_are_the_same() {
-        let [mut kept, mut filed] = [true, false].map(|kept| CaseReports::new(kept).expect("a file"));
+        let [mut kept, mut filed] = [true, false].map(|kept| CaseReports::new(kept, 9).expect("a file"));
         for id in 0..9 {
             for cases in [&mut kept, &mut filed] {
                 cases.push(case(id)).expect("written");

@@ -111,8 +111,8 @@ mod tests {
     fn what_failures_have_together_is_one() {
         let case = |launch, rcas: &[i64], symptoms: &[i64]| PastCase {
             launch,
-            rcas: rcas.to_vec(),
-            symptoms: symptoms.to_vec(),
+            rcas: rcas.into(),
+            symptoms: symptoms.into(),
             ..PastCase::default()
         };
         let cases = vec![case(0, &[9], &[1]), case(0, &[], &[2]), case(1, &[9], &[3]), case(2, &[8], &[3]), case(2, &[], &[])];

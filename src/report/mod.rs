@@ -14,7 +14,7 @@ mod text;
 mod write;
 
 pub use build::{CaseReport, Report, Turn, build};
-pub use cases::{CaseBrief, CaseReports};
+pub use cases::{CaseBrief, CaseReports, Told};
 pub use causes::Cause;
 pub use finding::{Finding, Review, Section};
 pub use html::html;

@@ -118,6 +118,12 @@ impl Function {
         self.callee.parsed.unit.is_condition()
     }
 
+    /// The addresses of what its script imports.
+    pub(crate) fn imported(&self) -> impl Iterator<Item = Hash> {
+        let imports = self.callee.parsed.imports.iter();
+        imports.filter_map(|import| self.linked.files.get(&import.script)).map(|file| file.deep)
+    }
+
     /// The script it is part of.
     pub(crate) fn unit(&self) -> &super::Unit {
         &self.callee.parsed.unit

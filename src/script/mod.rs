@@ -44,6 +44,7 @@ mod pattern;
 mod predicate;
 pub mod probe;
 mod quiet;
+mod reach;
 mod recover;
 mod reference;
 mod resolver;

@@ -164,13 +164,24 @@ impl Unit {
         if self.is_condition() {
             return Some(self.locate(self.text.whole()));
         }
-        let brace = self.text.token(function.body.start_position())?;
+        let (keyword, brace) = self.head(function)?;
         let lexemes = self.tokens().lexemes();
-        let before = self.keywords().partition_point(|at| lexemes[*at].span.start < brace.start);
-        let keyword = *self.keywords().get(before.checked_sub(1)?)?;
         let head = lexemes[keyword + 1..].iter().map(|lexeme| lexeme.span).take_while(|span| span.start < brace.start);
         let name = head.into_iter().find(|span| self.script()[span.start..span.end] == *function.name)?;
         Some(self.locate(name))
+    }
+
+    /// The `fn` of a function.
+    pub(crate) fn keyword(&self, function: &ScriptFuncDef) -> Option<Span> {
+        self.head(function).map(|(keyword, _)| self.tokens().lexemes()[keyword].span)
+    }
+
+    /// The index of the `fn` of a function among the tokens, and its opening brace.
+    fn head(&self, function: &ScriptFuncDef) -> Option<(usize, Span)> {
+        let brace = self.text.token(function.body.start_position())?;
+        let lexemes = self.tokens().lexemes();
+        let before = self.keywords().partition_point(|at| lexemes[*at].span.start < brace.start);
+        Some((*self.keywords().get(before.checked_sub(1)?)?, brace))
     }
 
     /// The token at a position or, if that is punctuation, the expression it belongs to: `a >= b` for `>=`.

@@ -1,13 +1,15 @@
 //! Who answers a run: names made sure of before anything begins, then everybody with what stands around them.
 
 use super::projection::run_dir;
+use super::tray::RunTray;
 use super::{RunResult, Session, SessionError, Via};
-use crate::agent::{self, Bringing, Budget, BudgetStatus, Given, MANUAL, Outside, STUB, Stub};
+use crate::agent::{self, Bringing, Budget, BudgetStatus, Given, MANUAL, Outside, STUB, Stub, Tray};
 use crate::diag::{Diagnostics, Source, did_you_mean};
 use crate::files::OutDir;
 use crate::pipeline::Target;
 use crate::project::SCRIPT;
 use crate::walk::{Answer, Name, Plan};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -52,7 +54,10 @@ impl Session {
 
     fn who(&self, name: &str) -> Result<String, SessionError> {
         let agents = &self.setup.agents;
-        if [SCRIPT, STUB, MANUAL].contains(&name) || agents.contains_key(name) {
+        if [SCRIPT, STUB, MANUAL].contains(&name)
+            || agents.contains_key(name)
+            || agent::names(agents).iter().any(|one| one == name)
+        {
             return Ok(name.to_owned());
         }
         let of_kind: Vec<&String> = agents.iter().filter(|(_, one)| one.kind.name() == name).map(|(name, _)| name).collect();
@@ -103,6 +108,11 @@ impl Session {
         if let Some(status) = asked.budget.status() {
             spent(&status);
         }
+        let (writes, run) = (asked.writes, asked.run);
+        let tray = move |dir: Option<&Path>| {
+            let root = dir.map_or_else(|| self.setup.out.clone(), |dir| self.setup.root.join(dir));
+            writes.then(|| Arc::new(RunTray::new(&root, run)) as Arc<dyn Tray>)
+        };
         let outside = Outside {
             agents: &self.setup.agents,
             root: &self.setup.root,
@@ -110,6 +120,8 @@ impl Session {
             stop: asked.stop,
             budget: asked.budget,
             spent: Arc::new(spent),
+            tray: Box::new(tray),
+            brief: Arc::new(move |batch| self.briefing(run, batch)),
         };
         Box::new(agent::build(&asked.via.usual, &asked.via.nodes, &outside))
     }

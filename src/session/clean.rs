@@ -34,8 +34,8 @@ impl Session {
         // Those of earlier times too, whose directories could not be removed then.
         let mut runs = store.cleaned_runs()?;
         runs.extend(result.store.runs.iter().filter(|run| !runs.contains(run)).cloned().collect::<Vec<_>>());
-        for run in runs {
-            let dir = run_dir(&self.setup.out, &run);
+        let roots = self.roots();
+        for dir in runs.iter().flat_map(|run| roots.iter().map(move |root| run_dir(root, run))) {
             let removed = remove_dir(&dir, retention.dry_run);
             let path = dir.display().to_string();
             if let Some(bytes) = removed.map_err(|source| SessionError::Write { path: path.clone(), source })? {

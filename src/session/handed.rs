@@ -2,7 +2,7 @@
 //! case that is over.
 
 use super::answers::Brought;
-use super::projection::{case_dir, place_dir};
+use super::projection::{Laid, case_dir, place_dir};
 use super::prompt::{self, KeptTemplates};
 use super::recorded::{linked, named};
 use super::resume::text;
@@ -282,19 +282,17 @@ fn hand(
         None => bare(&own, node, &assemble(&text(store, &params.hash())?, &mut |hash| text(store, hash))?),
     };
     let below = place_dir(&case_dir(case), &open.path);
-    let family = OutDir::safe_name(&spec.family);
     let visit = state.ongoing().visits.get(&open.node).copied().unwrap_or(0);
-    let name = if visit == 0 { format!("prompt-{family}.md") } else { format!("prompt-{family}-loop-{visit}.md") };
+    let laid = Laid::of(spec, visit);
     let failed = |source| SessionError::Write { path: dir.path().join(&below).display().to_string(), source };
-    let prompt_path = dir.write(&format!("{below}/{name}"), &prompt).map_err(failed)?;
-    let artifact = spec.artifact.as_ref().map_or_else(|| format!("{}.json", open.node), |name| name.value.clone());
+    let prompt_path = dir.write(&format!("{below}/{}", laid.prompt), &prompt).map_err(failed)?;
     Ok(Handed {
         case: case.to_owned(),
         node: open.node.to_string(),
         step: spec.step_name(),
         via: open.via.to_string(),
         request: open.id,
-        artifact_path: prompt_path.with_file_name(OutDir::safe_name(&artifact)),
+        artifact_path: prompt_path.with_file_name(laid.artifact),
         prompt_path,
         prompt,
     })

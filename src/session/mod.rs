@@ -1,6 +1,7 @@
 //! The one API for front ends and tools: link a project, run it over a launch, resume, decide one step, call one function.
 
 mod answers;
+mod briefing;
 mod case_texts;
 mod clean;
 mod crew;
@@ -29,6 +30,7 @@ mod setup;
 mod shadow;
 mod tests_of;
 mod texts;
+mod tray;
 mod work;
 
 pub use clean::CleanResult;

@@ -6,6 +6,7 @@ use super::setup::Files;
 use super::{Session, SessionError};
 use crate::clock::Timestamp;
 use crate::files::OutDir;
+use crate::pipeline::Node;
 use crate::store::Store;
 use crate::walk::{BRANCH, Event, FIRST, What};
 use serde::Serialize;
@@ -82,26 +83,39 @@ fn project_case(
         }
         let What::NodeExit { node, artifact, params, template, .. } = &event.what else { continue };
         // What is walked in the place of a node has a directory of its own, named by its place (`3/court`).
-        let (below, place) = match event.path.rsplit_once('/') {
-            None => (below.clone(), ""),
-            Some((place, _)) => (place_dir(&below, &event.path), place),
-        };
+        let (below, place) = (place_dir(&below, &event.path), place_of(&event.path));
         let visit = visits.entry((place, node)).or_default();
         *visit += 1;
         let Some(plan) = result.plan.of_path(&event.path) else { continue };
         let Some(ix) = plan.pipeline.node(node) else { continue };
         let spec = plan.pipeline.at(ix);
-        if let Some(text) = store.blob(&artifact.hash())? {
-            let name = spec.artifact.as_ref().map_or_else(|| format!("{node}.json"), |name| name.value.clone());
-            write(dir, &format!("{below}/{}", OutDir::safe_name(&name)), &pretty(&text))?;
+        let laid = Laid::of(spec, *visit - 1);
+        // An answer that is waited for may be there already.
+        let awaited = case.state.waits().is_some_and(|open| open.node == *node && place_of(&open.path) == place);
+        if let Some(text) = store.blob(&artifact.hash())?.filter(|_| !awaited) {
+            write(dir, &format!("{below}/{}", laid.artifact), &pretty(&text))?;
         }
         let (Some(params), Some(template)) = (params, template) else { continue };
         let text = super::prompt::text(store, &*templates.template(generation, *template)?, params)?;
-        let family = OutDir::safe_name(&spec.family);
-        let name = if *visit == 1 { format!("prompt-{family}.md") } else { format!("prompt-{family}-loop-{}.md", *visit - 1) };
-        write(dir, &format!("{below}/{name}"), &text)?;
+        write(dir, &format!("{below}/{}", laid.prompt), &text)?;
     }
     write(dir, &format!("{below}/state.json"), &pretty(&json!(CaseFile::of(result, case)).to_string()))
+}
+
+/// The names of the files of a step, in the directory of its walk.
+pub(super) struct Laid {
+    pub(super) prompt: String,
+    pub(super) artifact: String,
+}
+
+impl Laid {
+    /// Those of a node's visit, counted from 0.
+    pub(super) fn of(node: &Node, visit: usize) -> Self {
+        let family = OutDir::safe_name(&node.family);
+        let prompt = if visit == 0 { format!("prompt-{family}.md") } else { format!("prompt-{family}-loop-{visit}.md") };
+        let artifact = node.artifact.as_ref().map_or_else(|| format!("{}.json", *node.name), |name| name.value.clone());
+        Self { prompt, artifact: OutDir::safe_name(&artifact) }
+    }
 }
 
 /// The directory of a part of a step's path: branches are called as there.
@@ -110,8 +124,22 @@ fn directory(part: &str) -> String {
 }
 
 /// The files of a run that stand beside its case directories.
-const RUN_FILES: &[&str] =
-    &["budget-status.json", "events.jsonl", "jira", "rca.json", "regression-report.md", "report.html", "report.md"];
+const RUN_FILES: &[&str] = &[
+    "batch-manifest.json",
+    "briefing.md",
+    "budget-status.json",
+    "events.jsonl",
+    "jira",
+    "rca.json",
+    "regression-report.md",
+    "report.html",
+    "report.md",
+];
+
+/// The place of the walk that a step belongs to; nothing of that of the case itself.
+fn place_of(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(place, _)| place)
+}
 
 /// The directory of the walk that a step belongs to, below that of its case.
 pub(super) fn place_dir(below: &str, path: &str) -> String {

@@ -61,6 +61,7 @@ impl Session {
             let files = stored.args.files;
             let result = stored.result(self, &store)?;
             self.project_files(&store, &result, files)?;
+            self.finalise(&result)?;
             return Ok(result);
         }
         let Stored { project, manifest, generation, launch, seed, keep, args, started_at, mut work, stub, .. } = stored;

@@ -70,7 +70,7 @@ pub struct Begun<'a> {
     pub run: &'a str,
     /// What its cases go by.
     pub plan: &'a Arc<Plan>,
-    /// The launch; of a large run, most of its cases have lost all but their ids.
+    /// The launch; of a large run, with those of its cases alone that others are told of.
     pub launch: &'a Launch,
     /// How many cases it has.
     pub cases: usize,
@@ -250,6 +250,7 @@ impl Session {
         }
         result.know_statuses(store)?;
         self.project_files(store, &result, files)?;
+        self.finalise(&result)?;
         Ok(result)
     }
 }

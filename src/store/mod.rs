@@ -66,8 +66,8 @@ pub use error::StoreError;
 pub use journal::RunJournal;
 pub use knowledge::{CaseFacts, Rca, RcaWord, Triage};
 pub use known::{
-    Dormancy, History, PastCase, PastLaunch, RcaFilter, RcaOf, RcaRow, Seen, SeenCase, SymptomFilter, SymptomOf, SymptomRow,
-    SymptomStatus,
+    Dormancy, History, PastCase, PastLaunch, RcaFilter, RcaOf, RcaRow, Rows, Seen, SeenCase, SymptomFilter, SymptomOf,
+    SymptomRow, SymptomStatus,
 };
 pub use needs::{StoreNeeds, Tellable};
 pub use open::Store;

@@ -24,7 +24,8 @@ impl Ui {
                 self.diagnostic(&Diagnostic::error("input/watch", error.to_string()).help(help));
             }
             SessionError::Write { .. } => {
-                let help = "--out names another directory to write to";
+                let help =
+                    "see that the place can be written to and has room; reports go below `--out`, all else where it was asked to";
                 self.diagnostic(&Diagnostic::error("output/file", error.to_string()).help(help));
             }
             SessionError::Store(error) => {

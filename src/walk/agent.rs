@@ -13,6 +13,21 @@ pub struct Agent {
     /// What it took; nothing where tokens are none of the matter.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokens: Option<Tokens>,
+    /// How many answers to other requests came before this one, and were left alone.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub stale: u64,
+}
+
+impl Agent {
+    /// Who answered, and which request.
+    pub fn new(via: Name, request: i64, tokens: Option<Tokens>) -> Self {
+        Self { via, request, tokens, stale: 0 }
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it over so")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// What answers took.

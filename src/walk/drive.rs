@@ -211,8 +211,13 @@ impl Walker<'_> {
         if self.journal.keeps() {
             self.journal.commit(Commit { effects, ..Commit::of(events.to_vec()) })?;
         }
-        if let Some(watch) = self.watch {
-            events.iter().for_each(watch);
+        for event in events {
+            if let Some(watch) = self.watch {
+                watch(event);
+            }
+            if let What::NodeExit { agent: Some(agent), .. } = &event.what {
+                self.answer.recorded(&event.case, agent);
+            }
         }
         Ok(())
     }

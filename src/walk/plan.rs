@@ -64,7 +64,7 @@ pub struct PlanNode {
     pub template: Option<Arc<Template>>,
     /// What its template says of the form of an answer: the parameter group `answer`.
     pub answer: Content,
-    /// The reads it declares, and those of its masks.
+    /// The reads it declares; those of its masks are theirs.
     pub needs: Vec<&'static Need>,
     /// Who is to answer it, in the order to be tried; empty if it does not say.
     pub via: Vec<Name>,

@@ -18,6 +18,23 @@ pub trait Answer: Send + Sync {
 
     /// The artifact for a node.
     fn answer(&self, request: &Request<'_>) -> Result<Reply, Refusal>;
+
+    /// Is told that its answer to a request for that case was committed: it may tell whoever gave it.
+    fn recorded(&self, _case: &str, _agent: &Agent) {}
+}
+
+impl<A: Answer + ?Sized> Answer for std::sync::Arc<A> {
+    fn name(&self) -> &str {
+        (**self).name()
+    }
+
+    fn answer(&self, request: &Request<'_>) -> Result<Reply, Refusal> {
+        (**self).answer(request)
+    }
+
+    fn recorded(&self, case: &str, agent: &Agent) {
+        (**self).recorded(case, agent);
+    }
 }
 
 /// An answer to a node.

@@ -216,3 +216,65 @@ fn an_open_request_is_adopted_again() {
     assert_eq!(asked[0], asked[1]);
     assert_eq!(events(&project, &ran, &["asked"]).len(), 1);
 }
+
+/// Whenever the host is killed, what is recorded is not asked again, and the rest under the same id.
+#[test]
+fn a_host_may_be_killed_at_any_moment_of_a_command() {
+    let body = "cat > /dev/null; echo $ASTERISK_REQUEST >> requests; echo '{\"found\": true}'";
+    let args = ["run", "two.yaml", "--input", "none", "--via", "good", "--format", "json"];
+    for at in 1.. {
+        let project = project(&[("good", body, "")]);
+        let Ok(child) = crate::kill::halted(&project, &args, at) else {
+            assert!(at > 15, "{at}");
+            return;
+        };
+        crate::kill::kill(child);
+        let known = project.asterisk(&["status", "latest"]).code == Some(0);
+        let ran =
+            if known { project.asterisk(&["run", "--resume", "latest", "--format", "json"]) } else { project.asterisk(&args) };
+        let ran = ran.exits(0);
+        let exits = events(&project, &ran, &["node_exit"]);
+        let ids: Vec<String> = exits.iter().map(|exit| exit["agent"]["request"].to_string()).collect();
+        let mut asked: Vec<String> = project.read("requests").lines().map(str::to_owned).collect();
+        assert!(asked.len() <= 3, "at most the one under way is asked again: {asked:?}, killed at {at}");
+        asked.dedup();
+        assert_eq!(asked, ids, "killed at {at}");
+        assert_eq!(events(&project, &ran, &["asked"]).len(), 2, "killed at {at}");
+    }
+}
+
+/// After five failures it is left alone; then one request probes it, and all goes on.
+#[test]
+fn a_probe_finds_that_it_is_well_again() {
+    let body = "cat > /dev/null; echo x >> tries; if [ $(wc -l < tries) -gt 5 ]; then echo '{\"found\": false}'; else exit 1; fi";
+    let project = project(&[("ill", body, ", retry: { attempts: 20 }")]);
+    run(&project, "ill").exits(0);
+    assert_eq!(project.read("tries").lines().count(), 6);
+}
+
+#[test]
+fn no_more_ask_at_once_than_may() {
+    let body = "cat > /dev/null; mkdir busy || echo x >> clashes; sleep 0.05; rmdir busy; echo '{\"found\": false}'";
+    let project = project(&[("one", body, ", concurrency: 1")]);
+    let cases: Vec<Value> = (0..6)
+        .map(|n| serde_json::json!({ "id": format!("c{n}"), "name": format!("t{n}"), "status": "FAILED", "error_message": "no" }))
+        .collect();
+    project.file("launch.json", serde_json::json!({ "run_id": "7", "name": "small", "failure_list": cases }).to_string());
+    let ran =
+        project.asterisk(&["run", "two.yaml", "--input", "launch.json", "--via", "one", "--parallel", "6", "--format", "json"]);
+    assert_eq!(ran.exits(0).json()["cases"].as_array().unwrap().len(), 6);
+    assert!(!project.root().join("clashes").exists());
+}
+
+/// Who takes a step says whom to ask; the node has the last word.
+#[test]
+fn a_walker_says_who_answers_for_it() {
+    let other = "cat > /dev/null; echo '{\"found\": false}'";
+    let project = project(&[("good", GOOD, ""), ("other", other, "")]);
+    let team =
+        "team:\n  walkers: [{ name: Scout, element: air, home: look, via: [other] }]\n  scheduler: schedulers/single.rhai\n";
+    project.file("two.yaml", format!("{PIPELINE}{team}"));
+    assert_eq!(run(&project, "good").exits(0).json()["cases"][0]["edges"], serde_json::json!(["E2"]));
+    project.file("two.yaml", format!("{}{team}", PIPELINE.replace("code: T1", "code: T1\n    via: good")));
+    assert_eq!(run(&project, "good").exits(0).json()["cases"][0]["edges"], serde_json::json!(["E1", "E3"]));
+}

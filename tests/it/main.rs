@@ -1,6 +1,7 @@
 //! The promises of the program, held against the built binary: one hermetic harness, one module a promise.
 #![allow(clippy::unwrap_used)]
 
+mod batches;
 mod bundled;
 mod cli;
 mod court;
@@ -36,6 +37,7 @@ mod run;
 mod series;
 mod shadow;
 mod shared;
+mod signals;
 mod suite;
 mod team;
 mod thermal;

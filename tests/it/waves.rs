@@ -132,7 +132,7 @@ fn said(result: &RunResult) -> Value {
     for case in summary["cases"].as_array_mut().unwrap() {
         case.as_object_mut().unwrap().remove("case_status");
     }
-    let (report, _) = report::build(result, None).unwrap();
+    let (report, _) = report::build(result, || Ok(None)).unwrap();
     let mut report = serde_json::to_value(&report).unwrap();
     for case in report["cases"].as_array_mut().unwrap() {
         case.as_object_mut().unwrap().remove("case_status");

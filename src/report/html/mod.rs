@@ -10,6 +10,8 @@ mod graph;
 mod over;
 mod view;
 
+pub(super) use view::DETAILS;
+
 use super::Report;
 use super::text::clean;
 use crate::diag::Diagnostic;

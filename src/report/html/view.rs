@@ -21,7 +21,7 @@ const NAMED: usize = 25;
 /// The most rows of the table of cases.
 const ROWS: usize = 2000;
 /// The most cases whose decisions are told.
-const DETAILS: usize = 300;
+pub(in crate::report) const DETAILS: usize = 300;
 
 /// The page.
 #[derive(Debug, Serialize)]
@@ -143,7 +143,7 @@ impl<'r> Page<'r> {
             category: &case.category,
             component: &case.component,
             confidence: case.confidence,
-            path: report.cases.whole(index).map_or(&[], |case| &case.path),
+            path: &case.path,
             status: word(case.status),
         });
         let details = detailed.iter().filter_map(|index| {

@@ -5,7 +5,9 @@ use crate::store::error::StoreError;
 use crate::store::knowledge::{Rca, Sight, rca_as_of};
 use crate::store::open::Store;
 use crate::store::runs::run_row;
+use compact_str::CompactString;
 use rusqlite::{Connection, OptionalExtension, params};
+use smallvec::SmallVec;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The most launches of one name that are looked back on.
@@ -50,14 +52,17 @@ pub struct PastCase {
     /// The launch: its place in [`History::launches`].
     pub launch: usize,
     /// The failure's id in the launch.
-    pub case: String,
+    pub case: CompactString,
     /// Whether the run itself walked it.
     pub own: bool,
     /// Its root causes.
-    pub rcas: Vec<i64>,
+    pub rcas: Rows,
     /// Its symptoms.
-    pub symptoms: Vec<i64>,
+    pub symptoms: Rows,
 }
+
+/// Ids of the store: mostly one.
+pub type Rows = SmallVec<[i64; 2]>;
 
 impl Store {
     /// What a run can look back on. What others find out after the run began makes no difference, so that a report made again
@@ -74,7 +79,8 @@ impl Store {
                 history.launches.push(launch);
             }
             history.current = places.get(&own).copied().unwrap_or_default();
-            let mut cases: BTreeMap<i64, PastCase> = BTreeMap::new();
+            // In the order of their ids: a map of them would take twice the room.
+            let mut cases: Vec<(i64, PastCase)> = Vec::new();
             for (table, column) in [("case_causes", "rca"), ("case_symptoms", "symptom")] {
                 // What the run may see: facts of earlier runs up to its beginning, and its own.
                 let mut rows = conn.prepare_cached(&format!(
@@ -85,19 +91,30 @@ impl Store {
                 ))?;
                 let listed = serde_json::Value::from(places.keys().copied().collect::<Vec<_>>()).to_string();
                 let mut rows = rows.query(params![run, stamp, listed])?;
+                let sorted = cases.len();
                 while let Some(row) = rows.next()? {
                     let launch: i64 = row.get(1)?;
-                    let case = cases.entry(row.get(0)?).or_default();
+                    let known: i64 = row.get(0)?;
+                    let at = match cases[..sorted].binary_search_by_key(&known, |(id, _)| *id) {
+                        Ok(at) => at,
+                        Err(_) if cases.len() > sorted && cases.last().is_some_and(|(id, _)| *id == known) => cases.len() - 1,
+                        Err(_) => {
+                            cases.push((known, PastCase::default()));
+                            cases.len() - 1
+                        }
+                    };
+                    let case = &mut cases[at].1;
                     case.launch = places.get(&launch).copied().unwrap_or_default();
-                    case.case = row.get(2)?;
+                    case.case = row.get_ref(2)?.as_str().map_err(rusqlite::Error::from)?.into();
                     case.own |= row.get::<_, bool>(4)?;
                     if column == "rca" { &mut case.rcas } else { &mut case.symptoms }.push(row.get(3)?);
                 }
+                cases.sort_by_key(|(id, _)| *id);
             }
-            history.cases = cases.into_values().collect();
+            history.cases = cases.into_iter().map(|(_, case)| case).collect();
             // What only the run itself names it tells in its own words.
             let others = || history.cases.iter().filter(|case| case.launch != history.current);
-            let named = |of: fn(&PastCase) -> &Vec<i64>| -> BTreeSet<i64> { others().flat_map(of).copied().collect() };
+            let named = |of: fn(&PastCase) -> &Rows| -> BTreeSet<i64> { others().flat_map(of).copied().collect() };
             let (rcas, symptoms) = (named(|case| &case.rcas), named(|case| &case.symptoms));
             for id in rcas {
                 history.rcas.insert(id, rca_as_of(conn, id, Sight::until(stamp))?);

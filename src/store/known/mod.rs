@@ -10,7 +10,7 @@ use rusqlite::types::FromSql;
 use rusqlite::{Connection, ToSql};
 use serde::Serialize;
 
-pub use history::{History, PastCase, PastLaunch};
+pub use history::{History, PastCase, PastLaunch, Rows};
 pub use rcas::{RcaFilter, RcaRow, SeenCase, SymptomOf};
 pub use symptoms::{Dormancy, RcaOf, SymptomFilter, SymptomRow, SymptomStatus};
 

@@ -21,8 +21,8 @@ pub(super) struct Errors {
     alike: HashMap<u64, Vec<usize>>,
 }
 
-/// Which cases of a launch `siblings` ever tells of: asked in the order of the launch, by their errors. Of the others only the
-/// ids are needed.
+/// Which cases of a launch `siblings` ever tells of: asked in the order of the launch, by their errors. The
+/// others are not needed.
 #[derive(Debug, Default)]
 pub struct Tellable {
     /// How many there are of each error so far.

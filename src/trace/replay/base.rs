@@ -1,11 +1,13 @@
 //! What history is decided again by: the texts of now, with the settings that each run was started with.
 
 use super::same::Same;
+use crate::model::Hash;
 use crate::project::{Answers, Project};
 use crate::script::probe::{Keep, Outline, Probes, Recorder};
 use crate::script::{Verdict, View};
-use crate::session::{Session, SessionError};
+use crate::session::{Record, Session, SessionError};
 use crate::walk::FALLBACK;
+use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 /// A linked project to go by.
@@ -24,11 +26,13 @@ pub(super) struct Bases<'a> {
     /// The pipeline that is asked for, if one is.
     pipeline: Option<&'a str>,
     known: Vec<(String, Arc<Base>)>,
+    /// What runs went by, by the address of the list of its texts.
+    then: HashMap<Hash, Arc<Project>>,
 }
 
 impl<'a> Bases<'a> {
     pub(super) fn new(session: &'a Session, pipeline: Option<&'a str>) -> Self {
-        Self { session, pipeline, known: Vec::new() }
+        Self { session, pipeline, known: Vec::new(), then: HashMap::new() }
     }
 
     /// What to go by for a run.
@@ -43,6 +47,20 @@ impl<'a> Bases<'a> {
         let base = Arc::new(Base::link(origin.session, Some(pipeline))?);
         self.known.push((key, Arc::clone(&base)));
         Ok(base)
+    }
+}
+
+impl Bases<'_> {
+    /// The project that a run went by. Nothing if its texts were exchanged on the way, or do not link any more.
+    pub(super) fn then(&mut self, record: &Record, run: &str) -> Result<Option<Arc<Project>>, SessionError> {
+        let texts = record.texts(run)?;
+        let [texts] = texts.as_slice() else { return Ok(None) };
+        if let Some(known) = self.then.get(&texts.address) {
+            return Ok(Some(Arc::clone(known)));
+        }
+        let linked = record.project(&texts.manifest, Probes::None).ok().map(Arc::new);
+        self.then.extend(linked.clone().map(|project| (texts.address, project)));
+        Ok(linked)
     }
 }
 

@@ -3,6 +3,7 @@
 
 use super::rewalk::{Rewalk, Rewalked};
 use super::same::Same;
+use super::settled::{Compared, Settled};
 use super::tape::Tape;
 use crate::agent::Stub;
 use crate::clock::{FixedClock, Timestamp};
@@ -81,12 +82,12 @@ impl World {
         session.project_after(None, Answers::Others, Some(&self.base)).ok()
     }
 
-    fn again(&self, run: &Run, plan: &Plan, same: &Same, at: usize) -> Rewalked {
+    fn again(&self, run: &Run, plan: &Plan, same: &Same, settled: Option<&Settled>, at: usize) -> Rewalked {
         let mut artifact = |hash: &Hash, plan: &Plan, node: NodeIx| {
             Ok::<_, SessionError>(View::of(&self.artifacts[hash], &plan.node(node).kind, "artifact"))
         };
         let case = &run.launch.cases[at].id;
-        Rewalk { plan, same, seed: 0, case, inherited: None, needs: &[], follow: true }
+        Rewalk { plan, same, settled, seed: 0, case, inherited: None, needs: &[], follow: true }
             .case(&run.tapes[at], &mut artifact)
             .unwrap()
     }
@@ -181,6 +182,20 @@ fn holds(again: &Rewalked, recorded: &[String], state: &WalkState, end: &End) ->
     Ok(again.decisions.iter().filter(|decision| decision.flipped()).count())
 }
 
+/// Where a walk went, step by step.
+fn ways(walked: &Rewalked) -> Vec<(&str, &str, Option<Went>)> {
+    let way = |decision: &super::rewalk::Redecided| match &decision.now {
+        // Why is not told of what is settled.
+        Went::To { to, edge, context, .. } => {
+            Went::To { to: to.clone(), edge: edge.clone(), because: "".into(), context: context.clone() }
+        }
+        went => went.clone(),
+    };
+    let unknown = walked.unknown.iter().map(|(node, path)| (node.as_str(), path.as_str(), None));
+    let made = walked.decisions.iter().map(|decision| (decision.node.as_str(), decision.path.as_str(), Some(way(decision))));
+    made.chain(unknown).collect()
+}
+
 fn vars() -> impl Strategy<Value = Map<String, Value>> {
     let share = || (0..=20_u8).prop_map(|n| json!(f64::from(n) / 20.0));
     let one = prop_oneof![
@@ -202,14 +217,19 @@ fn edited_vars_and_rules_flip_what_a_walk_anew_does_otherwise() {
             let rules: &str = edit.map_or(RULES, |edit| &world.edits[edit.index(world.edits.len())]);
             let Some(project) = world.linked(rules) else { return Ok(()) };
             let same = Same::of(&project);
+            let mut compared = Compared::new(&world.base, &project);
             for vars in sets {
                 let plan = project.plan_with(&vars).unwrap();
+                let settled = compared.settled(&plan);
                 let mut seen = seen.borrow_mut();
                 seen.0 += 1;
                 seen.4.insert(rules.to_owned());
                 for run in &world.runs {
                     for at in (from..run.tapes.len()).step_by(4) {
-                        let again = world.again(run, &plan, &same, at);
+                        let again = world.again(run, &plan, &same, Some(&settled), at);
+                        // What is settled is what would be decided.
+                        let all = world.again(run, &plan, &same, None, at);
+                        prop_assert_eq!(ways(&again), ways(&all));
                         let (state, end) = run.anew(&plan, at);
                         seen.1 += holds(&again, &run.edges[at], &state, &end)?;
                         seen.2 += usize::from(again.unknown.is_some());

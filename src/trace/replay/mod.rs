@@ -5,6 +5,9 @@
 //! whatever made them. Where it turns off, each node further on takes the answer that the case recorded for the same visit of that
 //! node, if whoever gave it would have been told the same ([`Same`](same::Same)); else all beyond is unknown.
 //!
+//! A decision is taken as it was recorded where nothing that it depends on is other: its edges, what their rules may run and the
+//! vars they read ([`Settled`](settled::Settled)), on a walk that knows what the recorded one knew.
+//!
 //! What steps would have written to the store by edited effect scripts is compared with what they wrote ([`Rewritten`]). What cases
 //! would have learned of each other by it is not followed: the reads of a step are the recorded ones, as its answer is.
 
@@ -16,6 +19,7 @@ mod pass;
 mod rewalk;
 mod run;
 mod same;
+mod settled;
 pub mod sweep;
 mod tape;
 

@@ -2,6 +2,7 @@
 
 use super::base::Base;
 use super::rewalk::{Rewalk, Rewalked};
+use super::settled::Settled;
 use super::tape::Tape;
 use crate::model::{Hash, Kind};
 use crate::pipeline::NodeIx;
@@ -30,6 +31,8 @@ pub(super) struct Pass<'a> {
     pub(super) base: &'a Base,
     /// Plans of the base, each with other vars.
     pub(super) plans: &'a [Arc<Plan>],
+    /// By each of the plans, what holds as it was decided.
+    pub(super) settled: &'a [Settled],
     /// How many cases are walked at once; at least 1.
     pub(super) parallel: usize,
 }
@@ -41,9 +44,10 @@ pub(super) struct Passed<'p> {
     pub(super) walks: Vec<Rewalked>,
 }
 
-/// Artifacts that were read, by address and node.
+/// Artifacts that were read before, by address and node: most are of one case only, so that the first time nothing but that it was
+/// there is remembered.
 #[derive(Default)]
-struct Artifacts(Mutex<HashMap<Key, View>>);
+struct Artifacts(Mutex<HashMap<Key, Option<View>>>);
 
 /// The address of an artifact, and the node whose schema gives it its form: that of a pipeline that stays where it is.
 type Key = (Hash, usize, usize);
@@ -94,17 +98,19 @@ impl Pass<'_> {
         };
         let needs = tape.needs.map_or_else(|| Ok(Vec::new()), |hash| found(reading, &hash))?;
         let same = &self.base.same;
-        let walk = |plan: &Arc<Plan>| {
-            Rewalk { plan, same, seed, case, inherited: None, needs: &needs, follow: true }.case(&tape, &mut artifact)
+        let walk = |(plan, settled): (&Arc<Plan>, &Settled)| {
+            Rewalk { plan, same, settled: Some(settled), seed, case, inherited: None, needs: &needs, follow: true }
+                .case(&tape, &mut artifact)
         };
-        let walks = self.plans.iter().map(walk).collect::<Result<_, _>>()?;
+        let walks = self.plans.iter().zip(self.settled).map(walk).collect::<Result<_, _>>()?;
         Ok(Passed { case, walks })
     }
 
     /// An artifact in the form of a node's schema. What other cases are likely to have too is kept.
     fn artifact(reading: &Reading<'_>, kept: &Artifacts, key: Key, kind: &Kind) -> Result<View, SessionError> {
-        if let Some(view) = kept.0.lock().unwrap_or_else(PoisonError::into_inner).get(&key) {
-            return Ok(view.clone());
+        let known = kept.0.lock().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
+        if let Some(Some(view)) = known {
+            return Ok(view);
         }
         let hash = key.0;
         let look = |text: &str| (text.len(), serde_json::from_str::<Value>(text).map(|value| View::of(&value, kind, "artifact")));
@@ -116,7 +122,7 @@ impl Pass<'_> {
             if kept.len() >= KEPT {
                 kept.clear();
             }
-            kept.insert(key, view.clone());
+            kept.insert(key, known.map(|_| view.clone()));
         }
         Ok(view)
     }

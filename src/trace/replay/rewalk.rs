@@ -1,6 +1,7 @@
 //! A case walked again, by another plan, on the answers that were recorded: the edges are decided anew, nobody is asked anything.
 
 use super::same::Same;
+use super::settled::{Exact, Settled};
 use super::tape::{Tape, Taped, enter, event};
 use crate::clock::chance;
 use crate::model::Hash;
@@ -17,6 +18,8 @@ use std::collections::BTreeMap;
 pub(super) struct Rewalk<'a> {
     pub(super) plan: &'a Plan,
     pub(super) same: &'a Same,
+    /// The nodes where what was decided holds, as long as the walk is as it was.
+    pub(super) settled: Option<&'a Settled>,
     /// The seed of the run's chance.
     pub(super) seed: u64,
     pub(super) case: &'a str,
@@ -93,18 +96,19 @@ impl Rewalk<'_> {
     /// Walks a case again. `artifact` gives a recorded artifact in the form of a node's schema.
     pub(super) fn case(&self, tape: &Tape, artifact: &mut Artifacts<'_>) -> Result<Rewalked, SessionError> {
         let mut done = Rewalked::default();
-        self.walk(tape, WalkState::default(), artifact, &mut done)?;
+        self.walk(tape, WalkState::default(), artifact, &mut done, &mut Exact { ways: true, reasons: true })?;
         Ok(done)
     }
 
     /// Walks on from a state, to the end or as far as it is known. Returns the state, and the address of the last artifact if the
-    /// walk is over.
+    /// walk is over. `exact` says whether the walk knows what the recorded one knew.
     fn walk(
         &self,
         tape: &Tape,
         mut state: WalkState,
         artifact: &mut Artifacts<'_>,
         done: &mut Rewalked,
+        exact: &mut Exact,
     ) -> Result<(WalkState, Option<Hash>), SessionError> {
         let mut last = None;
         // Where nodes wait for each other, nothing is decided.
@@ -115,7 +119,7 @@ impl Rewalk<'_> {
         let mut on = self.follow.then_some(0);
         while !matches!(state.status, Status::Done | Status::Error) {
             if !state.inner.is_empty() {
-                if !self.beside(on.is_some().then_some(tape), &mut state, artifact, done)? {
+                if !self.beside(on.is_some().then_some(tape), &mut state, artifact, (done, exact))? {
                     break;
                 }
                 continue;
@@ -189,8 +193,9 @@ impl Rewalk<'_> {
                 inner = tape.walked(step, &state);
                 let within = tape.of_place(&state.within(name, &path).place).filter(|_| on.is_some());
                 if let (Some(within), Some(same)) = (within, self.same.part(node)) {
-                    let again = Rewalk { plan: part, same, inherited: Some(member), ..*self };
-                    let (ended, found) = again.walk(&within, state.within(name, &path), artifact, done)?;
+                    let settled = self.settled.and_then(|settled| settled.part(node));
+                    let again = Rewalk { plan: part, same, settled, inherited: Some(member), ..*self };
+                    let (ended, found) = again.walk(&within, state.within(name, &path), artifact, done, exact)?;
                     let Some(found) = found else {
                         state.status = ended.status;
                         break;
@@ -202,6 +207,26 @@ impl Rewalk<'_> {
                     hash = found;
                     inner = Some(ended);
                 }
+            }
+            let holds = self.settled.is_some_and(|settled| settled.holds(node, *exact));
+            if on.is_some() && holds && step.fork.is_none() && step.went != Went::Open {
+                enter(&mut state, name, step.at, (Content::from(hash), answer.confidence), &answer.by, inner);
+                step.go(&mut state);
+                if state.node.as_ref() == Some(&self.plan.done) {
+                    state.apply(&event(step.at, What::WalkComplete { node: name.clone() }));
+                }
+                last = Some(hash);
+                on = on.map(|place| place + 1);
+                let (node, went) = (name.clone(), step.went.clone());
+                done.decisions.push(Redecided {
+                    node,
+                    path,
+                    place: Some(place),
+                    before: Some(went.clone()),
+                    now: went,
+                    seen: None,
+                });
+                continue;
             }
             let view = artifact(&hash, self.plan, node)?;
             let luck = chance(self.seed, self.case, &path);
@@ -228,6 +253,9 @@ impl Rewalk<'_> {
                 let saw = |what: &What| if let What::EdgeEvaluate { state, .. } = what { state.view().cloned() } else { None };
                 redecided.seen = whats.iter().find_map(saw).map(|state| (view, state));
             }
+            let left = leaves(&whats, step);
+            exact.ways &= confidence == answer.confidence && left.ways;
+            exact.reasons &= left.reasons;
             on = on.map(|place| place + 1);
             for what in whats {
                 state.apply(&event(step.at, what));
@@ -248,7 +276,7 @@ impl Rewalk<'_> {
         tape: Option<&Tape>,
         state: &mut WalkState,
         artifact: &mut Artifacts<'_>,
-        done: &mut Rewalked,
+        (done, exact): (&mut Rewalked, &mut Exact),
     ) -> Result<bool, SessionError> {
         for at in 0..state.inner.len() {
             let branch = state.inner[at].clone();
@@ -256,7 +284,7 @@ impl Rewalk<'_> {
                 done.unknown = Some((branch.node.clone().unwrap_or_default(), branch.next_path()));
                 return Ok(false);
             };
-            let (ended, _) = self.walk(&within, branch, artifact, done)?;
+            let (ended, _) = self.walk(&within, branch, artifact, done, exact)?;
             if ended.status != Status::Done {
                 state.status = ended.status;
                 return Ok(false);
@@ -305,8 +333,9 @@ impl Rewalk<'_> {
         for branch in &forked.inner {
             let inner = branch.within(name, &branch.next_path());
             let Some(within) = tape.of_place(&inner.place) else { continue };
-            let again = Rewalk { plan: part, same, inherited: Some(member), ..*self };
-            let (_, found) = again.walk(&within, inner, artifact, done)?;
+            let again = Rewalk { plan: part, same, settled: None, inherited: Some(member), ..*self };
+            let mut exact = Exact { ways: false, reasons: false };
+            let (_, found) = again.walk(&within, inner, artifact, done, &mut exact)?;
             let recorded = tape.of_branch(&branch.place);
             if done.unknown.is_some() {
                 return Ok(false);
@@ -341,6 +370,23 @@ impl Rewalk<'_> {
 
 fn failed(failure: &Failure) -> Went {
     Went::Failed { kind: failure.kind.word().to_owned(), message: failure.diagnostic.message.clone() }
+}
+
+/// How far what a turn leaves to the walk is what the recorded one left.
+fn leaves(whats: &[What], step: &Taped) -> Exact {
+    let transition = whats.iter().find_map(|what| match what {
+        What::Transition { counter, context, because, .. } => Some((counter, context, because)),
+        _ => None,
+    });
+    let spoke =
+        whats.iter().filter_map(Taped::said).flatten().eq(step.advised.iter().filter_map(|what| Taped::said(what)).flatten());
+    match (transition, &step.went) {
+        (Some((counter, now, reason)), Went::To { context, because, .. }) => {
+            Exact { ways: *counter == step.counter && now == context, reasons: spoke && reason == because }
+        }
+        (None, Went::To { .. }) | (Some(_), _) => Exact { ways: false, reasons: false },
+        (None, _) => Exact { ways: true, reasons: spoke },
+    }
 }
 
 /// The way that a turn left in the record.

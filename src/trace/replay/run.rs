@@ -4,7 +4,9 @@ use super::base::{Base, Bases};
 use super::effects::{Rewritten, rewritten};
 use super::pass::{Pass, Passed};
 use super::rewalk::Redecided;
-use crate::session::{Session, SessionError};
+use super::settled::settled;
+use crate::project::Project;
+use crate::session::{Record, Session, SessionError};
 use crate::trace::Went;
 use crate::walk::{Change, Plan};
 use serde::Serialize;
@@ -109,9 +111,10 @@ impl Replayed {
 pub fn replay(session: &Session, asked: &Asked) -> Result<Replayed, SessionError> {
     let mut done = Replayed::default();
     let mut changed: BTreeSet<Change> = BTreeSet::new();
-    each_run(session, asked, &mut done.left_out, |record, run, base| {
+    each_run(session, asked, &mut done.left_out, |record, run, base, then| {
         let plans = [Arc::clone(&base.project.plan)];
-        let pass = Pass { record, run, base, plans: &plans, parallel: asked.parallel };
+        let settled = settled(then, base, &plans);
+        let pass = Pass { record, run, base, plans: &plans, settled: &settled, parallel: asked.parallel };
         let plan = &plans[0];
         done.cases += pass.cases(
             |passed| told(run, base, plan, passed),
@@ -134,12 +137,12 @@ pub fn replay(session: &Session, asked: &Asked) -> Result<Replayed, SessionError
 }
 
 /// Goes through the runs that are asked for, each with what to go by. Without names, runs of another pipeline than the one asked
-/// for are passed over, and those that cannot be replayed are left out.
+/// for are passed over, and those that cannot be replayed are left out. Each with the project that it went by, if it was one.
 pub(super) fn each_run(
     session: &Session,
     asked: &Asked,
     left_out: &mut Vec<(String, String)>,
-    mut visit: impl FnMut(&crate::session::Record, &str, &Base) -> Result<(), SessionError>,
+    mut visit: impl FnMut(&Record, &str, &Base, Option<&Project>) -> Result<(), SessionError>,
 ) -> Result<(), SessionError> {
     let record = session.record()?;
     let mut bases = Bases::new(session, asked.pipeline.as_deref());
@@ -151,7 +154,8 @@ pub(super) fn each_run(
                 if all && asked.pipeline.is_some() && other {
                     continue;
                 }
-                visit(&record, &run, &base)?;
+                let then = bases.then(&record, &run)?;
+                visit(&record, &run, &base, then.as_deref())?;
             }
             // A pipeline that is gone, or that is another one's by now; what does not link must be known.
             Err(SessionError::Asked(why)) if all && asked.pipeline.is_none() => left_out.push((run, why.message.clone())),

@@ -6,7 +6,7 @@ use crate::session::SessionError;
 use crate::store::Reading;
 use crate::trace::Went;
 use crate::trace::steps::{apart, damaged};
-use crate::walk::{By, Content, Event, Name, Reason, WalkState, What, joined, place_of};
+use crate::walk::{By, Content, Event, Name, Outcome, Reason, WalkState, What, joined, place_of};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
@@ -32,13 +32,15 @@ pub(super) struct Taped {
     pub(super) node: Name,
     /// The change of walkers before it.
     switch: Option<What>,
+    /// The decision, if advisories spoke at it.
+    pub(super) advised: Option<Box<What>>,
     /// Absent if the step failed before it had one.
     pub(super) answer: Option<Answered>,
     pub(super) went: Went,
     /// The branches that it began.
     pub(super) fork: Option<What>,
     /// The counter that the way added one to.
-    counter: Option<Name>,
+    pub(super) counter: Option<Name>,
 }
 
 /// A recorded answer.
@@ -46,6 +48,7 @@ pub(super) struct Taped {
 pub(super) struct Answered {
     pub(super) artifact: Hash,
     pub(super) by: Name,
+    pub(super) confidence: Option<f64>,
 }
 
 #[derive(Deserialize)]
@@ -61,6 +64,8 @@ struct Exit<'r> {
     artifact: Hash,
     #[serde(borrow)]
     by: Cow<'r, str>,
+    #[serde(default)]
+    confidence: Option<f64>,
 }
 
 #[derive(Deserialize)]
@@ -81,6 +86,9 @@ struct Failed<'r> {
     kind: String,
     message: String,
 }
+
+/// What is in the text of a decision at which advisories spoke.
+const ADVISED: &str = r#""outcome":"advisory""#;
 
 impl Tape {
     /// Reads the record of a case.
@@ -113,9 +121,14 @@ impl Tape {
                     steps.push(Taped { switch: switches.remove(row.path), ..Taped::begun(row.path, row.at, &node) });
                 }
                 "node_exit" => {
-                    let Exit { node, artifact, by } = parse(row.body)?;
+                    let Exit { node, artifact, by, confidence } = parse(row.body)?;
                     if let Some(step) = steps.last_mut().filter(|step| step.node == node) {
-                        step.answer = Some(Answered { artifact, by: by.as_ref().into() });
+                        step.answer = Some(Answered { artifact, by: by.as_ref().into(), confidence });
+                    }
+                }
+                "edge_evaluate" if row.body.contains(ADVISED) => {
+                    if let Some(step) = steps.last_mut() {
+                        step.advised = Some(Box::new(parse(row.body)?));
                     }
                 }
                 "fork" => {
@@ -158,7 +171,7 @@ impl Tape {
     /// A list of answers, in the order of the visits of each node, instead of a record.
     pub(super) fn of_answers(answers: impl IntoIterator<Item = (Name, Hash)>) -> Self {
         let step = |(node, artifact): (Name, Hash)| {
-            let answer = Some(Answered { artifact, by: "stub".into() });
+            let answer = Some(Answered { artifact, by: "stub".into(), confidence: None });
             Taped { answer, ..Taped::begun("", Timestamp::default(), &node) }
         };
         Self { steps: answers.into_iter().map(step).collect(), within: BTreeMap::new(), needs: None }
@@ -229,7 +242,24 @@ impl Tape {
 
 impl Taped {
     fn begun(path: &str, at: Timestamp, node: &str) -> Self {
-        Self { path: path.into(), at, node: node.into(), switch: None, answer: None, went: Went::Open, fork: None, counter: None }
+        Self {
+            path: path.into(),
+            at,
+            node: node.into(),
+            switch: None,
+            advised: None,
+            answer: None,
+            went: Went::Open,
+            fork: None,
+            counter: None,
+        }
+    }
+
+    /// What advisories said at a decision: by edge.
+    pub(super) fn said(what: &What) -> Option<impl Iterator<Item = (&Name, Option<&Reason>)>> {
+        let What::EdgeEvaluate { considered, .. } = what else { return None };
+        let spoke = considered.iter().filter(|entry| entry.outcome == Outcome::Advisory);
+        Some(spoke.map(|entry| (&entry.edge, entry.because.as_ref())))
     }
 
     fn take_turns(&self, state: &mut WalkState) {
@@ -241,20 +271,32 @@ impl Taped {
     fn fold(&self, state: &mut WalkState, inner: Option<WalkState>) {
         self.take_turns(state);
         let Some(answer) = &self.answer else { return };
-        enter(state, &self.node, self.at, (Content::from(answer.artifact), None), &answer.by, inner);
-        if self.fork.as_ref().is_none_or(is_of_items)
-            && let Went::To { to, edge, because, context } = &self.went
-        {
-            let what = What::Transition {
-                from: self.node.clone(),
+        enter(state, &self.node, self.at, (Content::from(answer.artifact), answer.confidence), &answer.by, inner);
+        if self.fork.as_ref().is_none_or(is_of_items) {
+            self.go(state);
+        }
+    }
+
+    /// Goes the way that it went.
+    pub(super) fn go(&self, state: &mut WalkState) {
+        if let Some(advised) = &self.advised {
+            state.apply(&event(self.at, What::clone(advised)));
+        }
+        let node = self.node.clone();
+        let what = match &self.went {
+            Went::To { to, edge, because, context } => What::Transition {
+                from: node,
                 to: to.clone(),
                 edge: edge.clone(),
                 because: because.clone(),
                 counter: self.counter.clone(),
                 context: context.clone(),
-            };
-            state.apply(&event(self.at, what));
-        }
+            },
+            Went::Over => What::WalkComplete { node },
+            Went::Failed { kind, message } => What::WalkError { node, kind: kind.as_str().into(), message: message.clone() },
+            Went::Open => return,
+        };
+        state.apply(&event(self.at, what));
     }
 }
 

@@ -4,6 +4,7 @@ use super::super::base::Base;
 use super::super::pass::Pass;
 use super::super::rewalk::Rewalked;
 use super::super::run::{Asked, each_run, words};
+use super::super::settled::settled;
 use super::values::Var;
 use crate::session::{Session, SessionError};
 use crate::walk::Plan;
@@ -181,7 +182,7 @@ pub fn sweep_runs(session: &Session, asked: &Asked, var: Var) -> Result<Swept, S
     let mut left_out = Vec::new();
     let mut found: Option<(Var, Value, Vec<Count>)> = None;
     let (mut cases, mut runs) = (0, Vec::new());
-    each_run(session, asked, &mut left_out, |record, run, base| {
+    each_run(session, asked, &mut left_out, |record, run, base, then| {
         var.check(&base.project.plan).map_err(SessionError::Asked)?;
         let now = base.project.plan.var(&var.name).cloned().unwrap_or_default();
         let (var, current, counts) = found.get_or_insert_with(|| {
@@ -193,7 +194,8 @@ pub fn sweep_runs(session: &Session, asked: &Asked, var: Var) -> Result<Swept, S
             *current = Value::Null;
         }
         let plans = var.plans(base)?;
-        let pass = Pass { record, run, base, plans: &plans, parallel: asked.parallel };
+        let settled = settled(then, base, &plans);
+        let pass = Pass { record, run, base, plans: &plans, settled: &settled, parallel: asked.parallel };
         let tallies = |walks: Vec<Rewalked>| walks.iter().map(Tally::of).collect::<Vec<_>>();
         cases += pass.cases(
             |passed| tallies(passed.walks),

@@ -143,7 +143,7 @@ impl Canned {
             let value = self.artifacts.get(hash).unwrap_or(&Value::Null);
             Ok(View::of(value, &plan.node(node).kind, "artifact"))
         };
-        Rewalk { plan, same: &base.same, seed: 0, case, inherited: None, needs: &[], follow: false }
+        Rewalk { plan, same: &base.same, settled: None, seed: 0, case, inherited: None, needs: &[], follow: false }
             .case(&self.tape, &mut artifact)
     }
 }

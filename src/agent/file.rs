@@ -1,0 +1,281 @@
+//! Answers through files: a signal says what is asked and where the prompt is, and whoever sees it leaves the answer where the signal
+//! says. The directory is looked at again and again; being told of changes only makes that quicker.
+
+use super::artifact::checked;
+use super::limit::stopped;
+use super::settings::Settings;
+use super::signal::{SIGNAL, Signal, SignalStatus};
+use super::tokens::taken;
+use super::tray::{Places, Tray};
+use super::wrapper::{Opened, open};
+use crate::clock::Clock;
+use crate::diag::Diagnostic;
+use crate::model::Hash;
+use crate::walk::{Agent, Answer, Asking, Name, Refusal, Reply, Request};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How often somebody who waits looks whether the run is to stop.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// Somebody who answers through files.
+pub(super) struct File<'a> {
+    pub(super) name: Name,
+    pub(super) settings: Settings,
+    /// Where; nothing if no files are written.
+    pub(super) tray: Option<Arc<dyn Tray>>,
+    pub(super) clock: &'a dyn Clock,
+    pub(super) stop: &'a AtomicBool,
+    /// The signals whose answers are accepted and not recorded yet, by request.
+    pub(super) accepted: Mutex<BTreeMap<i64, (String, Signal)>>,
+}
+
+/// A request that waits.
+pub(super) struct Waiting<'w> {
+    pub(super) tray: &'w dyn Tray,
+    pub(super) places: Places,
+    /// Where its signal is.
+    pub(super) at: String,
+    pub(super) signal: Signal,
+    /// How many answers to others were seen.
+    stale: u64,
+    last_stale: Option<Hash>,
+    /// Since when what is there cannot be read.
+    invalid: Option<Instant>,
+}
+
+impl Waiting<'_> {
+    /// Says how far it is. If that cannot be written it is nothing to lose an answer for.
+    fn set(&mut self, status: SignalStatus, error: String) {
+        self.signal.status = status;
+        self.signal.error = error;
+        drop(self.signal.write(self.tray, &self.at));
+    }
+}
+
+/// What comes of looking.
+enum Look {
+    /// The answer: its artifact, and the text around it.
+    Answer(Value, String),
+    /// It was answered, but not by what can be accepted.
+    Bad(String),
+    /// There will be no answer.
+    Failed(String),
+    Nothing,
+}
+
+impl<'a> File<'a> {
+    pub(super) fn new(
+        name: &str,
+        settings: &Settings,
+        tray: Option<Arc<dyn Tray>>,
+        clock: &'a dyn Clock,
+        stop: &'a AtomicBool,
+    ) -> Self {
+        Self { name: name.into(), settings: settings.clone(), tray, clock, stop, accepted: Mutex::default() }
+    }
+
+    /// Lays out the prompt. An answer that is there already is that to another request, unless the very signal says otherwise: then the
+    /// process that asked is gone, and this one goes on.
+    fn lay_out<'w>(&self, request: &Request<'_>, asking: &Asking, tray: &'w dyn Tray) -> io::Result<Waiting<'w>> {
+        let places = tray.places(request);
+        let at = format!("{}/{SIGNAL}", places.dir);
+        let there = Signal::read(tray, &at).filter(|there| there.dispatch_id == asking.id);
+        let adopted =
+            there.as_ref().is_some_and(|there| matches!(there.status, SignalStatus::Waiting | SignalStatus::Processing));
+        let late = || self.answered(tray, &places, asking.id);
+        if !adopted && !late() {
+            tray.remove(&places.artifact)?;
+        }
+        tray.write(&places.prompt, &asking.prompt)?;
+        let signal = Signal {
+            status: SignalStatus::Waiting,
+            dispatch_id: asking.id,
+            case_id: request.case.id.clone(),
+            step: request.plan.pipeline.at(request.node).step_name(),
+            prompt_path: tray.path(&places.prompt),
+            artifact_path: tray.path(&places.artifact),
+            timestamp: there.map_or_else(|| self.clock.now(), |there| there.timestamp),
+            error: String::new(),
+        };
+        Ok(Waiting { tray, places, at, signal, stale: 0, last_stale: None, invalid: None })
+    }
+
+    /// What was left as an answer.
+    fn left(&self, tray: &dyn Tray, places: &Places, id: i64) -> io::Result<Option<(Opened, Vec<u8>)>> {
+        Ok(tray.read(&places.artifact, self.settings.max_bytes)?.map(|text| (open(&text, id), text)))
+    }
+
+    /// Whether the answer is there.
+    fn answered(&self, tray: &dyn Tray, places: &Places, id: i64) -> bool {
+        matches!(self.left(tray, places, id), Ok(Some((Opened::Mine(_), _))))
+    }
+
+    /// Looks once: first at the signal, then for the answer.
+    fn look(&self, waiting: &mut Waiting<'_>) -> Look {
+        let Waiting { tray, places, at, signal, .. } = waiting;
+        let id = signal.dispatch_id;
+        if let Some(there) = Signal::read(*tray, at)
+            && (there.dispatch_id, there.status) == (id, SignalStatus::Error)
+        {
+            let why = if there.error.is_empty() { "it does not say what went wrong" } else { &there.error };
+            return Look::Failed(format!("responder error: {why}"));
+        }
+        let why = match self.left(*tray, places, id) {
+            Ok(None) => {
+                waiting.invalid = None;
+                return Look::Nothing;
+            }
+            Ok(Some((Opened::Mine(data), text))) => {
+                return match checked(data) {
+                    Ok(data) => Look::Answer(data, String::from_utf8_lossy(&text).into_owned()),
+                    Err(why) => Look::Bad(why),
+                };
+            }
+            Ok(Some((Opened::Empty, _))) => return Look::Failed("the artifact has no `data`".to_owned()),
+            Ok(Some((Opened::Stale, text))) => {
+                waiting.invalid = None;
+                let hash = Some(Hash::of(&text));
+                if waiting.last_stale != hash {
+                    waiting.stale += 1;
+                    waiting.last_stale = hash;
+                }
+                return Look::Nothing;
+            }
+            Ok(Some((Opened::Invalid(why), _))) => why,
+            Err(error) => error.to_string(),
+        };
+        // It may be half written: it is read again, once.
+        match waiting.invalid {
+            Some(since) if since.elapsed() >= self.settings.poll => Look::Failed(format!("the artifact cannot be read: {why}")),
+            _ => {
+                waiting.invalid.get_or_insert_with(Instant::now);
+                Look::Nothing
+            }
+        }
+    }
+
+    /// Looks until there is something. `each` is called every time.
+    pub(super) fn await_answer(
+        &self,
+        request: &Request<'_>,
+        waiting: &mut Waiting<'_>,
+        asking: &Asking,
+        mut each: impl FnMut(&Waiting<'_>),
+    ) -> Result<Reply, Refusal> {
+        let Settings { timeout, poll, price, .. } = self.settings;
+        let deadline = Instant::now() + timeout;
+        loop {
+            let seen = waiting.tray.seen();
+            match self.look(waiting) {
+                Look::Answer(artifact, text) => {
+                    let complaints = request.complaints(&artifact);
+                    if complaints.is_empty() {
+                        waiting.set(SignalStatus::Processing, String::new());
+                        let kept = (waiting.at.clone(), waiting.signal.clone());
+                        self.accepted.lock().unwrap_or_else(PoisonError::into_inner).insert(asking.id, kept);
+                    } else {
+                        waiting.set(SignalStatus::Error, not_accepted(&complaints.join("; ")));
+                    }
+                    let tokens = Some(taken(&asking.prompt, &text, (None, None), price));
+                    let agent = Agent { stale: waiting.stale, ..Agent::new(self.name.clone(), asking.id, tokens) };
+                    return Ok(Reply { artifact: Arc::new(artifact), by: "agent", checked: true, agent: Some(Box::new(agent)) });
+                }
+                Look::Bad(why) => {
+                    waiting.set(SignalStatus::Error, not_accepted(&why));
+                    let message = format!("the answer of `{}` to `{}` was not accepted: {why}", self.name, request.node_name());
+                    request.complain(&self.name, vec![why])?;
+                    return Err(Refusal::again(Diagnostic::error("agent/answer", message)));
+                }
+                Look::Failed(why) => return Err(self.failed(request, waiting, &why)),
+                Look::Nothing => {}
+            }
+            each(waiting);
+            if self.stop.load(Ordering::Relaxed) {
+                return Err(stopped());
+            }
+            let now = Instant::now();
+            if now >= deadline {
+                let why = format!("timeout: there was no answer within {} s", timeout.as_secs_f64());
+                return Err(self.failed(request, waiting, &why));
+            }
+            let until = (now + poll).min(deadline);
+            loop {
+                let left = until.saturating_duration_since(Instant::now());
+                if left.is_zero() || self.stop.load(Ordering::Relaxed) || waiting.tray.seen() != seen {
+                    break;
+                }
+                waiting.tray.wait(seen, left.min(LOOK));
+            }
+        }
+    }
+
+    /// That there will be no answer: nobody asks through files a second time, others of the chain may.
+    fn failed(&self, request: &Request<'_>, waiting: &mut Waiting<'_>, why: &str) -> Refusal {
+        let stale = match waiting.stale {
+            0 => String::new(),
+            1 => " (an answer to another request was left alone)".to_owned(),
+            many => format!(" ({many} answers to other requests were left alone)"),
+        };
+        let why = format!("{why}{stale}");
+        waiting.set(SignalStatus::Error, why.clone());
+        if let Err(refusal) = request.unanswered(&self.name, &why) {
+            return refusal;
+        }
+        let message = format!("`{}` did not answer `{}`: {why}", self.name, request.node_name());
+        let help = format!("its signal: {}", waiting.tray.path(&waiting.at));
+        Refusal::failed(Diagnostic::error("agent/file", message).help(help))
+    }
+
+    /// Asks, and waits for the answer. `published` makes the request known once its prompt is there.
+    pub(super) fn ask(
+        &self,
+        request: &Request<'_>,
+        published: impl FnOnce(&Waiting<'_>) -> io::Result<()>,
+        each: impl FnMut(&Waiting<'_>),
+    ) -> Result<Reply, Refusal> {
+        let Some(tray) = self.tray.as_deref() else {
+            let message = format!("`{}` answers through files, and this run writes none", self.name);
+            return Err(Refusal::failed(Diagnostic::error("agent/file", message)));
+        };
+        let asking = request.ask(&self.name)?;
+        let laid = self.lay_out(request, &asking, tray).and_then(|waiting| {
+            // What is answered already goes to nobody.
+            if !self.answered(tray, &waiting.places, asking.id) {
+                published(&waiting)?;
+            }
+            Ok(waiting)
+        });
+        let mut waiting = laid.map_err(|error| {
+            let message = format!("the prompt of `{}` cannot be laid out for `{}`: {error}", request.node_name(), self.name);
+            Refusal::failed(Diagnostic::error("agent/file", message))
+        })?;
+        self.await_answer(request, &mut waiting, &asking, each)
+    }
+}
+
+impl Answer for File<'_> {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn answer(&self, request: &Request<'_>) -> Result<Reply, Refusal> {
+        self.ask(request, |waiting| waiting.signal.write(waiting.tray, &waiting.at), |_| {})
+    }
+
+    fn recorded(&self, _case: &str, agent: &Agent) {
+        let accepted = self.accepted.lock().unwrap_or_else(PoisonError::into_inner).remove(&agent.request);
+        if let (Some((at, mut signal)), Some(tray)) = (accepted, &self.tray) {
+            signal.status = SignalStatus::Done;
+            drop(signal.write(&**tray, &at));
+        }
+    }
+}
+
+fn not_accepted(why: &str) -> String {
+    format!("the artifact was not accepted: {why}")
+}

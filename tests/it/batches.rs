@@ -1,0 +1,246 @@
+//! Requests that go out by the batch: many agents, each of whom claims what it takes.
+
+use crate::harness::{Project, Ran};
+use crate::shared::shared_json;
+use crate::signals::{artifact, events, find, put, signal, until, wrapped};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread::{JoinHandle, sleep};
+use std::time::Duration;
+
+const PIPELINE: &str = "\
+pipeline: two
+nodes:
+  - name: look
+    code: T1
+    schema: { found: bool, why?: string }
+  - name: close
+edges:
+  - { id: E1, from: look, to: close, condition: found }
+  - { id: E2, from: look, to: _done, condition: \"!found\" }
+  - { id: E3, from: close, to: _done }
+start: look
+done: _done
+phases: [[look], [close]]
+";
+
+fn project(cases: usize, more: &str) -> Project {
+    let settings = format!("agents: {{ batch-file: {{ poll: 40ms, timeout: 60s{more} }} }}\n");
+    let cases: Vec<Value> = (0..cases)
+        .map(|n| json!({ "id": format!("c{n}"), "name": format!("test {n}"), "status": "FAILED", "error_message": "no" }))
+        .collect();
+    let launch = json!({ "run_id": "7", "name": "small", "failure_list": cases }).to_string();
+    Project::with(&[("two.yaml", PIPELINE), ("asterisk.yaml", &settings), ("launch.json", &launch)])
+}
+
+fn run(project: &Project, more: &[&str]) -> Ran {
+    project.asterisk(&args(more))
+}
+
+fn args<'a>(more: &[&'a str]) -> Vec<&'a str> {
+    let args = ["run", "two.yaml", "--input", "launch.json", "--via", "batch-file", "--files", "always", "--format", "json"];
+    [&args, more].concat()
+}
+
+fn manifest(root: &Path) -> Option<(PathBuf, Value)> {
+    let path = find(&root.join(".asterisk"), "batch-manifest.json").pop()?;
+    let manifest = signal(&path)?;
+    Some((path, manifest))
+}
+
+/// What one of many agents does with a request that it has claimed.
+type Act = dyn Fn(&Path, &Value) + Send + Sync;
+
+/// Agents that go by the manifest. Each claims a request before it looks at it.
+struct Crowd {
+    stop: Arc<AtomicBool>,
+    hands: Vec<JoinHandle<()>>,
+    /// What was claimed, by whom.
+    taken: Arc<Mutex<Vec<(i64, usize)>>>,
+}
+
+impl Crowd {
+    fn of(many: usize, root: &Path, act: impl Fn(&Path, &Value) + Send + Sync + 'static) -> Self {
+        let (stop, taken) = (Arc::new(AtomicBool::new(false)), Arc::new(Mutex::new(Vec::new())));
+        let act: Arc<Act> = Arc::new(act);
+        let hands = (0..many)
+            .map(|me| {
+                let (root, stop, taken, act) = (root.to_owned(), Arc::clone(&stop), Arc::clone(&taken), Arc::clone(&act));
+                std::thread::spawn(move || {
+                    while !stop.load(Ordering::Relaxed) {
+                        work(me, &root, &taken, &*act);
+                        sleep(Duration::from_millis(4));
+                    }
+                })
+            })
+            .collect();
+        Self { stop, hands, taken }
+    }
+
+    fn taken(self) -> Vec<(i64, usize)> {
+        self.stop.store(true, Ordering::Relaxed);
+        self.hands.into_iter().for_each(|hand| hand.join().unwrap());
+        Arc::into_inner(self.taken).unwrap().into_inner().unwrap()
+    }
+}
+
+fn work(me: usize, root: &Path, taken: &Mutex<Vec<(i64, usize)>>, act: &Act) {
+    let Some((_, manifest)) = manifest(root) else { return };
+    for entry in manifest["signals"].as_array().unwrap().iter().filter(|entry| entry["status"] == "pending") {
+        let path = PathBuf::from(entry["signal_path"].as_str().unwrap());
+        let Some(signal) = signal(&path).filter(|signal| signal["status"] == "waiting") else { continue };
+        if artifact(&signal).exists() {
+            continue;
+        }
+        let id = signal["dispatch_id"].as_i64().unwrap();
+        if std::fs::create_dir(path.with_file_name(format!("claim-{id}"))).is_ok() {
+            taken.lock().unwrap().push((id, me));
+            act(&path, &signal);
+        }
+    }
+}
+
+fn good(_: &Path, signal: &Value) {
+    put(&artifact(signal), wrapped(signal, &json!({ "found": true })));
+}
+
+#[test]
+fn many_agents_share_a_batch_without_double_work() {
+    let project = project(10, "");
+    let seen: Arc<Mutex<Vec<Value>>> = Arc::default();
+    let (root, all) = (project.root().to_owned(), Arc::clone(&seen));
+    let crowd = Crowd::of(5, project.root(), move |path, signal| {
+        let (_, manifest) = manifest(&root).unwrap();
+        let briefing = manifest["briefing_path"].as_str().unwrap();
+        let text = std::fs::read_to_string(briefing).unwrap();
+        assert!(text.contains("- cases in all: 10\n") && text.contains("- launch: small\n"), "{text}");
+        assert!(!text.contains("Known symptoms") && !text.contains("Clusters") && !text.contains("Root causes"), "{text}");
+        all.lock().unwrap().push(manifest);
+        good(path, signal);
+    });
+    let ran = run(&project, &["--parallel", "4"]).exits(0);
+    let mut taken: Vec<i64> = crowd.taken().into_iter().map(|(id, _)| id).collect();
+    assert_eq!(taken.len(), 20, "two steps of ten cases, each claimed once");
+    taken.sort_unstable();
+    taken.dedup();
+    assert_eq!(taken.len(), 20);
+    assert_eq!(events(&project, &ran, &["asked"]).len(), 20);
+    let (_, last) = manifest(project.root()).unwrap();
+    assert_eq!(last["status"], "done");
+    let seen = seen.lock().unwrap();
+    let phases: Vec<&str> = seen.iter().map(|manifest| manifest["phase"].as_str().unwrap()).collect();
+    assert!(phases.starts_with(&["look"]) && phases.ends_with(&["close"]), "{phases:?}");
+    assert!(seen.iter().all(|manifest| (1..=4).contains(&manifest["total"].as_u64().unwrap())), "{seen:?}");
+    assert!(last["batch_id"].as_u64().unwrap() >= 6, "{last}");
+    let left = find(project.root(), "signal.json");
+    assert!(left.iter().all(|path| signal(path).unwrap()["status"] == "complete"));
+    assert!(
+        std::fs::read_dir(left[0].parent().unwrap())
+            .unwrap()
+            .all(|entry| { !entry.unwrap().file_name().to_str().unwrap().starts_with("claim-") })
+    );
+}
+
+/// The batch vectors, where `decisions.md` does not differ: a partly failed batch is an error (21), ids are unique in the run (18).
+#[test]
+fn a_batch_fails_if_one_of_it_does() {
+    let project = project(4, "");
+    let crowd = Crowd::of(2, project.root(), |path, signal| {
+        if signal["case_id"] == "c2" {
+            put(path, json!({ "status": "error", "dispatch_id": signal["dispatch_id"], "error": "no idea" }).to_string());
+        } else {
+            put(&artifact(signal), wrapped(signal, &json!({ "found": false })));
+        }
+    });
+    let ran = run(&project, &["--parallel", "4"]).exits(4);
+    drop(crowd.taken());
+    let (_, last) = manifest(project.root()).unwrap();
+    assert_eq!((last["status"].as_str(), last["total"].as_u64()), (Some("error"), Some(4)));
+    let of =
+        |case: &str| last["signals"].as_array().unwrap().iter().find(|entry| entry["case_id"] == case).unwrap()["status"].clone();
+    assert_eq!((of("c1"), of("c2")), (json!("done"), json!("error")));
+    let cases = ran.json()["cases"].as_array().unwrap().clone();
+    assert_eq!(cases.iter().filter(|case| case["status"] == "done").count(), 3, "{cases:?}");
+    let Some(vectors) = shared_json("vectors/signal_protocol.json") else { return };
+    let fields = vectors["meta"]["manifest_fields"].as_array().unwrap();
+    let plain = |field: &Value| field.as_str().unwrap().split('[').next().unwrap().to_owned();
+    let mut expected: Vec<String> = fields.iter().map(plain).collect();
+    let mut have: Vec<String> = last.as_object().unwrap().keys().cloned().collect();
+    expected.sort();
+    have.sort();
+    assert_eq!(have, expected);
+    let words = [&vectors["meta"]["manifest_signal_statuses"], &vectors["meta"]["manifest_statuses"]];
+    assert!(words.iter().all(|words| words.as_array().unwrap().iter().any(|word| word == "done")));
+}
+
+#[test]
+fn whoever_claims_and_dies_is_replaced() {
+    let project = project(2, ", claim: 300ms");
+    let dead = AtomicBool::new(false);
+    let crowd = Crowd::of(3, project.root(), move |path, signal| {
+        // The first who claims anything is never heard of again.
+        if dead.swap(true, Ordering::Relaxed) {
+            good(path, signal);
+        }
+    });
+    run(&project, &["--parallel", "2"]).exits(0);
+    assert_eq!(crowd.taken().len(), 5);
+}
+
+#[test]
+fn one_by_one_is_a_batch_without_a_briefing() {
+    let project = project(2, ", size: 1");
+    let crowd = Crowd::of(2, project.root(), good);
+    run(&project, &["--parallel", "2"]).exits(0);
+    assert_eq!(crowd.taken().len(), 4);
+    let (_, last) = manifest(project.root()).unwrap();
+    assert_eq!(
+        (last["phase"].as_str(), last["briefing_path"].as_str(), last["total"].as_u64()),
+        (Some("single"), Some(""), Some(1))
+    );
+    assert_eq!(last["batch_id"], 4);
+}
+
+#[test]
+fn a_batch_survives_its_host() {
+    let project = project(4, "");
+    let mut child = project.start(&args(&["--parallel", "4"]));
+    until(|| manifest(project.root()).is_some_and(|(_, manifest)| manifest["total"] == 4));
+    let (_, before) = manifest(project.root()).unwrap();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    // Half of it is answered while nobody runs.
+    for entry in &before["signals"].as_array().unwrap()[..2] {
+        let path = PathBuf::from(entry["signal_path"].as_str().unwrap());
+        good(&path, &signal(&path).unwrap());
+    }
+    let crowd = Crowd::of(2, project.root(), good);
+    let ran = project.asterisk(&["run", "--resume", "latest", "--parallel", "4", "--format", "json"]).exits(0);
+    assert_eq!(crowd.taken().len(), 6, "two were answered before");
+    assert_eq!(events(&project, &ran, &["asked"]).len(), 8);
+    assert_eq!(events(&project, &ran, &["node_exit"]).len(), 8);
+    assert!(manifest(project.root()).unwrap().1["batch_id"].as_u64().unwrap() > 1);
+}
+
+/// What the run has found out, by the scripts, is in the briefing of whoever is asked later.
+#[test]
+fn a_briefing_tells_what_was_found() {
+    let settings = "agents: { batch-file: { poll: 40ms, timeout: 60s } }\n";
+    let project = Project::with(&[("asterisk.yaml", settings)]);
+    let seen: Arc<Mutex<Vec<String>>> = Arc::default();
+    let all = Arc::clone(&seen);
+    let crowd = Crowd::of(3, project.root(), move |path, signal| {
+        let run = path.ancestors().nth(2).unwrap();
+        all.lock().unwrap().push(std::fs::read_to_string(run.join("briefing.md")).unwrap());
+        put(&artifact(signal), wrapped(signal, &json!({ "decision": "approve" })));
+    });
+    project.asterisk(&["run", "--via", "review=batch-file", "--parallel", "4", "--format", "json"]).exits(0);
+    drop(crowd.taken());
+    let last = seen.lock().unwrap().pop().unwrap();
+    let headings: Vec<&str> = last.lines().filter(|line| line.starts_with('#')).skip(1).collect();
+    assert_eq!(headings, ["## Run", "## Known symptoms", "## Clusters", "## Root causes so far"], "{last}");
+    assert!(last.contains("- launch: checkout-nightly\n") && last.contains("\n| K1 | 880101 | 880201 | "), "{last}");
+    assert!(last.contains("- phase: report\n") && last.lines().all(|line| line.chars().count() < 500), "{last}");
+}
