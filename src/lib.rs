@@ -12,7 +12,7 @@
 //! | 4 adapters | [`store`], [`agent`], [`ingest`], [`files`], [`workspace`] |
 //! | 5 session | [`session`], [`reload`] |
 //! | 6 tools | [`lint`], [`observe`], [`report`], [`suite`], [`trace`] |
-//! | 7 front | [`ui`], [`exit`], [`config`], [`cli`], [`repl`] |
+//! | 7 front | [`ui`], [`exit`], [`config`], [`cli`], [`repl`], [`serve`] |
 
 pub mod agent;
 pub mod cli;
@@ -32,6 +32,7 @@ pub mod reload;
 pub mod repl;
 pub mod report;
 pub mod script;
+pub mod serve;
 pub mod session;
 pub mod store;
 pub mod suite;

@@ -7,6 +7,8 @@ use super::exec::Exec;
 use super::file::File;
 use super::limit::Limit;
 use super::manual::{MANUAL, Manual};
+use super::mcp::Pulling;
+use super::queue::Queue;
 use super::retry::Retry;
 use super::router::{Router, Who};
 use super::script::Scripts;
@@ -27,6 +29,8 @@ pub type Trays<'a> = dyn Fn(Option<&Path>) -> Option<Arc<dyn Tray>> + 'a;
 
 /// What those outside need.
 pub struct Outside<'a> {
+    /// Where workers pull steps from, if they are served.
+    pub queue: Option<Arc<Queue>>,
     /// Who there is.
     pub agents: &'a Agents,
     /// Where commands run.
@@ -77,6 +81,7 @@ pub fn build<'a>(usual: &[String], nodes: &BTreeMap<String, Vec<String>>, outsid
         let leaf: Box<dyn Answer + 'a> = match settings.kind {
             Kind::Manual => continue,
             Kind::Exec => Box::new(Exec::new(called, settings, outside.root)),
+            Kind::Mcp => pulling(called, settings, outside),
             Kind::File | Kind::BatchFile => {
                 let answerer = through_files(called, settings, outside);
                 told.insert(name(called), Arc::clone(&answerer));
@@ -87,6 +92,10 @@ pub fn build<'a>(usual: &[String], nodes: &BTreeMap<String, Vec<String>>, outsid
     }
     let nodes = nodes.iter().map(|(node, chain)| (node.clone(), chain.iter().map(name).collect())).collect();
     Router { usual: usual.iter().map(name).collect(), nodes, who, told }
+}
+
+fn pulling<'a>(name: &str, settings: &Settings, outside: &Outside<'a>) -> Box<dyn Answer + 'a> {
+    Box::new(Pulling::new(name, settings, outside.queue.clone()))
 }
 
 /// Who answers through files, one by one or by the batch.

@@ -6,6 +6,7 @@
 //! file, signal, wrapper, tray       files: what is asked, the answer with its id, how far it is; the directory they are in
 //! batch, manifest                   several requests at once, and how far each is
 //! manual                            a person or agent who takes the prompt and brings the answer (`cursor`, `save`)
+//! mcp, queue, gate                  workers who pull steps from a server and bring the answers
 //! router, retry, breaker, limit,    what stands around those outside: who is asked in which order, again, not at all, at once;
 //! budget                            what may be spent
 //! settings, tokens, artifact        how they are set up; what they take; what of theirs is accepted
@@ -19,10 +20,13 @@ mod build;
 mod exec;
 mod file;
 mod found;
+mod gate;
 mod limit;
 mod manifest;
 mod manual;
+mod mcp;
 mod process;
+mod queue;
 mod retry;
 mod router;
 mod script;
@@ -37,9 +41,12 @@ pub use artifact::{MOST_BYTES, parse, signed, unwrapped};
 pub use batch::{BatchInfo, Brief, CLAIM};
 pub use budget::{Budget, BudgetStatus};
 pub use build::{Outside, Trays, build, manual_names, names};
+pub use gate::Gate;
 pub use manifest::{BatchStatus, Entry, EntryStatus, MANIFEST, Manifest, batch_size};
 pub use manual::{Bringing, Given, MANUAL};
+pub use mcp::MCP;
 pub use process::end_all;
+pub use queue::{Brought, Closed, Health, Pull, Pulled, Queue, Submission, SubmitError, Task, Verdict};
 pub use router::Router;
 pub use script::Scripts;
 pub use settings::{Agents, BreakerSettings, Kind, Price, RetrySettings, Settings};

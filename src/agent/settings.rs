@@ -21,17 +21,24 @@ pub enum Kind {
     File,
     /// Somebody who takes the prompt (`asterisk cursor`) and brings the answer (`asterisk save`).
     Manual,
+    /// Workers that pull steps from `asterisk serve`.
+    Mcp,
 }
 
 impl Kind {
     /// All of them, by name.
-    pub const NAMES: &'static [(&'static str, Self)] =
-        &[("exec", Self::Exec), ("file", Self::File), ("batch-file", Self::BatchFile), ("manual", Self::Manual)];
+    pub const NAMES: &'static [(&'static str, Self)] = &[
+        ("exec", Self::Exec),
+        ("file", Self::File),
+        ("batch-file", Self::BatchFile),
+        ("manual", Self::Manual),
+        ("mcp", Self::Mcp),
+    ];
     /// Those that are still to come.
-    pub const LATER: &'static [&'static str] = &["http", "mcp"];
+    pub const LATER: &'static [&'static str] = &["http"];
 
     /// Those that can be asked without being set up.
-    pub(super) const READY: &'static [Self] = &[Self::File, Self::BatchFile];
+    pub(super) const READY: &'static [Self] = &[Self::File, Self::BatchFile, Self::Mcp];
 
     /// Whether it answers through files.
     pub fn through_files(self) -> bool {

@@ -242,7 +242,7 @@ fn show(ui: Ui, format: LintFormat, outcome: &Outcome) {
             }
             ui.note(&summary(outcome));
         }
-        LintFormat::Json => ui.json(&lint_report::json(findings)),
+        LintFormat::Json => ui.json(&lint::json(findings)),
         LintFormat::Sarif => ui.json(&lint_report::sarif(findings)),
         LintFormat::Github => findings.iter().for_each(|finding| ui.out(&lint_report::github(finding))),
         LintFormat::Junit => ui.out(&lint_report::junit(findings, outcome.texts)),

@@ -5,22 +5,6 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// The contract of `lint --format json`.
-pub(super) fn json(findings: &[Finding]) -> Value {
-    let one = |finding: &Finding| {
-        let (line, column) = finding.start();
-        let mut one = json!({
-            "rule": finding.rule, "severity": finding.level.name(), "file": finding.file(), "line": line, "column": column,
-            "message": finding.diagnostic.message,
-        });
-        if let Some(help) = &finding.diagnostic.help {
-            one["help"] = json!(help);
-        }
-        one
-    };
-    json!({ "schema_version": 1, "findings": findings.iter().map(one).collect::<Vec<_>>() })
-}
-
 /// A SARIF log with one run.
 pub(super) fn sarif(findings: &[Finding]) -> Value {
     let rules: Vec<&lint::Rule> = lint::rules().collect();

@@ -31,6 +31,7 @@ mod run_watch;
 mod runs;
 mod save;
 mod schema;
+mod serve;
 mod show;
 mod show_knowledge;
 mod show_walkers;
@@ -108,6 +109,7 @@ enum Command {
     Cursor(cursor::CursorArgs),
     Save(save::SaveArgs),
     Review(review::ReviewArgs),
+    Serve(serve::ServeArgs),
     Rca(rca::RcaArgs),
     Explain(explain::ExplainArgs),
     Blame(blame::BlameArgs),
@@ -163,6 +165,7 @@ fn dispatch(cli: Cli) -> Exit {
         Command::Cursor(args) => cursor::cursor(&global, &args),
         Command::Save(args) => save::save(&global, &args),
         Command::Review(args) => review::review(&global, &args),
+        Command::Serve(args) => serve::serve(&global, &args),
         Command::Clean(args) => clean::clean(&global, &args),
         Command::Explain(args) => explain::explain(&global, &args),
         Command::Blame(args) => blame::blame(&global, &args),

@@ -9,6 +9,7 @@ mod overlay;
 mod pipelines;
 mod removal;
 mod root;
+mod secret;
 mod texts;
 mod unpack;
 mod watch;
@@ -20,6 +21,7 @@ pub use overlay::{FileError, Origin, Overlay, list_tests, passed_over, read_belo
 pub use pipelines::{Found, Listed, find_pipeline, list_pipelines};
 pub use removal::remove_dir;
 pub use root::project_root;
+pub use secret::read_secret;
 pub use texts::{FoundText, find_texts};
 pub use unpack::{UnpackError, Unpacked, unpack};
 pub use watch::{DEBOUNCE, Stopper, WatchError, Watcher};

@@ -66,6 +66,12 @@ pub enum FileError {
         /// The path.
         path: PathBuf,
     },
+    /// It holds a secret, and others may read it.
+    #[error("`{}` holds a secret, and others may read it: chmod 600 {}", path.display(), path.display())]
+    Exposed {
+        /// The file.
+        path: PathBuf,
+    },
     /// A directory named by the user does not exist.
     #[error("there is no directory `{}`", path.display())]
     NoDirectory {

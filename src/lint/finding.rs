@@ -3,6 +3,7 @@
 use super::rule::Level;
 use crate::diag::{Diagnostic, Source, Span};
 use crate::model::Hash;
+use serde_json::{Value, json};
 
 /// A replacement of a part of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,4 +82,20 @@ impl Report {
         let edits = vec![Edit { source: source.clone(), span, text: text.into() }];
         self.found.push((diagnostic, Some(Fix { title: title.to_owned(), edits })));
     }
+}
+
+/// The contract of `lint --format json`.
+pub fn json(findings: &[Finding]) -> Value {
+    let one = |finding: &Finding| {
+        let (line, column) = finding.start();
+        let mut one = json!({
+            "rule": finding.rule, "severity": finding.level.name(), "file": finding.file(), "line": line, "column": column,
+            "message": finding.diagnostic.message,
+        });
+        if let Some(help) = &finding.diagnostic.help {
+            one["help"] = json!(help);
+        }
+        one
+    };
+    json!({ "schema_version": 1, "findings": findings.iter().map(one).collect::<Vec<_>>() })
 }

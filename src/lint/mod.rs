@@ -37,7 +37,7 @@ mod testing;
 pub use baseline::Baseline;
 pub use config::{Config, KEYS};
 pub use context::CaseText;
-pub use finding::{Edit, Finding, Fix};
+pub use finding::{Edit, Finding, Fix, json};
 pub use fix::{Mended, mend, uncommitted};
 pub use registry::{find, rules};
 pub use rule::{Level, Opt, Rule, Value};

@@ -114,6 +114,7 @@ impl Session {
             writes.then(|| Arc::new(RunTray::new(&root, run)) as Arc<dyn Tray>)
         };
         let outside = Outside {
+            queue: self.queue.clone(),
             agents: &self.setup.agents,
             root: &self.setup.root,
             clock: &*self.setup.clock,

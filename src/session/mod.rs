@@ -33,6 +33,7 @@ mod texts;
 mod tray;
 mod work;
 
+use crate::agent::Queue;
 pub use clean::CleanResult;
 pub use doctor::{Checkup, State};
 pub use error::SessionError;
@@ -50,6 +51,7 @@ pub use run::{Begun, Inputs, RunSpec, Watch};
 pub use setup::{Files, KEEP, Setup, Via};
 pub use shadow::Shadowed;
 use std::path::PathBuf;
+use std::sync::Arc;
 pub use tests_of::{TestFile, TestTexts};
 pub use texts::Text;
 pub use work::in_order;
@@ -58,12 +60,13 @@ pub use work::in_order;
 #[derive(Clone)]
 pub struct Session {
     setup: Setup,
+    queue: Option<Arc<Queue>>,
 }
 
 impl Session {
     /// A session with this setup.
     pub fn new(setup: Setup) -> Self {
-        Self { setup }
+        Self { setup, queue: None }
     }
 
     /// The same with these masks, by path, on all nodes that they are for. One that is named as a file below the directory of scripts is
@@ -78,6 +81,13 @@ impl Session {
             inside.as_ref().unwrap_or(mask).to_string_lossy().into_owned()
         };
         self.setup.masks = masks.iter().map(below).collect();
+        self
+    }
+
+    /// The same with a queue that workers pull the steps of a run from.
+    #[must_use]
+    pub fn with_queue(mut self, queue: Arc<Queue>) -> Self {
+        self.queue = Some(queue);
         self
     }
 

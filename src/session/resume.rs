@@ -160,7 +160,7 @@ impl Session {
         }
         let own = std::mem::replace(&mut setup.vars, args.set.clone());
         setup.vars.extend(own);
-        Self::new(setup)
+        Self { setup, queue: self.queue.clone() }
     }
 
     /// What a run was started with, to read its texts as they are now.

@@ -165,6 +165,8 @@ fn every_example_of_a_help_works() {
                 "review" => begun(&[], 0),
                 _ => run.clone(),
             };
+            // A server on the network goes on until it is told to end.
+            let line = if line.contains("--mcp http") { format!("{line} --help") } else { line.to_owned() };
             shell(&project, &line.replace("20260214-212109-ab12cd", &run).replace("4711", &rca)).exits(0);
             tried += 1;
         }

@@ -20,6 +20,7 @@ mod harness;
 mod input;
 mod kill;
 mod lint;
+mod mcp;
 mod mutate;
 mod new;
 mod observe;

@@ -27,6 +27,7 @@ const ALSO: &[(&str, &str)] = &[
     ("cli", "exit"),
     ("cli", "config"),
     ("cli", "repl"),
+    ("cli", "serve"),
     ("repl", "ui"),
     ("repl", "exit"),
     ("serve", "ui"),

@@ -1,0 +1,102 @@
+//! Workers that pull steps from a server: the walk waits until one brings the answer.
+
+use super::artifact::signed;
+use super::limit::stopped;
+use super::queue::{News, Offer, Queue, Task};
+use super::settings::Settings;
+use super::tokens::taken;
+use crate::diag::Diagnostic;
+use crate::walk::{Agent, Answer, Name, Refusal, Reply, Request, Tokens};
+use std::sync::Arc;
+
+/// What they are called.
+pub const MCP: &str = "mcp";
+
+/// Asks those who pull.
+pub(super) struct Pulling {
+    name: Name,
+    settings: Settings,
+    queue: Option<Arc<Queue>>,
+}
+
+impl Pulling {
+    pub(super) fn new(name: &str, settings: &Settings, queue: Option<Arc<Queue>>) -> Self {
+        Self { name: name.into(), settings: settings.clone(), queue }
+    }
+
+    fn task(request: &Request<'_>, dispatch_id: i64, prompt: String) -> Task {
+        Task {
+            dispatch_id,
+            ticket: String::new(),
+            case_id: request.case.id.clone(),
+            step: request.plan.pipeline.at(request.node).step_name(),
+            node: request.node_name().to_owned(),
+            path: request.path.to_owned(),
+            prompt,
+        }
+    }
+
+    /// Waits for an answer that is accepted, as often as the settings allow.
+    fn wait(&self, request: &Request<'_>, queue: &Queue) -> Result<Reply, Refusal> {
+        let mut asking = request.ask(&self.name)?;
+        let mut offer: Offer<'_> = queue.offer(Self::task(request, asking.id, asking.prompt.clone()), &self.settings);
+        let mut lost = Tokens::default();
+        let mut late = 0;
+        loop {
+            let brought = match offer.wait() {
+                News::Brought(brought) => brought,
+                News::Closed(_) => return Err(stopped()),
+                News::Late(worker) => {
+                    late += 1;
+                    let time = self.settings.timeout.as_secs_f64();
+                    let message = format!("the worker `{worker}` did not answer `{}` within {time} s", request.node_name());
+                    request.unanswered(&self.name, &message)?;
+                    if late + request.rounds(&self.name) >= self.settings.retry.attempts {
+                        return Err(Refusal::failed(Diagnostic::error("agent/late", message)));
+                    }
+                    offer.again();
+                    continue;
+                }
+            };
+            let mut artifact = brought.artifact;
+            signed(&mut artifact, "agent");
+            let said = serde_json::to_string(&artifact).unwrap_or_default();
+            let mut tokens = taken(&asking.prompt, &said, brought.tokens, self.settings.price);
+            let complaints = request.complaints(&artifact);
+            if complaints.is_empty() {
+                offer.accept();
+                tokens.add(&lost);
+                let agent = Agent::new(self.name.clone(), asking.id, Some(tokens));
+                return Ok(Reply { artifact: Arc::new(artifact), by: "agent", checked: true, agent: Some(Box::new(agent)) });
+            }
+            lost.add(&tokens);
+            request.complain(&self.name, complaints.clone())?;
+            if late + request.rounds(&self.name) >= self.settings.retry.attempts {
+                let misfit = request.misfit(&self.name, &complaints);
+                offer.refuse(complaints, None);
+                return Err(Refusal::failed(misfit));
+            }
+            asking = request.ask(&self.name)?;
+            offer = match offer.refuse(complaints, Some((asking.id, asking.prompt.clone()))) {
+                Some(offer) => offer,
+                None => return Err(stopped()),
+            };
+        }
+    }
+}
+
+impl Answer for Pulling {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn answer(&self, request: &Request<'_>) -> Result<Reply, Refusal> {
+        match &self.queue {
+            Some(queue) => self.wait(request, queue),
+            None => {
+                let message = format!("`{}` is answered by workers that pull, and nobody serves them here", self.name);
+                Err(Refusal::failed(Diagnostic::error("agent/mcp", message).help("serve them: asterisk serve --mcp stdio")))
+            }
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! `asterisk serve`.
+
+use super::{Global, ProjectArgs};
+use crate::diag::Diagnostic;
+use crate::exit::Exit;
+use crate::files::read_secret;
+use crate::serve::{Door, How, IDLE, Token, serve as served};
+use crate::session::SessionError;
+use crate::ui::{Format, Ui};
+use clap::{Args, ValueEnum};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// The variable that a token is read from.
+const TOKEN: &str = "ASTERISK_TOKEN";
+
+/// Serve agents over MCP: they start runs, pull steps, bring answers, read reports, and ask why.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "An agent's settings name the program: {\"command\": \"asterisk\", \"args\": [\"serve\", \"--mcp\", \"stdio\"]}.\n\
+                  The tools: start_run, get_next_step, submit_artifact, get_report, emit_signal, get_signals, get_worker_health,\n\
+                  explain, route, lint_script, replay. The prompt `worker` tells an agent how to go about it.\n\n\
+                  Examples:\n  asterisk serve\n  asterisk serve --mcp http --http 127.0.0.1:8700\n  \
+                  asterisk serve --mcp http --http 0.0.0.0:8700 --allow-host ci.example.com --token-file token"
+)]
+pub(super) struct ServeArgs {
+    /// How agents come: by standard input and output, or over HTTP.
+    #[arg(long, value_enum, default_value_t, value_name = "HOW")]
+    mcp: Transport,
+    /// Where to listen. Anywhere but on the loopback whoever comes must show a token: that of the variable
+    /// `ASTERISK_TOKEN`, or of --token-file.
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8700")]
+    http: SocketAddr,
+    /// A file with the token, that nobody else may read (mode 0600).
+    #[arg(long, value_name = "FILE")]
+    token_file: Option<PathBuf>,
+    /// A name that this server may be called by, besides those of the loopback.
+    #[arg(long, value_name = "HOST")]
+    allow_host: Vec<String>,
+    /// An origin whose pages may call, besides those of this machine.
+    #[arg(long, value_name = "ORIGIN")]
+    allow_origin: Vec<String>,
+    /// After so many seconds without a word from any agent a run is aborted; it can be resumed.
+    #[arg(long, value_name = "SECONDS", default_value_t = IDLE.as_secs_f64())]
+    idle: f64,
+    #[command(flatten)]
+    project: ProjectArgs,
+    /// The root of all that runs write [default: .asterisk/investigations in the project's directory].
+    #[arg(long, value_name = "DIR", env = "ASTERISK_OUT")]
+    out: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum Transport {
+    #[default]
+    Stdio,
+    Http,
+}
+
+pub(super) fn serve(global: &Global, args: &ServeArgs) -> Result<Exit, SessionError> {
+    let ui = Ui::new(global.color, Format::Pretty);
+    let idle = Duration::try_from_secs_f64(args.idle).ok().filter(|idle| !idle.is_zero()).ok_or_else(|| {
+        SessionError::asked("serve/idle", format!("`--idle {}` is no time", args.idle), Some("give seconds, more than 0".into()))
+    })?;
+    let session = global.session(&args.project, args.out.clone())?;
+    let how = match args.mcp {
+        Transport::Stdio => How::Stdio,
+        Transport::Http => How::Http(door(args)?),
+    };
+    served(session, how, idle, ui)?;
+    Ok(Exit::Ok)
+}
+
+fn door(args: &ServeArgs) -> Result<Door, SessionError> {
+    let token = token(args)?;
+    if token.is_none() && !args.http.ip().is_loopback() {
+        let message = format!("`{}` can be reached from other machines, so whoever comes must show a token", args.http);
+        let help = format!("set {TOKEN}, or name a file of mode 0600 with --token-file");
+        return Err(SessionError::asked("serve/token", message, Some(help)));
+    }
+    Ok(Door { at: args.http, token, hosts: args.allow_host.clone(), origins: args.allow_origin.clone() })
+}
+
+fn token(args: &ServeArgs) -> Result<Option<Token>, SessionError> {
+    let (secret, from) = match &args.token_file {
+        Some(path) => (Some(read_secret(path)?), format!("`{}`", path.display())),
+        None => (std::env::var(TOKEN).ok().filter(|secret| !secret.is_empty()), format!("${TOKEN}")),
+    };
+    let Some(secret) = secret else { return Ok(None) };
+    Token::new(secret.trim()).map(Some).ok_or_else(|| {
+        let message = format!("the token of {from} is shorter than {} bytes", Token::LEAST);
+        SessionError::Asked(Box::new(Diagnostic::error("serve/token", message).help("for example: openssl rand -hex 32")))
+    })
+}

@@ -1,0 +1,25 @@
+//! Secrets in files.
+
+use super::FileError;
+use std::fs::File;
+use std::io::Read as _;
+use std::path::Path;
+
+/// The most bytes of a secret.
+const MOST: u64 = 64 << 10;
+
+/// The secret in a file that nobody else may read or write.
+pub fn read_secret(path: &Path) -> Result<String, FileError> {
+    let io = |source| FileError::Io { path: path.to_owned(), source };
+    let file = File::open(path).map_err(io)?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        if file.metadata().map_err(io)?.permissions().mode() & 0o077 != 0 {
+            return Err(FileError::Exposed { path: path.to_owned() });
+        }
+    }
+    let mut text = String::new();
+    file.take(MOST).read_to_string(&mut text).map_err(|_| FileError::NotText { path: path.to_owned() })?;
+    Ok(text)
+}

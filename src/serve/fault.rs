@@ -1,0 +1,63 @@
+//! What went wrong, as whoever called a tool is told it.
+
+use crate::diag::{Diagnostic, Diagnostics};
+use crate::session::SessionError;
+use serde_json::{Value, json};
+
+/// Why a tool did not do what it was asked: `{code, message}`, and what else helps.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Fault(pub(super) Value);
+
+impl Fault {
+    pub(super) fn new(code: &str, message: impl Into<String>) -> Self {
+        Self(json!({ "code": code, "message": message.into() }))
+    }
+
+    /// The same with something to do about it.
+    pub(super) fn help(mut self, help: impl Into<String>) -> Self {
+        self.0["help"] = help.into().into();
+        self
+    }
+
+    /// The same with more about it.
+    pub(super) fn with(mut self, key: &str, value: impl Into<Value>) -> Self {
+        self.0[key] = value.into();
+        self
+    }
+
+    /// The message alone.
+    pub(super) fn message(&self) -> &str {
+        self.0["message"].as_str().unwrap_or_default()
+    }
+}
+
+impl From<SessionError> for Fault {
+    fn from(error: SessionError) -> Self {
+        match error {
+            SessionError::Asked(one) => Self(told(&one)),
+            SessionError::Texts(all) => many(&all),
+            other => Self::new("failed", other.to_string()),
+        }
+    }
+}
+
+fn many(all: &Diagnostics) -> Fault {
+    let mut told: Vec<Value> = all.iter().map(told).collect();
+    match told.len() {
+        0 => Fault::new("failed", "something went wrong"),
+        1 => Fault(told.remove(0)),
+        _ => Fault::new("texts", format!("{} things are wrong", told.len())).with("diagnostics", told),
+    }
+}
+
+/// A diagnostic for programs.
+pub(super) fn told(one: &Diagnostic) -> Value {
+    let mut told = json!({ "code": one.code, "message": one.message });
+    if let Some(place) = one.place() {
+        told["place"] = place.into();
+    }
+    if let Some(help) = &one.help {
+        told["help"] = help.as_str().into();
+    }
+    told
+}

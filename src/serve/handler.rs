@@ -1,0 +1,140 @@
+//! What the protocol asks for, told to those who know.
+
+use super::desk::Desk;
+use super::fault::Fault;
+use super::{resources, tools};
+use rmcp::ErrorData;
+use rmcp::handler::server::ServerHandler;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, GetPromptRequestParams, GetPromptResponse, GetPromptResult,
+    Implementation, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    Prompt, PromptArgument, PromptMessage, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ResourceContents,
+    Role, ServerCapabilities, ServerConfig, Tool,
+};
+use rmcp::service::{RequestContext, RoleServer};
+use std::sync::Arc;
+
+/// How a worker goes about it.
+const WORKER: &str = include_str!("worker.md");
+
+const TOLD: &str = "asterisk investigates failed CI launches. start_run begins a run; workers then call get_next_step and submit_artifact \
+                    until `done`; get_report shows what came of it. The prompt `worker` says how a worker goes about it.";
+
+/// One connection, or one request of one.
+#[derive(Clone)]
+pub(super) struct Handler {
+    desk: Arc<Desk>,
+}
+
+impl Handler {
+    pub(super) fn new(desk: Arc<Desk>) -> Self {
+        Self { desk }
+    }
+}
+
+fn missing(what: &str) -> ErrorData {
+    ErrorData::invalid_params(format!("there is no {what}"), None)
+}
+
+fn failed(fault: &Fault) -> ErrorData {
+    ErrorData::invalid_params(fault.message().to_owned(), Some(fault.0.clone()))
+}
+
+/// Does what takes its time on a thread for it.
+async fn apart<T: Send + 'static>(work: impl FnOnce() -> Result<T, Fault> + Send + 'static) -> Result<T, ErrorData> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.map_err(|error| ErrorData::internal_error(error.to_string(), None))?.map_err(|fault| failed(&fault))
+}
+
+impl ServerHandler for Handler {
+    fn get_info(&self) -> ServerConfig {
+        let able = ServerCapabilities::builder().enable_tools().enable_resources().enable_prompts().build();
+        let own = Implementation::new(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"));
+        ServerConfig::new(able).with_server_info(own).with_instructions(TOLD)
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        Ok(ListToolsResult::with_all_items(tools::all()))
+    }
+
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        tools::all().into_iter().find(|tool| tool.name == name)
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        if !tools::is_known(&request.name) {
+            return Err(missing(&format!("tool `{}`", request.name)));
+        }
+        let done = tokio::select! {
+            done = tools::call(&self.desk, &request.name, request.arguments) => done,
+            () = context.ct.cancelled() => Err(Fault::new("cancelled", "the request was cancelled")),
+        };
+        Ok(match done {
+            Ok(value) => CallToolResult::structured(value),
+            Err(fault) => CallToolResult::structured_error(fault.0),
+        }
+        .into())
+    }
+
+    async fn list_resources(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let desk = Arc::clone(&self.desk);
+        apart(move || Ok(ListResourcesResult::with_all_items(resources::list(&desk.session)?))).await
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        Ok(ListResourceTemplatesResult::with_all_items(resources::templates()))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let (desk, uri) = (Arc::clone(&self.desk), request.uri.clone());
+        let Some((text, kind)) = apart(move || resources::read(&desk.session, &uri)).await? else {
+            return Err(ErrorData::resource_not_found(format!("there is no resource `{}`", request.uri), None));
+        };
+        Ok(ReadResourceResult::new(vec![ResourceContents::text(text, request.uri).with_mime_type(kind)]).into())
+    }
+
+    async fn list_prompts(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        let session = PromptArgument::new("session_id").with_description("the session to work for").with_required(false);
+        let worker = Prompt::new("worker", Some("How a worker goes about the steps of a run"), Some(vec![session]));
+        Ok(ListPromptsResult::with_all_items(vec![worker]))
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        if request.name != "worker" {
+            return Err(missing(&format!("prompt `{}`", request.name)));
+        }
+        let named = request.arguments.as_ref().and_then(|args| args.get("session_id")?.as_str());
+        let plain: Option<String> = named.map(|id| id.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').collect());
+        let session = plain.map_or_else(String::new, |id| format!(" and `session_id` \"{id}\""));
+        let text = WORKER.replace("{session}", &session);
+        Ok(GetPromptResult::new(vec![PromptMessage::new_text(Role::User, text)]).into())
+    }
+}

@@ -1,0 +1,111 @@
+//! The network: streamable HTTP without sessions, so that every request stands for itself.
+
+use super::MOST_BYTES;
+use super::desk::Desk;
+use super::guard::Door;
+use super::handler::Handler;
+use crate::ui::Ui;
+use hyper::body::Incoming;
+use hyper::header::{AUTHORIZATION, WWW_AUTHENTICATE};
+use hyper::{Request, Response, StatusCode};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
+use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+
+/// Where it answers.
+const PATH: &str = "/mcp";
+/// The most connections at once; others wait to be accepted.
+const CONNECTIONS: usize = 1024;
+/// How long the head of a request may take, and how long connections have to end.
+const HEAD: Duration = Duration::from_secs(30);
+const GRACE: Duration = Duration::from_secs(2);
+
+type Body = http_body_util::combinators::BoxBody<hyper::body::Bytes, Infallible>;
+type Service = StreamableHttpService<Handler, NeverSessionManager>;
+
+/// Serves until `end`.
+pub(super) async fn serve(desk: &Arc<Desk>, door: Door, end: &CancellationToken, ui: Ui) -> Result<(), String> {
+    if !door.at.ip().is_loopback() && door.token.is_none() {
+        return Err(format!("{} can be reached from other machines, and no token is set", door.at.ip()));
+    }
+    let listener = TcpListener::bind(door.at).await.map_err(|error| format!("cannot listen at {}: {error}", door.at))?;
+    let at = listener.local_addr().map_err(|error| error.to_string())?;
+    let config = StreamableHttpServerConfig::default()
+        .with_legacy_session_mode(false)
+        .with_json_response(true)
+        .with_sse_keep_alive(Some(Duration::from_secs(15)))
+        .with_max_request_body_bytes(MOST_BYTES)
+        .with_allowed_hosts(door.all_hosts())
+        .with_allowed_origins(door.all_origins())
+        .with_cancellation_token(end.child_token());
+    let handler = Handler::new(Arc::clone(desk));
+    let service: Service =
+        StreamableHttpService::new(move || Ok(handler.clone()), Arc::new(NeverSessionManager::default()), config);
+    let door = Arc::new(door);
+    let places = Arc::new(Semaphore::new(CONNECTIONS));
+    let http = hyper::server::conn::http1::Builder::new();
+    ui.note(&format!("serving http://{at}{PATH}"));
+    loop {
+        let Ok(place) = Arc::clone(&places).acquire_owned().await else { return Ok(()) };
+        let (stream, _) = tokio::select! {
+            accepted = listener.accept() => match accepted {
+                Ok(accepted) => accepted,
+                // Too many files are open, or whoever came is gone: others come.
+                Err(_) => {
+                    tokio::time::sleep(Duration::from_millis(50)).await;
+                    continue;
+                }
+            },
+            () = end.cancelled() => break,
+        };
+        drop(stream.set_nodelay(true));
+        let (service, door, end, mut http) = (service.clone(), Arc::clone(&door), end.clone(), http.clone());
+        http.timer(TokioTimer::new()).header_read_timeout(HEAD);
+        tokio::spawn(async move {
+            let answer = hyper::service::service_fn(move |request| one(service.clone(), Arc::clone(&door), request));
+            let connection = http.serve_connection(TokioIo::new(stream), answer);
+            let mut connection = std::pin::pin!(connection);
+            tokio::select! {
+                _ = connection.as_mut() => {}
+                () = end.cancelled() => {
+                    connection.as_mut().graceful_shutdown();
+                    drop(tokio::time::timeout(GRACE, connection).await);
+                }
+            }
+            drop(place);
+        });
+    }
+    // Those under way are told that the run is stopped.
+    if let Some(served) = desk.current() {
+        served.end(&crate::agent::Closed::Cancelled);
+    }
+    drop(tokio::time::timeout(GRACE, places.acquire_many(u32::try_from(CONNECTIONS).unwrap_or(1))).await);
+    Ok(())
+}
+
+/// Answers a request of somebody who may ask.
+async fn one(service: Service, door: Arc<Door>, request: Request<Incoming>) -> Result<Response<Body>, Infallible> {
+    if request.uri().path() != PATH {
+        return Ok(plain(StatusCode::NOT_FOUND));
+    }
+    if let Some(token) = &door.token
+        && !token.is_shown(request.headers().get(AUTHORIZATION).map(hyper::header::HeaderValue::as_bytes))
+    {
+        let mut refused = plain(StatusCode::UNAUTHORIZED);
+        refused.headers_mut().insert(WWW_AUTHENTICATE, hyper::header::HeaderValue::from_static("Bearer"));
+        return Ok(refused);
+    }
+    Ok(service.handle(request).await)
+}
+
+fn plain(status: StatusCode) -> Response<Body> {
+    let mut response = Response::new(Body::default());
+    *response.status_mut() = status;
+    response
+}

@@ -1,0 +1,102 @@
+//! Serving workers over MCP: they start runs, pull steps, bring answers, and ask why. tokio is known here alone.
+//!
+//! ```text
+//! handler                    what the protocol asks for, told to the others
+//! tools, args, fault         the tools with their arguments; what went wrong, as data
+//! desk, start, signals       the one run that is served; starting it; what happens, for whoever asks
+//! steps                      pulling and submitting
+//! reading, resources         what past runs say
+//! http, guard                the network, and who is let in
+//! ```
+
+mod args;
+mod desk;
+mod fault;
+mod guard;
+mod handler;
+mod http;
+mod reading;
+mod resources;
+mod signals;
+mod start;
+mod steps;
+mod tools;
+
+pub use guard::{Door, Token};
+
+use crate::diag::Diagnostic;
+use crate::session::{Session, SessionError};
+use crate::ui::Ui;
+use desk::Desk;
+use handler::Handler;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::runtime::{Builder, Runtime};
+use tokio_util::sync::CancellationToken;
+
+/// How long nobody may be heard of before a run is aborted.
+pub const IDLE: Duration = Duration::from_secs(300);
+/// The most bytes of a message.
+const MOST_BYTES: usize = 4 << 20;
+/// Scripts are evaluated recursively.
+const STACK: usize = 64 << 20;
+/// How many tools that look something up work at once.
+const READERS: usize = 16;
+
+/// Where workers come from.
+pub enum How {
+    /// Standard input and output, until the input ends.
+    Stdio,
+    /// The network.
+    Http(Door),
+}
+
+/// Serves until there is nobody left to be served, or `end` is cancelled. A run that is under way is stopped then, and can be resumed.
+pub fn serve(session: Session, how: How, idle: Duration, ui: Ui) -> Result<(), SessionError> {
+    let runtime = runtime().map_err(|error| failed(&format!("no threads to serve with: {error}")))?;
+    let desk = Arc::new(Desk::new(session, idle));
+    let end = CancellationToken::new();
+    let interrupted = end.clone();
+    drop(ctrlc::set_handler(move || interrupted.cancel()));
+    let served = runtime.block_on(async {
+        let watch = tokio::spawn(Arc::clone(&desk).mind_idle());
+        let served = match how {
+            How::Stdio => stdio(Handler::new(Arc::clone(&desk)), &end).await,
+            How::Http(door) => http::serve(&desk, door, &end, ui).await,
+        };
+        watch.abort();
+        served
+    });
+    desk.close();
+    // A read of standard input cannot be cancelled.
+    runtime.shutdown_background();
+    served.map_err(|why| failed(&why))
+}
+
+fn runtime() -> std::io::Result<Runtime> {
+    let threads = std::thread::available_parallelism().map_or(2, usize::from).min(4);
+    Builder::new_multi_thread()
+        .worker_threads(threads)
+        .max_blocking_threads(READERS)
+        .thread_stack_size(STACK)
+        .enable_all()
+        .build()
+}
+
+async fn stdio(handler: Handler, end: &CancellationToken) -> Result<(), String> {
+    let (read, write) = rmcp::transport::io::stdio_pipes();
+    let transport =
+        rmcp::transport::async_rw::AsyncRwTransport::new_server(read, write).with_max_line_length(MOST_BYTES + (64 << 10));
+    match rmcp::service::serve_server_with_ct(handler, transport, end.clone()).await {
+        Ok(running) => running.waiting().await.map(drop).map_err(|error| error.to_string()),
+        // Whoever goes before a word was said wanted nothing.
+        Err(rmcp::service::ServerInitializeError::ConnectionClosed(_) | rmcp::service::ServerInitializeError::Cancelled) => {
+            Ok(())
+        }
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+fn failed(why: &str) -> SessionError {
+    SessionError::Asked(Box::new(Diagnostic::error("serve/failed", why.to_owned())))
+}

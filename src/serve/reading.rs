@@ -1,0 +1,130 @@
+//! What past runs and the project say: reports, explanations, decisions, findings, replays. Nothing is written.
+
+use super::args::{Explain, GetReport, LintScript, Replay, Route};
+use super::desk::{Desk, Phase};
+use super::fault::Fault;
+use crate::diag::{Diagnostic, Source};
+use crate::files::{Area, Origin};
+use crate::lint;
+use crate::project::Answers;
+use crate::report::{self, Pages};
+use crate::session::{Session, SessionError, Text};
+use crate::trace::{self, Explanation};
+use serde_json::{Value, json};
+use std::thread::available_parallelism;
+
+/// The run that stands for the one that began last.
+const LATEST: &str = "latest";
+
+fn value(of: impl serde::Serialize) -> Value {
+    serde_json::to_value(of).unwrap_or_default()
+}
+
+/// The report of a run: that of the session, if none is named.
+pub(super) fn report(desk: &Desk, args: GetReport) -> Result<Value, Fault> {
+    let mut told = json!({});
+    let run = match (args.run, desk.current()) {
+        (Some(run), _) => run,
+        (None, None) => LATEST.to_owned(),
+        (None, Some(served)) => {
+            let phase = served.phase();
+            told["state"] = phase.word().into();
+            match phase {
+                Phase::Running => {}
+                Phase::Done(summary) => told["summary"] = summary,
+                Phase::Error(why, summary) => (told["error"], told["summary"]) = (why.into(), summary),
+            }
+            served.run.clone()
+        }
+    };
+    told["run"] = run.as_str().into();
+    let format = args.format.as_deref().unwrap_or("markdown");
+    match format {
+        "summary" => told["summary"] = value(desk.session.result(&run)?.summary()),
+        "markdown" => told["report"] = page(&desk.session, &run, "report.md")?.into(),
+        "json" => told["report"] = serde_json::from_str(&page(&desk.session, &run, "rca.json")?).unwrap_or_default(),
+        other => {
+            return Err(Fault::new("arguments", format!("there is no format `{other}`")).help("markdown, json or summary"));
+        }
+    }
+    Ok(told)
+}
+
+/// A page of the report of a run.
+pub(super) fn page(session: &Session, run: &str, name: &str) -> Result<String, SessionError> {
+    let result = session.result(run)?;
+    let (report, _) = report::build(&result, || session.history(&result.run).map(Some))?;
+    let pages = Pages::of(&report).map_err(|diagnostic| SessionError::Texts((*diagnostic).into()))?;
+    let mut out = Vec::new();
+    pages.print(name, &mut out).map_err(|source| SessionError::Write { path: name.to_owned(), source })?;
+    Ok(String::from_utf8_lossy(&out).into_owned())
+}
+
+/// Why a case went the way it went.
+pub(super) fn explain(session: &Session, args: Explain) -> Result<Value, Fault> {
+    let asked = trace::Asked { run: args.run.unwrap_or_else(|| LATEST.into()), case: args.case, step: args.step };
+    Ok(match trace::explain(session, &asked)? {
+        Explanation::Cases(cases) => value(cases),
+        Explanation::Case(told) => json!({ "explanation": value(&told), "markdown": trace::markdown(&told) }),
+    })
+}
+
+/// One routing decision.
+pub(super) fn route(session: &Session, args: Route) -> Result<Value, Fault> {
+    let project = session.project(args.pipeline.as_deref(), Answers::Others)?;
+    let (routed, trouble) = session.route(&project, &args.node, &args.artifact, args.state, &args.vars)?;
+    let mut told = value(&routed);
+    if !trouble.is_empty() {
+        told["diagnostics"] = trouble.iter().map(super::fault::told).collect();
+    }
+    Ok(told)
+}
+
+/// What is wrong with a script: with that text, if one is given, among the project's others.
+pub(super) fn lint_script(session: &Session, args: LintScript) -> Result<Value, Fault> {
+    let mut texts = session.texts(&[])?;
+    let mut named = false;
+    for text in &mut texts {
+        text.asked = text.area == Area::Scripts && (text.source.name() == args.path || text.shown == args.path);
+        named |= text.asked;
+        if let (true, Some(new)) = (text.asked, &args.text) {
+            text.source = Source::new(text.source.name(), new.as_str());
+        }
+    }
+    match args.text {
+        _ if named => {}
+        Some(text) => {
+            let path = args.path.strip_prefix("scripts/").unwrap_or(&args.path).to_owned();
+            if !path.ends_with(".rhai") || path.split('/').any(|part| part.is_empty() || part.starts_with('.')) {
+                let message = format!("`{}` is no path of a script", args.path);
+                return Err(Fault::new("arguments", message).help("for example rules/mine.rhai"));
+            }
+            let source = Source::new(path.as_str(), text);
+            texts.push(Text { area: Area::Scripts, source, shown: path, origin: Origin::Embedded, asked: true });
+        }
+        None => {
+            return Err(Fault::new("no_script", format!("the project has no script `{}`", args.path)).help("give its text too"));
+        }
+    }
+    let settings = session.settings(Answers::Others);
+    let config = lint::Config::default();
+    let outcome = lint::lint(lint::Input { texts: &texts, settings: &settings, config: &config, cases: &[] });
+    Ok(lint::json(&outcome.findings))
+}
+
+/// Past runs decided again by the texts of now.
+pub(super) fn replay(session: &Session, args: Replay) -> Result<Value, Fault> {
+    let mut setup = session.setup().clone();
+    setup.vars.extend(args.set);
+    let parallel = available_parallelism().map_or(1, usize::from);
+    let asked = trace::replay::Asked { runs: args.runs, pipeline: args.pipeline, parallel };
+    let done = trace::replay::replay(&Session::new(setup), &asked)?;
+    if done.decisions == 0 {
+        let nothing = Diagnostic::error("replay/nothing", "there are no decisions to be made again");
+        return Err(SessionError::Asked(Box::new(nothing)).into());
+    }
+    Ok(json!({
+        "runs": done.runs, "cases": done.cases, "decisions": done.decisions, "changed": done.changed, "flips": done.flips,
+        "totals": done.totals(), "effects": done.effects, "unknown": done.unknown,
+    }))
+}

@@ -1,0 +1,235 @@
+//! Starting a run that workers answer, and what comes of it.
+
+use super::args::StartRun;
+use super::desk::{Desk, Phase, SERVER, Served, locked};
+use super::fault::Fault;
+use crate::agent::{Closed, MCP, Queue};
+use crate::model::Case;
+use crate::report::{self, Pages};
+use crate::session::{Begun, Files, Inputs, ResumeSpec, RunResult, RunSpec, Session, SessionError, Via, Watch};
+use crate::store::Durability;
+use crate::walk::{Event, Status, What};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::thread;
+
+/// How many cases walk at once if nobody says.
+const PARALLEL: usize = 8;
+/// The most.
+const MOST: usize = 1024;
+
+/// The run's id and how many cases it has, or why it did not begin.
+type Told = Result<(String, usize), Fault>;
+
+/// Starts a run, and returns once it has begun.
+pub(super) fn start(desk: &Arc<Desk>, args: StartRun) -> Result<Value, Fault> {
+    let _one = locked(&desk.starting);
+    if let Some(running) = desk.current().filter(|served| served.phase() == Phase::Running) {
+        // One that was ended is over soon.
+        if !args.force && running.queue.closed().is_none() {
+            let message = format!("the session `{}` is running", running.run);
+            return Err(
+                Fault::new("session_running", message).help("wait until it is over, or say force: true to end it where it is")
+            );
+        }
+        running.end(&Closed::Aborted("another session was started by force".into()));
+        running.join();
+    }
+    let parallel = args.parallel.unwrap_or(PARALLEL.max(args.desired_capacity)).clamp(1, MOST);
+    if args.desired_capacity > parallel {
+        let message = format!("desired_capacity is {}, and only {parallel} cases walk at once", args.desired_capacity);
+        return Err(Fault::new("arguments", message).help("give parallel as many"));
+    }
+    let queue = Queue::new(args.desired_capacity);
+    let stop = Arc::new(AtomicBool::new(false));
+    let mut setup = desk.session.setup().clone();
+    setup.vars.extend(args.set.clone());
+    let session = Session::new(setup).with_queue(Arc::clone(&queue));
+    let job = job(&session, args, parallel)?;
+    let (tell, told) = channel::<Told>();
+    let slot: Arc<OnceLock<Arc<Served>>> = Arc::default();
+    let watch = Begin { queue: Arc::clone(&queue), served: Arc::clone(&slot), tell: Mutex::new(Some(tell)) };
+    let (own_queue, own_stop) = (Arc::clone(&queue), Arc::clone(&stop));
+    let own_session = session.clone();
+    let work = move || {
+        let result = job.run(&own_session, &watch, &own_stop);
+        let ended = result.and_then(|result| conclude(&own_session, result));
+        let phase = phase_of(ended, &own_queue);
+        match watch.served.get() {
+            Some(served) => over(served, phase),
+            // It did not begin: what was waited for is why.
+            None => watch.tell(Err(match phase {
+                Phase::Error(why, Value::Null) => Fault::new("not_started", why),
+                Phase::Error(_, fault) => Fault(fault),
+                _ => Fault::new("over", "the run is over already").help("get_report shows what came of it"),
+            })),
+        }
+    };
+    let thread = thread::Builder::new().name("run".into()).stack_size(super::STACK).spawn(work);
+    let thread = thread.map_err(|error| Fault::new("failed", error.to_string()))?;
+    let (run, cases) = match told.recv() {
+        Ok(Ok(begun)) => begun,
+        Ok(Err(fault)) => return Err(fault),
+        Err(_) => return Err(Fault::new("not_started", "the run did not begin")),
+    };
+    let served = Arc::new(Served::new(&session, (run.clone(), cases), (queue, stop), parallel));
+    *locked(&served.thread) = Some(thread);
+    let meta = BTreeMap::from([("run".to_owned(), run.clone()), ("cases".to_owned(), cases.to_string())]);
+    served.tell(("session_started", SERVER), (None, None), meta);
+    desk.serve(Arc::clone(&served));
+    drop(slot.set(Arc::clone(&served)));
+    Ok(json!({ "session_id": run, "run": run, "cases": cases, "parallel": parallel, "state": "running" }))
+}
+
+/// What is to be done.
+enum Job {
+    Run(Box<RunSpec>),
+    Resume { run: String, parallel: usize, budget: Option<u64> },
+}
+
+fn job(session: &Session, args: StartRun, parallel: usize) -> Result<Job, Fault> {
+    if let Some(run) = args.resume {
+        return Ok(Job::Resume { run, parallel, budget: args.budget });
+    }
+    let root = &session.setup().root;
+    let inputs = match args.input.map(super::args::Some1::all).unwrap_or_default().as_slice() {
+        [] => Inputs::Example,
+        [only] if only == "example" => Inputs::Example,
+        [only] if only == "none" => Inputs::None,
+        paths => Inputs::Files(paths.iter().map(|path| within(root, path)).collect::<Result<_, _>>()?),
+    };
+    if let Some(pipeline) =
+        args.pipeline.as_deref().filter(|pipeline| pipeline.contains(['/', '\\']) || root.join(pipeline).exists())
+    {
+        within(root, pipeline)?;
+    }
+    let usual = args.via.map_or_else(|| vec![MCP.to_owned()], super::args::Some1::all);
+    let nodes = args.via_nodes.into_iter().map(|(node, names)| (node, names.all())).collect();
+    Ok(Job::Run(Box::new(RunSpec {
+        pipeline: args.pipeline,
+        inputs,
+        cases: args.cases,
+        via: Via { usual, nodes },
+        stub: None,
+        parallel,
+        durability: Durability::Step,
+        seed: args.seed,
+        dry_run: false,
+        files: Files::Auto,
+        shadow: None,
+        budget: args.budget,
+    })))
+}
+
+/// A path that leads nowhere out of the project's directory, links followed.
+fn within(root: &Path, path: &str) -> Result<PathBuf, Fault> {
+    let outside =
+        || Fault::new("outside", format!("`{path}` is not a file of the project")).help("name one below the project's directory");
+    let root = root.canonicalize().map_err(|_| outside())?;
+    let whole = root.join(path).canonicalize().map_err(|_| outside())?;
+    if whole.starts_with(&root) { Ok(whole) } else { Err(outside()) }
+}
+
+impl Job {
+    fn run(self, session: &Session, watch: &dyn Watch, stop: &AtomicBool) -> Result<RunResult, SessionError> {
+        match self {
+            Self::Run(spec) => session.run(&spec, watch, stop),
+            Self::Resume { run, parallel, budget } => session.resume(
+                &ResumeSpec { run: &run, parallel, durability: Durability::Step, migrate: None, budget },
+                watch,
+                stop,
+            ),
+        }
+    }
+}
+
+/// Writes the report, and returns how it ended with its summary.
+fn conclude(session: &Session, mut result: RunResult) -> Result<(Status, Value), SessionError> {
+    let (report, _) = report::build(&result, || session.history(&result.run).map(Some))?;
+    let pages = Pages::of(&report).map_err(|diagnostic| SessionError::Texts((*diagnostic).into()))?;
+    let dir = session.run_dir(&result.run)?;
+    let path = dir.path().display().to_string();
+    pages.write(&dir).map_err(|source| SessionError::Write { path, source })?;
+    result.report = Some(session.report_path(&result.run));
+    Ok((result.status, serde_json::to_value(result.summary()).unwrap_or_default()))
+}
+
+fn phase_of(ended: Result<(Status, Value), SessionError>, queue: &Queue) -> Phase {
+    match ended {
+        Ok((Status::Done | Status::Error, summary)) => {
+            queue.end(&Closed::Over, true);
+            Phase::Done(summary)
+        }
+        Ok((Status::Paused | Status::Running, summary)) => {
+            let why = match queue.closed() {
+                Some(Closed::Aborted(why)) => why,
+                Some(Closed::Cancelled) => "it was stopped".to_owned(),
+                _ => "it waits for somebody else, or its budget is spent".to_owned(),
+            };
+            queue.end(&Closed::Aborted(why.clone()), true);
+            Phase::Error(format!("{why}; it can be resumed"), summary)
+        }
+        Err(error) => {
+            let fault = Fault::from(error);
+            queue.end(&Closed::Aborted(fault.message().to_owned()), false);
+            Phase::Error(fault.message().to_owned(), fault.0)
+        }
+    }
+}
+
+fn over(served: &Served, phase: Phase) {
+    let event = match &phase {
+        Phase::Error(..) => "session_error",
+        _ => "session_done",
+    };
+    let meta = match &phase {
+        Phase::Error(why, _) => BTreeMap::from([("error".to_owned(), why.clone())]),
+        _ => BTreeMap::new(),
+    };
+    served.tell((event, SERVER), (None, None), meta);
+    *locked(&served.phase) = phase;
+}
+
+/// Tells the starter that the run has begun, and the queue what is recorded.
+struct Begin {
+    queue: Arc<Queue>,
+    served: Arc<OnceLock<Arc<Served>>>,
+    tell: Mutex<Option<Sender<Told>>>,
+}
+
+impl Begin {
+    fn tell(&self, told: Told) {
+        if let Some(tell) = locked(&self.tell).take() {
+            drop(tell.send(told));
+        }
+    }
+}
+
+impl Watch for Begin {
+    fn began(&self, begun: &Begun<'_>) {
+        self.tell(Ok((begun.run.to_owned(), begun.cases)));
+        // Whoever started it makes it known before its first step is taken.
+        self.served.wait();
+    }
+
+    fn event(&self, event: &Event) {
+        if let What::NodeExit { agent: Some(agent), .. } = &event.what {
+            self.queue.recorded(agent.request);
+        }
+    }
+
+    fn case_went(&self, case: &Case) {
+        self.queue.went(&case.id);
+    }
+
+    fn case_over(&self, case: &Case, status: Status) {
+        if let Some(served) = self.served.get() {
+            let event = if status == Status::Error { "case_error" } else { "case_done" };
+            served.tell((event, SERVER), (Some(case.id.clone()), None), BTreeMap::new());
+        }
+    }
+}

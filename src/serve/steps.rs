@@ -1,0 +1,140 @@
+//! Pulling steps, bringing answers, and what goes on meanwhile.
+
+use super::args::{EmitSignal, GetSignals, NextStep, OfSession, Submit, name};
+use super::desk::{Desk, Phase, Served};
+use super::fault::Fault;
+use crate::agent::{self, Brought, Closed, Pulled, SubmitError, Task, Verdict};
+use serde_json::{Value, json};
+use std::time::Duration;
+
+/// How long a worker waits for a step if it does not say.
+const WAIT_MS: u64 = 10_000;
+/// The longest.
+const MOST_WAIT_MS: u64 = 120_000;
+/// What a worker is called that does not say.
+const ANONYMOUS: &str = "worker";
+/// The most entries beside a signal, and the most bytes of one.
+const META: (usize, usize) = (32, 2_000);
+
+/// The next step, as soon as there is one.
+pub(super) async fn next_step(desk: &Desk, args: NextStep) -> Result<Value, Fault> {
+    let served = desk.served(args.session_id.as_deref())?;
+    let worker = name("worker", args.worker.as_deref().unwrap_or(ANONYMOUS))?;
+    let wait = Duration::from_millis(args.timeout_ms.filter(|ms| *ms > 0).unwrap_or(WAIT_MS).min(MOST_WAIT_MS));
+    let Ok(pulled) = tokio::time::timeout(wait, served.queue.pull(&worker)).await else {
+        return Ok(capacity(&served, json!({ "done": false, "available": false })));
+    };
+    Ok(match pulled {
+        Pulled::Task(task, warning) => {
+            let mut told = step(&task);
+            (told["done"], told["available"]) = (false.into(), true.into());
+            if let Some(warning) = warning {
+                told["capacity_warning"] = warning.into();
+            }
+            capacity(&served, told)
+        }
+        Pulled::Over(closed) => {
+            let mut told = json!({ "done": true, "available": false });
+            match closed {
+                Closed::Over => {}
+                Closed::Cancelled => told["error"] = "cancelled: the run was stopped".into(),
+                Closed::Aborted(why) => told["error"] = format!("aborted: {why}").into(),
+            }
+            told
+        }
+    })
+}
+
+fn step(task: &Task) -> Value {
+    serde_json::to_value(task).unwrap_or_default()
+}
+
+/// How many are at work, and how many should be.
+fn capacity(served: &Served, mut told: Value) -> Value {
+    let (waiting, gate) = served.queue.standing();
+    told["waiting"] = waiting.into();
+    told["in_flight"] = gate.in_flight.into();
+    told["desired_capacity"] = gate.desired.into();
+    told
+}
+
+/// Takes an answer, and says what became of it once that is recorded.
+pub(super) async fn submit(desk: &Desk, args: Submit) -> Result<Value, Fault> {
+    let served = desk.served(args.session_id.as_deref())?;
+    let text = match args.artifact {
+        Value::String(text) => text,
+        other => other.to_string(),
+    };
+    let (wrapped, artifact) = agent::unwrapped(agent::parse(&text).map_err(|why| {
+        Fault::new("artifact", format!("the artifact was not accepted: {why}"))
+            .help("the step is still yours: mend it and submit it again")
+    })?);
+    if let Some(other) = wrapped.filter(|id| *id != args.dispatch_id) {
+        return Err(Fault::new("stale", format!("the artifact answers {other}, not {}", args.dispatch_id)));
+    }
+    let brought = Brought { artifact, tokens: (args.tokens.prompt, args.tokens.answer) };
+    let submitted = served.queue.submit(args.dispatch_id, args.ticket.trim(), brought).map_err(|error| refused(&error))?;
+    let verdict = submitted.await;
+    served.touch();
+    match verdict {
+        Verdict::Accepted => Ok(json!({ "accepted": true, "dispatch_id": args.dispatch_id })),
+        Verdict::Refused(complaints, again) => {
+            let fault =
+                Fault::new("complaints", "the artifact does not fit the schema of its step").with("complaints", complaints);
+            Err(match again {
+                Some(task) => fault
+                    .help("the step is yours again, under a new dispatch_id and ticket: mend the artifact and submit it whole")
+                    .with("next", step(&task)),
+                None => fault.help("this was the last attempt; the step has failed"),
+            })
+        }
+        Verdict::Lost(closed) => Err(Fault::new("lost", format!("the run ended before the answer was recorded ({closed:?})"))),
+    }
+}
+
+fn refused(error: &SubmitError) -> Fault {
+    let (code, help) = match error {
+        SubmitError::Unknown(_) => ("unknown_id", "get_next_step gives the ids; a step whose run was stopped is withdrawn"),
+        SubmitError::AlreadySubmitted(_) => ("already_submitted", "go on with get_next_step"),
+        SubmitError::NotYours(_) => {
+            ("not_yours", "give the ticket that came with the step; if it took too long, another worker has it now")
+        }
+        SubmitError::Gate(..) => ("capacity", "have the other workers call get_next_step first; then submit this again"),
+        SubmitError::Aborted(_) => ("aborted", "start_run with resume goes on with it"),
+    };
+    Fault::new(code, error.to_string()).help(help)
+}
+
+/// Says that something happened.
+pub(super) fn emit(desk: &Desk, args: EmitSignal) -> Result<Value, Fault> {
+    let served = desk.served(args.session_id.as_deref())?;
+    let (event, agent) = (name("event", &args.event)?, name("agent", &args.agent)?);
+    let of = |what: &str, text: Option<String>| text.map(|text| name(what, &text)).transpose();
+    let (most, bytes) = META;
+    if args.meta.len() > most || args.meta.iter().any(|(key, value)| key.len() + value.len() > bytes) {
+        return Err(Fault::new("arguments", format!("`meta` has at most {most} entries of {bytes} bytes")));
+    }
+    let index = served.tell((&event, &agent), (of("case_id", args.case_id)?, of("step", args.step)?), args.meta);
+    Ok(json!({ "index": index }))
+}
+
+/// What happened.
+pub(super) fn signals(desk: &Desk, args: &GetSignals) -> Result<Value, Fault> {
+    let served = desk.served(args.session_id.as_deref())?;
+    let (signals, total) = served.signals().since(args.since);
+    Ok(json!({ "signals": signals, "total": total }))
+}
+
+/// How the workers do.
+pub(super) fn health(desk: &Desk, args: &OfSession) -> Result<Value, Fault> {
+    let served = desk.served(args.session_id.as_deref())?;
+    let phase = served.phase();
+    let mut told = json!({
+        "run": served.run, "state": phase.word(), "cases": served.cases, "parallel": served.parallel,
+        "workers": served.queue.health(),
+    });
+    if let Phase::Error(why, _) = phase {
+        told["error"] = why.into();
+    }
+    Ok(capacity(&served, told))
+}

@@ -1,0 +1,624 @@
+//! Workers over MCP: by hand-written messages over standard input and HTTP, and by a client of another language.
+
+use crate::harness::Project;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::{Mutex, OnceLock};
+use std::time::{Duration, Instant};
+
+const PIPELINE: &str = "\
+pipeline: two
+nodes:
+  - name: look
+    code: T1
+    schema: { found: bool, why?: string, by?: string }
+  - name: close
+edges:
+  - { id: E1, from: look, to: close, condition: found }
+  - { id: E2, from: look, to: _done, condition: \"!found\" }
+  - { id: E3, from: close, to: _done }
+start: look
+done: _done
+";
+
+fn pretty(value: &Value) -> String {
+    serde_json::to_string_pretty(value).unwrap()
+}
+
+fn two() -> Project {
+    Project::with(&[("two.yaml", PIPELINE)])
+}
+
+/// A server on pipes, and a client that speaks to it line by line.
+struct Pipes {
+    child: Child,
+    to: Option<ChildStdin>,
+    from: BufReader<ChildStdout>,
+    count: u64,
+}
+
+impl Pipes {
+    fn start(project: &Project, more: &[&str]) -> Self {
+        let mut command = project.command(&[&["serve", "--mcp", "stdio"], more].concat());
+        let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
+        let (to, from) = (child.stdin.take(), BufReader::new(child.stdout.take().unwrap()));
+        let mut pipes = Self { child, to, from, count: 0 };
+        let client =
+            json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "test", "version": "1" } });
+        let told = pipes.ask("initialize", &client);
+        assert_eq!(told["result"]["serverInfo"]["name"], "asterisk");
+        pipes.say(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+        pipes
+    }
+
+    fn say(&mut self, message: &Value) {
+        let to = self.to.as_mut().unwrap();
+        writeln!(to, "{message}").unwrap();
+        to.flush().unwrap();
+    }
+
+    fn send(&mut self, method: &str, params: &Value) -> u64 {
+        self.count += 1;
+        self.say(&json!({ "jsonrpc": "2.0", "id": self.count, "method": method, "params": params }));
+        self.count
+    }
+
+    fn ask(&mut self, method: &str, params: &Value) -> Value {
+        let id = self.send(method, params);
+        loop {
+            let told = self.hear();
+            if told["id"] == id {
+                return told;
+            }
+        }
+    }
+
+    fn hear(&mut self) -> Value {
+        let mut line = String::new();
+        assert!(self.from.read_line(&mut line).unwrap() > 0, "the server has gone");
+        serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"))
+    }
+
+    /// What a tool says, whether it is an error or not.
+    fn call(&mut self, tool: &str, args: &Value) -> Value {
+        let told = self.ask("tools/call", &json!({ "name": tool, "arguments": args }));
+        told["result"]["structuredContent"].as_object().map_or_else(|| panic!("{told}"), |told| Value::Object(told.clone()))
+    }
+
+    /// Ends its input and waits for it; what it wrote to standard error.
+    fn end(mut self) -> String {
+        self.to = None;
+        let mut rest = String::new();
+        self.from.read_to_string(&mut rest).unwrap();
+        let mut stderr = String::new();
+        self.child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
+        assert!(self.child.wait().unwrap().success(), "{stderr}");
+        stderr
+    }
+}
+
+fn step(pipes: &mut Pipes) -> Value {
+    let step = pipes.call("get_next_step", &json!({ "worker": "ann" }));
+    assert_eq!(step["available"], true, "{step}");
+    step
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "it is made for this")]
+fn answer(step: &Value, artifact: Value) -> Value {
+    json!({ "dispatch_id": step["dispatch_id"], "ticket": step["ticket"], "artifact": artifact })
+}
+
+#[test]
+fn a_worker_answers_step_by_step() {
+    let project = two();
+    let mut pipes = Pipes::start(&project, &[]);
+    assert_eq!(pipes.call("get_next_step", &json!({}))["code"], "no_session");
+    let begun = pipes.call("start_run", &json!({ "pipeline": "two.yaml", "input": "none" }));
+    assert_eq!((&begun["state"], &begun["cases"]), (&json!("running"), &json!(1)), "{begun}");
+    let run = begun["run"].as_str().unwrap().to_owned();
+    assert_eq!(pipes.call("start_run", &json!({ "pipeline": "two.yaml", "input": "none" }))["code"], "session_running");
+    assert_eq!(pipes.call("get_next_step", &json!({ "session_id": "other" }))["code"], "no_session");
+    let look = step(&mut pipes);
+    assert_eq!((&look["step"], &look["case_id"]), (&json!("T1_LOOK"), &json!("case-1")));
+    assert!(look["prompt"].as_str().unwrap().contains("\"found\": true or false"));
+    // Somebody else has no ticket, and there is nothing else to be had.
+    let nothing = pipes.call("get_next_step", &json!({ "worker": "bob", "timeout_ms": 50 }));
+    assert_eq!((&nothing["done"], &nothing["available"]), (&json!(false), &json!(false)));
+    let stolen = json!({ "dispatch_id": look["dispatch_id"], "ticket": "0000", "artifact": { "found": true } });
+    assert_eq!(pipes.call("submit_artifact", &stolen)["code"], "not_yours");
+    let unknown = json!({ "dispatch_id": 7, "ticket": look["ticket"], "artifact": { "found": true } });
+    assert_eq!(pipes.call("submit_artifact", &unknown)["code"], "unknown_id");
+    for garbage in [json!("{\"found\": "), json!("[1]"), json!({ "dispatch_id": 7, "data": { "found": true } })] {
+        let told = pipes.call("submit_artifact", &answer(&look, garbage));
+        assert!(["artifact", "stale"].contains(&told["code"].as_str().unwrap()), "{told}");
+    }
+    let deep = "{\"a\":".repeat(100) + "1" + "}".repeat(100).as_str();
+    assert_eq!(pipes.call("submit_artifact", &answer(&look, json!(deep)))["code"], "artifact");
+    // A bad one comes back with what is wrong, and the step again.
+    let bad = pipes.call("submit_artifact", &answer(&look, json!({ "found": "very" })));
+    let mut shown = bad.clone();
+    for what in ["dispatch_id", "ticket", "prompt"] {
+        shown["next"][what] = json!(format!("[{what}]"));
+    }
+    insta::assert_snapshot!("bad", pretty(&shown));
+    assert!(bad["next"]["prompt"].as_str().unwrap().contains("was not accepted"));
+    let good = answer(&bad["next"], json!({ "found": true, "by": "human" }));
+    assert_eq!(pipes.call("submit_artifact", &good)["accepted"], true);
+    assert_eq!(pipes.call("submit_artifact", &good)["code"], "already_submitted");
+    let close = step(&mut pipes);
+    assert_eq!(pipes.call("submit_artifact", &answer(&close, json!({})))["accepted"], true);
+    assert_eq!(pipes.call("get_next_step", &json!({}))["done"], true);
+    // What was accepted is recorded, and by whom.
+    let report = pipes.call("get_report", &json!({ "format": "summary" }));
+    assert_eq!(report["summary"]["cases"][0]["edges"], json!(["E1", "E3"]), "{report}");
+    let artifact = format!("asterisk://runs/{run}/cases/case-1/artifact/1");
+    let read = pipes.ask("resources/read", &json!({ "uri": artifact }));
+    let artifact: Value = serde_json::from_str(read["result"]["contents"][0]["text"].as_str().unwrap()).unwrap();
+    assert_eq!(artifact, json!({ "found": true, "by": "agent" }));
+    let health = pipes.call("get_worker_health", &json!({}));
+    assert_eq!((&health["workers"][0]["worker"], &health["workers"][0]["accepted"]), (&json!("ann"), &json!(2)), "{health}");
+    assert_eq!(health["workers"][0]["refused"], 1);
+    assert_eq!(pipes.end(), "");
+    // It stands in the record like any other.
+    project.asterisk(&["explain", &run]).exits(0);
+    assert_eq!(project.asterisk(&["replay", &run, "--format", "json"]).exits(0).json()["flips"], json!([]));
+}
+
+#[test]
+fn what_a_server_offers() {
+    let project = two();
+    let mut pipes = Pipes::start(&project, &[]);
+    let tools = pipes.ask("tools/list", &json!({}));
+    let names: Vec<&str> =
+        tools["result"]["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+    insta::assert_snapshot!("tools", names.join("\n"));
+    insta::assert_snapshot!("templates", pretty(&pipes.ask("resources/templates/list", &json!({}))["result"]));
+    let prompt = pipes.ask("prompts/get", &json!({ "name": "worker", "arguments": { "session_id": "run-1" } }));
+    insta::assert_snapshot!("worker", prompt["result"]["messages"][0]["content"]["text"].as_str().unwrap());
+    let route = pipes.call("route", &json!({ "pipeline": "two.yaml", "node": "T1", "artifact": { "found": true } }));
+    assert_eq!((&route["edge"], &route["to"]), (&json!("E1"), &json!("close")), "{route}");
+    let lint = pipes.call("lint_script", &json!({ "path": "rules/mine.rhai", "text": "fn f(a) { a + }" }));
+    assert_eq!(lint["findings"][0]["severity"], "error", "{lint}");
+    let fine = pipes.call("lint_script", &json!({ "path": "rules/rca.rhai" }));
+    assert!(fine["findings"].is_array(), "{fine}");
+    for (tool, args) in [
+        ("explain", json!({})),
+        ("replay", json!({})),
+        ("route", json!({ "node": "nowhere" })),
+        ("start_run", json!({ "input": "../../etc/passwd" })),
+        ("start_run", json!({ "pipeline": "/etc/passwd" })),
+        ("start_run", json!({ "via": "nobody" })),
+        ("start_run", json!({ "paralel": 2 })),
+    ] {
+        let told = pipes.call(tool, &args);
+        assert!(told["code"].is_string() && told["message"].is_string(), "{tool}: {told}");
+    }
+    assert!(pipes.ask("tools/call", &json!({ "name": "rm" }))["error"]["message"].as_str().unwrap().contains("no tool `rm`"));
+    assert!(pipes.ask("resources/read", &json!({ "uri": "file:///etc/passwd" }))["error"].is_object());
+    pipes.end();
+}
+
+#[test]
+fn signals_are_told_in_order() {
+    let project = two();
+    let mut pipes = Pipes::start(&project, &[]);
+    pipes.call("start_run", &json!({ "pipeline": "two.yaml", "input": "none" }));
+    assert_eq!(pipes.call("emit_signal", &json!({ "event": "", "agent": "ann" }))["code"], "arguments");
+    assert_eq!(pipes.call("emit_signal", &json!({ "event": "seen", "agent": "" }))["code"], "arguments");
+    assert_eq!(pipes.call("emit_signal", &json!({ "event": "seen", "agent": "ann", "meta": { "k": "v" } }))["index"], 1);
+    let all = pipes.call("get_signals", &json!({}));
+    assert_eq!(all["total"], 2);
+    assert_eq!((&all["signals"][0]["event"], &all["signals"][1]["meta"]["k"]), (&json!("session_started"), &json!("v")));
+    for (since, expected) in [(0, 2), (2, 0), (99, 0), (-1, 2)] {
+        let found = pipes.call("get_signals", &json!({ "since": since }));
+        assert_eq!(found["signals"].as_array().unwrap().len(), expected, "{since}");
+    }
+    pipes.end();
+}
+
+/// The end of the input stops the run where it is; another server takes it up, and the same request is made again.
+#[test]
+fn a_run_outlives_its_server() {
+    let project = two();
+    let mut pipes = Pipes::start(&project, &[]);
+    let run = pipes.call("start_run", &json!({ "pipeline": "two.yaml", "input": "none" }))["run"].as_str().unwrap().to_owned();
+    let look = step(&mut pipes);
+    pipes.end();
+    assert_eq!(project.asterisk(&["status", "--format", "json"]).exits(0).json()["status"], "paused");
+    let mut pipes = Pipes::start(&project, &[]);
+    assert_eq!(pipes.call("start_run", &json!({ "resume": run }))["run"], json!(run));
+    let again = step(&mut pipes);
+    assert_eq!((&again["dispatch_id"], &again["prompt"]), (&look["dispatch_id"], &look["prompt"]));
+    assert_eq!(pipes.call("submit_artifact", &answer(&look, json!({ "found": false })))["code"], "not_yours");
+    assert_eq!(pipes.call("submit_artifact", &answer(&again, json!({ "found": false })))["accepted"], true);
+    assert_eq!(pipes.call("get_next_step", &json!({}))["done"], true);
+    assert_eq!(pipes.call("start_run", &json!({ "resume": run }))["code"], "over");
+    pipes.end();
+}
+
+/// A host that is killed after it acknowledged an answer has it.
+#[test]
+fn what_is_acknowledged_is_never_asked_again() {
+    let project = two();
+    let mut pipes = Pipes::start(&project, &[]);
+    let run = pipes.call("start_run", &json!({ "pipeline": "two.yaml", "input": "none" }))["run"].as_str().unwrap().to_owned();
+    let look = step(&mut pipes);
+    assert_eq!(pipes.call("submit_artifact", &answer(&look, json!({ "found": true })))["accepted"], true);
+    pipes.child.kill().unwrap();
+    pipes.child.wait().unwrap();
+    let mut pipes = Pipes::start(&project, &[]);
+    pipes.call("start_run", &json!({ "resume": run }));
+    assert_eq!(step(&mut pipes)["node"], "close");
+    pipes.end();
+}
+
+#[test]
+fn silence_and_force_end_a_session() {
+    let project = two();
+    let mut pipes = Pipes::start(&project, &["--idle", "0.4"]);
+    let begun = pipes.call("start_run", &json!({ "pipeline": "two.yaml", "input": "none" }));
+    // Nobody says anything: whoever waits is told so.
+    let look = step(&mut pipes);
+    let over = pipes.call("get_next_step", &json!({ "timeout_ms": 20_000 }));
+    assert_eq!((&over["done"], &over["error"]), (&json!(true), &json!("aborted: nobody was heard of for 0.4 s")));
+    let told = pipes.call("submit_artifact", &answer(&look, json!({ "found": true })));
+    assert_eq!(told["code"], "aborted", "{told}");
+    let until = Instant::now() + Duration::from_secs(20);
+    while pipes.call("get_worker_health", &json!({}))["state"] != "error" && Instant::now() < until {}
+    let report = pipes.call("get_report", &json!({ "format": "summary" }));
+    assert_eq!(report["error"], "nobody was heard of for 0.4 s; it can be resumed", "{report}");
+    // Another one may be started then, and by force at any time.
+    let next = pipes.call("start_run", &json!({ "pipeline": "two.yaml", "input": "none" }));
+    assert_ne!(next["run"], begun["run"]);
+    let forced = pipes.call("start_run", &json!({ "pipeline": "two.yaml", "input": "none", "force": true }));
+    assert_eq!(forced["state"], "running", "{forced}");
+    assert_eq!(pipes.call("get_next_step", &json!({ "session_id": next["run"] }))["code"], "no_session");
+    pipes.end();
+}
+
+#[test]
+fn answers_wait_until_enough_are_at_work() {
+    let project = Project::with(&[("two.yaml", PIPELINE), ("launch.json", &launch(3))]);
+    let mut pipes = Pipes::start(&project, &[]);
+    let args = json!({ "pipeline": "two.yaml", "input": "launch.json", "desired_capacity": 2 });
+    pipes.call("start_run", &args);
+    let first = step(&mut pipes);
+    assert!(first["capacity_warning"].as_str().unwrap().starts_with("1 of 2"), "{first}");
+    assert_eq!(pipes.call("submit_artifact", &answer(&first, json!({ "found": false })))["code"], "capacity");
+    let second = pipes.call("get_next_step", &json!({ "worker": "bob" }));
+    assert!(second["capacity_warning"].is_null(), "{second}");
+    assert_eq!(pipes.call("submit_artifact", &answer(&first, json!({ "found": false })))["accepted"], true);
+    assert_eq!(pipes.call("submit_artifact", &answer(&second, json!({ "found": false })))["accepted"], true);
+    pipes.end();
+}
+
+/// A worker that takes too long loses its step to another, three times at most.
+#[test]
+fn a_lease_ends() {
+    let project = two();
+    project.file("asterisk.yaml", "agents:\n  mcp: { kind: mcp, timeout: 300ms, retry: { attempts: 2 } }\n");
+    let mut pipes = Pipes::start(&project, &[]);
+    pipes.call("start_run", &json!({ "pipeline": "two.yaml", "input": "none" }));
+    let lost = step(&mut pipes);
+    let again = pipes.call("get_next_step", &json!({ "worker": "bob" }));
+    assert_eq!(again["dispatch_id"], lost["dispatch_id"]);
+    assert_eq!(pipes.call("submit_artifact", &answer(&lost, json!({ "found": false })))["code"], "not_yours");
+    let over = pipes.call("get_next_step", &json!({ "worker": "bob" }));
+    assert_eq!(over["done"], true, "{over}");
+    let report = pipes.call("get_report", &json!({ "format": "summary" }));
+    assert_eq!(report["summary"]["cases"][0]["error"]["kind"], "agent_error", "{report}");
+    pipes.end();
+}
+
+#[test]
+fn a_request_can_be_cancelled() {
+    let project = two();
+    let mut pipes = Pipes::start(&project, &[]);
+    pipes.call("start_run", &json!({ "pipeline": "two.yaml", "input": "none" }));
+    let look = step(&mut pipes);
+    let id =
+        pipes.send("tools/call", &json!({ "name": "get_next_step", "arguments": { "worker": "bob", "timeout_ms": 60_000 } }));
+    let until = Instant::now() + Duration::from_secs(20);
+    let state = |pipes: &mut Pipes| {
+        let health = pipes.call("get_worker_health", &json!({}));
+        let workers = health["workers"].as_array().unwrap().clone();
+        workers.iter().find(|one| one["worker"] == "bob").map(|one| one["state"].as_str().unwrap().to_owned())
+    };
+    while state(&mut pipes).as_deref() != Some("waiting") && Instant::now() < until {}
+    pipes.say(&json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } }));
+    while state(&mut pipes).as_deref() != Some("idle") && Instant::now() < until {}
+    assert_eq!(state(&mut pipes).as_deref(), Some("idle"));
+    // The next step goes to somebody who waits.
+    assert_eq!(pipes.call("submit_artifact", &answer(&look, json!({ "found": true })))["accepted"], true);
+    assert_eq!(step(&mut pipes)["node"], "close");
+    pipes.end();
+}
+
+/// A launch of so many cases.
+fn launch(cases: usize) -> String {
+    let case = |number: usize| json!({ "id": format!("c{number}"), "name": format!("test {number}"), "status": "FAILED", "error_message": format!("e{number}") });
+    json!({ "run_id": "r", "name": "many", "failure_list": (0..cases).map(case).collect::<Vec<_>>() }).to_string()
+}
+
+/// A server on the network.
+struct Net {
+    child: Child,
+    at: String,
+}
+
+impl Net {
+    fn start(project: &Project, more: &[&str], token: Option<&str>) -> Self {
+        let mut command = project.command(&[&["serve", "--mcp", "http", "--http", "127.0.0.1:0"], more].concat());
+        if let Some(token) = token {
+            command.env("ASTERISK_TOKEN", token);
+        }
+        let mut child = command.stdout(Stdio::null()).spawn().unwrap();
+        let mut line = String::new();
+        let mut stderr = BufReader::new(child.stderr.take().unwrap());
+        stderr.read_line(&mut line).unwrap();
+        let at = line.trim().strip_prefix("serving http://").and_then(|rest| rest.strip_suffix("/mcp"));
+        let at = at.unwrap_or_else(|| panic!("{line}")).to_owned();
+        Self { child, at }
+    }
+
+    fn connect(&self) -> Http {
+        let stream = TcpStream::connect(&self.at).unwrap();
+        stream.set_nodelay(true).unwrap();
+        Http { host: self.at.clone(), stream: BufReader::new(stream), token: None }
+    }
+}
+
+impl Drop for Net {
+    fn drop(&mut self) {
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+/// A connection.
+struct Http {
+    host: String,
+    stream: BufReader<TcpStream>,
+    token: Option<String>,
+}
+
+impl Http {
+    /// Posts a body with these headers; status and body of the answer.
+    fn post(&mut self, headers: &[(&str, &str)], body: &str) -> (u16, String) {
+        let mut all: BTreeMap<&str, &str> = BTreeMap::from([
+            ("Host", &*self.host),
+            ("Content-Type", "application/json"),
+            ("Accept", "application/json, text/event-stream"),
+        ]);
+        all.extend(headers.iter().copied());
+        let bearer = self.token.as_ref().map(|token| format!("Bearer {token}"));
+        if let Some(bearer) = &bearer {
+            all.insert("Authorization", bearer);
+        }
+        let head: Vec<String> = all.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+        let head = head.concat();
+        let request = format!("POST /mcp HTTP/1.1\r\n{head}Content-Length: {}\r\n\r\n{body}", body.len());
+        // Whoever is refused early may find the pipe closed.
+        drop(self.stream.get_mut().write_all(request.as_bytes()));
+        self.answer()
+    }
+
+    fn answer(&mut self) -> (u16, String) {
+        let mut line = String::new();
+        self.stream.read_line(&mut line).unwrap();
+        let status =
+            line.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or_else(|| panic!("no answer: {line:?}"));
+        let (mut length, mut chunked) = (0, false);
+        loop {
+            let mut line = String::new();
+            self.stream.read_line(&mut line).unwrap();
+            let line = line.trim().to_lowercase();
+            if line.is_empty() {
+                break;
+            }
+            if let Some(found) = line.strip_prefix("content-length:") {
+                length = found.trim().parse().unwrap();
+            }
+            chunked |= line.starts_with("transfer-encoding:") && line.contains("chunked");
+        }
+        let mut body = Vec::new();
+        if chunked {
+            loop {
+                let mut line = String::new();
+                self.stream.read_line(&mut line).unwrap();
+                let size = usize::from_str_radix(line.trim(), 16).unwrap();
+                let mut chunk = vec![0; size + 2];
+                self.stream.read_exact(&mut chunk).unwrap();
+                if size == 0 {
+                    break;
+                }
+                body.extend(&chunk[..size]);
+            }
+        } else {
+            body.resize(length, 0);
+            self.stream.read_exact(&mut body).unwrap();
+        }
+        (status, String::from_utf8(body).unwrap())
+    }
+
+    fn call(&mut self, tool: &str, args: &Value) -> Value {
+        let message = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": tool, "arguments": args } });
+        let (status, body) = self.post(&[("MCP-Protocol-Version", "2025-06-18")], &message.to_string());
+        assert_eq!(status, 200, "{body}");
+        let body =
+            body.lines().filter_map(|line| line.strip_prefix("data:")).rfind(|data| !data.trim().is_empty()).unwrap_or(&body);
+        let told: Value = serde_json::from_str(body).unwrap_or_else(|error| panic!("{error}: {body}"));
+        assert!(told["result"]["structuredContent"].is_object(), "{told}");
+        told["result"]["structuredContent"].clone()
+    }
+}
+
+#[test]
+fn the_network_is_guarded() {
+    const SECRET: &str = "a-secret-of-some-length-5711";
+    let project = two();
+    let net = Net::start(&project, &[], Some(SECRET));
+    let list = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" }).to_string();
+    let status = |token: Option<&str>, headers: &[(&str, &str)], body: &str| {
+        let mut http = net.connect();
+        http.token = token.map(str::to_owned);
+        http.post(headers, body).0
+    };
+    assert_eq!(status(None, &[], &list), 401);
+    assert_eq!(status(Some("another-secret-of-length"), &[], &list), 401);
+    assert_eq!(status(Some(SECRET), &[], &list), 200);
+    assert_eq!(status(Some(SECRET), &[("Host", "evil.example.com")], &list), 403);
+    assert_eq!(status(Some(SECRET), &[("Origin", "https://evil.example.com")], &list), 403);
+    assert_eq!(status(Some(SECRET), &[("Origin", "http://localhost:3000")], &list), 200);
+    assert!([400, 415].contains(&status(Some(SECRET), &[], "{\"jsonrpc\"")));
+    assert_eq!(status(Some(SECRET), &[], &" ".repeat((4 << 20) + 1)), 413);
+    // The secret is nowhere to be found.
+    let mut http = net.connect();
+    http.token = Some(SECRET.into());
+    let mut said = http.call("start_run", &json!({ "pipeline": "two.yaml", "input": "none" })).to_string();
+    let step = http.call("get_next_step", &json!({}));
+    said += &http.call("submit_artifact", &answer(&step, json!({ "found": false }))).to_string();
+    assert_eq!(http.call("get_next_step", &json!({}))["done"], true);
+    for (tool, args) in
+        [("get_report", json!({ "format": "json" })), ("explain", json!({ "case": "case-1" })), ("get_signals", json!({}))]
+    {
+        said += &http.call(tool, &args).to_string();
+    }
+    said += &step.to_string();
+    assert!(!said.contains(SECRET));
+    drop(net);
+    // Without a token nobody else is served.
+    insta::assert_snapshot!("open", project.asterisk(&["serve", "--mcp", "http", "--http", "0.0.0.0:0"]).exits(2).stderr);
+    let file = project.file("token", SECRET);
+    let exposed = project.asterisk(&["serve", "--mcp", "http", "--token-file", "token"]).exits(2);
+    assert!(exposed.stderr.contains("others may read it"), "{}", exposed.stderr);
+    std::fs::write(&file, "short").unwrap();
+    std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+    insta::assert_snapshot!("short", project.asterisk(&["serve", "--mcp", "http", "--token-file", "token"]).exits(2).stderr);
+}
+
+/// Many workers, some of whom go away with a step: none is lost, none is answered twice, and nobody starves.
+#[test]
+fn many_workers_share_the_steps() {
+    const WORKERS: usize = 200;
+    const CASES: usize = 1000;
+    let project = Project::with(&[("two.yaml", PIPELINE), ("launch.json", &launch(CASES))]);
+    project.file("asterisk.yaml", "agents:\n  mcp: { kind: mcp, timeout: 2s }\n");
+    let net = Net::start(&project, &[], None);
+    let begun = net.connect().call("start_run", &json!({ "pipeline": "two.yaml", "input": "launch.json", "parallel": WORKERS }));
+    assert_eq!(begun["cases"], CASES, "{begun}");
+    let taken: Mutex<BTreeMap<(String, String), usize>> = Mutex::default();
+    let counts: Vec<usize> = std::thread::scope(|scope| {
+        let work = |number: usize| {
+            let (net, taken) = (&net, &taken);
+            move || {
+                let (mut http, mut count) = (net.connect(), 0);
+                loop {
+                    let step = http.call("get_next_step", &json!({ "worker": format!("w{number}") }));
+                    if step["done"] == true {
+                        assert!(step["error"].is_null(), "{step}");
+                        return count;
+                    }
+                    if step["available"] != true {
+                        continue;
+                    }
+                    // Some die with a step in their hands.
+                    if number < 3 && count == 2 {
+                        return count;
+                    }
+                    let told = http.call("submit_artifact", &answer(&step, json!({ "found": true })));
+                    assert_eq!(told["accepted"], true, "{told}");
+                    let text = |key: &str| step[key].as_str().unwrap().to_owned();
+                    *taken.lock().unwrap().entry((text("case_id"), text("node"))).or_default() += 1;
+                    count += 1;
+                }
+            }
+        };
+        let workers: Vec<_> = (0..WORKERS).map(|number| scope.spawn(work(number))).collect();
+        workers.into_iter().map(|worker| worker.join().unwrap()).collect()
+    });
+    let taken = taken.into_inner().unwrap();
+    assert_eq!(taken.len(), 2 * CASES);
+    assert!(taken.values().all(|times| *times == 1));
+    let fair = 2 * CASES / WORKERS;
+    assert!(counts.iter().skip(3).all(|count| (fair / 3..=fair * 3).contains(count)), "{counts:?}");
+    let health = net.connect().call("get_worker_health", &json!({}));
+    assert_eq!(health["state"], "done", "{health}");
+    let lost: u64 = health["workers"].as_array().unwrap().iter().map(|one| one["lost"].as_u64().unwrap()).sum();
+    assert_eq!(lost, 3);
+}
+
+/// A Python that has the official SDK.
+#[expect(clippy::print_stderr, reason = "what is skipped is said")]
+fn python() -> Option<&'static String> {
+    static PYTHON: OnceLock<Option<String>> = OnceLock::new();
+    PYTHON
+        .get_or_init(|| {
+            let named = std::env::var("ASTERISK_TEST_PYTHON").ok();
+            let found = named.into_iter().chain(["python3".to_owned()]).find(|python| {
+                let mut command = Command::new(python);
+                command.args(["-c", "from mcp import Client"]).stdout(Stdio::null()).stderr(Stdio::null());
+                command.status().is_ok_and(|status| status.success())
+            });
+            if found.is_none() {
+                eprintln!("SKIPPED: no Python with the package `mcp` is there (set ASTERISK_TEST_PYTHON, see .ci/run)");
+            }
+            found
+        })
+        .as_ref()
+}
+
+/// The official client of another language answers the whole bundled launch, here with what the scripts would say.
+fn bundled_launch(server: impl Fn(&Project) -> (Option<Net>, Value)) {
+    let Some(python) = python() else { return };
+    let project = Project::new();
+    // What the scripts say, as answers by case and node.
+    let own = project.asterisk(&["run", "--format", "json", "--files", "always"]).exits(0).json();
+    let events = project.read(&format!(".asterisk/investigations/{}/events.jsonl", own["run"].as_str().unwrap()));
+    let mut answers: BTreeMap<String, Vec<Value>> = BTreeMap::new();
+    for event in
+        events.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()).filter(|event| event["type"] == "node_exit")
+    {
+        let (case, path, node) =
+            (event["case"].as_str().unwrap(), event["path"].as_str().unwrap(), event["node"].as_str().unwrap());
+        answers.entry(format!("{case}/{node}")).or_default().push(json!(path));
+    }
+    let (net, how) = server(&project);
+    project.file("how.json", json!({ "server": how, "run": own["run"], "answers": answers }).to_string());
+    project.file("client.py", include_str!("mcp_client.py"));
+    let mut command = Command::new(python);
+    command.arg("client.py").current_dir(project.root()).env("ASTERISK_CLOCK", crate::harness::CLOCK);
+    let out = command.output().unwrap();
+    let said = String::from_utf8_lossy(&out.stdout).into_owned() + &*String::from_utf8_lossy(&out.stderr);
+    assert!(out.status.success(), "{said}");
+    drop(net);
+    let theirs = project.asterisk(&["status", "latest", "--format", "json"]).exits(0).json();
+    assert_ne!(theirs["run"], own["run"]);
+    for (own, theirs) in own["cases"].as_array().unwrap().iter().zip(theirs["cases"].as_array().unwrap()) {
+        assert_eq!((&own["case"], &own["edges"]), (&theirs["case"], &theirs["edges"]), "{said}");
+        assert!(theirs["tokens"]["prompt"].as_u64().unwrap() > 0);
+    }
+}
+
+#[test]
+fn a_client_of_another_language_answers_the_bundled_launch_over_pipes() {
+    bundled_launch(|_| {
+        let args = ["serve", "--mcp", "stdio"];
+        (
+            None,
+            json!({ "command": env!("CARGO_BIN_EXE_asterisk"), "args": args, "env": { "ASTERISK_CLOCK": crate::harness::CLOCK } }),
+        )
+    });
+}
+
+#[test]
+fn a_client_of_another_language_answers_the_bundled_launch_over_http() {
+    bundled_launch(|project| {
+        let net = Net::start(project, &[], None);
+        let at = format!("http://{}/mcp", net.at);
+        (Some(net), json!({ "url": at }))
+    });
+}
