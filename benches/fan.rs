@@ -43,13 +43,19 @@ fn plan(text: &str, part: Option<&str>) -> Plan {
     Plan::clone(&project.plan)
 }
 
-/// So many nodes, one after the other.
-fn chain(name: &str, nodes: usize) -> String {
+/// Ten nodes, one after the other, so many times.
+fn chain(name: &str, rounds: usize) -> String {
+    let nodes = 10;
     let list: String = (0..nodes).fold(String::new(), |text, at| format!("{text}  - {{ name: n{at} }}\n"));
     let to = |at: usize| if at + 1 == nodes { "_done".to_owned() } else { format!("n{}", at + 1) };
+    let again = if rounds > 1 {
+        format!("  - {{ id: again, from: n9, to: n0, loop: true, condition: \"state.loops.again < {}\" }}\n", rounds - 1)
+    } else {
+        String::new()
+    };
     let edges: String =
         (0..nodes).fold(String::new(), |text, at| format!("{text}  - {{ id: E{at}, from: n{at}, to: {} }}\n", to(at)));
-    format!("pipeline: {name}\nmax_steps: 0\nnodes:\n{list}edges:\n{edges}start: n0\ndone: _done\n")
+    format!("pipeline: {name}\nmax_steps: 0\nnodes:\n{list}edges:\n{again}{edges}start: n0\ndone: _done\n")
 }
 
 fn main() -> ExitCode {
@@ -62,9 +68,9 @@ fn main() -> ExitCode {
         );
         plan(&text, None)
     };
-    let (one, four, plain) = (fan(1), fan(4), plan(&chain("p", 1_000), None));
+    let (one, four, plain) = (fan(1), fan(4), plan(&chain("p", 100), None));
     let whole = "pipeline: p\nnodes: [{ name: part, pipeline: inner }]\nedges: [{ id: E, from: part, to: _done }]\nstart: part\ndone: _done\n";
-    let (part, inlined) = (plan(whole, Some(&chain("inner", 10))), plan(&chain("p", 10), None));
+    let (part, inlined) = (plan(whole, Some(&chain("inner", 1))), plan(&chain("p", 1), None));
     for plan in [&one, &four, &plain, &part, &inlined] {
         assert_eq!(walk(plan, &answer, &Nowhere, &launch, 0).status, Status::Done);
     }

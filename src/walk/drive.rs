@@ -102,10 +102,10 @@ impl Walker<'_> {
             let who = Who { case, name: &case_name, params: &params };
             let mut round = Round::default();
             match thermal::stop(walker.plan, state) {
-                Some(failure) => round.jobs.push(Job::failed(walker.stopped(&case_name, state, failure))),
+                Some(failure) => round.push(Job::failed(walker.stopped(&case_name, state, failure))),
                 None => walker.ready(&who, state, None, &mut round),
             }
-            if round.jobs.is_empty() {
+            if round.len() == 0 {
                 state.status = Status::Running;
                 return Ok(End::Waiting);
             }
@@ -114,7 +114,9 @@ impl Walker<'_> {
             let (mut waiting, mut adopted) = (0, false);
             let failed = round.each(self.stop, |job, mut taken| {
                 spent_ms += taken.left.recorded.iter().map(took_ms).sum::<u64>();
-                committed.append(&mut taken.left.recorded);
+                if !taken.left.recorded.is_empty() {
+                    committed.append(&mut taken.left.recorded);
+                }
                 if let Some(error) = taken.left.broken {
                     return Err(error);
                 }
@@ -148,10 +150,15 @@ impl Walker<'_> {
                     done => done.map(|()| taken.failure)?,
                 };
                 spent_ms += events.iter().map(took_ms).sum::<u64>();
-                committed.extend(events);
+                // Of a single step, that is the list as it is.
+                if committed.is_empty() {
+                    committed = events;
+                } else {
+                    committed.extend(events);
+                }
                 Ok(failure)
             });
-            let all_wait = waiting == round.jobs.len();
+            let all_wait = waiting == round.len();
             for event in &committed {
                 state.apply(event);
             }

@@ -19,8 +19,9 @@ use std::sync::{Condvar, Mutex, PoisonError, mpsc};
 /// The steps that can be taken now.
 #[derive(Default)]
 pub(super) struct Round<'a> {
-    /// In the order in which they are recorded.
-    pub(super) jobs: Vec<Job<'a>>,
+    /// In the order in which they are recorded. Nearly always there is but one, which needs no list.
+    first: Option<Job<'a>>,
+    rest: Vec<Job<'a>>,
     /// How many are taken at once; 0 stands for 1.
     at_once: usize,
 }
@@ -57,7 +58,7 @@ impl<'a> Walker<'a> {
             Ok(node) => node,
             Err(failure) => {
                 let job = Job::failed(self.stopped(who.name, state, failure));
-                return round.jobs.push(Job { collects, ..job });
+                return round.push(Job { collects, ..job });
             }
         };
         let step = Stepper { walker: self, case: who.case, case_name: who.name, case_params: who.params, state, node };
@@ -90,13 +91,13 @@ impl<'a> Walker<'a> {
                         Some(fan) if branches.iter().all(|branch| branch.is_by(By::Items)) => Act::Merge(step, fan),
                         _ => Act::Join(step),
                     };
-                    return round.jobs.push(Job { act, collects });
+                    return round.push(Job { act, collects });
                 };
                 let open: Vec<&WalkState> = open().filter(|branch| of(branch) == group).collect();
                 return self.branches(who, &open, (fan, collects), round);
             }
         };
-        round.jobs.push(Job { act, collects });
+        round.push(Job { act, collects });
     }
 
     /// The same of branches: of those that are behind the others, the next step.
@@ -114,11 +115,11 @@ impl<'a> Walker<'a> {
         let behind = free().map(|branch| branch.ticks).min();
         for branch in open.iter().filter(|branch| Some(branch.ticks) == behind || branch.waits().is_some()) {
             let collects = if fan.is_some_and(|fan| fan.collect) { Some(&branch.place) } else { collects };
-            let before = round.jobs.len();
+            let before = round.len();
             self.ready(who, branch, collects, round);
             // Branches within a branch take turns while there are others beside it.
             if open.len() > 1 {
-                round.jobs.truncate(before + 1);
+                round.truncate(before + 1);
             }
         }
         if open.len() > 1 || round.at_once == 0 {
@@ -151,6 +152,28 @@ impl Job<'_> {
 }
 
 impl<'a> Round<'a> {
+    pub(super) fn push(&mut self, job: Job<'a>) {
+        if self.first.is_none() { self.first = Some(job) } else { self.rest.push(job) }
+    }
+
+    /// How many steps there are.
+    pub(super) fn len(&self) -> usize {
+        usize::from(self.first.is_some()) + self.rest.len()
+    }
+
+    /// Leaves out all but the first so many, at least one.
+    fn truncate(&mut self, most: usize) {
+        self.rest.truncate(most - 1);
+    }
+
+    fn get(&self, index: usize) -> Option<&Job<'a>> {
+        if index == 0 { self.first.as_ref() } else { self.rest.get(index - 1) }
+    }
+
+    fn jobs(&self) -> impl Iterator<Item = &Job<'a>> {
+        self.first.iter().chain(&self.rest)
+    }
+
     /// Takes the steps, and lets each be recorded in its turn. Ends with the first that fails, and when it is told to stop; what was
     /// taken behind is as if it had never been.
     pub(super) fn each(
@@ -158,9 +181,9 @@ impl<'a> Round<'a> {
         stop: &AtomicBool,
         mut record: impl FnMut(&Job<'a>, Taken) -> Result<Option<Failure>, JournalError>,
     ) -> Result<Option<Failure>, JournalError> {
-        let at_once = self.at_once.min(self.jobs.len());
+        let at_once = self.at_once.min(self.len());
         if at_once <= 1 {
-            for (index, job) in self.jobs.iter().enumerate() {
+            for (index, job) in self.jobs().enumerate() {
                 if index > 0 && stop.load(Ordering::Relaxed) {
                     break;
                 }
@@ -179,7 +202,7 @@ impl<'a> Round<'a> {
                 scope.spawn(move || {
                     loop {
                         let index = next.fetch_add(1, Ordering::Relaxed);
-                        let Some(job) = self.jobs.get(index) else { return };
+                        let Some(job) = self.get(index) else { return };
                         if !window.reaches(index) || answers.send((index, job.run())).is_err() {
                             return;
                         }
@@ -187,13 +210,14 @@ impl<'a> Round<'a> {
                 });
             }
             drop(answers);
-            let mut waiting: Vec<Option<Taken>> = self.jobs.iter().map(|_| None).collect();
+            let mut waiting: Vec<Option<Taken>> = self.jobs().map(|_| None).collect();
             let mut result = Ok(None);
             let mut turn = 0;
             'all: while let Ok((index, taken)) = answered.recv() {
                 waiting[index] = Some(taken);
                 while let Some(taken) = waiting.get_mut(turn).and_then(Option::take) {
-                    result = record(&self.jobs[turn], taken);
+                    let Some(job) = self.get(turn) else { break 'all };
+                    result = record(job, taken);
                     turn += 1;
                     if !matches!(result, Ok(None)) || stop.load(Ordering::Relaxed) {
                         break 'all;

@@ -12,6 +12,7 @@
 //! would have learned of each other by it is not followed: the reads of a step are the recorded ones, as its answer is.
 
 mod base;
+mod branches;
 mod effects;
 #[cfg(test)]
 mod fresh;

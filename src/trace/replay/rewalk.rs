@@ -10,7 +10,7 @@ use crate::script::View;
 use crate::session::SessionError;
 use crate::trace::Went;
 use crate::trace::steps::apart;
-use crate::walk::{By, Content, Failure, Member, Moment, Name, Need, Plan, Status, Turn, WalkState, What, joined, place_of};
+use crate::walk::{Content, Failure, Member, Moment, Name, Need, Plan, Status, Turn, WalkState, What, place_of};
 use std::collections::BTreeMap;
 
 /// What to go by.
@@ -102,7 +102,7 @@ impl Rewalk<'_> {
 
     /// Walks on from a state, to the end or as far as it is known. Returns the state, and the address of the last artifact if the
     /// walk is over. `exact` says whether the walk knows what the recorded one knew.
-    fn walk(
+    pub(super) fn walk(
         &self,
         tape: &Tape,
         mut state: WalkState,
@@ -269,85 +269,6 @@ impl Rewalk<'_> {
         Ok((state, last))
     }
 
-    /// Walks the branches again that the walk was led into, up to where they join. Whether it goes on from there. `tape` is the record, if
-    /// the walk is still the recorded one.
-    fn beside(
-        &self,
-        tape: Option<&Tape>,
-        state: &mut WalkState,
-        artifact: &mut Artifacts<'_>,
-        (done, exact): (&mut Rewalked, &mut Exact),
-    ) -> Result<bool, SessionError> {
-        for at in 0..state.inner.len() {
-            let branch = state.inner[at].clone();
-            let Some(within) = tape.and_then(|tape| tape.of_place(&branch.place)) else {
-                done.unknown = Some((branch.node.clone().unwrap_or_default(), branch.next_path()));
-                return Ok(false);
-            };
-            let (ended, _) = self.walk(&within, branch, artifact, done, exact)?;
-            if ended.status != Status::Done {
-                state.status = ended.status;
-                return Ok(false);
-            }
-            state.inner[at] = ended;
-        }
-        let at = state.history.last().map(|visit| visit.at).unwrap_or_default();
-        match joined(&state.inner) {
-            Ok(to) => {
-                let over = to.as_ref().is_none_or(|to| *to == self.plan.done);
-                state.apply(&event(at, What::Join { to }));
-                if over {
-                    state.status = Status::Done;
-                }
-                Ok(true)
-            }
-            Err(failure) => {
-                let (node, path) = (state.path.last().cloned().unwrap_or_default(), state.next_path());
-                done.decisions.push(Redecided { node, path, place: None, before: None, now: failed(&failure), seen: None });
-                state.status = Status::Error;
-                Ok(false)
-            }
-        }
-    }
-
-    /// Walks again what is walked for each item of a node. Whether what came of it is what was put together: if not, nobody knows what
-    /// comes of that.
-    fn each(
-        &self,
-        (tape, step, node): (&Tape, &Taped, NodeIx),
-        state: &WalkState,
-        member: &Member,
-        artifact: &mut Artifacts<'_>,
-        done: &mut Rewalked,
-    ) -> Result<bool, SessionError> {
-        let (Some(fork), Some(part), Some(same)) = (&step.fork, self.plan.node(node).part.as_deref(), self.same.part(node))
-        else {
-            return Ok(true);
-        };
-        if !matches!(fork, What::Fork { by: By::Items, .. }) || part.pipeline.waves() {
-            return Ok(true);
-        }
-        let name = &self.plan.node(node).name;
-        let mut forked = state.clone();
-        forked.apply(&event(step.at, fork.clone()));
-        for branch in &forked.inner {
-            let inner = branch.within(name, &branch.next_path());
-            let Some(within) = tape.of_place(&inner.place) else { continue };
-            let again = Rewalk { plan: part, same, settled: None, inherited: Some(member), ..*self };
-            let mut exact = Exact { ways: false, reasons: false };
-            let (_, found) = again.walk(&within, inner, artifact, done, &mut exact)?;
-            let recorded = tape.of_branch(&branch.place);
-            if done.unknown.is_some() {
-                return Ok(false);
-            }
-            if recorded.is_some() && found != recorded {
-                done.unknown = Some((name.clone(), state.next_path()));
-                return Ok(false);
-            }
-        }
-        Ok(true)
-    }
-
     /// Who takes the step, with the event if it is another one than before. Nothing if that is by reads that were not recorded.
     fn member(&self, node: NodeIx, state: &WalkState, moment: Moment) -> Result<Option<(&Member, Option<What>)>, Failure> {
         let Some(team) = &self.plan.team else { return Ok(Some((self.plan.member(None, self.inherited), None))) };
@@ -368,7 +289,7 @@ impl Rewalk<'_> {
     }
 }
 
-fn failed(failure: &Failure) -> Went {
+pub(super) fn failed(failure: &Failure) -> Went {
     Went::Failed { kind: failure.kind.word().to_owned(), message: failure.diagnostic.message.clone() }
 }
 
