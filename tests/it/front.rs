@@ -274,7 +274,7 @@ fn every_flag_of_every_command_is_told_of() {
             }
         }
         // Everything that prints data prints it for programs too.
-        let for_programs = help.contains("json") || ["completions", "schema", "repl"].contains(&&*command);
+        let for_programs = help.contains("json") || ["completions", "schema", "repl", "serve"].contains(&&*command);
         assert!(for_programs, "{command} has no --format json");
     }
     assert!(undocumented.is_empty(), "{undocumented:?}");
