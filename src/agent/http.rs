@@ -1,4 +1,4 @@
-//! A model behind HTTP that speaks the protocol of OpenAI's chat completions.
+//! A model behind HTTP that speaks the protocol of `OpenAI`'s chat completions.
 
 use super::heard::{Ear, shown};
 use super::settings::Settings;

@@ -20,7 +20,7 @@ pub enum Kind {
     BatchFile,
     /// Somebody who sees a signal file, and leaves the answer where it says.
     File,
-    /// A model behind HTTP, asked as OpenAI's chat completions are.
+    /// A model behind HTTP, asked as `OpenAI`'s chat completions are.
     Http,
     /// Somebody who takes the prompt (`asterisk cursor`) and brings the answer (`asterisk save`).
     Manual,

@@ -1,4 +1,4 @@
-//! A model behind HTTP: a real server on the loopback that speaks OpenAI's chat completions, with its failures.
+//! A model behind HTTP: a real server on the loopback that speaks `OpenAI`'s chat completions, with its failures.
 
 use crate::harness::{Project, Ran};
 use serde_json::{Value, json};
