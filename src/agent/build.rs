@@ -13,6 +13,7 @@ use super::queue::Queue;
 use super::retry::Retry;
 use super::router::{Router, Who};
 use super::script::Scripts;
+use super::secret::ReadSecret;
 use super::settings::{Agents, Kind, Settings};
 use super::tray::Tray;
 use crate::clock::Clock;
@@ -34,6 +35,8 @@ pub struct Outside<'a> {
     pub queue: Option<Arc<Queue>>,
     /// Who there is.
     pub agents: &'a Agents,
+    /// Reads secrets in files.
+    pub secret: ReadSecret,
     /// Where commands run.
     pub root: &'a Path,
     /// The time.
@@ -82,7 +85,7 @@ pub fn build<'a>(usual: &[String], nodes: &BTreeMap<String, Vec<String>>, outsid
         let leaf: Box<dyn Answer + 'a> = match settings.kind {
             Kind::Manual => continue,
             Kind::Exec => Box::new(Exec::new(called, settings, outside.root)),
-            Kind::Http => Box::new(Http::new(called, settings, outside.root, outside.clock)),
+            Kind::Http => Box::new(Http::new(called, settings, outside)),
             Kind::Mcp => pulling(called, settings, outside),
             Kind::File | Kind::BatchFile => {
                 let answerer = through_files(called, settings, outside);

@@ -1,12 +1,14 @@
 //! A model behind HTTP that speaks the protocol of `OpenAI`'s chat completions.
 
+use super::build::Outside;
 use super::heard::{Ear, shown};
+use super::secret::ReadSecret;
 use super::settings::Settings;
 use crate::clock::Clock;
 use crate::diag::Diagnostic;
 use crate::walk::{Answer, Asking, Name, Next, Refusal, Reply, Request};
 use serde_json::{Value, json};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// Where requests go below the address that is set up.
@@ -19,6 +21,7 @@ pub(super) struct Http<'a> {
     name: Name,
     settings: Settings,
     root: PathBuf,
+    secret: ReadSecret,
     clock: &'a dyn Clock,
     client: ureq::Agent,
 }
@@ -32,7 +35,7 @@ struct Back {
 }
 
 impl<'a> Http<'a> {
-    pub(super) fn new(name: &str, settings: &Settings, root: &Path, clock: &'a dyn Clock) -> Self {
+    pub(super) fn new(name: &str, settings: &Settings, outside: &Outside<'a>) -> Self {
         let config = ureq::Agent::config_builder()
             .timeout_global(Some(settings.timeout))
             .http_status_as_error(false)
@@ -42,7 +45,8 @@ impl<'a> Http<'a> {
             .user_agent(concat!("asterisk/", env!("CARGO_PKG_VERSION")))
             .build();
         let client = config.new_agent();
-        Self { name: name.into(), settings: settings.clone(), root: root.to_owned(), clock, client }
+        let Outside { root, clock, secret, .. } = *outside;
+        Self { name: name.into(), settings: settings.clone(), root: root.to_owned(), secret, clock, client }
     }
 
     fn url(&self) -> String {
@@ -99,7 +103,7 @@ impl Answer for Http<'_> {
 
     fn answer(&self, request: &Request<'_>) -> Result<Reply, Refusal> {
         let ear = Ear { name: &self.name, settings: &self.settings };
-        let secret = self.settings.secret.as_ref().map(|secret| secret.read(&self.root)).transpose();
+        let secret = self.settings.secret.as_ref().map(|secret| secret.read(&self.root, self.secret)).transpose();
         let secret = secret.map_err(|(why, help)| Refusal::failed(self.failed(request, &why).help(help)))?;
         let asking = request.ask(&self.name)?;
         let back = match self.post(request, &asking, secret.as_deref()) {
@@ -111,7 +115,10 @@ impl Answer for Http<'_> {
                 let help = "see `url:` in asterisk.yaml, for example https://api.openai.com/v1";
                 return Err(Refusal::failed(self.failed(request, &error.to_string()).help(help)));
             }
-            Err(error) => return Err(Refusal::again(self.failed(request, &error.to_string()))),
+            Err(error) => {
+                let help = "see that it runs there, or `url:` in asterisk.yaml";
+                return Err(Refusal::again(self.failed(request, &error.to_string()).help(help)));
+            }
         };
         // Whatever a server says back, nobody is shown a secret.
         let body = secret.as_deref().map_or_else(|| back.body.clone(), |secret| back.body.replace(secret, "(secret)"));

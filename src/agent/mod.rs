@@ -54,7 +54,7 @@ pub use process::end_all;
 pub use queue::{Brought, Closed, Health, Pull, Pulled, Queue, Submission, SubmitError, Task, Verdict};
 pub use router::Router;
 pub use script::Scripts;
-pub use secret::Secret;
+pub use secret::{ReadSecret, Secret};
 pub use settings::{Agents, BreakerSettings, Kind, Price, RetrySettings, Settings};
 pub use signal::{SIGNAL, Signal, SignalStatus};
 pub use stub::Stub;

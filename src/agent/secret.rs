@@ -13,19 +13,18 @@ pub enum Secret {
     File(PathBuf),
 }
 
+/// Reads the secret in a file, unless others may read it too, or says why not.
+pub type ReadSecret = fn(&Path) -> Result<String, String>;
+
 impl Secret {
-    /// Reads it. Relative files are below `root`. An error says why not, and what to do.
-    pub(super) fn read(&self, root: &Path) -> Result<String, (String, String)> {
+    /// Reads it. Relative files are below `root`; `file` reads one that is private. An error says why not, and what to do.
+    pub(super) fn read(&self, root: &Path, file: ReadSecret) -> Result<String, (String, String)> {
         let text = match self {
             Self::Env(name) => std::env::var(name)
                 .map_err(|_| (format!("the environment has no `{name}`"), format!("set it: export {name}=...")))?,
             Self::File(path) => {
                 let path = root.join(path);
-                let shown = path.display().to_string();
-                private(&path).map_err(|why| (format!("`{shown}` {why}"), format!("chmod 600 {shown}")))?;
-                std::fs::read_to_string(&path).map_err(|error| {
-                    (format!("`{shown}` cannot be read: {error}"), "see `secret:` in asterisk.yaml".to_owned())
-                })?
+                file(&path).map_err(|why| (why, "see `secret:` in asterisk.yaml".to_owned()))?
             }
         };
         let text = text.trim().to_owned();
@@ -34,15 +33,4 @@ impl Secret {
         }
         Ok(text)
     }
-}
-
-/// Whether a file is its owner's alone. One that is not there is for whoever reads it to complain about.
-fn private(path: &Path) -> Result<(), &'static str> {
-    #[cfg(unix)]
-    if let Ok(meta) = std::fs::metadata(path)
-        && std::os::unix::fs::PermissionsExt::mode(&meta.permissions()) & 0o077 != 0
-    {
-        return Err("can be read by others than its owner");
-    }
-    Ok(())
 }

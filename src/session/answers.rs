@@ -5,7 +5,7 @@ use super::tray::RunTray;
 use super::{RunResult, Session, SessionError, Via};
 use crate::agent::{self, Bringing, Budget, BudgetStatus, Given, MANUAL, Outside, STUB, Stub, Tray};
 use crate::diag::{Diagnostics, Source, did_you_mean};
-use crate::files::OutDir;
+use crate::files::{OutDir, read_secret};
 use crate::pipeline::Target;
 use crate::project::SCRIPT;
 use crate::walk::{Answer, Name, Plan};
@@ -117,6 +117,7 @@ impl Session {
         let outside = Outside {
             queue: self.queue.clone(),
             agents: &self.setup.agents,
+            secret: |path| read_secret(path).map_err(|error| error.to_string()),
             root: &self.setup.root,
             clock: &*self.setup.clock,
             stop: asked.stop,
