@@ -58,4 +58,4 @@ pub use state::{Status, Visit, WalkState};
 pub use step::WALK;
 pub use team::{Member, Moment, Team};
 pub use turn::Turn;
-pub use views::recorded_state;
+pub use views::{recorded_state, walker_view};
