@@ -3,11 +3,12 @@
 use super::form::{Check, fill};
 use super::linker::Linker;
 use super::personas::{elements, personas};
-use super::{forms, masks};
+use super::{forms, kinds, masks};
 use crate::diag::{Diagnostic, Diagnostics, did_you_mean};
 use crate::model::Kind;
 use crate::pipeline::yaml::Yaml;
 use crate::pipeline::{self, Node, NodeIx, Spanned, Teammate};
+use crate::script::check::Input;
 use crate::script::{Function, Reference, View};
 use crate::walk::{Content, Member, NEEDS, Team, walker_view};
 use serde_json::{Map, Value, json};
@@ -96,10 +97,13 @@ impl Linker<'_> {
         asked: &Spanned<String>,
         found: &mut Diagnostics,
     ) -> Option<(Function, Option<Function>, Vec<&'static crate::walk::Need>)> {
-        let written = if asked.contains('#') { asked.value.clone() } else { format!("{}#{SELECT}", **asked) };
-        let select = self.function(&Spanned::new(written, asked.span), 1, found)?;
+        let select = self.function(&Spanned::new(select(asked), asked.span), 1, found)?;
         let file = select.file()?.to_owned();
         let because = self.library.function(&Reference { file: file.clone(), function: BECAUSE.into() }, 2).ok();
+        let (ctx, name) = (kinds::scheduling(), Kind::Text { one_of: Vec::new() });
+        let inputs = [Input { name: "ctx", kind: &ctx }, Input { name: "name", kind: &name }];
+        found.extend(self.library.check(&select, &inputs[..1]).diagnostics);
+        found.extend(because.iter().flat_map(|because| self.library.check(because, &inputs).diagnostics));
         let needs = masks::needs(self, &file, Some(asked.span), found);
         for need in needs.iter().filter(|need| !need.of_run) {
             let of_run: Vec<_> = NEEDS.iter().filter(|need| need.of_run).map(|need| format!("`{}`", need.name)).collect();
@@ -128,6 +132,11 @@ impl Linker<'_> {
         };
         (View::of(&told, &Kind::Any, "ctx.node"), View::of(&zone, &Kind::Any, "ctx.zone"))
     }
+}
+
+/// The function that a team's `scheduler:` means.
+pub(super) fn select(scheduler: &str) -> String {
+    if scheduler.contains('#') { scheduler.to_owned() } else { format!("{scheduler}#{SELECT}") }
 }
 
 /// The walker of a walk without a team.

@@ -82,7 +82,8 @@ pub fn walker_view(said: &Value) -> View {
     let part = |name: &str, value: &Value| match name {
         "traits" => {
             let traits = value.as_object().into_iter().flatten();
-            let traits = traits.map(|(name, value)| (name.clone(), View::of(value, &crate::model::Kind::Any, "state.walker.traits")));
+            let traits =
+                traits.map(|(name, value)| (name.clone(), View::of(value, &crate::model::Kind::Any, "state.walker.traits")));
             View::map("state.walker.traits", traits, View::null())
         }
         _ => View::plain(value, "state.walker"),

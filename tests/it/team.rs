@@ -341,7 +341,8 @@ fn the_element_of_whoever_walks_may_govern() {
     let team = "team: { walkers: [Herald, Seeker, Sentinel, Weaver], scheduler: schedulers/affinity.rhai }\n";
     let text = std::fs::read_to_string(repository().join("pipelines/rca.yaml")).unwrap();
     let crew = text.replace("pipeline: rca-investigation", "pipeline: crew") + team;
-    let unsure = json!({ "rca_message": "Perhaps.", "defect_type": "pb001", "convergence_score": 0.75, "evidence_refs": ["log: x"] });
+    let unsure =
+        json!({ "rca_message": "Perhaps.", "defect_type": "pb001", "convergence_score": 0.75, "evidence_refs": ["log: x"] });
     let stub = json!({ "*": {
         "recall": [{ "match": false, "confidence": 0.0 }],
         "triage": [{ "symptom_category": "product" }],
@@ -355,7 +356,13 @@ fn the_element_of_whoever_walks_may_govern() {
     let walked = |pipeline: &str, more: &[&str]| {
         let words = ["run", pipeline, "--input", "none", "--stub", "stub.json", "--files", "never", "--format", "json"];
         let ran = project.asterisk(&[&words, more].concat()).ok().json();
-        ran["cases"][0]["edges"].as_array().unwrap().iter().map(|edge| edge.as_str().unwrap().to_owned()).collect::<Vec<_>>().join(" ")
+        ran["cases"][0]["edges"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|edge| edge.as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
+            .join(" ")
     };
     let plain = "H2 H6 H8 H9 H15b H12 H16";
     assert_eq!(walked("crew.yaml", &[]), plain);
