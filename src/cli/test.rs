@@ -36,7 +36,8 @@ pub(super) struct TestArgs {
     /// Fail if the tests went through less than this share of all outcomes.
     #[arg(long, value_name = "PERCENT", requires = "coverage")]
     min_coverage: Option<f64>,
-    /// Change the scripts in one place at a time, and list the changes that no test notices [default: rules and effects].
+    /// Change the scripts in one place at a time, and list the changes that no test notices [default: rules,
+    /// effects, schedulers, masks and branches].
     ///
     /// SCRIPTS is a part of `path#function`, or a pattern with `*`; several are separated by commas. A change that means the same is
     /// explained beside its line: `// mutants: allow(MUTATOR) reason`.

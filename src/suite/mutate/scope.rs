@@ -7,10 +7,10 @@ pub struct Scope {
 }
 
 /// What is mutated if nothing is named: the scripts that decide, and those that leave something behind.
-const DEFAULT: &str = "rules/*,effects/*";
+const DEFAULT: &str = "rules/*,effects/*,schedulers/*,masks/*,branches/*";
 
 impl Scope {
-    /// Reads a scope; nothing is the rules and effects.
+    /// Reads a scope; nothing is what decides: rules, effects, schedulers, masks and what is made of branches.
     pub fn of(text: Option<&str>) -> Self {
         let text = text.filter(|text| !text.is_empty()).unwrap_or(DEFAULT);
         Self { parts: text.split(',').map(|part| part.trim().to_owned()).collect() }
