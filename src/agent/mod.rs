@@ -3,7 +3,7 @@
 //! ```text
 //! script, stub                      answers from within the process
 //! exec, process                     a command, and running it
-//! http, secret                      a model behind HTTP, and where the secret for it is
+//! http                              a model behind HTTP
 //! heard, found                      what they say: the JSON in it, as a reply or a complaint
 //! file, signal, wrapper, tray       files: what is asked, the answer with its id, how far it is; the directory they are in
 //! batch, manifest                   several requests at once, and how far each is
@@ -34,7 +34,6 @@ mod queue;
 mod retry;
 mod router;
 mod script;
-mod secret;
 mod settings;
 mod signal;
 mod stub;
@@ -54,7 +53,6 @@ pub use process::end_all;
 pub use queue::{Brought, Closed, Health, Pull, Pulled, Queue, Submission, SubmitError, Task, Verdict};
 pub use router::Router;
 pub use script::Scripts;
-pub use secret::{ReadSecret, Secret};
 pub use settings::{Agents, BreakerSettings, Kind, Price, RetrySettings, Settings};
 pub use signal::{SIGNAL, Signal, SignalStatus};
 pub use stub::Stub;

@@ -8,6 +8,9 @@ use crate::walk::{Cause, Change, Event, What};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+/// After so many failures it is told how far a fetch is.
+const FETCHED: usize = 100;
+
 /// Shows a run while it goes on: a progress bar, and with `-v` every turn.
 pub(super) struct Live {
     ui: Ui,
@@ -101,6 +104,13 @@ impl Watch for Live {
     fn over(&self) {
         if self.migrate {
             self.say("the run is over: there is nothing to migrate");
+        }
+    }
+
+    fn fetched(&self, done: usize, of: usize) {
+        // A bar of the fetch would stay when that of the walks begins.
+        if self.verbose > 0 && done.is_multiple_of(FETCHED) {
+            self.say(&format!("fetching: the logs of {done} of {of} failures are read"));
         }
     }
 

@@ -1,7 +1,7 @@
 //! The JSON Schema of the project file, for editors: made from the very lists of keys that the reader goes by.
 
-use super::agents;
 use super::project_file::{KNOWN, REPOSITORY, WORKSPACE};
+use super::{agents, reportportal};
 use crate::agent::Kind;
 use crate::lint::{self, Value as OptValue};
 use crate::pipeline::described;
@@ -27,6 +27,8 @@ fn text() -> Value {
 fn top() -> Vec<Described> {
     let mut workspace = described(WORKSPACE, &workspace());
     workspace["type"] = json!(["object", "null"]);
+    let mut portal = described(reportportal::KEYS, &reportportal());
+    portal["type"] = json!(["object", "null"]);
     vec![
         ("scripts", "A directory laid over the bundled scripts, file by file; relative to this file.", text()),
         ("pipelines", "A directory laid over the bundled pipelines.", text()),
@@ -45,6 +47,7 @@ fn top() -> Vec<Described> {
             "Who may be asked outside of the program, by name: `--via NAME`, or `via:` of a node.",
             json!({ "type": ["object", "null"], "additionalProperties": described(agents::KEYS, &agent()) }),
         ),
+        ("reportportal", "Where launches are fetched from, and what was found is written back to.", portal),
         ("lint", "Levels and options of the linter's rules (`asterisk lint --list`).", lint()),
     ]
 }
@@ -132,6 +135,18 @@ fn agent() -> Vec<Described> {
     ]
 }
 
+fn reportportal() -> Vec<Described> {
+    vec![
+        (
+            "url",
+            "Its address, as far as the host.",
+            json!({ "type": "string", "pattern": "^https?://", "examples": ["https://reportportal.example.com"] }),
+        ),
+        ("project", "The project.", text()),
+        ("token", "Where the API key is.", described(agents::SECRET, &secret())),
+    ]
+}
+
 fn secret() -> Vec<Described> {
     vec![
         ("env", "The environment variable that has it.", json!({ "type": "string", "examples": ["OPENAI_API_KEY"] })),
@@ -195,6 +210,7 @@ mod tests {
             (REPOSITORY, repository()),
             (agents::KEYS, agent()),
             (agents::RETRY, retry()),
+            (reportportal::KEYS, reportportal()),
             (agents::BREAKER, breaker()),
             (agents::PRICE, price()),
             (agents::TOKENS, tokens()),

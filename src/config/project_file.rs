@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 pub(super) const LATER: &[&str] = &["report"];
 /// Those that can be set.
 pub(super) const KNOWN: &[&str] =
-    &["scripts", "pipelines", "templates", "store", "domain", "vars", "workspace", "lint", "observers", "agents"];
+    &["scripts", "pipelines", "templates", "store", "domain", "vars", "workspace", "lint", "observers", "agents", "reportportal"];
 
 /// The keys of `workspace`, and of each of its repositories.
 pub(super) const WORKSPACE: &[&str] = &["repositories"];
@@ -34,6 +34,8 @@ pub(super) struct ProjectFile {
     pub(super) observers: Option<Spanned<Vec<String>>>,
     /// Who may be asked outside of the process, by name.
     pub(super) agents: BTreeMap<String, Spanned<Settings>>,
+    /// Where launches are fetched from.
+    pub(super) reportportal: super::reportportal::Said,
     /// None if it does not say anything of linting.
     pub(super) lint: Option<Spanned<lint::Config>>,
 }
@@ -80,6 +82,9 @@ pub(super) fn read(source: &Source) -> Result<ProjectFile, Diagnostics> {
         }
         if let Some(entry) = fields.entry("agents").filter(|entry| !entry.value.is_null()) {
             file.agents = super::agents::read(&mut reader, &entry.value);
+        }
+        if let Some(entry) = fields.entry("reportportal").filter(|entry| !entry.value.is_null()) {
+            file.reportportal = super::reportportal::read(&mut reader, entry);
         }
         if let Some(entry) = fields.entry("lint").filter(|entry| !entry.value.is_null()) {
             file.lint = Some(Spanned::new(lint::Config::read(&mut reader, &entry.value), entry.key.span));

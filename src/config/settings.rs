@@ -191,6 +191,9 @@ pub fn resolve(given: Given, here: &Path) -> Result<Resolved, SessionError> {
         let origin = at.unwrap_or(Origin::Default);
         settings.push(Setting { name: format!("agents.{name}"), value: json!(set_up), origin });
     }
+    let said: Vec<_> = layers.iter().map(|layer| &layer.file.reportportal).collect();
+    let (reportportal, shown) = super::reportportal::settled(&said, &|file, span| layers[file].at(span));
+    settings.extend(shown);
     for name in [CLOCK, SCRIPT_SECONDS, KEEP_CASES] {
         if let Some(value) = std::env::var_os(name) {
             settings.push(Setting { name: name.into(), value: json!(value.to_string_lossy()), origin: Origin::Variable(name) });
@@ -209,6 +212,7 @@ pub fn resolve(given: Given, here: &Path) -> Result<Resolved, SessionError> {
         domain,
         masks: Vec::new(),
         agents,
+        reportportal,
         script_time: script_time()?,
         keep: keep()?,
         clock: clock()?,

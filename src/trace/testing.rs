@@ -43,6 +43,7 @@ impl Ground {
             domain: None,
             masks: Vec::new(),
             agents: std::collections::BTreeMap::new(),
+            reportportal: crate::reportportal::Settings::default(),
             script_time: Some(Duration::from_secs(60)),
             keep: KEEP,
             clock: Arc::new(FixedClock::new(Timestamp::from_millis(1_700_000_000_000), 7)),
