@@ -13,11 +13,12 @@ use super::queue::Queue;
 use super::retry::Retry;
 use super::router::{Router, Who};
 use super::script::Scripts;
-use super::settings::{Agents, Kind, Settings};
+use super::settings::{Agents, BreakerSettings, Kind, RetrySettings, Settings};
+use super::tools::{Servers, Tools};
 use super::tray::Tray;
 use crate::clock::Clock;
 use crate::net::ReadSecret;
-use crate::walk::{Answer, Name};
+use crate::walk::{Answer, Name, Tool};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -37,6 +38,8 @@ pub struct Outside<'a> {
     pub agents: &'a Agents,
     /// Reads secrets in files.
     pub secret: ReadSecret,
+    /// The servers whose tools nodes may call.
+    pub servers: &'a Servers,
     /// Where commands run.
     pub root: &'a Path,
     /// The time.
@@ -93,7 +96,13 @@ pub fn build<'a>(usual: &[String], nodes: &BTreeMap<String, Vec<String>>, outsid
                 Box::new(answerer)
             }
         };
-        who.insert(name(called), Who::Outside(around(leaf, settings, outside)));
+        let Settings { retry, breaker, concurrency, .. } = settings;
+        who.insert(name(called), Who::Outside(around(leaf, (retry, breaker, *concurrency), outside)));
+    }
+    for (called, settings) in outside.servers {
+        let tools = Tools::new(called, settings, outside);
+        let bounds = (&settings.retry, &settings.breaker, settings.concurrency);
+        who.insert(Tool::via(called), Who::Outside(around(Box::new(tools), bounds, outside)));
     }
     let nodes = nodes.iter().map(|(node, chain)| (node.clone(), chain.iter().map(name).collect())).collect();
     Router { usual: usual.iter().map(name).collect(), nodes, who, told }
@@ -115,14 +124,17 @@ fn through_files<'a>(called: &str, settings: &Settings, outside: &Outside<'a>) -
 }
 
 /// What stands around one who is asked outside.
-fn around<'a>(leaf: Box<dyn Answer + 'a>, settings: &Settings, outside: &Outside<'a>) -> Retry<'a> {
+fn around<'a>(
+    leaf: Box<dyn Answer + 'a>,
+    (retry, breaker, concurrency): (&RetrySettings, &BreakerSettings, Option<usize>),
+    outside: &Outside<'a>,
+) -> Retry<'a> {
     let Outside { clock, stop, budget, .. } = *outside;
-    let limited: Box<dyn Answer + 'a> = match settings.concurrency {
+    let limited: Box<dyn Answer + 'a> = match concurrency {
         Some(most) => Box::new(Limit { inner: leaf, most, stop, busy: Mutex::new(0), freed: Condvar::new() }),
         None => leaf,
     };
-    let breaker = Breaker::new(limited, (settings.breaker.failures, settings.breaker.rest), clock, stop);
+    let breaker = Breaker::new(limited, (breaker.failures, breaker.rest), clock, stop);
     let metered = Metered { inner: Box::new(breaker), budget, spent: Arc::clone(&outside.spent) };
-    let retry = &settings.retry;
     Retry { inner: Box::new(metered), attempts: retry.attempts, wait: retry.wait, most: retry.most, clock, stop }
 }

@@ -21,12 +21,7 @@ impl Exec {
     }
 
     fn command(&self, request: &Request<'_>, asking: &Asking) -> Option<Command> {
-        let (program, args) = self.settings.command.split_first()?;
-        // A program named with a directory is looked for from the project's.
-        let path = Path::new(program);
-        let program = if program.contains('/') && path.is_relative() { self.root.join(path) } else { path.to_owned() };
-        let mut command = Command::new(program);
-        command.args(args).current_dir(&self.root);
+        let mut command = process::command(&self.settings.command, &self.root)?;
         command.env("ASTERISK_REQUEST", asking.id.to_string()).env("ASTERISK_RUN", request.run);
         command
             .env("ASTERISK_CASE", &request.case.id)

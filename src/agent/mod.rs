@@ -9,6 +9,7 @@
 //! batch, manifest                   several requests at once, and how far each is
 //! manual                            a person or agent who takes the prompt and brings the answer (`cursor`, `save`)
 //! mcp, queue, gate                  workers who pull steps from a server and bring the answers
+//! tools                             tools of MCP servers, as those who answer nodes that call one
 //! router, retry, breaker, limit,    what stands around those outside: who is asked in which order, again, not at all, at once;
 //! budget                            what may be spent
 //! settings, tokens, artifact        how they are set up; what they take; what of theirs is accepted
@@ -38,6 +39,7 @@ mod settings;
 mod signal;
 mod stub;
 mod tokens;
+mod tools;
 mod tray;
 mod wrapper;
 
@@ -56,6 +58,7 @@ pub use script::Scripts;
 pub use settings::{Agents, BreakerSettings, Kind, Price, RetrySettings, Settings};
 pub use signal::{SIGNAL, Signal, SignalStatus};
 pub use stub::Stub;
+pub use tools::{ServerSettings, Servers, Variable};
 pub use tray::{Places, Tray};
 pub use wrapper::{Opened, open};
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::io::{self, Read, Write};
+use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Mutex, PoisonError};
@@ -40,14 +41,8 @@ pub(super) enum Ended {
 /// Runs a command to its end. More than `most` bytes of output, or more time than `timeout`, and it is killed with all its children.
 pub(super) fn run(mut command: Command, input: &[u8], timeout: Duration, most: usize) -> io::Result<Said> {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    #[cfg(unix)]
-    {
-        use std::os::unix::process::CommandExt as _;
-        command.process_group(0);
-    }
     let deadline = Instant::now() + timeout;
-    let mut child = command.spawn()?;
-    let group = Group::of(&child);
+    let (mut child, group) = Group::spawn(&mut command)?;
     // Whoever does not read its input is not waited for: the thread ends with the pipe.
     if let Some(mut stdin) = child.stdin.take() {
         let input = input.to_vec();
@@ -80,6 +75,17 @@ pub(super) fn run(mut command: Command, input: &[u8], timeout: Duration, most: u
         }
     }
     Ok(Said { stdout: said, stderr: String::from_utf8_lossy(&tail).into_owned(), ended })
+}
+
+/// A program with its arguments, as a command that runs below `root`; nothing of no words. A program named with a directory is looked for
+/// from there.
+pub(super) fn command(words: &[String], root: &Path) -> Option<Command> {
+    let (program, args) = words.split_first()?;
+    let path = Path::new(program);
+    let program = if program.contains('/') && path.is_relative() { root.join(path) } else { path.to_owned() };
+    let mut command = Command::new(program);
+    command.args(args).current_dir(root);
+    Some(command)
 }
 
 /// Ends every command that runs, before the process itself ends at once.
@@ -184,16 +190,24 @@ fn how(status: ExitStatus) -> String {
 }
 
 /// The process group of a child, known as long as the child runs.
-struct Group(u32);
+pub(super) struct Group(u32);
 
 impl Group {
-    fn of(child: &Child) -> Self {
+    /// Starts a command in a group of its own.
+    pub(super) fn spawn(command: &mut Command) -> io::Result<(Child, Self)> {
+        #[cfg(unix)]
+        {
+            use std::os::unix::process::CommandExt as _;
+            command.process_group(0);
+        }
+        let child = command.spawn()?;
         RUNNING.lock().unwrap_or_else(PoisonError::into_inner).insert(child.id());
-        Self(child.id())
+        let group = Self(child.id());
+        Ok((child, group))
     }
 
     /// Tells the group to end, kills what is left of it, and takes the child's status.
-    fn end(&self, child: &mut Child) {
+    pub(super) fn end(&self, child: &mut Child) {
         signal(self.0, false);
         // Not taken before the group is killed: as long as it is not, the group's number is nobody else's.
         let until = Instant::now() + GRACE;

@@ -185,6 +185,6 @@ impl Settings {
     }
 }
 
-fn seconds<S: serde::Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+pub(super) fn seconds<S: serde::Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(&format!("{}s", time.as_secs_f64()))
 }

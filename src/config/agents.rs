@@ -1,6 +1,6 @@
 //! `agents:`: who may be asked outside of the process, and how.
 
-use crate::agent::{Agents, Kind, Settings};
+use crate::agent::{Agents, BreakerSettings, Kind, RetrySettings, Settings};
 use crate::diag::did_you_mean;
 use crate::net::Secret;
 use crate::pipeline::Spanned;
@@ -44,9 +44,10 @@ pub(super) fn read(reader: &mut Reader<'_>, yaml: &Yaml) -> BTreeMap<String, Spa
     let Some(fields) = reader.map(yaml, "`agents`") else { return BTreeMap::new() };
     let mut agents = BTreeMap::new();
     for Entry { key, value } in fields.entries() {
-        if TAKEN.contains(&key.as_str()) || key.contains([',', '=']) || key.trim().is_empty() {
+        if TAKEN.contains(&key.as_str()) || key.contains([',', '=']) || key.starts_with("mcp:") || key.trim().is_empty() {
             let error = reader.error("agent-name", format!("nobody can be called `{key}`"), key.span, "");
-            let help = "`script` and `stub` have their own meaning, and `--via` lists names with commas; take another name";
+            let help =
+                "`script`, `stub` and `mcp:` have their own meaning, and `--via` lists names with commas; take another name";
             reader.push(error.help(help));
             continue;
         }
@@ -68,13 +69,7 @@ fn one(reader: &mut Reader<'_>, name: &Spanned<String>, yaml: &Yaml) -> Option<S
     reader.known_keys(fields, &what, KEYS, &[]);
     let mut settings = Settings::of(kind(reader, fields, name)?);
     if let Some(entry) = given(fields, "command") {
-        settings.command = match entry.value.as_list() {
-            None => reader.text(&entry.value, &format!("`command` of {what}")).into_iter().map(|text| text.value).collect(),
-            Some(_) => {
-                let texts = reader.texts(&entry.value, &format!("`command` of {what}")).unwrap_or_default();
-                texts.into_iter().map(|text| text.value).collect()
-            }
-        };
+        settings.command = words(reader, &entry.value, &format!("`command` of {what}"));
     }
     if settings.kind == Kind::Exec && settings.command.is_empty() {
         let error = reader.error("agent-command", format!("{what} has no command"), name.span, "of this one");
@@ -100,15 +95,7 @@ fn one(reader: &mut Reader<'_>, name: &Spanned<String>, yaml: &Yaml) -> Option<S
     settings.dir = given(fields, "dir")
         .and_then(|entry| reader.text(&entry.value, &format!("`dir` of {what}")))
         .map(|text| text.value.into());
-    if let Some(part) = part(reader, fields, "retry", &what, RETRY) {
-        set(&mut settings.retry.attempts, whole(reader, part, "attempts", 1, 100));
-        set(&mut settings.retry.wait, time(reader, part, "wait", "`retry`"));
-        set(&mut settings.retry.most, time(reader, part, "most", "`retry`"));
-    }
-    if let Some(part) = part(reader, fields, "breaker", &what, BREAKER) {
-        set(&mut settings.breaker.failures, whole(reader, part, "failures", 1, 1_000_000));
-        set(&mut settings.breaker.rest, time(reader, part, "rest", "`breaker`"));
-    }
+    bounds(reader, fields, &what, (&mut settings.retry, &mut settings.breaker));
     if let Some(part) = part(reader, fields, "price", &what, PRICE) {
         set(&mut settings.price.prompt, price(reader, part, "in"));
         set(&mut settings.price.answer, price(reader, part, "out"));
@@ -126,6 +113,32 @@ fn one(reader: &mut Reader<'_>, name: &Spanned<String>, yaml: &Yaml) -> Option<S
         settings.answer = reader.text(&entry.value, &format!("`answer` of {what}")).map(|text| text.value);
     }
     Some(settings)
+}
+
+/// When one is asked again, and when it is left alone.
+pub(super) fn bounds(
+    reader: &mut Reader<'_>,
+    fields: Fields<'_>,
+    what: &str,
+    (retry, breaker): (&mut RetrySettings, &mut BreakerSettings),
+) {
+    if let Some(part) = part(reader, fields, "retry", what, RETRY) {
+        set(&mut retry.attempts, whole(reader, part, "attempts", 1, 100));
+        set(&mut retry.wait, time(reader, part, "wait", "`retry`"));
+        set(&mut retry.most, time(reader, part, "most", "`retry`"));
+    }
+    if let Some(part) = part(reader, fields, "breaker", what, BREAKER) {
+        set(&mut breaker.failures, whole(reader, part, "failures", 1, 1_000_000));
+        set(&mut breaker.rest, time(reader, part, "rest", "`breaker`"));
+    }
+}
+
+/// A program with its arguments; one text is the program alone.
+pub(super) fn words(reader: &mut Reader<'_>, yaml: &Yaml, what: &str) -> Vec<String> {
+    match yaml.as_list() {
+        None => reader.text(yaml, what).into_iter().map(|text| text.value).collect(),
+        Some(_) => reader.texts(yaml, what).unwrap_or_default().into_iter().map(|text| text.value).collect(),
+    }
 }
 
 /// Where a secret is, under a key: in the environment or a file, never in the settings themselves.
@@ -181,7 +194,7 @@ pub(super) fn given<'y>(fields: Fields<'y>, key: &str) -> Option<&'y Entry> {
     fields.entry(key).filter(|entry| !entry.value.is_null())
 }
 
-fn part<'y>(reader: &mut Reader<'_>, fields: Fields<'y>, key: &str, what: &str, keys: &[&str]) -> Option<Fields<'y>> {
+pub(super) fn part<'y>(reader: &mut Reader<'_>, fields: Fields<'y>, key: &str, what: &str, keys: &[&str]) -> Option<Fields<'y>> {
     let entry = given(fields, key)?;
     let what = format!("`{key}` of {what}");
     let part = reader.map(&entry.value, &what)?;
@@ -189,13 +202,13 @@ fn part<'y>(reader: &mut Reader<'_>, fields: Fields<'y>, key: &str, what: &str, 
     Some(part)
 }
 
-fn set<T>(place: &mut T, value: Option<T>) {
+pub(super) fn set<T>(place: &mut T, value: Option<T>) {
     if let Some(value) = value {
         *place = value;
     }
 }
 
-fn whole(reader: &mut Reader<'_>, fields: Fields<'_>, key: &str, least: i64, most: i64) -> Option<usize> {
+pub(super) fn whole(reader: &mut Reader<'_>, fields: Fields<'_>, key: &str, least: i64, most: i64) -> Option<usize> {
     let entry = given(fields, key)?;
     reader.int(&entry.value, &format!("`{key}`"), &(least..=most)).and_then(|number| usize::try_from(number).ok())
 }
@@ -227,7 +240,7 @@ fn leading(text: &str) -> Option<f64> {
 }
 
 /// A time with its unit, `500ms`, `30s`, `10m`, `1h`; a bare number is of seconds.
-fn time(reader: &mut Reader<'_>, fields: Fields<'_>, key: &str, what: &str) -> Option<Duration> {
+pub(super) fn time(reader: &mut Reader<'_>, fields: Fields<'_>, key: &str, what: &str) -> Option<Duration> {
     let entry = given(fields, key)?;
     let text = match entry.value.as_text() {
         Some(text) => text.to_owned(),

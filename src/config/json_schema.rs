@@ -1,7 +1,7 @@
 //! The JSON Schema of the project file, for editors: made from the very lists of keys that the reader goes by.
 
 use super::project_file::{KNOWN, REPOSITORY, WORKSPACE};
-use super::{agents, reportportal};
+use super::{agents, reportportal, servers};
 use crate::agent::Kind;
 use crate::lint::{self, Value as OptValue};
 use crate::pipeline::described;
@@ -48,6 +48,11 @@ fn top() -> Vec<Described> {
             json!({ "type": ["object", "null"], "additionalProperties": described(agents::KEYS, &agent()) }),
         ),
         ("reportportal", "Where launches are fetched from, and what was found is written back to.", portal),
+        (
+            "mcp_servers",
+            "The servers whose tools nodes may call, by name: `tool: NAME/TOOL` of a node.",
+            json!({ "type": ["object", "null"], "additionalProperties": described(servers::KEYS, &server()) }),
+        ),
         ("lint", "Levels and options of the linter's rules (`asterisk lint --list`).", lint()),
     ]
 }
@@ -147,6 +152,34 @@ fn reportportal() -> Vec<Described> {
     ]
 }
 
+fn server() -> Vec<Described> {
+    let place = described(agents::SECRET, &secret());
+    vec![
+        (
+            "command",
+            "The program with its arguments, which speaks MCP over its standard input and output.",
+            json!({ "anyOf": [text(), { "type": "array", "items": { "type": "string" }, "minItems": 1 }],
+                    "examples": [["uvx", "mcp-server-git"]] }),
+        ),
+        (
+            "env",
+            "Of a `command`: variables of its environment, beside those that there are; a secret by where it is.",
+            json!({ "type": "object", "additionalProperties": { "anyOf": [{ "type": "string" }, place] } }),
+        ),
+        ("url", "Where it is, over streamable HTTP.", json!({ "type": "string", "examples": ["http://127.0.0.1:8700/mcp"] })),
+        ("secret", "Of a `url`: where the token is that it wants.", described(agents::SECRET, &secret())),
+        ("timeout", "How long a call may take.", time("60s")),
+        ("retry", "How often a call is made again.", described(agents::RETRY, &retry())),
+        ("breaker", "When it is left alone for a while.", described(agents::BREAKER, &breaker())),
+        (
+            "concurrency",
+            "How many calls may be under way; any number if this is not there.",
+            json!({ "type": "integer", "minimum": 1 }),
+        ),
+        ("max_bytes", "The most bytes of an answer.", json!({ "type": "integer", "minimum": 1, "default": 4 << 20 })),
+    ]
+}
+
 fn secret() -> Vec<Described> {
     vec![
         ("env", "The environment variable that has it.", json!({ "type": "string", "examples": ["OPENAI_API_KEY"] })),
@@ -209,6 +242,7 @@ mod tests {
             (WORKSPACE, workspace()),
             (REPOSITORY, repository()),
             (agents::KEYS, agent()),
+            (servers::KEYS, server()),
             (agents::RETRY, retry()),
             (reportportal::KEYS, reportportal()),
             (agents::BREAKER, breaker()),

@@ -5,6 +5,7 @@ mod json_schema;
 mod origin;
 mod project_file;
 mod reportportal;
+mod servers;
 mod settings;
 mod template;
 

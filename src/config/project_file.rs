@@ -1,6 +1,6 @@
 //! `asterisk.yaml`, and the user's own file of the same keys.
 
-use crate::agent::Settings;
+use crate::agent::{ServerSettings, Settings};
 use crate::diag::{Diagnostics, Source};
 use crate::lint;
 use crate::observe;
@@ -12,8 +12,20 @@ use std::collections::BTreeMap;
 /// The keys of the project file whose machinery comes later.
 pub(super) const LATER: &[&str] = &["report"];
 /// Those that can be set.
-pub(super) const KNOWN: &[&str] =
-    &["scripts", "pipelines", "templates", "store", "domain", "vars", "workspace", "lint", "observers", "agents", "reportportal"];
+pub(super) const KNOWN: &[&str] = &[
+    "scripts",
+    "pipelines",
+    "templates",
+    "store",
+    "domain",
+    "vars",
+    "workspace",
+    "lint",
+    "observers",
+    "agents",
+    "mcp_servers",
+    "reportportal",
+];
 
 /// The keys of `workspace`, and of each of its repositories.
 pub(super) const WORKSPACE: &[&str] = &["repositories"];
@@ -36,6 +48,8 @@ pub(super) struct ProjectFile {
     pub(super) agents: BTreeMap<String, Spanned<Settings>>,
     /// Where launches are fetched from.
     pub(super) reportportal: super::reportportal::Said,
+    /// The servers whose tools nodes may call, by name.
+    pub(super) servers: BTreeMap<String, Spanned<ServerSettings>>,
     /// None if it does not say anything of linting.
     pub(super) lint: Option<Spanned<lint::Config>>,
 }
@@ -85,6 +99,9 @@ pub(super) fn read(source: &Source) -> Result<ProjectFile, Diagnostics> {
         }
         if let Some(entry) = fields.entry("reportportal").filter(|entry| !entry.value.is_null()) {
             file.reportportal = super::reportportal::read(&mut reader, entry);
+        }
+        if let Some(entry) = fields.entry("mcp_servers").filter(|entry| !entry.value.is_null()) {
+            file.servers = super::servers::read(&mut reader, &entry.value);
         }
         if let Some(entry) = fields.entry("lint").filter(|entry| !entry.value.is_null()) {
             file.lint = Some(Spanned::new(lint::Config::read(&mut reader, &entry.value), entry.key.span));

@@ -194,6 +194,15 @@ pub fn resolve(given: Given, here: &Path) -> Result<Resolved, SessionError> {
     let said: Vec<_> = layers.iter().map(|layer| &layer.file.reportportal).collect();
     let (reportportal, shown) = super::reportportal::settled(&said, &|file, span| layers[file].at(span));
     settings.extend(shown);
+    let mut servers = crate::agent::Servers::new();
+    for layer in layers.iter().rev() {
+        servers.extend(super::servers::plain(&layer.file.servers));
+    }
+    for (name, set_up) in &servers {
+        let at = layers.iter().find_map(|layer| Some(layer.at(layer.file.servers.get(name)?.span)));
+        let origin = at.unwrap_or(Origin::Default);
+        settings.push(Setting { name: format!("mcp_servers.{name}"), value: json!(set_up), origin });
+    }
     for name in [CLOCK, SCRIPT_SECONDS, KEEP_CASES] {
         if let Some(value) = std::env::var_os(name) {
             settings.push(Setting { name: name.into(), value: json!(value.to_string_lossy()), origin: Origin::Variable(name) });
@@ -213,6 +222,7 @@ pub fn resolve(given: Given, here: &Path) -> Result<Resolved, SessionError> {
         masks: Vec::new(),
         agents,
         reportportal,
+        servers,
         script_time: script_time()?,
         keep: keep()?,
         clock: clock()?,

@@ -1,11 +1,12 @@
 //! Nodes that are taken once for each item of a list (`foreach:`), and nodes that wait for others (`after:`).
 
 use super::Spanned;
+use super::computed::{self, Computed};
 use super::graph::NodeIx;
 use super::raw::RawNode;
 use super::read::{present, value};
 use super::yaml::{Fields, Reader};
-use crate::diag::{Mapped, Span};
+use crate::diag::Span;
 use std::collections::BTreeSet;
 
 /// How many branches are taken at once where the pipeline does not say.
@@ -17,7 +18,7 @@ const MOST: i64 = 256;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fan {
     /// What makes the list.
-    pub items: Items,
+    pub items: Computed,
     /// What makes one artifact of those of the branches.
     pub merge: Merge,
     /// Whether a branch that fails is left out, and does not fail the case.
@@ -26,15 +27,6 @@ pub struct Fan {
     pub concurrency: usize,
     /// Where it stands.
     pub span: Span,
-}
-
-/// What makes a list.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Items {
-    /// A function (`rules/rca.rhai#repositories`), given `(params, vars)`.
-    Function(Spanned<String>),
-    /// An expression over the groups of `params`, by name as in templates, `state` and `vars`.
-    Expression(Mapped),
 }
 
 /// What makes one artifact of those of the branches.
@@ -69,10 +61,7 @@ pub(super) fn read(reader: &mut Reader<'_>, fields: Fields<'_>, node: &RawNode, 
             reader.error("answered-twice", message, yaml.span, "").label(reader.source(), given.span, "for each of these");
         reader.push(error.help("what is walked for each item stands under `do:`"));
     }
-    let items = match given.as_text() {
-        Some(text) if text.contains(".rhai#") => Items::Function(reader.text(given, &of("foreach"))?),
-        _ => Items::Expression(reader.expression(given, &of("foreach"))?),
-    };
+    let items = computed::read(reader, given, &of("foreach"))?;
     let merge = match value(fields, "merge") {
         Some(yaml) if yaml.as_text().is_some_and(|text| text.contains(".rhai#")) => {
             Merge::Function(reader.text(yaml, &of("merge"))?)
@@ -129,7 +118,7 @@ pub(super) fn rounds(reader: &mut Reader<'_>, nodes: &[(Spanned<String>, Vec<Nod
 #[cfg(test)]
 mod tests {
     use crate::diag::Source;
-    use crate::pipeline::{Items, Merge, parse};
+    use crate::pipeline::{Computed, Merge, parse};
 
     fn told(nodes: &str) -> String {
         let text = format!(
@@ -147,7 +136,7 @@ mod tests {
         assert_eq!(told("  - { name: a, foreach: a.rhai#f, do: p, on_error: collect, concurrency: 1 }\n"), "Some((true, 1))");
         let text = "pipeline: t\nnodes:\n  - { name: a, foreach: \"[1, 2]\", merge: b.rhai#m }\nedges: [{ id: E, from: a, to: _done }]\nstart: a\ndone: _done\n";
         let fan = parse(&Source::new("t.yaml", text)).ok().and_then(|pipeline| pipeline.nodes[0].fan.clone());
-        assert!(matches!(fan.as_ref().map(|fan| (&fan.items, &fan.merge)), Some((Items::Expression(_), Merge::Function(_)))));
+        assert!(matches!(fan.as_ref().map(|fan| (&fan.items, &fan.merge)), Some((Computed::Expression(_), Merge::Function(_)))));
         assert_eq!(told("  - { name: a, do: p }\n"), "pipeline/no-foreach: node `a` has `do` but no `foreach`");
         assert_eq!(
             told("  - { name: a, foreach: x, pipeline: p }\n"),

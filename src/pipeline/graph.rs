@@ -3,6 +3,7 @@
 use super::Spanned;
 use super::fan::Fan;
 use super::thermal::Thermal;
+use super::tool::Tool;
 use crate::diag::{Mapped, Source, Span};
 use crate::model::Shape;
 use serde_json::{Map, Value};
@@ -152,6 +153,8 @@ pub struct Node {
     /// The pipeline that is walked as this node (`pipeline:`), or for each item of its list (`do:`): its last artifact is the
     /// node's, or the branch's.
     pub part: Option<Spanned<String>>,
+    /// The tool that is called for its artifact (`tool:`), or that of each item.
+    pub tool: Option<Tool>,
     /// For which items it is taken, if not once (`foreach:`).
     pub fan: Option<Fan>,
     /// The nodes it waits for (`after:`).

@@ -221,6 +221,16 @@ fn node() -> Vec<Described> {
             json!({ "anyOf": [text(), { "type": "array", "items": text(), "uniqueItems": true }, { "type": "null" }],
                     "examples": ["manual", ["claude", "script"]] }),
         ),
+        (
+            "tool",
+            "The tool that is called for its artifact, of a server that `mcp_servers:` in asterisk.yaml sets up.",
+            json!({ "type": "string", "pattern": "^[^/]+/.+$", "examples": ["notes/find"] }),
+        ),
+        (
+            "arguments",
+            "The arguments of `tool`, a map: an expression over the groups of `params` (`#{ text: failure.name }`), or fn name(params, vars).",
+            text(),
+        ),
         ("pipeline", "The pipeline that is walked as this node, by file stem or name: its last artifact is the node's.", text()),
         (
             "foreach",

@@ -222,6 +222,7 @@ impl Linker<'_, '_> {
             script: node.script,
             via: node.via,
             part: node.part,
+            tool: node.tool,
             fan: node.fan,
             after,
             fallback,

@@ -1,5 +1,6 @@
 //! The pipeline language: YAML text -> spanned tree -> what the text says -> the graph it means.
 
+mod computed;
 pub mod draw;
 mod fan;
 mod graph;
@@ -17,11 +18,13 @@ mod schema;
 mod spanned;
 mod team;
 mod thermal;
+mod tool;
 pub mod yaml;
 
 use crate::diag::{Diagnostics, Source};
 
-pub use fan::{CONCURRENCY, Fan, Items, Merge};
+pub use computed::Computed;
+pub use fan::{CONCURRENCY, Fan, Merge};
 pub use graph::{
     Clusters, DEFAULT_MAX_STEPS, Edge, EdgeIx, EdgeSpans, Node, NodeIx, OnRuleError, Origin, Pipeline, Target, Team, Teammate,
     When, Zone, ZoneIx,
@@ -31,6 +34,7 @@ pub use parts::parts_of;
 pub use spanned::Spanned;
 pub use team::TEAM_MAX_STEPS;
 pub use thermal::Thermal;
+pub use tool::Tool;
 
 /// Reads a pipeline. Every problem of the text is reported at once; a text that is not YAML has only its first.
 pub fn parse(source: &Source) -> Result<Pipeline, Diagnostics> {

@@ -4,6 +4,7 @@ use super::Spanned;
 use super::fan::Fan;
 use super::graph::{OnRuleError, Team, When};
 use super::thermal::Thermal;
+use super::tool::Tool;
 use crate::diag::Span;
 use crate::model::Shape;
 use serde_json::{Map, Value};
@@ -73,6 +74,7 @@ pub(super) struct RawNode {
     pub(super) script: Option<Spanned<String>>,
     pub(super) via: Vec<Spanned<String>>,
     pub(super) part: Option<Spanned<String>>,
+    pub(super) tool: Option<Tool>,
     pub(super) fan: Option<Fan>,
     pub(super) after: Vec<Spanned<String>>,
     pub(super) fallback: Option<Spanned<String>>,

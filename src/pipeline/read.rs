@@ -29,7 +29,7 @@ pub(super) const KEYS: &[&str] = &[
 pub(super) const ZONE_KEYS: &[&str] = &["nodes", "element", "stickiness"];
 
 /// Keys of the language whose machinery is still to come. They are refused by that name, wherever they stand.
-pub(super) const LATER: &[&str] = &["tool", "gate", "retry", "timeout", "cache", "category", "stages"];
+pub(super) const LATER: &[&str] = &["gate", "retry", "timeout", "cache", "category", "stages"];
 
 /// Reads the whole file.
 pub(super) fn pipeline(reader: &mut Reader<'_>, yaml: &Yaml) -> RawPipeline {

@@ -3,7 +3,7 @@
 use super::raw::RawNode;
 use super::read::{LATER, missing, present, required_text, value};
 use super::yaml::{Fields, Reader, Yaml};
-use super::{Spanned, fan, schema};
+use super::{Spanned, fan, schema, tool};
 use crate::diag::{did_you_mean, nearest};
 use crate::model::{Kind, Shape};
 use std::sync::Arc;
@@ -22,6 +22,8 @@ pub(super) const KEYS: &[&str] = &[
     "effect",
     "script",
     "via",
+    "tool",
+    "arguments",
     "pipeline",
     "foreach",
     "do",
@@ -60,6 +62,7 @@ pub(super) fn node(reader: &mut Reader<'_>, yaml: &Yaml) -> Option<RawNode> {
     node.masks = once(reader, fields, "masks", &what);
     node.after = once(reader, fields, "after", &what);
     node.fan = fan::read(reader, fields, &node, &what);
+    node.tool = tool::read(reader, fields, &node, &what);
     node.via = match present(fields, "via") {
         Some(yaml) if yaml.as_list().is_none() => reader.text(yaml, &format!("`via` of {what}")).into_iter().collect(),
         _ => once(reader, fields, "via", &what),

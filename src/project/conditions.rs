@@ -2,7 +2,7 @@
 
 use crate::diag::Diagnostics;
 use crate::model::{Kind, Shape};
-use crate::pipeline::{self, Pipeline, When};
+use crate::pipeline::{self, Computed, Pipeline, When};
 use crate::script::{Condition, Inputs, Library};
 use std::collections::BTreeSet;
 
@@ -13,17 +13,22 @@ pub fn check_conditions(pipeline: &Pipeline) -> Result<(), Diagnostics> {
     Library::link(inputs, None).map(|_| ())
 }
 
-/// The inline conditions, each under its edge's id, and the expressions for the items of nodes; those of a part under what it is referred to as, too.
+/// The inline conditions, each under its edge's id, and the expressions for the items of nodes and the arguments of tools; those of a part under what it is referred to as, too.
 pub(super) fn conditions(pipeline: &Pipeline, part: Option<&str>) -> Vec<Condition> {
     let condition = |edge: &pipeline::Edge| match &edge.when {
         When::Condition(text) => Some(Condition { key: condition_key(part, &edge.id), text: text.clone() }),
         _ => None,
     };
-    let items = |node: &pipeline::Node| match &node.fan.as_ref()?.items {
-        pipeline::Items::Expression(text) => Some(Condition { key: condition_key(part, &items_key(node)), text: text.clone() }),
-        pipeline::Items::Function(_) => None,
+    let computed = |key: String, computed: Option<&Computed>| match computed {
+        Some(Computed::Expression(text)) => Some(Condition { key: condition_key(part, &key), text: text.clone() }),
+        _ => None,
     };
-    pipeline.edges.iter().filter_map(condition).chain(pipeline.nodes.iter().filter_map(items)).collect()
+    let of_node = |node: &pipeline::Node| {
+        let items = computed(items_key(node), node.fan.as_ref().map(|fan| &fan.items));
+        let arguments = node.tool.as_ref().and_then(|tool| tool.arguments.as_ref());
+        items.into_iter().chain(computed(arguments_key(node), arguments))
+    };
+    pipeline.edges.iter().filter_map(condition).chain(pipeline.nodes.iter().flat_map(of_node)).collect()
 }
 
 /// The names of all fields that schemas declare, at any depth.
@@ -49,6 +54,11 @@ pub fn fields(pipeline: &Pipeline) -> BTreeSet<String> {
 /// The name of the expression that gives the items of a node.
 pub(super) fn items_key(node: &pipeline::Node) -> String {
     format!("foreach of {}", *node.name)
+}
+
+/// The name of the expression that gives the arguments of a node's tool.
+pub(super) fn arguments_key(node: &pipeline::Node) -> String {
+    format!("arguments of {}", *node.name)
 }
 
 /// What the condition of an edge is found by.

@@ -35,7 +35,7 @@ impl Project {
     fn again(&self, plan: &Plan, part: Option<&str>, library: &Library, found: &mut Diagnostics) -> Plan {
         let (pipeline, templates, texts) = (&plan.pipeline, &Templates::default(), &self.sources.templates);
         let masks = &self.settings.masks;
-        let linker = Linker { pipeline, library, templates, texts, vars: &plan.vars, part, masks, agents: None };
+        let linker = Linker { pipeline, library, templates, texts, vars: &plan.vars, part, masks, agents: None, servers: None };
         let rules = linker.rules(found);
         let mut nodes = Vec::with_capacity(plan.nodes.len());
         for (node, before) in pipeline.nodes.iter().zip(&plan.nodes) {

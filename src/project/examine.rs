@@ -18,6 +18,8 @@ pub enum Place {
     Effect(NodeIx),
     /// As what makes the list of items that a node is taken for: `(params, vars)`.
     Items(NodeIx),
+    /// As what makes the arguments of a node's tool: `(params, vars)`.
+    Arguments(NodeIx),
     /// As what makes one artifact of those of a node's items: `(branches, vars)`.
     Merge(NodeIx),
     /// As what says which cases are alike: `(params, vars)`.
@@ -66,12 +68,16 @@ pub fn examine<'a>(pipeline: &Pipeline, library: &'a Library, condition: &dyn Fn
     }
     for (at, node) in pipeline.nodes.iter().enumerate() {
         let family = || script(&format!("agents/{0}.rhai#{0}", *node.family));
-        let responder = if node.script.is_some() { named(&node.script) } else { family() };
+        let responder = match node {
+            _ if node.tool.is_some() => None,
+            _ if node.script.is_some() => named(&node.script),
+            _ => family(),
+        };
         let place = NodeIx(at);
         found.extend(responder.map(|(unit, name)| (Place::Responder(place), unit, name, params(("params", Kind::Any)))));
         let inputs = vec![("artifact", artifact(pipeline, place)), ("params", Kind::Any)];
         if let Some(fan) = &node.fan {
-            if let pipeline::Items::Function(reference) = &fan.items {
+            if let pipeline::Computed::Function(reference) = &fan.items {
                 let function = script(reference);
                 found.extend(function.map(|(unit, name)| (Place::Items(place), unit, name, params(("params", Kind::Any)))));
             }
@@ -79,6 +85,10 @@ pub fn examine<'a>(pipeline: &Pipeline, library: &'a Library, condition: &dyn Fn
                 let function = script(reference);
                 found.extend(function.map(|(unit, name)| (Place::Merge(place), unit, name, params(("branches", Kind::Any)))));
             }
+        }
+        if let Some(pipeline::Computed::Function(reference)) = node.tool.as_ref().and_then(|tool| tool.arguments.as_ref()) {
+            let function = script(reference);
+            found.extend(function.map(|(unit, name)| (Place::Arguments(place), unit, name, params(("params", Kind::Any)))));
         }
         found.extend(named(&node.effect).map(|(unit, name)| (Place::Effect(place), unit, name, inputs)));
     }

@@ -39,6 +39,8 @@ pub struct Settings {
     pub masks: Vec<String>,
     /// The names that `via:` may have; any, if there are none to compare with.
     pub agents: Option<Vec<String>>,
+    /// The names of the servers whose tools nodes may call; any, if there are none to compare with.
+    pub servers: Option<Vec<String>>,
     /// The limits of the script engine.
     pub limits: Limits,
     /// Whether evaluations of its scripts can be watched.
@@ -56,6 +58,7 @@ impl Default for Settings {
             domain: None,
             masks: Vec::new(),
             agents: None,
+            servers: None,
             limits: Limits::default(),
             probes: Probes::None,
         }
@@ -136,6 +139,7 @@ impl Project {
             answers: settings.answers,
             masks: &settings.masks,
             agents: settings.agents.as_deref(),
+            servers: settings.servers.as_deref(),
             files: &data,
             taxonomy: any(&taxonomy(&data), "params.taxonomy"),
             domain,

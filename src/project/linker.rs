@@ -1,14 +1,14 @@
 //! What a pipeline refers to, found in the other languages and checked against it.
 
-use super::conditions::{condition_key, items_key};
+use super::conditions::{arguments_key, condition_key, items_key};
 use super::{Answers, kinds, masks, prompts, vars};
 use crate::diag::{Diagnostic, Diagnostics, Source, Span, did_you_mean};
 use crate::model::Kind;
-use crate::pipeline::{self, Items, Node, Pipeline, Spanned, When};
+use crate::pipeline::{self, Computed, Node, Pipeline, Spanned, When};
 use crate::prompt::{Template, Templates};
 use crate::script::check::{self, Checker};
 use crate::script::{File, Function, Library, Reference};
-use crate::walk::{Fan, Merge, NEEDS, Need, PlanNode, Rule};
+use crate::walk::{Fan, Merge, NEEDS, Need, PlanNode, Rule, Tool};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -30,6 +30,8 @@ pub(super) struct Linker<'a> {
     pub(super) masks: &'a [String],
     /// The names that `via:` may have, if they are known.
     pub(super) agents: Option<&'a [String]>,
+    /// The names of the servers whose tools nodes may call, if they are known.
+    pub(super) servers: Option<&'a [String]>,
 }
 
 impl Linker<'_> {
@@ -109,7 +111,11 @@ impl Linker<'_> {
             answer: prompts::answer(node),
             needs: node.needs.iter().filter_map(|need| self.need(need, found)).collect(),
             masks: masks::of_node(self, node, found),
-            via: node.via.iter().map(|name| name.as_str().into()).collect(),
+            via: match &node.tool {
+                Some(tool) => vec![Tool::via(tool.server())],
+                None => node.via.iter().map(|name| name.as_str().into()).collect(),
+            },
+            tool: self.tool(node, found),
             part: None,
             fan: node.fan.as_ref().and_then(|fan| self.fan(node, fan, found)),
         }
@@ -117,10 +123,7 @@ impl Linker<'_> {
 
     /// For which items a node is taken, and what makes one artifact of theirs.
     fn fan(&self, node: &Node, fan: &pipeline::Fan, found: &mut Diagnostics) -> Option<Fan> {
-        let items = match &fan.items {
-            Items::Function(reference) => self.function(reference, 2, found)?,
-            Items::Expression(_) => self.library.condition(&condition_key(self.part, &items_key(node)))?,
-        };
+        let items = self.computed(&fan.items, &items_key(node), found)?;
         let merge = match &fan.merge {
             pipeline::Merge::Append => Merge::Append,
             pipeline::Merge::First => Merge::First,
@@ -130,6 +133,33 @@ impl Linker<'_> {
         };
         let place = (self.pipeline.source.clone(), fan.span);
         Some(Fan { items, merge, collect: fan.collect, kind: kind_of(node), concurrency: fan.concurrency, place })
+    }
+
+    fn computed(&self, computed: &Computed, key: &str, found: &mut Diagnostics) -> Option<Function> {
+        match computed {
+            Computed::Function(reference) => self.function(reference, 2, found),
+            Computed::Expression(_) => self.library.condition(&condition_key(self.part, key)),
+        }
+    }
+
+    /// The tool of a node, and what makes its arguments.
+    fn tool(&self, node: &Node, found: &mut Diagnostics) -> Option<Tool> {
+        let tool = node.tool.as_ref()?;
+        let (server, known) = (tool.server(), self.servers.unwrap_or_default());
+        if self.servers.is_some() && !known.iter().any(|known| known == server) {
+            let message = format!("there is no tool server `{server}`");
+            let hint = did_you_mean(server, known.iter().map(String::as_str));
+            let error = Diagnostic::error("project/unknown-server", message);
+            let error = error.label(&self.pipeline.source, tool.name.span, "its tool is called here");
+            let help = format!("{}\nservers are set up under `mcp_servers:` in asterisk.yaml", hint.unwrap_or_default());
+            found.push(error.help(help.trim_start().to_owned()));
+        }
+        let arguments = match &tool.arguments {
+            Some(computed) => Some(self.computed(computed, &arguments_key(node), found)?),
+            None => None,
+        };
+        let place = (self.pipeline.source.clone(), tool.name.span);
+        Some(Tool { server: server.to_owned(), name: tool.tool().to_owned(), arguments, place })
     }
 
     /// Checks the name of somebody who is to answer.
@@ -145,7 +175,7 @@ impl Linker<'_> {
 
     /// A node's own script, or the responder of its family: `agents/<family>.rhai#<family>`.
     fn responder(&self, node: &Node, answers: Answers, found: &mut Diagnostics) -> Option<Function> {
-        if node.part.is_some() {
+        if node.part.is_some() || node.tool.is_some() {
             return None;
         }
         if let Some(reference) = &node.script {
@@ -181,6 +211,9 @@ impl Linker<'_> {
 
     pub(super) fn template(&self, node: &Node, found: &mut Diagnostics) -> Option<Arc<Template>> {
         let Some(prompt) = &node.prompt else {
+            if node.tool.is_some() {
+                return None;
+            }
             return self.templates.get(&format!("{}.md", *node.family)).cloned();
         };
         let template = self.templates.get(prompt).cloned();

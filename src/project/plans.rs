@@ -30,6 +30,7 @@ pub(super) struct Shared<'a> {
     pub(super) masks: &'a [String],
     /// The names that `via:` may have, if they are known.
     pub(super) agents: Option<&'a [String]>,
+    pub(super) servers: Option<&'a [String]>,
     /// The data files, by stem.
     pub(super) files: &'a Map<String, Value>,
     pub(super) taxonomy: Content,
@@ -62,6 +63,7 @@ impl Shared<'_> {
             part: asked.as_deref(),
             masks: self.masks,
             agents: self.agents,
+            servers: self.servers,
         };
         let rules = linker.rules(found);
         let mut nodes: Vec<PlanNode> = Vec::with_capacity(pipeline.nodes.len());

@@ -117,6 +117,7 @@ impl Session {
         let outside = Outside {
             queue: self.queue.clone(),
             agents: &self.setup.agents,
+            servers: &self.setup.servers,
             secret: |path| read_secret(path).map_err(|error| error.to_string()),
             root: &self.setup.root,
             clock: &*self.setup.clock,

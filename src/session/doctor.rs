@@ -1,7 +1,7 @@
 //! Looking a project over: its files, its store, its directories, its repositories.
 
 use super::{Session, SessionError};
-use crate::files::{Area, Origin};
+use crate::files::{Area, Origin, read_secret};
 use crate::project::Answers;
 use crate::store::{StoreError, health};
 use crate::workspace::{check, has_git};
@@ -57,6 +57,7 @@ impl Session {
         all.extend(private("directories", "store's directory", self.setup.store.parent().unwrap_or(Path::new("."))));
         all.extend(private("directories", "output", &self.setup.out));
         self.check_workspace(&mut all);
+        self.check_servers(&mut all);
         all
     }
 
@@ -148,6 +149,16 @@ impl Session {
         let lock = if health.busy { (State::Note, "another process is writing") } else { (State::Ok, "free") };
         all.push(Checkup::new("store", "lock", lock.0, lock.1));
         all.extend(private("store", "mode", path));
+    }
+
+    fn check_servers(&self, all: &mut Vec<Checkup>) {
+        for (name, server) in &self.setup.servers {
+            let fault = server.fault(&self.setup.root, |path| read_secret(path).map_err(|error| error.to_string()));
+            all.push(match fault {
+                None => Checkup::new("mcp_servers", name, State::Ok, format!("{}, not asked", server.place())),
+                Some((why, help)) => Checkup::new("mcp_servers", name, State::Wrong, why).help(help),
+            });
+        }
     }
 
     fn check_workspace(&self, all: &mut Vec<Checkup>) {

@@ -15,7 +15,7 @@ use crate::pipeline::Target;
 use crate::project::Answers;
 use crate::script::probe::Probes;
 use crate::store::{Durability, Store};
-use crate::walk::{Event, Open, Plan, Status, WalkState, What, assemble, bare, complaints, misfit};
+use crate::walk::{Event, Open, Plan, Status, WalkState, What, assemble, bare, called, complaints, misfit};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::path::PathBuf;
@@ -269,17 +269,21 @@ fn hand(
     (state, open): (&WalkState, &Open),
 ) -> Result<Handed, SessionError> {
     let asked = events.iter().rev().find_map(|event| match &event.what {
-        What::Asked { id, params, template, .. } if *id == open.id => Some((params, template)),
+        What::Asked { id, params, template, call, .. } if *id == open.id => Some((params, template, call)),
         _ => None,
     });
     let damaged = |what: &str| crate::store::StoreError::Damaged(format!("{what} of the request {} is missing", open.id));
-    let (params, template) = asked.ok_or_else(|| damaged("the record"))?;
+    let (params, template, call) = asked.ok_or_else(|| damaged("the record"))?;
     let own = plan.of_path(&open.path).ok_or_else(|| damaged("the pipeline"))?;
     let node = own.pipeline.node(&open.node).ok_or_else(|| damaged("the node"))?;
     let spec = own.pipeline.at(node);
-    let prompt = match template {
-        Some(hash) => prompt::text(store, &*kept.latest_template(*hash)?, params)?,
-        None => bare(&own, node, &assemble(&text(store, &params.hash())?, &mut |hash| text(store, hash))?),
+    let prompt = match (template, call) {
+        (_, Some(call)) => {
+            let call = serde_json::from_str(&text(store, &call.hash())?).map_err(|_| damaged("the call"))?;
+            called(&own, node, &call)
+        }
+        (Some(hash), None) => prompt::text(store, &*kept.latest_template(*hash)?, params)?,
+        (None, None) => bare(&own, node, &assemble(&text(store, &params.hash())?, &mut |hash| text(store, hash))?),
     };
     let below = place_dir(&case_dir(case), &open.path);
     let visit = state.ongoing().visits.get(&open.node).copied().unwrap_or(0);

@@ -163,6 +163,7 @@ impl Session {
             domain: self.setup.domain.clone(),
             masks: self.setup.masks.clone(),
             agents: Some(crate::agent::names(&self.setup.agents)),
+            servers: Some(self.setup.servers.keys().cloned().collect()),
             limits,
             probes: Probes::None,
         }

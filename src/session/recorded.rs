@@ -129,6 +129,7 @@ pub(super) fn linked(
         masks: manifest.masks.clone(),
         // Whoever answered then may be gone by now.
         agents: None,
+        servers: None,
         ..session.settings(answers)
     };
     Ok(Project::link(manifest.sources(|hash| text(store, hash))?, settings)?)

@@ -1,6 +1,6 @@
 //! What a session is told by its front end.
 
-use crate::agent::{Agents, STUB};
+use crate::agent::{Agents, STUB, Servers};
 use crate::clock::Clock;
 use crate::project::{Answers, SCRIPT};
 use crate::reportportal;
@@ -43,6 +43,8 @@ pub struct Setup {
     pub agents: Agents,
     /// Where launches are fetched from, and what was found is written back to.
     pub reportportal: reportportal::Settings,
+    /// The servers whose tools nodes may call, by name.
+    pub servers: Servers,
     /// The real time that one call of a script may take; the default if none.
     pub script_time: Option<Duration>,
     /// The most cases of a run that stay in memory while it goes on; of a larger run, each is read again from the journal

@@ -44,6 +44,7 @@ impl Ground {
             masks: Vec::new(),
             agents: std::collections::BTreeMap::new(),
             reportportal: crate::reportportal::Settings::default(),
+            servers: std::collections::BTreeMap::new(),
             script_time: Some(Duration::from_secs(60)),
             keep: KEEP,
             clock: Arc::new(FixedClock::new(Timestamp::from_millis(1_700_000_000_000), 7)),

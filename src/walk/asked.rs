@@ -1,6 +1,7 @@
 //! Requests to those who answer from outside of the process: recorded before anything leaves it, and adopted again by whoever goes on
 //! with the walk.
 
+use super::content::Content;
 use super::drive::Walker;
 use super::event::{Event, Name, What};
 use super::ports::{Commit, JournalError, Refusal};
@@ -8,6 +9,7 @@ use super::request::Request;
 use crate::clock::{Timestamp, derived_id};
 use crate::diag::Diagnostic;
 use crate::model::Hash;
+use crate::script::View;
 use std::cell::RefCell;
 
 /// A request that is not answered yet.
@@ -133,7 +135,9 @@ impl Request<'_> {
                 let template = self.plan.node(self.node).template.as_ref().map(|template| template.hash());
                 let node = self.plan.node(self.node).name.clone();
                 let params = self.content();
-                self.desk.record(What::Asked { id, node, via: via.into(), prompt, params, template })?;
+                let call = self.call().and_then(Result::ok).and_then(|call| serde_json::to_value(call).ok());
+                let call = call.map(|call| Content::new(View::plain(&call, "call")));
+                self.desk.record(What::Asked { id, node, via: via.into(), prompt, params, template, call })?;
                 id
             }
         };

@@ -141,6 +141,9 @@ pub enum What {
         /// And its template, if the node has one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         template: Option<Hash>,
+        /// The tool that is called with its arguments, if the node is a tool's.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        call: Option<Content>,
     },
     /// What came back was not accepted: whoever was asked is told, and asked again.
     Complained {
@@ -292,7 +295,7 @@ impl What {
             Self::NodeExit { artifact, params, .. } => [Some(artifact), params.as_ref(), None],
             Self::EdgeEvaluate { artifact, state, vars, .. } => [Some(artifact), Some(state), Some(vars)],
             Self::WalkerSwitch { needs, .. } => [needs.as_ref(), None, None],
-            Self::Asked { params, .. } => [Some(params), None, None],
+            Self::Asked { params, call, .. } => [Some(params), call.as_ref(), None],
             Self::Masked { answer, .. } => [answer.as_ref(), None, None],
             Self::Barrier { clusters, .. } => [clusters.as_ref(), None, None],
             _ => [None, None, None],

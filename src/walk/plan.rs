@@ -7,6 +7,7 @@ use super::fan::Fan;
 use super::masks::Mask;
 use super::ports::Need;
 use super::team::{Member, Team};
+use super::tool::Tool;
 use crate::model::{Hash, Kind};
 use crate::pipeline::{EdgeIx, NodeIx, Pipeline};
 use crate::prompt::Template;
@@ -70,6 +71,8 @@ pub struct PlanNode {
     pub via: Vec<Name>,
     /// The masks on it, the outermost first.
     pub masks: Vec<Arc<Mask>>,
+    /// The tool that is called for its artifact.
+    pub tool: Option<Tool>,
     /// What is walked in its place, or for each of its items: its artifact, or that of the branch, is the last one of that walk.
     pub part: Option<Arc<Plan>>,
     /// For which items it is taken, if not once.

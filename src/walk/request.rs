@@ -5,6 +5,7 @@ use super::content::Content;
 use super::event::Name;
 use super::params::Params;
 use super::plan::Plan;
+use super::tool::{Call, called};
 use crate::diag::Diagnostic;
 use crate::model::Case;
 use crate::pipeline::NodeIx;
@@ -68,7 +69,16 @@ impl<'a> Request<'a> {
 
     /// What somebody outside of the process is told: the prompt, or for a node without one what it is and all that is known.
     pub fn text(&self) -> Result<String, Box<Diagnostic>> {
+        if let Some(call) = self.call() {
+            return call.map(|call| called(self.plan, self.node, &call));
+        }
         self.prompt().unwrap_or_else(|| Ok(bare(self.plan, self.node, &self.params().json())))
+    }
+
+    /// The tool that is to be called, with its arguments, if the node is a tool's.
+    pub fn call(&self) -> Option<Result<Call, Box<Diagnostic>>> {
+        let tool = self.plan.node(self.node).tool.as_ref()?;
+        Some(tool.call(self.params(), self.plan.vars()))
     }
 
     /// What is wrong with an artifact, by the schema of the node.

@@ -134,11 +134,16 @@ impl Turn<'_> {
 
 /// What the items of branches hold stays within the bounds of a context; else says why not.
 pub(super) fn check_size(items: &[Value]) -> Result<(), String> {
+    check_bounds(items, "an item of `foreach`", "the items of `foreach`")
+}
+
+/// The same of values that are called `one` and `all`.
+pub(super) fn check_bounds(items: &[Value], one: &str, all: &str) -> Result<(), String> {
     if items.iter().any(|item| depth(item) >= CONTEXT_DEPTH) {
-        return Err(format!("an item of `foreach` nests deeper than {CONTEXT_DEPTH} levels"));
+        return Err(format!("{one} nests deeper than {CONTEXT_DEPTH} levels"));
     }
     let size: usize = items.iter().map(weight).sum();
-    if size > CONTEXT_SIZE { Err(format!("the items of `foreach` have more than {CONTEXT_SIZE} characters")) } else { Ok(()) }
+    if size > CONTEXT_SIZE { Err(format!("{all} have more than {CONTEXT_SIZE} characters")) } else { Ok(()) }
 }
 
 /// How deep a value nests.

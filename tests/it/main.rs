@@ -46,6 +46,7 @@ mod suite;
 mod team;
 mod thermal;
 mod tidy;
+mod tools;
 mod two;
 mod vectors;
 mod verdicts;

@@ -344,13 +344,13 @@ fn launch(cases: usize) -> String {
 }
 
 /// A server on the network.
-struct Net {
+pub(crate) struct Net {
     child: Child,
-    at: String,
+    pub(crate) at: String,
 }
 
 impl Net {
-    fn start(project: &Project, more: &[&str], token: Option<&str>) -> Self {
+    pub(crate) fn start(project: &Project, more: &[&str], token: Option<&str>) -> Self {
         let mut command = project.command(&[&["serve", "--mcp", "http", "--http", "127.0.0.1:0"], more].concat());
         if let Some(token) = token {
             command.env("ASTERISK_TOKEN", token);
@@ -553,7 +553,7 @@ fn many_workers_share_the_steps() {
 
 /// A Python that has the official SDK.
 #[expect(clippy::print_stderr, reason = "what is skipped is said")]
-fn python() -> Option<&'static String> {
+pub(crate) fn python() -> Option<&'static String> {
     static PYTHON: OnceLock<Option<String>> = OnceLock::new();
     PYTHON
         .get_or_init(|| {

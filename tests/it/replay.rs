@@ -68,6 +68,7 @@ fn session(dir: &Path, scripts: Option<PathBuf>, pipelines: Option<PathBuf>, var
         masks: Vec::new(),
         agents: std::collections::BTreeMap::new(),
         reportportal: asterisk::reportportal::Settings::default(),
+        servers: std::collections::BTreeMap::new(),
         root: dir.to_path_buf(),
         store: dir.join("store.db"),
         out: dir.join("out"),

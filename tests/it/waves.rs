@@ -53,6 +53,7 @@ fn session(dir: &Path, keep: usize) -> Session {
         masks: Vec::new(),
         agents: std::collections::BTreeMap::new(),
         reportportal: asterisk::reportportal::Settings::default(),
+        servers: std::collections::BTreeMap::new(),
         root: dir.to_path_buf(),
         store: dir.join("store.db"),
         out: dir.join("out"),

@@ -305,10 +305,11 @@ impl Picture {
 fn badges(node: &Node) -> Vec<String> {
     let walk = node.part.as_ref().map(|part| format!("walk {}", part.value));
     let each = node.fan.as_ref().map(|_| "for each item".to_owned());
+    let tool = node.tool.as_ref().map(|tool| format!("tool {}", tool.name.value));
     let script = node.script.as_ref().map(|script| format!("script {}", script.value));
     let stem = |mask: &str| mask.rsplit('/').next().unwrap_or(mask).trim_end_matches(".rhai").to_owned();
     let masks = node.masks.iter().map(|mask| format!("mask {}", stem(&mask.value)));
-    each.into_iter().chain(walk).chain(script).chain(masks).collect()
+    each.into_iter().chain(walk).chain(tool).chain(script).chain(masks).collect()
 }
 
 impl Shape {

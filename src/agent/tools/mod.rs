@@ -1,0 +1,192 @@
+//! Tools of MCP servers as those who answer: a node that is a tool's is answered by a call. What is called, with which arguments, is
+//! recorded before it leaves; asking again, leaving alone and everything else that stands around one who is asked outside is the same.
+
+mod connection;
+mod heard;
+mod pipes;
+mod result;
+mod settings;
+mod web;
+
+pub use settings::{ServerSettings, Servers, Variable};
+
+use self::connection::{Connection, Trouble};
+use self::result::{Given, given};
+use super::build::Outside;
+use super::limit::stopped;
+use crate::diag::{Diagnostic, did_you_mean};
+use crate::net::ReadSecret;
+use crate::walk::{Agent, Answer, Name, Refusal, Reply, Request, Tool};
+use rmcp::model::{CallToolResult, JsonObject};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::runtime::{Builder, Runtime};
+
+/// How often a call that is waited for looks whether the run is to stop.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// The tools of a server.
+pub(super) struct Tools<'a> {
+    name: Name,
+    server: String,
+    settings: ServerSettings,
+    root: PathBuf,
+    secret: ReadSecret,
+    stop: &'a AtomicBool,
+    talk: Mutex<Option<Arc<Talk>>>,
+}
+
+/// What is there once somebody called.
+struct Talk {
+    connection: Connection,
+    runtime: Option<Runtime>,
+}
+
+impl Drop for Talk {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.runtime.take() {
+            // A call over HTTP that nobody waits for any more ends by its own time.
+            runtime.shutdown_background();
+        }
+    }
+}
+
+impl<'a> Tools<'a> {
+    pub(super) fn new(server: &str, settings: &ServerSettings, outside: &Outside<'a>) -> Self {
+        let Outside { root, secret, stop, .. } = *outside;
+        let (name, server, settings) = (Tool::via(server), server.to_owned(), settings.clone());
+        Self { name, server, settings, root: root.to_owned(), secret, stop, talk: Mutex::new(None) }
+    }
+
+    fn talk(&self, request: &Request<'_>) -> Result<Arc<Talk>, Refusal> {
+        let mut talk = self.talk.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(talk) = talk.as_ref() {
+            return Ok(Arc::clone(talk));
+        }
+        let secrets = self.settings.secrets(&self.root, self.secret);
+        let secrets = secrets.map_err(|(why, help)| Refusal::failed(self.failed(request, &why).help(help)))?;
+        let runtime = Builder::new_multi_thread().worker_threads(1).thread_name("tools").enable_all().build();
+        let runtime = runtime.map_err(|error| Refusal::again(self.failed(request, &error.to_string())))?;
+        let connection = Connection::new(self.settings.clone(), secrets);
+        let new = Arc::new(Talk { connection, runtime: Some(runtime) });
+        *talk = Some(Arc::clone(&new));
+        Ok(new)
+    }
+
+    /// Waits for a call, as long as the settings allow and the run goes on.
+    fn wait(&self, talk: &Talk, tool: &str, arguments: JsonObject, id: &str) -> Result<CallToolResult, Ended> {
+        let Some(runtime) = &talk.runtime else { return Err(Ended::Stopped) };
+        runtime.block_on(async {
+            let call = tokio::time::timeout(self.settings.timeout, talk.connection.call(&self.root, tool, arguments, id));
+            tokio::pin!(call);
+            loop {
+                tokio::select! {
+                    called = &mut call => return called.map_err(|_| Ended::Late)?.map_err(Ended::Trouble),
+                    () = tokio::time::sleep(LOOK) => {
+                        if self.stop.load(Ordering::Relaxed) {
+                            return Err(Ended::Stopped);
+                        }
+                    }
+                }
+            }
+        })
+    }
+
+    fn failed(&self, request: &Request<'_>, why: &str) -> Diagnostic {
+        let tool = request.plan.node(request.node).tool.as_ref().map_or("", |tool| &tool.name);
+        let message = format!("`{}/{tool}` did not answer `{}`: {why}", self.server, request.node_name());
+        let error = Diagnostic::error("agent/tool", message);
+        match request.plan.node(request.node).tool.as_ref() {
+            Some(Tool { place: (source, span), .. }) => error.label(source, *span, "called here"),
+            None => error,
+        }
+    }
+
+    /// Why there is no answer, and what to do about it.
+    fn refusal(&self, request: &Request<'_>, talk: &Talk, tool: &str, trouble: Trouble) -> Refusal {
+        let hide = |text: &str| talk.connection.secrets.hide(text);
+        let known = talk.connection.heard().now();
+        let settled = format!("see `{}` of `mcp_servers:` in asterisk.yaml ({})", self.server, self.settings.place());
+        match trouble {
+            Trouble::Start(why, again) => {
+                let error = self.failed(request, &format!("it cannot be started: {}", hide(&why))).help(settled);
+                if again { Refusal::again(error) } else { Refusal::failed(error) }
+            }
+            Trouble::Talk(why) => {
+                let error = self.failed(request, &hide(known.why.as_deref().unwrap_or(&why)));
+                let garbage = known.garbage.as_ref().map(|garbage| format!("\nit said what is no message: {}", hide(garbage)));
+                let stderr = hide(&known.stderr());
+                let stderr = (!stderr.is_empty()).then(|| format!("\nthe end of its standard error:\n{stderr}"));
+                let error = error.help([Some(settled), garbage, stderr].into_iter().flatten().collect::<String>());
+                if known.for_good { Refusal::failed(error) } else { Refusal::again(error) }
+            }
+            Trouble::NoTool(tools) => {
+                let hint = did_you_mean(tool, tools.iter().map(String::as_str));
+                let list = if tools.is_empty() { "it has none".to_owned() } else { format!("its tools: {}", tools.join(", ")) };
+                let help = hint.map_or_else(|| list.clone(), |hint| format!("{hint}\n{list}"));
+                Refusal::failed(self.failed(request, &format!("the server has no tool `{tool}`")).help(help))
+            }
+            Trouble::Refused(said, again) => {
+                let error = self.failed(request, &format!("it refused the call: {}", hide(&said)));
+                if again { Refusal::again(error) } else { Refusal::failed(error.help("see the `arguments:` of the node")) }
+            }
+        }
+    }
+}
+
+/// Why a call ended without a result.
+enum Ended {
+    Late,
+    Stopped,
+    Trouble(Trouble),
+}
+
+impl Answer for Tools<'_> {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn answer(&self, request: &Request<'_>) -> Result<Reply, Refusal> {
+        let Some(call) = request.call() else {
+            let message = format!("`{}` answers nodes that call its tools, and `{}` calls none", self.name, request.node_name());
+            let help = format!("`tool: {}/TOOL` of a node calls one", self.server);
+            return Err(Refusal::failed(Diagnostic::error("agent/tool", message).help(help)));
+        };
+        let call = call.map_err(Refusal::failed)?;
+        let talk = self.talk(request)?;
+        let asking = request.ask(&self.name)?;
+        // The same whenever the same is called again.
+        let id = format!("{}-{}", request.run, asking.id);
+        let result = match self.wait(&talk, &call.tool, call.arguments, &id) {
+            Ok(result) => result,
+            Err(Ended::Stopped) => return Err(stopped()),
+            Err(Ended::Late) => {
+                let why = format!("it took longer than {} s", self.settings.timeout.as_secs_f64());
+                let refusal = self.refusal(request, &talk, &call.tool, Trouble::Talk(why));
+                talk.connection.give_up();
+                return Err(refusal);
+            }
+            Err(Ended::Trouble(trouble)) => return Err(self.refusal(request, &talk, &call.tool, trouble)),
+        };
+        let artifact = match given(&result, self.settings.max_bytes, &|text| talk.connection.secrets.hide(text)) {
+            Given::Artifact(artifact) => artifact,
+            Given::Failed(said) => {
+                return Err(Refusal::again(
+                    self.failed(request, &format!("it says that it failed: {}", crate::net::shown(&said))),
+                ));
+            }
+            Given::Refused(why) => {
+                return Err(Refusal::failed(self.failed(request, &format!("what it gave back was not accepted: {why}"))));
+            }
+        };
+        // Nobody is there to be told what is wrong with it.
+        let complaints = request.complaints(&artifact);
+        if !complaints.is_empty() {
+            return Err(Refusal::failed(request.misfit(&self.name, &complaints)));
+        }
+        let agent = Agent::new(self.name.clone(), asking.id, None);
+        Ok(Reply { artifact: Arc::new(artifact), by: "tool", checked: true, agent: Some(Box::new(agent)) })
+    }
+}

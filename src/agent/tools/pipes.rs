@@ -1,0 +1,122 @@
+//! A server that is a command: messages line by line over its standard input and output.
+
+use super::super::process::Group;
+use super::heard::Heard;
+use crate::net::shown;
+use rmcp::RoleClient;
+use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
+use rmcp::transport::Transport;
+use std::io::{self, BufRead as _, BufReader, Read, Write};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+use tokio::sync::mpsc;
+
+/// How long one that is told to end by the end of its input may take.
+const GRACE: Duration = Duration::from_millis(500);
+/// How many messages wait to be heard.
+const WAITING: usize = 16;
+
+type Input = Arc<Mutex<Option<Sender<Vec<u8>>>>>;
+
+/// The messages of one.
+pub(super) struct Pipes {
+    to: Input,
+    from: mpsc::Receiver<RxJsonRpcMessage<RoleClient>>,
+}
+
+/// Its process, which ends with this.
+pub(super) struct Process {
+    child: Child,
+    group: Group,
+    to: Input,
+}
+
+/// Starts one. A message of more than `most` bytes ends the conversation.
+pub(super) fn start(mut command: Command, most: usize, heard: &Heard) -> io::Result<(Pipes, Process)> {
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let (mut child, group) = Group::spawn(&mut command)?;
+    let (send, lines) = channel::<Vec<u8>>();
+    if let Some(mut stdin) = child.stdin.take() {
+        thread::spawn(move || lines.into_iter().all(|line| stdin.write_all(&line).and_then(|()| stdin.flush()).is_ok()));
+    }
+    let (said, from) = mpsc::channel(WAITING);
+    if let Some(stdout) = child.stdout.take() {
+        let heard = heard.clone();
+        thread::spawn(move || listen(stdout, most, &said, &heard));
+    }
+    if let Some(mut stderr) = child.stderr.take() {
+        let heard = heard.clone();
+        heard.writes(true);
+        thread::spawn(move || {
+            let mut buffer = [0; 4 << 10];
+            while let Ok(count @ 1..) = stderr.read(&mut buffer) {
+                heard.stderr(&buffer[..count]);
+            }
+            heard.writes(false);
+        });
+    }
+    let to: Input = Arc::new(Mutex::new(Some(send)));
+    Ok((Pipes { to: Arc::clone(&to), from }, Process { child, group, to }))
+}
+
+/// Hands on the messages that are heard, until there are no more of them.
+fn listen(from: impl Read, most: usize, said: &mpsc::Sender<RxJsonRpcMessage<RoleClient>>, heard: &Heard) {
+    let mut from = BufReader::new(from);
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        let limit = u64::try_from(most).unwrap_or(u64::MAX).saturating_add(1);
+        match from.by_ref().take(limit).read_until(b'\n', &mut line) {
+            Ok(0) => return heard.over("it ended the conversation".into(), false),
+            Ok(_) if line.len() > most => return heard.over(format!("it said more than {most} bytes at once"), true),
+            Ok(_) if line.trim_ascii().is_empty() => {}
+            Ok(_) => match serde_json::from_slice(&line) {
+                Ok(message) => {
+                    if said.blocking_send(message).is_err() {
+                        return;
+                    }
+                }
+                // Some write to their standard output what is for people.
+                Err(_) => heard.garbage(shown(&String::from_utf8_lossy(&line))),
+            },
+            Err(error) => return heard.over(error.to_string(), false),
+        }
+    }
+}
+
+impl Transport<RoleClient> for Pipes {
+    type Error = io::Error;
+
+    fn send(&mut self, item: TxJsonRpcMessage<RoleClient>) -> impl Future<Output = io::Result<()>> + Send + 'static {
+        let sent = serde_json::to_vec(&item).map_err(io::Error::from).and_then(|mut line| {
+            line.push(b'\n');
+            let to = self.to.lock().unwrap_or_else(PoisonError::into_inner);
+            to.as_ref().and_then(|to| to.send(line).ok()).ok_or_else(|| io::ErrorKind::BrokenPipe.into())
+        });
+        std::future::ready(sent)
+    }
+
+    fn receive(&mut self) -> impl Future<Output = Option<RxJsonRpcMessage<RoleClient>>> + Send {
+        self.from.recv()
+    }
+
+    async fn close(&mut self) -> io::Result<()> {
+        drop(self.to.lock().unwrap_or_else(PoisonError::into_inner).take());
+        Ok(())
+    }
+}
+
+impl Drop for Process {
+    /// Ends its input, which tells it to end; then the whole group.
+    fn drop(&mut self) {
+        drop(self.to.lock().unwrap_or_else(PoisonError::into_inner).take());
+        let until = Instant::now() + GRACE;
+        while Instant::now() < until && matches!(self.child.try_wait(), Ok(None)) {
+            thread::sleep(Duration::from_millis(5));
+        }
+        self.group.end(&mut self.child);
+    }
+}

@@ -1,0 +1,79 @@
+//! What a tool gave back, as an artifact.
+
+use super::super::artifact::checked;
+use rmcp::model::{CallToolResult, ContentBlock};
+use serde_json::{Value, json};
+
+/// What came of a call.
+#[derive(Debug, PartialEq)]
+pub(super) enum Given {
+    /// The artifact: the structured content, else the JSON object that its text is, else its text as `{ text }`.
+    Artifact(Value),
+    /// The tool says that it failed, and how.
+    Failed(String),
+    /// It cannot be an artifact; why.
+    Refused(String),
+}
+
+/// Takes what is wanted of a result of at most `most` bytes. `hide` takes out what nobody is shown.
+pub(super) fn given(result: &CallToolResult, most: usize, hide: &dyn Fn(&str) -> String) -> Given {
+    let texts = result.content.iter().filter_map(|block| match block {
+        ContentBlock::Text(text) => Some(text.text.as_str()),
+        _ => None,
+    });
+    let text = texts.collect::<Vec<_>>().join("\n");
+    if result.is_error == Some(true) {
+        return Given::Failed(hide(&text));
+    }
+    let size = result.structured_content.as_ref().map_or(text.len(), |value| value.to_string().len());
+    if size > most {
+        return Given::Refused(format!("it is longer than {most} bytes"));
+    }
+    let artifact = match &result.structured_content {
+        Some(value) => value.clone(),
+        None => match serde_json::from_str(&text) {
+            Ok(value @ Value::Object(_)) => value,
+            _ => json!({ "text": text }),
+        },
+    };
+    let hidden = hide(&artifact.to_string());
+    match serde_json::from_str(&hidden).map_err(|error| error.to_string()).and_then(checked) {
+        Ok(artifact) => Given::Artifact(artifact),
+        Err(why) => Given::Refused(why),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(result: Value) -> Given {
+        let result: CallToolResult = serde_json::from_value(result).expect("a result");
+        given(&result, 1000, &|text| text.replace("hush", "(secret)"))
+    }
+
+    fn text(text: &str) -> Given {
+        of(json!({ "content": [{ "type": "text", "text": text }] }))
+    }
+
+    #[test]
+    fn structured_content_goes_before_json_goes_before_text() {
+        let both = json!({ "content": [{ "type": "text", "text": "{\"a\": 2}" }], "structuredContent": { "a": 1 } });
+        assert_eq!(of(both), Given::Artifact(json!({ "a": 1 })));
+        assert_eq!(text("{\"a\": 2}"), Given::Artifact(json!({ "a": 2 })));
+        assert_eq!(text("two of them {1}"), Given::Artifact(json!({ "text": "two of them {1}" })));
+        assert_eq!(text("[1, 2]"), Given::Artifact(json!({ "text": "[1, 2]" })));
+        assert_eq!(text("it is hush"), Given::Artifact(json!({ "text": "it is (secret)" })));
+    }
+
+    #[test]
+    fn what_is_no_artifact_is_refused() {
+        let failed = json!({ "content": [{ "type": "text", "text": "no such hush" }], "isError": true });
+        assert_eq!(of(failed), Given::Failed("no such (secret)".into()));
+        let list = json!({ "content": [], "structuredContent": [1] });
+        assert!(matches!(of(list), Given::Refused(why) if why.contains("a list")));
+        assert!(matches!(text(&"x".repeat(1001)), Given::Refused(why) if why.contains("1000 bytes")));
+        let deep = format!("{{\"a\":{}{}}}", "[".repeat(70), "]".repeat(70));
+        assert!(matches!(text(&deep), Given::Refused(why) if why.contains("64 levels")));
+    }
+}

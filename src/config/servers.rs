@@ -1,0 +1,157 @@
+//! `mcp_servers:`: the servers whose tools nodes may call.
+
+use super::agents::{SECRET, bounds, given, part, secret, set, time, whole, words};
+use crate::agent::{ServerSettings, Servers, Variable};
+use crate::net::Secret;
+use crate::pipeline::Spanned;
+use crate::pipeline::yaml::{Entry, Fields, Reader, Yaml};
+use std::collections::BTreeMap;
+
+/// The keys of an entry.
+pub(super) const KEYS: &[&str] = &["command", "env", "url", "secret", "timeout", "retry", "breaker", "concurrency", "max_bytes"];
+
+/// Those that a file sets up, each with the place of its name.
+pub(super) fn read(reader: &mut Reader<'_>, yaml: &Yaml) -> BTreeMap<String, Spanned<ServerSettings>> {
+    let Some(fields) = reader.map(yaml, "`mcp_servers`") else { return BTreeMap::new() };
+    let mut servers = BTreeMap::new();
+    for Entry { key, value } in fields.entries() {
+        if key.contains(['/', ',', '=']) || key.trim().is_empty() {
+            let error = reader.error("server-name", format!("no server can be called `{key}`"), key.span, "");
+            reader.push(error.help("nodes call a tool as SERVER/TOOL: letters, digits, `-` and `_` are safe"));
+            continue;
+        }
+        if let Some(settings) = one(reader, key, value) {
+            servers.insert(key.value.clone(), Spanned::new(settings, key.span));
+        }
+    }
+    servers
+}
+
+/// Just the settings.
+pub(super) fn plain(servers: &BTreeMap<String, Spanned<ServerSettings>>) -> Servers {
+    servers.iter().map(|(name, settings)| (name.clone(), settings.value.clone())).collect()
+}
+
+fn one(reader: &mut Reader<'_>, name: &Spanned<String>, yaml: &Yaml) -> Option<ServerSettings> {
+    let what = format!("server `{name}`");
+    let fields = reader.map(yaml, &what)?;
+    reader.known_keys(fields, &what, KEYS, &[]);
+    let mut settings = ServerSettings::default();
+    if let Some(entry) = given(fields, "command") {
+        settings.command = words(reader, &entry.value, &format!("`command` of {what}"));
+    }
+    settings.url =
+        given(fields, "url").and_then(|entry| reader.text(&entry.value, &format!("`url` of {what}"))).map(|text| text.value);
+    let web = settings.url.as_deref().map(|url| url.starts_with("http://") || url.starts_with("https://"));
+    let fault = match (settings.command.is_empty(), web) {
+        (false, None) | (true, Some(true)) => None,
+        (false, Some(_)) => Some("has both a command and an address"),
+        (true, None) => Some("has neither a command nor an address"),
+        (true, Some(false)) => Some("has an address that is none of HTTP"),
+    };
+    if let Some(fault) = fault {
+        let span = given(fields, "url").map_or(name.span, |entry| entry.value.span);
+        let error = reader.error("server-place", format!("{what} {fault}"), span, "");
+        reader.push(error.help("give `command: [program, argument]`, or `url: http://127.0.0.1:8700/mcp`"));
+    }
+    settings.secret = secret(reader, fields, "secret", &what);
+    settings.env = variables(reader, fields, &what);
+    for (key, other, there) in [("secret", "url", settings.url.is_some()), ("env", "command", !settings.command.is_empty())] {
+        if let Some(entry) = given(fields, key).filter(|_| fault.is_none() && !there) {
+            let error =
+                reader.error("server-place", format!("`{key}` of {what} is for a server with `{other}`"), entry.key.span, "");
+            reader.push(error.help("a command is given what it needs by `env:`, an address by `secret:`"));
+        }
+    }
+    set(&mut settings.timeout, time(reader, fields, "timeout", &what));
+    bounds(reader, fields, &what, (&mut settings.retry, &mut settings.breaker));
+    settings.concurrency = whole(reader, fields, "concurrency", 1, 1024);
+    set(&mut settings.max_bytes, whole(reader, fields, "max_bytes", 1, 64 << 20));
+    Some(settings)
+}
+
+/// The variables of a server's environment: texts, or where a secret is.
+fn variables(reader: &mut Reader<'_>, fields: Fields<'_>, what: &str) -> BTreeMap<String, Variable> {
+    let mut variables = BTreeMap::new();
+    let of = format!("`env` of {what}");
+    let Some(entries) = given(fields, "env").and_then(|entry| reader.map(&entry.value, &of)) else { return variables };
+    for entry in entries.entries() {
+        let name = &entry.key;
+        if name.is_empty() || name.contains(['=', '\0']) {
+            let error = reader.error("server-env", format!("{of} has a variable of no name"), name.span, "");
+            reader.push(error.help("write `NAME: value`, or `NAME: { env: OTHER }`, `NAME: { file: path }` for a secret"));
+            continue;
+        }
+        let variable = if entry.value.as_text().is_some() {
+            reader.text(&entry.value, &format!("`{name}` of {of}")).map(|text| Variable::Text(text.value))
+        } else {
+            place(reader, entries, name, &of).map(Variable::Secret)
+        };
+        variables.extend(variable.map(|variable| (name.value.clone(), variable)));
+    }
+    variables
+}
+
+/// Where a secret is.
+fn place(reader: &mut Reader<'_>, fields: Fields<'_>, name: &Spanned<String>, of: &str) -> Option<Secret> {
+    let part = part(reader, fields, name, of, SECRET)?;
+    let mut word = |key: &str| reader.text(&given(part, key)?.value, &format!("`{key}` of `{name}`")).map(|text| text.value);
+    match (word("env"), word("file")) {
+        (Some(name), None) => Some(Secret::Env(name)),
+        (None, Some(path)) => Some(Secret::File(path.into())),
+        _ => {
+            let error = reader.error("server-env", format!("`{name}` of {of} is no text, and no place of one"), name.span, "");
+            reader.push(error.help("write `NAME: value`, or `NAME: { env: OTHER }`, `NAME: { file: path }` for a secret"));
+            None
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diag::Source;
+    use crate::pipeline::yaml;
+    use std::time::Duration;
+
+    fn parse(text: &str) -> (Servers, Vec<(String, String)>) {
+        let source = Source::new("asterisk.yaml", text);
+        let tree = yaml::parse(&source).expect("YAML");
+        let mut reader = Reader::new(&source, "config");
+        let servers = plain(&read(&mut reader, &tree));
+        let found = reader.finish();
+        let text = |label: &crate::diag::Label| label.source.slice(label.span).to_owned();
+        (servers, found.iter().map(|fault| (fault.code.to_string(), fault.primary().map_or(String::new(), text))).collect())
+    }
+
+    #[test]
+    fn entries_are_read_with_what_is_usual_for_the_rest() {
+        let (servers, faults) = parse(
+            "notes:\n  command: [notes, --stdio]\n  env: { MODE: plain, KEY: { env: NOTES_KEY } }\n  timeout: 5s\n  retry: { attempts: 1 }\n\
+             shop: { url: 'http://127.0.0.1:1/mcp', secret: { file: token } }\n",
+        );
+        assert_eq!(faults, []);
+        let notes = &servers["notes"];
+        assert_eq!((notes.command.len(), notes.timeout, notes.retry.attempts), (2, Duration::from_secs(5), 1));
+        assert_eq!(notes.env["MODE"], Variable::Text("plain".into()));
+        assert_eq!(notes.env["KEY"], Variable::Secret(Secret::Env("NOTES_KEY".into())));
+        assert_eq!(servers["shop"].secret, Some(Secret::File("token".into())));
+    }
+
+    #[test]
+    fn what_is_wrong_is_labelled() {
+        for (text, code, label) in [
+            ("a: {}", "config/server-place", "a"),
+            ("a: { command: x, url: 'http://h' }", "config/server-place", "'http://h'"),
+            ("a: { url: 'ftp://h' }", "config/server-place", "'ftp://h'"),
+            ("a/b: { command: x }", "config/server-name", "a/b"),
+            ("a: { command: x, secret: { env: T } }", "config/server-place", "secret"),
+            ("a: { url: 'http://h', env: { A: b } }", "config/server-place", "env"),
+            ("a: { url: 'http://h', secret: abc }", "config/secret", "abc"),
+            ("a: { command: x, env: { A: [b] } }", "config/type", "[b]"),
+            ("a: { command: x, comand: y }", "config/unknown-key", "comand"),
+        ] {
+            assert_eq!(parse(text).1, [(code.to_owned(), label.to_owned())], "{text}");
+        }
+    }
+}
