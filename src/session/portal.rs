@@ -56,7 +56,8 @@ impl From<Trouble> for SessionError {
 }
 
 impl Session {
-    fn portal<'s>(&'s self, stop: &'s AtomicBool) -> Result<Portal<'s>, SessionError> {
+    /// ReportPortal, if it is set up.
+    pub(super) fn portal<'s>(&'s self, stop: &'s AtomicBool) -> Result<Portal<'s>, SessionError> {
         let access = Access {
             root: &self.setup.root,
             secret: |path| read_secret(path).map_err(|error| error.to_string()),
