@@ -2,6 +2,7 @@
 
 use super::build::Outside;
 use super::heard::{Ear, shown};
+use super::limit::{stopped, unless_stopped};
 use super::secret::ReadSecret;
 use super::settings::Settings;
 use crate::clock::Clock;
@@ -9,6 +10,7 @@ use crate::diag::Diagnostic;
 use crate::walk::{Answer, Asking, Name, Next, Refusal, Reply, Request};
 use serde_json::{Value, json};
 use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 /// Where requests go below the address that is set up.
@@ -23,6 +25,7 @@ pub(super) struct Http<'a> {
     root: PathBuf,
     secret: ReadSecret,
     clock: &'a dyn Clock,
+    stop: &'a AtomicBool,
     client: ureq::Agent,
 }
 
@@ -45,8 +48,8 @@ impl<'a> Http<'a> {
             .user_agent(concat!("asterisk/", env!("CARGO_PKG_VERSION")))
             .build();
         let client = config.new_agent();
-        let Outside { root, clock, secret, .. } = *outside;
-        Self { name: name.into(), settings: settings.clone(), root: root.to_owned(), secret, clock, client }
+        let Outside { root, clock, secret, stop, .. } = *outside;
+        Self { name: name.into(), settings: settings.clone(), root: root.to_owned(), secret, clock, stop, client }
     }
 
     fn url(&self) -> String {
@@ -65,18 +68,22 @@ impl<'a> Http<'a> {
         body
     }
 
-    fn post(&self, request: &Request<'_>, asking: &Asking, secret: Option<&str>) -> Result<Back, ureq::Error> {
+    /// What comes back; nothing if the run is to stop before.
+    fn post(&self, request: &Request<'_>, asking: &Asking, secret: Option<&str>) -> Option<Result<Back, ureq::Error>> {
         // The same whenever the same is asked again, so that a server may see that it is.
         let key = format!("{}-{}", request.run, asking.id);
         let mut call = self.client.post(self.url()).header("Content-Type", "application/json").header("Idempotency-Key", key);
         if let Some(secret) = secret {
             call = call.header("Authorization", format!("Bearer {secret}"));
         }
-        let mut response = call.send(self.body(request, asking).to_string())?;
-        let after = response.headers().get("Retry-After").and_then(|value| value.to_str().ok()).and_then(|text| self.after(text));
-        let most = self.settings.max_bytes as u64;
-        let body = response.body_mut().with_config().limit(most).lossy_utf8(true).read_to_string()?;
-        Ok(Back { status: response.status().as_u16(), after, body })
+        let (body, most) = (self.body(request, asking).to_string(), self.settings.max_bytes as u64);
+        let back = unless_stopped(self.stop, move || {
+            let mut response = call.send(body)?;
+            let after = response.headers().get("Retry-After").and_then(|value| value.to_str().ok()).map(str::to_owned);
+            let body = response.body_mut().with_config().limit(most).lossy_utf8(true).read_to_string()?;
+            Ok((response.status().as_u16(), after, body))
+        })?;
+        Some(back.map(|(status, after, body)| Back { status, after: after.and_then(|text| self.after(&text)), body }))
     }
 
     /// The time in a `Retry-After`: seconds, or an instant.
@@ -107,15 +114,16 @@ impl Answer for Http<'_> {
         let secret = secret.map_err(|(why, help)| Refusal::failed(self.failed(request, &why).help(help)))?;
         let asking = request.ask(&self.name)?;
         let back = match self.post(request, &asking, secret.as_deref()) {
-            Ok(back) => back,
-            Err(ureq::Error::BodyExceedsLimit(most)) => {
+            None => return Err(stopped()),
+            Some(Ok(back)) => back,
+            Some(Err(ureq::Error::BodyExceedsLimit(most))) => {
                 return Err(ear.complain(request, format!("it is longer than {most} bytes")));
             }
-            Err(error @ (ureq::Error::BadUri(_) | ureq::Error::Http(_))) => {
+            Some(Err(error @ (ureq::Error::BadUri(_) | ureq::Error::Http(_)))) => {
                 let help = "see `url:` in asterisk.yaml, for example https://api.openai.com/v1";
                 return Err(Refusal::failed(self.failed(request, &error.to_string()).help(help)));
             }
-            Err(error) => {
+            Some(Err(error)) => {
                 let help = "see that it runs there, or `url:` in asterisk.yaml";
                 return Err(Refusal::again(self.failed(request, &error.to_string()).help(help)));
             }

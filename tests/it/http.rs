@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 const PIPELINE: &str = "\
 pipeline: two
@@ -37,6 +38,32 @@ impl Seen {
 struct Server {
     url: String,
     seen: Arc<Mutex<Vec<Seen>>>,
+}
+
+/// A run that is interrupted while a server thinks gives up waiting at once; it goes on with the same request.
+#[test]
+fn an_interrupted_call_is_made_again_under_its_key() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/v1", listener.local_addr().unwrap());
+    let project = project_at(&url, "");
+    let mut child = project.start(&["run", "two.yaml", "--input", "none", "--via", "model"]);
+    let (stream, _) = listener.accept().unwrap();
+    let first = read(&stream).unwrap();
+    let began = Instant::now();
+    crate::tools::interrupt(child.id());
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
+    drop(stream);
+    let answering = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let seen = read(&stream).unwrap();
+        drop(stream.write_all(completion("{\"found\": false}").as_bytes()));
+        seen
+    });
+    project.asterisk(&["run", "--resume", "latest"]).exits(0);
+    let again = answering.join().unwrap();
+    assert_eq!(first.header("idempotency-key"), again.header("idempotency-key"));
+    assert_eq!(first.body, again.body);
 }
 
 impl Server {
@@ -94,10 +121,13 @@ fn completion(content: &str) -> String {
 }
 
 fn project(server: &Server, more: &str) -> Project {
+    project_at(&server.url, more)
+}
+
+fn project_at(url: &str, more: &str) -> Project {
     let project = Project::with(&[("two.yaml", PIPELINE)]);
     let entry = format!(
-        "agents:\n  model: {{ kind: http, url: '{}', model: tiny, secret: {{ file: key }}, retry: {{ wait: 10ms }}{more} }}\n",
-        server.url
+        "agents:\n  model: {{ kind: http, url: '{url}', model: tiny, secret: {{ file: key }}, retry: {{ wait: 10ms }}{more} }}\n"
     );
     project.file("asterisk.yaml", entry);
     let key = project.file("key", format!("{SECRET}\n"));
