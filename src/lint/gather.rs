@@ -157,8 +157,11 @@ pub(super) fn named(pipeline: &Pipeline, library: &Library) -> Option<Vec<Source
         for mask in &node.masks {
             open.push(library.file(mask)?);
         }
+        if let Some(pipeline::Computed::Function(reference)) = node.tool.as_ref().and_then(|tool| tool.arguments.as_ref()) {
+            open.push(library.file(&Reference::parse(reference).ok()?.file)?);
+        }
         let Some(fan) = &node.fan else { continue };
-        if let pipeline::Items::Function(reference) = &fan.items {
+        if let pipeline::Computed::Function(reference) = &fan.items {
             open.push(library.file(&Reference::parse(reference).ok()?.file)?);
         }
         if let pipeline::Merge::Function(reference) = &fan.merge {
@@ -236,7 +239,8 @@ mod tests {
     fn whatever_a_pipeline_names_is_there_when_it_is_looked_at() {
         let pipeline = "pipeline: example\ndescription: all that can be named\nnodes:\n  - { name: look, prompt: example.md, masks: [masks/m.rhai], \
             foreach: \"agents/f.rhai#items\", merge: \"agents/f.rhai#one\" }\nedges:\n  - { id: end, from: look, to: _done }\nstart: look\ndone: _done\n";
-        let functions = "/// The items.\nfn items(params, vars) { [1, 2] }\n/// The first.\nfn one(branches, vars) { branches[0] }\n";
+        let functions =
+            "/// The items.\nfn items(params, vars) { [1, 2] }\n/// The first.\nfn one(branches, vars) { branches[0] }\n";
         let mask = "const NODES = [\"look\"];\nconst NEEDS = [\"siblings\"];\n/// Brings reads.\nfn pre(ctx) { ctx }\n";
         let file = |path: &str, text: &str| File { path: path.into(), text: text.into() };
         let files = [
