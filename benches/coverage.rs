@@ -3,6 +3,8 @@
 #[path = "harness/bundled.rs"]
 mod bundled;
 mod harness;
+#[path = "harness/memory.rs"]
+mod memory;
 
 use asterisk::session::Session;
 use asterisk::suite::{Asked, run};

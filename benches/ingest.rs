@@ -3,6 +3,8 @@
 mod harness;
 #[path = "harness/launches.rs"]
 mod launches;
+#[path = "harness/memory.rs"]
+mod memory;
 
 use asterisk::ingest::{Gather, Limits};
 use asterisk::model::Launch;

@@ -1,6 +1,8 @@
 //! Linting a thousand rule files with every rule on, beside parsing them and doing nothing else.
 
 mod harness;
+#[path = "harness/memory.rs"]
+mod memory;
 
 use asterisk::diag::Source;
 use asterisk::files::Area;

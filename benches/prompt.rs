@@ -4,6 +4,8 @@
 #[path = "harness/bundled.rs"]
 mod bundled;
 mod harness;
+#[path = "harness/memory.rs"]
+mod memory;
 
 use asterisk::files::{Area, Overlay};
 use asterisk::model::{Case, Launch};

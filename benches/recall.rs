@@ -2,6 +2,8 @@
 //! number of point queries by hand; and what the index of words adds to writing symptoms.
 
 mod harness;
+#[path = "harness/memory.rs"]
+mod memory;
 
 use asterisk::clock::Timestamp;
 use asterisk::model::{Case, Effect, Launch};

@@ -2,6 +2,8 @@
 //! be written before anybody looks.
 
 mod harness;
+#[path = "harness/memory.rs"]
+mod memory;
 
 use asterisk::diag::Source;
 use asterisk::files::{Area, DEBOUNCE, Overlay};

@@ -3,6 +3,8 @@
 #[path = "harness/bundled.rs"]
 mod bundled;
 mod harness;
+#[path = "harness/memory.rs"]
+mod memory;
 
 use asterisk::clock::Timestamp;
 use asterisk::pipeline::EdgeIx;
@@ -18,10 +20,6 @@ use serde_json::{Map, json};
 use std::hint::black_box;
 use std::path::Path;
 use std::process::ExitCode;
-
-/// As the program has it.
-#[global_allocator]
-static MEMORY: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// The rules that are edited.
 const RULES: &str = include_str!("../scripts/rules/rca.rhai");

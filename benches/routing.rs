@@ -1,6 +1,8 @@
 //! One routing decision whose inputs are ready, against a bare Rhai evaluation of the same expression over scope constants.
 
 mod harness;
+#[path = "harness/memory.rs"]
+mod memory;
 
 use asterisk::diag::Source;
 use asterisk::model::Kind;

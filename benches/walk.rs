@@ -3,6 +3,8 @@
 #[path = "harness/bundled.rs"]
 mod bundled;
 mod harness;
+#[path = "harness/memory.rs"]
+mod memory;
 #[path = "harness/native.rs"]
 mod native;
 

@@ -2,6 +2,7 @@
 
 use super::build::Outside;
 use super::heard::Ear;
+use super::limit::{stopped, unless_stopped};
 use super::settings::Settings;
 use crate::clock::Clock;
 use crate::diag::Diagnostic;
@@ -9,6 +10,7 @@ use crate::net::{Back, Client, ReadSecret, shown};
 use crate::walk::{Answer, Asking, Name, Next, Refusal, Reply, Request};
 use serde_json::{Value, json};
 use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
 
 /// Where requests go below the address that is set up.
 const ENDPOINT: &str = "/chat/completions";
@@ -20,14 +22,15 @@ pub(super) struct Http<'a> {
     root: PathBuf,
     secret: ReadSecret,
     clock: &'a dyn Clock,
+    stop: &'a AtomicBool,
     client: Client,
 }
 
 impl<'a> Http<'a> {
     pub(super) fn new(name: &str, settings: &Settings, outside: &Outside<'a>) -> Self {
         let client = Client::new(settings.timeout, settings.max_bytes);
-        let Outside { root, clock, secret, .. } = *outside;
-        Self { name: name.into(), settings: settings.clone(), root: root.to_owned(), secret, clock, client }
+        let Outside { root, clock, secret, stop, .. } = *outside;
+        Self { name: name.into(), settings: settings.clone(), root: root.to_owned(), secret, clock, stop, client }
     }
 
     fn url(&self) -> String {
@@ -46,13 +49,15 @@ impl<'a> Http<'a> {
         body
     }
 
-    fn post(&self, request: &Request<'_>, asking: &Asking, secret: Option<&str>) -> Result<Back, ureq::Error> {
+    /// What comes back; nothing if the run is to stop before.
+    fn post(&self, request: &Request<'_>, asking: &Asking, secret: Option<&str>) -> Option<Result<Back, ureq::Error>> {
         // The same whenever the same is asked again, so that a server may see that it is.
         let key = format!("{}-{}", request.run, asking.id);
         let call =
             ureq::http::Request::post(self.url()).header("Content-Type", "application/json").header("Idempotency-Key", key);
-        let call = call.body(self.body(request, asking).to_string()).map_err(ureq::Error::from)?;
-        self.client.send(call, secret, self.clock)
+        let call = call.body(self.body(request, asking).to_string()).map_err(ureq::Error::from);
+        let (client, secret) = (self.client.clone(), secret.map(str::to_owned));
+        unless_stopped(self.stop, move || client.send(call?, secret.as_deref()))
     }
 
     fn failed(&self, request: &Request<'_>, why: &str) -> Diagnostic {
@@ -72,15 +77,16 @@ impl Answer for Http<'_> {
         let secret = secret.map_err(|(why, help)| Refusal::failed(self.failed(request, &why).help(help)))?;
         let asking = request.ask(&self.name)?;
         let back = match self.post(request, &asking, secret.as_deref()) {
-            Ok(back) => back,
-            Err(ureq::Error::BodyExceedsLimit(most)) => {
+            None => return Err(stopped()),
+            Some(Ok(back)) => back,
+            Some(Err(ureq::Error::BodyExceedsLimit(most))) => {
                 return Err(ear.complain(request, format!("it is longer than {most} bytes")));
             }
-            Err(error @ (ureq::Error::BadUri(_) | ureq::Error::Http(_))) => {
+            Some(Err(error @ (ureq::Error::BadUri(_) | ureq::Error::Http(_)))) => {
                 let help = "see `url:` in asterisk.yaml, for example https://api.openai.com/v1";
                 return Err(Refusal::failed(self.failed(request, &error.to_string()).help(help)));
             }
-            Err(error) => {
+            Some(Err(error)) => {
                 let help = "see that it runs there, or `url:` in asterisk.yaml";
                 return Err(Refusal::again(self.failed(request, &error.to_string()).help(help)));
             }
@@ -89,7 +95,7 @@ impl Answer for Http<'_> {
             200..=299 => ear.reply(request, &asking, &back.body),
             status if back.passes() => {
                 let refusal = Refusal::again(self.failed(request, &format!("it says {status}: {}", shown(&back.body))));
-                Err(Refusal { next: Next::Retry(back.after), ..refusal })
+                Err(Refusal { next: Next::Retry(back.rest(self.clock)), ..refusal })
             }
             status => {
                 let error = self.failed(request, &format!("it says {status}: {}", shown(&back.body)));

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! script, stub                      answers from within the process
-//! exec, process                     a command, and running it
+//! exec, process, warden             a command, running it, and ending it whatever happens
 //! http                              a model behind HTTP
 //! heard, found                      what they say: the JSON in it, as a reply or a complaint
 //! file, signal, wrapper, tray       files: what is asked, the answer with its id, how far it is; the directory they are in
@@ -41,6 +41,7 @@ mod stub;
 mod tokens;
 mod tools;
 mod tray;
+mod warden;
 mod wrapper;
 
 pub use artifact::{MOST_BYTES, parse, signed, unwrapped};
@@ -48,7 +49,7 @@ pub use batch::{BatchInfo, Brief, CLAIM};
 pub use budget::{Budget, BudgetStatus};
 pub use build::{Outside, Trays, build, manual_names, names};
 pub use gate::Gate;
-pub use manifest::{BatchStatus, Entry, EntryStatus, MANIFEST, Manifest, batch_size};
+pub use manifest::{BRIEFING, BatchStatus, Entry, EntryStatus, MANIFEST, Manifest, batch_size};
 pub use manual::{Bringing, Given, MANUAL};
 pub use mcp::MCP;
 pub use process::end_all;

@@ -145,9 +145,28 @@ pub(super) fn named(pipeline: &Pipeline, library: &Library) -> Option<Vec<Source
     let rules = pipeline.edges.iter().filter_map(|edge| if let When::Rule(rule) = &edge.when { Some(rule) } else { None });
     let of_nodes = pipeline.nodes.iter().flat_map(|node| node.script.iter().chain(&node.effect));
     let by = pipeline.clusters.as_ref().map(|clusters| &clusters.by);
+    // Those of a team may bring masks.
+    if pipeline.team.is_some() {
+        return None;
+    }
     let mut open = Vec::new();
     for reference in rules.chain(of_nodes).chain(by).chain(&pipeline.report) {
         open.push(library.file(&Reference::parse(reference).ok()?.file)?);
+    }
+    for node in &pipeline.nodes {
+        for mask in &node.masks {
+            open.push(library.file(mask)?);
+        }
+        if let Some(pipeline::Computed::Function(reference)) = node.tool.as_ref().and_then(|tool| tool.arguments.as_ref()) {
+            open.push(library.file(&Reference::parse(reference).ok()?.file)?);
+        }
+        let Some(fan) = &node.fan else { continue };
+        if let pipeline::Computed::Function(reference) = &fan.items {
+            open.push(library.file(&Reference::parse(reference).ok()?.file)?);
+        }
+        if let pipeline::Merge::Function(reference) = &fan.merge {
+            open.push(library.file(&Reference::parse(reference).ok()?.file)?);
+        }
     }
     let families = pipeline.nodes.iter().filter(|node| node.script.is_none());
     open.extend(families.filter_map(|node| library.file(&format!("agents/{}.rhai", *node.family))));
@@ -209,4 +228,28 @@ pub(super) fn once(found: Vec<Diagnostic>) -> Vec<Diagnostic> {
 /// Adds the problems of a list.
 pub(super) fn problems(result: Result<impl Sized, Diagnostics>) -> Vec<Diagnostic> {
     result.err().into_iter().flatten().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::lint::manual::File;
+    use crate::lint::testing::{Example, all};
+
+    #[test]
+    fn whatever_a_pipeline_names_is_there_when_it_is_looked_at() {
+        let pipeline = "pipeline: example\ndescription: all that can be named\nnodes:\n  - { name: look, prompt: example.md, masks: [masks/m.rhai], \
+            foreach: \"agents/f.rhai#items\", merge: \"agents/f.rhai#one\" }\nedges:\n  - { id: end, from: look, to: _done }\nstart: look\ndone: _done\n";
+        let functions =
+            "/// The items.\nfn items(params, vars) { [1, 2] }\n/// The first.\nfn one(branches, vars) { branches[0] }\n";
+        let mask = "const NODES = [\"look\"];\nconst NEEDS = [\"siblings\"];\n/// Brings reads.\nfn pre(ctx) { ctx }\n";
+        let file = |path: &str, text: &str| File { path: path.into(), text: text.into() };
+        let files = [
+            file("pipelines/example.yaml", pipeline),
+            file("scripts/rules/example.rhai", "//! Nothing.\n"),
+            file("scripts/agents/f.rhai", functions),
+            file("scripts/masks/m.rhai", mask),
+        ];
+        let found: Vec<String> = all(&Example::of(&files)).iter().map(|one| one.diagnostic.message.clone()).collect();
+        assert_eq!(found, [""; 0]);
+    }
 }

@@ -22,13 +22,18 @@ pub struct Client {
 pub struct Back {
     /// The status.
     pub status: u16,
-    /// How long to wait before asking again, if it says so.
-    pub after: Option<Duration>,
+    /// When it may be asked again, in its words.
+    after: Option<String>,
     /// What it says, without the secret if that occurs in it.
     pub body: String,
 }
 
 impl Back {
+    /// How long to wait before asking again, if it says so.
+    pub fn rest(&self, clock: &dyn Clock) -> Option<Duration> {
+        after(self.after.as_deref()?, clock)
+    }
+
     /// Whether asking again may help.
     pub fn passes(&self) -> bool {
         matches!(self.status, 408 | 409 | 425 | 429 | 500..=599)
@@ -49,7 +54,7 @@ impl Client {
     }
 
     /// Sends a request, with the secret as its bearer token.
-    pub fn send<B: AsSendBody>(&self, request: Request<B>, secret: Option<&str>, clock: &dyn Clock) -> Result<Back, ureq::Error> {
+    pub fn send<B: AsSendBody>(&self, request: Request<B>, secret: Option<&str>) -> Result<Back, ureq::Error> {
         let (mut parts, body) = request.into_parts();
         if let Some(secret) = secret {
             let mut value = header::HeaderValue::from_str(&format!("Bearer {secret}")).map_err(ureq::http::Error::from)?;
@@ -57,8 +62,7 @@ impl Client {
             parts.headers.insert(header::AUTHORIZATION, value);
         }
         let mut response = self.agent.run(Request::from_parts(parts, body))?;
-        let after = response.headers().get("Retry-After").and_then(|value| value.to_str().ok());
-        let after = after.and_then(|text| self::after(text, clock));
+        let after = response.headers().get("Retry-After").and_then(|value| value.to_str().ok()).map(str::to_owned);
         let text = response.body_mut().with_config().limit(self.most as u64).lossy_utf8(true).read_to_string()?;
         // Whatever a server says back, nobody is shown a secret.
         let body = secret.map_or_else(|| text.clone(), |secret| text.replace(secret, "(secret)"));

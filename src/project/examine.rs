@@ -26,6 +26,8 @@ pub enum Place {
     Cluster,
     /// As what sums a case up for the report: `(params, vars)`.
     Summary,
+    /// As what chooses who takes a step: `(ctx)`.
+    Scheduler,
 }
 
 /// A function that a pipeline names.
@@ -95,6 +97,8 @@ pub fn examine<'a>(pipeline: &Pipeline, library: &'a Library, condition: &dyn Fn
     let by = pipeline.clusters.as_ref().and_then(|clusters| script(&clusters.by));
     found.extend(by.map(|(unit, name)| (Place::Cluster, unit, name, params(("params", Kind::Any)))));
     found.extend(named(&pipeline.report).map(|(unit, name)| (Place::Summary, unit, name, params(("params", Kind::Any)))));
+    let scheduler = pipeline.team.as_ref().and_then(|team| script(&super::team::select(&team.scheduler)));
+    found.extend(scheduler.map(|(unit, name)| (Place::Scheduler, unit, name, vec![("ctx", kinds::scheduling())])));
     analysed(found, library)
 }
 

@@ -38,7 +38,36 @@ pub(super) fn state() -> Kind {
     )
 }
 
-fn object<const N: usize>(name: &str, fields: [(&str, Kind); N]) -> Kind {
+/// The form of what a scheduler is given: `ctx`. What its walkers have is what a persona has, and the traits of its element.
+pub(super) fn scheduling() -> Kind {
+    let text = || Kind::Text { one_of: Vec::new() };
+    let node = object("node", ["name", "family", "element", "code"].map(|name| (name, text())));
+    let zone = object(
+        "zone",
+        [
+            ("name", text()),
+            ("element", text()),
+            ("stickiness", Kind::Int { min: None, max: None }),
+            ("nodes", Kind::List(Box::new(text()))),
+        ],
+    );
+    let walker =
+        object("walker", super::forms::WALKER.keys.iter().map(|key| (key.name, Kind::Any)).chain([("traits", Kind::Any)]));
+    object(
+        "ctx",
+        [
+            ("data", Kind::Any),
+            ("needs", Kind::Any),
+            ("node", node),
+            ("prior", Kind::Any),
+            ("state", state()),
+            ("walkers", Kind::List(Box::new(walker))),
+            ("zone", zone),
+        ],
+    )
+}
+
+fn object<'n>(name: &str, fields: impl IntoIterator<Item = (&'n str, Kind)>) -> Kind {
     let field = |(name, kind): (&str, Kind)| Field { name: name.into(), kind, required: true };
     Kind::Object(Arc::new(Shape { name: name.into(), fields: fields.into_iter().map(field).collect() }))
 }

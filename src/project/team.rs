@@ -3,13 +3,14 @@
 use super::form::{Check, fill};
 use super::linker::Linker;
 use super::personas::{elements, personas};
-use super::{forms, masks};
+use super::{forms, kinds, masks};
 use crate::diag::{Diagnostic, Diagnostics, did_you_mean};
 use crate::model::Kind;
 use crate::pipeline::yaml::Yaml;
 use crate::pipeline::{self, Node, NodeIx, Spanned, Teammate};
+use crate::script::check::Input;
 use crate::script::{Function, Reference, View};
-use crate::walk::{Content, Member, NEEDS, Team};
+use crate::walk::{Content, Member, NEEDS, Team, walker_view};
 use serde_json::{Map, Value, json};
 
 /// What a scheduler's script has to have, and may have.
@@ -96,10 +97,13 @@ impl Linker<'_> {
         asked: &Spanned<String>,
         found: &mut Diagnostics,
     ) -> Option<(Function, Option<Function>, Vec<&'static crate::walk::Need>)> {
-        let written = if asked.contains('#') { asked.value.clone() } else { format!("{}#{SELECT}", **asked) };
-        let select = self.function(&Spanned::new(written, asked.span), 1, found)?;
+        let select = self.function(&Spanned::new(select(asked), asked.span), 1, found)?;
         let file = select.file()?.to_owned();
         let because = self.library.function(&Reference { file: file.clone(), function: BECAUSE.into() }, 2).ok();
+        let (ctx, name) = (kinds::scheduling(), Kind::Text { one_of: Vec::new() });
+        let inputs = [Input { name: "ctx", kind: &ctx }, Input { name: "name", kind: &name }];
+        found.extend(self.library.check(&select, &inputs[..1]).diagnostics);
+        found.extend(because.iter().flat_map(|because| self.library.check(because, &inputs).diagnostics));
         let needs = masks::needs(self, &file, Some(asked.span), found);
         for need in needs.iter().filter(|need| !need.of_run) {
             let of_run: Vec<_> = NEEDS.iter().filter(|need| need.of_run).map(|need| format!("`{}`", need.name)).collect();
@@ -130,12 +134,17 @@ impl Linker<'_> {
     }
 }
 
+/// The function that a team's `scheduler:` means.
+pub(super) fn select(scheduler: &str) -> String {
+    if scheduler.contains('#') { scheduler.to_owned() } else { format!("{scheduler}#{SELECT}") }
+}
+
 /// The walker of a walk without a team.
 pub(super) fn anonymous() -> Member {
     Member {
         name: "".into(),
         told: View::null(),
-        view: told_rules("", "", "", 0, &Map::new()),
+        view: walker_view(&Value::Null),
         persona: persona_content(&Map::new()),
         masks: Vec::new(),
         via: Vec::new(),
@@ -145,7 +154,13 @@ pub(super) fn anonymous() -> Member {
 fn member(persona: &Value, data: &Map<String, Value>, masks: Vec<std::sync::Arc<crate::walk::Mask>>) -> Member {
     let text = |key: &str| persona[key].as_str().unwrap_or_default();
     let traits = traits(data, text("element"));
-    let stickiness = persona["stickiness"].as_i64().unwrap_or_default();
+    let view = json!({
+        "element": text("element"),
+        "name": text("name"),
+        "stickiness": persona["stickiness"].as_i64().unwrap_or_default(),
+        "traits": traits,
+        "zone": text("home"),
+    });
     let mut told = persona.clone();
     told["traits"] = Value::Object(traits.clone());
     let keys = ["name", "colour", "element", "position", "side", "tags", "preamble"];
@@ -153,7 +168,7 @@ fn member(persona: &Value, data: &Map<String, Value>, masks: Vec<std::sync::Arc<
     Member {
         name: text("name").into(),
         told: View::of(&told, &Kind::Any, "ctx.walker"),
-        view: told_rules(text("name"), text("element"), text("home"), stickiness, &traits),
+        view: walker_view(&view),
         persona: persona_content(&prompt),
         masks,
         via: persona["via"].as_array().into_iter().flatten().filter_map(Value::as_str).map(Into::into).collect(),
@@ -164,20 +179,6 @@ fn member(persona: &Value, data: &Map<String, Value>, masks: Vec<std::sync::Arc<
 fn persona_content(fields: &Map<String, Value>) -> Content {
     let entries = fields.iter().map(|(name, value)| (name.as_str(), View::of(value, &Kind::Any, "params.persona")));
     Content::new(View::map("params.persona", entries, View::null()))
-}
-
-fn told_rules(name: &str, element: &str, zone: &str, stickiness: i64, traits: &Map<String, Value>) -> View {
-    let traits = traits.iter().map(|(name, value)| (name.as_str(), View::of(value, &Kind::Any, "state.walker.traits")));
-    View::object(
-        "state.walker",
-        [
-            ("element", View::from(element)),
-            ("name", View::from(name)),
-            ("stickiness", View::from(stickiness)),
-            ("traits", View::map("state.walker.traits", traits, View::null())),
-            ("zone", View::from(zone)),
-        ],
-    )
 }
 
 /// The traits of an element; of a derived one those of a walker whose accuracy is not known, which are its most careful.

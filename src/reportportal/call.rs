@@ -109,7 +109,7 @@ impl<'a> Portal<'a> {
         let mut failures = 0;
         loop {
             let (why, after) = match self.send(method, &url, body) {
-                Ok(back) if back.passes() => (format!("it says {}: {}", back.status, shown(&back.body)), back.after),
+                Ok(back) if back.passes() => (format!("it says {}: {}", back.status, shown(&back.body)), back.rest(self.clock)),
                 Ok(back) => return self.read(&url, &back),
                 Err(ureq::Error::BodyExceedsLimit(most)) => {
                     return Err(Trouble::TooLong(Self::failed(&url, &format!("its answer is longer than {most} bytes"))));
@@ -138,10 +138,8 @@ impl<'a> Portal<'a> {
         let request = Request::builder().method(method.clone()).uri(url).header("Accept", "application/json");
         let token = self.token.as_deref();
         match body {
-            None => self.client.send(request.body(())?, token, self.clock),
-            Some(body) => {
-                self.client.send(request.header("Content-Type", "application/json").body(body.to_owned())?, token, self.clock)
-            }
+            None => self.client.send(request.body(())?, token),
+            Some(body) => self.client.send(request.header("Content-Type", "application/json").body(body.to_owned())?, token),
         }
     }
 

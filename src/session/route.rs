@@ -3,11 +3,10 @@
 use super::{Session, SessionError};
 use crate::clock::{Timestamp, chance};
 use crate::diag::{Diagnostics, did_you_mean};
-use crate::model::Kind;
 use crate::pipeline::NodeIx;
 use crate::project::Project;
 use crate::script::{Reference, View};
-use crate::walk::{Considered, Name, Plan, Reason, Visit, WalkState, decide};
+use crate::walk::{Considered, Name, Plan, Reason, Visit, WalkState, decide, walker_view};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -148,7 +147,7 @@ impl RouteState {
         let confidence = node.and_then(|ix| plan.pipeline.at(ix).confidence.as_ref());
         let confidence = confidence.and_then(|field| artifact.get(field)?.as_f64());
         let luck = self.chance.unwrap_or_else(|| chance(0, "", "1"));
-        let walker = self.walker.as_ref().map(|walker| View::of(walker, &Kind::Any, "state.walker"));
+        let walker = self.walker.as_ref().map(walker_view);
         let name = node.map_or_else(|| Name::from(self.node.as_deref().unwrap_or_default()), |ix| plan.node(ix).name.clone());
         let walk = self.into_walk(now);
         let view = walk.view(&name, confidence, now, luck, walker.as_ref().unwrap_or(&plan.walker.view));

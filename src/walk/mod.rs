@@ -60,4 +60,4 @@ pub use step::WALK;
 pub use team::{Member, Moment, Team};
 pub use tool::{Call, Tool, called};
 pub use turn::Turn;
-pub use views::recorded_state;
+pub use views::{recorded_state, walker_view};

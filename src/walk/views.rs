@@ -5,7 +5,7 @@ use super::state::{Visit, WalkState};
 use super::team::Moment;
 use crate::clock::Timestamp;
 use crate::script::View;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
 /// The parts of the state that rules see, kept as shared views so that a step rebuilds only what changed.
@@ -62,13 +62,6 @@ pub fn recorded_state(recorded: &Value) -> View {
         fields.map(|(name, value)| (name.clone(), part(name, value))).collect::<Vec<_>>()
     };
     let any = |value: &Value| View::of(value, &crate::model::Kind::Any, "context");
-    let walker = |value: &Value| {
-        let part = |name: &str, value: &Value| match name {
-            "traits" => View::map("state.walker.traits", entries(value, &|_, value| any(value)), View::null()),
-            _ => View::plain(value, "state.walker"),
-        };
-        View::object("state.walker", entries(value, &part))
-    };
     let part = |name: &str, value: &Value| match name {
         "context" => View::map("state.context", entries(value, &|_, value| any(value)), View::null()),
         "history" => {
@@ -76,10 +69,27 @@ pub fn recorded_state(recorded: &Value) -> View {
             View::list("state.history", value.as_array().into_iter().flatten().map(visit))
         }
         "loops" => View::map("state.loops", entries(value, &|name, value| View::plain(value, name)), View::from(0)),
-        "walker" => walker(value),
+        "walker" => walker_view(value),
         name => View::plain(value, name),
     };
     View::object("state", entries(recorded, &part))
+}
+
+/// A walker as rules see it, of what is said of one: what is left out is empty.
+pub fn walker_view(said: &Value) -> View {
+    let mut whole = json!({ "element": "", "name": "", "stickiness": 0, "traits": {}, "zone": "" });
+    whole.as_object_mut().into_iter().for_each(|whole| whole.extend(said.as_object().cloned().unwrap_or_default()));
+    let part = |name: &str, value: &Value| match name {
+        "traits" => {
+            let traits = value.as_object().into_iter().flatten();
+            let traits =
+                traits.map(|(name, value)| (name.clone(), View::of(value, &crate::model::Kind::Any, "state.walker.traits")));
+            View::map("state.walker.traits", traits, View::null())
+        }
+        _ => View::plain(value, "state.walker"),
+    };
+    let fields = whole.as_object().into_iter().flatten();
+    View::object("state.walker", fields.map(|(name, value)| (name.clone(), part(name, value))))
 }
 
 pub(super) fn visit_view(visit: &Visit) -> View {

@@ -146,9 +146,10 @@ fn every_example_of_a_help_works() {
     // A ReportPortal that has the launch of the example, without any failures.
     let launch: serde_json::Value = serde_json::from_str(&project.read("launch.json")).unwrap();
     let server = Server::answering(move |seen| {
-        says_json(&match seen.path.contains("/launch/") {
-            true => json!({ "id": 33195, "name": launch["name"] }),
-            false => json!({ "content": [], "page": { "number": 1, "size": 200, "totalElements": 0, "totalPages": 0 } }),
+        says_json(&if seen.path.contains("/launch/") {
+            json!({ "id": 33195, "name": launch["name"] })
+        } else {
+            json!({ "content": [], "page": { "number": 1, "size": 200, "totalElements": 0, "totalPages": 0 } })
         })
     });
     let agents = "agents: { claude: { kind: exec, command: [\"false\"], retry: { attempts: 1 } } }\n";

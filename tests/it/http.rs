@@ -1,8 +1,11 @@
 //! A model behind HTTP: a real server on the loopback that speaks `OpenAI`'s chat completions, with its failures.
 
 use crate::harness::{Project, Ran};
-use crate::server::{Server, private, says, says_json};
+use crate::server::{Server, private, read, says, says_json};
 use serde_json::json;
+use std::io::Write as _;
+use std::net::TcpListener;
+use std::time::{Duration, Instant};
 
 const PIPELINE: &str = "\
 pipeline: two
@@ -17,6 +20,32 @@ done: _done
 
 const SECRET: &str = "sk-very-secret-42";
 
+/// A run that is interrupted while a server thinks gives up waiting at once; it goes on with the same request.
+#[test]
+fn an_interrupted_call_is_made_again_under_its_key() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/v1", listener.local_addr().unwrap());
+    let project = project_at(&url, "");
+    let mut child = project.start(&["run", "two.yaml", "--input", "none", "--via", "model"]);
+    let (stream, _) = listener.accept().unwrap();
+    let first = read(&stream).unwrap();
+    let began = Instant::now();
+    crate::tools::interrupt(child.id());
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
+    drop(stream);
+    let answering = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let seen = read(&stream).unwrap();
+        drop(stream.write_all(completion("{\"found\": false}").as_bytes()));
+        seen
+    });
+    project.asterisk(&["run", "--resume", "latest"]).exits(0);
+    let again = answering.join().unwrap();
+    assert_eq!(first.header("idempotency-key"), again.header("idempotency-key"));
+    assert_eq!(first.body, again.body);
+}
+
 /// A completion with that content.
 fn completion(content: &str) -> String {
     let body = json!({
@@ -27,10 +56,13 @@ fn completion(content: &str) -> String {
 }
 
 fn project(server: &Server, more: &str) -> Project {
+    project_at(&format!("{}/v1", server.url), more)
+}
+
+fn project_at(url: &str, more: &str) -> Project {
     let project = Project::with(&[("two.yaml", PIPELINE)]);
     let entry = format!(
-        "agents:\n  model: {{ kind: http, url: '{}/v1', model: tiny, secret: {{ file: key }}, retry: {{ wait: 10ms }}{more} }}\n",
-        server.url
+        "agents:\n  model: {{ kind: http, url: '{url}', model: tiny, secret: {{ file: key }}, retry: {{ wait: 10ms }}{more} }}\n"
     );
     project.file("asterisk.yaml", entry);
     let key = project.file("key", format!("{SECRET}\n"));

@@ -12,6 +12,7 @@ mod explain;
 mod failures;
 mod fan;
 mod fold;
+mod foreign;
 mod front;
 mod gallery;
 mod growth;

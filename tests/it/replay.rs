@@ -180,12 +180,9 @@ const EDITS: [(&str, &str); 8] = [
     ("candidate_repos.len() != 1", "candidate_repos.len() != 2"),
     ("if !artifact.skip_investigation { return false; }", "if artifact.skip_investigation { return false; }"),
     ("artifact.evidence_refs.len() > 0", "artifact.evidence_refs.len() > 2"),
-    ("if taken >= vars.max_investigate_loops", "if taken > vars.max_investigate_loops"),
+    ("if taken >= most {", "if taken > most {"),
     ("artifact.decision != \"reassess\"", "artifact.decision == \"overturn\""),
-    (
-        "artifact.convergence_score < vars.convergence_sufficient { return false; }",
-        "artifact.convergence_score < 0.6 { return false; }",
-    ),
+    ("artifact.convergence_score < bar { return false; }", "artifact.convergence_score < 0.6 { return false; }"),
     ("context: #{ recall_candidate: artifact },", "context: #{ candidate: artifact.confidence },"),
 ];
 

@@ -63,7 +63,8 @@ impl Server {
     }
 }
 
-fn read(stream: &TcpStream) -> Option<Seen> {
+/// Reads a request.
+pub(crate) fn read(stream: &TcpStream) -> Option<Seen> {
     let mut reader = BufReader::new(stream);
     let mut line = String::new();
     reader.read_line(&mut line).ok()?;

@@ -1,6 +1,6 @@
 //! Teams: who takes a step, what of it is recorded, and what schedulers and masks of one's own may do.
 
-use crate::harness::{Project, strings};
+use crate::harness::{Project, repository, strings};
 use crate::shared::shared_json;
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -334,4 +334,42 @@ fn who_was_right_before_is_preferred() {
     assert_eq!(because(), "no reviewed case of Scout at b, affinity 0.5");
     assert_eq!(because(), "1 of 1 reviewed case stood, affinity 0.5");
     assert_eq!(project.asterisk(&["replay", "--format", "json", "--scripts", "scripts"]).exits(0).json()["unknown"], json!([]));
+}
+
+#[test]
+fn the_element_of_whoever_walks_may_govern() {
+    let team = "team: { walkers: [Herald, Seeker, Sentinel, Weaver], scheduler: schedulers/affinity.rhai }\n";
+    let text = std::fs::read_to_string(repository().join("pipelines/rca.yaml")).unwrap();
+    let crew = text.replace("pipeline: rca-investigation", "pipeline: crew") + team;
+    let unsure =
+        json!({ "rca_message": "Perhaps.", "defect_type": "pb001", "convergence_score": 0.75, "evidence_refs": ["log: x"] });
+    let stub = json!({ "*": {
+        "recall": [{ "match": false, "confidence": 0.0 }],
+        "triage": [{ "symptom_category": "product" }],
+        "resolve": vec![json!({ "selected_repos": [{ "name": "shop" }] }); 4],
+        "investigate": vec![unsure; 4],
+        "correlate": [{ "is_duplicate": false, "confidence": 0.0 }],
+        "review": [{ "decision": "approve" }],
+        "report": [{}],
+    } });
+    let project = Project::with(&[("crew.yaml", &crew), ("stub.json", &stub.to_string())]);
+    let walked = |pipeline: &str, more: &[&str]| {
+        let words = ["run", pipeline, "--input", "none", "--stub", "stub.json", "--files", "never", "--format", "json"];
+        let ran = project.asterisk(&[&words, more].concat()).ok().json();
+        ran["cases"][0]["edges"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|edge| edge.as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    let plain = "H2 H6 H8 H9 H15b H12 H16";
+    assert_eq!(walked("crew.yaml", &[]), plain);
+    assert_eq!(walked("rca", &["--set", "govern=elements"]), plain, "nobody with an element walks");
+    let deep = "H2 H6 H8 H10 H8 H10 H8 H10 H8 H11 H12 H16";
+    assert_eq!(walked("crew.yaml", &["--set", "govern=elements"]), deep, "Seeker is of water: 0.85, three loops");
+    let told = project.asterisk(&["explain", "latest", "--step", "4"]).ok().text();
+    assert!(told.contains("convergence 0.75 < convergence_threshold of water 0.85; look again (1 of 3)"), "{told}");
+    project.asterisk(&["run", "crew.yaml", "--input", "none", "--stub", "stub.json", "--set", "govern=element"]).exits(4);
 }

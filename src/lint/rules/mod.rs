@@ -8,6 +8,7 @@ mod pipelines;
 mod purity;
 mod robustness;
 mod routing;
+mod teams;
 mod templates;
 
 use super::rule::Rule;
@@ -22,5 +23,6 @@ pub(super) const RULES: &[&[Rule]] = &[
     docs::RULES,
     templates::RULES,
     pipelines::RULES,
+    teams::RULES,
     allows::RULES,
 ];

@@ -38,15 +38,26 @@ fn seen(artifact, state, vars) {
 ";
 
 /// What differs from run to run.
-const DIFFERENT: [&str; 4] = ["state.chance", "state.elapsed_s", "params.timestamps.now", "params.state.chance"];
+const DIFFERENT: [&str; 6] = [
+    "state.chance",
+    "state.elapsed_s",
+    "ctx.state.chance",
+    "ctx.state.elapsed_s",
+    "params.timestamps.now",
+    "params.state.chance",
+];
 
 fn check(cx: &Cx<'_>, report: &mut Report) {
     for one in cx.pipelines.iter().flat_map(|pipe| &pipe.examined) {
-        if !matches!(one.place, Place::Edge(_) | Place::Effect(_) | Place::Cluster) {
+        if !matches!(one.place, Place::Edge(_) | Place::Effect(_) | Place::Cluster | Place::Scheduler) {
             continue;
         }
         for read in one.analysis.reads.iter().filter(|read| DIFFERENT.contains(&read.path.as_str())) {
-            let what = if matches!(one.place, Place::Edge(_)) { "this decision" } else { "what is kept" };
+            let what = match one.place {
+                Place::Edge(_) => "this decision",
+                Place::Scheduler => "who takes a step",
+                _ => "what is kept",
+            };
             let found = Diagnostic::warning(RULE.id, format!("{what} depends on `{}`, which is another in every run", read.path));
             let found = found.label(&read.source, read.span, "read here");
             report.push(found.help("decide by what the artifact says, or by `state.loops` and `state.steps`"));

@@ -1,0 +1,79 @@
+//! `teams/blind-scheduler`: schedulers that choose without looking at whom there is to choose from.
+
+use crate::diag::Diagnostic;
+use crate::lint::context::Cx;
+use crate::lint::finding::Report;
+use crate::lint::rule::{Level, Rule};
+use crate::lint::syntax::{functions, name_of};
+use crate::project::Place;
+
+/// The rule.
+pub(super) const RULE: Rule = Rule {
+    id: "teams/blind-scheduler",
+    level: Level::Warning,
+    summary: "a scheduler that does not look at the walkers",
+    manual: MANUAL,
+    options: &[],
+    check: Some(check),
+};
+
+const MANUAL: &str = r#"A scheduler serves any team. One that names walkers without looking at `ctx.walkers` works for the team it was written for, until somebody leaves it.
+
+Found:
+
+```yaml
+pipeline: example
+description: what the examples of the manual pages stand in
+nodes:
+  - { name: look, prompt: example.md }
+edges:
+  - { id: end, from: look, to: _done }
+team: { walkers: [{ name: Scout }, { name: Judge }], scheduler: schedulers/mine.rhai }
+start: look
+done: _done
+```
+
+```rhai scripts/schedulers/mine.rhai
+/// The scout looks, the judge does everything else.
+fn select(ctx) {
+    if ctx.node.name == "look" { "Scout" } else { "Judge" }
+}
+```
+
+Mended:
+
+```yaml
+pipeline: example
+description: what the examples of the manual pages stand in
+nodes:
+  - { name: look, prompt: example.md }
+edges:
+  - { id: end, from: look, to: _done }
+team: { walkers: [{ name: Scout }, { name: Judge }], scheduler: schedulers/mine.rhai }
+start: look
+done: _done
+```
+
+```rhai scripts/schedulers/mine.rhai
+/// Whoever suits the node best.
+fn select(ctx) {
+    let team = ctx.walkers;
+    let best = team.find(|walker| walker.affinities.get(ctx.node.name) != ());
+    if best == () { team[0].name } else { best.name }
+}
+```
+"#;
+
+fn check(cx: &Cx<'_>, report: &mut Report) {
+    for one in cx.pipelines.iter().flat_map(|pipe| &pipe.examined).filter(|one| one.place == Place::Scheduler) {
+        let looks = |path: &str| path == "ctx" || path.starts_with("ctx.walkers") || path.starts_with("ctx.prior");
+        if one.analysis.reads.iter().any(|read| looks(&read.path)) {
+            continue;
+        }
+        let Some(function) = functions(one.unit).into_iter().find(|function| *function.name == *one.name) else { continue };
+        let (source, span) = name_of(one.unit, function);
+        let found = Diagnostic::warning(RULE.id, format!("`{}` does not look at the walkers", one.name));
+        let found = found.label(&source, span, "whoever the team is, it says the same");
+        report.push(found.help("choose one of `ctx.walkers` by what they are: `affinities`, `element`, `home`"));
+    }
+}

@@ -1,0 +1,102 @@
+//! `teams/idle-mask`: masks that do nothing.
+
+use super::{function, masks};
+use crate::diag::Diagnostic;
+use crate::lint::context::Cx;
+use crate::lint::finding::Report;
+use crate::lint::rule::{Level, Rule};
+use crate::lint::syntax::{body, name_of};
+use crate::script::Unit;
+use rhai::{Expr, Stmt};
+use serde_json::Value;
+
+/// The rule.
+pub(super) const RULE: Rule = Rule {
+    id: "teams/idle-mask",
+    level: Level::Warning,
+    summary: "a mask that changes nothing and brings nothing",
+    manual: MANUAL,
+    options: &[],
+    check: Some(check),
+};
+
+const MANUAL: &str = r#"A mask changes what a step is told (`pre`) or what comes of it (`post`), or brings reads that the step does not have of its own (`NEEDS`). One that hands on what it was given, and brings nothing, only makes the record longer.
+
+Found:
+
+```rhai scripts/masks/lookout.rhai
+const NODES = ["look"];
+
+/// Keeps an eye on it.
+fn pre(ctx) {
+    ctx
+}
+```
+
+Mended:
+
+```rhai scripts/masks/lookout.rhai
+const NODES = ["look"];
+const NEEDS = ["siblings"];
+
+/// Keeps an eye on it.
+fn pre(ctx) {
+    ctx
+}
+```
+"#;
+
+fn check(cx: &Cx<'_>, report: &mut Report) {
+    for unit in masks(cx) {
+        let brings = cx.library.file(unit.name()).and_then(|file| file.constant("NEEDS"));
+        if brings.is_some_and(|needs| needs != Value::Array(Vec::new())) {
+            continue;
+        }
+        let found = [("pre", 1), ("post", 2)].map(|(name, arity)| function(unit, name, arity));
+        let Some(first) = found.into_iter().flatten().next() else { continue };
+        if found.into_iter().flatten().all(|function| hands_on(unit, function)) {
+            let (source, span) = name_of(unit, first);
+            let finding = Diagnostic::warning(RULE.id, format!("the mask `{}` does nothing", unit.name()));
+            let finding = finding.label(&source, span, "hands on what it was given");
+            report.push(finding.help("let it tell the step something, bring it a read by `NEEDS`, or take it away"));
+        }
+    }
+}
+
+/// Whether a function does nothing but return its last parameter, which is what it is there to change.
+fn hands_on(unit: &Unit, function: &rhai::ScriptFuncDef) -> bool {
+    let Some(last) = function.params.last() else { return false };
+    let is_it = |expr: &Expr| matches!(expr, Expr::Variable(variable, ..) if variable.1 == *last);
+    match body(unit, function).as_slice() {
+        [] => true,
+        [Stmt::Expr(expr) | Stmt::Return(Some(expr), ..)] => is_it(expr),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lint::manual::File;
+    use crate::lint::testing::{Example, found};
+
+    #[test]
+    fn whatever_does_something_is_no_idle_mask() {
+        let with = |text: &str| {
+            let text = format!("const NODES = [\"look\"];\n{text}");
+            found(RULE.id, &Example::of(&[File { path: "scripts/masks/m.rhai".into(), text }]))
+        };
+        for body in [
+            "/// Tells.\nfn pre(ctx) { let told = ctx.to_map(); told.meta = #{}; told }",
+            "/// Hands on.\nfn pre(ctx) { ctx }\n/// Changes.\nfn post(ctx, artifact) { let made = artifact.to_map(); made.match = true; made }",
+        ] {
+            assert_eq!(with(body), [""; 0], "{body}");
+        }
+        for body in [
+            "/// Hands on.\nfn post(ctx, artifact) { return artifact; }",
+            "const NEEDS = [];\n/// Hands on.\nfn pre(ctx) { ctx }\n/// Hands on.\nfn post(ctx, artifact) { artifact }",
+        ] {
+            assert_eq!(with(body).len(), 1, "{body}");
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! `teams/ignored-answer`: masks that put their own answer in the place of the one that was given.
+
+use super::{function, masks};
+use crate::diag::Diagnostic;
+use crate::lint::context::Cx;
+use crate::lint::finding::Report;
+use crate::lint::rule::{Level, Rule};
+use crate::lint::syntax::{body, name_of};
+use rhai::{ASTNode, Expr};
+
+/// The rule.
+pub(super) const RULE: Rule = Rule {
+    id: "teams/ignored-answer",
+    level: Level::Warning,
+    summary: "a mask whose `post` does not look at the answer",
+    manual: MANUAL,
+    options: &[],
+    check: Some(check),
+};
+
+const MANUAL: &str = r#"`post` is given what a step has answered and returns what is to be taken for it. One that never looks at the answer throws away whatever an agent or a script found out.
+
+Found:
+
+```rhai scripts/masks/lookout.rhai
+const NODES = ["look"];
+
+/// Is sure of it.
+fn post(ctx, artifact) {
+    #{ match: true, confidence: 0.9 }
+}
+```
+
+Mended:
+
+```rhai scripts/masks/lookout.rhai
+const NODES = ["look"];
+
+/// Is sure of it.
+fn post(ctx, artifact) {
+    let surer = artifact.to_map();
+    surer.confidence = 0.9;
+    surer
+}
+```
+"#;
+
+fn check(cx: &Cx<'_>, report: &mut Report) {
+    for unit in masks(cx) {
+        let Some(post) = function(unit, "post", 2) else { continue };
+        let statements = body(unit, post);
+        let mut looked = statements.is_empty();
+        for statement in &statements {
+            statement.walk(&mut Vec::new(), &mut |path| {
+                looked |=
+                    matches!(path.last(), Some(ASTNode::Expr(Expr::Variable(variable, ..))) if variable.1 == post.params[1]);
+                !looked
+            });
+        }
+        if !looked {
+            let (source, span) = name_of(unit, post);
+            let found = Diagnostic::warning(RULE.id, format!("`post` of the mask `{}` does not look at the answer", unit.name()));
+            let found = found.label(&source, span, format!("`{}` is not used", post.params[1]));
+            report.push(found.help("change a copy of it: `let made = artifact.to_map(); ... made`; or return `()` to leave it"));
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! `teams/unknown-walker`: schedulers that ask for somebody who is not in the team.
+
+use crate::diag::{Diagnostic, Source, Span, did_you_mean};
+use crate::lint::context::Cx;
+use crate::lint::finding::Report;
+use crate::lint::rule::{Level, Rule};
+use crate::lint::syntax::{body, functions};
+use crate::project::Place;
+use crate::script::Unit;
+use rhai::{ASTNode, Expr, Stmt};
+
+/// The rule.
+pub(super) const RULE: Rule = Rule {
+    id: "teams/unknown-walker",
+    level: Level::Warning,
+    summary: "a scheduler that names a walker who is not in the team",
+    manual: MANUAL,
+    options: &[],
+    check: Some(check),
+};
+
+const MANUAL: &str = r#"A scheduler returns the name of a walker of the team. A name that nobody there has stops the walk when it is returned, and is never equal to anybody's when it is compared.
+
+Found:
+
+```yaml
+pipeline: example
+description: what the examples of the manual pages stand in
+nodes:
+  - { name: look, prompt: example.md }
+edges:
+  - { id: end, from: look, to: _done }
+team: { walkers: [{ name: Scout }, { name: Judge }], scheduler: schedulers/mine.rhai }
+start: look
+done: _done
+```
+
+```rhai scripts/schedulers/mine.rhai
+/// The scout goes first.
+fn select(ctx) {
+    if ctx.prior == () { return "Scuot"; }
+    ctx.walkers[0].name
+}
+```
+
+Mended:
+
+```yaml
+pipeline: example
+description: what the examples of the manual pages stand in
+nodes:
+  - { name: look, prompt: example.md }
+edges:
+  - { id: end, from: look, to: _done }
+team: { walkers: [{ name: Scout }, { name: Judge }], scheduler: schedulers/mine.rhai }
+start: look
+done: _done
+```
+
+```rhai scripts/schedulers/mine.rhai
+/// The scout goes first.
+fn select(ctx) {
+    if ctx.prior == () { return "Scout"; }
+    ctx.walkers[0].name
+}
+```
+"#;
+
+/// What the checker calls the name of a walker.
+const NAMES: [&str; 2] = ["ctx.walkers[].name", "ctx.prior.name"];
+
+fn check(cx: &Cx<'_>, report: &mut Report) {
+    for pipe in &cx.pipelines {
+        let Some(team) = &pipe.pipeline.team else { continue };
+        let names: Vec<String> = team.walkers.iter().filter_map(|walker| Some(walker.name()?.value)).collect();
+        for one in pipe.examined.iter().filter(|one| one.place == Place::Scheduler) {
+            let mut said = returned(one.unit, &one.name);
+            for compared in &one.analysis.facts.compared {
+                for (side, other) in [(&compared.left, &compared.right), (&compared.right, &compared.left)] {
+                    if side.path.as_deref().is_some_and(|path| NAMES.contains(&path))
+                        && let Some(text) = &other.text
+                    {
+                        said.push((text.clone(), compared.source.clone(), other.span));
+                    }
+                }
+            }
+            for (name, source, span) in said.iter().filter(|(name, ..)| !names.contains(name)) {
+                let found = Diagnostic::warning(RULE.id, format!("nobody in the team is called `{name}`"));
+                let found = found.label(source, *span, "named here").label(&pipe.pipeline.source, team.span, "the team");
+                let known = format!("the team has {}", names.join(", "));
+                report.push(found.help(did_you_mean(name, names.iter().map(String::as_str)).unwrap_or(known)));
+            }
+        }
+    }
+}
+
+/// The texts that a function returns as they are written.
+fn returned(unit: &Unit, name: &str) -> Vec<(String, Source, Span)> {
+    let Some(function) = functions(unit).into_iter().find(|function| function.name == name) else { return Vec::new() };
+    let statements = body(unit, function);
+    let mut found = Vec::new();
+    let mut text = |expr: &Expr| {
+        if let Expr::StringConstant(text, at) = expr
+            && let Some((source, span)) = unit.token(*at)
+        {
+            found.push((text.to_string(), source, span));
+        }
+    };
+    for statement in &statements {
+        statement.walk(&mut Vec::new(), &mut |path| {
+            if let Some(ASTNode::Stmt(Stmt::Return(Some(expr), ..))) = path.last() {
+                text(expr);
+            }
+            true
+        });
+    }
+    if let Some(last) = statements.last() {
+        tails(last, &mut text);
+    }
+    found
+}
+
+/// The expressions that a last statement comes to.
+fn tails(statement: &Stmt, visit: &mut impl FnMut(&Expr)) {
+    match statement {
+        Stmt::Expr(expr) => match &**expr {
+            Expr::Stmt(block) => block.iter().last().into_iter().for_each(|last| tails(last, visit)),
+            expr => visit(expr),
+        },
+        Stmt::If(flow, ..) => {
+            for block in [&flow.body, &flow.branch] {
+                if let Some(last) = block.iter().last() {
+                    tails(last, visit);
+                }
+            }
+        }
+        Stmt::Block(block) => block.iter().last().into_iter().for_each(|last| tails(last, visit)),
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lint::manual::File;
+    use crate::lint::testing::{Example, found};
+
+    #[test]
+    fn names_are_looked_for_wherever_a_choice_comes_from() {
+        let with = |body: &str| {
+            let pipeline = "pipeline: example\ndescription: a team\nnodes: [{ name: look }]\nedges: [{ id: end, from: look, to: _done }]\n\
+                team: { walkers: [{ name: Scout }], scheduler: schedulers/mine.rhai }\nstart: look\ndone: _done\n";
+            let script = format!("/// Chooses.\nfn select(ctx) {{ {body} }}\n");
+            let file = |path: &str, text: &str| File { path: path.into(), text: text.into() };
+            found(
+                RULE.id,
+                &Example::of(&[file("pipelines/example.yaml", pipeline), file("scripts/schedulers/mine.rhai", &script)]),
+            )
+        };
+        for body in [
+            "if ctx.walkers.len() > 1 { \"Judge\" } else { \"Scout\" }",
+            "let all = ctx.walkers; let judge = all.find(|one| one.name == \"Judge\"); if judge == () { \"Scout\" } else { judge.name }",
+        ] {
+            assert_eq!(with(body).first().map(String::as_str), Some("\"Judge\""), "{body}");
+        }
+        assert_eq!(with("if ctx.node.name == \"Judge\" { return \"Scout\"; } ctx.walkers[0].name"), [""; 0]);
+    }
+}
