@@ -256,7 +256,7 @@ pub(crate) fn is_running(pid: &str) -> bool {
 /// Each item of a list has its call.
 #[test]
 fn a_tool_is_called_for_each_item() {
-    let project = project("text '{\\\"found\\\": true}'", "");
+    let project = project("echo $$ >> pids; sleep 300 & echo $! >> pids; text '{\\\"found\\\": true}'", "");
     let fan = "pipeline: asks\nnodes:\n  - name: look\n    tool: notes/find\n    foreach: \"[#{ a: 1 }, #{ a: 2 }]\"\n    \
                arguments: \"#{ item: state.context.item }\"\nedges: [{ id: E1, from: look, to: _done }]\nstart: look\ndone: _done\n";
     project.file("asks.yaml", fan);
@@ -265,6 +265,8 @@ fn a_tool_is_called_for_each_item() {
         calls(&project).iter().map(|call| call["params"]["arguments"]["item"]["a"].as_i64().unwrap()).collect();
     items.sort_unstable();
     assert_eq!(items, [1, 2]);
+    // Nothing is left of the server when the run is over.
+    assert!(project.read("pids").lines().all(|pid| !is_running(pid)));
 }
 
 const OWN: &str = "\
