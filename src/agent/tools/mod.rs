@@ -16,7 +16,7 @@ use super::build::Outside;
 use super::limit::stopped;
 use crate::diag::{Diagnostic, did_you_mean};
 use crate::net::ReadSecret;
-use crate::walk::{Agent, Answer, Name, Refusal, Reply, Request, Tool};
+use crate::walk::{Agent, Answer, Name, Refusal, Reply, Request, TOOL, Tool};
 use rmcp::model::{CallToolResult, JsonObject};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -187,6 +187,6 @@ impl Answer for Tools<'_> {
             return Err(Refusal::failed(request.misfit(&self.name, &complaints)));
         }
         let agent = Agent::new(self.name.clone(), asking.id, None);
-        Ok(Reply { artifact: Arc::new(artifact), by: "tool", checked: true, agent: Some(Box::new(agent)) })
+        Ok(Reply { artifact: Arc::new(artifact), by: TOOL, checked: true, agent: Some(Box::new(agent)) })
     }
 }

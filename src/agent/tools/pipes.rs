@@ -79,6 +79,9 @@ fn listen(from: impl Read, most: usize, said: &mpsc::Sender<RxJsonRpcMessage<Rol
                         return;
                     }
                 }
+                Err(error) if line.trim_ascii_start().starts_with(b"{") => {
+                    return heard.over(format!("it said what cannot be read: {error}"), false);
+                }
                 // Some write to their standard output what is for people.
                 Err(_) => heard.garbage(shown(&String::from_utf8_lossy(&line))),
             },
