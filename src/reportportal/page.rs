@@ -32,10 +32,11 @@ impl Portal<'_> {
                 let help = "see that `reportportal.url:` in asterisk.yaml is that of a ReportPortal from version 5 on";
                 return Err(Trouble::Text(Diagnostic::error("reportportal/page", message).help(help)));
             };
-            let empty = content.is_empty();
+            let before = list.items.len();
             list.items.extend(content.into_iter().filter(|item| item["id"].is_null() || seen.insert(item["id"].to_string())));
             list.total = count("totalElements", &answer).unwrap_or(0).max(list.items.len());
-            if empty || number >= pages || list.items.len() >= most {
+            // How many pages there are is what the server claims: one that brings nothing new is the last.
+            if list.items.len() == before || number >= pages || list.items.len() >= most {
                 break;
             }
         }

@@ -3,6 +3,7 @@
 
 use crate::harness::{Project, Ran};
 use crate::server::{Seen, Server, private, says, says_json};
+use crate::shared::{shared, shared_json};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex};
@@ -138,6 +139,37 @@ fn a_launch_is_fetched_and_recorded_so_that_nothing_needs_the_server_again() {
     assert_eq!(project.asterisk(&["runs", "--format", "json"]).json()["runs"].as_array().unwrap().len(), 1);
 }
 
+/// A real launch, fetched page by page, is what the file of it is.
+#[test]
+fn a_fetched_launch_is_the_one_in_the_file() {
+    let (Some(file), Some(whole), Some(list)) = (
+        shared("data/envelope_33195_4.21.json"),
+        shared_json("data/envelope_33195_4.21.json"),
+        shared_json("data/items_33195_failed.json"),
+    ) else {
+        return;
+    };
+    let server = Server::answering(move |seen| match &seen.path {
+        path if path.contains("/launch/") => {
+            let mut launch = whole.clone();
+            let pairs =
+                launch["attributes"].as_object().unwrap().iter().map(|(key, value)| json!({ "key": key, "value": value }));
+            launch["attributes"] = pairs.collect();
+            launch["id"] = json!(33195);
+            launch.as_object_mut().unwrap().retain(|key, _| !["failure_list", "run_id", "git"].contains(&key.as_str()));
+            says_json(&launch)
+        }
+        path if path.contains("/item") => page(list["content"].as_array().unwrap(), path, 5),
+        path => page(&[], path, 50),
+    });
+    let report = |args: &[&str]| {
+        let project = Project::with(&[("asterisk.yaml", &format!("reportportal: {{ url: '{}', project: ptp }}\n", server.url))]);
+        project.asterisk(&[&["run", "--format", "json"], args].concat()).exits(0);
+        project.asterisk(&["report", "latest", "--format", "json"]).exits(0).json()
+    };
+    assert_eq!(report(&["--launch", "33195"]), report(&["--input", file.to_str().unwrap()]));
+}
+
 #[test]
 fn a_server_that_is_busy_or_down_is_asked_again() {
     let mut count = 0;
@@ -153,6 +185,39 @@ fn a_server_that_is_busy_or_down_is_asked_again() {
     project.asterisk(&["run", "--launch", "7", "--dry-run", "--format", "json"]).exits(0);
     let paths: Vec<String> = server.seen().iter().take(3).map(|seen| seen.path.clone()).collect();
     assert_eq!(paths, ["/api/v1/shop/launch/7"; 3]);
+}
+
+#[test]
+fn a_server_that_claims_endless_pages_is_not_followed() {
+    let server = Server::answering(|seen| {
+        if seen.path.contains("/item") {
+            return says_json(
+                &json!({ "content": items(), "page": { "number": 1, "size": 4, "totalElements": 4, "totalPages": u64::MAX } }),
+            );
+        }
+        portal(seen)
+    });
+    let ran = project(&server).asterisk(&["run", "--launch", "7", "--dry-run", "--format", "json"]).exits(0);
+    assert_eq!(ran.json()["cases"].as_array().unwrap().len(), 3);
+    assert_eq!(server.seen().iter().filter(|seen| seen.path.contains("/item")).count(), 2, "the second brought nothing new");
+}
+
+#[test]
+fn an_interrupted_fetch_leaves_nothing() {
+    let (waits, waiting) = std::sync::mpsc::channel();
+    let server = Server::answering(move |seen| {
+        if seen.path.contains("/log") {
+            waits.send(()).unwrap();
+            std::thread::sleep(std::time::Duration::from_secs(30));
+        }
+        portal(seen)
+    });
+    let project = project(&server);
+    let mut child = project.start(&["run", "--launch", "7"]);
+    waiting.recv().unwrap();
+    crate::tools::interrupt(child.id());
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert!(!project.root().join(".asterisk").exists());
 }
 
 #[test]
@@ -283,6 +348,24 @@ fn one_that_is_refused_keeps_no_other_and_none_goes_to_another_launch() {
     assert!(ran.text().contains("is called `toys-nightly`"), "{}", ran.text());
     let ran = project.asterisk(&["push", "--to", "reportportal", "--reportportal-project", "toys"]).exits(2);
     assert!(ran.text().contains("came from the project `shop`"), "{}", ran.text());
+}
+
+#[test]
+fn an_answer_that_is_lost_is_asked_for_again_in_the_same_words() {
+    let mut lost = 0;
+    let server = Server::answering(move |seen| {
+        lost += usize::from(seen.method == "PUT");
+        if seen.method == "PUT" && lost == 1 { String::new() } else { portal(seen) }
+    });
+    let project = reviewed(&server);
+    project.asterisk(&["push", "--to", "reportportal"]).exits(0);
+    let bodies = sent(&server);
+    assert_eq!((bodies.len(), &bodies[0]), (2, &bodies[1]));
+    // What was sent and not recorded, as after a crash, is said once more, and is the same.
+    let store = project.root().join(".asterisk/asterisk.db");
+    rusqlite::Connection::open(store).unwrap().execute("DELETE FROM pushes", []).unwrap();
+    project.asterisk(&["push", "--to", "reportportal"]).exits(0);
+    assert_eq!(sent(&server)[2], bodies[0]);
 }
 
 #[test]
