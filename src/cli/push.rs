@@ -90,7 +90,8 @@ pub(super) fn push(global: &Global, args: &PushArgs) -> Result<Exit, SessionErro
         }
     } else {
         let form = if args.to == Target::JiraJson { Form::Jira } else { Form::Github };
-        let drafts = report::drafts(report, form).map_err(|diagnostic| SessionError::Texts((*diagnostic).into()))?;
+        let drafts =
+            report::drafts(report, form, waiting.is_empty()).map_err(|diagnostic| SessionError::Texts((*diagnostic).into()))?;
         let written = args.out.as_deref().map(|dir| write(dir, &drafts, args.dry_run)).transpose()?;
         let outcome = |at: usize| written.as_ref().map_or("shown", |written| written[at]);
         told["drafts"] = drafts.iter().enumerate().map(|(at, one)| draft(one, form, outcome(at))).collect();

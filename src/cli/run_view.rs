@@ -108,9 +108,11 @@ impl Watch for Live {
     }
 
     fn fetched(&self, done: usize, of: usize) {
-        // A bar of the fetch would stay when that of the walks begins.
-        if self.verbose > 0 && done.is_multiple_of(FETCHED) {
-            self.say(&format!("fetching: the logs of {done} of {of} failures are read"));
+        match (self.verbose, done) {
+            (0, 0) => self.bar.get_or_init(|| self.ui.progress(of)).begin("fetching ", of),
+            (0, _) => self.bar.get_or_init(|| self.ui.progress(of)).step(""),
+            _ if done.is_multiple_of(FETCHED) => self.say(&format!("fetching: the logs of {done} of {of} failures are read")),
+            _ => {}
         }
     }
 

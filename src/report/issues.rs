@@ -111,11 +111,11 @@ pub(super) fn issues(report: &Report) -> Result<Vec<(String, String)>, Box<Diagn
     if !matches!(report.status, Status::Done | Status::Error) {
         return Ok(Vec::new());
     }
-    Ok(drafts(report, Form::Jira)?.into_iter().map(|draft| (format!("jira/{}", draft.file), draft.text)).collect())
+    Ok(drafts(report, Form::Jira, true)?.into_iter().map(|draft| (format!("jira/{}", draft.file), draft.text)).collect())
 }
 
-/// A draft of each cause.
-pub fn drafts(report: &Report, form: Form) -> Result<Vec<Draft>, Box<Diagnostic>> {
+/// A draft of each cause. `attach`: the pages of the run tell of no more cases than the report does, and may go with them.
+pub fn drafts(report: &Report, form: Form, attach: bool) -> Result<Vec<Draft>, Box<Diagnostic>> {
     let failed =
         |error: Error| Box::new(Diagnostic::error("report/issue", format!("an issue's text cannot be written: {error}")));
     let environment = environment(form).map_err(failed)?;
@@ -129,7 +129,10 @@ pub fn drafts(report: &Report, form: Form) -> Result<Vec<Draft>, Box<Diagnostic>
         let title = short(&clean(&cause.finding.title), 200);
         let (mut text, ending) = match form {
             Form::Jira => {
-                let fields = fields(report, cause, text.review, &title, &body);
+                let mut fields = fields(report, cause, text.review, &title, &body);
+                if !attach {
+                    fields.attachments.clear();
+                }
                 (serde_json::to_string_pretty(&fields).unwrap_or_default(), "json")
             }
             Form::Github => (format!("# {}\n\n{}", unmentioned(&line(&title)), body.trim()), "md"),

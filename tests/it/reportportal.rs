@@ -405,6 +405,7 @@ fn drafts_tell_of_reviewed_cases_alone() {
     for draft in json["drafts"].as_array().unwrap() {
         assert_eq!((&draft["draft"]["run"], &draft["draft"]["review"]), (&json["run"], &json!("human")));
         assert!(!draft["draft"].to_string().contains("103"), "{draft}");
+        assert_eq!(draft["draft"]["attachments"], json!([]), "the pages tell of case 103 too");
     }
 }
 
