@@ -56,6 +56,7 @@ impl From<&SessionError> for Exit {
             | SessionError::Asked(_)
             | SessionError::Write { .. }
             | SessionError::Watch(_) => Self::Usage,
+            SessionError::Outside(_) => Self::Cases,
             SessionError::Store(error) => error.into(),
             SessionError::Journal(JournalError::Busy(_)) => Self::Busy,
             SessionError::Journal(JournalError::Failed(_) | JournalError::Refused(_)) => Self::Stopped,
@@ -88,6 +89,7 @@ mod tests {
             (texts(&["project/unknown-var"]), Exit::Usage),
             (texts(&["project/unknown-var", "script/syntax"]), Exit::Texts),
             (SessionError::Asked(Box::new(Diagnostic::error("input/no-node", "m"))), Exit::Usage),
+            (SessionError::Outside(Box::new(Diagnostic::error("reportportal/server", "m"))), Exit::Cases),
             (SessionError::File(FileError::NoDirectory { path: "x".into() }), Exit::Usage),
             (SessionError::File(FileError::NotText { path: "x".into() }), Exit::Texts),
             (SessionError::Store(StoreError::Busy("x".into())), Exit::Busy),

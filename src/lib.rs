@@ -9,7 +9,7 @@
 //! | 1 languages | [`pipeline`], [`script`], [`prompt`] |
 //! | 2 core | [`walk`] |
 //! | 3 project | [`project`] |
-//! | 4 adapters | [`store`], [`agent`], [`ingest`], [`files`], [`workspace`] |
+//! | 4 adapters | [`net`], [`store`], [`agent`], [`ingest`], [`reportportal`], [`files`], [`workspace`] |
 //! | 5 session | [`session`], [`reload`] |
 //! | 6 tools | [`lint`], [`observe`], [`report`], [`suite`], [`trace`] |
 //! | 7 front | [`ui`], [`exit`], [`config`], [`cli`], [`repl`], [`serve`] |
@@ -24,6 +24,7 @@ pub mod files;
 pub mod ingest;
 pub mod lint;
 pub mod model;
+pub mod net;
 pub mod observe;
 pub mod pipeline;
 pub mod project;
@@ -31,6 +32,7 @@ pub mod prompt;
 pub mod reload;
 pub mod repl;
 pub mod report;
+pub mod reportportal;
 pub mod script;
 pub mod serve;
 pub mod session;

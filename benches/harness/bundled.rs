@@ -22,6 +22,7 @@ pub(crate) fn setup() -> Setup {
         domain: None,
         masks: Vec::new(),
         agents: std::collections::BTreeMap::new(),
+        reportportal: asterisk::reportportal::Settings::default(),
         servers: std::collections::BTreeMap::new(),
         root: PathBuf::from("unused"),
         store: PathBuf::from("unused"),

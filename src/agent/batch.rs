@@ -204,7 +204,7 @@ impl Answer for Batch<'_> {
             request,
             |waiting| {
                 entered = Some(waiting.signal.dispatch_id);
-                self.enter(waiting, &phase(request))
+                self.enter(waiting, request.plan.pipeline.phase_name(request.node))
             },
             |waiting| self.claims(waiting, &mut claimed),
         );
@@ -223,11 +223,4 @@ impl Answer for Batch<'_> {
     fn recorded(&self, case: &str, agent: &Agent) {
         self.file.recorded(case, agent);
     }
-}
-
-/// The phase of a step: the name of its last node.
-fn phase(request: &Request<'_>) -> String {
-    let pipeline = &request.plan.pipeline;
-    let own = pipeline.at(request.node).phase;
-    pipeline.nodes.iter().rfind(|node| node.phase == own).map_or_else(String::new, |node| node.name.value.clone())
 }

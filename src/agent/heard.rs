@@ -5,12 +5,10 @@ use super::found;
 use super::settings::Settings;
 use super::tokens::{Measured, taken};
 use crate::diag::Diagnostic;
+use crate::net::shown;
 use crate::walk::{Agent, Asking, Name, Refusal, Reply, Request};
 use serde_json::Value;
 use std::sync::Arc;
-
-/// How much of what it says is shown where it is no answer.
-const SHOWN: usize = 300;
 
 /// How one is listened to.
 pub(super) struct Ear<'a> {
@@ -51,14 +49,4 @@ impl Ear<'_> {
         };
         Ok((checked(artifact)?, tokens))
     }
-}
-
-/// The beginning of a text, on one line.
-pub(super) fn shown(text: &str) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    if line.is_empty() {
-        return "it says nothing".to_owned();
-    }
-    let cut: String = line.chars().take(SHOWN).collect();
-    if cut.len() < line.len() { format!("\"{cut}...\"") } else { format!("\"{cut}\"") }
 }

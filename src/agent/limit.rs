@@ -3,7 +3,9 @@
 use crate::diag::Diagnostic;
 use crate::walk::{Answer, Refusal, Reply, Request};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::sync::{Condvar, Mutex, PoisonError};
+use std::thread;
 use std::time::Duration;
 
 /// How often somebody who waits looks whether the run is to stop.
@@ -45,6 +47,19 @@ impl Drop for Turn<'_, '_> {
     fn drop(&mut self) {
         *self.0.busy.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
         self.0.freed.notify_one();
+    }
+}
+
+/// What comes of some work in a thread of its own; nothing if the run is to stop before: then the work is left to end by its own time.
+pub(super) fn unless_stopped<T: Send + 'static>(stop: &AtomicBool, work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+    let (done, result) = sync_channel(1);
+    thread::spawn(move || drop(done.send(work())));
+    loop {
+        match result.recv_timeout(LOOK) {
+            Ok(result) => return Some(result),
+            Err(RecvTimeoutError::Timeout) if !stop.load(Ordering::Relaxed) => {}
+            Err(_) => return None,
+        }
     }
 }
 

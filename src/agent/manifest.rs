@@ -8,7 +8,7 @@ use std::io;
 /// The name of its file.
 pub const MANIFEST: &str = "batch-manifest.json";
 /// The name of the file of what all of a batch may want to know.
-pub(super) const BRIEFING: &str = "briefing.md";
+pub const BRIEFING: &str = "briefing.md";
 /// The most bytes of a manifest that are read.
 const MOST: usize = 4 << 20;
 

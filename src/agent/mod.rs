@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! script, stub                      answers from within the process
-//! exec, process                     a command, and running it
-//! http, secret                      a model behind HTTP, and where the secret for it is
+//! exec, process, warden             a command, running it, and ending it whatever happens
+//! http                              a model behind HTTP
 //! heard, found                      what they say: the JSON in it, as a reply or a complaint
 //! file, signal, wrapper, tray       files: what is asked, the answer with its id, how far it is; the directory they are in
 //! batch, manifest                   several requests at once, and how far each is
@@ -35,13 +35,13 @@ mod queue;
 mod retry;
 mod router;
 mod script;
-mod secret;
 mod settings;
 mod signal;
 mod stub;
 mod tokens;
 mod tools;
 mod tray;
+mod warden;
 mod wrapper;
 
 pub use artifact::{MOST_BYTES, parse, signed, unwrapped};
@@ -49,14 +49,13 @@ pub use batch::{BatchInfo, Brief, CLAIM};
 pub use budget::{Budget, BudgetStatus};
 pub use build::{Outside, Trays, build, manual_names, names};
 pub use gate::Gate;
-pub use manifest::{BatchStatus, Entry, EntryStatus, MANIFEST, Manifest, batch_size};
+pub use manifest::{BRIEFING, BatchStatus, Entry, EntryStatus, MANIFEST, Manifest, batch_size};
 pub use manual::{Bringing, Given, MANUAL};
 pub use mcp::MCP;
 pub use process::end_all;
 pub use queue::{Brought, Closed, Health, Pull, Pulled, Queue, Submission, SubmitError, Task, Verdict};
 pub use router::Router;
 pub use script::Scripts;
-pub use secret::{ReadSecret, Secret};
 pub use settings::{Agents, BreakerSettings, Kind, Price, RetrySettings, Settings};
 pub use signal::{SIGNAL, Signal, SignalStatus};
 pub use stub::Stub;

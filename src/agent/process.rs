@@ -1,5 +1,6 @@
 //! Running a command with bounds on time and output, in a process group of its own that ends with it.
 
+use super::warden::Warden;
 use std::collections::BTreeSet;
 use std::io::{self, Read, Write};
 use std::path::Path;
@@ -15,7 +16,30 @@ const STDERR: usize = 4 << 10;
 const GRACE: Duration = Duration::from_millis(500);
 
 /// The groups that are running.
-static RUNNING: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
+static RUNNING: Mutex<Running> = Mutex::new(Running { groups: BTreeSet::new(), warden: None });
+
+/// The groups that are running, and who ends them if this process cannot.
+struct Running {
+    groups: BTreeSet<u32>,
+    warden: Option<Warden>,
+}
+
+impl Running {
+    fn add(&mut self, group: u32) {
+        self.groups.insert(group);
+        self.warden = self.warden.take().or_else(Warden::start);
+        if let Some(warden) = &mut self.warden {
+            warden.tell(group, true);
+        }
+    }
+
+    fn remove(&mut self, group: u32) {
+        self.groups.remove(&group);
+        if let Some(warden) = &mut self.warden {
+            warden.tell(group, false);
+        }
+    }
+}
 
 /// What a command said.
 pub(super) struct Said {
@@ -90,7 +114,7 @@ pub(super) fn command(words: &[String], root: &Path) -> Option<Command> {
 
 /// Ends every command that runs, before the process itself ends at once.
 pub fn end_all() {
-    for group in RUNNING.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+    for group in &RUNNING.lock().unwrap_or_else(PoisonError::into_inner).groups {
         signal(*group, true);
     }
 }
@@ -201,7 +225,7 @@ impl Group {
             command.process_group(0);
         }
         let child = command.spawn()?;
-        RUNNING.lock().unwrap_or_else(PoisonError::into_inner).insert(child.id());
+        RUNNING.lock().unwrap_or_else(PoisonError::into_inner).add(child.id());
         let group = Self(child.id());
         Ok((child, group))
     }
@@ -222,7 +246,7 @@ impl Group {
 
 impl Drop for Group {
     fn drop(&mut self) {
-        RUNNING.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.0);
+        RUNNING.lock().unwrap_or_else(PoisonError::into_inner).remove(self.0);
     }
 }
 

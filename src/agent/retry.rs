@@ -3,13 +3,11 @@
 use super::artifact::signed;
 use super::limit::stopped;
 use crate::clock::{Clock, chance};
+use crate::net;
 use crate::walk::{Answer, Next, Refusal, Reply, Request, Tokens};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
-
-/// How often somebody who waits looks whether the run is to stop.
-const LOOK: Duration = Duration::from_millis(100);
 
 /// Asks again, up to so many attempts.
 pub(super) struct Retry<'a> {
@@ -82,22 +80,12 @@ impl Retry<'_> {
 
     /// How long to wait after so many failures.
     fn pause(&self, request: &Request<'_>, failures: usize) -> Duration {
-        let doubled = self.wait.saturating_mul(1 << (failures - 1).min(20)).min(self.most);
         // Derived, so that it is the same every time, and other for every case.
         let luck = chance(failures as u64, &request.case.id, request.path);
-        doubled.mul_f64(1.0 - luck / 2.0)
+        net::pause((self.wait, self.most), failures, luck)
     }
 
     fn sleep(&self, time: Duration) -> Result<(), Refusal> {
-        let mut left = time;
-        while !left.is_zero() {
-            if self.stop.load(Ordering::Relaxed) {
-                return Err(stopped());
-            }
-            let now = left.min(LOOK);
-            self.clock.sleep(now);
-            left -= now;
-        }
-        Ok(())
+        if net::wait(self.clock, time, self.stop) { Ok(()) } else { Err(stopped()) }
     }
 }

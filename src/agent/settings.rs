@@ -1,6 +1,6 @@
 //! How those who are asked outside of the process are set up (`agents:` of the project file).
 
-use super::secret::Secret;
+use crate::net::Secret;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;

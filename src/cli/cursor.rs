@@ -2,7 +2,7 @@
 
 use super::{FormatArg, Global, ProjectArgs};
 use crate::exit::Exit;
-use crate::session::{Handed, SessionError};
+use crate::session::{Handed, HandedOut, SessionError};
 use crate::ui::{Format, plain};
 use clap::Args;
 use serde_json::json;
@@ -22,7 +22,8 @@ pub(super) struct CursorArgs {
     /// The suite: the id of the run.
     #[arg(long, value_name = "RUN", default_value = "latest")]
     suite_id: String,
-    /// The prompts of all cases that wait; they are written to their files and listed.
+    /// The prompts of all cases that wait; they are written to their files and listed, with a manifest, a briefing, and a signal beside
+    /// each prompt, as `batch-file` has them.
     #[arg(long)]
     batch: bool,
     #[command(flatten)]
@@ -32,9 +33,15 @@ pub(super) struct CursorArgs {
 pub(super) fn cursor(global: &Global, args: &CursorArgs) -> Result<Exit, SessionError> {
     let ui = global.ui(args.format);
     let session = global.session(&ProjectArgs::default(), None)?;
-    let (run, handed) = session.hand_out(&args.suite_id, args.case_id.as_deref(), args.batch)?;
+    let HandedOut { run, prompts: handed, batch } = session.hand_out(&args.suite_id, args.case_id.as_deref(), args.batch)?;
     match (ui.format(), handed.as_slice()) {
-        (Format::Json, handed) => ui.json(&json!({ "schema_version": 1, "suite_id": run, "prompts": handed })),
+        (Format::Json, handed) => {
+            let mut told = json!({ "schema_version": 1, "suite_id": run, "prompts": handed });
+            if let Some(batch) = batch {
+                told["batch"] = json!(batch);
+            }
+            ui.json(&told);
+        }
         (Format::Pretty, [one]) if !args.batch => {
             ui.note(&format!("{} of case {}; the prompt is in {}", one.step, one.case, one.prompt_path.display()));
             ui.out(plain(&one.prompt.replace('\t', "    ")).trim_end());
@@ -46,6 +53,10 @@ pub(super) fn cursor(global: &Global, args: &CursorArgs) -> Result<Exit, Session
                 table.row([one.case.clone(), one.step.clone(), one.request.to_string(), one.prompt_path.display().to_string()]);
             }
             ui.out(&table.text());
+            if let Some(batch) = batch {
+                let (manifest, briefing) = (batch.manifest_path.display(), batch.briefing_path.display());
+                ui.note(&format!("batch {}: {manifest}\nwhat the run found so far: {briefing}", batch.batch_id));
+            }
             if let Some(first) = handed.first() {
                 ui.note(&format!("bring each answer as this one: {}", save(&run, first)));
             }

@@ -17,6 +17,7 @@ mod lint_report;
 mod man;
 mod new;
 mod prompt;
+mod push;
 mod rca;
 mod repl;
 mod replay;
@@ -96,9 +97,29 @@ struct ProjectArgs {
     set: Vec<String>,
 }
 
+/// Where ReportPortal is, for commands that ask it.
+#[derive(Clone, Debug, Default, Args)]
+struct PortalArgs {
+    /// The address of ReportPortal [default: `reportportal.url` of asterisk.yaml].
+    #[arg(long, value_name = "URL", env = "ASTERISK_REPORTPORTAL_URL", hide_env_values = true)]
+    reportportal_url: Option<String>,
+    /// The project there [default: `reportportal.project` of asterisk.yaml].
+    #[arg(long, value_name = "NAME", env = "ASTERISK_REPORTPORTAL_PROJECT")]
+    reportportal_project: Option<String>,
+}
+
+impl PortalArgs {
+    /// Puts what was given in the place of what is set.
+    fn over(&self, settings: &mut crate::reportportal::Settings) {
+        let given = |value: &Option<String>| value.clone().filter(|value| !value.trim().is_empty());
+        settings.url = given(&self.reportportal_url).or_else(|| settings.url.take());
+        settings.project = given(&self.reportportal_project).or_else(|| settings.project.take());
+    }
+}
+
 #[derive(Debug, Subcommand)]
 enum Command {
-    Run(run::RunArgs),
+    Run(Box<run::RunArgs>),
     Route(route::RouteArgs),
     Replay(replay::ReplayArgs),
     Sweep(sweep::SweepArgs),
@@ -109,6 +130,7 @@ enum Command {
     Cursor(cursor::CursorArgs),
     Save(save::SaveArgs),
     Review(review::ReviewArgs),
+    Push(push::PushArgs),
     Serve(serve::ServeArgs),
     Rca(rca::RcaArgs),
     Explain(explain::ExplainArgs),
@@ -154,7 +176,7 @@ fn dispatch(cli: Cli) -> Exit {
     let Cli { global, command } = cli;
     let ui = Ui::new(global.color, Format::Pretty);
     let done = match command {
-        Command::Run(args) => run::run(&global, args),
+        Command::Run(args) => run::run(&global, *args),
         Command::Route(args) => route::route(&global, &args),
         Command::Replay(args) => replay::replay(&global, &args),
         Command::Sweep(args) => sweep::sweep(&global, &args),
@@ -165,6 +187,7 @@ fn dispatch(cli: Cli) -> Exit {
         Command::Cursor(args) => cursor::cursor(&global, &args),
         Command::Save(args) => save::save(&global, &args),
         Command::Review(args) => review::review(&global, &args),
+        Command::Push(args) => push::push(&global, &args),
         Command::Serve(args) => serve::serve(&global, &args),
         Command::Clean(args) => clean::clean(&global, &args),
         Command::Explain(args) => explain::explain(&global, &args),

@@ -4,7 +4,7 @@ use super::run_observe;
 use super::run_table;
 use super::run_view::{self, Live};
 use super::run_watch::{self, Texts};
-use super::{FormatArg, Global, ProjectArgs};
+use super::{FormatArg, Global, PortalArgs, ProjectArgs};
 use crate::agent::{STUB, end_all};
 use crate::diag::Diagnostic;
 use crate::exit::Exit;
@@ -25,7 +25,7 @@ use std::thread::available_parallelism;
 /// Walk every failure of a launch through a pipeline and report its root cause.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  asterisk run\n  asterisk run --input launch.json --set recall_hit=0.9\n  \
-                        asterisk run rca --input junit.xml --parallel 4 --format json\n  asterisk run --input reports --input launch.json\n  asterisk run --resume 20260214-212109-ab12cd\n  asterisk run --watch\n  asterisk run --via claude,script --budget 200000\n  asterisk run --via review=claude,script\n  asterisk run --observe narration --observe metrics=run.prom")]
+                        asterisk run rca --input junit.xml --parallel 4 --format json\n  asterisk run --input reports --input launch.json\n  asterisk run --launch 33195\n  asterisk run --resume 20260214-212109-ab12cd\n  asterisk run --watch\n  asterisk run --via claude,script --budget 200000\n  asterisk run --via review=claude,script\n  asterisk run --observe narration --observe metrics=run.prom")]
 #[allow(clippy::struct_excessive_bools)]
 pub(super) struct RunArgs {
     /// The pipeline: a path, a file stem, or a `pipeline:` name [default: rca].
@@ -34,6 +34,11 @@ pub(super) struct RunArgs {
     /// empty case; several make one launch [default: the bundled example].
     #[arg(long, value_name = "FILE")]
     input: Vec<PathBuf>,
+    /// The launch of this number or uuid, fetched from ReportPortal (`reportportal:` of asterisk.yaml says which).
+    #[arg(long, value_name = "ID", conflicts_with = "input")]
+    launch: Option<String>,
+    #[command(flatten)]
+    portal: PortalArgs,
     /// Walk only this case.
     #[arg(long = "case", value_name = "ID")]
     cases: Vec<String>,
@@ -52,7 +57,7 @@ pub(super) struct RunArgs {
     parallel: Option<u16>,
     /// Go on with a run that was stopped, or show one that is over.
     /// By the texts it went by, unless --migrate is there.
-    #[arg(long, value_name = "RUN", conflicts_with_all = ["pipeline", "input", "cases", "via", "stub", "dry_run", "seed", "files"])]
+    #[arg(long, value_name = "RUN", conflicts_with_all = ["pipeline", "input", "launch", "cases", "via", "stub", "dry_run", "seed", "files"])]
     pub(super) resume: Option<String>,
     /// Resume by the scripts, pipeline, templates, data and vars of now, if what the cases went through still fits.
     #[arg(long, requires = "resume")]
@@ -138,7 +143,9 @@ pub(super) fn run(global: &Global, mut args: RunArgs) -> Result<Exit, SessionErr
     }
     let resolved = global.resolve(&args.project, args.out.clone())?;
     let wanted = run_observe::wanted(&args.observe, &resolved.observers, &resolved.root)?;
-    let session = Session::new(resolved.setup).with_masks(&args.masks);
+    let mut setup = resolved.setup;
+    args.portal.over(&mut setup.reportportal);
+    let session = Session::new(setup).with_masks(&args.masks);
     let parallel = args.parallel.map_or_else(|| available_parallelism().map_or(1, usize::from), usize::from);
     let durability = match args.durability {
         DurabilityArg::Step => Durability::Step,
@@ -200,7 +207,7 @@ fn spec(args: RunArgs, parallel: usize, durability: Durability) -> Result<RunSpe
     let via = via(&args)?;
     Ok(RunSpec {
         pipeline: args.pipeline,
-        inputs: inputs(&args.input),
+        inputs: inputs(&args.input, args.launch),
         cases: args.cases,
         via,
         stub: args.stub.as_deref().map(read_input).transpose()?,
@@ -244,9 +251,9 @@ pub(super) fn via(args: &RunArgs) -> Result<Via, SessionError> {
     Ok(via)
 }
 
-fn inputs(paths: &[PathBuf]) -> Inputs {
+fn inputs(paths: &[PathBuf], launch: Option<String>) -> Inputs {
     match paths {
-        [] => Inputs::Example,
+        [] => launch.map_or(Inputs::Example, Inputs::Launch),
         [only] if only == Path::new("none") => Inputs::None,
         paths => Inputs::Files(paths.to_vec()),
     }

@@ -8,6 +8,9 @@ use crate::walk::{Cause, Change, Event, What};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+/// After so many failures it is told how far a fetch is.
+const FETCHED: usize = 100;
+
 /// Shows a run while it goes on: a progress bar, and with `-v` every turn.
 pub(super) struct Live {
     ui: Ui,
@@ -101,6 +104,15 @@ impl Watch for Live {
     fn over(&self) {
         if self.migrate {
             self.say("the run is over: there is nothing to migrate");
+        }
+    }
+
+    fn fetched(&self, done: usize, of: usize) {
+        match (self.verbose, done) {
+            (0, 0) => self.bar.get_or_init(|| self.ui.progress(of)).begin("fetching ", of),
+            (0, _) => self.bar.get_or_init(|| self.ui.progress(of)).step(""),
+            _ if done.is_multiple_of(FETCHED) => self.say(&format!("fetching: the logs of {done} of {of} failures are read")),
+            _ => {}
         }
     }
 

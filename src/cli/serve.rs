@@ -5,7 +5,7 @@ use crate::diag::Diagnostic;
 use crate::exit::Exit;
 use crate::files::read_secret;
 use crate::serve::{Door, How, IDLE, Token, serve as served};
-use crate::session::SessionError;
+use crate::session::{Session, SessionError};
 use crate::ui::{Format, Ui};
 use clap::{Args, ValueEnum};
 use std::net::SocketAddr;
@@ -41,6 +41,9 @@ pub(super) struct ServeArgs {
     /// An origin whose pages may call, besides those of this machine.
     #[arg(long, value_name = "ORIGIN")]
     allow_origin: Vec<String>,
+    /// The most connections at once; others wait until one ends.
+    #[arg(long, value_name = "N", default_value_t = 1024, value_parser = clap::value_parser!(u16).range(1..))]
+    connections: u16,
     /// After so many seconds without a word from any agent a run is aborted; it can be resumed.
     #[arg(long, value_name = "SECONDS", default_value_t = IDLE.as_secs_f64())]
     idle: f64,
@@ -63,12 +66,12 @@ pub(super) fn serve(global: &Global, args: &ServeArgs) -> Result<Exit, SessionEr
     let idle = Duration::try_from_secs_f64(args.idle).ok().filter(|idle| !idle.is_zero()).ok_or_else(|| {
         SessionError::asked("serve/idle", format!("`--idle {}` is no time", args.idle), Some("give seconds, more than 0".into()))
     })?;
-    let session = global.session(&args.project, args.out.clone())?;
+    let resolved = global.resolve(&args.project, args.out.clone())?;
     let how = match args.mcp {
         Transport::Stdio => How::Stdio,
         Transport::Http => How::Http(door(args)?),
     };
-    served(session, how, idle, ui)?;
+    served(Session::new(resolved.setup), resolved.lint, how, idle, ui)?;
     Ok(Exit::Ok)
 }
 
@@ -79,7 +82,13 @@ fn door(args: &ServeArgs) -> Result<Door, SessionError> {
         let help = format!("set {TOKEN}, or name a file of mode 0600 with --token-file");
         return Err(SessionError::asked("serve/token", message, Some(help)));
     }
-    Ok(Door { at: args.http, token, hosts: args.allow_host.clone(), origins: args.allow_origin.clone() })
+    Ok(Door {
+        at: args.http,
+        token,
+        hosts: args.allow_host.clone(),
+        origins: args.allow_origin.clone(),
+        connections: args.connections.into(),
+    })
 }
 
 fn token(args: &ServeArgs) -> Result<Option<Token>, SessionError> {

@@ -1,7 +1,8 @@
 //! `agents:`: who may be asked outside of the process, and how.
 
-use crate::agent::{Agents, BreakerSettings, Kind, RetrySettings, Secret, Settings};
+use crate::agent::{Agents, BreakerSettings, Kind, RetrySettings, Settings};
 use crate::diag::did_you_mean;
+use crate::net::Secret;
 use crate::pipeline::Spanned;
 use crate::pipeline::yaml::{Entry, Fields, Kind as Value, Reader, Yaml};
 use std::collections::BTreeMap;
@@ -86,7 +87,7 @@ fn one(reader: &mut Reader<'_>, name: &Spanned<String>, yaml: &Yaml) -> Option<S
         let error = reader.error("agent-url", format!("{what} has no address"), span, "");
         reader.push(error.help("give the address above /chat/completions: `url: https://api.openai.com/v1`"));
     }
-    settings.secret = secret(reader, fields, &what);
+    settings.secret = secret(reader, fields, "secret", &what);
     set(&mut settings.timeout, time_of(reader, fields, "timeout", (&what, settings.kind)));
     set(&mut settings.poll, time_of(reader, fields, "poll", (&what, settings.kind)));
     set(&mut settings.size, whole(reader, fields, "size", 1, 1024));
@@ -140,23 +141,22 @@ pub(super) fn words(reader: &mut Reader<'_>, yaml: &Yaml, what: &str) -> Vec<Str
     }
 }
 
-/// Where a secret is: in the environment or a file, never in the settings themselves.
-pub(super) fn secret(reader: &mut Reader<'_>, fields: Fields<'_>, what: &str) -> Option<Secret> {
-    let entry = given(fields, "secret")?;
-    let help = "name the environment variable or the file (mode 0600) that has it: `secret: { env: OPENAI_API_KEY }`";
+/// Where a secret is, under a key: in the environment or a file, never in the settings themselves.
+pub(super) fn secret(reader: &mut Reader<'_>, fields: Fields<'_>, key: &str, what: &str) -> Option<Secret> {
+    let entry = given(fields, key)?;
+    let help = format!("name the environment variable or the file (mode 0600) that has it: `{key}: {{ env: NAME }}`");
     if entry.value.as_text().is_some() {
-        let error = reader.error("agent-secret", format!("the secret of {what} stands in the file"), entry.value.span, "");
+        let error = reader.error("secret", format!("the {key} of {what} stands in the file"), entry.value.span, "");
         reader.push(error.help(help));
         return None;
     }
-    let part = part(reader, fields, "secret", what, SECRET)?;
-    let mut word = |key: &str| reader.text(&given(part, key)?.value, &format!("`{key}` of `secret`")).map(|text| text.value);
+    let part = part(reader, fields, key, what, SECRET)?;
+    let mut word = |name: &str| reader.text(&given(part, name)?.value, &format!("`{name}` of `{key}`")).map(|text| text.value);
     match (word("env"), word("file")) {
         (Some(name), None) => Some(Secret::Env(name)),
         (None, Some(path)) => Some(Secret::File(path.into())),
         _ => {
-            let error =
-                reader.error("agent-secret", format!("where the secret of {what} is, is not clear"), entry.value.span, "");
+            let error = reader.error("secret", format!("where the {key} of {what} is, is not clear"), entry.value.span, "");
             reader.push(error.help(help));
             None
         }

@@ -1,8 +1,7 @@
 //! The JSON Schema of the project file, for editors: made from the very lists of keys that the reader goes by.
 
-use super::agents;
 use super::project_file::{KNOWN, REPOSITORY, WORKSPACE};
-use super::servers;
+use super::{agents, reportportal, servers};
 use crate::agent::Kind;
 use crate::lint::{self, Value as OptValue};
 use crate::pipeline::described;
@@ -28,6 +27,8 @@ fn text() -> Value {
 fn top() -> Vec<Described> {
     let mut workspace = described(WORKSPACE, &workspace());
     workspace["type"] = json!(["object", "null"]);
+    let mut portal = described(reportportal::KEYS, &reportportal());
+    portal["type"] = json!(["object", "null"]);
     vec![
         ("scripts", "A directory laid over the bundled scripts, file by file; relative to this file.", text()),
         ("pipelines", "A directory laid over the bundled pipelines.", text()),
@@ -46,6 +47,7 @@ fn top() -> Vec<Described> {
             "Who may be asked outside of the program, by name: `--via NAME`, or `via:` of a node.",
             json!({ "type": ["object", "null"], "additionalProperties": described(agents::KEYS, &agent()) }),
         ),
+        ("reportportal", "Where launches are fetched from, and what was found is written back to.", portal),
         (
             "mcp_servers",
             "The servers whose tools nodes may call, by name: `tool: NAME/TOOL` of a node.",
@@ -135,6 +137,18 @@ fn agent() -> Vec<Described> {
         ("poll", "Of `file` and `batch-file`: how often it is looked for the answer.", time("500ms")),
         ("size", "Of `batch-file`: the most requests of a batch.", count(4)),
         ("claim", "Of `batch-file`: how long a claim to a request holds without an answer.", time("5m")),
+    ]
+}
+
+fn reportportal() -> Vec<Described> {
+    vec![
+        (
+            "url",
+            "Its address, as far as the host.",
+            json!({ "type": "string", "pattern": "^https?://", "examples": ["https://reportportal.example.com"] }),
+        ),
+        ("project", "The project.", text()),
+        ("token", "Where the API key is.", described(agents::SECRET, &secret())),
     ]
 }
 
@@ -230,6 +244,7 @@ mod tests {
             (agents::KEYS, agent()),
             (servers::KEYS, server()),
             (agents::RETRY, retry()),
+            (reportportal::KEYS, reportportal()),
             (agents::BREAKER, breaker()),
             (agents::PRICE, price()),
             (agents::TOKENS, tokens()),

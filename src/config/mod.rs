@@ -4,6 +4,7 @@ mod agents;
 mod json_schema;
 mod origin;
 mod project_file;
+mod reportportal;
 mod servers;
 mod settings;
 mod template;

@@ -12,8 +12,20 @@ use std::collections::BTreeMap;
 /// The keys of the project file whose machinery comes later.
 pub(super) const LATER: &[&str] = &["report"];
 /// Those that can be set.
-pub(super) const KNOWN: &[&str] =
-    &["scripts", "pipelines", "templates", "store", "domain", "vars", "workspace", "lint", "observers", "agents", "mcp_servers"];
+pub(super) const KNOWN: &[&str] = &[
+    "scripts",
+    "pipelines",
+    "templates",
+    "store",
+    "domain",
+    "vars",
+    "workspace",
+    "lint",
+    "observers",
+    "agents",
+    "mcp_servers",
+    "reportportal",
+];
 
 /// The keys of `workspace`, and of each of its repositories.
 pub(super) const WORKSPACE: &[&str] = &["repositories"];
@@ -34,6 +46,8 @@ pub(super) struct ProjectFile {
     pub(super) observers: Option<Spanned<Vec<String>>>,
     /// Who may be asked outside of the process, by name.
     pub(super) agents: BTreeMap<String, Spanned<Settings>>,
+    /// Where launches are fetched from.
+    pub(super) reportportal: super::reportportal::Said,
     /// The servers whose tools nodes may call, by name.
     pub(super) servers: BTreeMap<String, Spanned<ServerSettings>>,
     /// None if it does not say anything of linting.
@@ -82,6 +96,9 @@ pub(super) fn read(source: &Source) -> Result<ProjectFile, Diagnostics> {
         }
         if let Some(entry) = fields.entry("agents").filter(|entry| !entry.value.is_null()) {
             file.agents = super::agents::read(&mut reader, &entry.value);
+        }
+        if let Some(entry) = fields.entry("reportportal").filter(|entry| !entry.value.is_null()) {
+            file.reportportal = super::reportportal::read(&mut reader, entry);
         }
         if let Some(entry) = fields.entry("mcp_servers").filter(|entry| !entry.value.is_null()) {
             file.servers = super::servers::read(&mut reader, &entry.value);

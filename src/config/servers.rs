@@ -1,7 +1,8 @@
 //! `mcp_servers:`: the servers whose tools nodes may call.
 
 use super::agents::{SECRET, bounds, given, part, secret, set, time, whole, words};
-use crate::agent::{Secret, ServerSettings, Servers, Variable};
+use crate::agent::{ServerSettings, Servers, Variable};
+use crate::net::Secret;
 use crate::pipeline::Spanned;
 use crate::pipeline::yaml::{Entry, Fields, Reader, Yaml};
 use std::collections::BTreeMap;
@@ -53,7 +54,7 @@ fn one(reader: &mut Reader<'_>, name: &Spanned<String>, yaml: &Yaml) -> Option<S
         let error = reader.error("server-place", format!("{what} {fault}"), span, "");
         reader.push(error.help("give `command: [program, argument]`, or `url: http://127.0.0.1:8700/mcp`"));
     }
-    settings.secret = secret(reader, fields, &what);
+    settings.secret = secret(reader, fields, "secret", &what);
     settings.env = variables(reader, fields, &what);
     for (key, other, there) in [("secret", "url", settings.url.is_some()), ("env", "command", !settings.command.is_empty())] {
         if let Some(entry) = given(fields, key).filter(|_| fault.is_none() && !there) {
@@ -146,7 +147,7 @@ mod tests {
             ("a/b: { command: x }", "config/server-name", "a/b"),
             ("a: { command: x, secret: { env: T } }", "config/server-place", "secret"),
             ("a: { url: 'http://h', env: { A: b } }", "config/server-place", "env"),
-            ("a: { url: 'http://h', secret: abc }", "config/agent-secret", "abc"),
+            ("a: { url: 'http://h', secret: abc }", "config/secret", "abc"),
             ("a: { command: x, env: { A: [b] } }", "config/type", "[b]"),
             ("a: { command: x, comand: y }", "config/unknown-key", "comand"),
         ] {

@@ -191,6 +191,9 @@ pub fn resolve(given: Given, here: &Path) -> Result<Resolved, SessionError> {
         let origin = at.unwrap_or(Origin::Default);
         settings.push(Setting { name: format!("agents.{name}"), value: json!(set_up), origin });
     }
+    let said: Vec<_> = layers.iter().map(|layer| &layer.file.reportportal).collect();
+    let (reportportal, shown) = super::reportportal::settled(&said, &|file, span| layers[file].at(span));
+    settings.extend(shown);
     let mut servers = crate::agent::Servers::new();
     for layer in layers.iter().rev() {
         servers.extend(super::servers::plain(&layer.file.servers));
@@ -218,6 +221,7 @@ pub fn resolve(given: Given, here: &Path) -> Result<Resolved, SessionError> {
         domain,
         masks: Vec::new(),
         agents,
+        reportportal,
         servers,
         script_time: script_time()?,
         keep: keep()?,

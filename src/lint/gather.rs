@@ -157,6 +157,9 @@ pub(super) fn named(pipeline: &Pipeline, library: &Library) -> Option<Vec<Source
         for mask in &node.masks {
             open.push(library.file(mask)?);
         }
+        if let Some(pipeline::Computed::Function(reference)) = node.tool.as_ref().and_then(|tool| tool.arguments.as_ref()) {
+            open.push(library.file(&Reference::parse(reference).ok()?.file)?);
+        }
         let Some(fan) = &node.fan else { continue };
         if let pipeline::Computed::Function(reference) = &fan.items {
             open.push(library.file(&Reference::parse(reference).ok()?.file)?);

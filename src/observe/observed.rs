@@ -65,6 +65,10 @@ impl Watch for Observed<'_> {
         self.show(|observer, now| observer.began(begun, now));
     }
 
+    fn fetched(&self, done: usize, of: usize) {
+        self.front.fetched(done, of);
+    }
+
     fn event(&self, event: &Event) {
         self.front.event(event);
         self.show(|observer, now| observer.event(event, now));

@@ -271,6 +271,12 @@ impl Pipeline {
         self.at(node).zone.map(|ix| &self.zones[ix.0])
     }
 
+    /// What the phase of a node is called: as its last node.
+    pub fn phase_name(&self, node: NodeIx) -> &str {
+        let own = self.at(node).phase;
+        self.nodes.iter().rfind(|node| node.phase == own).map_or("", |node| node.name.as_str())
+    }
+
     /// The name of a target: a node's, or the done name.
     pub fn target_name(&self, target: Target) -> &str {
         match target {

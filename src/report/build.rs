@@ -173,15 +173,27 @@ pub fn build(
     result: &RunResult,
     history: impl FnOnce() -> Result<Option<History>, SessionError>,
 ) -> Result<(Report, Diagnostics), SessionError> {
+    build_of(result, history, |_| true)
+}
+
+/// The same of the cases that `keep` wants, as if the run had no others.
+pub(super) fn build_of(
+    result: &RunResult,
+    history: impl FnOnce() -> Result<Option<History>, SessionError>,
+    mut keep: impl FnMut(&CaseReport) -> bool,
+) -> Result<(Report, Diagnostics), SessionError> {
     let mut found = Diagnostics::new();
     let lost = |source| SessionError::Write { path: "a temporary file".into(), source };
     let mut cases = CaseReports::new(result.cases.in_memory(), result.cases.len()).map_err(lost)?;
-    result.each(|case| cases.push(case_report(result, case, &mut found)).map_err(lost))?;
+    result.each(|case| {
+        let case = case_report(result, case, &mut found);
+        if keep(&case) { cases.push(case).map_err(lost) } else { Ok(()) }
+    })?;
     let launch = &result.launch;
     let causes = causes(&cases);
     cases.fetch(shown(&causes, &cases)).map_err(lost)?;
     let mut causes = spoken(causes, &cases);
-    let whole = result.cases.len() == launch.failures();
+    let whole = cases.len() == launch.failures();
     let regression = history()?.map(|history| compare(&mut causes, &history, whole));
     let report = Report {
         schema_version: 1,

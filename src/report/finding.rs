@@ -18,6 +18,9 @@ pub struct Finding {
     pub defect_type: String,
     /// That code in words.
     pub defect_name: String,
+    /// What ReportPortal calls it: the locator of a defect type; empty if it has no name there.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub issue_type: String,
     /// What is suspected to be broken.
     pub component: String,
     /// How bad it is.

@@ -1,15 +1,18 @@
-//! Drafts of issues, one a cause: `jira/01-what-it-is.json`. Nothing is pushed by them.
+//! Drafts of issues, one a cause: `jira/01-what-it-is.json` of every run, and what `asterisk push` gives. Nothing is sent by them.
 //!
-//! The fields are those of Jira's create request. The description is wiki markup, because that is what a person can paste and
+//! Of Jira, the fields are those of its create request. The description is wiki markup, because that is what a person can paste and
 //! both Jira Server and Jira Cloud (REST version 2) take; the document format of version 3 is neither. Which kind of issue,
-//! labels and versions it has is the summary script's business (`issue` of its finding); the text is `issue.txt`.
+//! labels and versions it has is the summary script's business (`issue` of its finding); the text is `issue.txt`. Of GitHub it is the
+//! body of an issue in its Markdown, by `issue.md`.
 
 use super::build::{Head, Report};
 use super::cases::CaseBrief;
 use super::causes::Cause;
+use super::markdown::{code, line};
 use super::regression::{Place, State};
 use super::text::{clean, short};
 use crate::diag::Diagnostic;
+use crate::prompt::fenced;
 use crate::walk::Status;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::{Serde, Value as Shown};
@@ -37,9 +40,36 @@ enum Reviewed {
     Human,
 }
 
-/// A draft.
+/// For which tracker a draft is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// The fields of Jira's create request, as JSON.
+    Jira,
+    /// A body in GitHub's Markdown, below its title.
+    Github,
+}
+
+/// A draft of an issue.
+#[derive(Clone, Debug, Serialize)]
+pub struct Draft {
+    /// The cause's place in the report, from 1.
+    pub cause: usize,
+    /// What tells the cause from others, in every run: an issue that has it already is about the same.
+    pub key: String,
+    /// The issue's title.
+    pub title: String,
+    /// The cases of the cause.
+    pub cases: Vec<String>,
+    /// The name of a file for it.
+    pub file: String,
+    /// Its text, as it stands in that file.
+    #[serde(skip)]
+    pub text: String,
+}
+
+/// What a tracker is given.
 #[derive(Debug, Serialize)]
-struct Draft<'r> {
+struct ForJira<'r> {
     schema_version: u32,
     run: &'r str,
     cause: usize,
@@ -81,28 +111,43 @@ pub(super) fn issues(report: &Report) -> Result<Vec<(String, String)>, Box<Diagn
     if !matches!(report.status, Status::Done | Status::Error) {
         return Ok(Vec::new());
     }
+    Ok(drafts(report, Form::Jira, true)?.into_iter().map(|draft| (format!("jira/{}", draft.file), draft.text)).collect())
+}
+
+/// A draft of each cause. `attach`: the pages of the run tell of no more cases than the report does, and may go with them.
+pub fn drafts(report: &Report, form: Form, attach: bool) -> Result<Vec<Draft>, Box<Diagnostic>> {
     let failed =
         |error: Error| Box::new(Diagnostic::error("report/issue", format!("an issue's text cannot be written: {error}")));
-    let environment = environment().map_err(failed)?;
-    let template = environment.get_template("issue.txt").map_err(failed)?;
+    let environment = environment(form).map_err(failed)?;
+    let template = environment.get_template("issue").map_err(failed)?;
     let cases: HashMap<&str, usize> = report.cases.iter().enumerate().map(|(at, case)| (&*case.case, at)).collect();
     let width = report.causes.len().min(MOST).to_string().len().max(2);
     let mut drafts = Vec::new();
     for cause in report.causes.iter().take(MOST) {
         let text = Text::of(report, cause, &cases);
-        let description = template.render(Shown::from(Serde(&text))).map_err(failed)?;
-        let draft = draft(report, cause, text.review, &description);
-        let name = format!("jira/{:0width$}-{}.json", cause.number, slug(&cause.finding.title));
-        let mut json = serde_json::to_string_pretty(&draft).unwrap_or_default();
-        json.push('\n');
-        drafts.push((name, json));
+        let body = template.render(Shown::from(Serde(&text))).map_err(failed)?;
+        let title = short(&clean(&cause.finding.title), 200);
+        let (mut text, ending) = match form {
+            Form::Jira => {
+                let mut fields = fields(report, cause, text.review, &title, &body);
+                if !attach {
+                    fields.attachments.clear();
+                }
+                (serde_json::to_string_pretty(&fields).unwrap_or_default(), "json")
+            }
+            Form::Github => (format!("# {}\n\n{}", unmentioned(&line(&title)), body.trim()), "md"),
+        };
+        text.push('\n');
+        let file = format!("{:0width$}-{}.{ending}", cause.number, slug(&cause.finding.title));
+        let key = cause.finding.cause.clone();
+        drafts.push(Draft { cause: cause.number, key, title, cases: cause.cases.clone(), file, text });
     }
     Ok(drafts)
 }
 
-fn draft<'r>(report: &'r Report, cause: &'r Cause, review: Reviewed, description: &str) -> Draft<'r> {
+fn fields<'r>(report: &'r Report, cause: &'r Cause, review: Reviewed, title: &str, description: &str) -> ForJira<'r> {
     let mut fields = cause.finding.issue.clone();
-    fields.entry("summary").or_insert_with(|| short(&clean(&cause.finding.title), 200).into());
+    fields.entry("summary").or_insert_with(|| title.into());
     fields.entry("description").or_insert_with(|| description.trim().into());
     if let (Some(State::Regression), Some(labels)) =
         (cause.seen.state, fields.entry("labels").or_insert_with(|| json!([])).as_array_mut())
@@ -112,7 +157,7 @@ fn draft<'r>(report: &'r Report, cause: &'r Cause, review: Reviewed, description
             labels.push(label);
         }
     }
-    Draft {
+    ForJira {
         schema_version: 1,
         run: &report.run,
         cause: cause.number,
@@ -157,19 +202,34 @@ fn by(who: Option<&str>) -> Reviewed {
     }
 }
 
-fn environment() -> Result<Environment<'static>, Error> {
+fn environment(form: Form) -> Result<Environment<'static>, Error> {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::SemiStrict);
     environment.set_auto_escape_callback(|_| AutoEscape::None);
-    environment.set_formatter(|out: &mut Output<'_>, _, value: &Shown| match value.as_str() {
-        Some(text) if !value.is_safe() => out.write_str(&wiki(text)).map_err(Error::from),
+    environment.set_formatter(move |out: &mut Output<'_>, _, value: &Shown| match value.as_str() {
+        Some(text) if !value.is_safe() && form == Form::Jira => out.write_str(&wiki(text)).map_err(Error::from),
+        Some(text) if !value.is_safe() => out.write_str(&unmentioned(&line(&short(text, LONGEST)))).map_err(Error::from),
         _ => write!(out, "{value}").map_err(Error::from),
     });
     environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
-    environment.add_filter("verbatim", |text: String| Shown::from_safe_string(verbatim(&text)));
-    environment.add_filter("fixed", |value: f64, digits: usize| format!("{value:.digits$}"));
-    environment.add_template("issue.txt", include_str!("issue.txt"))?;
+    environment.add_filter("fixed", |value: f64, digits: usize| Shown::from_safe_string(format!("{value:.digits$}")));
+    environment.add_filter("code", |text: String| Shown::from_safe_string(code(&short(&text, LONGEST))));
+    match form {
+        Form::Jira => {
+            environment.add_filter("verbatim", |text: String| Shown::from_safe_string(verbatim(&text)));
+            environment.add_template("issue", include_str!("issue.txt"))?;
+        }
+        Form::Github => {
+            environment.add_filter("verbatim", |text: String| Shown::from_safe_string(fenced(&cut(&text), "text")));
+            environment.add_template("issue", include_str!("issue.md"))?;
+        }
+    }
     Ok(environment)
+}
+
+/// A line of Markdown in which nobody is called by name, whoever stands in a log.
+fn unmentioned(line: &str) -> String {
+    line.replace('@', "@<!-- -->")
 }
 
 /// A text on one line in which nothing is markup.
@@ -193,8 +253,12 @@ fn wiki(text: &str) -> String {
 
 /// A text for a block that is shown as it is; it cannot end the block.
 fn verbatim(text: &str) -> String {
-    let text: String = clean(text).chars().take(LONGEST).collect();
-    text.replace("{noformat", "{ noformat")
+    cut(text).replace("{noformat", "{ noformat")
+}
+
+/// The beginning of a text, its lines as they are.
+fn cut(text: &str) -> String {
+    clean(text).chars().take(LONGEST).collect()
 }
 
 /// A title as a part of a file's name.
@@ -226,6 +290,11 @@ mod tests {
         );
         assert_eq!(verbatim("a\n{noformat}*b*"), "a\n{ noformat}*b*");
         assert_eq!((slug("Ein Änderung: [x]!"), slug("🔧")), ("ein-nderung-x".into(), "cause".into()));
+    }
+
+    #[test]
+    fn a_body_calls_nobody() {
+        assert_eq!(unmentioned(&line("by @octocat, #7 *x*")), "by @<!-- -->octocat, \\#7 \\*x\\*");
     }
 
     #[test]

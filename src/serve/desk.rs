@@ -3,6 +3,7 @@
 use super::fault::Fault;
 use super::signals::{Signal, Signals};
 use crate::agent::{Closed, Queue};
+use crate::lint;
 use crate::session::Session;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -17,6 +18,8 @@ pub(super) const SERVER: &str = "server";
 /// What all connections share.
 pub(super) struct Desk {
     pub(super) session: Session,
+    /// How bad findings of the linter are taken to be, and what its rules go by.
+    pub(super) lint: lint::Config,
     idle: Duration,
     current: Mutex<Option<Arc<Served>>>,
     /// Held while a run is being started: one at a time.
@@ -120,8 +123,8 @@ impl Served {
 }
 
 impl Desk {
-    pub(super) fn new(session: Session, idle: Duration) -> Self {
-        Self { session, idle, current: Mutex::new(None), starting: Mutex::new(()) }
+    pub(super) fn new(session: Session, lint: lint::Config, idle: Duration) -> Self {
+        Self { session, lint, idle, current: Mutex::new(None), starting: Mutex::new(()) }
     }
 
     pub(super) fn current(&self) -> Option<Arc<Served>> {

@@ -34,7 +34,7 @@ impl Fault {
 impl From<SessionError> for Fault {
     fn from(error: SessionError) -> Self {
         match error {
-            SessionError::Asked(one) => Self(told(&one)),
+            SessionError::Asked(one) | SessionError::Outside(one) => Self(told(&one)),
             SessionError::Texts(all) => many(&all),
             other => Self::new("failed", other.to_string()),
         }

@@ -13,6 +13,8 @@ pub struct Door {
     pub hosts: Vec<String>,
     /// Pages of these origins may call, besides those of this machine (`https://tools.example.com:443`).
     pub origins: Vec<String>,
+    /// The most connections at once, at least 1; others wait until one ends.
+    pub connections: usize,
 }
 
 /// A secret. It is not shown.

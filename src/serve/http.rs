@@ -1,6 +1,7 @@
 //! The network: streamable HTTP without sessions, so that every request stands for itself.
 
 use super::MOST_BYTES;
+use super::body::Timed;
 use super::desk::Desk;
 use super::guard::Door;
 use super::handler::Handler;
@@ -20,10 +21,9 @@ use tokio_util::sync::CancellationToken;
 
 /// Where it answers.
 const PATH: &str = "/mcp";
-/// The most connections at once; others wait to be accepted.
-const CONNECTIONS: usize = 1024;
-/// How long the head of a request may take, and how long connections have to end.
+/// How long the head of a request may take, its body, and how long connections have to end.
 const HEAD: Duration = Duration::from_secs(30);
+const BODY: Duration = Duration::from_secs(30);
 const GRACE: Duration = Duration::from_secs(2);
 
 type Body = http_body_util::combinators::BoxBody<hyper::body::Bytes, Infallible>;
@@ -48,7 +48,8 @@ pub(super) async fn serve(desk: &Arc<Desk>, door: Door, end: &CancellationToken,
     let service: Service =
         StreamableHttpService::new(move || Ok(handler.clone()), Arc::new(NeverSessionManager::default()), config);
     let door = Arc::new(door);
-    let places = Arc::new(Semaphore::new(CONNECTIONS));
+    let connections = door.connections;
+    let places = Arc::new(Semaphore::new(connections));
     let http = hyper::server::conn::http1::Builder::new();
     ui.note(&format!("serving http://{at}{PATH}"));
     loop {
@@ -85,7 +86,7 @@ pub(super) async fn serve(desk: &Arc<Desk>, door: Door, end: &CancellationToken,
     if let Some(served) = desk.current() {
         served.end(&crate::agent::Closed::Cancelled);
     }
-    drop(tokio::time::timeout(GRACE, places.acquire_many(u32::try_from(CONNECTIONS).unwrap_or(1))).await);
+    drop(tokio::time::timeout(GRACE, places.acquire_many(u32::try_from(connections).unwrap_or(1))).await);
     Ok(())
 }
 
@@ -101,7 +102,7 @@ async fn one(service: Service, door: Arc<Door>, request: Request<Incoming>) -> R
         refused.headers_mut().insert(WWW_AUTHENTICATE, hyper::header::HeaderValue::from_static("Bearer"));
         return Ok(refused);
     }
-    Ok(service.handle(request).await)
+    Ok(service.handle(request.map(|body| Timed::new(body, BODY))).await)
 }
 
 fn plain(status: StatusCode) -> Response<Body> {

@@ -6,10 +6,11 @@
 //! desk, start, signals       the one run that is served; starting it; what happens, for whoever asks
 //! steps                      pulling and submitting
 //! reading, resources         what past runs say
-//! http, guard                the network, and who is let in
+//! http, guard, body          the network, who is let in, and for how long
 //! ```
 
 mod args;
+mod body;
 mod desk;
 mod fault;
 mod guard;
@@ -25,6 +26,7 @@ mod tools;
 pub use guard::{Door, Token};
 
 use crate::diag::Diagnostic;
+use crate::lint;
 use crate::session::{Session, SessionError};
 use crate::ui::Ui;
 use desk::Desk;
@@ -52,9 +54,9 @@ pub enum How {
 }
 
 /// Serves until there is nobody left to be served, or `end` is cancelled. A run that is under way is stopped then, and can be resumed.
-pub fn serve(session: Session, how: How, idle: Duration, ui: Ui) -> Result<(), SessionError> {
+pub fn serve(session: Session, lint: lint::Config, how: How, idle: Duration, ui: Ui) -> Result<(), SessionError> {
     let runtime = runtime().map_err(|error| failed(&format!("no threads to serve with: {error}")))?;
-    let desk = Arc::new(Desk::new(session, idle));
+    let desk = Arc::new(Desk::new(session, lint, idle));
     let end = CancellationToken::new();
     let interrupted = end.clone();
     drop(ctrlc::set_handler(move || interrupted.cancel()));

@@ -81,7 +81,8 @@ pub(super) fn route(session: &Session, args: Route) -> Result<Value, Fault> {
 }
 
 /// What is wrong with a script: with that text, if one is given, among the project's others.
-pub(super) fn lint_script(session: &Session, args: LintScript) -> Result<Value, Fault> {
+pub(super) fn lint_script(desk: &Desk, args: LintScript) -> Result<Value, Fault> {
+    let Desk { session, lint: config, .. } = desk;
     let mut texts = session.texts(&[])?;
     let mut named = false;
     for text in &mut texts {
@@ -107,8 +108,7 @@ pub(super) fn lint_script(session: &Session, args: LintScript) -> Result<Value, 
         }
     }
     let settings = session.settings(Answers::Others);
-    let config = lint::Config::default();
-    let outcome = lint::lint(lint::Input { texts: &texts, settings: &settings, config: &config, cases: &[] });
+    let outcome = lint::lint(lint::Input { texts: &texts, settings: &settings, config, cases: &[] });
     Ok(lint::json(&outcome.findings))
 }
 

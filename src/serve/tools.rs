@@ -223,7 +223,7 @@ fn blocking(desk: &Arc<Desk>, name: &str, args: Option<Map<String, Value>>) -> R
         "get_report" => reading::report(desk, read(args)?),
         "explain" => reading::explain(&desk.session, read(args)?),
         "route" => reading::route(&desk.session, read(args)?),
-        "lint_script" => reading::lint_script(&desk.session, read(args)?),
+        "lint_script" => reading::lint_script(desk, read(args)?),
         "replay" => reading::replay(&desk.session, read(args)?),
         other => Err(Fault::new("unknown_tool", format!("there is no tool `{other}`"))),
     }

@@ -20,23 +20,25 @@ impl Session {
         let total = store.case_names(run).map_or(0, |cases| cases.len());
         let over = over(&store, run);
         let launch = store.launch(run, |_, _| None).map(|launch| launch.name).unwrap_or_default();
-        text += "## Run\n\n";
+        text += "## Run context\n\n";
         for (name, value) in [
-            ("launch", launch),
-            ("run", run.to_owned()),
+            ("scenario", launch),
+            ("suite", run.to_owned()),
             ("phase", batch.phase.clone()),
-            ("cases in this batch", batch.cases.join(", ")),
-            ("cases in all", total.to_string()),
-            ("cases that are over", over.to_string()),
+            ("cases in batch", batch.cases.join(", ")),
+            ("total", total.to_string()),
+            ("completed", over.to_string()),
         ] {
             let _ = writeln!(text, "- {name}: {}", cell(&value));
         }
         let asked = SymptomsAsked { run: Some(run.to_owned()), limit: Some(ROWS), ..SymptomsAsked::default() };
         let symptoms = self.symptoms(asked).unwrap_or_default();
-        let rows = symptoms.iter().map(|row| {
-            vec![row.id.to_string(), row.category.clone(), row.component.clone(), row.test.clone(), row.error.clone()]
+        let component =
+            |symptom: Option<i64>| symptoms.iter().find(|row| Some(row.id) == symptom).map(|row| row.component.clone());
+        let rows = store.triages(run, ROWS).unwrap_or_default().into_iter().map(|(case, triage, symptom)| {
+            vec![case, triage.category, component(symptom).unwrap_or_default(), triage.defect_type, triage.severity]
         });
-        table(&mut text, "Known symptoms", &["id", "category", "component", "test", "error"], rows);
+        table(&mut text, "Known symptoms", &["case", "category", "component", "hypothesis", "severity"], rows);
         let clusters = clusters(&store, run);
         let rows = clusters.iter().enumerate().map(|(index, cluster)| {
             let members = cluster.members().join(", ");
@@ -49,7 +51,7 @@ impl Session {
             .unwrap_or_default()
             .into_iter()
             .map(|row| vec![row.rca.id.to_string(), row.rca.component, row.rca.defect_type, row.rca.message]);
-        table(&mut text, "Root causes so far", &["id", "component", "defect type", "summary"], rows);
+        table(&mut text, "Prior RCAs", &["id", "component", "defect type", "summary"], rows);
         let common = symptoms.iter().filter(|row| row.seen.occurrences > 1);
         let rows = common.map(|row| vec![row.seen.occurrences.to_string(), row.error.clone()]);
         table(&mut text, "Common patterns", &["seen", "error"], rows);

@@ -7,6 +7,7 @@ use crate::store::{StoreError, health};
 use crate::workspace::{check, has_git};
 use serde::Serialize;
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 
 /// One thing that was looked at.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -58,7 +59,28 @@ impl Session {
         all.extend(private("directories", "output", &self.setup.out));
         self.check_workspace(&mut all);
         self.check_servers(&mut all);
+        self.check_reportportal(&mut all);
         all
+    }
+
+    /// Whether ReportPortal is set up, if anything is said of it; nobody is asked.
+    fn check_reportportal(&self, all: &mut Vec<Checkup>) {
+        if self.setup.reportportal == crate::reportportal::Settings::default() {
+            return;
+        }
+        all.push(match self.portal(&AtomicBool::new(false)) {
+            Ok(portal) => {
+                let found = format!("project `{}` of {}, not asked", portal.place().project, portal.place().url);
+                Checkup::new("reportportal", "server", State::Ok, found)
+            }
+            Err(error) => {
+                let (found, help) = match error {
+                    SessionError::Asked(why) => (why.message, why.help),
+                    other => (other.to_string(), None),
+                };
+                Checkup { help, ..Checkup::new("reportportal", "server", State::Wrong, found) }
+            }
+        });
     }
 
     fn check_files(&self, all: &mut Vec<Checkup>) {

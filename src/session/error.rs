@@ -14,6 +14,9 @@ pub enum SessionError {
     /// What was asked for does not exist or does not fit together: a run, a node, a case, a pipeline's name.
     #[error("{0}")]
     Asked(Box<Diagnostic>),
+    /// Somebody outside who is needed does not do what they are asked: a server.
+    #[error("{0}")]
+    Outside(Box<Diagnostic>),
     /// A file cannot be read.
     #[error(transparent)]
     File(#[from] FileError),

@@ -6,7 +6,7 @@ use super::projection::{Laid, case_dir, place_dir};
 use super::prompt::{self, KeptTemplates};
 use super::recorded::{linked, named};
 use super::resume::text;
-use super::{RunResult, Session, SessionError, Watch};
+use super::{HandedBatch, RunResult, Session, SessionError, Watch};
 use crate::agent::{self, Given};
 use crate::diag::{Diagnostic, Diagnostics, Source, Span, did_you_mean};
 use crate::files::OutDir;
@@ -41,6 +41,20 @@ pub struct Handed {
     pub artifact_path: PathBuf,
     /// The prompt.
     pub prompt: String,
+    /// The directory of both, below that of the run.
+    #[serde(skip)]
+    pub(super) dir: String,
+}
+
+/// What is handed out of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HandedOut {
+    /// The run.
+    pub run: String,
+    /// The prompts.
+    pub prompts: Vec<Handed>,
+    /// Where they are laid out as a batch, if they are.
+    pub batch: Option<HandedBatch>,
 }
 
 /// An answer that somebody brings.
@@ -90,8 +104,8 @@ struct Held {
 
 impl Session {
     /// The prompts that cases of a run wait for an answer to, the first one alone unless `all`; each is written to a file. Those of
-    /// one case if it is named.
-    pub fn hand_out(&self, run: &str, case: Option<&str>, all: bool) -> Result<(String, Vec<Handed>), SessionError> {
+    /// one case if it is named. All of them are laid out as a batch too.
+    pub fn hand_out(&self, run: &str, case: Option<&str>, all: bool) -> Result<HandedOut, SessionError> {
         let store = Store::read_only(&self.setup.store)?;
         let run = named(&store, run)?;
         let manual = agent::manual_names(&self.setup.agents);
@@ -102,11 +116,14 @@ impl Session {
         let dir = self.run_dir(&run)?;
         let kept = KeptTemplates::of(&store, &run)?;
         let plan = self.plan_of(&store, &run)?;
-        let mut handed = Vec::new();
+        let (mut handed, mut phase) = (Vec::new(), None);
         for id in ids.iter().filter(|id| case.is_none_or(|case| *id == case)) {
             let events: Vec<Event> = store.events(&run, id)?.into_iter().map(|(_, event)| event).collect();
             let state = WalkState::fold(&events);
             let Some(open) = state.waits().filter(|open| manual.iter().any(|name| open.via == *name)) else { continue };
+            let own = plan.of_path(&open.path);
+            let node = own.as_ref().and_then(|own| Some(own.pipeline.phase_name(own.pipeline.node(&open.node)?).to_owned()));
+            phase = phase.or(node);
             handed.push(hand(&store, &kept, &plan, (&dir, id), &events, (&state, open))?);
             if !all {
                 break;
@@ -121,7 +138,8 @@ impl Session {
                 "asterisk status shows how far it is; a run that hands its steps out begins with: asterisk run --via manual";
             return Err(SessionError::asked("input/not-waiting", message, Some(help.into())));
         }
-        Ok((run, handed))
+        let batch = if all { Some(self.lay_out_batch(&run, &phase.unwrap_or_default(), &handed)?) } else { None };
+        Ok(HandedOut { run, prompts: handed, batch })
     }
 
     /// Takes an answer, and goes on with the run as far as it goes. An answer that is not accepted changes nothing.
@@ -145,7 +163,10 @@ impl Session {
         agent::signed(&mut artifact, brought.by);
         accept(&held.plan, &open, &artifact)?;
         let given = given(brought.case, &open, artifact, brought.by);
-        self.go_on(&held.run, Brought { given: Some(given), reopened: None }, watch, stop)
+        let run = held.run.clone();
+        let result = self.go_on(&run, Brought { given: Some(given), reopened: None }, watch, stop)?;
+        self.note_brought(&run, open.id);
+        Ok(result)
     }
 
     /// Takes a person's word on a case: as the answer it waits for, or, of a case that is over, by going on with it at its review.
@@ -299,6 +320,7 @@ fn hand(
         artifact_path: prompt_path.with_file_name(laid.artifact),
         prompt_path,
         prompt,
+        dir: below,
     })
 }
 

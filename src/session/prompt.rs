@@ -7,7 +7,7 @@ use crate::model::Hash;
 use crate::project::Manifest;
 use crate::prompt::{Template, Templates};
 use crate::store::{Store, StoreError};
-use crate::walk::{Content, Event, FIRST, What, assemble};
+use crate::walk::{Content, Event, FIRST, TOOL, What, assemble};
 use serde::Serialize;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -90,9 +90,14 @@ impl Session {
         let node = asked.node.as_deref().map(|node| named(&store, kept.latest(), node)).transpose()?;
         let step = choose(&steps, asked, node.as_deref())?;
         let (Some(template), Some(params)) = (step.template, step.params) else {
-            let what = if step.template.is_none() { "the node has no template" } else { "nobody asked for its parameters" };
+            let what = match step.by {
+                TOOL => "a tool was called",
+                _ if step.template.is_none() => "the node has no template",
+                _ => "nobody asked for its parameters",
+            };
             let message = format!("step {} (`{}`) had no prompt: {what}", step.path, step.node);
-            return Err(SessionError::asked("input/no-prompt", message, None));
+            let how = format!("what it was given is shown by: asterisk explain {run} --case {} --step {}", asked.case, step.path);
+            return Err(SessionError::asked("input/no-prompt", message, (step.by == TOOL).then_some(how)));
         };
         let found = kept.template(step.generation, template)?;
         let visits: Vec<&Step<'_>> = steps.iter().filter(|other| other.node == step.node).collect();

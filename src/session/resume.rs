@@ -166,7 +166,7 @@ impl Session {
     /// What a run was started with, to read its texts as they are now.
     pub fn origin(&self, run: &str) -> Result<Origin, SessionError> {
         let store = Store::read_only(&self.setup.store)?;
-        let args: RunArgs = parse(&text(&store, &store.run(&named(&store, run)?)?.args)?)?;
+        let args = args_of(&store, &named(&store, run)?)?;
         Ok(Origin { session: self.like(&args), pipeline: args.asked.unwrap_or(args.pipeline), answers: args.via.answers() })
     }
 
@@ -187,6 +187,11 @@ impl Session {
         self.project_files(&store, &result, files)?;
         Ok(result)
     }
+}
+
+/// What a run was started with.
+pub(super) fn args_of(store: &Store, run: &str) -> Result<RunArgs, SessionError> {
+    parse(&text(store, &store.run(run)?.args)?)
 }
 
 /// A run to go on with.

@@ -15,6 +15,7 @@ use crate::files::example_launch;
 use crate::ingest;
 use crate::model::{Case, Hash, Launch, canonical};
 use crate::project::{Current, Project};
+use crate::reportportal::Place;
 use crate::store::{Durability, NewRun, Store, StoreError};
 use crate::walk::{Blob, Change, Event, FIRST, Name, Plan, Status, Tokens};
 use serde::{Deserialize, Serialize};
@@ -31,6 +32,8 @@ pub enum Inputs {
     Example,
     /// One empty case, `case-1`.
     None,
+    /// The launch of this number or uuid, from ReportPortal.
+    Launch(String),
     /// These files and all launches below these directories; `-` is standard input.
     Files(Vec<PathBuf>),
 }
@@ -103,6 +106,8 @@ pub trait Watch: Sync {
     fn over(&self) {}
     /// So many cases are about to walk as far as phase `phase` of `phases` lets them, counted from 1.
     fn phase(&self, _phase: usize, _phases: usize, _cases: usize) {}
+    /// A launch is being fetched: so many of its failures have been read.
+    fn fetched(&self, _done: usize, _of: usize) {}
     /// A case has walked as far as its phase lets it.
     fn case_went(&self, _case: &Case) {}
     /// A walk ended or stopped.
@@ -130,6 +135,9 @@ pub(super) struct RunArgs {
     /// The list of the candidates' texts, if the run has a shadow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) shadow: Option<Hash>,
+    /// Where its launch came from, if it was fetched.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) reportportal: Option<Place>,
     /// The vars set for the run alone.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub(super) set: Map<String, Value>,
@@ -159,7 +167,7 @@ impl Session {
         stop: &AtomicBool,
     ) -> Result<RunResult, SessionError> {
         let (seen, project) = current.get();
-        let mut launch = launch(&spec.inputs)?;
+        let (mut launch, reportportal) = self.launch(&spec.inputs, watch, stop)?;
         let cases = select(&launch, &spec.cases)?;
         let via = self.via(&spec.via, &project.plan)?;
         let stub = answers::stub(&via, spec.stub.as_ref())?;
@@ -184,6 +192,7 @@ impl Session {
             scripts: self.setup.scripts.as_ref().map(|dir| std::path::absolute(dir).unwrap_or_else(|_| dir.clone())),
             domain: self.setup.domain.clone(),
             shadow,
+            reportportal,
             set: self.setup.vars.clone(),
             masks: self.setup.masks.clone(),
         };
@@ -238,6 +247,22 @@ impl Session {
             return Ok(result);
         }
         self.conclude(&store, result, spec.files)
+    }
+
+    /// The launch to analyse, and where it was fetched from.
+    fn launch(&self, inputs: &Inputs, watch: &dyn Watch, stop: &AtomicBool) -> Result<(Launch, Option<Place>), SessionError> {
+        Ok(match inputs {
+            Inputs::Example => (ingest::read(&example_launch())?, None),
+            Inputs::None => {
+                let case = Case { id: "case-1".into(), name: "case-1".into(), status: "FAILED".into(), ..Case::default() };
+                (Launch { run_id: "none".into(), name: "none".into(), cases: vec![case], ..Launch::default() }, None)
+            }
+            Inputs::Files(paths) => (super::input::launch(paths)?, None),
+            Inputs::Launch(id) => {
+                let (launch, place) = self.fetch(id, &|done, of| watch.fetched(done, of), stop)?;
+                (launch, Some(place))
+            }
+        })
     }
 
     /// Records how a run ended and writes its files.
@@ -322,18 +347,6 @@ pub(super) fn status_of(cases: impl Iterator<Item = Status>) -> Status {
         (Status::Paused, _) | (_, Status::Paused | Status::Running) => Status::Paused,
         _ => Status::Done,
     })
-}
-
-/// The launch to analyse.
-fn launch(inputs: &Inputs) -> Result<Launch, SessionError> {
-    match inputs {
-        Inputs::Example => Ok(ingest::read(&example_launch())?),
-        Inputs::None => {
-            let case = Case { id: "case-1".into(), name: "case-1".into(), status: "FAILED".into(), ..Case::default() };
-            Ok(Launch { run_id: "none".into(), name: "none".into(), cases: vec![case], ..Launch::default() })
-        }
-        Inputs::Files(paths) => super::input::launch(paths),
-    }
 }
 
 /// The cases to walk: all, or those named.

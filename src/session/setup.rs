@@ -3,6 +3,7 @@
 use crate::agent::{Agents, STUB, Servers};
 use crate::clock::Clock;
 use crate::project::{Answers, SCRIPT};
+use crate::reportportal;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -40,6 +41,8 @@ pub struct Setup {
     pub masks: Vec<String>,
     /// Who may be asked outside of the process, by name.
     pub agents: Agents,
+    /// Where launches are fetched from, and what was found is written back to.
+    pub reportportal: reportportal::Settings,
     /// The servers whose tools nodes may call, by name.
     pub servers: Servers,
     /// The real time that one call of a script may take; the default if none.

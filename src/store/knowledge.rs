@@ -94,6 +94,23 @@ impl Store {
         })
     }
 
+    /// The triages of a run's cases, in the order of the cases, of at most so many: the case, its triage, and the symptom that it was linked
+    /// to first.
+    pub fn triages(&self, run: &str, most: usize) -> Result<Vec<(String, Triage, Option<i64>)>, StoreError> {
+        self.read(|conn| {
+            let row = run_row(conn, run)?;
+            let mut rows = conn.prepare_cached(
+                "SELECT triages.*, item, (SELECT symptom FROM case_symptoms WHERE rc = triages.rc ORDER BY stamp, symptom LIMIT 1) AS symptom \
+                 FROM triages JOIN run_cases ON rc = run_cases.id \
+                 WHERE run = ?1 AND NOT EXISTS (SELECT 1 FROM triages AS later WHERE later.rc = triages.rc AND later.id > triages.id) \
+                 ORDER BY run_cases.id LIMIT ?2",
+            )?;
+            let most = i64::try_from(most).unwrap_or(i64::MAX);
+            let triages = rows.query_map(params![row, most], |row| Ok((row.get("item")?, triage_of(row)?, row.get("symptom")?)))?;
+            Ok(triages.collect::<Result<_, _>>()?)
+        })
+    }
+
     /// The status in the store of a case of a run, if it has one.
     pub fn case_status(&self, run: &str, case: &str) -> Result<Option<String>, StoreError> {
         self.read(|conn| {
@@ -127,16 +144,17 @@ fn list<T: rusqlite::types::FromSql>(conn: &Connection, sql: &str, id: i64) -> R
 
 fn triage(conn: &Connection, case: i64) -> Result<Option<Triage>, StoreError> {
     let mut rows = conn.prepare_cached("SELECT * FROM triages WHERE rc = ?1 ORDER BY id DESC LIMIT 1")?;
-    let triage = rows.query_row([case], |row| {
-        Ok(Triage {
-            category: row.get("category")?,
-            severity: row.get("severity")?,
-            defect_type: row.get("defect_type")?,
-            skip_investigation: row.get("skip_investigation")?,
-            repos: serde_json::from_str(row.get_ref("repos")?.as_str()?).unwrap_or_default(),
-        })
-    });
-    Ok(triage.optional()?)
+    Ok(rows.query_row([case], triage_of).optional()?)
+}
+
+fn triage_of(row: &Row<'_>) -> rusqlite::Result<Triage> {
+    Ok(Triage {
+        category: row.get("category")?,
+        severity: row.get("severity")?,
+        defect_type: row.get("defect_type")?,
+        skip_investigation: row.get("skip_investigation")?,
+        repos: serde_json::from_str(row.get_ref("repos")?.as_str()?).unwrap_or_default(),
+    })
 }
 
 /// One thing said of a root cause.

@@ -57,6 +57,7 @@ mod fixture;
 mod measure;
 #[cfg(test)]
 mod processes;
+mod pushes;
 
 pub use begin::NewRun;
 pub use check::{Health, health};

@@ -61,13 +61,19 @@ fn tell(
     project: &Arc<Project>,
     changed: &BTreeSet<String>,
 ) -> Result<super::told::StepTold, SessionError> {
-    let Some(decision) = decisions.decisions(run, vec![step.clone()])?.pop() else {
-        let plan = project.plan.of_path(&step.path).unwrap_or_else(|| Arc::clone(&project.plan));
-        let pipeline = &plan.pipeline;
-        return Ok(retell::undecided(step, pipeline.node(&step.node).map(|node| pipeline.at(node))));
+    let mut told = match decisions.decisions(run, vec![step.clone()])?.pop() {
+        Some(decision) => retell::decided(step, &decision.again(project)?, project, changed),
+        None => {
+            let plan = project.plan.of_path(&step.path).unwrap_or_else(|| Arc::clone(&project.plan));
+            let pipeline = &plan.pipeline;
+            retell::undecided(step, pipeline.node(&step.node).map(|node| pipeline.at(node)))
+        }
     };
-    let again = decision.again(project)?;
-    Ok(retell::decided(step, &again, project, changed))
+    if let Some(call) = step.call {
+        let text = decisions.record().store().blob(&call)?;
+        told.call = text.and_then(|text| serde_json::from_str(&text).ok());
+    }
+    Ok(told)
 }
 
 /// The texts that are other by now than those that these steps went by.

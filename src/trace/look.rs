@@ -24,6 +24,7 @@ pub fn look(again: &Again, project: &Project, recorded: Option<&Step>) -> StepTo
         walker: None,
         masks: Vec::new(),
         by: None,
+        call: None,
         inputs: None,
         considered: Vec::new(),
         went: Went::Open,

@@ -30,6 +30,9 @@ fn write(out: &mut String, step: &StepTold, detailed: bool) {
     if let Some(walker) = &step.walker {
         let _ = writeln!(out, "\n{}", escaped(&super::told::taken_by(walker)));
     }
+    if let Some(call) = &step.call {
+        let _ = writeln!(out, "\n{}", escaped(&super::told::called(call)));
+    }
     if let Some(error) = &step.error {
         let _ = writeln!(out, "\n{}", escaped(&error.message));
     }

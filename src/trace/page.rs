@@ -232,6 +232,9 @@ impl Page {
         let texts = if step.generation > 1 { format!(", by the run's texts no. {}", step.generation) } else { String::new() };
         self.text(Tone::Quiet, "  ", 4, &format!("at {}{by}{texts}", step.at));
         self.crew(step);
+        if let Some(call) = &step.call {
+            self.text(Tone::Plain, "  ", 4, &super::told::called(call));
+        }
         if !step.context.is_empty() {
             let context: Vec<String> = step.context.iter().map(|(name, value)| format!("{name}: {value}")).collect();
             self.text(Tone::Plain, "  adds to the context: ", 4, &super::told::short(&context.join(", ")));

@@ -56,6 +56,7 @@ pub(super) fn undecided(step: &Step, node: Option<&Node>) -> StepTold {
         }),
         masks: step.masks.iter().map(ToString::to_string).collect(),
         by: step.by.as_ref().map(ToString::to_string),
+        call: None,
         generation: step.generation,
         edge: None,
         to: None,

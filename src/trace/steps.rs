@@ -29,6 +29,8 @@ pub struct Step {
     pub masks: Vec<Name>,
     /// Who answered: `script`, `stub`, `agent`, `human`; nothing if the step failed before.
     pub by: Option<Name>,
+    /// The address of the tool's call that answered it, if one was made.
+    pub call: Option<Hash>,
     /// The addresses of the artifact, the state and the vars that its edges were decided on, if they were.
     pub inputs: Option<[Hash; 3]>,
     /// Every edge considered, in the order considered.
@@ -76,12 +78,21 @@ pub(super) struct Steps {
     /// Steps of nodes that are being walked, each under its case and path: they end after what is walked in their place.
     walked: BTreeMap<(Name, Name), Step>,
     crew: Crew,
+    /// Calls that were made, under the case and path of the step that they are for: they are recorded ahead of it.
+    called: BTreeMap<(Name, Name), Hash>,
 }
 
 impl Steps {
     /// Of a run that began with these texts.
     pub(super) fn new(began: Hash) -> Self {
-        Self { began, adopted: HashMap::new(), open: None, walked: BTreeMap::new(), crew: Crew::default() }
+        Self {
+            began,
+            adopted: HashMap::new(),
+            open: None,
+            walked: BTreeMap::new(),
+            crew: Crew::default(),
+            called: BTreeMap::new(),
+        }
     }
 
     /// Takes an event, and gives the step that it shows to be complete.
@@ -100,6 +111,9 @@ impl Steps {
                 return done;
             }
             What::WalkerSwitch { to, because, .. } => self.crew.switch(&case, &path, to, because),
+            What::Asked { call: Some(call), .. } => {
+                self.called.insert((case, path), call.hash());
+            }
             What::Masked { masks, .. } => self.change(|step| step.masks = masks),
             What::SubWalk { .. } | What::Fork { by: By::Items, .. } => {
                 if let Some(step) = self.open.take() {
@@ -152,12 +166,13 @@ impl Steps {
         self.open.into_iter().chain(self.walked.into_values().rev())
     }
 
-    fn begun(&self, case: Name, path: Name, at: Timestamp, node: Name) -> Step {
+    fn begun(&mut self, case: Name, path: Name, at: Timestamp, node: Name) -> Step {
         let (generation, manifest) = self.adopted.get(&case).copied().unwrap_or((FIRST, self.began));
         let walker = self.crew.at(&case, &path);
+        let call = self.called.remove(&(case.clone(), path.clone()));
         let (masks, by, inputs, considered) = (Vec::new(), None, None, Vec::new());
         let within = path.match_indices('/').any(|(at, _)| self.walked.contains_key(&(case.clone(), path[..at].into())));
-        Step { case, path, node, at, generation, manifest, walker, masks, by, inputs, considered, went: Went::Open, within }
+        Step { case, path, node, at, generation, manifest, walker, masks, by, call, inputs, considered, went: Went::Open, within }
     }
 
     fn change(&mut self, change: impl FnOnce(&mut Step)) {

@@ -43,6 +43,7 @@ impl Ground {
             domain: None,
             masks: Vec::new(),
             agents: std::collections::BTreeMap::new(),
+            reportportal: crate::reportportal::Settings::default(),
             servers: std::collections::BTreeMap::new(),
             script_time: Some(Duration::from_secs(60)),
             keep: KEEP,

@@ -4,7 +4,7 @@ use crate::clock::Timestamp;
 use crate::diag::Diagnostic;
 use crate::model::Hash;
 use crate::script::probe::{Line, Miss, Told};
-use crate::walk::{Outcome, Status};
+use crate::walk::{Call, Outcome, Status};
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
@@ -49,6 +49,9 @@ pub struct StepTold {
     pub masks: Vec<String>,
     /// Who answered the node; nothing if the step failed before.
     pub by: Option<String>,
+    /// The tool that was called for it, with the arguments.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub call: Option<Call>,
     /// Which texts of the run it went by.
     pub generation: u64,
     /// The edge taken.
@@ -80,6 +83,13 @@ pub struct WalkerTold {
     /// Why, if another took the step before.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub because: Option<String>,
+}
+
+/// What was called, in a line.
+pub(super) fn called(call: &Call) -> String {
+    let arguments: Vec<String> = call.arguments.iter().map(|(name, value)| format!("{name}: {value}")).collect();
+    let with = if arguments.is_empty() { "nothing".to_owned() } else { short(&arguments.join(", ")) };
+    format!("called {}/{} with {with}", call.server, call.tool)
 }
 
 /// Who took a step, in a sentence.

@@ -10,7 +10,7 @@ impl Ui {
     pub fn failure(self, error: &SessionError) {
         match error {
             SessionError::Texts(diagnostics) => self.diagnostics(diagnostics),
-            SessionError::Asked(diagnostic) => self.diagnostic(diagnostic),
+            SessionError::Asked(diagnostic) | SessionError::Outside(diagnostic) => self.diagnostic(diagnostic),
             SessionError::File(error @ FileError::NoDirectory { .. }) => {
                 let help = "make it, or name another (`asterisk config --origin` shows who names it)";
                 self.diagnostic(&Diagnostic::error("input/directory", error.to_string()).help(help));

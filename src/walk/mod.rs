@@ -58,6 +58,6 @@ pub use route::{Ask, Choice, Decision, FALLBACK, decide, decide_asking};
 pub use state::{Status, Visit, WalkState};
 pub use step::WALK;
 pub use team::{Member, Moment, Team};
-pub use tool::{Call, Tool, called};
+pub use tool::{Call, TOOL, Tool, called};
 pub use turn::Turn;
 pub use views::{recorded_state, walker_view};

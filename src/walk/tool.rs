@@ -9,6 +9,9 @@ use crate::script::{Function, View};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+/// Who answers a node by a call.
+pub const TOOL: &str = "tool";
+
 /// A tool of a server.
 #[derive(Clone, Debug)]
 pub struct Tool {

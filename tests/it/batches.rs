@@ -115,8 +115,8 @@ fn many_agents_share_a_batch_without_double_work() {
         let (_, manifest) = manifest(&root).unwrap();
         let briefing = manifest["briefing_path"].as_str().unwrap();
         let text = std::fs::read_to_string(briefing).unwrap();
-        assert!(text.contains("- cases in all: 10\n") && text.contains("- launch: small\n"), "{text}");
-        assert!(!text.contains("Known symptoms") && !text.contains("Clusters") && !text.contains("Root causes"), "{text}");
+        assert!(text.contains("- total: 10\n") && text.contains("- scenario: small\n"), "{text}");
+        assert!(!text.contains("Known symptoms") && !text.contains("Clusters") && !text.contains("Prior RCAs"), "{text}");
         all.lock().unwrap().push(manifest);
         good(path, signal);
     });
@@ -234,13 +234,162 @@ fn a_briefing_tells_what_was_found() {
     let crowd = Crowd::of(3, project.root(), move |path, signal| {
         let run = path.ancestors().nth(2).unwrap();
         all.lock().unwrap().push(std::fs::read_to_string(run.join("briefing.md")).unwrap());
-        put(&artifact(signal), wrapped(signal, &json!({ "decision": "approve" })));
+        let artifact_of = |step: &str| match step {
+            "F0_RECALL" => json!({ "match": false, "confidence": 0.1 }),
+            _ => json!({ "decision": "approve" }),
+        };
+        put(&artifact(signal), wrapped(signal, &artifact_of(signal["step"].as_str().unwrap())));
     });
-    project.asterisk(&["run", "--via", "review=batch-file", "--parallel", "4", "--format", "json"]).exits(0);
+    let via = ["--via", "recall=batch-file", "--via", "review=batch-file"];
+    project.asterisk(&[&["run"][..], &via, &["--parallel", "4", "--format", "json"]].concat()).exits(0);
     drop(crowd.taken());
-    let last = seen.lock().unwrap().pop().unwrap();
+    let (first, last) = {
+        let seen = seen.lock().unwrap();
+        (seen.first().unwrap().clone(), seen.last().unwrap().clone())
+    };
     let headings: Vec<&str> = last.lines().filter(|line| line.starts_with('#')).skip(1).collect();
-    assert_eq!(headings, ["## Run", "## Known symptoms", "## Clusters", "## Root causes so far"], "{last}");
-    assert!(last.contains("- launch: checkout-nightly\n") && last.contains("\n| K1 | 880101 | 880201 | "), "{last}");
+    assert_eq!(headings, ["## Run context", "## Known symptoms", "## Clusters", "## Prior RCAs"], "{last}");
+    assert!(last.contains("- scenario: checkout-nightly\n") && last.contains("\n| K1 | 880101 | 880201 | "), "{last}");
+    assert!(
+        last.lines().any(|line| line.starts_with("| 880") && line.ends_with(" |") && line.matches('|').count() == 6),
+        "{last}"
+    );
+    if let Some(vectors) = shared_json("vectors/signal_protocol.json") {
+        holds(&vectors["briefing"][0], &first);
+        holds(&vectors["briefing"][1], &last);
+    }
     assert!(last.contains("- phase: report\n") && last.lines().all(|line| line.chars().count() < 500), "{last}");
+}
+
+/// The columns of the tables under these headings, and the names of a list there.
+fn columns(briefing: &str, heading: &str) -> Vec<String> {
+    let lines = briefing.lines().skip_while(|line| *line != format!("## {heading}")).skip(1);
+    let lines: Vec<&str> = lines.take_while(|line| !line.starts_with('#')).collect();
+    if let Some(head) = lines.iter().find(|line| line.starts_with('|')) {
+        return head.split('|').map(str::trim).filter(|cell| !cell.is_empty()).map(str::to_owned).collect();
+    }
+    lines.iter().filter_map(|line| Some(line.strip_prefix("- ")?.split_once(':')?.0.to_owned())).collect()
+}
+
+/// What the vectors want of a briefing: sections with their parts, in words such as `known symptoms table: case, category`.
+fn holds(vector: &Value, briefing: &str) {
+    for section in vector["expect_sections"].as_array().unwrap() {
+        let (name, parts) = section.as_str().unwrap().split_once(": ").unwrap_or((section.as_str().unwrap(), ""));
+        let heading = match name {
+            "title with batch number" => {
+                assert!(briefing.starts_with("# Briefing of batch "), "{briefing}");
+                continue;
+            }
+            "run context" => "Run context",
+            "known symptoms table" => "Known symptoms",
+            "cluster table" => "Clusters",
+            "prior RCA table" => "Prior RCAs",
+            other => panic!("what is {other}?"),
+        };
+        // Its first column has the names `K1`, `K2`, ...
+        let have = columns(briefing, heading).join(", ").replace("cluster, ", "K1.., ");
+        assert_eq!(have, parts, "{heading} of {briefing}");
+    }
+    for absent in vector["expect_absent"].as_array().into_iter().flatten() {
+        let heading = absent.as_str().unwrap().to_lowercase();
+        assert!(briefing.lines().all(|line| line.to_lowercase() != format!("## {heading}")), "{briefing}");
+    }
+}
+
+/// Every vector about batches, where `decisions.md` does not differ.
+#[test]
+fn the_vectors_hold() {
+    let Some(vectors) = shared_json("vectors/signal_protocol.json") else { return };
+    let all: Vec<&Value> = vectors["batch"].as_array().unwrap().iter().collect();
+    assert!(all.len() >= 9, "the file lost vectors");
+    for vector in all {
+        let (id, expect) = (vector["id"].as_str().unwrap(), &vector["expect"]);
+        match id {
+            "batch-all-done" => {
+                let (statuses, last, entries) = batch(2, "60s", true);
+                let sequence: Vec<&str> =
+                    expect["manifest_status_sequence"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+                // A state may be too short to be seen, but none comes in another order.
+                let mut order = sequence.iter();
+                assert!(statuses.iter().all(|status| order.any(|known| known == status)), "{statuses:?}");
+                assert_eq!((&last["batch_id"], &json!(entries)), (&expect["batch_id"], &expect["signal_statuses"]));
+            }
+            "batch-all-error" => {
+                let (_, last, entries) = batch(2, "300ms", false);
+                assert_eq!((&last["status"], &json!(entries)), (&expect["manifest_status"], &expect["signal_statuses"]));
+            }
+            "batch-empty" => {
+                let project = project(0, "");
+                run(&project, &[]);
+                assert!(manifest(project.root()).is_none() && expect["manifest_written"] == false);
+            }
+            "batch-single" => {
+                let project = project(1, ", size: 1");
+                let crowd = Crowd::of(1, project.root(), good);
+                run(&project, &[]).exits(0);
+                drop(crowd.taken());
+                let (_, last) = manifest(project.root()).unwrap();
+                assert_eq!((&last["phase"], &last["briefing_path"]), (&expect["phase"], &expect["briefing_path"]));
+            }
+            "batch-manifest-roundtrip" => {
+                let project = project(3, "");
+                let mut child = project.start(&args(&["--parallel", "3"]));
+                until(|| manifest(project.root()).is_some_and(|(_, manifest)| manifest["total"] == 3));
+                let (_, first) = manifest(project.root()).unwrap();
+                child.kill().unwrap();
+                child.wait().unwrap();
+                assert_eq!((&first["status"], &first["total"]), (&expect["status"], &expect["total"]));
+                assert!(Path::new(first["briefing_path"].as_str().unwrap()).exists() && expect["briefing_path_kept"] == true);
+            }
+            // Without a manifest there are no batches yet: agents go by the signals (`signals::an_agent_answers_through_files`).
+            "batch-manifest-missing" => assert_eq!(expect["error"], true),
+            "budget-1" | "budget-not-configured" | "budget-agent-rule" => budget(id, expect),
+            other => panic!("what is {other}?"),
+        }
+    }
+}
+
+/// The statuses that a manifest went through, the manifest at its end and those of its entries, of so many cases that are answered or not.
+fn batch(cases: usize, timeout: &str, answered: bool) -> (Vec<String>, Value, Vec<Value>) {
+    let project = project(cases, "");
+    project.file(
+        "asterisk.yaml",
+        format!("agents: {{ batch-file: {{ poll: 40ms, timeout: {timeout}, retry: {{ attempts: 1 }} }} }}\n"),
+    );
+    let mut child = project.start(&args(&["--parallel", "4"]));
+    let crowd = answered.then(|| {
+        Crowd::of(1, project.root(), |_, signal| {
+            put(&artifact(signal), wrapped(signal, &json!({ "found": false })));
+        })
+    });
+    let mut statuses: Vec<String> = Vec::new();
+    until(|| {
+        let status = manifest(project.root()).map(|(_, manifest)| manifest["status"].as_str().unwrap().to_owned());
+        statuses.extend(status.filter(|status| statuses.last() != Some(status)));
+        child.try_wait().unwrap().is_some()
+    });
+    drop(crowd.map(Crowd::taken));
+    let (_, last) = manifest(project.root()).unwrap();
+    let entries = last["signals"].as_array().unwrap().iter().map(|entry| entry["status"].clone()).collect();
+    (statuses, last, entries)
+}
+
+/// What of a budget is told in its file.
+fn budget(id: &str, expect: &Value) {
+    let project = project(1, ", size: 1");
+    let crowd = Crowd::of(1, project.root(), good);
+    let more: &[&str] = if id == "budget-not-configured" { &[] } else { &["--budget", "100000"] };
+    run(&project, more).exits(0);
+    drop(crowd.taken());
+    let files = find(&project.root().join(".asterisk"), "budget-status.json");
+    match id {
+        "budget-not-configured" => assert_eq!(json!(!files.is_empty()), expect["budget_file_written"]),
+        _ => {
+            let status = signal(&files[0]).unwrap();
+            let keys: Vec<&str> = status.as_object().unwrap().keys().map(String::as_str).collect();
+            assert_eq!(keys, ["percent_used", "remaining", "total_budget", "used"]);
+            let (used, left) = (status["used"].as_i64().unwrap(), status["remaining"].as_i64().unwrap());
+            assert!(used > 0 && left == 100_000 - used, "{status}");
+        }
+    }
 }

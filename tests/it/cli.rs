@@ -5,6 +5,7 @@
 use crate::harness::{Project, Ran, fixture, repository};
 use crate::kill::{halted, kill, small};
 use crate::readme::shell;
+use crate::server::{Server, says_json};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
@@ -142,8 +143,17 @@ fn every_example_of_a_help_works() {
     copy("examples/launches/pytest.xml", "junit.xml");
     copy("examples/launches/nextest.xml", "reports/nextest.xml");
     project.file("scripts/lib/mine.rhai", "//! Mine.\n\n/// One.\nfn one() { 1 }\n");
+    // A ReportPortal that has the launch of the example, without any failures.
+    let launch: serde_json::Value = serde_json::from_str(&project.read("launch.json")).unwrap();
+    let server = Server::answering(move |seen| {
+        says_json(&if seen.path.contains("/launch/") {
+            json!({ "id": 33195, "name": launch["name"] })
+        } else {
+            json!({ "content": [], "page": { "number": 1, "size": 200, "totalElements": 0, "totalPages": 0 } })
+        })
+    });
     let agents = "agents: { claude: { kind: exec, command: [\"false\"], retry: { attempts: 1 } } }\n";
-    project.file("asterisk.yaml", agents);
+    project.file("asterisk.yaml", format!("{agents}reportportal: {{ url: '{}', project: shop }}\n", server.url));
     project.file("decisions.jsonl", "{\"node\": \"recall\", \"artifact\": null}\n");
     let run = project.asterisk(&["run", "--format", "json"]).ok().json()["run"].as_str().unwrap().to_owned();
     project.file("recall-result.json", "{\"match\": false, \"confidence\": 0.1}");
@@ -163,6 +173,11 @@ fn every_example_of_a_help_works() {
             let run = match command.as_str() {
                 "cursor" | "save" => begun(&["--via", "manual"], 5),
                 "review" => begun(&[], 0),
+                "push" => {
+                    let run = begun(&[], 0);
+                    shell(&project, "asterisk review 880501 approve").exits(0);
+                    run
+                }
                 _ => run.clone(),
             };
             // A server on the network goes on until it is told to end.

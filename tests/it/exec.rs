@@ -1,6 +1,8 @@
 //! Commands that answer: good ones, chatty ones, bad ones, dead ones.
 
 use crate::harness::{Project, Ran};
+use crate::signals::until;
+use crate::tools::is_running;
 use serde_json::Value;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -149,6 +151,19 @@ fn what_hangs_or_floods_is_ended() {
     insta::assert_snapshot!("floods", run(&project, "floods").exits(4).stderr);
     insta::assert_snapshot!("gone", run(&project, "gone").exits(4).stderr);
     assert!(began.elapsed() < Duration::from_secs(60), "{:?}", began.elapsed());
+}
+
+/// Not even a host that is killed without a word leaves a command behind, nor its children.
+#[test]
+fn what_runs_ends_with_a_host_that_is_killed() {
+    let project = project(&[("hangs", "sleep 300 & echo $! > child.new; mv child.new child; sleep 300", "")]);
+    let mut host = project.start(&["run", "two.yaml", "--input", "none", "--via", "hangs"]);
+    until(|| project.root().join("child").exists());
+    let child = project.read("child").trim().to_owned();
+    assert!(is_running(&child));
+    host.kill().unwrap();
+    host.wait().unwrap();
+    until(|| !is_running(&child));
 }
 
 fn zombie(pid: &str) -> bool {

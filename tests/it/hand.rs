@@ -49,13 +49,23 @@ fn a_case_waits_for_its_answer() {
     let batch = project.asterisk(&["cursor", "--batch", "--format", "json"]).ok().json();
     let one = &batch["prompts"][0];
     assert_eq!((one["case"].as_str(), one["step"].as_str()), (Some("case-1"), Some("T1_LOOK")));
-    let path = one["prompt_path"].as_str().unwrap().replace("[DIR]/", "");
+    // It is laid out as a batch, which those can answer who know the signal protocol.
+    let place = |value: &Value| value.as_str().unwrap().replace("[DIR]/", "");
+    let read = |path: &str| serde_json::from_str::<Value>(&project.read(path)).unwrap();
+    let manifest = read(&manifest_of(&batch));
+    assert_eq!((&manifest["batch_id"], &manifest["total"], &manifest["status"]), (&json!(1), &json!(1), &json!("pending")));
+    let at = manifest["signals"][0]["signal_path"].as_str().unwrap().replace(project.root().to_str().unwrap(), ".");
+    let signal = read(&at);
+    assert_eq!((&signal["status"], &signal["dispatch_id"], &signal["step"]), (&json!("waiting"), &one["request"], &one["step"]));
+    assert!(project.read(&place(&batch["batch"]["briefing_path"])).starts_with("# Briefing of batch 1\n"));
+    let path = place(&one["prompt_path"]);
     assert_eq!(project.read(&path), one["prompt"].as_str().unwrap());
     // Nothing is asked twice, however often the run is taken up.
     let before = status(&project);
     project.asterisk(&["run", "--resume", "latest"]).exits(5);
     assert_eq!(status(&project), before);
     insta::assert_snapshot!("save", save(&project, "{\"found\": true, \"by\": \"human\"}", &[]).exits(0).text());
+    assert_eq!((&read(&at)["status"], &read(&manifest_of(&batch))["status"]), (&json!("done"), &json!("done")));
     let waits = &status(&project)["cases"][0]["waits"];
     assert_eq!(waits["node"], "close");
     let run = before["run"].as_str().unwrap();
@@ -65,6 +75,10 @@ fn a_case_waits_for_its_answer() {
     insta::assert_snapshot!("approve", done.text());
     assert_eq!(status(&project)["status"], "done");
     assert!(project.read(&format!(".asterisk/investigations/{run}/case-1/close.json")).contains("\"human\""));
+}
+
+fn manifest_of(batch: &Value) -> String {
+    batch["batch"]["manifest_path"].as_str().unwrap().replace("[DIR]/", "")
 }
 
 #[test]

@@ -1,10 +1,11 @@
 //! A model behind HTTP: a real server on the loopback that speaks `OpenAI`'s chat completions, with its failures.
 
 use crate::harness::{Project, Ran};
-use serde_json::{Value, json};
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::{TcpListener, TcpStream};
-use std::sync::{Arc, Mutex};
+use crate::server::{Server, private, read, says, says_json};
+use serde_json::json;
+use std::io::Write as _;
+use std::net::TcpListener;
+use std::time::{Duration, Instant};
 
 const PIPELINE: &str = "\
 pipeline: two
@@ -19,69 +20,30 @@ done: _done
 
 const SECRET: &str = "sk-very-secret-42";
 
-/// A request as the server saw it.
-#[derive(Clone, Debug)]
-struct Seen {
-    path: String,
-    headers: Vec<(String, String)>,
-    body: Value,
-}
-
-impl Seen {
-    fn header(&self, name: &str) -> Option<&str> {
-        self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
-    }
-}
-
-/// A server that gives these answers, one after the other, and the last one from then on.
-struct Server {
-    url: String,
-    seen: Arc<Mutex<Vec<Seen>>>,
-}
-
-impl Server {
-    fn new(answers: &[&str]) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let url = format!("http://{}/v1", listener.local_addr().unwrap());
-        let seen = Arc::new(Mutex::new(Vec::new()));
-        let (answers, told): (Vec<String>, _) = (answers.iter().map(ToString::to_string).collect(), Arc::clone(&seen));
-        std::thread::spawn(move || {
-            for (count, stream) in listener.incoming().flatten().enumerate() {
-                let Some(seen) = read(&stream) else { continue };
-                told.lock().unwrap().push(seen);
-                let mut stream = stream;
-                let answer = &answers[count.min(answers.len() - 1)];
-                drop(stream.write_all(answer.as_bytes()));
-            }
-        });
-        Self { url, seen }
-    }
-
-    fn seen(&self) -> Vec<Seen> {
-        self.seen.lock().unwrap().clone()
-    }
-}
-
-fn read(stream: &TcpStream) -> Option<Seen> {
-    let mut reader = BufReader::new(stream);
-    let mut line = String::new();
-    reader.read_line(&mut line).ok()?;
-    let path = line.split(' ').nth(1)?.to_owned();
-    let mut headers = Vec::new();
-    loop {
-        let mut line = String::new();
-        reader.read_line(&mut line).ok()?;
-        let Some((name, value)) = line.trim().split_once(": ") else { break };
-        headers.push((name.to_lowercase(), value.to_owned()));
-    }
-    let length = headers.iter().find(|(name, _)| name == "content-length").map_or(0, |(_, value)| value.parse().unwrap());
-    let mut body = vec![0; length];
-    reader.read_exact(&mut body).ok()?;
-    Some(Seen { path, headers, body: serde_json::from_slice(&body).ok()? })
-}
-
-fn says(status: &str, headers: &str, body: &str) -> String {
-    format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\nConnection: close\r\n{headers}\r\n{body}", body.len())
+/// A run that is interrupted while a server thinks gives up waiting at once; it goes on with the same request.
+#[test]
+fn an_interrupted_call_is_made_again_under_its_key() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/v1", listener.local_addr().unwrap());
+    let project = project_at(&url, "");
+    let mut child = project.start(&["run", "two.yaml", "--input", "none", "--via", "model"]);
+    let (stream, _) = listener.accept().unwrap();
+    let first = read(&stream).unwrap();
+    let began = Instant::now();
+    crate::tools::interrupt(child.id());
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
+    drop(stream);
+    let answering = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let seen = read(&stream).unwrap();
+        drop(stream.write_all(completion("{\"found\": false}").as_bytes()));
+        seen
+    });
+    project.asterisk(&["run", "--resume", "latest"]).exits(0);
+    let again = answering.join().unwrap();
+    assert_eq!(first.header("idempotency-key"), again.header("idempotency-key"));
+    assert_eq!(first.body, again.body);
 }
 
 /// A completion with that content.
@@ -90,24 +52,22 @@ fn completion(content: &str) -> String {
         "choices": [{ "message": { "role": "assistant", "content": content } }],
         "usage": { "prompt_tokens": 1000, "completion_tokens": 10 },
     });
-    says("200 OK", "Content-Type: application/json\r\n", &body.to_string())
+    says_json(&body)
 }
 
 fn project(server: &Server, more: &str) -> Project {
+    project_at(&format!("{}/v1", server.url), more)
+}
+
+fn project_at(url: &str, more: &str) -> Project {
     let project = Project::with(&[("two.yaml", PIPELINE)]);
     let entry = format!(
-        "agents:\n  model: {{ kind: http, url: '{}', model: tiny, secret: {{ file: key }}, retry: {{ wait: 10ms }}{more} }}\n",
-        server.url
+        "agents:\n  model: {{ kind: http, url: '{url}', model: tiny, secret: {{ file: key }}, retry: {{ wait: 10ms }}{more} }}\n"
     );
     project.file("asterisk.yaml", entry);
     let key = project.file("key", format!("{SECRET}\n"));
     private(&key, 0o600);
     project
-}
-
-fn private(path: &std::path::Path, mode: u32) {
-    use std::os::unix::fs::PermissionsExt as _;
-    std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
 }
 
 fn run(project: &Project) -> Ran {
@@ -167,7 +127,7 @@ fn what_cannot_be_asked_says_what_to_do_and_no_secret() {
             project.file("asterisk.yaml", text);
         }
         let ran = run(&project);
-        let text = ran.text().replace(&server.url, "http://SERVER/v1");
+        let text = ran.text().replace(&server.url, "http://SERVER");
         all.push(text.lines().filter(|line| !line.contains("\"run\"")).collect::<Vec<_>>().join("\n"));
         assert_eq!(server.seen().len(), 1);
         let store = std::fs::read(project.root().join(".asterisk/asterisk.db")).unwrap();
@@ -178,9 +138,7 @@ fn what_cannot_be_asked_says_what_to_do_and_no_secret() {
     private(&open.root().join("key"), 0o644);
     let ran = run(&open);
     all.push(
-        ran.text()
-            .replace(&server.url, "http://SERVER/v1")
-            .replace(&open.root().join("key").display().to_string(), "PROJECT/key"),
+        ran.text().replace(&server.url, "http://SERVER").replace(&open.root().join("key").display().to_string(), "PROJECT/key"),
     );
     assert!(server.seen().is_empty());
     let all = all.join("\n");

@@ -500,6 +500,40 @@ fn the_network_is_guarded() {
     insta::assert_snapshot!("short", project.asterisk(&["serve", "--mcp", "http", "--token-file", "token"]).exits(2).stderr);
 }
 
+/// Who comes when there are enough waits until one of them goes.
+#[test]
+fn connections_are_counted() {
+    let project = two();
+    let net = Net::start(&project, &["--connections", "2"], None);
+    let list = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" }).to_string();
+    let (mut one, mut two) = (net.connect(), net.connect());
+    assert_eq!((one.post(&[], &list).0, two.post(&[], &list).0), (200, 200));
+    let mut three = net.connect();
+    let late = std::thread::spawn(move || (three.post(&[], &list).0, Instant::now()));
+    std::thread::sleep(Duration::from_millis(300));
+    assert!(!late.is_finished(), "it was let in");
+    let went = Instant::now();
+    drop(one);
+    let (status, answered) = late.join().unwrap();
+    assert!(status == 200 && answered >= went);
+}
+
+/// What the project says of lint rules holds for whoever asks over MCP too.
+#[test]
+fn scripts_are_linted_as_the_project_wants_it() {
+    let lint = json!({ "path": "rules/new.rhai", "text": "fn f(artifact, state, vars) { let unused = 1; artifact.x }" });
+    let found = |settings: &str| {
+        let project = two();
+        project.file("asterisk.yaml", settings);
+        let mut pipes = Pipes::start(&project, &[]);
+        let told = pipes.call("lint_script", &lint);
+        pipes.end();
+        told["findings"].as_array().unwrap().iter().map(|one| one["rule"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(found(""), ["robustness/unused-variable"]);
+    assert!(found("lint: { levels: { robustness/unused-variable: off } }").is_empty());
+}
+
 /// Many workers, some of whom go away with a step: none is lost, none is answered twice, and nobody starves.
 #[test]
 fn many_workers_share_the_steps() {

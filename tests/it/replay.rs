@@ -67,6 +67,7 @@ fn session(dir: &Path, scripts: Option<PathBuf>, pipelines: Option<PathBuf>, var
         domain: None,
         masks: Vec::new(),
         agents: std::collections::BTreeMap::new(),
+        reportportal: asterisk::reportportal::Settings::default(),
         servers: std::collections::BTreeMap::new(),
         root: dir.to_path_buf(),
         store: dir.join("store.db"),

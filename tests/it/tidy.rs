@@ -12,7 +12,7 @@ const LAYERS: &[&[&str]] = &[
     &["pipeline", "script", "prompt"],
     &["walk"],
     &["project"],
-    &["store", "agent", "ingest", "files", "workspace"],
+    &["net", "store", "agent", "ingest", "files", "workspace", "reportportal"],
     &["session", "reload"],
     &["lint", "observe", "suite", "trace", "report", "calibrate", "goal"],
     &["ui", "exit", "config", "cli", "repl", "serve"],
@@ -23,6 +23,8 @@ const LAYERS: &[&[&str]] = &[
 const ALSO: &[(&str, &str)] = &[
     ("model", "clock"),
     ("model", "diag"),
+    ("agent", "net"),
+    ("reportportal", "net"),
     ("cli", "ui"),
     ("cli", "exit"),
     ("cli", "config"),

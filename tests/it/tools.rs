@@ -104,6 +104,8 @@ fn a_tool_answers_a_node() {
     std::fs::remove_file(project.root().join("notes.sh")).unwrap();
     let id = ran.json()["run"].as_str().unwrap().to_owned();
     project.asterisk(&["explain", &id]).exits(0);
+    let explained = project.asterisk(&["explain", &id, "--step", "look"]).exits(0);
+    assert!(explained.stdout.contains("called notes/find with node: \"look\", text: \"plain\""), "{}", explained.stdout);
     let replayed = project.asterisk(&["replay", &id, "--format", "json"]).exits(0).json();
     assert_eq!((&replayed["flips"], &replayed["unknown"]), (&json!([]), &json!([])), "{replayed}");
     project.asterisk(&["coverage", &id]).exits(0);
@@ -151,6 +153,12 @@ fn failures_are_told() {
             "d=$(printf '%070d' 0 | sed 's/0/[/g'); e=$(printf '%070d' 0 | sed 's/0/]/g'); text \"{\\\\\\\"a\\\\\\\": $d$e}\"",
             "",
             1,
+        ),
+        (
+            "deeper than can be read",
+            "d=$(printf '%0200d' 0 | sed 's/0/[/g'); e=$(printf '%0200d' 0 | sed 's/0/]/g'); result \"{\\\"content\\\":[],\\\"structuredContent\\\":{\\\"a\\\":$d$e}}\"",
+            "",
+            2,
         ),
         ("a list", "result '{\"content\":[],\"structuredContent\":[1]}'", "", 1),
     ] {
@@ -248,7 +256,7 @@ pub(crate) fn is_running(pid: &str) -> bool {
 /// Each item of a list has its call.
 #[test]
 fn a_tool_is_called_for_each_item() {
-    let project = project("text '{\\\"found\\\": true}'", "");
+    let project = project("echo $$ >> pids; sleep 300 & echo $! >> pids; text '{\\\"found\\\": true}'", "");
     let fan = "pipeline: asks\nnodes:\n  - name: look\n    tool: notes/find\n    foreach: \"[#{ a: 1 }, #{ a: 2 }]\"\n    \
                arguments: \"#{ item: state.context.item }\"\nedges: [{ id: E1, from: look, to: _done }]\nstart: look\ndone: _done\n";
     project.file("asks.yaml", fan);
@@ -257,6 +265,8 @@ fn a_tool_is_called_for_each_item() {
         calls(&project).iter().map(|call| call["params"]["arguments"]["item"]["a"].as_i64().unwrap()).collect();
     items.sort_unstable();
     assert_eq!(items, [1, 2]);
+    // Nothing is left of the server when the run is over.
+    assert!(project.read("pids").lines().all(|pid| !is_running(pid)));
 }
 
 const OWN: &str = "\
@@ -329,4 +339,30 @@ fn a_server_of_another_language_answers() {
     project.file("asterisk.yaml", json!({ "mcp_servers": { "notes": { "command": [python, "server.py"] } } }).to_string());
     let ran = run(&project).exits(0);
     assert_eq!(ran.json()["cases"][0]["edges"], json!(["E1", "E3"]), "{}", ran.text());
+}
+
+/// A host may be killed at any moment of a call: what is recorded is not called for again, and what is not has the same id.
+#[test]
+fn a_host_may_be_killed_at_any_moment_of_a_call() {
+    let args = [&RUN[..], &["--format", "json"]].concat();
+    for at in 1.. {
+        let project = project("text '{\\\"found\\\": true}'", "");
+        let Ok(child) = crate::kill::halted(&project, &args, at) else {
+            assert!(at > 10, "{at}");
+            return;
+        };
+        crate::kill::kill(child);
+        let known = project.asterisk(&["status", "latest"]).code == Some(0);
+        let resumed = ["run", "--resume", "latest", "--format", "json"];
+        let ran = if known { project.asterisk(&resumed) } else { project.asterisk(&args) }.exits(0);
+        let exits = events(&project, &ran, &["node_exit"]);
+        let run = ran.json()["run"].as_str().unwrap().to_owned();
+        let ids: Vec<String> = exits.iter().map(|exit| format!("{run}-{}", exit["agent"]["request"])).collect();
+        let mut called: Vec<String> =
+            calls(&project).iter().map(|call| call["params"]["_meta"]["asterisk/request"].as_str().unwrap().to_owned()).collect();
+        assert!(called.len() <= 3, "at most the one under way is called again: {called:?}, killed at {at}");
+        called.dedup();
+        assert_eq!(called, ids, "killed at {at}");
+        assert_eq!(events(&project, &ran, &["asked"]).len(), 2, "killed at {at}");
+    }
 }

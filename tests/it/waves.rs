@@ -52,6 +52,7 @@ fn session(dir: &Path, keep: usize) -> Session {
         domain: None,
         masks: Vec::new(),
         agents: std::collections::BTreeMap::new(),
+        reportportal: asterisk::reportportal::Settings::default(),
         servers: std::collections::BTreeMap::new(),
         root: dir.to_path_buf(),
         store: dir.join("store.db"),

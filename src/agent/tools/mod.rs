@@ -14,9 +14,9 @@ use self::connection::{Connection, Trouble};
 use self::result::{Given, given};
 use super::build::Outside;
 use super::limit::stopped;
-use super::secret::ReadSecret;
 use crate::diag::{Diagnostic, did_you_mean};
-use crate::walk::{Agent, Answer, Name, Refusal, Reply, Request, Tool};
+use crate::net::ReadSecret;
+use crate::walk::{Agent, Answer, Name, Refusal, Reply, Request, TOOL, Tool};
 use rmcp::model::{CallToolResult, JsonObject};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -174,7 +174,7 @@ impl Answer for Tools<'_> {
             Given::Artifact(artifact) => artifact,
             Given::Failed(said) => {
                 return Err(Refusal::again(
-                    self.failed(request, &format!("it says that it failed: {}", super::heard::shown(&said))),
+                    self.failed(request, &format!("it says that it failed: {}", crate::net::shown(&said))),
                 ));
             }
             Given::Refused(why) => {
@@ -187,6 +187,6 @@ impl Answer for Tools<'_> {
             return Err(Refusal::failed(request.misfit(&self.name, &complaints)));
         }
         let agent = Agent::new(self.name.clone(), asking.id, None);
-        Ok(Reply { artifact: Arc::new(artifact), by: "tool", checked: true, agent: Some(Box::new(agent)) })
+        Ok(Reply { artifact: Arc::new(artifact), by: TOOL, checked: true, agent: Some(Box::new(agent)) })
     }
 }

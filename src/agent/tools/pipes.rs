@@ -1,8 +1,8 @@
 //! A server that is a command: messages line by line over its standard input and output.
 
-use super::super::heard::shown;
 use super::super::process::Group;
 use super::heard::Heard;
+use crate::net::shown;
 use rmcp::RoleClient;
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
@@ -78,6 +78,9 @@ fn listen(from: impl Read, most: usize, said: &mpsc::Sender<RxJsonRpcMessage<Rol
                     if said.blocking_send(message).is_err() {
                         return;
                     }
+                }
+                Err(error) if line.trim_ascii_start().starts_with(b"{") => {
+                    return heard.over(format!("it said what cannot be read: {error}"), false);
                 }
                 // Some write to their standard output what is for people.
                 Err(_) => heard.garbage(shown(&String::from_utf8_lossy(&line))),

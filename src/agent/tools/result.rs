@@ -36,10 +36,19 @@ pub(super) fn given(result: &CallToolResult, most: usize, hide: &dyn Fn(&str) ->
             _ => json!({ "text": text }),
         },
     };
-    let hidden = hide(&artifact.to_string());
-    match serde_json::from_str(&hidden).map_err(|error| error.to_string()).and_then(checked) {
-        Ok(artifact) => Given::Artifact(artifact),
+    match checked(artifact) {
+        Ok(artifact) => Given::Artifact(without(artifact, hide)),
         Err(why) => Given::Refused(why),
+    }
+}
+
+/// A value whose texts and names have nothing that nobody is shown.
+fn without(value: Value, hide: &dyn Fn(&str) -> String) -> Value {
+    match value {
+        Value::String(text) => Value::String(hide(&text)),
+        Value::Array(items) => items.into_iter().map(|item| without(item, hide)).collect(),
+        Value::Object(fields) => fields.into_iter().map(|(name, value)| (hide(&name), without(value, hide))).collect(),
+        other => other,
     }
 }
 
@@ -49,7 +58,7 @@ mod tests {
 
     fn of(result: Value) -> Given {
         let result: CallToolResult = serde_json::from_value(result).expect("a result");
-        given(&result, 1000, &|text| text.replace("hush", "(secret)"))
+        given(&result, 1000, &|text| text.replace("hu\"sh", "(secret)"))
     }
 
     fn text(text: &str) -> Given {
@@ -63,12 +72,12 @@ mod tests {
         assert_eq!(text("{\"a\": 2}"), Given::Artifact(json!({ "a": 2 })));
         assert_eq!(text("two of them {1}"), Given::Artifact(json!({ "text": "two of them {1}" })));
         assert_eq!(text("[1, 2]"), Given::Artifact(json!({ "text": "[1, 2]" })));
-        assert_eq!(text("it is hush"), Given::Artifact(json!({ "text": "it is (secret)" })));
+        assert_eq!(text("it is hu\"sh"), Given::Artifact(json!({ "text": "it is (secret)" })));
     }
 
     #[test]
     fn what_is_no_artifact_is_refused() {
-        let failed = json!({ "content": [{ "type": "text", "text": "no such hush" }], "isError": true });
+        let failed = json!({ "content": [{ "type": "text", "text": "no such hu\"sh" }], "isError": true });
         assert_eq!(of(failed), Given::Failed("no such (secret)".into()));
         let list = json!({ "content": [], "structuredContent": [1] });
         assert!(matches!(of(list), Given::Refused(why) if why.contains("a list")));

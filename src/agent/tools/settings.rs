@@ -1,7 +1,7 @@
 //! How servers are set up whose tools nodes may call (`mcp_servers:` of the project file).
 
-use super::super::secret::{ReadSecret, Secret};
 use super::super::settings::{BreakerSettings, RetrySettings, seconds};
+use crate::net::{ReadSecret, Secret};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -84,7 +84,7 @@ impl ServerSettings {
     pub(super) fn secrets(&self, root: &Path, read: ReadSecret) -> Result<Secrets, (String, String)> {
         let value = |variable: &Variable| match variable {
             Variable::Text(text) => Ok((text.clone(), false)),
-            Variable::Secret(secret) => secret.read(root, read).map(|text| (text, true)),
+            Variable::Secret(secret) => secret.read(root, read, "env").map(|text| (text, true)),
         };
         let mut secrets = Secrets::default();
         for (name, variable) in &self.env {
@@ -95,7 +95,7 @@ impl ServerSettings {
             secrets.env.push((name.clone(), text));
         }
         if let Some(secret) = &self.secret {
-            let token = secret.read(root, read)?;
+            let token = secret.read(root, read, "secret")?;
             secrets.hidden.push(token.clone());
             secrets.token = Some(token);
         }

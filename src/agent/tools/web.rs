@@ -3,8 +3,8 @@
 //! What is listened for is the answer to what was posted, as JSON or in a stream of events; what a server may say beside it is nothing
 //! that a tool's call needs.
 
-use super::super::heard::shown;
 use super::heard::Heard;
+use crate::net::shown;
 use futures_core::stream::BoxStream;
 use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
 use rmcp::transport::streamable_http_client::{SseError, StreamableHttpClient, StreamableHttpError, StreamableHttpPostResponse};

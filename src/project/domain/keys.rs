@@ -42,6 +42,11 @@ const DEFECT: Form = Form {
         Key::required("name", Holds::Text, "What people call it."),
         Key::required("means", Holds::Text, "What it says of the failure."),
         Key::new("aliases", Holds::List(&Holds::Text), "Other codes that are read as this one."),
+        Key::new(
+            "issue_type",
+            Holds::Text,
+            "What ReportPortal calls it: the locator of a defect type of the project; without one nothing is written back there.",
+        ),
         Key::new("undecided", Holds::Bool, "It says that nobody knows yet."),
         Key::required("category", Holds::Name("categories"), "The category to name where no evidence speaks for another."),
     ],

@@ -69,8 +69,7 @@ fn hands_on(unit: &Unit, function: &rhai::ScriptFuncDef) -> bool {
     let is_it = |expr: &Expr| matches!(expr, Expr::Variable(variable, ..) if variable.1 == *last);
     match body(unit, function).as_slice() {
         [] => true,
-        [Stmt::Expr(expr)] => is_it(expr),
-        [Stmt::Return(Some(expr), ..)] => is_it(expr),
+        [Stmt::Expr(expr) | Stmt::Return(Some(expr), ..)] => is_it(expr),
         _ => false,
     }
 }

@@ -17,19 +17,21 @@ pub enum Secret {
 pub type ReadSecret = fn(&Path) -> Result<String, String>;
 
 impl Secret {
-    /// Reads it. Relative files are below `root`; `file` reads one that is private. An error says why not, and what to do.
-    pub(super) fn read(&self, root: &Path, file: ReadSecret) -> Result<String, (String, String)> {
+    /// Reads it. Relative files are below `root`; `file` reads one that is private. `key` is what the setting is
+    /// called. An error says why not, and what to do.
+    pub fn read(&self, root: &Path, file: ReadSecret, key: &str) -> Result<String, (String, String)> {
+        let see = || format!("see `{key}:` in asterisk.yaml");
         let text = match self {
             Self::Env(name) => std::env::var(name)
                 .map_err(|_| (format!("the environment has no `{name}`"), format!("set it: export {name}=...")))?,
             Self::File(path) => {
                 let path = root.join(path);
-                file(&path).map_err(|why| (why, "see `secret:` in asterisk.yaml".to_owned()))?
+                file(&path).map_err(|why| (why, see()))?
             }
         };
         let text = text.trim().to_owned();
         if text.is_empty() || text.contains(['\n', '\r']) {
-            return Err(("the secret is empty, or more than one line".to_owned(), "see `secret:` in asterisk.yaml".to_owned()));
+            return Err(("the secret is empty, or more than one line".to_owned(), see()));
         }
         Ok(text)
     }

@@ -1,0 +1,73 @@
+//! `reportportal:`: where launches are fetched from, and what was found is written back to.
+
+use super::agents::{given, secret};
+use super::origin::{Origin, Setting};
+use crate::diag::Span;
+use crate::net::Secret;
+use crate::pipeline::Spanned;
+use crate::pipeline::yaml::{Entry, Reader};
+use crate::reportportal::Settings;
+use serde_json::json;
+
+/// The keys.
+pub(super) const KEYS: &[&str] = &["url", "project", "token"];
+
+/// Set these, and what the files say of the same does not count.
+const URL: &str = "ASTERISK_REPORTPORTAL_URL";
+const PROJECT: &str = "ASTERISK_REPORTPORTAL_PROJECT";
+const TOKEN: &str = "ASTERISK_REPORTPORTAL_TOKEN";
+
+/// What a file says of it, each with its place.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Said {
+    pub(super) url: Option<Spanned<String>>,
+    pub(super) project: Option<Spanned<String>>,
+    pub(super) token: Option<Spanned<Secret>>,
+}
+
+/// Reads what a file says.
+pub(super) fn read(reader: &mut Reader<'_>, entry: &Entry) -> Said {
+    const WHAT: &str = "`reportportal`";
+    let Some(fields) = reader.map(&entry.value, WHAT) else { return Said::default() };
+    reader.known_keys(fields, WHAT, KEYS, &[]);
+    let mut text = |key: &str| reader.text(&given(fields, key)?.value, &format!("`{key}` of {WHAT}"));
+    let (url, project) = (text("url"), text("project"));
+    let token = secret(reader, fields, "token", WHAT);
+    let token = given(fields, "token").and_then(|entry| Some(Spanned::new(token?, entry.key.span)));
+    Said { url, project, token }
+}
+
+/// What is in force: of each part, what the environment says, or else the first file that says something, by its place.
+pub(super) fn settled(files: &[&Said], at: &dyn Fn(usize, Span) -> Origin) -> (Settings, Vec<Setting>) {
+    let variable = |name: &'static str| {
+        let value = std::env::var(name).ok().filter(|value| !value.trim().is_empty())?;
+        Some((value, Origin::Variable(name)))
+    };
+    let text = |name: &'static str, part: fn(&Said) -> &Option<Spanned<String>>| {
+        let by_file = || {
+            let mut said = files.iter().enumerate();
+            said.find_map(|(file, said)| part(said).as_ref().map(|text| (text.value.clone(), at(file, text.span))))
+        };
+        variable(name).or_else(by_file)
+    };
+    let (url, project) = (text(URL, |said| &said.url), text(PROJECT, |said| &said.project));
+    let token = variable(TOKEN).map(|(_, origin)| (Secret::Env(TOKEN.to_owned()), origin)).or_else(|| {
+        let mut said = files.iter().enumerate();
+        said.find_map(|(file, said)| said.token.as_ref().map(|token| (token.value.clone(), at(file, token.span))))
+    });
+    let mut shown = Vec::new();
+    let mut show = |name: &str, value: Option<(serde_json::Value, &Origin)>| {
+        if let Some((value, origin)) = value {
+            shown.push(Setting { name: format!("reportportal.{name}"), value, origin: origin.clone() });
+        }
+    };
+    show("url", url.as_ref().map(|(url, origin)| (json!(url), origin)));
+    show("project", project.as_ref().map(|(project, origin)| (json!(project), origin)));
+    show("token", token.as_ref().map(|(token, origin)| (json!(token), origin)));
+    let settings = Settings { url: url.map(first), project: project.map(first), token: token.map(first) };
+    (settings, shown)
+}
+
+fn first<T>((value, _): (T, Origin)) -> T {
+    value
+}

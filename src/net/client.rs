@@ -1,0 +1,108 @@
+//! One request to a server, with its secret, and what came back.
+
+use crate::clock::Clock;
+use std::time::Duration;
+use ureq::AsSendBody;
+use ureq::http::{Request, header};
+
+/// The longest time that a server may ask to be left alone.
+const PATIENCE: Duration = Duration::from_secs(600);
+/// How much of what a server says is shown.
+const SHOWN: usize = 300;
+
+/// Asks servers. Redirects are not followed: a secret goes nowhere else than where it was set up to go.
+#[derive(Clone, Debug)]
+pub struct Client {
+    agent: ureq::Agent,
+    most: usize,
+}
+
+/// What came back.
+#[derive(Clone, Debug)]
+pub struct Back {
+    /// The status.
+    pub status: u16,
+    /// When it may be asked again, in its words.
+    after: Option<String>,
+    /// What it says, without the secret if that occurs in it.
+    pub body: String,
+}
+
+impl Back {
+    /// How long to wait before asking again, if it says so.
+    pub fn rest(&self, clock: &dyn Clock) -> Option<Duration> {
+        after(self.after.as_deref()?, clock)
+    }
+
+    /// Whether asking again may help.
+    pub fn passes(&self) -> bool {
+        matches!(self.status, 408 | 409 | 425 | 429 | 500..=599)
+    }
+}
+
+impl Client {
+    /// One that waits for an answer so long and reads so many bytes of it.
+    pub fn new(timeout: Duration, most: usize) -> Self {
+        let config = ureq::Agent::config_builder()
+            .timeout_global(Some(timeout))
+            .http_status_as_error(false)
+            .max_redirects(0)
+            .max_redirects_will_error(false)
+            .user_agent(concat!("asterisk/", env!("CARGO_PKG_VERSION")))
+            .build();
+        Self { agent: config.new_agent(), most }
+    }
+
+    /// Sends a request, with the secret as its bearer token.
+    pub fn send<B: AsSendBody>(&self, request: Request<B>, secret: Option<&str>) -> Result<Back, ureq::Error> {
+        let (mut parts, body) = request.into_parts();
+        if let Some(secret) = secret {
+            let mut value = header::HeaderValue::from_str(&format!("Bearer {secret}")).map_err(ureq::http::Error::from)?;
+            value.set_sensitive(true);
+            parts.headers.insert(header::AUTHORIZATION, value);
+        }
+        let mut response = self.agent.run(Request::from_parts(parts, body))?;
+        let after = response.headers().get("Retry-After").and_then(|value| value.to_str().ok()).map(str::to_owned);
+        let text = response.body_mut().with_config().limit(self.most as u64).lossy_utf8(true).read_to_string()?;
+        // Whatever a server says back, nobody is shown a secret.
+        let body = secret.map_or_else(|| text.clone(), |secret| text.replace(secret, "(secret)"));
+        Ok(Back { status: response.status().as_u16(), after, body })
+    }
+}
+
+/// The time in a `Retry-After`: seconds, or an instant.
+fn after(text: &str, clock: &dyn Clock) -> Option<Duration> {
+    let seconds = text.trim().parse::<u64>().ok().map(Duration::from_secs);
+    let until = || {
+        let at = jiff::fmt::rfc2822::parse(text.trim()).ok()?.timestamp().as_millisecond();
+        let left = at - clock.now().millis();
+        Some(Duration::from_millis(u64::try_from(left).unwrap_or(0)))
+    };
+    seconds.or_else(until).map(|time| time.min(PATIENCE))
+}
+
+/// The beginning of a text, on one line.
+pub fn shown(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if line.is_empty() {
+        return "it says nothing".to_owned();
+    }
+    let cut: String = line.chars().take(SHOWN).collect();
+    if cut.len() < line.len() { format!("\"{cut}...\"") } else { format!("\"{cut}\"") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::FixedClock;
+
+    #[test]
+    fn servers_ask_for_seconds_or_until_an_instant() {
+        let clock = FixedClock::new("2026-02-14T21:21:09Z".parse().expect("an instant"), 0);
+        let seconds = |text| after(text, &clock).map(|time| time.as_secs());
+        assert_eq!(seconds("7"), Some(7));
+        assert_eq!(seconds("Sat, 14 Feb 2026 21:21:19 GMT"), Some(10));
+        assert_eq!(seconds("Sat, 14 Feb 2026 21:21:00 GMT"), Some(0));
+        assert_eq!((seconds("99999999"), seconds("soon")), (Some(600), None));
+    }
+}

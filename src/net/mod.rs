@@ -1,0 +1,9 @@
+//! What every part that talks to a server goes by: a client that keeps secrets to the one address, secrets, and how to wait.
+
+mod client;
+mod pause;
+mod secret;
+
+pub use client::{Back, Client, shown};
+pub use pause::{LOOK, pause, wait};
+pub use secret::{ReadSecret, Secret};

@@ -1,0 +1,211 @@
+//! One request to ReportPortal, asked again while that may help.
+
+use super::settings::{Place, Settings};
+use crate::clock::{Clock, chance};
+use crate::diag::{Diagnostic, Source, Span};
+use crate::net::{Back, Client, ReadSecret, pause, shown, wait};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use serde_json::Value;
+use std::fmt::Write as _;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+use ureq::http::{Method, Request};
+
+/// How long one answer may take.
+const TIMEOUT: Duration = Duration::from_secs(60);
+/// The most bytes of one answer.
+const MOST: usize = 32 << 20;
+/// How often a request is sent at most.
+const ATTEMPTS: usize = 5;
+/// The first and the longest wait before it is sent again, if the server does not say how long.
+const WAITS: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(30));
+
+/// What is escaped in a part of an address.
+const PLAIN: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
+
+/// What is needed to ask.
+#[derive(Clone, Copy)]
+pub struct Access<'a> {
+    /// Secrets in files are relative to this directory.
+    pub root: &'a Path,
+    /// Reads secrets in files.
+    pub secret: ReadSecret,
+    /// The time.
+    pub clock: &'a dyn Clock,
+    /// Once true, nothing is waited for any longer.
+    pub stop: &'a AtomicBool,
+}
+
+/// A project of a ReportPortal.
+pub struct Portal<'a> {
+    place: Place,
+    token: Option<String>,
+    client: Client,
+    clock: &'a dyn Clock,
+    stop: &'a AtomicBool,
+}
+
+/// Why it did not do what it was asked.
+#[derive(Debug)]
+pub enum Trouble {
+    /// It is not set up, or there is nothing of that name.
+    Asked(Diagnostic),
+    /// It cannot be reached, or it does not want to.
+    Outside(Diagnostic),
+    /// It refuses just this: the status, and why.
+    Refused(u16, Diagnostic),
+    /// What it says is more than is read.
+    TooLong(Diagnostic),
+    /// What it says makes no sense.
+    Text(Diagnostic),
+}
+
+impl Trouble {
+    /// What to show.
+    pub fn diagnostic(self) -> Diagnostic {
+        match self {
+            Self::Asked(diagnostic)
+            | Self::Outside(diagnostic)
+            | Self::Refused(_, diagnostic)
+            | Self::TooLong(diagnostic)
+            | Self::Text(diagnostic) => diagnostic,
+        }
+    }
+}
+
+impl<'a> Portal<'a> {
+    /// One to ask, if it is set up.
+    pub fn open(settings: &Settings, access: &Access<'a>) -> Result<Self, Trouble> {
+        let unset = |(why, help): (String, String)| Trouble::Asked(Diagnostic::error("reportportal/setup", why).help(help));
+        let place = settings.place().map_err(unset)?;
+        let token = settings.token.as_ref().map(|token| token.read(access.root, access.secret, "reportportal.token"));
+        let token = token.transpose().map_err(|(why, help)| unset((format!("the token of ReportPortal: {why}"), help)))?;
+        let Access { clock, stop, .. } = *access;
+        Ok(Self { place, token, client: Client::new(TIMEOUT, MOST), clock, stop })
+    }
+
+    /// Where it is.
+    pub fn place(&self) -> &Place {
+        &self.place
+    }
+
+    /// Reads something of the project.
+    pub(super) fn get(&self, path: &str, query: &[(&str, &str)]) -> Result<Value, Trouble> {
+        let mut path = path.to_owned();
+        for (at, (key, value)) in query.iter().enumerate() {
+            let _ = write!(path, "{}{key}={}", if at == 0 { '?' } else { '&' }, escaped(value));
+        }
+        self.call(&Method::GET, &path, None)
+    }
+
+    /// Sets something of the project; doing it twice does what doing it once does.
+    pub(super) fn put(&self, path: &str, body: &Value) -> Result<Value, Trouble> {
+        self.call(&Method::PUT, path, Some(&body.to_string()))
+    }
+
+    fn call(&self, method: &Method, path: &str, body: Option<&str>) -> Result<Value, Trouble> {
+        let url = format!("{}/api/v1/{}/{path}", self.place.url, escaped(&self.place.project));
+        let mut failures = 0;
+        loop {
+            let (why, after) = match self.send(method, &url, body) {
+                Ok(back) if back.passes() => (format!("it says {}: {}", back.status, shown(&back.body)), back.rest(self.clock)),
+                Ok(back) => return self.read(&url, &back),
+                Err(ureq::Error::BodyExceedsLimit(most)) => {
+                    return Err(Trouble::TooLong(Self::failed(&url, &format!("its answer is longer than {most} bytes"))));
+                }
+                Err(error @ (ureq::Error::BadUri(_) | ureq::Error::Http(_))) => {
+                    return Err(Trouble::Asked(
+                        Self::failed(&url, &error.to_string()).help("see `reportportal.url:` in asterisk.yaml"),
+                    ));
+                }
+                Err(error) => (error.to_string(), None),
+            };
+            failures += 1;
+            let help = "see that it runs there, or `reportportal.url:` in asterisk.yaml; then do the same again";
+            if failures == ATTEMPTS {
+                let why = format!("{why} (asked {ATTEMPTS} times)");
+                return Err(Trouble::Outside(Self::failed(&url, &why).help(help)));
+            }
+            let rest = after.unwrap_or_else(|| pause(WAITS, failures, chance(failures as u64, &url, "")));
+            if !wait(self.clock, rest, self.stop) {
+                return Err(Trouble::Outside(Self::failed(&url, &format!("{why}, and it was not waited any longer"))));
+            }
+        }
+    }
+
+    fn send(&self, method: &Method, url: &str, body: Option<&str>) -> Result<Back, ureq::Error> {
+        let request = Request::builder().method(method.clone()).uri(url).header("Accept", "application/json");
+        let token = self.token.as_deref();
+        match body {
+            None => self.client.send(request.body(())?, token),
+            Some(body) => self.client.send(request.header("Content-Type", "application/json").body(body.to_owned())?, token),
+        }
+    }
+
+    fn read(&self, url: &str, back: &Back) -> Result<Value, Trouble> {
+        if (200..300).contains(&back.status) {
+            return serde_json::from_str(&back.body).map_err(|error| Trouble::Text(broken(url, &back.body, &error)));
+        }
+        let error = Self::failed(url, &format!("it says {}: {}", back.status, said(&back.body)));
+        Err(match back.status {
+            401 if self.token.is_none() => {
+                let help = "it wants a token: make an API key in your profile there, and set `reportportal.token:` in asterisk.yaml\n\
+                            to `{ env: NAME }` or `{ file: PATH }`, or ASTERISK_REPORTPORTAL_TOKEN";
+                Trouble::Outside(error.help(help))
+            }
+            401 => Trouble::Outside(error.help(
+                "the token is not accepted: make a new API key in your profile there; see `reportportal.token:` in asterisk.yaml",
+            )),
+            403 => {
+                let help = format!("whose token it is must be a member of the project `{}` there", self.place.project);
+                Trouble::Outside(error.help(help))
+            }
+            300..=399 => {
+                let help =
+                    "give `reportportal.url:` where it wants to be asked: it is not followed, since the token goes with it";
+                Trouble::Outside(error.help(help))
+            }
+            status => {
+                let help = format!("see `reportportal:` in asterisk.yaml; it asks for the project `{}`", self.place.project);
+                Trouble::Refused(status, error.help(help))
+            }
+        })
+    }
+
+    fn failed(url: &str, why: &str) -> Diagnostic {
+        let path = url.split('?').next().unwrap_or(url);
+        Diagnostic::error("reportportal/server", format!("ReportPortal did not do what it was asked ({path}): {why}"))
+    }
+}
+
+/// A part of an address in which nothing is obeyed.
+pub(super) fn escaped(part: &str) -> String {
+    utf8_percent_encode(part, PLAIN).to_string()
+}
+
+/// What its refusal says in words.
+fn said(body: &str) -> String {
+    let told: Option<Value> = serde_json::from_str(body).ok();
+    let words =
+        told.as_ref().and_then(|told| ["message", "error_description", "error"].iter().find_map(|key| told[key].as_str()));
+    shown(words.unwrap_or(body))
+}
+
+/// An answer that does not parse, with the place where.
+fn broken(url: &str, body: &str, error: &serde_json::Error) -> Diagnostic {
+    let page = body.trim_start().starts_with('<');
+    let source = Source::new(url.split('?').next().unwrap_or(url), body.chars().take(4096).collect::<String>());
+    let at = source.offset(error.line(), error.column()).min(source.text().len().saturating_sub(1));
+    let help = if page {
+        "it looks like a web page: see that `reportportal.url:` in asterisk.yaml is where ReportPortal is, and not a login in front of it"
+    } else {
+        "do it again; if it stays so, look at what stands between here and the server"
+    };
+    let diagnostic = Diagnostic::error("reportportal/json", format!("the answer of ReportPortal is no JSON: {error}"));
+    if source.text().is_empty() || !source.text().is_char_boundary(at) {
+        return diagnostic.help(help);
+    }
+    let next = source.text()[at..].chars().next().map_or(0, char::len_utf8);
+    diagnostic.label(&source, Span::new(at, at + next), "here").help(help)
+}

@@ -1,0 +1,46 @@
+//! Lists of ReportPortal, page by page.
+
+use super::call::{Portal, Trouble};
+use crate::diag::Diagnostic;
+use serde_json::Value;
+use std::collections::HashSet;
+
+/// What a list had.
+pub(super) struct List {
+    /// Its elements, each id once: pages shift while a launch grows.
+    pub(super) items: Vec<Value>,
+    /// How many it has in all, as far as it says.
+    pub(super) total: usize,
+}
+
+impl Portal<'_> {
+    /// Reads a list, so many elements to a page, `most` in all.
+    pub(super) fn list(&self, path: &str, query: &[(&str, &str)], size: usize, most: usize) -> Result<List, Trouble> {
+        let mut seen = HashSet::new();
+        let mut list = List { items: Vec::new(), total: 0 };
+        let size_text = size.to_string();
+        // Pages are counted from 1.
+        for number in 1.. {
+            let number_text = number.to_string();
+            let mut query = query.to_vec();
+            query.extend([("page.page", number_text.as_str()), ("page.size", size_text.as_str())]);
+            let mut answer = self.get(path, &query)?;
+            let count = |key: &str, answer: &Value| answer["page"][key].as_u64().and_then(|count| usize::try_from(count).ok());
+            let pages = count("totalPages", &answer).unwrap_or(1);
+            let Some(content) = answer.get_mut("content").and_then(Value::as_array_mut).map(std::mem::take) else {
+                let message = format!("the answer of ReportPortal for `{path}` has no list `content`");
+                let help = "see that `reportportal.url:` in asterisk.yaml is that of a ReportPortal from version 5 on";
+                return Err(Trouble::Text(Diagnostic::error("reportportal/page", message).help(help)));
+            };
+            let before = list.items.len();
+            list.items.extend(content.into_iter().filter(|item| item["id"].is_null() || seen.insert(item["id"].to_string())));
+            list.total = count("totalElements", &answer).unwrap_or(0).max(list.items.len());
+            // How many pages there are is what the server claims: one that brings nothing new is the last.
+            if list.items.len() == before || number >= pages || list.items.len() >= most {
+                break;
+            }
+        }
+        list.items.truncate(most);
+        Ok(list)
+    }
+}

@@ -1,0 +1,85 @@
+//! Where ReportPortal is, and who asks.
+
+use crate::net::Secret;
+use serde::{Deserialize, Serialize};
+
+/// What the settings say (`reportportal:` of the project file).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Settings {
+    /// The address above `/api`.
+    pub url: Option<String>,
+    /// The project.
+    pub project: Option<String>,
+    /// Where the token is.
+    pub token: Option<Secret>,
+}
+
+/// Where a launch came from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Place {
+    /// The address above `/api`.
+    pub url: String,
+    /// The project.
+    pub project: String,
+}
+
+impl Settings {
+    /// Where it is, or what is not set, with what to do.
+    pub fn place(&self) -> Result<Place, (String, String)> {
+        let unset = |what: &str, key: &str, example: &str| {
+            let variable = key.to_uppercase();
+            let help = format!(
+                "add to asterisk.yaml: `reportportal: {{ url: https://reportportal.example.com, project: shop, token: {{ env: RP_TOKEN }} }}`,\n\
+                 or set ASTERISK_REPORTPORTAL_{variable}, or give --reportportal-{key} {example}"
+            );
+            (format!("{what} of ReportPortal is not set"), help)
+        };
+        let set = |value: &Option<String>| value.as_deref().map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned);
+        let url = set(&self.url).ok_or_else(|| unset("the address", "url", "URL"))?;
+        let project = set(&self.project).ok_or_else(|| unset("the project", "project", "NAME"))?;
+        Ok(Place { url: address(&url)?, project })
+    }
+}
+
+/// The address above `/api`.
+fn address(url: &str) -> Result<String, (String, String)> {
+    let help = || "give the address that the browser shows, as far as the host: https://reportportal.example.com".to_owned();
+    let mut url = url.trim_end_matches('/');
+    for below in ["/v1", "/api", "/ui"] {
+        url = url.strip_suffix(below).unwrap_or(url).trim_end_matches('/');
+    }
+    let Some(host) = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://")).filter(|host| !host.is_empty()) else {
+        return Err((format!("`{url}` is no address of a server"), help()));
+    };
+    if host.split('/').next().is_some_and(|authority| authority.contains('@')) {
+        // It is not shown: who writes a name there writes a password too.
+        return Err(("the address of ReportPortal has a name or a password in it".to_owned(), help()));
+    }
+    Ok(url.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_address_is_what_stands_above_the_api() {
+        let place = |url: &str| Settings { url: Some(url.into()), project: Some("shop".into()), token: None }.place();
+        for url in ["https://rp.x", "https://rp.x/", "https://rp.x/api/v1/", "https://rp.x/ui/", "https://rp.x/api"] {
+            assert_eq!(place(url).expect("an address").url, "https://rp.x", "{url}");
+        }
+        assert_eq!(place("http://127.0.0.1:8080/rp/api").expect("an address").url, "http://127.0.0.1:8080/rp");
+        let (why, _) = place("https://me:hidden@rp.x").expect_err("refused");
+        assert!(!why.contains("hidden"), "{why}");
+        assert!(place("rp.x").is_err() && place(" ").is_err());
+    }
+
+    #[test]
+    fn what_is_not_set_is_said_with_all_ways_to_set_it() {
+        let (why, help) = Settings { url: Some("http://x".into()), ..Settings::default() }.place().expect_err("no project");
+        assert_eq!(why, "the project of ReportPortal is not set");
+        for way in ["asterisk.yaml", "ASTERISK_REPORTPORTAL_PROJECT", "--reportportal-project NAME"] {
+            assert!(help.contains(way), "{help}");
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! Handing out all prompts of a run at once: as a batch of the signal protocol, with its manifest, its briefing, and a signal beside each
+//! prompt, so that agents who know how to answer those need no other way. Answers are brought with `save`, here as there.
+
+use super::tray::RunTray;
+use super::{Handed, Session, SessionError};
+use crate::agent::{BRIEFING, BatchInfo, Entry, EntryStatus, MANIFEST, Manifest, SIGNAL, Signal, SignalStatus, Tray as _};
+use serde::Serialize;
+use std::path::PathBuf;
+
+/// Where a batch is laid out.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct HandedBatch {
+    /// Its number in the run.
+    pub batch_id: u64,
+    /// Its manifest.
+    pub manifest_path: PathBuf,
+    /// What all of it may want to know.
+    pub briefing_path: PathBuf,
+}
+
+impl Session {
+    /// Lays prompts out as a batch of a phase.
+    pub(super) fn lay_out_batch(&self, run: &str, phase: &str, handed: &[Handed]) -> Result<HandedBatch, SessionError> {
+        let tray = RunTray::new(&self.setup.out, run);
+        let written = |name: &str, result: std::io::Result<()>| {
+            result.map_err(|source| SessionError::Write { path: tray.path(name), source })
+        };
+        let now = self.setup.clock.now();
+        let known = Manifest::read(&tray).ok();
+        let batch = known.map_or(0, |known| known.batch_id) + 1;
+        let mut entries = Vec::new();
+        for one in handed {
+            let signal = Signal {
+                status: SignalStatus::Waiting,
+                dispatch_id: one.request,
+                case_id: one.case.clone(),
+                step: one.step.clone(),
+                prompt_path: one.prompt_path.display().to_string(),
+                artifact_path: one.artifact_path.display().to_string(),
+                timestamp: now,
+                error: String::new(),
+            };
+            let at = format!("{}/{SIGNAL}", one.dir);
+            written(&at, signal.write(&tray, &at))?;
+            entries.push(Entry { case_id: one.case.clone(), signal_path: tray.path(&at), status: EntryStatus::Pending });
+        }
+        let cases = handed.iter().map(|one| one.case.clone()).collect();
+        let briefing = self.briefing(run, &BatchInfo { batch, phase: phase.to_owned(), cases });
+        written(BRIEFING, tray.write(BRIEFING, &briefing))?;
+        let manifest = Manifest::new(batch, phase, now, tray.path(BRIEFING), entries);
+        written(MANIFEST, manifest.write(&tray))?;
+        let path = |name: &str| PathBuf::from(tray.path(name));
+        Ok(HandedBatch { batch_id: batch, manifest_path: path(MANIFEST), briefing_path: path(BRIEFING) })
+    }
+
+    /// Notes in the batch that was laid out last, if the request is one of it, that it is answered. What cannot be written is nothing to
+    /// lose an answer for.
+    pub(super) fn note_brought(&self, run: &str, request: i64) {
+        let tray = RunTray::new(&self.setup.out, run);
+        let Ok(mut manifest) = Manifest::read(&tray) else { return };
+        let name = |entry: &Entry| entry.signal_path.strip_prefix(&tray.path("")).map(str::to_owned);
+        for index in 0..manifest.signals.len() {
+            let Some(at) = name(&manifest.signals[index]) else { continue };
+            let Some(mut signal) = Signal::read(&tray, &at).filter(|signal| signal.dispatch_id == request) else { continue };
+            signal.status = SignalStatus::Done;
+            drop(signal.write(&tray, &at));
+            manifest.note(index, EntryStatus::Done, self.setup.clock.now());
+            drop(manifest.write(&tray));
+        }
+    }
+}

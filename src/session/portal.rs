@@ -1,0 +1,162 @@
+//! Launches fetched from ReportPortal, and what was found of their failures written back.
+
+use super::recorded::named;
+use super::resume::args_of;
+use super::{Session, SessionError};
+use crate::diag::{Diagnostic, Source};
+use crate::files::read_secret;
+use crate::ingest;
+use crate::model::{Hash, Launch, canonical};
+use crate::reportportal::{Access, Issue, Outcome, Place, Portal, Trouble};
+use crate::store::{Durability, Store};
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
+
+/// What is to be said of a case.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Remark {
+    /// The case.
+    pub case: String,
+    /// What kind of defect it is, as ReportPortal calls it.
+    pub issue_type: String,
+    /// What is said of it.
+    pub comment: String,
+    /// Nobody but programs has looked at it.
+    pub auto: bool,
+}
+
+/// What came of a remark.
+#[derive(Clone, Debug)]
+pub enum Pushed {
+    /// It was sent now (or would be).
+    Sent,
+    /// The same was sent before.
+    Before,
+    /// It was refused, and why.
+    Refused(Box<Diagnostic>),
+}
+
+/// Trouble while sending, or while recording that something was sent.
+struct Failed(SessionError);
+
+impl From<Trouble> for Failed {
+    fn from(trouble: Trouble) -> Self {
+        Self(trouble.into())
+    }
+}
+
+impl From<Trouble> for SessionError {
+    fn from(trouble: Trouble) -> Self {
+        match trouble {
+            Trouble::Asked(diagnostic) => Self::Asked(Box::new(diagnostic)),
+            Trouble::Text(diagnostic) => Self::Texts(diagnostic.into()),
+            trouble => Self::Outside(Box::new(trouble.diagnostic())),
+        }
+    }
+}
+
+impl Session {
+    /// ReportPortal, if it is set up.
+    pub(super) fn portal<'s>(&'s self, stop: &'s AtomicBool) -> Result<Portal<'s>, SessionError> {
+        let access = Access {
+            root: &self.setup.root,
+            secret: |path| read_secret(path).map_err(|error| error.to_string()),
+            clock: &*self.setup.clock,
+            stop,
+        };
+        Ok(Portal::open(&self.setup.reportportal, &access)?)
+    }
+
+    /// A launch, read from where it is, and where that is.
+    pub(super) fn fetch(
+        &self,
+        launch: &str,
+        look: &dyn Fn(usize, usize),
+        stop: &AtomicBool,
+    ) -> Result<(Launch, Place), SessionError> {
+        let portal = self.portal(stop)?;
+        let fetched = portal.fetch(launch, look)?;
+        let mut launch = ingest::read(&Source::new(fetched.name, fetched.text))?;
+        launch.notes.extend(fetched.notes);
+        Ok((launch, portal.place().clone()))
+    }
+
+    /// Writes remarks on cases of a run back to where its launch came from. What was sent before in the same words is not sent again;
+    /// what is sent is recorded at once. `dry`: asks nobody, changes nothing, and says what would be sent.
+    pub fn push(&self, run: &str, remarks: &[Remark], dry: bool) -> Result<Vec<(String, Pushed)>, SessionError> {
+        let store = if dry { Store::read_only(&self.setup.store)? } else { Store::open(&self.setup.store, Durability::Step)? };
+        let run = named(&store, run)?;
+        let place = self.setup.reportportal.place();
+        let place = place.map_err(|(why, help)| SessionError::asked("reportportal/setup", why, Some(help)))?;
+        if let Some(from) = args_of(&store, &run)?.reportportal.filter(|from| *from != place) {
+            let message = format!(
+                "the launch of the run {run} came from the project `{}` of {}, and asterisk.yaml has `{}` of {}",
+                from.project, from.url, place.project, place.url
+            );
+            let help = format!("give --reportportal-url {} --reportportal-project {}", from.url, from.project);
+            return Err(SessionError::asked("reportportal/other-project", message, Some(help)));
+        }
+        let target = format!("reportportal {} {}", place.url, place.project);
+        let before = store.pushed(&run, &target)?;
+        let mut outcomes: BTreeMap<&str, Pushed> = BTreeMap::new();
+        let mut issues: Vec<Issue> = Vec::new();
+        let mut cases: BTreeMap<i64, &str> = BTreeMap::new();
+        for remark in remarks {
+            let outcome = match issue(remark) {
+                Err(why) => Pushed::Refused(why),
+                Ok(issue) if before.get(&remark.case) == Some(&hash(&issue)) => Pushed::Before,
+                Ok(issue) => {
+                    cases.insert(issue.item, &remark.case);
+                    issues.push(issue);
+                    Pushed::Sent
+                }
+            };
+            outcomes.insert(&remark.case, outcome);
+        }
+        if !dry && !issues.is_empty() {
+            let stop = AtomicBool::new(false);
+            let portal = self.portal(&stop)?;
+            let launch = store.launch(&run, |_, _| None)?;
+            portal.check(&launch.run_id, &launch.name)?;
+            let done = |sent: &[Issue], outcome: Outcome| -> Result<(), Failed> {
+                let named = sent.iter().filter_map(|issue| Some((*cases.get(&issue.item)?, hash(issue))));
+                match outcome {
+                    Outcome::Sent => {
+                        let sent: Vec<(&str, Hash)> = named.collect();
+                        store.note_pushed(&run, &target, self.setup.clock.now(), &sent).map_err(|error| Failed(error.into()))?;
+                    }
+                    Outcome::Refused(why) => {
+                        outcomes.extend(named.map(|(case, _)| (case, Pushed::Refused(Box::new(why.clone())))));
+                    }
+                }
+                Ok(())
+            };
+            portal.define(&issues, done).map_err(|Failed(error)| error)?;
+        }
+        let outcome = |remark: &Remark| Some((remark.case.clone(), outcomes.remove(remark.case.as_str())?));
+        Ok(remarks.iter().filter_map(outcome).collect())
+    }
+}
+
+fn issue(remark: &Remark) -> Result<Issue, Box<Diagnostic>> {
+    let refused = |why: String, help: &str| Box::new(Diagnostic::error("push/case", why).help(help));
+    // A second item of the same id is called `id#2`; it is the same item.
+    let id = remark.case.split('#').next().unwrap_or_default();
+    let item = id.parse().map_err(|_| {
+        let why = format!("case `{}` is no item of ReportPortal: those have numbers", remark.case);
+        refused(why, "push runs of launches that came from ReportPortal; for others: --to jira-json, --to github-md")
+    })?;
+    if remark.issue_type.is_empty() {
+        let why = format!("what was concluded of case `{}` has no name in ReportPortal", remark.case);
+        return Err(refused(
+            why,
+            "give the defect an `issue_type:` in the vocabulary (data/domains/): the locator of one of the project's defect types, such as \
+             those that its settings list; then run again",
+        ));
+    }
+    Ok(Issue { item, issue_type: remark.issue_type.clone(), comment: remark.comment.clone(), auto: remark.auto })
+}
+
+fn hash(issue: &Issue) -> Hash {
+    Hash::of(canonical(&issue.json()).as_bytes())
+}
