@@ -1,7 +1,7 @@
 //! `agents:`: who may be asked outside of the process, and how.
 
 use crate::agent::{Agents, BreakerSettings, Kind, RetrySettings, Settings};
-use crate::diag::did_you_mean;
+use crate::diag::{Diagnostic, did_you_mean};
 use crate::net::Secret;
 use crate::pipeline::Spanned;
 use crate::pipeline::yaml::{Entry, Fields, Kind as Value, Reader, Yaml};
@@ -150,14 +150,27 @@ pub(super) fn secret(reader: &mut Reader<'_>, fields: Fields<'_>, key: &str, wha
         reader.push(error.help(help));
         return None;
     }
+    place(reader, fields, key, what, |reader| {
+        reader.error("secret", format!("where the {key} of {what} is, is not clear"), entry.value.span, "").help(help)
+    })
+}
+
+/// The place of a secret, `{ env: NAME }` or `{ file: PATH }`; `unclear` is said where it is neither or both.
+pub(super) fn place(
+    reader: &mut Reader<'_>,
+    fields: Fields<'_>,
+    key: &str,
+    what: &str,
+    unclear: impl FnOnce(&mut Reader<'_>) -> Diagnostic,
+) -> Option<Secret> {
     let part = part(reader, fields, key, what, SECRET)?;
     let mut word = |name: &str| reader.text(&given(part, name)?.value, &format!("`{name}` of `{key}`")).map(|text| text.value);
     match (word("env"), word("file")) {
         (Some(name), None) => Some(Secret::Env(name)),
         (None, Some(path)) => Some(Secret::File(path.into())),
         _ => {
-            let error = reader.error("secret", format!("where the {key} of {what} is, is not clear"), entry.value.span, "");
-            reader.push(error.help(help));
+            let error = unclear(reader);
+            reader.push(error);
             None
         }
     }

@@ -1,14 +1,16 @@
 //! `mcp_servers:`: the servers whose tools nodes may call.
 
-use super::agents::{SECRET, bounds, given, part, secret, set, time, whole, words};
+use super::agents::{bounds, given, place, secret, set, time, whole, words};
 use crate::agent::{ServerSettings, Servers, Variable};
-use crate::net::Secret;
 use crate::pipeline::Spanned;
 use crate::pipeline::yaml::{Entry, Fields, Reader, Yaml};
 use std::collections::BTreeMap;
 
 /// The keys of an entry.
 pub(super) const KEYS: &[&str] = &["command", "env", "url", "secret", "timeout", "retry", "breaker", "concurrency", "max_bytes"];
+
+/// How a variable is written.
+const VARIABLE: &str = "write `NAME: value`, or `NAME: { env: OTHER }`, `NAME: { file: path }` for a secret";
 
 /// Those that a file sets up, each with the place of its name.
 pub(super) fn read(reader: &mut Reader<'_>, yaml: &Yaml) -> BTreeMap<String, Spanned<ServerSettings>> {
@@ -79,38 +81,28 @@ fn variables(reader: &mut Reader<'_>, fields: Fields<'_>, what: &str) -> BTreeMa
         let name = &entry.key;
         if name.is_empty() || name.contains(['=', '\0']) {
             let error = reader.error("server-env", format!("{of} has a variable of no name"), name.span, "");
-            reader.push(error.help("write `NAME: value`, or `NAME: { env: OTHER }`, `NAME: { file: path }` for a secret"));
+            reader.push(error.help(VARIABLE));
             continue;
         }
         let variable = if entry.value.as_text().is_some() {
             reader.text(&entry.value, &format!("`{name}` of {of}")).map(|text| Variable::Text(text.value))
         } else {
-            place(reader, entries, name, &of).map(Variable::Secret)
+            let unclear = |reader: &mut Reader<'_>| {
+                let message = format!("`{name}` of {of} is no text, and no place of one");
+                reader.error("server-env", message, name.span, "").help(VARIABLE)
+            };
+            place(reader, entries, name, &of, unclear).map(Variable::Secret)
         };
         variables.extend(variable.map(|variable| (name.value.clone(), variable)));
     }
     variables
 }
 
-/// Where a secret is.
-fn place(reader: &mut Reader<'_>, fields: Fields<'_>, name: &Spanned<String>, of: &str) -> Option<Secret> {
-    let part = part(reader, fields, name, of, SECRET)?;
-    let mut word = |key: &str| reader.text(&given(part, key)?.value, &format!("`{key}` of `{name}`")).map(|text| text.value);
-    match (word("env"), word("file")) {
-        (Some(name), None) => Some(Secret::Env(name)),
-        (None, Some(path)) => Some(Secret::File(path.into())),
-        _ => {
-            let error = reader.error("server-env", format!("`{name}` of {of} is no text, and no place of one"), name.span, "");
-            reader.push(error.help("write `NAME: value`, or `NAME: { env: OTHER }`, `NAME: { file: path }` for a secret"));
-            None
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::diag::Source;
+    use crate::net::Secret;
     use crate::pipeline::yaml;
     use std::time::Duration;
 

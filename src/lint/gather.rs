@@ -3,8 +3,8 @@
 use super::run::Input;
 use crate::diag::{Diagnostic, Diagnostics, Source, Span};
 use crate::files::Area;
-use crate::pipeline::{self, Pipeline, When};
-use crate::project::fields;
+use crate::pipeline::{self, Pipeline};
+use crate::project::{self, condition_key, fields};
 use crate::prompt::Templates;
 pub(super) use crate::script::is_test_file as is_test;
 use crate::script::{Condition, Inputs, Library, Reference, Unit};
@@ -33,7 +33,7 @@ pub(super) struct Gathered {
 
 /// The key of a condition in a library that has those of several pipelines.
 pub(super) fn key(pipeline: &Source, edge: &str) -> String {
-    format!("{}#{edge}", pipeline.name())
+    condition_key(Some(pipeline.name()), edge)
 }
 
 pub(super) fn gather(input: &Input<'_>) -> Gathered {
@@ -79,12 +79,8 @@ fn library(
     let mut names = BTreeSet::new();
     for pipeline in pipelines {
         names.extend(fields(pipeline));
-        for edge in &pipeline.edges {
-            if let When::Condition(text) = &edge.when {
-                let condition = Condition { key: key(&pipeline.source, &edge.id), text: text.clone() };
-                conditions.push((pipeline.source.name().to_owned(), condition));
-            }
-        }
+        let name = pipeline.source.name();
+        conditions.extend(project::conditions(pipeline, Some(name)).into_iter().map(|one| (name.to_owned(), one)));
     }
     let mut dropped = Vec::new();
     let mut first = true;
@@ -142,31 +138,16 @@ fn templates(mut sources: Vec<Source>, left_out: &mut BTreeSet<String>, found: &
 /// The scripts that a pipeline names, with what they import; nothing if one of them is not there, for then all are wanted to say
 /// what is meant.
 pub(super) fn named(pipeline: &Pipeline, library: &Library) -> Option<Vec<Source>> {
-    let rules = pipeline.edges.iter().filter_map(|edge| if let When::Rule(rule) = &edge.when { Some(rule) } else { None });
-    let of_nodes = pipeline.nodes.iter().flat_map(|node| node.script.iter().chain(&node.effect));
-    let by = pipeline.clusters.as_ref().map(|clusters| &clusters.by);
     // Those of a team may bring masks.
     if pipeline.team.is_some() {
         return None;
     }
     let mut open = Vec::new();
-    for reference in rules.chain(of_nodes).chain(by).chain(&pipeline.report) {
+    for reference in pipeline.functions() {
         open.push(library.file(&Reference::parse(reference).ok()?.file)?);
     }
-    for node in &pipeline.nodes {
-        for mask in &node.masks {
-            open.push(library.file(mask)?);
-        }
-        if let Some(pipeline::Computed::Function(reference)) = node.tool.as_ref().and_then(|tool| tool.arguments.as_ref()) {
-            open.push(library.file(&Reference::parse(reference).ok()?.file)?);
-        }
-        let Some(fan) = &node.fan else { continue };
-        if let pipeline::Computed::Function(reference) = &fan.items {
-            open.push(library.file(&Reference::parse(reference).ok()?.file)?);
-        }
-        if let pipeline::Merge::Function(reference) = &fan.merge {
-            open.push(library.file(&Reference::parse(reference).ok()?.file)?);
-        }
+    for mask in pipeline.nodes.iter().flat_map(|node| &node.masks) {
+        open.push(library.file(mask)?);
     }
     let families = pipeline.nodes.iter().filter(|node| node.script.is_none());
     open.extend(families.filter_map(|node| library.file(&format!("agents/{}.rhai", *node.family))));
@@ -184,12 +165,11 @@ pub(super) fn named(pipeline: &Pipeline, library: &Library) -> Option<Vec<Source
 pub(super) fn without(pipeline: &Pipeline, library: &Library) -> Source {
     let mut text = pipeline.source.text().to_owned();
     let mut changed = false;
-    for edge in &pipeline.edges {
-        let When::Condition(mapped) = &edge.when else { continue };
-        if library.condition(&key(&pipeline.source, &edge.id)).is_some() {
+    for condition in project::conditions(pipeline, Some(pipeline.source.name())) {
+        if library.condition(&condition.key).is_some() {
             continue;
         }
-        let span = mapped.whole();
+        let span = condition.text.whole();
         let written = &text[span.start..span.end];
         if span.len() >= "true".len() && !written.contains('\n') {
             let plain = format!("true{}", " ".repeat(span.len() - "true".len()));
@@ -251,5 +231,21 @@ mod tests {
         ];
         let found: Vec<String> = all(&Example::of(&files)).iter().map(|one| one.diagnostic.message.clone()).collect();
         assert_eq!(found, [""; 0]);
+    }
+
+    #[test]
+    fn what_an_expression_of_a_node_reads_is_read() {
+        let of = |foreach: &str| {
+            let text = format!(
+                "pipeline: example\ndescription: items\nvars: {{ first: [1, 2] }}\nnodes:\n  - {{ name: look, prompt: example.md, foreach: {foreach} }}\n\
+                 edges:\n  - {{ id: end, from: look, to: _done }}\nstart: look\ndone: _done\n"
+            );
+            let rules = File { path: "scripts/rules/example.rhai".into(), text: "//! Nothing.\n".into() };
+            let pipeline = File { path: "pipelines/example.yaml".into(), text };
+            all(&Example::of(&[pipeline, rules])).iter().map(|one| one.rule).collect::<Vec<_>>()
+        };
+        assert_eq!(of("vars.first"), [""; 0]);
+        assert_eq!(of("\"[3]\""), ["pipelines/unused-var"]);
+        assert_eq!(of("vars.first +"), ["correctness/syntax"]);
     }
 }

@@ -9,6 +9,8 @@ pub(super) const AROUND: &[(&str, &str)] = &[
     ("pipelines/example.yaml", include_str!("manual/example.yaml")),
     ("scripts/rules/example.rhai", include_str!("manual/example.rhai")),
     ("templates/example.md", include_str!("manual/example.md")),
+    ("pipelines/team.yaml", include_str!("manual/team.yaml")),
+    ("scripts/schedulers/example.rhai", include_str!("manual/scheduler.rhai")),
 ];
 
 /// A file of an example.

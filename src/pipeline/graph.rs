@@ -1,7 +1,8 @@
 //! What a pipeline means: nodes and edges that refer to each other by index, every reference resolved.
 
 use super::Spanned;
-use super::fan::Fan;
+use super::computed::Computed;
+use super::fan::{Fan, Merge};
 use super::thermal::Thermal;
 use super::tool::Tool;
 use crate::diag::{Mapped, Source, Span};
@@ -269,6 +270,23 @@ impl Pipeline {
     /// The zone a node belongs to, if any.
     pub fn zone_of(&self, node: NodeIx) -> Option<&Zone> {
         self.at(node).zone.map(|ix| &self.zones[ix.0])
+    }
+
+    /// Every function that is named as `file.rhai#function`; who chooses a walker, and masks, are whole scripts.
+    pub fn functions(&self) -> impl Iterator<Item = &Spanned<String>> {
+        let rules = self.edges.iter().filter_map(|edge| if let When::Rule(rule) = &edge.when { Some(rule) } else { None });
+        let of_nodes = self.nodes.iter().flat_map(|node| {
+            let items = node.fan.as_ref().map(|fan| &fan.items);
+            let arguments = node.tool.as_ref().and_then(|tool| tool.arguments.as_ref());
+            let computed = items
+                .into_iter()
+                .chain(arguments)
+                .filter_map(|one| if let Computed::Function(name) = one { Some(name) } else { None });
+            let merge = node.fan.as_ref().and_then(|fan| if let Merge::Function(name) = &fan.merge { Some(name) } else { None });
+            node.script.iter().chain(&node.effect).chain(computed).chain(merge)
+        });
+        let by = self.clusters.iter().map(|clusters| &clusters.by);
+        rules.chain(of_nodes).chain(by).chain(&self.report)
     }
 
     /// What the phase of a node is called: as its last node.

@@ -13,8 +13,9 @@ pub fn check_conditions(pipeline: &Pipeline) -> Result<(), Diagnostics> {
     Library::link(inputs, None).map(|_| ())
 }
 
-/// The inline conditions, each under its edge's id, and the expressions for the items of nodes and the arguments of tools; those of a part under what it is referred to as, too.
-pub(super) fn conditions(pipeline: &Pipeline, part: Option<&str>) -> Vec<Condition> {
+/// The inline conditions, each under its edge's id, and the expressions for the items of nodes and the arguments of tools; with a
+/// `part`, which is what it is referred to as, under that too.
+pub fn conditions(pipeline: &Pipeline, part: Option<&str>) -> Vec<Condition> {
     let condition = |edge: &pipeline::Edge| match &edge.when {
         When::Condition(text) => Some(Condition { key: condition_key(part, &edge.id), text: text.clone() }),
         _ => None,
@@ -62,6 +63,6 @@ pub(super) fn arguments_key(node: &pipeline::Node) -> String {
 }
 
 /// What the condition of an edge is found by.
-pub(super) fn condition_key(part: Option<&str>, edge: &str) -> String {
+pub fn condition_key(part: Option<&str>, edge: &str) -> String {
     part.map_or_else(|| edge.to_owned(), |part| format!("{part}/{edge}"))
 }

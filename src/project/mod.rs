@@ -21,7 +21,7 @@ mod sources;
 mod team;
 mod vars;
 
-pub use conditions::{check_conditions, fields};
+pub use conditions::{check_conditions, condition_key, conditions, fields};
 pub use current::Current;
 pub use data::read_data;
 pub use examine::{Examined, Place, examine};

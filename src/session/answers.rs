@@ -2,10 +2,10 @@
 
 use super::projection::run_dir;
 use super::tray::RunTray;
-use super::{RunResult, Session, SessionError, Via};
+use super::{RunResult, SECRETS, Session, SessionError, Via};
 use crate::agent::{self, Bringing, Budget, BudgetStatus, Given, MANUAL, Outside, STUB, Stub, Tray};
 use crate::diag::{Diagnostics, Source, did_you_mean};
-use crate::files::{OutDir, read_secret};
+use crate::files::OutDir;
 use crate::pipeline::Target;
 use crate::project::SCRIPT;
 use crate::walk::{Answer, Name, Plan};
@@ -118,7 +118,7 @@ impl Session {
             queue: self.queue.clone(),
             agents: &self.setup.agents,
             servers: &self.setup.servers,
-            secret: |path| read_secret(path).map_err(|error| error.to_string()),
+            secret: SECRETS,
             root: &self.setup.root,
             clock: &*self.setup.clock,
             stop: asked.stop,

@@ -1,7 +1,7 @@
 //! Looking a project over: its files, its store, its directories, its repositories.
 
-use super::{Session, SessionError};
-use crate::files::{Area, Origin, read_secret};
+use super::{SECRETS, Session, SessionError};
+use crate::files::{Area, Origin};
 use crate::project::Answers;
 use crate::store::{StoreError, health};
 use crate::workspace::{check, has_git};
@@ -175,7 +175,7 @@ impl Session {
 
     fn check_servers(&self, all: &mut Vec<Checkup>) {
         for (name, server) in &self.setup.servers {
-            let fault = server.fault(&self.setup.root, |path| read_secret(path).map_err(|error| error.to_string()));
+            let fault = server.fault(&self.setup.root, SECRETS);
             all.push(match fault {
                 None => Checkup::new("mcp_servers", name, State::Ok, format!("{}, not asked", server.place())),
                 Some((why, help)) => Checkup::new("mcp_servers", name, State::Wrong, why).help(help),

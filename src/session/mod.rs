@@ -36,6 +36,7 @@ mod tray;
 mod work;
 
 use crate::agent::Queue;
+use crate::net::ReadSecret;
 pub use clean::CleanResult;
 pub use doctor::{Checkup, State};
 pub use error::SessionError;
@@ -59,6 +60,9 @@ use std::sync::Arc;
 pub use tests_of::{TestFile, TestTexts};
 pub use texts::Text;
 pub use work::in_order;
+
+/// Reads a secret in a file, which its owner alone may read.
+const SECRETS: ReadSecret = |path| crate::files::read_secret(path).map_err(|error| error.to_string());
 
 /// A session: where things are, what time it is, and everything that can be done with them.
 #[derive(Clone)]

@@ -2,9 +2,8 @@
 
 use super::recorded::named;
 use super::resume::args_of;
-use super::{Session, SessionError};
+use super::{SECRETS, Session, SessionError};
 use crate::diag::{Diagnostic, Source};
-use crate::files::read_secret;
 use crate::ingest;
 use crate::model::{Hash, Launch, canonical};
 use crate::reportportal::{Access, Issue, Outcome, Place, Portal, Trouble};
@@ -58,12 +57,7 @@ impl From<Trouble> for SessionError {
 impl Session {
     /// ReportPortal, if it is set up.
     pub(super) fn portal<'s>(&'s self, stop: &'s AtomicBool) -> Result<Portal<'s>, SessionError> {
-        let access = Access {
-            root: &self.setup.root,
-            secret: |path| read_secret(path).map_err(|error| error.to_string()),
-            clock: &*self.setup.clock,
-            stop,
-        };
+        let access = Access { root: &self.setup.root, secret: SECRETS, clock: &*self.setup.clock, stop };
         Ok(Portal::open(&self.setup.reportportal, &access)?)
     }
 

@@ -1,6 +1,6 @@
 //! Requests that go out by the batch: many agents, each of whom claims what it takes.
 
-use crate::harness::{Project, Ran};
+use crate::harness::{Project, Ran, TWO};
 use crate::shared::shared_json;
 use crate::signals::{artifact, events, find, put, signal, until, wrapped};
 use serde_json::{Value, json};
@@ -10,29 +10,14 @@ use std::sync::{Arc, Mutex};
 use std::thread::{JoinHandle, sleep};
 use std::time::Duration;
 
-const PIPELINE: &str = "\
-pipeline: two
-nodes:
-  - name: look
-    code: T1
-    schema: { found: bool, why?: string }
-  - name: close
-edges:
-  - { id: E1, from: look, to: close, condition: found }
-  - { id: E2, from: look, to: _done, condition: \"!found\" }
-  - { id: E3, from: close, to: _done }
-start: look
-done: _done
-phases: [[look], [close]]
-";
-
 fn project(cases: usize, more: &str) -> Project {
     let settings = format!("agents: {{ batch-file: {{ poll: 40ms, timeout: 60s{more} }} }}\n");
     let cases: Vec<Value> = (0..cases)
         .map(|n| json!({ "id": format!("c{n}"), "name": format!("test {n}"), "status": "FAILED", "error_message": "no" }))
         .collect();
     let launch = json!({ "run_id": "7", "name": "small", "failure_list": cases }).to_string();
-    Project::with(&[("two.yaml", PIPELINE), ("asterisk.yaml", &settings), ("launch.json", &launch)])
+    let pipeline = format!("{TWO}phases: [[look], [close]]\n");
+    Project::with(&[("two.yaml", &pipeline), ("asterisk.yaml", &settings), ("launch.json", &launch)])
 }
 
 fn run(project: &Project, more: &[&str]) -> Ran {

@@ -1,30 +1,15 @@
 //! Commands that answer: good ones, chatty ones, bad ones, dead ones.
 
-use crate::harness::{Project, Ran};
+use crate::harness::{Project, Ran, TWO};
 use crate::signals::until;
 use crate::tools::is_running;
 use serde_json::Value;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-const PIPELINE: &str = "\
-pipeline: two
-nodes:
-  - name: look
-    code: T1
-    schema: { found: bool, why?: string, by?: string }
-  - name: close
-edges:
-  - { id: E1, from: look, to: close, condition: found }
-  - { id: E2, from: look, to: _done, condition: \"!found\" }
-  - { id: E3, from: close, to: _done }
-start: look
-done: _done
-";
-
 /// A project with agents, each the body of a shell script, and what their entries say besides.
 fn project(agents: &[(&str, &str, &str)]) -> Project {
-    let project = Project::with(&[("two.yaml", PIPELINE)]);
+    let project = Project::with(&[("two.yaml", TWO)]);
     let entry = |(name, _, more): &(&str, &str, &str)| format!("  {name}: {{ kind: exec, command: [./{name}.sh]{more} }}\n");
     for (name, body, _) in agents {
         let path = project.file(&format!("{name}.sh"), format!("#!/bin/sh\n{body}\n"));
@@ -182,9 +167,9 @@ fn nobody_answers_in_the_name_of_a_person() {
 #[test]
 fn a_node_says_who_answers_it() {
     let project = project(&[("good", GOOD, ""), ("other", "cat > /dev/null; echo '{\"found\": false}'", "")]);
-    project.file("two.yaml", PIPELINE.replace("code: T1", "code: T1\n    via: [nowhere, other]"));
+    project.file("two.yaml", TWO.replace("code: T1", "code: T1\n    via: [nowhere, other]"));
     insta::assert_snapshot!(run(&project, "good").exits(3).stderr);
-    project.file("two.yaml", PIPELINE.replace("code: T1", "code: T1\n    via: other"));
+    project.file("two.yaml", TWO.replace("code: T1", "code: T1\n    via: other"));
     assert_eq!(run(&project, "good").exits(0).json()["cases"][0]["edges"], serde_json::json!(["E2"]));
     let command = ["run", "two.yaml", "--input", "none", "--via", "good", "--via", "T1=good", "--format", "json"];
     assert_eq!(project.asterisk(&command).exits(0).json()["cases"][0]["edges"], serde_json::json!(["E1", "E3"]));
@@ -197,7 +182,7 @@ fn a_budget_stops_the_run_where_it_can_go_on() {
     let measured = "cat > /dev/null; echo '{\"found\": true, \"u\": 600}'";
     let more = ", tokens: { in: u, out: u }";
     let project = project(&[("good", measured, more)]);
-    project.file("two.yaml", PIPELINE.replace("found: bool,", "found: bool, u?: int,"));
+    project.file("two.yaml", TWO.replace("found: bool,", "found: bool, u?: int,"));
     let command = ["run", "two.yaml", "--input", "none", "--via", "good", "--budget", "1000", "--format", "json"];
     let ran = project.asterisk(&command).exits(5);
     insta::assert_snapshot!(ran.stderr);
@@ -288,8 +273,8 @@ fn a_walker_says_who_answers_for_it() {
     let project = project(&[("good", GOOD, ""), ("other", other, "")]);
     let team =
         "team:\n  walkers: [{ name: Scout, element: air, home: look, via: [other] }]\n  scheduler: schedulers/single.rhai\n";
-    project.file("two.yaml", format!("{PIPELINE}{team}"));
+    project.file("two.yaml", format!("{TWO}{team}"));
     assert_eq!(run(&project, "good").exits(0).json()["cases"][0]["edges"], serde_json::json!(["E2"]));
-    project.file("two.yaml", format!("{}{team}", PIPELINE.replace("code: T1", "code: T1\n    via: good")));
+    project.file("two.yaml", format!("{}{team}", TWO.replace("code: T1", "code: T1\n    via: good")));
     assert_eq!(run(&project, "good").exits(0).json()["cases"][0]["edges"], serde_json::json!(["E1", "E3"]));
 }

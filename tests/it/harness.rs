@@ -14,6 +14,22 @@ use std::process::{Child, Command, Output, Stdio};
 /// When everything happens.
 pub(crate) const CLOCK: &str = "2026-02-14T21:21:09Z";
 
+/// A pipeline whose first node goes on by what was found there: what agents answer.
+pub(crate) const TWO: &str = "\
+pipeline: two
+nodes:
+  - name: look
+    code: T1
+    schema: { found: bool, why?: string, by?: string }
+  - name: close
+edges:
+  - { id: E1, from: look, to: close, condition: found }
+  - { id: E2, from: look, to: _done, condition: \"!found\" }
+  - { id: E3, from: close, to: _done }
+start: look
+done: _done
+";
+
 /// A temporary directory that is a project of its own, whatever lies above it.
 pub(crate) struct Project {
     dir: tempfile::TempDir,

@@ -112,6 +112,17 @@ fn rules_are_listed_and_explained() {
 }
 
 #[test]
+fn an_older_store_keeps_nobody_from_linting() {
+    let project = door(RULE);
+    project.asterisk(&["run"]).ok();
+    let store = rusqlite::Connection::open(project.root().join(".asterisk/asterisk.db")).unwrap();
+    store.pragma_update(None, "user_version", 1).unwrap();
+    drop(store);
+    let linted = project.asterisk(&["lint"]).exits(0);
+    assert!(linted.stderr.contains("older format 1") && linted.stderr.contains("held against its cases"), "{}", linted.text());
+}
+
+#[test]
 fn what_does_not_link_hides_nothing_else() {
     let project = door(RULE);
     project.file("heuristics/rules/broken.rhai", "fn f( {");

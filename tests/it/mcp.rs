@@ -1,6 +1,6 @@
 //! Workers over MCP: by hand-written messages over standard input and HTTP, and by a client of another language.
 
-use crate::harness::Project;
+use crate::harness::{Project, TWO};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -9,27 +9,12 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
-const PIPELINE: &str = "\
-pipeline: two
-nodes:
-  - name: look
-    code: T1
-    schema: { found: bool, why?: string, by?: string }
-  - name: close
-edges:
-  - { id: E1, from: look, to: close, condition: found }
-  - { id: E2, from: look, to: _done, condition: \"!found\" }
-  - { id: E3, from: close, to: _done }
-start: look
-done: _done
-";
-
 fn pretty(value: &Value) -> String {
     serde_json::to_string_pretty(value).unwrap()
 }
 
 fn two() -> Project {
-    Project::with(&[("two.yaml", PIPELINE)])
+    Project::with(&[("two.yaml", TWO)])
 }
 
 /// A server on pipes, and a client that speaks to it line by line.
@@ -281,7 +266,7 @@ fn silence_and_force_end_a_session() {
 
 #[test]
 fn answers_wait_until_enough_are_at_work() {
-    let project = Project::with(&[("two.yaml", PIPELINE), ("launch.json", &launch(3))]);
+    let project = Project::with(&[("two.yaml", TWO), ("launch.json", &launch(3))]);
     let mut pipes = Pipes::start(&project, &[]);
     let args = json!({ "pipeline": "two.yaml", "input": "launch.json", "desired_capacity": 2 });
     pipes.call("start_run", &args);
@@ -539,7 +524,7 @@ fn scripts_are_linted_as_the_project_wants_it() {
 fn many_workers_share_the_steps() {
     const WORKERS: usize = 200;
     const CASES: usize = 1000;
-    let project = Project::with(&[("two.yaml", PIPELINE), ("launch.json", &launch(CASES))]);
+    let project = Project::with(&[("two.yaml", TWO), ("launch.json", &launch(CASES))]);
     project.file("asterisk.yaml", "agents:\n  mcp: { kind: mcp, timeout: 2s }\n");
     let net = Net::start(&project, &[], None);
     let begun = net.connect().call("start_run", &json!({ "pipeline": "two.yaml", "input": "launch.json", "parallel": WORKERS }));

@@ -1,6 +1,6 @@
 //! Answers through files: good agents, and those who die, lie, come late or leave rubbish.
 
-use crate::harness::{Project, Ran, strings};
+use crate::harness::{Project, Ran, TWO, strings};
 use crate::shared::shared_json;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -10,28 +10,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{JoinHandle, sleep};
 use std::time::{Duration, Instant};
 
-const PIPELINE: &str = "\
-pipeline: two
-nodes:
-  - name: look
-    code: T1
-    schema: { found: bool, why?: string }
-    artifact: look-result.json
-  - name: close
-edges:
-  - { id: E1, from: look, to: close, condition: found }
-  - { id: E2, from: look, to: _done, condition: \"!found\" }
-  - { id: E3, from: close, to: _done }
-start: look
-done: _done
-";
+/// Two nodes, of which the first has a file of its own for its artifact.
+fn pipeline() -> String {
+    TWO.replace("  - name: close", "    artifact: look-result.json\n  - name: close")
+}
 
 pub(crate) const RUN: [&str; 8] = ["run", "two.yaml", "--input", "none", "--via", "file", "--format", "json"];
 
 /// A project whose `file` looks often and waits for so long.
 pub(crate) fn project(timeout: &str) -> Project {
     let settings = format!("agents: {{ file: {{ poll: 40ms, timeout: {timeout} }} }}\n");
-    Project::with(&[("two.yaml", PIPELINE), ("asterisk.yaml", &settings)])
+    Project::with(&[("two.yaml", &pipeline()), ("asterisk.yaml", &settings)])
 }
 
 /// The files of that name below a directory.
@@ -189,7 +178,7 @@ fn an_agent_answers_through_files() {
 #[test]
 fn signals_may_have_a_directory_of_their_own() {
     let settings = "agents: { desk: { kind: file, dir: desk, poll: 40ms, timeout: 300ms } }\n";
-    let project = Project::with(&[("two.yaml", PIPELINE), ("asterisk.yaml", settings)]);
+    let project = Project::with(&[("two.yaml", &pipeline()), ("asterisk.yaml", settings)]);
     let agent = Agent::good(&project.root().join("desk"), json!({ "found": false }));
     let ran = project.asterisk(&["run", "two.yaml", "--input", "none", "--via", "desk", "--format", "json"]).exits(0);
     assert_eq!(agent.seen().len(), 1);
@@ -312,7 +301,7 @@ fn stale_answers_are_left_alone_and_counted() {
 fn what_answers_twice_is_taken_once() {
     let project = project("60s");
     let loops = "  - { id: E1, from: look, to: look, loop: true, condition: found }";
-    project.file("two.yaml", PIPELINE.replace("  - { id: E1, from: look, to: close, condition: found }", loops));
+    project.file("two.yaml", pipeline().replace("  - { id: E1, from: look, to: close, condition: found }", loops));
     // Every answer is written again and again, and so over that to the next request.
     let agent = Agent::of(project.root(), |_, signal, before| {
         let (path, text) = (artifact(signal), wrapped(signal, &json!({ "found": before == 0 })));

@@ -5,6 +5,7 @@ use crate::lint::context::Cx;
 use crate::lint::finding::Report;
 use crate::lint::rule::{Level, Rule};
 use crate::lint::syntax::walk;
+use crate::project::conditions;
 use rhai::{ASTNode, Expr};
 use std::collections::BTreeSet;
 
@@ -88,7 +89,8 @@ fn check(cx: &Cx<'_>, report: &mut Report) {
     for pipe in &cx.pipelines {
         let pipeline = pipe.pipeline;
         // What is not there may read them.
-        if !pipe.is_complete() {
+        let expressions = conditions(pipeline, Some(pipeline.source.name()));
+        if !pipe.is_complete() || expressions.iter().any(|one| cx.library.condition(&one.key).is_none()) {
             continue;
         }
         // A slip elsewhere may be meant for it.

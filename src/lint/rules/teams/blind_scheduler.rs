@@ -21,40 +21,16 @@ const MANUAL: &str = r#"A scheduler serves any team. One that names walkers with
 
 Found:
 
-```yaml
-pipeline: example
-description: what the examples of the manual pages stand in
-nodes:
-  - { name: look, prompt: example.md }
-edges:
-  - { id: end, from: look, to: _done }
-team: { walkers: [{ name: Scout }, { name: Judge }], scheduler: schedulers/mine.rhai }
-start: look
-done: _done
-```
-
-```rhai scripts/schedulers/mine.rhai
+```rhai scripts/schedulers/example.rhai
 /// The scout looks, the judge does everything else.
 fn select(ctx) {
-    if ctx.node.name == "look" { "Scout" } else { "Judge" }
+    if ctx.node.name == "scout" { "Scout" } else { "Judge" }
 }
 ```
 
 Mended:
 
-```yaml
-pipeline: example
-description: what the examples of the manual pages stand in
-nodes:
-  - { name: look, prompt: example.md }
-edges:
-  - { id: end, from: look, to: _done }
-team: { walkers: [{ name: Scout }, { name: Judge }], scheduler: schedulers/mine.rhai }
-start: look
-done: _done
-```
-
-```rhai scripts/schedulers/mine.rhai
+```rhai scripts/schedulers/example.rhai
 /// Whoever suits the node best.
 fn select(ctx) {
     let team = ctx.walkers;

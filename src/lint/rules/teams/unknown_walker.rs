@@ -23,19 +23,7 @@ const MANUAL: &str = r#"A scheduler returns the name of a walker of the team. A 
 
 Found:
 
-```yaml
-pipeline: example
-description: what the examples of the manual pages stand in
-nodes:
-  - { name: look, prompt: example.md }
-edges:
-  - { id: end, from: look, to: _done }
-team: { walkers: [{ name: Scout }, { name: Judge }], scheduler: schedulers/mine.rhai }
-start: look
-done: _done
-```
-
-```rhai scripts/schedulers/mine.rhai
+```rhai scripts/schedulers/example.rhai
 /// The scout goes first.
 fn select(ctx) {
     if ctx.prior == () { return "Scuot"; }
@@ -45,19 +33,7 @@ fn select(ctx) {
 
 Mended:
 
-```yaml
-pipeline: example
-description: what the examples of the manual pages stand in
-nodes:
-  - { name: look, prompt: example.md }
-edges:
-  - { id: end, from: look, to: _done }
-team: { walkers: [{ name: Scout }, { name: Judge }], scheduler: schedulers/mine.rhai }
-start: look
-done: _done
-```
-
-```rhai scripts/schedulers/mine.rhai
+```rhai scripts/schedulers/example.rhai
 /// The scout goes first.
 fn select(ctx) {
     if ctx.prior == () { return "Scout"; }
@@ -148,21 +124,15 @@ mod tests {
     #[test]
     fn names_are_looked_for_wherever_a_choice_comes_from() {
         let with = |body: &str| {
-            let pipeline = "pipeline: example\ndescription: a team\nnodes: [{ name: look }]\nedges: [{ id: end, from: look, to: _done }]\n\
-                team: { walkers: [{ name: Scout }], scheduler: schedulers/mine.rhai }\nstart: look\ndone: _done\n";
-            let script = format!("/// Chooses.\nfn select(ctx) {{ {body} }}\n");
-            let file = |path: &str, text: &str| File { path: path.into(), text: text.into() };
-            found(
-                RULE.id,
-                &Example::of(&[file("pipelines/example.yaml", pipeline), file("scripts/schedulers/mine.rhai", &script)]),
-            )
+            let text = format!("/// Chooses.\nfn select(ctx) {{ {body} }}\n");
+            found(RULE.id, &Example::of(&[File { path: "scripts/schedulers/example.rhai".into(), text }]))
         };
         for body in [
-            "if ctx.walkers.len() > 1 { \"Judge\" } else { \"Scout\" }",
-            "let all = ctx.walkers; let judge = all.find(|one| one.name == \"Judge\"); if judge == () { \"Scout\" } else { judge.name }",
+            "if ctx.walkers.len() > 1 { \"Herald\" } else { \"Scout\" }",
+            "let all = ctx.walkers; let herald = all.find(|one| one.name == \"Herald\"); if herald == () { \"Scout\" } else { herald.name }",
         ] {
-            assert_eq!(with(body).first().map(String::as_str), Some("\"Judge\""), "{body}");
+            assert_eq!(with(body).first().map(String::as_str), Some("\"Herald\""), "{body}");
         }
-        assert_eq!(with("if ctx.node.name == \"Judge\" { return \"Scout\"; } ctx.walkers[0].name"), [""; 0]);
+        assert_eq!(with("if ctx.node.name == \"Herald\" { return \"Scout\"; } ctx.walkers[0].name"), [""; 0]);
     }
 }
