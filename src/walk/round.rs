@@ -19,7 +19,8 @@ use std::sync::{Condvar, Mutex, PoisonError, mpsc};
 /// The steps that can be taken now.
 #[derive(Default)]
 pub(super) struct Round<'a> {
-    /// In the order in which they are recorded. Nearly always there is but one, which needs no list.
+    /// In the order in which they are recorded. Nearly always there is but one, which needs no list; a `SmallVec` would keep what its
+    /// items borrow until it is dropped.
     first: Option<Job<'a>>,
     rest: Vec<Job<'a>>,
     /// How many are taken at once; 0 stands for 1.
