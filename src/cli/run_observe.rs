@@ -2,10 +2,10 @@
 
 use super::run_view::Live;
 use crate::diag::Diagnostic;
+use crate::files::open_private;
 use crate::observe::{Attached, Kind, Options, Out, Usual, parse};
 use crate::session::SessionError;
 use crate::ui::{Ui, plain};
-use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, LineWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -91,8 +91,8 @@ fn open(path: &Path, usual: Usual) -> io::Result<Box<dyn Write + Send>> {
         std::fs::create_dir_all(dir)?;
     }
     match usual {
-        Usual::Replace => Ok(Box::new(BufWriter::new(File::create(path)?))),
-        Usual::Append | Usual::Stderr => Ok(Box::new(LineWriter::new(OpenOptions::new().append(true).create(true).open(path)?))),
+        Usual::Replace => Ok(Box::new(BufWriter::new(open_private(path, false)?))),
+        Usual::Append | Usual::Stderr => Ok(Box::new(LineWriter::new(open_private(path, true)?))),
     }
 }
 

@@ -38,6 +38,7 @@ mod report;
 mod reportportal;
 mod routes;
 mod run;
+mod security;
 mod series;
 mod server;
 mod shadow;
