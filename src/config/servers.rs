@@ -140,7 +140,7 @@ mod tests {
             ("a/b: { command: x }", "config/server-name", "a/b"),
             ("a: { command: x, secret: { env: T } }", "config/server-place", "secret"),
             ("a: { url: 'http://h', env: { A: b } }", "config/server-place", "env"),
-            ("a: { url: 'http://h', secret: abc }", "config/secret", "abc"),
+            ("a: { url: 'http://h', secret: abc }", "config/secret", "***"),
             ("a: { command: x, env: { A: [b] } }", "config/type", "[b]"),
             ("a: { command: x, comand: y }", "config/unknown-key", "comand"),
         ] {
