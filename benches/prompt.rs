@@ -71,7 +71,7 @@ fn main() -> ExitCode {
         .map(|name| (name.to_owned(), asterisk::script::View::list("params.needs", [])))
         .into();
     let make = || {
-        let view = state.view(&plan.node(node).name, None, now, 0.5, &plan.walker.view);
+        let view = state.view(&plan.node(node).view, None, now, 0.5, &plan.walker.view);
         let place = StepPlace { run: "run", case: &case.id, path: "1", now };
         groups.for_step(&plan, node, &state, &view, &place, (&plan.walker, &needs))
     };

@@ -60,7 +60,7 @@ fn bare(plan: &Plan) -> impl FnMut() + '_ {
     for (name, artifact) in artifacts(1) {
         let node = plan.pipeline.node(name).expect("a node");
         let artifact = View::of(&artifact, &plan.node(node).kind, "artifact");
-        let state = state.view(&plan.node(node).name, None, Timestamp::default(), 0.5, &plan.walker.view);
+        let state = state.view(&plan.node(node).view, None, Timestamp::default(), 0.5, &plan.walker.view);
         let spec = plan.pipeline.at(node);
         let taken = |edge: &EdgeIx| bundled::EDGES.contains(&plan.edge_names[edge.0].as_str());
         let asked = spec.edges.iter().position(taken).expect("the edge taken");

@@ -71,7 +71,7 @@ fn main() -> ExitCode {
     let rule = project.library.function(&Reference { file: "r.rhai".into(), function: "hit".into() }, 3).expect("the rule");
     let condition = project.library.condition("C").expect("the condition");
     let state = asterisk::walk::WalkState::default().view(
-        &plan.nodes[0].name,
+        &plan.nodes[0].view,
         None,
         asterisk::clock::Timestamp::default(),
         0.5,

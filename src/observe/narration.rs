@@ -129,6 +129,17 @@ impl<'o> Narration<'o> {
     }
 }
 
+impl Narration<'_> {
+    /// Says which cases walk from now on, and how far.
+    fn stands(&mut self, (wave, phase, turn): (u32, u32, u32)) {
+        let told = |phases: usize| phases > 1 || wave > 1 || turn > 1;
+        let Some((phases, nodes)) = self.cast.phase(phase as usize).filter(|(phases, _)| told(*phases)) else { return };
+        let wave = if wave > 1 { "Cases like earlier ones follow, phase" } else { "Phase" };
+        let turn = if turn > 1 { ", for those that waited for one like them" } else { "" };
+        self.say(&format!("{wave} {phase} of {phases}: {nodes}{turn}"));
+    }
+}
+
 impl Observer for Narration<'_> {
     fn began(&mut self, begun: &Begun<'_>, now: Timestamp) {
         self.cast.began(begun);
@@ -137,9 +148,7 @@ impl Observer for Narration<'_> {
         let before = if begun.over > 0 { format!("; {} are over already", begun.over) } else { String::new() };
         let title = &begun.plan.pipeline.name.value;
         self.say(&format!("Run {}: {many} through {title}{before}", begun.run));
-        if let Some((phases, nodes)) = self.cast.phase(1).filter(|(phases, _)| *phases > 1) {
-            self.say(&format!("Phase 1 of {phases}: {nodes}"));
-        }
+        self.stands(begun.stands);
     }
 
     fn event(&mut self, event: &Event, _: Timestamp) {
@@ -198,12 +207,7 @@ impl Observer for Narration<'_> {
                 let (whose, node) = (whose(event), self.cast.node(path, node));
                 self.say(&format!("{whose} fails at {node}, {kind}: {message}"));
             }
-            What::Barrier { wave, phase, turn, .. } => {
-                let Some((phases, nodes)) = self.cast.phase(*phase as usize) else { return };
-                let wave = if *wave > 1 { "Cases like earlier ones follow, phase" } else { "Phase" };
-                let turn = if *turn > 1 { ", for those that waited for one like them" } else { "" };
-                self.say(&format!("{wave} {phase} of {phases}: {nodes}{turn}"));
-            }
+            What::Barrier { wave, phase, turn, .. } => self.stands((*wave, *phase, *turn)),
             What::Reload { generation, changed, .. } => {
                 let texts = changed.iter().map(|change| change.what.as_str()).collect::<Vec<_>>().join(", ");
                 self.say(&format!("The texts were changed ({texts}): generation {generation} holds from now on"));

@@ -7,7 +7,7 @@ use crate::model::Kind;
 use crate::pipeline::{self, Computed, Node, Pipeline, Spanned, When};
 use crate::prompt::{Template, Templates};
 use crate::script::check::{self, Checker};
-use crate::script::{File, Function, Library, Reference};
+use crate::script::{File, Function, Library, Reference, View};
 use crate::walk::{Fan, Merge, NEEDS, Need, PlanNode, Rule, Tool};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -104,6 +104,7 @@ impl Linker<'_> {
         }
         PlanNode {
             name: node.name.as_str().into(),
+            view: View::from(node.name.as_str()),
             kind: merged_kind(node),
             responder: self.responder(node, answers, found),
             effect: node.effect.as_ref().and_then(|reference| self.function(reference, 2, found)),

@@ -141,7 +141,7 @@ impl Crew<'_> {
             let node = state.node.as_deref().and_then(|name| plan.pipeline.node(name)).unwrap_or(plan.pipeline.start);
             let now = state.history.last().map_or_else(Default::default, |visit| visit.at);
             let member = plan.member(state.walker.as_deref(), None);
-            let view = state.view(&plan.node(node).name, None, now, 0.0, &member.view);
+            let view = state.view(&plan.node(node).view, None, now, 0.0, &member.view);
             let place = StepPlace { run: self.run, case: &case.id, path: "", now };
             let params = CaseParams::new(self.launch, case).for_step(plan, node, state, &view, &place, (member, &[]));
             let key = by.respond(&params.view, plan.vars()).map_err(|error| SessionError::Texts((*error).into()))?;
@@ -246,7 +246,7 @@ impl Crew<'_> {
             self.watch.case_over(case, state.status);
         }
         if let End::Failed(failure) = end {
-            work.failure = Some(failure);
+            work.fail(failure);
         }
         work.whole = self.keep.then_some(whole);
         Ok(())

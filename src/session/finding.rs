@@ -17,10 +17,9 @@ pub(super) fn of(
 ) -> (Option<Value>, Option<Box<Diagnostic>>) {
     let Some(summary) = &plan.summary else { return (None, None) };
     let last = state.path.last().and_then(|name| plan.pipeline.node(name)).unwrap_or(NodeIx(0));
-    let name = &plan.node(last).name;
     let now = state.history.last().map_or_else(Timestamp::default, |visit| visit.at);
     let member = plan.member(state.walker.as_deref(), None);
-    let view = state.view(name, None, now, 0.0, &member.view);
+    let view = state.view(&plan.node(last).view, None, now, 0.0, &member.view);
     let place = StepPlace { run, case: &case.id, path: "", now };
     let params = CaseParams::new(launch, case).for_step(plan, last, state, &view, &place, (member, &[]));
     match summary.respond(&params.view, plan.vars()) {

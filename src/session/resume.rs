@@ -5,7 +5,7 @@ use super::crew::{Crew, Ports};
 use super::generations::{Generations, manifests};
 use super::lighten::Lighten;
 use super::recorded::{linked, named};
-use super::rounds::{phase_of, waves};
+use super::rounds::{Round, phase_of, waves};
 use super::run::{Begun, Ended, RunArgs};
 use super::work::{Reads, Work};
 use super::{Files, RunResult, Session, SessionError, Watch};
@@ -75,11 +75,11 @@ impl Session {
             let reads = Reads { store: &store, run, plan: &project.plan };
             self.reopen((case, node), &journal, &mut work, &reads, watch)?;
         }
-        watch.began(&Begun::new(run, &project.plan, &launch, &work));
+        watch.began(&Begun::new(run, &project.plan, &launch, &work, Round::after(&store.run_events(run)?)));
         let needs = self.reads(&store, run, &manifest.workspace)?;
         let via = self.via(&args.via, &project.plan)?;
         let stub = answers::stub(&via, stub.as_ref())?;
-        let used = work.iter().map(|case| case.tokens.total()).sum();
+        let used = work.iter().filter_map(|case| case.own.as_ref()).map(|own| own.tokens.total()).sum();
         let budget = Budget::new(spec.budget.or(args.budget), used);
         let pinned;
         let (current, seen) = match (spec.migrate, &newer) {

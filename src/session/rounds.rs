@@ -1,7 +1,7 @@
 //! Which cases walk when: waves of leaders and followers, phases, and within a phase clusters.
 
 use crate::pipeline::Pipeline;
-use crate::walk::{Status, WalkState};
+use crate::walk::{Event, Status, WalkState, What};
 use std::collections::HashSet;
 
 /// How many waves there are: the first case of each recall key, then the others.
@@ -19,6 +19,15 @@ pub(super) struct Round {
 
 impl Round {
     pub(super) const FIRST: Self = Self { wave: 1, phase: 1, turn: 1 };
+
+    /// The one that the barriers of a run have led to.
+    pub(super) fn after(events: &[(i64, Event)]) -> Self {
+        let barrier = |(_, event): &(i64, Event)| match event.what {
+            What::Barrier { wave, phase, turn, .. } => Some(Self { wave, phase, turn }),
+            _ => None,
+        };
+        events.iter().rev().find_map(barrier).unwrap_or(Self::FIRST)
+    }
 
     /// The one after it; none after the last.
     pub(super) fn next(self, pipeline: &Pipeline) -> Option<Self> {
@@ -51,14 +60,14 @@ pub(super) struct Place {
     /// Its turn in the phase that clusters are formed before.
     pub(super) turn: u32,
     /// The phase of the node to go on at, counted from 0; none if the walk is over.
-    pub(super) phase: Option<usize>,
+    pub(super) phase: Option<u32>,
 }
 
 impl Place {
     /// Whether it walks in a round.
     pub(super) fn walks(self, round: Round, pipeline: &Pipeline) -> bool {
         let turn = if pipeline.clusters.as_ref().is_some_and(|clusters| clusters.phase == round.limit()) { self.turn } else { 1 };
-        self.wave == round.wave && turn == round.turn && self.phase.is_some_and(|phase| phase <= round.limit())
+        self.wave == round.wave && turn == round.turn && self.phase.is_some_and(|phase| phase < round.phase)
     }
 }
 
@@ -69,7 +78,7 @@ pub(super) fn waves<'k>(keys: impl IntoIterator<Item = &'k str>) -> Vec<u32> {
 }
 
 /// The phase of the node that a walk goes on at; none if it is over.
-pub(super) fn phase_of(state: &WalkState, pipeline: &Pipeline) -> Option<usize> {
+pub(super) fn phase_of(state: &WalkState, pipeline: &Pipeline) -> Option<u32> {
     if matches!(state.status, Status::Done | Status::Error) {
         return None;
     }
@@ -78,5 +87,6 @@ pub(super) fn phase_of(state: &WalkState, pipeline: &Pipeline) -> Option<usize> 
         None => Some(pipeline.start),
         Some(name) => pipeline.node(name),
     };
-    Some(node.map_or(0, |node| pipeline.at(node).phase))
+    // There are no more phases than nodes.
+    Some(node.map_or(0, |node| u32::try_from(pipeline.at(node).phase).unwrap_or(u32::MAX)))
 }

@@ -148,7 +148,7 @@ impl RouteState {
         let confidence = confidence.and_then(|field| artifact.get(field)?.as_f64());
         let luck = self.chance.unwrap_or_else(|| chance(0, "", "1"));
         let walker = self.walker.as_ref().map(walker_view);
-        let name = node.map_or_else(|| Name::from(self.node.as_deref().unwrap_or_default()), |ix| plan.node(ix).name.clone());
+        let name = node.map_or_else(|| View::from(self.node.as_deref().unwrap_or_default()), |ix| plan.node(ix).view.clone());
         let walk = self.into_walk(now);
         let view = walk.view(&name, confidence, now, luck, walker.as_ref().unwrap_or(&plan.walker.view));
         (walk, view)

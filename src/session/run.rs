@@ -5,8 +5,9 @@ use super::crew::{Crew, Ports};
 use super::generations::{Generations, Reloaded};
 use super::lighten::Lighten;
 use super::outcome::{CaseResult, Cases, RunResult, Stored};
+use super::rounds::Round;
 use super::setup::{Files, Via};
-use super::work::{Brief, Work};
+use super::work::{Brief, Own, Work};
 use super::{Session, SessionError, finding, shadow};
 use crate::agent::Budget;
 use crate::clock::Timestamp;
@@ -79,12 +80,15 @@ pub struct Begun<'a> {
     pub cases: usize,
     /// How many of them were over before.
     pub over: usize,
+    /// The wave, the phase and the turn in it that it stands at, each counted from 1.
+    pub stands: (u32, u32, u32),
 }
 
 impl<'a> Begun<'a> {
-    pub(super) fn new(run: &'a str, plan: &'a Arc<Plan>, launch: &'a Launch, work: &[Work]) -> Self {
+    pub(super) fn new(run: &'a str, plan: &'a Arc<Plan>, launch: &'a Launch, work: &[Work], round: Round) -> Self {
         let over = work.iter().filter(|case| matches!(case.status, Status::Done | Status::Error)).count();
-        Self { run, plan, launch, cases: work.len(), over }
+        let stands = (round.wave, round.phase, round.turn);
+        Self { run, plan, launch, cases: work.len(), over, stands }
     }
 }
 
@@ -222,7 +226,7 @@ impl Session {
             }
         };
         drop(new);
-        watch.began(&Begun::new(&run, &project.plan, &launch, &work));
+        watch.began(&Begun::new(&run, &project.plan, &launch, &work, Round::FIRST));
         if !keep {
             Lighten::launch(&mut launch);
         }
@@ -299,7 +303,8 @@ impl Ended<'_> {
         let (mut kept, mut briefs, mut failures): (_, _, Vec<(Name, _)>) = (Vec::new(), Vec::new(), Vec::new());
         let mut tokens = Tokens::default();
         let mut waits = Vec::new();
-        for Work { id, status, whole, failure, tokens: taken, waits: waiting, .. } in work {
+        for Work { id, status, whole, own, .. } in work {
+            let Own { failure, tokens: taken, waits: waiting } = own.map(|own| *own).unwrap_or_default();
             tokens.add(&taken);
             waits.extend(waiting.map(|via| (id.clone(), via)));
             failures.extend(failure.map(|failure| (id.clone(), failure)));

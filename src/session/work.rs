@@ -27,17 +27,24 @@ pub(super) struct Work {
     pub(super) wave: u32,
     pub(super) status: Status,
     /// The phase of the node to go on at, counted from 0; none if the walk is over.
-    pub(super) phase: Option<usize>,
+    pub(super) phase: Option<u32>,
+    /// Whether it goes on after it was over: no other case waits for it, and it waits for none.
+    pub(super) alone: bool,
     /// The case and its state, unless they are read from the journal when they are needed.
     pub(super) whole: Option<Box<Whole>>,
+    /// What can be said of some cases only.
+    pub(super) own: Option<Box<Own>>,
+}
+
+/// What can be said of a case that was answered from outside, or whose walk failed. Apart, since a large run has many cases.
+#[derive(Debug, Default)]
+pub(super) struct Own {
     /// Why its walk failed, if it failed in this process.
     pub(super) failure: Option<Failure>,
     /// What its answers took.
     pub(super) tokens: Tokens,
     /// Whom it waits for.
     pub(super) waits: Option<Name>,
-    /// Whether it goes on after it was over: no other case waits for it, and it waits for none.
-    pub(super) alone: bool,
 }
 
 impl Work {
@@ -52,9 +59,7 @@ impl Work {
             status,
             phase,
             whole: keep.then(|| Box::new((Case::clone(case), WalkState::default()))),
-            failure: None,
-            tokens: Tokens::default(),
-            waits: None,
+            own: None,
             alone: false,
         };
         cases.iter().zip(waves(keys)).map(work).collect()
@@ -62,25 +67,22 @@ impl Work {
 
     /// A case of which nothing is known yet.
     pub(super) fn read(id: &str, wave: u32) -> Self {
-        let (tokens, waits) = (Tokens::default(), None);
-        Self {
-            id: id.into(),
-            wave,
-            status: Status::Running,
-            phase: None,
-            whole: None,
-            failure: None,
-            tokens,
-            waits,
-            alone: false,
-        }
+        Self { id: id.into(), wave, status: Status::Running, phase: None, alone: false, whole: None, own: None }
     }
 
     /// Takes in how far the walk is.
-    pub(super) fn note(&mut self, state: &WalkState, phase: Option<usize>) {
-        (self.status, self.phase, self.tokens) = (state.status, phase, state.tokens);
-        self.waits = state.waits().map(|open| open.via.clone());
-        self.alone = state.reopened;
+    pub(super) fn note(&mut self, state: &WalkState, phase: Option<u32>) {
+        (self.status, self.phase, self.alone) = (state.status, phase, state.reopened);
+        let waits = state.waits().map(|open| open.via.clone());
+        if self.own.is_some() || waits.is_some() || !state.tokens.is_none() {
+            let own = self.own.get_or_insert_default();
+            (own.tokens, own.waits) = (state.tokens, waits);
+        }
+    }
+
+    /// Takes in why its walk failed.
+    pub(super) fn fail(&mut self, failure: Failure) {
+        self.own.get_or_insert_default().failure = Some(failure);
     }
 
     /// The case and its state, from memory or else from the journal.

@@ -55,6 +55,8 @@ pub struct Plan {
 pub struct PlanNode {
     /// Its name, shared with the events.
     pub name: Name,
+    /// Its name as rules see it, shared with the states they are given.
+    pub view: View,
     /// The form of its artifact.
     pub kind: Kind,
     /// The script that answers it when nobody else does.

@@ -67,7 +67,7 @@ impl Team {
         needs: &[(String, View)],
     ) -> Result<(&Member, Option<What>), Failure> {
         let before = walk.walker.as_deref().and_then(|name| self.member(name));
-        let state = walk.view(&plan.node(node).name, None, now, chance, before.map_or(&plan.walker.view, |member| &member.view));
+        let state = walk.view(&plan.node(node).view, None, now, chance, before.map_or(&plan.walker.view, |member| &member.view));
         let (place, zone) = &self.places[node.0];
         let found = View::object("ctx.needs", needs.iter().map(|(name, view)| (name.as_str(), view.clone())));
         let ctx = View::object(

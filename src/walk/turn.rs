@@ -54,7 +54,7 @@ impl Turn<'_> {
     ) -> Result<(), Failure> {
         let Self { plan, node, .. } = *self;
         let name = plan.node(node).name.clone();
-        let state = self.state.view_by(&name, confidence, (self.now, self.chance), (self.walker, self.handoffs));
+        let state = self.state.view_by(&plan.node(node).view, confidence, (self.now, self.chance), (self.walker, self.handoffs));
         let decided = route::decide(plan, node, artifact, &state);
         let ask = |candidate| shadow::beside(candidate, &name, artifact, &state, (plan, &decided));
         let beside = self.shadow.and_then(ask);

@@ -1,10 +1,10 @@
 //! The state of a walk as rules see it, and the same of its record.
 
-use super::event::Name;
 use super::state::{Visit, WalkState};
 use super::team::Moment;
 use crate::clock::Timestamp;
 use crate::script::View;
+use compact_str::ToCompactString as _;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
@@ -24,14 +24,14 @@ impl Default for Views {
 
 impl WalkState {
     /// The state as rules see it at a node (`design.md` §5): `confidence` is that of the artifact in question if it has one.
-    pub fn view(&self, node: &Name, confidence: Option<f64>, now: Timestamp, chance: f64, walker: &View) -> View {
+    pub fn view(&self, node: &View, confidence: Option<f64>, now: Timestamp, chance: f64, walker: &View) -> View {
         self.view_by(node, confidence, (now, chance), (walker, self.handoffs))
     }
 
     /// The same in a step that begins with a change of walkers: with the handoffs that there are then.
     pub(super) fn view_by(
         &self,
-        node: &Name,
+        node: &View,
         confidence: Option<f64>,
         (now, chance): Moment,
         (walker, handoffs): (&View, i64),
@@ -47,7 +47,7 @@ impl WalkState {
                 ("handoffs", View::from(handoffs)),
                 ("history", self.views.history.clone()),
                 ("loops", self.views.loops.clone()),
-                ("node", View::from(&**node)),
+                ("node", node.clone()),
                 ("steps", View::from(i64::try_from(self.steps).unwrap_or(i64::MAX))),
                 ("walker", walker.clone()),
             ],
@@ -96,7 +96,12 @@ pub(super) fn visit_view(visit: &Visit) -> View {
     let edge = View::from(&*visit.edge);
     View::object(
         "visit",
-        [("at", View::from(visit.at.to_string())), ("edge", edge.clone()), ("node", View::from(&*visit.node)), ("outcome", edge)],
+        [
+            ("at", View::from(visit.at.to_compact_string().as_str())),
+            ("edge", edge.clone()),
+            ("node", View::from(&*visit.node)),
+            ("outcome", edge),
+        ],
     )
 }
 

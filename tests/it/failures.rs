@@ -127,7 +127,7 @@ fn walk(fixture: &Value) -> Outcome {
 fn finding(plan: &Plan, launch: &Launch, case: &Case, state: &WalkState) -> Value {
     let last = plan.pipeline.node(state.path.last().unwrap()).unwrap();
     let now = Timestamp::from_millis(0);
-    let view = state.view(&plan.node(last).name, None, now, 0.0, &plan.walker.view);
+    let view = state.view(&plan.node(last).view, None, now, 0.0, &plan.walker.view);
     let place = StepPlace { run: "run", case: &case.id, path: "", now };
     let params = CaseParams::new(launch, case).for_step(plan, last, state, &view, &place, (&plan.walker, &[]));
     plan.summary.as_ref().unwrap().respond(&params.view, plan.vars()).unwrap()

@@ -149,7 +149,7 @@ fn the_groups_are_those_that_steps_are_given() {
     let (plan, state) = (&project.plan, WalkState::default());
     let node = plan.pipeline.node("recall").unwrap();
     let now = asterisk::clock::Timestamp::from_millis(0);
-    let view = state.view(&plan.node(node).name, None, now, 0.0, &plan.walker.view);
+    let view = state.view(&plan.node(node).view, None, now, 0.0, &plan.walker.view);
     let place = StepPlace { run: "run", case: "case", path: "1", now };
     let params = CaseParams::new(&launch, &case).for_step(plan, node, &state, &view, &place, (&plan.walker, &[])).view.json();
     let given: BTreeMap<&str, &Value> = params.as_object().unwrap().iter().map(|(key, value)| (key.as_str(), value)).collect();

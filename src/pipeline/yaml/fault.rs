@@ -104,7 +104,10 @@ fn explain(kind: &K, token: &str) -> (String, Option<&'static str>) {
             let help = if *open == '[' { "close it with `]`" } else { "close it with `}`" };
             (format!("this `{open}` is never closed"), Some(help))
         }
-        K::MismatchedFlowCollectionEnd { open, close } => (format!("this `{open}` is closed by `{close}`"), None),
+        K::MismatchedFlowCollectionEnd { open, close } => {
+            let help = if *open == '[' { "a list `[..]` ends with `]`" } else { "a map `{..}` ends with `}`" };
+            (format!("this `{open}` is closed by `{close}`"), Some(help))
+        }
         K::MisplacedFlowCollectionEnd => (format!("`{token}` closes nothing"), Some(QUOTE)),
         K::UnclosedQuotedScalar | K::InvalidQuotedScalarIndent | K::DocumentIndicatorInQuotedScalar => {
             ("a quoted text is not closed before this".into(), Some("close the quote, or indent the lines of the text"))
@@ -128,13 +131,22 @@ fn explain(kind: &K, token: &str) -> (String, Option<&'static str>) {
             "this line does not fit the list it stands in".into(),
             Some("give all items of a list the same indentation, each after `- `"),
         ),
-        K::ExpectedFlowMappingSeparator => ("a `,` or `}` is missing before this".into(), None),
-        K::ExpectedFlowSequenceSeparator => ("a `,` or `]` is missing before this".into(), None),
-        K::UnknownAnchor => (format!("no anchor `&{}` comes before this", token.trim_start_matches('*')), None),
+        K::ExpectedFlowMappingSeparator => {
+            ("a `,` or `}` is missing before this".into(), Some("close the map `{` above with `}`"))
+        }
+        K::ExpectedFlowSequenceSeparator => {
+            ("a `,` or `]` is missing before this".into(), Some("close the list `[` above with `]`"))
+        }
+        K::UnknownAnchor => (
+            format!("no anchor `&{}` comes before this", token.trim_start_matches('*')),
+            Some("write the anchor before the first use, or quote a text that begins with `*`"),
+        ),
         K::TabNotAllowed | K::TabInBlockIndentation | K::TabInIndentation | K::TabAtBlockScalarStart | K::TabInPlainScalar => {
             ("a tab cannot indent".into(), Some(TABS))
         }
-        K::RecursionLimitExceeded => ("this nests too deeply".into(), None),
-        other => (format!("this is not YAML: {other}"), None),
+        K::RecursionLimitExceeded => ("this nests too deeply".into(), Some("write it flatter")),
+        other => {
+            (format!("this is not YAML: {other}"), Some("check the quotes, brackets and indentation here and in the line before"))
+        }
     }
 }
