@@ -26,6 +26,8 @@ mod mcp;
 mod mutate;
 mod new;
 mod observe;
+#[cfg(feature = "otel")]
+mod otel;
 mod parts;
 mod prompts;
 mod rca_rules;
