@@ -19,15 +19,18 @@ fn two() -> Project {
 
 /// A server on pipes, and a client that speaks to it line by line.
 pub(crate) struct Pipes {
-    child: Child,
-    to: Option<ChildStdin>,
+    pub(crate) child: Child,
+    pub(crate) to: Option<ChildStdin>,
     from: BufReader<ChildStdout>,
     count: u64,
 }
 
 impl Pipes {
     pub(crate) fn start(project: &Project, more: &[&str]) -> Self {
-        let mut command = project.command(&[&["serve", "--mcp", "stdio"], more].concat());
+        Self::of(project.command(&[&["serve", "--mcp", "stdio"], more].concat()))
+    }
+
+    pub(crate) fn of(mut command: Command) -> Self {
         let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
         let (to, from) = (child.stdin.take(), BufReader::new(child.stdout.take().unwrap()));
         let mut pipes = Self { child, to, from, count: 0 };
@@ -330,7 +333,7 @@ fn launch(cases: usize) -> String {
 
 /// A server on the network.
 pub(crate) struct Net {
-    child: Child,
+    pub(crate) child: Child,
     pub(crate) at: String,
 }
 
@@ -340,6 +343,10 @@ impl Net {
         if let Some(token) = token {
             command.env("ASTERISK_TOKEN", token);
         }
+        Self::of(command)
+    }
+
+    pub(crate) fn of(mut command: Command) -> Self {
         let mut child = command.stdout(Stdio::null()).spawn().unwrap();
         let mut line = String::new();
         let mut stderr = BufReader::new(child.stderr.take().unwrap());
