@@ -18,6 +18,7 @@ use crate::script::probe::Probes;
 use crate::store::{Durability, RunJournal, Store, StoreError};
 use crate::walk::{Change, Commit, Event, Journal as _, Status, What};
 use serde::de::DeserializeOwned;
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -60,7 +61,7 @@ impl Session {
             // The process that ended the run may have been killed before it wrote the files.
             let files = stored.args.files;
             let result = stored.result(self, &store)?;
-            self.project_files(&store, &result, files)?;
+            self.project_files(&store, &result, files, &HashSet::new())?;
             self.finalise(&result)?;
             return Ok(result);
         }
@@ -94,15 +95,19 @@ impl Session {
         let (parallel, texts) = (spec.parallel, &generations);
         let candidate = super::shadow::again(self, &store, args.shadow.as_ref())?;
         let shadow = candidate.as_ref().map(|project| &*project.plan);
-        let crew = Crew { session: self, generations: texts, launch: &launch, shadow, run, seed, watch, stop, parallel, keep };
+        let case = given.as_ref().map(|given| given.case.clone());
+        let brought = case.as_deref();
+        let crew =
+            Crew { session: self, generations: texts, launch: &launch, shadow, run, seed, watch, stop, parallel, brought, keep };
         let answer = self.answerer(Asked { run, via: &via, stub, budget: &budget, stop, writes: true, given });
         let work = crew.walk(work, Ports { answer: &*answer, needs, journal: &journal })?;
         drop(answer);
+        let rested = work.iter().filter(|work| work.rested).map(|work| work.id.clone()).collect();
         let ended = Ended { run: run.to_owned(), started_at, project: &generations.project(), launch, recorded: true, parallel };
         let mut result = ended.result(&store, work);
         result.note_budget(&budget);
         result.shadow = candidate.map(|_| super::shadow::sum(&store, run)).transpose()?;
-        self.conclude(&store, result, args.files)
+        self.conclude(&store, result, (args.files, &rested))
     }
 
     /// Has a case, which was over, go on at a node.
@@ -184,7 +189,7 @@ impl Session {
         self.check_out()?;
         let files = files.unwrap_or(stored.args.files);
         let result = stored.result(self, &store)?;
-        self.project_files(&store, &result, files)?;
+        self.project_files(&store, &result, files, &HashSet::new())?;
         Ok(result)
     }
 }

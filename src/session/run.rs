@@ -21,7 +21,7 @@ use crate::store::{Durability, NewRun, Store, StoreError};
 use crate::walk::{Blob, Change, Event, FIRST, Name, Plan, Status, Tokens};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -235,8 +235,19 @@ impl Session {
         let generations = Generations::new(self, (current, seen), (FIRST, manifest, project), &journal, watch);
         let texts = &generations;
         let shadow = candidate.as_ref().map(|project| &*project.plan);
-        let crew =
-            Crew { session: self, generations: texts, launch: &launch, shadow, run: &run, seed, watch, stop, parallel, keep };
+        let crew = Crew {
+            session: self,
+            generations: texts,
+            launch: &launch,
+            shadow,
+            run: &run,
+            seed,
+            watch,
+            stop,
+            parallel,
+            brought: None,
+            keep,
+        };
         let budget = Budget::new(spec.budget, 0);
         let writes = !spec.dry_run;
         let answer = self.answerer(Asked { run: &run, via: &via, stub, budget: &budget, stop, writes, given: None });
@@ -250,7 +261,7 @@ impl Session {
         if spec.dry_run {
             return Ok(result);
         }
-        self.conclude(&store, result, spec.files)
+        self.conclude(&store, result, (spec.files, &HashSet::new()))
     }
 
     /// The launch to analyse, and where it was fetched from.
@@ -269,8 +280,13 @@ impl Session {
         })
     }
 
-    /// Records how a run ended and writes its files.
-    pub(super) fn conclude(&self, store: &Store, mut result: RunResult, files: Files) -> Result<RunResult, SessionError> {
+    /// Records how a run ended and writes its files, those of cases that `rested` as they are.
+    pub(super) fn conclude(
+        &self,
+        store: &Store,
+        mut result: RunResult,
+        (files, rested): (Files, &HashSet<Name>),
+    ) -> Result<RunResult, SessionError> {
         let now = self.setup.clock.now();
         match result.status {
             Status::Done => store.finish_run(&result.run, crate::store::Status::Done, now)?,
@@ -278,7 +294,7 @@ impl Session {
             Status::Running | Status::Paused => store.pause_run(&result.run, now)?,
         }
         result.know_statuses(store)?;
-        self.project_files(store, &result, files)?;
+        self.project_files(store, &result, files, rested)?;
         self.finalise(&result)?;
         Ok(result)
     }

@@ -1,5 +1,6 @@
 //! How servers are set up whose tools nodes may call (`mcp_servers:` of the project file).
 
+use super::super::process::is_found;
 use super::super::settings::{BreakerSettings, RetrySettings, seconds};
 use crate::net::{Hider, ReadSecret, Secret};
 use serde::Serialize;
@@ -73,7 +74,8 @@ impl ServerSettings {
 
     /// What keeps it from being used, as far as that can be told without starting or asking it: why, and what to do.
     pub fn fault(&self, root: &Path, read: ReadSecret) -> Option<(String, String)> {
-        if let Some(program) = self.command.first().filter(|program| !is_there(program, root)) {
+        let place = |program: &String| if program.contains('/') { root.join(program) } else { program.into() };
+        if let Some(program) = self.command.first().filter(|program| !is_found(&place(program), None)) {
             return Some((format!("there is no program `{program}`"), "install it, or mend `command:` in asterisk.yaml".into()));
         }
         self.secrets(root, read).err()
@@ -101,15 +103,6 @@ impl ServerSettings {
         }
         Ok(secrets)
     }
-}
-
-/// Whether a program can be found: below `root` if it is named with a directory, else where programs are.
-fn is_there(program: &str, root: &Path) -> bool {
-    if program.contains('/') {
-        return root.join(program).is_file();
-    }
-    let paths = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&paths).any(|dir| dir.join(program).is_file())
 }
 
 /// What a server is given that nobody is shown.
