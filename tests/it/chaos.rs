@@ -160,14 +160,14 @@ fn a_hand_off_outlives_its_host() {
     at_every(2, 5, |at| {
         let project = Project::with(&[("two.yaml", TWO), ("answer.json", "{\"found\": true}")]);
         project.asterisk(&manual).exits(5);
-        let first = state(&project)["cases"][0]["waits"]["request"].to_string();
+        let first = state(&project)["cases"][0]["waits"]["request"].clone();
         let Ok(child) = halted(&project, &save, at) else { return false };
         kill(child);
         // The answer is recorded or it is not, and then it is waited for as before.
         project.asterisk(&RESUME);
         let now = state(&project)["cases"][0].clone();
-        assert!(now["waits"]["request"].to_string() == first || now["waits"]["node"] == "close", "{now}, killed at {at}");
-        assert_eq!(hand_in(&project, at).iter().filter(|id| **id == first).count(), 1);
+        assert!(now["waits"]["request"] == first || now["waits"]["node"] == "close", "{now}, killed at {at}");
+        assert_eq!(hand_in(&project, at).iter().filter(|id| **id == first.to_string()).count(), 1);
         true
     });
 }

@@ -237,7 +237,9 @@ fn logs_are_read_together_or_else_apart() {
             let mut all: Vec<Value> = asked.split(',').flat_map(|id| entries(id.parse().unwrap())).collect();
             all.sort_by_key(|entry| entry["time"].as_u64());
             if how == "hides" && of("filter.in.item").is_some() {
-                all.iter_mut().for_each(|entry| drop(entry.as_object_mut().unwrap().remove("itemId")));
+                for entry in &mut all {
+                    entry.as_object_mut().unwrap().remove("itemId");
+                }
             }
             let size: usize = of("page.size").unwrap().parse().unwrap();
             page(&all, &seen.path, size)

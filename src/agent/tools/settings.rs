@@ -1,7 +1,7 @@
 //! How servers are set up whose tools nodes may call (`mcp_servers:` of the project file).
 
 use super::super::process::is_found;
-use super::super::settings::{BreakerSettings, RetrySettings, seconds};
+use super::super::settings::Bounds;
 use crate::net::{Hider, ReadSecret, Secret};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -26,18 +26,9 @@ pub struct ServerSettings {
     /// Where the token is that it wants, over HTTP.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub secret: Option<Secret>,
-    /// How long a call may take, and how long it may take to begin with it.
-    #[serde(serialize_with = "seconds")]
-    pub timeout: Duration,
-    /// How often a call is made again.
-    pub retry: RetrySettings,
-    /// When it is left alone.
-    pub breaker: BreakerSettings,
-    /// How many calls may be under way; nothing for any number.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub concurrency: Option<usize>,
-    /// The most bytes of an answer.
-    pub max_bytes: usize,
+    /// How it is asked.
+    #[serde(flatten)]
+    pub bounds: Bounds,
 }
 
 /// The value of a variable.
@@ -52,17 +43,7 @@ pub enum Variable {
 
 impl Default for ServerSettings {
     fn default() -> Self {
-        Self {
-            command: Vec::new(),
-            env: BTreeMap::new(),
-            url: None,
-            secret: None,
-            timeout: Duration::from_secs(60),
-            retry: RetrySettings { attempts: 3, wait: Duration::from_secs(1), most: Duration::from_secs(60) },
-            breaker: BreakerSettings { failures: 5, rest: Duration::from_secs(30) },
-            concurrency: None,
-            max_bytes: super::super::MOST_BYTES,
-        }
+        Self { command: Vec::new(), env: BTreeMap::new(), url: None, secret: None, bounds: Bounds::of(Duration::from_secs(60)) }
     }
 }
 
