@@ -10,16 +10,40 @@ const MOST_DEPTH: usize = 64;
 /// Reads an artifact, or says what is wrong with it.
 pub fn parse(text: &str) -> Result<Value, String> {
     if text.len() > MOST_BYTES {
-        return Err(format!("it is {} bytes long, and at most {MOST_BYTES} are read", text.len()));
+        return Err(too_long(MOST_BYTES));
     }
-    let value: Value = serde_json::from_str(text).map_err(|error| format!("it is no JSON: {error}"))?;
-    checked(value)
+    checked(json(text.as_bytes())?)
+}
+
+/// That something has more bytes than are read.
+pub fn too_long(most: usize) -> String {
+    format!("it is longer than {most} bytes")
+}
+
+/// The JSON of a text, or what is wrong with it.
+pub(super) fn json(text: &[u8]) -> Result<Value, String> {
+    serde_json::from_slice(text).map_err(|error| unread(&error))
+}
+
+/// Why JSON cannot be read.
+pub(super) fn unread(error: &serde_json::Error) -> String {
+    if is_too_deep(error) { too_deep() } else { format!("it is no JSON: {error}") }
+}
+
+/// Whether JSON is not read because it nests too deep: the reader stops at twice what is accepted.
+pub fn is_too_deep(error: &serde_json::Error) -> bool {
+    error.to_string().starts_with("recursion limit exceeded")
+}
+
+/// That something nests deeper than is accepted.
+pub fn too_deep() -> String {
+    format!("it nests deeper than {MOST_DEPTH} levels")
 }
 
 /// A value, if it is an object and nests no deeper than is accepted.
 pub(super) fn checked(value: Value) -> Result<Value, String> {
     let what = match &value {
-        Value::Object(_) if depth(&value) > MOST_DEPTH => return Err(format!("it nests deeper than {MOST_DEPTH} levels")),
+        Value::Object(_) if depth(&value) > MOST_DEPTH => return Err(too_deep()),
         Value::Object(_) => return Ok(value),
         Value::Array(_) => "a list",
         Value::String(_) => "a text",

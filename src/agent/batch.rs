@@ -115,7 +115,7 @@ impl Batch<'_> {
         let many = size.min(state.queue.len());
         let members: Vec<Member> = state.queue.drain(..many).collect();
         let Some(phase) = members.first().map(|member| member.phase.clone()) else { return Ok(()) };
-        let batch = state.last.or_else(|| Some(Manifest::read(tray).ok()?.batch_id)).unwrap_or(0) + 1;
+        let batch = state.last.or_else(|| Some(Manifest::read(tray).ok()?.batch_id)).unwrap_or(0).saturating_add(1);
         for member in &members {
             member.signal.write(tray, &member.at)?;
         }

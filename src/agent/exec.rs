@@ -1,5 +1,6 @@
 //! A command that answers: the prompt on its standard input, JSON on its standard output.
 
+use super::artifact::too_long;
 use super::heard::Ear;
 use super::process::{self, Ended, Said};
 use super::settings::Settings;
@@ -66,7 +67,7 @@ impl Answer for Exec {
         };
         match ended {
             Ended::Well => {}
-            Ended::TooMuch => return Err(ear.complain(request, format!("it is longer than {max_bytes} bytes"))),
+            Ended::TooMuch => return Err(ear.complain(request, too_long(max_bytes))),
             Ended::Late => {
                 return Err(self.failed(request, &format!("it took longer than {} s", timeout.as_secs_f64()), &stderr));
             }

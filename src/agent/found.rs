@@ -1,20 +1,33 @@
 //! The JSON object in what somebody says: the whole of it, the last fenced block, or the last object in the text.
 
+use super::artifact::{is_too_deep, too_deep};
 use serde_json::Value;
 
-/// The object that a text is or ends up with.
-pub(super) fn object(text: &str) -> Option<Value> {
-    let whole: Result<Value, _> = serde_json::from_str(text.trim());
-    match whole {
-        Ok(value @ Value::Object(_)) => return Some(value),
-        Ok(_) => return None,
-        Err(_) => {}
+/// The object that a text is or ends up with; an error if one there is not read because it nests too deep.
+pub(super) fn object(text: &str) -> Result<Option<Value>, String> {
+    match read(text.trim())? {
+        Some(value @ Value::Object(_)) => return Ok(Some(value)),
+        Some(_) => return Ok(None),
+        None => {}
     }
-    fenced(text).or_else(|| last(text))
+    match fenced(text)? {
+        None => last(text),
+        found => Ok(found),
+    }
+}
+
+/// A value; nothing if it is none.
+fn read(text: &str) -> Result<Option<Value>, String> {
+    match serde_json::from_str(text) {
+        Ok(value) => Ok(Some(value)),
+        // What is nested in it is no answer.
+        Err(error) if is_too_deep(&error) => Err(too_deep()),
+        Err(_) => Ok(None),
+    }
 }
 
 /// The last fenced block that is an object.
-fn fenced(text: &str) -> Option<Value> {
+fn fenced(text: &str) -> Result<Option<Value>, String> {
     let mut found = None;
     // What the block that is open ends with, and where it begins.
     let mut open: Option<(&str, usize)> = None;
@@ -25,19 +38,18 @@ fn fenced(text: &str) -> Option<Value> {
         match open {
             None if marks >= 3 => open = Some((&trimmed[..marks], at + line.len())),
             Some((fence, from)) if trimmed == fence => {
-                let block: Result<Value, _> = serde_json::from_str(text[from..at].trim());
-                found = block.ok().filter(Value::is_object).or(found);
+                found = read(text[from..at].trim())?.filter(Value::is_object).or(found);
                 open = None;
             }
             _ => {}
         }
         at += line.len();
     }
-    found
+    Ok(found)
 }
 
 /// The last object of a text that is no part of another.
-fn last(text: &str) -> Option<Value> {
+fn last(text: &str) -> Result<Option<Value>, String> {
     let mut found = None;
     let mut rest = text;
     while let Some(at) = rest.find('{') {
@@ -48,10 +60,11 @@ fn last(text: &str) -> Option<Value> {
                 found = Some(value);
                 rest = &rest[values.byte_offset()..];
             }
+            Some(Err(error)) if is_too_deep(&error) => return Err(too_deep()),
             _ => rest = &rest[1..],
         }
     }
-    found
+    Ok(found)
 }
 
 /// The part of a value at a path of names and numbers (`usage.input_tokens`, `choices.0.text`).
@@ -64,6 +77,8 @@ pub(super) fn part<'v>(value: &'v Value, path: &str) -> Option<&'v Value> {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
+
     use super::*;
     use serde_json::json;
 
@@ -83,10 +98,19 @@ mod tests {
             ("", None),
             ("{\"a\": ", None),
         ] {
-            let found = object(text).and_then(|value| value["a"].as_i64());
+            let found = object(text).unwrap().and_then(|value| value["a"].as_i64());
             assert_eq!(found, wanted, "{text}");
         }
-        assert_eq!(object("x {\"a\": 1} y {\"a\": {\"a\": 5}}"), Some(json!({"a": {"a": 5}})));
+        assert_eq!(object("x {\"a\": 1} y {\"a\": {\"a\": 5}}"), Ok(Some(json!({"a": {"a": 5}}))));
+    }
+
+    /// What is nested too deep is not passed over for what is nested in it.
+    #[test]
+    fn what_nests_too_deep_is_said() {
+        let deep = format!("{{\"a\": {}{}, \"b\": {{\"a\": 1}}}}", "[".repeat(200), "]".repeat(200));
+        for text in [deep.clone(), format!("Here: {deep}"), format!("```json\n{deep}\n```")] {
+            assert!(object(&text).unwrap_err().contains("deeper"), "{text}");
+        }
     }
 
     #[test]
@@ -95,7 +119,7 @@ mod tests {
         for text in
             ["{".repeat(1 << 20), "{\"a\":[".repeat(1 << 17), format!("{{\"a\":\"{}", "{".repeat(1 << 20)), "{\"".repeat(1 << 19)]
         {
-            assert_eq!(object(&text), None);
+            assert!(!matches!(object(&text), Ok(Some(_))));
         }
         assert!(began.elapsed().as_secs() < 20, "{:?}", began.elapsed());
     }

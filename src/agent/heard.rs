@@ -35,14 +35,14 @@ impl Ear<'_> {
     /// The artifact in what it said, with how many tokens it says that it took.
     fn found(&self, said: &str) -> Result<(Value, Measured), String> {
         let none = || format!("there is no JSON object in it: {}", shown(said));
-        let whole = found::object(said);
+        let whole = found::object(said)?;
         let number = |path: &str| whole.as_ref().and_then(|whole| found::part(whole, path)?.as_u64());
         let tokens = self.settings.tokens.as_ref().map_or((None, None), |(prompt, answer)| (number(prompt), number(answer)));
         let Some(path) = &self.settings.answer else { return Ok((checked(whole.ok_or_else(none)?)?, tokens)) };
         let whole = whole.as_ref().ok_or_else(none)?;
         let artifact = match found::part(whole, path) {
             Some(Value::String(text)) => {
-                found::object(text).ok_or_else(|| format!("there is no JSON object in its `{path}`: {}", shown(text)))?
+                found::object(text)?.ok_or_else(|| format!("there is no JSON object in its `{path}`: {}", shown(text)))?
             }
             Some(value) => value.clone(),
             None => return Err(format!("it has no `{path}`, where the answer is to stand: {}", shown(said))),

@@ -1,15 +1,17 @@
 //! A model behind HTTP that speaks the protocol of `OpenAI`'s chat completions.
 
+use super::artifact::too_long;
 use super::build::Outside;
 use super::heard::Ear;
 use super::limit::{stopped, unless_stopped};
 use super::settings::Settings;
 use crate::clock::Clock;
 use crate::diag::Diagnostic;
-use crate::net::{Back, Client, ReadSecret, shown};
+use crate::net::{Back, Client, Hider, ReadSecret, hidden, shown};
 use crate::walk::{Answer, Asking, Name, Next, Refusal, Reply, Request};
 use serde_json::{Value, json};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 /// Where requests go below the address that is set up.
@@ -80,7 +82,7 @@ impl Answer for Http<'_> {
             None => return Err(stopped()),
             Some(Ok(back)) => back,
             Some(Err(ureq::Error::BodyExceedsLimit(most))) => {
-                return Err(ear.complain(request, format!("it is longer than {most} bytes")));
+                return Err(ear.complain(request, too_long(usize::try_from(most).unwrap_or(usize::MAX))));
             }
             Some(Err(error @ (ureq::Error::BadUri(_) | ureq::Error::Http(_)))) => {
                 let help = "see `url:` in asterisk.yaml, for example https://api.openai.com/v1";
@@ -92,7 +94,15 @@ impl Answer for Http<'_> {
             }
         };
         match back.status {
-            200..=299 => ear.reply(request, &asking, &back.body),
+            200..=299 => {
+                let mut reply = ear.reply(request, &asking, &back.body)?;
+                if let Some(secret) = &secret {
+                    // However it was written.
+                    let hider = Hider::new(secret);
+                    reply.artifact = Arc::new(hidden(Arc::unwrap_or_clone(reply.artifact), &|text| hider.hide(text)));
+                }
+                Ok(reply)
+            }
             status if back.passes() => {
                 let refusal = Refusal::again(self.failed(request, &format!("it says {status}: {}", shown(&back.body))));
                 Err(Refusal { next: Next::Retry(back.rest(self.clock)), ..refusal })

@@ -44,7 +44,7 @@ mod tray;
 mod warden;
 mod wrapper;
 
-pub use artifact::{MOST_BYTES, parse, signed, unwrapped};
+pub use artifact::{MOST_BYTES, is_too_deep, parse, signed, too_deep, too_long, unwrapped};
 pub use batch::{BatchInfo, Brief, CLAIM};
 pub use budget::{Budget, BudgetStatus};
 pub use build::{Outside, Trays, build, manual_names, names};

@@ -102,13 +102,16 @@ pub(super) fn run(mut command: Command, input: &[u8], timeout: Duration, most: u
 }
 
 /// A program with its arguments, as a command that runs below `root`; nothing of no words. A program named with a directory is looked for
-/// from there.
+/// from there. It is not told this program's own secrets.
 pub(super) fn command(words: &[String], root: &Path) -> Option<Command> {
     let (program, args) = words.split_first()?;
     let path = Path::new(program);
     let program = if program.contains('/') && path.is_relative() { root.join(path) } else { path.to_owned() };
     let mut command = Command::new(program);
     command.args(args).current_dir(root);
+    for name in crate::net::OWN {
+        command.env_remove(name);
+    }
     Some(command)
 }
 

@@ -17,10 +17,10 @@ pub enum Opened {
 
 /// Opens what was left as the answer to the request `id`. An artifact of null is an empty one; no id is 0, which is nobody's.
 pub fn open(text: &[u8], id: i64) -> Opened {
-    let mut fields = match serde_json::from_slice(text) {
+    let mut fields = match super::artifact::json(text) {
         Ok(Value::Object(fields)) => fields,
         Ok(_) => return Opened::Invalid("it is no JSON object".into()),
-        Err(error) => return Opened::Invalid(format!("it is no JSON: {error}")),
+        Err(why) => return Opened::Invalid(why),
     };
     match fields.get("dispatch_id").filter(|id| !id.is_null()).map_or(Some(0), Value::as_i64) {
         None => Opened::Invalid("its `dispatch_id` is no whole number".into()),

@@ -100,9 +100,11 @@ pub(super) struct RunArgs {
     #[arg(long, value_name = "DIR", env = "ASTERISK_OUT")]
     pub(super) out: Option<PathBuf>,
     /// Let something look on, without any effect on the run: `narration` (sentences for people), `log` (a line for each turn,
-    /// warning and error; more with -v), `jsonl` (every event), `metrics` (Prometheus), `trace` (Chrome). The first two write
-    /// to standard error unless FILE is given; the others need a FILE; `-` is standard output, which then has nothing else.
-    #[arg(long, value_name = "KIND[=FILE]")]
+    /// warning and error; more with -v), `jsonl` (every event), `metrics` (Prometheus), `trace` (Chrome), `otlp` (OpenTelemetry,
+    /// in builds with the feature `otel`). The first two write to standard error unless FILE is given; `otlp` sends to the
+    /// collector at URL, or at that of `OTEL_EXPORTER_OTLP_ENDPOINT` (of this machine by default); the others need a FILE; `-` is
+    /// standard output, which then has nothing else.
+    #[arg(long, value_name = "KIND[=FILE|URL]")]
     observe: Vec<String>,
     #[command(flatten)]
     format: FormatArg,

@@ -2,10 +2,10 @@
 
 use super::run_view::Live;
 use crate::diag::Diagnostic;
-use crate::observe::{Attached, Kind, Options, Out, Usual, parse};
+use crate::files::open_private;
+use crate::observe::{Attached, Kind, Make, Options, Out, Usual, parse};
 use crate::session::SessionError;
 use crate::ui::{Ui, plain};
-use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, LineWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -23,6 +23,17 @@ enum To {
     Stderr,
     Stdout,
     File(PathBuf),
+    /// A server, at this address if one was named.
+    Server(Option<String>),
+}
+
+impl To {
+    fn address(&self) -> Option<&str> {
+        match self {
+            Self::Server(address) => address.as_deref(),
+            _ => None,
+        }
+    }
 }
 
 /// All that were asked for: those of the command line, with files relative to where it was typed, and those of the project
@@ -57,6 +68,7 @@ pub(super) fn tell(wanted: &[Wanted]) -> bool {
 fn read(text: &str, below: &Path) -> Result<Wanted, SessionError> {
     let (kind, file) = parse(text).map_err(|(message, help)| bad(message, help))?;
     let to = match file {
+        address if kind.usual == Usual::Server => To::Server(address.map(str::to_owned)),
         None => To::Stderr,
         Some("-") => To::Stdout,
         Some(file) => To::File(below.join(file)),
@@ -68,21 +80,29 @@ fn bad(message: String, help: impl Into<String>) -> SessionError {
     SessionError::Asked(Box::new(Diagnostic::error("input/observe", message).help(help)))
 }
 
-/// The observers, each with its file open.
+/// The observers, each with its file open or its server known.
 pub(super) fn attach<'o>(wanted: &[Wanted], live: &'o Live, ui: Ui, verbose: u8) -> Result<Vec<Attached<'o>>, SessionError> {
     let one = |wanted: &Wanted| {
-        let to: Box<dyn Write + Send> = match &wanted.to {
-            To::Stderr => Box::new(Lines { tell: move |line: &str| live.aside(|ui| ui.note(&plain(line))), rest: Vec::new() }),
-            To::Stdout => Box::new(Lines { tell: move |line: &str| ui.out(line), rest: Vec::new() }),
-            To::File(path) => open(path, wanted.kind.usual).map_err(|error| {
-                let message = format!("the observer `{}` cannot write `{}`: {error}", wanted.kind.name, path.display());
-                bad(message, "name a file that can be written")
-            })?,
+        let observer = match wanted.kind.make {
+            Make::Writes(make) => make(Out::new(place(wanted, live, ui)?), Options { verbose }),
+            Make::Sends(make) => make(wanted.to.address()).map_err(|(message, help)| bad(message, help))?,
         };
-        let observer = wanted.kind.observer(Out::new(to), Options { verbose });
         Ok(Attached { name: wanted.text.clone(), observer })
     };
     wanted.iter().map(one).collect()
+}
+
+/// Where an observer writes.
+fn place<'o>(wanted: &Wanted, live: &'o Live, ui: Ui) -> Result<Box<dyn Write + Send + 'o>, SessionError> {
+    Ok(match &wanted.to {
+        To::Stderr => Box::new(Lines { tell: move |line: &str| live.aside(|ui| ui.note(&plain(line))), rest: Vec::new() }),
+        To::Stdout => Box::new(Lines { tell: move |line: &str| ui.out(line), rest: Vec::new() }),
+        To::File(path) => open(path, wanted.kind.usual).map_err(|error| {
+            let message = format!("the observer `{}` cannot write `{}`: {error}", wanted.kind.name, path.display());
+            bad(message, "name a file that can be written")
+        })?,
+        To::Server(_) => Box::new(io::sink()),
+    })
 }
 
 /// Opens a file: what comes line by line can be followed, and comes after what was there.
@@ -91,8 +111,8 @@ fn open(path: &Path, usual: Usual) -> io::Result<Box<dyn Write + Send>> {
         std::fs::create_dir_all(dir)?;
     }
     match usual {
-        Usual::Replace => Ok(Box::new(BufWriter::new(File::create(path)?))),
-        Usual::Append | Usual::Stderr => Ok(Box::new(LineWriter::new(OpenOptions::new().append(true).create(true).open(path)?))),
+        Usual::Replace => Ok(Box::new(BufWriter::new(open_private(path, false)?))),
+        Usual::Append | Usual::Stderr | Usual::Server => Ok(Box::new(LineWriter::new(open_private(path, true)?))),
     }
 }
 

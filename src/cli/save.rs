@@ -3,7 +3,6 @@
 use super::run_view::{Live, stopped, tokens};
 use super::{FormatArg, Global, ProjectArgs};
 use crate::exit::Exit;
-use crate::files::read_input;
 use crate::session::{CaseResult, HandIn, RunResult, Session, SessionError};
 use crate::ui::{Format, Ui, plain};
 use crate::walk::Status;
@@ -54,7 +53,7 @@ enum By {
 pub(super) fn save(global: &Global, args: &SaveArgs) -> Result<Exit, SessionError> {
     let ui = global.ui(args.format);
     let session = global.session(&ProjectArgs::default(), None)?;
-    let answer = read_input(&args.file)?;
+    let answer = session.answer_in(&args.file)?;
     let by = match args.by {
         By::Agent => "agent",
         By::Human => "human",

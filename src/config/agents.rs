@@ -77,12 +77,12 @@ fn one(reader: &mut Reader<'_>, name: &Spanned<String>, yaml: &Yaml) -> Option<S
             error.help("give the program with its arguments: `command: [claude, -p]`; the prompt comes on its standard input"),
         );
     }
-    let mut word = |key: &str| {
-        let entry = given(fields, key)?;
-        reader.text(&entry.value, &format!("`{key}` of {what}")).map(|text| text.value)
-    };
-    (settings.url, settings.model) = (word("url"), word("model"));
-    if settings.kind == Kind::Http && !settings.url.as_deref().is_some_and(|url| url.starts_with("http")) {
+    settings.model =
+        given(fields, "model").and_then(|entry| reader.text(&entry.value, &format!("`model` of {what}"))).map(|text| text.value);
+    let url = address(reader, fields, &what);
+    let told = given(fields, "url").is_some() && url.is_none();
+    settings.url = url.map(|url| url.value);
+    if settings.kind == Kind::Http && !told && !settings.url.as_deref().is_some_and(|url| url.starts_with("http")) {
         let span = given(fields, "url").map_or(name.span, |entry| entry.value.span);
         let error = reader.error("agent-url", format!("{what} has no address"), span, "");
         reader.push(error.help("give the address above /chat/completions: `url: https://api.openai.com/v1`"));
@@ -141,12 +141,26 @@ pub(super) fn words(reader: &mut Reader<'_>, yaml: &Yaml, what: &str) -> Vec<Str
     }
 }
 
+/// An address, unless it has a user or a password in it.
+pub(super) fn address(reader: &mut Reader<'_>, fields: Fields<'_>, what: &str) -> Option<Spanned<String>> {
+    let url = reader.text(&given(fields, "url")?.value, &format!("`url` of {what}"))?;
+    let rest = url.split_once("://").map_or(url.as_str(), |(_, rest)| rest);
+    if rest.split(['/', '?', '#']).next().is_some_and(|host| host.contains('@')) {
+        let error = reader.error_hidden("url-secret", format!("the address of {what} has a user or a password in it"), url.span);
+        reader.push(
+            error.help("addresses are shown: leave it out, and name where the secret is: `{ env: NAME }` or `{ file: PATH }`"),
+        );
+        return None;
+    }
+    Some(url)
+}
+
 /// Where a secret is, under a key: in the environment or a file, never in the settings themselves.
 pub(super) fn secret(reader: &mut Reader<'_>, fields: Fields<'_>, key: &str, what: &str) -> Option<Secret> {
     let entry = given(fields, key)?;
     let help = format!("name the environment variable or the file (mode 0600) that has it: `{key}: {{ env: NAME }}`");
     if entry.value.as_text().is_some() {
-        let error = reader.error("secret", format!("the {key} of {what} stands in the file"), entry.value.span, "");
+        let error = reader.error_hidden("secret", format!("the {key} of {what} stands in the file"), entry.value.span);
         reader.push(error.help(help));
         return None;
     }

@@ -1,6 +1,6 @@
 //! `reportportal:`: where launches are fetched from, and what was found is written back to.
 
-use super::agents::{given, secret};
+use super::agents::{address, given, secret};
 use super::origin::{Origin, Setting};
 use crate::diag::Span;
 use crate::net::Secret;
@@ -31,7 +31,8 @@ pub(super) fn read(reader: &mut Reader<'_>, entry: &Entry) -> Said {
     let Some(fields) = reader.map(&entry.value, WHAT) else { return Said::default() };
     reader.known_keys(fields, WHAT, KEYS, &[]);
     let mut text = |key: &str| reader.text(&given(fields, key)?.value, &format!("`{key}` of {WHAT}"));
-    let (url, project) = (text("url"), text("project"));
+    let project = text("project");
+    let url = address(reader, fields, WHAT);
     let token = secret(reader, fields, "token", WHAT);
     let token = given(fields, "token").and_then(|entry| Some(Spanned::new(token?, entry.key.span)));
     Said { url, project, token }

@@ -1,6 +1,6 @@
 //! `mcp_servers:`: the servers whose tools nodes may call.
 
-use super::agents::{bounds, given, place, secret, set, time, whole, words};
+use super::agents::{address, bounds, given, place, secret, set, time, whole, words};
 use crate::agent::{ServerSettings, Servers, Variable};
 use crate::pipeline::Spanned;
 use crate::pipeline::yaml::{Entry, Fields, Reader, Yaml};
@@ -42,8 +42,9 @@ fn one(reader: &mut Reader<'_>, name: &Spanned<String>, yaml: &Yaml) -> Option<S
     if let Some(entry) = given(fields, "command") {
         settings.command = words(reader, &entry.value, &format!("`command` of {what}"));
     }
-    settings.url =
-        given(fields, "url").and_then(|entry| reader.text(&entry.value, &format!("`url` of {what}"))).map(|text| text.value);
+    let url = address(reader, fields, &what);
+    let told = given(fields, "url").is_some() && url.is_none();
+    settings.url = url.map(|url| url.value);
     let web = settings.url.as_deref().map(|url| url.starts_with("http://") || url.starts_with("https://"));
     let fault = match (settings.command.is_empty(), web) {
         (false, None) | (true, Some(true)) => None,
@@ -51,7 +52,7 @@ fn one(reader: &mut Reader<'_>, name: &Spanned<String>, yaml: &Yaml) -> Option<S
         (true, None) => Some("has neither a command nor an address"),
         (true, Some(false)) => Some("has an address that is none of HTTP"),
     };
-    if let Some(fault) = fault {
+    if let Some(fault) = fault.filter(|_| !told) {
         let span = given(fields, "url").map_or(name.span, |entry| entry.value.span);
         let error = reader.error("server-place", format!("{what} {fault}"), span, "");
         reader.push(error.help("give `command: [program, argument]`, or `url: http://127.0.0.1:8700/mcp`"));
@@ -139,7 +140,7 @@ mod tests {
             ("a/b: { command: x }", "config/server-name", "a/b"),
             ("a: { command: x, secret: { env: T } }", "config/server-place", "secret"),
             ("a: { url: 'http://h', env: { A: b } }", "config/server-place", "env"),
-            ("a: { url: 'http://h', secret: abc }", "config/secret", "abc"),
+            ("a: { url: 'http://h', secret: abc }", "config/secret", "***"),
             ("a: { command: x, env: { A: [b] } }", "config/type", "[b]"),
             ("a: { command: x, comand: y }", "config/unknown-key", "comand"),
         ] {

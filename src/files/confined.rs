@@ -54,11 +54,11 @@ fn way(root: &Path, name: &str, make: impl Fn(&Path) -> io::Result<()>) -> io::R
     Ok(path)
 }
 
-fn is_link(path: &Path) -> bool {
+pub(super) fn is_link(path: &Path) -> bool {
     path.symlink_metadata().is_ok_and(|meta| meta.file_type().is_symlink())
 }
 
-fn link(path: &Path) -> io::Error {
+pub(super) fn link(path: &Path) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, format!("`{}` is a symbolic link", path.display()))
 }
 

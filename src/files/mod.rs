@@ -16,8 +16,8 @@ mod watch;
 
 pub use embedded::{Area, EXAMPLE_LAUNCH, example_launch};
 pub use inputs::{Input, InputList, list_inputs};
-pub use outdir::OutDir;
-pub use overlay::{FileError, Origin, Overlay, list_tests, passed_over, read_below, read_input};
+pub use outdir::{OutDir, open_private};
+pub use overlay::{FileError, Origin, Overlay, list_tests, passed_over, read_answer, read_below, read_input};
 pub use pipelines::{Found, Listed, find_pipeline, list_pipelines};
 pub use removal::remove_dir;
 pub use root::project_root;

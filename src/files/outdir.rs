@@ -1,6 +1,6 @@
 //! A directory that a run writes into: private, whole files only, never through a symbolic link (`decisions.md` 39).
 
-use super::confined::{confined, confined_parent, read as read_below_dir};
+use super::confined::{confined, confined_parent, is_link, link, read as read_below_dir};
 use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -12,10 +12,32 @@ pub struct OutDir {
 }
 
 impl OutDir {
+    /// A directory that is there.
+    pub fn open(root: &Path) -> Self {
+        Self { root: root.to_owned() }
+    }
+
     /// Opens (and makes) the directory.
     pub fn create(root: &Path) -> io::Result<Self> {
         make_dir(root)?;
         Ok(Self { root: root.to_owned() })
+    }
+
+    /// Opens (and makes) the directory of a run, which is nobody else's: one that was there is closed to others, and a link is refused, as
+    /// is what belongs to somebody else.
+    pub fn private(root: &Path) -> io::Result<Self> {
+        if is_link(root) {
+            return Err(link(root));
+        }
+        let made = Self::create(root)?;
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt as _;
+            if fs::metadata(root)?.permissions().mode() & 0o077 != 0 {
+                fs::set_permissions(root, fs::Permissions::from_mode(0o700))?;
+            }
+        }
+        Ok(made)
     }
 
     /// Where it is.
@@ -109,14 +131,19 @@ fn make_dir(path: &Path) -> io::Result<()> {
 }
 
 fn create_private(path: &Path) -> io::Result<fs::File> {
+    private().write(true).create_new(true).open(path)
+}
+
+/// Opens a file to be written from its beginning, or at its end, that nobody else may read if it is made now.
+pub fn open_private(path: &Path, append: bool) -> io::Result<fs::File> {
+    private().write(true).append(append).truncate(!append).create(true).open(path)
+}
+
+fn private() -> fs::OpenOptions {
     let mut options = fs::OpenOptions::new();
-    options.write(true).create_new(true);
     #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt as _;
-        options.mode(0o600);
-    }
-    options.open(path)
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
 }
 
 #[cfg(test)]

@@ -127,6 +127,18 @@ pub fn read_input(path: &Path) -> Result<Source, FileError> {
     Ok(Source::new(name, text(path, bytes)?))
 }
 
+/// The bytes of an answer that somebody brings in a file, or on standard input for `-`, if they are at most `most`.
+pub fn read_answer(path: &Path, most: usize) -> std::io::Result<Vec<u8>> {
+    let limit = most as u64 + 1;
+    let mut bytes = Vec::new();
+    if path == Path::new("-") {
+        std::io::stdin().lock().take(limit).read_to_end(&mut bytes)?;
+    } else {
+        fs::File::open(path)?.take(limit).read_to_end(&mut bytes)?;
+    }
+    if bytes.len() > most { Err(std::io::ErrorKind::FileTooLarge.into()) } else { Ok(bytes) }
+}
+
 /// The name and the bytes of an input file, or of standard input for `-`.
 fn read_bytes(path: &Path) -> Result<(String, Vec<u8>), FileError> {
     if path == Path::new("-") {

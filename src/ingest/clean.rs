@@ -1,5 +1,6 @@
 //! Cleaning of texts that were written for a terminal: escapes, control characters, progress lines.
 
+use crate::model::is_invisible;
 use std::iter::Peekable;
 use std::str::Chars;
 
@@ -30,7 +31,7 @@ pub(super) fn clean(text: &str) -> String {
             '\n' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}' => page.end_line(),
             '\r' => page.carriage_return(chars.peek() == Some(&'\n')),
             '\u{8}' => page.backspace(),
-            ch if invisible(ch) => {}
+            ch if is_invisible(ch) => {}
             ch => page.push(ch),
         }
     }
@@ -124,14 +125,6 @@ fn skip_string(chars: &mut Peekable<Chars<'_>>) {
             Some(_) => {}
         }
     }
-}
-
-/// Control characters, and characters that show nothing but can hide or reorder text: direction marks, zero-width spaces,
-/// tags, byte order marks.
-fn invisible(ch: char) -> bool {
-    let format = matches!(ch, '\u{ad}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}'
-        | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}');
-    format || (ch.is_control() && ch != '\t')
 }
 
 /// What a terminal would show, line by line.

@@ -9,6 +9,7 @@ mod normalise;
 mod outline;
 mod shape;
 mod text;
+mod visible;
 
 pub use attributes::Attributes;
 pub use effect::{Effect, Handle, UnresolvedHandle};
@@ -17,3 +18,4 @@ pub use launch::{Case, Cut, Git, Launch};
 pub use normalise::{normalise_error, recall_key};
 pub use shape::{Complaint, Field, Kind, Shape};
 pub use text::{Shelf, Text};
+pub use visible::{is_invisible, visible};

@@ -65,7 +65,7 @@ impl Client {
         let after = response.headers().get("Retry-After").and_then(|value| value.to_str().ok()).map(str::to_owned);
         let text = response.body_mut().with_config().limit(self.most as u64).lossy_utf8(true).read_to_string()?;
         // Whatever a server says back, nobody is shown a secret.
-        let body = secret.map_or_else(|| text.clone(), |secret| text.replace(secret, "(secret)"));
+        let body = secret.map_or_else(|| text.clone(), |secret| super::Hider::new(secret).hide(&text));
         Ok(Back { status: response.status().as_u16(), after, body })
     }
 }

@@ -1,9 +1,11 @@
 //! What every part that talks to a server goes by: a client that keeps secrets to the one address, secrets, and how to wait.
 
 mod client;
+mod hide;
 mod pause;
 mod secret;
 
 pub use client::{Back, Client, shown};
+pub use hide::{Hider, hidden};
 pub use pause::{LOOK, pause, wait};
-pub use secret::{ReadSecret, Secret};
+pub use secret::{OWN, ReadSecret, Secret};

@@ -3,6 +3,9 @@
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
+/// The variables of this program's own secrets: nobody whom it starts is given them.
+pub const OWN: [&str; 2] = ["ASTERISK_TOKEN", "ASTERISK_REPORTPORTAL_TOKEN"];
+
 /// Where a secret is. It is read whenever it is needed, and kept nowhere.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]

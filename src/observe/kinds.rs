@@ -14,7 +14,20 @@ pub struct Kind {
     pub doc: &'static str,
     /// Where to, if nobody says.
     pub usual: Usual,
-    make: for<'o> fn(Out<'o>, Options) -> Box<dyn Observer + 'o>,
+    /// How it is made.
+    pub make: Make,
+}
+
+/// An observer, or what is wrong with what was asked for, and what to do.
+pub type Made = Result<Box<dyn Observer>, (String, String)>;
+
+/// What makes an observer.
+#[derive(Clone, Copy)]
+pub enum Make {
+    /// One that writes there.
+    Writes(for<'o> fn(Out<'o>, Options) -> Box<dyn Observer + 'o>),
+    /// One that sends to the server at this address, or at the one that the environment names.
+    Sends(fn(Option<&str>) -> Made),
 }
 
 /// Where an observer writes if no file is named.
@@ -26,6 +39,8 @@ pub enum Usual {
     Append,
     /// Nowhere: a file has to be named, which is written anew.
     Replace,
+    /// To a server that the environment names. What is named instead is an address, not a file.
+    Server,
 }
 
 /// What observers are told of the command line.
@@ -41,35 +56,47 @@ pub const KINDS: &[Kind] = &[
         name: "narration",
         doc: "sentences for people, with milestones",
         usual: Usual::Stderr,
-        make: |out, _| Box::new(narration::Narration::new(out)),
+        make: Make::Writes(|out, _| Box::new(narration::Narration::new(out))),
     },
     Kind {
         name: "log",
         doc: "a line for each turn, warning and error (-v: for each step and decision, -vv: for each edge considered)",
         usual: Usual::Stderr,
-        make: |out, options| Box::new(log::Log::new(out, options.verbose)),
+        make: Make::Writes(|out, options| Box::new(log::Log::new(out, options.verbose))),
     },
     Kind {
         name: "jsonl",
         doc: "every event as a line of JSON, once it is recorded",
         usual: Usual::Append,
-        make: |out, _| Box::new(jsonl::Jsonl::new(out)),
+        make: Make::Writes(|out, _| Box::new(jsonl::Jsonl::new(out))),
     },
     Kind {
         name: "metrics",
         doc: "counts and times in Prometheus' text format, at the end",
         usual: Usual::Replace,
-        make: |out, _| Box::new(metrics::Metrics::new(out)),
+        make: Make::Writes(|out, _| Box::new(metrics::Metrics::new(out))),
     },
     Kind {
         name: "trace",
         doc: "when which step of which case was taken, for a viewer of Chrome traces",
         usual: Usual::Replace,
-        make: |out, _| Box::new(trace::Trace::new(out)),
+        make: Make::Writes(|out, _| Box::new(trace::Trace::new(out))),
+    },
+    Kind {
+        name: "otlp",
+        doc: "traces of OpenTelemetry, sent to a collector",
+        usual: Usual::Server,
+        #[cfg(feature = "otel")]
+        make: Make::Sends(super::otlp::sender),
+        #[cfg(not(feature = "otel"))]
+        make: Make::Sends(|_| {
+            let help = "build one that has it: cargo build --release --features otel";
+            Err(("this build has no OpenTelemetry".into(), help.into()))
+        }),
     },
 ];
 
-/// The kind and the file of `KIND` or `KIND=FILE`; no file where the kind has a usual place. Otherwise what is wrong, and what
+/// The kind and the file (or address) of `KIND` or `KIND=FILE`; no file where the kind has a usual place. Otherwise what is wrong, and what
 /// to do.
 pub fn parse(text: &str) -> Result<(&'static Kind, Option<&str>), (String, String)> {
     let (name, file) = text.split_once('=').map_or((text, None), |(name, file)| (name, Some(file)));
@@ -78,19 +105,15 @@ pub fn parse(text: &str) -> Result<(&'static Kind, Option<&str>), (String, Strin
         return Err((format!("there is no observer `{name}`"), help));
     };
     match file {
-        Some("") => Err((format!("the observer `{name}` has no file behind its `=`"), format!("name one: {name}=FILE"))),
-        None if kind.usual != Usual::Stderr => {
+        Some("") => {
+            let what = if kind.usual == Usual::Server { ("address", "URL") } else { ("file", "FILE") };
+            Err((format!("the observer `{name}` has no {} behind its `=`", what.0), format!("name one: {name}={}", what.1)))
+        }
+        None if matches!(kind.usual, Usual::Append | Usual::Replace) => {
             let help = format!("name one: {name}=FILE, or {name}=- for standard output");
             Err((format!("the observer `{name}` needs a file to write to"), help))
         }
         file => Ok((kind, file)),
-    }
-}
-
-impl Kind {
-    /// An observer of this kind that writes there.
-    pub fn observer<'o>(&self, out: Out<'o>, options: Options) -> Box<dyn Observer + 'o> {
-        (self.make)(out, options)
     }
 }
 
@@ -104,17 +127,20 @@ mod tests {
             Ok((kind, file)) => format!("{} {file:?}", kind.name),
             Err((message, help)) => format!("{message}; {help}"),
         };
-        let told: Vec<String> = ["log", "log=a=b", "jsonl=-", "jsonl", "trace=", "metric=x", "x"].map(read).into();
+        let told: Vec<String> =
+            ["log", "log=a=b", "jsonl=-", "otlp", "jsonl", "trace=", "otlp=", "metric=x", "x"].map(read).into();
         assert_eq!(
             told,
             [
                 "log None",
                 "log Some(\"a=b\")",
                 "jsonl Some(\"-\")",
+                "otlp None",
                 "the observer `jsonl` needs a file to write to; name one: jsonl=FILE, or jsonl=- for standard output",
                 "the observer `trace` has no file behind its `=`; name one: trace=FILE",
+                "the observer `otlp` has no address behind its `=`; name one: otlp=URL",
                 "there is no observer `metric`; did you mean `metrics`?",
-                "there is no observer `x`; known here: `jsonl`, `log`, `metrics`, `narration`, `trace`",
+                "there is no observer `x`; known here: `jsonl`, `log`, `metrics`, `narration`, `otlp`, `trace`",
             ]
         );
         assert!(KINDS.iter().all(|kind| !kind.doc.is_empty()));

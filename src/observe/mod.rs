@@ -11,10 +11,12 @@ mod log;
 mod metrics;
 mod narration;
 mod observed;
+#[cfg(feature = "otel")]
+mod otlp;
 mod out;
 mod spans;
 mod trace;
 
-pub use kinds::{KINDS, Kind, Options, Usual, parse};
+pub use kinds::{KINDS, Kind, Made, Make, Options, Usual, parse};
 pub use observed::{Attached, Observed, Observer};
 pub use out::Out;

@@ -4,6 +4,7 @@
 //! close, `code` a span that it cannot leave.
 
 use super::filters::make;
+use crate::model::{is_invisible, visible};
 use minijinja::{Error, State, Value};
 
 /// The shortest fence.
@@ -25,9 +26,10 @@ pub(super) fn fence(state: &mut State<'_, '_>, value: &Value) -> Result<String, 
     Ok(fenced(&text, "text"))
 }
 
-/// The same of a text that is no value, with a word for what it is.
+/// The same of a text that is no value, with a word for what it is. What shows nothing is left out.
 pub fn fenced(text: &str, what: &str) -> String {
-    let marks = "`".repeat(SHORTEST.max(longest_run(text) + 1));
+    let text = visible(text);
+    let marks = "`".repeat(SHORTEST.max(longest_run(&text) + 1));
     format!("{marks}{what}\n{}\n{marks}", text.trim_end_matches('\n'))
 }
 
@@ -40,7 +42,7 @@ pub(super) fn code(state: &mut State<'_, '_>, value: &Value) -> Result<String, E
         if !plain.is_empty() {
             plain.push(' ');
         }
-        plain.extend(word.chars().filter(|ch| !ch.is_control()));
+        plain.extend(word.chars().filter(|ch| !is_invisible(*ch)));
     }
     let marks = "`".repeat(longest_run(&plain) + 1);
     make(state, 2 * marks.len() + 2)?;

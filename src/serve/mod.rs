@@ -6,6 +6,7 @@
 //! desk, start, signals       the one run that is served; starting it; what happens, for whoever asks
 //! steps                      pulling and submitting
 //! reading, resources         what past runs say
+//! place                      paths in messages
 //! http, guard, body          the network, who is let in, and for how long
 //! ```
 
@@ -16,6 +17,7 @@ mod fault;
 mod guard;
 mod handler;
 mod http;
+mod place;
 mod reading;
 mod resources;
 mod signals;

@@ -3,6 +3,7 @@
 use super::args::{Explain, GetReport, LintScript, Replay, Route};
 use super::desk::{Desk, Phase};
 use super::fault::Fault;
+use super::place::pipeline_within;
 use crate::diag::{Diagnostic, Source};
 use crate::files::{Area, Origin};
 use crate::lint;
@@ -71,6 +72,7 @@ pub(super) fn explain(session: &Session, args: Explain) -> Result<Value, Fault> 
 
 /// One routing decision.
 pub(super) fn route(session: &Session, args: Route) -> Result<Value, Fault> {
+    pipeline_within(&session.setup().root, args.pipeline.as_deref())?;
     let project = session.project(args.pipeline.as_deref(), Answers::Others)?;
     let (routed, trouble) = session.route(&project, &args.node, &args.artifact, args.state, &args.vars)?;
     let mut told = value(&routed);
@@ -114,6 +116,7 @@ pub(super) fn lint_script(desk: &Desk, args: LintScript) -> Result<Value, Fault>
 
 /// Past runs decided again by the texts of now.
 pub(super) fn replay(session: &Session, args: Replay) -> Result<Value, Fault> {
+    pipeline_within(&session.setup().root, args.pipeline.as_deref())?;
     let mut setup = session.setup().clone();
     setup.vars.extend(args.set);
     let parallel = available_parallelism().map_or(1, usize::from);

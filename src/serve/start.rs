@@ -3,6 +3,7 @@
 use super::args::StartRun;
 use super::desk::{Desk, Phase, SERVER, Served, locked};
 use super::fault::Fault;
+use super::place::{pipeline_within, within};
 use crate::agent::{Closed, MCP, Queue};
 use crate::model::Case;
 use crate::report::{self, Pages};
@@ -11,7 +12,7 @@ use crate::store::Durability;
 use crate::walk::{Event, Status, What};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -102,11 +103,7 @@ fn job(session: &Session, args: StartRun, parallel: usize) -> Result<Job, Fault>
         [only] if only == "none" => Inputs::None,
         paths => Inputs::Files(paths.iter().map(|path| within(root, path)).collect::<Result<_, _>>()?),
     };
-    if let Some(pipeline) =
-        args.pipeline.as_deref().filter(|pipeline| pipeline.contains(['/', '\\']) || root.join(pipeline).exists())
-    {
-        within(root, pipeline)?;
-    }
+    pipeline_within(root, args.pipeline.as_deref())?;
     let usual = args.via.map_or_else(|| vec![MCP.to_owned()], super::args::Some1::all);
     let nodes = args.via_nodes.into_iter().map(|(node, names)| (node, names.all())).collect();
     Ok(Job::Run(Box::new(RunSpec {
@@ -123,15 +120,6 @@ fn job(session: &Session, args: StartRun, parallel: usize) -> Result<Job, Fault>
         shadow: None,
         budget: args.budget,
     })))
-}
-
-/// A path that leads nowhere out of the project's directory, links followed.
-fn within(root: &Path, path: &str) -> Result<PathBuf, Fault> {
-    let outside =
-        || Fault::new("outside", format!("`{path}` is not a file of the project")).help("name one below the project's directory");
-    let root = root.canonicalize().map_err(|_| outside())?;
-    let whole = root.join(path).canonicalize().map_err(|_| outside())?;
-    if whole.starts_with(&root) { Ok(whole) } else { Err(outside()) }
 }
 
 impl Job {

@@ -163,5 +163,5 @@ fn node_named(plan: &Plan, asked: &str) -> Result<String, SessionError> {
 /// Writes how much of a budget is left. It is told again with the next answer if it cannot be written now.
 fn tell_budget(dir: &std::path::Path, status: &BudgetStatus) {
     let text = serde_json::to_string_pretty(status).unwrap_or_default() + "\n";
-    drop(OutDir::create(dir).and_then(|dir| dir.write(BUDGET_FILE, &text)));
+    drop(OutDir::private(dir).and_then(|dir| dir.write(BUDGET_FILE, &text)));
 }

@@ -2,6 +2,7 @@
 
 use super::{Session, SymptomsAsked};
 use crate::agent::BatchInfo;
+use crate::model::visible;
 use crate::store::{RcaFilter, Store};
 use crate::walk::{Cluster, What};
 use std::fmt::Write as _;
@@ -97,7 +98,7 @@ fn table(text: &mut String, heading: &str, columns: &[&str], rows: impl Iterator
 
 /// A text on one line of a table, its beginning.
 fn cell(text: &str) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let line = visible(text).split_whitespace().collect::<Vec<_>>().join(" ");
     let cut: String = line.chars().take(CELL).collect();
     let end = if cut.len() < line.len() { "..." } else { "" };
     cut.replace('\\', "\\\\").replace('|', "\\|").replace('`', "'").replace('<', "&lt;") + end

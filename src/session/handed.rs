@@ -1,6 +1,7 @@
 //! Work handed to somebody outside and taken back: the prompts that cases wait for an answer to, the answers, and a person's word on a
 //! case that is over.
 
+use super::answer_file::{MEND, not_accepted};
 use super::answers::Brought;
 use super::projection::{Laid, case_dir, place_dir};
 use super::prompt::{self, KeptTemplates};
@@ -326,17 +327,16 @@ fn hand(
 
 /// The JSON of an answer.
 fn read(source: &Source) -> Result<Value, SessionError> {
-    if let Err(error) = serde_json::from_str::<serde::de::IgnoredAny>(source.text()) {
+    if let Err(error) = serde_json::from_str::<serde::de::IgnoredAny>(source.text())
+        && !agent::is_too_deep(&error)
+    {
         let at = source.offset(error.line(), error.column()).min(source.text().len().saturating_sub(1));
         let diagnostic = Diagnostic::error("answer/json", format!("the answer is no JSON: {error}"))
             .label(source, Span::new(at, at + 1), "here")
-            .help("mend it and save it again; the case still waits");
+            .help(MEND);
         return Err(SessionError::Texts(diagnostic.into()));
     }
-    agent::parse(source.text()).map_err(|why| {
-        let diagnostic = Diagnostic::error("answer/form", format!("the answer was not accepted: {why}"));
-        SessionError::Texts(diagnostic.help("mend it and save it again; the case still waits").into())
-    })
+    agent::parse(source.text()).map_err(|why| not_accepted(&why))
 }
 
 /// Holds an answer against the schema of its node.
@@ -349,9 +349,7 @@ fn accept(plan: &Arc<Plan>, open: &Open, artifact: &Value) -> Result<(), Session
     }
     let mut diagnostic = misfit(&own, node, &open.via, &complaints);
     let help = diagnostic.help.take().unwrap_or_default();
-    Err(SessionError::Texts(Diagnostics::from(
-        diagnostic.help(format!("{help}\nmend it and save it again; the case still waits")),
-    )))
+    Err(SessionError::Texts(Diagnostics::from(diagnostic.help(format!("{help}\n{MEND}")))))
 }
 
 /// Whether a form takes that decision.

@@ -27,7 +27,7 @@ impl Session {
         };
         let now = self.setup.clock.now();
         let known = Manifest::read(&tray).ok();
-        let batch = known.map_or(0, |known| known.batch_id) + 1;
+        let batch = known.map_or(0, |known| known.batch_id).saturating_add(1);
         let mut entries = Vec::new();
         for one in handed {
             let signal = Signal {

@@ -1,5 +1,6 @@
 //! The one API for front ends and tools: link a project, run it over a launch, resume, decide one step, call one function.
 
+mod answer_file;
 mod answers;
 mod briefing;
 mod case_texts;

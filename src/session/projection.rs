@@ -35,7 +35,7 @@ impl Session {
     /// The directory that the files of a run are written to, made if it is not there.
     pub fn run_dir(&self, run: &str) -> Result<OutDir, SessionError> {
         let path = run_dir(&self.setup.out, run);
-        OutDir::create(&path).map_err(|source| SessionError::Write { path: path.display().to_string(), source })
+        OutDir::private(&path).map_err(|source| SessionError::Write { path: path.display().to_string(), source })
     }
 
     /// Makes sure, before anything is walked, that files can be written.

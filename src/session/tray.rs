@@ -40,7 +40,7 @@ impl RunTray {
         if let Some(dir) = self.opened.get() {
             return Ok(dir);
         }
-        let dir = OutDir::create(&self.root)?;
+        let dir = OutDir::private(&self.root)?;
         Ok(self.opened.get_or_init(|| dir))
     }
 

@@ -8,7 +8,7 @@ use super::ports::{Commit, JournalError, Refusal};
 use super::request::Request;
 use crate::clock::{Timestamp, derived_id};
 use crate::diag::Diagnostic;
-use crate::model::Hash;
+use crate::model::{Hash, visible};
 use crate::script::View;
 use std::cell::RefCell;
 
@@ -176,8 +176,9 @@ pub(super) fn with_complaints(mut prompt: String, complaints: &[String]) -> Stri
     if !complaints.is_empty() {
         prompt.push_str("\n\n## Your last answer was not accepted\n\n");
         for complaint in complaints {
+            // They repeat what was answered.
             prompt.push_str("- ");
-            prompt.push_str(complaint);
+            prompt.push_str(&visible(complaint).replace('\n', " "));
             prompt.push('\n');
         }
         prompt.push_str("\nAnswer again, with all of that mended: one JSON object, whole.\n");

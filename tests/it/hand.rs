@@ -97,7 +97,7 @@ fn a_bad_answer_changes_nothing() {
         assert_eq!(status(&project), before);
     }
     let huge = format!("{{\"found\": true, \"why\": \"{}\"}}", "x".repeat(5 << 20));
-    assert!(save(&project, &huge, &[]).exits(3).stderr.contains("at most 4194304 are read"));
+    assert!(save(&project, &huge, &[]).exits(3).stderr.contains("it is longer than 4194304 bytes"));
     insta::assert_snapshot!("no-case", project.asterisk(&["cursor", "--case-id", "case-2"]).exits(2).stderr);
     insta::assert_snapshot!("no-review", project.asterisk(&["review", "case-1", "approve"]).exits(2).stderr);
     // The request that it is for is taken, and only once.

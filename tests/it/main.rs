@@ -26,6 +26,8 @@ mod mcp;
 mod mutate;
 mod new;
 mod observe;
+#[cfg(feature = "otel")]
+mod otel;
 mod parts;
 mod prompts;
 mod rca_rules;
@@ -38,6 +40,7 @@ mod report;
 mod reportportal;
 mod routes;
 mod run;
+mod security;
 mod series;
 mod server;
 mod shadow;

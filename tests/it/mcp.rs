@@ -18,7 +18,7 @@ fn two() -> Project {
 }
 
 /// A server on pipes, and a client that speaks to it line by line.
-struct Pipes {
+pub(crate) struct Pipes {
     child: Child,
     to: Option<ChildStdin>,
     from: BufReader<ChildStdout>,
@@ -26,7 +26,7 @@ struct Pipes {
 }
 
 impl Pipes {
-    fn start(project: &Project, more: &[&str]) -> Self {
+    pub(crate) fn start(project: &Project, more: &[&str]) -> Self {
         let mut command = project.command(&[&["serve", "--mcp", "stdio"], more].concat());
         let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
         let (to, from) = (child.stdin.take(), BufReader::new(child.stdout.take().unwrap()));
@@ -51,7 +51,7 @@ impl Pipes {
         self.count
     }
 
-    fn ask(&mut self, method: &str, params: &Value) -> Value {
+    pub(crate) fn ask(&mut self, method: &str, params: &Value) -> Value {
         let id = self.send(method, params);
         loop {
             let told = self.hear();
@@ -68,13 +68,13 @@ impl Pipes {
     }
 
     /// What a tool says, whether it is an error or not.
-    fn call(&mut self, tool: &str, args: &Value) -> Value {
+    pub(crate) fn call(&mut self, tool: &str, args: &Value) -> Value {
         let told = self.ask("tools/call", &json!({ "name": tool, "arguments": args }));
         told["result"]["structuredContent"].as_object().map_or_else(|| panic!("{told}"), |told| Value::Object(told.clone()))
     }
 
     /// Ends its input and waits for it; what it wrote to standard error.
-    fn end(mut self) -> String {
+    pub(crate) fn end(mut self) -> String {
         self.to = None;
         let mut rest = String::new();
         self.from.read_to_string(&mut rest).unwrap();
@@ -85,14 +85,14 @@ impl Pipes {
     }
 }
 
-fn step(pipes: &mut Pipes) -> Value {
+pub(crate) fn step(pipes: &mut Pipes) -> Value {
     let step = pipes.call("get_next_step", &json!({ "worker": "ann" }));
     assert_eq!(step["available"], true, "{step}");
     step
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "it is made for this")]
-fn answer(step: &Value, artifact: Value) -> Value {
+pub(crate) fn answer(step: &Value, artifact: Value) -> Value {
     json!({ "dispatch_id": step["dispatch_id"], "ticket": step["ticket"], "artifact": artifact })
 }
 
@@ -349,7 +349,7 @@ impl Net {
         Self { child, at }
     }
 
-    fn connect(&self) -> Http {
+    pub(crate) fn connect(&self) -> Http {
         let stream = TcpStream::connect(&self.at).unwrap();
         stream.set_nodelay(true).unwrap();
         Http { host: self.at.clone(), stream: BufReader::new(stream), token: None }
@@ -364,15 +364,15 @@ impl Drop for Net {
 }
 
 /// A connection.
-struct Http {
+pub(crate) struct Http {
     host: String,
     stream: BufReader<TcpStream>,
-    token: Option<String>,
+    pub(crate) token: Option<String>,
 }
 
 impl Http {
     /// Posts a body with these headers; status and body of the answer.
-    fn post(&mut self, headers: &[(&str, &str)], body: &str) -> (u16, String) {
+    pub(crate) fn post(&mut self, headers: &[(&str, &str)], body: &str) -> (u16, String) {
         let mut all: BTreeMap<&str, &str> = BTreeMap::from([
             ("Host", &*self.host),
             ("Content-Type", "application/json"),
@@ -429,7 +429,7 @@ impl Http {
         (status, String::from_utf8(body).unwrap())
     }
 
-    fn call(&mut self, tool: &str, args: &Value) -> Value {
+    pub(crate) fn call(&mut self, tool: &str, args: &Value) -> Value {
         let message = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": tool, "arguments": args } });
         let (status, body) = self.post(&[("MCP-Protocol-Version", "2025-06-18")], &message.to_string());
         assert_eq!(status, 200, "{body}");

@@ -31,7 +31,7 @@ const RULES: &str =
     "/// What is asked the second time.\nfn again(params, vars) {\n    #{ text: \"again\", before: params.prior[\"look\"] }\n}\n";
 
 /// A server in shell: what it says to a call is `body`, which knows the line as `$line` and the id of the request as `$id`.
-fn fake(body: &str) -> String {
+pub(crate) fn fake(body: &str) -> String {
     format!(
         "#!/bin/sh\n\
          say() {{ printf '%s\\n' \"$1\"; }}\n\
@@ -51,7 +51,7 @@ fn fake(body: &str) -> String {
 const GOOD: &str = "text '{\\\"found\\\": true, \\\"note\\\": \\\"x\\\"}'";
 
 /// A project whose server is a shell script; `more` is what its entry says besides.
-fn project(body: &str, more: &str) -> Project {
+pub(crate) fn project(body: &str, more: &str) -> Project {
     let entry = format!("mcp_servers:\n  notes: {{ command: [./notes.sh], retry: {{ attempts: 2, wait: 1ms }}{more} }}\n");
     let project = Project::with(&[("asks.yaml", PIPELINE), ("asterisk.yaml", &entry), ("scripts/rules/asks.rhai", RULES)]);
     executable(&project.file("notes.sh", fake(body)));

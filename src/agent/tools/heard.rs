@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The most bytes that are kept of the end of standard error.
+/// The most bytes that are shown of the end of standard error; twice as many are kept.
 const STDERR: usize = 4 << 10;
 /// How long the rest of it is waited for.
 const GRACE: Duration = Duration::from_millis(200);
@@ -57,21 +57,25 @@ impl Heard {
         (known.why, known.for_good) = (Some(why), for_good);
     }
 
-    pub(super) fn garbage(&self, shown: String) {
-        self.known().garbage = Some(shown);
+    pub(super) fn garbage(&self, said: &[u8]) {
+        self.known().garbage = Some(String::from_utf8_lossy(&said[..said.len().min(STDERR)]).into_owned());
     }
 
     pub(super) fn stderr(&self, bytes: &[u8]) {
         let kept = &mut self.known().stderr;
         kept.extend(bytes);
-        let more = kept.len().saturating_sub(STDERR);
+        let more = kept.len().saturating_sub(2 * STDERR);
         kept.drain(..more);
     }
 }
 
 impl Known {
-    /// The end of what it wrote to its standard error.
-    pub(super) fn stderr(&self) -> String {
-        String::from_utf8_lossy(&self.stderr).trim().to_owned()
+    /// The end of what it wrote to its standard error, once `hide` has taken out what nobody is shown.
+    pub(super) fn stderr(&self, hide: &dyn Fn(&str) -> String) -> String {
+        let hidden = hide(&String::from_utf8_lossy(&self.stderr));
+        // What is kept of it begins anywhere, also within what is to be hidden.
+        let from = hidden.len().saturating_sub(STDERR);
+        let from = (from..=hidden.len()).find(|at| hidden.is_char_boundary(*at)).unwrap_or(0);
+        hidden[from..].trim().to_owned()
     }
 }

@@ -116,8 +116,11 @@ impl<'a> Tools<'a> {
             }
             Trouble::Talk(why) => {
                 let error = self.failed(request, &hide(known.why.as_deref().unwrap_or(&why)));
-                let garbage = known.garbage.as_ref().map(|garbage| format!("\nit said what is no message: {}", hide(garbage)));
-                let stderr = hide(&known.stderr());
+                let garbage = known
+                    .garbage
+                    .as_ref()
+                    .map(|garbage| format!("\nit said what is no message: {}", crate::net::shown(&hide(garbage))));
+                let stderr = known.stderr(&hide);
                 let stderr = (!stderr.is_empty()).then(|| format!("\nthe end of its standard error:\n{stderr}"));
                 let error = error.help([Some(settled), garbage, stderr].into_iter().flatten().collect::<String>());
                 if known.for_good { Refusal::failed(error) } else { Refusal::again(error) }

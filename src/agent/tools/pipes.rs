@@ -1,8 +1,8 @@
 //! A server that is a command: messages line by line over its standard input and output.
 
+use super::super::artifact::unread;
 use super::super::process::Group;
 use super::heard::Heard;
-use crate::net::shown;
 use rmcp::RoleClient;
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
@@ -80,10 +80,10 @@ fn listen(from: impl Read, most: usize, said: &mpsc::Sender<RxJsonRpcMessage<Rol
                     }
                 }
                 Err(error) if line.trim_ascii_start().starts_with(b"{") => {
-                    return heard.over(format!("it said what cannot be read: {error}"), false);
+                    return heard.over(format!("it said what cannot be read: {}", unread(&error)), false);
                 }
                 // Some write to their standard output what is for people.
-                Err(_) => heard.garbage(shown(&String::from_utf8_lossy(&line))),
+                Err(_) => heard.garbage(&line),
             },
             Err(error) => return heard.over(error.to_string(), false),
         }

@@ -1,6 +1,7 @@
 //! What a tool gave back, as an artifact.
 
-use super::super::artifact::checked;
+use super::super::artifact::{checked, is_too_deep, too_deep, too_long};
+use crate::net::hidden;
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Value, json};
 
@@ -27,28 +28,19 @@ pub(super) fn given(result: &CallToolResult, most: usize, hide: &dyn Fn(&str) ->
     }
     let size = result.structured_content.as_ref().map_or(text.len(), |value| value.to_string().len());
     if size > most {
-        return Given::Refused(format!("it is longer than {most} bytes"));
+        return Given::Refused(too_long(most));
     }
     let artifact = match &result.structured_content {
         Some(value) => value.clone(),
         None => match serde_json::from_str(&text) {
             Ok(value @ Value::Object(_)) => value,
+            Err(error) if is_too_deep(&error) => return Given::Refused(too_deep()),
             _ => json!({ "text": text }),
         },
     };
     match checked(artifact) {
-        Ok(artifact) => Given::Artifact(without(artifact, hide)),
+        Ok(artifact) => Given::Artifact(hidden(artifact, hide)),
         Err(why) => Given::Refused(why),
-    }
-}
-
-/// A value whose texts and names have nothing that nobody is shown.
-fn without(value: Value, hide: &dyn Fn(&str) -> String) -> Value {
-    match value {
-        Value::String(text) => Value::String(hide(&text)),
-        Value::Array(items) => items.into_iter().map(|item| without(item, hide)).collect(),
-        Value::Object(fields) => fields.into_iter().map(|(name, value)| (hide(&name), without(value, hide))).collect(),
-        other => other,
     }
 }
 

@@ -1,7 +1,7 @@
 //! How servers are set up whose tools nodes may call (`mcp_servers:` of the project file).
 
 use super::super::settings::{BreakerSettings, RetrySettings, seconds};
-use crate::net::{ReadSecret, Secret};
+use crate::net::{Hider, ReadSecret, Secret};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -90,13 +90,13 @@ impl ServerSettings {
         for (name, variable) in &self.env {
             let (text, hidden) = value(variable)?;
             if hidden {
-                secrets.hidden.push(text.clone());
+                secrets.hidden.push(Hider::new(&text));
             }
             secrets.env.push((name.clone(), text));
         }
         if let Some(secret) = &self.secret {
             let token = secret.read(root, read, "secret")?;
-            secrets.hidden.push(token.clone());
+            secrets.hidden.push(Hider::new(&token));
             secrets.token = Some(token);
         }
         Ok(secrets)
@@ -117,12 +117,12 @@ fn is_there(program: &str, root: &Path) -> bool {
 pub(super) struct Secrets {
     pub(super) env: Vec<(String, String)>,
     pub(super) token: Option<String>,
-    hidden: Vec<String>,
+    hidden: Vec<Hider>,
 }
 
 impl Secrets {
     /// A text without them.
     pub(super) fn hide(&self, text: &str) -> String {
-        self.hidden.iter().fold(text.to_owned(), |text, secret| text.replace(secret, "(secret)"))
+        self.hidden.iter().fold(text.to_owned(), |text, hider| hider.hide(&text))
     }
 }

@@ -58,6 +58,17 @@ impl<'a> Reader<'a> {
         Diagnostic::error(format!("{}/{name}", self.area), message).label(self.source, self.visible(span), label)
     }
 
+    /// An error of this area about a text that nobody is shown, not even with its line.
+    pub fn error_hidden(&self, name: &str, message: impl Into<String>, span: Span) -> Diagnostic {
+        let mut text = self.source.text().to_owned();
+        if let Some(told) = text.get(span.start..span.end) {
+            let stars: String = told.bytes().map(|byte| if byte == b'\n' { '\n' } else { '*' }).collect();
+            text.replace_range(span.start..span.end, &stars);
+        }
+        let source = Source::new(self.source.name(), text);
+        Diagnostic::error(format!("{}/{name}", self.area), message).label(&source, self.visible(span), "")
+    }
+
     /// Adds a finding.
     pub fn push(&mut self, diagnostic: Diagnostic) {
         self.found.push(diagnostic);

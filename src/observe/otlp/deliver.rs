@@ -1,0 +1,173 @@
+//! How spans reach a collector: in batches, from a thread of the SDK, by OTLP over HTTP, through the client of all our requests.
+//!
+//! A run waits for none of it but at its end, and there not for long.
+
+use crate::net::{Client, shown};
+use opentelemetry::KeyValue;
+use opentelemetry_http::{Bytes, HttpClient, HttpError, Request, Response};
+use opentelemetry_otlp::{ExporterBuildError, Protocol, SpanExporter, WithExportConfig, WithHttpConfig};
+use opentelemetry_sdk::Resource;
+use opentelemetry_sdk::error::OTelSdkResult;
+use opentelemetry_sdk::trace::{BatchConfigBuilder, BatchSpanProcessor, SpanData, SpanProcessor};
+use std::io;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// How long the end of a run waits for a collector, and a request for its answer.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// How much of what a collector says is read.
+const MOST: usize = 64 * 1024;
+/// How many spans may wait; those beyond are left out, and counted.
+const QUEUE: usize = 16 * 1024;
+/// Where collectors take traces, below their address.
+const TRACES: &str = "/v1/traces";
+
+/// What is known of the delivery.
+#[derive(Debug, Default)]
+struct Told {
+    arrived: AtomicUsize,
+    /// The address that was asked last, and what went wrong there last.
+    last: Mutex<(String, Option<String>)>,
+}
+
+impl Told {
+    fn last(&self, change: impl FnOnce(&mut (String, Option<String>))) {
+        change(&mut self.last.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+}
+
+/// Spans on their way.
+pub(super) struct Delivery {
+    processor: BatchSpanProcessor,
+    told: Arc<Told>,
+    taken: usize,
+}
+
+impl Delivery {
+    /// To the collector at this address, or at the one that the environment names as all programs with OpenTelemetry have it
+    /// (`OTEL_EXPORTER_OTLP_ENDPOINT`).
+    pub(super) fn to(address: Option<&str>) -> Result<Self, (String, String)> {
+        let told = Arc::new(Told::default());
+        let http = Http { client: Client::new(PATIENCE, MOST), told: Arc::clone(&told) };
+        let mut builder = SpanExporter::builder().with_http().with_http_client(http);
+        if std::env::var_os("OTEL_EXPORTER_OTLP_PROTOCOL").is_none() {
+            builder = builder.with_protocol(Protocol::HttpBinary);
+        }
+        if let Some(address) = address {
+            if !address.starts_with("http://") && !address.starts_with("https://") {
+                let message = format!("`{address}` is no address of a collector");
+                return Err((message, "write it as otlp=http://HOST:4318".into()));
+            }
+            let base = address.trim_end_matches('/').trim_end_matches(TRACES);
+            builder = builder.with_endpoint(format!("{base}{TRACES}"));
+        }
+        let exporter = builder.build().map_err(|error: ExporterBuildError| {
+            let help = "give an address, otlp=http://HOST:4318, or mend the variables OTEL_EXPORTER_OTLP_*";
+            (format!("OpenTelemetry cannot be set up: {error}"), help.into())
+        })?;
+        let exporter = Counted { exporter, told: Arc::clone(&told) };
+        let config = BatchConfigBuilder::default().with_max_queue_size(QUEUE).build();
+        let mut processor = BatchSpanProcessor::new(exporter, config);
+        processor.set_resource(&resource());
+        Ok(Self { processor, told, taken: 0 })
+    }
+
+    /// Takes a span.
+    pub(super) fn take(&mut self, span: SpanData) {
+        self.taken += 1;
+        self.processor.on_end(span);
+    }
+
+    /// Delivers what is left. Fails if anything did not arrive.
+    pub(super) fn end(&mut self) -> io::Result<()> {
+        // What comes of it is told by what arrived.
+        let in_time = self.processor.shutdown_with_timeout(PATIENCE).is_ok();
+        let lost = self.taken - self.told.arrived.load(Ordering::Acquire).min(self.taken);
+        if lost == 0 {
+            return Ok(());
+        }
+        let (address, why) = std::mem::take(&mut *self.told.last.lock().unwrap_or_else(PoisonError::into_inner));
+        let why =
+            why.unwrap_or_else(|| if in_time { "more came at once than it took".into() } else { "it does not answer".into() });
+        let message = format!(
+            "{lost} of {} spans did not arrive at {address}: {why}; see that a collector listens there, or name another: --observe otlp=URL",
+            self.taken
+        );
+        Err(io::Error::other(message))
+    }
+}
+
+/// Who sends: this program, unless the environment calls it otherwise.
+fn resource() -> Resource {
+    let usual = Resource::builder().build();
+    let named = usual.get(&"service.name".into()).is_some_and(|name| !name.as_str().starts_with("unknown_service"));
+    let mut builder = Resource::builder().with_attribute(KeyValue::new("service.version", env!("CARGO_PKG_VERSION")));
+    if !named {
+        builder = builder.with_service_name(env!("CARGO_PKG_NAME"));
+    }
+    builder.build()
+}
+
+/// Counts what arrives.
+#[derive(Debug)]
+struct Counted {
+    exporter: SpanExporter,
+    told: Arc<Told>,
+}
+
+impl opentelemetry_sdk::trace::SpanExporter for Counted {
+    async fn export(&self, batch: Vec<SpanData>) -> OTelSdkResult {
+        let many = batch.len();
+        let result = self.exporter.export(batch).await;
+        match &result {
+            Ok(()) => drop(self.told.arrived.fetch_add(many, Ordering::Release)),
+            Err(error) => self.told.last(|(_, why)| *why = why.take().or_else(|| Some(error.to_string()))),
+        }
+        result
+    }
+
+    fn shutdown_with_timeout(&self, timeout: Duration) -> OTelSdkResult {
+        self.exporter.shutdown_with_timeout(timeout)
+    }
+
+    fn set_resource(&mut self, resource: &Resource) {
+        self.exporter.set_resource(resource);
+    }
+}
+
+/// The client that the exporter sends by.
+#[derive(Debug)]
+struct Http {
+    client: Client,
+    told: Arc<Told>,
+}
+
+impl Http {
+    fn send(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
+        let address = request.uri().to_string();
+        self.told.last(|last| *last = (address, None));
+        let (parts, body) = request.into_parts();
+        let back = self.client.send(Request::from_parts(parts, &body[..]), None).inspect_err(|error| {
+            self.told.last(|(_, why)| *why = Some(error.to_string()));
+        })?;
+        if !(200..300).contains(&back.status) {
+            self.told.last(|(_, why)| *why = Some(format!("it answers {}, {}", back.status, shown(&back.body))));
+        }
+        Ok(Response::builder().status(back.status).body(back.body.into_bytes().into())?)
+    }
+}
+
+impl HttpClient for Http {
+    fn send_bytes<'life0, 'async_trait>(
+        &'life0 self,
+        request: Request<Bytes>,
+    ) -> Pin<Box<dyn Future<Output = Result<Response<Bytes>, HttpError>> + Send + 'async_trait>>
+    where
+        'life0: 'async_trait,
+        Self: 'async_trait,
+    {
+        Box::pin(async move { self.send(request) })
+    }
+}

@@ -1,0 +1,330 @@
+//! A run as a trace of OpenTelemetry: a span for the run, one below it for each case, one below that for each step, and the steps of
+//! walks and branches within a step below that step's.
+//!
+//! A trace's id derives from the run's, so a run that is resumed goes on in the same trace. Times are those of the events.
+
+mod deliver;
+mod span;
+
+use self::deliver::Delivery;
+use self::span::{Open, id, run_id, trace_id};
+use super::cast::Cast;
+use super::kinds::Made;
+use super::observed::Observer;
+use crate::clock::Timestamp;
+use crate::model::Case;
+use crate::session::Begun;
+use crate::walk::{BRANCH, By, Event, Name, Outcome, Status, What, place_of};
+use opentelemetry::{SpanId, TraceId};
+use std::collections::BTreeMap;
+use std::io;
+
+/// Sends a run's spans to a collector.
+pub(super) struct Otlp {
+    delivery: Delivery,
+    cast: Cast,
+    trace: TraceId,
+    run: Option<Open>,
+    cases: BTreeMap<Name, Whole>,
+}
+
+/// What a step is called that is nothing but branches.
+const BRANCHES: &str = "branches";
+
+/// A case under way.
+struct Whole {
+    span: Open,
+    steps: BTreeMap<Name, Step>,
+}
+
+/// A step under way.
+struct Step {
+    span: Open,
+    /// When it was answered. What is decided then still belongs to it.
+    answered: Option<Timestamp>,
+}
+
+/// An observer that sends to the collector at this address, or at the one that the environment names.
+pub(super) fn sender(address: Option<&str>) -> Made {
+    let delivery = Delivery::to(address)?;
+    let otlp = Otlp { delivery, cast: Cast::default(), trace: TraceId::INVALID, run: None, cases: BTreeMap::new() };
+    Ok(Box::new(otlp))
+}
+
+impl Otlp {
+    fn run_id(&self) -> SpanId {
+        self.run.as_ref().map_or(SpanId::INVALID, |run| run.id)
+    }
+
+    /// The case of an event, which begins with the first that is seen of it.
+    fn case(&mut self, event: &Event) -> &mut Whole {
+        let (run, cast) = (self.run_id(), &self.cast);
+        self.cases.entry(event.case.clone()).or_insert_with(|| {
+            let case = event.case.as_str();
+            let mut span = Open::new(id(run, &[case]), run, format!("case {case}"), event.at);
+            span.set("asterisk.case", case.to_owned());
+            if let Some(name) = cast.case(case) {
+                span.set("asterisk.case.name", name.to_owned());
+            }
+            Whole { span, steps: BTreeMap::new() }
+        })
+    }
+
+    /// The step of an event, with those it stands in: they began before this process did, if they are not under way.
+    fn step(&mut self, event: &Event) -> Option<&mut Step> {
+        let run = self.run_id();
+        let mut parent = self.case(event).span.id;
+        // A step is a number, and what is walked within it a name: `3/court/1`.
+        let around = event.path.match_indices('/').map(|(at, _)| at).step_by(2);
+        for end in around.chain([event.path.len()]) {
+            let (path, within) = event.path.split_at(end);
+            let within = within.trim_start_matches('/').split('/').next().unwrap_or_default();
+            let name = if within.starts_with(BRANCH) { BRANCHES.to_owned() } else { self.cast.node(path, within) };
+            let whole = self.cases.get_mut(&event.case)?;
+            let step = whole.steps.entry(path.into()).or_insert_with(|| {
+                let mut span = Open::new(id(run, &[&event.case, path]), parent, name, event.at);
+                span.set("asterisk.case", event.case.to_string());
+                span.set("asterisk.path", path.to_owned());
+                Step { span, answered: None }
+            });
+            parent = step.span.id;
+        }
+        self.cases.get_mut(&event.case)?.steps.get_mut(&event.path)
+    }
+
+    /// Ends the steps that what happens now shows to be over: answered ones beside it or within it.
+    fn settle(&mut self, event: &Event) {
+        let Some(whole) = self.cases.get_mut(&event.case) else { return };
+        let place = place_of(&event.path);
+        let over = |path: &Name, step: &Step| {
+            let beside = place_of(path) == place && *path != event.path;
+            let within = path.strip_prefix(&*event.path).is_some_and(|rest| rest.starts_with('/'));
+            step.answered.is_some() && (beside || within)
+        };
+        let over: Vec<Name> = whole.steps.iter().filter(|(path, step)| over(path, step)).map(|(path, _)| path.clone()).collect();
+        for path in over {
+            self.end_step(&event.case, &path, event.at);
+        }
+    }
+
+    fn end_step(&mut self, case: &str, path: &str, now: Timestamp) {
+        let Some(step) = self.cases.get_mut(case).and_then(|whole| whole.steps.remove(path)) else { return };
+        self.delivery.take(step.span.end(self.trace, step.answered.unwrap_or(now)));
+    }
+
+    /// What happened within a step that goes on.
+    fn within(&mut self, event: &Event, now: Timestamp) {
+        let cast = std::mem::take(&mut self.cast);
+        let node = |name: &Name| cast.node(&event.path, name);
+        if let Some(step) = self.step(event) {
+            let span = &mut step.span;
+            match &event.what {
+                What::NodeEnter { node: name } => {
+                    span.name = node(name);
+                    span.began = event.at;
+                    span.set("asterisk.node", name.to_string());
+                }
+                What::Asked { node: name, .. } => span.name = node(name),
+                What::NodeExit { node: name, by, confidence, agent, .. } => {
+                    span.name = node(name);
+                    span.set("asterisk.node", name.to_string());
+                    span.set("asterisk.by", by.to_string());
+                    if let Some(confidence) = confidence {
+                        span.set("asterisk.confidence", *confidence);
+                    }
+                    if let Some(agent) = agent {
+                        span.set("asterisk.via", agent.via.to_string());
+                        if let Some(tokens) = agent.tokens {
+                            span.set("gen_ai.usage.input_tokens", number(tokens.prompt));
+                            span.set("gen_ai.usage.output_tokens", number(tokens.answer));
+                            span.set("asterisk.cost_usd", tokens.cost);
+                        }
+                    }
+                    step.answered = Some(now);
+                }
+                What::Transition { to, edge, because, counter, .. } => {
+                    span.set("asterisk.edge", edge.to_string());
+                    span.set("asterisk.to", to.to_string());
+                    span.set("asterisk.because", because.to_string());
+                    if let Some(counter) = counter {
+                        span.set("asterisk.counter", counter.to_string());
+                    }
+                }
+                What::SubWalk { pipeline, .. } => span.set("asterisk.pipeline", pipeline.to_string()),
+                What::WalkerSwitch { to, .. } => span.set("asterisk.walker", to.to_string()),
+                What::Fork { branches, .. } => {
+                    if span.name.is_empty() {
+                        BRANCHES.clone_into(&mut span.name);
+                    }
+                    span.set("asterisk.branches", number(branches.len() as u64));
+                }
+                What::WalkError { message, .. } => span.fail(message),
+                _ => {}
+            }
+        }
+        self.cast = cast;
+    }
+
+    /// A walk failed, and with it those around it.
+    fn fail(&mut self, event: &Event, message: &str) {
+        let whole = self.case(event);
+        whole.span.fail(message);
+        let around = |path: &Name| event.path.strip_prefix(&**path).is_some_and(|rest| rest.starts_with('/'));
+        for (_, step) in whole.steps.iter_mut().filter(|(path, _)| around(path)) {
+            step.span.fail(message);
+        }
+    }
+
+    fn over(&mut self, whole: Whole, status: Status, now: Timestamp) {
+        let Whole { mut span, steps } = whole;
+        for step in steps.into_values() {
+            self.delivery.take(step.span.end(self.trace, step.answered.unwrap_or(now)));
+        }
+        let word = serde_json::to_value(status).unwrap_or_default();
+        span.set("asterisk.status", word.as_str().unwrap_or_default().to_owned());
+        self.delivery.take(span.end(self.trace, now));
+    }
+
+    /// What happened, as an event of the span that it belongs to.
+    fn happened(&mut self, event: &Event) {
+        let fields: Vec<(&'static str, String)> = match &event.what {
+            What::WalkerSwitch { from, to, because, .. } => {
+                let from = from.as_deref().unwrap_or_default().to_owned();
+                vec![("from", from), ("to", to.to_string()), ("because", because.to_string())]
+            }
+            What::Masked { masks, answer, .. } => {
+                vec![("masks", masks.join(" ")), ("changed", answer.is_some().to_string())]
+            }
+            What::Asked { id, via, .. } => vec![("request", id.to_string()), ("via", via.to_string())],
+            What::Complained { id, via, complaints } => {
+                vec![("request", id.to_string()), ("via", via.to_string()), ("complaints", complaints.join("; "))]
+            }
+            What::Unanswered { id, via, message } => {
+                vec![("request", id.to_string()), ("via", via.to_string()), ("message", message.clone())]
+            }
+            What::Fork { branches, .. } => {
+                vec![("nodes", branches.iter().map(|branch| branch.node.as_str()).collect::<Vec<_>>().join(" "))]
+            }
+            What::Join { to } => vec![("to", to.as_deref().unwrap_or_default().to_owned())],
+            What::BranchError { branch, node, kind, message } => {
+                let (branch, node) = (branch.to_string(), node.to_string());
+                vec![("branch", branch), ("node", node), ("kind", kind.clone()), ("message", message.clone())]
+            }
+            What::ThermalWarning { spent_ms, .. } => vec![("spent_ms", spent_ms.to_string())],
+            What::Shadow { edge, to, differs: true, .. } => {
+                let text = |name: &Option<Name>| name.as_deref().unwrap_or_default().to_owned();
+                vec![("edge", text(edge)), ("to", text(to))]
+            }
+            What::WalkError { kind, message, .. } => vec![("kind", kind.clone()), ("message", message.clone())],
+            What::Reopened { by, .. } => vec![("by", by.to_string())],
+            What::Adopt { generation, .. } => vec![("generation", generation.to_string())],
+            What::EdgeEvaluate { considered, .. } => {
+                let worth = considered.iter().filter(|entry| matches!(entry.outcome, Outcome::Advisory | Outcome::Error));
+                let edge = |entry: &crate::walk::Considered| {
+                    let why = entry.error.clone().or_else(|| entry.because.as_deref().map(str::to_owned));
+                    let outcome = if entry.outcome == Outcome::Error { "error" } else { "advisory" };
+                    vec![("edge", entry.edge.to_string()), ("outcome", outcome.into()), ("because", why.unwrap_or_default())]
+                };
+                let told: Vec<_> = worth.map(edge).collect();
+                for fields in told {
+                    self.note(event, "edge", fields);
+                }
+                return;
+            }
+            _ => return,
+        };
+        self.note(event, event.what.name(), fields);
+    }
+
+    fn note(&mut self, event: &Event, name: &'static str, fields: Vec<(&'static str, String)>) {
+        let span = if event.path.is_empty() {
+            &mut self.case(event).span
+        } else {
+            let Some(step) = self.step(event) else { return };
+            &mut step.span
+        };
+        span.happened(name, event.at, fields);
+    }
+
+    /// A walk within a step has come to its end: how is the step's matter too.
+    fn ended_within(&mut self, event: &Event) {
+        let What::Transition { from, to, edge, because, .. } = &event.what else { return };
+        let around = place_of(&event.path).trim_end_matches('/').rsplit_once('/');
+        let Some((around, name)) = around.filter(|_| self.cast.is_done(&event.path, to)) else { return };
+        if name.starts_with(BRANCH) {
+            return;
+        }
+        let fields =
+            vec![("node", from.to_string()), ("edge", self.cast.edge(&event.path, edge)), ("because", because.to_string())];
+        let Some(step) = self.cases.get_mut(&event.case).and_then(|whole| whole.steps.get_mut(around)) else { return };
+        step.span.happened("sub_walk_end", event.at, fields);
+    }
+}
+
+impl Observer for Otlp {
+    fn began(&mut self, begun: &Begun<'_>, now: Timestamp) {
+        self.cast.began(begun);
+        self.trace = trace_id(begun.run);
+        let pipeline = begun.plan.pipeline.name.value.clone();
+        let mut span = Open::new(run_id(begun.run, now), SpanId::INVALID, pipeline.clone(), now);
+        span.set("asterisk.run", begun.run.to_owned());
+        span.set("asterisk.pipeline", pipeline);
+        span.set("asterisk.cases", number(begun.cases as u64));
+        self.run = Some(span);
+    }
+
+    fn event(&mut self, event: &Event, now: Timestamp) {
+        if event.case.is_empty() {
+            let fields = match &event.what {
+                What::Barrier { wave, phase, .. } => vec![("wave", wave.to_string()), ("phase", phase.to_string())],
+                What::Reload { generation, .. } => vec![("generation", generation.to_string())],
+                _ => return,
+            };
+            if let Some(run) = &mut self.run {
+                run.happened(event.what.name(), event.at, fields);
+            }
+            return;
+        }
+        self.settle(event);
+        // The last of a walk has nothing to tell, and its step may be over.
+        if !event.path.is_empty() && !matches!(event.what, What::WalkComplete { .. }) {
+            self.within(event, now);
+        }
+        self.happened(event);
+        match &event.what {
+            What::Transition { .. } => {
+                self.ended_within(event);
+                self.end_step(&event.case, &event.path, now);
+            }
+            What::Fork { by: By::Edges, .. } | What::Join { .. } | What::WalkComplete { .. } => {
+                self.end_step(&event.case, &event.path, now);
+            }
+            What::WalkError { message, .. } => {
+                self.fail(event, message);
+                self.end_step(&event.case, &event.path, now);
+            }
+            _ => {}
+        }
+    }
+
+    fn case_over(&mut self, case: &Case, status: Status, now: Timestamp) {
+        if let Some(whole) = self.cases.remove(case.id.as_str()) {
+            self.over(whole, status, now);
+        }
+    }
+
+    fn end(&mut self, now: Timestamp) -> io::Result<()> {
+        // What is left waits for an answer.
+        for (_, whole) in std::mem::take(&mut self.cases) {
+            self.over(whole, Status::Paused, now);
+        }
+        if let Some(run) = self.run.take() {
+            self.delivery.take(run.end(self.trace, now));
+        }
+        self.delivery.end()
+    }
+}
+
+fn number(count: u64) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}

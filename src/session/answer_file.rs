@@ -1,0 +1,56 @@
+//! The answers that people bring in files: bounded, and below the directories of runs never through a link, since others write there too.
+
+use super::{Session, SessionError};
+use crate::agent::{MOST_BYTES, too_long};
+use crate::diag::{Diagnostic, Source};
+use crate::files::{OutDir, read_answer};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// What to do about an answer that is not accepted.
+pub(super) const MEND: &str = "mend it and save it again; the case still waits";
+
+/// That an answer is not accepted, for no place in it.
+pub(super) fn not_accepted(why: &str) -> SessionError {
+    let diagnostic = Diagnostic::error("answer/form", format!("the answer was not accepted: {why}"));
+    SessionError::Texts(diagnostic.help(MEND).into())
+}
+
+impl Session {
+    /// The answer in a file, or of standard input for `-`.
+    pub fn answer_in(&self, path: &Path) -> Result<Source, SessionError> {
+        let read = match self.below(path) {
+            Some((root, name)) => {
+                OutDir::open(&root).read(&name, MOST_BYTES).and_then(|text| text.ok_or_else(|| io::ErrorKind::NotFound.into()))
+            }
+            None => read_answer(path, MOST_BYTES),
+        };
+        let text = match read {
+            Ok(text) => String::from_utf8(text).map_err(|_| not_accepted("it is no text"))?,
+            Err(error) if error.kind() == io::ErrorKind::FileTooLarge => return Err(not_accepted(&too_long(MOST_BYTES))),
+            Err(error) => {
+                let message = format!("the answer in `{}` cannot be read: {error}", path.display());
+                let help = "give the file that has it, or `-` for standard input".to_owned();
+                return Err(SessionError::asked("answer/file", message, Some(help)));
+            }
+        };
+        let name = if path == Path::new("-") { "<stdin>".to_owned() } else { path.display().to_string() };
+        // Some editors begin a file with the mark of its byte order.
+        Ok(Source::new(name, text.strip_prefix('\u{feff}').unwrap_or(&text)))
+    }
+
+    /// The directory of runs that a file is below, by its path or in truth, and its name there.
+    fn below(&self, path: &Path) -> Option<(PathBuf, String)> {
+        let whole = std::path::absolute(path).ok()?;
+        let real = whole.parent()?.canonicalize().ok().and_then(|dir| Some(dir.join(whole.file_name()?)));
+        self.roots().into_iter().find_map(|root| {
+            let root = std::path::absolute(root).ok()?;
+            let under = |path: &Path, root: &Path| path.strip_prefix(root).ok()?.to_str().map(str::to_owned);
+            let by_path = under(&whole, &root).map(|name| (root.clone(), name));
+            by_path.or_else(|| {
+                let root = root.canonicalize().ok()?;
+                under(real.as_deref()?, &root).map(|name| (root, name))
+            })
+        })
+    }
+}

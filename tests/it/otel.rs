@@ -1,0 +1,194 @@
+//! OpenTelemetry: what a collector is sent of a run, and that a run does not mind one that is not there.
+
+use crate::harness::Project;
+use crate::observe::{RUN, project};
+use crate::server::{Server, says, says_json};
+use crate::signals::{Agent, artifact, put, wrapped};
+use crate::tools::interrupt;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::net::TcpListener;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+fn collector() -> Server {
+    Server::new(&[&says_json(&json!({}))])
+}
+
+/// A run that is told to a collector in JSON, which the tests can read.
+fn command(project: &Project, args: &[&str]) -> Command {
+    let mut command = project.command(args);
+    command.env("ASTERISK_CLOCK", "2026-02-14T21:21:09Z/10").env("OTEL_EXPORTER_OTLP_PROTOCOL", "http/json");
+    command
+}
+
+/// The spans that a collector was sent.
+fn spans(server: &Server) -> Vec<Value> {
+    let mut spans = Vec::new();
+    for seen in server.seen() {
+        assert_eq!((seen.method.as_str(), seen.path.as_str()), ("POST", "/v1/traces"));
+        for resource in seen.body["resourceSpans"].as_array().unwrap() {
+            assert_eq!(fields(&resource["resource"])["service.name"], "asterisk");
+            for scope in resource["scopeSpans"].as_array().unwrap() {
+                spans.extend(scope["spans"].as_array().unwrap().iter().cloned());
+            }
+        }
+    }
+    spans
+}
+
+/// Attributes by name, as text.
+fn fields(of: &Value) -> BTreeMap<String, String> {
+    let one = |field: &Value| {
+        let value = field["value"].as_object().unwrap().values().next().unwrap();
+        (field["key"].as_str().unwrap().to_owned(), value.as_str().map_or_else(|| value.to_string(), str::to_owned))
+    };
+    of["attributes"].as_array().into_iter().flatten().map(one).collect()
+}
+
+fn millis(span: &Value, key: &str) -> u64 {
+    span[key].as_str().unwrap().parse::<u64>().unwrap() / 1_000_000
+}
+
+/// The spans as a tree, in the order they began.
+fn tree(spans: &[Value]) -> String {
+    let order = |span: &&Value| {
+        let place = fields(span).remove("asterisk.path").unwrap_or_default();
+        std::cmp::Reverse((millis(span, "startTimeUnixNano"), place))
+    };
+    let mut roots: Vec<&Value> =
+        spans.iter().filter(|span| span["parentSpanId"].as_str().unwrap_or_default().is_empty()).collect();
+    let mut text = String::new();
+    let began = roots.iter().map(|span| millis(span, "startTimeUnixNano")).min().unwrap();
+    roots.sort_by_key(order);
+    let mut open: Vec<(usize, &Value)> = roots.into_iter().map(|root| (0, root)).collect();
+    let mut shown = 0;
+    while let Some((depth, span)) = open.pop() {
+        shown += 1;
+        let at = |key: &str| millis(span, key) - began;
+        let indent = "  ".repeat(depth);
+        let name = span["name"].as_str().unwrap();
+        write!(text, "{indent}{name} [{}..{}]", at("startTimeUnixNano"), at("endTimeUnixNano")).unwrap();
+        for (key, value) in fields(span).iter().filter(|(key, _)| *key != "asterisk.run") {
+            write!(text, " {}={value}", key.trim_start_matches("asterisk.")).unwrap();
+        }
+        if span["status"]["code"].as_u64().unwrap_or(0) > 0 {
+            write!(text, " FAILED: {}", span["status"]["message"].as_str().unwrap()).unwrap();
+        }
+        text.push('\n');
+        for event in span["events"].as_array().into_iter().flatten() {
+            let told: Vec<String> = fields(event).iter().map(|(key, value)| format!("{key}={value}")).collect();
+            writeln!(text, "{indent}  * {} {}", event["name"].as_str().unwrap(), told.join(" ")).unwrap();
+        }
+        let mut below: Vec<&Value> = spans.iter().filter(|other| other["parentSpanId"] == span["spanId"]).collect();
+        below.sort_by_key(order);
+        open.extend(below.into_iter().map(|span| (depth + 1, span)));
+    }
+    assert_eq!(shown, spans.len(), "spans without a parent\n{text}");
+    text
+}
+
+#[test]
+fn a_run_is_a_trace_of_cases_and_steps() {
+    let (project, server) = (project(), collector());
+    let observe = format!("otlp={}", server.url);
+    let args: Vec<&str> = RUN.iter().chain(&["--observe", &observe]).copied().collect();
+    let ran = project.ran(&command(&project, &args).output().unwrap()).exits(4);
+    assert!(!ran.stderr.contains("--observe"), "{}", ran.stderr);
+    let spans = spans(&server);
+    assert!(spans.iter().all(|span| span["traceId"] == spans[0]["traceId"]));
+    insta::assert_snapshot!("trace", tree(&spans));
+}
+
+/// Walkers, masks and branches.
+#[test]
+fn who_walks_and_what_is_put_on_is_told_at_the_step() {
+    let (project, server) = (Project::new(), collector());
+    project.file("asterisk.yaml", "pipelines: pipelines\nscripts: scripts\nobservers: [otlp]\n");
+    project.file(
+        "scripts/masks/dark.rhai",
+        "const NODES = [\"a\"];\nfn post(ctx, artifact) { let n = artifact.to_map(); n.n = 2; n }\n",
+    );
+    let pipeline = "pipeline: fan\nnodes:\n  - { name: a, schema: { n: int }, masks: [masks/dark.rhai] }\n  - { name: b }\n  - { name: c }\n  - { name: d, foreach: '[1, 2]' }\n  - { name: e }\nedges:\n  - { id: AB, from: a, to: b, parallel: true }\n  - { id: AC, from: a, to: c, parallel: true, condition: 'n == 2' }\n  - { id: BD, from: b, to: d }\n  - { id: CD, from: c, to: d }\n  - { id: DE, from: d, to: e }\n  - { id: E, from: e, to: _done }\nteam: { walkers: [Herald, Weaver], scheduler: schedulers/affinity.rhai }\nstart: a\ndone: _done\n";
+    project.file("pipelines/fan.yaml", pipeline);
+    project.file("stub.json", json!({ "*": { "a": [{ "n": 1 }], "b": [{}], "c": [{}], "d": [{}, {}], "e": [{}] } }).to_string());
+    let mut command = command(&project, &["run", "fan", "--input", "none", "--stub", "stub.json"]);
+    // Branches are walked beside each other: a clock that goes on would not tell the same twice.
+    command.env("ASTERISK_CLOCK", crate::harness::CLOCK);
+    project.ran(&command.env("OTEL_EXPORTER_OTLP_ENDPOINT", &server.url).output().unwrap()).exits(0);
+    insta::assert_snapshot!("branches", tree(&spans(&server)));
+}
+
+/// What goes on within a walk within a step has its parent, though that began in another process.
+#[test]
+fn a_run_that_goes_on_goes_on_in_the_same_trace() {
+    let (project, server) = (project(), collector());
+    project.file("asterisk.yaml", "pipelines: pipelines\nagents: { file: { poll: 40ms, timeout: 60s } }\n");
+    let observe = format!("otlp={}", server.url);
+    let start = |clock: &str, args: &[&str]| {
+        let mut command = command(&project, args);
+        command.args(["--observe", &observe]).env("ASTERISK_CLOCK", clock).spawn().unwrap()
+    };
+    let answer = |signal: &Value| {
+        let data = json!({ "n": if signal["step"] == "verdict" { 1 } else { 3 } });
+        put(&artifact(signal), wrapped(signal, &data));
+    };
+    let child = start("2026-02-14T21:21:09Z", &["run", "ride", "--input", "launch.json", "--case", "doubtful", "--via", "file"]);
+    let pid = child.id();
+    let agent = Agent::of(project.root(), move |_, signal, seen| {
+        if seen == 0 {
+            answer(signal);
+        } else {
+            interrupt(pid);
+        }
+    });
+    project.ran(&child.wait_with_output().unwrap()).exits(130);
+    drop(agent);
+    let agent = Agent::of(project.root(), move |_, signal, _| answer(signal));
+    let child = start("2026-02-14T22:21:09Z", &["run", "--resume", "latest"]);
+    project.ran(&child.wait_with_output().unwrap()).exits(0);
+    drop(agent);
+    let spans = spans(&server);
+    assert!(spans.iter().all(|span| span["traceId"] == spans[0]["traceId"]));
+    insta::assert_snapshot!("resumed", tree(&spans));
+}
+
+#[test]
+fn a_collector_gets_the_protocols_usual_form() {
+    let (project, server) = (project(), collector());
+    let observe = format!("otlp={}/v1/traces", server.url);
+    let args: Vec<&str> = RUN.iter().chain(&["--observe", &observe]).copied().collect();
+    let mut command = project.command(&args);
+    command.env("OTEL_EXPORTER_OTLP_HEADERS", "authorization=Bearer%20of-mine");
+    project.ran(&command.output().unwrap()).exits(4);
+    let seen = server.seen();
+    let headers = |name: &str| seen.iter().map(|seen| seen.header(name).unwrap_or_default()).collect::<Vec<_>>();
+    assert_eq!(headers("content-type"), ["application/x-protobuf"]);
+    assert_eq!(headers("authorization"), ["Bearer of-mine"]);
+}
+
+#[test]
+fn a_run_does_not_mind_a_collector_that_is_not_there() {
+    let project = project();
+    // Nobody listens, nobody answers, and what is answered is no.
+    let nobody = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let refuses = Server::new(&[&says("403 Forbidden", "", "not you")]);
+    let (silent, nobody) = (format!("http://{}", silent.local_addr().unwrap()), format!("http://{nobody}"));
+    let mut told = String::new();
+    for (name, url) in [("nobody", &nobody), ("silent", &silent), ("refuses", &refuses.url)] {
+        let began = Instant::now();
+        let observe = format!("otlp={url}");
+        let args: Vec<&str> = RUN.iter().chain(&["--case", "plain", "--observe", &observe]).copied().collect();
+        let ran = project.ran(&project.command(&args).output().unwrap()).exits(0);
+        assert!(began.elapsed() < Duration::from_secs(20), "{name} {:?}", began.elapsed());
+        let warning = ran.stderr.lines().find(|line| line.contains("warning")).unwrap_or_else(|| panic!("{}", ran.stderr));
+        writeln!(told, "{name}: {}", warning.replace(url, "[URL]")).unwrap();
+    }
+    for observe in ["otlp=somewhere", "otlp="] {
+        let args: Vec<&str> = RUN.iter().chain(&["--observe", observe]).copied().collect();
+        writeln!(told, "{}", project.asterisk(&args).exits(2).stderr).unwrap();
+    }
+    insta::assert_snapshot!("absent", told);
+}
