@@ -3,6 +3,7 @@
 use super::answers::{self, Asked};
 use super::crew::{Crew, Ports};
 use super::generations::{Generations, Reloaded};
+use super::hands::Hands;
 use super::lighten::Lighten;
 use super::outcome::{CaseResult, Cases, RunResult, Stored};
 use super::rounds::Round;
@@ -231,7 +232,7 @@ impl Session {
             Lighten::launch(&mut launch);
         }
         let needs = self.reads(&store, &run, &self.setup.workspace)?;
-        let (seed, parallel) = (spec.seed, spec.parallel);
+        let (seed, hands) = (spec.seed, Hands::new(spec.parallel));
         let generations = Generations::new(self, (current, seen), (FIRST, manifest, project), &journal, watch);
         let texts = &generations;
         let shadow = candidate.as_ref().map(|project| &*project.plan);
@@ -244,8 +245,8 @@ impl Session {
             seed,
             watch,
             stop,
-            parallel,
             brought: None,
+            hands: &hands,
             keep,
         };
         let budget = Budget::new(spec.budget, 0);
@@ -254,7 +255,7 @@ impl Session {
         let work = crew.walk(work, Ports { answer: &*answer, needs, journal: &journal })?;
         drop(answer);
         let project = generations.project();
-        let whole = Ended { run: run.clone(), started_at: started, project: &project, launch, recorded: writes, parallel };
+        let whole = Ended { run: run.clone(), started_at: started, project: &project, launch, recorded: writes, hands };
         let mut result = whole.result(&store, work);
         result.note_budget(&budget);
         result.shadow = candidate.map(|_| shadow::sum(&store, &result.run)).transpose()?;
@@ -307,13 +308,13 @@ pub(super) struct Ended<'a> {
     pub(super) project: &'a Project,
     pub(super) launch: Launch,
     pub(super) recorded: bool,
-    pub(super) parallel: usize,
+    pub(super) hands: Hands,
 }
 
 impl Ended<'_> {
     /// What came of it.
     pub(super) fn result(self, store: &Store, work: Vec<Work>) -> RunResult {
-        let Self { run, started_at, project, launch, recorded, parallel } = self;
+        let Self { run, started_at, project, launch, recorded, hands } = self;
         let plan = &project.plan;
         let status = status_of(work.iter().map(|case| case.status));
         let (mut kept, mut briefs, mut failures): (_, _, Vec<(Name, _)>) = (Vec::new(), Vec::new(), Vec::new());
@@ -333,7 +334,7 @@ impl Ended<'_> {
                 }
             }
         }
-        let stored = (!briefs.is_empty()).then(|| Stored { store: store.clone(), cases: briefs, parallel });
+        let stored = (!briefs.is_empty()).then(|| Stored { store: store.clone(), cases: briefs, hands });
         let cases = Cases { kept, stored };
         RunResult {
             run,
