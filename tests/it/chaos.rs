@@ -167,7 +167,8 @@ fn a_hand_off_outlives_its_host() {
         project.asterisk(&RESUME);
         let now = state(&project)["cases"][0].clone();
         assert!(now["waits"]["request"] == first || now["waits"]["node"] == "close", "{now}, killed at {at}");
-        assert_eq!(hand_in(&project, at).iter().filter(|id| **id == first.to_string()).count(), 1);
+        let first = first.to_string();
+        assert_eq!(hand_in(&project, at).iter().filter(|id| **id == first).count(), 1);
         true
     });
 }
