@@ -1,6 +1,6 @@
 //! Nodes that call tools of MCP servers: the program's own server, one of another language, and bad ones.
 
-use crate::harness::{Project, Ran};
+use crate::harness::{Project, Ran, TWO};
 use crate::mcp::{Net, python};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -9,24 +9,13 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// Looks something up, and goes on by what came back.
-const PIPELINE: &str = "\
-pipeline: asks
-vars: { text: plain }
-nodes:
-  - name: look
-    tool: notes/find
-    arguments: \"#{ text: vars.text, node: identity.node }\"
-    schema: { found: bool, note?: string }
-  - name: close
-    tool: notes/find
-    arguments: rules/asks.rhai#again
-edges:
-  - { id: E1, from: look, to: close, condition: found }
-  - { id: E2, from: look, to: _done, condition: \"!found\" }
-  - { id: E3, from: close, to: _done }
-start: look
-done: _done
-";
+fn pipeline() -> String {
+    let look = "    code: T1\n    schema: { found: bool, why?: string, by?: string }\n";
+    let tool = "    tool: notes/find\n    arguments: \"#{ text: vars.text, node: identity.node }\"\n    schema: { found: bool, note?: string }\n";
+    let close = "  - name: close\n    tool: notes/find\n    arguments: rules/asks.rhai#again\n";
+    let asks = TWO.replace("pipeline: two\n", "pipeline: asks\nvars: { text: plain }\n");
+    asks.replace(look, tool).replace("  - name: close\n", close)
+}
 const RULES: &str =
     "/// What is asked the second time.\nfn again(params, vars) {\n    #{ text: \"again\", before: params.prior[\"look\"] }\n}\n";
 
@@ -53,7 +42,7 @@ const GOOD: &str = "text '{\\\"found\\\": true, \\\"note\\\": \\\"x\\\"}'";
 /// A project whose server is a shell script; `more` is what its entry says besides.
 pub(crate) fn project(body: &str, more: &str) -> Project {
     let entry = format!("mcp_servers:\n  notes: {{ command: [./notes.sh], retry: {{ attempts: 2, wait: 1ms }}{more} }}\n");
-    let project = Project::with(&[("asks.yaml", PIPELINE), ("asterisk.yaml", &entry), ("scripts/rules/asks.rhai", RULES)]);
+    let project = Project::with(&[("asks.yaml", &pipeline()), ("asterisk.yaml", &entry), ("scripts/rules/asks.rhai", RULES)]);
     executable(&project.file("notes.sh", fake(body)));
     project
 }
@@ -174,10 +163,10 @@ fn failures_are_told() {
     std::fs::remove_file(missing.root().join("notes.sh")).unwrap();
     _ = write!(told, "## no program\n{}\n", error(&missing.asterisk(&RUN).exits(4)));
     let unknown = project("", "");
-    unknown.file("asks.yaml", PIPELINE.replacen("notes/find", "notes/fnd", 1));
+    unknown.file("asks.yaml", pipeline().replacen("notes/find", "notes/fnd", 1));
     _ = write!(told, "## no such tool\n{}\n", error(&unknown.asterisk(&RUN).exits(4)));
     let bad = project("", "");
-    bad.file("asks.yaml", PIPELINE.replacen("#{ text: vars.text, node: identity.node }", "vars.text", 1));
+    bad.file("asks.yaml", pipeline().replacen("#{ text: vars.text, node: identity.node }", "vars.text", 1));
     _ = write!(told, "## no map\n{}\n", error(&bad.asterisk(&RUN).exits(4)));
     insta::assert_snapshot!("failures", told);
 }
@@ -190,7 +179,7 @@ fn error(ran: &Ran) -> String {
 #[test]
 fn links_are_checked_and_servers_are_shown() {
     let project = project(GOOD, ", env: { KEY: { env: NO_SUCH_VARIABLE } }");
-    project.file("asks.yaml", PIPELINE.replacen("notes/find", "notse/find", 1));
+    project.file("asks.yaml", pipeline().replacen("notes/find", "notse/find", 1));
     insta::assert_snapshot!("unknown_server", run(&project).exits(3).text());
     let doctor = project.asterisk(&["doctor"]);
     let lines: Vec<&str> = doctor.stdout.lines().skip_while(|line| !line.contains("mcp_servers")).take(3).collect();
