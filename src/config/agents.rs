@@ -137,11 +137,16 @@ pub(super) fn words(reader: &mut Reader<'_>, yaml: &Yaml, what: &str) -> Vec<Str
     }
 }
 
+/// Whether an address has a user or a password in it.
+pub(super) fn tells(url: &str) -> bool {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    rest.split(['/', '?', '#']).next().is_some_and(|host| host.contains('@'))
+}
+
 /// An address, unless it has a user or a password in it.
 pub(super) fn address(reader: &mut Reader<'_>, fields: Fields<'_>, what: &str) -> Option<Spanned<String>> {
     let url = reader.text(&given(fields, "url")?.value, &format!("`url` of {what}"))?;
-    let rest = url.split_once("://").map_or(url.as_str(), |(_, rest)| rest);
-    if rest.split(['/', '?', '#']).next().is_some_and(|host| host.contains('@')) {
+    if tells(&url) {
         let error = reader.error_hidden("url-secret", format!("the address of {what} has a user or a password in it"), url.span);
         reader.push(
             error.help("addresses are shown: leave it out, and name where the secret is: `{ env: NAME }` or `{ file: PATH }`"),

@@ -594,6 +594,12 @@ fn secrets_are_seen_by_nobody() {
         let ran = project.asterisk(&["config", "--origin"]);
         assert!(ran.text().contains(wanted) && !ran.text().contains("never-to-be-seen"), "{}", ran.text());
     }
+    for args in [&["config", "--origin"][..], &["doctor"], &["run", "--launch", "7"]] {
+        let mut command = project.command(args);
+        let ran =
+            project.ran(&command.env("ASTERISK_REPORTPORTAL_URL", "https://me:never-to-be-seen@example.com").output().unwrap());
+        assert!(!ran.text().contains("never-to-be-seen"), "{}", ran.text());
+    }
     project.file("asterisk.yaml", &settings);
     private(&project.root().join("key"), 0o644);
     let open = one(&["--via", "key"]).exits(4);
