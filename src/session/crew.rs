@@ -1,12 +1,10 @@
 //! Walking the cases of a run, round by round, on several threads.
 
 use super::generations::Generations;
-use super::hands::Hands;
 use super::needs::Reads;
 use super::rounds::{Place, Round, phase_of};
-use super::work::{Reads as Cases, Work};
+use super::work::{Reads as Cases, STACK, Work, in_order};
 use super::{Session, SessionError, Watch};
-use crate::agent::manual_names;
 use crate::model::{Kind, Launch, canonical};
 use crate::project::Project;
 use crate::script::View;
@@ -20,6 +18,7 @@ use serde_json::json;
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
 
 /// What a walk needs of the outside.
 pub(super) struct Ports<'a> {
@@ -39,10 +38,8 @@ pub(super) struct Crew<'a> {
     pub(super) seed: u64,
     pub(super) watch: &'a dyn Watch,
     pub(super) stop: &'a AtomicBool,
-    /// The case that an answer was brought for: others that wait for theirs stay as they are.
-    pub(super) brought: Option<&'a str>,
-    /// Who walk at once.
-    pub(super) hands: &'a Hands,
+    /// How many walk at once.
+    pub(super) parallel: usize,
     /// Whether cases and their states stay in memory from round to round.
     pub(super) keep: bool,
 }
@@ -153,7 +150,7 @@ impl Crew<'_> {
             Ok::<_, SessionError>((work.id.clone(), alike.then(|| canonical(&key))))
         };
         let mut clustering = Clustering::new(spec.most);
-        self.hands.in_order(&members, key, |(case, key)| {
+        in_order(&members, self.parallel, key, |(case, key)| {
             clustering.add(&case, key);
             Ok(())
         })?;
@@ -210,9 +207,6 @@ impl Crew<'_> {
         let cases = self.cases(&project, ports);
         let hand = || {
             while let Some(case) = members.get(next.fetch_add(1, Ordering::Relaxed)) {
-                if self.rests(case) {
-                    continue;
-                }
                 if let Err(error) = self.one(&walker, &cases, case) {
                     self.stop.store(true, Ordering::Relaxed);
                     broken.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
@@ -220,10 +214,17 @@ impl Crew<'_> {
                 }
             }
         };
-        if !self.hands.each(hand) {
-            let lost = JournalError::Failed("a walk ended in a panic, which is a bug; the run can be resumed".into());
-            broken.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(lost.into());
-        }
+        thread::scope(|scope| {
+            let hands: Vec<_> = (0..self.parallel.clamp(1, members.len().max(1)))
+                .filter_map(|_| thread::Builder::new().stack_size(STACK).spawn_scoped(scope, hand).ok())
+                .collect();
+            for hand in hands {
+                if hand.join().is_err() {
+                    let lost = JournalError::Failed("a walk ended in a panic, which is a bug; the run can be resumed".into());
+                    broken.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(lost.into());
+                }
+            }
+        });
         if let Some(error) = broken.into_inner().unwrap_or_else(PoisonError::into_inner) {
             return Err(error);
         }
@@ -232,18 +233,6 @@ impl Crew<'_> {
             case.place.phase = case.work.get_mut().unwrap_or_else(PoisonError::into_inner).phase;
         }
         Ok(waits)
-    }
-
-    /// Whether a case waits for an answer that is to be brought, and another one was.
-    fn rests(&self, walking: &Walking) -> bool {
-        let mut work = walking.work();
-        if self.brought.is_none_or(|case| work.id == case) {
-            return false;
-        }
-        let waits = work.own.as_ref().and_then(|own| own.waits.clone());
-        work.rested = work.status == Status::Paused
-            && waits.is_some_and(|via| manual_names(&self.session.setup.agents).iter().any(|name| via == *name));
-        work.rested
     }
 
     fn one(&self, walker: &Walker<'_>, cases: &Cases<'_>, walking: &Walking) -> Result<(), SessionError> {

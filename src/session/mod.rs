@@ -12,7 +12,6 @@ mod finding;
 mod generations;
 mod handed;
 mod handed_batch;
-mod hands;
 mod input;
 mod knowledge;
 mod lighten;
@@ -45,7 +44,6 @@ pub use error::SessionError;
 pub use generations::Reloaded;
 pub use handed::{HandIn, Handed, HandedOut, Verdict};
 pub use handed_batch::HandedBatch;
-pub use hands::Hands;
 pub use knowledge::SymptomsAsked;
 pub use load::DEFAULT_PIPELINE;
 pub use outcome::{CaseResult, CaseSummary, Cases, ErrorSummary, RunResult, RunSummary, Waits};
@@ -62,6 +60,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 pub use tests_of::{TestFile, TestTexts};
 pub use texts::Text;
+pub use work::in_order;
 
 /// Reads a secret in a file, which its owner alone may read.
 const SECRETS: ReadSecret = |path| crate::files::read_secret(path).map_err(|error| error.to_string());
@@ -91,6 +90,13 @@ impl Session {
             inside.as_ref().unwrap_or(mask).to_string_lossy().into_owned()
         };
         self.setup.masks = masks.iter().map(below).collect();
+        self
+    }
+
+    /// The same with this team, by name, in the place of that of the pipeline.
+    #[must_use]
+    pub fn with_team(mut self, team: Option<&str>) -> Self {
+        self.setup.team = team.map(str::to_owned);
         self
     }
 

@@ -1,7 +1,6 @@
 //! What came of a run.
 
-use super::hands::Hands;
-use super::work::{Brief, Reads};
+use super::work::{Brief, Reads, in_order};
 use super::{SessionError, Shadowed};
 use crate::agent::{Budget, BudgetStatus};
 use crate::clock::Timestamp;
@@ -60,8 +59,8 @@ pub struct Cases {
 pub(super) struct Stored {
     pub(super) store: Store,
     pub(super) cases: Vec<Brief>,
-    /// Who read them.
-    pub(super) hands: Hands,
+    /// How many are read at once.
+    pub(super) parallel: usize,
 }
 
 impl Cases {
@@ -129,7 +128,7 @@ impl RunResult {
         let Some(stored) = &self.cases.stored else { return Ok(()) };
         let reads = Reads { store: &stored.store, run: &self.run, plan: &self.plan };
         let read = |case: &Brief| reads.result(case, &self.launch, asked);
-        stored.hands.in_order(&stored.cases, read, |case| visit(&case))
+        in_order(&stored.cases, stored.parallel, read, |case| visit(&case))
     }
 
     /// The shape that other tools rely on (`design.md` §6).

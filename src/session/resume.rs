@@ -3,7 +3,6 @@
 use super::answers::{self, Asked, Brought};
 use super::crew::{Crew, Ports};
 use super::generations::{Generations, manifests};
-use super::hands::Hands;
 use super::lighten::Lighten;
 use super::recorded::{linked, named};
 use super::rounds::{Round, phase_of, waves};
@@ -19,7 +18,6 @@ use crate::script::probe::Probes;
 use crate::store::{Durability, RunJournal, Store, StoreError};
 use crate::walk::{Change, Commit, Event, Journal as _, Status, What};
 use serde::de::DeserializeOwned;
-use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -62,7 +60,7 @@ impl Session {
             // The process that ended the run may have been killed before it wrote the files.
             let files = stored.args.files;
             let result = stored.result(self, &store)?;
-            self.project_files(&store, &result, files, &HashSet::new())?;
+            self.project_files(&store, &result, files)?;
             self.finalise(&result)?;
             return Ok(result);
         }
@@ -93,33 +91,18 @@ impl Session {
         };
         let generations = Generations::new(self, (current, seen), (generation, manifest, Arc::clone(&project)), &journal, watch);
         generations.migrate(project)?;
-        let (hands, texts) = (Hands::new(spec.parallel), &generations);
+        let (parallel, texts) = (spec.parallel, &generations);
         let candidate = super::shadow::again(self, &store, args.shadow.as_ref())?;
         let shadow = candidate.as_ref().map(|project| &*project.plan);
-        let case = given.as_ref().map(|given| given.case.clone());
-        let brought = case.as_deref();
-        let crew = Crew {
-            session: self,
-            generations: texts,
-            launch: &launch,
-            shadow,
-            run,
-            seed,
-            watch,
-            stop,
-            brought,
-            hands: &hands,
-            keep,
-        };
+        let crew = Crew { session: self, generations: texts, launch: &launch, shadow, run, seed, watch, stop, parallel, keep };
         let answer = self.answerer(Asked { run, via: &via, stub, budget: &budget, stop, writes: true, given });
         let work = crew.walk(work, Ports { answer: &*answer, needs, journal: &journal })?;
         drop(answer);
-        let rested = work.iter().filter(|work| work.rested).map(|work| work.id.clone()).collect();
-        let ended = Ended { run: run.to_owned(), started_at, project: &generations.project(), launch, recorded: true, hands };
+        let ended = Ended { run: run.to_owned(), started_at, project: &generations.project(), launch, recorded: true, parallel };
         let mut result = ended.result(&store, work);
         result.note_budget(&budget);
         result.shadow = candidate.map(|_| super::shadow::sum(&store, run)).transpose()?;
-        self.conclude(&store, result, (args.files, &rested))
+        self.conclude(&store, result, args.files)
     }
 
     /// Has a case, which was over, go on at a node.
@@ -157,7 +140,12 @@ impl Session {
         let Ok(sources) = self.sources(args.asked.as_deref()) else { return Vec::new() };
         let (mut now, _) = Manifest::of(
             &sources,
-            &Settings { vars: manifest.vars.clone(), masks: manifest.masks.clone(), ..Settings::default() },
+            &Settings {
+                vars: manifest.vars.clone(),
+                masks: manifest.masks.clone(),
+                team: manifest.team.clone(),
+                ..Settings::default()
+            },
             None,
         );
         // It is the pipeline that the run asked for, by whatever name.
@@ -175,6 +163,7 @@ impl Session {
         if setup.masks.is_empty() {
             setup.masks.clone_from(&args.masks);
         }
+        setup.team = setup.team.or_else(|| args.team.clone());
         let own = std::mem::replace(&mut setup.vars, args.set.clone());
         setup.vars.extend(own);
         Self { setup, queue: self.queue.clone() }
@@ -201,7 +190,7 @@ impl Session {
         self.check_out()?;
         let files = files.unwrap_or(stored.args.files);
         let result = stored.result(self, &store)?;
-        self.project_files(&store, &result, files, &HashSet::new())?;
+        self.project_files(&store, &result, files)?;
         Ok(result)
     }
 }
@@ -303,8 +292,9 @@ impl Stored {
         let Self { run, project, launch, started_at, work, args, .. } = self;
         let report = super::projection::report_path(&session.setup.out, &run);
         let report = report.is_file().then_some(report);
+        let parallel = std::thread::available_parallelism().map_or(1, usize::from);
         let shadow = args.shadow.map(|_| super::shadow::sum(store, &run)).transpose()?;
-        let ended = Ended { run, started_at, project: &project, launch, recorded: true, hands: Hands::all() };
+        let ended = Ended { run, started_at, project: &project, launch, recorded: true, parallel };
         let mut result = RunResult { report, shadow, ..ended.result(store, work) };
         result.know_statuses(store)?;
         Ok(result)

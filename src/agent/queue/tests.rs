@@ -38,9 +38,7 @@ fn now<F: Future + Unpin>(future: &mut F) -> Option<F::Output> {
 }
 
 fn settings(lease: Duration) -> Settings {
-    let mut settings = Settings::of(Kind::Mcp);
-    settings.bounds.timeout = lease;
-    settings
+    Settings { timeout: lease, ..Settings::of(Kind::Mcp) }
 }
 
 const LONG: Duration = Duration::from_secs(600);
