@@ -295,7 +295,7 @@ fn conclude(
         ui.note("this launch has no failures: there is nothing to analyse");
     }
     let report = super::report::build(ui, session, &result)?;
-    if super::report::write(session, &result, &report)?.is_some() {
+    if crate::report::write(session, &result, &report)?.is_some() {
         result.report = Some(session.report_path(&result.run));
     }
     let over = matches!(result.status, Status::Done | Status::Error);

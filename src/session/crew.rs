@@ -1,10 +1,12 @@
 //! Walking the cases of a run, round by round, on several threads.
 
 use super::generations::Generations;
+use super::hands::Hands;
 use super::needs::Reads;
 use super::rounds::{Place, Round, phase_of};
-use super::work::{Reads as Cases, STACK, Work, in_order};
+use super::work::{Reads as Cases, Work};
 use super::{Session, SessionError, Watch};
+use crate::agent::manual_names;
 use crate::model::{Kind, Launch, canonical};
 use crate::project::Project;
 use crate::script::View;
@@ -18,7 +20,6 @@ use serde_json::json;
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread;
 
 /// What a walk needs of the outside.
 pub(super) struct Ports<'a> {
@@ -38,8 +39,10 @@ pub(super) struct Crew<'a> {
     pub(super) seed: u64,
     pub(super) watch: &'a dyn Watch,
     pub(super) stop: &'a AtomicBool,
-    /// How many walk at once.
-    pub(super) parallel: usize,
+    /// The case that an answer was brought for: others that wait for theirs stay as they are.
+    pub(super) brought: Option<&'a str>,
+    /// Who walk at once.
+    pub(super) hands: &'a Hands,
     /// Whether cases and their states stay in memory from round to round.
     pub(super) keep: bool,
 }
@@ -150,7 +153,7 @@ impl Crew<'_> {
             Ok::<_, SessionError>((work.id.clone(), alike.then(|| canonical(&key))))
         };
         let mut clustering = Clustering::new(spec.most);
-        in_order(&members, self.parallel, key, |(case, key)| {
+        self.hands.in_order(&members, key, |(case, key)| {
             clustering.add(&case, key);
             Ok(())
         })?;
@@ -207,6 +210,9 @@ impl Crew<'_> {
         let cases = self.cases(&project, ports);
         let hand = || {
             while let Some(case) = members.get(next.fetch_add(1, Ordering::Relaxed)) {
+                if self.rests(case) {
+                    continue;
+                }
                 if let Err(error) = self.one(&walker, &cases, case) {
                     self.stop.store(true, Ordering::Relaxed);
                     broken.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
@@ -214,17 +220,10 @@ impl Crew<'_> {
                 }
             }
         };
-        thread::scope(|scope| {
-            let hands: Vec<_> = (0..self.parallel.clamp(1, members.len().max(1)))
-                .filter_map(|_| thread::Builder::new().stack_size(STACK).spawn_scoped(scope, hand).ok())
-                .collect();
-            for hand in hands {
-                if hand.join().is_err() {
-                    let lost = JournalError::Failed("a walk ended in a panic, which is a bug; the run can be resumed".into());
-                    broken.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(lost.into());
-                }
-            }
-        });
+        if !self.hands.each(hand) {
+            let lost = JournalError::Failed("a walk ended in a panic, which is a bug; the run can be resumed".into());
+            broken.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(lost.into());
+        }
         if let Some(error) = broken.into_inner().unwrap_or_else(PoisonError::into_inner) {
             return Err(error);
         }
@@ -233,6 +232,18 @@ impl Crew<'_> {
             case.place.phase = case.work.get_mut().unwrap_or_else(PoisonError::into_inner).phase;
         }
         Ok(waits)
+    }
+
+    /// Whether a case waits for an answer that is to be brought, and another one was.
+    fn rests(&self, walking: &Walking) -> bool {
+        let mut work = walking.work();
+        if self.brought.is_none_or(|case| work.id == case) {
+            return false;
+        }
+        let waits = work.own.as_ref().and_then(|own| own.waits.clone());
+        work.rested = work.status == Status::Paused
+            && waits.is_some_and(|via| manual_names(&self.session.setup.agents).iter().any(|name| via == *name));
+        work.rested
     }
 
     fn one(&self, walker: &Walker<'_>, cases: &Cases<'_>, walking: &Walking) -> Result<(), SessionError> {

@@ -12,6 +12,7 @@ mod finding;
 mod generations;
 mod handed;
 mod handed_batch;
+mod hands;
 mod input;
 mod knowledge;
 mod lighten;
@@ -44,6 +45,7 @@ pub use error::SessionError;
 pub use generations::Reloaded;
 pub use handed::{HandIn, Handed, HandedOut, Verdict};
 pub use handed_batch::HandedBatch;
+pub use hands::Hands;
 pub use knowledge::SymptomsAsked;
 pub use load::DEFAULT_PIPELINE;
 pub use outcome::{CaseResult, CaseSummary, Cases, ErrorSummary, RunResult, RunSummary, Waits};
@@ -60,7 +62,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 pub use tests_of::{TestFile, TestTexts};
 pub use texts::Text;
-pub use work::in_order;
 
 /// Reads a secret in a file, which its owner alone may read.
 const SECRETS: ReadSecret = |path| crate::files::read_secret(path).map_err(|error| error.to_string());

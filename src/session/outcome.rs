@@ -1,6 +1,7 @@
 //! What came of a run.
 
-use super::work::{Brief, Reads, in_order};
+use super::hands::Hands;
+use super::work::{Brief, Reads};
 use super::{SessionError, Shadowed};
 use crate::agent::{Budget, BudgetStatus};
 use crate::clock::Timestamp;
@@ -59,8 +60,8 @@ pub struct Cases {
 pub(super) struct Stored {
     pub(super) store: Store,
     pub(super) cases: Vec<Brief>,
-    /// How many are read at once.
-    pub(super) parallel: usize,
+    /// Who read them.
+    pub(super) hands: Hands,
 }
 
 impl Cases {
@@ -128,7 +129,7 @@ impl RunResult {
         let Some(stored) = &self.cases.stored else { return Ok(()) };
         let reads = Reads { store: &stored.store, run: &self.run, plan: &self.plan };
         let read = |case: &Brief| reads.result(case, &self.launch, asked);
-        in_order(&stored.cases, stored.parallel, read, |case| visit(&case))
+        stored.hands.in_order(&stored.cases, read, |case| visit(&case))
     }
 
     /// The shape that other tools rely on (`design.md` §6).

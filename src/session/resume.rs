@@ -3,6 +3,7 @@
 use super::answers::{self, Asked, Brought};
 use super::crew::{Crew, Ports};
 use super::generations::{Generations, manifests};
+use super::hands::Hands;
 use super::lighten::Lighten;
 use super::recorded::{linked, named};
 use super::rounds::{Round, phase_of, waves};
@@ -18,6 +19,7 @@ use crate::script::probe::Probes;
 use crate::store::{Durability, RunJournal, Store, StoreError};
 use crate::walk::{Change, Commit, Event, Journal as _, Status, What};
 use serde::de::DeserializeOwned;
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -60,7 +62,7 @@ impl Session {
             // The process that ended the run may have been killed before it wrote the files.
             let files = stored.args.files;
             let result = stored.result(self, &store)?;
-            self.project_files(&store, &result, files)?;
+            self.project_files(&store, &result, files, &HashSet::new())?;
             self.finalise(&result)?;
             return Ok(result);
         }
@@ -91,18 +93,33 @@ impl Session {
         };
         let generations = Generations::new(self, (current, seen), (generation, manifest, Arc::clone(&project)), &journal, watch);
         generations.migrate(project)?;
-        let (parallel, texts) = (spec.parallel, &generations);
+        let (hands, texts) = (Hands::new(spec.parallel), &generations);
         let candidate = super::shadow::again(self, &store, args.shadow.as_ref())?;
         let shadow = candidate.as_ref().map(|project| &*project.plan);
-        let crew = Crew { session: self, generations: texts, launch: &launch, shadow, run, seed, watch, stop, parallel, keep };
+        let case = given.as_ref().map(|given| given.case.clone());
+        let brought = case.as_deref();
+        let crew = Crew {
+            session: self,
+            generations: texts,
+            launch: &launch,
+            shadow,
+            run,
+            seed,
+            watch,
+            stop,
+            brought,
+            hands: &hands,
+            keep,
+        };
         let answer = self.answerer(Asked { run, via: &via, stub, budget: &budget, stop, writes: true, given });
         let work = crew.walk(work, Ports { answer: &*answer, needs, journal: &journal })?;
         drop(answer);
-        let ended = Ended { run: run.to_owned(), started_at, project: &generations.project(), launch, recorded: true, parallel };
+        let rested = work.iter().filter(|work| work.rested).map(|work| work.id.clone()).collect();
+        let ended = Ended { run: run.to_owned(), started_at, project: &generations.project(), launch, recorded: true, hands };
         let mut result = ended.result(&store, work);
         result.note_budget(&budget);
         result.shadow = candidate.map(|_| super::shadow::sum(&store, run)).transpose()?;
-        self.conclude(&store, result, args.files)
+        self.conclude(&store, result, (args.files, &rested))
     }
 
     /// Has a case, which was over, go on at a node.
@@ -190,7 +207,7 @@ impl Session {
         self.check_out()?;
         let files = files.unwrap_or(stored.args.files);
         let result = stored.result(self, &store)?;
-        self.project_files(&store, &result, files)?;
+        self.project_files(&store, &result, files, &HashSet::new())?;
         Ok(result)
     }
 }
@@ -292,9 +309,8 @@ impl Stored {
         let Self { run, project, launch, started_at, work, args, .. } = self;
         let report = super::projection::report_path(&session.setup.out, &run);
         let report = report.is_file().then_some(report);
-        let parallel = std::thread::available_parallelism().map_or(1, usize::from);
         let shadow = args.shadow.map(|_| super::shadow::sum(store, &run)).transpose()?;
-        let ended = Ended { run, started_at, project: &project, launch, recorded: true, parallel };
+        let ended = Ended { run, started_at, project: &project, launch, recorded: true, hands: Hands::all() };
         let mut result = RunResult { report, shadow, ..ended.result(store, work) };
         result.know_statuses(store)?;
         Ok(result)

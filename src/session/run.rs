@@ -3,6 +3,7 @@
 use super::answers::{self, Asked};
 use super::crew::{Crew, Ports};
 use super::generations::{Generations, Reloaded};
+use super::hands::Hands;
 use super::lighten::Lighten;
 use super::outcome::{CaseResult, Cases, RunResult, Stored};
 use super::rounds::Round;
@@ -21,7 +22,7 @@ use crate::store::{Durability, NewRun, Store, StoreError};
 use crate::walk::{Blob, Change, Event, FIRST, Name, Plan, Status, Tokens};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -235,26 +236,37 @@ impl Session {
             Lighten::launch(&mut launch);
         }
         let needs = self.reads(&store, &run, &self.setup.workspace)?;
-        let (seed, parallel) = (spec.seed, spec.parallel);
+        let (seed, hands) = (spec.seed, Hands::new(spec.parallel));
         let generations = Generations::new(self, (current, seen), (FIRST, manifest, project), &journal, watch);
         let texts = &generations;
         let shadow = candidate.as_ref().map(|project| &*project.plan);
-        let crew =
-            Crew { session: self, generations: texts, launch: &launch, shadow, run: &run, seed, watch, stop, parallel, keep };
+        let crew = Crew {
+            session: self,
+            generations: texts,
+            launch: &launch,
+            shadow,
+            run: &run,
+            seed,
+            watch,
+            stop,
+            brought: None,
+            hands: &hands,
+            keep,
+        };
         let budget = Budget::new(spec.budget, 0);
         let writes = !spec.dry_run;
         let answer = self.answerer(Asked { run: &run, via: &via, stub, budget: &budget, stop, writes, given: None });
         let work = crew.walk(work, Ports { answer: &*answer, needs, journal: &journal })?;
         drop(answer);
         let project = generations.project();
-        let whole = Ended { run: run.clone(), started_at: started, project: &project, launch, recorded: writes, parallel };
+        let whole = Ended { run: run.clone(), started_at: started, project: &project, launch, recorded: writes, hands };
         let mut result = whole.result(&store, work);
         result.note_budget(&budget);
         result.shadow = candidate.map(|_| shadow::sum(&store, &result.run)).transpose()?;
         if spec.dry_run {
             return Ok(result);
         }
-        self.conclude(&store, result, spec.files)
+        self.conclude(&store, result, (spec.files, &HashSet::new()))
     }
 
     /// The launch to analyse, and where it was fetched from.
@@ -273,8 +285,13 @@ impl Session {
         })
     }
 
-    /// Records how a run ended and writes its files.
-    pub(super) fn conclude(&self, store: &Store, mut result: RunResult, files: Files) -> Result<RunResult, SessionError> {
+    /// Records how a run ended and writes its files, those of cases that `rested` as they are.
+    pub(super) fn conclude(
+        &self,
+        store: &Store,
+        mut result: RunResult,
+        (files, rested): (Files, &HashSet<Name>),
+    ) -> Result<RunResult, SessionError> {
         let now = self.setup.clock.now();
         match result.status {
             Status::Done => store.finish_run(&result.run, crate::store::Status::Done, now)?,
@@ -282,7 +299,7 @@ impl Session {
             Status::Running | Status::Paused => store.pause_run(&result.run, now)?,
         }
         result.know_statuses(store)?;
-        self.project_files(store, &result, files)?;
+        self.project_files(store, &result, files, rested)?;
         self.finalise(&result)?;
         Ok(result)
     }
@@ -295,13 +312,13 @@ pub(super) struct Ended<'a> {
     pub(super) project: &'a Project,
     pub(super) launch: Launch,
     pub(super) recorded: bool,
-    pub(super) parallel: usize,
+    pub(super) hands: Hands,
 }
 
 impl Ended<'_> {
     /// What came of it.
     pub(super) fn result(self, store: &Store, work: Vec<Work>) -> RunResult {
-        let Self { run, started_at, project, launch, recorded, parallel } = self;
+        let Self { run, started_at, project, launch, recorded, hands } = self;
         let plan = &project.plan;
         let status = status_of(work.iter().map(|case| case.status));
         let (mut kept, mut briefs, mut failures): (_, _, Vec<(Name, _)>) = (Vec::new(), Vec::new(), Vec::new());
@@ -321,7 +338,7 @@ impl Ended<'_> {
                 }
             }
         }
-        let stored = (!briefs.is_empty()).then(|| Stored { store: store.clone(), cases: briefs, parallel });
+        let stored = (!briefs.is_empty()).then(|| Stored { store: store.clone(), cases: briefs, hands });
         let cases = Cases { kept, stored };
         RunResult {
             run,

@@ -8,13 +8,6 @@ use crate::script::View;
 use crate::store::Store;
 use crate::walk::{Content, Event, Failure, Name, Plan, Status, Tokens, WalkState};
 use std::sync::Arc;
-use std::thread;
-
-/// The stack of a thread that walks: deep script expressions are evaluated recursively.
-pub(super) const STACK: usize = 64 << 20;
-
-/// How many cases each thread takes at a time where results are wanted in order.
-const STRETCH: usize = 64;
 
 /// A case with the state of its walk.
 pub(super) type Whole = (Case, WalkState);
@@ -30,6 +23,8 @@ pub(super) struct Work {
     pub(super) phase: Option<u32>,
     /// Whether it goes on after it was over: no other case waits for it, and it waits for none.
     pub(super) alone: bool,
+    /// Whether it was left as it is by this process.
+    pub(super) rested: bool,
     /// The case and its state, unless they are read from the journal when they are needed.
     pub(super) whole: Option<Box<Whole>>,
     /// What can be said of some cases only.
@@ -61,13 +56,14 @@ impl Work {
             whole: keep.then(|| Box::new((Case::clone(case), WalkState::default()))),
             own: None,
             alone: false,
+            rested: false,
         };
         cases.iter().zip(waves(keys)).map(work).collect()
     }
 
     /// A case of which nothing is known yet.
     pub(super) fn read(id: &str, wave: u32) -> Self {
-        Self { id: id.into(), wave, status: Status::Running, phase: None, alone: false, whole: None, own: None }
+        Self { id: id.into(), wave, status: Status::Running, phase: None, alone: false, rested: false, whole: None, own: None }
     }
 
     /// Takes in how far the walk is.
@@ -143,48 +139,4 @@ impl Reads<'_> {
 pub(super) struct Brief {
     pub(super) id: Name,
     pub(super) status: Status,
-}
-
-/// Makes something of each item on several threads and hands it on in the order of the items, a stretch at a time.
-pub fn in_order<T: Sync, R: Send, E: Send>(
-    items: &[T],
-    hands: usize,
-    make: impl Fn(&T) -> Result<R, E> + Sync,
-    mut take: impl FnMut(R) -> Result<(), E>,
-) -> Result<(), E> {
-    for stretch in items.chunks(STRETCH * hands.max(1)) {
-        let made: Vec<Vec<Result<R, E>>> = thread::scope(|scope| {
-            let part = |part| {
-                let make = &make;
-                let hand = move || <[T]>::iter(part).map(make).collect();
-                (part, thread::Builder::new().stack_size(STACK).spawn_scoped(scope, hand))
-            };
-            let hands: Vec<_> = stretch.chunks(STRETCH).map(part).collect();
-            let join = |(part, hand): (&[T], std::io::Result<thread::ScopedJoinHandle<'_, _>>)| {
-                // Without a thread, or after a panic in one, the work is done here.
-                hand.ok().and_then(|hand| hand.join().ok()).unwrap_or_else(|| part.iter().map(&make).collect())
-            };
-            hands.into_iter().map(join).collect()
-        });
-        made.into_iter().flatten().try_for_each(|one| take(one?))?;
-    }
-    Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn results_come_in_order_and_an_error_ends_them() {
-        let items: Vec<usize> = (0..1000).collect();
-        let mut seen = Vec::new();
-        let double = |item: &usize| if *item < 700 { Ok(item * 2) } else { Err(*item) };
-        let end = in_order(&items, 3, double, |made| {
-            seen.push(made);
-            Ok(())
-        });
-        assert_eq!(end, Err(700));
-        assert_eq!(seen, (0..700).map(|item| item * 2).collect::<Vec<_>>());
-    }
 }

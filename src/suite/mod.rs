@@ -10,7 +10,7 @@
 //! | `select` | which tests there are, and which are asked for |
 //! | `ground` | the libraries and projects that tests run on |
 //! | `scene`, `params` | answering what a test asks the host |
-//! | `run`, `result`, `spread` | running tests, several at once, and what came of them |
+//! | `run`, `result` | running tests, several at once, and what came of them |
 //! | `mutate` | scripts changed in one place, and whether a test notices |
 //! | `blame` | a failed assertion, with the values it was about |
 //! | `coverage`, `lcov`, `listing` | what of the scripts the tests went through |
@@ -28,7 +28,6 @@ mod result;
 mod run;
 mod scene;
 mod select;
-mod spread;
 
 pub use coverage::{Coverage, FileCoverage, FunctionCoverage, Gap, Kind, Outcome, Share};
 pub use junit::junit;

@@ -6,11 +6,10 @@ use super::ground::Ground;
 use super::result::{Failed, Results, Tested};
 use super::scene::Scene;
 use super::select::{Selected, select};
-use super::spread::spread;
 use crate::diag::Diagnostic;
 use crate::script::probe::{Keep, Probes, Recorder};
 use crate::script::{Function, Reference, Stage, Trial};
-use crate::session::{Session, SessionError, TestFile, TestTexts};
+use crate::session::{Hands, Session, SessionError, TestFile, TestTexts};
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -57,7 +56,7 @@ pub fn run(session: &Session, asked: &Asked) -> Result<Results, SessionError> {
     let jobs: Vec<(&TestFile, &str)> =
         selected.iter().flat_map(|file| file.tests.iter().map(move |test| (&file.file, test.as_str()))).collect();
     let counted = Mutex::new(Recorder::new(Keep::Counts));
-    let tests = spread(&jobs, |(file, name)| {
+    let tests = Hands::all().map(&jobs, |(file, name)| {
         let mut recorder = Recorder::new(Keep::Counts);
         let tested = crew.test(file, name, &mut recorder);
         counted.lock().unwrap_or_else(PoisonError::into_inner).add(&recorder);

@@ -3,6 +3,7 @@
 
 mod batches;
 mod bundled;
+mod chaos;
 mod cli;
 mod court;
 mod crew;

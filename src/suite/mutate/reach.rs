@@ -3,10 +3,9 @@
 use crate::diag::Diagnostic;
 use crate::script::probe::{Keep, NodeRole, Probes, Recorder};
 use crate::script::{Limits, is_test_file};
-use crate::session::{Session, SessionError, TestFile};
+use crate::session::{Hands, Session, SessionError, TestFile};
 use crate::suite::ground::Ground;
 use crate::suite::run::{Ready, function, scene};
-use crate::suite::spread::spread;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -29,7 +28,7 @@ impl Reach {
 
     fn within(session: &Session, ready: &Ready, jobs: &[(&TestFile, &str)], operations: u64) -> Result<Self, SessionError> {
         let ground = Arc::new(Ground::link_within(session, &ready.texts, Probes::Decisions, operations)?);
-        let recorders = spread(jobs, |(file, name)| {
+        let recorders = Hands::all().map(jobs, |(file, name)| {
             let mut recorder = Recorder::new(Keep::Counts);
             let function = function(&ground, file, name).map_err(SessionError::Asked)?;
             let trial = recorder.watch(|| function.trial(scene(&ground, file)));

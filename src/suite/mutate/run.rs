@@ -8,10 +8,9 @@ use super::words::Words;
 use crate::diag::{Diagnostic, Source, did_you_mean};
 use crate::script::probe::Probes;
 use crate::script::{File, LIMIT, Trial, is_test_file};
-use crate::session::{Session, SessionError, TestFile};
+use crate::session::{Hands, Session, SessionError, TestFile};
 use crate::suite::ground::Ground;
 use crate::suite::run::{Asked, Ready, function, scene};
-use crate::suite::spread::spread;
 use std::sync::Arc;
 
 /// What became of the mutants of some scripts.
@@ -114,7 +113,7 @@ pub fn mutate(session: &Session, asked: &Asked, scope: &Scope) -> Result<Mutatio
     if jobs.is_empty() {
         return Err(nothing(scope, &scripts, only_some));
     }
-    let fates = spread(&jobs, |(file, mutant, tests_of)| {
+    let fates = Hands::all().map(&jobs, |(file, mutant, tests_of)| {
         let ground = Arc::new(base.edit(&mutant.source(file.source())).ok()?);
         let named = |test: &usize| tests[*test];
         Some(fate(&ground, tests_of.iter().map(named)))

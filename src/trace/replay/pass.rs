@@ -7,7 +7,7 @@ use super::tape::Tape;
 use crate::model::{Hash, Kind};
 use crate::pipeline::NodeIx;
 use crate::script::View;
-use crate::session::{Record, SessionError, in_order};
+use crate::session::{Hands, Record, SessionError};
 use crate::store::Reading;
 use crate::trace::steps::damaged;
 use crate::walk::Plan;
@@ -70,7 +70,7 @@ impl Pass<'_> {
             })
         };
         let stretches: Vec<&[String]> = cases.chunks(STRETCH).collect();
-        in_order(&stretches, self.parallel, stretch, |made| {
+        Hands::new(self.parallel).in_order(&stretches, stretch, |made| {
             made.into_iter().for_each(&mut take);
             Ok::<_, SessionError>(())
         })?;
