@@ -13,7 +13,7 @@ use super::queue::Queue;
 use super::retry::Retry;
 use super::router::{Router, Who};
 use super::script::Scripts;
-use super::settings::{Agents, BreakerSettings, Kind, RetrySettings, Settings};
+use super::settings::{Agents, Bounds, Kind, Settings};
 use super::tools::{Servers, Tools};
 use super::tray::Tray;
 use crate::clock::Clock;
@@ -96,13 +96,11 @@ pub fn build<'a>(usual: &[String], nodes: &BTreeMap<String, Vec<String>>, outsid
                 Box::new(answerer)
             }
         };
-        let Settings { retry, breaker, concurrency, .. } = settings;
-        who.insert(name(called), Who::Outside(around(leaf, (retry, breaker, *concurrency), outside)));
+        who.insert(name(called), Who::Outside(around(leaf, &settings.bounds, outside)));
     }
     for (called, settings) in outside.servers {
         let tools = Tools::new(called, settings, outside);
-        let bounds = (&settings.retry, &settings.breaker, settings.concurrency);
-        who.insert(Tool::via(called), Who::Outside(around(Box::new(tools), bounds, outside)));
+        who.insert(Tool::via(called), Who::Outside(around(Box::new(tools), &settings.bounds, outside)));
     }
     let nodes = nodes.iter().map(|(node, chain)| (node.clone(), chain.iter().map(name).collect())).collect();
     Router { usual: usual.iter().map(name).collect(), nodes, who, told }
@@ -126,11 +124,11 @@ fn through_files<'a>(called: &str, settings: &Settings, outside: &Outside<'a>) -
 /// What stands around one who is asked outside.
 fn around<'a>(
     leaf: Box<dyn Answer + 'a>,
-    (retry, breaker, concurrency): (&RetrySettings, &BreakerSettings, Option<usize>),
+    Bounds { retry, breaker, concurrency, .. }: &Bounds,
     outside: &Outside<'a>,
 ) -> Retry<'a> {
     let Outside { clock, stop, budget, .. } = *outside;
-    let limited: Box<dyn Answer + 'a> = match concurrency {
+    let limited: Box<dyn Answer + 'a> = match *concurrency {
         Some(most) => Box::new(Limit { inner: leaf, most, stop, busy: Mutex::new(0), freed: Condvar::new() }),
         None => leaf,
     };

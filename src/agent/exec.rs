@@ -3,7 +3,7 @@
 use super::artifact::too_long;
 use super::heard::Ear;
 use super::process::{self, Ended, Said};
-use super::settings::Settings;
+use super::settings::{Bounds, Settings};
 use crate::diag::Diagnostic;
 use crate::walk::{Answer, Asking, Name, Refusal, Reply, Request};
 use std::path::{Path, PathBuf};
@@ -51,7 +51,7 @@ impl Answer for Exec {
         let Some(command) = self.command(request, &asking) else {
             return Err(Refusal::failed(Diagnostic::error("agent/exec", format!("`{}` has no command", self.name))));
         };
-        let Settings { timeout, max_bytes, .. } = self.settings;
+        let Bounds { timeout, max_bytes, .. } = self.settings.bounds;
         let ear = Ear { name: &self.name, settings: &self.settings };
         let Said { stdout, stderr, ended } = match process::run(command, asking.prompt.as_bytes(), timeout, max_bytes) {
             Ok(said) => said,

@@ -107,7 +107,7 @@ impl<'a> File<'a> {
 
     /// What was left as an answer.
     fn left(&self, tray: &dyn Tray, places: &Places, id: i64) -> io::Result<Option<(Opened, Vec<u8>)>> {
-        Ok(tray.read(&places.artifact, self.settings.max_bytes)?.map(|text| (open(&text, id), text)))
+        Ok(tray.read(&places.artifact, self.settings.bounds.max_bytes)?.map(|text| (open(&text, id), text)))
     }
 
     /// Whether the answer is there.
@@ -167,7 +167,8 @@ impl<'a> File<'a> {
         asking: &Asking,
         mut each: impl FnMut(&Waiting<'_>),
     ) -> Result<Reply, Refusal> {
-        let Settings { timeout, poll, price, .. } = self.settings;
+        let Settings { poll, price, .. } = self.settings;
+        let timeout = self.settings.bounds.timeout;
         let deadline = Instant::now() + timeout;
         loop {
             let seen = waiting.tray.seen();

@@ -30,7 +30,7 @@ pub(super) struct Http<'a> {
 
 impl<'a> Http<'a> {
     pub(super) fn new(name: &str, settings: &Settings, outside: &Outside<'a>) -> Self {
-        let client = Client::new(settings.timeout, settings.max_bytes);
+        let client = Client::new(settings.bounds.timeout, settings.bounds.max_bytes);
         let Outside { root, clock, secret, stop, .. } = *outside;
         Self { name: name.into(), settings: settings.clone(), root: root.to_owned(), secret, clock, stop, client }
     }

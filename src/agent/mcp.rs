@@ -48,10 +48,10 @@ impl Pulling {
                 News::Closed(_) => return Err(stopped()),
                 News::Late(worker) => {
                     late += 1;
-                    let time = self.settings.timeout.as_secs_f64();
+                    let time = self.settings.bounds.timeout.as_secs_f64();
                     let message = format!("the worker `{worker}` did not answer `{}` within {time} s", request.node_name());
                     request.unanswered(&self.name, &message)?;
-                    if late + request.rounds(&self.name) >= self.settings.retry.attempts {
+                    if late + request.rounds(&self.name) >= self.settings.bounds.retry.attempts {
                         return Err(Refusal::failed(Diagnostic::error("agent/late", message)));
                     }
                     offer.again();
@@ -71,7 +71,7 @@ impl Pulling {
             }
             lost.add(&tokens);
             request.complain(&self.name, complaints.clone())?;
-            if late + request.rounds(&self.name) >= self.settings.retry.attempts {
+            if late + request.rounds(&self.name) >= self.settings.bounds.retry.attempts {
                 let misfit = request.misfit(&self.name, &complaints);
                 offer.refuse(complaints, None);
                 return Err(Refusal::failed(misfit));

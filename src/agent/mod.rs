@@ -56,7 +56,7 @@ pub use process::end_all;
 pub use queue::{Brought, Closed, Health, Pull, Pulled, Queue, Submission, SubmitError, Task, Verdict};
 pub use router::Router;
 pub use script::Scripts;
-pub use settings::{Agents, BreakerSettings, Kind, Price, RetrySettings, Settings};
+pub use settings::{Agents, Bounds, BreakerSettings, Kind, Price, RetrySettings, Settings};
 pub use signal::{SIGNAL, Signal, SignalStatus};
 pub use stub::Stub;
 pub use tools::{ServerSettings, Servers, Variable};

@@ -2,6 +2,7 @@
 
 use super::warden::Warden;
 use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
 use std::io::{self, Read, Write};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -25,9 +26,14 @@ struct Running {
 }
 
 impl Running {
+    /// Sees to it that somebody ends the groups if this process cannot. Whether somebody does.
+    fn guard(&mut self) -> bool {
+        self.warden = self.warden.take().or_else(Warden::start);
+        self.warden.is_some()
+    }
+
     fn add(&mut self, group: u32) {
         self.groups.insert(group);
-        self.warden = self.warden.take().or_else(Warden::start);
         if let Some(warden) = &mut self.warden {
             warden.tell(group, true);
         }
@@ -63,10 +69,9 @@ pub(super) enum Ended {
 }
 
 /// Runs a command to its end. More than `most` bytes of output, or more time than `timeout`, and it is killed with all its children.
-pub(super) fn run(mut command: Command, input: &[u8], timeout: Duration, most: usize) -> io::Result<Said> {
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+pub(super) fn run(command: Command, input: &[u8], timeout: Duration, most: usize) -> io::Result<Said> {
     let deadline = Instant::now() + timeout;
-    let (mut child, group) = Group::spawn(&mut command)?;
+    let (mut child, group) = Group::spawn(command)?;
     // Whoever does not read its input is not waited for: the thread ends with the pipe.
     if let Some(mut stdin) = child.stdin.take() {
         let input = input.to_vec();
@@ -216,20 +221,71 @@ fn how(status: ExitStatus) -> String {
     }
 }
 
+/// Where programs are if nobody says.
+const PATHS: &str = "/usr/local/bin:/bin:/usr/bin";
+/// What systems say of a file that is not there.
+const NO_ENTRY: i32 = 2;
+/// Waits for a line, and becomes what it was given. If there is none, whoever was to write it is gone.
+const HELD: &str = "read -r go && exec \"$@\"";
+
+/// The same command, which begins only when it is told a line.
+fn held(command: &Command) -> io::Result<Command> {
+    findable(command)?;
+    let mut held = Command::new("/bin/sh");
+    held.args(["-c", HELD, "sh"]).arg(command.get_program()).args(command.get_args());
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => held.env(name, value),
+            None => held.env_remove(name),
+        };
+    }
+    if let Some(dir) = command.get_current_dir() {
+        held.current_dir(dir);
+    }
+    Ok(held)
+}
+
+/// Whether a command can be started, as the system would say it.
+fn findable(command: &Command) -> io::Result<()> {
+    let program = Path::new(command.get_program());
+    let paths = command.get_envs().find(|(name, _)| *name == "PATH").and_then(|(_, value)| value).map(OsStr::to_owned);
+    if !is_found(program, paths) {
+        return Err(io::Error::from_raw_os_error(NO_ENTRY));
+    }
+    Ok(())
+}
+
+/// Whether a program can be found: where it is if it is named with a directory, else in one of `paths`, or where programs are.
+pub(super) fn is_found(program: &Path, paths: Option<OsString>) -> bool {
+    if program.as_os_str().as_encoded_bytes().contains(&b'/') {
+        return program.is_file();
+    }
+    let paths = paths.or_else(|| std::env::var_os("PATH")).unwrap_or_else(|| PATHS.into());
+    std::env::split_paths(&paths).any(|dir| dir.join(program).is_file())
+}
+
+fn start(mut command: Command) -> io::Result<Child> {
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()
+}
+
 /// The process group of a child, known as long as the child runs.
 pub(super) struct Group(u32);
 
 impl Group {
-    /// Starts a command in a group of its own.
-    pub(super) fn spawn(command: &mut Command) -> io::Result<(Child, Self)> {
-        #[cfg(unix)]
-        {
-            use std::os::unix::process::CommandExt as _;
-            command.process_group(0);
-        }
-        let child = command.spawn()?;
-        RUNNING.lock().unwrap_or_else(PoisonError::into_inner).add(child.id());
+    /// Starts a command in a group of its own, with pipes to it and from it. It does not begin before the group is known to whoever ends it.
+    pub(super) fn spawn(command: Command) -> io::Result<(Child, Self)> {
+        let mut running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
+        let guarded = running.guard();
+        let mut child = start(if guarded { held(&command)? } else { command })?;
+        running.add(child.id());
+        drop(running);
         let group = Self(child.id());
+        if guarded && let Some(stdin) = &mut child.stdin {
+            // If it is gone, that is seen by what it says.
+            drop(stdin.write_all(b"\n"));
+        }
         Ok((child, group))
     }
 
@@ -309,6 +365,26 @@ mod tests {
         let said = sh("sleep 60 & echo done", 30.0, 1000);
         assert_eq!((said.stdout, said.ended), (b"done\n".to_vec(), Ended::Well));
         assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
+    }
+
+    /// A host that is killed between starting a command and noting it leaves nothing behind: the command has not begun.
+    #[test]
+    fn nothing_begins_before_it_is_told_to() {
+        let dir = tempfile::tempdir().unwrap();
+        let touch = || {
+            let mut command = Command::new("touch");
+            command.arg("begun").current_dir(dir.path());
+            start(held(&command).unwrap()).unwrap()
+        };
+        let mut child = touch();
+        drop(child.stdin.take());
+        assert!(!child.wait().unwrap().success());
+        assert!(!dir.path().join("begun").exists());
+        let mut child = touch();
+        child.stdin.take().unwrap().write_all(b"\n").unwrap();
+        assert!(child.wait().unwrap().success());
+        assert!(dir.path().join("begun").exists());
+        assert_eq!(held(&Command::new("no-such-program")).unwrap_err().kind(), io::ErrorKind::NotFound);
     }
 
     #[test]

@@ -70,20 +70,11 @@ pub struct Settings {
     /// Where the secret is that it wants, of [`Kind::Http`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub secret: Option<Secret>,
-    /// How long one answer may take.
-    #[serde(serialize_with = "seconds")]
-    pub timeout: Duration,
-    /// How often it is asked again.
-    pub retry: RetrySettings,
-    /// When it is left alone.
-    pub breaker: BreakerSettings,
-    /// How many may ask it at once; nothing for any number.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub concurrency: Option<usize>,
+    /// How it is asked.
+    #[serde(flatten)]
+    pub bounds: Bounds,
     /// What tokens cost.
     pub price: Price,
-    /// The most bytes of an answer.
-    pub max_bytes: usize,
     /// The field of what it says that holds the answer, as a path (`result`, `choices.0.text`); nothing if it is the whole.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub answer: Option<String>,
@@ -123,6 +114,36 @@ fn is_usual_claim(claim: &Duration) -> bool {
 
 fn is_usual(poll: &Duration) -> bool {
     *poll == POLL
+}
+
+/// How anybody outside is asked: an agent, or a tool.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Bounds {
+    /// How long one answer may take; of a tool's server also how long it may take to begin with it.
+    #[serde(serialize_with = "seconds")]
+    pub timeout: Duration,
+    /// How often it is asked again.
+    pub retry: RetrySettings,
+    /// When it is left alone.
+    pub breaker: BreakerSettings,
+    /// How many may ask it at once; nothing for any number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub concurrency: Option<usize>,
+    /// The most bytes of an answer.
+    pub max_bytes: usize,
+}
+
+impl Bounds {
+    /// The usual ones, with that time for an answer.
+    pub(super) fn of(timeout: Duration) -> Self {
+        Self {
+            timeout,
+            retry: RetrySettings { attempts: 3, wait: Duration::from_secs(1), most: Duration::from_secs(60) },
+            breaker: BreakerSettings { failures: 5, rest: Duration::from_secs(30) },
+            concurrency: None,
+            max_bytes: super::MOST_BYTES,
+        }
+    }
 }
 
 /// How often one is asked again, and when.
@@ -169,12 +190,8 @@ impl Settings {
             url: None,
             model: None,
             secret: None,
-            timeout: Duration::from_secs(600),
-            retry: RetrySettings { attempts: 3, wait: Duration::from_secs(1), most: Duration::from_secs(60) },
-            breaker: BreakerSettings { failures: 5, rest: Duration::from_secs(30) },
-            concurrency: None,
+            bounds: Bounds::of(Duration::from_secs(600)),
             price: Price { prompt: 3.0, answer: 15.0 },
-            max_bytes: super::MOST_BYTES,
             answer: http.then(|| "choices.0.message.content".to_owned()),
             tokens: http.then(|| ("usage.prompt_tokens".to_owned(), "usage.completion_tokens".to_owned())),
             dir: None,

@@ -2,7 +2,7 @@
 
 use super::{Global, ProjectArgs};
 use crate::exit::Exit;
-use crate::report::{self, Pages, Report};
+use crate::report::{self, Report};
 use crate::session::{Files, RunResult, Session, SessionError};
 use crate::ui::{Format, Ui};
 use clap::{Args, ValueEnum};
@@ -55,7 +55,7 @@ pub(super) fn report(global: &Global, args: &ReportArgs) -> Result<Exit, Session
     let session = global.session(&ProjectArgs::default(), args.out.clone())?;
     let result = session.rebuild(&args.run, args.files.map(Files::from))?;
     let report = build(ui, &session, &result)?;
-    let Some(pages) = write(&session, &result, &report)? else { return Ok(Exit::Ok) };
+    let Some(pages) = report::write(&session, &result, &report)? else { return Ok(Exit::Ok) };
     match args.format {
         Some(format) => ui.out_with(|out| pages.print(format.file(), out)),
         None => {
@@ -70,20 +70,7 @@ pub(super) fn report(global: &Global, args: &ReportArgs) -> Result<Exit, Session
 
 /// Builds the report of a run.
 pub(super) fn build(ui: Ui, session: &Session, result: &RunResult) -> Result<Report, SessionError> {
-    let history = || result.recorded.then(|| session.history(&result.run)).transpose();
-    let (report, trouble) = report::build(result, history)?;
+    let (report, trouble) = report::of_run(session, result)?;
     ui.diagnostics(&trouble);
     Ok(report)
-}
-
-/// Writes the pages of a report, unless the run is nowhere recorded.
-pub(super) fn write<'r>(session: &Session, result: &RunResult, report: &'r Report) -> Result<Option<Pages<'r>>, SessionError> {
-    if !result.recorded {
-        return Ok(None);
-    }
-    let pages = Pages::of(report).map_err(|diagnostic| SessionError::Texts((*diagnostic).into()))?;
-    let dir = session.run_dir(&result.run)?;
-    let path = dir.path().display().to_string();
-    pages.write(&dir).map_err(|source| SessionError::Write { path, source })?;
-    Ok(Some(pages))
 }

@@ -70,7 +70,7 @@ pub(super) fn told(ui: Ui, session: &Session, global: &Global, mut result: RunRe
     let over = matches!(result.status, Status::Done | Status::Error);
     if over {
         let report = super::report::build(ui, session, &result)?;
-        if super::report::write(session, &result, &report)?.is_some() {
+        if crate::report::write(session, &result, &report)?.is_some() {
             result.report = Some(session.report_path(&result.run));
         }
     }

@@ -1,6 +1,6 @@
 //! `agents:`: who may be asked outside of the process, and how.
 
-use crate::agent::{Agents, BreakerSettings, Kind, RetrySettings, Settings};
+use crate::agent::{Agents, Bounds, Kind, Settings};
 use crate::diag::{Diagnostic, did_you_mean};
 use crate::net::Secret;
 use crate::pipeline::Spanned;
@@ -88,14 +88,14 @@ fn one(reader: &mut Reader<'_>, name: &Spanned<String>, yaml: &Yaml) -> Option<S
         reader.push(error.help("give the address above /chat/completions: `url: https://api.openai.com/v1`"));
     }
     settings.secret = secret(reader, fields, "secret", &what);
-    set(&mut settings.timeout, time_of(reader, fields, "timeout", (&what, settings.kind)));
+    set(&mut settings.bounds.timeout, time_of(reader, fields, "timeout", (&what, settings.kind)));
     set(&mut settings.poll, time_of(reader, fields, "poll", (&what, settings.kind)));
     set(&mut settings.size, whole(reader, fields, "size", 1, 1024));
     set(&mut settings.claim, time(reader, fields, "claim", &what));
     settings.dir = given(fields, "dir")
         .and_then(|entry| reader.text(&entry.value, &format!("`dir` of {what}")))
         .map(|text| text.value.into());
-    bounds(reader, fields, &what, (&mut settings.retry, &mut settings.breaker));
+    bounds(reader, fields, &what, &mut settings.bounds);
     if let Some(part) = part(reader, fields, "price", &what, PRICE) {
         set(&mut settings.price.prompt, price(reader, part, "in"));
         set(&mut settings.price.answer, price(reader, part, "out"));
@@ -107,21 +107,15 @@ fn one(reader: &mut Reader<'_>, name: &Spanned<String>, yaml: &Yaml) -> Option<S
         };
         settings.tokens = Some((path("in").unwrap_or_default(), path("out").unwrap_or_default()));
     }
-    settings.concurrency = whole(reader, fields, "concurrency", 1, 1024);
-    set(&mut settings.max_bytes, whole(reader, fields, "max_bytes", 1, 64 << 20));
     if let Some(entry) = given(fields, "answer") {
         settings.answer = reader.text(&entry.value, &format!("`answer` of {what}")).map(|text| text.value);
     }
     Some(settings)
 }
 
-/// When one is asked again, and when it is left alone.
-pub(super) fn bounds(
-    reader: &mut Reader<'_>,
-    fields: Fields<'_>,
-    what: &str,
-    (retry, breaker): (&mut RetrySettings, &mut BreakerSettings),
-) {
+/// How one is asked, but for the time that an answer may take.
+pub(super) fn bounds(reader: &mut Reader<'_>, fields: Fields<'_>, what: &str, bounds: &mut Bounds) {
+    let Bounds { retry, breaker, concurrency, max_bytes, .. } = bounds;
     if let Some(part) = part(reader, fields, "retry", what, RETRY) {
         set(&mut retry.attempts, whole(reader, part, "attempts", 1, 100));
         set(&mut retry.wait, time(reader, part, "wait", "`retry`"));
@@ -131,6 +125,8 @@ pub(super) fn bounds(
         set(&mut breaker.failures, whole(reader, part, "failures", 1, 1_000_000));
         set(&mut breaker.rest, time(reader, part, "rest", "`breaker`"));
     }
+    *concurrency = whole(reader, fields, "concurrency", 1, 1024);
+    set(max_bytes, whole(reader, fields, "max_bytes", 1, 64 << 20));
 }
 
 /// A program with its arguments; one text is the program alone.
@@ -315,10 +311,10 @@ mod tests {
         );
         assert_eq!(faults, []);
         let claude = &agents["claude"];
-        assert_eq!((claude.command.len(), claude.timeout, claude.retry.attempts), (2, Duration::from_secs(90), 2));
-        assert_eq!((claude.retry.wait, claude.retry.most), (Duration::from_millis(500), Duration::from_secs(60)));
-        assert_eq!((claude.breaker.failures, claude.breaker.rest), (5, Duration::from_secs(60)));
-        assert_eq!((claude.concurrency, claude.price.prompt, claude.answer.as_deref()), (Some(2), 0.5, Some("result")));
+        assert_eq!((claude.command.len(), claude.bounds.timeout, claude.bounds.retry.attempts), (2, Duration::from_secs(90), 2));
+        assert_eq!((claude.bounds.retry.wait, claude.bounds.retry.most), (Duration::from_millis(500), Duration::from_secs(60)));
+        assert_eq!((claude.bounds.breaker.failures, claude.bounds.breaker.rest), (5, Duration::from_secs(60)));
+        assert_eq!((claude.bounds.concurrency, claude.price.prompt, claude.answer.as_deref()), (Some(2), 0.5, Some("result")));
         assert_eq!((agents["manual"].kind, agents["exec"].command.as_slice()), (Kind::Manual, &["./a.sh".to_owned()][..]));
     }
 
@@ -330,9 +326,9 @@ mod tests {
         );
         assert_eq!(faults, []);
         let file = &agents["file"];
-        assert_eq!((file.poll, file.timeout), (Duration::from_millis(500), Duration::from_secs(600)));
+        assert_eq!((file.poll, file.bounds.timeout), (Duration::from_millis(500), Duration::from_secs(600)));
         let batch = &agents["batch-file"];
-        assert_eq!((batch.size, batch.claim, batch.timeout), (2, Duration::from_secs(60), Duration::from_secs(600)));
+        assert_eq!((batch.size, batch.claim, batch.bounds.timeout), (2, Duration::from_secs(60), Duration::from_secs(600)));
         assert_eq!(agents["desk"].dir.as_deref(), Some(std::path::Path::new("d")));
     }
 

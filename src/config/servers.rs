@@ -1,6 +1,6 @@
 //! `mcp_servers:`: the servers whose tools nodes may call.
 
-use super::agents::{address, bounds, given, place, secret, set, time, whole, words};
+use super::agents::{address, bounds, given, place, secret, set, time, words};
 use crate::agent::{ServerSettings, Servers, Variable};
 use crate::pipeline::Spanned;
 use crate::pipeline::yaml::{Entry, Fields, Reader, Yaml};
@@ -66,10 +66,8 @@ fn one(reader: &mut Reader<'_>, name: &Spanned<String>, yaml: &Yaml) -> Option<S
             reader.push(error.help("a command is given what it needs by `env:`, an address by `secret:`"));
         }
     }
-    set(&mut settings.timeout, time(reader, fields, "timeout", &what));
-    bounds(reader, fields, &what, (&mut settings.retry, &mut settings.breaker));
-    settings.concurrency = whole(reader, fields, "concurrency", 1, 1024);
-    set(&mut settings.max_bytes, whole(reader, fields, "max_bytes", 1, 64 << 20));
+    set(&mut settings.bounds.timeout, time(reader, fields, "timeout", &what));
+    bounds(reader, fields, &what, &mut settings.bounds);
     Some(settings)
 }
 
@@ -125,7 +123,7 @@ mod tests {
         );
         assert_eq!(faults, []);
         let notes = &servers["notes"];
-        assert_eq!((notes.command.len(), notes.timeout, notes.retry.attempts), (2, Duration::from_secs(5), 1));
+        assert_eq!((notes.command.len(), notes.bounds.timeout, notes.bounds.retry.attempts), (2, Duration::from_secs(5), 1));
         assert_eq!(notes.env["MODE"], Variable::Text("plain".into()));
         assert_eq!(notes.env["KEY"], Variable::Secret(Secret::Env("NOTES_KEY".into())));
         assert_eq!(servers["shop"].secret, Some(Secret::File("token".into())));

@@ -1,8 +1,10 @@
 //! A launch with its failed items and what they logged, in the form that files of launches have.
 
 use super::call::{Portal, Trouble, escaped};
+use super::page::List;
 use crate::diag::Diagnostic;
 use serde_json::{Map, Value, json};
+use std::collections::HashMap;
 
 /// Items of a page.
 const PAGE: usize = 200;
@@ -10,6 +12,10 @@ const PAGE: usize = 200;
 const ITEMS: usize = 20_000;
 /// Log entries of an item: the first so many errors.
 const ENTRIES: usize = 50;
+/// Items whose logs are asked for together: their ids fit into any address.
+const TOGETHER: usize = 20;
+/// Log entries of a page of these.
+const LOG_PAGE: usize = 300;
 /// The most bytes of an entry.
 const ENTRY: usize = 64 << 10;
 /// The most bytes of all entries together.
@@ -57,11 +63,11 @@ impl Portal<'_> {
         let mut items = list.items;
         let count = items.len();
         let mut logs = Logs::default();
-        for (at, item) in items.iter_mut().enumerate() {
-            look(at, count);
-            if !item["hasChildren"].as_bool().unwrap_or(false) {
-                self.add_log(item, &mut logs)?;
-            }
+        let mut done = 0;
+        for some in items.chunks_mut(TOGETHER) {
+            look(done, count);
+            done += some.len();
+            self.add_logs(some, &mut logs)?;
         }
         notes.extend(logs.notes());
         let mut text = Map::new();
@@ -100,30 +106,72 @@ impl Portal<'_> {
         })
     }
 
-    /// Gives an item the errors that it logged.
-    fn add_log(&self, item: &mut Value, logs: &mut Logs) -> Result<(), Trouble> {
-        let Some(id) = item["id"].as_i64().map(|id| id.to_string()) else { return Ok(()) };
+    /// Gives items the errors that they logged: asked for together, and of those alone that this does not tell.
+    fn add_logs(&self, items: &mut [Value], logs: &mut Logs) -> Result<(), Trouble> {
+        let leaf = |item: &&mut Value| !item["hasChildren"].as_bool().unwrap_or(false);
+        let mut wanted: Vec<(i64, &mut Value)> =
+            items.iter_mut().filter(leaf).filter_map(|item| Some((item["id"].as_i64()?, item))).collect();
         if logs.bytes >= LOGS {
-            logs.unread += 1;
+            logs.unread += wanted.len();
             return Ok(());
         }
-        let query = [("filter.eq.item", id.as_str()), ("filter.gte.level", "ERROR"), ("page.sort", "logTime,ASC")];
-        let list = match self.list("log", &query, ENTRIES, ENTRIES) {
-            Err(Trouble::TooLong(_)) => match self.list("log", &query, 1, 1) {
-                Err(Trouble::TooLong(_)) => {
-                    logs.unread += 1;
-                    return Ok(());
-                }
-                one => one?,
-            },
-            list => list?,
-        };
-        logs.cut += list.total.saturating_sub(list.items.len());
-        let content: Vec<Value> = list.items.into_iter().map(|entry| self::entry(entry, logs)).collect();
-        if !content.is_empty() {
-            item["logs"] = json!({ "content": content });
+        let ids: Vec<i64> = wanted.iter().map(|(id, _)| *id).collect();
+        let (mut told, whole) = if ids.len() > 1 && !logs.apart { self.together(&ids, logs)? } else { (HashMap::new(), false) };
+        for (id, item) in &mut wanted {
+            let mut found = told.remove(id).unwrap_or_default();
+            if !whole && found.len() < ENTRIES {
+                let Some(list) = self.log(*id, logs)? else { continue };
+                logs.cut += list.total.saturating_sub(list.items.len());
+                found = list.items;
+            }
+            logs.cut += found.len().saturating_sub(ENTRIES);
+            let content: Vec<Value> = found.into_iter().take(ENTRIES).map(|entry| self::entry(entry, logs)).collect();
+            if !content.is_empty() {
+                item["logs"] = json!({ "content": content });
+            }
         }
         Ok(())
+    }
+
+    /// What several items logged, and whether that is all of it. Nothing of a server that does not list them so.
+    fn together(&self, ids: &[i64], logs: &mut Logs) -> Result<(HashMap<i64, Vec<Value>>, bool), Trouble> {
+        let all = ids.iter().map(i64::to_string).collect::<Vec<_>>().join(",");
+        let query = [("filter.in.item", all.as_str()), ("filter.gte.level", "ERROR"), ("page.sort", "logTime,ASC")];
+        let list = match self.list("log", &query, LOG_PAGE, ids.len() * ENTRIES) {
+            Err(Trouble::TooLong(_)) => return Ok((HashMap::new(), false)),
+            Err(Trouble::Refused(..)) => {
+                logs.apart = true;
+                return Ok((HashMap::new(), false));
+            }
+            list => list?,
+        };
+        let whole = list.total <= list.items.len();
+        let mut told: HashMap<i64, Vec<Value>> = HashMap::new();
+        for entry in list.items {
+            match entry["itemId"].as_i64().filter(|id| ids.contains(id)) {
+                Some(id) => told.entry(id).or_default().push(entry),
+                // Whose they are is not told.
+                None => {
+                    logs.apart = true;
+                    return Ok((HashMap::new(), false));
+                }
+            }
+        }
+        Ok((told, whole))
+    }
+
+    /// What an item logged; nothing if that is too long to be read.
+    fn log(&self, id: i64, logs: &mut Logs) -> Result<Option<List>, Trouble> {
+        let id = id.to_string();
+        let query = [("filter.eq.item", id.as_str()), ("filter.gte.level", "ERROR"), ("page.sort", "logTime,ASC")];
+        for many in [ENTRIES, 1] {
+            match self.list("log", &query, many, many) {
+                Err(Trouble::TooLong(_)) => {}
+                list => return list.map(Some),
+            }
+        }
+        logs.unread += 1;
+        Ok(None)
     }
 }
 
@@ -148,6 +196,8 @@ struct Logs {
     shortened: usize,
     /// Items whose log was not read.
     unread: usize,
+    /// Whether the server is asked for each item's log by itself.
+    apart: bool,
 }
 
 impl Logs {

@@ -32,6 +32,7 @@ impl Some1 {
 pub(super) struct StartRun {
     pub(super) pipeline: Option<String>,
     pub(super) input: Option<Some1>,
+    pub(super) launch: Option<String>,
     pub(super) cases: Vec<String>,
     pub(super) via: Option<Some1>,
     pub(super) via_nodes: BTreeMap<String, Some1>,

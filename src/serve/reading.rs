@@ -8,7 +8,7 @@ use crate::diag::{Diagnostic, Source};
 use crate::files::{Area, Origin};
 use crate::lint;
 use crate::project::Answers;
-use crate::report::{self, Pages};
+use crate::report;
 use crate::session::{Session, SessionError, Text};
 use crate::trace::{self, Explanation};
 use serde_json::{Value, json};
@@ -54,10 +54,9 @@ pub(super) fn report(desk: &Desk, args: GetReport) -> Result<Value, Fault> {
 /// A page of the report of a run.
 pub(super) fn page(session: &Session, run: &str, name: &str) -> Result<String, SessionError> {
     let result = session.result(run)?;
-    let (report, _) = report::build(&result, || session.history(&result.run).map(Some))?;
-    let pages = Pages::of(&report).map_err(|diagnostic| SessionError::Texts((*diagnostic).into()))?;
+    let (report, _) = report::of_run(session, &result)?;
     let mut out = Vec::new();
-    pages.print(name, &mut out).map_err(|source| SessionError::Write { path: name.to_owned(), source })?;
+    report::pages(&report)?.print(name, &mut out).map_err(|source| SessionError::Write { path: name.to_owned(), source })?;
     Ok(String::from_utf8_lossy(&out).into_owned())
 }
 

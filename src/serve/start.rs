@@ -6,13 +6,14 @@ use super::fault::Fault;
 use super::place::{pipeline_within, within};
 use crate::agent::{Closed, MCP, Queue};
 use crate::model::Case;
-use crate::report::{self, Pages};
+use crate::report;
 use crate::session::{Begun, Files, Inputs, ResumeSpec, RunResult, RunSpec, Session, SessionError, Via, Watch};
 use crate::store::Durability;
 use crate::walk::{Event, Status, What};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -97,11 +98,14 @@ fn job(session: &Session, args: StartRun, parallel: usize) -> Result<Job, Fault>
         return Ok(Job::Resume { run, parallel, budget: args.budget });
     }
     let root = &session.setup().root;
-    let inputs = match args.input.map(super::args::Some1::all).unwrap_or_default().as_slice() {
-        [] => Inputs::Example,
-        [only] if only == "example" => Inputs::Example,
-        [only] if only == "none" => Inputs::None,
-        paths => Inputs::Files(paths.iter().map(|path| within(root, path)).collect::<Result<_, _>>()?),
+    let input = args.input.map(super::args::Some1::all).unwrap_or_default();
+    let inputs = match (args.launch, input.as_slice()) {
+        (Some(launch), []) => Inputs::Launch(launch),
+        (Some(_), _) => {
+            let both = Fault::new("arguments", "`launch` and `input` both say what to analyse");
+            return Err(both.help("give one of them: a launch of ReportPortal, or files"));
+        }
+        (None, input) => files_named(root, input)?,
     };
     pipeline_within(root, args.pipeline.as_deref())?;
     let usual = args.via.map_or_else(|| vec![MCP.to_owned()], super::args::Some1::all);
@@ -122,6 +126,16 @@ fn job(session: &Session, args: StartRun, parallel: usize) -> Result<Job, Fault>
     })))
 }
 
+/// The files of the project that are named, or what stands for some.
+fn files_named(root: &Path, input: &[String]) -> Result<Inputs, Fault> {
+    Ok(match input {
+        [] => Inputs::Example,
+        [only] if only == "example" => Inputs::Example,
+        [only] if only == "none" => Inputs::None,
+        paths => Inputs::Files(paths.iter().map(|path| within(root, path)).collect::<Result<_, _>>()?),
+    })
+}
+
 impl Job {
     fn run(self, session: &Session, watch: &dyn Watch, stop: &AtomicBool) -> Result<RunResult, SessionError> {
         match self {
@@ -137,11 +151,8 @@ impl Job {
 
 /// Writes the report, and returns how it ended with its summary.
 fn conclude(session: &Session, mut result: RunResult) -> Result<(Status, Value), SessionError> {
-    let (report, _) = report::build(&result, || session.history(&result.run).map(Some))?;
-    let pages = Pages::of(&report).map_err(|diagnostic| SessionError::Texts((*diagnostic).into()))?;
-    let dir = session.run_dir(&result.run)?;
-    let path = dir.path().display().to_string();
-    pages.write(&dir).map_err(|source| SessionError::Write { path, source })?;
+    let (report, _) = report::of_run(session, &result)?;
+    report::write(session, &result, &report)?;
     result.report = Some(session.report_path(&result.run));
     Ok((result.status, serde_json::to_value(result.summary()).unwrap_or_default()))
 }

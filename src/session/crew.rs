@@ -6,6 +6,7 @@ use super::needs::Reads;
 use super::rounds::{Place, Round, phase_of};
 use super::work::{Reads as Cases, Work};
 use super::{Session, SessionError, Watch};
+use crate::agent::manual_names;
 use crate::model::{Kind, Launch, canonical};
 use crate::project::Project;
 use crate::script::View;
@@ -38,6 +39,8 @@ pub(super) struct Crew<'a> {
     pub(super) seed: u64,
     pub(super) watch: &'a dyn Watch,
     pub(super) stop: &'a AtomicBool,
+    /// The case that an answer was brought for: others that wait for theirs stay as they are.
+    pub(super) brought: Option<&'a str>,
     /// Who walk at once.
     pub(super) hands: &'a Hands,
     /// Whether cases and their states stay in memory from round to round.
@@ -207,6 +210,9 @@ impl Crew<'_> {
         let cases = self.cases(&project, ports);
         let hand = || {
             while let Some(case) = members.get(next.fetch_add(1, Ordering::Relaxed)) {
+                if self.rests(case) {
+                    continue;
+                }
                 if let Err(error) = self.one(&walker, &cases, case) {
                     self.stop.store(true, Ordering::Relaxed);
                     broken.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
@@ -226,6 +232,18 @@ impl Crew<'_> {
             case.place.phase = case.work.get_mut().unwrap_or_else(PoisonError::into_inner).phase;
         }
         Ok(waits)
+    }
+
+    /// Whether a case waits for an answer that is to be brought, and another one was.
+    fn rests(&self, walking: &Walking) -> bool {
+        let mut work = walking.work();
+        if self.brought.is_none_or(|case| work.id == case) {
+            return false;
+        }
+        let waits = work.own.as_ref().and_then(|own| own.waits.clone());
+        work.rested = work.status == Status::Paused
+            && waits.is_some_and(|via| manual_names(&self.session.setup.agents).iter().any(|name| via == *name));
+        work.rested
     }
 
     fn one(&self, walker: &Walker<'_>, cases: &Cases<'_>, walking: &Walking) -> Result<(), SessionError> {

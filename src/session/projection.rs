@@ -8,10 +8,10 @@ use crate::clock::Timestamp;
 use crate::files::OutDir;
 use crate::pipeline::Node;
 use crate::store::Store;
-use crate::walk::{BRANCH, Event, FIRST, What};
+use crate::walk::{BRANCH, Event, FIRST, Name, What};
 use serde::Serialize;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -44,8 +44,15 @@ impl Session {
         OutDir::create(&self.setup.out).and_then(|dir| dir.probe()).map_err(failed)
     }
 
-    /// Writes a case directory for every case, and the event log of the run, from the journal.
-    pub(super) fn project_files(&self, store: &Store, result: &RunResult, files: Files) -> Result<(), SessionError> {
+    /// Writes a case directory for every case but those that `rested` since theirs was written, and the event log of the run, from the
+    /// journal.
+    pub(super) fn project_files(
+        &self,
+        store: &Store,
+        result: &RunResult,
+        files: Files,
+        rested: &HashSet<Name>,
+    ) -> Result<(), SessionError> {
         if !files.writes(result.cases.len()) {
             return Ok(());
         }
@@ -61,6 +68,9 @@ impl Session {
         .map_err(|source| SessionError::Write { path: dir.path().join("events.jsonl").display().to_string(), source })?;
         let templates = KeptTemplates::of(store, &result.run)?;
         result.each(|case| {
+            if rested.contains(case.case.id.as_str()) {
+                return Ok(());
+            }
             let events: Vec<Event> = store.events(&result.run, &case.case.id)?.into_iter().map(|(_, event)| event).collect();
             project_case((store, &templates), &dir, result, case, &events)
         })

@@ -19,6 +19,7 @@ use crate::script::probe::Probes;
 use crate::store::{Durability, RunJournal, Store, StoreError};
 use crate::walk::{Change, Commit, Event, Journal as _, Status, What};
 use serde::de::DeserializeOwned;
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -61,7 +62,7 @@ impl Session {
             // The process that ended the run may have been killed before it wrote the files.
             let files = stored.args.files;
             let result = stored.result(self, &store)?;
-            self.project_files(&store, &result, files)?;
+            self.project_files(&store, &result, files, &HashSet::new())?;
             self.finalise(&result)?;
             return Ok(result);
         }
@@ -95,16 +96,30 @@ impl Session {
         let (hands, texts) = (Hands::new(spec.parallel), &generations);
         let candidate = super::shadow::again(self, &store, args.shadow.as_ref())?;
         let shadow = candidate.as_ref().map(|project| &*project.plan);
-        let crew =
-            Crew { session: self, generations: texts, launch: &launch, shadow, run, seed, watch, stop, hands: &hands, keep };
+        let case = given.as_ref().map(|given| given.case.clone());
+        let brought = case.as_deref();
+        let crew = Crew {
+            session: self,
+            generations: texts,
+            launch: &launch,
+            shadow,
+            run,
+            seed,
+            watch,
+            stop,
+            brought,
+            hands: &hands,
+            keep,
+        };
         let answer = self.answerer(Asked { run, via: &via, stub, budget: &budget, stop, writes: true, given });
         let work = crew.walk(work, Ports { answer: &*answer, needs, journal: &journal })?;
         drop(answer);
+        let rested = work.iter().filter(|work| work.rested).map(|work| work.id.clone()).collect();
         let ended = Ended { run: run.to_owned(), started_at, project: &generations.project(), launch, recorded: true, hands };
         let mut result = ended.result(&store, work);
         result.note_budget(&budget);
         result.shadow = candidate.map(|_| super::shadow::sum(&store, run)).transpose()?;
-        self.conclude(&store, result, args.files)
+        self.conclude(&store, result, (args.files, &rested))
     }
 
     /// Has a case, which was over, go on at a node.
@@ -142,7 +157,12 @@ impl Session {
         let Ok(sources) = self.sources(args.asked.as_deref()) else { return Vec::new() };
         let (mut now, _) = Manifest::of(
             &sources,
-            &Settings { vars: manifest.vars.clone(), masks: manifest.masks.clone(), ..Settings::default() },
+            &Settings {
+                vars: manifest.vars.clone(),
+                masks: manifest.masks.clone(),
+                team: manifest.team.clone(),
+                ..Settings::default()
+            },
             None,
         );
         // It is the pipeline that the run asked for, by whatever name.
@@ -160,6 +180,7 @@ impl Session {
         if setup.masks.is_empty() {
             setup.masks.clone_from(&args.masks);
         }
+        setup.team = setup.team.or_else(|| args.team.clone());
         let own = std::mem::replace(&mut setup.vars, args.set.clone());
         setup.vars.extend(own);
         Self { setup, queue: self.queue.clone() }
@@ -186,7 +207,7 @@ impl Session {
         self.check_out()?;
         let files = files.unwrap_or(stored.args.files);
         let result = stored.result(self, &store)?;
-        self.project_files(&store, &result, files)?;
+        self.project_files(&store, &result, files, &HashSet::new())?;
         Ok(result)
     }
 }

@@ -22,7 +22,7 @@ use crate::store::{Durability, NewRun, Store, StoreError};
 use crate::walk::{Blob, Change, Event, FIRST, Name, Plan, Status, Tokens};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -149,6 +149,9 @@ pub(super) struct RunArgs {
     /// The masks put on from outside.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) masks: Vec<String>,
+    /// The team from outside, by name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) team: Option<String>,
 }
 
 impl Session {
@@ -200,6 +203,7 @@ impl Session {
             reportportal,
             set: self.setup.vars.clone(),
             masks: self.setup.masks.clone(),
+            team: self.setup.team.clone(),
         };
         let (manifest, mut blobs) = project.manifest();
         let list = manifest.blob();
@@ -245,6 +249,7 @@ impl Session {
             seed,
             watch,
             stop,
+            brought: None,
             hands: &hands,
             keep,
         };
@@ -261,7 +266,7 @@ impl Session {
         if spec.dry_run {
             return Ok(result);
         }
-        self.conclude(&store, result, spec.files)
+        self.conclude(&store, result, (spec.files, &HashSet::new()))
     }
 
     /// The launch to analyse, and where it was fetched from.
@@ -280,8 +285,13 @@ impl Session {
         })
     }
 
-    /// Records how a run ended and writes its files.
-    pub(super) fn conclude(&self, store: &Store, mut result: RunResult, files: Files) -> Result<RunResult, SessionError> {
+    /// Records how a run ended and writes its files, those of cases that `rested` as they are.
+    pub(super) fn conclude(
+        &self,
+        store: &Store,
+        mut result: RunResult,
+        (files, rested): (Files, &HashSet<Name>),
+    ) -> Result<RunResult, SessionError> {
         let now = self.setup.clock.now();
         match result.status {
             Status::Done => store.finish_run(&result.run, crate::store::Status::Done, now)?,
@@ -289,7 +299,7 @@ impl Session {
             Status::Running | Status::Paused => store.pause_run(&result.run, now)?,
         }
         result.know_statuses(store)?;
-        self.project_files(store, &result, files)?;
+        self.project_files(store, &result, files, rested)?;
         self.finalise(&result)?;
         Ok(result)
     }

@@ -23,6 +23,8 @@ pub(super) struct Work {
     pub(super) phase: Option<u32>,
     /// Whether it goes on after it was over: no other case waits for it, and it waits for none.
     pub(super) alone: bool,
+    /// Whether it was left as it is by this process.
+    pub(super) rested: bool,
     /// The case and its state, unless they are read from the journal when they are needed.
     pub(super) whole: Option<Box<Whole>>,
     /// What can be said of some cases only.
@@ -54,13 +56,14 @@ impl Work {
             whole: keep.then(|| Box::new((Case::clone(case), WalkState::default()))),
             own: None,
             alone: false,
+            rested: false,
         };
         cases.iter().zip(waves(keys)).map(work).collect()
     }
 
     /// A case of which nothing is known yet.
     pub(super) fn read(id: &str, wave: u32) -> Self {
-        Self { id: id.into(), wave, status: Status::Running, phase: None, alone: false, whole: None, own: None }
+        Self { id: id.into(), wave, status: Status::Running, phase: None, alone: false, rested: false, whole: None, own: None }
     }
 
     /// Takes in how far the walk is.

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::{JoinHandle, sleep};
 use std::time::Duration;
 
-fn project(cases: usize, more: &str) -> Project {
+pub(crate) fn project(cases: usize, more: &str) -> Project {
     let settings = format!("agents: {{ batch-file: {{ poll: 40ms, timeout: 60s{more} }} }}\n");
     let cases: Vec<Value> = (0..cases)
         .map(|n| json!({ "id": format!("c{n}"), "name": format!("test {n}"), "status": "FAILED", "error_message": "no" }))
@@ -24,7 +24,7 @@ fn run(project: &Project, more: &[&str]) -> Ran {
     project.asterisk(&args(more))
 }
 
-fn args<'a>(more: &[&'a str]) -> Vec<&'a str> {
+pub(crate) fn args<'a>(more: &[&'a str]) -> Vec<&'a str> {
     let args = ["run", "two.yaml", "--input", "launch.json", "--via", "batch-file", "--files", "always", "--format", "json"];
     [&args, more].concat()
 }
@@ -39,7 +39,7 @@ fn manifest(root: &Path) -> Option<(PathBuf, Value)> {
 type Act = dyn Fn(&Path, &Value) + Send + Sync;
 
 /// Agents that go by the manifest. Each claims a request before it looks at it.
-struct Crowd {
+pub(crate) struct Crowd {
     stop: Arc<AtomicBool>,
     hands: Vec<JoinHandle<()>>,
     /// What was claimed, by whom.
@@ -47,7 +47,7 @@ struct Crowd {
 }
 
 impl Crowd {
-    fn of(many: usize, root: &Path, act: impl Fn(&Path, &Value) + Send + Sync + 'static) -> Self {
+    pub(crate) fn of(many: usize, root: &Path, act: impl Fn(&Path, &Value) + Send + Sync + 'static) -> Self {
         let (stop, taken) = (Arc::new(AtomicBool::new(false)), Arc::new(Mutex::new(Vec::new())));
         let act: Arc<Act> = Arc::new(act);
         let hands = (0..many)
@@ -64,7 +64,7 @@ impl Crowd {
         Self { stop, hands, taken }
     }
 
-    fn taken(self) -> Vec<(i64, usize)> {
+    pub(crate) fn taken(self) -> Vec<(i64, usize)> {
         self.stop.store(true, Ordering::Relaxed);
         self.hands.into_iter().for_each(|hand| hand.join().unwrap());
         Arc::into_inner(self.taken).unwrap().into_inner().unwrap()
@@ -87,7 +87,7 @@ fn work(me: usize, root: &Path, taken: &Mutex<Vec<(i64, usize)>>, act: &Act) {
     }
 }
 
-fn good(_: &Path, signal: &Value) {
+pub(crate) fn good(_: &Path, signal: &Value) {
     put(&artifact(signal), wrapped(signal, &json!({ "found": true })));
 }
 

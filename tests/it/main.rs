@@ -3,8 +3,10 @@
 
 mod batches;
 mod bundled;
+mod chaos;
 mod cli;
 mod court;
+mod crew;
 mod elements;
 mod examples;
 mod exec;

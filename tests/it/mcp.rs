@@ -19,15 +19,18 @@ fn two() -> Project {
 
 /// A server on pipes, and a client that speaks to it line by line.
 pub(crate) struct Pipes {
-    child: Child,
-    to: Option<ChildStdin>,
+    pub(crate) child: Child,
+    pub(crate) to: Option<ChildStdin>,
     from: BufReader<ChildStdout>,
     count: u64,
 }
 
 impl Pipes {
     pub(crate) fn start(project: &Project, more: &[&str]) -> Self {
-        let mut command = project.command(&[&["serve", "--mcp", "stdio"], more].concat());
+        Self::of(project.command(&[&["serve", "--mcp", "stdio"], more].concat()))
+    }
+
+    pub(crate) fn of(mut command: Command) -> Self {
         let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
         let (to, from) = (child.stdin.take(), BufReader::new(child.stdout.take().unwrap()));
         let mut pipes = Self { child, to, from, count: 0 };
@@ -204,6 +207,29 @@ fn signals_are_told_in_order() {
     pipes.end();
 }
 
+/// A launch of ReportPortal is started as `run --launch` does.
+#[test]
+fn a_launch_of_reportportal_is_started() {
+    let server = crate::server::Server::answering(crate::reportportal::portal);
+    let project = crate::reportportal::project(&server);
+    project.file("two.yaml", TWO);
+    let mut pipes = Pipes::start(&project, &[]);
+    let both = pipes.call("start_run", &json!({ "launch": "7", "input": "none" }));
+    assert_eq!(both["code"], "arguments", "{both}");
+    let gone = pipes.call("start_run", &json!({ "launch": "8" }));
+    assert!(gone["message"].as_str().unwrap().contains("there is no launch `8`"), "{gone}");
+    let begun = pipes.call("start_run", &json!({ "pipeline": "two.yaml", "launch": "7" }));
+    assert_eq!(begun["cases"], 3, "{begun}");
+    for _ in 0..3 {
+        let mine = step(&mut pipes);
+        assert_eq!(pipes.call("submit_artifact", &answer(&mine, json!({ "found": false })))["accepted"], true);
+    }
+    assert_eq!(pipes.call("get_next_step", &json!({}))["done"], true);
+    pipes.end();
+    let run = project.asterisk(&["status", "--format", "json"]).exits(0).json();
+    assert_eq!((&run["run"], &run["status"]), (&begun["run"], &json!("done")));
+}
+
 /// The end of the input stops the run where it is; another server takes it up, and the same request is made again.
 #[test]
 fn a_run_outlives_its_server() {
@@ -330,7 +356,7 @@ fn launch(cases: usize) -> String {
 
 /// A server on the network.
 pub(crate) struct Net {
-    child: Child,
+    pub(crate) child: Child,
     pub(crate) at: String,
 }
 
@@ -340,6 +366,10 @@ impl Net {
         if let Some(token) = token {
             command.env("ASTERISK_TOKEN", token);
         }
+        Self::of(command)
+    }
+
+    pub(crate) fn of(mut command: Command) -> Self {
         let mut child = command.stdout(Stdio::null()).spawn().unwrap();
         let mut line = String::new();
         let mut stderr = BufReader::new(child.stderr.take().unwrap());

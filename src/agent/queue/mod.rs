@@ -251,7 +251,7 @@ impl Queue {
         let news = inner.closed.clone().map(News::Closed);
         let bell = Arc::new(Condvar::new());
         inner.answered.remove(&id);
-        inner.steps.insert(id, Step { age, task, lease: settings.timeout, at: At::Ready, bell: Arc::clone(&bell), news });
+        inner.steps.insert(id, Step { age, task, lease: settings.bounds.timeout, at: At::Ready, bell: Arc::clone(&bell), news });
         inner.ready.insert(age, id);
         inner.pair();
         drop(inner);

@@ -38,7 +38,9 @@ fn now<F: Future + Unpin>(future: &mut F) -> Option<F::Output> {
 }
 
 fn settings(lease: Duration) -> Settings {
-    Settings { timeout: lease, ..Settings::of(Kind::Mcp) }
+    let mut settings = Settings::of(Kind::Mcp);
+    settings.bounds.timeout = lease;
+    settings
 }
 
 const LONG: Duration = Duration::from_secs(600);

@@ -1,5 +1,6 @@
 //! A conversation with a server: begun with the first call, and anew with the next one after it broke off.
 
+use super::super::settings::Bounds;
 use super::heard::Heard;
 use super::pipes::{self, Process};
 use super::settings::{Secrets, ServerSettings};
@@ -121,7 +122,7 @@ impl Connection {
         lifecycle: ClientLifecycleMode,
     ) -> Result<(RunningService<RoleClient, ClientConfig>, Option<Process>), Trouble> {
         let own = ClientConfig::new(ClientCapabilities::default(), Implementation::new("asterisk", env!("CARGO_PKG_VERSION")));
-        let ServerSettings { timeout, max_bytes, .. } = self.settings;
+        let Bounds { timeout, max_bytes, .. } = self.settings.bounds;
         let (begun, process) = match &self.settings.url {
             Some(url) => {
                 let mut config = StreamableHttpClientTransportConfig::with_uri(url.as_str());

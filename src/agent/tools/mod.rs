@@ -79,7 +79,7 @@ impl<'a> Tools<'a> {
     fn wait(&self, talk: &Talk, tool: &str, arguments: JsonObject, id: &str) -> Result<CallToolResult, Ended> {
         let Some(runtime) = &talk.runtime else { return Err(Ended::Stopped) };
         runtime.block_on(async {
-            let call = tokio::time::timeout(self.settings.timeout, talk.connection.call(&self.root, tool, arguments, id));
+            let call = tokio::time::timeout(self.settings.bounds.timeout, talk.connection.call(&self.root, tool, arguments, id));
             tokio::pin!(call);
             loop {
                 tokio::select! {
@@ -166,14 +166,14 @@ impl Answer for Tools<'_> {
             Ok(result) => result,
             Err(Ended::Stopped) => return Err(stopped()),
             Err(Ended::Late) => {
-                let why = format!("it took longer than {} s", self.settings.timeout.as_secs_f64());
+                let why = format!("it took longer than {} s", self.settings.bounds.timeout.as_secs_f64());
                 let refusal = self.refusal(request, &talk, &call.tool, Trouble::Talk(why));
                 talk.connection.give_up();
                 return Err(refusal);
             }
             Err(Ended::Trouble(trouble)) => return Err(self.refusal(request, &talk, &call.tool, trouble)),
         };
-        let artifact = match given(&result, self.settings.max_bytes, &|text| talk.connection.secrets.hide(text)) {
+        let artifact = match given(&result, self.settings.bounds.max_bytes, &|text| talk.connection.secrets.hide(text)) {
             Given::Artifact(artifact) => artifact,
             Given::Failed(said) => {
                 return Err(Refusal::again(

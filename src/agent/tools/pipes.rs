@@ -7,7 +7,7 @@ use rmcp::RoleClient;
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use std::io::{self, BufRead as _, BufReader, Read, Write};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command};
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -35,9 +35,8 @@ pub(super) struct Process {
 }
 
 /// Starts one. A message of more than `most` bytes ends the conversation.
-pub(super) fn start(mut command: Command, most: usize, heard: &Heard) -> io::Result<(Pipes, Process)> {
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let (mut child, group) = Group::spawn(&mut command)?;
+pub(super) fn start(command: Command, most: usize, heard: &Heard) -> io::Result<(Pipes, Process)> {
+    let (mut child, group) = Group::spawn(command)?;
     let (send, lines) = channel::<Vec<u8>>();
     if let Some(mut stdin) = child.stdin.take() {
         thread::spawn(move || lines.into_iter().all(|line| stdin.write_all(&line).and_then(|()| stdin.flush()).is_ok()));

@@ -1,6 +1,7 @@
 //! How servers are set up whose tools nodes may call (`mcp_servers:` of the project file).
 
-use super::super::settings::{BreakerSettings, RetrySettings, seconds};
+use super::super::process::is_found;
+use super::super::settings::Bounds;
 use crate::net::{Hider, ReadSecret, Secret};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -25,18 +26,9 @@ pub struct ServerSettings {
     /// Where the token is that it wants, over HTTP.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub secret: Option<Secret>,
-    /// How long a call may take, and how long it may take to begin with it.
-    #[serde(serialize_with = "seconds")]
-    pub timeout: Duration,
-    /// How often a call is made again.
-    pub retry: RetrySettings,
-    /// When it is left alone.
-    pub breaker: BreakerSettings,
-    /// How many calls may be under way; nothing for any number.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub concurrency: Option<usize>,
-    /// The most bytes of an answer.
-    pub max_bytes: usize,
+    /// How it is asked.
+    #[serde(flatten)]
+    pub bounds: Bounds,
 }
 
 /// The value of a variable.
@@ -51,17 +43,7 @@ pub enum Variable {
 
 impl Default for ServerSettings {
     fn default() -> Self {
-        Self {
-            command: Vec::new(),
-            env: BTreeMap::new(),
-            url: None,
-            secret: None,
-            timeout: Duration::from_secs(60),
-            retry: RetrySettings { attempts: 3, wait: Duration::from_secs(1), most: Duration::from_secs(60) },
-            breaker: BreakerSettings { failures: 5, rest: Duration::from_secs(30) },
-            concurrency: None,
-            max_bytes: super::super::MOST_BYTES,
-        }
+        Self { command: Vec::new(), env: BTreeMap::new(), url: None, secret: None, bounds: Bounds::of(Duration::from_secs(60)) }
     }
 }
 
@@ -73,7 +55,8 @@ impl ServerSettings {
 
     /// What keeps it from being used, as far as that can be told without starting or asking it: why, and what to do.
     pub fn fault(&self, root: &Path, read: ReadSecret) -> Option<(String, String)> {
-        if let Some(program) = self.command.first().filter(|program| !is_there(program, root)) {
+        let place = |program: &String| if program.contains('/') { root.join(program) } else { program.into() };
+        if let Some(program) = self.command.first().filter(|program| !is_found(&place(program), None)) {
             return Some((format!("there is no program `{program}`"), "install it, or mend `command:` in asterisk.yaml".into()));
         }
         self.secrets(root, read).err()
@@ -101,15 +84,6 @@ impl ServerSettings {
         }
         Ok(secrets)
     }
-}
-
-/// Whether a program can be found: below `root` if it is named with a directory, else where programs are.
-fn is_there(program: &str, root: &Path) -> bool {
-    if program.contains('/') {
-        return root.join(program).is_file();
-    }
-    let paths = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&paths).any(|dir| dir.join(program).is_file())
 }
 
 /// What a server is given that nobody is shown.

@@ -1,0 +1,28 @@
+//! Making the report of a run and writing its pages: the one way for every front end.
+
+use super::build::{Report, build};
+use super::write::Pages;
+use crate::diag::Diagnostics;
+use crate::session::{RunResult, Session, SessionError};
+
+/// The report of a run, with what it can look back on if it is recorded, and what is wrong with what a summary script returned.
+pub fn of_run(session: &Session, result: &RunResult) -> Result<(Report, Diagnostics), SessionError> {
+    build(result, || result.recorded.then(|| session.history(&result.run)).transpose())
+}
+
+/// The pages of a report.
+pub fn pages(report: &Report) -> Result<Pages<'_>, SessionError> {
+    Pages::of(report).map_err(|diagnostic| SessionError::Texts((*diagnostic).into()))
+}
+
+/// Writes the pages of a report into the run's directory, unless the run is nowhere recorded.
+pub fn write<'r>(session: &Session, result: &RunResult, report: &'r Report) -> Result<Option<Pages<'r>>, SessionError> {
+    if !result.recorded {
+        return Ok(None);
+    }
+    let pages = pages(report)?;
+    let dir = session.run_dir(&result.run)?;
+    let path = dir.path().display().to_string();
+    pages.write(&dir).map_err(|source| SessionError::Write { path, source })?;
+    Ok(Some(pages))
+}

@@ -1,0 +1,308 @@
+//! `kill -9` of the host at every moment between a prompt and its acknowledgement, for each kind of answerer: nothing is lost, nothing that was
+//! acknowledged is asked again, and the end is clear. Commands, signal files and tools have theirs in `exec`, `signals` and `tools`.
+
+use crate::batches::{self, Crowd};
+use crate::harness::{Project, Ran, TWO};
+use crate::kill::{halted, kill};
+use crate::mcp::{Net, Pipes, answer};
+use crate::server::{Server, says, says_json};
+use crate::signals::{events, until};
+use serde_json::{Value, json};
+use std::io::Write as _;
+use std::process::Command;
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+const RESUME: [&str; 5] = ["run", "--resume", "latest", "--format", "json"];
+
+/// Whether a run has begun.
+fn known(project: &Project) -> bool {
+    project.asterisk(&["status", "latest"]).code == Some(0)
+}
+
+/// The requests of a run that is over, as its steps name them: each was asked once and answered once.
+#[track_caller]
+fn once(project: &Project, ran: &Ran, steps: usize, at: u64) -> Vec<String> {
+    let ids = |kind: &str, of: &dyn Fn(&Value) -> Value| {
+        let mut ids: Vec<String> = events(project, ran, &[kind]).iter().map(|event| of(event).to_string()).collect();
+        ids.sort();
+        ids
+    };
+    let exits = ids("node_exit", &|event| event["agent"]["request"].clone());
+    assert_eq!(exits.len(), steps, "killed at {at}");
+    assert_eq!(ids("asked", &|event| event["id"].clone()), exits, "killed at {at}");
+    exits
+}
+
+/// Does it for every boundary of transactions, in so many lanes, until one is beyond the last. Where that was.
+fn at_every(lanes: u64, least: u64, killed: impl Fn(u64) -> bool + Sync) {
+    let last = thread::scope(|scope| {
+        let lane = |lane: u64| {
+            let killed = &killed;
+            move || (1 + lane..).step_by(usize::try_from(lanes).unwrap()).find(|at| !killed(*at)).unwrap()
+        };
+        let lanes: Vec<_> = (0..lanes).map(|number| scope.spawn(lane(number))).collect();
+        lanes.into_iter().map(|lane| lane.join().unwrap()).min().unwrap()
+    });
+    assert!(last > least, "{last}");
+}
+
+fn completion(content: &str) -> String {
+    says_json(&json!({ "choices": [{ "message": { "role": "assistant", "content": content } }] }))
+}
+
+fn behind(server: &Server, more: &str) -> Project {
+    let entry = format!("agents:\n  model: {{ kind: http, url: '{}/v1', retry: {{ wait: 1ms }}{more} }}\n", server.url);
+    Project::with(&[("two.yaml", TWO), ("asterisk.yaml", &entry)])
+}
+
+const MODEL: [&str; 8] = ["run", "two.yaml", "--input", "none", "--via", "model", "--format", "json"];
+
+#[test]
+fn a_server_outlives_its_host() {
+    at_every(2, 15, |at| {
+        let server = Server::new(&[&completion("{\"found\": true}")]);
+        let project = behind(&server, "");
+        let Ok(child) = halted(&project, &MODEL, at) else { return false };
+        kill(child);
+        let ran = if known(&project) { project.asterisk(&RESUME) } else { project.asterisk(&MODEL) }.exits(0);
+        let steps = once(&project, &ran, 2, at);
+        let run = ran.json()["run"].as_str().unwrap().to_owned();
+        let mut keys: Vec<String> = server.seen().iter().map(|seen| seen.header("idempotency-key").unwrap().to_owned()).collect();
+        assert!(keys.len() <= 3, "at most the one under way is asked again, killed at {at}");
+        keys.sort();
+        keys.dedup();
+        assert_eq!(keys, steps.iter().map(|id| format!("{run}-{id}")).collect::<Vec<_>>(), "killed at {at}");
+        true
+    });
+}
+
+/// Servers that break off, say half, say too much, say nothing for too long, or the same twice.
+#[test]
+fn a_server_may_do_what_it_likes() {
+    let good = completion("{\"found\": false}");
+    let whole = completion("{\"found\": true}");
+    let half = whole[..whole.len() - 20].to_owned();
+    let twice = format!("{good}{good}");
+    let huge = says("200 OK", "Content-Type: application/json\r\n", &" ".repeat(50 << 20));
+    let garbage = says("200 OK", "", "\u{0}\u{1}<html>");
+    let wrong = completion("{\"dispatch_id\": 7, \"data\": {\"found\": true}}");
+    for (name, bad) in [
+        ("nothing", ""),
+        ("half", half.as_str()),
+        ("huge", &huge),
+        ("garbage", &garbage),
+        ("wrong", &wrong),
+        ("no HTTP", "hello\r\n\r\n"),
+    ] {
+        let server = Server::new(&[bad, &twice]);
+        let project = behind(&server, "");
+        let ran = project.asterisk(&MODEL);
+        assert_eq!((ran.code, server.seen().len()), (Some(0), 2), "{name}: {}", ran.text());
+        assert_eq!(ran.json()["cases"][0]["edges"], json!(["E2"]), "{name}");
+    }
+    // One that does not come to an end.
+    let server = Server::answering(|_| {
+        thread::sleep(Duration::from_secs(2));
+        String::new()
+    });
+    let began = Instant::now();
+    let ran =
+        behind(&server, ", timeout: 300ms").asterisk(&["run", "two.yaml", "--input", "none", "--via", "model", "--budget", "1"]);
+    assert!(ran.code == Some(4) && began.elapsed() < Duration::from_secs(20), "{}", ran.text());
+}
+
+#[test]
+fn a_batch_outlives_its_host() {
+    at_every(2, 20, |at| {
+        let project = batches::project(2, "");
+        let args = batches::args(&["--parallel", "2"]);
+        let crowd = Crowd::of(2, project.root(), batches::good);
+        let Ok(child) = halted(&project, &args, at) else { return false };
+        thread::sleep(Duration::from_millis(20));
+        kill(child);
+        let resume = [&RESUME[..], &["--parallel", "2"]].concat();
+        let ran = if known(&project) { project.asterisk(&resume) } else { project.asterisk(&args) }.exits(0);
+        let steps = once(&project, &ran, 4, at);
+        let mut taken: Vec<String> = crowd.taken().into_iter().map(|(id, _)| id.to_string()).collect();
+        taken.sort();
+        assert_eq!(taken, steps, "each was claimed once, killed at {at}");
+        true
+    });
+}
+
+/// By hand, the host is whichever command runs: the run, or a `save`.
+#[test]
+fn a_hand_off_outlives_its_host() {
+    let save = ["save", "-f", "answer.json", "--case-id", "case-1"];
+    let manual = ["run", "two.yaml", "--input", "none", "--via", "manual", "--format", "json"];
+    let state = |project: &Project| project.asterisk(&["status", "--format", "json"]).exits(0).json();
+    let hand_in = |project: &Project, at: u64| {
+        // Two steps there are, of which one may be answered already.
+        for _ in 0..2 {
+            let ran = project.asterisk(&save);
+            let over = ran.stderr.contains("is over");
+            assert!(ran.code == Some(0) || over, "killed at {at}: {}", ran.text());
+        }
+        let ran = project.asterisk(&["status", "--format", "json"]).exits(0);
+        assert_eq!(ran.json()["status"], "done", "killed at {at}");
+        once(project, &ran, 2, at)
+    };
+    at_every(2, 5, |at| {
+        let project = Project::with(&[("two.yaml", TWO), ("answer.json", "{\"found\": true}")]);
+        let Ok(child) = halted(&project, &manual, at) else { return false };
+        kill(child);
+        if known(&project) { project.asterisk(&RESUME) } else { project.asterisk(&manual) }.exits(5);
+        hand_in(&project, at);
+        true
+    });
+    at_every(2, 5, |at| {
+        let project = Project::with(&[("two.yaml", TWO), ("answer.json", "{\"found\": true}")]);
+        project.asterisk(&manual).exits(5);
+        let first = state(&project)["cases"][0]["waits"]["request"].clone();
+        let Ok(child) = halted(&project, &save, at) else { return false };
+        kill(child);
+        // The answer is recorded or it is not, and then it is waited for as before.
+        project.asterisk(&RESUME);
+        let now = state(&project)["cases"][0].clone();
+        assert!(now["waits"]["request"] == first || now["waits"]["node"] == "close", "{now}, killed at {at}");
+        let first = first.to_string();
+        assert_eq!(hand_in(&project, at).iter().filter(|id| **id == first).count(), 1);
+        true
+    });
+}
+
+/// What a worker came across.
+#[derive(Default)]
+struct Came {
+    offered: Vec<i64>,
+    accepted: Vec<i64>,
+}
+
+/// Starts or goes on with the run and answers until it is over, or until the server is gone, which is a panic.
+fn work(call: &mut dyn FnMut(&str, &Value) -> Value, begin: &Value, came: &Mutex<Came>) {
+    let begun = call("start_run", begin);
+    if begun["code"] == "over" {
+        return;
+    }
+    assert!(begun["run"].is_string(), "{begun}");
+    loop {
+        let step = call("get_next_step", &json!({}));
+        if step["done"] == true {
+            assert!(step["error"].is_null(), "{step}");
+            return;
+        }
+        if step["available"] == true {
+            let id = step["dispatch_id"].as_i64().unwrap();
+            came.lock().unwrap().offered.push(id);
+            let told = call("submit_artifact", &answer(&step, json!({ "found": true })));
+            assert_eq!(told["accepted"], true, "{told}");
+            came.lock().unwrap().accepted.push(id);
+        }
+    }
+}
+
+/// A server on pipes or the network with a worker, who says its process first.
+fn serve(mut command: Command, http: bool, begin: Value, came: Arc<Mutex<Came>>) -> (u32, thread::JoinHandle<()>) {
+    let (tell, told) = std::sync::mpsc::channel();
+    let hand = thread::spawn(move || {
+        if http {
+            let net = Net::of(command);
+            tell.send(net.child.id()).unwrap();
+            let mut http = net.connect();
+            work(&mut |tool, args| http.call(tool, args), &begin, &came);
+        } else {
+            command.stdin(std::process::Stdio::piped());
+            let mut pipes = Pipes::of(command);
+            tell.send(pipes.child.id()).unwrap();
+            work(&mut |tool, args| pipes.call(tool, args), &begin, &came);
+            pipes.end();
+        }
+    });
+    (told.recv().unwrap(), hand)
+}
+
+fn served(at: u64, http: bool) -> bool {
+    let project = Project::with(&[("two.yaml", TWO)]);
+    let args: &[&str] = if http { &["serve", "--mcp", "http", "--http", "127.0.0.1:0"] } else { &["serve"] };
+    let begin = json!({ "pipeline": "two.yaml", "input": "none" });
+    let file = project.root().join("halted");
+    let mut command = project.command(args);
+    command.env("ASTERISK_HALT_AT", at.to_string()).env("ASTERISK_HALT_FILE", &file);
+    let came: Arc<Mutex<Came>> = Arc::default();
+    let (pid, hand) = serve(command, http, begin.clone(), Arc::clone(&came));
+    let stands = || std::fs::read_to_string(&file).is_ok_and(|text| text.ends_with('\n'));
+    until(|| stands() || hand.is_finished());
+    if !stands() {
+        hand.join().unwrap();
+        return false;
+    }
+    assert!(Command::new("kill").args(["-9", &pid.to_string()]).status().unwrap().success());
+    drop(hand.join());
+    let before = std::mem::take(&mut *came.lock().unwrap());
+    let run = known(&project).then(|| project.asterisk(&["status", "--format", "json"]).json()["run"].clone());
+    let again = run.map_or(begin, |run| json!({ "resume": run }));
+    let (_, hand) = serve(project.command(args), http, again, Arc::clone(&came));
+    hand.join().unwrap();
+    let after = came.lock().unwrap();
+    assert!(after.offered.iter().all(|id| !before.accepted.contains(id)), "killed at {at}: {:?} again", before.accepted);
+    let steps = once(&project, &project.asterisk(&["status", "--format", "json"]), 2, at);
+    let mut all: Vec<String> = before.offered.iter().chain(&after.offered).map(i64::to_string).collect();
+    all.sort();
+    all.dedup();
+    assert_eq!(all, steps, "killed at {at}");
+    true
+}
+
+#[test]
+fn workers_over_pipes_outlive_their_host() {
+    at_every(2, 15, |at| served(at, false));
+}
+
+#[test]
+fn workers_over_the_network_outlive_their_host() {
+    // The host does the same; what differs is who speaks.
+    at_every(2, 5, |at| served(3 * at, true));
+}
+
+/// Workers who send rubbish, too much, half, or everything twice.
+#[test]
+fn a_worker_may_do_what_it_likes() {
+    let project = Project::with(&[("two.yaml", TWO)]);
+    let mut pipes = Pipes::start(&project, &[]);
+    pipes.call("start_run", &json!({ "pipeline": "two.yaml", "input": "none" }));
+    let mine = crate::mcp::step(&mut pipes);
+    for (args, wanted) in [
+        (json!({}), "arguments"),
+        (json!({ "dispatch_id": "x", "ticket": 1, "artifact": null }), "arguments"),
+        (json!({ "dispatch_id": 1, "ticket": mine["ticket"], "artifact": {} }), "unknown_id"),
+        (answer(&mine, json!("{\"found\": tr")), "artifact"),
+        (answer(&mine, json!([1])), "artifact"),
+        (answer(&mine, json!({ "dispatch_id": 5, "data": { "found": true } })), "stale"),
+    ] {
+        assert_eq!(pipes.call("submit_artifact", &args)["code"], wanted, "{args}");
+    }
+    // Lines that are no messages, and then a message.
+    writeln!(pipes.to.as_mut().unwrap(), "{{\"jsonrpc\": \"2.0\", \"id\":").unwrap();
+    writeln!(pipes.to.as_mut().unwrap(), "hello").unwrap();
+    assert_eq!(pipes.call("submit_artifact", &answer(&mine, json!({ "found": false })))["accepted"], true);
+    let twice = pipes.call("submit_artifact", &answer(&mine, json!({ "found": false })));
+    assert!(twice["code"] == "already_submitted" || twice["code"] == "unknown_id" || twice["code"] == "aborted", "{twice}");
+    assert_eq!(pipes.call("get_next_step", &json!({}))["done"], true);
+    pipes.end();
+    // A message of 50 MB ends the conversation, and the run can be gone on with.
+    let mut pipes = Pipes::start(&project, &[]);
+    let begun = pipes.call("start_run", &json!({ "pipeline": "two.yaml", "input": "none" }));
+    let mine = crate::mcp::step(&mut pipes);
+    let huge = json!({ "jsonrpc": "2.0", "id": 99, "method": "tools/call", "params": { "name": "submit_artifact", "arguments": answer(&mine, json!({ "found": true, "why": "x".repeat(50 << 20) })) } });
+    drop(writeln!(pipes.to.as_mut().unwrap(), "{huge}"));
+    pipes.to = None;
+    pipes.child.wait().unwrap();
+    let state = project.asterisk(&["status", begun["run"].as_str().unwrap(), "--format", "json"]).exits(0).json();
+    assert_eq!(state["status"], "paused", "{state}");
+    let mut pipes = Pipes::start(&project, &[]);
+    pipes.call("start_run", &json!({ "resume": begun["run"] }));
+    assert_eq!(crate::mcp::step(&mut pipes)["dispatch_id"], mine["dispatch_id"]);
+    pipes.end();
+}
