@@ -21,6 +21,7 @@ pub(crate) fn setup() -> Setup {
         keep: asterisk::session::KEEP,
         domain: None,
         masks: Vec::new(),
+        team: None,
         agents: std::collections::BTreeMap::new(),
         reportportal: asterisk::reportportal::Settings::default(),
         servers: std::collections::BTreeMap::new(),

@@ -80,6 +80,10 @@ pub(super) struct RunArgs {
     /// Put a mask on every node that it is for, inside of those that the pipeline puts on: a script such as masks/recall.rhai.
     #[arg(long = "mask", value_name = "FILE", conflicts_with = "resume")]
     pub(super) masks: Vec<PathBuf>,
+    /// Have this team walk, in the place of the pipeline's own if it has one: a name in `data/teams.yaml` of the scripts (`light`,
+    /// `zone`, `cycle`, `calibrated`, or one of yours). Walks within the walk that have a team of their own keep it.
+    #[arg(long, value_name = "NAME", conflicts_with = "resume")]
+    pub(super) team: Option<String>,
     /// What a recorded step survives: `step` a power loss, `batch` the end of the process.
     #[arg(long, value_enum, default_value_t, value_name = "LEVEL")]
     durability: DurabilityArg,
@@ -147,7 +151,7 @@ pub(super) fn run(global: &Global, mut args: RunArgs) -> Result<Exit, SessionErr
     let wanted = run_observe::wanted(&args.observe, &resolved.observers, &resolved.root)?;
     let mut setup = resolved.setup;
     args.portal.over(&mut setup.reportportal);
-    let session = Session::new(setup).with_masks(&args.masks);
+    let session = Session::new(setup).with_masks(&args.masks).with_team(args.team.as_deref());
     let parallel = args.parallel.map_or_else(|| available_parallelism().map_or(1, usize::from), usize::from);
     let durability = match args.durability {
         DurabilityArg::Step => Durability::Step,

@@ -22,6 +22,7 @@ pub(super) struct Texts {
     answers: Answers,
     resume: Option<String>,
     masks: Vec<PathBuf>,
+    team: Option<String>,
 }
 
 impl Texts {
@@ -34,12 +35,14 @@ impl Texts {
             answers: run::via(args)?.answers(),
             resume: args.resume.clone(),
             masks: args.masks.clone(),
+            team: args.team.clone(),
         })
     }
 
     /// A session with the settings of now, the pipeline, and who answers.
     fn session(&self) -> Result<(Session, Option<String>, Answers), SessionError> {
-        let session = self.global.session(&self.project, self.out.clone())?.with_masks(&self.masks);
+        let session =
+            self.global.session(&self.project, self.out.clone())?.with_masks(&self.masks).with_team(self.team.as_deref());
         match &self.resume {
             None => Ok((session, self.pipeline.clone(), self.answers)),
             Some(run) => {

@@ -220,6 +220,7 @@ pub fn resolve(given: Given, here: &Path) -> Result<Resolved, SessionError> {
         workspace: json!({ "repositories": repositories }),
         domain,
         masks: Vec::new(),
+        team: None,
         agents,
         reportportal,
         servers,

@@ -66,12 +66,11 @@ impl<'o> Log<'o> {
         let What::EdgeEvaluate { node, considered, .. } = &event.what else { return };
         let (case, path) = (event.case.as_str(), event.path.as_str());
         for entry in considered {
-            let (level, outcome) = match entry.outcome {
-                Outcome::Fired => (Level::Debug, "fired"),
-                Outcome::Advisory => (Level::Info, "advisory"),
-                Outcome::Error => (Level::Warn, "error"),
-                Outcome::False => (Level::Trace, "false"),
-                Outcome::NotReached => (Level::Trace, "not_reached"),
+            let level = match entry.outcome {
+                Outcome::Fired => Level::Debug,
+                Outcome::Advisory => Level::Info,
+                Outcome::Error => Level::Warn,
+                Outcome::False | Outcome::NotReached => Level::Trace,
             };
             let because = entry.because.as_deref().unwrap_or_default();
             let error = entry.error.as_deref().unwrap_or_default();
@@ -80,7 +79,7 @@ impl<'o> Log<'o> {
                 ("path", path),
                 ("node", node.as_str()),
                 ("edge", entry.edge.as_str()),
-                ("outcome", outcome),
+                ("outcome", entry.outcome.word()),
                 ("because", because),
                 ("error", error),
             ];

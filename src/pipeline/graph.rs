@@ -96,7 +96,9 @@ pub struct Team {
     pub walkers: Vec<Teammate>,
     /// The script that chooses one for every step (`schedulers/affinity.rhai`), given `(ctx)`.
     pub scheduler: Spanned<String>,
-    /// Where it stands.
+    /// Where it stands: the pipeline's text, or that of a team from outside.
+    pub source: Source,
+    /// Where there.
     pub span: Span,
 }
 

@@ -1,9 +1,10 @@
 //! `team:`: who may walk, who chooses among them, and for how many steps.
 
 use super::Spanned;
-use super::graph::{DEFAULT_MAX_STEPS, Team, Teammate};
+use super::graph::{DEFAULT_MAX_STEPS, Pipeline, Team, Teammate};
 use super::read::{LATER, missing, present, required_text, value};
-use super::yaml::{Fields, Kind, Reader};
+use super::yaml::{Fields, Kind, Reader, Yaml};
+use crate::diag::{Diagnostics, Source};
 
 pub(super) const KEYS: &[&str] = &["walkers", "scheduler", "max_steps"];
 
@@ -12,7 +13,11 @@ pub const TEAM_MAX_STEPS: u64 = 64;
 
 /// Reads `team:`.
 pub(super) fn team(reader: &mut Reader<'_>, fields: Fields<'_>) -> Option<Team> {
-    let yaml = present(fields, "team")?;
+    read(reader, present(fields, "team")?)
+}
+
+/// Reads what `team:` holds.
+fn read(reader: &mut Reader<'_>, yaml: &Yaml) -> Option<Team> {
     let span = yaml.head(reader.source());
     let fields = reader.map(yaml, "`team`")?;
     reader.known_keys(fields, "`team`", KEYS, LATER);
@@ -42,7 +47,26 @@ pub(super) fn team(reader: &mut Reader<'_>, fields: Fields<'_>) -> Option<Team> 
             _ => walkers.extend(reader.text(item, "a walker of `team`").map(Teammate::Persona)),
         }
     }
-    Some(Team { walkers, scheduler: scheduler?, span })
+    Some(Team { walkers, scheduler: scheduler?, source: reader.source().clone(), span })
+}
+
+impl Pipeline {
+    /// Puts the team that stands there, as `team:` has one, in the place of its own. The cap of steps is that team's if it has one; where
+    /// nobody gives one, that of walks of a team.
+    pub fn take_team(&mut self, source: &Source, yaml: &Yaml) -> Diagnostics {
+        let mut reader = Reader::new(source, "data");
+        self.team = read(&mut reader, yaml);
+        match yaml.get("max_steps") {
+            Some(steps) => {
+                if let Some(steps) = reader.int(steps, "`max_steps`", &(0..=i64::MAX)) {
+                    self.max_steps = u64::try_from(steps).ok().filter(|steps| *steps > 0);
+                }
+            }
+            None if self.max_steps == Some(DEFAULT_MAX_STEPS) => self.max_steps = Some(TEAM_MAX_STEPS),
+            None => {}
+        }
+        reader.finish()
+    }
 }
 
 fn no_walkers(reader: &mut Reader<'_>, span: crate::diag::Span) {

@@ -2,7 +2,7 @@
 
 use super::conditions::{conditions, fields};
 use super::plans::{Shared, taxonomy, with_vars};
-use super::{Manifest, Sources, data, masks, parts, prompts, vars};
+use super::{Manifest, Sources, data, masks, parts, prompts, teams, vars};
 use crate::diag::Diagnostics;
 use crate::model::Kind;
 use crate::pipeline;
@@ -37,6 +37,8 @@ pub struct Settings {
     pub domain: Option<String>,
     /// Masks for every node that they are for, beside those that the pipeline lists, by path.
     pub masks: Vec<String>,
+    /// The team, by name, in the place of that of the pipeline; its parts keep their own.
+    pub team: Option<String>,
     /// The names that `via:` may have; any, if there are none to compare with.
     pub agents: Option<Vec<String>>,
     /// The names of the servers whose tools nodes may call; any, if there are none to compare with.
@@ -57,6 +59,7 @@ impl Default for Settings {
             workspace,
             domain: None,
             masks: Vec::new(),
+            team: None,
             agents: None,
             servers: None,
             limits: Limits::default(),
@@ -103,7 +106,10 @@ impl Project {
             Templates::default()
         });
         let data::Data { files: data, domain } = data::read(&sources.data, settings.domain.as_deref(), &mut found);
-        let parsed = pipeline::parse(&sources.pipeline);
+        let mut parsed = pipeline::parse(&sources.pipeline);
+        if let (Ok(pipeline), Some(team)) = (&mut parsed, &settings.team) {
+            teams::put_on(pipeline, team, &sources.data, &mut found);
+        }
         let parts = parts::parse(&sources.parts, &mut found);
         let mut conditions = parsed.as_ref().map(|pipeline| conditions(pipeline, None)).unwrap_or_default();
         let mut fields = parsed.as_ref().map(fields).unwrap_or_default();

@@ -30,6 +30,9 @@ pub struct Manifest {
     /// The masks from outside.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub masks: Vec<String>,
+    /// The name of the team from outside, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub team: Option<String>,
     /// The name of the vocabulary, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub domain: Option<String>,
@@ -54,6 +57,7 @@ impl Manifest {
             vars: settings.vars.clone(),
             workspace: settings.workspace.clone(),
             masks: settings.masks.clone(),
+            team: settings.team.clone(),
             domain,
         };
         (manifest, blobs)
@@ -79,13 +83,14 @@ impl Manifest {
             let vars = manifest.vars.iter().map(|(name, value)| (format!("vars.{name}"), setting(value)));
             let domain = manifest.domain.iter().map(|name| ("domain".to_owned(), Hash::of(name.as_bytes())));
             let masks = manifest.masks.iter().map(|mask| (format!("masks.{mask}"), Hash::of(mask.as_bytes())));
+            let team = manifest.team.iter().map(|team| (format!("team.{team}"), Hash::of(team.as_bytes())));
             let workspace = ("workspace".to_owned(), setting(&manifest.workspace));
             // One text, whatever it is called by.
             let name = &after.pipeline.0;
             let name = if name.contains(['/', '\\']) { name.clone() } else { format!("pipelines/{name}") };
             let pipeline = (name, manifest.pipeline.1);
             let parts = manifest.parts.values().map(|(name, hash)| (format!("pipelines/{name}"), *hash));
-            texts.chain(vars).chain(domain).chain(masks).chain(parts).chain([workspace, pipeline]).collect()
+            texts.chain(vars).chain(domain).chain(masks).chain(team).chain(parts).chain([workspace, pipeline]).collect()
         };
         let (before, after) = (parts(self), parts(after));
         let names: BTreeSet<&String> = before.keys().chain(after.keys()).collect();

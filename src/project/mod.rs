@@ -19,6 +19,7 @@ mod plans;
 mod prompts;
 mod sources;
 mod team;
+mod teams;
 mod vars;
 
 pub use conditions::{check_conditions, condition_key, conditions, fields};

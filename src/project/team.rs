@@ -7,11 +7,12 @@ use super::{forms, kinds, masks};
 use crate::diag::{Diagnostic, Diagnostics, did_you_mean};
 use crate::model::Kind;
 use crate::pipeline::yaml::Yaml;
-use crate::pipeline::{self, Node, NodeIx, Spanned, Teammate};
+use crate::pipeline::{self, Node, NodeIx, Pipeline, Spanned, Teammate};
 use crate::script::check::Input;
 use crate::script::{Function, Reference, View};
 use crate::walk::{Content, Member, NEEDS, Team, walker_view};
 use serde_json::{Map, Value, json};
+use std::sync::Arc;
 
 /// What a scheduler's script has to have, and may have.
 const SELECT: &str = "select";
@@ -21,6 +22,11 @@ impl Linker<'_> {
     /// The team of the pipeline.
     pub(super) fn team(&self, data: &Map<String, Value>, found: &mut Diagnostics) -> Option<Team> {
         let team = self.pipeline.team.as_ref()?;
+        if team.source != self.pipeline.source {
+            // It comes from outside: what is wrong with it is shown there.
+            let pipeline = Arc::new(Pipeline { source: team.source.clone(), ..Pipeline::clone(self.pipeline) });
+            return Linker { pipeline: &pipeline, ..*self }.team(data, found);
+        }
         let mut members: Vec<Member> = Vec::with_capacity(team.walkers.len());
         let mut names: Vec<Spanned<String>> = Vec::new();
         let before = found.len();
@@ -151,7 +157,7 @@ pub(super) fn anonymous() -> Member {
     }
 }
 
-fn member(persona: &Value, data: &Map<String, Value>, masks: Vec<std::sync::Arc<crate::walk::Mask>>) -> Member {
+fn member(persona: &Value, data: &Map<String, Value>, masks: Vec<Arc<crate::walk::Mask>>) -> Member {
     let text = |key: &str| persona[key].as_str().unwrap_or_default();
     let traits = traits(data, text("element"));
     let view = json!({

@@ -162,6 +162,7 @@ impl Session {
             workspace: self.setup.workspace.clone(),
             domain: self.setup.domain.clone(),
             masks: self.setup.masks.clone(),
+            team: self.setup.team.clone(),
             agents: Some(crate::agent::names(&self.setup.agents)),
             servers: Some(self.setup.servers.keys().cloned().collect()),
             limits,

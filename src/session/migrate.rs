@@ -3,16 +3,15 @@
 use super::SessionError;
 use super::work::{Reads, Work};
 use crate::diag::{Diagnostic, Diagnostics, did_you_mean};
-use crate::pipeline::Origin;
+use crate::pipeline::{Origin, Pipeline};
 use crate::project::Project;
 use crate::walk::{By, FALLBACK, Plan, Status, WalkState};
 use std::collections::BTreeMap;
 
 /// Refuses a project whose graph lacks what cases that are not over have been through.
 pub(super) fn fits(project: &Project, work: &[Work], reads: &Reads<'_>) -> Result<(), SessionError> {
-    let (plan, pipeline) = (&*project.plan, &project.plan.pipeline);
-    // By what is missing, the cases that need it.
-    let mut missing: BTreeMap<(String, Option<String>), Vec<&str>> = BTreeMap::new();
+    // By what is missing, and of which pipeline, the cases that need it.
+    let mut missing = Missing::new();
     for case in work.iter().filter(|case| !matches!(case.status, Status::Done | Status::Error)) {
         let folded;
         let state = match case.whole.as_deref() {
@@ -22,12 +21,15 @@ pub(super) fn fits(project: &Project, work: &[Work], reads: &Reads<'_>) -> Resul
                 &folded
             }
         };
-        for lack in lacks(plan, state) {
-            missing.entry(lack).or_default().push(&case.id);
+        let mut found = lacks(&project.plan, state);
+        found.sort_by(|left, right| left.key().cmp(&right.key()));
+        found.dedup_by(|left, right| left.key() == right.key());
+        for Lack { what, hint, of } in found {
+            missing.entry((what, hint, &of.name.value)).or_insert_with(|| (of, Vec::new())).1.push(&case.id);
         }
     }
     let mut found = Diagnostics::new();
-    for ((what, hint), cases) in missing {
+    for ((what, hint, _), (pipeline, cases)) in missing {
         let some = cases.iter().take(3).copied().collect::<Vec<_>>().join(", ");
         let more = if cases.len() > 3 { format!(" and {} more", cases.len() - 3) } else { String::new() };
         let message = format!("the run cannot go on by this graph: {what} (case {some}{more})");
@@ -39,23 +41,45 @@ pub(super) fn fits(project: &Project, work: &[Work], reads: &Reads<'_>) -> Resul
     if found.has_errors() { Err(found.into()) } else { Ok(()) }
 }
 
-/// What a case has been through, or stands at, that the graph does not have, each with the nearest name there is.
-fn lacks(plan: &Plan, state: &WalkState) -> Vec<(String, Option<String>)> {
-    let pipeline = &plan.pipeline;
+/// By what is missing, the nearest name and the pipeline's name: the pipeline, and the cases that need it.
+type Missing<'p> = BTreeMap<(String, Option<String>, &'p str), (&'p Pipeline, Vec<&'p str>)>;
+
+/// What a graph does not have.
+struct Lack<'p> {
+    what: String,
+    /// The nearest name there is.
+    hint: Option<String>,
+    /// The pipeline that should have it.
+    of: &'p Pipeline,
+}
+
+impl Lack<'_> {
+    fn key(&self) -> (&str, &str) {
+        (&self.what, &self.of.name)
+    }
+}
+
+/// What a case has been through, or stands at, that the graph does not have.
+fn lacks<'p>(plan: &'p Plan, state: &WalkState) -> Vec<Lack<'p>> {
+    let pipeline = &*plan.pipeline;
+    let lack = |what: String, hint: Option<String>| Lack { what, hint, of: pipeline };
     let nodes = || pipeline.nodes.iter().map(|node| node.name.as_str());
     let mut found = Vec::new();
     for node in state.path.iter().chain(&state.node).filter(|node| pipeline.node(node).is_none()) {
-        found.push((format!("it has no node `{node}`"), did_you_mean(node, nodes())));
+        found.push(lack(format!("it has no node `{node}`"), did_you_mean(node, nodes())));
     }
     for visit in state.history.iter().filter(|visit| visit.edge != FALLBACK) {
         let from = pipeline.node(&visit.node);
         match pipeline.edge(&visit.edge).map(|edge| pipeline.edge_at(edge).from) {
             Some(Origin::Any) => {}
             Some(Origin::Node(node)) if from.is_none() || from == Some(node) => {}
-            Some(_) => found.push((format!("its edge `{}` does not start at `{}`", visit.edge, visit.node), None)),
+            Some(_) => found.push(lack(format!("its edge `{}` does not start at `{}`", visit.edge, visit.node), None)),
             None => {
                 let known = pipeline.edges.iter().map(|edge| edge.id.as_str());
-                found.push((format!("it has no edge `{}` from `{}`", visit.edge, visit.node), did_you_mean(&visit.edge, known)));
+                found.push(lack(
+                    format!("it has no edge `{}` from `{}`", visit.edge, visit.node),
+                    did_you_mean(&visit.edge, known),
+                ));
             }
         }
     }
@@ -66,18 +90,16 @@ fn lacks(plan: &Plan, state: &WalkState) -> Vec<(String, Option<String>)> {
             found.extend(lacks(plan, inner));
             let at = inner.node.as_ref().and_then(|at| pipeline.node(at)).map(|node| plan.node(node));
             if let Some(node) = at.filter(|node| lone.by == By::Items && node.fan.is_none()) {
-                found.push((format!("its node `{}` is not taken for each item of a list", node.name), None));
+                found.push(lack(format!("its node `{}` is not taken for each item of a list", node.name), None));
             }
         } else if let Some(at) = &state.node
             && let Some(node) = pipeline.node(at)
         {
             match &plan.node(node).part {
                 Some(part) => found.extend(lacks(part, inner)),
-                None => found.push((format!("its node `{at}` is no walk of its own"), None)),
+                None => found.push(lack(format!("its node `{at}` is no walk of its own"), None)),
             }
         }
     }
-    found.sort();
-    found.dedup();
     found
 }

@@ -94,6 +94,13 @@ impl Session {
         self
     }
 
+    /// The same with this team, by name, in the place of that of the pipeline.
+    #[must_use]
+    pub fn with_team(mut self, team: Option<&str>) -> Self {
+        self.setup.team = team.map(str::to_owned);
+        self
+    }
+
     /// The same with a queue that workers pull the steps of a run from.
     #[must_use]
     pub fn with_queue(mut self, queue: Arc<Queue>) -> Self {

@@ -127,6 +127,7 @@ pub(super) fn linked(
         domain: manifest.domain.clone(),
         probes,
         masks: manifest.masks.clone(),
+        team: manifest.team.clone(),
         // Whoever answered then may be gone by now.
         agents: None,
         servers: None,

@@ -157,7 +157,12 @@ impl Session {
         let Ok(sources) = self.sources(args.asked.as_deref()) else { return Vec::new() };
         let (mut now, _) = Manifest::of(
             &sources,
-            &Settings { vars: manifest.vars.clone(), masks: manifest.masks.clone(), ..Settings::default() },
+            &Settings {
+                vars: manifest.vars.clone(),
+                masks: manifest.masks.clone(),
+                team: manifest.team.clone(),
+                ..Settings::default()
+            },
             None,
         );
         // It is the pipeline that the run asked for, by whatever name.
@@ -175,6 +180,7 @@ impl Session {
         if setup.masks.is_empty() {
             setup.masks.clone_from(&args.masks);
         }
+        setup.team = setup.team.or_else(|| args.team.clone());
         let own = std::mem::replace(&mut setup.vars, args.set.clone());
         setup.vars.extend(own);
         Self { setup, queue: self.queue.clone() }

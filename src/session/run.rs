@@ -149,6 +149,9 @@ pub(super) struct RunArgs {
     /// The masks put on from outside.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) masks: Vec<String>,
+    /// The team from outside, by name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) team: Option<String>,
 }
 
 impl Session {
@@ -200,6 +203,7 @@ impl Session {
             reportportal,
             set: self.setup.vars.clone(),
             masks: self.setup.masks.clone(),
+            team: self.setup.team.clone(),
         };
         let (manifest, mut blobs) = project.manifest();
         let list = manifest.blob();

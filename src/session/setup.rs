@@ -39,6 +39,8 @@ pub struct Setup {
     pub domain: Option<String>,
     /// Masks for all nodes that they are for, by path (`masks/recall.rhai`).
     pub masks: Vec<String>,
+    /// The team, by its name in the data file `teams`, in the place of that of the pipeline.
+    pub team: Option<String>,
     /// Who may be asked outside of the process, by name.
     pub agents: Agents,
     /// Where launches are fetched from, and what was found is written back to.

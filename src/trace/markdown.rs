@@ -1,6 +1,6 @@
 //! An explanation as Markdown, for a ticket or a review.
 
-use super::page::{is_idle, place, status_word, way, why, word};
+use super::page::{is_idle, place, status_word, way, why};
 use super::told::{Explained, StepTold};
 use std::fmt::Write as _;
 
@@ -40,7 +40,7 @@ fn write(out: &mut String, step: &StepTold, detailed: bool) {
         let _ = writeln!(out, "\n| edge | outcome | why |\n| --- | --- | --- |");
     }
     for edge in step.edges.iter().filter(|edge| !is_idle(edge)) {
-        let _ = writeln!(out, "| {} | {} | {} |", escaped(&edge.edge), escaped(word(edge.outcome)), escaped(&why(edge)));
+        let _ = writeln!(out, "| {} | {} | {} |", escaped(&edge.edge), escaped(edge.outcome.word()), escaped(&why(edge)));
     }
     if !detailed {
         return;

@@ -50,17 +50,6 @@ pub fn page(told: &Explained, width: usize) -> Vec<PageLine> {
     page.lines
 }
 
-/// The word of an outcome, as programs have it too.
-pub(super) fn word(outcome: Outcome) -> &'static str {
-    match outcome {
-        Outcome::Fired => "fired",
-        Outcome::False => "false",
-        Outcome::Error => "error",
-        Outcome::Advisory => "advisory",
-        Outcome::NotReached => "not_reached",
-    }
-}
-
 /// The word of a status.
 pub(super) fn status_word(status: Status) -> &'static str {
     match status {
@@ -117,7 +106,7 @@ fn title(edge: &EdgeTold) -> String {
         Kind::Edge | Kind::Fallback => "",
     };
     let to = edge.to.as_ref().map_or(String::new(), |to| format!(", to {to}"));
-    format!("{}  {}{name}{kind}{to}", edge.edge, word(edge.outcome))
+    format!("{}  {}{name}{kind}{to}", edge.edge, edge.outcome.word())
 }
 
 /// A fallback that was not needed is no news.
@@ -193,7 +182,7 @@ impl Page {
         }
         let ids = step.edges.iter().map(|edge| edge.edge.chars().count()).max().unwrap_or(0).min(24);
         for edge in step.edges.iter().filter(|edge| !is_idle(edge)) {
-            let first = format!("    {:ids$}  {:11}  ", edge.edge, word(edge.outcome));
+            let first = format!("    {:ids$}  {:11}  ", edge.edge, edge.outcome.word());
             self.text(tone(edge.outcome), &first, 4 + ids + 15, &why(edge));
         }
         self.trouble(step);

@@ -42,6 +42,7 @@ impl Ground {
             workspace: json!({"repositories": []}),
             domain: None,
             masks: Vec::new(),
+            team: None,
             agents: std::collections::BTreeMap::new(),
             reportportal: crate::reportportal::Settings::default(),
             servers: std::collections::BTreeMap::new(),

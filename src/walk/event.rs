@@ -393,3 +393,16 @@ pub enum Outcome {
     /// An earlier edge fired first.
     NotReached,
 }
+
+impl Outcome {
+    /// Its word, as programs have it too.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Fired => "fired",
+            Self::False => "false",
+            Self::Error => "error",
+            Self::Advisory => "advisory",
+            Self::NotReached => "not_reached",
+        }
+    }
+}

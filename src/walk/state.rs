@@ -243,8 +243,11 @@ impl WalkState {
         }
         if let Some(inner) = self.inner_of(&event.path) {
             inner.apply(event);
-            let (generation, failed, error) = (inner.generation, inner.status == Status::Error, inner.error.clone());
-            self.generation = generation;
+            let (failed, error) = (inner.status == Status::Error, inner.error.clone());
+            // It is the case that goes by texts, whichever of its branches came first.
+            if let What::Adopt { generation, .. } = &event.what {
+                self.generation = *generation;
+            }
             if failed && !matches!(event.what, What::BranchError { .. }) {
                 (self.status, self.error) = (Status::Error, error);
             }

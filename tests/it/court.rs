@@ -211,3 +211,21 @@ fn a_case_that_is_sent_back_is_looked_at_again() {
     let first = project.asterisk(&["prompt", "a", "--node", "investigate", "--visit", "1"]).exits(0);
     assert!(!first.stdout.contains("Sent back by the court"));
 }
+
+/// The shadow side has its own court, and may overcome there.
+#[test]
+fn the_court_is_walked_by_its_own_team() {
+    let project = Project::new();
+    let launch = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/court/launch.json");
+    let args = ["run", "--court", "--input", launch, "--case", "890101", "--observe", "narration", "--files", "always"];
+    let ran = project.asterisk(&args).exits(0);
+    let told: Vec<&str> = ran.stderr.lines().filter(|line| line.contains("walks case") || line.contains("hands over")).collect();
+    let explained = project.asterisk(&["explain", "latest", "--case", "890101"]).exits(0).text();
+    let said: Vec<&str> = explained.lines().map(str::trim).filter(|line| line.starts_with("walker:")).collect();
+    insta::assert_snapshot!("team", format!("{}\n{}", told.join("\n"), said.join("\n")));
+    // Nothing flips when it is decided again, and what they are told of themselves stands in their prompts.
+    project.asterisk(&["replay", "--max-flips", "0"]).exits(0);
+    let prompts = crate::signals::find(&project.root().join(".asterisk/investigations"), "court/prompt-defend.md");
+    let prompt = std::fs::read_to_string(&prompts[0]).unwrap();
+    assert!(prompt.contains("You are the Specter"), "{prompt}");
+}

@@ -6,6 +6,7 @@ mod bundled;
 mod chaos;
 mod cli;
 mod court;
+mod crew;
 mod elements;
 mod examples;
 mod exec;

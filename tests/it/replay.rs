@@ -66,6 +66,7 @@ fn session(dir: &Path, scripts: Option<PathBuf>, pipelines: Option<PathBuf>, var
     Session::new(Setup {
         domain: None,
         masks: Vec::new(),
+        team: None,
         agents: std::collections::BTreeMap::new(),
         reportportal: asterisk::reportportal::Settings::default(),
         servers: std::collections::BTreeMap::new(),

@@ -373,3 +373,49 @@ fn the_element_of_whoever_walks_may_govern() {
     assert!(told.contains("convergence 0.75 < convergence_threshold of water 0.85; look again (1 of 3)"), "{told}");
     project.asterisk(&["run", "crew.yaml", "--input", "none", "--stub", "stub.json", "--set", "govern=element"]).exits(4);
 }
+
+/// A team from outside walks the bundled pipeline, governs it, and is in the record: it survives a stop, a resume and a replay.
+#[test]
+fn a_team_is_given_from_outside() {
+    let alone = Project::new();
+    let run = |project: &Project, more: &[&str]| {
+        project.asterisk(&[&["run", "--parallel", "1", "--format", "json"], more].concat()).json()["run"]
+            .as_str()
+            .unwrap()
+            .to_owned()
+    };
+    let given = ["--team", "light", "--set", "govern=elements", "--files", "always"];
+    run(&alone, &given);
+    let switches = |project: &Project| -> Vec<Value> {
+        events(project).into_iter().filter(|event| event["type"] == "walker_switch").collect()
+    };
+    let expected = switches(&alone);
+    assert!(expected.iter().any(|event| event["to"] == "Seeker"), "{expected:?}");
+    let explained = alone.asterisk(&["explain", "latest", "--case", "880304"]).exits(0).text();
+    assert!(explained.contains("walker: Seeker, affinity 0.9 for investigate"), "{explained}");
+    assert!(explained.contains("convergence 0.75 < convergence_threshold of water 0.85"), "{explained}");
+    let again = alone.asterisk(&["replay", "--format", "json"]).exits(0).json();
+    assert_eq!((&again["flips"], &again["unknown"]), (&json!([]), &json!([])), "{again}");
+    // Stopped in the middle, and gone on with.
+    let project = Project::new();
+    let words: Vec<&str> = ["run", "--parallel", "1", "--format", "json"].iter().chain(&given).copied().collect();
+    crate::kill::kill(crate::kill::halted(&project, &words, 40).unwrap());
+    project.asterisk(&["run", "--resume", "latest", "--parallel", "1"]).exits(0);
+    assert_eq!(switches(&project), expected);
+}
+
+#[test]
+fn what_is_wrong_with_a_team_from_outside_is_said_where_it_is() {
+    let project = two();
+    let asked = |project: &Project, name: &str| {
+        project.asterisk(&[&RUN[..], &["--dry-run", "--scripts", "scripts", "--team", name]].concat())
+    };
+    project.file("scripts/rules/none.rhai", "/// Nothing.\nfn none(artifact, state, vars) { false }\n");
+    let unknown = asked(&project, "lihgt").exits(3).text();
+    let teams = "teams:\n  two: { walkers: [Herald, Wever], scheduler: schedulers/affinty.rhai }\n  ours: { walkers: [{ name: Scout, affinities: { b: 0.5 } }, Herald], scheduler: schedulers/affinity.rhai, max_steps: 1 }\n";
+    project.file("scripts/data/teams.yaml", teams);
+    let wrong = asked(&project, "two").exits(3).text();
+    // One that has its own takes the given one's place, cap and all.
+    let capped = asked(&project, "ours").exits(4).text();
+    insta::assert_snapshot!("given", [unknown, wrong, capped].join("\n"));
+}

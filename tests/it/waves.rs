@@ -51,6 +51,7 @@ fn session(dir: &Path, keep: usize) -> Session {
     Session::new(Setup {
         domain: None,
         masks: Vec::new(),
+        team: None,
         agents: std::collections::BTreeMap::new(),
         reportportal: asterisk::reportportal::Settings::default(),
         servers: std::collections::BTreeMap::new(),

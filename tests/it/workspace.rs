@@ -15,11 +15,11 @@ const BEFORE: &str = "package invoice\n\nfunc sum_of_items(items []int) int {\n\
 const AFTER: &str = "package invoice\n\nfunc sum_of_items(items []int) int {\n\treturn items[len(items)]\n}\n";
 
 /// Commits everything in a repository of the project, on that day of February.
-fn commit(project: &Project, subject: &str, day: u32) {
+fn commit(project: &Project, repository: &str, subject: &str, day: u32) {
     let at = format!("2026-02-{day:02}T08:00:00 +0000");
     for args in [&["init", "-q", "-b", "main"][..], &["add", "-A"], &["commit", "-q", "-m", subject]] {
         let mut git = Command::new("git");
-        git.arg("-C").arg(project.root().join("repos/billing"));
+        git.arg("-C").arg(project.root().join("repos").join(repository));
         git.args(["-c", "user.name=Ada", "-c", "user.email=ada@example.com"]).args(args);
         git.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_AUTHOR_DATE", &at).env("GIT_COMMITTER_DATE", &at);
         assert!(git.output().unwrap().status.success(), "{args:?}");
@@ -48,11 +48,11 @@ fn a_recent_change_of_the_failing_line_is_cited() {
 
     let project =
         Project::with(&[("asterisk.yaml", SETTINGS), ("launch.json", LAUNCH), ("repos/billing/pkg/invoice/total.go", BEFORE)]);
-    commit(&project, "Total invoices", 1);
+    commit(&project, "billing", "Total invoices", 1);
     project.file("repos/billing/pkg/invoice/total.go", AFTER);
-    commit(&project, "Sum from the end", 12);
+    commit(&project, "billing", "Sum from the end", 12);
     project.file("repos/billing/pkg/invoice/total.go", BEFORE);
-    commit(&project, "Mend it", 15);
+    commit(&project, "billing", "Mend it", 15);
     let with = investigated(&project);
     let refs = strings(&with["evidence_refs"]);
     let found = |end: &str| refs.iter().any(|item| item.starts_with("billing@") && item.ends_with(end));
@@ -66,4 +66,56 @@ fn a_recent_change_of_the_failing_line_is_cited() {
     let reading = ticket.lines().find(|line| line.starts_with("- Read what billing@")).unwrap_or_default();
     assert!(reading.contains("(Sum from the end) changed in pkg/invoice/total.go:4"), "{ticket}");
     assert_eq!(investigated(&project)["evidence_refs"], with["evidence_refs"], "the same checkout tells the same");
+}
+
+/// H8: of two repositories that a failure goes through, each is investigated in a branch of its own, and what both tell is one investigation.
+#[test]
+fn two_repositories_are_read_each_by_itself_and_cited_together() {
+    let settings = "workspace:\n  repositories:\n    - { name: billing, path: repos/billing, purpose: the product }\n    - { name: ledger, path: repos/ledger, purpose: the product's books }\n";
+    let launch = LAUNCH.replace(
+        "+0x1d\\n\"",
+        "+0x1d\\nexample.com/ledger.post_entry(...)\\n\\t/builds/team/ledger/pkg/book/post.go:4 +0x2e\\n\"",
+    );
+    assert_ne!(launch, LAUNCH);
+    let project = Project::with(&[
+        ("asterisk.yaml", settings),
+        ("launch.json", &launch),
+        ("repos/billing/pkg/invoice/total.go", BEFORE),
+        ("repos/ledger/pkg/book/post.go", &BEFORE.replace("sum_of_items", "post_entry")),
+    ]);
+    for repository in ["billing", "ledger"] {
+        commit(&project, repository, "Begin", 1);
+    }
+    project.file("repos/billing/pkg/invoice/total.go", AFTER);
+    commit(&project, "billing", "Sum from the end", 12);
+    project.file("repos/ledger/pkg/book/post.go", AFTER.replace("sum_of_items", "post_entry"));
+    commit(&project, "ledger", "Post from the end", 13);
+
+    let whole = investigated(&project);
+    let runs: Vec<_> = std::fs::read_dir(project.root().join(".asterisk/investigations")).unwrap().collect();
+    let run = runs[0].as_ref().unwrap().path();
+    let branch = |number: usize| -> Value {
+        let found = crate::signals::find(&run, "artifact.json");
+        let path = found.iter().find(|path| path.to_str().unwrap().contains(&format!("branch[{number}]")));
+        serde_json::from_str(&std::fs::read_to_string(path.unwrap_or_else(|| panic!("{found:?}"))).unwrap()).unwrap()
+    };
+    let cited = |artifact: &Value, repository: &str| -> Vec<String> {
+        let of = format!("{repository}@");
+        strings(&artifact["evidence_refs"]).into_iter().filter(|item| item.starts_with(&of)).map(str::to_owned).collect()
+    };
+    let (first, second) = (branch(1), branch(2));
+    assert!(cited(&first, "billing").iter().any(|item| item.ends_with("pkg/invoice/total.go:4 Sum from the end")), "{first}");
+    assert!(cited(&second, "ledger").iter().any(|item| item.ends_with("pkg/book/post.go:4 Post from the end")), "{second}");
+    assert_eq!((cited(&first, "ledger"), cited(&second, "billing")), (vec![], vec![]), "each reads its own");
+    let prompts = crate::signals::find(&run, "prompt-investigate.md");
+    let prompt = prompts
+        .iter()
+        .find(|path| path.to_str().unwrap().contains("branch[2]"))
+        .map(|path| std::fs::read_to_string(path).unwrap());
+    let prompt = prompt.unwrap_or_else(|| panic!("{prompts:?}"));
+    assert!(prompt.contains("Post from the end") && !prompt.contains("Sum from the end"), "{prompt}");
+    for (artifact, repository) in [(&first, "billing"), (&second, "ledger")] {
+        assert_eq!(cited(&whole, repository), cited(artifact, repository), "{whole}");
+    }
+    assert_eq!(investigated(&project)["evidence_refs"], whole["evidence_refs"], "the same checkouts tell the same");
 }

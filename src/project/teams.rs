@@ -1,0 +1,25 @@
+//! A team from outside (`--team`), in the place of that of the pipeline: one of those that the data file `teams` has.
+
+use crate::diag::{Diagnostic, Diagnostics, Source, did_you_mean};
+use crate::pipeline::Pipeline;
+use crate::pipeline::yaml;
+
+/// The data file, and its one key.
+const TEAMS: &str = "teams";
+
+/// Gives a pipeline the team of that name.
+pub(super) fn put_on(pipeline: &mut Pipeline, name: &str, data: &[Source], found: &mut Diagnostics) {
+    let source = data.iter().find(|source| source.name().rsplit_once('.').is_some_and(|(stem, _)| stem == TEAMS));
+    // One that cannot be read has been complained about.
+    let tree = source.map(yaml::parse).transpose().ok().flatten();
+    let teams = tree.as_ref().and_then(|tree| tree.get(TEAMS)?.as_map()).unwrap_or_default();
+    if let (Some(source), Some(entry)) = (source, teams.iter().find(|entry| *entry.key == name)) {
+        found.extend(pipeline.take_team(source, &entry.value));
+        return;
+    }
+    let names: Vec<&str> = teams.iter().map(|entry| entry.key.value.as_str()).collect();
+    let error = Diagnostic::error("project/unknown-team", format!("there is no team `{name}`"));
+    let help =
+        "teams of your own stand in `data/teams.yaml` of your scripts: `teams: { NAME: { walkers: [...], scheduler: ... } }`";
+    found.push(error.help(did_you_mean(name, names).map_or_else(|| help.to_owned(), |known| format!("{known} ({help})"))));
+}
