@@ -3,6 +3,7 @@
 use super::agent::Agent;
 use super::branch::{Branch, By};
 use super::content::Content;
+pub use super::outcome::Outcome;
 use crate::clock::Timestamp;
 use crate::model::{Effect, Hash};
 use serde::{Deserialize, Serialize};
@@ -376,33 +377,4 @@ pub struct Considered {
     /// The content address of the script that decided, with its imports.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub script: Option<Hash>,
-}
-
-/// What came of considering an edge.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Outcome {
-    /// It was taken (or, of a guard, overrode the node's own choice).
-    Fired,
-    /// Its condition did not hold.
-    False,
-    /// Its rule threw.
-    Error,
-    /// It is an advisory whose condition held: its context was added.
-    Advisory,
-    /// An earlier edge fired first.
-    NotReached,
-}
-
-impl Outcome {
-    /// Its word, as programs have it too.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Fired => "fired",
-            Self::False => "false",
-            Self::Error => "error",
-            Self::Advisory => "advisory",
-            Self::NotReached => "not_reached",
-        }
-    }
 }

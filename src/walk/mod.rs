@@ -19,6 +19,7 @@ mod fork;
 mod lasso;
 mod masks;
 mod memory;
+mod outcome;
 mod params;
 mod plan;
 mod plans;
