@@ -143,10 +143,9 @@ pub(super) fn compare(causes: &mut [Cause], history: &History, whole: bool) -> R
         history.cases.iter().filter(|case| case.launch == history.current).map(|case| (case.case.as_str(), case)).collect();
     let mut nodes: Vec<Vec<Node>> = Vec::with_capacity(causes.len());
     for cause in causes.iter() {
-        let mut all = Vec::new();
-        for case in cause.cases.iter().filter_map(|case| own.get(case.as_str())) {
-            all.extend(Groups::nodes(case));
-        }
+        let cases = cause.cases.iter().filter_map(|case| own.get(case.as_str()));
+        let all: BTreeSet<Node> = cases.flat_map(|case| Groups::nodes(case)).collect();
+        let all: Vec<Node> = all.into_iter().collect();
         groups.join(&all);
         nodes.push(all);
     }

@@ -80,7 +80,8 @@ impl Store {
             }
             history.current = places.get(&own).copied().unwrap_or_default();
             // In the order of their ids: a map of them would take twice the room.
-            let mut cases: Vec<(i64, PastCase)> = Vec::new();
+            let walked: i64 = conn.query_row("SELECT count(*) FROM run_cases WHERE run = ?1", [run], |row| row.get(0))?;
+            let mut cases: Vec<(i64, PastCase)> = Vec::with_capacity(usize::try_from(walked).unwrap_or_default());
             for (table, column) in [("case_causes", "rca"), ("case_symptoms", "symptom")] {
                 // What the run may see: facts of earlier runs up to its beginning, and its own.
                 let mut rows = conn.prepare_cached(&format!(
@@ -109,7 +110,7 @@ impl Store {
                     case.own |= row.get::<_, bool>(4)?;
                     if column == "rca" { &mut case.rcas } else { &mut case.symptoms }.push(row.get(3)?);
                 }
-                cases.sort_by_key(|(id, _)| *id);
+                cases.sort_unstable_by_key(|(id, _)| *id);
             }
             history.cases = cases.into_iter().map(|(_, case)| case).collect();
             // What only the run itself names it tells in its own words.
@@ -137,9 +138,10 @@ fn own_launch(conn: &Connection, run: i64) -> Result<Option<i64>, StoreError> {
 /// The launches to look at, oldest first.
 fn launches(conn: &Connection, run: i64, own: i64) -> Result<Vec<(i64, PastLaunch)>, StoreError> {
     let shared = |table: &str, column: &str| {
+        // By each cause once: a run may have ten thousand failures of one cause.
         format!(
-            "SELECT c.launch FROM run_cases mine JOIN {table} m ON m.rc = mine.id JOIN {table} f ON f.{column} = m.{column} \
-             JOIN run_cases r ON r.id = f.rc JOIN cases c ON c.id = r.known WHERE mine.run = ?1 AND r.run < ?1"
+            "SELECT c.launch FROM (SELECT DISTINCT m.{column} FROM run_cases mine JOIN {table} m ON m.rc = mine.id WHERE mine.run = ?1) own \
+             JOIN {table} f ON f.{column} = own.{column} JOIN run_cases r ON r.id = f.rc JOIN cases c ON c.id = r.known WHERE r.run < ?1"
         )
     };
     let sql = format!(
