@@ -222,8 +222,8 @@ impl Otlp {
                 let worth = considered.iter().filter(|entry| matches!(entry.outcome, Outcome::Advisory | Outcome::Error));
                 let edge = |entry: &crate::walk::Considered| {
                     let why = entry.error.clone().or_else(|| entry.because.as_deref().map(str::to_owned));
-                    let outcome = if entry.outcome == Outcome::Error { "error" } else { "advisory" };
-                    vec![("edge", entry.edge.to_string()), ("outcome", outcome.into()), ("because", why.unwrap_or_default())]
+                    let outcome = entry.outcome.word().into();
+                    vec![("edge", entry.edge.to_string()), ("outcome", outcome), ("because", why.unwrap_or_default())]
                 };
                 let told: Vec<_> = worth.map(edge).collect();
                 for fields in told {
