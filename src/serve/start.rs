@@ -12,7 +12,6 @@ use crate::store::Durability;
 use crate::walk::{Event, Status, What};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Sender, channel};

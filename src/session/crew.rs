@@ -208,9 +208,10 @@ impl Crew<'_> {
         let next = AtomicUsize::new(0);
         let broken: Mutex<Option<SessionError>> = Mutex::new(None);
         let cases = self.cases(&project, ports);
+        let manual = manual_names(&self.session.setup.agents);
         let hand = || {
             while let Some(case) = members.get(next.fetch_add(1, Ordering::Relaxed)) {
-                if self.rests(case) {
+                if self.rests(case, &manual) {
                     continue;
                 }
                 if let Err(error) = self.one(&walker, &cases, case) {
@@ -234,15 +235,14 @@ impl Crew<'_> {
         Ok(waits)
     }
 
-    /// Whether a case waits for an answer that is to be brought, and another one was.
-    fn rests(&self, walking: &Walking) -> bool {
+    /// Whether a case waits for an answer that is to be brought (by one of `manual`), and another one was.
+    fn rests(&self, walking: &Walking, manual: &[String]) -> bool {
         let mut work = walking.work();
         if self.brought.is_none_or(|case| work.id == case) {
             return false;
         }
-        let waits = work.own.as_ref().and_then(|own| own.waits.clone());
-        work.rested = work.status == Status::Paused
-            && waits.is_some_and(|via| manual_names(&self.session.setup.agents).iter().any(|name| via == *name));
+        let waits = work.own.as_ref().and_then(|own| own.waits.as_ref());
+        work.rested = work.status == Status::Paused && waits.is_some_and(|via| manual.iter().any(|name| via == name));
         work.rested
     }
 
