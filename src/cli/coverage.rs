@@ -4,6 +4,7 @@ use super::explain::versioned;
 use super::{FormatArg, Global, ProjectArgs};
 use crate::diag::Diagnostic;
 use crate::exit::Exit;
+use crate::model::counted;
 use crate::session::SessionError;
 use crate::trace::{EdgeHistory, History, coverage as over_history};
 use crate::ui::{Format, Ui};
@@ -54,9 +55,8 @@ const ERROR: usize = 5;
 
 fn print(ui: Ui, history: &History) {
     for (index, told) in history.pipelines.iter().enumerate() {
-        let plural = |count: u64, one: &str| format!("{count} {one}{}", if count == 1 { "" } else { "s" });
         let blank = if index > 0 { "\n" } else { "" };
-        let (decisions, runs) = (plural(told.decisions, "decision"), plural(told.runs, "run"));
+        let (decisions, runs) = (counted(told.decisions, "decision", "decisions"), counted(told.runs, "run", "runs"));
         ui.out(&format!("{blank}{}: {decisions} in {runs}", told.pipeline));
         // Most pipelines have no rule that fails.
         let fails = told.edges.iter().any(|edge| edge.error > 0);

@@ -4,6 +4,7 @@ use super::{Global, ProjectArgs, lint_report};
 use crate::diag::{Diagnostic, did_you_mean};
 use crate::exit::Exit;
 use crate::lint::{self, Baseline, CaseText, Config, Finding, Input, Level, Outcome, Rule};
+use crate::model::counted;
 use crate::project::{Answers, Settings};
 use crate::session::{Session, SessionError, Text};
 use crate::store::StoreError;
@@ -165,7 +166,7 @@ impl Job {
         for one in &mended {
             std::fs::write(&one.path, &one.text)
                 .map_err(|source| SessionError::Write { path: one.path.display().to_string(), source })?;
-            let what = if one.fixes == 1 { "1 finding" } else { &format!("{} findings", one.fixes) };
+            let what = counted(one.fixes, "finding", "findings");
             self.ui.note(&format!("mended {what} in {}", one.path.display()));
         }
         Ok(true)

@@ -4,6 +4,7 @@ use super::{FormatArg, Global, PortalArgs, ProjectArgs};
 use crate::diag::Diagnostic;
 use crate::exit::Exit;
 use crate::files::OutDir;
+use crate::model::counted;
 use crate::report::{self, Draft, Form, Passed, Waiting};
 use crate::session::{Pushed, Remark, Session, SessionError};
 use crate::ui::{Format, Ui, plain};
@@ -204,7 +205,7 @@ fn held_back(ui: Ui, run: &str, passed: usize, waiting: &[Waiting]) {
         return;
     };
     let count = waiting.len();
-    let cases = if count == 1 { "1 case awaits".to_owned() } else { format!("{count} cases await") };
+    let cases = counted(count, "case awaits", "cases await");
     let mut help = format!("asterisk review {} approve --suite-id {run}", plain(&first.case));
     let auto = waiting.iter().filter(|case| case.over && case.reviewed_by.is_some()).count();
     if auto > 0 {

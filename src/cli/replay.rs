@@ -3,6 +3,7 @@
 use super::{FormatArg, Global, ProjectArgs};
 use crate::diag::Diagnostic;
 use crate::exit::Exit;
+use crate::model::counted;
 use crate::session::SessionError;
 use crate::trace::replay::{Asked, Flip, Replayed, Rewritten, Unknown, replay as decide_again};
 use crate::ui::{Format, Ui, plain};
@@ -91,11 +92,6 @@ pub(super) fn parallel(given: Option<u16>) -> usize {
 pub(super) fn nothing() -> SessionError {
     let help = "`asterisk runs` lists the runs of the store; --allow-empty takes this as fine";
     SessionError::Asked(Box::new(Diagnostic::error("replay/nothing", "there are no decisions to be made again").help(help)))
-}
-
-/// A number with its noun.
-pub(super) fn counted(count: usize, one: &str, many: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { many })
 }
 
 fn print(ui: Ui, done: &Replayed, took: f64) {

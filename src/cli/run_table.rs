@@ -1,5 +1,6 @@
 //! The tables that `run` and `status` end with.
 
+use crate::model::counted;
 use crate::report::{CaseReport, Report, confidence};
 use crate::session::RunResult;
 use crate::ui::Ui;
@@ -67,7 +68,7 @@ fn causes(ui: Ui, report: &Report) {
     }
     ui.out(&table.text());
     if let Some(more @ 1..) = report.causes.len().checked_sub(CAUSES) {
-        ui.out(&format!("and {}, in the report", plural(more, "more cause", "more causes")));
+        ui.out(&format!("and {}, in the report", counted(more, "more cause", "more causes")));
     }
 }
 
@@ -80,15 +81,15 @@ fn walks(ui: Ui, report: &Report) {
     }
     ui.out(&table.text());
     if let Some(more @ 1..) = report.cases.len().checked_sub(WALKS) {
-        ui.out(&format!("and {}, in the report", plural(more, "more case", "more cases")));
+        ui.out(&format!("and {}, in the report", counted(more, "more case", "more cases")));
     }
 }
 
 fn totals(report: &Report) -> String {
     let totals = &report.totals;
-    let mut line = plural(totals.cases, "case", "cases");
+    let mut line = counted(totals.cases, "case", "cases");
     if !report.causes.is_empty() {
-        let _ = write!(line, ", {}", plural(report.causes.len(), "cause", "causes"));
+        let _ = write!(line, ", {}", counted(report.causes.len(), "cause", "causes"));
     }
     let open = totals.cases - totals.done - totals.error;
     if open > 0 {
@@ -135,10 +136,6 @@ fn squeezed(names: &[String]) -> String {
         n => format!("{} x{n}", run[0]),
     });
     runs.collect::<Vec<_>>().join(" ")
-}
-
-fn plural(count: usize, one: &str, many: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { many })
 }
 
 fn word(status: Status) -> &'static str {

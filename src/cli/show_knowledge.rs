@@ -2,6 +2,7 @@
 
 use crate::clock::Timestamp;
 use crate::diag::{Diagnostic, did_you_mean};
+use crate::model::counted;
 use crate::session::{Session, SessionError, SymptomsAsked};
 use crate::store::{RcaFilter, RcaRow, Seen, SymptomRow, SymptomStatus};
 use crate::ui::{Format, Ui};
@@ -66,7 +67,7 @@ pub(super) fn symptom(ui: Ui, session: &Session, id: Option<&str>) -> Result<(),
     let now = session.setup().clock.now();
     ui.out(&format!("symptom {}: {}", row.id, row.test));
     lines(ui, &[("error", row.error.as_str()), ("category", &row.category), ("component", &row.component)]);
-    lines(ui, &[("status", &format!("{}, {}", word(row.status), plural(row.launches_since, "launch since", "launches since")))]);
+    lines(ui, &[("status", &format!("{}, {}", word(row.status), counted(row.launches_since, "launch since", "launches since")))]);
     seen(ui, &row.seen, now);
     for link in &row.rcas {
         if let Some(cause) = causes.iter().find(|cause| cause.rca.id == link.id) {
@@ -145,7 +146,7 @@ pub(super) fn rca(ui: Ui, session: &Session, id: Option<&str>) -> Result<(), Ses
 
 fn seen(ui: Ui, seen: &Seen, now: Timestamp) {
     let often =
-        format!("{} in {} by {}", often(seen), plural(seen.launches, "launch", "launches"), plural(seen.runs, "run", "runs"));
+        format!("{} in {} by {}", often(seen), counted(seen.launches, "launch", "launches"), counted(seen.runs, "run", "runs"));
     let first = format!("{} ({})", seen.first_seen, age(seen.first_seen, now));
     let last = format!("{} ({})", seen.last_seen, age(seen.last_seen, now));
     lines(ui, &[("seen", &often), ("versions", &seen.versions.join(", ")), ("first seen", &first), ("last seen", &last)]);
@@ -186,11 +187,7 @@ fn asked(code: &'static str, message: String, help: String) -> SessionError {
 }
 
 fn often(seen: &Seen) -> String {
-    plural(seen.occurrences, "time", "times")
-}
-
-fn plural(count: u64, one: &str, many: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { many })
+    counted(seen.occurrences, "time", "times")
 }
 
 /// The first and the last of many versions.

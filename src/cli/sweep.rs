@@ -1,10 +1,11 @@
 //! `asterisk sweep`.
 
-use super::replay::{counted, nothing, parallel};
+use super::replay::{nothing, parallel};
 use super::{FormatArg, Global, ProjectArgs};
 use crate::diag::Diagnostic;
 use crate::exit::Exit;
 use crate::files::read_input;
+use crate::model::counted;
 use crate::session::SessionError;
 use crate::trace::replay::Asked;
 use crate::trace::replay::sweep::{Point, Scenario, Swept, Var, chart, shown, sweep_runs, sweep_scenario};

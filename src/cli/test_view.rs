@@ -1,5 +1,6 @@
 //! How `asterisk test` shows results and coverage to people.
 
+use crate::model::counted;
 use crate::suite::{Coverage, FileCoverage, Kind, Listed, Results, Share, listing};
 use crate::ui::{Ui, plain};
 use serde_json::{Value, json};
@@ -14,7 +15,7 @@ pub(super) fn show(ui: Ui, results: &Results, whole: bool) {
         rest = after;
         let failed = tests.iter().filter(|test| !test.passed()).count();
         let rows: usize = tests.iter().map(|test| test.rows).sum();
-        let rows = if rows > 0 { format!(", {}", counted(rows, "row")) } else { String::new() };
+        let rows = if rows > 0 { format!(", {}", counted(rows, "row", "rows")) } else { String::new() };
         let how = if failed > 0 { format!("{failed} FAILED") } else { "ok".to_owned() };
         ui.out(&plain(&format!("{:<44} {:>3} {}{rows}: {how}", first.file, count, if count == 1 { "test" } else { "tests" })));
     }
@@ -24,14 +25,14 @@ pub(super) fn show(ui: Ui, results: &Results, whole: bool) {
     let took = if results.seconds > 0.0 { format!(" in {:.2} s", results.seconds) } else { String::new() };
     let (passed, failed) = (results.passed(), results.failed());
     let failed = if failed > 0 { format!(", {failed} FAILED") } else { String::new() };
-    ui.out(&format!("\n{}: {passed} passed{failed}{took}", counted(results.tests.len(), "test")));
+    ui.out(&format!("\n{}: {passed} passed{failed}{took}", counted(results.tests.len(), "test", "tests")));
 }
 
 /// The diagnostics of failed tests.
 pub(super) fn failures(ui: Ui, results: &Results) {
     for test in results.tests.iter().filter(|test| !test.passed()) {
         if test.failed_rows() > 0 {
-            ui.note(&plain(&format!("FAILED {}: {} of {}", test.id(), test.failed_rows(), counted(test.rows, "row"))));
+            ui.note(&plain(&format!("FAILED {}: {} of {}", test.id(), test.failed_rows(), counted(test.rows, "row", "rows"))));
         } else {
             ui.note(&plain(&format!("FAILED {}", test.id())));
         }
@@ -42,10 +43,6 @@ pub(super) fn failures(ui: Ui, results: &Results) {
             ui.diagnostic(&failed.diagnostic);
         }
     }
-}
-
-fn counted(count: usize, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 fn of(share: Share) -> String {

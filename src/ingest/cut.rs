@@ -2,7 +2,7 @@
 //!
 //! A failing test's log tells how it began and, more than that, how it ended; the middle is what one can do without.
 
-use crate::model::Cut;
+use crate::model::{Cut, counted};
 
 /// Room kept for the marker line: its words and two numbers of up to 20 digits, with the line breaks around it.
 const MARKER: usize = 80;
@@ -23,7 +23,7 @@ pub(super) fn cut(text: String, limit: usize) -> (String, Option<Cut>) {
     let kept = head.len() + tail.len();
     let line_break = if head.is_empty() || head.ends_with('\n') { "" } else { "\n" };
     let lines = middle.trim_end_matches('\n').matches('\n').count() + 1;
-    let marker = format!("[... {} bytes in {lines} {} left out ...]", middle.len(), if lines == 1 { "line" } else { "lines" });
+    let marker = format!("[... {} bytes in {} left out ...]", middle.len(), counted(lines, "line", "lines"));
     (format!("{head}{line_break}{marker}\n{tail}"), Some(Cut { was: text.len(), kept }))
 }
 

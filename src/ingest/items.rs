@@ -16,7 +16,7 @@ use super::texts::Texts;
 use super::tree::Tree;
 use super::unique::Ids;
 use crate::diag::Source;
-use crate::model::{Case, Launch};
+use crate::model::{Case, Launch, counted};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -145,7 +145,7 @@ impl<'s> Items<'s> {
         }
         drop((launches, seen));
         if repeated > 0 {
-            fields.notes.push(format!("{} listed twice left out", counted(repeated, "item")));
+            fields.notes.push(format!("{} listed twice left out", counted(repeated, "item", "items")));
         }
         let tree = Tree::new(&items);
         let remarks = odd_containers(&tree, &items);
@@ -168,18 +168,20 @@ impl<'s> Items<'s> {
                 *others.entry(item.case.status.to_lowercase()).or_default() += 1;
             }
         }
-        for (count, what) in
-            [(containers, "container item"), (steps.len(), "step within a test"), (attempts, "attempt that was tried again")]
-        {
+        for (count, one, many) in [
+            (containers, "container item", "container items"),
+            (steps.len(), "step within a test", "steps within a test"),
+            (attempts, "attempt that was tried again", "attempts that were tried again"),
+        ] {
             if count > 0 {
-                launch.notes.push(format!("{} left out", counted(count, what)));
+                launch.notes.push(format!("{} left out", counted(count, one, many)));
             }
         }
         launch.notes.extend(remarks);
         if !others.is_empty() {
             let count: usize = others.values().sum();
             let words: Vec<String> = others.iter().map(|(status, count)| format!("{count} {status}")).collect();
-            launch.notes.push(format!("{} that did not fail left out ({})", counted(count, "item"), words.join(", ")));
+            launch.notes.push(format!("{} that did not fail left out ({})", counted(count, "item", "items"), words.join(", ")));
         }
         launch.notes.extend(texts.notes());
         if launch.cases.is_empty() {
@@ -237,7 +239,7 @@ fn odd_containers(tree: &Tree, items: &[Item]) -> Vec<String> {
         }
     }
     if more > 0 {
-        notes.push(format!("the same of {}", counted(more, "more container item")));
+        notes.push(format!("the same of {}", counted(more, "more container item", "more container items")));
     }
     notes
 }
@@ -250,11 +252,4 @@ fn case(tree: &Tree, index: usize, items: &mut [Item], ids: &mut Ids) -> Case {
     case.suite = suite;
     case.id = ids.take(&case.id);
     case
-}
-
-fn counted(count: usize, what: &str) -> String {
-    match what.split_once(' ') {
-        Some((noun, rest)) if count != 1 && !rest.ends_with("item") => format!("{count} {noun}s {rest}"),
-        _ => format!("{count} {what}{}", if count == 1 { "" } else { "s" }),
-    }
 }

@@ -1,6 +1,7 @@
 //! The things investigations are about: launches and cases, artifacts' shapes, canonical JSON and content hashes, effects.
 
 mod attributes;
+mod counted;
 mod effect;
 mod hash;
 mod json_schema;
@@ -12,6 +13,7 @@ mod text;
 mod visible;
 
 pub use attributes::Attributes;
+pub use counted::counted;
 pub use effect::{Effect, Handle, UnresolvedHandle};
 pub use hash::{Hash, Hasher, canonical};
 pub use launch::{Case, Cut, Git, Launch};

@@ -4,7 +4,7 @@ use super::cast::{Cast, words};
 use super::observed::Observer;
 use super::out::{Out, flat};
 use crate::clock::Timestamp;
-use crate::model::Case;
+use crate::model::{Case, counted};
 use crate::session::Begun;
 use crate::walk::{BRANCH, Branch, By, Event, Status, WALK, What, place_of};
 use std::collections::{HashMap, HashSet};
@@ -100,7 +100,7 @@ impl<'o> Narration<'o> {
         if by == By::Items {
             self.forked.insert((event.case.to_string(), path.to_owned()));
             let node = branches.first().map_or_else(String::new, |branch| self.cast.node(path, &branch.node));
-            let many = if branches.len() == 1 { "1 branch".to_owned() } else { format!("{} branches", branches.len()) };
+            let many = counted(branches.len(), "branch", "branches");
             return self.say(&format!("{whose} takes {node} in {many}"));
         }
         let nodes: Vec<String> = branches.iter().map(|branch| self.cast.node(path, &branch.node)).collect();
@@ -144,7 +144,7 @@ impl Observer for Narration<'_> {
     fn began(&mut self, begun: &Begun<'_>, now: Timestamp) {
         self.cast.began(begun);
         (self.cases, self.before, self.over, self.began) = (begun.cases, begun.over, begun.over, now);
-        let many = if begun.cases == 1 { "1 case goes".to_owned() } else { format!("{} cases go", begun.cases) };
+        let many = counted(begun.cases, "case goes", "cases go");
         let before = if begun.over > 0 { format!("; {} are over already", begun.over) } else { String::new() };
         let title = &begun.plan.pipeline.name.value;
         self.say(&format!("Run {}: {many} through {title}{before}", begun.run));
@@ -220,7 +220,7 @@ impl Observer for Narration<'_> {
         let steps = self.steps.remove(&case.id).unwrap_or(0);
         self.loops.remove(&case.id);
         let last = self.last.remove(&case.id);
-        let steps = if steps == 1 { "1 step".to_owned() } else { format!("{steps} steps") };
+        let steps = counted(steps, "step", "steps");
         match status {
             Status::Done => {
                 let last = last.map_or(String::new(), |last| format!(", at {last}"));

@@ -3,7 +3,8 @@
 use super::build::{CaseReport, Report};
 use super::causes::Cause;
 use super::regression::State;
-use super::text::{clean, counted};
+use super::text::clean;
+use crate::model::counted;
 use crate::walk::Status;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -4,7 +4,7 @@ use super::Report;
 use super::causes::Cause;
 use super::markdown::{code, line};
 use super::regression::{Gone, Place, Regression};
-use super::text::counted;
+use crate::model::counted;
 use std::fmt::Write as _;
 
 /// The most causes that are gone, by name; the others are counted.

@@ -42,11 +42,6 @@ pub(super) fn short(text: &str, most: usize) -> String {
     }
 }
 
-/// `1 case`, `2 cases`.
-pub(super) fn counted(count: usize, one: &str, many: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { many })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -62,6 +57,5 @@ mod tests {
         assert_eq!(short("a  b\nc", 9), "a b c");
         assert_eq!(short("äöüß", 4), "äöüß");
         assert_eq!(short("äöüßx", 4), "äöü…");
-        assert_eq!((counted(1, "case", "cases"), counted(0, "case", "cases")), ("1 case".into(), "0 cases".into()));
     }
 }

@@ -15,7 +15,7 @@ use super::team::Member;
 use super::thermal;
 use crate::clock::Clock;
 use crate::diag::{Diagnostic, did_you_mean};
-use crate::model::{Case, Launch};
+use crate::model::{Case, Launch, counted};
 use crate::pipeline::NodeIx;
 use std::sync::Arc;
 use std::sync::OnceLock;
@@ -236,7 +236,8 @@ impl Plan {
         };
         match pipeline.max_steps {
             Some(cap) if state.steps >= cap => {
-                let message = format!("the walk took {cap} steps, the most that `{}` allows", *pipeline.name);
+                let message =
+                    format!("the walk took {}, the most that `{}` allows", counted(cap, "step", "steps"), *pipeline.name);
                 let diagnostic = Diagnostic::error("walk/max-steps", message)
                     .label(&pipeline.source, pipeline.nodes[node.0].name.span, "it would go on here")
                     .help(format!("{}; raise `max_steps` if that is right (0 means no cap)", lasso::describe(state)));

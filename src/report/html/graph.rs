@@ -1,7 +1,8 @@
 //! The path of a walk as a small picture: the pipeline's nodes in a row, and the turns taken between them.
 
+use crate::model::counted;
 use crate::report::build::{CaseReport, NodeReport};
-use crate::report::text::{counted, short};
+use crate::report::text::short;
 use crate::walk::Status;
 use serde::Serialize;
 use std::collections::BTreeMap;

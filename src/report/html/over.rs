@@ -1,8 +1,8 @@
 //! The launch beside those before it, as the page shows it.
 
+use crate::model::counted;
 use crate::report::causes::Cause;
 use crate::report::regression::{Gone, Line, Place, Regression, State};
-use crate::report::text::counted;
 use serde::Serialize;
 
 /// The most causes that are gone, by name.

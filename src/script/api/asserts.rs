@@ -2,6 +2,7 @@
 
 use super::HostFn;
 use super::args::{Number, Outcome, list, number, text};
+use crate::model::counted;
 use crate::script::View;
 use crate::script::compare::{self, kind_of};
 use crate::script::fault::Fault;
@@ -178,7 +179,7 @@ fn difference(got: &Value, want: &Value, path: &str) -> Option<String> {
 }
 
 fn count(items: usize) -> String {
-    if items == 1 { "1 item".to_owned() } else { format!("{items} items") }
+    counted(items, "item", "items")
 }
 
 fn assert_ne(got: &Dynamic, other: &Dynamic) -> Outcome<()> {

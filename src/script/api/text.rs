@@ -2,6 +2,7 @@
 
 use super::HostFn;
 use super::args::{MAX_ITEMS, Outcome, bounded, charged, count, fail, texts};
+use crate::model::counted;
 use crate::script::guard::{charge, check_clock};
 use rhai::{Array, Dynamic, ImmutableString};
 use std::collections::BTreeSet;
@@ -150,9 +151,7 @@ pub(super) const TABLE: &[HostFn] = &[
         example: r#"plural(2, "repository", "repositories")"#,
         result: r#""2 repositories""#,
         bind: |engine, name| {
-            engine.register_fn(name, |number: i64, one: &str, many: &str| {
-                format!("{number} {}", if number == 1 { one } else { many })
-            });
+            engine.register_fn(name, |number: i64, one: &str, many: &str| counted(number, one, many));
         },
     },
     HostFn {

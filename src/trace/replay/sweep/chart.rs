@@ -2,6 +2,7 @@
 //! and on black, with everything in the file.
 
 use super::point::Swept;
+use crate::model::counted;
 use quick_xml::escape::escape;
 use serde_json::Value;
 use std::fmt::Write as _;
@@ -72,7 +73,7 @@ pub fn chart(swept: &Swept) -> String {
         _ = writeln!(out, "<text class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\">{}</text>", escape(text));
     };
     text(&mut out, LEFT, 24.0, "b", "start", &swept.var);
-    let cases = if swept.cases == 1 { "1 case".to_owned() } else { format!("{} cases", swept.cases) };
+    let cases = counted(swept.cases, "case", "cases");
     text(&mut out, LEFT, 42.0, "soft", "start", &format!("{cases}; shaded: plateaus, where nothing changes"));
     bands(&mut out, swept, &at, bottom);
     for (index, (title, series)) in panels.iter().enumerate() {
