@@ -30,6 +30,8 @@ pub(super) struct Cx<'a> {
     pub(super) units: Vec<&'a Unit>,
     /// The pipelines that can be read.
     pub(super) pipelines: Vec<Pipe<'a>>,
+    /// The teams that data files have, each in a pipeline of one node.
+    pub(super) teams: Vec<Pipe<'a>>,
     /// The templates that compile.
     pub(super) templates: &'a Templates,
     /// The data files, with what is in them.
@@ -82,6 +84,11 @@ impl<'a> Pipe<'a> {
 }
 
 impl<'a> Cx<'a> {
+    /// The functions that pipelines and teams name.
+    pub(super) fn examined(&self) -> impl Iterator<Item = &Examined<'a>> {
+        self.pipelines.iter().chain(&self.teams).flat_map(|pipe| &pipe.examined)
+    }
+
     /// A number that a rule goes by.
     pub(super) fn number(&self, rule: &Rule, name: &str) -> usize {
         usize::try_from(self.config.number(rule, name)).unwrap_or(0)

@@ -15,9 +15,9 @@ use crate::files::Area;
 use crate::model::Hash;
 use crate::pipeline::yaml::{self, Yaml};
 use crate::pipeline::{Pipeline, When};
-use crate::project::{Project, Settings, Sources, examine, read_data};
+use crate::project::{Project, Settings, Sources, examine, read_data, teams};
 use crate::prompt::Templates;
-use crate::script::{File, Unit};
+use crate::script::{File, Library, Unit};
 use crate::session::Text;
 use std::collections::BTreeMap;
 
@@ -71,15 +71,27 @@ pub fn lint(input: Input<'_>) -> Outcome {
         // A text that was left out has been complained about; that it is missing says nothing new.
         found.extend(linked.into_iter().filter(|one| !left_out.iter().any(|name| misses(one, name))));
     }
+    let teams = teams(&data_texts);
+    for (name, pipeline) in &teams {
+        let sources = Sources {
+            scripts: scripts.clone(),
+            templates: template_texts.clone(),
+            data: data_texts.clone(),
+            pipeline: pipeline.source.clone(),
+            parts: BTreeMap::new(),
+            missing: BTreeMap::new(),
+        };
+        let settings = Settings { team: Some(name.clone()), ..input.settings.clone() };
+        let linked = problems(Project::link_after(sources, settings, Some(&library)));
+        // Of the pipeline around it nothing is meant.
+        let own = |one: &Diagnostic| one.primary().is_some_and(|label| label.source != pipeline.source);
+        found.extend(linked.into_iter().filter(|one| own(one) && !left_out.iter().any(|name| misses(one, name))));
+    }
     let data: Vec<(Source, Yaml)> =
         data_texts.iter().filter_map(|source| Some((source.clone(), yaml::parse(source).ok()?))).collect();
     let all_read = input.texts.iter().filter(|text| text.area == Area::Pipelines).count() == pipelines.len();
-    let pipes = pipelines.iter().map(|pipeline| {
-        let condition = |edge: &str| Cx::condition(&library, &pipeline.source, edge);
-        Pipe::new(pipeline, examine(pipeline, &library, &condition))
-    });
-    let pipes: Vec<Pipe<'_>> = pipes.collect();
-    found.extend(pipes.iter().flat_map(|pipe| &pipe.examined).flat_map(|one| one.analysis.diagnostics.iter().cloned()));
+    let pipes: Vec<Pipe<'_>> = pipelines.iter().map(|pipeline| pipe(pipeline, &library)).collect();
+    let teams: Vec<Pipe<'_>> = teams.iter().map(|(_, pipeline)| pipe(pipeline, &library)).collect();
     let mut units: Vec<&Unit> = library.files().map(File::unit).chain(&loose).collect();
     units.sort_by_key(|unit| unit.name());
     let cx = Cx {
@@ -87,11 +99,13 @@ pub fn lint(input: Input<'_>) -> Outcome {
         library: &library,
         units,
         pipelines: pipes,
+        teams,
         templates: &templates,
         data: &data,
         cases: input.cases,
         whole: input.texts.iter().all(|text| text.asked) && all_read,
     };
+    found.extend(cx.examined().flat_map(|one| one.analysis.diagnostics.iter().cloned()));
     let mut report = Report { found: once(found).into_iter().map(|one| (coded(one, &pipelines), None)).collect() };
     for rule in rules() {
         if let Some(check) = rule.check.filter(|_| input.config.level_of(rule) != Some(Level::Off)) {
@@ -100,6 +114,12 @@ pub fn lint(input: Input<'_>) -> Outcome {
     }
     let allows = allow::find(input.texts, &cx.units);
     finish(&input, report, allows)
+}
+
+/// A pipeline with what can be found out about it.
+fn pipe<'a>(pipeline: &'a Pipeline, library: &'a Library) -> Pipe<'a> {
+    let condition = |edge: &str| Cx::condition(library, &pipeline.source, edge);
+    Pipe::new(pipeline, examine(pipeline, library, &condition))
 }
 
 /// Whether a problem is that a text which was left out is missing.

@@ -3,7 +3,7 @@
 use std::fmt::Display;
 
 /// A number with the word for one or for many: `1 case`, `0 cases`.
-pub fn counted<N: Display + PartialEq + From<u8>>(count: N, one: &str, many: &str) -> String {
+pub fn counted<N: Copy + Display + PartialEq + From<u8>>(count: N, one: &str, many: &str) -> String {
     let word = if count == N::from(1) { one } else { many };
     format!("{count} {word}")
 }

@@ -31,3 +31,4 @@ pub use link::{Answers, Project, Settings};
 pub use linker::SCRIPT;
 pub use manifest::Manifest;
 pub use sources::Sources;
+pub use teams::teams;

@@ -417,5 +417,11 @@ fn what_is_wrong_with_a_team_from_outside_is_said_where_it_is() {
     let wrong = asked(&project, "two").exits(3).text();
     // One that has its own takes the given one's place, cap and all.
     let capped = asked(&project, "ours").exits(4).text();
-    insta::assert_snapshot!("given", [unknown, wrong, capped].join("\n"));
+    // The linter looks at every team, whoever asks for it, and at their schedulers.
+    let named = "/// The scout, who is not in every team.\nfn select(ctx) { if ctx.walkers.len() > 1 { \"Scot\" } else { ctx.walkers[0].name } }\n";
+    project.file("scripts/schedulers/ours.rhai", named);
+    project
+        .file("scripts/data/teams.yaml", teams.replace("scheduler: schedulers/affinity.rhai", "scheduler: schedulers/ours.rhai"));
+    let linted = project.asterisk(&["lint", "scripts/data", "scripts/schedulers"]).exits(1).text();
+    insta::assert_snapshot!("given", [unknown, wrong, capped, linted].join("\n"));
 }

@@ -10,10 +10,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// How many are looked at closely, of earlier runs and of this one.
 const MOST: usize = 16;
+/// What shares less than this part of what the likeliest shares is passed over: beside it, chance.
+const PART: u32 = 3;
 
 /// Up to 16 symptoms that share the most telling of some terms: the rarer a term, the more it counts; of as likely ones those
-/// of the lowest ids. However large the store, no more is read than the beginning of each term's list. What is in `known` is
-/// left out, without making room for others.
+/// of the lowest ids, and none that shares less than a third of what the first of them shares. However large the store, no more
+/// is read than the beginning of each term's list. What is in `known` is left out, without making room for others.
 pub(super) fn of_words(
     conn: &Connection,
     run: i64,
@@ -56,7 +58,9 @@ pub(super) fn of_words(
     }
     let mut likely: Vec<(Reverse<u32>, i64)> = weights.into_iter().map(|(symptom, weight)| (Reverse(weight), symptom)).collect();
     likely.sort_unstable();
-    let likely: Vec<i64> = likely.into_iter().take(MOST).map(|(_, symptom)| symptom).filter(|id| !known.contains(id)).collect();
+    let best = likely.first().map_or(0, |(Reverse(weight), _)| *weight);
+    let likely = likely.into_iter().take(MOST).take_while(|(Reverse(weight), _)| weight * PART >= best);
+    let likely: Vec<i64> = likely.map(|(_, symptom)| symptom).filter(|id| !known.contains(id)).collect();
     if likely.is_empty() { Ok(Vec::new()) } else { of_ids(conn, run, sight, &likely) }
 }
 

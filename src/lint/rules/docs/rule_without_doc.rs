@@ -37,7 +37,7 @@ fn seen(artifact, state, vars) {
 ";
 
 fn check(cx: &Cx<'_>, report: &mut Report) {
-    for one in cx.pipelines.iter().flat_map(|pipe| &pipe.examined).filter(|one| !one.unit.is_condition()) {
+    for one in cx.examined().filter(|one| !one.unit.is_condition()) {
         let file = cx.library.file(one.unit.name());
         let public = file
             .and_then(|file| file.functions().find(|public| public.name == one.name && public.params.len() == one.inputs.len()));

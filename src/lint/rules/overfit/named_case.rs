@@ -50,7 +50,7 @@ const NAMES: [&str; 8] = [
 ];
 
 fn check(cx: &Cx<'_>, report: &mut Report) {
-    for one in cx.pipelines.iter().flat_map(|pipe| &pipe.examined) {
+    for one in cx.examined() {
         for compared in &one.analysis.facts.compared {
             let ((Operand { path: Some(path), .. }, Operand { text: Some(text), span, .. })
             | (Operand { text: Some(text), span, .. }, Operand { path: Some(path), .. })) = (&compared.left, &compared.right)

@@ -46,8 +46,7 @@ fn seen(artifact, state, vars) {
 "#;
 
 fn check(cx: &Cx<'_>, report: &mut Report) {
-    let named: BTreeSet<(&str, &str)> =
-        cx.pipelines.iter().flat_map(|pipe| &pipe.examined).map(|one| (one.unit.name(), one.name.as_str())).collect();
+    let named: BTreeSet<(&str, &str)> = cx.examined().map(|one| (one.unit.name(), one.name.as_str())).collect();
     let texts: Vec<&str> = cx.units.iter().map(|unit| unit.script()).collect();
     for unit in cx.units.iter().filter(|unit| !is_test(unit.name())) {
         let of_rules = named.iter().any(|(file, _)| *file == unit.name());

@@ -48,7 +48,7 @@ const DIFFERENT: [&str; 6] = [
 ];
 
 fn check(cx: &Cx<'_>, report: &mut Report) {
-    for one in cx.pipelines.iter().flat_map(|pipe| &pipe.examined) {
+    for one in cx.examined() {
         if !matches!(one.place, Place::Edge(_) | Place::Effect(_) | Place::Cluster | Place::Scheduler) {
             continue;
         }

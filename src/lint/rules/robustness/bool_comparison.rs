@@ -43,7 +43,7 @@ fn seen(artifact, state, vars) {
 ";
 
 fn check(cx: &Cx<'_>, report: &mut Report) {
-    for one in cx.pipelines.iter().flat_map(|pipe| &pipe.examined) {
+    for one in cx.examined() {
         for definition in one.unit.ast().iter_fn_def() {
             if *definition.name != *one.name || definition.params.len() != one.inputs.len() {
                 continue;

@@ -41,7 +41,7 @@ fn seen(artifact, state, vars) {
 "#;
 
 fn check(cx: &Cx<'_>, report: &mut Report) {
-    for one in cx.pipelines.iter().flat_map(|pipe| &pipe.examined).filter(|one| matches!(one.place, Place::Edge(_))) {
+    for one in cx.examined().filter(|one| matches!(one.place, Place::Edge(_))) {
         let definition = one
             .unit
             .ast()

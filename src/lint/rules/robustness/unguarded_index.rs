@@ -39,7 +39,7 @@ fn seen(artifact, state, vars) {
 ";
 
 fn check(cx: &Cx<'_>, report: &mut Report) {
-    for one in cx.pipelines.iter().flat_map(|pipe| &pipe.examined) {
+    for one in cx.examined() {
         // There is no team without walkers.
         for indexed in one.analysis.facts.indexed.iter().filter(|indexed| indexed.path != "ctx.walkers") {
             if kind_at(&one.inputs, &indexed.path).is_none_or(|(kind, _)| !matches!(kind, Kind::List(_))) {

@@ -41,7 +41,7 @@ fn select(ctx) {
 "#;
 
 fn check(cx: &Cx<'_>, report: &mut Report) {
-    for one in cx.pipelines.iter().flat_map(|pipe| &pipe.examined).filter(|one| one.place == Place::Scheduler) {
+    for one in cx.examined().filter(|one| one.place == Place::Scheduler) {
         let looks = |path: &str| path == "ctx" || path.starts_with("ctx.walkers") || path.starts_with("ctx.prior");
         if one.analysis.reads.iter().any(|read| looks(&read.path)) {
             continue;

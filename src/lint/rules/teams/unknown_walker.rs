@@ -46,7 +46,7 @@ fn select(ctx) {
 const NAMES: [&str; 2] = ["ctx.walkers[].name", "ctx.prior.name"];
 
 fn check(cx: &Cx<'_>, report: &mut Report) {
-    for pipe in &cx.pipelines {
+    for pipe in cx.pipelines.iter().chain(&cx.teams) {
         let Some(team) = &pipe.pipeline.team else { continue };
         let names: Vec<String> = team.walkers.iter().filter_map(|walker| Some(walker.name()?.value)).collect();
         for one in pipe.examined.iter().filter(|one| one.place == Place::Scheduler) {
@@ -62,7 +62,7 @@ fn check(cx: &Cx<'_>, report: &mut Report) {
             }
             for (name, source, span) in said.iter().filter(|(name, ..)| !names.contains(name)) {
                 let found = Diagnostic::warning(RULE.id, format!("nobody in the team is called `{name}`"));
-                let found = found.label(source, *span, "named here").label(&pipe.pipeline.source, team.span, "the team");
+                let found = found.label(source, *span, "named here").label(&team.source, team.span, "the team");
                 let known = format!("the team has {}", names.join(", "));
                 report.push(found.help(did_you_mean(name, names.iter().map(String::as_str)).unwrap_or(known)));
             }
