@@ -151,7 +151,7 @@ impl<'s> Items<'s> {
         let remarks = odd_containers(&tree, &items);
         let steps = fold_steps(&tree, &mut items);
         let mut ids = Ids::default();
-        launch.cases.reserve_exact(items.iter().filter(|item| item.is_failure()).count());
+        let mut is_case = vec![false; items.len()];
         let mut others: BTreeMap<String, usize> = BTreeMap::new();
         let (mut containers, mut attempts) = (0_usize, 0_usize);
         for index in 0..items.len() {
@@ -162,11 +162,19 @@ impl<'s> Items<'s> {
             } else if tree.is_container(&items, index) {
                 containers += 1;
             } else if item.is_failure() {
-                let case = case(&tree, index, &mut items, &mut ids);
-                launch.cases.push(case);
+                is_case[index] = true;
+                complete(&tree, index, &mut items, &mut ids);
             } else {
                 *others.entry(item.case.status.to_lowercase()).or_default() += 1;
             }
+        }
+        drop((tree, ids));
+        // Collected where the items stood: a large launch has no room for both.
+        let cases = items.into_iter().zip(is_case).filter_map(|(item, is_case)| is_case.then_some(item.case));
+        if launch.cases.is_empty() {
+            launch.cases = cases.collect();
+        } else {
+            launch.cases.extend(cases);
         }
         for (count, one, many) in [
             (containers, "container item", "container items"),
@@ -244,12 +252,11 @@ fn odd_containers(tree: &Tree, items: &[Item]) -> Vec<String> {
     notes
 }
 
-/// Takes the case out of an item. Its containers stay as they are: they make none.
-fn case(tree: &Tree, index: usize, items: &mut [Item], ids: &mut Ids) -> Case {
+/// Makes the case of an item whole. Its containers stay as they are: they make none.
+fn complete(tree: &Tree, index: usize, items: &mut [Item], ids: &mut Ids) {
     let suite = tree.suite(items, index);
-    let mut case = std::mem::take(&mut items[index].case);
-    tree.inherit(items, index, &mut case.attributes);
-    case.suite = suite;
-    case.id = ids.take(&case.id);
-    case
+    let mut attributes = std::mem::take(&mut items[index].case.attributes);
+    tree.inherit(items, index, &mut attributes);
+    let case = &mut items[index].case;
+    (case.suite, case.attributes, case.id) = (suite, attributes, ids.take(&case.id));
 }

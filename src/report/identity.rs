@@ -13,15 +13,16 @@ pub(super) enum Node {
 /// Groups of nodes that are one cause; a group goes by a number.
 #[derive(Debug)]
 pub(super) struct Groups {
-    places: BTreeMap<Node, usize>,
+    /// All nodes, in order. A large run has some hundred thousand: a map of them would take thrice the room.
+    nodes: Vec<Node>,
     /// The node that each node follows; a group's first follows itself.
-    above: Vec<usize>,
+    above: Vec<u32>,
 }
 
 /// Where a group was seen.
 #[derive(Debug, Default)]
 pub(super) struct Sight {
-    /// Its nodes.
+    /// Its nodes, if the current launch has none of them.
     pub(super) nodes: Vec<Node>,
     /// How many failures, by launch.
     pub(super) failures: BTreeMap<usize, usize>,
@@ -29,11 +30,14 @@ pub(super) struct Sight {
 
 impl Groups {
     pub(super) fn of(history: &History) -> Self {
-        let mut groups = Self { places: BTreeMap::new(), above: Vec::new() };
-        for case in &history.cases {
-            let nodes: Vec<Node> = Self::nodes(case).collect();
-            groups.join(&nodes);
-        }
+        let mut nodes = Vec::with_capacity(history.cases.iter().map(|case| case.rcas.len() + case.symptoms.len()).sum());
+        nodes.extend(history.cases.iter().flat_map(Self::nodes));
+        nodes.sort_unstable();
+        nodes.dedup();
+        nodes.shrink_to_fit();
+        let above = (0..).take(nodes.len()).collect();
+        let mut groups = Self { nodes, above };
+        history.cases.iter().for_each(|case| groups.join(Self::nodes(case)));
         groups
     }
 
@@ -59,45 +63,45 @@ impl Groups {
         (rcas, symptoms)
     }
 
-    /// Makes nodes one group.
-    pub(super) fn join(&mut self, nodes: &[Node]) {
+    /// Makes nodes of the history one group.
+    pub(super) fn join(&mut self, nodes: impl IntoIterator<Item = Node>) {
         let mut first = None;
         for node in nodes {
-            let place = *self.places.entry(*node).or_insert_with(|| {
-                self.above.push(self.above.len());
-                self.above.len() - 1
-            });
-            let top = self.top(place);
+            let Some(top) = self.find(node) else { continue };
             match first {
                 None => first = Some(top),
-                Some(first) => self.above[top] = first,
+                Some(first) => self.above[top as usize] = first,
             }
         }
     }
 
     /// The group of a node.
-    pub(super) fn find(&mut self, node: Node) -> Option<usize> {
-        let place = *self.places.get(&node)?;
-        Some(self.top(place))
+    pub(super) fn find(&mut self, node: Node) -> Option<u32> {
+        let place = self.nodes.binary_search(&node).ok()?;
+        u32::try_from(place).ok().map(|place| self.top(place))
     }
 
-    fn top(&mut self, mut place: usize) -> usize {
-        while self.above[place] != place {
-            self.above[place] = self.above[self.above[place]];
-            place = self.above[place];
+    fn top(&mut self, mut place: u32) -> u32 {
+        while self.above[place as usize] != place {
+            let above = self.above[self.above[place as usize] as usize];
+            self.above[place as usize] = above;
+            place = above;
         }
         place
     }
 
     /// Where each group was seen.
-    pub(super) fn sights(&mut self, history: &History) -> BTreeMap<usize, Sight> {
-        let mut sights: BTreeMap<usize, Sight> = BTreeMap::new();
-        for (node, place) in self.places.clone() {
-            sights.entry(self.top(place)).or_default().nodes.push(node);
-        }
+    pub(super) fn sights(&mut self, history: &History) -> BTreeMap<u32, Sight> {
+        let mut sights: BTreeMap<u32, Sight> = BTreeMap::new();
         for case in &history.cases {
             let Some(group) = Self::nodes(case).next().and_then(|node| self.find(node)) else { continue };
             *sights.entry(group).or_default().failures.entry(case.launch).or_default() += 1;
+        }
+        for place in (0..).take(self.nodes.len()) {
+            let sight = sights.entry(self.top(place)).or_default();
+            if !sight.failures.contains_key(&history.current) {
+                sight.nodes.push(self.nodes[place as usize]);
+            }
         }
         sights
     }
@@ -116,14 +120,14 @@ mod tests {
             ..PastCase::default()
         };
         let cases = vec![case(0, &[9], &[1]), case(0, &[], &[2]), case(1, &[9], &[3]), case(2, &[8], &[3]), case(2, &[], &[])];
-        let history = History { cases, ..History::default() };
+        let history = History { cases, current: 9, ..History::default() };
         let mut groups = Groups::of(&history);
         let (nine, eight, two) = (groups.find(Node::Rca(9)), groups.find(Node::Rca(8)), groups.find(Node::Symptom(2)));
         assert!(nine.is_some() && nine == eight && nine == groups.find(Node::Symptom(1)) && nine != two);
         let sights = groups.sights(&history);
         assert_eq!(sights[&nine.expect("a group")].failures, BTreeMap::from([(0, 1), (1, 1), (2, 1)]));
         assert_eq!(Groups::ids(&sights[&nine.expect("a group")].nodes), (vec![8, 9], vec![1, 3]));
-        groups.join(&[Node::Symptom(2), Node::Rca(8)]);
+        groups.join([Node::Symptom(2), Node::Rca(8)]);
         assert_eq!(groups.sights(&history).len(), 1);
         assert_eq!(groups.find(Node::Rca(7)), None);
     }

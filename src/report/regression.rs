@@ -6,7 +6,7 @@
 use super::causes::Cause;
 use super::identity::{Groups, Node};
 use crate::clock::Timestamp;
-use crate::store::{History, PastLaunch};
+use crate::store::{History, PastCase, PastLaunch};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -139,16 +139,19 @@ pub struct Line {
 /// run walked all failures of its launch.
 pub(super) fn compare(causes: &mut [Cause], history: &History, whole: bool) -> Regression {
     let mut groups = Groups::of(history);
-    let own: BTreeMap<&str, &crate::store::PastCase> =
-        history.cases.iter().filter(|case| case.launch == history.current).map(|case| (case.case.as_str(), case)).collect();
+    let mut own: Vec<&PastCase> = history.cases.iter().filter(|case| case.launch == history.current).collect();
+    own.sort_unstable_by(|a, b| a.case.cmp(&b.case));
     let mut nodes: Vec<Vec<Node>> = Vec::with_capacity(causes.len());
     for cause in causes.iter() {
-        let cases = cause.cases.iter().filter_map(|case| own.get(case.as_str()));
-        let all: BTreeSet<Node> = cases.flat_map(|case| Groups::nodes(case)).collect();
-        let all: Vec<Node> = all.into_iter().collect();
-        groups.join(&all);
+        let find = |id: &str| own.binary_search_by(|case| case.case.as_str().cmp(id)).ok().map(|at| own[at]);
+        let mut all: Vec<Node> = cause.cases.iter().filter_map(|case| find(case)).flat_map(Groups::nodes).collect();
+        all.sort_unstable();
+        all.dedup();
+        all.shrink_to_fit();
+        groups.join(all.iter().copied());
         nodes.push(all);
     }
+    drop(own);
     let sights = groups.sights(history);
     let name = history.launches.get(history.current).map_or("", |launch| launch.name.as_str());
     let line: Vec<usize> = (0..=history.current.min(history.launches.len().saturating_sub(1)))

@@ -43,7 +43,7 @@ impl Session {
         let clusters = clusters(&store, run);
         let rows = clusters.iter().enumerate().map(|(index, cluster)| {
             let members = cluster.members().join(", ");
-            vec![format!("K{}", index + 1), cluster.representative().to_owned(), members, cluster.key.clone()]
+            vec![format!("K{}", index + 1), cluster.representative().to_owned(), members, cluster.key.to_string()]
         });
         table(&mut text, "Clusters", &["cluster", "representative", "members", "key"], rows);
         let filter = RcaFilter { run: Some(run.to_owned()), limit: ROWS, ..RcaFilter::default() };

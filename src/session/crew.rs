@@ -7,16 +7,14 @@ use super::rounds::{Place, Round, phase_of};
 use super::work::{Reads as Cases, Work};
 use super::{Session, SessionError, Watch};
 use crate::agent::manual_names;
-use crate::model::{Kind, Launch, canonical};
+use crate::model::{Launch, canonical};
 use crate::project::Project;
-use crate::script::View;
 use crate::store::{RunJournal, StoreError};
 use crate::walk::Plans as _;
 use crate::walk::{
     Answer, CaseParams, Cluster, Clustering, Commit, Content, End, Event, Journal as _, JournalError, Plan, Status, StepPlace,
     Walker, What,
 };
-use serde_json::json;
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -112,7 +110,7 @@ impl Crew<'_> {
     /// The barrier before a round: what is committed so far is seen from now on.
     fn begin(&self, round: Round, walking: &mut [Walking], ports: &mut Ports<'_>) -> Result<(), SessionError> {
         let clusters = self.clusters(round, walking, ports)?;
-        let content = (!clusters.is_empty()).then(|| Content::new(View::of(&json!(clusters), &Kind::Any, "clusters")));
+        let content = (!clusters.is_empty()).then(|| Cluster::content(&clusters));
         let Round { wave, phase, turn } = round;
         let what = What::Barrier { wave, phase, turn, clusters: content.clone() };
         let event = Event { case: "".into(), path: "".into(), at: self.session.setup().clock.now(), what };
@@ -154,7 +152,7 @@ impl Crew<'_> {
         };
         let mut clustering = Clustering::new(spec.most);
         self.hands.in_order(&members, key, |(case, key)| {
-            clustering.add(&case, key);
+            clustering.add(case, key);
             Ok(())
         })?;
         Ok(clustering.finish())
@@ -277,7 +275,7 @@ fn clusters_at(ports: &Ports<'_>, content: &Content) -> Result<Vec<Cluster>, Ses
 
 /// Of each cluster, all but the representative wait.
 fn take_turns(walking: &mut [Walking], clusters: &[Cluster]) {
-    let waiting: HashSet<&str> = clusters.iter().flat_map(Cluster::members).map(String::as_str).collect();
+    let waiting: HashSet<&str> = clusters.iter().flat_map(Cluster::members).map(crate::walk::Name::as_str).collect();
     for case in walking {
         if waiting.contains(case.work.get_mut().unwrap_or_else(PoisonError::into_inner).id.as_str()) {
             case.place.turn = 2;

@@ -1,16 +1,19 @@
 //! Clusters: cases so alike that one walks a phase ahead of the others, which then see what it found.
 
+use super::content::Content;
+use super::event::Name;
 use crate::model::Hash;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
+use std::sync::Arc;
 
-/// Cases of one key, in their order; the first is the representative.
+/// Cases of one key, in their order; the first is the representative. In the order of their names, so that its JSON is canonical.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cluster {
-    /// What they have in common.
-    pub key: String,
     /// Their ids, at least two.
-    pub cases: Vec<String>,
+    pub cases: Box<[Name]>,
+    /// What they have in common; many clusters may have it.
+    pub key: Arc<str>,
 }
 
 /// Clusters being formed, case by case. Of a case that is like no other so far, only its id is held.
@@ -24,10 +27,10 @@ pub struct Clustering {
 
 #[derive(Debug)]
 struct Group {
-    first: Box<str>,
+    first: Name,
     /// Known from the second case on.
-    key: String,
-    others: Vec<String>,
+    key: Option<Arc<str>>,
+    others: Vec<Name>,
 }
 
 impl Clustering {
@@ -37,27 +40,31 @@ impl Clustering {
     }
 
     /// The next case, in order. One without a key is like no other.
-    pub fn add(&mut self, case: &str, key: Option<String>) {
+    pub fn add(&mut self, case: Name, key: Option<String>) {
         let Some(key) = key else { return };
         let hash = Hash::of(key.as_bytes());
-        match self.open.get(&hash).and_then(|at| self.groups.get_mut(*at)) {
-            Some(group) if group.others.len() + 1 < self.most => {
-                group.key = key;
-                group.others.push(case.to_owned());
+        let group = self.open.get(&hash).and_then(|at| self.groups.get_mut(*at));
+        let full = match group {
+            Some(group) => {
+                let known = group.key.get_or_insert_with(|| key.into());
+                if group.others.len() + 1 < self.most {
+                    group.others.push(case);
+                    return;
+                }
+                Some(Arc::clone(known))
             }
-            _ => {
-                self.open.insert(hash, self.groups.len());
-                self.groups.push(Group { first: case.into(), key: String::new(), others: Vec::new() });
-            }
-        }
+            None => None,
+        };
+        self.open.insert(hash, self.groups.len());
+        self.groups.push(Group { first: case, key: full, others: Vec::new() });
     }
 
     /// The clusters, in the order of their representatives.
     pub fn finish(self) -> Vec<Cluster> {
         let groups = self.groups.into_iter().filter(|group| !group.others.is_empty());
-        let cluster = |Group { first, key, mut others }| {
-            others.insert(0, String::from(first));
-            Cluster { key, cases: others }
+        let cluster = |Group { first, key, others }| Cluster {
+            cases: std::iter::once(first).chain(others).collect(),
+            key: key.unwrap_or_default(),
         };
         groups.map(cluster).collect()
     }
@@ -66,11 +73,16 @@ impl Clustering {
 impl Cluster {
     /// The case that walks ahead.
     pub fn representative(&self) -> &str {
-        self.cases.first().map_or("", String::as_str)
+        self.cases.first().map_or("", Name::as_str)
+    }
+
+    /// Clusters as they are recorded.
+    pub fn content(clusters: &[Self]) -> Content {
+        Content::of_text(serde_json::to_string(clusters).unwrap_or_default())
     }
 
     /// The cases that wait for it.
-    pub fn members(&self) -> &[String] {
+    pub fn members(&self) -> &[Name] {
         self.cases.get(1..).unwrap_or_default()
     }
 }
@@ -84,11 +96,13 @@ mod tests {
         let cases = [("a", "x"), ("b", "y"), ("c", "x"), ("d", ""), ("e", "x"), ("f", "x"), ("g", "x"), ("h", "z")];
         let mut clustering = Clustering::new(3);
         for (case, key) in cases {
-            clustering.add(case, Some(key.to_owned()).filter(|key| !key.is_empty()));
+            clustering.add(case.into(), Some(key.to_owned()).filter(|key| !key.is_empty()));
         }
         let clusters = clustering.finish();
         let shown: Vec<String> = clusters.iter().map(|cluster| format!("{} {}", cluster.key, cluster.cases.join(""))).collect();
         assert_eq!(shown, ["x ace", "x fg"]);
-        assert_eq!((clusters[0].representative(), clusters[0].members()), ("a", &["c".to_owned(), "e".to_owned()][..]));
+        assert_eq!((clusters[0].representative(), clusters[0].members()), ("a", &["c".into(), "e".into()][..]));
+        let canonical = crate::model::canonical(&serde_json::json!(clusters));
+        assert_eq!(Cluster::content(&clusters).text().as_deref(), Some(canonical.as_str()));
     }
 }

@@ -36,8 +36,8 @@ enum Made {
     View(View),
     /// From parts.
     Parts(Vec<(Name, Content)>),
-    /// Read from a journal.
-    Read,
+    /// No value: its text alone, or, read from a journal, its address.
+    Sealed,
 }
 
 /// The address with the canonical text it is the address of (absent when read from a journal).
@@ -61,6 +61,13 @@ impl Content {
     /// An object made of parts.
     pub fn of_parts(parts: impl IntoIterator<Item = (Name, Self)>) -> Self {
         Self::made(Made::Parts(parts.into_iter().collect()), false)
+    }
+
+    /// Content whose canonical JSON is at hand, and nothing else of it: for what is too large to be looked at as a value.
+    pub fn of_text(text: impl Into<Arc<str>>) -> Self {
+        let text = text.into();
+        let sealed = Sealed { hash: Hash::of(text.as_bytes()), text: Some(text) };
+        Self(Arc::new(Inner { made: Made::Sealed, own: false, sealed: OnceLock::from(sealed) }))
     }
 
     fn made(made: Made, own: bool) -> Self {
@@ -124,7 +131,7 @@ impl Content {
                     let entries: Vec<String> = parts.into_iter().map(entry).collect();
                     format!("{{\"{PARTS}\":{{{}}}}}", entries.join(",")).into()
                 }
-                Made::Read => "null".into(), // sealed when it was read
+                Made::Sealed => "null".into(), // sealed when it was made
             };
             Sealed { hash: Hash::of(text.as_bytes()), text: Some(text) }
         })
@@ -133,7 +140,7 @@ impl Content {
 
 impl From<Hash> for Content {
     fn from(hash: Hash) -> Self {
-        Self(Arc::new(Inner { made: Made::Read, own: false, sealed: OnceLock::from(Sealed { hash, text: None }) }))
+        Self(Arc::new(Inner { made: Made::Sealed, own: false, sealed: OnceLock::from(Sealed { hash, text: None }) }))
     }
 }
 

@@ -18,7 +18,7 @@ use super::open::Store;
 use super::runs::run_row;
 use crate::diag::did_you_mean;
 use crate::model::Hash;
-use crate::walk::{About, Cluster, NEEDS, Needs};
+use crate::walk::{About, Cluster, NEEDS, Name, Needs};
 use known::Known;
 use rusqlite::{Connection, OptionalExtension, params};
 use serde_json::{Map, Value};
@@ -52,7 +52,7 @@ pub struct StoreNeeds {
     histories: Mutex<Histories>,
     errors: Mutex<Option<Arc<Errors>>>,
     /// The cluster of each case that is in one.
-    clusters: HashMap<Box<str>, Arc<Cluster>>,
+    clusters: HashMap<Name, Arc<Cluster>>,
     priors: Mutex<HashMap<Box<str>, Value>>,
 }
 
@@ -129,8 +129,9 @@ impl StoreNeeds {
     /// From now on, what the run committed up to this event is seen too: a barrier of the run. Clusters formed there stand
     /// beside those that are known.
     pub fn advance(&mut self, barrier: i64, clusters: Vec<Cluster>) {
+        self.clusters.reserve(clusters.iter().map(|cluster| cluster.cases.len()).sum());
         for cluster in clusters.into_iter().map(Arc::new) {
-            self.clusters.extend(cluster.cases.iter().map(|case| (case.as_str().into(), Arc::clone(&cluster))));
+            self.clusters.extend(cluster.cases.iter().map(|case| (case.clone(), Arc::clone(&cluster))));
         }
         let Some((_, snapshot)) = &mut self.source else { return };
         snapshot.upto = barrier;
