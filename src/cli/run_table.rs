@@ -4,7 +4,6 @@ use crate::model::counted;
 use crate::report::{CaseReport, Report, confidence};
 use crate::session::RunResult;
 use crate::ui::Ui;
-use crate::walk::Status;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -76,7 +75,7 @@ fn walks(ui: Ui, report: &Report) {
     let mut table = ui.table(&["case", "status", "path", "edges"]);
     for case in (0..WALKS).filter_map(|at| report.cases.whole(at)) {
         let edges: Vec<String> = case.turns.iter().map(|turn| turn.edge.clone()).collect();
-        let status = case.error.as_ref().map_or_else(|| word(case.status).to_owned(), |error| error.kind.clone());
+        let status = case.error.as_ref().map_or_else(|| case.status.word().to_owned(), |error| error.kind.clone());
         table.row([name(case), status, squeezed(&case.path), squeezed(&edges)]);
     }
     ui.out(&table.text());
@@ -136,15 +135,6 @@ fn squeezed(names: &[String]) -> String {
         n => format!("{} x{n}", run[0]),
     });
     runs.collect::<Vec<_>>().join(" ")
-}
-
-fn word(status: Status) -> &'static str {
-    match status {
-        Status::Running => "running",
-        Status::Paused => "paused",
-        Status::Done => "done",
-        Status::Error => "error",
-    }
 }
 
 /// At most that many characters of a text.

@@ -1,7 +1,7 @@
 //! What decided, as a page of lines for a terminal.
 
 use super::blame::{Blamed, StepBlamed};
-use super::page::{Page, PageLine, Tone, status_word};
+use super::page::{Page, PageLine, Tone};
 use crate::workspace::Commit;
 
 /// How many digits of a commit's or a text's address are shown.
@@ -11,7 +11,7 @@ const SHORT: usize = 10;
 pub fn blame_page(told: &Blamed, width: usize) -> Vec<PageLine> {
     let mut page = Page::new(width);
     page.text(Tone::Head, "", 2, format!("{}  {}", told.case, told.name).trim_end());
-    page.text(Tone::Quiet, "", 2, &format!("run {}, {}: {}", told.run, told.pipeline, status_word(told.status)));
+    page.text(Tone::Quiet, "", 2, &format!("run {}, {}: {}", told.run, told.pipeline, told.status.word()));
     if told.steps.is_empty() {
         page.blank();
         page.text(Tone::Plain, "", 2, "nothing was decided here: no edge was tried");

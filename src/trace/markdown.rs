@@ -1,6 +1,6 @@
 //! An explanation as Markdown, for a ticket or a review.
 
-use super::page::{is_idle, place, status_word, way, why};
+use super::page::{is_idle, place, way, why};
 use super::told::{Explained, StepTold};
 use std::fmt::Write as _;
 
@@ -12,7 +12,7 @@ pub fn markdown(told: &Explained) -> String {
     let mut out = String::new();
     let name = if told.name.is_empty() { String::new() } else { format!(": {}", escaped(&told.name)) };
     let _ = writeln!(out, "# Case {}{name}\n", escaped(&told.case));
-    let _ = writeln!(out, "Run {}, {}, {}.", escaped(&told.run), escaped(&told.pipeline), status_word(told.status));
+    let _ = writeln!(out, "Run {}, {}, {}.", escaped(&told.run), escaped(&told.pipeline), told.status.word());
     if !told.changed.is_empty() {
         let changed: Vec<String> = told.changed.iter().map(|path| escaped(path)).collect();
         let _ = writeln!(out, "\nChanged since, so this goes by the recorded texts: {}.", changed.join(", "));

@@ -2,7 +2,7 @@
 
 use super::told::{EdgeTold, Explained, Kind, RuleTold, StepTold};
 use crate::diag::Diagnostic;
-use crate::walk::{Outcome, Status};
+use crate::walk::Outcome;
 use textwrap::{Options, wrap};
 
 /// How a line is to be looked at.
@@ -48,16 +48,6 @@ pub fn page(told: &Explained, width: usize) -> Vec<PageLine> {
         }
     }
     page.lines
-}
-
-/// The word of a status.
-pub(super) fn status_word(status: Status) -> &'static str {
-    match status {
-        Status::Running => "under way",
-        Status::Paused => "paused",
-        Status::Done => "done",
-        Status::Error => "failed",
-    }
 }
 
 /// What is told of an edge beside its outcome, in one line.
@@ -167,7 +157,7 @@ impl Page {
             1 => " after 1 step".to_owned(),
             many => format!(" after {many} steps"),
         };
-        let line = format!("run {}, {}: {}{steps}", told.run, told.pipeline, status_word(told.status));
+        let line = format!("run {}, {}: {}{steps}", told.run, told.pipeline, told.status.word());
         self.text(Tone::Quiet, "", 2, &line);
         if !told.changed.is_empty() {
             let line = format!("changed since, so this goes by the recorded texts: {}", told.changed.join(", "));

@@ -36,6 +36,18 @@ pub enum Status {
     Error,
 }
 
+impl Status {
+    /// What people call it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Paused => "paused",
+            Self::Done => "done",
+            Self::Error => "failed",
+        }
+    }
+}
+
 /// One transition of the past.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Visit {

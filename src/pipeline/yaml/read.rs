@@ -15,6 +15,9 @@ pub struct Reader<'a> {
     found: Diagnostics,
 }
 
+/// What to do about a value that is not there.
+const EMPTY: &str = "give it a value, or leave the key out";
+
 /// A map whose keys are taken one by one.
 #[derive(Clone, Copy, Debug)]
 pub struct Fields<'y> {
@@ -100,7 +103,7 @@ impl<'a> Reader<'a> {
         match &yaml.kind {
             Kind::Text(text) if text.value.trim().is_empty() => {
                 let error = self.error("empty", format!("{what} is empty"), yaml.span, "");
-                self.push(error);
+                self.push(error.help(EMPTY));
                 None
             }
             Kind::Text(text) => Some(Spanned::new(text.value.clone(), yaml.span)),
@@ -191,7 +194,7 @@ impl<'a> Reader<'a> {
         let got = match &yaml.kind {
             Kind::Null => {
                 let error = self.error("empty", format!("{what} is empty"), yaml.span, format!("expected {wanted}"));
-                self.push(error);
+                self.push(error.help(EMPTY));
                 return None;
             }
             Kind::Int(value) => format!("{value}"),
@@ -203,14 +206,31 @@ impl<'a> Reader<'a> {
         let message = format!("{what} must be {wanted}, not {got}");
         let error = self.error("type", message, yaml.head(self.source), format!("expected {wanted}"));
         let written = self.source.slice(yaml.span);
-        let scalar = matches!(yaml.kind, Kind::Int(_) | Kind::Float(_) | Kind::Bool(_)) && !written.starts_with('*');
-        let quote = (wanted == "a text" && scalar).then(|| format!("put it in quotes: \"{written}\""));
-        let list = (wanted == "a list"
-            && matches!(yaml.kind, Kind::Text(_) | Kind::Int(_) | Kind::Float(_) | Kind::Bool(_))
-            && !written.contains('\n'))
-        .then(|| format!("put it in brackets: [{written}]"));
-        self.push(error.maybe_help(quote.or(list)));
+        self.push(error.maybe_help(instead(yaml, written, wanted)));
         None
+    }
+}
+
+/// What to write instead, where that can be told.
+fn instead(yaml: &Yaml, written: &str, wanted: &str) -> Option<String> {
+    let scalar = matches!(yaml.kind, Kind::Int(_) | Kind::Float(_) | Kind::Bool(_)) && !written.starts_with('*');
+    let text = if let Kind::Text(text) = &yaml.kind { Some(text.value.trim()) } else { None };
+    let bare = |text: &str| format!("write it without quotes: {text}");
+    match wanted {
+        "a text" if scalar => Some(format!("put it in quotes: \"{written}\"")),
+        "a list" if (scalar || text.is_some()) && !written.contains('\n') => Some(format!("put it in brackets: [{written}]")),
+        "a list" => Some("begin each item with `- `, or put them in brackets: [..., ...]".to_owned()),
+        "a map" => Some("write a key and a value for each part, on lines of their own or in braces: { key: value }".to_owned()),
+        "`true` or `false`" => match text?.to_ascii_lowercase().as_str() {
+            "true" => Some(bare("true")),
+            "false" => Some(bare("false")),
+            "yes" | "on" | "y" => Some("write `true`".to_owned()),
+            "no" | "off" | "n" => Some("write `false`".to_owned()),
+            _ => None,
+        },
+        "a whole number" => text.filter(|text| text.parse::<i64>().is_ok()).map(bare),
+        "a number" => text.filter(|text| text.parse::<f64>().is_ok_and(f64::is_finite)).map(bare),
+        _ => None,
     }
 }
 
@@ -226,6 +246,29 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::super::parse;
     use super::*;
+
+    #[test]
+    fn a_value_of_the_wrong_type_says_what_to_write() {
+        let help = |text: &str, read: fn(&mut Reader<'_>, &Yaml)| {
+            let source = Source::new("x.yaml", text);
+            let mut reader = Reader::new(&source, "x");
+            read(&mut reader, parse(&source).unwrap().get("k").unwrap());
+            let found = reader.finish();
+            found.iter().next().unwrap().help.clone().unwrap_or_default()
+        };
+        assert_eq!(help("k: [1]", |reader, yaml| drop(reader.text(yaml, "`k`"))), "");
+        assert_eq!(help("k: 7", |reader, yaml| drop(reader.text(yaml, "`k`"))), "put it in quotes: \"7\"");
+        assert_eq!(help("k: a", |reader, yaml| _ = reader.list(yaml, "`k`")), "put it in brackets: [a]");
+        assert!(help("k: { a: 1 }", |reader, yaml| _ = reader.list(yaml, "`k`")).starts_with("begin each item"));
+        assert!(help("k: a", |reader, yaml| _ = reader.map(yaml, "`k`")).ends_with("{ key: value }"));
+        assert_eq!(help("k: \"True\"", |reader, yaml| _ = reader.bool(yaml, "`k`")), "write it without quotes: true");
+        assert_eq!(help("k: on", |reader, yaml| _ = reader.bool(yaml, "`k`")), "write `true`");
+        assert_eq!(help("k: perhaps", |reader, yaml| _ = reader.bool(yaml, "`k`")), "");
+        assert_eq!(help("k: '7'", |reader, yaml| _ = reader.int(yaml, "`k`", &(1..=9))), "write it without quotes: 7");
+        assert_eq!(help("k: '.5'", |reader, yaml| _ = reader.number(yaml, "`k`")), "write it without quotes: .5");
+        assert_eq!(help("k: '.5'", |reader, yaml| _ = reader.int(yaml, "`k`", &(1..=9))), "");
+        assert_eq!(help("k:", |reader, yaml| drop(reader.text(yaml, "`k`"))), EMPTY);
+    }
 
     #[test]
     fn a_file_is_read_to_its_end_whatever_is_wrong() {

@@ -145,7 +145,7 @@ impl<'r> Page<'r> {
             component: &case.component,
             confidence: case.confidence,
             path: &case.path,
-            status: word(case.status),
+            status: case.status.word(),
         });
         let details = detailed.iter().filter_map(|index| {
             let case = report.cases.whole(*index)?;
@@ -153,7 +153,7 @@ impl<'r> Page<'r> {
         });
         Self {
             title: format!("Root causes of {}{number}", launch.name),
-            status: word(report.status),
+            status: report.status.word(),
             run_at: instant(report.started_at),
             launch_at: launch.started_at.map(instant),
             duration: launch.started_at.zip(launch.ended_at).and_then(|(from, to)| duration(to.seconds_since(from))),
@@ -263,7 +263,7 @@ fn detail<'r>(report: &'r Report, number: usize, case: &'r CaseReport, cause: Op
     Detail {
         number,
         cause,
-        status: word(case.status),
+        status: case.status.word(),
         turns: turns.collect(),
         context: case.context.iter().map(|(key, set)| (key.as_str(), short(&value(set), 400))).collect(),
         graph: graph(&report.nodes, case),
@@ -278,15 +278,6 @@ fn evidence(item: &str) -> Evidence<'_> {
     match item.split_once(": ") {
         Some((kind, text)) if named(&kind) && plain(&kind) => Evidence { kind, text },
         _ => Evidence { kind: "", text: item },
-    }
-}
-
-fn word(status: Status) -> &'static str {
-    match status {
-        Status::Done => "done",
-        Status::Error => "failed",
-        Status::Paused => "paused",
-        Status::Running => "running",
     }
 }
 
