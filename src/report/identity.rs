@@ -22,6 +22,8 @@ pub(super) struct Groups {
 /// Where a group was seen.
 #[derive(Debug, Default)]
 pub(super) struct Sight {
+    /// The place in the history of the first failure that has any of its nodes.
+    pub(super) first: usize,
     /// Its nodes, if the current launch has none of them.
     pub(super) nodes: Vec<Node>,
     /// How many failures, by launch.
@@ -93,9 +95,10 @@ impl Groups {
     /// Where each group was seen.
     pub(super) fn sights(&mut self, history: &History) -> BTreeMap<u32, Sight> {
         let mut sights: BTreeMap<u32, Sight> = BTreeMap::new();
-        for case in &history.cases {
+        for (first, case) in history.cases.iter().enumerate() {
             let Some(group) = Self::nodes(case).next().and_then(|node| self.find(node)) else { continue };
-            *sights.entry(group).or_default().failures.entry(case.launch).or_default() += 1;
+            let sight = sights.entry(group).or_insert_with(|| Sight { first, ..Sight::default() });
+            *sight.failures.entry(case.launch).or_default() += 1;
         }
         for place in (0..).take(self.nodes.len()) {
             let sight = sights.entry(self.top(place)).or_default();
@@ -126,6 +129,7 @@ mod tests {
         assert!(nine.is_some() && nine == eight && nine == groups.find(Node::Symptom(1)) && nine != two);
         let sights = groups.sights(&history);
         assert_eq!(sights[&nine.expect("a group")].failures, BTreeMap::from([(0, 1), (1, 1), (2, 1)]));
+        assert_eq!((sights[&nine.expect("a group")].first, sights[&two.expect("a group")].first), (0, 1));
         assert_eq!(Groups::ids(&sights[&nine.expect("a group")].nodes), (vec![8, 9], vec![1, 3]));
         groups.join([Node::Symptom(2), Node::Rca(8)]);
         assert_eq!(groups.sights(&history).len(), 1);

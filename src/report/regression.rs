@@ -180,7 +180,10 @@ pub(super) fn compare(causes: &mut [Cause], history: &History, whole: bool) -> R
             out.matrix.push(matrix_line(Some(cause.number), &cause.finding.title, history, &line, &sight.failures, !flaky));
         }
     }
-    for (group, sight) in &sights {
+    // What came first is told first: the numbers of groups mean nothing.
+    let mut in_order: Vec<_> = sights.iter().collect();
+    in_order.sort_unstable_by_key(|(_, sight)| sight.first);
+    for (group, sight) in in_order {
         let here = sight.failures.contains_key(&history.current);
         let in_line = sight.failures.keys().any(|launch| line.contains(launch));
         if matched.contains(group) || here || !in_line {
