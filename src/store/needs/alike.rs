@@ -166,6 +166,24 @@ mod tests {
     }
 
     #[test]
+    fn beside_a_likely_one_those_that_share_a_word_by_chance_are_passed_over() {
+        let fixture = Fixture::new();
+        let chance = "the season was long and the tariff high";
+        let first = fixture.begin("first", &of(&[OLD.into(), chance.into()]));
+        first.commit(effects("c1", vec![symptom(5, "0", OLD)])).unwrap();
+        first.commit(effects("c2", vec![symptom(6, "0", chance)])).unwrap();
+        push_out(&fixture);
+        let ours = of(&[ALIKE.into(), "tariff unchanged".into()]);
+        let _second = fixture.begin("second", &ours);
+        let needs = needs(&fixture, "second");
+        let told = |case: usize| -> Vec<i64> {
+            ids(&similar(&needs, &ours, &ours.cases[case])).into_iter().filter(|id| *id < 1000).collect()
+        };
+        assert_eq!(told(0), [5], "6 shares one word of many");
+        assert!(told(1).contains(&6), "where nothing shares more, that word is enough");
+    }
+
+    #[test]
     fn the_lists_are_seen_as_they_were_when_the_run_began_and_at_its_barriers() {
         for order in [[0, 1, 2, 3], [3, 1, 0, 2]] {
             let fixture = Fixture::new();
