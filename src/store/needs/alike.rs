@@ -168,7 +168,7 @@ mod tests {
     #[test]
     fn beside_a_likely_one_those_that_share_a_word_by_chance_are_passed_over() {
         let fixture = Fixture::new();
-        let chance = "the season was long and the tariff high";
+        let chance = "tariff of an old while";
         let first = fixture.begin("first", &of(&[OLD.into(), chance.into()]));
         first.commit(effects("c1", vec![symptom(5, "0", OLD)])).unwrap();
         first.commit(effects("c2", vec![symptom(6, "0", chance)])).unwrap();
@@ -179,7 +179,7 @@ mod tests {
         let told = |case: usize| -> Vec<i64> {
             ids(&similar(&needs, &ours, &ours.cases[case])).into_iter().filter(|id| *id < 1000).collect()
         };
-        assert_eq!(told(0), [5], "6 shares one word of many");
+        assert_eq!(told(0), [5], "6 shares one telling word of many");
         assert!(told(1).contains(&6), "where nothing shares more, that word is enough");
     }
 
