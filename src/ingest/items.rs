@@ -137,7 +137,7 @@ impl<'s> Items<'s> {
         }
     }
 
-    /// Makes cases of the items that are failed tests, and notes which items are not; what was wrong is left.
+    /// Makes the cases of a launch of the items that are failed tests, and notes which items are not; what was wrong is left.
     pub(super) fn fill(self, launch: &mut Launch) -> Fields<'s> {
         let Self { mut fields, launches, taken: mut items, repeated, texts, seen, .. } = self;
         if launches.len() > 1 {
@@ -171,11 +171,7 @@ impl<'s> Items<'s> {
         drop((tree, ids));
         // Collected where the items stood: a large launch has no room for both.
         let cases = items.into_iter().zip(is_case).filter_map(|(item, is_case)| is_case.then_some(item.case));
-        if launch.cases.is_empty() {
-            launch.cases = cases.collect();
-        } else {
-            launch.cases.extend(cases);
-        }
+        launch.cases = cases.collect();
         for (count, one, many) in [
             (containers, "container item", "container items"),
             (steps.len(), "step within a test", "steps within a test"),

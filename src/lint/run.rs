@@ -72,20 +72,9 @@ pub fn lint(input: Input<'_>) -> Outcome {
         found.extend(linked.into_iter().filter(|one| !left_out.iter().any(|name| misses(one, name))));
     }
     let teams = teams(&data_texts);
-    for (name, pipeline) in &teams {
-        let sources = Sources {
-            scripts: scripts.clone(),
-            templates: template_texts.clone(),
-            data: data_texts.clone(),
-            pipeline: pipeline.source.clone(),
-            parts: BTreeMap::new(),
-            missing: BTreeMap::new(),
-        };
-        let settings = Settings { team: Some(name.clone()), ..input.settings.clone() };
-        let linked = problems(Project::link_after(sources, settings, Some(&library)));
-        // Of the pipeline around it nothing is meant.
-        let own = |one: &Diagnostic| one.primary().is_some_and(|label| label.source != pipeline.source);
-        found.extend(linked.into_iter().filter(|one| own(one) && !left_out.iter().any(|name| misses(one, name))));
+    for team in &teams {
+        let linked = link_team(team, &scripts, &data_texts, input.settings, &library);
+        found.extend(linked.into_iter().filter(|one| !left_out.iter().any(|name| misses(one, name))));
     }
     let data: Vec<(Source, Yaml)> =
         data_texts.iter().filter_map(|source| Some((source.clone(), yaml::parse(source).ok()?))).collect();
@@ -120,6 +109,28 @@ pub fn lint(input: Input<'_>) -> Outcome {
 fn pipe<'a>(pipeline: &'a Pipeline, library: &'a Library) -> Pipe<'a> {
     let condition = |edge: &str| Cx::condition(library, &pipeline.source, edge);
     Pipe::new(pipeline, examine(pipeline, library, &condition))
+}
+
+/// What is wrong with a team of the data files; of the pipeline around it nothing is meant.
+fn link_team(
+    (name, pipeline): &(String, Pipeline),
+    scripts: &[Source],
+    data: &[Source],
+    settings: &Settings,
+    library: &Library,
+) -> Vec<Diagnostic> {
+    let sources = Sources {
+        scripts: scripts.to_vec(),
+        templates: Vec::new(),
+        data: data.to_vec(),
+        pipeline: pipeline.source.clone(),
+        parts: BTreeMap::new(),
+        missing: BTreeMap::new(),
+    };
+    let settings = Settings { team: Some(name.clone()), ..settings.clone() };
+    let mut found = problems(Project::link_after(sources, settings, Some(library)));
+    found.retain(|one| one.primary().is_some_and(|label| label.source != pipeline.source));
+    found
 }
 
 /// Whether a problem is that a text which was left out is missing.

@@ -12,8 +12,8 @@ use crate::project::Project;
 use crate::store::{RunJournal, StoreError};
 use crate::walk::Plans as _;
 use crate::walk::{
-    Answer, CaseParams, Cluster, Clustering, Commit, Content, End, Event, Journal as _, JournalError, Plan, Status, StepPlace,
-    Walker, What,
+    Answer, CaseParams, Cluster, Clustering, Commit, Content, End, Event, Journal as _, JournalError, Name, Plan, Status,
+    StepPlace, Walker, What,
 };
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -275,7 +275,7 @@ fn clusters_at(ports: &Ports<'_>, content: &Content) -> Result<Vec<Cluster>, Ses
 
 /// Of each cluster, all but the representative wait.
 fn take_turns(walking: &mut [Walking], clusters: &[Cluster]) {
-    let waiting: HashSet<&str> = clusters.iter().flat_map(Cluster::members).map(crate::walk::Name::as_str).collect();
+    let waiting: HashSet<&str> = clusters.iter().flat_map(Cluster::members).map(Name::as_str).collect();
     for case in walking {
         if waiting.contains(case.work.get_mut().unwrap_or_else(PoisonError::into_inner).id.as_str()) {
             case.place.turn = 2;

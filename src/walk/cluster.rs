@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Cases of one key, in their order; the first is the representative. In the order of their names, so that its JSON is canonical.
+/// Cases of one key, in their order; the first is the representative. Its fields stand in the order of their names, so that its JSON is
+/// canonical.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cluster {
     /// Their ids, at least two.
@@ -43,20 +44,16 @@ impl Clustering {
     pub fn add(&mut self, case: Name, key: Option<String>) {
         let Some(key) = key else { return };
         let hash = Hash::of(key.as_bytes());
-        let group = self.open.get(&hash).and_then(|at| self.groups.get_mut(*at));
-        let full = match group {
-            Some(group) => {
-                let known = group.key.get_or_insert_with(|| key.into());
-                if group.others.len() + 1 < self.most {
-                    group.others.push(case);
-                    return;
-                }
-                Some(Arc::clone(known))
+        let latest = self.open.get(&hash).and_then(|at| self.groups.get_mut(*at));
+        let known = latest.map(|group| (Arc::clone(group.key.get_or_insert_with(|| key.into())), &mut group.others));
+        match known {
+            Some((_, others)) if others.len() + 1 < self.most => others.push(case),
+            full => {
+                let key = full.map(|(key, _)| key);
+                self.open.insert(hash, self.groups.len());
+                self.groups.push(Group { first: case, key, others: Vec::new() });
             }
-            None => None,
-        };
-        self.open.insert(hash, self.groups.len());
-        self.groups.push(Group { first: case, key: full, others: Vec::new() });
+        }
     }
 
     /// The clusters, in the order of their representatives.
