@@ -1,4 +1,4 @@
-//! The README is executed. From top to bottom, in one project directory, at one fixed time:
+//! The README and the pages of `docs/` are executed, each from top to bottom in a project directory of its own, at one fixed time:
 //!
 //! - A block tagged with a language and `file=PATH` (`rhai`, `yaml`, `json`, ...) is written to that file.
 //! - A block tagged `console` holds commands and what they print. A line that begins with `$ ` is a command, run by `sh`
@@ -14,10 +14,11 @@
 //! - Any other block is shown and nothing more.
 
 use crate::harness::{Project, Ran, repository};
-use std::path::Path;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// When the README happens.
+/// When the documents happen.
 const CLOCK: &str = "2026-03-02T09:00:00Z";
 
 /// A fenced block.
@@ -117,9 +118,22 @@ fn dots_stand_for_anything() {
     }
 }
 
-#[test]
-fn the_readme_is_true() {
-    let Ok(text) = std::fs::read_to_string(repository().join("README.md")) else { panic!("there is no README.md") };
+/// The README and the pages of the handbook.
+fn documents() -> Vec<PathBuf> {
+    let mut found: Vec<PathBuf> = std::fs::read_dir(repository().join("docs"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|ending| ending == "md"))
+        .chain([repository().join("README.md")])
+        .collect();
+    found.sort();
+    found
+}
+
+/// Executes a document; returns how many commands ran, and what differs.
+fn execute(document: &Path) -> (usize, Vec<String>) {
+    let name = document.strip_prefix(repository()).unwrap().display();
+    let text = std::fs::read_to_string(document).unwrap();
     let project = Project::new();
     for dir in ["examples/series", "examples/court"] {
         for example in std::fs::read_dir(repository().join(dir)).unwrap() {
@@ -128,8 +142,7 @@ fn the_readme_is_true() {
             project.file(&format!("{dir}/{}", example.file_name().display()), text);
         }
     }
-    let mut complaints = Vec::new();
-    let mut executed = 0;
+    let (mut executed, mut complaints) = (0, Vec::new());
     for block in blocks(&text) {
         if let Some((_, path)) = block.tag.split_once(" file=") {
             project.file(path, block.lines.join("\n") + "\n");
@@ -144,7 +157,7 @@ fn the_readme_is_true() {
                 }
                 if !fits(&expected, &found) {
                     let (line, command) = (shown.line, shown.command);
-                    complaints.push(format!("README.md:{line}: `{command}` prints\n{}\n", found.join("\n")));
+                    complaints.push(format!("{name}:{line}: `{command}` prints\n{}\n", found.join("\n")));
                 }
             }
         } else if block.tag == "sh" {
@@ -155,14 +168,109 @@ fn the_readme_is_true() {
                     // In a directory of its own, as in a fresh clone.
                     let ran = shell(&Project::new(), command);
                     if ran.code != Some(0) {
-                        complaints.push(format!("README.md:{}: `{command}` fails\n{}", block.line + index, ran.text()));
+                        complaints.push(format!("{name}:{}: `{command}` fails\n{}", block.line + index, ran.text()));
                     }
                 } else if !command.is_empty() && command != "cargo test" {
-                    complaints.push(format!("README.md:{}: `{command}` is not executed by any test", block.line + index));
+                    complaints.push(format!("{name}:{}: `{command}` is not executed by any test", block.line + index));
                 }
             }
         }
     }
+    (executed, complaints)
+}
+
+#[test]
+fn the_readme_is_true() {
+    let (executed, complaints) = execute(&repository().join("README.md"));
     assert!(complaints.is_empty(), "{} differ:\n{}", complaints.len(), complaints.join("\n"));
     assert!(executed >= 2, "the README shows nothing");
+}
+
+#[test]
+fn the_handbook_is_true() {
+    let pages: Vec<PathBuf> = documents().into_iter().filter(|path| !path.ends_with("README.md")).collect();
+    let complaints: Vec<String> = pages.iter().flat_map(|page| execute(page).1).collect();
+    assert!(complaints.is_empty(), "{} differ:\n{}", complaints.len(), complaints.join("\n"));
+}
+
+/// Short enough to be read: what does not fit belongs into a chapter of its own.
+#[test]
+fn first_pages_are_short() {
+    for (page, most) in [("README.md", 250), ("ARCHITECTURE.md", 160)] {
+        let lines = std::fs::read_to_string(repository().join(page)).unwrap().lines().count();
+        assert!(lines <= most, "{page} has {lines} lines, and should have {most} at most");
+    }
+}
+
+/// Every page is in the table of contents, and every link leads to a file that is there.
+#[test]
+fn links_lead_somewhere() {
+    let summary = std::fs::read_to_string(repository().join("docs/SUMMARY.md")).unwrap();
+    let mut broken = String::new();
+    for document in documents().into_iter().chain([repository().join("ARCHITECTURE.md")]) {
+        let name = document.file_name().unwrap().to_str().unwrap();
+        let in_book = document.parent().unwrap().ends_with("docs");
+        if in_book && !["SUMMARY.md", "internals.md"].contains(&name) && !summary.contains(&format!("({name})")) {
+            let _ = writeln!(broken, "{name} is not in SUMMARY.md");
+        }
+        let text = std::fs::read_to_string(&document).unwrap();
+        for target in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            let file = target.split('#').next().unwrap();
+            if !file.is_empty() && !file.contains("://") && !document.parent().unwrap().join(file).exists() {
+                let _ = writeln!(broken, "{name}: {target} leads nowhere");
+            }
+        }
+    }
+    assert!(broken.is_empty(), "{broken}");
+}
+
+/// The table "Where is ..." names files and functions that are there.
+#[test]
+fn the_map_names_what_is_there() {
+    let text = std::fs::read_to_string(repository().join("ARCHITECTURE.md")).unwrap();
+    let table = text.split("## Where is ...").nth(1).unwrap().split("\n## ").next().unwrap();
+    let rows: Vec<&str> = table.lines().filter(|line| line.starts_with("| ")).skip(1).collect();
+    assert!(rows.len() >= 40, "{} rows", rows.len());
+    for row in rows {
+        let place = row.split('|').nth(2).unwrap();
+        let quoted: Vec<&str> = place.split('`').skip(1).step_by(2).collect();
+        let files: Vec<&&str> = quoted.iter().filter(|part| part.contains('/')).collect();
+        assert!(!files.is_empty(), "no file: {row}");
+        let texts: Vec<String> = files
+            .iter()
+            .map(|file| std::fs::read_to_string(repository().join(file)).unwrap_or_else(|error| panic!("{file}: {error}: {row}")))
+            .collect();
+        for name in quoted.iter().filter(|part| part.chars().all(|c| c.is_alphanumeric() || c == '_')) {
+            assert!(texts.iter().any(|text| text.contains(*name)), "{name} is in none of {files:?}");
+        }
+    }
+}
+
+/// Pages that are generated are as they would be generated now; `INSTA_UPDATE=always` writes them.
+#[test]
+fn the_reference_is_generated() {
+    let project = Project::new();
+    let shown = |args: &[&str]| {
+        let ran = project.ran(&project.command(args).env("COLUMNS", "100").output().unwrap()).ok();
+        ran.stdout.lines().map(str::trim_end).collect::<Vec<_>>().join("\n").trim_end().to_owned()
+    };
+    let mut commands = String::new();
+    for name in crate::cli::commands(&project) {
+        let _ = write!(commands, "\n## `{name}`\n\n```text\n{}\n```\n", shown(&[&name, "--help"]));
+    }
+    let mut api = String::new();
+    for group in shown(&["doc"]).split("\n# ") {
+        let (title, functions) = group.split_once('\n').unwrap();
+        let _ = write!(api, "\n## {}\n\n```text\n{}\n```\n", title.trim_start_matches("# "), functions.trim());
+    }
+    for (page, generated) in [("docs/commands.md", commands), ("docs/script-api.md", api)] {
+        let path = repository().join(page);
+        let text = std::fs::read_to_string(&path).unwrap();
+        let (head, found) = text.split_once("<!-- generated -->\n").unwrap_or_else(|| panic!("{page} has no mark"));
+        if found != generated && std::env::var("INSTA_UPDATE").is_ok_and(|update| update == "always") {
+            std::fs::write(&path, format!("{head}<!-- generated -->\n{generated}")).unwrap();
+        } else {
+            assert!(found == generated, "{page} is not what the program says; INSTA_UPDATE=always writes it anew");
+        }
+    }
 }
