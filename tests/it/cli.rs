@@ -4,7 +4,7 @@
 
 use crate::harness::{Project, Ran, fixture, repository};
 use crate::kill::{halted, kill, small};
-use crate::readme::shell;
+use crate::docs::shell;
 use crate::server::{Server, says_json};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -123,15 +123,6 @@ pub(crate) fn commands(project: &Project) -> Vec<String> {
     // What a long summary goes on with stands further in.
     let names = listed.lines().filter(|line| line.starts_with("  ") && !line.starts_with("   "));
     names.filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help").map(str::to_owned).collect()
-}
-
-#[test]
-fn every_help_is_as_it_was() {
-    let project = Project::new();
-    for command in commands(&project) {
-        shows(&project, &format!("help-{command}"), &format!("{command} --help")).ok();
-    }
-    shows(&project, "help", "--help").ok();
 }
 
 /// The examples of the helps are commands that work.

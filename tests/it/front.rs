@@ -2,7 +2,7 @@
 
 use crate::cli::commands;
 use crate::harness::{Project, repository};
-use crate::readme::shell;
+use crate::docs::shell;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fs;
