@@ -11,6 +11,7 @@ mod doc;
 mod doctor;
 mod explain;
 mod graph;
+mod groups;
 mod init;
 mod lint;
 mod lint_report;
@@ -47,14 +48,17 @@ use crate::config::{Given, Resolved, resolve};
 use crate::exit::Exit;
 use crate::session::{Session, SessionError};
 use crate::ui::{Colour, Format, Ui};
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+/// The widest that help is written.
+const WIDTH: usize = 100;
+
 /// Investigate failed CI launches with pipelines whose every turn is a small, explainable script.
 #[derive(Debug, Parser)]
-#[command(name = "asterisk", version, max_term_width = 100)]
+#[command(name = "asterisk", version, max_term_width = WIDTH)]
 struct Cli {
     #[command(flatten)]
     global: Global,
@@ -156,10 +160,11 @@ enum Command {
 
 /// Runs the program with these arguments; the first is its name.
 pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
-    match Cli::try_parse_from(args) {
+    let ui = Ui::new(Colour::Auto, Format::Pretty);
+    let command = groups::grouped(Cli::command(), ui.width().min(WIDTH));
+    match command.try_get_matches_from(args).and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => dispatch(cli).code(),
         Err(error) => {
-            let ui = Ui::new(Colour::Auto, Format::Pretty);
             let text = error.render().ansi().to_string();
             if error.use_stderr() {
                 ui.note(text.trim_end());

@@ -2,9 +2,9 @@
 //!
 //! Snapshots are of things that this repository's content does not move: a small pipeline of their own.
 
+use crate::docs::shell;
 use crate::harness::{Project, Ran, fixture, repository};
 use crate::kill::{halted, kill, small};
-use crate::docs::shell;
 use crate::server::{Server, says_json};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -119,10 +119,10 @@ fn bundled_data_is_shown() {
 /// The names of all commands, as the help lists them.
 pub(crate) fn commands(project: &Project) -> Vec<String> {
     let help = project.asterisk(&["--help"]).ok().stdout;
-    let listed = help.split("Commands:\n").nth(1).unwrap().split("\n\n").next().unwrap();
-    // What a long summary goes on with stands further in.
+    let listed = help.split("Options:\n").next().unwrap();
+    // The rest of a long summary is indented further.
     let names = listed.lines().filter(|line| line.starts_with("  ") && !line.starts_with("   "));
-    names.filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help").map(str::to_owned).collect()
+    names.filter_map(|line| line.split_whitespace().next()).map(str::to_owned).collect()
 }
 
 /// The examples of the helps are commands that work.

@@ -1,8 +1,8 @@
 //! Setting a project up and looking it over: `init`, `config`, `doctor`, `schema`, `graph`, and manners in a pipe.
 
 use crate::cli::commands;
-use crate::harness::{Project, repository};
 use crate::docs::shell;
+use crate::harness::{Project, repository};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fs;
