@@ -1,6 +1,9 @@
 //! The promises of the program, held against the built binary: one hermetic harness, one module a promise.
 #![allow(clippy::unwrap_used)]
 
+#[global_allocator]
+static MEMORY: asterisk::memory::Allocator = asterisk::memory::allocator();
+
 mod batches;
 mod bundled;
 mod chaos;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 /// The layers of `src/`, lowest first (`ARCHITECTURE.md`). A module imports from lower layers and its own children; those of
 /// one layer never import each other.
 const LAYERS: &[&[&str]] = &[
-    &["diag", "model", "clock"],
+    &["diag", "model", "clock", "memory"],
     &["pipeline", "script", "prompt"],
     &["walk"],
     &["project"],
