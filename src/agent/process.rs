@@ -346,25 +346,25 @@ mod tests {
 
     #[test]
     fn what_a_command_says_comes_back() {
-        let said = sh("cat; echo bad >&2", 10.0, 100);
+        let said = sh("cat; echo bad >&2", 600.0, 100);
         assert_eq!((said.stdout, said.stderr.as_str(), said.ended), (b"hello\n".to_vec(), "bad\n", Ended::Well));
-        let said = sh("echo oops >&2; exit 3", 10.0, 100);
+        let said = sh("echo oops >&2; exit 3", 600.0, 100);
         assert_eq!((said.stderr.as_str(), said.ended), ("oops\n", Ended::Badly("it ended with the code 3".into())));
-        assert!(matches!(sh("kill -9 $$", 10.0, 100).ended, Ended::Badly(how) if how.contains('9')));
+        assert!(matches!(sh("kill -9 $$", 600.0, 100).ended, Ended::Badly(how) if how.contains('9')));
     }
 
     #[test]
     fn bounds_hold_with_children_and_without() {
         let began = Instant::now();
-        assert_eq!(sh("sleep 60 & sleep 60", 0.3, 100).ended, Ended::Late);
-        assert_eq!(sh("trap '' TERM; sleep 60", 0.3, 100).ended, Ended::Late);
-        assert_eq!(sh("yes", 30.0, 1000).ended, Ended::TooMuch);
+        assert_eq!(sh("sleep 9999 & sleep 9999", 0.3, 100).ended, Ended::Late);
+        assert_eq!(sh("trap '' TERM; sleep 9999", 0.3, 100).ended, Ended::Late);
+        assert_eq!(sh("yes", 600.0, 1000).ended, Ended::TooMuch);
         // One that closes its output and hangs.
-        assert_eq!(sh("exec >&-; sleep 60", 0.3, 1000).ended, Ended::Late);
+        assert_eq!(sh("exec >&-; sleep 9999", 0.3, 1000).ended, Ended::Late);
         // One that leaves a child with its output open.
-        let said = sh("sleep 60 & echo done", 30.0, 1000);
+        let said = sh("sleep 9999 & echo done", 600.0, 1000);
         assert_eq!((said.stdout, said.ended), (b"done\n".to_vec(), Ended::Well));
-        assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
+        assert!(began.elapsed() < Duration::from_secs(600), "{:?}", began.elapsed());
     }
 
     /// A host that is killed between starting a command and noting it leaves nothing behind: the command has not begun.
@@ -389,7 +389,7 @@ mod tests {
 
     #[test]
     fn only_the_end_of_standard_error_is_kept() {
-        let said = sh("i=0; while [ $i -lt 3000 ]; do echo line $i >&2; i=$((i+1)); done", 30.0, 100);
+        let said = sh("i=0; while [ $i -lt 3000 ]; do echo line $i >&2; i=$((i+1)); done", 600.0, 100);
         assert!(said.stderr.len() <= STDERR && said.stderr.ends_with("line 2999\n"), "{}", said.stderr);
     }
 }

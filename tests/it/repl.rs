@@ -1,6 +1,6 @@
 //! `asterisk repl`: sessions over the bundled launch, piped and at a real terminal.
 
-use crate::harness::{Project, Ran};
+use crate::harness::{Project, Ran, until};
 
 /// A project with a run of the bundled launch.
 fn walked() -> Project {
@@ -266,19 +266,16 @@ mod terminal {
         // Somewhere amidst the walks.
         command.env("ASTERISK_HALT_AT", "12").env("ASTERISK_HALT_FILE", &halted);
         let mut run = command.spawn().unwrap();
-        let begun = std::time::Instant::now();
-        while !halted.exists() {
-            assert!(begun.elapsed() < std::time::Duration::from_secs(60), "the run never came there");
-            std::thread::sleep(std::time::Duration::from_millis(5));
-        }
+        until(|| halted.exists());
         let cases = session(&project, &["--run"], &[":cases"]).exits(0);
         let waiting = cases.stdout.lines().rfind(|line| !line.contains(" done ")).unwrap();
         let case = waiting.split_whitespace().next().unwrap().to_owned();
         let mut terminal = at_terminal(&project, "xterm", &["--run", "--case", &case]);
         terminal.exp_string("> ").unwrap();
         terminal.send_line(":follow").unwrap();
-        std::thread::sleep(std::time::Duration::from_millis(300));
         std::fs::remove_file(&halted).unwrap();
+        // Told since, whether the run or the session was first.
+        terminal.exp_regex("> [0-9]+").unwrap();
         terminal.exp_string("the case is done").unwrap();
         terminal.exp_string("> ").unwrap();
         terminal.send_line(":quit").unwrap();
