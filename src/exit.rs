@@ -1,9 +1,11 @@
 //! Exit codes: the one place that maps what happened to a number (`design.md` §6).
 
+use crate::diag::is_full;
 use crate::files::FileError;
 use crate::session::SessionError;
 use crate::store::StoreError;
 use crate::walk::JournalError;
+use std::io::ErrorKind;
 use std::process::ExitCode;
 
 /// What is wrong with the command line rather than with a text, though only linking finds it.
@@ -20,7 +22,7 @@ pub enum Exit {
     Usage = 2,
     /// A pipeline, script, template or input does not compile or parse.
     Texts = 3,
-    /// Some case or agent failed, or `route` found no way.
+    /// Some case or agent failed, `route` found no way, or the disk is full.
     Cases = 4,
     /// Stopped, and resumable.
     Stopped = 5,
@@ -51,6 +53,10 @@ impl From<&SessionError> for Exit {
         match error {
             SessionError::Texts(found) if !found.iter().all(|one| ASKED.contains(&one.code.as_ref())) => Self::Texts,
             SessionError::File(FileError::NotText { .. } | FileError::TooLarge { .. } | FileError::Link { .. }) => Self::Texts,
+            SessionError::Write { source, .. } if is_full(source) => Self::Cases,
+            SessionError::Journal(JournalError::Full(_)) => Self::Cases,
+            // Not the place is wrong but the system in trouble: what is recorded is there, and its files can be written again.
+            SessionError::Write { source, .. } if !is_of_the_place(source.kind()) => Self::Stopped,
             SessionError::Texts(_)
             | SessionError::File(_)
             | SessionError::Asked(_)
@@ -68,10 +74,27 @@ impl From<&StoreError> for Exit {
     fn from(error: &StoreError) -> Self {
         match error {
             StoreError::Busy(_) => Self::Busy,
+            StoreError::Full(_) => Self::Cases,
             StoreError::UnknownRun(_) | StoreError::CleanedRun(_) => Self::Usage,
             _ => Self::Texts,
         }
     }
+}
+
+/// Whether a file cannot be written because of where it was to be written.
+fn is_of_the_place(kind: ErrorKind) -> bool {
+    matches!(
+        kind,
+        ErrorKind::NotFound
+            | ErrorKind::PermissionDenied
+            | ErrorKind::AlreadyExists
+            | ErrorKind::NotADirectory
+            | ErrorKind::IsADirectory
+            | ErrorKind::ReadOnlyFilesystem
+            | ErrorKind::InvalidInput
+            | ErrorKind::InvalidFilename
+            | ErrorKind::Other
+    )
 }
 
 #[cfg(test)]
@@ -95,6 +118,12 @@ mod tests {
             (SessionError::Store(StoreError::Busy("x".into())), Exit::Busy),
             (SessionError::Store(StoreError::UnknownRun("x".into())), Exit::Usage),
             (SessionError::Journal(JournalError::Busy("x".into())), Exit::Busy),
+            (SessionError::Journal(JournalError::Failed("x".into())), Exit::Stopped),
+            (SessionError::Journal(JournalError::Full("x".into())), Exit::Cases),
+            (SessionError::Store(StoreError::Full("x".into())), Exit::Cases),
+            (SessionError::Write { path: "x".into(), source: ErrorKind::StorageFull.into() }, Exit::Cases),
+            (SessionError::Write { path: "x".into(), source: ErrorKind::PermissionDenied.into() }, Exit::Usage),
+            (SessionError::Write { path: "x".into(), source: std::io::Error::from_raw_os_error(5) }, Exit::Stopped),
         ] {
             assert_eq!(Exit::from(&error), exit, "{error}");
         }

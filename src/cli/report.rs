@@ -6,6 +6,7 @@ use crate::report::{self, Report};
 use crate::session::{Files, RunResult, Session, SessionError};
 use crate::ui::{Format, Ui};
 use clap::{Args, ValueEnum};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// Write the reports and case directories of a run again, from its journal.
@@ -54,8 +55,9 @@ pub(super) fn report(global: &Global, args: &ReportArgs) -> Result<Exit, Session
     let ui = Ui::new(global.color, Format::Pretty);
     let session = global.session(&ProjectArgs::default(), args.out.clone())?;
     let result = session.rebuild(&args.run, args.files.map(Files::from))?;
-    let report = build(ui, &session, &result)?;
-    let Some(pages) = report::write(&session, &result, &report)? else { return Ok(Exit::Ok) };
+    let (report, whole) = build(ui, &session, &result)?;
+    let exit = if whole { Exit::Ok } else { Exit::Cases };
+    let Some(pages) = report::write(&session, &result, &report)? else { return Ok(exit) };
     match args.format {
         Some(format) => ui.out_with(|out| pages.print(format.file(), out)),
         None => {
@@ -65,12 +67,25 @@ pub(super) fn report(global: &Global, args: &ReportArgs) -> Result<Exit, Session
             }
         }
     }
-    Ok(Exit::Ok)
+    Ok(exit)
 }
 
-/// Builds the report of a run.
-pub(super) fn build(ui: Ui, session: &Session, result: &RunResult) -> Result<Report, SessionError> {
+/// How much of one kind of trouble is printed; all of it stands in the report.
+const PRINTED: usize = 5;
+
+/// Builds the report of a run. False if parts of it are missing because what is stored of them is damaged.
+pub(super) fn build(ui: Ui, session: &Session, result: &RunResult) -> Result<(Report, bool), SessionError> {
     let (report, trouble) = report::of_run(session, result)?;
-    ui.diagnostics(&trouble);
-    Ok(report)
+    let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
+    for one in trouble.iter() {
+        let count = kinds.entry(&one.code).or_default();
+        *count += 1;
+        if *count <= PRINTED {
+            ui.diagnostic(one);
+        }
+    }
+    for (kind, count) in kinds.into_iter().filter(|(_, count)| *count > PRINTED) {
+        ui.note(&format!("{} more of {kind}: the report has all", count - PRINTED));
+    }
+    Ok((report, !trouble.has_errors()))
 }

@@ -294,7 +294,7 @@ fn conclude(
     if result.cases.is_empty() {
         ui.note("this launch has no failures: there is nothing to analyse");
     }
-    let report = super::report::build(ui, session, &result)?;
+    let (report, whole) = super::report::build(ui, session, &result)?;
     if crate::report::write(session, &result, &report)?.is_some() {
         result.report = Some(session.report_path(&result.run));
     }
@@ -312,8 +312,8 @@ fn conclude(
     }
     let exit = match result.status {
         _ if !over && interrupted => Exit::Interrupted,
-        Status::Done => Exit::Ok,
-        Status::Error => Exit::Cases,
+        Status::Done if whole => Exit::Ok,
+        Status::Done | Status::Error => Exit::Cases,
         Status::Paused | Status::Running => Exit::Stopped,
     };
     // The process ends here: taking a linked project apart piece by piece takes a tenth of a cold start.

@@ -10,6 +10,7 @@ mod pipelines;
 mod removal;
 mod root;
 mod secret;
+mod settle;
 mod texts;
 mod unpack;
 mod watch;

@@ -144,6 +144,9 @@ pub struct CaseReport {
     /// Why its walk failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<ErrorSummary>,
+    /// What could not be written of it, and why.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
 }
 
 /// One turn of a walk.
@@ -240,6 +243,12 @@ fn case_report(result: &RunResult, case: &CaseResult, found: &mut Diagnostics) -
     if let Some(trouble) = &case.trouble {
         found.push(Diagnostic { severity: crate::diag::Severity::Warning, ..Diagnostic::clone(trouble) });
     }
+    if case.is_damaged() {
+        let message =
+            format!("what was found of case `{}` is left out: {}", case.case.id, case.error().unwrap_or_default().message);
+        found.push(Diagnostic::error("store/damaged", message));
+    }
+    found.extend(result.notes_on(&case.case.id).iter().cloned());
     let pipeline = result.pipeline();
     let turn = |(index, visit): (usize, &crate::walk::Visit)| Turn {
         node: visit.node.to_string(),
@@ -261,6 +270,7 @@ fn case_report(result: &RunResult, case: &CaseResult, found: &mut Diagnostics) -
         loops: case.state.loops.clone(),
         context: case.state.context.clone(),
         error: case.error(),
+        notes: result.notes_on(&case.case.id).iter().map(|note| note.message.clone()).collect(),
     }
 }
 

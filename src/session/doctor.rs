@@ -2,8 +2,9 @@
 
 use super::{SECRETS, Session, SessionError};
 use crate::files::{Area, Origin};
+use crate::model::counted;
 use crate::project::Answers;
-use crate::store::{StoreError, health};
+use crate::store::{Depth, StoreError, health};
 use crate::workspace::{check, has_git};
 use serde::Serialize;
 use std::path::Path;
@@ -50,11 +51,11 @@ impl Checkup {
 
 impl Session {
     /// Looks everything over. Changes nothing.
-    pub fn checkup(&self) -> Vec<Checkup> {
+    pub fn checkup(&self, depth: Depth) -> Vec<Checkup> {
         let mut all = Vec::new();
         self.check_files(&mut all);
         self.check_pipelines(&mut all);
-        self.check_store(&mut all);
+        self.check_store(&mut all, depth);
         all.extend(private("directories", "store's directory", self.setup.store.parent().unwrap_or(Path::new("."))));
         all.extend(private("directories", "output", &self.setup.out));
         self.check_workspace(&mut all);
@@ -133,10 +134,10 @@ impl Session {
         }
     }
 
-    fn check_store(&self, all: &mut Vec<Checkup>) {
+    fn check_store(&self, all: &mut Vec<Checkup>, depth: Depth) {
         let path = &self.setup.store;
         let name = path.display().to_string();
-        let health = match health(path) {
+        let health = match health(path, depth) {
             Ok(health) => health,
             Err(StoreError::Missing(_)) => {
                 all.push(Checkup::new("store", name, State::Ok, "not there yet; the first run makes it"));
@@ -168,6 +169,25 @@ impl Session {
                 Checkup::new("store", "integrity", State::Wrong, trouble.join("; ")).help(help)
             }
         });
+        if let Some((count, bad)) = &health.contents {
+            let name = "contents";
+            all.push(match bad.as_slice() {
+                [] => Checkup::new("store", name, State::Ok, format!("each of {count} is what its address says")),
+                bad => Checkup::new("store", name, State::Wrong, told(bad)).help(RESTORE),
+            });
+        }
+        if let Some((count, bad)) = &health.events {
+            let found = if bad.is_empty() { format!("each of {count} is what was recorded") } else { told(bad) };
+            let one = Checkup::new("store", "events", if bad.is_empty() { State::Ok } else { State::Wrong }, found);
+            all.push(if bad.is_empty() { one } else { one.help(RESTORE) });
+        }
+        if health.left > 0 {
+            let found = format!(
+                "{} beside it of runs whose process was killed; they hold nothing",
+                counted(health.left, "file", "files")
+            );
+            all.push(Checkup::new("store", "left behind", State::Note, found).help("the next command that writes removes them"));
+        }
         let lock = if health.busy { (State::Note, "another process is writing") } else { (State::Ok, "free") };
         all.push(Checkup::new("store", "lock", lock.0, lock.1));
         all.extend(private("store", "mode", path));
@@ -207,6 +227,19 @@ impl Session {
             all.push(if state == State::Wrong { one.help("set its `path` under `workspace` in asterisk.yaml") } else { one });
         }
     }
+}
+
+/// What to do about damage.
+const RESTORE: &str = "put a copy from before in the store's place, or make these runs again";
+
+/// What is damaged, one a line; at most a few.
+fn told(bad: &[impl ToString]) -> String {
+    const NAMED: usize = 20;
+    let mut lines: Vec<String> = bad.iter().take(NAMED).map(ToString::to_string).collect();
+    if bad.len() > NAMED {
+        lines.push(format!("and {} more", bad.len() - NAMED));
+    }
+    lines.join("\n")
 }
 
 /// Whether only its owner may look into a file or directory; nothing if it is not there.

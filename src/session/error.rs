@@ -46,6 +46,18 @@ impl SessionError {
     }
 }
 
+impl SessionError {
+    /// The same of a run that has begun: what keeps its store from being used stops the run, which can be resumed.
+    pub(super) fn of_a_run(self) -> Self {
+        match self {
+            Self::Store(error @ (StoreError::Sqlite(_) | StoreError::Io { .. } | StoreError::Full(_))) => {
+                Self::Journal(error.into())
+            }
+            other => other,
+        }
+    }
+}
+
 impl From<Diagnostics> for SessionError {
     fn from(diagnostics: Diagnostics) -> Self {
         Self::Texts(diagnostics)

@@ -1,7 +1,7 @@
 //! What came of a run.
 
 use super::hands::Hands;
-use super::work::{Brief, Reads};
+use super::work::{Brief, DAMAGED, Reads};
 use super::{SessionError, Shadowed};
 use crate::agent::{Budget, BudgetStatus};
 use crate::clock::Timestamp;
@@ -42,6 +42,8 @@ pub struct RunResult {
     pub shadow: Option<Shadowed>,
     /// What the answers took that came from outside of the process.
     pub tokens: Tokens,
+    /// What could not be written of cases: prompts that their templates do not make, files whose content is damaged in the store.
+    pub notes: BTreeMap<Name, Vec<Diagnostic>>,
     /// The cases that wait for an answer, with who is asked.
     pub waits: Vec<(Name, Name)>,
     /// How much of its budget is left, and whether somebody was not asked because it was spent.
@@ -102,6 +104,16 @@ impl RunResult {
         &self.plan.pipeline
     }
 
+    /// What is to be known of a case beside what came of it.
+    pub fn notes_on(&self, case: &str) -> &[Diagnostic] {
+        self.notes.get(case).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether any of the cases in memory is damaged in the store.
+    pub fn has_damage(&self) -> bool {
+        self.cases.kept.iter().any(CaseResult::is_damaged)
+    }
+
     /// Takes in what is left of its budget.
     pub(super) fn note_budget(&mut self, budget: &Budget) {
         self.budget = budget.status().map(|status| (status, budget.refused()));
@@ -155,6 +167,11 @@ impl CaseResult {
         let (kind, message) = self.state.error.clone()?;
         let node = self.state.node.as_deref().unwrap_or("").to_owned();
         Some(ErrorSummary { kind, node, message })
+    }
+
+    /// Whether what is stored of it is damaged: it is told as an error, and nothing was made of what is left.
+    pub fn is_damaged(&self) -> bool {
+        self.state.error.as_ref().is_some_and(|(kind, _)| kind == DAMAGED)
     }
 
     /// The case for programs.
@@ -265,7 +282,7 @@ pub struct CaseSummary {
 }
 
 /// A failure for programs.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ErrorSummary {
     /// The kind (`no_edge`, `rule_error`, ...).
     pub kind: String,

@@ -52,19 +52,25 @@ impl Session {
         stop: &AtomicBool,
     ) -> Result<RunResult, SessionError> {
         let store = Store::open(&self.setup.store, spec.durability)?;
+        self.resume_in(store, spec, brought, watch, stop).map_err(SessionError::of_a_run)
+    }
+
+    fn resume_in(
+        &self,
+        store: Store,
+        spec: &ResumeSpec<'_>,
+        brought: Brought,
+        watch: &dyn Watch,
+        stop: &AtomicBool,
+    ) -> Result<RunResult, SessionError> {
         let run = &named(&store, spec.run)?;
         let newer = spec.migrate.map(Current::get);
         let stored = Stored::read(self, &store, run, newer.as_ref().map(|(_, project)| Arc::clone(project)))?;
         let over = |status| matches!(status, Status::Done | Status::Error);
         let Brought { given, reopened } = brought;
         if reopened.is_none() && stored.work.iter().all(|case| over(case.status)) && stored.finished {
-            watch.over();
             // The process that ended the run may have been killed before it wrote the files.
-            let files = stored.args.files;
-            let result = stored.result(self, &store)?;
-            self.project_files(&store, &result, files, &HashSet::new())?;
-            self.finalise(&result)?;
-            return Ok(result);
+            return self.again(&store, stored, (spec.migrate, newer), watch);
         }
         let Stored { project, manifest, generation, launch, seed, keep, args, started_at, mut work, stub, .. } = stored;
         if spec.migrate.is_some() {
@@ -73,6 +79,7 @@ impl Session {
             self.tell_changes(&args, &manifest, watch);
         }
         let journal = store.journal(run)?;
+        self.sweep(run);
         if let Some((case, node)) = &reopened {
             let reads = Reads { store: &store, run, plan: &project.plan };
             self.reopen((case, node), &journal, &mut work, &reads, watch)?;
@@ -120,6 +127,35 @@ impl Session {
         result.note_budget(&budget);
         result.shadow = candidate.map(|_| super::shadow::sum(&store, run)).transpose()?;
         self.conclude(&store, result, (args.files, &rested))
+    }
+
+    /// The result of a run that is over, with its files written again. Prompts that their templates do not make are made by those of
+    /// `newer`, if there are any and they do: the run takes them as another generation.
+    fn again(
+        &self,
+        store: &Store,
+        stored: Stored,
+        (current, newer): (Option<&Current>, Option<(u64, Arc<Project>)>),
+        watch: &dyn Watch,
+    ) -> Result<RunResult, SessionError> {
+        self.sweep(&stored.run);
+        let files = stored.args.files;
+        let (run, generation, manifest) = (stored.run.clone(), stored.generation, stored.manifest.clone());
+        let mut result = stored.result(self, store)?;
+        result.notes = self.project_files(store, &result, files, &HashSet::new())?;
+        let unmade = result.notes.values().flatten().any(|note| note.code.starts_with("template/"));
+        if let (true, Some(current), Some((seen, project))) = (unmade, current, newer) {
+            let record = store.run(&run)?;
+            let journal = store.journal(&run)?;
+            let held = (generation, manifest, Arc::clone(&project));
+            Generations::new(self, (current, seen), held, &journal, watch).migrate(project)?;
+            store.finish_run(&run, record.status, record.ended_at.unwrap_or_else(|| self.setup.clock.now()))?;
+            result.notes = self.project_files(store, &result, files, &HashSet::new())?;
+        } else {
+            watch.over();
+        }
+        self.finalise(&result)?;
+        Ok(result)
     }
 
     /// Has a case, which was over, go on at a node.
@@ -206,8 +242,8 @@ impl Session {
         let stored = Stored::read(self, &store, &named(&store, run)?, None)?;
         self.check_out()?;
         let files = files.unwrap_or(stored.args.files);
-        let result = stored.result(self, &store)?;
-        self.project_files(&store, &result, files, &HashSet::new())?;
+        let mut result = stored.result(self, &store)?;
+        result.notes = self.project_files(&store, &result, files, &HashSet::new())?;
         Ok(result)
     }
 }
@@ -278,8 +314,8 @@ impl Stored {
         let paused = matches!(record.status, crate::store::Status::Paused);
         let mut work = Vec::with_capacity(cases.len());
         for ((id, _), wave) in cases.iter().zip(waves(cases.iter().map(|(_, key)| key.as_str()))) {
-            let mut whole = if keep { Some(Box::new(reads.whole(id)?)) } else { None };
-            let mut light = if keep { None } else { Some(reads.folded(id)?) };
+            let mut whole = if keep { Some(Box::new(reads.whole_if_sound(id)?)) } else { None };
+            let mut light = if keep { None } else { Some(reads.folded_if_sound(id)?) };
             let Some(state) = whole.as_deref_mut().map(|(_, state)| state).or(light.as_mut()) else { continue };
             if paused && state.status == Status::Running {
                 state.status = Status::Paused;
@@ -318,8 +354,7 @@ impl Stored {
 }
 
 pub(super) fn text(store: &Store, hash: &Hash) -> Result<String, SessionError> {
-    let found = store.blob(hash)?;
-    Ok(found.ok_or_else(|| StoreError::Damaged(format!("the content {hash} is missing")))?.to_string())
+    Ok(store.needed(hash)?)
 }
 
 pub(super) fn parse<T: DeserializeOwned>(text: &str) -> Result<T, SessionError> {

@@ -1,9 +1,15 @@
 //! Why something could not be done, for the person who asked for it.
 
 use super::Ui;
-use crate::diag::Diagnostic;
+use crate::diag::{Diagnostic, is_full};
 use crate::files::FileError;
 use crate::session::SessionError;
+use crate::store::StoreError;
+use crate::walk::JournalError;
+
+/// What to do where a disk is full.
+const MAKE_ROOM: &str = "make room (`asterisk clean` removes what old runs left); a run that has begun then goes on with: \
+                         asterisk run --resume latest";
 
 impl Ui {
     /// Says on stderr why a command could not do what it was asked.
@@ -23,6 +29,17 @@ impl Ui {
                 let help = "raise what the system lets one watch (on Linux fs.inotify.max_user_watches), or leave --watch out";
                 self.diagnostic(&Diagnostic::error("input/watch", error.to_string()).help(help));
             }
+            SessionError::Write { source, .. } if is_full(source) => {
+                self.diagnostic(&Diagnostic::error("output/full", error.to_string()).help(MAKE_ROOM));
+            }
+            SessionError::Store(StoreError::Full(_)) | SessionError::Journal(JournalError::Full(_)) => {
+                self.diagnostic(&Diagnostic::error("store/full", error.to_string()).help(MAKE_ROOM));
+            }
+            SessionError::Store(error) if error.is_damage() => {
+                let help =
+                    "`asterisk doctor --deep` lists all that is damaged; --store names another store, such as a copy from before";
+                self.diagnostic(&Diagnostic::error("store/damaged", error.to_string()).help(help));
+            }
             SessionError::Write { .. } => {
                 let help =
                     "see that the place can be written to and has room; reports go below `--out`, all else where it was asked to";
@@ -31,7 +48,10 @@ impl Ui {
             SessionError::Store(error) => {
                 self.diagnostic(&Diagnostic::error("store/failed", error.to_string()).help("--store names another store"));
             }
-            SessionError::Journal(_) => self.diagnostic(&Diagnostic::error("asterisk/failed", error.to_string())),
+            SessionError::Journal(_) => {
+                let help = "what is recorded is safe; go on with: asterisk run --resume latest";
+                self.diagnostic(&Diagnostic::error("asterisk/failed", error.to_string()).help(help));
+            }
         }
     }
 }

@@ -179,7 +179,7 @@ fn without_watch_and_with_pin_the_texts_of_the_start_stay() {
 fn an_edit_that_does_not_compile_is_shown_and_the_last_good_texts_stay() {
     let project = project();
     let mut running = Running::halted(&project, &RUN, "6,9");
-    project.edit("scripts/rules/t.rhai", "fn far(artifact, state, vars) { artifact.m >= vars.baz }");
+    project.edit("scripts/rules/t.rhai", "fn far(artifact, state, vars) { artifact.m >= vars.baz }\n");
     running.says("not taken");
     running.goes_on();
     running.halts();
@@ -188,6 +188,26 @@ fn an_edit_that_does_not_compile_is_shown_and_the_last_good_texts_stay() {
     running.goes_on();
     let ran = running.ends().exits(0);
     insta::assert_snapshot!(whole(&project, &ran));
+}
+
+/// An editor that writes in two steps, with more time between them than edits are waited for: the first part links, and would be taken
+/// for what its author means.
+#[test]
+fn half_a_text_is_not_taken() {
+    let project = project();
+    let mut running = Running::halted(&project, &RUN, FIRST_STEP);
+    let half = "fn far(artifact, state, vars) { #{ because: `half` } } fn more(a)  { a }";
+    let file = project.file("scripts/rules/t.rhai", half);
+    // No more than the time that passes between the two: whether the program looks at it meanwhile is its own business.
+    std::thread::sleep(Duration::from_millis(200));
+    let mut rest = std::fs::File::options().append(true).open(file).unwrap();
+    std::io::Write::write_all(&mut rest, format!("\n{}", rules("second").replace("fn far", "fn far2")).as_bytes()).unwrap();
+    project.file("scripts/rules/t.rhai", rules("third"));
+    running.says("reload: ");
+    running.goes_on();
+    let ran = running.ends().exits(0);
+    let story = story(&project, &run_of(&ran));
+    assert!(story.contains("third: 7 of 5") && !story.contains("half") && !story.contains("reload 3"), "{story}");
 }
 
 #[test]
