@@ -191,6 +191,7 @@ const RUN_FILES: &[&str] = &[
     "batch-manifest.json",
     "briefing.md",
     "budget-status.json",
+    "dispatches.json",
     "events.jsonl",
     "jira",
     "rca.json",
@@ -248,6 +249,8 @@ impl<'a> CaseFile<'a> {
         let current = match (&case.state.node, case.state.status) {
             (_, crate::walk::Status::Done) => "DONE".to_owned(),
             (Some(node), _) => step(node),
+            // The first step is asked for and not taken yet.
+            (None, _) if case.state.waits().is_some() => pipeline.at(pipeline.start).step_name(),
             (None, _) => "INIT".to_owned(),
         };
         Self {
@@ -269,7 +272,7 @@ fn envelope(mut line: Value, event: &Event) -> Value {
     line
 }
 
-fn pretty(json: &str) -> String {
+pub(super) fn pretty(json: &str) -> String {
     let value: Value = serde_json::from_str(json).unwrap_or_default();
     let mut text = serde_json::to_string_pretty(&value).unwrap_or_default();
     text.push('\n');

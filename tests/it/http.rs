@@ -103,6 +103,20 @@ fn a_busy_server_is_asked_again_under_the_same_key() {
     assert!(keys.len() == 3 && keys.iter().all(|key| *key == keys[0]), "{keys:?}");
 }
 
+/// Whoever asks to be left alone for longer than `retry.most` is passed over, if there is another to be asked.
+#[test]
+fn who_wants_to_be_left_alone_for_long_is_passed_over() {
+    for (after, times) in [("61", 1), ("60", 3)] {
+        let busy = Server::new(&[&says("429 Too Many Requests", &format!("Retry-After: {after}\r\n"), "slow down")]);
+        let project = project(&busy, "");
+        project.file("good.sh", "cat > /dev/null; echo '{\"found\": false}'\n");
+        let settings = project.read("asterisk.yaml") + "  good: { kind: exec, command: [sh, good.sh] }\n";
+        project.file("asterisk.yaml", settings);
+        let ran = project.asterisk(&["run", "two.yaml", "--input", "none", "--via", "model,good", "--format", "json"]).exits(0);
+        assert_eq!(busy.seen().len(), times, "after {after} s: {}", ran.text());
+    }
+}
+
 #[test]
 fn an_answer_that_does_not_fit_goes_back_with_what_is_wrong() {
     let server = Server::new(&[&completion("{\"fuond\": true}"), &completion("no JSON"), &completion("{\"found\": true}")]);

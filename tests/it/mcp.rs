@@ -24,6 +24,65 @@ pub(crate) struct Pipes {
     pub(crate) to: Option<ChildStdin>,
     from: BufReader<ChildStdout>,
     count: u64,
+    /// What each tool says that it gives back.
+    gives: BTreeMap<String, Value>,
+}
+
+/// What of a value does not fit a schema, of the words that the tools' schemas are written in.
+fn misfits(schema: &Value, value: &Value, at: &str, found: &mut Vec<String>) {
+    for (word, told) in schema.as_object().unwrap() {
+        match word.as_str() {
+            "type" => {
+                let types = told.as_array().map_or_else(|| vec![told.clone()], Clone::clone);
+                let fits = |kind: &Value| match kind.as_str().unwrap() {
+                    "object" => value.is_object(),
+                    "array" => value.is_array(),
+                    "string" => value.is_string(),
+                    "boolean" => value.is_boolean(),
+                    "integer" => value.is_i64() || value.is_u64(),
+                    "null" => value.is_null(),
+                    other => panic!("what is {other}?"),
+                };
+                if !types.iter().any(fits) {
+                    found.push(format!("{at}: {value} is no {told}"));
+                }
+            }
+            "properties" => {
+                for (key, part) in value.as_object().into_iter().flatten() {
+                    match told.get(key) {
+                        Some(schema) => misfits(schema, part, &format!("{at}.{key}"), found),
+                        None if schema["additionalProperties"] == false => found.push(format!("{at}: {key} is not described")),
+                        None => {}
+                    }
+                }
+            }
+            "items" => {
+                for (index, item) in value.as_array().into_iter().flatten().enumerate() {
+                    misfits(told, item, &format!("{at}[{index}]"), found);
+                }
+            }
+            "anyOf" => {
+                let fits = |one: &Value| {
+                    let mut found = Vec::new();
+                    misfits(one, value, at, &mut found);
+                    found.is_empty()
+                };
+                if !told.as_array().unwrap().iter().any(fits) {
+                    found.push(format!("{at}: {value} is none of {told}"));
+                }
+            }
+            "required" => {
+                let lacks = |key: &&Value| value.get(key.as_str().unwrap()).is_none();
+                found.extend(told.as_array().unwrap().iter().filter(lacks).map(|key| format!("{at}: no {key}")));
+            }
+            "enum" if !told.as_array().unwrap().contains(value) => found.push(format!("{at}: {value} is none of {told}")),
+            "minimum" if value.as_i64().is_some_and(|number| number < told.as_i64().unwrap()) => {
+                found.push(format!("{at}: {value} is too small"));
+            }
+            "enum" | "minimum" | "description" | "additionalProperties" => {}
+            other => panic!("what is {other}?"),
+        }
+    }
 }
 
 impl Pipes {
@@ -34,12 +93,16 @@ impl Pipes {
     pub(crate) fn of(mut command: Command) -> Self {
         let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
         let (to, from) = (child.stdin.take(), BufReader::new(child.stdout.take().unwrap()));
-        let mut pipes = Self { child, to, from, count: 0 };
+        let mut pipes = Self { child, to, from, count: 0, gives: BTreeMap::new() };
         let client =
             json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "test", "version": "1" } });
         let told = pipes.ask("initialize", &client);
         assert_eq!(told["result"]["serverInfo"]["name"], "asterisk");
         pipes.say(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+        let told = pipes.ask("tools/list", &json!({}));
+        for tool in told["result"]["tools"].as_array().unwrap() {
+            pipes.gives.insert(tool["name"].as_str().unwrap().to_owned(), tool["outputSchema"].clone());
+        }
         pipes
     }
 
@@ -71,10 +134,15 @@ impl Pipes {
         serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"))
     }
 
-    /// What a tool says, whether it is an error or not.
+    /// What a tool says, whether it is an error or not. It fits what the tool says that it gives back.
     pub(crate) fn call(&mut self, tool: &str, args: &Value) -> Value {
         let told = self.ask("tools/call", &json!({ "name": tool, "arguments": args }));
-        told["result"]["structuredContent"].as_object().map_or_else(|| panic!("{told}"), |told| Value::Object(told.clone()))
+        let content = &told["result"]["structuredContent"];
+        assert!(content.is_object(), "{told}");
+        let mut found = Vec::new();
+        misfits(&self.gives[tool], content, tool, &mut found);
+        assert_eq!(found, Vec::<String>::new(), "{content}");
+        content.clone()
     }
 
     /// Ends its input and waits for it; what it wrote to standard error.
@@ -116,6 +184,7 @@ fn a_worker_answers_step_by_step() {
     // Somebody else has no ticket, and there is nothing else to be had.
     let nothing = pipes.call("get_next_step", &json!({ "worker": "bob", "timeout_ms": 50 }));
     assert_eq!((&nothing["done"], &nothing["available"]), (&json!(false), &json!(false)));
+    assert_eq!(nothing["message"], "no step is ready yet: call get_next_step again");
     let stolen = json!({ "dispatch_id": look["dispatch_id"], "ticket": "0000", "artifact": { "found": true } });
     assert_eq!(pipes.call("submit_artifact", &stolen)["code"], "not_yours");
     let unknown = json!({ "dispatch_id": 7, "ticket": look["ticket"], "artifact": { "found": true } });
@@ -187,6 +256,72 @@ fn what_a_server_offers() {
     }
     assert!(pipes.ask("tools/call", &json!({ "name": "rm" }))["error"]["message"].as_str().unwrap().contains("no tool `rm`"));
     assert!(pipes.ask("resources/read", &json!({ "uri": "file:///etc/passwd" }))["error"].is_object());
+    pipes.end();
+}
+
+/// What the tools say of themselves is all that a worker has to know, and every result fits the schema that goes with it.
+#[test]
+fn tools_say_what_they_take_and_give() {
+    let project = two();
+    let mut pipes = Pipes::start(&project, &[]);
+    let listed = pipes.ask("tools/list", &json!({}));
+    let tools = listed["result"]["tools"].as_array().unwrap();
+    let told = |name: &str| tools.iter().find(|tool| tool["name"] == name).unwrap()["description"].as_str().unwrap().to_owned();
+    for tool in tools {
+        assert_eq!(
+            (&tool["outputSchema"]["type"], &tool["outputSchema"]["additionalProperties"]),
+            (&json!("object"), &json!(false))
+        );
+    }
+    let submit = told("submit_artifact");
+    let codes =
+        ["complaints", "artifact", "capacity", "not_yours", "already_submitted", "unknown_id", "stale", "lost", "aborted"];
+    assert_eq!(codes.iter().filter(|code| !submit.contains(&format!("`{code}`"))).collect::<Vec<_>>(), Vec::<&&str>::new());
+    assert!(submit.contains("JSON object") && submit.contains("ticket") && submit.contains("get_next_step"), "{submit}");
+    let next = told("get_next_step");
+    assert!(next.contains("`available: false`") && next.contains("`done: true`") && next.contains("submit_artifact"), "{next}");
+    assert!(told("start_run").contains("get_next_step"));
+    // Those results that the other tests do not see.
+    let begun = pipes.call("start_run", &json!({ "pipeline": "two.yaml", "input": "none" }));
+    let mine = step(&mut pipes);
+    pipes.call("get_report", &json!({}));
+    pipes.call("submit_artifact", &answer(&mine, json!({ "found": false })));
+    assert_eq!(pipes.call("get_next_step", &json!({}))["message"], "the run is over: stop; get_report shows what came of it");
+    for format in ["markdown", "json", "summary"] {
+        pipes.call("get_report", &json!({ "format": format }));
+    }
+    for args in
+        [json!({}), json!({ "case": "case-1" }), json!({ "case": "case-1", "step": "look" }), json!({ "run": begun["run"] })]
+    {
+        assert!(pipes.call("explain", &args)["code"].is_null());
+    }
+    assert_eq!(pipes.call("replay", &json!({ "runs": ["latest"] }))["decisions"], 1);
+    pipes.call(
+        "route",
+        &json!({ "pipeline": "two.yaml", "node": "look", "artifact": { "found": true }, "state": { "steps": 1 } }),
+    );
+    pipes.end();
+}
+
+/// What is no message, or too long for one, is answered as over HTTP, and the server goes on.
+#[test]
+fn what_is_no_message_is_told_over_pipes() {
+    let project = two();
+    let mut pipes = Pipes::start(&project, &[]);
+    let mut told = |line: &str| {
+        let to = pipes.to.as_mut().unwrap();
+        writeln!(to, "{line}").unwrap();
+        to.flush().unwrap();
+        let said = pipes.hear();
+        assert_eq!(pipes.ask("ping", &json!({}))["result"], json!({}));
+        (said["id"].clone(), said["error"]["code"].as_i64().unwrap())
+    };
+    assert_eq!(told("{\"jsonrpc\": "), (Value::Null, -32700));
+    assert_eq!(told("[]"), (Value::Null, -32600));
+    assert_eq!(told("{\"jsonrpc\": \"2.0\", \"id\": 77, \"method\": {}}"), (json!(77), -32600));
+    let long = json!({ "name": "submit_artifact", "arguments": { "artifact": "x".repeat(5 << 20) } });
+    let call = format!("{{\"method\":\"tools/call\",\"params\":{long},\"jsonrpc\":\"2.0\",\"id\":78}}");
+    assert_eq!(told(&call), (json!(78), -32600));
     pipes.end();
 }
 
@@ -508,6 +643,9 @@ fn the_network_is_guarded() {
     assert_eq!(status(Some("another-secret-of-length"), &[], &list), 401);
     assert_eq!(status(Some(SECRET), &[], &list), 200);
     assert_eq!(status(Some(SECRET), &[("Host", "evil.example.com")], &list), 403);
+    // A second host, by which something between may have gone; names of headers are of any case.
+    assert_eq!(status(Some(SECRET), &[("host", "evil.example.com")], &list), 400);
+    assert_eq!(status(None, &[("host", "evil.example.com")], &list), 401, "the token comes first");
     assert_eq!(status(Some(SECRET), &[("Origin", "https://evil.example.com")], &list), 403);
     assert_eq!(status(Some(SECRET), &[("Origin", "http://localhost:3000")], &list), 200);
     assert!([400, 415].contains(&status(Some(SECRET), &[], "{\"jsonrpc\"")));
@@ -537,22 +675,53 @@ fn the_network_is_guarded() {
     insta::assert_snapshot!("short", project.asterisk(&["serve", "--mcp", "http", "--token-file", "token"]).exits(2).stderr);
 }
 
-/// Who comes when there are enough waits until one of them goes.
+/// Who comes when there are enough waits until one of them is done; those that do nothing give way.
 #[test]
 fn connections_are_counted() {
     let project = two();
     let net = Net::start(&project, &["--connections", "2"], None);
     let list = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" }).to_string();
+    let (mut one, two) = (net.connect(), net.connect());
+    one.call("start_run", &json!({ "pipeline": "two.yaml", "input": "none" }));
+    one.call("get_next_step", &json!({ "worker": "ann" }));
+    // Both wait for a step that does not come.
+    let pull = |mut http: Http, worker: &'static str| {
+        std::thread::spawn(move || (http.call("get_next_step", &json!({ "worker": worker, "timeout_ms": 1500 })), http))
+    };
+    let waits = pull(two, "bob");
+    crate::signals::until(|| {
+        one.call("get_worker_health", &json!({})).to_string().contains("\"state\":\"waiting\"") || waits.is_finished()
+    });
+    let more = pull(one, "cid");
+    assert_eq!(net.connect().post(&[], &list).0, 200);
+    assert!(waits.is_finished() || more.is_finished(), "it was let in while both were at work");
+}
+
+/// Connections that do nothing, with or without a word, keep nobody out who shows the token; nor does one address keep out others.
+#[test]
+fn idle_connections_keep_nobody_out() {
+    const SECRET: &str = "a-secret-of-some-length-5711";
+    let project = two();
+    let net = Net::start(&project, &["--connections", "4"], Some(SECRET));
+    let list = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" }).to_string();
+    let mut idle: Vec<Http> = (0..4).map(|_| net.connect()).collect();
+    assert_eq!(idle[0].post(&[], &list).0, 401);
+    // Whoever shows no token is not kept.
+    let mut rest = String::new();
+    assert_eq!(idle[0].stream.read_to_string(&mut rest).unwrap(), 0);
+    let mut http = net.connect();
+    http.token = Some(SECRET.into());
+    let began = Instant::now();
+    for _ in 0..4 {
+        idle.push(net.connect());
+    }
+    assert_eq!(http.post(&[], &list).0, 200);
+    assert!(began.elapsed() < Duration::from_secs(9), "before the idle ones are sent away by the clock");
+    drop(net);
+    let net = Net::start(&project, &["--connections-per-peer", "1"], None);
     let (mut one, mut two) = (net.connect(), net.connect());
-    assert_eq!((one.post(&[], &list).0, two.post(&[], &list).0), (200, 200));
-    let mut three = net.connect();
-    let late = std::thread::spawn(move || (three.post(&[], &list).0, Instant::now()));
-    std::thread::sleep(Duration::from_millis(300));
-    assert!(!late.is_finished(), "it was let in");
-    let went = Instant::now();
-    drop(one);
-    let (status, answered) = late.join().unwrap();
-    assert!(status == 200 && answered >= went);
+    assert_eq!(two.post(&[], &list).0, 200, "the idle one gives way");
+    assert!(one.stream.read_to_string(&mut rest).is_err() || rest.is_empty());
 }
 
 /// What the project says of lint rules holds for whoever asks over MCP too.
