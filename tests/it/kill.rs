@@ -39,7 +39,7 @@ const RUN: [&str; 11] =
 
 /// What a run leaves behind.
 #[derive(Debug, PartialEq)]
-struct Outcome {
+pub(crate) struct Outcome {
     said: Ran,
     events: Vec<Value>,
     tables: BTreeMap<String, Vec<String>>,
@@ -48,7 +48,7 @@ struct Outcome {
 }
 
 impl Outcome {
-    fn of(project: &Project, said: Ran, run: &str) -> Self {
+    pub(crate) fn of(project: &Project, said: Ran, run: &str) -> Self {
         let below = |name: &str| project.read(&format!(".asterisk/investigations/{run}/{name}"));
         let event = |line: &str| {
             let mut event: Value = serde_json::from_str(line).unwrap();
