@@ -323,12 +323,12 @@ fn memory_under(limits: Limits, script: &str) -> (String, isize) {
 }
 
 /// What makes the values: a list of 9 000 numbers, a long text, and calls that hold a copy each.
-const MAKERS: &str = r#"
+const MAKERS: &str = r"
     fn list() { let a = []; a.pad(9000, 1); a }
     fn mk(c, n) { let s = c; while s.len() * 2 <= n { s += s; } s }
     fn nest(x, n) { let mine = list(); mine[0] = n; let other = mine; nest(other, n + 1); mine }
     fn nest_texts(s, n) { let all = []; all.pad(100, 0); for i in 0..100 { all[i] = s + `${n}.${i}`; } nest_texts(s, n + 1); all }
-"#;
+";
 
 /// Ways to hold memory, all without end or far over the limit.
 const HOLDERS: &[&str] = &[

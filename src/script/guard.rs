@@ -39,6 +39,8 @@ struct Budget {
     operations: Cell<u64>,
     /// What this thread may hold, as [`memory::held`] counts it.
     memory: Cell<isize>,
+    /// How much of that is for the call.
+    limit: Cell<isize>,
     deadline: Cell<Option<Instant>>,
     /// The lowest address that the stack of this call may reach.
     floor: Cell<usize>,
@@ -64,6 +66,7 @@ thread_local! {
             active: Cell::new(false),
             operations: Cell::new(0),
             memory: Cell::new(0),
+            limit: Cell::new(0),
             deadline: Cell::new(None),
             floor: Cell::new(0),
             over: Cell::new(None),
@@ -91,7 +94,8 @@ pub(crate) fn run<T>(limits: &Limits, evaluate: impl FnOnce() -> Result<T, Box<E
     BUDGET.with(|budget| {
         budget.active.set(true);
         budget.operations.set(limits.operations);
-        budget.memory.set(memory::held().saturating_add_unsigned(limits.memory));
+        budget.limit.set(isize::try_from(limits.memory).unwrap_or(isize::MAX));
+        budget.memory.set(memory::held().saturating_add(budget.limit.get()));
         budget.deadline.set(Instant::now().checked_add(limits.wall));
         budget.floor.set(stack_address().saturating_sub(limits.stack));
         budget.over.set(None);
@@ -172,11 +176,12 @@ pub(crate) fn check_memory() -> Result<(), Box<EvalAltResult>> {
 }
 
 /// Does what belongs to the host and not to the call that is going on, such as filling a memory that outlives it: the bytes
-/// it keeps or frees do not count for the call.
-pub(crate) fn apart<T>(work: impl FnOnce() -> T) -> T {
+/// it keeps or frees do not count for the call. Scripts that are evaluated meanwhile may hold as much as a call of their own.
+pub fn apart<T>(work: impl FnOnce() -> T) -> T {
     let before = memory::held();
+    let most = BUDGET.with(|budget| budget.memory.replace(before.saturating_add(budget.limit.get())));
     let done = work();
-    BUDGET.with(|budget| budget.memory.set(budget.memory.get().saturating_add(memory::held() - before)));
+    BUDGET.with(|budget| budget.memory.set(most.saturating_add(memory::held() - before)));
     done
 }
 

@@ -82,6 +82,7 @@ pub use call::Function;
 pub use condition::Condition;
 pub use engine::{Extend, build as build_engine};
 pub use fault::{Fault, LIMIT};
+pub use guard::apart;
 pub use library::{File, Inputs, Library, Public};
 pub use limits::Limits;
 pub use pattern::{Pattern, PatternFault, escape};

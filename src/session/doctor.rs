@@ -4,7 +4,7 @@ use super::{SECRETS, Session, SessionError};
 use crate::files::{Area, Origin};
 use crate::model::counted;
 use crate::project::Answers;
-use crate::store::{Depth, StoreError, health};
+use crate::store::{Depth, Status, StoreError, health};
 use crate::workspace::{check, has_git};
 use serde::Serialize;
 use std::path::Path;
@@ -56,6 +56,7 @@ impl Session {
         self.check_files(&mut all);
         self.check_pipelines(&mut all);
         self.check_store(&mut all, depth);
+        self.check_runs(&mut all);
         all.extend(private("directories", "store's directory", self.setup.store.parent().unwrap_or(Path::new("."))));
         all.extend(private("directories", "output", &self.setup.out));
         self.check_workspace(&mut all);
@@ -191,6 +192,24 @@ impl Session {
         let lock = if health.busy { (State::Note, "another process is writing") } else { (State::Ok, "free") };
         all.push(Checkup::new("store", "lock", lock.0, lock.1));
         all.extend(private("store", "mode", path));
+    }
+
+    /// Runs that stopped before their end, by whatever: they lost nothing and can go on.
+    fn check_runs(&self, all: &mut Vec<Checkup>) {
+        /// More than these are counted only.
+        const SHOWN: usize = 3;
+        // What keeps the store from being read is told with the store.
+        let runs = self.runs().unwrap_or_default();
+        let paused = || runs.iter().filter(|run| run.status == Status::Paused);
+        for run in paused().take(SHOWN) {
+            let found = format!("{} of {} cases are done", run.done, run.cases);
+            let help = format!("go on with: asterisk run --resume {}", run.run);
+            all.push(Checkup::new("runs", run.run.clone(), State::Note, found).help(help));
+        }
+        let more = paused().skip(SHOWN).count();
+        if more > 0 {
+            all.push(Checkup::new("runs", "older", State::Note, format!("{more} more are not finished")).help("asterisk runs"));
+        }
     }
 
     fn check_servers(&self, all: &mut Vec<Checkup>) {

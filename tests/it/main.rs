@@ -29,6 +29,7 @@ mod input;
 mod kill;
 mod lint;
 mod mcp;
+mod memory;
 mod mutate;
 mod new;
 mod observe;
