@@ -57,7 +57,10 @@ impl Diagnostic {
     #[must_use]
     pub fn label(mut self, source: &Source, span: Span, text: impl Into<String>) -> Self {
         let whole = source.text();
-        let span = Span::new(whole.floor_char_boundary(span.start), whole.ceil_char_boundary(span.end.min(whole.len())));
+        let is_boundary = |at: &usize| whole.is_char_boundary(*at);
+        let start = (0..=span.start.min(whole.len())).rev().find(is_boundary).unwrap_or_default();
+        let end = (span.end.min(whole.len())..=whole.len()).find(is_boundary).unwrap_or(whole.len());
+        let span = Span::new(start, end);
         self.labels.push(Label { source: source.clone(), span, text: text.into() });
         self
     }

@@ -60,7 +60,7 @@ pub(crate) fn run(targets: &[Target]) {
             Ok(tried) => eprintln!("{:28} {tried:7} inputs in {:.1?}", target.name, began.elapsed()),
             Err(why) => {
                 eprintln!("{:28} FAILED: {why}", target.name);
-                failures.push(format!("{}: {why}", target.name))
+                failures.push(format!("{}: {why}", target.name));
             }
         }
     }

@@ -91,7 +91,7 @@ pub(crate) fn all() -> Vec<Target> {
                     LOG,
                     BLAME,
                     "src/cart.rs\0",
-                    "HEAD:src/cart.rs\03\0let total = items[n];\n",
+                    "HEAD:src/cart.rs\x003\0let total = items[n];\n",
                     "e83c5163316f89bfbde7d9ab23ca2e25604af290 1771104069\n",
                     "main\n",
                 ])
@@ -146,7 +146,7 @@ pub(crate) fn all() -> Vec<Target> {
 
 const MODEL: &str = r#"{"id": "x", "choices": [{"index": 0, "message": {"role": "assistant", "content": "{\"found\": true}"}, "finish_reason": "stop"}], "usage": {"prompt_tokens": 10, "completion_tokens": 3}}"#;
 const TOOL: &str = r#"{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"{\"found\": true}"}],"structuredContent":{"found":true},"isError":false}}"#;
-const LOG: &str = "\0e83c5163316f89bfbde7d9ab23ca2e25604af290\0\01771104069\0Ada\0Total invoices\0\nsrc/cart.rs\n";
+const LOG: &str = "\0e83c5163316f89bfbde7d9ab23ca2e25604af290\0\x001771104069\0Ada\0Total invoices\0\nsrc/cart.rs\n";
 const BLAME: &str = "e83c5163316f89bfbde7d9ab23ca2e25604af290 4 4 1\nauthor Ada\nauthor-mail <ada@example.com>\nauthor-time 1771104069\nauthor-tz +0000\ncommitter Ada\ncommitter-time 1771104069\nsummary Sum\nboundary\nfilename src/cart.rs\n\tlet total = items[n];\n";
 
 /// Ends well or with a code that the program has, and without a panic.

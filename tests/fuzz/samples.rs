@@ -20,7 +20,9 @@ fn collect(path: &Path, endings: &[&str], found: &mut Vec<Vec<u8>>) {
     if path.is_dir() {
         let mut entries: Vec<_> = std::fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()).collect();
         entries.sort();
-        entries.iter().for_each(|entry| collect(entry, endings, found));
+        for entry in &entries {
+            collect(entry, endings, found);
+        }
     } else if path.extension().is_some_and(|have| endings.iter().any(|ending| have == *ending))
         && path.metadata().unwrap().len() <= LARGEST
     {

@@ -254,7 +254,7 @@ pub(crate) fn until(mut so: impl FnMut() -> bool) {
 #[track_caller]
 pub(crate) fn in_time<T>(first: u64, mut attempt: impl FnMut(u64) -> Option<T>) -> T {
     let limits = [1, 10, 100].map(|factor| first * factor);
-    limits.into_iter().find_map(|limit| attempt(limit)).unwrap_or_else(|| panic!("not even within {} ms", first * 100))
+    limits.into_iter().find_map(&mut attempt).unwrap_or_else(|| panic!("not even within {} ms", first * 100))
 }
 
 /// The repository.

@@ -791,7 +791,9 @@ fn shared_by_many(project: &Project, workers: usize, cases: usize) -> Option<()>
             }
         };
         let workers: Vec<_> = (0..workers).map(|number| scope.spawn(work(number))).collect();
-        workers.into_iter().for_each(|worker| worker.join().unwrap());
+        for worker in workers {
+            worker.join().unwrap();
+        }
     });
     let taken = taken.into_inner().unwrap();
     assert_eq!(taken.len(), 2 * cases);
