@@ -54,7 +54,6 @@ impl From<&SessionError> for Exit {
             SessionError::Texts(found) if !found.iter().all(|one| ASKED.contains(&one.code.as_ref())) => Self::Texts,
             SessionError::File(FileError::NotText { .. } | FileError::TooLarge { .. } | FileError::Link { .. }) => Self::Texts,
             SessionError::Write { source, .. } if is_full(source) => Self::Cases,
-            SessionError::Journal(JournalError::Full(_)) => Self::Cases,
             // Not the place is wrong but the system in trouble: what is recorded is there, and its files can be written again.
             SessionError::Write { source, .. } if !is_of_the_place(source.kind()) => Self::Stopped,
             SessionError::Texts(_)
@@ -62,7 +61,7 @@ impl From<&SessionError> for Exit {
             | SessionError::Asked(_)
             | SessionError::Write { .. }
             | SessionError::Watch(_) => Self::Usage,
-            SessionError::Outside(_) => Self::Cases,
+            SessionError::Journal(JournalError::Full(_)) | SessionError::Outside(_) => Self::Cases,
             SessionError::Store(error) => error.into(),
             SessionError::Journal(JournalError::Busy(_)) => Self::Busy,
             SessionError::Journal(JournalError::Failed(_) | JournalError::Refused(_)) => Self::Stopped,

@@ -77,7 +77,7 @@ const PRINTED: usize = 5;
 pub(super) fn build(ui: Ui, session: &Session, result: &RunResult) -> Result<(Report, bool), SessionError> {
     let (report, trouble) = report::of_run(session, result)?;
     let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
-    for one in trouble.iter() {
+    for one in &trouble {
         let count = kinds.entry(&one.code).or_default();
         *count += 1;
         if *count <= PRINTED {

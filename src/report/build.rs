@@ -192,6 +192,7 @@ pub(super) fn build_of(
         let case = case_report(result, case, &mut found);
         if keep(&case) { cases.push(case).map_err(lost) } else { Ok(()) }
     })?;
+    found.extend(result.notes_on(&RunResult::WHOLE).iter().cloned());
     let launch = &result.launch;
     let causes = causes(&cases);
     cases.fetch(shown(&causes, &cases)).map_err(lost)?;

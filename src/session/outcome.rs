@@ -42,7 +42,8 @@ pub struct RunResult {
     pub shadow: Option<Shadowed>,
     /// What the answers took that came from outside of the process.
     pub tokens: Tokens,
-    /// What could not be written of cases: prompts that their templates do not make, files whose content is damaged in the store.
+    /// What could not be written of cases: prompts that their templates do not make, files whose content is damaged in the store. Under
+    /// [`RunResult::WHOLE`], what of the run itself.
     pub notes: BTreeMap<Name, Vec<Diagnostic>>,
     /// The cases that wait for an answer, with who is asked.
     pub waits: Vec<(Name, Name)>,
@@ -99,6 +100,9 @@ pub struct CaseResult {
 }
 
 impl RunResult {
+    /// What the notes on the run itself stand under.
+    pub const WHOLE: Name = Name::const_new("");
+
     /// The graph.
     pub fn pipeline(&self) -> &Pipeline {
         &self.plan.pipeline

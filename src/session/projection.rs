@@ -65,15 +65,27 @@ impl Session {
             return Ok(notes);
         }
         let dir = self.run_dir(&result.run)?;
-        dir.write_with("events.jsonl", |log| {
+        let mut unread = Ok(());
+        let written = dir.write_with("events.jsonl", |log| {
             let mut broken = Ok(());
-            let told = store.each_event(&result.run, |seq, event| {
+            unread = store.each_event(&result.run, |seq, event| {
                 broken = writeln!(log, "{}", envelope(json!({ "seq": seq, "run": result.run }), &event));
                 if broken.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
             });
-            broken.and(told.map_err(io::Error::other))
-        })
-        .map_err(|source| SessionError::Write { path: dir.path().join("events.jsonl").display().to_string(), source })?;
+            // What is not all there is not put in the place of what may be.
+            broken.and(if unread.is_ok() { Ok(()) } else { Err(io::ErrorKind::InvalidData.into()) })
+        });
+        match (unread, written) {
+            (Err(error), _) if error.is_damage() => {
+                let why = Diagnostic::error("store/damaged", format!("`events.jsonl` is not written: {error}"));
+                notes.insert(RunResult::WHOLE, vec![why]);
+            }
+            (Err(error), _) => return Err(error.into()),
+            (Ok(()), Err(source)) => {
+                return Err(SessionError::Write { path: dir.path().join("events.jsonl").display().to_string(), source });
+            }
+            (Ok(()), Ok(_)) => {}
+        }
         let templates = KeptTemplates::of(store, &result.run)?;
         result.each(|case| {
             let id = case.case.id.as_str();

@@ -52,40 +52,40 @@ impl Session {
         stop: &AtomicBool,
     ) -> Result<RunResult, SessionError> {
         let store = Store::open(&self.setup.store, spec.durability)?;
-        self.resume_in(store, spec, brought, watch, stop).map_err(SessionError::of_a_run)
+        self.resume_in(&store, spec, brought, watch, stop).map_err(SessionError::of_a_run)
     }
 
     fn resume_in(
         &self,
-        store: Store,
+        store: &Store,
         spec: &ResumeSpec<'_>,
         brought: Brought,
         watch: &dyn Watch,
         stop: &AtomicBool,
     ) -> Result<RunResult, SessionError> {
-        let run = &named(&store, spec.run)?;
+        let run = &named(store, spec.run)?;
         let newer = spec.migrate.map(Current::get);
-        let stored = Stored::read(self, &store, run, newer.as_ref().map(|(_, project)| Arc::clone(project)))?;
+        let stored = Stored::read(self, store, run, newer.as_ref().map(|(_, project)| Arc::clone(project)))?;
         let over = |status| matches!(status, Status::Done | Status::Error);
         let Brought { given, reopened } = brought;
         if reopened.is_none() && stored.work.iter().all(|case| over(case.status)) && stored.finished {
             // The process that ended the run may have been killed before it wrote the files.
-            return self.again(&store, stored, (spec.migrate, newer), watch);
+            return self.again(store, stored, (spec.migrate, newer), watch);
         }
         let Stored { project, manifest, generation, launch, seed, keep, args, started_at, mut work, stub, .. } = stored;
         if spec.migrate.is_some() {
-            super::migrate::fits(&project, &work, &Reads { store: &store, run, plan: &project.plan })?;
+            super::migrate::fits(&project, &work, &Reads { store, run, plan: &project.plan })?;
         } else {
             self.tell_changes(&args, &manifest, watch);
         }
         let journal = store.journal(run)?;
         self.sweep(run);
         if let Some((case, node)) = &reopened {
-            let reads = Reads { store: &store, run, plan: &project.plan };
+            let reads = Reads { store, run, plan: &project.plan };
             self.reopen((case, node), &journal, &mut work, &reads, watch)?;
         }
         watch.began(&Begun::new(run, &project.plan, &launch, &work, Round::after(&store.run_events(run)?)));
-        let needs = self.reads(&store, run, &manifest.workspace)?;
+        let needs = self.reads(store, run, &manifest.workspace)?;
         let via = self.via(&args.via, &project.plan)?;
         let stub = answers::stub(&via, stub.as_ref())?;
         let used = work.iter().filter_map(|case| case.own.as_ref()).map(|own| own.tokens.total()).sum();
@@ -101,7 +101,7 @@ impl Session {
         let generations = Generations::new(self, (current, seen), (generation, manifest, Arc::clone(&project)), &journal, watch);
         generations.migrate(project)?;
         let (hands, texts) = (Hands::new(spec.parallel), &generations);
-        let candidate = super::shadow::again(self, &store, args.shadow.as_ref())?;
+        let candidate = super::shadow::again(self, store, args.shadow.as_ref())?;
         let shadow = candidate.as_ref().map(|project| &*project.plan);
         let case = given.as_ref().map(|given| given.case.clone());
         let brought = case.as_deref();
@@ -123,10 +123,10 @@ impl Session {
         drop(answer);
         let rested = work.iter().filter(|work| work.rested).map(|work| work.id.clone()).collect();
         let ended = Ended { run: run.to_owned(), started_at, project: &generations.project(), launch, recorded: true, hands };
-        let mut result = ended.result(&store, work);
+        let mut result = ended.result(store, work);
         result.note_budget(&budget);
-        result.shadow = candidate.map(|_| super::shadow::sum(&store, run)).transpose()?;
-        self.conclude(&store, result, (args.files, &rested))
+        result.shadow = candidate.map(|_| super::shadow::sum(store, run)).transpose()?;
+        self.conclude(store, result, (args.files, &rested))
     }
 
     /// The result of a run that is over, with its files written again. Prompts that their templates do not make are made by those of

@@ -109,7 +109,6 @@ impl From<rusqlite::Error> for StoreError {
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy("the store".into()),
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Self::Damaged(error.to_string()),
             Some(ErrorCode::DiskFull) => Self::Full(format!("the store cannot be written: {error}")),
-            Some(_) => Self::Sqlite(error),
             // Every statement of ours fits its columns, so a value of another type or a text that is none was not written by us.
             None if matches!(
                 error,
@@ -121,7 +120,7 @@ impl From<rusqlite::Error> for StoreError {
             {
                 Self::Damaged(error.to_string())
             }
-            None => Self::Sqlite(error),
+            _ => Self::Sqlite(error),
         }
     }
 }

@@ -38,7 +38,7 @@ fn a_store_that_cannot_be_written_stops_the_run_and_nothing_is_lost() {
     let (run, expected) = undisturbed();
     let faults = [("full", 4), ("ioerr", 5), ("fsync", 5), ("cantopen", 5), ("readonly", 5), ("busy", 6), ("nomem", 5)];
     // The first three boundaries begin the run; the last three end it.
-    for at in (1..=57).step_by(4).chain([2, 3, 4, 55, 56]) {
+    for at in [1, 2, 3, 4, 5, 12, 20, 28, 33, 41, 55, 56, 57] {
         let (fault, code) = faults[usize::try_from(at).unwrap() % faults.len()];
         let project = Project::new();
         small(&project);
@@ -60,7 +60,7 @@ fn a_store_that_cannot_be_written_stops_the_run_and_nothing_is_lost() {
 fn files_that_cannot_grow_are_told_of() {
     let (run, expected) = undisturbed();
     let mut failed = 0;
-    for blocks in [0, 1, 8, 40, 64, 70, 100, 200, 400, 600, 700, 800, 900, 1000, 1100] {
+    for blocks in [0, 1, 40, 70, 100, 300, 600, 900, 1100] {
         let project = Project::new();
         small(&project);
         let ran = limited(&project, &format!("-f {blocks}"), &RUN);
@@ -71,7 +71,7 @@ fn files_that_cannot_grow_are_told_of() {
         said_why(&ran, &[3, 4, 5], &format!("{blocks} blocks"));
         same(&goes_on(&project, &run), &expected, &[blocks]);
     }
-    assert!(failed > 5, "{failed}");
+    assert!(failed > 4, "{failed}");
 }
 
 /// The report alone, of a run that is over: the disk is full.
@@ -101,7 +101,7 @@ fn a_report_that_does_not_fit_is_told_of_and_the_last_one_stays() {
 fn too_few_files_are_told_of() {
     let (run, expected) = undisturbed();
     let mut failed = 0;
-    for files in (4..26).step_by(2) {
+    for files in (4..26).step_by(3) {
         let project = Project::new();
         small(&project);
         let ran = limited(&project, &format!("-n {files}"), &RUN);
