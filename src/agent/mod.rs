@@ -21,6 +21,7 @@ mod breaker;
 mod budget;
 mod build;
 mod exec;
+mod family;
 mod file;
 mod found;
 mod gate;

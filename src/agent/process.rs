@@ -1,7 +1,8 @@
 //! Running a command with bounds on time and output, in a process group of its own that ends with it.
 
+use super::family::{self, Process};
 use super::warden::Warden;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Read, Write};
 use std::path::Path;
@@ -15,25 +16,32 @@ use std::time::{Duration, Instant};
 const STDERR: usize = 4 << 10;
 /// How long a group that is told to end may take before it is killed, and how long output is waited for that a child left open.
 const GRACE: Duration = Duration::from_millis(500);
+/// How long what was killed may take to be gone.
+const END: Duration = Duration::from_secs(2);
 
 /// The groups that are running.
-static RUNNING: Mutex<Running> = Mutex::new(Running { groups: BTreeSet::new(), warden: None });
+static RUNNING: Mutex<Running> = Mutex::new(Running { groups: BTreeMap::new(), count: 0, warden: None });
 
-/// The groups that are running, and who ends them if this process cannot.
+/// The groups that are running, with the marks of their commands, and who ends them if this process cannot.
 struct Running {
-    groups: BTreeSet<u32>,
+    groups: BTreeMap<u32, String>,
+    /// How many commands there were.
+    count: u64,
     warden: Option<Warden>,
 }
 
 impl Running {
     /// Sees to it that somebody ends the groups if this process cannot. Whether somebody does.
     fn guard(&mut self) -> bool {
+        if self.warden.is_none() {
+            family::adopt();
+        }
         self.warden = self.warden.take().or_else(Warden::start);
         self.warden.is_some()
     }
 
-    fn add(&mut self, group: u32) {
-        self.groups.insert(group);
+    fn add(&mut self, group: u32, mark: String) {
+        self.groups.insert(group, mark);
         if let Some(warden) = &mut self.warden {
             warden.tell(group, true);
         }
@@ -45,6 +53,39 @@ impl Running {
             warden.tell(group, false);
         }
     }
+
+    /// What there still is of a command: its group, and what left the group. Those that are over are seen off on the way. What has no mark,
+    /// because its environment was emptied, is anybody's: it is taken for what the last command left. Nothing where the system does
+    /// not say what runs.
+    fn left_of(&self, Group(group, mark): &Group) -> Option<Vec<Process>> {
+        let own = std::process::id();
+        let all = family::all()?;
+        let here = all.iter().find(|one| one.pid == own)?.group;
+        let warden = self.warden.as_ref().map(Warden::id);
+        let alone = self.groups.keys().all(|other| other == group);
+        let left = |one: &Process| {
+            if one.group == *group {
+                return !one.over || (one.pid != *group && one.parent == own);
+            }
+            // Whoever is the child of another ends up here once that one is gone.
+            if one.parent != own || self.groups.contains_key(&one.group) || Some(one.group) == warden {
+                return false;
+            }
+            if one.over {
+                return one.group != here;
+            }
+            match family::mark(one.pid).filter(|mark| mark.starts_with(family::root())) {
+                Some(of) if family::is_of(&of, mark) => true,
+                Some(of) => self.groups.values().all(|other| !family::is_of(&of, other)),
+                None => alone && one.group != here,
+            }
+        };
+        let (over, left) = all.into_iter().filter(left).partition::<Vec<_>, _>(|one| one.over);
+        for one in over {
+            see_off(one.pid);
+        }
+        Some(left)
+    }
 }
 
 /// What a command said.
@@ -53,6 +94,8 @@ pub(super) struct Said {
     /// The end of it.
     pub(super) stderr: String,
     pub(super) ended: Ended,
+    /// What it left behind that cannot be ended.
+    pub(super) left: Vec<u32>,
 }
 
 /// How it ended.
@@ -68,7 +111,8 @@ pub(super) enum Ended {
     TooMuch,
 }
 
-/// Runs a command to its end. More than `most` bytes of output, or more time than `timeout`, and it is killed with all its children.
+/// Runs a command to its end, and ends what it leaves behind. More than `most` bytes of output, or more time than `timeout`, and it is
+/// killed with all its children.
 pub(super) fn run(command: Command, input: &[u8], timeout: Duration, most: usize) -> io::Result<Said> {
     let deadline = Instant::now() + timeout;
     let (mut child, group) = Group::spawn(command)?;
@@ -80,21 +124,19 @@ pub(super) fn run(command: Command, input: &[u8], timeout: Duration, most: usize
     let stdout = child.stdout.take().map(chunks);
     let stderr = child.stderr.take().map(|stderr| chunks(Tail::new(stderr)));
     let mut said = Vec::new();
-    let mut ended = match stdout.as_ref().map_or(Flow::Over, |stdout| read(stdout, deadline, most, &mut said, &mut child)) {
+    let ended = match stdout.as_ref().map_or(Flow::Over, |stdout| read(stdout, deadline, most, &mut said, &mut child)) {
         Flow::Over => None,
         Flow::Late => Some(Ended::Late),
         Flow::TooMuch => Some(Ended::TooMuch),
     };
-    let status = if ended.is_none() { wait(&mut child, deadline)? } else { None };
-    if status.is_none() {
-        ended.get_or_insert(Ended::Late);
-        group.end(&mut child);
-    }
+    let by_itself = ended.is_none() && wait(&mut child, deadline)?;
+    let left = group.end(&mut child);
+    let status = child.wait()?;
     drop(group);
     let ended = ended.unwrap_or_else(|| match status {
-        Some(status) if status.success() => Ended::Well,
-        Some(status) => Ended::Badly(how(status)),
-        None => Ended::Late,
+        _ if !by_itself => Ended::Late,
+        status if status.success() => Ended::Well,
+        status => Ended::Badly(how(status)),
     });
     let mut tail = Vec::new();
     if let Some(stderr) = stderr {
@@ -103,18 +145,18 @@ pub(super) fn run(command: Command, input: &[u8], timeout: Duration, most: usize
             tail.extend(chunk);
         }
     }
-    Ok(Said { stdout: said, stderr: String::from_utf8_lossy(&tail).into_owned(), ended })
+    Ok(Said { stdout: said, stderr: String::from_utf8_lossy(&tail).into_owned(), ended, left })
 }
 
 /// A program with its arguments, as a command that runs below `root`; nothing of no words. A program named with a directory is looked for
-/// from there. It is not told this program's own secrets.
-pub(super) fn command(words: &[String], root: &Path) -> Option<Command> {
+/// from there. It is not told this program's own secrets, nor those that others have in these variables.
+pub(super) fn command(words: &[String], root: &Path, withheld: &BTreeSet<String>) -> Option<Command> {
     let (program, args) = words.split_first()?;
     let path = Path::new(program);
     let program = if program.contains('/') && path.is_relative() { root.join(path) } else { path.to_owned() };
     let mut command = Command::new(program);
     command.args(args).current_dir(root);
-    for name in crate::net::OWN {
+    for name in crate::net::OWN.into_iter().chain(withheld.iter().map(String::as_str)) {
         command.env_remove(name);
     }
     Some(command)
@@ -122,7 +164,7 @@ pub(super) fn command(words: &[String], root: &Path) -> Option<Command> {
 
 /// Ends every command that runs, before the process itself ends at once.
 pub fn end_all() {
-    for group in &RUNNING.lock().unwrap_or_else(PoisonError::into_inner).groups {
+    for group in RUNNING.lock().unwrap_or_else(PoisonError::into_inner).groups.keys() {
         signal(*group, true);
     }
 }
@@ -145,7 +187,7 @@ fn read(chunks: &Receiver<Vec<u8>>, deadline: Instant, most: usize, said: &mut V
             Err(RecvTimeoutError::Disconnected) => return Flow::Over,
             Err(RecvTimeoutError::Timeout) if left.is_zero() => return if over.is_some() { Flow::Over } else { Flow::Late },
             Err(RecvTimeoutError::Timeout) => {
-                if over.is_none() && matches!(child.try_wait(), Ok(Some(_))) {
+                if over.is_none() && is_over(child) {
                     over = Some(Instant::now());
                 }
             }
@@ -153,16 +195,16 @@ fn read(chunks: &Receiver<Vec<u8>>, deadline: Instant, most: usize, said: &mut V
     }
 }
 
-/// Waits for the child until then.
-fn wait(child: &mut Child, deadline: Instant) -> io::Result<Option<ExitStatus>> {
+/// Waits for the end of the child until then. Its status is not taken: as long as that is so, the number of its group is nobody else's.
+fn wait(child: &mut Child, deadline: Instant) -> io::Result<bool> {
     let mut pause = Duration::from_millis(1);
     loop {
-        if let Some(status) = child.try_wait()? {
-            return Ok(Some(status));
+        if is_over(child) {
+            return Ok(true);
         }
         let left = deadline.saturating_duration_since(Instant::now());
         if left.is_zero() {
-            return Ok(None);
+            return Ok(false);
         }
         thread::sleep(pause.min(left));
         pause = (pause * 2).min(Duration::from_millis(20));
@@ -270,18 +312,21 @@ fn start(mut command: Command) -> io::Result<Child> {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()
 }
 
-/// The process group of a child, known as long as the child runs.
-pub(super) struct Group(u32);
+/// The process group of a child, known as long as the child runs, and the mark of its command.
+pub(super) struct Group(u32, String);
 
 impl Group {
     /// Starts a command in a group of its own, with pipes to it and from it. It does not begin before the group is known to whoever ends it.
-    pub(super) fn spawn(command: Command) -> io::Result<(Child, Self)> {
+    pub(super) fn spawn(mut command: Command) -> io::Result<(Child, Self)> {
         let mut running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
         let guarded = running.guard();
+        running.count += 1;
+        let mark = format!("{}.{}", family::root(), running.count);
+        command.env(family::MARK, &mark);
         let mut child = start(if guarded { held(&command)? } else { command })?;
-        running.add(child.id());
+        running.add(child.id(), mark.clone());
         drop(running);
-        let group = Self(child.id());
+        let group = Self(child.id(), mark);
         if guarded && let Some(stdin) = &mut child.stdin {
             // If it is gone, that is seen by what it says.
             drop(stdin.write_all(b"\n"));
@@ -289,17 +334,39 @@ impl Group {
         Ok((child, group))
     }
 
-    /// Tells the group to end, kills what is left of it, and takes the child's status.
-    pub(super) fn end(&self, child: &mut Child) {
-        signal(self.0, false);
-        // Not taken before the group is killed: as long as it is not, the group's number is nobody else's.
-        let until = Instant::now() + GRACE;
-        while Instant::now() < until && is_there(self.0) {
+    /// Tells what is left of the command to end, kills what does not, and takes the child's status. What is there even then.
+    pub(super) fn end(&self, child: &mut Child) -> Vec<u32> {
+        let began = Instant::now();
+        let mut told = false;
+        let left = loop {
+            let passed = began.elapsed();
+            // Held while the processes are listed and told: nobody starts one meanwhile that would not be known.
+            let running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
+            let Some(left) = running.left_of(self) else {
+                signal(self.0, passed >= GRACE);
+                if passed >= GRACE || (told && !is_there(self.0)) {
+                    break Vec::new();
+                }
+                told = true;
+                drop(running);
+                thread::sleep(Duration::from_millis(10));
+                continue;
+            };
+            if left.is_empty() || passed >= GRACE + END {
+                break left;
+            }
+            if !told || passed >= GRACE {
+                signal(self.0, told);
+                left.iter().filter(|one| one.group != self.0).for_each(|one| signal_one(one.pid, told));
+            }
+            told = true;
+            drop(running);
             thread::sleep(Duration::from_millis(10));
-        }
-        signal(self.0, true);
+        };
+        // As long as its status is not taken, the group's number is nobody else's.
         drop(child.kill());
         drop(child.wait());
+        left.into_iter().map(|one| one.pid).collect()
     }
 }
 
@@ -325,8 +392,44 @@ fn is_there(group: u32) -> bool {
     pid.is_some_and(|pid| rustix::process::test_kill_process_group(pid).is_ok())
 }
 
+/// Tells a process to end. It is a child of this one whose status nobody has taken, so its number is nobody else's.
+#[cfg(unix)]
+fn signal_one(pid: u32, hard: bool) {
+    use rustix::process::{Pid, Signal, kill_process};
+    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
+    let _gone = pid.map(|pid| kill_process(pid, if hard { Signal::KILL } else { Signal::TERM }));
+}
+
+/// Takes the status of a child that was adopted and is over.
+#[cfg(unix)]
+fn see_off(pid: u32) {
+    use rustix::process::{Pid, WaitOptions, waitpid};
+    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
+    let _gone = pid.map(|pid| waitpid(Some(pid), WaitOptions::NOHANG));
+}
+
+/// Whether a child has ended; its status stays to be taken.
+#[cfg(unix)]
+pub(super) fn is_over(child: &mut Child) -> bool {
+    use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+    let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    // One whose status was taken is none any more.
+    !matches!(waitid(WaitId::Pid(Pid::from_child(child)), look), Ok(None))
+}
+
 #[cfg(not(unix))]
 fn signal(_group: u32, _hard: bool) {}
+
+#[cfg(not(unix))]
+fn signal_one(_pid: u32, _hard: bool) {}
+
+#[cfg(not(unix))]
+fn see_off(_pid: u32) {}
+
+#[cfg(not(unix))]
+pub(super) fn is_over(child: &mut Child) -> bool {
+    !matches!(child.try_wait(), Ok(None))
+}
 
 #[cfg(not(unix))]
 fn is_there(_group: u32) -> bool {
@@ -365,6 +468,45 @@ mod tests {
         let said = sh("sleep 9999 & echo done", 600.0, 1000);
         assert_eq!((said.stdout, said.ended), (b"done\n".to_vec(), Ended::Well));
         assert!(began.elapsed() < Duration::from_secs(600), "{:?}", began.elapsed());
+    }
+
+    /// Processes that hold this file as their output, other than this one.
+    #[cfg(target_os = "linux")]
+    fn holders(path: &Path) -> Vec<u32> {
+        let others = family::all().unwrap().into_iter().filter(|one| one.pid != std::process::id());
+        let holds = |one: &Process| std::fs::read_link(format!("/proc/{}/fd/1", one.pid)).is_ok_and(|to| to == path);
+        others.filter(holds).map(|one| one.pid).collect()
+    }
+
+    /// Nothing of a command outlives it, wherever it went and however the command ended; what another command is doing stays.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn what_leaves_the_group_ends_with_the_command() {
+        let dir = tempfile::tempdir().unwrap();
+        let (mine, other) = (dir.path().canonicalize().unwrap().join("mine"), dir.path().canonicalize().unwrap().join("other"));
+        let mut waits = Command::new("sh");
+        waits.args(["-c", "(setsid sleep 1000 &) >$0 2>&1; echo up; read -r end; read -r end"]).arg(&other);
+        let (mut child, group) = Group::spawn(waits).unwrap();
+        let mut up = [0; 3];
+        child.stdout.as_mut().unwrap().read_exact(&mut up).unwrap();
+        while holders(&other).is_empty() {
+            thread::sleep(Duration::from_millis(5));
+        }
+        for script in [
+            "sleep 1000 & exit 0",
+            "setsid sleep 1000 & exit 0",
+            "(setsid sh -c 'trap \"\" TERM; sleep 1000; :' &); exit 0",
+            "(setsid sh -c 'setsid sleep 1000 & setsid sleep 1000' &); exit 0",
+            "set -m; sleep 1000 & exit 3",
+            "setsid sleep 1000 & sleep 1000",
+        ] {
+            let mut command = Command::new("sh");
+            command.args(["-c", &format!("exec 2>&1 >{}; {script}", mine.display())]);
+            let said = run(command, b"", Duration::from_millis(700), 100).unwrap();
+            assert_eq!((holders(&mine), said.left), (vec![], vec![]), "{script}");
+        }
+        assert!(!holders(&other).is_empty(), "that of another command");
+        assert_eq!((group.end(&mut child), holders(&other)), (vec![], vec![]));
     }
 
     /// A host that is killed between starting a command and noting it leaves nothing behind: the command has not begun.

@@ -1,5 +1,7 @@
 //! Where a setting came from.
 
+use crate::diag::{names_secret, starred};
+use crate::net::hidden;
 use serde_json::{Value, json};
 use std::fmt;
 use std::path::PathBuf;
@@ -33,14 +35,11 @@ pub enum Origin {
     Default,
 }
 
-/// Parts of names whose values are nobody's business.
-const SECRET: &[&str] = &["secret", "token", "password", "passwd", "credential", "api_key", "apikey"];
-
 impl Setting {
-    /// The value as it may be shown: a secret is not.
+    /// The value as it may be shown: a secret is not, nor what looks like one. Where a secret is may be seen.
     pub fn shown(&self) -> Value {
-        let name = self.name.to_lowercase();
-        if SECRET.iter().any(|part| name.contains(part)) { json!("(not shown)") } else { self.value.clone() }
+        let place = self.value.is_object() || self.value.is_null();
+        if names_secret(&self.name) && !place { json!("(not shown)") } else { hidden(self.value.clone(), &starred) }
     }
 }
 
@@ -75,5 +74,7 @@ mod tests {
         let setting = |name: &str| Setting { name: name.into(), value: json!("x"), origin: Origin::Default };
         assert_eq!(setting("vars.tracker_Token").shown(), json!("(not shown)"));
         assert_eq!(setting("store").shown(), json!("x"));
+        let keyed = Setting { value: json!({ "url": "https://h?key=hunter2" }), ..setting("agents.a") };
+        assert_eq!(keyed.shown(), json!({ "url": "https://h?key=*******" }));
     }
 }

@@ -3,7 +3,7 @@
 use super::origin::{Origin, Setting};
 use super::project_file::{self, ProjectFile};
 use crate::clock::{Clock, FixedClock, SystemClock};
-use crate::diag::{Diagnostic, Source, Span};
+use crate::diag::{Diagnostic, Source, Span, secrets_in};
 use crate::files::{FileError, project_root};
 use crate::lint;
 use crate::pipeline::Spanned;
@@ -274,6 +274,12 @@ fn keep() -> Result<usize, SessionError> {
 /// `name=value` settings: the value is JSON if it reads as JSON, else a text.
 fn parse_set(set: &[String]) -> Result<Map<String, Value>, SessionError> {
     let pair = |text: &String| match text.split_once('=') {
+        Some((name, _)) if !secrets_in(text).is_empty() => {
+            let message =
+                format!("`--set {name}=...` looks like a secret: what is set is recorded with the run and told to agents");
+            let help = "rules and prompts need none; agents and servers are told where theirs is by `secret:` and `env:` in asterisk.yaml";
+            Err(SessionError::Asked(Box::new(Diagnostic::error("config/secret", message).help(help))))
+        }
         Some((name, value)) if !name.trim().is_empty() => {
             let value = serde_json::from_str(value).unwrap_or_else(|_| Value::String(value.to_owned()));
             Ok((name.trim().to_owned(), value))

@@ -304,7 +304,9 @@ pub(super) fn all() -> Vec<Tool> {
         });
         let mut gives = (spec.gives)();
         if let (Some(gives), Value::Object(fault)) = (gives.as_object_mut(), fault()) {
-            fault.into_iter().for_each(|(key, form)| drop(gives.entry(key).or_insert(form)));
+            for (key, form) in fault {
+                gives.entry(key).or_insert(form);
+            }
         }
         // Some clients hold faults against the schema as well.
         let gives = json!({

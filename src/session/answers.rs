@@ -117,6 +117,7 @@ impl Session {
         };
         let outside = Outside {
             queue: self.queue.clone(),
+            withheld: self.setup.secret_variables(),
             agents: &self.setup.agents,
             servers: &self.setup.servers,
             secret: SECRETS,

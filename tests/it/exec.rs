@@ -139,17 +139,35 @@ fn what_hangs_or_floods_is_ended() {
     assert!(began.elapsed() < 3 * PATIENCE, "{:?}", began.elapsed());
 }
 
-/// Not even a host that is killed without a word leaves a command behind, nor its children.
+/// A command that answers well leaves nothing behind either: neither in its group nor in a session of its own, with its environment or without.
+#[cfg(target_os = "linux")]
+#[test]
+fn what_a_good_command_leaves_behind_is_ended() {
+    let leaves = "cat > /dev/null; sleep 1000 & echo $! >> left; exec 3>&1 >/dev/null 2>&1\n\
+                  setsid sh -c 'echo $$ >> left; exec sleep 1000' &\n\
+                  (setsid env -i sh -c 'echo $$ >> left; sleep 1000; :' &)\n\
+                  until [ $(wc -l < left) -ge 3 ]; do :; done; mv left left-$ASTERISK_NODE; echo '{\"found\": true}' >&3";
+    let project = project(&[("leaves", leaves, "")]);
+    run(&project, "leaves").exits(0);
+    for node in ["look", "close"] {
+        let left = project.read(&format!("left-{node}"));
+        assert_eq!(left.lines().filter(|pid| is_running(pid)).collect::<Vec<_>>(), Vec::<&str>::new(), "{left}");
+    }
+}
+
+/// Not even a host that is killed without a word leaves a command behind, nor its children, wherever they went.
 #[test]
 fn what_runs_ends_with_a_host_that_is_killed() {
-    let project = project(&[("hangs", "sleep 9999 & echo $! > child.new; mv child.new child; sleep 9999", "")]);
+    let body = "sleep 9999 & echo $! > left; setsid sh -c 'echo $$ >> left; exec sleep 300' &\n\
+                until [ $(wc -l < left) -ge 2 ]; do :; done; mv left child; sleep 300";
+    let project = project(&[("hangs", body, "")]);
     let mut host = project.start(&["run", "two.yaml", "--input", "none", "--via", "hangs"]);
     until(|| project.root().join("child").exists());
-    let child = project.read("child").trim().to_owned();
-    assert!(is_running(&child));
+    let children = project.read("child");
+    assert!(children.lines().all(is_running), "{children}");
     host.kill().unwrap();
     host.wait().unwrap();
-    until(|| !is_running(&child));
+    until(|| !children.lines().any(is_running));
 }
 
 #[test]
