@@ -20,7 +20,7 @@ pub enum Exit {
     Usage = 2,
     /// A pipeline, script, template or input does not compile or parse.
     Texts = 3,
-    /// Some case or agent failed, or `route` found no way.
+    /// Some case or agent failed, `route` found no way, or there is no room for what came of it.
     Cases = 4,
     /// Stopped, and resumable.
     Stopped = 5,
@@ -48,6 +48,9 @@ impl Exit {
 
 impl From<&SessionError> for Exit {
     fn from(error: &SessionError) -> Self {
+        if error.is_full() {
+            return Self::Cases;
+        }
         match error {
             SessionError::Texts(found) if !found.iter().all(|one| ASKED.contains(&one.code.as_ref())) => Self::Texts,
             SessionError::File(FileError::NotText { .. } | FileError::TooLarge { .. } | FileError::Link { .. }) => Self::Texts,
@@ -59,7 +62,7 @@ impl From<&SessionError> for Exit {
             SessionError::Outside(_) => Self::Cases,
             SessionError::Store(error) => error.into(),
             SessionError::Journal(JournalError::Busy(_)) => Self::Busy,
-            SessionError::Journal(JournalError::Failed(_) | JournalError::Refused(_)) => Self::Stopped,
+            SessionError::Journal(JournalError::Failed(_) | JournalError::Refused(_) | JournalError::Full(_)) => Self::Stopped,
         }
     }
 }
@@ -68,7 +71,8 @@ impl From<&StoreError> for Exit {
     fn from(error: &StoreError) -> Self {
         match error {
             StoreError::Busy(_) => Self::Busy,
-            StoreError::UnknownRun(_) | StoreError::CleanedRun(_) => Self::Usage,
+            StoreError::UnknownRun(_) | StoreError::CleanedRun(_) | StoreError::Missing(_) => Self::Usage,
+            StoreError::Full(_) | StoreError::Lost(_) => Self::Cases,
             _ => Self::Texts,
         }
     }
@@ -95,6 +99,12 @@ mod tests {
             (SessionError::Store(StoreError::Busy("x".into())), Exit::Busy),
             (SessionError::Store(StoreError::UnknownRun("x".into())), Exit::Usage),
             (SessionError::Journal(JournalError::Busy("x".into())), Exit::Busy),
+            (SessionError::Store(StoreError::Missing("x".into())), Exit::Usage),
+            (SessionError::Store(StoreError::Lost("x".into())), Exit::Cases),
+            (SessionError::Store(StoreError::Full("x".into())), Exit::Cases),
+            (SessionError::Journal(StoreError::Full("x".into()).into()), Exit::Cases),
+            (SessionError::Write { path: "x".into(), source: std::io::ErrorKind::StorageFull.into() }, Exit::Cases),
+            (SessionError::Write { path: "x".into(), source: std::io::ErrorKind::PermissionDenied.into() }, Exit::Usage),
         ] {
             assert_eq!(Exit::from(&error), exit, "{error}");
         }

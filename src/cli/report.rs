@@ -54,9 +54,10 @@ pub(super) fn report(global: &Global, args: &ReportArgs) -> Result<Exit, Session
     let ui = Ui::new(global.color, Format::Pretty);
     let session = global.session(&ProjectArgs::default(), args.out.clone())?;
     let result = session.rebuild(&args.run, args.files.map(Files::from))?;
-    let report = build(ui, &session, &result)?;
-    let Some(pages) = report::write(&session, &result, &report)? else { return Ok(Exit::Ok) };
+    let (report, exit) = build(ui, &session, &result)?;
+    let Some(pages) = report::write(&session, &result, &report)? else { return Ok(exit) };
     match args.format {
+        Some(ReportFormat::Json) => ui.json_with(|out| pages.print(ReportFormat::Json.file(), out)),
         Some(format) => ui.out_with(|out| pages.print(format.file(), out)),
         None => {
             let dir = session.run_dir(&result.run)?;
@@ -65,12 +66,12 @@ pub(super) fn report(global: &Global, args: &ReportArgs) -> Result<Exit, Session
             }
         }
     }
-    Ok(Exit::Ok)
+    Ok(exit)
 }
 
-/// Builds the report of a run.
-pub(super) fn build(ui: Ui, session: &Session, result: &RunResult) -> Result<Report, SessionError> {
+/// Builds the report of a run. A summary script that fails costs what it had to say, not the report; but that is no success.
+pub(super) fn build(ui: Ui, session: &Session, result: &RunResult) -> Result<(Report, Exit), SessionError> {
     let (report, trouble) = report::of_run(session, result)?;
     ui.diagnostics(&trouble);
-    Ok(report)
+    Ok((report, if trouble.is_empty() { Exit::Ok } else { Exit::Cases }))
 }

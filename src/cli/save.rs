@@ -69,7 +69,7 @@ pub(super) fn save(global: &Global, args: &SaveArgs) -> Result<Exit, SessionErro
 pub(super) fn told(ui: Ui, session: &Session, global: &Global, mut result: RunResult, id: &str) -> Result<Exit, SessionError> {
     let over = matches!(result.status, Status::Done | Status::Error);
     if over {
-        let report = super::report::build(ui, session, &result)?;
+        let report = super::report::build(ui, session, &result)?.0;
         if crate::report::write(session, &result, &report)?.is_some() {
             result.report = Some(session.report_path(&result.run));
         }

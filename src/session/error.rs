@@ -4,6 +4,7 @@ use crate::diag::{Diagnostic, Diagnostics};
 use crate::files::{FileError, WatchError};
 use crate::store::StoreError;
 use crate::walk::JournalError;
+use std::io::ErrorKind;
 
 /// Why a session could not do what it was asked.
 #[derive(Debug, thiserror::Error)]
@@ -43,6 +44,17 @@ impl SessionError {
     /// Something that was asked for and is not there.
     pub fn asked(code: &'static str, message: impl Into<String>, help: Option<String>) -> Self {
         Self::Asked(Box::new(Diagnostic::error(code, message).maybe_help(help)))
+    }
+
+    /// Whether there is no room to write.
+    pub fn is_full(&self) -> bool {
+        match self {
+            Self::Write { source, .. } => {
+                matches!(source.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge)
+            }
+            Self::Store(StoreError::Full(_)) | Self::Journal(JournalError::Full(_)) => true,
+            _ => false,
+        }
     }
 }
 

@@ -39,11 +39,17 @@ pub enum StoreError {
     #[error("{path} is not a store of this program", path = .0.display())]
     NotAStore(PathBuf),
     /// There is no such file.
-    #[error("there is no store at {path}", path = .0.display())]
+    #[error("there is no store at {path} yet", path = .0.display())]
     Missing(PathBuf),
     /// The file is damaged.
     #[error("the store is damaged: {0}")]
     Damaged(String),
+    /// The disk is full.
+    #[error("the disk is full: {0}")]
+    Full(String),
+    /// The file was removed or replaced while a run wrote it.
+    #[error("the store {path} was removed or replaced during the run: nothing of the run is in it", path = .0.display())]
+    Lost(PathBuf),
     /// The file or its directory cannot be used.
     #[error("cannot use {path}: {source}", path = path.display())]
     Io {
@@ -78,6 +84,9 @@ pub enum StoreError {
 impl StoreError {
     /// An error of the file system.
     pub(super) fn io(path: &Path, source: io::Error) -> Self {
+        if matches!(source.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded) {
+            return Self::Full(format!("cannot write {}: {source}", path.display()));
+        }
         Self::Io { path: path.to_path_buf(), source }
     }
 
@@ -92,6 +101,7 @@ impl From<rusqlite::Error> for StoreError {
         match error.sqlite_error_code() {
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy("the store".into()),
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Self::Damaged(error.to_string()),
+            Some(ErrorCode::DiskFull) => Self::Full(error.to_string()),
             _ => Self::Sqlite(error),
         }
     }
@@ -101,6 +111,7 @@ impl From<StoreError> for JournalError {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::Refused(why) => Self::Refused(why),
+            StoreError::Full(why) => Self::Full(why),
             error if error.is_busy() => Self::Busy(error.to_string()),
             error => Self::Failed(error.to_string()),
         }

@@ -4,6 +4,7 @@ use super::Ui;
 use crate::diag::Diagnostic;
 use crate::files::FileError;
 use crate::session::SessionError;
+use crate::store::StoreError;
 
 impl Ui {
     /// Says on stderr why a command could not do what it was asked.
@@ -23,10 +24,23 @@ impl Ui {
                 let help = "raise what the system lets one watch (on Linux fs.inotify.max_user_watches), or leave --watch out";
                 self.diagnostic(&Diagnostic::error("input/watch", error.to_string()).help(help));
             }
+            error if error.is_full() => {
+                let help = "make room, or name another place (--store, --out); what was recorded is safe: \
+                            go on with asterisk run --resume latest";
+                self.diagnostic(&Diagnostic::error("output/full", error.to_string()).help(help));
+            }
             SessionError::Write { .. } => {
                 let help =
                     "see that the place can be written to and has room; reports go below `--out`, all else where it was asked to";
                 self.diagnostic(&Diagnostic::error("output/file", error.to_string()).help(help));
+            }
+            SessionError::Store(error @ StoreError::Missing(_)) => {
+                let help = "`asterisk run` makes one; --store names another";
+                self.diagnostic(&Diagnostic::error("store/missing", error.to_string()).help(help));
+            }
+            SessionError::Store(error @ StoreError::Lost(_)) => {
+                let help = "run again, and leave the store alone meanwhile (--store names another)";
+                self.diagnostic(&Diagnostic::error("store/lost", error.to_string()).help(help));
             }
             SessionError::Store(error) => {
                 self.diagnostic(&Diagnostic::error("store/failed", error.to_string()).help("--store names another store"));
