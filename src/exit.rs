@@ -1,6 +1,5 @@
 //! Exit codes: the one place that maps what happened to a number (`design.md` §6).
 
-use crate::diag::is_full;
 use crate::files::FileError;
 use crate::session::SessionError;
 use crate::store::StoreError;
@@ -22,7 +21,7 @@ pub enum Exit {
     Usage = 2,
     /// A pipeline, script, template or input does not compile or parse.
     Texts = 3,
-    /// Some case or agent failed, `route` found no way, or the disk is full.
+    /// Some case or agent failed, `route` found no way, or there is no room for what came of it.
     Cases = 4,
     /// Stopped, and resumable.
     Stopped = 5,
@@ -50,10 +49,12 @@ impl Exit {
 
 impl From<&SessionError> for Exit {
     fn from(error: &SessionError) -> Self {
+        if error.is_full() {
+            return Self::Cases;
+        }
         match error {
             SessionError::Texts(found) if !found.iter().all(|one| ASKED.contains(&one.code.as_ref())) => Self::Texts,
             SessionError::File(FileError::NotText { .. } | FileError::TooLarge { .. } | FileError::Link { .. }) => Self::Texts,
-            SessionError::Write { source, .. } if is_full(source) => Self::Cases,
             // Not the place is wrong but the system in trouble: what is recorded is there, and its files can be written again.
             SessionError::Write { source, .. } if !is_of_the_place(source.kind()) => Self::Stopped,
             SessionError::Texts(_)
@@ -61,10 +62,10 @@ impl From<&SessionError> for Exit {
             | SessionError::Asked(_)
             | SessionError::Write { .. }
             | SessionError::Watch(_) => Self::Usage,
-            SessionError::Journal(JournalError::Full(_)) | SessionError::Outside(_) => Self::Cases,
+            SessionError::Outside(_) => Self::Cases,
             SessionError::Store(error) => error.into(),
             SessionError::Journal(JournalError::Busy(_)) => Self::Busy,
-            SessionError::Journal(JournalError::Failed(_) | JournalError::Refused(_)) => Self::Stopped,
+            SessionError::Journal(JournalError::Failed(_) | JournalError::Refused(_) | JournalError::Full(_)) => Self::Stopped,
         }
     }
 }
@@ -73,8 +74,8 @@ impl From<&StoreError> for Exit {
     fn from(error: &StoreError) -> Self {
         match error {
             StoreError::Busy(_) => Self::Busy,
-            StoreError::Full(_) => Self::Cases,
-            StoreError::UnknownRun(_) | StoreError::CleanedRun(_) => Self::Usage,
+            StoreError::UnknownRun(_) | StoreError::CleanedRun(_) | StoreError::Missing(_) => Self::Usage,
+            StoreError::Full(_) | StoreError::Lost(_) => Self::Cases,
             _ => Self::Texts,
         }
     }
@@ -118,8 +119,10 @@ mod tests {
             (SessionError::Store(StoreError::UnknownRun("x".into())), Exit::Usage),
             (SessionError::Journal(JournalError::Busy("x".into())), Exit::Busy),
             (SessionError::Journal(JournalError::Failed("x".into())), Exit::Stopped),
-            (SessionError::Journal(JournalError::Full("x".into())), Exit::Cases),
+            (SessionError::Store(StoreError::Missing("x".into())), Exit::Usage),
+            (SessionError::Store(StoreError::Lost("x".into())), Exit::Cases),
             (SessionError::Store(StoreError::Full("x".into())), Exit::Cases),
+            (SessionError::Journal(StoreError::Full("x".into()).into()), Exit::Cases),
             (SessionError::Write { path: "x".into(), source: ErrorKind::StorageFull.into() }, Exit::Cases),
             (SessionError::Write { path: "x".into(), source: ErrorKind::PermissionDenied.into() }, Exit::Usage),
             (SessionError::Write { path: "x".into(), source: std::io::Error::from_raw_os_error(5) }, Exit::Stopped),

@@ -5,6 +5,7 @@ use crate::config;
 use crate::diag::Diagnostic;
 use crate::exit::Exit;
 use crate::files::{Area, UnpackError, unpack};
+use crate::model::shell;
 use crate::session::SessionError;
 use crate::ui::{Format, plain};
 use clap::{Args, ValueEnum};
@@ -74,7 +75,7 @@ pub(super) fn init(global: &Global, args: &InitArgs) -> Result<Exit, SessionErro
         let keys: Vec<String> = areas.iter().map(|area| format!("{0}: {0}", area.name())).collect();
         ui.note(&format!("{} is left as it is; to use what was written it needs: {}", config::PROJECT_FILE, keys.join(", ")));
     }
-    let cd = if dir == "." { String::new() } else { format!("cd {dir} && ") };
+    let cd = if dir == "." { String::new() } else { format!("cd {} && ", shell(&args.dir.display().to_string())) };
     ui.note(&format!("next: {cd}asterisk run      (a file that you delete is the bundled one again; see asterisk doctor)"));
     Ok(Exit::Ok)
 }

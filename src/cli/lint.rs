@@ -3,6 +3,7 @@
 use super::{Global, ProjectArgs, lint_report};
 use crate::diag::{Diagnostic, did_you_mean};
 use crate::exit::Exit;
+use crate::files::read_answer;
 use crate::lint::{self, Baseline, CaseText, Config, Finding, Input, Level, Outcome, Rule};
 use crate::model::counted;
 use crate::project::{Answers, Settings};
@@ -190,11 +191,14 @@ fn renewed(text: &Text, mended: &[lint::Mended]) -> Text {
     }
 }
 
+/// The most bytes of a baseline; one finding takes about 300.
+const BASELINE: usize = 64 << 20;
+
 fn read_baseline(path: &Path) -> Result<Baseline, SessionError> {
     let help = "--write-baseline makes it";
-    let text = std::fs::read_to_string(path)
+    let bytes = read_answer(path, BASELINE)
         .map_err(|error| asked("lint/baseline", &format!("`{}` cannot be read: {error}", path.display()), help))?;
-    serde_json::from_str(&text)
+    serde_json::from_slice(&bytes)
         .map_err(|error| asked("lint/baseline", &format!("`{}` is no baseline: {error}", path.display()), help))
 }
 

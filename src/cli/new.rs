@@ -4,6 +4,7 @@ use super::{FormatArg, Global, ProjectArgs};
 use crate::diag::Diagnostic;
 use crate::exit::Exit;
 use crate::files::{UnpackError, unpack};
+use crate::model::shell;
 use crate::session::{SessionError, Setup};
 use crate::ui::{Format, plain};
 use clap::{Args, ValueEnum};
@@ -134,7 +135,7 @@ fn next(kind: Kind, name: &str, path: &str) -> String {
             format!("asterisk test effects/{name}_test.rhai; a node names it with `effect: effects/{name}.rhai#{name}`")
         }
         Kind::Domain => format!("asterisk run --domain {name}"),
-        Kind::Pipeline => format!("asterisk graph {path}"),
+        Kind::Pipeline => format!("asterisk graph {}", shell(path)),
         Kind::Test => format!("asterisk test tests/{name}_test.rhai"),
         Kind::Mask => format!("asterisk test masks/{name}_test.rhai; a node puts it on with `masks: [masks/{name}.rhai]`"),
         Kind::Scheduler => {

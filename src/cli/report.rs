@@ -55,10 +55,10 @@ pub(super) fn report(global: &Global, args: &ReportArgs) -> Result<Exit, Session
     let ui = Ui::new(global.color, Format::Pretty);
     let session = global.session(&ProjectArgs::default(), args.out.clone())?;
     let result = session.rebuild(&args.run, args.files.map(Files::from))?;
-    let (report, whole) = build(ui, &session, &result)?;
-    let exit = if whole { Exit::Ok } else { Exit::Cases };
+    let (report, exit) = build(ui, &session, &result)?;
     let Some(pages) = report::write(&session, &result, &report)? else { return Ok(exit) };
     match args.format {
+        Some(ReportFormat::Json) => ui.json_with(|out| pages.print(ReportFormat::Json.file(), out)),
         Some(format) => ui.out_with(|out| pages.print(format.file(), out)),
         None => {
             let dir = session.run_dir(&result.run)?;
@@ -73,8 +73,9 @@ pub(super) fn report(global: &Global, args: &ReportArgs) -> Result<Exit, Session
 /// How much of one kind of trouble is printed; all of it stands in the report.
 const PRINTED: usize = 5;
 
-/// Builds the report of a run. False if parts of it are missing because what is stored of them is damaged.
-pub(super) fn build(ui: Ui, session: &Session, result: &RunResult) -> Result<(Report, bool), SessionError> {
+/// Builds the report of a run. What a failing summary script would have said, and what is damaged in the store, is missing from it: that
+/// costs not the report, but is no success.
+pub(super) fn build(ui: Ui, session: &Session, result: &RunResult) -> Result<(Report, Exit), SessionError> {
     let (report, trouble) = report::of_run(session, result)?;
     let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
     for one in &trouble {
@@ -87,5 +88,5 @@ pub(super) fn build(ui: Ui, session: &Session, result: &RunResult) -> Result<(Re
     for (kind, count) in kinds.into_iter().filter(|(_, count)| *count > PRINTED) {
         ui.note(&format!("{} more of {kind}: the report has all", count - PRINTED));
     }
-    Ok((report, !trouble.has_errors()))
+    Ok((report, if trouble.has_errors() { Exit::Cases } else { Exit::Ok }))
 }

@@ -70,8 +70,8 @@ pub(super) fn told(ui: Ui, session: &Session, global: &Global, mut result: RunRe
     let over = matches!(result.status, Status::Done | Status::Error);
     let mut damaged = false;
     if over {
-        let (report, whole) = super::report::build(ui, session, &result)?;
-        damaged = !whole;
+        let (report, exit) = super::report::build(ui, session, &result)?;
+        damaged = exit != Exit::Ok;
         if crate::report::write(session, &result, &report)?.is_some() {
             result.report = Some(session.report_path(&result.run));
         }

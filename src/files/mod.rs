@@ -3,6 +3,7 @@
 
 mod confined;
 mod embedded;
+mod identity;
 mod inputs;
 mod outdir;
 mod overlay;
@@ -16,6 +17,7 @@ mod unpack;
 mod watch;
 
 pub use embedded::{Area, EXAMPLE_LAUNCH, example_launch};
+pub use identity::Identity;
 pub use inputs::{Input, InputList, list_inputs};
 pub use outdir::{OutDir, open_private};
 pub use overlay::{FileError, Origin, Overlay, list_tests, passed_over, read_answer, read_below, read_input};

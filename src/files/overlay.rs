@@ -2,6 +2,7 @@
 
 use super::embedded::Area;
 use crate::diag::Source;
+use crate::model::shell;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Read as _;
@@ -11,6 +12,8 @@ use std::path::{Component, Path, PathBuf};
 const MAX_TEXT: u64 = 4 << 20;
 /// The largest launch read.
 const MAX_INPUT: u64 = 1 << 30;
+/// So much of a device is looked at first.
+const HEAD: u64 = 64 << 10;
 
 /// Where a file of a project came from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,7 +70,7 @@ pub enum FileError {
         path: PathBuf,
     },
     /// It holds a secret, and others may read it.
-    #[error("`{}` holds a secret, and others may read it: chmod 600 {}", path.display(), path.display())]
+    #[error("`{}` holds a secret, and others may read it: chmod 600 {}", path.display(), shell(&path.display().to_string()))]
     Exposed {
         /// The file.
         path: PathBuf,
@@ -94,20 +97,27 @@ impl Overlay {
         for (path, text) in area.embedded() {
             files.insert(path.clone(), (Source::new(path, text), Origin::Embedded));
         }
+        let mut overlay = Self { files };
         if let Some(dir) = dir {
-            if !dir.is_dir() {
-                return Err(FileError::NoDirectory { path: dir.to_owned() });
-            }
-            let mut paths = Vec::new();
-            walk(dir, "", &mut paths)?;
-            // The data of tests is read when a test asks for it.
-            let taken = |name: &str| area.takes(name) && !(area == Area::Tests && name.ends_with(".json"));
-            for (name, path) in paths.into_iter().filter(|(name, _)| taken(name)) {
-                let text = read_text(&path, MAX_TEXT)?;
-                files.insert(name.clone(), (Source::new(name, text), Origin::File(path)));
-            }
+            overlay.lay(area, dir)?;
         }
-        Ok(Self { files })
+        Ok(overlay)
+    }
+
+    /// Lays the files of an area below another directory over them.
+    pub fn lay(&mut self, area: Area, dir: &Path) -> Result<(), FileError> {
+        if !dir.is_dir() {
+            return Err(FileError::NoDirectory { path: dir.to_owned() });
+        }
+        let mut paths = Vec::new();
+        walk(dir, "", &mut paths)?;
+        // The data of tests is read when a test asks for it.
+        let taken = |name: &str| area.takes(name) && !(area == Area::Tests && name.ends_with(".json"));
+        for (name, path) in paths.into_iter().filter(|(name, _)| taken(name)) {
+            let text = read_text(&path, MAX_TEXT)?;
+            self.files.insert(name.clone(), (Source::new(name, text), Origin::File(path)));
+        }
+        Ok(())
     }
 
     /// The texts, in order of their paths.
@@ -144,7 +154,10 @@ fn read_bytes(path: &Path) -> Result<(String, Vec<u8>), FileError> {
     if path == Path::new("-") {
         let mut bytes = Vec::new();
         let io = |source| FileError::Io { path: path.to_owned(), source };
-        std::io::stdin().lock().take(MAX_INPUT).read_to_end(&mut bytes).map_err(io)?;
+        std::io::stdin().lock().take(MAX_INPUT + 1).read_to_end(&mut bytes).map_err(io)?;
+        if bytes.len() as u64 > MAX_INPUT {
+            return Err(FileError::TooLarge { path: path.to_owned(), limit: MAX_INPUT });
+        }
         return Ok(("<stdin>".into(), bytes));
     }
     Ok((path.display().to_string(), read_file(path, MAX_INPUT)?))
@@ -175,8 +188,15 @@ fn read_file(path: &Path, limit: u64) -> Result<Vec<u8>, FileError> {
         return Err(FileError::TooLarge { path: path.to_owned(), limit });
     }
     let mut bytes = Vec::new();
-    file.take(limit).read_to_end(&mut bytes).map_err(io)?;
-    Ok(bytes)
+    // A device has no length, and what has no text in its beginning has none.
+    if !file.metadata().map_err(io)?.is_file() {
+        (&file).take(HEAD).read_to_end(&mut bytes).map_err(io)?;
+        if bytes.contains(&0) {
+            return Err(FileError::NotText { path: path.to_owned() });
+        }
+    }
+    file.take(limit + 1 - bytes.len() as u64).read_to_end(&mut bytes).map_err(io)?;
+    if bytes.len() as u64 > limit { Err(FileError::TooLarge { path: path.to_owned(), limit }) } else { Ok(bytes) }
 }
 
 /// The text of a file below a directory; nothing if there is none. `name` has plain components only, and no symbolic link

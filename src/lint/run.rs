@@ -84,6 +84,7 @@ pub fn lint(input: Input<'_>) -> Outcome {
     let mut units: Vec<&Unit> = library.files().map(File::unit).chain(&loose).collect();
     units.sort_by_key(|unit| unit.name());
     let cx = Cx {
+        texts: input.texts,
         config: input.config,
         library: &library,
         units,

@@ -97,6 +97,9 @@ pub struct LaunchReport {
     pub git: Git,
     /// What reading it left out or cut.
     pub notes: Vec<String>,
+    /// Those of the notes that say that failures may be missing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub gaps: Vec<String>,
 }
 
 /// Cases by outcome.
@@ -216,6 +219,7 @@ pub(super) fn build_of(
             attributes: launch.attributes.clone(),
             git: launch.git.clone(),
             notes: launch.notes.clone(),
+            gaps: launch.gaps.clone(),
         },
         nodes: nodes(result.pipeline()),
         totals: totals(&cases),

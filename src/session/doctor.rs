@@ -2,7 +2,7 @@
 
 use super::{SECRETS, Session, SessionError};
 use crate::files::{Area, Origin};
-use crate::model::counted;
+use crate::model::{counted, shell};
 use crate::project::Answers;
 use crate::store::{Depth, Status, StoreError, health};
 use crate::workspace::{check, has_git};
@@ -127,7 +127,7 @@ impl Session {
                     let first = found.iter().next().map_or(String::new(), ToString::to_string);
                     let more = if found.len() > 1 { format!(", and {} more", found.len() - 1) } else { String::new() };
                     let said = format!("does not link: {first}{more}");
-                    let help = format!("asterisk route {} --node NODE shows them where they are", entry.stem);
+                    let help = format!("asterisk route {} --node NODE shows them where they are", shell(&entry.stem));
                     Checkup::new("pipelines", entry.stem, State::Wrong, said).help(help)
                 }
                 Err(error) => Checkup::new("pipelines", entry.stem, State::Wrong, error.to_string()),
@@ -271,7 +271,11 @@ fn private(area: &'static str, name: &str, path: &Path) -> Option<Checkup> {
     // Only the directories that the program makes are its own; one that was there is its owner's business.
     let open = mode & 0o077 != 0 && (meta.is_file() || path.components().any(|part| part.as_os_str() == ".asterisk"));
     let one = Checkup::new(area, name, if open { State::Wrong } else { State::Ok }, found);
-    Some(if open { one.help(format!("others can look into it: chmod go-rwx {}", path.display())) } else { one })
+    Some(if open {
+        one.help(format!("others can look into it: chmod go-rwx {}", shell(&path.display().to_string())))
+    } else {
+        one
+    })
 }
 
 #[cfg(not(unix))]

@@ -46,9 +46,17 @@ impl Session {
 
     /// The texts of the project with that pipeline.
     pub(super) fn sources(&self, pipeline: Option<&str>) -> Result<Sources, SessionError> {
+        self.sources_below(pipeline, None)
+    }
+
+    /// The same, with the scripts of another directory laid over those of the project.
+    pub(super) fn sources_below(&self, pipeline: Option<&str>, over: Option<&Path>) -> Result<Sources, SessionError> {
         let pipeline = self.pipeline(pipeline.unwrap_or(DEFAULT_PIPELINE))?;
         let Parts { parts, missing } = self.parts(&pipeline)?;
-        let scripts = Overlay::load(Area::Scripts, self.setup.scripts.as_deref())?;
+        let mut scripts = Overlay::load(Area::Scripts, self.setup.scripts.as_deref())?;
+        if let Some(over) = over {
+            scripts.lay(Area::Scripts, over)?;
+        }
         let templates = Overlay::load(Area::Templates, self.setup.templates.as_deref())?;
         Ok(Sources {
             scripts: scripts.sources().filter(|source| source.name().ends_with(".rhai")).cloned().collect(),

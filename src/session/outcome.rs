@@ -161,6 +161,7 @@ impl RunResult {
             shadow: self.shadow.as_ref(),
             tokens: (!self.tokens.is_none()).then_some(self.tokens),
             budget: self.budget.map(|(status, _)| status),
+            gaps: &self.launch.gaps,
         }
     }
 }
@@ -233,6 +234,9 @@ pub struct RunSummary<'a> {
     /// How much of the budget is left; absent without one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub budget: Option<BudgetStatus>,
+    /// Why failures of the launch may be missing; absent if it is whole.
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    pub gaps: &'a [String],
 }
 
 /// The cases of a run for programs, each made when it is written.

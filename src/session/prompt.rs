@@ -3,7 +3,7 @@
 use super::generations::manifests;
 use super::{Session, SessionError, resume};
 use crate::diag::{Diagnostics, Source, did_you_mean};
-use crate::model::Hash;
+use crate::model::{Hash, shell};
 use crate::project::Manifest;
 use crate::prompt::{Template, Templates};
 use crate::store::{Store, StoreError};
@@ -96,7 +96,8 @@ impl Session {
                 _ => "nobody asked for its parameters",
             };
             let message = format!("step {} (`{}`) had no prompt: {what}", step.path, step.node);
-            let how = format!("what it was given is shown by: asterisk explain {run} --case {} --step {}", asked.case, step.path);
+            let (case, at) = (shell(&asked.case), shell(step.path));
+            let how = format!("what it was given is shown by: asterisk explain {run} --case {case} --step {at}");
             return Err(SessionError::asked("input/no-prompt", message, (step.by == TOOL).then_some(how)));
         };
         let (found, text) = kept.prompt(step.generation, template, params)?;

@@ -13,6 +13,7 @@ use super::{Files, RunResult, Session, SessionError, Watch};
 use crate::agent::Budget;
 use crate::clock::Timestamp;
 use crate::diag::Source;
+use crate::files::Identity;
 use crate::model::{Hash, Launch};
 use crate::project::{Answers, Current, Manifest, Project, Settings};
 use crate::script::probe::Probes;
@@ -51,7 +52,7 @@ impl Session {
         watch: &dyn Watch,
         stop: &AtomicBool,
     ) -> Result<RunResult, SessionError> {
-        let store = Store::open(&self.setup.store, spec.durability)?;
+        let store = self.store(spec.durability)?;
         self.resume_in(&store, spec, brought, watch, stop).map_err(SessionError::of_a_run)
     }
 
@@ -63,6 +64,7 @@ impl Session {
         watch: &dyn Watch,
         stop: &AtomicBool,
     ) -> Result<RunResult, SessionError> {
+        let identity = Identity::of(&self.setup.store);
         let run = &named(store, spec.run)?;
         let newer = spec.migrate.map(Current::get);
         let stored = Stored::read(self, store, run, newer.as_ref().map(|(_, project)| Arc::clone(project)))?;
@@ -119,7 +121,7 @@ impl Session {
             keep,
         };
         let answer = self.answerer(Asked { run, via: &via, stub, budget: &budget, stop, writes: true, given });
-        let work = crew.walk(work, Ports { answer: &*answer, needs, journal: &journal })?;
+        let work = self.unless_lost(identity, crew.walk(work, Ports { answer: &*answer, needs, journal: &journal }))?;
         drop(answer);
         let rested = work.iter().filter(|work| work.rested).map(|work| work.id.clone()).collect();
         let ended = Ended { run: run.to_owned(), started_at, project: &generations.project(), launch, recorded: true, hands };

@@ -13,7 +13,7 @@ use super::{Session, SessionError, finding, shadow};
 use crate::agent::Budget;
 use crate::clock::Timestamp;
 use crate::diag::{Diagnostics, Source, did_you_mean};
-use crate::files::example_launch;
+use crate::files::{Identity, example_launch};
 use crate::ingest;
 use crate::model::{Case, Hash, Launch, canonical};
 use crate::project::{Current, Project};
@@ -187,6 +187,7 @@ impl Session {
         let work = Work::fresh(&cases, &project.plan, keep);
         // A dry run does all that a run does, in a store of its own that nobody sees.
         let store = if spec.dry_run { Store::scratch()? } else { Store::open(&self.setup.store, spec.durability)? };
+        let identity = Identity::of(&self.setup.store).filter(|_| !spec.dry_run);
         if !spec.dry_run {
             self.check_out()?;
         }
@@ -238,12 +239,11 @@ impl Session {
         let (seed, hands) = (spec.seed, Hands::new(spec.parallel));
         let generations = Generations::new(self, (current, seen), (FIRST, manifest, project), &journal, watch);
         let texts = &generations;
-        let shadow = candidate.as_ref().map(|project| &*project.plan);
         let crew = Crew {
             session: self,
             generations: texts,
             launch: &launch,
-            shadow,
+            shadow: candidate.as_ref().map(|project| &*project.plan),
             run: &run,
             seed,
             watch,
@@ -255,7 +255,8 @@ impl Session {
         let budget = Budget::new(spec.budget, 0);
         let writes = !spec.dry_run;
         let answer = self.answerer(Asked { run: &run, via: &via, stub, budget: &budget, stop, writes, given: None });
-        let work = crew.walk(work, Ports { answer: &*answer, needs, journal: &journal }).map_err(SessionError::of_a_run)?;
+        let walked = crew.walk(work, Ports { answer: &*answer, needs, journal: &journal }).map_err(SessionError::of_a_run);
+        let work = self.unless_lost(identity, walked)?;
         drop(answer);
         let project = generations.project();
         let whole = Ended { run: run.clone(), started_at: started, project: &project, launch, recorded: writes, hands };

@@ -41,7 +41,7 @@ pub enum StoreError {
     #[error("{path} is not a store of this program", path = .0.display())]
     NotAStore(PathBuf),
     /// There is no such file.
-    #[error("there is no store at {path}", path = .0.display())]
+    #[error("there is no store at {path} yet", path = .0.display())]
     Missing(PathBuf),
     /// The file is damaged.
     #[error("the store is damaged: {0}")]
@@ -50,8 +50,11 @@ pub enum StoreError {
     #[error("the store is damaged: {0}")]
     Content(Box<BadContent>),
     /// There is no room left on the disk, or no more may be used of it.
-    #[error("{0}")]
+    #[error("the disk is full: {0}")]
     Full(String),
+    /// The file was removed or replaced while a run wrote it.
+    #[error("the store {path} was removed or replaced during the run: nothing of the run is in it", path = .0.display())]
+    Lost(PathBuf),
     /// The file or its directory cannot be used.
     #[error("cannot use {path}: {source}", path = path.display())]
     Io {
@@ -129,8 +132,8 @@ impl From<StoreError> for JournalError {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::Refused(why) => Self::Refused(why),
+            StoreError::Full(why) => Self::Full(why),
             error if error.is_busy() => Self::Busy(error.to_string()),
-            StoreError::Full(_) => Self::Full(error.to_string()),
             error => Self::Failed(error.to_string()),
         }
     }

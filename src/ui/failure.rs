@@ -1,15 +1,14 @@
 //! Why something could not be done, for the person who asked for it.
 
 use super::Ui;
-use crate::diag::{Diagnostic, is_full};
+use crate::diag::Diagnostic;
 use crate::files::FileError;
 use crate::session::SessionError;
 use crate::store::StoreError;
-use crate::walk::JournalError;
 
 /// What to do where a disk is full.
-const MAKE_ROOM: &str = "make room (`asterisk clean` removes what old runs left); a run that has begun then goes on with: \
-                         asterisk run --resume latest";
+const MAKE_ROOM: &str = "make room (`asterisk clean` removes what old runs left), or name another place (--store, --out); a run that has begun \
+                         then goes on with: asterisk run --resume latest";
 
 impl Ui {
     /// Says on stderr why a command could not do what it was asked.
@@ -29,11 +28,9 @@ impl Ui {
                 let help = "raise what the system lets one watch (on Linux fs.inotify.max_user_watches), or leave --watch out";
                 self.diagnostic(&Diagnostic::error("input/watch", error.to_string()).help(help));
             }
-            SessionError::Write { source, .. } if is_full(source) => {
-                self.diagnostic(&Diagnostic::error("output/full", error.to_string()).help(MAKE_ROOM));
-            }
-            SessionError::Store(StoreError::Full(_)) | SessionError::Journal(JournalError::Full(_)) => {
-                self.diagnostic(&Diagnostic::error("store/full", error.to_string()).help(MAKE_ROOM));
+            error if error.is_full() => {
+                let code = if matches!(error, SessionError::Write { .. }) { "output/full" } else { "store/full" };
+                self.diagnostic(&Diagnostic::error(code, error.to_string()).help(MAKE_ROOM));
             }
             SessionError::Store(error) if error.is_damage() => {
                 let help =
@@ -44,6 +41,14 @@ impl Ui {
                 let help =
                     "see that the place can be written to and has room; reports go below `--out`, all else where it was asked to";
                 self.diagnostic(&Diagnostic::error("output/file", error.to_string()).help(help));
+            }
+            SessionError::Store(error @ StoreError::Missing(_)) => {
+                let help = "`asterisk run` makes one; --store names another";
+                self.diagnostic(&Diagnostic::error("store/missing", error.to_string()).help(help));
+            }
+            SessionError::Store(error @ StoreError::Lost(_)) => {
+                let help = "run again, and leave the store alone meanwhile (--store names another)";
+                self.diagnostic(&Diagnostic::error("store/lost", error.to_string()).help(help));
             }
             SessionError::Store(error) => {
                 self.diagnostic(&Diagnostic::error("store/failed", error.to_string()).help("--store names another store"));

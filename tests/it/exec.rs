@@ -158,8 +158,8 @@ fn what_a_good_command_leaves_behind_is_ended() {
 /// Not even a host that is killed without a word leaves a command behind, nor its children, wherever they went.
 #[test]
 fn what_runs_ends_with_a_host_that_is_killed() {
-    let body = "sleep 9999 & echo $! > left; setsid sh -c 'echo $$ >> left; exec sleep 300' &\n\
-                until [ $(wc -l < left) -ge 2 ]; do :; done; mv left child; sleep 300";
+    let body = "sleep 9999 & echo $! > left; setsid sh -c 'echo $$ >> left; exec sleep 9999' &\n\
+                until [ $(wc -l < left) -ge 2 ]; do :; done; mv left child; sleep 9999";
     let project = project(&[("hangs", body, "")]);
     let mut host = project.start(&["run", "two.yaml", "--input", "none", "--via", "hangs"]);
     until(|| project.root().join("child").exists());

@@ -35,6 +35,7 @@ mod new;
 mod observe;
 #[cfg(feature = "otel")]
 mod otel;
+mod output;
 mod parts;
 mod prompts;
 mod rca_rules;
@@ -56,6 +57,7 @@ mod shared;
 mod signals;
 mod suite;
 mod team;
+mod terminal;
 mod thermal;
 mod tidy;
 mod tools;

@@ -164,9 +164,10 @@ fn an_edit_is_taken_at_the_next_step_and_recorded() {
 
 #[test]
 fn without_watch_and_with_pin_the_texts_of_the_start_stay() {
-    for last in [None, Some("--pin")] {
+    for pin in [false, true] {
         let project = project();
-        let args: Vec<&str> = RUN.iter().copied().filter(|arg| *arg != "--watch").chain(last).collect();
+        let unwatched = RUN.iter().copied().filter(|arg| *arg != "--watch");
+        let args: Vec<&str> = if pin { RUN.iter().copied().chain(["--pin"]).collect() } else { unwatched.collect() };
         let running = Running::halted(&project, &args, FIRST_STEP);
         project.file("scripts/rules/t.rhai", "broken (");
         running.goes_on();
@@ -338,11 +339,9 @@ fn what_is_broken_at_the_start_is_shown_and_the_run_begins_when_it_is_mended() {
 #[test]
 fn what_no_edit_can_mend_ends_the_run() {
     let project = project();
-    for args in [
-        &["run", "tt", "--watch"][..],
-        &["run", "t", "--stub", "stub.json", "--watch", "--set", "barr=1"],
-        &["run", "--watch", "--pin"],
-    ] {
+    for args in
+        [&["run", "tt", "--watch"][..], &["run", "t", "--stub", "stub.json", "--watch", "--set", "barr=1"], &["run", "--pin"]]
+    {
         project.asterisk(args).exits(2);
     }
     let refused = |args: &[&str]| project.asterisk(&[&["run", "--resume", "latest"], args].concat()).exits(2).stderr;

@@ -4,6 +4,7 @@ mod bad_pattern;
 mod compare_types;
 mod data_form;
 mod enum_value;
+mod hidden_character;
 mod missing_return;
 mod never_true;
 mod no_verdict;
@@ -29,6 +30,7 @@ pub(super) const RULES: &[Rule] = &[
     compare_types::RULE,
     data_form::RULE,
     enum_value::RULE,
+    hidden_character::RULE,
     missing_return::RULE,
     never_true::RULE,
     no_verdict::RULE,
