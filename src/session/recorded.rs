@@ -9,7 +9,6 @@ use crate::project::{Answers, Manifest, Project, Settings};
 use crate::script::probe::Probes;
 use crate::store::Store;
 use crate::walk::Change;
-use serde_json::Map;
 use std::path::PathBuf;
 
 /// The record of past runs, to be read.
@@ -122,7 +121,7 @@ pub(super) fn linked(
 ) -> Result<Project, SessionError> {
     let settings = Settings {
         vars: manifest.vars.clone(),
-        project_vars: Map::new(),
+        project_vars: std::collections::BTreeMap::new(),
         workspace: manifest.workspace.clone(),
         domain: manifest.domain.clone(),
         probes,

@@ -5,6 +5,7 @@ mod batches;
 mod bundled;
 mod chaos;
 mod cli;
+mod convention;
 mod court;
 mod crew;
 mod elements;
