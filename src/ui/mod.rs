@@ -3,6 +3,7 @@
 mod colour;
 mod diagnostics;
 mod failure;
+mod fields;
 mod functions;
 mod line;
 mod page;
@@ -11,6 +12,7 @@ mod style;
 mod table;
 
 pub use colour::Colour;
+pub use fields::Fields;
 pub use functions::{Functions, ScriptFn};
 pub use line::{Assist, Candidate, Hint, Ink, Lines, Typed};
 pub use progress::Progress;
