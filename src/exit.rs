@@ -114,7 +114,7 @@ mod tests {
             (SessionError::Asked(Box::new(Diagnostic::error("input/no-node", "m"))), Exit::Usage),
             (SessionError::Outside(Box::new(Diagnostic::error("reportportal/server", "m"))), Exit::Cases),
             (SessionError::File(FileError::NoDirectory { path: "x".into() }), Exit::Usage),
-            (SessionError::File(FileError::NotText { path: "x".into() }), Exit::Texts),
+            (SessionError::File(FileError::NotText { path: "x".into(), what: String::new() }), Exit::Texts),
             (SessionError::Store(StoreError::Busy("x".into())), Exit::Busy),
             (SessionError::Store(StoreError::UnknownRun("x".into())), Exit::Usage),
             (SessionError::Journal(JournalError::Busy("x".into())), Exit::Busy),

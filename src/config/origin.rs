@@ -31,6 +31,8 @@ pub enum Origin {
         /// The line, from 1.
         line: usize,
     },
+    /// Nothing names it: the directory has the name that is looked for.
+    Convention,
     /// The program.
     Default,
 }
@@ -50,6 +52,7 @@ impl Origin {
             Self::Flag(name) => json!({ "kind": "flag", "name": name }),
             Self::Variable(name) => json!({ "kind": "variable", "name": name }),
             Self::File { path, line } => json!({ "kind": "file", "file": path, "line": line }),
+            Self::Convention => json!({ "kind": "convention" }),
             Self::Default => json!({ "kind": "default" }),
         }
     }
@@ -60,6 +63,7 @@ impl fmt::Display for Origin {
         match self {
             Self::Flag(name) | Self::Variable(name) => f.write_str(name),
             Self::File { path, line } => write!(f, "{}:{line}", path.display()),
+            Self::Convention => f.write_str("by its name"),
             Self::Default => f.write_str("default"),
         }
     }

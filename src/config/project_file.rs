@@ -154,8 +154,7 @@ fn plain(source: &Source) -> Result<ProjectFile, Diagnostics> {
         if let Some(entry) = fields.entry("vars").filter(|entry| !entry.value.is_null())
             && let Some(vars) = reader.map(&entry.value, "`vars`")
         {
-            let var = |entry: &yaml::Entry| (entry.key.value.clone(), Spanned::new(entry.value.to_json(), entry.value.span));
-            file.vars = vars.entries().iter().map(var).collect();
+            file.vars = reader.vars(vars);
         }
         if let Some(entry) = fields.entry("workspace").filter(|entry| !entry.value.is_null()) {
             file.repositories = Some(Spanned::new(repositories(&mut reader, &entry.value), entry.key.span));

@@ -99,7 +99,8 @@ impl Session {
             let bundled = of.iter().filter(|file| file.origin == Origin::Embedded).count();
             let replaced = of.iter().filter(|file| file.replaces).count();
             let own = of.len() - bundled - replaced;
-            let found = format!("{bundled} bundled, {replaced} replaced by yours, {own} more of yours");
+            let place = self.overlaid(area).map_or(String::new(), |dir| format!(" in {}", dir.display()));
+            let found = format!("{bundled} bundled, {replaced} replaced by yours, {own} more of yours{place}");
             all.push(Checkup::new("files", area.name(), State::Ok, found));
         }
         for file in files.iter().filter(|file| !file.used) {

@@ -10,7 +10,6 @@ use crate::project::{Answers, Manifest, Project, Settings};
 use crate::script::probe::Probes;
 use crate::store::{Durability, Store, StoreError};
 use crate::walk::Change;
-use serde_json::Map;
 use std::path::{Path, PathBuf};
 
 /// The record of past runs, to be read.
@@ -151,7 +150,7 @@ pub(super) fn linked(
 ) -> Result<Project, SessionError> {
     let settings = Settings {
         vars: manifest.vars.clone(),
-        project_vars: Map::new(),
+        project_vars: std::collections::BTreeMap::new(),
         workspace: manifest.workspace.clone(),
         domain: manifest.domain.clone(),
         probes,

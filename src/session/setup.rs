@@ -3,7 +3,7 @@
 use crate::agent::{Agents, STUB, Servers, Variable};
 use crate::clock::Clock;
 use crate::net::Secret;
-use crate::project::{Answers, SCRIPT};
+use crate::project::{Answers, ProjectVars, SCRIPT};
 use crate::reportportal;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -33,7 +33,7 @@ pub struct Setup {
     /// Vars set for this command; the pipeline must have them.
     pub vars: Map<String, Value>,
     /// Vars of the project file, for the pipelines that have them.
-    pub project_vars: Map<String, Value>,
+    pub project_vars: ProjectVars,
     /// The repositories of the project file: `{ "repositories": [{name, path, purpose, branch}] }`.
     pub workspace: Value,
     /// The vocabulary, by name; the default one if none is named.

@@ -20,6 +20,9 @@ impl Ui {
                 let help = "make it, or name another (`asterisk config --origin` shows who names it)";
                 self.diagnostic(&Diagnostic::error("input/directory", error.to_string()).help(help));
             }
+            SessionError::File(error @ FileError::NotText { .. }) => {
+                self.diagnostic(&Diagnostic::error("input/encoding", error.to_string()).help("save it as UTF-8"));
+            }
             SessionError::File(error) => {
                 let help = "look at the path; `-` stands for standard input where a file is read";
                 self.diagnostic(&Diagnostic::error("input/file", error.to_string()).help(help));

@@ -4,6 +4,7 @@ mod clean;
 mod colour;
 mod diagnostics;
 mod failure;
+mod fields;
 mod functions;
 mod line;
 mod page;
@@ -15,6 +16,7 @@ mod usage;
 
 pub use clean::{Printed, plain};
 pub use colour::Colour;
+pub use fields::Fields;
 pub use functions::{Functions, ScriptFn};
 pub use line::{Assist, Candidate, Hint, Ink, Lines, Typed};
 pub use progress::Progress;

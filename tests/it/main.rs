@@ -8,6 +8,7 @@ mod batches;
 mod bundled;
 mod chaos;
 mod cli;
+mod convention;
 mod court;
 mod crew;
 mod elements;
