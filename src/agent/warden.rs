@@ -1,7 +1,7 @@
 //! Seeing to it that no command outlives this program, even if it is killed without a word: a shell holds the list of the groups that run,
 //! and ends them when the pipe to it breaks.
 //!
-//! A command begins only once it is in the list (`process.rs`): before that, what was started waits for a line from this program.
+//! A command begins only once it is in the list (`group.rs`): before that, what was started waits for a line from this program.
 //!
 //! The system could do that for a child alone (`PR_SET_PDEATHSIG`), but only by code between fork and exec, which is unsafe, and never for
 //! the child's children.

@@ -38,10 +38,9 @@ pub enum Origin {
 }
 
 impl Setting {
-    /// The value as it may be shown: a secret is not, nor what looks like one. Where a secret is may be seen.
+    /// The value as it may be shown: a secret is not, nor what looks like one.
     pub fn shown(&self) -> Value {
-        let place = self.value.is_object() || self.value.is_null();
-        if names_secret(&self.name) && !place { json!("(not shown)") } else { hidden(self.value.clone(), &starred) }
+        if names_secret(&self.name) { json!("(not shown)") } else { hidden(self.value.clone(), &starred) }
     }
 }
 

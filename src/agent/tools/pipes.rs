@@ -1,7 +1,7 @@
 //! A server that is a command: messages line by line over its standard input and output.
 
 use super::super::artifact::unread;
-use super::super::process::{Group, is_over};
+use super::super::group::{Group, is_over};
 use super::heard::Heard;
 use rmcp::RoleClient;
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
