@@ -221,6 +221,9 @@ fn texts_that_would_be_huge_are_not_made() {
         "s.replace('a', s); s",
         "let a = []; a.pad(1000, s.sub_string(0, 2)); a.join(s)",
         "let a = []; a.pad(9000, artifact); let t = `${s}`; `${a}${a}${a}`.len()",
+        "let a = []; a.pad(9000, 0); for i in 0..9000 { a[i] = s; } `${a}`",
+        "let a = []; a.pad(9000, 0); for i in 0..9000 { a[i] = s; } \"\" + a",
+        "let a = []; a.pad(9000, 0); for i in 0..9000 { a[i] = s; } try { `${a}` } catch { 1 }",
         "let a = []; a.pad(9000, artifact); a.to_json().len()",
         "let a = []; a.pad(9000, artifact); #{ a: a }.to_string().len()",
     ] {

@@ -31,6 +31,7 @@ enum Over {
     Operations,
     Wall,
     Memory,
+    Text,
     Stack,
 }
 
@@ -170,6 +171,17 @@ pub(crate) fn check_clock() -> Result<(), Box<EvalAltResult>> {
     spend(1, true)
 }
 
+/// Ends the call because of a text that would be too long, if one is going on. What prints a value within a text cannot fail: Rhai
+/// would then print it by itself, whatever its size.
+pub(crate) fn text_too_long() -> bool {
+    BUDGET.with(|budget| {
+        if budget.active.get() {
+            budget.over.set(budget.over.get().or(Some(Over::Text)));
+        }
+        budget.active.get()
+    })
+}
+
 /// Fails once the call holds more memory than it may: between two copies of a value, or two other steps that take memory.
 pub(crate) fn check_memory() -> Result<(), Box<EvalAltResult>> {
     spend(0, false)
@@ -240,6 +252,8 @@ impl Over {
                 .help("does a loop or a recursion never end? Work through less data in one call"),
             Self::Wall => Fault::new(fault::DEADLINE, format!("the script took longer than {}", seconds(limits.wall)))
                 .help("does a loop or a recursion never end? Work through less data in one call"),
+            Self::Text => Fault::new(fault::LIMIT, format!("this makes a text of more than {} bytes", limits.string))
+                .help("take only what is needed"),
             Self::Memory => Fault::new(fault::LIMIT, format!("the script holds more than {} of memory", bytes(limits.memory)))
                 .help("a value that is stored, passed or captured may be copied: keep only what is needed of it, or work through less data in one call"),
         }

@@ -3,6 +3,7 @@
 
 use super::compare;
 use super::fault::{self, Fault};
+use super::guard;
 use super::json;
 use super::view::{List, Object};
 use rhai::{Array, Dynamic, Engine, EvalAltResult, ImmutableString, Map, NativeCallContext};
@@ -18,6 +19,10 @@ pub(crate) fn register(engine: &mut Engine) {
                 engine.register_fn(name, |context: NativeCallContext, $given: &mut $kind| {
                     let value = Dynamic::from($taken);
                     let text = bounded(&context, |out| print(&value, out));
+                    // Rhai prints by itself, and whole, what it could not have printed here: nothing must be left of it.
+                    if text.is_err() && guard::text_too_long() {
+                        return Ok(String::new());
+                    }
                     *$given = value.cast();
                     text
                 });
