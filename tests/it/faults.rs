@@ -101,7 +101,7 @@ fn a_report_that_does_not_fit_is_told_of_and_the_last_one_stays() {
 fn too_few_files_are_told_of() {
     let (run, expected) = undisturbed();
     let mut failed = 0;
-    for files in (4..26).step_by(3) {
+    for files in (4..18).step_by(2) {
         let project = Project::new();
         small(&project);
         let ran = limited(&project, &format!("-n {files}"), &RUN);

@@ -174,7 +174,9 @@ fn a_byte_that_changed_is_noticed_or_changes_nothing() {
             &["doctor", "--deep"],
             &["run", "--resume", "latest"],
         ];
-        stored.asterisk(commands[round % 5], &about);
+        if round % 2 == 0 {
+            stored.asterisk(commands[round / 2 % 5], &about);
+        }
     }
     assert!(told > 5, "{told}");
 }
