@@ -689,7 +689,7 @@ fn connections_are_counted() {
         std::thread::spawn(move || (http.call("get_next_step", &json!({ "worker": worker, "timeout_ms": 1500 })), http))
     };
     let waits = pull(two, "bob");
-    crate::signals::until(|| {
+    crate::harness::until(|| {
         one.call("get_worker_health", &json!({})).to_string().contains("\"state\":\"waiting\"") || waits.is_finished()
     });
     let more = pull(one, "cid");

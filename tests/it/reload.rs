@@ -200,7 +200,7 @@ fn half_a_text_is_not_taken() {
     let half = "fn far(artifact, state, vars) { #{ because: `half` } } fn more(a)  { a }";
     let file = project.file("scripts/rules/t.rhai", half);
     // No more than the time that passes between the two: whether the program looks at it meanwhile is its own business.
-    std::thread::sleep(Duration::from_millis(200));
+    std::thread::sleep(std::time::Duration::from_millis(200));
     let mut rest = std::fs::File::options().append(true).open(file).unwrap();
     std::io::Write::write_all(&mut rest, format!("\n{}", rules("second").replace("fn far", "fn far2")).as_bytes()).unwrap();
     project.file("scripts/rules/t.rhai", rules("third"));
