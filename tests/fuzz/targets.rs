@@ -380,6 +380,13 @@ impl Tray for Only<'_> {
     fn seen(&self) -> u64 {
         0
     }
+    fn number(&self, request: i64) -> io::Result<i64> {
+        Ok(request)
+    }
+    fn settle(&self, _request: i64) {}
+    fn waits(&self, _request: &Request<'_>) -> io::Result<()> {
+        Ok(())
+    }
     fn wait(&self, _seen: u64, _most: Duration) {}
 }
 
