@@ -6,9 +6,10 @@ use std::str::FromStr;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
-/// The first and the last instant that has an RFC 3339 text: what lies beyond is taken as these.
+/// The beginnings of the years 0 and 9999: what lies beyond is taken as these. The calendar has little more, and the library leaves its
+/// last hours to offsets.
 const FIRST: i64 = -62_167_219_200_000;
-const LAST: i64 = 253_402_207_200_999;
+const LAST: i64 = 253_370_764_800_000;
 
 /// An instant in UTC, to the millisecond. Prints and serialises as RFC 3339 (`decisions.md` 38).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]

@@ -92,7 +92,7 @@ mod tests {
         let comment = Example::script("/// Seen before. /*\u{202e} } \u{2066}*/\nfn seen(artifact, state, vars) { true }\n");
         assert_eq!(found(RULE.id, &comment), ["\u{202e}", "\u{2066}"]);
         assert_eq!(found(RULE.id, &Example::template("{# a\u{200b}\u{200b} #}")), ["\u{200b}\u{200b}"]);
-        assert_eq!(found(RULE.id, &Example::rule("artifact.confidence > 0.5 \u{2028} /* \r */")), ["\u{2028}", "\r"]);
+        assert_eq!(found(RULE.id, &Example::rule("artifact.confidence > 0.5 /* \u{2028} a \r b */")), ["\u{2028}", "\r"]);
     }
 
     #[test]
