@@ -6,6 +6,7 @@ mod harness;
 #[path = "harness/native.rs"]
 mod native;
 
+use alloc_metrics::MetricAlloc;
 use asterisk::walk::Nowhere;
 use bundled::{Canned, decisions_only, launch, plan, walk};
 use harness::Table;
@@ -15,14 +16,14 @@ use std::hint::black_box;
 use std::process::ExitCode;
 
 #[global_allocator]
-static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
+static ALLOCATOR: MetricAlloc<&StatsAlloc<System>> = MetricAlloc::new(&INSTRUMENTED_SYSTEM);
 
 /// Allocations and bytes of one call, once warm.
 #[expect(clippy::cast_precision_loss, reason = "small numbers")]
 fn count(mut work: impl FnMut()) -> (f64, f64) {
     const CALLS: usize = 50;
     work();
-    let region = Region::new(ALLOCATOR);
+    let region = Region::new(&INSTRUMENTED_SYSTEM);
     (0..CALLS).for_each(|_| work());
     let change = region.change();
     let calls = CALLS as f64;

@@ -4,6 +4,7 @@ use crate::files::FileError;
 use crate::session::SessionError;
 use crate::store::StoreError;
 use crate::walk::JournalError;
+use std::io::ErrorKind;
 use std::process::ExitCode;
 
 /// What is wrong with the command line rather than with a text, though only linking finds it.
@@ -20,7 +21,7 @@ pub enum Exit {
     Usage = 2,
     /// A pipeline, script, template or input does not compile or parse.
     Texts = 3,
-    /// Some case or agent failed, or `route` found no way.
+    /// Some case or agent failed, `route` found no way, or there is no room for what came of it.
     Cases = 4,
     /// Stopped, and resumable.
     Stopped = 5,
@@ -48,9 +49,14 @@ impl Exit {
 
 impl From<&SessionError> for Exit {
     fn from(error: &SessionError) -> Self {
+        if error.is_full() {
+            return Self::Cases;
+        }
         match error {
             SessionError::Texts(found) if !found.iter().all(|one| ASKED.contains(&one.code.as_ref())) => Self::Texts,
             SessionError::File(FileError::NotText { .. } | FileError::TooLarge { .. } | FileError::Link { .. }) => Self::Texts,
+            // Not the place is wrong but the system in trouble: what is recorded is there, and its files can be written again.
+            SessionError::Write { source, .. } if !is_of_the_place(source.kind()) => Self::Stopped,
             SessionError::Texts(_)
             | SessionError::File(_)
             | SessionError::Asked(_)
@@ -59,7 +65,7 @@ impl From<&SessionError> for Exit {
             SessionError::Outside(_) => Self::Cases,
             SessionError::Store(error) => error.into(),
             SessionError::Journal(JournalError::Busy(_)) => Self::Busy,
-            SessionError::Journal(JournalError::Failed(_) | JournalError::Refused(_)) => Self::Stopped,
+            SessionError::Journal(JournalError::Failed(_) | JournalError::Refused(_) | JournalError::Full(_)) => Self::Stopped,
         }
     }
 }
@@ -68,10 +74,27 @@ impl From<&StoreError> for Exit {
     fn from(error: &StoreError) -> Self {
         match error {
             StoreError::Busy(_) => Self::Busy,
-            StoreError::UnknownRun(_) | StoreError::CleanedRun(_) => Self::Usage,
+            StoreError::UnknownRun(_) | StoreError::CleanedRun(_) | StoreError::Missing(_) => Self::Usage,
+            StoreError::Full(_) | StoreError::Lost(_) => Self::Cases,
             _ => Self::Texts,
         }
     }
+}
+
+/// Whether a file cannot be written because of where it was to be written.
+fn is_of_the_place(kind: ErrorKind) -> bool {
+    matches!(
+        kind,
+        ErrorKind::NotFound
+            | ErrorKind::PermissionDenied
+            | ErrorKind::AlreadyExists
+            | ErrorKind::NotADirectory
+            | ErrorKind::IsADirectory
+            | ErrorKind::ReadOnlyFilesystem
+            | ErrorKind::InvalidInput
+            | ErrorKind::InvalidFilename
+            | ErrorKind::Other
+    )
 }
 
 #[cfg(test)]
@@ -91,10 +114,18 @@ mod tests {
             (SessionError::Asked(Box::new(Diagnostic::error("input/no-node", "m"))), Exit::Usage),
             (SessionError::Outside(Box::new(Diagnostic::error("reportportal/server", "m"))), Exit::Cases),
             (SessionError::File(FileError::NoDirectory { path: "x".into() }), Exit::Usage),
-            (SessionError::File(FileError::NotText { path: "x".into() }), Exit::Texts),
+            (SessionError::File(FileError::NotText { path: "x".into(), what: String::new() }), Exit::Texts),
             (SessionError::Store(StoreError::Busy("x".into())), Exit::Busy),
             (SessionError::Store(StoreError::UnknownRun("x".into())), Exit::Usage),
             (SessionError::Journal(JournalError::Busy("x".into())), Exit::Busy),
+            (SessionError::Journal(JournalError::Failed("x".into())), Exit::Stopped),
+            (SessionError::Store(StoreError::Missing("x".into())), Exit::Usage),
+            (SessionError::Store(StoreError::Lost("x".into())), Exit::Cases),
+            (SessionError::Store(StoreError::Full("x".into())), Exit::Cases),
+            (SessionError::Journal(StoreError::Full("x".into()).into()), Exit::Cases),
+            (SessionError::Write { path: "x".into(), source: ErrorKind::StorageFull.into() }, Exit::Cases),
+            (SessionError::Write { path: "x".into(), source: ErrorKind::PermissionDenied.into() }, Exit::Usage),
+            (SessionError::Write { path: "x".into(), source: std::io::Error::from_raw_os_error(5) }, Exit::Stopped),
         ] {
             assert_eq!(Exit::from(&error), exit, "{error}");
         }

@@ -5,7 +5,7 @@
 //!
 //! | layer | modules |
 //! |---|---|
-//! | 0 base | [`diag`], [`model`], [`clock`] |
+//! | 0 base | [`diag`], [`model`], [`clock`], [`memory`] |
 //! | 1 languages | [`pipeline`], [`script`], [`prompt`] |
 //! | 2 core | [`walk`] |
 //! | 3 project | [`project`] |
@@ -23,6 +23,7 @@ pub mod exit;
 pub mod files;
 pub mod ingest;
 pub mod lint;
+pub mod memory;
 pub mod model;
 pub mod net;
 pub mod observe;
@@ -42,3 +43,7 @@ pub mod trace;
 pub mod ui;
 pub mod walk;
 pub mod workspace;
+
+#[cfg(test)]
+#[global_allocator]
+static MEMORY: memory::Allocator = memory::allocator();

@@ -32,7 +32,7 @@ pub(crate) fn setup() -> Setup {
         pipelines: None,
         templates: None,
         vars: serde_json::Map::new(),
-        project_vars: serde_json::Map::new(),
+        project_vars: std::collections::BTreeMap::new(),
         script_time: None,
         workspace: json!({ "repositories": [] }),
         clock: Arc::new(clock()),

@@ -1,4 +1,4 @@
 //! The allocator of the program: what is measured is what runs.
 
 #[global_allocator]
-static MEMORY: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static MEMORY: asterisk::memory::Allocator = asterisk::memory::allocator();

@@ -26,7 +26,7 @@ const SINGLE: &str = "single";
 pub struct BatchInfo {
     /// The batch's number.
     pub batch: u64,
-    /// The phase, by the name of its last node.
+    /// The phase, by its name in the pipeline or that of its last node.
     pub phase: String,
     /// The cases.
     pub cases: Vec<String>,

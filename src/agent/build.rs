@@ -19,7 +19,7 @@ use super::tray::Tray;
 use crate::clock::Clock;
 use crate::net::ReadSecret;
 use crate::walk::{Answer, Name, Tool};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Condvar, Mutex};
@@ -40,6 +40,8 @@ pub struct Outside<'a> {
     pub secret: ReadSecret,
     /// The servers whose tools nodes may call.
     pub servers: &'a Servers,
+    /// The variables that hold secrets: a command is told its own alone.
+    pub withheld: BTreeSet<String>,
     /// Where commands run.
     pub root: &'a Path,
     /// The time.
@@ -87,7 +89,7 @@ pub fn build<'a>(usual: &[String], nodes: &BTreeMap<String, Vec<String>>, outsid
     for (called, settings) in outside.agents.iter().chain(ready.iter().map(|(called, settings)| (called, settings))) {
         let leaf: Box<dyn Answer + 'a> = match settings.kind {
             Kind::Manual => continue,
-            Kind::Exec => Box::new(Exec::new(called, settings, outside.root)),
+            Kind::Exec => Box::new(Exec::new(called, settings, outside.root, &outside.withheld)),
             Kind::Http => Box::new(Http::new(called, settings, outside)),
             Kind::Mcp => pulling(called, settings, outside),
             Kind::File | Kind::BatchFile => {

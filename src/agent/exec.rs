@@ -5,7 +5,9 @@ use super::heard::Ear;
 use super::process::{self, Ended, Said};
 use super::settings::{Bounds, Settings};
 use crate::diag::Diagnostic;
+use crate::net::Secret;
 use crate::walk::{Answer, Asking, Name, Refusal, Reply, Request};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -14,15 +16,21 @@ pub(super) struct Exec {
     name: Name,
     settings: Settings,
     root: PathBuf,
+    /// The variables of others' secrets.
+    withheld: BTreeSet<String>,
 }
 
 impl Exec {
-    pub(super) fn new(name: &str, settings: &Settings, root: &Path) -> Self {
-        Self { name: name.into(), settings: settings.clone(), root: root.to_owned() }
+    pub(super) fn new(name: &str, settings: &Settings, root: &Path, secrets: &BTreeSet<String>) -> Self {
+        let mut withheld = secrets.clone();
+        if let Some(Secret::Env(own)) = &settings.secret {
+            withheld.remove(own);
+        }
+        Self { name: name.into(), settings: settings.clone(), root: root.to_owned(), withheld }
     }
 
     fn command(&self, request: &Request<'_>, asking: &Asking) -> Option<Command> {
-        let mut command = process::command(&self.settings.command, &self.root)?;
+        let mut command = process::command(&self.settings.command, &self.root, &self.withheld)?;
         command.env("ASTERISK_REQUEST", asking.id.to_string()).env("ASTERISK_RUN", request.run);
         command
             .env("ASTERISK_CASE", &request.case.id)
@@ -53,7 +61,7 @@ impl Answer for Exec {
         };
         let Bounds { timeout, max_bytes, .. } = self.settings.bounds;
         let ear = Ear { name: &self.name, settings: &self.settings };
-        let Said { stdout, stderr, ended } = match process::run(command, asking.prompt.as_bytes(), timeout, max_bytes) {
+        let Said { stdout, stderr, ended, left } = match process::run(command, asking.prompt.as_bytes(), timeout, max_bytes) {
             Ok(said) => said,
             Err(error) => {
                 let refusal = self.failed(request, &format!("it cannot be started: {error}"), "");
@@ -65,6 +73,12 @@ impl Answer for Exec {
                 });
             }
         };
+        if !left.is_empty() {
+            let pids: Vec<String> = left.iter().map(ToString::to_string).collect();
+            let why = format!("it left processes behind that cannot be ended: {}", pids.join(", "));
+            let refusal = self.failed(request, &why, &stderr);
+            return Err(Refusal::failed(refusal.diagnostic));
+        }
         match ended {
             Ended::Well => {}
             Ended::TooMuch => return Err(ear.complain(request, too_long(max_bytes))),

@@ -84,17 +84,19 @@ impl<'a> File<'a> {
     fn lay_out<'w>(&self, request: &Request<'_>, asking: &Asking, tray: &'w dyn Tray) -> io::Result<Waiting<'w>> {
         let places = tray.places(request);
         let at = format!("{}/{SIGNAL}", places.dir);
-        let there = Signal::read(tray, &at).filter(|there| there.dispatch_id == asking.id);
+        let id = tray.number(asking.id)?;
+        let there = Signal::read(tray, &at).filter(|there| there.dispatch_id == id);
         let adopted =
             there.as_ref().is_some_and(|there| matches!(there.status, SignalStatus::Waiting | SignalStatus::Processing));
-        let late = || self.answered(tray, &places, asking.id);
+        let late = || self.answered(tray, &places, id);
         if !adopted && !late() {
             tray.remove(&places.artifact)?;
         }
         tray.write(&places.prompt, &asking.prompt)?;
+        tray.waits(request)?;
         let signal = Signal {
             status: SignalStatus::Waiting,
-            dispatch_id: asking.id,
+            dispatch_id: id,
             case_id: request.case.id.clone(),
             step: request.plan.pipeline.at(request.node).step_name(),
             prompt_path: tray.path(&places.prompt),
@@ -181,6 +183,7 @@ impl<'a> File<'a> {
                         self.accepted.lock().unwrap_or_else(PoisonError::into_inner).insert(asking.id, kept);
                     } else {
                         waiting.set(SignalStatus::Error, not_accepted(&complaints.join("; ")));
+                        waiting.tray.settle(asking.id);
                     }
                     let tokens = Some(taken(&asking.prompt, &text, (None, None), price));
                     let agent = Agent { stale: waiting.stale, ..Agent::new(self.name.clone(), asking.id, tokens) };
@@ -190,6 +193,7 @@ impl<'a> File<'a> {
                     waiting.set(SignalStatus::Error, not_accepted(&why));
                     let message = format!("the answer of `{}` to `{}` was not accepted: {why}", self.name, request.node_name());
                     request.complain(&self.name, vec![why])?;
+                    waiting.tray.settle(asking.id);
                     return Err(Refusal::again(Diagnostic::error("agent/answer", message)));
                 }
                 Look::Failed(why) => return Err(self.failed(request, waiting, &why)),
@@ -246,7 +250,7 @@ impl<'a> File<'a> {
         let asking = request.ask(&self.name)?;
         let laid = self.lay_out(request, &asking, tray).and_then(|waiting| {
             // What is answered already goes to nobody.
-            if !self.answered(tray, &waiting.places, asking.id) {
+            if !self.answered(tray, &waiting.places, waiting.signal.dispatch_id) {
                 published(&waiting)?;
             }
             Ok(waiting)
@@ -273,6 +277,7 @@ impl Answer for File<'_> {
         if let (Some((at, mut signal)), Some(tray)) = (accepted, &self.tray) {
             signal.status = SignalStatus::Done;
             drop(signal.write(&**tray, &at));
+            tray.settle(agent.request);
         }
     }
 }

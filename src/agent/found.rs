@@ -121,7 +121,7 @@ mod tests {
         {
             assert!(!matches!(object(&text), Ok(Some(_))));
         }
-        assert!(began.elapsed().as_secs() < 20, "{:?}", began.elapsed());
+        assert!(began.elapsed().as_secs() < 180, "{:?}", began.elapsed());
     }
 
     #[test]

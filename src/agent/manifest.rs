@@ -58,7 +58,7 @@ pub struct Manifest {
     pub batch_id: u64,
     /// How far it is.
     pub status: BatchStatus,
-    /// The phase of the run, by the name of its last node; `single` if requests go out one by one.
+    /// The phase of the run, by its name in the pipeline or that of its last node; `single` if requests go out one by one.
     pub phase: String,
     /// When it was made.
     pub created_at: Timestamp,

@@ -48,6 +48,10 @@ impl Retry<'_> {
                 Next::Retry(after) => {
                     failures += 1;
                     request.unanswered(name, &refusal.diagnostic.message)?;
+                    // It wants to be left alone for longer than anybody waits: others may answer meanwhile.
+                    if !patient && after.is_some_and(|after| after > self.most) {
+                        return Err(Refusal { next: Next::GiveUp, ..refusal });
+                    }
                     Some(after.unwrap_or_default().max(self.pause(request, failures)))
                 }
             };

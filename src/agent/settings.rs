@@ -67,7 +67,7 @@ pub struct Settings {
     /// The name of the model, of [`Kind::Http`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// Where the secret is that it wants, of [`Kind::Http`].
+    /// Where the secret is that it wants, of [`Kind::Http`]; of [`Kind::Exec`], the variable that the command keeps though others name it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub secret: Option<Secret>,
     /// How it is asked.
@@ -154,7 +154,7 @@ pub struct RetrySettings {
     /// How long to wait after the first failure; twice as long after each further one, up to `most`, less up to half of it by chance.
     #[serde(serialize_with = "seconds")]
     pub wait: Duration,
-    /// The longest wait.
+    /// The longest wait. One who asks to be left alone for longer is passed over if there is another to be asked.
     #[serde(serialize_with = "seconds")]
     pub most: Duration,
 }

@@ -31,7 +31,7 @@ pub enum SignalStatus {
 pub struct Signal {
     /// How far it is.
     pub status: SignalStatus,
-    /// The request's id, unique in the run: it belongs in the answer's wrapper.
+    /// The request's number, which counts up from 1 in the run: it belongs in the answer's wrapper.
     pub dispatch_id: i64,
     /// The case.
     #[serde(default)]

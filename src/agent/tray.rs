@@ -36,6 +36,16 @@ pub trait Tray: Send + Sync {
     /// How many changes were seen in the directory so far; to be asked before it is looked at.
     fn seen(&self) -> u64;
 
+    /// The number of a request, as signals have it (`dispatch_id`): the next one of the run for a new request, and the same for one that
+    /// is open, whichever process asked. It is kept before this returns.
+    fn number(&self, request: i64) -> io::Result<i64>;
+
+    /// A request that has its answer: it does not come again.
+    fn settle(&self, request: i64);
+
+    /// Says in the case's `state.json` which step waits.
+    fn waits(&self, request: &Request<'_>) -> io::Result<()>;
+
     /// Waits until there are more than `seen`, or for that long: changes may be missed.
     fn wait(&self, seen: u64, most: Duration);
 }

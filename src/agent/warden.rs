@@ -1,15 +1,17 @@
 //! Seeing to it that no command outlives this program, even if it is killed without a word: a shell holds the list of the groups that run,
 //! and ends them when the pipe to it breaks.
 //!
-//! A command begins only once it is in the list (`process.rs`): before that, what was started waits for a line from this program.
+//! A command begins only once it is in the list (`group.rs`): before that, what was started waits for a line from this program.
 //!
 //! The system could do that for a child alone (`PR_SET_PDEATHSIG`), but only by code between fork and exec, which is unsafe, and never for
 //! the child's children.
 
+use super::family::{MARK, root};
 use std::io::Write as _;
 use std::process::{Child, ChildStdin, Command, Stdio};
 
-/// Reads `+ GROUP` and `- GROUP` until there is no more to be read, and kills what is left.
+/// Reads `+ GROUP` and `- GROUP` until there is no more to be read, and kills what is left: the groups, and whatever has the mark that the
+/// script is called by.
 const SCRIPT: &str = "\
 while read -r what group; do
   case $what in
@@ -18,20 +20,31 @@ while read -r what group; do
   esac
 done
 for one; do kill -s KILL -- \"-$one\"; done 2>/dev/null
+for round in 1 2 3; do
+  files=$(grep -Fls -- \"$0\" /proc/[0-9]*/environ)
+  [ \"$files\" ] || break
+  for file in $files; do pid=${file#/proc/}; kill -s KILL \"${pid%/environ}\"; done
+done 2>/dev/null
 ";
 
 /// The shell.
 pub(super) struct Warden {
     to: ChildStdin,
     /// It ends with the pipe.
-    _shell: Child,
+    shell: Child,
 }
 
 impl Warden {
     /// Starts it; nothing where there is no shell.
     pub(super) fn start() -> Option<Self> {
         let mut command = Command::new("/bin/sh");
-        command.args(["-c", SCRIPT]).env_clear().stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+        command
+            .args(["-c", SCRIPT])
+            .arg(format!("{MARK}={}.", root()))
+            .env_clear()
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
         #[cfg(unix)]
         {
             use std::os::unix::process::CommandExt as _;
@@ -40,7 +53,12 @@ impl Warden {
         }
         let mut shell = command.spawn().ok()?;
         let to = shell.stdin.take()?;
-        Some(Self { to, _shell: shell })
+        Some(Self { to, shell })
+    }
+
+    /// Its process, which is the first of a group.
+    pub(super) fn id(&self) -> u32 {
+        self.shell.id()
     }
 
     /// That a group runs, or runs no more.

@@ -2,6 +2,7 @@
 
 use super::{FormatArg, Global, ProjectArgs};
 use crate::exit::Exit;
+use crate::model::shell;
 use crate::session::{Handed, HandedOut, SessionError};
 use crate::ui::{Format, plain};
 use clap::Args;
@@ -67,5 +68,9 @@ pub(super) fn cursor(global: &Global, args: &CursorArgs) -> Result<Exit, Session
 
 /// The command that brings an answer.
 fn save(run: &str, one: &Handed) -> String {
-    format!("asterisk save -f {} --case-id {} --suite-id {run}", one.artifact_path.display(), one.case)
+    format!(
+        "asterisk save -f {} --case-id {} --suite-id {run}",
+        shell(&one.artifact_path.display().to_string()),
+        shell(&one.case)
+    )
 }

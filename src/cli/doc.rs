@@ -2,17 +2,19 @@
 
 use super::{FormatArg, Global, ProjectArgs};
 use crate::exit::Exit;
+use crate::pipeline::{self, Pipeline};
 use crate::project::Answers;
 use crate::session::SessionError;
-use crate::ui::{Format, Functions};
+use crate::ui::{Fields, Format, Functions, plain};
 use clap::Args;
 use serde_json::{Value, json};
 
-/// Print what scripts may call: the host functions, and the functions of the scripts themselves.
+/// Print what scripts may call, the host functions and the functions of the scripts themselves, and what they are given.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  asterisk doc\n  asterisk doc fingerprint\n  asterisk doc rules/rca.rhai")]
+#[command(after_help = "Examples:\n  asterisk doc\n  asterisk doc fingerprint\n  asterisk doc rules/rca.rhai\n  \
+                        asterisk doc state\n  asterisk doc params.failure\n  asterisk doc vars")]
 pub(super) struct DocArgs {
-    /// Only this function, group, or script file.
+    /// Only this function, group, or script file; or what is given: state, params, vars, `params.GROUP`.
     name: Option<String>,
     #[command(flatten)]
     project: ProjectArgs,
@@ -23,6 +25,21 @@ pub(super) struct DocArgs {
 pub(super) fn doc(global: &Global, args: &DocArgs) -> Result<Exit, SessionError> {
     let ui = global.ui(args.format);
     let session = global.session(&args.project, None)?;
+    let pipelines = || -> Vec<Pipeline> {
+        let listed = session.pipelines().unwrap_or_default();
+        // What is wrong with one is told where it is used.
+        listed.iter().filter_map(|listed| pipeline::parse(&listed.source).ok()).collect()
+    };
+    if let Some(given) = args.name.as_deref().and_then(|name| Fields::named(name, pipelines)) {
+        match ui.format() {
+            Format::Json => {
+                let given: Vec<Value> = given.iter().map(Fields::json).collect();
+                ui.json(&json!({ "schema_version": 1, "fields": given }));
+            }
+            Format::Pretty => ui.out(&plain(&Fields::text(&given))),
+        }
+        return Ok(Exit::Ok);
+    }
     let project = session.project(None, Answers::Others)?;
     let functions =
         Functions::named(&project.library, args.name.as_deref()).map_err(|unknown| SessionError::Asked(Box::new(unknown)))?;

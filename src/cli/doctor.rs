@@ -5,17 +5,21 @@ use crate::diag::did_you_mean;
 use crate::exit::Exit;
 use crate::files::Origin;
 use crate::session::{Checkup, ProjectFile, Session, SessionError, State};
+use crate::store::Depth;
 use crate::ui::{Format, plain};
 use clap::Args;
 use serde_json::{Value, json};
 
 /// Look the project over: files and where they come from, store, directories, repositories, terminal.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  asterisk doctor\n  asterisk doctor --files --format json")]
+#[command(after_help = "Examples:\n  asterisk doctor\n  asterisk doctor --deep\n  asterisk doctor --files --format json")]
 pub(super) struct DoctorArgs {
     /// Also list every file with where it comes from.
     #[arg(long)]
     files: bool,
+    /// Also read all of the store: compare its indices with its tables, and every content with its address.
+    #[arg(long)]
+    deep: bool,
     #[command(flatten)]
     project: ProjectArgs,
     #[command(flatten)]
@@ -33,7 +37,7 @@ pub(super) fn doctor(global: &Global, args: &DoctorArgs) -> Result<Exit, Session
     }
     all.extend(variables());
     let session = Session::new(resolved.setup);
-    all.extend(session.checkup());
+    all.extend(session.checkup(if args.deep { Depth::Contents } else { Depth::Pages }));
     let terminal = if ui.on_terminal() { "a terminal" } else { "no terminal: no progress bar" };
     all.push(Checkup::new("terminal", "stderr", State::Ok, terminal));
     all.push(Checkup::new("terminal", "width", State::Ok, ui.width().to_string()));
@@ -84,6 +88,7 @@ fn variables() -> Vec<Checkup> {
         "ASTERISK_KEEP_CASES",
         "ASTERISK_HALT_AT",
         "ASTERISK_HALT_FILE",
+        "ASTERISK_HALT_WITH",
         "ASTERISK_BENCH_GATE",
     ];
     let mut names: Vec<String> = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok()).collect();

@@ -2,6 +2,7 @@
 
 use super::{Global, ProjectArgs};
 use crate::exit::Exit;
+use crate::model::shell;
 use crate::session::SessionError;
 use crate::trace::{Asked, CaseList, Explanation, explain as explained, markdown, page, save_as_test};
 use crate::ui::{Format, Ui, plain};
@@ -70,12 +71,13 @@ pub(super) fn explain(global: &Global, args: &ExplainArgs) -> Result<Exit, Sessi
             ui.json(&versioned(&saved));
         } else {
             ui.out(&plain(&saved.text));
-            let scripts = saved.scripts.as_ref().map_or(String::new(), |dir| format!(" --scripts {}", dir.display()));
+            let scripts =
+                saved.scripts.as_ref().map_or(String::new(), |dir| format!(" --scripts {}", shell(&dir.display().to_string())));
             ui.note(&format!(
                 "{}; run it by: asterisk test {} --filter {}{scripts}",
                 saved.whither(),
-                saved.file.display(),
-                saved.test
+                shell(&saved.file.display().to_string()),
+                shell(&saved.test)
             ));
         }
         return Ok(Exit::Ok);

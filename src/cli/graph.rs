@@ -52,7 +52,10 @@ pub(super) fn graph(global: &Global, args: &GraphArgs) -> Result<Exit, SessionEr
             let parts = session.parts(&source)?.parts;
             let parsed = pipeline::parse(&source)?;
             check_conditions(&parsed)?;
-            sketch(&parsed, &parts, &colours, &mut vec![source.name().to_owned()])?
+            // A picture does not need the data.
+            let data = session.data().unwrap_or_default();
+            let personas = data.get("personas").cloned().unwrap_or_default();
+            sketch(&parsed, &parts, &colours, &personas, &mut vec![source.name().to_owned()])?
         }
     };
     let ui = Ui::new(global.color, Format::Pretty);
@@ -103,7 +106,9 @@ fn of_run(
 /// The picture of a linked pipeline, with what is walked in it.
 fn drawn(plan: &Plan, colours: &BTreeMap<String, String>) -> Picture {
     let part = |ix: usize| plan.nodes[ix].part.as_ref().map(|part| drawn(part, colours));
-    Picture::new(&plan.pipeline, colours).with_parts(part)
+    let member = |name: &str| plan.team.as_ref()?.members.iter().find(|member| member.name == name);
+    let via = |name: &str| member(name).into_iter().flat_map(|member| &member.via).map(ToString::to_string).collect();
+    Picture::new(&plan.pipeline, colours).with_via(via).with_parts(part)
 }
 
 /// The picture of a pipeline that need not link, with what is walked in it. A pipeline within itself is left out.
@@ -111,6 +116,7 @@ fn sketch(
     pipeline: &Pipeline,
     parts: &BTreeMap<String, Source>,
     colours: &BTreeMap<String, String>,
+    personas: &Value,
     within: &mut Vec<String>,
 ) -> Result<Picture, SessionError> {
     let mut found = BTreeMap::new();
@@ -120,10 +126,18 @@ fn sketch(
             continue;
         }
         within.push(source.name().to_owned());
-        found.insert(ix, sketch(&pipeline::parse(source)?, parts, colours, within)?);
+        found.insert(ix, sketch(&pipeline::parse(source)?, parts, colours, personas, within)?);
         within.pop();
     }
-    Ok(Picture::new(pipeline, colours).with_parts(|ix| found.get(&ix).cloned()))
+    Ok(Picture::new(pipeline, colours).with_via(|name| via(personas, name)).with_parts(|ix| found.get(&ix).cloned()))
+}
+
+/// Who answers for a persona, as its data says.
+fn via(personas: &Value, name: &str) -> Vec<String> {
+    let mut all = personas["personas"].as_array().into_iter().flatten();
+    let found = all.find(|persona| persona["name"] == name);
+    let via = found.and_then(|persona| persona["via"].as_array()).into_iter().flatten();
+    via.filter_map(Value::as_str).map(str::to_owned).collect()
 }
 
 /// The graph for programs: the shapes and arrows of the picture.
@@ -156,6 +170,10 @@ fn json(picture: &Picture) -> Value {
         "pipeline": picture.title, "description": picture.description,
         "zones": zones.collect::<Vec<Value>>(), "nodes": shapes.collect::<Vec<Value>>(), "edges": arrows.collect::<Vec<Value>>(),
     });
+    if let Some(team) = &picture.team {
+        let walkers = team.walkers.iter().map(|(name, via)| json!({ "name": name, "via": via })).collect::<Vec<Value>>();
+        graph["team"] = json!({ "walkers": walkers, "scheduler": team.scheduler });
+    }
     if !picture.parts.is_empty() {
         let part = |part: &pipeline::draw::Part| json!({ "node": picture.shapes[part.shape].id, "graph": json(&part.picture) });
         graph["parts"] = json!(picture.parts.iter().map(part).collect::<Vec<Value>>());

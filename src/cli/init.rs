@@ -5,11 +5,12 @@ use crate::config;
 use crate::diag::Diagnostic;
 use crate::exit::Exit;
 use crate::files::{Area, UnpackError, unpack};
+use crate::model::shell;
 use crate::session::SessionError;
 use crate::ui::{Format, plain};
 use clap::{Args, ValueEnum};
 use serde_json::json;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Write the bundled scripts, pipelines and templates out, to be changed.
 #[derive(Debug, Args)]
@@ -70,13 +71,28 @@ pub(super) fn init(global: &Global, args: &InitArgs) -> Result<Exit, SessionErro
     let dir = plain(&args.dir.display().to_string());
     ui.out(&format!("{} files written to {dir}, {} were there already", done.written.len(), done.same.len()));
     let own = |name: &String| name == config::PROJECT_FILE;
-    if !areas.is_empty() && !done.written.iter().chain(&done.same).any(own) {
-        let keys: Vec<String> = areas.iter().map(|area| format!("{0}: {0}", area.name())).collect();
+    let unused = unused(&args.dir, &areas);
+    if !unused.is_empty() && !done.written.iter().chain(&done.same).any(own) {
+        let keys: Vec<String> = unused.iter().map(|area| format!("{0}: {0}", area.name())).collect();
         ui.note(&format!("{} is left as it is; to use what was written it needs: {}", config::PROJECT_FILE, keys.join(", ")));
     }
-    let cd = if dir == "." { String::new() } else { format!("cd {dir} && ") };
+    let cd = if dir == "." { String::new() } else { format!("cd {} && ", shell(&args.dir.display().to_string())) };
     ui.note(&format!("next: {cd}asterisk run      (a file that you delete is the bundled one again; see asterisk doctor)"));
     Ok(Exit::Ok)
+}
+
+/// The areas whose directories below `dir` are not those that a command in `dir` uses.
+fn unused(dir: &Path, areas: &[Area]) -> Vec<Area> {
+    let dir = std::path::absolute(dir).unwrap_or_else(|_| dir.to_owned());
+    // Settings that cannot be read use nothing, and the next command says so.
+    let Ok(config::Resolved { setup, .. }) = config::resolve(config::Given::default(), &dir) else { return areas.to_vec() };
+    let used = |area: Area| match area {
+        Area::Scripts | Area::Tests => &setup.scripts,
+        Area::Pipelines => &setup.pipelines,
+        Area::Templates => &setup.templates,
+    };
+    let same = |area: Area| used(area).as_ref().is_some_and(|used| used.components().eq(dir.join(area.name()).components()));
+    areas.iter().copied().filter(|area| !same(*area)).collect()
 }
 
 /// What to say when files could not be written out.

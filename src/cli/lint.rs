@@ -3,14 +3,16 @@
 use super::{Global, ProjectArgs, lint_report};
 use crate::diag::{Diagnostic, did_you_mean};
 use crate::exit::Exit;
+use crate::files::{Origin, read_answer};
 use crate::lint::{self, Baseline, CaseText, Config, Finding, Input, Level, Outcome, Rule};
 use crate::model::counted;
 use crate::project::{Answers, Settings};
 use crate::session::{Session, SessionError, Text};
 use crate::store::StoreError;
-use crate::ui::{Format, Ui};
+use crate::ui::{Format, Ui, plain};
 use clap::{Args, ValueEnum};
 use serde_json::json;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// Rounds of mending: a mended text may have something to mend that was hidden before.
@@ -126,7 +128,7 @@ pub(super) fn lint(global: &Global, args: &LintArgs) -> Result<Exit, SessionErro
             ));
         }
     }
-    show(ui, args.format, &outcome);
+    show(ui, args.format, &outcome, &texts);
     Ok(if outcome.findings.iter().any(|finding| finding.level > Level::Note) { Exit::Findings } else { Exit::Ok })
 }
 
@@ -183,18 +185,21 @@ impl Job {
 
 /// The text as it would be mended.
 fn renewed(text: &Text, mended: &[lint::Mended]) -> Text {
-    let crate::files::Origin::File(path) = &text.origin else { return text.clone() };
+    let Origin::File(path) = &text.origin else { return text.clone() };
     match mended.iter().find(|one| one.path == *path) {
         Some(one) => Text { source: crate::diag::Source::new(text.source.name(), one.text.clone()), ..text.clone() },
         None => text.clone(),
     }
 }
 
+/// The most bytes of a baseline; one finding takes about 300.
+const BASELINE: usize = 64 << 20;
+
 fn read_baseline(path: &Path) -> Result<Baseline, SessionError> {
     let help = "--write-baseline makes it";
-    let text = std::fs::read_to_string(path)
+    let bytes = read_answer(path, BASELINE)
         .map_err(|error| asked("lint/baseline", &format!("`{}` cannot be read: {error}", path.display()), help))?;
-    serde_json::from_str(&text)
+    serde_json::from_slice(&bytes)
         .map_err(|error| asked("lint/baseline", &format!("`{}` is no baseline: {error}", path.display()), help))
 }
 
@@ -242,14 +247,14 @@ fn shown(value: lint::Value) -> serde_json::Value {
     }
 }
 
-fn show(ui: Ui, format: LintFormat, outcome: &Outcome) {
+fn show(ui: Ui, format: LintFormat, outcome: &Outcome, texts: &[Text]) {
     let findings = outcome.findings.as_slice();
     match format {
         LintFormat::Pretty => {
             for finding in findings {
                 ui.finding(&finding.diagnostic);
             }
-            ui.note(&summary(outcome));
+            ui.note(&plain(&summary(outcome, texts)));
         }
         LintFormat::Json => ui.json(&lint::json(findings)),
         LintFormat::Sarif => ui.json(&lint_report::sarif(findings)),
@@ -258,7 +263,7 @@ fn show(ui: Ui, format: LintFormat, outcome: &Outcome) {
     }
 }
 
-fn summary(outcome: &Outcome) -> String {
+fn summary(outcome: &Outcome, texts: &[Text]) -> String {
     let count = |level: Level| outcome.findings.iter().filter(|finding| finding.level == level).count();
     let some = |number: usize, one: &str, many: &str| match number {
         0 => None,
@@ -273,5 +278,24 @@ fn summary(outcome: &Outcome) -> String {
     let found: Vec<String> = parts.into_iter().flatten().collect();
     let found = if found.is_empty() { "nothing found".to_owned() } else { found.join(", ") };
     let allowed = some(outcome.allowed, "allowed", "allowed").map_or(String::new(), |allowed| format!(", {allowed}"));
-    format!("{found}{allowed} in {}", some(outcome.texts, "file", "files").unwrap_or_else(|| "no files".to_owned()))
+    let files = some(outcome.texts, "file", "files").unwrap_or_else(|| "no files".to_owned());
+    format!("{found}{allowed} in {files}{}", origins(texts))
+}
+
+/// Which of the texts that were asked for are the project's own and where they are, and which are bundled.
+fn origins(texts: &[Text]) -> String {
+    let (own, bundled): (Vec<&Text>, Vec<&Text>) =
+        texts.iter().filter(|text| text.asked).partition(|text| matches!(text.origin, Origin::File(_)));
+    let place = |text: &&Text| {
+        let root = text.shown.strip_suffix(text.source.name()).unwrap_or(&text.shown);
+        let root = root.trim_end_matches('/');
+        if root.is_empty() { text.shown.clone() } else { root.to_owned() }
+    };
+    let places: Vec<String> = own.iter().map(place).collect::<BTreeSet<_>>().into_iter().collect();
+    match (own.len(), bundled.len()) {
+        (0, 0) => String::new(),
+        (0, _) => ", all bundled".to_owned(),
+        (own, 0) => format!(": {own} in {}", places.join(", ")),
+        (own, bundled) => format!(": {own} in {}, {bundled} bundled", places.join(", ")),
+    }
 }

@@ -47,7 +47,7 @@ mod version;
 use crate::config::{Given, Resolved, resolve};
 use crate::exit::Exit;
 use crate::session::{Session, SessionError};
-use crate::ui::{Colour, Format, Ui};
+use crate::ui::{Colour, Format, Ui, take_failure};
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -163,18 +163,24 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let ui = Ui::new(Colour::Auto, Format::Pretty);
     let command = groups::grouped(Cli::command(), ui.width().min(WIDTH));
     match command.try_get_matches_from(args).and_then(|matches| Cli::from_arg_matches(&matches)) {
-        Ok(cli) => dispatch(cli).code(),
+        Ok(cli) => {
+            let ui = Ui::new(cli.global.color, Format::Pretty);
+            printed(ui, dispatch(cli)).code()
+        }
         Err(error) => {
-            let text = error.render().ansi().to_string();
-            if error.use_stderr() {
-                ui.note(text.trim_end());
-                Exit::Usage.code()
-            } else {
-                ui.out(text.trim_end());
-                Exit::Ok.code()
-            }
+            let exit = if error.use_stderr() { Exit::Usage } else { Exit::Ok };
+            ui.usage(&error);
+            printed(ui, exit).code()
         }
     }
+}
+
+/// How the program ends if what it printed is lost: that is no success.
+fn printed(ui: Ui, exit: Exit) -> Exit {
+    let Some(source) = take_failure() else { return exit };
+    let error = SessionError::Write { path: "standard output".into(), source };
+    ui.failure(&error);
+    if exit == Exit::Ok { Exit::from(&error) } else { exit }
 }
 
 fn dispatch(cli: Cli) -> Exit {
@@ -219,6 +225,14 @@ fn dispatch(cli: Cli) -> Exit {
         ui.failure(&error);
         Exit::from(&error)
     })
+}
+
+/// Says that there is nothing to list, or that there is no store to list it from.
+fn nothing_yet(ui: Ui, session: &Session, say: &str) {
+    match session.no_store_yet() {
+        Some(path) => ui.note(&format!("no store yet at {}; `asterisk run` makes one", path.display())),
+        None => ui.note(say),
+    }
 }
 
 impl Global {

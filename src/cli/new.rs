@@ -4,6 +4,7 @@ use super::{FormatArg, Global, ProjectArgs};
 use crate::diag::Diagnostic;
 use crate::exit::Exit;
 use crate::files::{UnpackError, unpack};
+use crate::model::shell;
 use crate::session::{SessionError, Setup};
 use crate::ui::{Format, plain};
 use clap::{Args, ValueEnum};
@@ -92,11 +93,10 @@ pub(super) fn new(global: &Global, args: &NewArgs) -> Result<Exit, SessionError>
     let setup = global.resolve(&args.project, None)?.setup;
     let (kind, name) = (args.kind, args.name.as_str());
     check_name(kind, name)?;
-    let (area, dir) = directory(kind, &setup);
+    let dir = directory(kind, &setup);
     let put = |text: &str| text.replace("NAME", name);
     let files: Vec<(String, String)> = kind.files().iter().map(|file| (put(file.path), put(file.text))).collect();
     let done = unpack(&dir, &files, false).map_err(refused)?;
-    let known = if area == "pipelines" { setup.pipelines.is_some() } else { setup.scripts.is_some() };
     let shown = |name: &String| {
         let path = dir.join(name);
         let path = path.strip_prefix(std::env::current_dir().unwrap_or_default()).unwrap_or(&path);
@@ -109,20 +109,17 @@ pub(super) fn new(global: &Global, args: &NewArgs) -> Result<Exit, SessionError>
     }
     done.written.iter().for_each(|name| ui.out(&shown(name)));
     done.same.iter().for_each(|name| ui.out(&format!("{} was there already", shown(name))));
-    if !known {
-        ui.note(&format!("asterisk.yaml does not say where the {area} are; to use them it needs: {area}: {area}"));
-    }
     ui.note(&format!("next: {}", next(kind, name, &shown(&files[0].0))));
     Ok(Exit::Ok)
 }
 
-/// The area of the project that a kind belongs to, and its directory.
-fn directory(kind: Kind, setup: &Setup) -> (&'static str, PathBuf) {
+/// The directory of the area of the project that a kind belongs to.
+fn directory(kind: Kind, setup: &Setup) -> PathBuf {
     let (area, configured) = match kind {
         Kind::Pipeline => ("pipelines", &setup.pipelines),
         _ => ("scripts", &setup.scripts),
     };
-    (area, configured.clone().unwrap_or_else(|| setup.root.join(area)))
+    configured.clone().unwrap_or_else(|| setup.root.join(area))
 }
 
 /// What to do with it.
@@ -134,7 +131,7 @@ fn next(kind: Kind, name: &str, path: &str) -> String {
             format!("asterisk test effects/{name}_test.rhai; a node names it with `effect: effects/{name}.rhai#{name}`")
         }
         Kind::Domain => format!("asterisk run --domain {name}"),
-        Kind::Pipeline => format!("asterisk graph {path}"),
+        Kind::Pipeline => format!("asterisk graph {}", shell(path)),
         Kind::Test => format!("asterisk test tests/{name}_test.rhai"),
         Kind::Mask => format!("asterisk test masks/{name}_test.rhai; a node puts it on with `masks: [masks/{name}.rhai]`"),
         Kind::Scheduler => {

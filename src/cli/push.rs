@@ -4,7 +4,7 @@ use super::{FormatArg, Global, PortalArgs, ProjectArgs};
 use crate::diag::Diagnostic;
 use crate::exit::Exit;
 use crate::files::OutDir;
-use crate::model::counted;
+use crate::model::{counted, shell};
 use crate::report::{self, Draft, Form, Passed, Waiting};
 use crate::session::{Pushed, Remark, Session, SessionError};
 use crate::ui::{Format, Ui, plain};
@@ -206,7 +206,7 @@ fn held_back(ui: Ui, run: &str, passed: usize, waiting: &[Waiting]) {
     };
     let count = waiting.len();
     let cases = counted(count, "case awaits", "cases await");
-    let mut help = format!("asterisk review {} approve --suite-id {run}", plain(&first.case));
+    let mut help = format!("asterisk review {} approve --suite-id {run}", shell(&first.case));
     let auto = waiting.iter().filter(|case| case.over && case.reviewed_by.is_some()).count();
     if auto > 0 {
         let which = if count == 1 { "it".to_owned() } else { format!("{auto} of them") };

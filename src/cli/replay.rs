@@ -102,7 +102,8 @@ fn print(ui: Ui, done: &Replayed, took: f64) {
         done.totals()
             .iter()
             .for_each(|(rule, total)| table.row([(*rule).to_owned(), total.lost.to_string(), total.won.to_string()]));
-        ui.out(&format!("\n{}", table.text()));
+        ui.out("");
+        ui.out(&table.text());
     }
     if !done.effects.is_empty() {
         effects(ui, &done.effects);
@@ -150,7 +151,8 @@ fn effects(ui: Ui, effects: &[Rewritten]) {
         let instead = error.as_ref().map_or_else(|| told(after, before), |error| format!("fails: {error}"));
         table.row([case, path, node, &told(before, after), &instead]);
     }
-    ui.out(&format!("\n{}", table.text()));
+    ui.out("");
+    ui.out(&table.text());
     if let Some(more @ 1..) = effects.len().checked_sub(SHOWN) {
         ui.out(&format!("and {more} more; --format json has all of them"));
     }

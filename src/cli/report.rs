@@ -6,6 +6,7 @@ use crate::report::{self, Report};
 use crate::session::{Files, RunResult, Session, SessionError};
 use crate::ui::{Format, Ui};
 use clap::{Args, ValueEnum};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// Write the reports and case directories of a run again, from its journal.
@@ -54,9 +55,10 @@ pub(super) fn report(global: &Global, args: &ReportArgs) -> Result<Exit, Session
     let ui = Ui::new(global.color, Format::Pretty);
     let session = global.session(&ProjectArgs::default(), args.out.clone())?;
     let result = session.rebuild(&args.run, args.files.map(Files::from))?;
-    let report = build(ui, &session, &result)?;
-    let Some(pages) = report::write(&session, &result, &report)? else { return Ok(Exit::Ok) };
+    let (report, exit) = build(ui, &session, &result)?;
+    let Some(pages) = report::write(&session, &result, &report)? else { return Ok(exit) };
     match args.format {
+        Some(ReportFormat::Json) => ui.json_with(|out| pages.print(ReportFormat::Json.file(), out)),
         Some(format) => ui.out_with(|out| pages.print(format.file(), out)),
         None => {
             let dir = session.run_dir(&result.run)?;
@@ -65,12 +67,26 @@ pub(super) fn report(global: &Global, args: &ReportArgs) -> Result<Exit, Session
             }
         }
     }
-    Ok(Exit::Ok)
+    Ok(exit)
 }
 
-/// Builds the report of a run.
-pub(super) fn build(ui: Ui, session: &Session, result: &RunResult) -> Result<Report, SessionError> {
+/// How much of one kind of trouble is printed; all of it stands in the report.
+const PRINTED: usize = 5;
+
+/// Builds the report of a run. What a failing summary script would have said, and what is damaged in the store, is missing from it: that
+/// costs not the report, but is no success.
+pub(super) fn build(ui: Ui, session: &Session, result: &RunResult) -> Result<(Report, Exit), SessionError> {
     let (report, trouble) = report::of_run(session, result)?;
-    ui.diagnostics(&trouble);
-    Ok(report)
+    let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
+    for one in &trouble {
+        let count = kinds.entry(&one.code).or_default();
+        *count += 1;
+        if *count <= PRINTED {
+            ui.diagnostic(one);
+        }
+    }
+    for (kind, count) in kinds.into_iter().filter(|(_, count)| *count > PRINTED) {
+        ui.note(&format!("{} more of {kind}: the report has all", count - PRINTED));
+    }
+    Ok((report, if trouble.has_errors() { Exit::Cases } else { Exit::Ok }))
 }

@@ -9,6 +9,7 @@ use crate::agent::{STUB, end_all};
 use crate::diag::Diagnostic;
 use crate::exit::Exit;
 use crate::files::read_input;
+use crate::model::shell;
 use crate::observe::Observed;
 use crate::project::Current;
 use crate::reload::Load as _;
@@ -65,13 +66,13 @@ pub(super) struct RunArgs {
     /// Watch the scripts, pipelines, templates, data and the project file: each case takes an edit at its next step, keeping
     /// the graph it began with. An edit that does not compile is shown, and the last good texts stay in force. If they do
     /// not compile at the start, the run waits until they do. Watching ends with the run.
-    #[arg(long, conflicts_with = "pin")]
+    #[arg(long)]
     watch: bool,
-    /// Go by the texts as they are at the start, whatever is edited meanwhile; so it is without --watch.
+    /// With --watch: wait until the texts compile, then go by them as they are, whatever is edited meanwhile.
     #[arg(long, conflicts_with = "migrate")]
     pin: bool,
     /// Ask the rules of the scripts in DIR beside those of the run, each time with the same inputs: what they would decide is
-    /// recorded and told, and nothing else comes of it. DIR is laid over the bundled scripts, as with --scripts.
+    /// recorded and told, and nothing else comes of it. DIR is laid over the scripts of the run, file by file.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["watch", "resume"])]
     shadow: Option<PathBuf>,
     /// Have doubtful conclusions judged by the court of the pipeline; the same as --set court=true.
@@ -167,7 +168,7 @@ pub(super) fn run(global: &Global, mut args: RunArgs) -> Result<Exit, SessionErr
     let observed = Observed::over(&live, &session.setup().clock, attached);
     let watch = observed.as_ref().map_or(&live as &dyn Watch, |observed| observed);
     let texts = Texts::of(global, &args)?;
-    let (follow, migrate, resume, budget) = (args.watch, args.migrate, args.resume.clone(), args.budget);
+    let (follow, pin, migrate, resume, budget) = (args.watch, args.pin, args.migrate, args.resume.clone(), args.budget);
     let spec = resume.is_none().then(|| spec(args, parallel, durability)).transpose()?;
     let go = |current: Option<&Current>| match (&resume, &spec, current) {
         (Some(run), _, migrate) => session.resume(&ResumeSpec { run, parallel, durability, migrate, budget }, watch, &stop),
@@ -176,7 +177,7 @@ pub(super) fn run(global: &Global, mut args: RunArgs) -> Result<Exit, SessionErr
         (None, None, _) => Err(SessionError::Asked(Box::new(Diagnostic::error("input/run", "nothing to run")))),
     };
     let result = match (follow, migrate) {
-        (true, _) => run_watch::watched(texts, &live, |current| go(Some(current))),
+        (true, _) => run_watch::watched(texts, pin, &live, |current| go(Some(current))),
         (false, true) => texts.load(None).and_then(|project| go(Some(&Current::new(project)))),
         (false, false) => go(None),
     };
@@ -185,12 +186,17 @@ pub(super) fn run(global: &Global, mut args: RunArgs) -> Result<Exit, SessionErr
     for (name, error) in unwritten {
         ui.note(&format!("warning: not all of `--observe {name}` could be written: {error}"));
     }
-    let again = global.store.as_ref().map_or(String::new(), |store| format!(" --store {}", store.display()));
+    let again = global.store.as_ref().map_or(String::new(), |store| format!(" --store {}", shell(&store.display().to_string())));
     conclude(ui, &session, result?, (interrupted.load(Ordering::Relaxed), run_observe::take_stdout(&wanted)), &again)
 }
 
-/// What only some ways of resuming can be given.
+/// What only some ways of running and resuming can be given.
 fn check(args: &RunArgs) -> Result<(), SessionError> {
+    if args.pin && !args.watch {
+        let message = "`--pin` without `--watch` changes nothing: a run goes by the texts of its start anyway";
+        let help = "leave it out; `--watch --pin` waits until the texts compile and then goes by those";
+        return Err(SessionError::asked("input/pin", message, Some(help.into())));
+    }
     if args.resume.is_none() || args.migrate {
         return Ok(());
     }
@@ -294,7 +300,7 @@ fn conclude(
     if result.cases.is_empty() {
         ui.note("this launch has no failures: there is nothing to analyse");
     }
-    let report = super::report::build(ui, session, &result)?;
+    let (report, told) = super::report::build(ui, session, &result)?;
     if crate::report::write(session, &result, &report)?.is_some() {
         result.report = Some(session.report_path(&result.run));
     }
@@ -304,6 +310,9 @@ fn conclude(
         Format::Json => ui.json(&result.summary()),
         Format::Pretty => run_table::print(ui, &report, &result),
     }
+    for gap in &result.launch.gaps {
+        ui.note(&format!("warning: the launch is not whole: {gap}"));
+    }
     run_view::failures(ui, &result);
     run_view::shadow(ui, &result);
     run_view::tokens(ui, &result);
@@ -312,7 +321,7 @@ fn conclude(
     }
     let exit = match result.status {
         _ if !over && interrupted => Exit::Interrupted,
-        Status::Done => Exit::Ok,
+        Status::Done => told,
         Status::Error => Exit::Cases,
         Status::Paused | Status::Running => Exit::Stopped,
     };

@@ -96,6 +96,9 @@ pub(super) fn attach<'o>(wanted: &[Wanted], live: &'o Live, ui: Ui, verbose: u8)
 fn place<'o>(wanted: &Wanted, live: &'o Live, ui: Ui) -> Result<Box<dyn Write + Send + 'o>, SessionError> {
     Ok(match &wanted.to {
         To::Stderr => Box::new(Lines { tell: move |line: &str| live.aside(|ui| ui.note(&plain(line))), rest: Vec::new() }),
+        To::Stdout if wanted.kind.json => {
+            Box::new(Lines { tell: move |line: &str| ui.json_with(|out| writeln!(out, "{line}")), rest: Vec::new() })
+        }
         To::Stdout => Box::new(Lines { tell: move |line: &str| ui.out(line), rest: Vec::new() }),
         To::File(path) => open(path, wanted.kind.usual).map_err(|error| {
             let message = format!("the observer `{}` cannot write `{}`: {error}", wanted.kind.name, path.display());

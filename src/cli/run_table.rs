@@ -100,6 +100,9 @@ fn totals(report: &Report) -> String {
     if let Some(found) = report.regression.as_ref().filter(|found| found.launches.len() > 1) {
         let _ = write!(line, " ({} back, {} new)", found.regressions.len(), found.new.len());
     }
+    if !report.launch.gaps.is_empty() {
+        line.push_str(", of an incomplete launch");
+    }
     if !totals.by_defect_type.is_empty() {
         let _ = write!(line, ": {}", by_count(&totals.by_defect_type));
     }

@@ -75,9 +75,10 @@ impl Load for Texts {
     }
 }
 
-/// Runs by texts that are watched meanwhile.
+/// Runs by texts that are watched meanwhile; with `pin`, only until they compile.
 pub(super) fn watched(
     texts: Texts,
+    pin: bool,
     live: &Live,
     run: impl FnOnce(&Current) -> Result<RunResult, SessionError>,
 ) -> Result<RunResult, SessionError> {
@@ -85,6 +86,9 @@ pub(super) fn watched(
     // Nobody stops it before: an interruption ends the process, as there is no step to finish.
     let Some(first) = follower.first(live)? else { return Err(SessionError::Journal(interrupted())) };
     let current = Current::new(first);
+    if pin {
+        return run(&current);
+    }
     let stopper = follower.stopper();
     thread::scope(|scope| {
         scope.spawn(|| follower.follow(&current, live));

@@ -17,10 +17,11 @@ pub(super) struct RunsArgs {
 
 pub(super) fn runs(global: &Global, args: RunsArgs) -> Result<Exit, SessionError> {
     let ui = global.ui(args.format);
-    let runs = global.session(&ProjectArgs::default(), None)?.runs()?;
+    let session = global.session(&ProjectArgs::default(), None)?;
+    let runs = session.runs()?;
     match ui.format() {
         Format::Json => ui.json(&json!({ "schema_version": 1, "runs": runs })),
-        Format::Pretty if runs.is_empty() => ui.note("no runs yet; make one with: asterisk run"),
+        Format::Pretty if runs.is_empty() => super::nothing_yet(ui, &session, "no runs yet; make one with: asterisk run"),
         Format::Pretty => {
             let mut table = ui.table(&["run", "pipeline", "status", "started at", "cases", "done"]);
             for run in runs {

@@ -68,8 +68,10 @@ pub(super) fn save(global: &Global, args: &SaveArgs) -> Result<Exit, SessionErro
 /// Says how far a case has come that somebody brought something for.
 pub(super) fn told(ui: Ui, session: &Session, global: &Global, mut result: RunResult, id: &str) -> Result<Exit, SessionError> {
     let over = matches!(result.status, Status::Done | Status::Error);
+    let mut damaged = false;
     if over {
-        let report = super::report::build(ui, session, &result)?;
+        let (report, exit) = super::report::build(ui, session, &result)?;
+        damaged = exit != Exit::Ok;
         if crate::report::write(session, &result, &report)?.is_some() {
             result.report = Some(session.report_path(&result.run));
         }
@@ -99,7 +101,7 @@ pub(super) fn told(ui: Ui, session: &Session, global: &Global, mut result: RunRe
         let again = global.store.as_ref().map_or(String::new(), |store| format!(" --store {}", store.display()));
         ui.note(&stopped(session, &result, &again));
     }
-    Ok(if summary.status == Status::Error { Exit::Cases } else { Exit::Ok })
+    Ok(if damaged || summary.status == Status::Error { Exit::Cases } else { Exit::Ok })
 }
 
 /// How far a case is, in a line.

@@ -41,9 +41,12 @@ pub(super) struct ServeArgs {
     /// An origin whose pages may call, besides those of this machine.
     #[arg(long, value_name = "ORIGIN")]
     allow_origin: Vec<String>,
-    /// The most connections at once; others wait until one ends.
+    /// The most connections at once; others wait until one ends or has nothing to do.
     #[arg(long, value_name = "N", default_value_t = 1024, value_parser = clap::value_parser!(u16).range(1..))]
     connections: u16,
+    /// The most connections from one address [default: half of all; from this machine as many as there is place for].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    connections_per_peer: Option<u16>,
     /// After so many seconds without a word from any agent a run is aborted; it can be resumed.
     #[arg(long, value_name = "SECONDS", default_value_t = IDLE.as_secs_f64())]
     idle: f64,
@@ -88,6 +91,7 @@ fn door(args: &ServeArgs) -> Result<Door, SessionError> {
         hosts: args.allow_host.clone(),
         origins: args.allow_origin.clone(),
         connections: args.connections.into(),
+        from_one: args.connections_per_peer.map(usize::from),
     })
 }
 

@@ -3,6 +3,7 @@
 use super::{FormatArg, Global, ProjectArgs, show_knowledge, show_walkers};
 use crate::exit::Exit;
 use crate::files::Origin;
+use crate::model::shell;
 use crate::project::domain::{DEFAULT_DOMAIN, Listed};
 use crate::session::{Session, SessionError};
 use crate::ui::{Format, Ui};
@@ -93,7 +94,7 @@ pub(super) fn show(global: &Global, args: &ShowArgs) -> Result<Exit, SessionErro
                 let mut table = ui.table(&["data", "entries", "show with"]);
                 for (name, value) in session.data()? {
                     let entries = value.as_object().map_or(0, Map::len).to_string();
-                    let command = format!("asterisk show data {name}");
+                    let command = format!("asterisk show data {}", shell(&name));
                     table.row([name, entries, command]);
                 }
                 ui.out(&table.text());

@@ -39,7 +39,7 @@ pub(super) fn symptoms(ui: Ui, session: &Session, which: &Which) -> Result<(), S
         return Ok(());
     }
     if rows.is_empty() {
-        ui.note("no symptoms are known; runs find them: asterisk run");
+        super::nothing_yet(ui, session, "no symptoms are known; runs find them: asterisk run");
         return Ok(());
     }
     let now = session.setup().clock.now();
@@ -99,7 +99,7 @@ pub(super) fn rcas(ui: Ui, session: &Session, which: &Which) -> Result<(), Sessi
         return Ok(());
     }
     if rows.is_empty() {
-        ui.note("no such root causes are known; runs find them: asterisk run");
+        super::nothing_yet(ui, session, "no such root causes are known; runs find them: asterisk run");
         return Ok(());
     }
     let now = session.setup().clock.now();

@@ -23,11 +23,13 @@ pub(super) fn status(global: &Global, args: &StatusArgs) -> Result<Exit, Session
     let ui = global.ui(args.format);
     let session = global.session(&ProjectArgs::default(), None)?;
     let result = session.result(&args.run)?;
+    let mut damaged = result.has_damage();
     match ui.format() {
         Format::Json => ui.json(&result.summary()),
         Format::Pretty => {
             let (report, trouble) = report::build(&result, || Ok(None))?;
             ui.diagnostics(&trouble);
+            damaged |= trouble.has_errors();
             run_table::print(ui, &report, &result);
             waiting(ui, &result)?;
             run_view::tokens(ui, &result);
@@ -37,7 +39,7 @@ pub(super) fn status(global: &Global, args: &StatusArgs) -> Result<Exit, Session
             }
         }
     }
-    Ok(Exit::Ok)
+    Ok(if damaged { Exit::Cases } else { Exit::Ok })
 }
 
 /// At most so many cases that wait are shown.

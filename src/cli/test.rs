@@ -5,7 +5,7 @@ use super::{test_mutants, test_view};
 use crate::diag::Diagnostic;
 use crate::exit::Exit;
 use crate::files::{DEBOUNCE, Watcher};
-use crate::session::{Session, SessionError};
+use crate::session::{Session, SessionError, Setup};
 use crate::suite::mutate::{self, Scope};
 use crate::suite::{Asked, Results, junit, lcov, list, run};
 use crate::ui::{Format, Ui};
@@ -93,7 +93,7 @@ pub(super) fn test(global: &Global, args: &TestArgs) -> Result<Exit, SessionErro
     if let Some(scope) = args.mutate.as_ref().filter(|_| results.failed() == 0 && !results.tests.is_empty()) {
         return mutated(ui, &session, &asked, scope, args.format, global.verbose > 0);
     }
-    print(ui, args.format, &results, global.verbose > 0);
+    print(ui, args.format, &results, global.verbose > 0, (&asked, session.setup()));
     let missing =
         args.min_coverage.filter(|floor| results.coverage.as_ref().is_some_and(|coverage| coverage.share().percent() < *floor));
     if let (Some(floor), Some(coverage)) = (missing, &results.coverage) {
@@ -115,7 +115,7 @@ fn watch(global: &Global, args: &TestArgs, ui: Ui, asked: &Asked) -> Result<Exit
     let mut watcher = Watcher::new(&paths(&session), DEBOUNCE)?;
     loop {
         match run(&session, asked) {
-            Ok(results) => print(ui, args.format, &results, global.verbose > 0),
+            Ok(results) => print(ui, args.format, &results, global.verbose > 0, (asked, session.setup())),
             Err(SessionError::Texts(found)) => ui.diagnostics(&found),
             Err(error) => return Err(error),
         }
@@ -161,9 +161,14 @@ fn listed(ui: Ui, session: &Session, asked: &Asked, args: &TestArgs) -> Result<E
     Ok(Exit::Ok)
 }
 
-fn print(ui: Ui, format: TestFormat, results: &Results, whole: bool) {
+fn print(ui: Ui, format: TestFormat, results: &Results, whole: bool, (asked, setup): (&Asked, &Setup)) {
     match format {
-        TestFormat::Pretty => test_view::show(ui, results, whole),
+        TestFormat::Pretty => {
+            test_view::show(ui, results, whole);
+            if asked.paths.is_empty() {
+                test_view::origins(ui, results, setup.scripts.as_deref());
+            }
+        }
         TestFormat::Json => ui.json(&as_json(results)),
         TestFormat::Junit => ui.out(&junit(results)),
         TestFormat::Lcov => {

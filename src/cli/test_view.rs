@@ -4,6 +4,8 @@ use crate::model::counted;
 use crate::suite::{Coverage, FileCoverage, Kind, Listed, Results, Share, listing};
 use crate::ui::{Ui, plain};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::path::Path;
 
 /// Failed tests with their diagnostics, a line a file, the coverage if there is one, and how it went.
 pub(super) fn show(ui: Ui, results: &Results, whole: bool) {
@@ -26,6 +28,22 @@ pub(super) fn show(ui: Ui, results: &Results, whole: bool) {
     let (passed, failed) = (results.passed(), results.failed());
     let failed = if failed > 0 { format!(", {failed} FAILED") } else { String::new() };
     ui.out(&format!("\n{}: {passed} passed{failed}{took}", counted(results.tests.len(), "test", "tests")));
+}
+
+/// How many files of tests are the project's own and where they are, and how many are bundled. `scripts` is the directory laid over
+/// the bundled ones.
+pub(super) fn origins(ui: Ui, results: &Results, scripts: Option<&Path>) {
+    let files: BTreeSet<&str> = results.tests.iter().map(|test| test.file.as_str()).collect();
+    let (own, bundled): (Vec<&str>, Vec<&str>) =
+        files.into_iter().partition(|file| scripts.is_some_and(|dir| dir.join(file).is_file()));
+    let here = std::env::current_dir().unwrap_or_default();
+    let dir = scripts.map_or(String::new(), |dir| dir.strip_prefix(&here).unwrap_or(dir).display().to_string());
+    let of =
+        |files: &[&str], whose: String| (!files.is_empty()).then(|| format!("{} {whose}", counted(files.len(), "file", "files")));
+    let parts = [of(&own, format!("in {dir}")), of(&bundled, "bundled".to_owned())];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    let all = if parts.is_empty() { "no files".to_owned() } else { parts.join(", ") };
+    ui.note(&plain(&format!("tests: {all}")));
 }
 
 /// The diagnostics of failed tests.

@@ -1,7 +1,7 @@
 //! `agents:`: who may be asked outside of the process, and how.
 
 use crate::agent::{Agents, Bounds, Kind, Settings};
-use crate::diag::{Diagnostic, did_you_mean};
+use crate::diag::{Diagnostic, address_tells, did_you_mean, looks_secret};
 use crate::net::Secret;
 use crate::pipeline::Spanned;
 use crate::pipeline::yaml::{Entry, Fields, Kind as Value, Reader, Yaml};
@@ -137,17 +137,12 @@ pub(super) fn words(reader: &mut Reader<'_>, yaml: &Yaml, what: &str) -> Vec<Str
     }
 }
 
-/// Whether an address has a user or a password in it.
-pub(super) fn tells(url: &str) -> bool {
-    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
-    rest.split(['/', '?', '#']).next().is_some_and(|host| host.contains('@'))
-}
-
-/// An address, unless it has a user or a password in it.
+/// An address, unless it has something in it that looks like a secret.
 pub(super) fn address(reader: &mut Reader<'_>, fields: Fields<'_>, what: &str) -> Option<Spanned<String>> {
     let url = reader.text(&given(fields, "url")?.value, &format!("`url` of {what}"))?;
-    if tells(&url) {
-        let error = reader.error_hidden("url-secret", format!("the address of {what} has a user or a password in it"), url.span);
+    if address_tells(&url) {
+        let message = format!("the address of {what} has a user or a password in it, or what looks like a key");
+        let error = reader.error_hidden("url-secret", message, url.span);
         reader.push(
             error.help("addresses are shown: leave it out, and name where the secret is: `{ env: NAME }` or `{ file: PATH }`"),
         );
@@ -170,6 +165,13 @@ pub(super) fn secret(reader: &mut Reader<'_>, fields: Fields<'_>, key: &str, wha
     })
 }
 
+/// Whether that can be the name of a variable that holds a secret, and not the secret.
+fn is_name(name: &str) -> bool {
+    let word = |ch: char| ch.is_ascii_alphanumeric() || ch == '_';
+    let hex = name.len() >= 32 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
+    !name.is_empty() && !name.starts_with(|ch: char| ch.is_ascii_digit()) && name.chars().all(word) && !hex && !looks_secret(name)
+}
+
 /// The place of a secret, `{ env: NAME }` or `{ file: PATH }`; `unclear` is said where it is neither or both.
 pub(super) fn place(
     reader: &mut Reader<'_>,
@@ -181,8 +183,15 @@ pub(super) fn place(
     let part = part(reader, fields, key, what, SECRET)?;
     let mut word = |name: &str| reader.text(&given(part, name)?.value, &format!("`{name}` of `{key}`")).map(|text| text.value);
     match (word("env"), word("file")) {
-        (Some(name), None) => Some(Secret::Env(name)),
-        (None, Some(path)) => Some(Secret::File(path.into())),
+        (Some(name), None) if is_name(&name) => Some(Secret::Env(name)),
+        (None, Some(path)) if !looks_secret(&path) => Some(Secret::File(path.into())),
+        (Some(_), None) | (None, Some(_)) => {
+            let value = given(part, "env").or_else(|| given(part, "file")).map_or(part.yaml.span, |entry| entry.value.span);
+            let message = format!("the {key} of {what} is to be named here, and this looks like the secret itself");
+            let error = reader.error_hidden("secret", message, value);
+            reader.push(error.help(format!("set a variable to it, and write its name: `{key}: {{ env: NAME }}`")));
+            None
+        }
         _ => {
             let error = unclear(reader);
             reader.push(error);
@@ -347,6 +356,12 @@ mod tests {
             ("a: { kind: exec, command: x, timeout: soon }", "config/agent-time", "soon"),
             ("a: { kind: exec, command: x, timeout: 0 }", "config/agent-time", "0"),
             ("a: { kind: exec, command: x, retries: 3 }", "config/unknown-key", "retries"),
+            ("a: { kind: exec, command: x, secret: { env: hunter-2 } }", "config/secret", "********"),
+            (
+                "a: { kind: exec, command: x, secret: { env: d41d8cd98f00b204e9800998ecf8427e } }",
+                "config/secret",
+                "********************************",
+            ),
             ("a: { kind: exec, command: x, price: { in: -1 } }", "config/agent-price", "-1"),
         ] {
             assert_eq!(parse(text).1, [(code.to_owned(), label.to_owned())], "{text}");

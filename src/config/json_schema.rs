@@ -112,7 +112,11 @@ fn agent() -> Vec<Described> {
             json!({ "type": "string", "examples": ["https://api.openai.com/v1", "http://127.0.0.1:11434/v1"] }),
         ),
         ("model", "Of `http`: the model's name.", text()),
-        ("secret", "Of `http`: where the secret is that it wants.", described(agents::SECRET, &secret())),
+        (
+            "secret",
+            "Of `http`: where the secret is that it wants. Of `exec`: a variable that the command is told though others name it.",
+            described(agents::SECRET, &secret()),
+        ),
         ("timeout", "How long one answer may take.", time("10m")),
         ("retry", "How often it is asked again.", described(agents::RETRY, &retry())),
         ("breaker", "When it is left alone for a while.", described(agents::BREAKER, &breaker())),

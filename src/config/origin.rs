@@ -1,5 +1,7 @@
 //! Where a setting came from.
 
+use crate::diag::{names_secret, starred};
+use crate::net::hidden;
 use serde_json::{Value, json};
 use std::fmt;
 use std::path::PathBuf;
@@ -29,18 +31,16 @@ pub enum Origin {
         /// The line, from 1.
         line: usize,
     },
+    /// Nothing names it: the directory has the name that is looked for.
+    Convention,
     /// The program.
     Default,
 }
 
-/// Parts of names whose values are nobody's business.
-const SECRET: &[&str] = &["secret", "token", "password", "passwd", "credential", "api_key", "apikey"];
-
 impl Setting {
-    /// The value as it may be shown: a secret is not.
+    /// The value as it may be shown: a secret is not, nor what looks like one.
     pub fn shown(&self) -> Value {
-        let name = self.name.to_lowercase();
-        if SECRET.iter().any(|part| name.contains(part)) { json!("(not shown)") } else { self.value.clone() }
+        if names_secret(&self.name) { json!("(not shown)") } else { hidden(self.value.clone(), &starred) }
     }
 }
 
@@ -51,6 +51,7 @@ impl Origin {
             Self::Flag(name) => json!({ "kind": "flag", "name": name }),
             Self::Variable(name) => json!({ "kind": "variable", "name": name }),
             Self::File { path, line } => json!({ "kind": "file", "file": path, "line": line }),
+            Self::Convention => json!({ "kind": "convention" }),
             Self::Default => json!({ "kind": "default" }),
         }
     }
@@ -61,6 +62,7 @@ impl fmt::Display for Origin {
         match self {
             Self::Flag(name) | Self::Variable(name) => f.write_str(name),
             Self::File { path, line } => write!(f, "{}:{line}", path.display()),
+            Self::Convention => f.write_str("by its name"),
             Self::Default => f.write_str("default"),
         }
     }
@@ -75,5 +77,7 @@ mod tests {
         let setting = |name: &str| Setting { name: name.into(), value: json!("x"), origin: Origin::Default };
         assert_eq!(setting("vars.tracker_Token").shown(), json!("(not shown)"));
         assert_eq!(setting("store").shown(), json!("x"));
+        let keyed = Setting { value: json!({ "url": "https://h?key=hunter2" }), ..setting("agents.a") };
+        assert_eq!(keyed.shown(), json!({ "url": "https://h?key=*******" }));
     }
 }

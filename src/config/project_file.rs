@@ -1,7 +1,7 @@
 //! `asterisk.yaml`, and the user's own file of the same keys.
 
 use crate::agent::{ServerSettings, Settings};
-use crate::diag::{Diagnostics, Source};
+use crate::diag::{Diagnostic, Diagnostics, Known, Source, Span, names_secret, secrets_in, starred};
 use crate::lint;
 use crate::observe;
 use crate::pipeline::Spanned;
@@ -54,8 +54,85 @@ pub(super) struct ProjectFile {
     pub(super) lint: Option<Spanned<lint::Config>>,
 }
 
-/// Reads a project file, or says everything that is wrong with it.
+/// Reads a project file, or says everything that is wrong with it. What looks like a secret is refused wherever it stands, and nobody is
+/// shown it.
 pub(super) fn read(source: &Source) -> Result<ProjectFile, Diagnostics> {
+    let secrets = secrets_in(source.text());
+    let read = plain(source);
+    if secrets.is_empty() {
+        return read;
+    }
+    let shown = Source::new(source.name(), starred(source.text()));
+    let (file, mut found): (_, Vec<Diagnostic>) = match read {
+        Ok(file) => (Some(file), Vec::new()),
+        Err(found) => (None, found.into_iter().map(|one| hide(one, &shown, source, &secrets)).collect()),
+    };
+    for (span, known) in secrets.into_iter().filter(|(span, _)| !is_comment(source.text(), *span)) {
+        let told = |one: &Diagnostic| {
+            let secret = matches!(&*one.code, "config/secret" | "config/url-secret");
+            secret && one.labels.iter().any(|label| label.span.start < span.end && span.start < label.span.end)
+        };
+        if !found.iter().any(told) {
+            let (what, help) = instead(known);
+            let error = Diagnostic::error("config/secret", format!("this looks like a secret {what}"));
+            found.push(error.label(&shown, span, "not shown").help(help));
+        }
+    }
+    found.sort_by_key(|one| one.primary().map(|label| label.span.start));
+    match file {
+        Some(file) if found.is_empty() => Ok(file),
+        _ => Err(found.into_iter().collect()),
+    }
+}
+
+/// Where a secret must not stand, and what to write instead.
+fn instead(known: Known) -> (&'static str, &'static str) {
+    match known {
+        Known::Argument => (
+            "in the words of a command, which everybody sees who lists processes",
+            "leave it out: the command is given the environment, and `env: { NAME: { env: OTHER } }` of a server names a variable for it",
+        ),
+        Known::Address => (
+            "in an address",
+            "addresses are shown: leave it out, and name where the secret is: `secret: { env: NAME }` or `{ file: PATH }`",
+        ),
+        Known::Key | Known::Form => (
+            "that stands in the file",
+            "set a variable to it and name that: `secret: { env: NAME }` of an agent, `env: { KEY: { env: NAME } }` of a server, \
+             `token: { env: NAME }` of ReportPortal; or a file of mode 0600: `{ file: PATH }`",
+        ),
+    }
+}
+
+/// A finding that shows nothing of the secrets in the text it is about.
+fn hide(mut one: Diagnostic, shown: &Source, source: &Source, secrets: &[(Span, Known)]) -> Diagnostic {
+    for label in &mut one.labels {
+        if label.source.name() == shown.name() && label.source.text().len() == shown.text().len() {
+            // What is hidden there already stays so.
+            let both = |(seen, own): (char, char)| if seen == '*' { seen } else { own };
+            let text: String = label.source.text().chars().zip(shown.text().chars()).map(both).collect();
+            label.source = if text.len() == shown.text().len() { Source::new(shown.name(), text) } else { shown.clone() };
+        }
+    }
+    let without = |text: &str| {
+        let hide = |text: String, (span, _): &(Span, Known)| text.replace(source.slice(*span), "***");
+        secrets.iter().fold(starred(text), hide)
+    };
+    one.message = without(&one.message);
+    one.help = one.help.map(|help| without(&help));
+    if one.code == "config/unknown-key" && one.primary().is_some_and(|label| names_secret(source.slice(label.span))) {
+        one.help = Some(instead(Known::Key).1.to_owned());
+    }
+    one
+}
+
+/// Whether a place is in a comment, as far as its line tells.
+fn is_comment(text: &str, span: Span) -> bool {
+    let line = text[..span.start].rsplit('\n').next().unwrap_or_default();
+    line.trim_start().starts_with('#') || line.contains(" #")
+}
+
+fn plain(source: &Source) -> Result<ProjectFile, Diagnostics> {
     if source.text().trim().is_empty() {
         return Ok(ProjectFile::default());
     }
@@ -77,8 +154,7 @@ pub(super) fn read(source: &Source) -> Result<ProjectFile, Diagnostics> {
         if let Some(entry) = fields.entry("vars").filter(|entry| !entry.value.is_null())
             && let Some(vars) = reader.map(&entry.value, "`vars`")
         {
-            let var = |entry: &yaml::Entry| (entry.key.value.clone(), Spanned::new(entry.value.to_json(), entry.value.span));
-            file.vars = vars.entries().iter().map(var).collect();
+            file.vars = reader.vars(vars);
         }
         if let Some(entry) = fields.entry("workspace").filter(|entry| !entry.value.is_null()) {
             file.repositories = Some(Spanned::new(repositories(&mut reader, &entry.value), entry.key.span));

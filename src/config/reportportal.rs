@@ -1,8 +1,8 @@
 //! `reportportal:`: where launches are fetched from, and what was found is written back to.
 
-use super::agents::{address, given, secret, tells};
+use super::agents::{address, given, secret};
 use super::origin::{Origin, Setting};
-use crate::diag::Span;
+use crate::diag::{Span, address_tells};
 use crate::net::Secret;
 use crate::pipeline::Spanned;
 use crate::pipeline::yaml::{Entry, Reader};
@@ -63,7 +63,7 @@ pub(super) fn settled(files: &[&Said], at: &dyn Fn(usize, Span) -> Origin) -> (S
         }
     };
     // What is refused when it is used is not shown before that.
-    show("url", url.as_ref().map(|(url, origin)| (json!(if tells(url) { "(not shown)" } else { url.as_str() }), origin)));
+    show("url", url.as_ref().map(|(url, origin)| (json!(if address_tells(url) { "(not shown)" } else { url.as_str() }), origin)));
     show("project", project.as_ref().map(|(project, origin)| (json!(project), origin)));
     show("token", token.as_ref().map(|(token, origin)| (json!(token), origin)));
     let settings = Settings { url: url.map(first), project: project.map(first), token: token.map(first) };

@@ -3,11 +3,12 @@
 use super::origin::{Origin, Setting};
 use super::project_file::{self, ProjectFile};
 use crate::clock::{Clock, FixedClock, SystemClock};
-use crate::diag::{Diagnostic, Source, Span};
-use crate::files::{FileError, project_root};
+use crate::diag::{Diagnostic, Source, Span, secrets_in};
+use crate::files::{Area, FileError, conventional, project_root, read_text_file};
 use crate::lint;
 use crate::pipeline::Spanned;
 use crate::project::domain::DEFAULT_DOMAIN;
+use crate::project::{ProjectVar, ProjectVars};
 use crate::session::{KEEP, SessionError, Setup};
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
@@ -66,15 +67,15 @@ struct Layer {
 
 impl Layer {
     fn read(path: PathBuf, name: &str) -> Result<Self, SessionError> {
-        match std::fs::read_to_string(&path) {
+        match read_text_file(&path) {
             Ok(text) => {
                 let source = Source::new(name, text);
                 Ok(Self { path, there: true, file: project_file::read(&source)?, source })
             }
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            Err(FileError::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => {
                 Ok(Self { path, there: false, file: ProjectFile::default(), source: Source::new(name, "") })
             }
-            Err(source) => Err(FileError::Io { path, source }.into()),
+            Err(error) => Err(error.into()),
         }
     }
 
@@ -135,6 +136,15 @@ pub fn resolve(given: Given, here: &Path) -> Result<Resolved, SessionError> {
     let scripts = path("scripts", given.scripts, ["--scripts", "ASTERISK_SCRIPTS"], |file| file.scripts.as_ref(), None);
     let pipelines = path("pipelines", None, ["", ""], |file| file.pipelines.as_ref(), None);
     let templates = path("templates", None, ["", ""], |file| file.templates.as_ref(), None);
+    let [scripts, pipelines, templates] = [(Area::Scripts, scripts), (Area::Pipelines, pipelines), (Area::Templates, templates)]
+        .map(|(area, named)| {
+            named.or_else(|| {
+                let dir = conventional(area, &root, here)?;
+                let setting = settings.iter_mut().find(|setting| setting.name == area.name())?;
+                (setting.value, setting.origin) = (json!(dir), Origin::Convention);
+                Some(dir)
+            })
+        });
     let by_caller = given.domain.map(|name| {
         let by_variable = std::env::var(DOMAIN).is_ok_and(|value| value == name);
         (name, if by_variable { Origin::Variable(DOMAIN) } else { Origin::Flag("--domain") })
@@ -145,15 +155,20 @@ pub fn resolve(given: Given, here: &Path) -> Result<Resolved, SessionError> {
     let in_force = domain.as_deref().unwrap_or(DEFAULT_DOMAIN);
     settings.push(Setting { name: "domain".into(), value: json!(in_force), origin });
     let set = parse_set(&given.set)?;
-    let mut project_vars = Map::new();
+    let mut project_vars = ProjectVars::new();
     for layer in layers.iter().rev() {
-        project_vars.extend(layer.file.vars.iter().map(|(name, var)| (name.clone(), var.value.clone())));
+        project_vars.extend(layer.file.vars.iter().map(|(name, var)| {
+            let place = (layer.source.clone(), var.span);
+            let own = layer.path.parent() == Some(&root);
+            (name.clone(), ProjectVar { value: var.value.clone(), place, own, elsewhere: false })
+        }));
     }
     let by_flag = set.iter().map(|(name, value)| (name, value, Origin::Flag("--set")));
-    let by_file = project_vars.iter().filter(|(name, _)| !set.contains_key(*name)).filter_map(|(name, value)| {
-        let at = layers.iter().find_map(|layer| Some(layer.at(layer.file.vars.get(name)?.span)))?;
-        Some((name, value, at))
-    });
+    let by_file =
+        project_vars.iter().filter(|(name, _)| !set.contains_key(*name)).filter_map(|(name, ProjectVar { value, .. })| {
+            let at = layers.iter().find_map(|layer| Some(layer.at(layer.file.vars.get(name)?.span)))?;
+            Some((name, value, at))
+        });
     let vars = by_flag.chain(by_file);
     settings.extend(vars.map(|(name, value, origin)| Setting { name: format!("vars.{name}"), value: value.clone(), origin }));
     let repositories = layers.iter().find_map(|layer| {
@@ -274,6 +289,12 @@ fn keep() -> Result<usize, SessionError> {
 /// `name=value` settings: the value is JSON if it reads as JSON, else a text.
 fn parse_set(set: &[String]) -> Result<Map<String, Value>, SessionError> {
     let pair = |text: &String| match text.split_once('=') {
+        Some((name, _)) if !secrets_in(text).is_empty() => {
+            let message =
+                format!("`--set {name}=...` looks like a secret: what is set is recorded with the run and told to agents");
+            let help = "rules and prompts need none; agents and servers are told where theirs is by `secret:` and `env:` in asterisk.yaml";
+            Err(SessionError::Asked(Box::new(Diagnostic::error("config/secret", message).help(help))))
+        }
         Some((name, value)) if !name.trim().is_empty() => {
             let value = serde_json::from_str(value).unwrap_or_else(|_| Value::String(value.to_owned()));
             Ok((name.trim().to_owned(), value))

@@ -52,9 +52,15 @@ impl Diagnostic {
         Self { severity: Severity::Warning, ..Self::error(code, message) }
     }
 
-    /// Adds a label; the first added is the primary one.
+    /// Adds a label; the first added is the primary one. A span that begins or ends within a character (parsers count bytes) is
+    /// widened to the whole of it, so that the labelled text can always be had.
     #[must_use]
     pub fn label(mut self, source: &Source, span: Span, text: impl Into<String>) -> Self {
+        let whole = source.text();
+        let is_boundary = |at: &usize| whole.is_char_boundary(*at);
+        let start = (0..=span.start.min(whole.len())).rev().find(is_boundary).unwrap_or_default();
+        let end = (span.end.min(whole.len())..=whole.len()).find(is_boundary).unwrap_or(whole.len());
+        let span = Span::new(start, end);
         self.labels.push(Label { source: source.clone(), span, text: text.into() });
         self
     }
@@ -185,3 +191,22 @@ impl fmt::Display for Diagnostics {
 }
 
 impl std::error::Error for Diagnostics {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Parsers count bytes, and may stop within a character.
+    #[test]
+    fn a_label_is_of_whole_characters() {
+        let source = Source::new("x", "a\u{e9}\u{1f600}");
+        for start in 0..9 {
+            for end in start..9 {
+                let one = Diagnostic::error("a/b", "c").label(&source, Span::new(start, end), "");
+                let span = one.labels[0].span;
+                let text = source.text().get(span.start..span.end).expect("a text");
+                assert!(span.start <= start.min(7) && span.end >= end.min(7), "{start}..{end}: {text:?}");
+            }
+        }
+    }
+}

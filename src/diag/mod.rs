@@ -5,12 +5,16 @@
 
 mod allow;
 mod diagnostic;
+mod disk;
 mod mapped;
+mod secret;
 mod source;
 mod suggest;
 
 pub use allow::{Allow, Comments};
 pub use diagnostic::{Diagnostic, Diagnostics, Label, Severity};
+pub use disk::is_full;
 pub use mapped::Mapped;
+pub use secret::{Known, address_tells, looks_secret, names_secret, secrets_in, starred};
 pub use source::{Source, Span};
 pub use suggest::{did_you_mean, nearest};

@@ -42,11 +42,14 @@ pub struct InputList {
     pub inputs: Vec<Input>,
     /// What was passed over.
     pub notes: Vec<String>,
+    /// What was passed over and may have been a launch.
+    pub gaps: Vec<String>,
 }
 
 /// The files that paths stand for: a file or `-` for itself, a directory for all `.xml` and `.json` files below it, by their
 /// paths in byte order. Hidden files and directories are passed over; symbolic links are followed (reports of build tools
-/// often are links), each file and directory once.
+/// often are links) unless they lead out of the directory, each file and directory once. What cannot be read below a directory is
+/// a gap, not an error.
 pub fn list_inputs(paths: &[PathBuf]) -> Result<InputList, FileError> {
     let mut walk = Walk::default();
     for path in paths {
@@ -56,6 +59,9 @@ pub fn list_inputs(paths: &[PathBuf]) -> Result<InputList, FileError> {
         }
         let meta = fs::metadata(path).map_err(|source| FileError::Io { path: path.clone(), source })?;
         if meta.is_dir() {
+            let io = |source| FileError::Io { path: path.clone(), source };
+            walk.root = path.canonicalize().map_err(io)?;
+            fs::read_dir(path).map_err(io)?;
             walk.dir(path, 0)?;
         } else {
             let size = meta.is_file().then_some(meta.len());
@@ -70,6 +76,8 @@ pub fn list_inputs(paths: &[PathBuf]) -> Result<InputList, FileError> {
 #[derive(Default)]
 struct Walk {
     list: InputList,
+    /// The directory that is looked through.
+    root: PathBuf,
     /// Where files and directories really are.
     seen: HashSet<PathBuf>,
 }
@@ -85,13 +93,16 @@ impl Walk {
             return Ok(());
         }
         if depth > MAX_DEPTH {
-            self.list
-                .notes
-                .push(format!("`{}` was not looked into: it is more than {MAX_DEPTH} directories deep", dir.display()));
+            self.list.gaps.push(format!("`{}` was not looked into: it is more than {MAX_DEPTH} directories deep", dir.display()));
             return Ok(());
         }
-        let io = |source| FileError::Io { path: dir.to_owned(), source };
-        let mut entries = fs::read_dir(dir).map_err(io)?.collect::<io::Result<Vec<_>>>().map_err(io)?;
+        let mut entries = match fs::read_dir(dir).and_then(Iterator::collect::<io::Result<Vec<_>>>) {
+            Ok(entries) => entries,
+            Err(error) => {
+                self.list.gaps.push(format!("`{}` cannot be looked into ({error})", dir.display()));
+                return Ok(());
+            }
+        };
         entries.sort_by_key(fs::DirEntry::file_name);
         for entry in entries {
             let hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
@@ -100,6 +111,10 @@ impl Walk {
             }
         }
         Ok(())
+    }
+
+    fn is_inside(&self, path: &Path) -> bool {
+        path.canonicalize().is_ok_and(|path| path.starts_with(&self.root))
     }
 
     fn entry(&mut self, path: &Path, depth: usize) -> Result<(), FileError> {
@@ -112,13 +127,22 @@ impl Walk {
                 }
                 return Ok(());
             }
-            // A ring of links.
-            Err(error) if path.is_symlink() => {
-                self.list.notes.push(format!("left out: `{}` cannot be followed ({error})", path.display()));
+            // A ring of links, or a directory in between that nobody may enter.
+            Err(error) => {
+                self.list.gaps.push(format!(
+                    "`{}` cannot be {} ({error})",
+                    path.display(),
+                    if path.is_symlink() { "followed" } else { "read" }
+                ));
                 return Ok(());
             }
-            Err(source) => return Err(FileError::Io { path: path.to_owned(), source }),
         };
+        if path.is_symlink() && (meta.is_dir() || is_launch_name(path)) && !self.is_inside(path) {
+            self.list
+                .gaps
+                .push(format!("`{}` is a link that leads out of the directory: name it with --input too", path.display()));
+            return Ok(());
+        }
         if meta.is_dir() {
             return self.dir(path, depth + 1);
         }
@@ -142,10 +166,12 @@ fn is_launch_name(path: &Path) -> bool {
 mod tests {
     use super::*;
 
+    /// The inputs, and what was passed over: notes, then gaps.
     fn names(paths: &[PathBuf], root: &Path) -> (Vec<String>, Vec<String>) {
         let list = list_inputs(paths).expect("listed");
         let short = |text: &String| text.replace(&format!("{}/", root.display()), "");
-        (list.inputs.iter().map(|input| short(&input.name)).collect(), list.notes.iter().map(short).collect())
+        let passed_over = list.notes.iter().chain(&list.gaps).map(short).collect();
+        (list.inputs.iter().map(|input| short(&input.name)).collect(), passed_over)
     }
 
     #[test]
@@ -182,6 +208,29 @@ mod tests {
         assert_eq!(found, ["a/b/x.xml"]);
         assert_eq!(notes.len(), 2, "{notes:?}");
         assert_eq!(notes[0], "left out: `a/gone.xml` leads nowhere");
-        assert!(notes[1].starts_with("left out: `a/ring.xml` cannot be followed"), "{notes:?}");
+        assert!(notes[1].starts_with("`a/ring.xml` cannot be followed"), "{notes:?}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_that_lead_out_are_told_and_not_followed() {
+        use std::os::unix::fs::symlink;
+        let dir = tempfile::tempdir().expect("a directory");
+        let root = dir.path().join("in");
+        fs::create_dir_all(&root).expect("made");
+        for file in ["out/secret.xml", "in/x.xml"] {
+            fs::create_dir_all(dir.path().join(file).parent().expect("a parent")).expect("made");
+            fs::write(dir.path().join(file), "x").expect("written");
+        }
+        for (to, from) in [("../out", "all"), ("../out/secret.xml", "one.xml"), ("../out/secret.xml", "notes.txt")] {
+            symlink(to, root.join(from)).expect("linked");
+        }
+        let (found, told) = names(std::slice::from_ref(&root), &root);
+        assert_eq!(found, ["x.xml"]);
+        let out = |name: &str| format!("`{name}` is a link that leads out of the directory: name it with --input too");
+        assert_eq!(told, [out("all"), out("one.xml")]);
+        // A directory that is a link itself was named by the user.
+        symlink("in", dir.path().join("link")).expect("linked");
+        assert_eq!(names(&[dir.path().join("link")], &dir.path().join("link")).0, ["x.xml"]);
     }
 }

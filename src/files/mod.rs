@@ -3,6 +3,7 @@
 
 mod confined;
 mod embedded;
+mod identity;
 mod inputs;
 mod outdir;
 mod overlay;
@@ -10,17 +11,19 @@ mod pipelines;
 mod removal;
 mod root;
 mod secret;
+mod settle;
 mod texts;
 mod unpack;
 mod watch;
 
 pub use embedded::{Area, EXAMPLE_LAUNCH, example_launch};
+pub use identity::Identity;
 pub use inputs::{Input, InputList, list_inputs};
 pub use outdir::{OutDir, open_private};
-pub use overlay::{FileError, Origin, Overlay, list_tests, passed_over, read_answer, read_below, read_input};
+pub use overlay::{FileError, Origin, Overlay, list_tests, passed_over, read_answer, read_below, read_input, read_text_file};
 pub use pipelines::{Found, Listed, find_pipeline, list_pipelines};
 pub use removal::remove_dir;
-pub use root::project_root;
+pub use root::{conventional, project_root};
 pub use secret::read_secret;
 pub use texts::{FoundText, find_texts};
 pub use unpack::{UnpackError, Unpacked, unpack};

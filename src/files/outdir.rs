@@ -5,6 +5,9 @@ use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+/// What the name of a file ends in until it is whole.
+const HALF: &str = ".tmp~";
+
 /// A directory for a run's files. Directories are made 0700, files 0600.
 #[derive(Clone, Debug)]
 pub struct OutDir {
@@ -47,8 +50,8 @@ impl OutDir {
 
     /// Finds out whether files can be written here.
     pub fn probe(&self) -> io::Result<()> {
-        let path = self.write(&format!(".probe-{}", std::process::id()), "")?;
-        fs::remove_file(path)
+        // Without a name, so that a process that is killed meanwhile leaves nothing behind.
+        tempfile::tempfile_in(&self.root).map(drop)
     }
 
     /// Writes a file below the directory, whole or not at all. `name` is a relative path of plain components.
@@ -60,17 +63,31 @@ impl OutDir {
     pub fn write_with(&self, name: &str, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<PathBuf> {
         let path = confined(&self.root, name, make_dir)?;
         let mut temporary = path.clone().into_os_string();
-        temporary.push(".tmp~");
+        temporary.push(HALF);
         let temporary = PathBuf::from(temporary);
         // Whatever stands there is left over, or planted: it is not written through.
         if temporary.symlink_metadata().is_ok() {
             fs::remove_file(&temporary)?;
         }
-        let mut file = BufWriter::new(create_private(&temporary)?);
-        fill(&mut file)?;
-        file.into_inner().map_err(io::IntoInnerError::into_error)?;
-        fs::rename(&temporary, &path)?;
-        Ok(path)
+        let file = create_private(&temporary)?;
+        let written = (|| {
+            let mut file = BufWriter::new(file);
+            fill(&mut file)?;
+            file.into_inner().map_err(io::IntoInnerError::into_error)?;
+            fs::rename(&temporary, &path)
+        })();
+        if written.is_err() {
+            // What went wrong is said; a half that cannot be removed either adds nothing to it.
+            fs::remove_file(&temporary).unwrap_or_default();
+        }
+        written.map(|()| path)
+    }
+
+    /// Removes the halves of files that processes left behind which were killed while they wrote.
+    pub fn sweep(&self) {
+        for name in self.find(|name| name.ends_with(HALF)).unwrap_or_default() {
+            self.remove(&name).unwrap_or_default();
+        }
     }
 
     /// Reads a file below the directory that others may have written; nothing if there is none. One that is longer than `most` bytes, or no
@@ -166,6 +183,20 @@ mod tests {
         assert!(out.write("../x", "").is_err());
         assert!(out.write("/x", "").is_err());
         assert_eq!(out.find(|name| name == "x.json").expect("listed"), ["case/x.json"]);
+        let failed = out.write_with("case/x.json", |file| {
+            file.write_all(b"half")?;
+            Err(io::ErrorKind::StorageFull.into())
+        });
+        assert_eq!(failed.map_err(|error| error.kind()), Err(io::ErrorKind::StorageFull));
+        fs::write(out.path().join("case/y.json.tmp~"), "half").expect("written");
+        out.probe().expect("writable");
+        out.sweep();
+        assert_eq!(
+            out.find(|name| name.starts_with("x.json") || name.starts_with("y.json")).expect("listed").len(),
+            1,
+            "neither half is left"
+        );
+        assert_eq!(fs::read_to_string(&path).expect("read"), "{}", "what was there stays");
         out.remove("case/x.json").expect("removed");
         out.remove("case/x.json").expect("it is not there");
         assert_eq!(out.read("case/x.json", 9).expect("nothing is wrong"), None);

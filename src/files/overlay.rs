@@ -2,6 +2,7 @@
 
 use super::embedded::Area;
 use crate::diag::Source;
+use crate::model::shell;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Read as _;
@@ -11,6 +12,8 @@ use std::path::{Component, Path, PathBuf};
 const MAX_TEXT: u64 = 4 << 20;
 /// The largest launch read.
 const MAX_INPUT: u64 = 1 << 30;
+/// So much of a device is looked at first.
+const HEAD: u64 = 64 << 10;
 
 /// Where a file of a project came from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,10 +36,12 @@ pub enum FileError {
         source: std::io::Error,
     },
     /// It is not text.
-    #[error("`{}` is not UTF-8 text", path.display())]
+    #[error("`{}` is not UTF-8 text: {what}", path.display())]
     NotText {
         /// The file.
         path: PathBuf,
+        /// What it is instead.
+        what: String,
     },
     /// It is larger than is read.
     #[error("`{}` is larger than {limit} bytes", path.display())]
@@ -67,7 +72,7 @@ pub enum FileError {
         path: PathBuf,
     },
     /// It holds a secret, and others may read it.
-    #[error("`{}` holds a secret, and others may read it: chmod 600 {}", path.display(), path.display())]
+    #[error("`{}` holds a secret, and others may read it: chmod 600 {}", path.display(), shell(&path.display().to_string()))]
     Exposed {
         /// The file.
         path: PathBuf,
@@ -94,20 +99,27 @@ impl Overlay {
         for (path, text) in area.embedded() {
             files.insert(path.clone(), (Source::new(path, text), Origin::Embedded));
         }
+        let mut overlay = Self { files };
         if let Some(dir) = dir {
-            if !dir.is_dir() {
-                return Err(FileError::NoDirectory { path: dir.to_owned() });
-            }
-            let mut paths = Vec::new();
-            walk(dir, "", &mut paths)?;
-            // The data of tests is read when a test asks for it.
-            let taken = |name: &str| area.takes(name) && !(area == Area::Tests && name.ends_with(".json"));
-            for (name, path) in paths.into_iter().filter(|(name, _)| taken(name)) {
-                let text = read_text(&path, MAX_TEXT)?;
-                files.insert(name.clone(), (Source::new(name, text), Origin::File(path)));
-            }
+            overlay.lay(area, dir)?;
         }
-        Ok(Self { files })
+        Ok(overlay)
+    }
+
+    /// Lays the files of an area below another directory over them.
+    pub fn lay(&mut self, area: Area, dir: &Path) -> Result<(), FileError> {
+        if !dir.is_dir() {
+            return Err(FileError::NoDirectory { path: dir.to_owned() });
+        }
+        let mut paths = Vec::new();
+        walk(dir, "", &mut paths)?;
+        // The data of tests is read when a test asks for it.
+        let taken = |name: &str| area.takes(name) && !(area == Area::Tests && name.ends_with(".json"));
+        for (name, path) in paths.into_iter().filter(|(name, _)| taken(name)) {
+            let text = read_text(&path, MAX_TEXT)?;
+            self.files.insert(name.clone(), (Source::new(name, text), Origin::File(path)));
+        }
+        Ok(())
     }
 
     /// The texts, in order of their paths.
@@ -144,14 +156,17 @@ fn read_bytes(path: &Path) -> Result<(String, Vec<u8>), FileError> {
     if path == Path::new("-") {
         let mut bytes = Vec::new();
         let io = |source| FileError::Io { path: path.to_owned(), source };
-        std::io::stdin().lock().take(MAX_INPUT).read_to_end(&mut bytes).map_err(io)?;
+        std::io::stdin().lock().take(MAX_INPUT + 1).read_to_end(&mut bytes).map_err(io)?;
+        if bytes.len() as u64 > MAX_INPUT {
+            return Err(FileError::TooLarge { path: path.to_owned(), limit: MAX_INPUT });
+        }
         return Ok(("<stdin>".into(), bytes));
     }
     Ok((path.display().to_string(), read_file(path, MAX_INPUT)?))
 }
 
 /// The text of a file of a project.
-pub(super) fn read_text_file(path: &Path) -> Result<String, FileError> {
+pub fn read_text_file(path: &Path) -> Result<String, FileError> {
     read_text(path, MAX_TEXT)
 }
 
@@ -161,11 +176,26 @@ fn read_text(path: &Path, limit: u64) -> Result<String, FileError> {
 
 /// UTF-8 text, without the mark of its byte order that some editors write first.
 fn text(path: &Path, bytes: Vec<u8>) -> Result<String, FileError> {
-    let mut text = String::from_utf8(bytes).map_err(|_| FileError::NotText { path: path.to_owned() })?;
+    let mut text = String::from_utf8(bytes)
+        .map_err(|error| FileError::NotText { path: path.to_owned(), what: encoding(error.as_bytes(), error.utf8_error()) })?;
+    // UTF-16 of plain English without a mark of its byte order is UTF-8 with every other byte zero.
+    if text.as_bytes().iter().take(64).filter(|byte| **byte == 0).count() > text.len().min(64) / 3 {
+        return Err(FileError::NotText { path: path.to_owned(), what: "it looks like UTF-16".to_owned() });
+    }
     if text.starts_with('\u{feff}') {
         text.drain(..'\u{feff}'.len_utf8());
     }
     Ok(text)
+}
+
+/// What bytes are that are not UTF-8.
+fn encoding(bytes: &[u8], error: std::str::Utf8Error) -> String {
+    if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
+        return "it is UTF-16".to_owned();
+    }
+    let before = &bytes[..error.valid_up_to()];
+    let line = before.split(|byte| *byte == b'\n').count();
+    format!("line {line} has the byte 0x{:02x}", bytes.get(before.len()).copied().unwrap_or_default())
 }
 
 fn read_file(path: &Path, limit: u64) -> Result<Vec<u8>, FileError> {
@@ -175,8 +205,15 @@ fn read_file(path: &Path, limit: u64) -> Result<Vec<u8>, FileError> {
         return Err(FileError::TooLarge { path: path.to_owned(), limit });
     }
     let mut bytes = Vec::new();
-    file.take(limit).read_to_end(&mut bytes).map_err(io)?;
-    Ok(bytes)
+    // A device has no length, and what has no text in its beginning has none.
+    if !file.metadata().map_err(io)?.is_file() {
+        (&file).take(HEAD).read_to_end(&mut bytes).map_err(io)?;
+        if bytes.contains(&0) {
+            return Err(FileError::NotText { path: path.to_owned(), what: "it has zero bytes".to_owned() });
+        }
+    }
+    file.take(limit + 1 - bytes.len() as u64).read_to_end(&mut bytes).map_err(io)?;
+    if bytes.len() as u64 > limit { Err(FileError::TooLarge { path: path.to_owned(), limit }) } else { Ok(bytes) }
 }
 
 /// The text of a file below a directory; nothing if there is none. `name` has plain components only, and no symbolic link
@@ -262,6 +299,22 @@ mod tests {
         let dir = tempfile::tempdir().expect("a directory");
         std::os::unix::fs::symlink("/etc/hostname", dir.path().join("x.rhai")).expect("linked");
         assert!(matches!(Overlay::load(Area::Scripts, Some(dir.path())), Err(FileError::Link { .. })));
+    }
+
+    #[test]
+    fn what_is_not_utf_8_says_what_it_is() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let path = dir.path().join("x.rhai");
+        let utf_16 = |mark: &[u8]| [mark, &"fn f() {}".encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>()].concat();
+        for (bytes, what) in [
+            (utf_16(&[0xff, 0xfe]), "it is UTF-16"),
+            (utf_16(&[]), "it looks like UTF-16"),
+            (b"// one\n// caf\xe9".to_vec(), "line 2 has the byte 0xe9"),
+        ] {
+            fs::write(&path, bytes).expect("written");
+            let error = read_text_file(&path).expect_err("no text").to_string();
+            assert!(error.contains(&format!("is not UTF-8 text: {what}")), "{error}");
+        }
     }
 
     #[test]

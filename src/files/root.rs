@@ -1,5 +1,6 @@
-//! The directory of a project: the nearest one upward that says so.
+//! The directory of a project: the nearest one upward that says so, and where its texts are if nothing names the place.
 
+use super::embedded::Area;
 use std::path::{Path, PathBuf};
 
 /// What marks a project's directory, strongest first.
@@ -11,9 +12,55 @@ pub fn project_root(from: &Path) -> PathBuf {
     MARKS.iter().find_map(|marks| marked(marks)).unwrap_or(from).to_owned()
 }
 
+/// The directory of an area that is used although nothing names it: the one of the area's name in the project's directory, else in
+/// `here`. One without any text of the area is some other tool's, and is left alone.
+pub fn conventional(area: Area, root: &Path, here: &Path) -> Option<PathBuf> {
+    let candidates = if root == here { vec![root] } else { vec![root, here] };
+    candidates.into_iter().map(|dir| dir.join(area.name())).find(|dir| has_texts(area, dir, ""))
+}
+
+/// Whether a text of the area is below a directory. What cannot be read counts as nothing, and links are not followed.
+fn has_texts(area: Area, dir: &Path, prefix: &str) -> bool {
+    let Ok(entries) = std::fs::read_dir(dir) else { return false };
+    entries.flatten().any(|entry| {
+        let Ok(name) = entry.file_name().into_string() else { return false };
+        let below = format!("{prefix}{name}");
+        // Other YAML files among scripts, such as those of CI systems, do not make a directory one of ours.
+        let text = || area.holds(&below) && (area != Area::Scripts || below.ends_with(".rhai") || below.starts_with("data/"));
+        !name.starts_with('.')
+            && match entry.file_type() {
+                Ok(kind) if kind.is_dir() => has_texts(area, &entry.path(), &format!("{below}/")),
+                Ok(kind) => kind.is_file() && text(),
+                Err(_) => false,
+            }
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn directories_are_found_by_their_names_if_there_is_a_text_in_them() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let (root, here) = (dir.path(), dir.path().join("sub"));
+        let file = |path: &str| {
+            let path = root.join(path);
+            std::fs::create_dir_all(path.parent().expect("a parent")).expect("made");
+            std::fs::write(path, "").expect("written");
+        };
+        let found = |area| conventional(area, root, &here).map(|path| path.strip_prefix(root).expect("below").to_owned());
+        file("scripts/deploy.sh");
+        file("scripts/ci.yaml");
+        file("scripts/.hidden/x.rhai");
+        file("templates/plain.html");
+        assert_eq!(Area::ALL.map(found), [None, None, None]);
+        file("sub/scripts/rules/x.rhai");
+        assert_eq!(found(Area::Scripts), Some("sub/scripts".into()));
+        file("scripts/data/words.yaml");
+        file("pipelines/p.yaml");
+        assert_eq!(Area::ALL.map(found), [Some("scripts".into()), Some("pipelines".into()), None]);
+    }
 
     #[test]
     fn a_project_file_beats_a_nearer_repository() {

@@ -20,6 +20,8 @@ pub fn read_secret(path: &Path) -> Result<String, FileError> {
         }
     }
     let mut text = String::new();
-    file.take(MOST).read_to_string(&mut text).map_err(|_| FileError::NotText { path: path.to_owned() })?;
+    file.take(MOST)
+        .read_to_string(&mut text)
+        .map_err(|_| FileError::NotText { path: path.to_owned(), what: "a secret has to be".to_owned() })?;
     Ok(text)
 }

@@ -5,17 +5,20 @@ use super::logs::Logs;
 use super::room::Room;
 use super::stream::Stream;
 use super::unique::name_hash;
-use super::{Limits, decode, junit, merge, reportportal};
+use super::{Limits, decode, junit, merge, reportportal, surrogates};
 use crate::diag::{Diagnostic, Diagnostics, Source};
-use crate::model::{Hash, Launch};
+use crate::model::{Hash, Launch, counted};
 use std::collections::BTreeSet;
-use std::io::{self, BufReader, Read};
+use std::io::{self, BufReader, Read, Seek as _, Write as _};
 
 /// The largest input that is read, in bytes.
 pub const MAX_BYTES: u64 = 1 << 30;
 
 /// Up to this size an input is held as a whole: then its text is at hand if something is to be said about a place in it.
 const HELD: u64 = 4 << 20;
+
+/// So much of an input must look like one before more of it is read: devices have no end.
+const HEAD: u64 = 64 << 10;
 
 /// Bytes read at a time.
 const BUFFER: usize = 256 << 10;
@@ -92,7 +95,15 @@ impl Gather {
     /// Reads a text. The error says everything that is wrong with it, each finding at its place.
     pub fn add(&mut self, source: &Source) -> Result<(), Diagnostics> {
         let mut part = match detect::detect(source)? {
-            Format::Json => reportportal::read(source, &self.room)?,
+            Format::Json => match surrogates::mended(source.text()) {
+                Some((text, count)) => {
+                    let mut part = reportportal::read(&Source::new(source.name(), text), &self.room)?;
+                    let what = counted(count, "escape is half of a surrogate pair", "escapes are halves of surrogate pairs");
+                    part.launch.notes.push(format!("{what}, no character; `\u{fffd}` stands in the place"));
+                    part
+                }
+                None => reportportal::read(source, &self.room)?,
+            },
             Format::Xml => junit::read(body(source), source, &self.room)?,
         };
         if source.text().contains(char::REPLACEMENT_CHARACTER) {
@@ -114,17 +125,59 @@ impl Gather {
         if size.is_some_and(|size| size > MAX_BYTES) {
             return Err(InputError::Wrong(too_large(name).into()));
         }
-        if size.is_some_and(|size| size > HELD)
-            && let Some(part) = self.streamed(name, open()?)
-        {
+        let Some(size) = size else { return self.add_pipe(name, open()?) };
+        if size <= HELD {
+            return self.add_whole(name, size, open()?);
+        }
+        let mut head = Vec::new();
+        open()?.take(HEAD).read_to_end(&mut head)?;
+        refuse_head(name, &head)?;
+        match self.streamed(name, open()?) {
+            Some(part) => {
+                self.take(part);
+                Ok(())
+            }
+            None => self.add_whole(name, size, open()?),
+        }
+    }
+
+    /// Reads an input that can be read only once. What is too much to hold goes through a file without a name.
+    fn add_pipe(&mut self, name: &str, mut input: impl Read) -> Result<(), InputError> {
+        let mut bytes = Vec::new();
+        input.by_ref().take(HEAD).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 == HEAD {
+            refuse_head(name, &bytes)?;
+        }
+        input.by_ref().take(HELD + 1 - bytes.len() as u64).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 <= HELD {
+            return self.add_bytes(name, bytes);
+        }
+        let mut file = tempfile::tempfile()?;
+        file.write_all(&bytes)?;
+        let size = bytes.len() as u64 + io::copy(&mut input.take(MAX_BYTES + 1 - bytes.len() as u64), &mut file)?;
+        drop(bytes);
+        if size > MAX_BYTES {
+            return Err(InputError::Wrong(too_large(name).into()));
+        }
+        file.rewind()?;
+        if let Some(part) = self.streamed(name, &file) {
             self.take(part);
             return Ok(());
         }
-        let mut bytes = Vec::new();
-        open()?.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
+        file.rewind()?;
+        self.add_whole(name, size, file)
+    }
+
+    fn add_whole(&mut self, name: &str, size: u64, input: impl Read) -> Result<(), InputError> {
+        let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0));
+        input.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
         if bytes.len() as u64 > MAX_BYTES {
             return Err(InputError::Wrong(too_large(name).into()));
         }
+        self.add_bytes(name, bytes)
+    }
+
+    fn add_bytes(&mut self, name: &str, bytes: Vec<u8>) -> Result<(), InputError> {
         let source = decode(name, bytes).map_err(InputError::Wrong)?;
         self.add(&source).map_err(InputError::Wrong)
     }
@@ -207,6 +260,15 @@ fn complete(part: &mut Part, hash: impl FnOnce() -> Hash) {
 /// The bytes of a text behind a byte order mark.
 fn body(source: &Source) -> &[u8] {
     source.text().trim_start_matches('\u{feff}').as_bytes()
+}
+
+/// Refuses an input by its first bytes, if those are no text, or a text that no launch begins with.
+fn refuse_head(name: &str, head: &[u8]) -> Result<(), InputError> {
+    if detect::of_head(head).is_some() || head.iter().all(u8::is_ascii_whitespace) {
+        return Ok(());
+    }
+    let source = decode(name, head).map_err(InputError::Wrong)?;
+    detect::detect(&source).map(drop).map_err(|refusal| InputError::Wrong(refusal.into()))
 }
 
 fn too_large(name: &str) -> Diagnostic {

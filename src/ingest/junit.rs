@@ -15,11 +15,8 @@ use super::xml::{self, Element, Visitor};
 use super::{Part, attributes, foreign, times};
 use crate::clock::Timestamp;
 use crate::diag::{Diagnostic, Diagnostics, Source};
-use crate::model::Attributes;
+use crate::model::{Attributes, counted};
 use std::io::BufRead;
-
-/// After so many complaints no more are made.
-const MAX_COMPLAINTS: usize = 20;
 
 /// Reads the suites of a file as one launch; `source` is its text where that is at hand. The `run_id` is empty where the
 /// file has none.
@@ -37,18 +34,37 @@ pub(super) fn read(input: impl BufRead, source: &Source, room: &Room) -> Result<
         whole: None,
         root_named: false,
         quiet: Vec::new(),
-        found: Diagnostics::new(),
+        nameless: 0,
         part: Part::default(),
     };
-    xml::read(input, source, &mut reader)?;
+    let cost = xml::read(input, source, &mut reader)?;
     reader.part.drop_marked();
-    let Reader { mut part, texts, flaky, flaky_count, found, spans, whole, declared, failing, .. } = reader;
+    let Reader { mut part, texts, flaky, flaky_count, nameless, spans, whole, declared, failing, .. } = reader;
     let launch = &mut part.launch;
+    if nameless > 0 {
+        let (what, verb) = if nameless == 1 { ("1 failed test", "has") } else { (&*format!("{nameless} failed tests"), "have") };
+        launch.notes.push(format!("{what} {verb} neither `name` nor `classname`: `{}` stands for it", junit_case::UNNAMED));
+    }
+    if cost.replaced > 0 {
+        launch
+            .notes
+            .push(format!("{} references to no character (such as `&#0;`): `\u{fffd}` stands in their places", cost.replaced));
+    }
+    if let Some(cut) = &cost.cut {
+        let whole = counted(cut.tests, "test is whole", "tests are whole");
+        let within = cut.within.as_ref().map_or(String::new(), |name| format!(" from test `{}` on", texts::one_line(name)));
+        launch.gap(format!("the file is cut off: {whole}, what follows{within} is missing"));
+    }
     if launch.name.is_empty() {
         let file = source.name().rsplit(['/', '\\']).next().unwrap_or_default();
         file.strip_suffix(".xml").unwrap_or(file).clone_into(&mut launch.name);
     }
-    launch.status = Some(if launch.cases.is_empty() { "PASSED" } else { "FAILED" }.to_owned());
+    // Whether a launch passed whose end is missing is not known.
+    launch.status = match (launch.cases.is_empty(), &cost.cut) {
+        (false, _) => Some("FAILED".to_owned()),
+        (true, None) => Some("PASSED".to_owned()),
+        (true, Some(_)) => None,
+    };
     let spans = whole.map_or(spans, |whole| vec![whole]);
     launch.started_at = spans.iter().map(|(start, _)| *start).min();
     launch.ended_at = spans.iter().map(|(_, end)| *end).max().filter(|end| Some(*end) > launch.started_at);
@@ -58,14 +74,14 @@ pub(super) fn read(input: impl BufRead, source: &Source, room: &Room) -> Result<
         launch.totals.insert("flaky".to_owned(), flaky_count as u64);
     }
     if let Some(declared) = declared.filter(|declared| *declared > failing) {
-        launch.notes.push(format!("the file counts {declared} failures, but has {failing}"));
+        launch.gap(format!("the file counts {declared} failures, but has {failing}"));
     }
     launch.notes.extend(texts.notes());
     if launch.cases.is_empty() {
         let total = launch.totals.get("total").copied().unwrap_or(0);
         launch.notes.push(format!("no failed test among {total}"));
     }
-    found.into_result(part)
+    Ok(part)
 }
 
 /// How many names of flaky tests are told.
@@ -124,7 +140,8 @@ struct Reader<'s> {
     root_named: bool,
     /// Cases that printed nothing themselves.
     quiet: Vec<usize>,
-    found: Diagnostics,
+    /// How many failed tests have no name.
+    nameless: usize,
     part: Part,
 }
 
@@ -170,7 +187,9 @@ impl Visitor for Reader<'_> {
         let Some(place) = self.open.last() else { return };
         let full_name = junit_case::full_name(test, &place.path);
         self.failing += u64::from(outcome.is_failure());
-        let repeated = self.open.last_mut().and_then(|open| open.repeats.seen(suite, &full_name));
+        // Two tests without names are two tests.
+        let open = self.open.last_mut().filter(|_| !junit_case::is_nameless(test));
+        let repeated = open.and_then(|open| open.repeats.seen(suite, &full_name));
         match repeated {
             None => self.first(test, outcome, &full_name),
             Some(entry) => self.again(test, outcome, &full_name, entry),
@@ -225,17 +244,14 @@ impl Reader<'_> {
             }
             Outcome::Failed | Outcome::Error => index = self.failed(test, outcome, full_name),
         }
-        if let Some(open) = self.open.last_mut() {
+        if let Some(open) = self.open.last_mut().filter(|_| !junit_case::is_nameless(test)) {
             open.repeats.first(full_name, outcome, index);
         }
     }
 
     /// Makes a case; its number among the cases.
     fn failed(&mut self, test: &Element, outcome: Outcome, full_name: &str) -> Option<usize> {
-        if test.attribute("name").is_none() && test.attribute("classname").is_none() {
-            self.nameless(test);
-            return None;
-        }
+        self.nameless += usize::from(junit_case::is_nameless(test));
         let open = self.open.last()?;
         let id = self.ids.take(full_name);
         let mut case = junit_case::case(test, outcome, id, &open.path, open.file.as_deref());
@@ -344,16 +360,6 @@ impl Reader<'_> {
                 self.count("failed", -1);
             }
             self.part.dropped.extend(parents);
-        }
-    }
-
-    fn nameless(&mut self, element: &Element) {
-        if self.found.len() < MAX_COMPLAINTS {
-            self.found.push(
-                Diagnostic::error("ingest/missing", "a failed `testcase` has neither `name` nor `classname`")
-                    .label(self.source, element.span, "no `name` in here")
-                    .help("every `testcase` needs a `name`: write the report again with a recent version of the tool"),
-            );
         }
     }
 }

@@ -72,11 +72,20 @@ fn message(element: &Element) -> &str {
     element.attribute("message").unwrap_or_default()
 }
 
+/// What a test is called that has no name.
+pub(super) const UNNAMED: &str = "(unnamed)";
+
+/// Whether a test has neither a name nor a class.
+pub(super) fn is_nameless(case: &Element) -> bool {
+    case.attribute("name").is_none() && case.attribute("classname").is_none()
+}
+
 /// `classname::name`; the suite stands in for an absent class. A name that repeats its class (jest-junit, `CTest`) stands
 /// alone.
 pub(super) fn full_name(case: &Element, suite: &str) -> String {
     texts::one_line(&match (case.attribute("classname").unwrap_or(suite), case.attribute("name")) {
-        ("", name) => name.unwrap_or("(unnamed)").to_owned(),
+        ("", name) => name.unwrap_or(UNNAMED).to_owned(),
+        (suite, None) if is_nameless(case) => format!("{suite}::{UNNAMED}"),
         (class, None) => class.to_owned(),
         (class, Some(name)) if name.strip_prefix(class).is_some_and(|rest| rest.is_empty() || rest.starts_with(' ')) => {
             name.to_owned()
@@ -91,7 +100,7 @@ pub(super) fn case(element: &Element, outcome: Outcome, id: String, suite: &str,
     let class = element.attribute("classname").unwrap_or(suite);
     let mut case = Case {
         id,
-        name: one_line(element.attribute("name").unwrap_or(class)),
+        name: one_line(element.attribute("name").or(element.attribute("classname")).unwrap_or(UNNAMED)),
         status: if outcome == Outcome::Error { "ERROR" } else { "FAILED" }.to_owned(),
         suite: one_line(class),
         file: element.attribute("file").or(element.attribute("filepath")).or(suite_file).map(str::to_owned),

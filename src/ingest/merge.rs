@@ -34,7 +34,9 @@ pub(super) fn merge(parts: Vec<Part>) -> Launch {
         }
     }
     for (index, (all, seen)) in pages {
-        runs[index].notes.extend(missing_pages(all, &seen));
+        if let Some(note) = missing_pages(all, &seen) {
+            runs[index].gap(note);
+        }
     }
     if runs.len() == 1 {
         return runs.swap_remove(0);
@@ -66,9 +68,9 @@ pub(super) fn merge(parts: Vec<Part>) -> Launch {
             *total = total.saturating_add(count);
         }
         merged.cases.extend(run.cases);
-        merged
-            .notes
-            .extend(run.notes.into_iter().map(|note| if run.name.is_empty() { note } else { format!("{}: {note}", run.name) }));
+        let named = |note| if run.name.is_empty() { note } else { format!("{}: {note}", run.name) };
+        merged.notes.extend(run.notes.into_iter().map(named));
+        merged.gaps.extend(run.gaps.into_iter().map(named));
     }
     if count > 1 {
         merged.notes.push(format!("{count} launches taken as one"));
@@ -124,6 +126,11 @@ fn overlay(launch: &mut Launch, more: Launch) {
     for note in more.notes {
         if !launch.notes.contains(&note) {
             launch.notes.push(note);
+        }
+    }
+    for gap in more.gaps {
+        if !launch.gaps.contains(&gap) {
+            launch.gaps.push(gap);
         }
     }
 }

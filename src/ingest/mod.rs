@@ -30,6 +30,7 @@ mod reportportal;
 mod rerun;
 mod room;
 mod stream;
+mod surrogates;
 mod texts;
 mod times;
 mod tree;

@@ -4,10 +4,12 @@ use super::json_span::last_char;
 use super::markup;
 use crate::diag::{Diagnostic, Source, Span};
 use quick_xml::Reader;
-use quick_xml::errors::{Error, IllFormedError};
+use quick_xml::errors::{Error, IllFormedError, SyntaxError};
 use quick_xml::escape::EscapeError;
 use quick_xml::events::attributes::AttrError;
 use quick_xml::events::{BytesStart, Event};
+use std::borrow::Cow;
+use std::cell::Cell;
 use std::io::BufRead;
 
 /// The deepest nesting that is read; reports of tests need fewer than ten levels.
@@ -58,23 +60,47 @@ pub(super) trait Visitor {
     fn close(&mut self, suite: &Element);
 }
 
+/// What reading a document cost.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Cost {
+    /// References to characters that XML does not have: U+FFFD stands in their places.
+    pub(super) replaced: usize,
+    /// The document is cut off behind this many whole tests.
+    pub(super) cut: Option<CutOff>,
+}
+
+/// Where a document is cut off.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct CutOff {
+    /// How many tests are whole.
+    pub(super) tests: usize,
+    /// The name of the test that is not, if it is known.
+    pub(super) within: Option<String>,
+}
+
 /// True for the elements that hold others of their kind and tests.
 fn is_suite(name: &str) -> bool {
     matches!(name, "testsuites" | "testsuite")
 }
 
 /// Reads a document from its bytes and hands its suites and tests to `visitor`. `source` is the same text where it is at
-/// hand, or an empty one: then the errors have no places. The bytes begin behind a byte order mark.
-pub(super) fn read(input: impl BufRead, source: &Source, visitor: &mut impl Visitor) -> Result<(), Diagnostic> {
+/// hand, or an empty one: then the errors have no places. The bytes begin behind a byte order mark. A document that is cut off is
+/// read as far as its tests are whole; one with no whole test is an error.
+pub(super) fn read(input: impl BufRead, source: &Source, visitor: &mut impl Visitor) -> Result<Cost, Diagnostic> {
     let offset = source.text().len() - source.text().trim_start_matches('\u{feff}').len();
-    let mut parser = Parser { source, reader: Reader::from_reader(input), start: 0, offset };
+    let mut parser = Parser { source, reader: Reader::from_reader(input), start: 0, offset, replaced: Cell::new(0) };
     let mut open: Vec<Element> = Vec::new();
     let (mut held, mut held_before) = (0_usize, 0_usize);
     let mut rooted = false;
+    let mut tests = 0;
     let mut buffer = Vec::new();
     loop {
         buffer.clear();
-        let event = parser.next(&mut buffer)?;
+        let event = match parser.next(&mut buffer) {
+            Ok(event) => event,
+            Err(error) if tests > 0 && error.code == TRUNCATED => return Ok(parser.salvaged(tests, open, visitor)),
+            Err(error) => return Err(error),
+        };
         let mut done = None;
         match event {
             Event::Start(tag) | Event::Empty(tag) if rooted && open.is_empty() => {
@@ -105,7 +131,7 @@ pub(super) fn read(input: impl BufRead, source: &Source, visitor: &mut impl Visi
             Event::Text(text) => parser.text(open.last_mut(), &text.xml10_content())?,
             Event::CData(text) => parser.text(open.last_mut(), &text.xml10_content())?,
             Event::GeneralRef(reference) => {
-                let resolved = markup::entity(&reference).ok_or_else(|| parser.unknown_entity(&reference, parser.span()))?;
+                let resolved = parser.resolve(&reference)?;
                 parser.text(open.last_mut(), &resolved)?;
             }
             Event::Eof => break,
@@ -116,6 +142,7 @@ pub(super) fn read(input: impl BufRead, source: &Source, visitor: &mut impl Visi
         match open.last_mut() {
             Some(suite) if in_suites && element.name == "testcase" => {
                 visitor.test(&element, suite);
+                tests += 1;
                 held = held_before;
             }
             _ if in_suites && is_suite(&element.name) => visitor.close(&element),
@@ -123,11 +150,16 @@ pub(super) fn read(input: impl BufRead, source: &Source, visitor: &mut impl Visi
             None => {}
         }
     }
-    if let Some(element) = open.last() {
-        return Err(parser.truncated(element));
+    match open.last() {
+        Some(_) if tests > 0 => Ok(parser.salvaged(tests, open, visitor)),
+        Some(element) => Err(parser.truncated(element)),
+        None if rooted => Ok(Cost { replaced: parser.replaced.get(), cut: None }),
+        None => Err(parser.no_root()),
     }
-    if rooted { Ok(()) } else { Err(parser.no_root()) }
 }
+
+/// The code of what is wrong with a document that ends too soon.
+const TRUNCATED: &str = "ingest/truncated";
 
 struct Parser<'s, R> {
     source: &'s Source,
@@ -136,9 +168,36 @@ struct Parser<'s, R> {
     start: usize,
     /// The length of the byte order mark before the bytes.
     offset: usize,
+    /// References to characters that XML does not have.
+    replaced: Cell<usize>,
 }
 
 impl<R: BufRead> Parser<'_, R> {
+    /// Closes the suites of a document that is cut off. The element in which it ends is lost.
+    fn salvaged(&self, tests: usize, mut open: Vec<Element>, visitor: &mut impl Visitor) -> Cost {
+        let within = open.iter().find(|element| element.name == "testcase");
+        let within = within.and_then(|test| test.attribute("name")).map(str::to_owned);
+        while let Some(element) = open.pop() {
+            if is_suite(&element.name) && open.iter().all(|outer| is_suite(&outer.name)) {
+                visitor.close(&element);
+            }
+        }
+        Cost { replaced: self.replaced.get(), cut: Some(CutOff { tests, within }) }
+    }
+
+    /// What a reference stands for. One to a character that XML does not have (`&#0;`) costs that character, not the document.
+    fn resolve(&self, reference: &str) -> Result<Cow<'static, str>, Diagnostic> {
+        if let Some(text) = markup::entity(reference) {
+            return Ok(text);
+        }
+        let number = reference.strip_prefix('#').map(|number| number.strip_prefix(['x', 'X']).unwrap_or(number));
+        if number.is_none_or(|number| number.is_empty() || !number.bytes().all(|byte| byte.is_ascii_hexdigit())) {
+            return Err(self.unknown_entity(reference, self.span()));
+        }
+        self.replaced.set(self.replaced.get() + 1);
+        Ok(Cow::Borrowed("\u{fffd}"))
+    }
+
     fn next<'b>(&mut self, buffer: &'b mut Vec<u8>) -> Result<Event<'b>, Diagnostic> {
         self.start = self.position(self.reader.buffer_position());
         match self.reader.read_event_into(buffer) {
@@ -195,7 +254,7 @@ impl<R: BufRead> Parser<'_, R> {
             let Some(body) = body else {
                 return Err(self.syntax(self.span(), "a `&` that starts no reference in an attribute", "write it as `&amp;`"));
             };
-            out.push_str(&markup::entity(body).ok_or_else(|| self.unknown_entity(body, self.span()))?);
+            out.push_str(&self.resolve(body)?);
             rest = &rest[at + body.len() + 2..];
         }
         out.push_str(rest);
@@ -248,7 +307,7 @@ impl<R: BufRead> Parser<'_, R> {
     }
 
     fn truncated(&self, open: &Element) -> Diagnostic {
-        Diagnostic::error("ingest/truncated", format!("the XML ends before `<{}>` is closed", open.name))
+        Diagnostic::error(TRUNCATED, format!("the XML ends before `<{}>` is closed", open.name))
             .label(self.source, last_char(self.source.text()), "ends here")
             .label(self.source, open.span, "this is never closed")
             .help("the download or copy was cut off, or the test run was killed while it wrote: get the whole file")
@@ -280,7 +339,10 @@ impl<R: BufRead> Parser<'_, R> {
     fn error(&self, error: &Error) -> Diagnostic {
         let span = self.line_from(self.position(self.reader.error_position()));
         match error {
-            Error::Syntax(syntax) => Diagnostic::error("ingest/truncated", format!("the XML ends too soon: {syntax}"))
+            Error::Syntax(SyntaxError::InvalidBangMarkup) => {
+                self.syntax(span, "`<!` that starts nothing", "write `<` in texts as `&lt;`")
+            }
+            Error::Syntax(syntax) => Diagnostic::error(TRUNCATED, format!("the XML ends too soon: {syntax}"))
                 .label(self.source, span, "begins here and never ends")
                 .help("the download or copy was cut off, or the test run was killed while it wrote: get the whole file"),
             Error::IllFormed(IllFormedError::MismatchedEndTag { expected, found }) => self.syntax(

@@ -9,6 +9,8 @@ const CODES: &[(&str, &str)] = &[
     ("rule/writes-input", "correctness/writes-input"),
     ("rule/read-only", "correctness/writes-input"),
     ("rule/return", "correctness/no-verdict"),
+    ("rule/dropped-value", "correctness/dropped-value"),
+    ("rule/plain-interpolation", "correctness/plain-interpolation"),
     ("script/arity", "correctness/wrong-signature"),
     ("script/private", "correctness/wrong-signature"),
     ("script/unknown-function", "correctness/unknown-function"),

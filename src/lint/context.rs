@@ -10,6 +10,7 @@ use crate::pipeline::{Edge, EdgeIx, Pipeline, When};
 use crate::project::Examined;
 use crate::prompt::Templates;
 use crate::script::{Library, Unit};
+use crate::session::Text;
 
 /// The text of a case that scripts may be overfitted to.
 #[derive(Clone, Debug)]
@@ -22,6 +23,8 @@ pub struct CaseText {
 
 /// What rules look at.
 pub(super) struct Cx<'a> {
+    /// All texts, those that do not parse among them.
+    pub(super) texts: &'a [Text],
     /// Levels and options.
     pub(super) config: &'a Config,
     /// The scripts that link.

@@ -10,12 +10,12 @@ use super::registry::{find, rules};
 use super::rule::Level;
 use super::rules::correctness::prose_condition::is_prose;
 use super::shown::Shown;
-use crate::diag::{Diagnostic, Severity, Source};
+use crate::diag::{Diagnostic, Diagnostics, Severity, Source};
 use crate::files::Area;
 use crate::model::Hash;
 use crate::pipeline::yaml::{self, Yaml};
 use crate::pipeline::{Pipeline, When};
-use crate::project::{Project, Settings, Sources, examine, read_data, teams};
+use crate::project::{Project, Settings, Sources, domain, examine, read_data, teams};
 use crate::prompt::Templates;
 use crate::script::{File, Library, Unit};
 use crate::session::Text;
@@ -71,6 +71,12 @@ pub fn lint(input: Input<'_>) -> Outcome {
         // A text that was left out has been complained about; that it is missing says nothing new.
         found.extend(linked.into_iter().filter(|one| !left_out.iter().any(|name| misses(one, name))));
     }
+    // Each vocabulary by itself, since only that in force is linked with the pipelines.
+    for name in domain::names(&data_texts) {
+        let mut problems = Diagnostics::new();
+        domain::link(&data_texts, Some(name), &mut problems);
+        found.extend(problems);
+    }
     let teams = teams(&data_texts);
     for team in &teams {
         let linked = link_team(team, &scripts, &data_texts, input.settings, &library);
@@ -84,6 +90,7 @@ pub fn lint(input: Input<'_>) -> Outcome {
     let mut units: Vec<&Unit> = library.files().map(File::unit).chain(&loose).collect();
     units.sort_by_key(|unit| unit.name());
     let cx = Cx {
+        texts: input.texts,
         config: input.config,
         library: &library,
         units,

@@ -41,9 +41,18 @@ pub struct Launch {
     /// What reading it left out or cut, for the report.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+    /// Those of the notes that say that failures may be missing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub gaps: Vec<String>,
 }
 
 impl Launch {
+    /// Notes that failures may be missing.
+    pub fn gap(&mut self, note: String) {
+        self.gaps.push(note.clone());
+        self.notes.push(note);
+    }
+
     /// How many failures it has.
     pub fn failures(&self) -> usize {
         self.cases.len() + self.left_out

@@ -9,6 +9,7 @@ mod launch;
 mod normalise;
 mod outline;
 mod shape;
+mod shell;
 mod text;
 mod visible;
 
@@ -19,5 +20,6 @@ pub use hash::{Hash, Hasher, canonical};
 pub use launch::{Case, Cut, Git, Launch};
 pub use normalise::{normalise_error, recall_key};
 pub use shape::{Complaint, Field, Kind, Shape};
+pub use shell::shell;
 pub use text::{Shelf, Text};
 pub use visible::{is_invisible, visible};

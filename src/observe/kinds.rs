@@ -14,6 +14,8 @@ pub struct Kind {
     pub doc: &'static str,
     /// Where to, if nobody says.
     pub usual: Usual,
+    /// Whether what it writes is JSON.
+    pub json: bool,
     /// How it is made.
     pub make: Make,
 }
@@ -56,36 +58,42 @@ pub const KINDS: &[Kind] = &[
         name: "narration",
         doc: "sentences for people, with milestones",
         usual: Usual::Stderr,
+        json: false,
         make: Make::Writes(|out, _| Box::new(narration::Narration::new(out))),
     },
     Kind {
         name: "log",
         doc: "a line for each turn, warning and error (-v: for each step and decision, -vv: for each edge considered)",
         usual: Usual::Stderr,
+        json: false,
         make: Make::Writes(|out, options| Box::new(log::Log::new(out, options.verbose))),
     },
     Kind {
         name: "jsonl",
         doc: "every event as a line of JSON, once it is recorded",
         usual: Usual::Append,
+        json: true,
         make: Make::Writes(|out, _| Box::new(jsonl::Jsonl::new(out))),
     },
     Kind {
         name: "metrics",
         doc: "counts and times in Prometheus' text format, at the end",
         usual: Usual::Replace,
+        json: false,
         make: Make::Writes(|out, _| Box::new(metrics::Metrics::new(out))),
     },
     Kind {
         name: "trace",
         doc: "when which step of which case was taken, for a viewer of Chrome traces",
         usual: Usual::Replace,
+        json: true,
         make: Make::Writes(|out, _| Box::new(trace::Trace::new(out))),
     },
     Kind {
         name: "otlp",
         doc: "traces of OpenTelemetry, sent to a collector",
         usual: Usual::Server,
+        json: false,
         #[cfg(feature = "otel")]
         make: Make::Sends(super::otlp::sender),
         #[cfg(not(feature = "otel"))]

@@ -41,6 +41,8 @@ pub struct Pipeline {
     pub zones: Vec<Zone>,
     /// How many phases its nodes are in, at least 1: no case of a run enters a phase before all have left the earlier ones.
     pub phases: usize,
+    /// What each phase is called, where the pipeline says so.
+    pub phase_names: Vec<Option<String>>,
     /// Which cases wait for another one that is like them.
     pub clusters: Option<Clusters>,
     /// The nodes, in file order.
@@ -291,9 +293,12 @@ impl Pipeline {
         rules.chain(of_nodes).chain(by).chain(&self.report)
     }
 
-    /// What the phase of a node is called: as its last node.
+    /// What the phase of a node is called: its name, or else that of its last node.
     pub fn phase_name(&self, node: NodeIx) -> &str {
         let own = self.at(node).phase;
+        if let Some(Some(name)) = self.phase_names.get(own) {
+            return name;
+        }
         self.nodes.iter().rfind(|node| node.phase == own).map_or("", |node| node.name.as_str())
     }
 

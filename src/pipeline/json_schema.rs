@@ -77,8 +77,8 @@ fn top() -> Vec<Described> {
         ),
         (
             "phases",
-            "Lists of nodes: within a wave no case enters a later phase before all have left the earlier ones.",
-            json!({ "type": ["array", "null"], "items": texts() }),
+            "Lists of nodes, each perhaps with a name: within a wave no case enters a later phase before all have left the earlier ones.",
+            json!({ "type": ["array", "null"], "items": { "anyOf": [texts(), phase_schema()] } }),
         ),
         (
             "clusters",
@@ -145,6 +145,13 @@ fn cluster_schema() -> Value {
     schema
 }
 
+fn phase_schema() -> Value {
+    let mut schema = described(phases::PHASE_KEYS, &phase());
+    schema["type"] = json!("object");
+    schema["required"] = json!(["nodes"]);
+    schema
+}
+
 fn team_schema() -> Value {
     let mut schema = described(team::KEYS, &team());
     schema["type"] = json!(["object", "null"]);
@@ -170,6 +177,13 @@ fn team() -> Vec<Described> {
             "The most steps a walk may take; 0 is no cap.",
             json!({ "type": "integer", "minimum": 0, "default": super::TEAM_MAX_STEPS }),
         ),
+    ]
+}
+
+fn phase() -> Vec<Described> {
+    vec![
+        ("name", "What batch manifests call it; that of its last node without. Several phases may share a name.", text()),
+        ("nodes", "Its nodes, by name.", texts()),
     ]
 }
 
@@ -341,6 +355,7 @@ mod tests {
             (read::ZONE_KEYS, zone()),
             (read_node::KEYS, node()),
             (read_edge::KEYS, edge()),
+            (phases::PHASE_KEYS, phase()),
             (phases::CLUSTER_KEYS, cluster()),
             (team::KEYS, self::team()),
         ] {

@@ -20,7 +20,7 @@ pub(super) fn link(reader: &mut Reader<'_>, raw: RawPipeline) -> Option<Pipeline
     let mut linker = Linker { reader, names, done: raw.done.clone() };
     let start = raw.start.as_ref().and_then(|start| linker.start(start));
     let zones: Vec<Zone> = raw.zones.into_iter().map(|zone| linker.zone(zone)).collect();
-    let (of, phases) = linker.phases(raw.phases, raw.phases_span, raw_nodes.len());
+    let (of, phase_names) = linker.phases(raw.phases, raw.phases_span, raw_nodes.len());
     let mut nodes: Vec<Node> =
         raw_nodes.into_iter().enumerate().filter_map(|(ix, node)| linker.node(node, zone_of(NodeIx(ix), &zones))).collect();
     let start = linker.waves(&nodes, start, raw.start.as_ref(), &raw.edges);
@@ -48,7 +48,8 @@ pub(super) fn link(reader: &mut Reader<'_>, raw: RawPipeline) -> Option<Pipeline
         source: linker.reader.source().clone(),
         vars: raw.vars,
         zones,
-        phases,
+        phases: phase_names.len(),
+        phase_names,
         clusters,
         nodes,
         edges,

@@ -333,6 +333,8 @@ done: _done
             "phases: [[a], [b, ⟦a⟧{duplicate-phase-node}]]",
             "phases: [[a, ⟦a⟧{duplicate-phase-node}, b]]",
             "phases: [⟦a⟧{type}, [b, a]]",
+            "phases: [{name: x, nodes: [a, b], ⟦node⟧{unknown-key}: [a]}]",
+            "phases: [{name: ⟦\"\"⟧{missing-key}, nodes: [a, b]}]",
             "phases: ⟦a⟧{type}",
             "clusters: {before: ⟦a⟧{cluster-phase}, by: x.rhai#y}",
             "clusters: {before: ⟦c⟧{unknown-cluster-node}, by: x.rhai#y}",

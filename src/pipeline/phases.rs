@@ -1,23 +1,39 @@
 //! `phases:` and `clusters:`: which nodes the cases of a run walk before all go on, and which cases wait for another.
 
-use super::Spanned;
 use super::graph::{Clusters, Node, NodeIx};
 use super::link::{Linker, Named};
-use super::raw::RawClusters;
+use super::raw::{RawClusters, RawPhase};
 use super::read::{missing, present, required_text, value};
-use super::yaml::{Fields, Reader};
+use super::yaml::{Fields, Kind, Reader, Yaml};
 use crate::diag::Span;
 use std::collections::BTreeMap;
 
 pub(super) const CLUSTER_KEYS: &[&str] = &["before", "by", "most"];
+/// The keys of a phase that has a name.
+pub(super) const PHASE_KEYS: &[&str] = &["name", "nodes"];
 /// The cases of a cluster when the pipeline does not say.
 const USUAL_MOST: usize = 3;
 
-/// Reads `phases:`: lists of node names.
-pub(super) fn read_phases(reader: &mut Reader<'_>, fields: Fields<'_>) -> Option<Vec<Vec<Spanned<String>>>> {
+/// Reads `phases:`: lists of node names, or `{ name, nodes }`.
+pub(super) fn read_phases(reader: &mut Reader<'_>, fields: Fields<'_>) -> Option<Vec<RawPhase>> {
     let yaml = present(fields, "phases")?;
     let phases = reader.list(yaml, "`phases`")?;
-    Some(phases.iter().filter_map(|phase| reader.texts(phase, "a phase")).collect())
+    Some(phases.iter().filter_map(|phase| read_phase(reader, phase)).collect())
+}
+
+fn read_phase(reader: &mut Reader<'_>, yaml: &Yaml) -> Option<RawPhase> {
+    let Kind::Map(_) = &yaml.kind else {
+        return Some(RawPhase { name: None, nodes: reader.texts(yaml, "a phase")? });
+    };
+    let fields = reader.map(yaml, "a phase")?;
+    reader.known_keys(fields, "a phase", PHASE_KEYS, &[]);
+    let name = value(fields, "name")
+        .and_then(|yaml| required_text(reader, yaml, "`name` of a phase", "missing-key", "`name` of a phase is empty"));
+    let nodes = match value(fields, "nodes") {
+        Some(yaml) => reader.texts(yaml, "`nodes` of a phase")?,
+        None => return missing(reader, fields, "nodes", "missing-key", "a phase has no `nodes`"),
+    };
+    Some(RawPhase { name: name.map(|name| name.value), nodes })
 }
 
 /// Reads `clusters:`.
@@ -41,18 +57,18 @@ pub(super) fn read_clusters(reader: &mut Reader<'_>, fields: Fields<'_>) -> Opti
 }
 
 impl Linker<'_, '_> {
-    /// The phase of each node, and how many phases there are. Without `phases:` there is one.
+    /// The phase of each node, and the name of each phase if it has one. Without `phases:` there is one phase.
     pub(super) fn phases(
         &mut self,
-        phases: Option<Vec<Vec<Spanned<String>>>>,
+        phases: Option<Vec<RawPhase>>,
         whole: Option<Span>,
         nodes: usize,
-    ) -> (Vec<usize>, usize) {
-        let Some(phases) = phases else { return (vec![0; nodes], 1) };
+    ) -> (Vec<usize>, Vec<Option<String>>) {
+        let Some(phases) = phases else { return (vec![0; nodes], vec![None]) };
         let mut of: Vec<usize> = vec![0; nodes];
         let mut first: BTreeMap<NodeIx, Span> = BTreeMap::new();
         for (at, phase) in phases.iter().enumerate() {
-            for name in phase {
+            for name in &phase.nodes {
                 let Some(ix) = self.node_named(name) else {
                     let message = format!("phase {} lists `{name}`, which is not a node", at + 1);
                     self.unknown("unknown-phase-node", message, name, false);
@@ -70,7 +86,9 @@ impl Linker<'_, '_> {
             }
         }
         self.unphased(&first, whole);
-        (of, phases.len().max(1))
+        let mut names: Vec<Option<String>> = phases.into_iter().map(|phase| phase.name).collect();
+        names.resize(names.len().max(1), None);
+        (of, names)
     }
 
     /// Reports the nodes that no phase lists.

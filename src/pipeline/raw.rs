@@ -24,7 +24,7 @@ pub(super) struct RawPipeline {
     pub(super) vars: BTreeMap<String, Spanned<Value>>,
     pub(super) zones: Vec<RawZone>,
     /// `None` if there are no phases.
-    pub(super) phases: Option<Vec<Vec<Spanned<String>>>>,
+    pub(super) phases: Option<Vec<RawPhase>>,
     pub(super) phases_span: Option<Span>,
     pub(super) clusters: Option<RawClusters>,
     /// `None` if there is no list of nodes at all.
@@ -38,6 +38,13 @@ pub(super) struct RawPipeline {
     pub(super) max_steps: Option<u64>,
     pub(super) thermal: Option<Thermal>,
     pub(super) on_rule_error: OnRuleError,
+}
+
+/// A phase as written.
+#[derive(Debug)]
+pub(super) struct RawPhase {
+    pub(super) name: Option<String>,
+    pub(super) nodes: Vec<Spanned<String>>,
 }
 
 /// The clusters as written.

@@ -86,7 +86,7 @@ fn waits(fields: Fields<'_>) -> bool {
 
 fn vars(reader: &mut Reader<'_>, fields: Fields<'_>) -> BTreeMap<String, Spanned<Value>> {
     let Some(vars) = present(fields, "vars").and_then(|yaml| reader.map(yaml, "`vars`")) else { return BTreeMap::new() };
-    vars.entries().iter().map(|Entry { key, value }| (key.value.clone(), Spanned::new(value.to_json(), value.span))).collect()
+    reader.vars(vars)
 }
 
 fn zones(reader: &mut Reader<'_>, fields: Fields<'_>) -> Vec<RawZone> {

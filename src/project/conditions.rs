@@ -1,6 +1,6 @@
 //! The inline conditions of pipelines, and the fields that these may name.
 
-use crate::diag::Diagnostics;
+use crate::diag::{Diagnostics, Mapped};
 use crate::model::{Kind, Shape};
 use crate::pipeline::{self, Computed, Pipeline, When};
 use crate::script::{Condition, Inputs, Library};
@@ -16,12 +16,13 @@ pub fn check_conditions(pipeline: &Pipeline) -> Result<(), Diagnostics> {
 /// The inline conditions, each under its edge's id, and the expressions for the items of nodes and the arguments of tools; with a
 /// `part`, which is what it is referred to as, under that too.
 pub fn conditions(pipeline: &Pipeline, part: Option<&str>) -> Vec<Condition> {
-    let condition = |edge: &pipeline::Edge| match &edge.when {
-        When::Condition(text) => Some(Condition { key: condition_key(part, &edge.id), text: text.clone() }),
+    let condition = |key: String, text: &Mapped| Condition { key, text: text.clone(), locals: Vec::new() };
+    let of_edge = |edge: &pipeline::Edge| match &edge.when {
+        When::Condition(text) => Some(condition(condition_key(part, &edge.id), text)),
         _ => None,
     };
     let computed = |key: String, computed: Option<&Computed>| match computed {
-        Some(Computed::Expression(text)) => Some(Condition { key: condition_key(part, &key), text: text.clone() }),
+        Some(Computed::Expression(text)) => Some(condition(condition_key(part, &key), text)),
         _ => None,
     };
     let of_node = |node: &pipeline::Node| {
@@ -29,7 +30,7 @@ pub fn conditions(pipeline: &Pipeline, part: Option<&str>) -> Vec<Condition> {
         let arguments = node.tool.as_ref().and_then(|tool| tool.arguments.as_ref());
         items.into_iter().chain(computed(arguments_key(node), arguments))
     };
-    pipeline.edges.iter().filter_map(condition).chain(pipeline.nodes.iter().flat_map(of_node)).collect()
+    pipeline.edges.iter().filter_map(of_edge).chain(pipeline.nodes.iter().flat_map(of_node)).collect()
 }
 
 /// The names of all fields that schemas declare, at any depth.

@@ -104,6 +104,11 @@ const ELEMENT: Form = Form {
     ],
 };
 
+/// The names of what an element is like: its traits.
+pub(super) fn traits() -> impl Iterator<Item = &'static str> {
+    ELEMENT.keys.iter().map(|key| key.name).filter(|name| *name != "colour")
+}
+
 const DERIVED: Form = Form {
     what: "a derived element",
     keys: &[

@@ -2,6 +2,7 @@
 
 use super::conditions::{conditions, fields};
 use super::plans::{Shared, taxonomy, with_vars};
+use super::vars::ProjectVars;
 use super::{Manifest, Sources, data, masks, parts, prompts, teams, vars};
 use crate::diag::Diagnostics;
 use crate::model::Kind;
@@ -28,7 +29,7 @@ pub struct Settings {
     /// Vars set for this pipeline; it must have them.
     pub vars: Map<String, Value>,
     /// Vars of the project, which those set for this pipeline override; the pipeline need not have them.
-    pub project_vars: Map<String, Value>,
+    pub project_vars: ProjectVars,
     /// Who answers.
     pub answers: Answers,
     /// The repositories of the project file.
@@ -54,7 +55,7 @@ impl Default for Settings {
         let workspace = serde_json::json!({ "repositories": [] });
         Self {
             vars: Map::new(),
-            project_vars: Map::new(),
+            project_vars: ProjectVars::new(),
             answers: Answers::Others,
             workspace,
             domain: None,
@@ -133,7 +134,7 @@ impl Project {
                 return Err(found);
             }
         };
-        let set = vars::of_project(&pipeline, &parts, &mut settings, &mut found);
+        let (set, project_vars) = vars::of_project(&pipeline, &parts, &mut settings, &mut found);
         let any = |value: &Value, name: &str| Content::new(View::of(value, &Kind::Any, name));
         let shared = Shared {
             library: &library,
@@ -147,6 +148,7 @@ impl Project {
             agents: settings.agents.as_deref(),
             servers: settings.servers.as_deref(),
             files: &data,
+            project_vars: &project_vars,
             taxonomy: any(&taxonomy(&data), "params.taxonomy"),
             domain,
             data: any(&Value::Object(data.clone()), "params.data"),

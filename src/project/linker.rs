@@ -1,7 +1,7 @@
 //! What a pipeline refers to, found in the other languages and checked against it.
 
 use super::conditions::{arguments_key, condition_key, items_key};
-use super::{Answers, kinds, masks, prompts, vars};
+use super::{Answers, forms, kinds, masks, prompts, vars};
 use crate::diag::{Diagnostic, Diagnostics, Source, Span, did_you_mean};
 use crate::model::Kind;
 use crate::pipeline::{self, Computed, Node, Pipeline, Spanned, When};
@@ -68,6 +68,7 @@ impl Linker<'_> {
                 }
             }
             self.counters(&analysis.reads, found);
+            traits(&analysis.reads, found);
             let reads = analysis.reads.iter().map(|read| read.path.as_str().into()).collect();
             Some(Rule { script: function.hash(), function, reads })
         };
@@ -248,6 +249,24 @@ impl Linker<'_> {
     pub(super) fn function(&self, reference: &Spanned<String>, arity: usize, found: &mut Diagnostics) -> Option<Function> {
         let function = Reference::parse(reference).and_then(|parsed| self.library.function(&parsed, arity));
         function.map_err(|diagnostic| found.push(label_first(diagnostic, self.pipeline, reference.span))).ok()
+    }
+}
+
+/// A trait that no element has reads as nothing: certainly a slip.
+fn traits(reads: &[check::Read], found: &mut Diagnostics) {
+    for read in reads {
+        let Some(rest) = read.path.strip_prefix("state.walker.traits.") else { continue };
+        let name = rest.split('.').next().unwrap_or(rest);
+        if forms::traits().any(|known| known == name) {
+            continue;
+        }
+        let known = || format!("the traits are {}", forms::traits().collect::<Vec<_>>().join(", "));
+        let error = Diagnostic::error("project/unknown-trait", format!("elements have no trait `{name}`"));
+        let error = error.label(&read.source, read.span, "read here");
+        let error = error.help(did_you_mean(name, forms::traits()).unwrap_or_else(known));
+        if !found.iter().any(|known| *known == error) {
+            found.push(error);
+        }
     }
 }
 

@@ -32,3 +32,4 @@ pub use linker::SCRIPT;
 pub use manifest::Manifest;
 pub use sources::Sources;
 pub use teams::teams;
+pub use vars::{ProjectVar, ProjectVars};

@@ -1,6 +1,7 @@
-//! What holds between the data files `personas` and `elements`.
+//! What holds between the data files `personas` and `elements`, and between these and pipelines.
 
-use crate::diag::{Diagnostics, Source, did_you_mean};
+use crate::diag::{Diagnostic, Diagnostics, Source, did_you_mean};
+use crate::pipeline::Pipeline;
 use crate::pipeline::yaml::{self, Reader};
 use serde_json::{Map, Value};
 
@@ -37,4 +38,24 @@ pub(super) fn check(sources: &[Source], data: &Map<String, Value>, found: &mut D
         reader.push(error.help(did_you_mean(text, names).unwrap_or(known)));
     }
     found.extend(reader.finish());
+}
+
+/// The nodes and zones of a pipeline have elements that there are.
+pub(super) fn check_elements(pipeline: &Pipeline, data: &Map<String, Value>, found: &mut Diagnostics) {
+    let names: Vec<&str> = elements(data).collect();
+    if names.is_empty() {
+        return; // without any there is nothing to compare with
+    }
+    let nodes = pipeline.nodes.iter().filter_map(|node| node.element.as_ref());
+    let zones = pipeline.zones.iter().filter_map(|zone| zone.element.as_ref());
+    for element in nodes.chain(zones).filter(|element| !names.contains(&element.as_str())) {
+        let error = Diagnostic::error("project/unknown-element", format!("there is no element `{}`", **element));
+        let known = || format!("the elements are {}", names.join(", "));
+        let help = did_you_mean(element, names.iter().copied()).unwrap_or_else(known);
+        let error = error.label(&pipeline.source, element.span, "").help(help);
+        // A pipeline may be a part of another more than once.
+        if !found.iter().any(|known| *known == error) {
+            found.push(error);
+        }
+    }
 }

@@ -3,7 +3,8 @@
 use super::linker::Linker;
 use super::parts::Parts;
 use super::team::anonymous;
-use super::{Answers, parts, prompts, vars};
+use super::vars::{self, ProjectVars};
+use super::{Answers, parts, personas, prompts};
 use crate::diag::{Diagnostic, Diagnostics, Source};
 use crate::pipeline::{Pipeline, Spanned};
 use crate::prompt::Templates;
@@ -33,6 +34,8 @@ pub(super) struct Shared<'a> {
     pub(super) servers: Option<&'a [String]>,
     /// The data files, by stem.
     pub(super) files: &'a Map<String, Value>,
+    /// The vars that files of settings set.
+    pub(super) project_vars: &'a ProjectVars,
     pub(super) taxonomy: Content,
     pub(super) domain: Option<String>,
     pub(super) data: Content,
@@ -49,7 +52,7 @@ impl Shared<'_> {
         within: &mut Vec<String>,
         found: &mut Diagnostics,
     ) -> Plan {
-        let vars = vars::overlay(pipeline, set).unwrap_or_else(|diagnostics| {
+        let vars = vars::overlay(pipeline, set, self.project_vars).unwrap_or_else(|diagnostics| {
             found.extend(diagnostics);
             pipeline.vars_json()
         });
@@ -72,6 +75,7 @@ impl Shared<'_> {
             nodes.push(linker.node(node, self.answers, template, found));
         }
         prompts::check(pipeline, &nodes, self.templates, found);
+        personas::check_elements(pipeline, self.files, found);
         let (cluster, summary) = linker.of_cases(found);
         let set = vars::within(set, &vars);
         for (linked, node) in nodes.iter_mut().zip(&pipeline.nodes) {
@@ -130,7 +134,7 @@ impl Shared<'_> {
 /// A plan with other vars, as far as it and its parts have them; parts take those of the walk around them.
 pub(super) fn with_vars(plan: &Plan, set: &Map<String, Value>) -> Result<Plan, Diagnostics> {
     let pipeline = Arc::clone(&plan.pipeline);
-    let vars = vars::overlay(&pipeline, set)?;
+    let vars = vars::overlay(&pipeline, set, &ProjectVars::new())?;
     let mut with = Plan { vars_content: content(&pipeline, &vars), vars, ..Plan::clone(plan) };
     let set = vars::within(set, &with.vars);
     for node in &mut with.nodes {

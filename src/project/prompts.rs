@@ -4,16 +4,16 @@ use crate::diag::{Diagnostic, Diagnostics, did_you_mean};
 use crate::pipeline::{Node, Pipeline};
 use crate::prompt::{Group, Templates};
 use crate::script::View;
-use crate::walk::{Content, GROUPS, NEEDS, PlanNode};
+use crate::walk::{self, Content, GROUPS, NEEDS, PlanNode};
 
 /// The groups of parameters, with the fields of each.
 fn groups() -> Vec<Group> {
     let needs = || NEEDS.iter().map(|need| need.name.replace('.', "_")).collect();
-    let fields = |name: &str, fields: &[&str]| match name {
+    let fields = |group: &walk::Group| match group.name {
         "needs" => needs(),
-        _ => fields.iter().map(ToString::to_string).collect(),
+        _ => group.fields.iter().map(|field| field.name.to_owned()).collect(),
     };
-    GROUPS.iter().map(|(name, all)| Group { name: (*name).to_owned(), fields: fields(name, all) }).collect()
+    GROUPS.iter().map(|group| Group { name: group.name.to_owned(), fields: fields(group) }).collect()
 }
 
 /// Reports what templates name and is not there.

@@ -2,39 +2,67 @@
 
 use super::Settings;
 use super::parts::Parts;
-use crate::diag::{Diagnostic, Diagnostics, did_you_mean, nearest};
+use crate::diag::{Diagnostic, Diagnostics, Source, Span, did_you_mean, nearest};
 use crate::model::{Field, Kind, Shape};
 use crate::pipeline::Pipeline;
 use crate::walk::Plan;
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Moves the project's vars that the pipeline or a part of it has to those set for it, and returns them all. One that they lack
-/// is another pipeline's, unless its name is nearly that of one of this pipeline's: then it is a slip, and a warning. One that is
-/// set for this pipeline and nobody has is an error.
+/// A var that a file of settings sets for all pipelines that have it.
+#[derive(Clone, Debug)]
+pub struct ProjectVar {
+    /// Its value.
+    pub value: Value,
+    /// Where it is set.
+    pub place: (Source, Span),
+    /// Whether the project's own file sets it. The user's is for other projects as well.
+    pub own: bool,
+    /// Whether another pipeline of the project has it.
+    pub elsewhere: bool,
+}
+
+/// Such vars by name.
+pub type ProjectVars = BTreeMap<String, ProjectVar>;
+
+/// Moves the project's vars that the pipeline or a part of it has to those set for it, and returns them all, with the project's
+/// as they were. A var that nobody has is an error, whether it is set for this pipeline or in the project's file; in the user's own
+/// file it is for another project, unless its name is nearly that of one of this pipeline's: then it is a warning.
 pub(super) fn of_project(
     pipeline: &Pipeline,
     parts: &Parts,
     settings: &mut Settings,
     found: &mut Diagnostics,
-) -> Map<String, Value> {
+) -> (Map<String, Value>, ProjectVars) {
     let all: Vec<&Pipeline> = std::iter::once(pipeline).chain(parts.values().map(Arc::as_ref)).collect();
     found.extend(known(&all, &settings.vars));
-    for (name, value) in std::mem::take(&mut settings.project_vars) {
-        let near = nearest(&name, pipeline.vars.keys().map(String::as_str));
-        match (all.iter().any(|pipeline| pipeline.vars.contains_key(&name)), near) {
-            (true, _) => {
-                settings.vars.entry(name).or_insert(value);
-            }
-            (false, Some(near)) => {
-                let message = format!("the project file sets `{name}`, which the pipeline `{}` does not have", *pipeline.name);
-                let help = format!("did you mean `{near}`?");
-                found.push(Diagnostic::warning("project/unknown-var", message).help(help));
-            }
-            (false, None) => {}
+    let project_vars = std::mem::take(&mut settings.project_vars);
+    let names: Vec<&str> = all.iter().flat_map(|pipeline| pipeline.vars.keys()).map(String::as_str).collect();
+    for (name, var) in &project_vars {
+        if names.contains(&name.as_str()) {
+            settings.vars.entry(name.clone()).or_insert_with(|| var.value.clone());
+            continue;
         }
+        let near = nearest(name, names.iter().copied());
+        if var.elsewhere || !(var.own || near.is_some()) {
+            continue;
+        }
+        let (source, span) = &var.place;
+        let diagnostic = if var.own {
+            Diagnostic::error("project/unknown-var", format!("no pipeline of the project has a var `{name}`"))
+        } else {
+            let message = format!("`{name}` is set, which the pipeline `{}` does not have", *pipeline.name);
+            Diagnostic::warning("project/unknown-var", message)
+        };
+        let known = || match names.as_slice() {
+            [] => format!("the pipeline `{}` has no vars", *pipeline.name),
+            names => format!("the pipeline `{}` has {}", *pipeline.name, names.join(", ")),
+        };
+        let help = near.map_or_else(known, |near| format!("did you mean `{near}`?"));
+        found.push(diagnostic.label(source, *span, "set here").help(help));
     }
-    settings.vars.clone()
+    (settings.vars.clone(), project_vars)
 }
 
 /// What is set for a walk in the place of a node: what is set from outside, and the vars of the walk around it.
@@ -67,8 +95,13 @@ fn known(all: &[&Pipeline], set: &Map<String, Value>) -> impl Iterator<Item = Di
     lacking.map(complaint).collect::<Vec<_>>().into_iter()
 }
 
-/// Overlays the pipeline's vars with those of `set` that it has. One of another type than its default is an error.
-pub(super) fn overlay(pipeline: &Pipeline, set: &Map<String, Value>) -> Result<Map<String, Value>, Diagnostics> {
+/// Overlays the pipeline's vars with those of `set` that it has. One of another type than its default is an error, labelled where
+/// the project sets it, if it does.
+pub(super) fn overlay(
+    pipeline: &Pipeline,
+    set: &Map<String, Value>,
+    project: &ProjectVars,
+) -> Result<Map<String, Value>, Diagnostics> {
     let mut found = Diagnostics::new();
     let mut vars = pipeline.vars_json();
     for (name, value) in set {
@@ -76,7 +109,10 @@ pub(super) fn overlay(pipeline: &Pipeline, set: &Map<String, Value>) -> Result<M
             None => {}
             Some(default) if word(&default.value) != word(value) && !default.value.is_null() => {
                 let message = format!("the var `{name}` is {}, and cannot be set to {value}", word(&default.value));
-                let diagnostic = Diagnostic::error("project/var-type", message);
+                let mut diagnostic = Diagnostic::error("project/var-type", message);
+                if let Some(ProjectVar { place: (source, span), .. }) = project.get(name).filter(|var| var.value == *value) {
+                    diagnostic = diagnostic.label(source, *span, "set here");
+                }
                 let help = format!("give {}, such as `{name}={}`", word(&default.value), default.value);
                 found.push(diagnostic.label(&pipeline.source, default.span, "its default is here").help(help));
             }

@@ -59,6 +59,8 @@ impl<L: Load> Follower<L> {
     pub fn first(&mut self, told: &impl Told<L::Error>) -> Result<Option<Arc<Project>>, L::Error> {
         loop {
             match self.load.load(None) {
+                // They were written to while they were read.
+                _ if !self.watcher.is_current() => {}
                 Ok(project) => {
                     if self.wrong.take().is_some() {
                         told.loaded(&project, &[]);
@@ -79,7 +81,12 @@ impl<L: Load> Follower<L> {
         let (_, mut before) = current.get();
         let mut manifest = before.manifest().0;
         while self.edited() {
-            match self.load.load(Some(&before)) {
+            let loaded = self.load.load(Some(&before));
+            if !self.watcher.is_current() {
+                // They were written to while they were read: the watcher tells of that, and they are read again.
+                continue;
+            }
+            match loaded {
                 Err(error) => self.tell(&error, true, told),
                 Ok(project) => {
                     let list: Manifest = project.manifest().0;

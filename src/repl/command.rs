@@ -67,7 +67,7 @@ const fn command(name: &'static str, verb: Verb, takes: Takes, usage: &'static s
 /// All of them, in the order they are explained.
 pub(super) const COMMANDS: &[Command] = &[
     command("cases", Verb::Cases, Takes::Word, "[TEXT]", "the cases of the run (whose id or path has TEXT)"),
-    command("case", Verb::Case, Takes::Case, "ID", "go to a case, at its first step"),
+    command("case", Verb::Case, Takes::Case, "ID|N", "go to a case by its id or its number in the list, at its first step"),
     command("steps", Verb::Steps, Takes::Nothing, "", "the steps of the case"),
     command("at", Verb::At, Takes::Step, "N|+N|-N|NODE", "go to a step; without a run, to a node"),
     command("next", Verb::Next, Takes::Nothing, "", "one step forward"),
@@ -88,7 +88,13 @@ pub(super) const COMMANDS: &[Command] = &[
     command("reload", Verb::Reload, Takes::Word, "[recorded]", "go by the scripts of now, or by the recorded ones again"),
     command("follow", Verb::Follow, Takes::Nothing, "", "show the steps of the case as they are made, until it is done"),
     command("graph", Verb::Graph, Takes::Word, "[mermaid|dot]", "the pipeline, and where you are in it"),
-    command("doc", Verb::Doc, Takes::Name, "NAME", "what a function, a script or an edge is for"),
+    command(
+        "doc",
+        Verb::Doc,
+        Takes::Name,
+        "NAME",
+        "what a function, a script or an edge is for; and what `state`, `params` and `vars` have",
+    ),
     command("time", Verb::Time, Takes::Expression, "EXPRESSION", "how long an expression takes"),
     command("full", Verb::Full, Takes::Expression, "EXPRESSION", "the whole value of an expression, however long"),
     command(
@@ -105,11 +111,22 @@ pub(super) const COMMANDS: &[Command] = &[
 /// The code of what is wrong with a command.
 pub(super) const CODE: &str = "repl/command";
 
+/// What people type to get help or to get out, before they know that commands begin with a colon.
+const WORDS: &[(&str, &str)] = &[("help", "help"), ("?", "help"), ("exit", "quit"), ("quit", "quit")];
+
+/// The command that a word stands for, alone in its line.
+fn word(typed: &str) -> Option<&'static Command> {
+    let (_, name) = WORDS.iter().find(|(word, _)| *word == typed)?;
+    COMMANDS.iter().find(|command| command.name == *name)
+}
+
 /// The command of a typed text and what stands behind it with its place; nothing if it is an expression.
 pub(super) fn parse(text: &Source) -> Result<Option<(&'static Command, &str, usize)>, Box<Diagnostic>> {
     let trimmed = text.text().trim_start();
     let start = text.text().len() - trimmed.len();
-    let Some(rest) = trimmed.strip_prefix(':') else { return Ok(None) };
+    let Some(rest) = trimmed.strip_prefix(':') else {
+        return Ok(word(trimmed.trim_end()).map(|command| (command, "", text.text().len())));
+    };
     let name = rest.split(char::is_whitespace).next().unwrap_or_default();
     let Some(command) = COMMANDS.iter().find(|command| command.name == name) else {
         let typed = format!(":{name}");
@@ -147,8 +164,8 @@ pub(super) fn help() -> String {
     let width = shown.iter().map(|(name, _)| name.len()).max().unwrap_or_default();
     let lines: Vec<String> = shown.iter().map(|(name, doc)| format!("  {name:width$}  {doc}")).collect();
     format!(
-        "Anything else is an expression over `artifact`, `state` and `vars` of the step; the artifact's fields stand for themselves.\n\
-         Each is evaluated on its own, as a rule would be; `let x = 1;` goes on in the next line.\n{}",
+        "Anything else is an expression over `artifact`, `state`, `vars` and `params` of the step; the artifact's fields stand for\n\
+         themselves. `let x = ..` binds a name for the session, `_` is the last result; `exit` and `help` do without a colon.\n{}",
         lines.join("\n")
     )
 }
@@ -173,6 +190,9 @@ mod tests {
             (":steps", "Steps `` 6"),
             (":time 1 + 2", "Time `1 + 2` 6"),
             ("a ? :b", "expression"),
+            (" exit ", "Quit `` 6"),
+            ("?", "Help `` 1"),
+            ("help + 1", "expression"),
             (":stesp", "typed:1:1: there is no command `:stesp` | did you mean `:steps`?"),
             (":", "typed:1:1: there is no command `:` | :help lists the commands"),
             (":steps 3", "typed:1:8: `:steps` takes nothing | :steps: the steps of the case"),

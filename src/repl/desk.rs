@@ -1,5 +1,6 @@
 //! What each command and each expression does.
 
+use super::bind::{self, Bound};
 use super::command::{self, CODE, COMMANDS, Command, Verb};
 use super::interrupt::Interrupt;
 use super::place::{Place, no_run};
@@ -9,7 +10,8 @@ use crate::exit::Exit;
 use crate::pipeline::draw::Picture;
 use crate::session::{RouteState, SessionError};
 use crate::trace::{Made, PageLine};
-use crate::ui::{Functions, Ui, plain};
+use crate::ui::{Fields, Functions, Ui, plain};
+use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -18,6 +20,9 @@ use std::time::{Duration, Instant};
 const MEASURED: Duration = Duration::from_millis(50);
 /// The most cases that are listed.
 const LISTED: usize = 100;
+
+/// Names that nobody can bind.
+const RESERVED: &[&str] = &["artifact", "state", "vars", bind::LAST, bind::PARAMS];
 
 /// A session at work.
 pub(super) struct Desk {
@@ -107,10 +112,35 @@ impl Desk {
         }
     }
 
-    fn expression(&self, text: &Source, part: &str, at: usize, full: bool) -> Done {
-        let here = self.place.here()?;
-        let function = here.compile(text, at, part)?;
-        self.say(&show::value(&here.evaluate(&function)?, full))
+    fn expression(&mut self, text: &Source, part: &str, at: usize, full: bool) -> Done {
+        let here = self.place.here_for(part)?;
+        let Some(Bound { names, end, valued }) = bind::bound(part, |name| self.place.bound.contains_key(name)) else {
+            return self.result(here.evaluate(&here.compile(text, at, part, "")?)?, full);
+        };
+        if let Some(reserved) = names.iter().find(|name| RESERVED.contains(&name.as_str())) {
+            let message = format!("`{reserved}` is what the session itself gives");
+            return Err(SessionError::asked("repl/bind", message, Some("bind another name".into())));
+        }
+        let value = if valued { Some(here.evaluate(&here.compile(text, at, part, "")?)?) } else { None };
+        let statements = part[..end].trim_end().trim_end_matches(';');
+        let values = here.evaluate(&here.compile(text, at, statements, &format!("\n;[{}]", names.join(", ")))?)?;
+        let values = values.as_array().cloned().unwrap_or_default();
+        let mut lines = Vec::with_capacity(names.len());
+        for (name, value) in names.into_iter().zip(values) {
+            lines.push(format!("{name} = {}", show::short(&value)));
+            self.place.bound.insert(name, value);
+        }
+        match value {
+            Some(value) => self.result(value, full),
+            None => self.lines(&lines),
+        }
+    }
+
+    /// Shows what an expression gave, and keeps it for `_`.
+    fn result(&mut self, value: Value, full: bool) -> Done {
+        let text = show::value(&value, full);
+        self.place.last = Some(value);
+        self.say(&text)
     }
 
     fn cases(&self, wanted: &str) -> Done {
@@ -248,6 +278,9 @@ impl Desk {
         if let Ok(edge) = here.edge(text, argument, at) {
             return self.page(&why::edge(&self.place, edge, self.ui.width())?);
         }
+        if let Some(given) = Fields::named(argument, || vec![here.plan.pipeline.as_ref().clone()]) {
+            return self.say(&Fields::text(&given));
+        }
         let labelled = |diagnostic: Diagnostic| {
             SessionError::Asked(Box::new(diagnostic.label(text, Span::new(at, at + argument.len()), "")))
         };
@@ -256,8 +289,8 @@ impl Desk {
     }
 
     fn time(&self, text: &Source, argument: &str, at: usize) -> Done {
-        let here = self.place.here()?;
-        let function = here.compile(text, at, argument)?;
+        let here = self.place.here_for(argument)?;
+        let function = here.compile(text, at, argument, "")?;
         let clock = &self.place.session.setup().clock;
         let (began, start, mut count) = (clock.now(), Instant::now(), 0_u32);
         while count == 0 || start.elapsed() < MEASURED {

@@ -69,16 +69,20 @@ pub(super) fn flip(here: &Here, edge: EdgeIx) -> Vec<String> {
     let mut lines = vec![match holds {
         Some(true) => format!("{name} fires here"),
         Some(false) => format!("{name} does not fire here"),
-        None => format!("{name} is not asked here: an edge before it fired"),
+        None => {
+            let fired = all.into_iter().flatten().find(|entry| entry.outcome == Outcome::Fired);
+            let fired = fired.map_or_else(|| "an edge before it".to_owned(), |entry| entry.edge.to_string());
+            format!("{name} is not asked here: {fired} fired first")
+        }
     }];
     if holds == Some(true) {
         let without = without(here, edge);
         lines.push(format!("without it: {}", without.decide().map(|decided| decided_as(&without, &decided)).unwrap_or_default()));
     }
-    let found = changes(here, edge);
+    let found = changes(here, edge, holds == Some(true));
     let verb = if holds == Some(true) { "keep it from firing" } else { "make it fire" };
     if found.is_empty() {
-        lines.push(format!("no one or two of the values that it reads would {verb}, of those tried"));
+        lines.push(format!("no one or two of the values that are read here would {verb}, of those tried"));
     } else {
         lines.push(format!("one of these would {verb}:"));
     }
@@ -111,21 +115,37 @@ fn without(here: &Here, edge: EdgeIx) -> Here {
     Here { plan: Arc::new(plan), ..here.clone() }
 }
 
-/// The values that decide the edge otherwise, the nearest of each input, nearest first. Two at a time if one does not do.
-fn changes(here: &Here, edge: EdgeIx) -> Vec<Found> {
-    let Some(rule) = here.plan.rule(edge) else { return Vec::new() };
-    let asked = |here: &Here| {
-        let verdict = rule.function.decide(&here.artifact, &here.state, here.plan.vars());
-        verdict.ok().map(|verdict| verdict != Verdict::No)
+/// The values with which the edge, which fires here or does not, does the other: the nearest of each input, nearest first. Two at a
+/// time if one does not do.
+fn changes(here: &Here, edge: EdgeIx, fires: bool) -> Vec<Found> {
+    let name = &here.plan.edge_names[edge.0];
+    let wanted = |there: &Here| {
+        // Its own rule first: the whole decision takes longer.
+        if let Some(rule) = there.plan.rule(edge) {
+            let verdict = rule.function.decide(&there.artifact, &there.state, there.plan.vars());
+            if verdict.ok().is_none_or(|verdict| (verdict == Verdict::No) != fires) {
+                return false;
+            }
+        }
+        let considered = match there.decide() {
+            Ok(Ok(decision)) => decision.considered,
+            Ok(Err((considered, _))) => considered,
+            Err(_) => return false,
+        };
+        // It fires only if it is asked, which edges before it may prevent.
+        fires || holds(&considered, name) == Some(true)
     };
-    let before = asked(here).unwrap_or(false);
     let mut left = TRIED;
     let mut flips = |parts: &[&Change]| {
         left = left.checked_sub(1)?;
         let there = parts.iter().try_fold(here.clone(), |there, part| with(&there, part))?;
-        (asked(&there) == Some(!before)).then_some(there)
+        wanted(&there).then_some(there)
     };
-    let inputs = tried(here, edge);
+    let mut edges = vec![edge];
+    if !fires {
+        edges.extend(here.edges().into_iter().take_while(|before| *before != edge));
+    }
+    let inputs = tried(here, &edges);
     let mut found: Vec<Found> = Vec::new();
     for changes in &inputs {
         if let Some((change, there)) = changes.iter().find_map(|change| Some((change, flips(&[change])?))) {
@@ -146,17 +166,16 @@ fn changes(here: &Here, edge: EdgeIx) -> Vec<Found> {
     found
 }
 
-/// For each input that the edge's rule reads, what can be tried in its place, nearest first.
-fn tried(here: &Here, edge: EdgeIx) -> Vec<Vec<Change>> {
-    let Some(rule) = here.plan.rule(edge) else { return Vec::new() };
+/// For each input that the rules of some edges read, what can be tried in its place, nearest first.
+fn tried(here: &Here, edges: &[EdgeIx]) -> Vec<Vec<Change>> {
     let mut read: Vec<(String, Kind, Value)> = Vec::new();
-    for path in &rule.reads {
+    for path in edges.iter().filter_map(|edge| here.plan.rule(*edge)).flat_map(|rule| &rule.reads) {
         if let (Some((kind, value)), false) = (reached(here, path), read.iter().any(|(known, ..)| *known == **path)) {
             read.push((path.to_string(), kind, value));
         }
     }
     // What a rule compares with is most often a var, or an input with another.
-    let mut literals = literals(here, edge);
+    let mut literals: Vec<Value> = edges.iter().flat_map(|edge| literals(here, *edge)).collect();
     literals.extend(read.iter().map(|(_, _, value)| value.clone()));
     let changes = |(path, kind, value): &(String, Kind, Value)| {
         let change = |after: Value| Change { path: path.clone(), before: value.clone(), after };

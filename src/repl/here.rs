@@ -1,5 +1,6 @@
 //! Where a session stands: a node with its artifact, its state and the vars, ready to be decided and to be looked at.
 
+use super::bind;
 use crate::diag::{Diagnostic, Diagnostics, Mapped, Severity, Source, Span};
 use crate::model::Kind;
 use crate::pipeline::{EdgeIx, NodeIx};
@@ -27,6 +28,12 @@ pub(super) struct Here {
     pub(super) step: Option<Step>,
     /// Whether it is no longer what was recorded: other vars, scripts, artifact or state.
     pub(super) changed: bool,
+    /// What expressions see besides: the names that were bound in the session, and others that it gives.
+    pub(super) locals: Vec<(String, View)>,
+}
+
+fn names_of(locals: &[(String, View)]) -> Vec<String> {
+    locals.iter().map(|(name, _)| name.clone()).collect()
 }
 
 /// The key of the typed expression among the conditions of its library.
@@ -92,17 +99,28 @@ impl Here {
         node.advisories.iter().chain(&node.edges).chain(&self.plan.pipeline.guards).copied().collect()
     }
 
-    /// Compiles a part of a typed text as rules and conditions are compiled; what is wrong is labelled there.
-    pub(super) fn compile(&self, text: &Source, start: usize, part: &str) -> Result<Function, SessionError> {
+    /// Compiles a part of a typed text as rules and conditions are compiled; what is wrong is labelled there. `_` stands for the last
+    /// result, and `more` for a text behind the part that was not typed.
+    pub(super) fn compile(&self, text: &Source, start: usize, part: &str, more: &str) -> Result<Function, SessionError> {
         let end = start + part.len();
         // Each byte of a character stands for the character.
-        let offsets = part.char_indices().flat_map(|(at, c)| std::iter::repeat_n(start + at, c.len_utf8())).collect();
-        let mapped = Mapped::new(part, offsets, text.clone(), Span::new(start, end));
+        let (mut written, mut offsets) = (String::with_capacity(part.len() + more.len()), Vec::with_capacity(part.len()));
+        let mut add = |piece: &str, at: usize| {
+            written.push_str(piece);
+            offsets.extend(std::iter::repeat_n(at, piece.len()));
+        };
+        let results = bind::results(part);
+        for (at, c) in part.char_indices() {
+            let own = c.encode_utf8(&mut [0; 4]).to_owned();
+            add(if results.contains(&at) { bind::LAST } else { &own }, start + at);
+        }
+        add(more, end.saturating_sub(1));
+        let mapped = Mapped::new(written, offsets, text.clone(), Span::new(start, end));
         let mut names: BTreeSet<String> = fields(&self.plan.pipeline);
         names.extend(self.artifact.entries().map(|(name, _)| name.to_owned()));
         let inputs = Inputs {
             scripts: self.project.sources.scripts.clone(),
-            conditions: vec![Condition { key: TYPED.to_owned(), text: mapped }],
+            conditions: vec![Condition { key: TYPED.to_owned(), text: mapped, locals: names_of(&self.locals) }],
             fields: names,
             limits: self.project.settings.limits.clone(),
             probes: self.project.settings.probes,
@@ -112,7 +130,9 @@ impl Here {
             return Err(SessionError::asked("repl/empty", "there is no expression", None));
         };
         let kinds = self.kinds();
-        let analysis = library.check(&function, &[0, 1, 2].map(|at| Input { name: kinds[at].0, kind: &kinds[at].1 }));
+        let inputs = kinds.iter().map(|(name, kind)| Input { name, kind });
+        let locals = self.locals.iter().map(|(name, _)| Input { name, kind: &Kind::Any });
+        let analysis = library.check(&function, &inputs.chain(locals).collect::<Vec<_>>());
         let wrong = |found: &Diagnostic| found.severity == Severity::Error && found.code != VERDICT;
         let found: Diagnostics = analysis.diagnostics.into_iter().filter(wrong).collect();
         Ok(found.into_result(function)?)
@@ -120,7 +140,8 @@ impl Here {
 
     /// Evaluates what was compiled.
     pub(super) fn evaluate(&self, function: &Function) -> Result<Value, SessionError> {
-        let args = self.inputs().map(|(_, view)| view);
+        let locals = self.locals.iter().map(|(_, view)| view.clone());
+        let args: Vec<View> = self.inputs().into_iter().map(|(_, view)| view).chain(locals).collect();
         let value = function.call(&args).and_then(|value| function.data(&value, "repl/value"));
         value.map_err(|diagnostic| SessionError::Texts(Diagnostics::from(*diagnostic)))
     }

@@ -135,10 +135,7 @@ impl Lexed {
             .rev()
             .find(|(_, piece)| *piece != Piece::Inked(Ink::Comment))
             .is_some_and(|(span, piece)| *piece == Piece::Sign && GOES_ON.contains(&&text[span.start..span.end]));
-        // A name that is bound is meant for what comes behind.
-        let first = self.pieces.first().map(|(span, _)| &text[span.start..span.end]);
-        let binds = matches!(first, Some("let" | "const")) && text.trim_end().ends_with(';');
-        !self.open && self.depth() <= 0 && !goes_on && !binds
+        !self.open && self.depth() <= 0 && !goes_on
     }
 
     /// The parts that have a colour.
@@ -173,12 +170,24 @@ mod tests {
 
     #[test]
     fn what_lacks_an_end_goes_on() {
-        for text in
-            ["1 + 2", "f(1)", "#{ a: [1] }", "\"(\"", "'('", "a // (", "", "x)", "\"open", "a.b", "`a\n(`", "n > 1 // and"]
-        {
+        for text in [
+            "1 + 2",
+            "f(1)",
+            "#{ a: [1] }",
+            "\"(\"",
+            "'('",
+            "a // (",
+            "",
+            "x)",
+            "\"open",
+            "a.b",
+            "`a\n(`",
+            "n > 1 // and",
+            "let x = 1;",
+        ] {
             assert!(whole(text), "{text}");
         }
-        for text in ["f(", "#{ a: [1", "`open", "a &&", "a + // why", "/* open", "artifact.", "if x {", "let x = 1;"] {
+        for text in ["f(", "#{ a: [1", "`open", "a &&", "a + // why", "/* open", "artifact.", "if x {", "let x ="] {
             assert!(!whole(text), "{text}");
         }
     }

@@ -1,16 +1,19 @@
 //! The way through a run: which case, which step; and what is tried out there.
 
+use super::bind;
 use super::here::Here;
 use crate::diag::{Diagnostic, Source, Span, did_you_mean};
-use crate::model::Kind;
+use crate::model::{Hash, Kind};
 use crate::pipeline::NodeIx;
 use crate::project::{Answers, Project, Settings};
 use crate::script::View;
 use crate::script::probe::Probes;
 use crate::session::{RouteState, Session, SessionError};
+use crate::store::StoreError;
 use crate::trace::{Again, Decisions, Step};
-use crate::walk::{What, recorded_state};
+use crate::walk::{What, assemble, recorded_params, recorded_state};
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Where a session is.
@@ -30,6 +33,10 @@ pub(super) struct Place {
     pub(super) state: Option<RouteState>,
     /// Without a run: the node.
     node: Option<String>,
+    /// What was bound (`let x = ..`), by name.
+    pub(super) bound: BTreeMap<String, Value>,
+    /// What the last expression gave.
+    pub(super) last: Option<Value>,
 }
 
 /// A case of a run, and a step of it.
@@ -46,7 +53,8 @@ impl Place {
     pub(super) fn scratch(session: Session, pipeline: Option<String>) -> Result<Self, SessionError> {
         let now = Arc::new(session.project(pipeline.as_deref(), Answers::Others)?);
         let (set, artifact, state) = (Map::new(), None, None);
-        Ok(Self { session, pipeline, walked: None, set, now: Some(now), artifact, state, node: None })
+        let (walked, node, bound, last) = (None, None, BTreeMap::new(), None);
+        Ok(Self { session, pipeline, walked, set, now: Some(now), artifact, state, node, bound, last })
     }
 
     /// At the first step of a case of a run; of its first case if none is named.
@@ -56,7 +64,8 @@ impl Place {
         let pipeline = Some(decisions.record().store().run(&run)?.pipeline);
         let walked = Walked { decisions, run, case: String::new(), steps: Vec::new(), at: 0 };
         let (set, now, artifact, state) = (Map::new(), None, None, None);
-        let mut place = Self { session, pipeline, walked: Some(walked), set, now, artifact, state, node: None };
+        let (node, bound, last) = (None, BTreeMap::new(), None);
+        let mut place = Self { session, pipeline, walked: Some(walked), set, now, artifact, state, node, bound, last };
         let names = place.cases()?;
         match case.or(names.first().map(String::as_str)) {
             Some(case) if names.iter().any(|name| name == case) => place.go_to_case(case)?,
@@ -83,14 +92,15 @@ impl Place {
         Ok(())
     }
 
-    /// Goes to a case as it was typed.
+    /// Goes to a case as it was typed: by its id, else by its number in the list of cases.
     pub(super) fn case(&mut self, text: &Source, case: &str, at: usize) -> Result<(), SessionError> {
         self.walked.as_ref().ok_or_else(no_run)?;
         let names = self.cases()?;
-        if !names.iter().any(|name| name == case) {
-            return Err(no_case(&names, case, Some((text, at))));
+        let by_number = || case.parse::<usize>().ok().and_then(|number| names.get(number.checked_sub(1)?));
+        match names.iter().find(|name| *name == case).or_else(by_number) {
+            Some(name) => self.go_to_case(name),
+            None => Err(no_case(&names, case, Some((text, at)))),
         }
-        self.go_to_case(case)
     }
 
     /// Reads the steps of the case again: another process may have made more.
@@ -255,7 +265,49 @@ impl Place {
         };
         let tried = tried && (self.artifact.is_some() || self.state.is_some());
         let changed = tried || self.now.is_some() || !self.set.is_empty();
-        Ok(Here { project, plan, node: Some(node), artifact, state, step: Some(step.clone()), changed })
+        Ok(Here { project, plan, node: Some(node), artifact, state, step: Some(step.clone()), changed, locals: Vec::new() })
+    }
+
+    /// Where the session stands, with what an expression may name: what was bound, the last result, and the parameters of the step
+    /// if it names them.
+    pub(super) fn here_for(&self, expression: &str) -> Result<Here, SessionError> {
+        let mut here = self.here()?;
+        let view = |value: &Value, name: &str| View::of(value, &Kind::Any, name);
+        here.locals = self.bound.iter().map(|(name, value)| (name.clone(), view(value, name))).collect();
+        if !bind::results(expression).is_empty() {
+            let Some(last) = &self.last else {
+                return Err(SessionError::asked("repl/no-result", "there is no result before this one", None));
+            };
+            here.locals.push((bind::LAST.to_owned(), view(last, "_")));
+        }
+        if bind::names(expression, bind::PARAMS) {
+            here.locals.push((bind::PARAMS.to_owned(), self.params(&here)?));
+        }
+        Ok(here)
+    }
+
+    /// What the answerer and the effect of the step were given.
+    fn params(&self, here: &Here) -> Result<View, SessionError> {
+        let (Some(walked), Some(step)) = (&self.walked, &here.step) else {
+            let help = "`asterisk repl --run` looks at the steps of a run; `asterisk doc params` tells what there is".to_owned();
+            return Err(SessionError::asked("repl/no-params", "there are no `params` without a recorded step", Some(help)));
+        };
+        let store = walked.decisions.record().store();
+        let recorded = store.events(&walked.run, &step.case)?.into_iter().rev().find_map(|(_, event)| match event.what {
+            What::NodeExit { params, .. } if event.path == step.path => params,
+            What::Asked { params, .. } if event.path == step.path => Some(params),
+            _ => None,
+        });
+        let Some(content) = recorded else {
+            let message = format!("nobody who answered `{}` was given parameters", step.node);
+            return Err(SessionError::asked("repl/no-params", message, Some(":steps lists the other steps".into())));
+        };
+        let text = |hash: &Hash| {
+            let missing = || SessionError::Store(StoreError::Damaged(format!("the content {hash} is missing")));
+            Ok::<_, SessionError>(store.blob(hash)?.ok_or_else(missing)?.to_string())
+        };
+        let params = assemble(&text(&content.hash())?, &mut |hash| text(hash))?;
+        Ok(recorded_params(&params, &here.project.plan, &step.path))
     }
 
     /// The artifact of a step that decided nothing: what was answered, if anything was.
@@ -281,7 +333,7 @@ impl Place {
         let kind = node.map_or(&Kind::Any, |node| &plan.node(node).kind);
         let artifact = View::of(self.artifact.as_ref().unwrap_or(&Value::Null), kind, "artifact");
         let state = self.state.clone().unwrap_or_default().at(&plan, node, &artifact, self.session.setup().clock.now()).1;
-        Ok(Here { project, plan, node, artifact, state, step: None, changed: true })
+        Ok(Here { project, plan, node, artifact, state, step: None, changed: true, locals: Vec::new() })
     }
 }
 

@@ -35,6 +35,7 @@ impl Words {
         if let Ok(here) = place.here() {
             words.look(&here);
         }
+        words.inputs.extend(place.bound.iter().map(|(name, value)| (name.clone(), value.clone())));
         if let Some(walked) = &place.walked {
             words.nodes = walked.steps.iter().map(|step| step.node.to_string()).collect();
         }

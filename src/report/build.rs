@@ -97,6 +97,9 @@ pub struct LaunchReport {
     pub git: Git,
     /// What reading it left out or cut.
     pub notes: Vec<String>,
+    /// Those of the notes that say that failures may be missing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub gaps: Vec<String>,
 }
 
 /// Cases by outcome.
@@ -144,6 +147,9 @@ pub struct CaseReport {
     /// Why its walk failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<ErrorSummary>,
+    /// What could not be written of it, and why.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
 }
 
 /// One turn of a walk.
@@ -189,6 +195,7 @@ pub(super) fn build_of(
         let case = case_report(result, case, &mut found);
         if keep(&case) { cases.push(case).map_err(lost) } else { Ok(()) }
     })?;
+    found.extend(result.notes_on(&RunResult::WHOLE).iter().cloned());
     let launch = &result.launch;
     let causes = causes(&cases);
     cases.fetch(shown(&causes, &cases)).map_err(lost)?;
@@ -212,6 +219,7 @@ pub(super) fn build_of(
             attributes: launch.attributes.clone(),
             git: launch.git.clone(),
             notes: launch.notes.clone(),
+            gaps: launch.gaps.clone(),
         },
         nodes: nodes(result.pipeline()),
         totals: totals(&cases),
@@ -240,6 +248,12 @@ fn case_report(result: &RunResult, case: &CaseResult, found: &mut Diagnostics) -
     if let Some(trouble) = &case.trouble {
         found.push(Diagnostic { severity: crate::diag::Severity::Warning, ..Diagnostic::clone(trouble) });
     }
+    if case.is_damaged() {
+        let message =
+            format!("what was found of case `{}` is left out: {}", case.case.id, case.error().unwrap_or_default().message);
+        found.push(Diagnostic::error("store/damaged", message));
+    }
+    found.extend(result.notes_on(&case.case.id).iter().cloned());
     let pipeline = result.pipeline();
     let turn = |(index, visit): (usize, &crate::walk::Visit)| Turn {
         node: visit.node.to_string(),
@@ -261,6 +275,7 @@ fn case_report(result: &RunResult, case: &CaseResult, found: &mut Diagnostics) -
         loops: case.state.loops.clone(),
         context: case.state.context.clone(),
         error: case.error(),
+        notes: result.notes_on(&case.case.id).iter().map(|note| note.message.clone()).collect(),
     }
 }
 

@@ -100,6 +100,7 @@ fn head(report: &Report, out: &mut String) {
 fn row(case: &CaseReport, out: &mut String) {
     let finding = &case.finding;
     let next = match &case.error {
+        Some(error) if error.node.is_empty() => error.message.clone(),
         Some(error) => format!("stopped at {}: {}", error.node, error.message),
         None => finding.next_steps.first().cloned().unwrap_or_default(),
     };
@@ -177,10 +178,15 @@ fn decisions(case: &CaseReport, out: &mut String) {
     }
     match (&case.error, case.status) {
         (Some(error), _) => {
-            let _ = writeln!(out, "\nStopped at {} ({}): {}", error.node, error.kind, line(&error.message));
+            let at = if error.node.is_empty() { String::new() } else { format!(" at {}", error.node) };
+            let _ = writeln!(out, "\nStopped{at} ({}): {}", error.kind, line(&error.message));
         }
         (None, Status::Paused | Status::Running) => out.push_str("\nNot finished.\n"),
         _ => {}
+    }
+    if !case.notes.is_empty() {
+        out.push('\n');
+        list("Notes", case.notes.iter().map(|note| line(note)), out);
     }
     for section in &case.finding.sections {
         out.push('\n');

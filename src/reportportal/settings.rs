@@ -1,5 +1,6 @@
 //! Where ReportPortal is, and who asks.
 
+use crate::diag::{address_tells, starred};
 use crate::net::Secret;
 use serde::{Deserialize, Serialize};
 
@@ -49,11 +50,11 @@ fn address(url: &str) -> Result<String, (String, String)> {
         url = url.strip_suffix(below).unwrap_or(url).trim_end_matches('/');
     }
     let Some(host) = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://")).filter(|host| !host.is_empty()) else {
-        return Err((format!("`{url}` is no address of a server"), help()));
+        return Err((format!("`{}` is no address of a server", starred(url)), help()));
     };
-    if host.split('/').next().is_some_and(|authority| authority.contains('@')) {
+    if host.split('/').next().is_some_and(|authority| authority.contains('@')) || address_tells(url) {
         // It is not shown: who writes a name there writes a password too.
-        return Err(("the address of ReportPortal has a name or a password in it".to_owned(), help()));
+        return Err(("the address of ReportPortal has a name or a password in it, or what looks like a key".to_owned(), help()));
     }
     Ok(url.to_owned())
 }

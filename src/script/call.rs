@@ -171,8 +171,11 @@ impl Function {
     }
 
     fn run(&self, args: &[impl Borrow<View>], parameters: Parameters) -> Result<Dynamic, Box<EvalAltResult>> {
-        let mut warm = Warm::take(&self.linked, &self.callee.environment);
-        warm.bind(&self.callee.names, args, parameters);
+        let mut warm = guard::apart(|| {
+            let mut warm = Warm::take(&self.linked, &self.callee.environment);
+            warm.bind(&self.callee.names, args, parameters);
+            warm
+        });
         let Warm { global, caches, scope, .. } = &mut *warm;
         let mut context = EvalContext::new(&self.linked.engine, global, caches, scope, None);
         // Flattened while the guard still holds what closures captured.

@@ -18,11 +18,12 @@ pub struct Condition {
     pub key: String,
     /// The expression, mapped to the YAML it stands in.
     pub text: Mapped,
+    /// Names that it sees beside those of a rule's inputs: further parameters, in that order.
+    pub locals: Vec<String>,
 }
 
 /// The function that a condition becomes.
 pub(crate) const NAME: &str = "condition";
-const BEFORE: &str = "fn condition(artifact, state, vars) {\n";
 const AFTER: &str = "\n}";
 const KNOWN: [&str; 3] = ["artifact", "state", "vars"];
 
@@ -44,7 +45,9 @@ pub(crate) fn parse(
             .label(condition.text.file(), condition.text.locate(Span::new(0, 1)), "begins here")
             .help(help));
     }
-    let text = Text::condition(condition.text.clone(), BEFORE, AFTER);
+    let params: Vec<&str> = KNOWN.into_iter().chain(condition.locals.iter().map(String::as_str)).collect();
+    let before = format!("fn {NAME}({}) {{\n", params.join(", "));
+    let text = Text::condition(condition.text.clone(), &before, AFTER);
     let ast = loose.compile(text.script()).map_err(|error| syntax::explain(&text, &error, fields))?;
     refuse_more(&text, &ast)?;
     if ast.iter_fn_def().any(|function| function.name == NAME && statements_of(function).is_empty()) {
@@ -53,14 +56,14 @@ pub(crate) fn parse(
             .label(source, span, "")
             .help(syntax::CONDITION_HELP));
     }
-    let mut places: Vec<usize> = free(&ast)
+    let mut places: Vec<usize> = free(&ast, &params)
         .into_iter()
         .filter_map(|position| text.token(position))
-        .filter_map(|span| span.start.checked_sub(BEFORE.len()))
+        .filter_map(|span| span.start.checked_sub(before.len()))
         .collect();
     places.sort_unstable();
     places.dedup();
-    let text = Text::condition(condition.text.with_inserted(&places, "artifact."), BEFORE, AFTER);
+    let text = Text::condition(condition.text.with_inserted(&places, "artifact."), &before, AFTER);
     let ast = engine.compile(text.script()).map_err(|error| syntax::explain(&text, &error, fields))?;
     Ok(Unit::new(condition.key.clone(), text, ast))
 }
@@ -93,10 +96,10 @@ fn refuse_more(text: &Text, ast: &AST) -> Result<(), Diagnostic> {
     Ok(())
 }
 
-/// The positions of identifiers that nothing in the condition defines.
-fn free(ast: &AST) -> BTreeSet<Position> {
+/// The positions of identifiers that are no parameters and that nothing in the condition defines.
+fn free(ast: &AST, params: &[&str]) -> BTreeSet<Position> {
     let Some(condition) = ast.iter_fn_def().find(|function| function.name == NAME) else { return BTreeSet::new() };
-    let mut scope = Scope { ast, names: KNOWN.map(str::to_owned).to_vec(), free: BTreeSet::new() };
+    let mut scope = Scope { ast, names: params.iter().map(ToString::to_string).collect(), free: BTreeSet::new() };
     scope.statements(&statements_of(condition));
     scope.free
 }
@@ -345,7 +348,7 @@ mod tests {
             }
         }
         let mapped = Mapped::new(text, offsets, file, Span::new(11, yaml.len()));
-        let conditions = vec![Condition { key: "H1".into(), text: mapped }];
+        let conditions = vec![Condition { key: "H1".into(), text: mapped, locals: Vec::new() }];
         let library = Library::link(Inputs { conditions, ..Inputs::default() }, None).expect("links");
         let artifact = View::of(&json!({"label": "é", "confidence": 1}), &Kind::Any, "artifact");
         let problem =
@@ -358,8 +361,8 @@ mod tests {
     fn a_text_without_a_map_is_labelled_as_a_whole() {
         let file = Source::new("p.yaml", "condition: \"a\\tb\"");
         let text = Mapped::opaque("zz > 1", file, Span::new(11, 17));
-        let library = Library::link(Inputs { conditions: vec![Condition { key: "H1".into(), text }], ..Inputs::default() }, None)
-            .expect("links");
+        let conditions = vec![Condition { key: "H1".into(), text, locals: Vec::new() }];
+        let library = Library::link(Inputs { conditions, ..Inputs::default() }, None).expect("links");
         let nothing = View::of(&json!(null), &Kind::Any, "artifact");
         let problem =
             library.condition("H1").expect("there").decide(&nothing, &View::null(), &View::null()).expect_err("no field");

@@ -1,7 +1,7 @@
 //! The one place where engines are made, with every limit on and nothing in reach that a pure function must not have.
 
 use super::limits::Limits;
-use super::{capture, environment, fault, guard, predicate, shell, sort, strict, text, view};
+use super::{capture, environment, fault, guard, pad, predicate, shell, sort, strict, text, view};
 use rhai::packages::{Package, StandardPackage};
 use rhai::{Dynamic, Engine, EvalAltResult, LexError, Module, OptimizationLevel, Shared, Token};
 use std::sync::LazyLock;
@@ -46,6 +46,7 @@ pub fn build<'a>(limits: &Limits, fields: impl IntoIterator<Item = &'a str>, ext
     strict::register(&mut engine);
     environment::register(&mut engine);
     capture::register(&mut engine);
+    pad::register(&mut engine);
     sort::register(&mut engine);
     predicate::register(&mut engine);
     text::register(&mut engine);

@@ -3,13 +3,18 @@
 //! Rhai's own operation limit does not count what closures do apart from it, and an error raised inside `sort` is swallowed. So
 //! every operation of a call, wherever it happens, is counted here, and the stack it stands on is measured; once the call is over its budget every further operation
 //! fails, and the call's result is refused even if the script caught the error.
+//!
+//! At every operation the memory that the call holds is compared with its limit, as the allocator counts it ([`memory::held`]):
+//! whatever a script keeps its values in, they count. Between two operations the memory can grow by one step of the language, which
+//! copies a value at most; a function of the host that makes many copies calls [`check_memory`] between them. So a call never
+//! holds much more than twice its limit. What the host itself keeps beyond the call is made [`apart`].
 
 use super::fault::{self, Fault};
 use super::limits::Limits;
 use super::quiet;
-use rhai::{Array, Dynamic, EvalAltResult, FnPtr, ImmutableString, Map, Position};
+use crate::memory;
+use rhai::{Dynamic, EvalAltResult, FnPtr, Position};
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 /// The clock is read once in so many operations: an operation may be a stock function at work on a megabyte.
@@ -25,19 +30,18 @@ const MANY: usize = 4096;
 enum Over {
     Operations,
     Wall,
-    Closures,
-    Captured,
+    Memory,
+    Text,
     Stack,
 }
 
 struct Budget {
     active: Cell<bool>,
     operations: Cell<u64>,
-    closures: Cell<usize>,
-    /// How many bytes closures may still capture.
-    bytes: Cell<usize>,
-    /// What of that is counted, by its address.
-    counted: RefCell<BTreeSet<usize>>,
+    /// What this thread may hold, as [`memory::held`] counts it.
+    memory: Cell<isize>,
+    /// How much of that is for the call.
+    limit: Cell<isize>,
     deadline: Cell<Option<Instant>>,
     /// The lowest address that the stack of this call may reach.
     floor: Cell<usize>,
@@ -51,6 +55,10 @@ impl Budget {
     fn late(&self) -> bool {
         self.deadline.get().is_some_and(|deadline| Instant::now() >= deadline)
     }
+
+    fn is_full(&self) -> bool {
+        memory::held() > self.memory.get()
+    }
 }
 
 thread_local! {
@@ -58,9 +66,8 @@ thread_local! {
         Budget {
             active: Cell::new(false),
             operations: Cell::new(0),
-            closures: Cell::new(0),
-            bytes: Cell::new(0),
-            counted: RefCell::new(BTreeSet::new()),
+            memory: Cell::new(0),
+            limit: Cell::new(0),
             deadline: Cell::new(None),
             floor: Cell::new(0),
             over: Cell::new(None),
@@ -88,8 +95,8 @@ pub(crate) fn run<T>(limits: &Limits, evaluate: impl FnOnce() -> Result<T, Box<E
     BUDGET.with(|budget| {
         budget.active.set(true);
         budget.operations.set(limits.operations);
-        budget.closures.set(limits.closures);
-        budget.bytes.set(limits.captured);
+        budget.limit.set(isize::try_from(limits.memory).unwrap_or(isize::MAX));
+        budget.memory.set(memory::held().saturating_add(budget.limit.get()));
         budget.deadline.set(Instant::now().checked_add(limits.wall));
         budget.floor.set(stack_address().saturating_sub(limits.stack));
         budget.over.set(None);
@@ -97,7 +104,6 @@ pub(crate) fn run<T>(limits: &Limits, evaluate: impl FnOnce() -> Result<T, Box<E
     let outcome = quiet::catch(evaluate);
     let over = BUDGET.with(|budget| {
         budget.active.set(false);
-        budget.counted.take();
         for mut cell in budget.captured.take() {
             // Dropped after the lock is released, while every cell it may refer to is still in the list.
             let held = cell.write_lock::<Dynamic>().map(|mut inner| std::mem::take(&mut *inner));
@@ -135,6 +141,9 @@ pub(crate) fn tick() -> Option<Dynamic> {
                 if stack_address() < budget.floor.get() {
                     budget.over.set(Some(Over::Stack));
                 }
+                if budget.is_full() {
+                    budget.over.set(Some(Over::Memory));
+                }
                 budget.over.get()?;
             }
         }
@@ -162,6 +171,32 @@ pub(crate) fn check_clock() -> Result<(), Box<EvalAltResult>> {
     spend(1, true)
 }
 
+/// Ends the call because of a text that would be too long, if one is going on. What prints a value within a text cannot fail: Rhai
+/// would then print it by itself, whatever its size.
+pub(crate) fn text_too_long() -> bool {
+    BUDGET.with(|budget| {
+        if budget.active.get() {
+            budget.over.set(budget.over.get().or(Some(Over::Text)));
+        }
+        budget.active.get()
+    })
+}
+
+/// Fails once the call holds more memory than it may: between two copies of a value, or two other steps that take memory.
+pub(crate) fn check_memory() -> Result<(), Box<EvalAltResult>> {
+    spend(0, false)
+}
+
+/// Does what belongs to the host and not to the call that is going on, such as filling a memory that outlives it: the bytes
+/// it keeps or frees do not count for the call. Scripts that are evaluated meanwhile may hold as much as a call of their own.
+pub fn apart<T>(work: impl FnOnce() -> T) -> T {
+    let before = memory::held();
+    let most = BUDGET.with(|budget| budget.memory.replace(before.saturating_add(budget.limit.get())));
+    let done = work();
+    BUDGET.with(|budget| budget.memory.set(most.saturating_add(memory::held() - before)));
+    done
+}
+
 fn spend(operations: usize, look: bool) -> Result<(), Box<EvalAltResult>> {
     let within = BUDGET.with(|budget| {
         if !budget.active.get() {
@@ -174,6 +209,9 @@ fn spend(operations: usize, look: bool) -> Result<(), Box<EvalAltResult>> {
             }
             if look && budget.late() {
                 budget.over.set(Some(Over::Wall));
+            }
+            if budget.is_full() {
+                budget.over.set(Some(Over::Memory));
             }
         }
         budget.over.get().is_none()
@@ -194,57 +232,15 @@ fn stack_address() -> usize {
     std::ptr::from_ref(std::hint::black_box(&here)).addr()
 }
 
-/// Called when a closure captures variables: counts it, and keeps what it captured within reach.
+/// Called when a closure captures variables: keeps what it captured within reach.
 pub(crate) fn captured(closure: &Dynamic) {
     BUDGET.with(|budget| {
-        if !budget.active.get() {
-            return;
-        }
-        match budget.closures.get().checked_sub(1) {
-            Some(left) => budget.closures.set(left),
-            None => budget.over.set(Some(Over::Closures)),
-        }
-        if let Some(closure) = closure.read_lock::<FnPtr>() {
-            let mut counted = budget.counted.borrow_mut();
-            for value in closure.curry() {
-                let bytes = budget.bytes.get();
-                match weigh(value, 0, &mut counted).and_then(|weight| bytes.checked_sub(weight)) {
-                    Some(left) => budget.bytes.set(left),
-                    None => budget.over.set(budget.over.get().or(Some(Over::Captured))),
-                }
-            }
+        if budget.active.get()
+            && let Some(closure) = closure.read_lock::<FnPtr>()
+        {
             budget.captured.borrow_mut().extend(closure.curry().iter().filter(|value| value.is_shared()).cloned());
         }
     });
-}
-
-/// About how many bytes a captured value holds that no closure was seen to hold before, or nothing if it goes deeper than values
-/// may. A text is shared by all who hold it: it counts once, however many capture it. Inputs are the host's and never counted.
-fn weigh(value: &Dynamic, depth: usize, counted: &mut BTreeSet<usize>) -> Option<usize> {
-    const DEEPEST: usize = 64;
-    const ITEM: usize = size_of::<Dynamic>();
-    if depth > DEEPEST {
-        return None;
-    }
-    let mut total = ITEM;
-    if let Some(text) = value.read_lock::<ImmutableString>() {
-        if counted.insert(text.as_ptr().addr()) {
-            total += text.len();
-        }
-    } else if let Some(array) = value.read_lock::<Array>() {
-        if counted.insert(std::ptr::from_ref(&*array).addr()) {
-            for item in array.iter() {
-                total += weigh(item, depth + 1, counted)?;
-            }
-        }
-    } else if let Some(map) = value.read_lock::<Map>()
-        && counted.insert(std::ptr::from_ref(&*map).addr())
-    {
-        for (key, item) in map.iter() {
-            total += ITEM + key.len() + weigh(item, depth + 1, counted)?;
-        }
-    }
-    Some(total)
 }
 
 impl Over {
@@ -256,15 +252,18 @@ impl Over {
                 .help("does a loop or a recursion never end? Work through less data in one call"),
             Self::Wall => Fault::new(fault::DEADLINE, format!("the script took longer than {}", seconds(limits.wall)))
                 .help("does a loop or a recursion never end? Work through less data in one call"),
-            Self::Closures => {
-                Fault::new(fault::LIMIT, format!("the script made more than {} capturing closures", limits.closures))
-                    .help("make the closure once, outside the loop, or use a `for` loop")
-            }
-            Self::Captured => {
-                Fault::new(fault::LIMIT, format!("the closures of this call captured more than {} bytes", limits.captured))
-                    .help("make the closure once, outside the loop, or use a `for` loop")
-            }
+            Self::Text => Fault::new(fault::LIMIT, format!("this makes a text of more than {} bytes", limits.string))
+                .help("take only what is needed"),
+            Self::Memory => Fault::new(fault::LIMIT, format!("the script holds more than {} of memory", bytes(limits.memory)))
+                .help("a value that is stored, passed or captured may be copied: keep only what is needed of it, or work through less data in one call"),
         }
+    }
+}
+
+fn bytes(count: usize) -> String {
+    match count.checked_shr(20) {
+        Some(whole) if whole << 20 == count && whole > 0 => format!("{whole} MiB"),
+        _ => format!("{count} bytes"),
     }
 }
 

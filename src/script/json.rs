@@ -2,6 +2,7 @@
 
 use super::compare::kind_of;
 use super::view::{List, Object, View};
+use crate::memory;
 use rhai::Dynamic;
 use serde_json::{Map, Value};
 
@@ -11,6 +12,9 @@ const DEEPEST: usize = 100;
 /// How many bytes of text and parts of values may be made of one value. Inputs are shared: a list of ten thousand of them costs
 /// a script nothing, but JSON shares nothing.
 const LARGEST: usize = 16 << 20;
+
+/// How much memory the JSON may take meanwhile. Small objects take many times what they take in writing.
+const MEMORY: usize = 128 << 20;
 
 /// A value that has no JSON.
 #[derive(Debug, PartialEq, Eq)]
@@ -23,7 +27,8 @@ pub(crate) struct Unconvertible {
 
 /// The JSON of a value.
 pub(crate) fn from_dynamic(value: &Dynamic) -> Result<Value, Unconvertible> {
-    convert(value, 0, &mut { LARGEST }).map_err(|(mut path, what)| {
+    let mut left = Left { bytes: LARGEST, memory: memory::held().saturating_add_unsigned(MEMORY) };
+    convert(value, 0, &mut left).map_err(|(mut path, what)| {
         path.reverse();
         Unconvertible { path: format!("${}", path.concat()), what }
     })
@@ -32,13 +37,21 @@ pub(crate) fn from_dynamic(value: &Dynamic) -> Result<Value, Unconvertible> {
 /// The path is collected from the inside out, on the way back.
 type Failure = (Vec<String>, String);
 
-fn convert(value: &Dynamic, depth: usize, left: &mut usize) -> Result<Value, Failure> {
+/// What may still be made.
+struct Left {
+    bytes: usize,
+    /// What this thread may hold, as [`memory::held`] counts it.
+    memory: isize,
+}
+
+fn convert(value: &Dynamic, depth: usize, left: &mut Left) -> Result<Value, Failure> {
     let fail = |what: String| Err((Vec::new(), what));
     if depth > DEEPEST {
         return fail(format!("is nested more than {DEEPEST} deep"));
     }
-    match left.checked_sub(size_of(value)) {
-        Some(less) => *left = less,
+    match left.bytes.checked_sub(size_of(value)) {
+        Some(less) if memory::held() <= left.memory => left.bytes = less,
+        Some(_) => return fail(format!("is too large: its JSON takes more than {} MiB of memory", MEMORY >> 20)),
         None => return fail(format!("is too large: more than {} MiB", LARGEST >> 20)),
     }
     if value.is_unit() {

@@ -203,7 +203,9 @@ fn parse_conditions(
             continue;
         }
         let before = previous.and_then(|previous| previous.conditions.get(&key)).map(|callee| &callee.parsed);
-        if let Some(before) = before.filter(|before| before.mapped.as_ref() == Some(&condition.text)) {
+        if let Some(before) =
+            before.filter(|before| before.mapped.as_ref() == Some(&condition.text) && condition.locals.is_empty())
+        {
             parsed.insert(key, before.clone());
             continue;
         }

@@ -10,7 +10,7 @@
 //! | `limits`, `guard`, `quiet`, `engine` | what a script may use, how that is enforced, and the one place where engines are made |
 //! | `tokens`, `unit` | a parsed text: positions to spans, and spans to the file they came from |
 //! | `rewrite`, `shell`, `strict`, `compare` | the nodes put in place of comparisons after parsing, and what comparing means |
-//! | `capture`, `sort`, `text` | where the stock behaviour of closures, of sorting and of making texts would not do |
+//! | `capture`, `pad`, `sort`, `text` | where the stock behaviour of closures, of filling lists, of sorting and of making texts would not do |
 //! | `fault`, `syntax`, `trace`, `explain`, `words` | errors, from inside an evaluation, from the parser, and through call frames |
 //! | `condition`, `parse`, `imports`, `environment`, `link`, `resolver`, `library` | texts to a linked library |
 //! | `probe` | watching an evaluation: values and ways, for explanations and coverage |
@@ -39,6 +39,7 @@ mod library;
 mod limits;
 mod link;
 mod lookups;
+mod pad;
 mod parse;
 mod pattern;
 mod predicate;
@@ -81,6 +82,7 @@ pub use call::Function;
 pub use condition::Condition;
 pub use engine::{Extend, build as build_engine};
 pub use fault::{Fault, LIMIT};
+pub use guard::apart;
 pub use library::{File, Inputs, Library, Public};
 pub use limits::Limits;
 pub use pattern::{Pattern, PatternFault, escape};

@@ -51,8 +51,11 @@ impl Pattern {
     pub fn may_be_in(&self, text: &str) -> bool {
         let prefixes = Extractor::new().extract(&self.hir);
         let text = text.to_lowercase();
-        let begins = |prefix: &Literal| text.contains(&String::from_utf8_lossy(prefix.as_bytes()).to_lowercase());
-        self.shortest() <= text.len() && prefixes.literals().is_none_or(|prefixes| prefixes.iter().any(begins))
+        // A long prefix is cut, maybe within a character.
+        let shown = |prefix: &Literal| String::from_utf8_lossy(prefix.as_bytes()).trim_end_matches('\u{fffd}').to_lowercase();
+        let begins = |prefix: &Literal| text.contains(&shown(prefix));
+        // A letter may be three times as long as its other case: the Kelvin sign and `k`.
+        self.shortest() <= text.len() * 3 && prefixes.literals().is_none_or(|prefixes| prefixes.iter().any(begins))
     }
 
     /// The one text that it matches, if it is a plain text.
@@ -129,6 +132,8 @@ mod tests {
         assert!(Pattern::matches(".", ["a", "0"].into_iter()) == 2 && Pattern::matches("a", ["a", "0"].into_iter()) == 1);
         assert_eq!((pattern(r"a\.b").literal(), pattern("a.b").literal()), (Some("a.b".into()), None));
         assert!(pattern(r"\bab+").may_be_in("x ABB") && !pattern("ab+c?").may_be_in("b a") && pattern(".*b").may_be_in("b"));
+        let long = format!("a{}", "é".repeat(200));
+        assert!(pattern("\u{212a}").may_be_in("k") && pattern(&long).may_be_in(&long));
         assert_eq!((pattern("(a)(?:b)(c)").groups(), pattern("ab+").shortest()), (2, 2));
     }
 }

@@ -1,7 +1,8 @@
 //! The start-up self-test: proves that numbers compare as numbers and that nothing else compares with them, before any rule
 //! decides anything (`design.md` §5). A dependency that changed its mind would otherwise change decisions silently.
+//! It also proves that a call which holds too much memory is ended: without the allocator that counts, none would be.
 
-use super::{Inputs, Library, Reference, Verdict, View};
+use super::{Inputs, LIMIT, Library, Limits, Reference, Verdict, View};
 use crate::diag::{Diagnostic, Source};
 use crate::model::Kind;
 use serde_json::json;
@@ -13,7 +14,11 @@ fn numbers(artifact, state, vars) {
 }
 fn mixed(artifact, state, vars) { artifact.word >= artifact.half }
 fn unknown(artifact, state, vars) { artifact.nothing >= 0 }
+fn large(artifact, state, vars) { let list = []; list.pad(8192, 0); list.len() == 8192 }
 ";
+
+/// What calls may hold here: less than the list of `large`.
+const MEMORY: usize = 64 << 10;
 
 /// Runs the test, once a process.
 pub fn self_test() -> Result<(), Box<Diagnostic>> {
@@ -26,7 +31,8 @@ pub fn self_test() -> Result<(), Box<Diagnostic>> {
 }
 
 fn run() -> Result<(), String> {
-    let inputs = Inputs { scripts: vec![Source::new("self/test.rhai", SCRIPT)], ..Inputs::default() };
+    let limits = Limits { memory: MEMORY, ..Limits::default() };
+    let inputs = Inputs { scripts: vec![Source::new("self/test.rhai", SCRIPT)], limits, ..Inputs::default() };
     let library = Library::link(inputs, None).map_err(|found| found.to_string())?;
     let artifact = View::of(&json!({"nine": 9, "ten": 10, "half": 0.5, "word": "0.9"}), &Kind::Any, "artifact");
     let vars = View::of(&json!({"half": 0.5}), &Kind::Any, "vars");
@@ -38,7 +44,7 @@ fn run() -> Result<(), String> {
         Ok(Verdict::Yes { .. }) => {}
         other => return Err(format!("numbers do not compare as numbers: {other:?}")),
     }
-    for (name, code) in [("mixed", "rule/compare-types"), ("unknown", "rule/unknown-field")] {
+    for (name, code) in [("mixed", "rule/compare-types"), ("unknown", "rule/unknown-field"), ("large", LIMIT)] {
         match decide(name) {
             Err(diagnostic) if diagnostic.code == code => {}
             other => return Err(format!("`{name}` is no `{code}`: {other:?}")),

@@ -84,7 +84,7 @@ pub(crate) fn condition(text: &str) -> Condition {
         start + 11
     });
     let mapped = Mapped::new(text, offsets.collect(), file, Span::new(11, 11 + text.len()));
-    Condition { key: "H1".into(), text: mapped }
+    Condition { key: "H1".into(), text: mapped, locals: Vec::new() }
 }
 
 pub(crate) fn try_condition(text: &str) -> Result<Function, Diagnostics> {

@@ -3,6 +3,7 @@
 
 use super::compare;
 use super::fault::{self, Fault};
+use super::guard;
 use super::json;
 use super::view::{List, Object};
 use rhai::{Array, Dynamic, Engine, EvalAltResult, ImmutableString, Map, NativeCallContext};
@@ -13,16 +14,24 @@ type Outcome<T> = Result<T, Box<EvalAltResult>>;
 /// Registers `to_string`, `to_debug`, `to_json`, `join` and `replace`.
 pub(crate) fn register(engine: &mut Engine) {
     macro_rules! printed {
-        ($($kind:ty),*) => {$(
+        ($($kind:ty, $given:ident => $taken:expr;)*) => {$(
             for name in ["to_string", "to_debug"] {
-                engine.register_fn(name, |context: NativeCallContext, value: &mut $kind| {
-                    let value = Dynamic::from(value.clone());
-                    bounded(&context, |out| print(&value, out))
+                engine.register_fn(name, |context: NativeCallContext, $given: &mut $kind| {
+                    let value = Dynamic::from($taken);
+                    let text = bounded(&context, |out| print(&value, out));
+                    // Rhai prints by itself, and whole, what it could not have printed here: nothing must be left of it.
+                    if text.is_err() && guard::text_too_long() {
+                        return Ok(String::new());
+                    }
+                    *$given = value.cast();
+                    text
                 });
             }
-            engine.register_fn("to_json", |context: NativeCallContext, value: &mut $kind| -> Outcome<String> {
-                let value = Dynamic::from(value.clone());
-                match json::from_dynamic(&value) {
+            engine.register_fn("to_json", |context: NativeCallContext, $given: &mut $kind| -> Outcome<String> {
+                let value = Dynamic::from($taken);
+                let json = json::from_dynamic(&value);
+                *$given = value.cast();
+                match json {
                     Ok(json) => bounded(&context, |out| write!(out, "{json}")),
                     Err(failure) => {
                         let message = format!("this has no JSON: what stands at `{}` {}", failure.path, failure.what);
@@ -32,7 +41,13 @@ pub(crate) fn register(engine: &mut Engine) {
             });
         )*};
     }
-    printed!(Array, Map, List, Object);
+    // A copy of a list or map would be as large again.
+    printed! {
+        Array, array => std::mem::take(array);
+        Map, map => std::mem::take(map);
+        List, list => list.clone();
+        Object, object => object.clone();
+    }
     engine.register_fn("join", |context: NativeCallContext, list: &mut List, separator: ImmutableString| {
         bounded(&context, |out| join(list.items().iter().map(super::View::dynamic), &separator, out))
     });

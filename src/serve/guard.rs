@@ -13,8 +13,10 @@ pub struct Door {
     pub hosts: Vec<String>,
     /// Pages of these origins may call, besides those of this machine (`https://tools.example.com:443`).
     pub origins: Vec<String>,
-    /// The most connections at once, at least 1; others wait until one ends.
+    /// The most connections at once, at least 1; others wait until one ends or is idle.
     pub connections: usize,
+    /// The most of them from one address; nothing for half of all, but for this machine's own address no bound of its own.
+    pub from_one: Option<usize>,
 }
 
 /// A secret. It is not shown.

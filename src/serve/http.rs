@@ -4,10 +4,11 @@ use super::MOST_BYTES;
 use super::body::Timed;
 use super::desk::Desk;
 use super::guard::Door;
+use super::guests::{Guest, Guests};
 use super::handler::Handler;
 use crate::ui::Ui;
 use hyper::body::Incoming;
-use hyper::header::{AUTHORIZATION, WWW_AUTHENTICATE};
+use hyper::header::{AUTHORIZATION, CONNECTION, HOST, HeaderValue, WWW_AUTHENTICATE};
 use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
@@ -16,15 +17,17 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
-use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 /// Where it answers.
 const PATH: &str = "/mcp";
 /// How long the head of a request may take, its body, and how long connections have to end.
-const HEAD: Duration = Duration::from_secs(30);
+const HEAD: Duration = Duration::from_secs(10);
 const BODY: Duration = Duration::from_secs(30);
 const GRACE: Duration = Duration::from_secs(2);
+
+/// What somebody is told for whom there is no place.
+const FULL: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
 
 type Body = http_body_util::combinators::BoxBody<hyper::body::Bytes, Infallible>;
 type Service = StreamableHttpService<Handler, NeverSessionManager>;
@@ -48,13 +51,15 @@ pub(super) async fn serve(desk: &Arc<Desk>, door: Door, end: &CancellationToken,
     let service: Service =
         StreamableHttpService::new(move || Ok(handler.clone()), Arc::new(NeverSessionManager::default()), config);
     let door = Arc::new(door);
-    let connections = door.connections;
-    let places = Arc::new(Semaphore::new(connections));
+    let guests = Guests::new(door.connections, door.from_one);
     let http = hyper::server::conn::http1::Builder::new();
     ui.note(&format!("serving http://{at}{PATH}"));
     loop {
-        let Ok(place) = Arc::clone(&places).acquire_owned().await else { return Ok(()) };
-        let (stream, _) = tokio::select! {
+        tokio::select! {
+            () = guests.room() => {}
+            () = end.cancelled() => break,
+        }
+        let (stream, peer) = tokio::select! {
             accepted = listener.accept() => match accepted {
                 Ok(accepted) => accepted,
                 // Too many files are open, or whoever came is gone: others come.
@@ -66,41 +71,59 @@ pub(super) async fn serve(desk: &Arc<Desk>, door: Door, end: &CancellationToken,
             () = end.cancelled() => break,
         };
         drop(stream.set_nodelay(true));
+        let Some(guest) = guests.enter(peer.ip()) else {
+            drop(stream.try_write(FULL));
+            continue;
+        };
         let (service, door, end, mut http) = (service.clone(), Arc::clone(&door), end.clone(), http.clone());
         http.timer(TokioTimer::new()).header_read_timeout(HEAD);
         tokio::spawn(async move {
-            let answer = hyper::service::service_fn(move |request| one(service.clone(), Arc::clone(&door), request));
+            let leave = guest.leave.clone();
+            let answer =
+                hyper::service::service_fn(move |request| one(service.clone(), Arc::clone(&door), Arc::clone(&guest), request));
             let connection = http.serve_connection(TokioIo::new(stream), answer);
             let mut connection = std::pin::pin!(connection);
             tokio::select! {
                 _ = connection.as_mut() => {}
+                // It is idle: there is nothing to be finished.
+                () = leave.cancelled() => {}
                 () = end.cancelled() => {
                     connection.as_mut().graceful_shutdown();
                     drop(tokio::time::timeout(GRACE, connection).await);
                 }
             }
-            drop(place);
         });
     }
     // Those under way are told that the run is stopped.
     if let Some(served) = desk.current() {
         served.end(&crate::agent::Closed::Cancelled);
     }
-    drop(tokio::time::timeout(GRACE, places.acquire_many(u32::try_from(connections).unwrap_or(1))).await);
+    drop(tokio::time::timeout(GRACE, guests.gone()).await);
     Ok(())
 }
 
-/// Answers a request of somebody who may ask.
-async fn one(service: Service, door: Arc<Door>, request: Request<Incoming>) -> Result<Response<Body>, Infallible> {
-    if request.uri().path() != PATH {
-        return Ok(plain(StatusCode::NOT_FOUND));
-    }
+/// Answers a request of somebody who may ask. Nothing else is looked at before the token.
+async fn one(
+    service: Service,
+    door: Arc<Door>,
+    guest: Arc<Guest>,
+    request: Request<Incoming>,
+) -> Result<Response<Body>, Infallible> {
     if let Some(token) = &door.token
-        && !token.is_shown(request.headers().get(AUTHORIZATION).map(hyper::header::HeaderValue::as_bytes))
+        && !token.is_shown(request.headers().get(AUTHORIZATION).map(HeaderValue::as_bytes))
     {
         let mut refused = plain(StatusCode::UNAUTHORIZED);
-        refused.headers_mut().insert(WWW_AUTHENTICATE, hyper::header::HeaderValue::from_static("Bearer"));
+        refused.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        refused.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
         return Ok(refused);
+    }
+    let _busy = guest.busy();
+    // Of several, somebody between may have gone by another than the one that is looked at here.
+    if request.headers().get_all(HOST).iter().count() > 1 {
+        return Ok(plain(StatusCode::BAD_REQUEST));
+    }
+    if request.uri().path() != PATH {
+        return Ok(plain(StatusCode::NOT_FOUND));
     }
     Ok(service.handle(request.map(|body| Timed::new(body, BODY))).await)
 }

@@ -7,7 +7,8 @@
 //! steps                      pulling and submitting
 //! reading, resources         what past runs say
 //! place                      paths in messages
-//! http, guard, body          the network, who is let in, and for how long
+//! lines                      standard input and output
+//! http, guard, guests, body  the network, who is let in, how many, and for how long
 //! ```
 
 mod args;
@@ -15,8 +16,10 @@ mod body;
 mod desk;
 mod fault;
 mod guard;
+mod guests;
 mod handler;
 mod http;
+mod lines;
 mod place;
 mod reading;
 mod resources;
@@ -89,8 +92,8 @@ fn runtime() -> std::io::Result<Runtime> {
 
 async fn stdio(handler: Handler, end: &CancellationToken) -> Result<(), String> {
     let (read, write) = rmcp::transport::io::stdio_pipes();
-    let transport =
-        rmcp::transport::async_rw::AsyncRwTransport::new_server(read, write).with_max_line_length(MOST_BYTES + (64 << 10));
+    // The SDK drops what is too long or no JSON without a word, and whoever asked waits.
+    let transport = lines::Lines::new(read, write, MOST_BYTES + (64 << 10));
     match rmcp::service::serve_server_with_ct(handler, transport, end.clone()).await {
         Ok(running) => running.waiting().await.map(drop).map_err(|error| error.to_string()),
         // Whoever goes before a word was said wanted nothing.

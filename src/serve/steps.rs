@@ -9,8 +9,8 @@ use std::time::Duration;
 
 /// How long a worker waits for a step if it does not say.
 const WAIT_MS: u64 = 10_000;
-/// The longest.
-const MOST_WAIT_MS: u64 = 120_000;
+/// The longest: many clients give a call up after a minute, and then a step would go to nobody.
+const MOST_WAIT_MS: u64 = 30_000;
 /// What a worker is called that does not say.
 const ANONYMOUS: &str = "worker";
 /// The most entries beside a signal, and the most bytes of one.
@@ -22,7 +22,8 @@ pub(super) async fn next_step(desk: &Desk, args: NextStep) -> Result<Value, Faul
     let worker = name("worker", args.worker.as_deref().unwrap_or(ANONYMOUS))?;
     let wait = Duration::from_millis(args.timeout_ms.filter(|ms| *ms > 0).unwrap_or(WAIT_MS).min(MOST_WAIT_MS));
     let Ok(pulled) = tokio::time::timeout(wait, served.queue.pull(&worker)).await else {
-        return Ok(capacity(&served, json!({ "done": false, "available": false })));
+        let told = json!({ "done": false, "available": false, "message": "no step is ready yet: call get_next_step again" });
+        return Ok(capacity(&served, told));
     };
     Ok(match pulled {
         Pulled::Task(task, warning) => {
@@ -36,7 +37,7 @@ pub(super) async fn next_step(desk: &Desk, args: NextStep) -> Result<Value, Faul
         Pulled::Over(closed) => {
             let mut told = json!({ "done": true, "available": false });
             match closed {
-                Closed::Over => {}
+                Closed::Over => told["message"] = "the run is over: stop; get_report shows what came of it".into(),
                 Closed::Cancelled => told["error"] = "cancelled: the run was stopped".into(),
                 Closed::Aborted(why) => told["error"] = format!("aborted: {why}").into(),
             }

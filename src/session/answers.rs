@@ -110,12 +110,14 @@ impl Session {
             spent(&status);
         }
         let (writes, run) = (asked.writes, asked.run);
+        let dispatches = self.dispatches(run);
         let tray = move |dir: Option<&Path>| {
             let root = dir.map_or_else(|| self.setup.out.clone(), |dir| self.setup.root.join(dir));
-            writes.then(|| Arc::new(RunTray::new(&root, run)) as Arc<dyn Tray>)
+            writes.then(|| Arc::new(RunTray::new(&root, run, Arc::clone(&dispatches))) as Arc<dyn Tray>)
         };
         let outside = Outside {
             queue: self.queue.clone(),
+            withheld: self.setup.secret_variables(),
             agents: &self.setup.agents,
             servers: &self.setup.servers,
             secret: SECRETS,

@@ -2,8 +2,9 @@
 
 use super::{SECRETS, Session, SessionError};
 use crate::files::{Area, Origin};
+use crate::model::{counted, shell};
 use crate::project::Answers;
-use crate::store::{StoreError, health};
+use crate::store::{Depth, Status, StoreError, health};
 use crate::workspace::{check, has_git};
 use serde::Serialize;
 use std::path::Path;
@@ -50,11 +51,12 @@ impl Checkup {
 
 impl Session {
     /// Looks everything over. Changes nothing.
-    pub fn checkup(&self) -> Vec<Checkup> {
+    pub fn checkup(&self, depth: Depth) -> Vec<Checkup> {
         let mut all = Vec::new();
         self.check_files(&mut all);
         self.check_pipelines(&mut all);
-        self.check_store(&mut all);
+        self.check_store(&mut all, depth);
+        self.check_runs(&mut all);
         all.extend(private("directories", "store's directory", self.setup.store.parent().unwrap_or(Path::new("."))));
         all.extend(private("directories", "output", &self.setup.out));
         self.check_workspace(&mut all);
@@ -97,7 +99,8 @@ impl Session {
             let bundled = of.iter().filter(|file| file.origin == Origin::Embedded).count();
             let replaced = of.iter().filter(|file| file.replaces).count();
             let own = of.len() - bundled - replaced;
-            let found = format!("{bundled} bundled, {replaced} replaced by yours, {own} more of yours");
+            let place = self.overlaid(area).map_or(String::new(), |dir| format!(" in {}", dir.display()));
+            let found = format!("{bundled} bundled, {replaced} replaced by yours, {own} more of yours{place}");
             all.push(Checkup::new("files", area.name(), State::Ok, found));
         }
         for file in files.iter().filter(|file| !file.used) {
@@ -125,7 +128,7 @@ impl Session {
                     let first = found.iter().next().map_or(String::new(), ToString::to_string);
                     let more = if found.len() > 1 { format!(", and {} more", found.len() - 1) } else { String::new() };
                     let said = format!("does not link: {first}{more}");
-                    let help = format!("asterisk route {} --node NODE shows them where they are", entry.stem);
+                    let help = format!("asterisk route {} --node NODE shows them where they are", shell(&entry.stem));
                     Checkup::new("pipelines", entry.stem, State::Wrong, said).help(help)
                 }
                 Err(error) => Checkup::new("pipelines", entry.stem, State::Wrong, error.to_string()),
@@ -133,10 +136,10 @@ impl Session {
         }
     }
 
-    fn check_store(&self, all: &mut Vec<Checkup>) {
+    fn check_store(&self, all: &mut Vec<Checkup>, depth: Depth) {
         let path = &self.setup.store;
         let name = path.display().to_string();
-        let health = match health(path) {
+        let health = match health(path, depth) {
             Ok(health) => health,
             Err(StoreError::Missing(_)) => {
                 all.push(Checkup::new("store", name, State::Ok, "not there yet; the first run makes it"));
@@ -168,9 +171,46 @@ impl Session {
                 Checkup::new("store", "integrity", State::Wrong, trouble.join("; ")).help(help)
             }
         });
+        if let Some((count, bad)) = &health.contents {
+            let name = "contents";
+            all.push(match bad.as_slice() {
+                [] => Checkup::new("store", name, State::Ok, format!("each of {count} is what its address says")),
+                bad => Checkup::new("store", name, State::Wrong, told(bad)).help(RESTORE),
+            });
+        }
+        if let Some((count, bad)) = &health.events {
+            let found = if bad.is_empty() { format!("each of {count} is what was recorded") } else { told(bad) };
+            let one = Checkup::new("store", "events", if bad.is_empty() { State::Ok } else { State::Wrong }, found);
+            all.push(if bad.is_empty() { one } else { one.help(RESTORE) });
+        }
+        if health.left > 0 {
+            let found = format!(
+                "{} beside it of runs whose process was killed; they hold nothing",
+                counted(health.left, "file", "files")
+            );
+            all.push(Checkup::new("store", "left behind", State::Note, found).help("the next command that writes removes them"));
+        }
         let lock = if health.busy { (State::Note, "another process is writing") } else { (State::Ok, "free") };
         all.push(Checkup::new("store", "lock", lock.0, lock.1));
         all.extend(private("store", "mode", path));
+    }
+
+    /// Runs that stopped before their end, by whatever: they lost nothing and can go on.
+    fn check_runs(&self, all: &mut Vec<Checkup>) {
+        /// More than these are counted only.
+        const SHOWN: usize = 3;
+        // What keeps the store from being read is told with the store.
+        let runs = self.runs().unwrap_or_default();
+        let paused = || runs.iter().filter(|run| run.status == Status::Paused);
+        for run in paused().take(SHOWN) {
+            let found = format!("{} of {} cases are done", run.done, run.cases);
+            let help = format!("go on with: asterisk run --resume {}", run.run);
+            all.push(Checkup::new("runs", run.run.clone(), State::Note, found).help(help));
+        }
+        let more = paused().skip(SHOWN).count();
+        if more > 0 {
+            all.push(Checkup::new("runs", "older", State::Note, format!("{more} more are not finished")).help("asterisk runs"));
+        }
     }
 
     fn check_servers(&self, all: &mut Vec<Checkup>) {
@@ -209,6 +249,19 @@ impl Session {
     }
 }
 
+/// What to do about damage.
+const RESTORE: &str = "put a copy from before in the store's place, or make these runs again";
+
+/// What is damaged, one a line; at most a few.
+fn told(bad: &[impl ToString]) -> String {
+    const NAMED: usize = 20;
+    let mut lines: Vec<String> = bad.iter().take(NAMED).map(ToString::to_string).collect();
+    if bad.len() > NAMED {
+        lines.push(format!("and {} more", bad.len() - NAMED));
+    }
+    lines.join("\n")
+}
+
 /// Whether only its owner may look into a file or directory; nothing if it is not there.
 #[cfg(unix)]
 fn private(area: &'static str, name: &str, path: &Path) -> Option<Checkup> {
@@ -219,7 +272,11 @@ fn private(area: &'static str, name: &str, path: &Path) -> Option<Checkup> {
     // Only the directories that the program makes are its own; one that was there is its owner's business.
     let open = mode & 0o077 != 0 && (meta.is_file() || path.components().any(|part| part.as_os_str() == ".asterisk"));
     let one = Checkup::new(area, name, if open { State::Wrong } else { State::Ok }, found);
-    Some(if open { one.help(format!("others can look into it: chmod go-rwx {}", path.display())) } else { one })
+    Some(if open {
+        one.help(format!("others can look into it: chmod go-rwx {}", shell(&path.display().to_string())))
+    } else {
+        one
+    })
 }
 
 #[cfg(not(unix))]

@@ -1,6 +1,6 @@
 //! How what a session is asked for can fail.
 
-use crate::diag::{Diagnostic, Diagnostics};
+use crate::diag::{Diagnostic, Diagnostics, is_full};
 use crate::files::{FileError, WatchError};
 use crate::store::StoreError;
 use crate::walk::JournalError;
@@ -43,6 +43,27 @@ impl SessionError {
     /// Something that was asked for and is not there.
     pub fn asked(code: &'static str, message: impl Into<String>, help: Option<String>) -> Self {
         Self::Asked(Box::new(Diagnostic::error(code, message).maybe_help(help)))
+    }
+
+    /// Whether there is no room to write.
+    pub fn is_full(&self) -> bool {
+        match self {
+            Self::Write { source, .. } => is_full(source),
+            Self::Store(StoreError::Full(_)) | Self::Journal(JournalError::Full(_)) => true,
+            _ => false,
+        }
+    }
+}
+
+impl SessionError {
+    /// The same of a run that has begun: what keeps its store from being used stops the run, which can be resumed.
+    pub(super) fn of_a_run(self) -> Self {
+        match self {
+            Self::Store(error @ (StoreError::Sqlite(_) | StoreError::Io { .. } | StoreError::Full(_))) => {
+                Self::Journal(error.into())
+            }
+            other => other,
+        }
     }
 }
 

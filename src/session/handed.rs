@@ -11,7 +11,7 @@ use super::{HandedBatch, RunResult, Session, SessionError, Watch};
 use crate::agent::{self, Given};
 use crate::diag::{Diagnostic, Diagnostics, Source, Span, did_you_mean};
 use crate::files::OutDir;
-use crate::model::{Kind, Shape};
+use crate::model::{Kind, Shape, shell};
 use crate::pipeline::Target;
 use crate::project::Answers;
 use crate::script::probe::Probes;
@@ -156,7 +156,9 @@ impl Session {
                     format!("this answers the request {id}, and case `{}` waits for the answer to {}", brought.case, open.id);
                 let help = format!(
                     "take the prompt of `{}` with: asterisk cursor --case-id {} --suite-id {}",
-                    open.node, brought.case, held.run
+                    open.node,
+                    shell(brought.case),
+                    held.run
                 );
                 return Err(SessionError::asked("answer/stale", message, Some(help)));
             }
@@ -204,7 +206,7 @@ impl Session {
         let open = self.open(&held, case)?.clone();
         if !names.contains(&open.node.as_str()) || open.path.contains('/') {
             let message = format!("case `{case}` is at `{}`, not at its review", open.node);
-            let help = format!("answer that first: asterisk cursor --case-id {case} --suite-id {}", held.run);
+            let help = format!("answer that first: asterisk cursor --case-id {} --suite-id {}", shell(case), held.run);
             return Err(SessionError::asked("input/no-review", message, Some(help)));
         }
         let artifact = decision(&held.plan, &open.node, verdict, message)?;
@@ -214,7 +216,7 @@ impl Session {
     }
 
     fn hold(&self, run: &str, case: &str) -> Result<Held, SessionError> {
-        let store = Store::open(&self.setup.store, Durability::Step)?;
+        let store = self.store(Durability::Step)?;
         let run = named(&store, run)?;
         let ids: Vec<String> = store.case_names(&run)?.into_iter().map(|(id, _)| id).collect();
         known_case(&run, &ids, case)?;

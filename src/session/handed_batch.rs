@@ -21,7 +21,7 @@ pub struct HandedBatch {
 impl Session {
     /// Lays prompts out as a batch of a phase.
     pub(super) fn lay_out_batch(&self, run: &str, phase: &str, handed: &[Handed]) -> Result<HandedBatch, SessionError> {
-        let tray = RunTray::new(&self.setup.out, run);
+        let tray = RunTray::new(&self.setup.out, run, self.dispatches(run));
         let written = |name: &str, result: std::io::Result<()>| {
             result.map_err(|source| SessionError::Write { path: tray.path(name), source })
         };
@@ -56,7 +56,7 @@ impl Session {
     /// Notes in the batch that was laid out last, if the request is one of it, that it is answered. What cannot be written is nothing to
     /// lose an answer for.
     pub(super) fn note_brought(&self, run: &str, request: i64) {
-        let tray = RunTray::new(&self.setup.out, run);
+        let tray = RunTray::new(&self.setup.out, run, self.dispatches(run));
         let Ok(mut manifest) = Manifest::read(&tray) else { return };
         let name = |entry: &Entry| entry.signal_path.strip_prefix(&tray.path("")).map(str::to_owned);
         for index in 0..manifest.signals.len() {

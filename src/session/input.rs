@@ -17,9 +17,11 @@ pub(super) fn launch(paths: &[PathBuf]) -> Result<Launch, SessionError> {
     let mut gather = Gather::new(Limits::default());
     let mut found = Diagnostics::new();
     let mut others = Vec::new();
+    let mut gaps = listed.gaps;
     for input in &listed.inputs {
         match gather.add_input(&input.name, input.size, || input.open()) {
             Ok(()) => {}
+            Err(InputError::Io(error)) if input.below => gaps.push(format!("`{}` cannot be read ({error})", input.name)),
             Err(InputError::Io(source)) => return Err(FileError::Io { path: input.path.clone(), source }.into()),
             Err(InputError::Wrong(wrong)) if input.below && is_no_launch(&wrong) => others.push(other(input, &wrong)),
             Err(InputError::Wrong(wrong)) => found.extend(wrong),
@@ -27,7 +29,10 @@ pub(super) fn launch(paths: &[PathBuf]) -> Result<Launch, SessionError> {
     }
     if found.is_empty() && gather.is_empty() {
         let dirs: Vec<String> = paths.iter().map(|path| format!("`{}`", path.display())).collect();
-        let help = if others.is_empty() {
+        let help = if !gaps.is_empty() {
+            gaps.truncate(MAX_NAMED);
+            gaps.join("; ")
+        } else if others.is_empty() {
             "launches are `.xml` and `.json` files; hidden files and directories are passed over".to_owned()
         } else {
             format!("what is there is none: {}", shortened(std::mem::take(&mut others)).join("; "))
@@ -37,6 +42,9 @@ pub(super) fn launch(paths: &[PathBuf]) -> Result<Launch, SessionError> {
     }
     let mut launch = found.into_result(gather.finish())?;
     launch.notes.extend(listed.notes);
+    for gap in gaps {
+        launch.gap(gap);
+    }
     launch.notes.extend(shortened(others).into_iter().map(|other| format!("left out: {other}")));
     Ok(launch)
 }

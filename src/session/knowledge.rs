@@ -42,7 +42,7 @@ impl Session {
     /// Sets the status of a root cause by the word of a person, and returns it as it was before.
     pub fn say_of_rca(&self, id: i64, status: &str, by: &str, message: &str) -> Result<Rca, SessionError> {
         self.known_rca(id)?;
-        let store = Store::open(&self.setup.store, Durability::Step)?;
+        let store = self.store(Durability::Step)?;
         let word = RcaWord { status: status.into(), by: by.into(), at: self.setup.clock.now(), message: message.into() };
         Ok(store.say_of_rca(id, &word)?)
     }

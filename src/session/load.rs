@@ -4,7 +4,7 @@ use super::{Session, SessionError, Setup};
 use crate::diag::{Diagnostic, Source, did_you_mean};
 use crate::files::{Area, Found, Listed, Origin, Overlay, find_pipeline, list_pipelines};
 use crate::pipeline::{parts_of, yaml};
-use crate::project::{Answers, Project, Settings, Sources, domain};
+use crate::project::{Answers, Project, ProjectVars, Settings, Sources, domain};
 use crate::script::Limits;
 use crate::script::probe::Probes;
 use serde_json::{Map, Value};
@@ -46,9 +46,17 @@ impl Session {
 
     /// The texts of the project with that pipeline.
     pub(super) fn sources(&self, pipeline: Option<&str>) -> Result<Sources, SessionError> {
+        self.sources_below(pipeline, None)
+    }
+
+    /// The same, with the scripts of another directory laid over those of the project.
+    pub(super) fn sources_below(&self, pipeline: Option<&str>, over: Option<&Path>) -> Result<Sources, SessionError> {
         let pipeline = self.pipeline(pipeline.unwrap_or(DEFAULT_PIPELINE))?;
         let Parts { parts, missing } = self.parts(&pipeline)?;
-        let scripts = Overlay::load(Area::Scripts, self.setup.scripts.as_deref())?;
+        let mut scripts = Overlay::load(Area::Scripts, self.setup.scripts.as_deref())?;
+        if let Some(over) = over {
+            scripts.lay(Area::Scripts, over)?;
+        }
         let templates = Overlay::load(Area::Templates, self.setup.templates.as_deref())?;
         Ok(Sources {
             scripts: scripts.sources().filter(|source| source.name().ends_with(".rhai")).cloned().collect(),
@@ -151,13 +159,28 @@ impl Session {
         Ok(of("elements").chain(of("derived")).filter_map(colour).collect())
     }
 
+    /// The vars that files of settings set, with whether any pipeline that can be named has them.
+    fn project_vars(&self) -> ProjectVars {
+        let mut vars = self.setup.project_vars.clone();
+        if vars.is_empty() {
+            return vars;
+        }
+        let texts: Vec<Source> = self.pipelines().unwrap_or_default().into_iter().map(|listed| listed.source).collect();
+        let names: Option<Vec<Vec<String>>> = texts.iter().map(var_names).collect();
+        for (name, var) in &mut vars {
+            // A pipeline that cannot be read may have it.
+            var.elsewhere = names.as_ref().is_none_or(|names| names.iter().flatten().any(|known| known == name));
+        }
+        vars
+    }
+
     /// What linking takes from outside the texts.
     pub fn settings(&self, answers: Answers) -> Settings {
         let default = Limits::default();
         let limits = Limits { wall: self.setup.script_time.unwrap_or(default.wall), ..default };
         Settings {
             vars: self.setup.vars.clone(),
-            project_vars: self.setup.project_vars.clone(),
+            project_vars: self.project_vars(),
             answers,
             workspace: self.setup.workspace.clone(),
             domain: self.setup.domain.clone(),
@@ -169,6 +192,13 @@ impl Session {
             probes: Probes::None,
         }
     }
+}
+
+/// The names of the vars of a pipeline; nothing if it cannot be read.
+fn var_names(pipeline: &Source) -> Option<Vec<String>> {
+    let tree = yaml::parse(pipeline).ok()?;
+    let vars = tree.get("vars").and_then(yaml::Yaml::as_map).unwrap_or_default();
+    Some(vars.iter().map(|entry| entry.key.value.clone()).collect())
 }
 
 /// The data files among the scripts, named below `data/`.

@@ -6,6 +6,7 @@ mod briefing;
 mod case_texts;
 mod clean;
 mod crew;
+mod dispatch;
 mod doctor;
 mod error;
 mod finding;

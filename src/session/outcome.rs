@@ -1,7 +1,7 @@
 //! What came of a run.
 
 use super::hands::Hands;
-use super::work::{Brief, Reads};
+use super::work::{Brief, DAMAGED, Reads};
 use super::{SessionError, Shadowed};
 use crate::agent::{Budget, BudgetStatus};
 use crate::clock::Timestamp;
@@ -42,6 +42,9 @@ pub struct RunResult {
     pub shadow: Option<Shadowed>,
     /// What the answers took that came from outside of the process.
     pub tokens: Tokens,
+    /// What could not be written of cases: prompts that their templates do not make, files whose content is damaged in the store. Under
+    /// [`RunResult::WHOLE`], what of the run itself.
+    pub notes: BTreeMap<Name, Vec<Diagnostic>>,
     /// The cases that wait for an answer, with who is asked.
     pub waits: Vec<(Name, Name)>,
     /// How much of its budget is left, and whether somebody was not asked because it was spent.
@@ -97,9 +100,22 @@ pub struct CaseResult {
 }
 
 impl RunResult {
+    /// What the notes on the run itself stand under.
+    pub const WHOLE: Name = Name::const_new("");
+
     /// The graph.
     pub fn pipeline(&self) -> &Pipeline {
         &self.plan.pipeline
+    }
+
+    /// What is to be known of a case beside what came of it.
+    pub fn notes_on(&self, case: &str) -> &[Diagnostic] {
+        self.notes.get(case).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether any of the cases in memory is damaged in the store.
+    pub fn has_damage(&self) -> bool {
+        self.cases.kept.iter().any(CaseResult::is_damaged)
     }
 
     /// Takes in what is left of its budget.
@@ -145,6 +161,7 @@ impl RunResult {
             shadow: self.shadow.as_ref(),
             tokens: (!self.tokens.is_none()).then_some(self.tokens),
             budget: self.budget.map(|(status, _)| status),
+            gaps: &self.launch.gaps,
         }
     }
 }
@@ -155,6 +172,11 @@ impl CaseResult {
         let (kind, message) = self.state.error.clone()?;
         let node = self.state.node.as_deref().unwrap_or("").to_owned();
         Some(ErrorSummary { kind, node, message })
+    }
+
+    /// Whether what is stored of it is damaged: it is told as an error, and nothing was made of what is left.
+    pub fn is_damaged(&self) -> bool {
+        self.state.error.as_ref().is_some_and(|(kind, _)| kind == DAMAGED)
     }
 
     /// The case for programs.
@@ -212,6 +234,9 @@ pub struct RunSummary<'a> {
     /// How much of the budget is left; absent without one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub budget: Option<BudgetStatus>,
+    /// Why failures of the launch may be missing; absent if it is whole.
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    pub gaps: &'a [String],
 }
 
 /// The cases of a run for programs, each made when it is written.
@@ -265,7 +290,7 @@ pub struct CaseSummary {
 }
 
 /// A failure for programs.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ErrorSummary {
     /// The kind (`no_edge`, `rule_error`, ...).
     pub kind: String,

@@ -78,7 +78,7 @@ impl Session {
     /// Writes remarks on cases of a run back to where its launch came from. What was sent before in the same words is not sent again;
     /// what is sent is recorded at once. `dry`: asks nobody, changes nothing, and says what would be sent.
     pub fn push(&self, run: &str, remarks: &[Remark], dry: bool) -> Result<Vec<(String, Pushed)>, SessionError> {
-        let store = if dry { Store::read_only(&self.setup.store)? } else { Store::open(&self.setup.store, Durability::Step)? };
+        let store = if dry { Store::read_only(&self.setup.store)? } else { self.store(Durability::Step)? };
         let run = named(&store, run)?;
         let place = self.setup.reportportal.place();
         let place = place.map_err(|(why, help)| SessionError::asked("reportportal/setup", why, Some(help)))?;

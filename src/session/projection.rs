@@ -5,6 +5,7 @@ use super::prompt::KeptTemplates;
 use super::setup::Files;
 use super::{Session, SessionError};
 use crate::clock::Timestamp;
+use crate::diag::{Diagnostic, Severity};
 use crate::files::OutDir;
 use crate::pipeline::Node;
 use crate::store::Store;
@@ -38,6 +39,11 @@ impl Session {
         OutDir::private(&path).map_err(|source| SessionError::Write { path: path.display().to_string(), source })
     }
 
+    /// Removes the halves of files that a process left behind which was killed while it wrote those of a run. Only for who executes it.
+    pub(super) fn sweep(&self, run: &str) {
+        OutDir::open(&run_dir(&self.setup.out, run)).sweep();
+    }
+
     /// Makes sure, before anything is walked, that files can be written.
     pub(super) fn check_out(&self) -> Result<(), SessionError> {
         let failed = |source| SessionError::Write { path: self.setup.out.display().to_string(), source };
@@ -45,35 +51,92 @@ impl Session {
     }
 
     /// Writes a case directory for every case but those that `rested` since theirs was written, and the event log of the run, from the
-    /// journal.
+    /// journal. Returns, by case, what could not be written because of its texts or because it is damaged in the store: that is no
+    /// reason to lose the rest.
     pub(super) fn project_files(
         &self,
         store: &Store,
         result: &RunResult,
         files: Files,
         rested: &HashSet<Name>,
-    ) -> Result<(), SessionError> {
+    ) -> Result<BTreeMap<Name, Vec<Diagnostic>>, SessionError> {
+        let mut notes = BTreeMap::new();
         if !files.writes(result.cases.len()) {
-            return Ok(());
+            return Ok(notes);
         }
         let dir = self.run_dir(&result.run)?;
-        dir.write_with("events.jsonl", |log| {
+        let mut unread = Ok(());
+        let written = dir.write_with("events.jsonl", |log| {
             let mut broken = Ok(());
-            let told = store.each_event(&result.run, |seq, event| {
+            unread = store.each_event(&result.run, |seq, event| {
                 broken = writeln!(log, "{}", envelope(json!({ "seq": seq, "run": result.run }), &event));
                 if broken.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
             });
-            broken.and(told.map_err(io::Error::other))
-        })
-        .map_err(|source| SessionError::Write { path: dir.path().join("events.jsonl").display().to_string(), source })?;
+            // What is not all there is not put in the place of what may be.
+            broken.and(if unread.is_ok() { Ok(()) } else { Err(io::ErrorKind::InvalidData.into()) })
+        });
+        match (unread, written) {
+            (Err(error), _) if error.is_damage() => {
+                let why = Diagnostic::error("store/damaged", format!("`events.jsonl` is not written: {error}"));
+                notes.insert(RunResult::WHOLE, vec![why]);
+            }
+            (Err(error), _) => return Err(error.into()),
+            (Ok(()), Err(source)) => {
+                return Err(SessionError::Write { path: dir.path().join("events.jsonl").display().to_string(), source });
+            }
+            (Ok(()), Ok(_)) => {}
+        }
         let templates = KeptTemplates::of(store, &result.run)?;
         result.each(|case| {
-            if rested.contains(case.case.id.as_str()) {
+            let id = case.case.id.as_str();
+            if rested.contains(id) {
                 return Ok(());
             }
-            let events: Vec<Event> = store.events(&result.run, &case.case.id)?.into_iter().map(|(_, event)| event).collect();
-            project_case((store, &templates), &dir, result, case, &events)
-        })
+            let mut unwritten = Unwritten { case: id, run: &result.run, damaged: case.is_damaged(), notes: Vec::new() };
+            let events = store.events(&result.run, id).map_err(SessionError::from);
+            if let Some(events) = unwritten.kept("state.json", events)? {
+                let events: Vec<Event> = events.into_iter().map(|(_, event)| event).collect();
+                project_case((store, &templates), &dir, result, case, &events, &mut unwritten)?;
+            }
+            if !unwritten.notes.is_empty() {
+                notes.insert(id.into(), unwritten.notes);
+            }
+            Ok(())
+        })?;
+        Ok(notes)
+    }
+}
+
+/// What could not be written of a case.
+struct Unwritten<'a> {
+    case: &'a str,
+    run: &'a str,
+    damaged: bool,
+    notes: Vec<Diagnostic>,
+}
+
+impl Unwritten<'_> {
+    /// What was made for a file. If it could not be made because of the texts or the content it is made of, a note is taken instead.
+    fn kept<T>(&mut self, file: &str, made: Result<T, SessionError>) -> Result<Option<T>, SessionError> {
+        match made {
+            Ok(made) => Ok(Some(made)),
+            Err(SessionError::Texts(found)) => {
+                self.notes.extend(found.iter().map(|why| {
+                    let message = format!("`{file}` of case `{}` is not written: {}", self.case, why.message);
+                    let help = format!("mend the template, then: asterisk run --resume {} --migrate", self.run);
+                    Diagnostic { severity: Severity::Warning, message, help: Some(help), ..why.clone() }
+                }));
+                Ok(None)
+            }
+            // What is damaged of a case that is told as damaged is told with it.
+            Err(SessionError::Store(error)) if error.is_damage() && self.damaged => Ok(None),
+            Err(SessionError::Store(error)) if error.is_damage() => {
+                let message = format!("`{file}` of case `{}` is not written: {error}", self.case);
+                self.notes.push(Diagnostic::error("store/damaged", message));
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
     }
 }
 
@@ -83,6 +146,7 @@ fn project_case(
     result: &RunResult,
     case: &CaseResult,
     events: &[Event],
+    unwritten: &mut Unwritten<'_>,
 ) -> Result<(), SessionError> {
     let below = case_dir(&case.case.id);
     let mut visits: BTreeMap<(&str, &str), usize> = BTreeMap::new();
@@ -102,12 +166,13 @@ fn project_case(
         let laid = Laid::of(spec, *visit - 1);
         // An answer that is waited for may be there already.
         let awaited = case.state.waits().is_some_and(|open| open.node == *node && place_of(&open.path) == place);
-        if let Some(text) = store.blob(&artifact.hash())?.filter(|_| !awaited) {
+        if !awaited && let Some(text) = unwritten.kept(&laid.artifact, store.needed(&artifact.hash()).map_err(Into::into))? {
             write(dir, &format!("{below}/{}", laid.artifact), &pretty(&text))?;
         }
         let (Some(params), Some(template)) = (params, template) else { continue };
-        let text = super::prompt::text(store, &*templates.template(generation, *template)?, params)?;
-        write(dir, &format!("{below}/{}", laid.prompt), &text)?;
+        if let Some((_, text)) = unwritten.kept(&laid.prompt, templates.prompt(generation, *template, params))? {
+            write(dir, &format!("{below}/{}", laid.prompt), &text)?;
+        }
     }
     write(dir, &format!("{below}/state.json"), &pretty(&json!(CaseFile::of(result, case)).to_string()))
 }
@@ -138,6 +203,7 @@ const RUN_FILES: &[&str] = &[
     "batch-manifest.json",
     "briefing.md",
     "budget-status.json",
+    "dispatches.json",
     "events.jsonl",
     "jira",
     "rca.json",
@@ -195,6 +261,8 @@ impl<'a> CaseFile<'a> {
         let current = match (&case.state.node, case.state.status) {
             (_, crate::walk::Status::Done) => "DONE".to_owned(),
             (Some(node), _) => step(node),
+            // The first step is asked for and not taken yet.
+            (None, _) if case.state.waits().is_some() => pipeline.at(pipeline.start).step_name(),
             (None, _) => "INIT".to_owned(),
         };
         Self {
@@ -216,7 +284,7 @@ fn envelope(mut line: Value, event: &Event) -> Value {
     line
 }
 
-fn pretty(json: &str) -> String {
+pub(super) fn pretty(json: &str) -> String {
     let value: Value = serde_json::from_str(json).unwrap_or_default();
     let mut text = serde_json::to_string_pretty(&value).unwrap_or_default();
     text.push('\n');

@@ -3,7 +3,7 @@
 use super::generations::manifests;
 use super::{Session, SessionError, resume};
 use crate::diag::{Diagnostics, Source, did_you_mean};
-use crate::model::Hash;
+use crate::model::{Hash, shell};
 use crate::project::Manifest;
 use crate::prompt::{Template, Templates};
 use crate::store::{Store, StoreError};
@@ -96,10 +96,11 @@ impl Session {
                 _ => "nobody asked for its parameters",
             };
             let message = format!("step {} (`{}`) had no prompt: {what}", step.path, step.node);
-            let how = format!("what it was given is shown by: asterisk explain {run} --case {} --step {}", asked.case, step.path);
+            let (case, at) = (shell(&asked.case), shell(step.path));
+            let how = format!("what it was given is shown by: asterisk explain {run} --case {case} --step {at}");
             return Err(SessionError::asked("input/no-prompt", message, (step.by == TOOL).then_some(how)));
         };
-        let found = kept.template(step.generation, template)?;
+        let (found, text) = kept.prompt(step.generation, template, params)?;
         let visits: Vec<&Step<'_>> = steps.iter().filter(|other| other.node == step.node).collect();
         Ok(Prompt {
             case: asked.case.clone(),
@@ -108,10 +109,10 @@ impl Session {
             visits: visits.len(),
             path: step.path.to_owned(),
             template: found.source().name().to_owned(),
-            template_hash: template,
+            template_hash: found.hash(),
             params_hash: params.hash(),
             answered_by: step.by.to_owned(),
-            text: text(&store, &found, params)?,
+            text,
             run,
         })
     }
@@ -138,6 +139,21 @@ impl<'a> KeptTemplates<'a> {
     /// The texts that the run went by last.
     fn latest(&self) -> Option<&Manifest> {
         self.manifests.last().map(|(_, manifest)| manifest)
+    }
+
+    /// The prompt of a step, and the template that it is made by: the one that the step went by. One that its template does not make was given to nobody, so it is made by
+    /// the template of that name of the latest generation, if that is another.
+    pub(super) fn prompt(&self, generation: u64, hash: Hash, params: &Content) -> Result<(Arc<Template>, String), SessionError> {
+        let template = self.template(generation, hash)?;
+        let made = text(self.store, &template, params);
+        let Err(SessionError::Texts(_)) = made else { return Ok((template, made?)) };
+        let newer = self.manifests.last().and_then(|(latest, manifest)| {
+            let newer = manifest.templates.get(template.source().name()).filter(|newer| **newer != hash || *latest != generation);
+            Some((*latest, *newer?))
+        });
+        let template = newer.map_or(Ok(template), |(latest, newer)| self.template(latest, newer))?;
+        let text = text(self.store, &template, params)?;
+        Ok((template, text))
     }
 
     /// The template of that address, in the latest generation that has it.

@@ -4,13 +4,13 @@ use super::generations::manifests;
 use super::resume::{parse, text};
 use super::run::RunArgs;
 use super::{Session, SessionError};
+use crate::files::Identity;
 use crate::model::Hash;
 use crate::project::{Answers, Manifest, Project, Settings};
 use crate::script::probe::Probes;
-use crate::store::Store;
+use crate::store::{Durability, Store, StoreError};
 use crate::walk::Change;
-use serde_json::Map;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The record of past runs, to be read.
 #[derive(Clone)]
@@ -31,6 +31,34 @@ pub struct Texts {
 }
 
 impl Session {
+    /// The store to be changed. One that is not there yet is not made: what is asked for would not be in it.
+    pub(super) fn store(&self, durability: Durability) -> Result<Store, SessionError> {
+        let path = &self.setup.store;
+        if path.try_exists().is_ok_and(|there| !there) {
+            return Err(StoreError::Missing(path.clone()).into());
+        }
+        Ok(Store::open(path, durability)?)
+    }
+
+    /// Where the store will be, if there is none yet.
+    pub fn no_store_yet(&self) -> Option<&Path> {
+        let path = self.setup.store.as_path();
+        path.try_exists().is_ok_and(|there| !there).then_some(path)
+    }
+
+    /// What came of walking, unless the store is another one by now than the one that was written, or gone.
+    pub(super) fn unless_lost<T, E: Into<SessionError>>(
+        &self,
+        opened: Option<Identity>,
+        walked: Result<T, E>,
+    ) -> Result<T, SessionError> {
+        let path = &self.setup.store;
+        if opened.is_some() && Identity::of(path) != opened {
+            return Err(StoreError::Lost(path.clone()).into());
+        }
+        walked.map_err(Into::into)
+    }
+
     /// The record of past runs. An error if there is no store.
     pub fn record(&self) -> Result<Record, SessionError> {
         Ok(Record { session: self.clone(), store: Store::read_only(&self.setup.store)? })
@@ -122,7 +150,7 @@ pub(super) fn linked(
 ) -> Result<Project, SessionError> {
     let settings = Settings {
         vars: manifest.vars.clone(),
-        project_vars: Map::new(),
+        project_vars: std::collections::BTreeMap::new(),
         workspace: manifest.workspace.clone(),
         domain: manifest.domain.clone(),
         probes,

@@ -13,6 +13,7 @@ use super::{Files, RunResult, Session, SessionError, Watch};
 use crate::agent::Budget;
 use crate::clock::Timestamp;
 use crate::diag::Source;
+use crate::files::Identity;
 use crate::model::{Hash, Launch};
 use crate::project::{Answers, Current, Manifest, Project, Settings};
 use crate::script::probe::Probes;
@@ -51,34 +52,42 @@ impl Session {
         watch: &dyn Watch,
         stop: &AtomicBool,
     ) -> Result<RunResult, SessionError> {
-        let store = Store::open(&self.setup.store, spec.durability)?;
-        let run = &named(&store, spec.run)?;
+        let store = self.store(spec.durability)?;
+        self.resume_in(&store, spec, brought, watch, stop).map_err(SessionError::of_a_run)
+    }
+
+    fn resume_in(
+        &self,
+        store: &Store,
+        spec: &ResumeSpec<'_>,
+        brought: Brought,
+        watch: &dyn Watch,
+        stop: &AtomicBool,
+    ) -> Result<RunResult, SessionError> {
+        let identity = Identity::of(&self.setup.store);
+        let run = &named(store, spec.run)?;
         let newer = spec.migrate.map(Current::get);
-        let stored = Stored::read(self, &store, run, newer.as_ref().map(|(_, project)| Arc::clone(project)))?;
+        let stored = Stored::read(self, store, run, newer.as_ref().map(|(_, project)| Arc::clone(project)))?;
         let over = |status| matches!(status, Status::Done | Status::Error);
         let Brought { given, reopened } = brought;
         if reopened.is_none() && stored.work.iter().all(|case| over(case.status)) && stored.finished {
-            watch.over();
             // The process that ended the run may have been killed before it wrote the files.
-            let files = stored.args.files;
-            let result = stored.result(self, &store)?;
-            self.project_files(&store, &result, files, &HashSet::new())?;
-            self.finalise(&result)?;
-            return Ok(result);
+            return self.again(store, stored, (spec.migrate, newer), watch);
         }
         let Stored { project, manifest, generation, launch, seed, keep, args, started_at, mut work, stub, .. } = stored;
         if spec.migrate.is_some() {
-            super::migrate::fits(&project, &work, &Reads { store: &store, run, plan: &project.plan })?;
+            super::migrate::fits(&project, &work, &Reads { store, run, plan: &project.plan })?;
         } else {
             self.tell_changes(&args, &manifest, watch);
         }
         let journal = store.journal(run)?;
+        self.sweep(run);
         if let Some((case, node)) = &reopened {
-            let reads = Reads { store: &store, run, plan: &project.plan };
+            let reads = Reads { store, run, plan: &project.plan };
             self.reopen((case, node), &journal, &mut work, &reads, watch)?;
         }
         watch.began(&Begun::new(run, &project.plan, &launch, &work, Round::after(&store.run_events(run)?)));
-        let needs = self.reads(&store, run, &manifest.workspace)?;
+        let needs = self.reads(store, run, &manifest.workspace)?;
         let via = self.via(&args.via, &project.plan)?;
         let stub = answers::stub(&via, stub.as_ref())?;
         let used = work.iter().filter_map(|case| case.own.as_ref()).map(|own| own.tokens.total()).sum();
@@ -94,7 +103,7 @@ impl Session {
         let generations = Generations::new(self, (current, seen), (generation, manifest, Arc::clone(&project)), &journal, watch);
         generations.migrate(project)?;
         let (hands, texts) = (Hands::new(spec.parallel), &generations);
-        let candidate = super::shadow::again(self, &store, args.shadow.as_ref())?;
+        let candidate = super::shadow::again(self, store, args.shadow.as_ref())?;
         let shadow = candidate.as_ref().map(|project| &*project.plan);
         let case = given.as_ref().map(|given| given.case.clone());
         let brought = case.as_deref();
@@ -112,14 +121,43 @@ impl Session {
             keep,
         };
         let answer = self.answerer(Asked { run, via: &via, stub, budget: &budget, stop, writes: true, given });
-        let work = crew.walk(work, Ports { answer: &*answer, needs, journal: &journal })?;
+        let work = self.unless_lost(identity, crew.walk(work, Ports { answer: &*answer, needs, journal: &journal }))?;
         drop(answer);
         let rested = work.iter().filter(|work| work.rested).map(|work| work.id.clone()).collect();
         let ended = Ended { run: run.to_owned(), started_at, project: &generations.project(), launch, recorded: true, hands };
-        let mut result = ended.result(&store, work);
+        let mut result = ended.result(store, work);
         result.note_budget(&budget);
-        result.shadow = candidate.map(|_| super::shadow::sum(&store, run)).transpose()?;
-        self.conclude(&store, result, (args.files, &rested))
+        result.shadow = candidate.map(|_| super::shadow::sum(store, run)).transpose()?;
+        self.conclude(store, result, (args.files, &rested))
+    }
+
+    /// The result of a run that is over, with its files written again. Prompts that their templates do not make are made by those of
+    /// `newer`, if there are any and they do: the run takes them as another generation.
+    fn again(
+        &self,
+        store: &Store,
+        stored: Stored,
+        (current, newer): (Option<&Current>, Option<(u64, Arc<Project>)>),
+        watch: &dyn Watch,
+    ) -> Result<RunResult, SessionError> {
+        self.sweep(&stored.run);
+        let files = stored.args.files;
+        let (run, generation, manifest) = (stored.run.clone(), stored.generation, stored.manifest.clone());
+        let mut result = stored.result(self, store)?;
+        result.notes = self.project_files(store, &result, files, &HashSet::new())?;
+        let unmade = result.notes.values().flatten().any(|note| note.code.starts_with("template/"));
+        if let (true, Some(current), Some((seen, project))) = (unmade, current, newer) {
+            let record = store.run(&run)?;
+            let journal = store.journal(&run)?;
+            let held = (generation, manifest, Arc::clone(&project));
+            Generations::new(self, (current, seen), held, &journal, watch).migrate(project)?;
+            store.finish_run(&run, record.status, record.ended_at.unwrap_or_else(|| self.setup.clock.now()))?;
+            result.notes = self.project_files(store, &result, files, &HashSet::new())?;
+        } else {
+            watch.over();
+        }
+        self.finalise(&result)?;
+        Ok(result)
     }
 
     /// Has a case, which was over, go on at a node.
@@ -206,8 +244,8 @@ impl Session {
         let stored = Stored::read(self, &store, &named(&store, run)?, None)?;
         self.check_out()?;
         let files = files.unwrap_or(stored.args.files);
-        let result = stored.result(self, &store)?;
-        self.project_files(&store, &result, files, &HashSet::new())?;
+        let mut result = stored.result(self, &store)?;
+        result.notes = self.project_files(&store, &result, files, &HashSet::new())?;
         Ok(result)
     }
 }
@@ -278,8 +316,8 @@ impl Stored {
         let paused = matches!(record.status, crate::store::Status::Paused);
         let mut work = Vec::with_capacity(cases.len());
         for ((id, _), wave) in cases.iter().zip(waves(cases.iter().map(|(_, key)| key.as_str()))) {
-            let mut whole = if keep { Some(Box::new(reads.whole(id)?)) } else { None };
-            let mut light = if keep { None } else { Some(reads.folded(id)?) };
+            let mut whole = if keep { Some(Box::new(reads.whole_if_sound(id)?)) } else { None };
+            let mut light = if keep { None } else { Some(reads.folded_if_sound(id)?) };
             let Some(state) = whole.as_deref_mut().map(|(_, state)| state).or(light.as_mut()) else { continue };
             if paused && state.status == Status::Running {
                 state.status = Status::Paused;
@@ -318,8 +356,7 @@ impl Stored {
 }
 
 pub(super) fn text(store: &Store, hash: &Hash) -> Result<String, SessionError> {
-    let found = store.blob(hash)?;
-    Ok(found.ok_or_else(|| StoreError::Damaged(format!("the content {hash} is missing")))?.to_string())
+    Ok(store.needed(hash)?)
 }
 
 pub(super) fn parse<T: DeserializeOwned>(text: &str) -> Result<T, SessionError> {

@@ -170,7 +170,7 @@ impl RouteState {
         walk.steps = self.steps.unwrap_or(walk.steps);
         #[allow(clippy::cast_possible_truncation)]
         let elapsed = (self.elapsed_s * 1000.0) as i64;
-        walk.started_at = Some(Timestamp::from_millis(now.millis() - elapsed));
+        walk.started_at = Some(Timestamp::from_millis(now.millis().saturating_sub(elapsed)));
         walk
     }
 }

@@ -13,7 +13,7 @@ use super::{Session, SessionError, finding, shadow};
 use crate::agent::Budget;
 use crate::clock::Timestamp;
 use crate::diag::{Diagnostics, Source, did_you_mean};
-use crate::files::example_launch;
+use crate::files::{Identity, example_launch};
 use crate::ingest;
 use crate::model::{Case, Hash, Launch, canonical};
 use crate::project::{Current, Project};
@@ -22,7 +22,7 @@ use crate::store::{Durability, NewRun, Store, StoreError};
 use crate::walk::{Blob, Change, Event, FIRST, Name, Plan, Status, Tokens};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -187,6 +187,7 @@ impl Session {
         let work = Work::fresh(&cases, &project.plan, keep);
         // A dry run does all that a run does, in a store of its own that nobody sees.
         let store = if spec.dry_run { Store::scratch()? } else { Store::open(&self.setup.store, spec.durability)? };
+        let identity = Identity::of(&self.setup.store).filter(|_| !spec.dry_run);
         if !spec.dry_run {
             self.check_out()?;
         }
@@ -223,8 +224,7 @@ impl Session {
         let mut attempt = 0;
         let (run, journal) = loop {
             let run = run_id(started, &launch, attempt);
-            let begun = store.begin_run(&NewRun { run: &run, ..new.clone() });
-            match begun {
+            match store.begin_run(&NewRun { run: &run, ..new.clone() }) {
                 Ok(journal) => break (run, journal),
                 Err(StoreError::RunExists(_)) if attempt < 1000 => attempt += 1,
                 Err(error) => return Err(error.into()),
@@ -235,16 +235,15 @@ impl Session {
         if !keep {
             Lighten::launch(&mut launch);
         }
-        let needs = self.reads(&store, &run, &self.setup.workspace)?;
+        let needs = self.reads(&store, &run, &self.setup.workspace).map_err(SessionError::of_a_run)?;
         let (seed, hands) = (spec.seed, Hands::new(spec.parallel));
         let generations = Generations::new(self, (current, seen), (FIRST, manifest, project), &journal, watch);
         let texts = &generations;
-        let shadow = candidate.as_ref().map(|project| &*project.plan);
         let crew = Crew {
             session: self,
             generations: texts,
             launch: &launch,
-            shadow,
+            shadow: candidate.as_ref().map(|project| &*project.plan),
             run: &run,
             seed,
             watch,
@@ -256,7 +255,8 @@ impl Session {
         let budget = Budget::new(spec.budget, 0);
         let writes = !spec.dry_run;
         let answer = self.answerer(Asked { run: &run, via: &via, stub, budget: &budget, stop, writes, given: None });
-        let work = crew.walk(work, Ports { answer: &*answer, needs, journal: &journal })?;
+        let walked = crew.walk(work, Ports { answer: &*answer, needs, journal: &journal }).map_err(SessionError::of_a_run);
+        let work = self.unless_lost(identity, walked)?;
         drop(answer);
         let project = generations.project();
         let whole = Ended { run: run.clone(), started_at: started, project: &project, launch, recorded: writes, hands };
@@ -266,7 +266,7 @@ impl Session {
         if spec.dry_run {
             return Ok(result);
         }
-        self.conclude(&store, result, (spec.files, &HashSet::new()))
+        self.conclude(&store, result, (spec.files, &HashSet::new())).map_err(SessionError::of_a_run)
     }
 
     /// The launch to analyse, and where it was fetched from.
@@ -299,7 +299,7 @@ impl Session {
             Status::Running | Status::Paused => store.pause_run(&result.run, now)?,
         }
         result.know_statuses(store)?;
-        self.project_files(store, &result, files, rested)?;
+        result.notes = self.project_files(store, &result, files, rested)?;
         self.finalise(&result)?;
         Ok(result)
     }
@@ -352,6 +352,7 @@ impl Ended<'_> {
             report: None,
             shadow: None,
             tokens,
+            notes: BTreeMap::new(),
             waits,
             budget: None,
         }

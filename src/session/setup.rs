@@ -1,12 +1,13 @@
 //! What a session is told by its front end.
 
-use crate::agent::{Agents, STUB, Servers};
+use crate::agent::{Agents, STUB, Servers, Variable};
 use crate::clock::Clock;
-use crate::project::{Answers, SCRIPT};
+use crate::net::Secret;
+use crate::project::{Answers, ProjectVars, SCRIPT};
 use crate::reportportal;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -32,7 +33,7 @@ pub struct Setup {
     /// Vars set for this command; the pipeline must have them.
     pub vars: Map<String, Value>,
     /// Vars of the project file, for the pipelines that have them.
-    pub project_vars: Map<String, Value>,
+    pub project_vars: ProjectVars,
     /// The repositories of the project file: `{ "repositories": [{name, path, purpose, branch}] }`.
     pub workspace: Value,
     /// The vocabulary, by name; the default one if none is named.
@@ -54,6 +55,20 @@ pub struct Setup {
     pub keep: usize,
     /// The time.
     pub clock: Arc<dyn Clock>,
+}
+
+impl Setup {
+    /// The variables of the environment that hold secrets of agents, servers and `ReportPortal`.
+    pub(super) fn secret_variables(&self) -> BTreeSet<String> {
+        let of_agents = self.agents.values().filter_map(|agent| agent.secret.as_ref());
+        let of_servers = self.servers.values().flat_map(|server| {
+            let variables =
+                server.env.values().filter_map(|one| if let Variable::Secret(secret) = one { Some(secret) } else { None });
+            variables.chain(&server.secret)
+        });
+        let all = of_agents.chain(of_servers).chain(&self.reportportal.token);
+        all.filter_map(|secret| if let Secret::Env(name) = secret { Some(name.clone()) } else { None }).collect()
+    }
 }
 
 /// Who answers the nodes of a run that do not say it themselves.

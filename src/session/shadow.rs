@@ -26,10 +26,11 @@ pub struct Shadowed {
 }
 
 impl Session {
-    /// The project with other scripts: the candidates of a shadow.
+    /// The project with the scripts of another directory laid over its own: the candidates of a shadow.
     pub(super) fn candidate(&self, scripts: &Path, pipeline: Option<&str>) -> Result<Project, SessionError> {
-        let setup = super::Setup { scripts: Some(scripts.to_path_buf()), ..self.setup.clone() };
-        Self::new(setup).project(pipeline, Answers::Others).map_err(|error| match error {
+        let linked = |sources| Project::link(sources, self.settings(Answers::Others));
+        let candidate = self.sources_below(pipeline, Some(scripts)).and_then(|sources| Ok(linked(sources)?));
+        candidate.map_err(|error| match error {
             SessionError::Texts(mut found) => {
                 let message = format!("the scripts in `{}` cannot be asked beside those of the run", scripts.display());
                 found.push(Diagnostic::error("run/shadow", message).help("mend them, or leave --shadow out"));

@@ -1,5 +1,6 @@
 //! The directory of a run as those see it who answer through files, with the signals in it: watched as long as somebody waits.
 
+use super::dispatch::Dispatches;
 use super::projection::{Laid, case_dir, place_dir, run_dir};
 use super::{RunResult, Session, SessionError};
 use crate::agent::{CLAIM, Places, SIGNAL, Signal, SignalStatus, Tray};
@@ -20,6 +21,8 @@ pub(super) struct RunTray {
     opened: OnceLock<OutDir>,
     watch: OnceLock<Option<Stopper>>,
     told: Arc<Told>,
+    /// What all directories of the run share.
+    dispatches: Arc<Dispatches>,
 }
 
 /// How many changes there were.
@@ -30,10 +33,10 @@ struct Told {
 }
 
 impl RunTray {
-    pub(super) fn new(root: &Path, run: &str) -> Self {
+    pub(super) fn new(root: &Path, run: &str, dispatches: Arc<Dispatches>) -> Self {
         let root = run_dir(root, run);
         let root = std::path::absolute(&root).unwrap_or(root);
-        Self { root, opened: OnceLock::new(), watch: OnceLock::new(), told: Arc::default() }
+        Self { root, opened: OnceLock::new(), watch: OnceLock::new(), told: Arc::default(), dispatches }
     }
 
     fn dir(&self) -> io::Result<&OutDir> {
@@ -91,6 +94,18 @@ impl Tray for RunTray {
         self.dir()?.remove(name)
     }
 
+    fn number(&self, request: i64) -> io::Result<i64> {
+        self.dispatches.number(request)
+    }
+
+    fn settle(&self, request: i64) {
+        self.dispatches.settle(request);
+    }
+
+    fn waits(&self, request: &Request<'_>) -> io::Result<()> {
+        self.dispatches.waits(request)
+    }
+
     fn seen(&self) -> u64 {
         self.watch();
         *self.told.changes.lock().unwrap_or_else(PoisonError::into_inner)
@@ -103,6 +118,11 @@ impl Tray for RunTray {
 }
 
 impl Session {
+    /// The numbers of a run's requests, which are kept where runs write.
+    pub(super) fn dispatches(&self, run: &str) -> Arc<Dispatches> {
+        Arc::new(Dispatches::new(run_dir(&self.setup.out, run)))
+    }
+
     /// The directories below which runs have theirs: where they write, and where those are who answer through files.
     pub(super) fn roots(&self) -> Vec<PathBuf> {
         let mut roots = vec![self.setup.out.clone()];
@@ -115,13 +135,13 @@ impl Session {
         roots
     }
 
-    /// Marks every signal of a run that is over as complete.
+    /// Marks the signals of a run that is over as complete, but for those that ended as errors.
     pub(super) fn finalise(&self, result: &RunResult) -> Result<(), SessionError> {
         if !matches!(result.status, Status::Done | Status::Error) {
             return Ok(());
         }
         for root in self.roots() {
-            let tray = RunTray::new(&root, &result.run);
+            let tray = RunTray::new(&root, &result.run, self.dispatches(&result.run));
             if !tray.root.is_dir() {
                 continue;
             }
@@ -134,7 +154,7 @@ impl Session {
                     continue;
                 }
                 let Some(mut signal) = Signal::read(&tray, &name) else { continue };
-                if signal.status != SignalStatus::Complete {
+                if !matches!(signal.status, SignalStatus::Complete | SignalStatus::Error) {
                     signal.status = SignalStatus::Complete;
                     signal.write(&tray, &name).map_err(failed)?;
                 }

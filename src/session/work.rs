@@ -5,7 +5,7 @@ use super::rounds::{phase_of, waves};
 use super::{CaseResult, SessionError, finding};
 use crate::model::{Case, Kind, Launch};
 use crate::script::View;
-use crate::store::Store;
+use crate::store::{Store, StoreError};
 use crate::walk::{Content, Event, Failure, Name, Plan, Status, Tokens, WalkState};
 use std::sync::Arc;
 
@@ -95,7 +95,38 @@ pub(super) struct Reads<'a> {
     pub(super) plan: &'a Arc<Plan>,
 }
 
+/// The kind of error that a case has if what is stored of it is damaged.
+pub(super) const DAMAGED: &str = "damaged";
+
 impl Reads<'_> {
+    /// [`Reads::whole`]; of a case that is damaged in the store, what can still be read, with the damage as its error.
+    pub(super) fn whole_if_sound(&self, id: &str) -> Result<Whole, SessionError> {
+        match self.whole(id) {
+            Err(SessionError::Store(error)) if error.is_damage() => Ok(self.remains(id, &error)),
+            other => other,
+        }
+    }
+
+    /// [`Reads::folded`]; of a case that is damaged in the store, a state with the damage as its error.
+    pub(super) fn folded_if_sound(&self, id: &str) -> Result<WalkState, SessionError> {
+        match self.folded(id) {
+            Err(SessionError::Store(error)) if error.is_damage() => Ok(self.remains(id, &error).1),
+            other => other,
+        }
+    }
+
+    /// What can be read of a case that is damaged. Its artifacts are left out: what is said of a case must not come of a part of them.
+    fn remains(&self, id: &str, damage: &StoreError) -> Whole {
+        let unknown = || Case { id: id.into(), name: id.into(), ..Case::default() };
+        let case = self.store.case(self.run, id).unwrap_or_else(|_| unknown());
+        let mut state = self.folded(id).unwrap_or_default();
+        state.prior.clear();
+        state.inner.clear();
+        state.status = Status::Error;
+        state.error = Some((DAMAGED.into(), damage.to_string()));
+        (case, state)
+    }
+
     /// A case with the state of its walk: the fold of its events, with its latest artifacts.
     pub(super) fn whole(&self, id: &str) -> Result<Whole, SessionError> {
         let mut state = self.folded(id)?;
@@ -121,10 +152,19 @@ impl Reads<'_> {
         Ok(WalkState::fold(&events))
     }
 
+    /// A case with its state, without the contents of its artifacts.
+    fn unread(&self, id: &str) -> Result<Whole, SessionError> {
+        let state = self.folded_if_sound(id)?;
+        match self.store.case(self.run, id) {
+            Ok(case) => Ok((case, state)),
+            Err(error) if error.is_damage() => Ok(self.remains(id, &error)),
+            Err(error) => Err(error.into()),
+        }
+    }
+
     /// What came of a case. `asked`: whether the summary script is.
     pub(super) fn result(&self, work: &Brief, launch: &Launch, asked: bool) -> Result<CaseResult, SessionError> {
-        let (case, mut state) =
-            if asked { self.whole(&work.id)? } else { (self.store.case(self.run, &work.id)?, self.folded(&work.id)?) };
+        let (case, mut state) = if asked { self.whole_if_sound(&work.id)? } else { self.unread(&work.id)? };
         if state.status == Status::Running {
             state.status = work.status;
         }

@@ -153,6 +153,7 @@ fn store_launch(conn: &Connection, launch: &Launch) -> Result<Hash, StoreError> 
         cases: Vec::new(),
         left_out: 0,
         notes: launch.notes.clone(),
+        gaps: launch.gaps.clone(),
     };
     let blob = stored(&header, &cases)?;
     insert_blob(conn, &blob.hash, &blob.text)?;

@@ -2,6 +2,7 @@
 //!
 //! The rows of runs and cases stay too, small as they are: facts are ordered and told by them.
 
+use super::content::content;
 use super::error::StoreError;
 use super::lease::Lease;
 use super::open::Store;
@@ -157,13 +158,10 @@ fn live(conn: &Connection) -> Result<HashSet<[u8; 32]>, StoreError> {
         live.extend(addresses(row.get_ref(0)?.as_str().map_err(rusqlite::Error::from)?));
     }
     let mut open: Vec<[u8; 32]> = live.iter().copied().collect();
-    let mut text = conn.prepare("SELECT text FROM blobs WHERE hash = ?1")?;
     while let Some(hash) = open.pop() {
-        let mut rows = text.query(params![hash])?;
-        if let Some(row) = rows.next()? {
-            let found = addresses(row.get_ref(0)?.as_str().map_err(rusqlite::Error::from)?);
-            open.extend(found.filter(|hash| live.insert(*hash)));
-        }
+        // One that is damaged is an error here too: the addresses in it may be others by now, and what they led to would be removed.
+        let found = content(conn, &Hash::from_bytes(hash), |text| addresses(text).collect::<Vec<_>>())?;
+        open.extend(found.into_iter().flatten().filter(|hash| live.insert(*hash)));
     }
     Ok(live)
 }

@@ -36,7 +36,7 @@ pub(super) fn open_writer(path: &Path, synchronous: &str, patience: Duration) ->
         transaction(
             &conn,
             patience,
-            || (),
+            || Ok(()),
             |conn| {
                 // The other process may have been first.
                 if is_empty(conn, path)? {
@@ -88,27 +88,30 @@ pub(super) fn inspect(path: &Path) -> Result<Connection, StoreError> {
 }
 
 /// Runs `body` in a write transaction: commits what it did, or, if it fails, nothing of it. `boundary` is called before the
-/// transaction, before its commit and after it.
+/// transaction, before its commit and after it; where it fails, so does the transaction (behind the commit too late to undo it).
 pub(super) fn transaction<T>(
     conn: &Connection,
     patience: Duration,
-    mut boundary: impl FnMut(),
+    mut boundary: impl FnMut() -> Result<(), StoreError>,
     body: impl FnOnce(&Connection) -> Result<T, StoreError>,
 ) -> Result<T, StoreError> {
-    boundary();
+    boundary()?;
     // Left open by a panic.
     roll_back(conn)?;
     patiently(patience, || run(conn, "BEGIN IMMEDIATE"))?;
     let result = body(conn).and_then(|value| {
-        boundary();
+        boundary()?;
         run(conn, "COMMIT")?;
         Ok(value)
     });
     match result {
-        Ok(_) => boundary(),
-        Err(_) => roll_back(conn)?,
+        Ok(value) => boundary().map(|()| value),
+        Err(error) => {
+            // Why it failed is what there is to say; a transaction that cannot be ended is so before the next one.
+            roll_back(conn).unwrap_or_default();
+            Err(error)
+        }
     }
-    result
 }
 
 /// Ends a transaction without a trace, if there still is one: some errors make `SQLite` end it by itself.

@@ -1,5 +1,7 @@
 //! What can go wrong with the store.
 
+use super::content::BadContent;
+use crate::diag::is_full;
 use crate::walk::JournalError;
 use rusqlite::ErrorCode;
 use std::io;
@@ -39,11 +41,20 @@ pub enum StoreError {
     #[error("{path} is not a store of this program", path = .0.display())]
     NotAStore(PathBuf),
     /// There is no such file.
-    #[error("there is no store at {path}", path = .0.display())]
+    #[error("there is no store at {path} yet", path = .0.display())]
     Missing(PathBuf),
     /// The file is damaged.
     #[error("the store is damaged: {0}")]
     Damaged(String),
+    /// A content is damaged or missing.
+    #[error("the store is damaged: {0}")]
+    Content(Box<BadContent>),
+    /// There is no room left on the disk, or no more may be used of it.
+    #[error("the disk is full: {0}")]
+    Full(String),
+    /// The file was removed or replaced while a run wrote it.
+    #[error("the store {path} was removed or replaced during the run: nothing of the run is in it", path = .0.display())]
+    Lost(PathBuf),
     /// The file or its directory cannot be used.
     #[error("cannot use {path}: {source}", path = path.display())]
     Io {
@@ -78,12 +89,20 @@ pub enum StoreError {
 impl StoreError {
     /// An error of the file system.
     pub(super) fn io(path: &Path, source: io::Error) -> Self {
+        if is_full(&source) {
+            return Self::Full(format!("cannot write {}: {source}", path.display()));
+        }
         Self::Io { path: path.to_path_buf(), source }
     }
 
     /// True if another process is in the way and trying again may help.
     pub fn is_busy(&self) -> bool {
         matches!(self, Self::Busy(_))
+    }
+
+    /// True if something that was stored is not what it was. Other runs and cases may well be whole.
+    pub fn is_damage(&self) -> bool {
+        matches!(self, Self::Damaged(_) | Self::Content(_))
     }
 }
 
@@ -92,6 +111,18 @@ impl From<rusqlite::Error> for StoreError {
         match error.sqlite_error_code() {
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy("the store".into()),
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Self::Damaged(error.to_string()),
+            Some(ErrorCode::DiskFull) => Self::Full(format!("the store cannot be written: {error}")),
+            // Every statement of ours fits its columns, so a value of another type or a text that is none was not written by us.
+            None if matches!(
+                error,
+                rusqlite::Error::FromSqlConversionFailure(..)
+                    | rusqlite::Error::InvalidColumnType(..)
+                    | rusqlite::Error::IntegralValueOutOfRange(..)
+                    | rusqlite::Error::Utf8Error(..)
+            ) =>
+            {
+                Self::Damaged(error.to_string())
+            }
             _ => Self::Sqlite(error),
         }
     }
@@ -101,6 +132,7 @@ impl From<StoreError> for JournalError {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::Refused(why) => Self::Refused(why),
+            StoreError::Full(why) => Self::Full(why),
             error if error.is_busy() => Self::Busy(error.to_string()),
             error => Self::Failed(error.to_string()),
         }

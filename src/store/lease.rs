@@ -13,6 +13,9 @@ use std::time::{Duration, Instant};
 /// How long to wait for somebody who only looks whether a lease is held.
 const GLANCE: Duration = Duration::from_millis(200);
 
+/// What the name of a lease's file has between that of the store and the run's.
+const RUN: &str = "-run-";
+
 /// The right to execute a run. Given back when dropped.
 #[derive(Debug)]
 pub(super) struct Lease {
@@ -39,6 +42,31 @@ impl Lease {
         }
     }
 
+    /// The files of leases beside a store that nobody holds: of processes that were killed.
+    pub(super) fn left_behind(store: &Path) -> Vec<PathBuf> {
+        let Some(name) = store.file_name() else { return Vec::new() };
+        let mut begins = name.to_owned();
+        begins.push(RUN);
+        let dir = store.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let Ok(entries) = std::fs::read_dir(dir) else { return Vec::new() };
+        let of_a_lease = |path: &PathBuf| {
+            let name = path.file_name().unwrap_or_default().as_encoded_bytes();
+            let rest = name.strip_prefix(begins.as_encoded_bytes());
+            rest.is_some_and(|rest| rest.len() == 12 && rest.iter().all(u8::is_ascii_hexdigit))
+        };
+        let free = |path: &PathBuf| File::open(path).is_ok_and(|file| file.try_lock_shared().is_ok());
+        entries.flatten().map(|entry| entry.path()).filter(of_a_lease).filter(free).collect()
+    }
+
+    /// Removes the files of leases that nobody holds.
+    pub(super) fn sweep(store: &Path) {
+        for path in Self::left_behind(store) {
+            // Only its holder may remove it, so that nobody who takes it meanwhile is left with a file that is gone.
+            let file = open_file(&path).ok().filter(|file| file.try_lock().is_ok() && still_there(file, &path));
+            drop(file.map(|file| Self { path, _file: file }));
+        }
+    }
+
     /// True if somebody holds the lease on a run.
     pub(super) fn is_held(store: &Path, run: &str) -> bool {
         File::open(place(store, run)).is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
@@ -57,7 +85,7 @@ impl Drop for Lease {
 
 fn place(store: &Path, run: &str) -> PathBuf {
     let mut path = store.as_os_str().to_owned();
-    path.push(format!("-run-{}", Hash::of(run.as_bytes()).short()));
+    path.push(format!("{RUN}{}", Hash::of(run.as_bytes()).short()));
     path.into()
 }
 

@@ -25,6 +25,7 @@ pub(super) const STEPS: &[Step] = &[
     Step::sql(include_str!("schema/3.sql")),
     Step { sql: include_str!("schema/4.sql"), then: terms::fill },
     Step::sql(include_str!("schema/5.sql")),
+    Step::sql(include_str!("schema/6.sql")),
 ];
 
 /// The version of a file: `PRAGMA user_version`.

@@ -6,7 +6,8 @@
 //! begin, runs, lease, clean               runs: beginning, ending, going on; one process at a time; retention
 //! effects                                 symptoms, root causes and cases: facts written by steps
 //! people, overturned                      what people say outside of runs, what they took back
-//! read, reading, knowledge, known         reading back: events, contents, what is known
+//! read, reading, content                  reading back: events, contents (each compared with its address)
+//! knowledge, known                        what is known
 //! needs                                   the bounded queries that nodes declare
 //! words, terms                            what is compared of a failure's text; the index of symptoms by it
 //! check                                   looking a file over
@@ -28,6 +29,7 @@ mod begin;
 mod check;
 mod clean;
 mod connection;
+mod content;
 mod durability;
 mod effects;
 mod error;
@@ -60,8 +62,9 @@ mod processes;
 mod pushes;
 
 pub use begin::NewRun;
-pub use check::{Health, health};
+pub use check::{Depth, Health, health};
 pub use clean::{Cleaned, Retention};
+pub use content::{BadContent, Fault, Owner};
 pub use durability::Durability;
 pub use error::StoreError;
 pub use journal::RunJournal;

@@ -4,6 +4,7 @@ use super::connection::{open_reader, open_scratch, open_writer};
 use super::durability::Durability;
 use super::error::StoreError;
 use super::halt::Halt;
+use super::lease::Lease;
 use super::private::{make_file, make_parents};
 use super::readers::Readers;
 use super::writer::Writer;
@@ -43,6 +44,7 @@ impl Store {
         }
         make_file(path)?;
         let conn = open_writer(path, durability.synchronous(), patience)?;
+        Lease::sweep(path);
         let writer = Writer::new(conn, patience, Halt::from_env());
         let readers = Readers::new(path.to_path_buf(), patience);
         Ok(Self(Arc::new(Inner { path: path.to_path_buf(), readers: Some(readers), writer: Some(writer) })))

@@ -1,12 +1,14 @@
 //! Reading back what runs left: events and contents.
 
+use super::content::{content, needed};
 use super::error::StoreError;
 use super::open::Store;
 use super::runs::run_row;
+use super::step::sum;
 use crate::clock::Timestamp;
 use crate::model::Hash;
 use crate::walk::Event;
-use rusqlite::{OptionalExtension, Row, params};
+use rusqlite::{Connection, Row, params};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -17,7 +19,7 @@ impl Store {
         self.read(|conn| {
             let row = run_row(conn, run)?;
             let mut rows = conn.prepare_cached(
-                "SELECT seq, item, path, at, body FROM events JOIN run_cases ON run_cases.id = rc \
+                "SELECT seq, item, events.run, rc, path, at, body, sum FROM events JOIN run_cases ON run_cases.id = rc \
                  WHERE events.run = ?1 AND rc = (SELECT id FROM run_cases WHERE run = ?1 AND item = ?2) ORDER BY seq",
             )?;
             let mut rows = rows.query(params![row, case])?;
@@ -46,7 +48,7 @@ impl Store {
             // Between its first and its last, a run's events lie mostly side by side: walking the table in its own order
             // (hence the `+`, which hides the index) beats sorting them.
             let mut rows = conn.prepare_cached(
-                "SELECT seq, item, path, at, body FROM events LEFT JOIN run_cases ON run_cases.id = rc \
+                "SELECT seq, item, events.run, rc, path, at, body, sum FROM events LEFT JOIN run_cases ON run_cases.id = rc \
                  WHERE +events.run = ?1 AND seq > (SELECT start_seq FROM runs WHERE id = ?1) \
                  AND seq <= (SELECT max(seq) FROM events INDEXED BY events_case WHERE run = ?1) ORDER BY seq",
             )?;
@@ -73,7 +75,7 @@ impl Store {
             // An event's type is the first thing in its text.
             let begins = format!("{{\"type\":\"{kind}\"");
             let mut rows = conn.prepare_cached(
-                "SELECT seq, item, path, at, body FROM events LEFT JOIN run_cases ON run_cases.id = rc \
+                "SELECT seq, item, events.run, rc, path, at, body, sum FROM events LEFT JOIN run_cases ON run_cases.id = rc \
                  WHERE events.run = ?1 AND substr(body, 1, length(?2)) = ?2 ORDER BY seq",
             )?;
             let mut rows = rows.query(params![row, begins])?;
@@ -91,7 +93,7 @@ impl Store {
         self.read(|conn| {
             let row = run_row(conn, run)?;
             let mut rows = conn.prepare_cached(
-                "SELECT seq, NULL AS item, path, at, body FROM events WHERE run = ?1 AND rc IS NULL ORDER BY seq",
+                "SELECT seq, NULL AS item, run, rc, path, at, body, sum FROM events WHERE run = ?1 AND rc IS NULL ORDER BY seq",
             )?;
             let mut rows = rows.query([row])?;
             let mut events = Vec::new();
@@ -110,28 +112,60 @@ impl Store {
     /// The contents at many addresses; those that are not stored are left out.
     pub fn blobs(&self, hashes: impl IntoIterator<Item = Hash>) -> Result<BTreeMap<Hash, Arc<str>>, StoreError> {
         self.read(|conn| {
-            let mut find = conn.prepare_cached("SELECT text FROM blobs WHERE hash = ?1")?;
             let mut found = BTreeMap::new();
             for hash in hashes {
-                if let Some(text) = find.query_row(params![hash.bytes()], |row| row.get(0)).optional()? {
+                if let Some(text) = content(conn, &hash, |text| Arc::from(text))? {
                     found.insert(hash, text);
                 }
             }
             Ok(found)
         })
     }
+
+    /// The content at an address, which must be stored.
+    pub fn needed(&self, hash: &Hash) -> Result<String, StoreError> {
+        self.read(|conn| needed(conn, hash, str::to_owned))
+    }
 }
 
+/// Reads every event: how many there are, and what is wrong with those that are damaged.
+pub(super) fn verify(conn: &Connection) -> Result<(u64, Vec<String>), StoreError> {
+    let mut rows = conn.prepare(
+        "SELECT seq, item, events.run, rc, path, at, body, sum, name FROM events NOT INDEXED \
+         LEFT JOIN run_cases ON run_cases.id = rc LEFT JOIN runs ON runs.id = events.run WHERE events.run > 0",
+    )?;
+    let mut rows = rows.query([])?;
+    let (mut count, mut bad) = (0, Vec::new());
+    while let Some(row) = rows.next()? {
+        count += 1;
+        if let Err(error) = event(row) {
+            let run: Option<String> = row.get("name")?;
+            bad.push(format!("{error}, in run {}", run.as_deref().unwrap_or("(unknown)")));
+        }
+    }
+    Ok((count, bad))
+}
+
+/// The event of a row, if that says what was written: an event without the content it goes by would be taken for what happened.
 pub(super) fn event(row: &Row<'_>) -> Result<(i64, Event), StoreError> {
     let seq = row.get("seq")?;
-    let body = row.get_ref("body")?.as_str().map_err(rusqlite::Error::from)?;
-    let what = serde_json::from_str(body).map_err(|error| StoreError::Damaged(format!("event {seq}: {error}")))?;
-    let event = Event {
-        case: row.get::<_, Option<String>>("item")?.unwrap_or_default().into(),
-        path: row.get::<_, Box<str>>("path")?.into(),
-        at: Timestamp::from_millis(row.get("at")?),
-        what,
+    let case: Option<String> = row.get("item")?;
+    let damaged = |why: &dyn std::fmt::Display| {
+        let of = case.as_ref().map_or(String::new(), |case| format!(" of case `{case}`"));
+        StoreError::Damaged(format!("event {seq}{of} {why}"))
     };
+    let (path, body) = (row.get_ref("path")?, row.get_ref("body")?);
+    let (Ok(path), Ok(body)) = (path.as_str(), body.as_str()) else { return Err(damaged(&"is no text any more")) };
+    let at = row.get("at")?;
+    let recorded: Option<i64> = row.get("sum")?;
+    if let Some(recorded) = recorded
+        && sum(row.get("run")?, row.get("rc")?, path, at, body) != recorded
+    {
+        return Err(damaged(&"is not what was recorded"));
+    }
+    let what = serde_json::from_str(body).map_err(|error| damaged(&error))?;
+    let event =
+        Event { path: path.into(), at: Timestamp::from_millis(at), what, case: case.as_deref().unwrap_or_default().into() };
     Ok((seq, event))
 }
 
@@ -141,6 +175,7 @@ mod tests {
 
     use super::*;
     use crate::model::Effect;
+    use crate::store::Fault;
     use crate::store::fixture::{Fixture, at, launch, step};
     use crate::walk::{Blob, Commit, Journal};
     use crate::walk::{Considered, Content, Name, Outcome, What};
@@ -260,6 +295,63 @@ mod tests {
             })
             .unwrap();
         assert_eq!(first, 5);
+    }
+
+    #[test]
+    fn an_event_that_is_another_by_now_is_not_read() {
+        let changed = |column: &str, other: &str| {
+            let fixture = Fixture::new();
+            let journal = fixture.begin("r", &launch(2));
+            journal.commit(step("c1", 1)).unwrap();
+            journal.commit(step("c2", 1)).unwrap();
+            assert_eq!(fixture.store.read(verify).unwrap(), (8, Vec::new()));
+            let sql = format!("UPDATE events SET {column} = {other} WHERE seq = 2");
+            fixture.store.writer().unwrap().exclusively(|conn| Ok(conn.execute(&sql, [])?)).unwrap();
+            fixture
+        };
+        for (column, other) in [("body", "replace(body, '1', '2')"), ("at", "at + 1"), ("path", "path || '/1'"), ("rc", "3 - rc")]
+        {
+            let fixture = changed(column, other);
+            let case = if column == "rc" { "c2" } else { "c1" };
+            let error = fixture.store.events("r", case).expect_err(column);
+            assert!(error.is_damage() && error.to_string().contains(&format!("event 2 of case `{case}`")), "{error}");
+            assert!(fixture.store.all_events("r").is_err(), "{column}");
+            let (count, bad) = fixture.store.read(verify).unwrap();
+            assert!(count == 8 && bad.len() == 1 && bad[0].contains("in run r"), "{bad:?}");
+            let read = fixture.store.reading("r", |reading| reading.events(case, |_| Ok::<_, StoreError>(())));
+            assert!(read.is_err_and(|error| error.is_damage()), "{column}");
+        }
+        // Of a store that was written before there were sums.
+        let fixture = changed("sum", "NULL");
+        assert_eq!(fixture.store.events("r", "c1").unwrap().len(), 4);
+    }
+
+    #[test]
+    fn a_content_that_is_another_by_now_is_not_read() {
+        let fixture = Fixture::new();
+        let journal = fixture.begin("r", &launch(1));
+        let commit = step("c1", 1);
+        let hash = commit.blobs[0].hash;
+        journal.commit(commit).unwrap();
+        fixture.store.needed(&hash).unwrap();
+        let change =
+            |sql: &str| fixture.store.writer().unwrap().exclusively(|conn| Ok(conn.execute(sql, [hash.bytes()])?)).unwrap();
+        // Another text, and one that is none.
+        for other in ["text || ' '", "CAST(x'fffe' AS TEXT)"] {
+            change(&format!("UPDATE blobs SET text = {other} WHERE hash = ?1"));
+            let Err(StoreError::Content(bad)) = fixture.store.blob(&hash) else { panic!("{other}") };
+            assert_eq!((bad.hash, bad.fault), (hash, Fault::Changed));
+            assert_eq!((bad.owners[0].run.as_str(), bad.owners[0].case.as_str()), ("r", "c1"), "{bad}");
+            let read = fixture.store.reading("r", |reading| reading.content(&hash, |_| ()));
+            assert!(read.is_err_and(|error| error.is_damage()));
+        }
+        change("DELETE FROM blobs WHERE hash = ?1");
+        assert_eq!(fixture.store.blob(&hash).unwrap(), None);
+        let missing = fixture.store.needed(&hash).expect_err("missing");
+        assert!(
+            missing.to_string().contains("is missing; it is") && missing.to_string().contains("of case `c1` in run r"),
+            "{missing}"
+        );
     }
 
     #[test]

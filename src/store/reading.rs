@@ -1,11 +1,13 @@
 //! Reading many cases of a run one after the other, as their rows come: for what looks through all of history.
 
+use super::content::content;
 use super::error::StoreError;
 use super::open::Store;
 use super::runs::run_row;
+use super::step::sum;
 use crate::clock::Timestamp;
 use crate::model::Hash;
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, params};
 
 /// How much of the file is mapped into memory, in bytes: about the most that `SQLite` maps.
 const MAPPED: i64 = 0x7fff_0000;
@@ -45,23 +47,27 @@ impl Reading<'_> {
         let mut rows = self
             .conn
             .prepare_cached(
-                "SELECT path, at, body FROM events INDEXED BY events_case \
+                "SELECT path, at, body, run, rc, sum, seq FROM events INDEXED BY events_case \
                  WHERE run = ?1 AND rc = (SELECT id FROM run_cases WHERE run = ?1 AND item = ?2) ORDER BY seq",
             )
             .map_err(sql)?;
         let mut rows = rows.query(params![self.run, case]).map_err(sql)?;
         while let Some(row) = rows.next().map_err(sql)? {
             let text = |at: usize| row.get_ref(at)?.as_str().map_err(rusqlite::Error::from);
-            let at = Timestamp::from_millis(row.get(1).map_err(sql)?);
-            visit(Row { path: text(0).map_err(sql)?, at, body: text(2).map_err(sql)? })?;
+            let (path, at, body) = (text(0).map_err(sql)?, row.get(1).map_err(sql)?, text(2).map_err(sql)?);
+            if let Some(recorded) = row.get::<_, Option<i64>>(5).map_err(sql)?
+                && sum(row.get(3).map_err(sql)?, row.get(4).map_err(sql)?, path, at, body) != recorded
+            {
+                let seq: i64 = row.get(6).map_err(sql)?;
+                return Err(StoreError::Damaged(format!("event {seq} of case `{case}` is not what was recorded")).into());
+            }
+            visit(Row { path, at: Timestamp::from_millis(at), body })?;
         }
         Ok(())
     }
 
     /// Looks at the content of an address, if it is stored.
     pub fn content<T>(&self, hash: &Hash, look: impl FnOnce(&str) -> T) -> Result<Option<T>, StoreError> {
-        let mut find = self.conn.prepare_cached("SELECT text FROM blobs WHERE hash = ?1")?;
-        let look = |row: &rusqlite::Row<'_>| Ok(look(row.get_ref(0)?.as_str()?));
-        Ok(find.query_row(params![hash.bytes()], look).optional()?)
+        content(self.conn, hash, look)
     }
 }

@@ -1,6 +1,7 @@
 //! Runs: ending them, listing them, and all that is needed to go on with one.
 
 use super::begin::StoredLaunch;
+use super::content::needed;
 use super::error::StoreError;
 use super::lease::Lease;
 use super::open::Store;
@@ -178,9 +179,16 @@ impl Store {
         self.read(|conn| {
             let row = run_row(conn, run)?;
             let hash = conn.query_row("SELECT launch FROM runs WHERE id = ?1", [row], |row| row.get(0))?;
-            let StoredLaunch { mut launch, cases } = parse(&blob_text(conn, hash)?)?;
-            for case in &cases {
-                let case = parse(&blob_text(conn, *case.bytes())?)?;
+            let StoredLaunch { mut launch, cases } = needed(conn, &Hash::from_bytes(hash), parse)??;
+            for hash in &cases {
+                let case = match needed(conn, hash, parse).and_then(|case| case) {
+                    Ok(case) => case,
+                    Err(error) if error.is_damage() => {
+                        launch.notes.push(format!("a failure of the launch is left out: {error}"));
+                        continue;
+                    }
+                    Err(error) => return Err(error),
+                };
                 launch.cases.extend(keep(cases.len(), case));
             }
             launch.left_out = cases.len() - launch.cases.len();
@@ -192,13 +200,11 @@ impl Store {
     pub fn cases(&self, run: &str) -> Result<Vec<RunCase>, StoreError> {
         self.read(|conn| {
             let row = run_row(conn, run)?;
-            let mut rows = conn.prepare_cached(
-                "SELECT status, text FROM run_cases JOIN blobs ON hash = content WHERE run = ?1 ORDER BY run_cases.id",
-            )?;
+            let mut rows = conn.prepare_cached("SELECT status, content FROM run_cases WHERE run = ?1 ORDER BY id")?;
             let mut rows = rows.query([row])?;
             let mut cases = Vec::new();
             while let Some(row) = rows.next()? {
-                let case = parse(row.get_ref("text")?.as_str().map_err(rusqlite::Error::from)?)?;
+                let case = needed(conn, &Hash::from_bytes(row.get("content")?), parse)??;
                 cases.push(RunCase { case, status: Status::of_column(row, "status")? });
             }
             Ok(cases)
@@ -219,10 +225,10 @@ impl Store {
     pub fn case(&self, run: &str, case: &str) -> Result<Case, StoreError> {
         self.read(|conn| {
             let row = run_row(conn, run)?;
-            let mut rows =
-                conn.prepare_cached("SELECT text FROM run_cases JOIN blobs ON hash = content WHERE run = ?1 AND item = ?2")?;
-            let text: Option<String> = rows.query_row(params![row, case], |row| row.get(0)).optional()?;
-            parse(&text.ok_or_else(|| StoreError::Damaged(format!("the case `{case}` of the run `{run}` is missing")))?)
+            let mut rows = conn.prepare_cached("SELECT content FROM run_cases WHERE run = ?1 AND item = ?2")?;
+            let hash = rows.query_row(params![row, case], |row| row.get(0).map(Hash::from_bytes)).optional()?;
+            let hash = hash.ok_or_else(|| StoreError::Damaged(format!("the case `{case}` of the run `{run}` is missing")))?;
+            needed(conn, &hash, parse)?
         })
     }
 
@@ -240,12 +246,6 @@ pub(super) fn run_row(conn: &Connection, run: &str) -> Result<i64, StoreError> {
         Some((_, false)) => Err(StoreError::CleanedRun(run.to_owned())),
         None => Err(StoreError::UnknownRun(run.to_owned())),
     }
-}
-
-fn blob_text(conn: &Connection, hash: [u8; 32]) -> Result<String, StoreError> {
-    let mut rows = conn.prepare_cached("SELECT text FROM blobs WHERE hash = ?1")?;
-    let text = rows.query_row(params![hash], |row| row.get(0)).optional()?;
-    text.ok_or_else(|| StoreError::Damaged(format!("the content {} is missing", Hash::from_bytes(hash))))
 }
 
 fn parse<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, StoreError> {

@@ -2,7 +2,7 @@
 
 use super::effects::{Act, apply};
 use super::error::StoreError;
-use crate::model::{Effect, Hash};
+use crate::model::{Effect, Hash, Hasher};
 use crate::walk::{Blob, Commit};
 use crate::walk::{Event, Name, What};
 use rusqlite::{Connection, params};
@@ -77,10 +77,12 @@ impl Step {
     /// Writes it, inside a transaction.
     pub(super) fn store(&self, conn: &Connection) -> Result<(), StoreError> {
         insert_blobs(conn, &self.blobs)?;
-        let mut insert = conn.prepare_cached("INSERT INTO events (run, rc, path, at, body) VALUES (?1, ?2, ?3, ?4, ?5)")?;
+        let mut insert =
+            conn.prepare_cached("INSERT INTO events (run, rc, path, at, body, sum) VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?;
         let mut stamp = 0;
         for event in &self.events {
-            insert.execute(params![self.run, event.case, event.path.as_str(), event.at, event.body])?;
+            let sum = sum(self.run, event.case, &event.path, event.at, &event.body);
+            insert.execute(params![self.run, event.case, event.path.as_str(), event.at, event.body, sum])?;
             stamp = conn.last_insert_rowid();
         }
         if !self.statuses.is_empty() {
@@ -95,6 +97,20 @@ impl Step {
         }
         Ok(())
     }
+}
+
+/// What the row of an event is compared with when it is read.
+pub(super) fn sum(run: i64, case: Option<i64>, path: &str, at: i64, body: &str) -> i64 {
+    let mut hasher = Hasher::default();
+    // Rows are counted from 1.
+    for number in [run, case.unwrap_or(0), at] {
+        hasher.update(&number.to_le_bytes());
+    }
+    hasher.update(path.as_bytes());
+    hasher.update(&[0]);
+    hasher.update(body.as_bytes());
+    let hash = hasher.finish();
+    hash.bytes().first_chunk().map_or(0, |first| i64::from_le_bytes(*first))
 }
 
 /// Stores contents that are not there yet.

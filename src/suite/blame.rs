@@ -15,7 +15,7 @@ type Texts<'t> = [(&'t Unit, &'t Table)];
 /// The failure of a test, clearer.
 pub(super) fn blame(diagnostic: &Diagnostic, evaluation: &Evaluation, texts: &Texts<'_>) -> Diagnostic {
     let outline = Outline::new(texts.iter().copied());
-    let mut clear = diagnostic.clone();
+    let mut clear = at_key(diagnostic);
     if diagnostic.code == "test/assert" {
         let failed = innermost(evaluation);
         let mut shown = Vec::new();
@@ -36,6 +36,30 @@ pub(super) fn blame(diagnostic: &Diagnostic, evaluation: &Evaluation, texts: &Te
         if let Some(asked) = asked(&outline, evaluation) {
             clear.help = Some(clear.help.map_or(asked.clone(), |help| format!("{help}\n{asked}")));
         }
+    }
+    clear
+}
+
+/// The complaint about a key of an artifact, labelled where the test writes that key, if it does.
+fn at_key(diagnostic: &Diagnostic) -> Diagnostic {
+    let found = || {
+        let label = diagnostic.primary().filter(|_| diagnostic.code == "test/artifact")?;
+        let (path, _) = diagnostic.message.split_once("$.")?.1.split_once(": ")?;
+        let key = path.rsplit('.').next()?.split('[').next()?;
+        let text = label.source.text();
+        // Within the function that asks: the artifact may be made before.
+        let start = text[..label.span.start].rfind("\nfn ").map_or(0, |at| at + 1);
+        let end = text[label.span.end..].find("\nfn ").map_or(text.len(), |at| label.span.end + at);
+        let is_key = |at: usize| {
+            let before = text[..at].chars().next_back().is_none_or(|c| !c.is_alphanumeric() && c != '_' && c != '.');
+            before && text[at + key.len()..].trim_start_matches('"').trim_start().starts_with(':')
+        };
+        let at = text[start..end].match_indices(key).map(|(at, _)| start + at).find(|at| is_key(*at))?;
+        Some(Label { source: label.source.clone(), span: Span::new(at, at + key.len()), text: "written here".into() })
+    };
+    let mut clear = diagnostic.clone();
+    if let Some(label) = found() {
+        clear.labels.insert(0, label);
     }
     clear
 }

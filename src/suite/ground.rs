@@ -3,7 +3,7 @@
 use crate::diag::{Diagnostic, Diagnostics, Source, did_you_mean};
 use crate::project::{Project, Settings};
 use crate::script::probe::{Probes, Table};
-use crate::script::{Inputs, Library, Limits, Unit};
+use crate::script::{Inputs, Library, Limits, Unit, apart};
 use crate::session::{Session, SessionError, TestTexts};
 use crate::walk::Plan;
 use std::collections::BTreeMap;
@@ -108,14 +108,17 @@ impl Ground {
         if let Some(project) = others.get(name) {
             return Ok(project.clone());
         }
-        let project = match &self.edited {
-            Some((before, script)) => before.named(name)?.edit(script).map_err(SessionError::from),
-            None => self
-                .session
-                .project_watched(Some(name), self.probes)
-                .and_then(|project| Ok(bounded(project, self.limits.operations)?)),
+        let link = || match &self.edited {
+            Some((before, script)) => {
+                before.named(name)?.edit(script).map_err(SessionError::from).map_err(|error| diagnostic(&error))
+            }
+            None => {
+                let project = self.session.project_watched(Some(name), self.probes);
+                project.and_then(|project| Ok(bounded(project, self.limits.operations)?)).map_err(|error| diagnostic(&error))
+            }
         };
-        let project = Arc::new(project.map_err(|error| diagnostic(&error))?);
+        // It is kept for all tests: the one that asks first has no less memory for it.
+        let project = Arc::new(apart(link)?);
         others.insert(name.to_owned(), project.clone());
         Ok(project)
     }

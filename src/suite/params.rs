@@ -7,14 +7,14 @@ use crate::model::{Case, Kind, Launch};
 use crate::pipeline::NodeIx;
 use crate::script::View;
 use crate::session::RouteState;
-use crate::walk::{CaseParams, Content, GROUPS, NEEDS, Plan, PlanNode, StepPlace};
+use crate::walk::{CaseParams, Content, GROUPS, Group, NEEDS, Plan, PlanNode, StepPlace};
 use serde_json::{Value, json};
 
 type Outcome<T> = Result<T, Box<Diagnostic>>;
 
 /// The parameters at a node, with what is given laid over those of an empty case.
 pub(super) fn params(plan: &Plan, node: NodeIx, given: &Value, now: Timestamp) -> Outcome<View> {
-    known_keys("the params", given, GROUPS.iter().map(|(name, _)| *name))?;
+    known_keys("the params", given, GROUPS.iter().map(|group| group.name))?;
     let state = state(&given["state"])?;
     let (mut walk, view) = state.at(plan, Some(node), &View::null(), now);
     let names = names(plan);
@@ -31,7 +31,7 @@ pub(super) fn params(plan: &Plan, node: NodeIx, given: &Value, now: Timestamp) -
     let place = StepPlace { run: "run", case: "case-1", path: "1", now };
     let (launch, case) = (Launch::default(), Case { id: "case-1".into(), ..Case::default() });
     let all = CaseParams::new(&launch, &case).for_step(plan, node, &walk, &view, &place, (plan.member(None, None), &needs)).view;
-    let groups = GROUPS.iter().map(|(name, fields)| {
+    let groups = GROUPS.iter().map(|Group { name, fields, .. }| {
         let own = all.get(name).unwrap_or_else(View::null);
         let given = match (*name, &given[*name]) {
             // These are made above.
@@ -39,7 +39,7 @@ pub(super) fn params(plan: &Plan, node: NodeIx, given: &Value, now: Timestamp) -
             (_, given) => given,
         };
         if !fields.is_empty() {
-            known_keys(&format!("the params' `{name}`"), given, fields.iter().copied())?;
+            known_keys(&format!("the params' `{name}`"), given, fields.iter().map(|field| field.name))?;
         }
         let mut value = own.json();
         merge(&mut value, given);

@@ -38,7 +38,7 @@ impl Ground {
             pipelines: below("pipelines"),
             templates: None,
             vars: Map::new(),
-            project_vars: Map::new(),
+            project_vars: std::collections::BTreeMap::new(),
             workspace: json!({"repositories": []}),
             domain: None,
             masks: Vec::new(),

@@ -1,18 +1,23 @@
 //! Diagnostics as miette shows them.
 
-use crate::diag::{Diagnostic, Label, Severity};
-use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource, ReportHandler as _};
+use super::Painted;
+use super::clean::{cleaned, plain};
+use crate::diag::{Diagnostic, Label, Severity, Source};
+use miette::{
+    GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteError, MietteSpanContents, NamedSource, ReportHandler as _,
+    SourceCode, SourceSpan, SpanContents,
+};
 use std::fmt;
 
 /// A label further right than this would be drawn off any screen (and past what the formatter can count).
 const COLUMN: usize = 2_000;
 
 /// The diagnostic with its source lines. Labels in other texts than the primary one's follow as remarks of their own.
-pub(super) fn render(diagnostic: &Diagnostic, coloured: bool) -> String {
+pub(super) fn render(diagnostic: &Diagnostic, coloured: bool) -> Painted {
     let theme = if coloured { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
     let handler = GraphicalReportHandler::new_themed(theme).with_width(120).with_links(false);
     if diagnostic.labels.iter().all(drawable) {
-        return Rendered(&handler, &Shown::new(diagnostic)).to_string();
+        return painted(&handler, diagnostic);
     }
     // The lines are too long to be drawn: their places are told instead.
     let mut bare = Diagnostic { labels: Vec::new(), ..diagnostic.clone() };
@@ -21,7 +26,12 @@ pub(super) fn render(diagnostic: &Diagnostic, coloured: bool) -> String {
         format!("at {}:{line}:{column} {}", label.source.name(), label.text)
     });
     bare.message = std::iter::once(bare.message.clone()).chain(places).collect::<Vec<_>>().join("\n");
-    Rendered(&handler, &Shown::new(&bare)).to_string()
+    painted(&handler, &bare)
+}
+
+/// The parts of a diagnostic are cleaned before the formatter puts its colours around them.
+fn painted(handler: &GraphicalReportHandler, diagnostic: &Diagnostic) -> Painted {
+    Painted::new(Rendered(handler, &Shown::new(diagnostic)).to_string().trim_end().to_owned())
 }
 
 /// Whether the lines that a label is on, and those beside them, are short enough to be drawn.
@@ -48,7 +58,7 @@ struct Shown {
     severity: Severity,
     message: String,
     help: Option<String>,
-    source: Option<NamedSource<String>>,
+    source: Option<NamedSource<Lines>>,
     labels: Vec<LabeledSpan>,
     elsewhere: Vec<Self>,
 }
@@ -63,7 +73,7 @@ impl Shown {
         let remark = |label: &&Label| Self {
             code: None,
             severity: Severity::Advice,
-            message: label.text.clone(),
+            message: plain(&label.text),
             help: None,
             source: Some(named(label)),
             labels: vec![span(label, true)],
@@ -72,8 +82,8 @@ impl Shown {
         Self {
             code: Some(diagnostic.code.to_string()),
             severity: diagnostic.severity,
-            message: diagnostic.message.clone(),
-            help: diagnostic.help.clone(),
+            message: plain(&diagnostic.message),
+            help: diagnostic.help.as_deref().map(plain),
             source: primary.as_ref().map(named),
             labels,
             elsewhere: elsewhere.iter().map(remark).collect(),
@@ -81,8 +91,40 @@ impl Shown {
     }
 }
 
-fn named(label: &Label) -> NamedSource<String> {
-    NamedSource::new(label.source.name(), label.source.text().to_owned())
+fn named(label: &Label) -> NamedSource<Lines> {
+    NamedSource::new(plain(label.source.name()), Lines(plain(label.source.text())))
+}
+
+/// A cleaned text whose columns are counted in characters, as everywhere else.
+#[derive(Debug)]
+struct Lines(String);
+
+impl SourceCode for Lines {
+    fn read_span<'a>(
+        &'a self,
+        span: &SourceSpan,
+        before: usize,
+        after: usize,
+    ) -> Result<Box<dyn SpanContents<'a> + 'a>, MietteError> {
+        let read = self.0.as_str().read_span(span, before, after)?;
+        let column = match self.0.get(..span.offset()) {
+            Some(text) if before == 0 => text.rsplit('\n').next().unwrap_or_default().chars().count(),
+            _ => read.column(),
+        };
+        Ok(Box::new(MietteSpanContents::new(read.data(), *read.span(), read.line(), column, read.line_count())))
+    }
+}
+
+/// The offset in the cleaned text of an offset in the text.
+fn moved(source: &Source, offset: usize) -> usize {
+    let mut offset = offset;
+    while !source.text().is_char_boundary(offset) {
+        offset -= 1;
+    }
+    let before = &source.text()[..offset];
+    // A `\r` before a `\n` leaves nothing behind.
+    let before = if source.text()[offset..].starts_with('\n') { before.strip_suffix('\r').unwrap_or(before) } else { before };
+    cleaned(before).len()
 }
 
 /// A label draws no caret at the end of the text: it moves back a character.
@@ -93,7 +135,8 @@ fn span(label: &Label, primary: bool) -> LabeledSpan {
         start = text.char_indices().next_back().map_or(0, |(at, _)| at);
     }
     let end = label.span.end.clamp(start, text.len());
-    let said = (!label.text.is_empty()).then(|| label.text.clone());
+    let (start, end) = (moved(&label.source, start), moved(&label.source, end));
+    let said = (!label.text.is_empty()).then(|| plain(&label.text));
     if primary { LabeledSpan::new_primary_with_span(said, start..end) } else { LabeledSpan::new_with_span(said, start..end) }
 }
 
@@ -143,6 +186,27 @@ mod tests {
     use super::*;
     use crate::diag::{Source, Span};
 
+    fn drawn(diagnostic: &Diagnostic) -> String {
+        render(diagnostic, false).as_str().to_owned()
+    }
+
+    #[test]
+    fn carets_stay_below_what_they_are_about() {
+        let text = "{\r\n  \"é\u{1b}]0;P\u{7}\u{202e}\": oops }\r\n";
+        let source = Source::new("a\u{1b}[2J.json", text);
+        let at = text.find("oops").expect("a place");
+        let diagnostic = Diagnostic::error("x/y", "a\u{9b}b").label(&source, Span::new(at, at + 4), "here\u{7f}").help("c\u{7}d");
+        let drawn = drawn(&diagnostic);
+        let (line, column) = source.line_column(at);
+        assert!(drawn.contains(&format!("[a␛[2J.json:{line}:{column}]")), "{drawn}");
+        let lines: Vec<&str> = drawn.lines().collect();
+        let quoted = lines.iter().position(|line| line.contains("oops")).expect("the line");
+        let left = |line: &str, what: char| line.chars().position(|ch| ch == what);
+        assert_eq!(left(lines[quoted], 'o'), left(lines[quoted + 1], '─'), "{drawn}");
+        assert!(["a\u{fffd}b", "here␡", "c␇d", "é␛]0;P␇\u{fffd}"].iter().all(|part| drawn.contains(part)), "{drawn}");
+        assert!(!drawn.contains(|ch: char| ch != '\n' && crate::model::is_invisible(ch)), "{drawn}");
+    }
+
     #[test]
     fn labels_in_other_texts_follow_as_remarks() {
         let (rule, pipeline) = (Source::new("r.rhai", "fn f() {\n  artifact.x\n}"), Source::new("p.yaml", "rule: r.rhai#f\n"));
@@ -150,7 +214,7 @@ mod tests {
             .label(&rule, Span::new(20, 21), "here")
             .label(&pipeline, Span::new(6, 14), "called from here")
             .help("did you mean `y`?");
-        let text = render(&diagnostic, false);
+        let text = drawn(&diagnostic);
         for part in ["rule/unknown-field", "[r.rhai:2:12]", "here", "did you mean `y`?", "[p.yaml:1:7]", "called from here"] {
             assert!(text.contains(part), "{part} in\n{text}");
         }
@@ -163,7 +227,7 @@ mod tests {
         let source = Source::new("mini.json", text);
         let at = source.text().len() - 2;
         let far = Diagnostic::error("x/y", "it is wrong").label(&source, Span::new(at, at + 1), "here");
-        let text = render(&far, false);
+        let text = drawn(&far);
         assert!(text.contains("it is wrong") && text.contains("mini.json:1:120"), "{text}");
         assert!(text.len() < 500);
     }
@@ -172,8 +236,8 @@ mod tests {
     fn a_label_behind_the_end_of_a_text_is_drawn_on_its_last_character() {
         let source = Source::new("x", "ab(");
         let diagnostic = Diagnostic::error("x/y", "m").label(&source, Span::new(3, 3), "unclosed");
-        assert!(render(&diagnostic, false).contains("unclosed"));
+        assert!(drawn(&diagnostic).contains("unclosed"));
         let empty = Source::new("x", "");
-        assert!(render(&Diagnostic::error("x/y", "m").label(&empty, Span::new(0, 0), ""), false).contains('m'));
+        assert!(drawn(&Diagnostic::error("x/y", "m").label(&empty, Span::new(0, 0), "")).contains('m'));
     }
 }

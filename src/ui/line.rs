@@ -1,6 +1,6 @@
 //! Lines typed at a terminal: edited, completed, coloured, remembered.
 
-use super::Ui;
+use super::{Ui, plain};
 use crate::diag::Span;
 use rustyline::completion::{Completer, Pair};
 use rustyline::config::Config;
@@ -130,7 +130,7 @@ impl<A: Assist> Lines<A> {
 
     /// Reads a text after a prompt.
     pub fn read(&mut self, prompt: &str) -> io::Result<Typed> {
-        match self.editor.readline(prompt) {
+        match self.editor.readline(&plain(prompt)) {
             Ok(text) => {
                 if let Some(path) = &self.history {
                     drop(self.editor.append_history(path));
@@ -173,7 +173,7 @@ impl<A: Assist> Completer for Helped<A> {
 
     fn complete(&self, line: &str, pos: usize, _: &Context<'_>) -> rustyline::Result<(usize, Vec<Pair>)> {
         let (start, found) = self.assist.complete(line, pos);
-        let pair = |one: Candidate| Pair { display: one.shown, replacement: one.text };
+        let pair = |one: Candidate| Pair { display: plain(&one.shown), replacement: plain(&one.text) };
         Ok((start, found.into_iter().map(pair).collect()))
     }
 }
@@ -192,7 +192,8 @@ impl<A: Assist> Hinter for Helped<A> {
     type Hint = Hint;
 
     fn hint(&self, line: &str, pos: usize, _: &Context<'_>) -> Option<Hint> {
-        self.assist.hint(line, pos)
+        let hint = self.assist.hint(line, pos)?;
+        Some(Hint { text: plain(&hint.text), ..hint })
     }
 }
 

@@ -1,24 +1,32 @@
 //! The only printer: data on stdout, everything else on stderr.
 
+mod clean;
 mod colour;
 mod diagnostics;
 mod failure;
+mod fields;
 mod functions;
 mod line;
 mod page;
 mod progress;
+mod stdout;
 mod style;
 mod table;
+mod usage;
 
+pub use clean::{Printed, plain};
 pub use colour::Colour;
+pub use fields::Fields;
 pub use functions::{Functions, ScriptFn};
 pub use line::{Assist, Candidate, Hint, Ink, Lines, Typed};
 pub use progress::Progress;
-pub use style::Style;
+pub use stdout::take_failure;
+pub use style::{Painted, Style};
 pub use table::{Paint, Table};
 
 use crate::diag::{Diagnostic, Diagnostics};
 use anstream::AutoStream;
+use clean::{Cleaning, Form};
 use serde::Serialize;
 use std::io::{self, BufWriter, IsTerminal as _, Write as _};
 
@@ -30,11 +38,6 @@ pub enum Format {
     Pretty,
     /// For programs.
     Json,
-}
-
-/// A text from outside without what a terminal would obey: no control characters but the end of a line.
-pub fn plain(text: &str) -> String {
-    text.chars().filter(|c| *c == '\n' || !c.is_control()).collect()
 }
 
 /// The terminal, or what stands in for it.
@@ -57,47 +60,58 @@ impl Ui {
 
     /// Prints a value for programs, indented, and an end of line.
     pub fn json(self, value: &impl Serialize) {
-        let mut stream = BufWriter::new(AutoStream::new(io::stdout().lock(), self.colour.choice()));
-        let written = serde_json::to_writer_pretty(&mut stream, value);
-        drop(writeln!(stream).and_then(|()| stream.flush()));
-        // A reader that went away is no error; a value that cannot be read to its end is.
-        if let Some(error) = written.err().filter(|error| !error.is_io()) {
-            self.note(&format!("error: what is printed is not whole: {error}"));
-        }
+        self.json_with(|out| {
+            serde_json::to_writer_pretty(&mut *out, value)?;
+            writeln!(out)
+        });
     }
 
     /// Prints a value for programs on one line.
     pub fn json_line(self, value: &impl Serialize) {
-        self.out(&serde_json::to_string(value).unwrap_or_default());
+        self.json_with(|out| {
+            serde_json::to_writer(&mut *out, value)?;
+            writeln!(out)
+        });
     }
 
-    /// Prints data and an end of line. A reader that went away is no error.
-    pub fn out(self, text: &str) {
+    /// Prints data and an end of line.
+    pub fn out(self, text: &(impl Printed + ?Sized)) {
+        let text = text.printed();
         let mut stream = AutoStream::new(io::stdout().lock(), self.colour.choice());
         let end = if text.ends_with('\n') { "" } else { "\n" };
-        drop(write!(stream, "{text}{end}"));
+        stdout::keep(write!(stream, "{text}{end}").and_then(|()| stream.flush()));
     }
 
-    /// Prints data that is too much to hold. A reader that went away is no error.
+    /// Prints text that is too much to hold.
     pub fn out_with(self, fill: impl FnOnce(&mut dyn io::Write) -> io::Result<()>) {
-        let mut stream = BufWriter::new(AutoStream::new(io::stdout().lock(), self.colour.choice()));
-        drop(fill(&mut stream).and_then(|()| stream.flush()));
+        self.stream(Form::Text, fill);
+    }
+
+    /// Prints JSON that is too much to hold, or in pieces.
+    pub fn json_with(self, fill: impl FnOnce(&mut dyn io::Write) -> io::Result<()>) {
+        self.stream(Form::Json, fill);
+    }
+
+    fn stream(self, form: Form, fill: impl FnOnce(&mut dyn io::Write) -> io::Result<()>) {
+        let stream = BufWriter::new(AutoStream::new(io::stdout().lock(), self.colour.choice()));
+        let mut stream = Cleaning::new(stream, form);
+        stdout::keep(fill(&mut stream).and_then(|()| stream.finish()));
     }
 
     /// Prints a remark for the person at the terminal.
-    pub fn note(self, text: &str) {
+    pub fn note(self, text: &(impl Printed + ?Sized)) {
         let mut stream = AutoStream::new(io::stderr().lock(), self.colour.choice());
-        drop(writeln!(stream, "{text}"));
+        drop(writeln!(stream, "{}", text.printed()));
     }
 
     /// Prints a diagnostic with its source.
     pub fn diagnostic(self, diagnostic: &Diagnostic) {
-        self.note(diagnostics::render(diagnostic, self.colour.on_stderr()).trim_end());
+        self.note(&diagnostics::render(diagnostic, self.colour.on_stderr()));
     }
 
     /// Prints a diagnostic that is data: what a command was asked to find.
     pub fn finding(self, diagnostic: &Diagnostic) {
-        self.out(&format!("{}\n", diagnostics::render(diagnostic, self.colour.on_stdout()).trim_end()));
+        self.out(&diagnostics::render(diagnostic, self.colour.on_stdout()));
         self.out("");
     }
 

@@ -1,6 +1,6 @@
 //! Pages of lines, each with its tone.
 
-use super::{Style, Ui, plain};
+use super::{Painted, Style, Ui};
 use crate::trace::{PageLine, Tone};
 
 impl Ui {
@@ -13,7 +13,8 @@ impl Ui {
             Tone::Bad => Style::Red,
             Tone::Quiet => Style::Dim,
         };
-        let text: Vec<String> = lines.iter().map(|line| style(line.tone).paint(&plain(&line.text))).collect();
-        self.out(&text.join("\n"));
+        let lines: Vec<Painted> = lines.iter().map(|line| style(line.tone).paint(&line.text)).collect();
+        let lines: Vec<&str> = lines.iter().map(Painted::as_str).collect();
+        self.out(&Painted::new(lines.join("\n")));
     }
 }

@@ -1,5 +1,6 @@
 //! A progress bar on stderr, none off a terminal.
 
+use super::plain;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{self, IsTerminal as _};
 
@@ -20,7 +21,7 @@ impl Progress {
 
     /// A part begins: so many from nothing. `what` says which it is, and what follows says how far it is.
     pub fn begin(&self, what: &str, total: usize) {
-        self.0.set_prefix(what.to_owned());
+        self.0.set_prefix(plain(what));
         self.0.set_length(total as u64);
         self.0.set_position(0);
         self.0.reset_eta();
@@ -28,7 +29,7 @@ impl Progress {
 
     /// One more is done; `what` says which.
     pub fn step(&self, what: &str) {
-        self.0.set_message(what.to_owned());
+        self.0.set_message(plain(what).replace(['\n', '\t'], " "));
         self.0.inc(1);
     }
 

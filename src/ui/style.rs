@@ -1,5 +1,23 @@
 //! How a line looks on a terminal.
 
+use super::clean::cleaned;
+
+/// A text with looks: every part of it was cleaned before it got one, so the escapes in it are our own.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Painted(String);
+
+impl Painted {
+    /// Takes a text whose foreign parts are clean.
+    pub(super) fn new(text: String) -> Self {
+        Self(text)
+    }
+
+    /// The text, escapes and all.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
 /// A look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
@@ -16,15 +34,16 @@ pub enum Style {
 }
 
 impl Style {
-    /// The text in this look. Off a terminal, whoever prints it takes the look away again.
-    pub fn paint(self, text: &str) -> String {
+    /// The text in this look, cleaned. Off a terminal, whoever prints it takes the look away again.
+    pub fn paint(self, text: &str) -> Painted {
+        let text = cleaned(text);
         let code = match self {
-            Self::Plain => return text.to_owned(),
+            Self::Plain => return Painted(text.into_owned()),
             Self::Bold => "1",
             Self::Green => "32",
             Self::Red => "31",
             Self::Dim => "2",
         };
-        if text.is_empty() { String::new() } else { format!("\u{1b}[{code}m{text}\u{1b}[0m") }
+        Painted(if text.is_empty() { String::new() } else { format!("\u{1b}[{code}m{text}\u{1b}[0m") })
     }
 }

@@ -1,5 +1,6 @@
 //! Tables for people.
 
+use super::{Painted, plain};
 use comfy_table::{Attribute, Cell, Color, ContentArrangement, LineStyle, TableStyle};
 use std::borrow::Cow;
 use std::io::IsTerminal as _;
@@ -60,21 +61,24 @@ impl Table {
         if coloured {
             table.enforce_styling();
         }
-        let head = |text: &&str| if coloured { Cell::new(text).add_attribute(Attribute::Bold) } else { Cell::new(text) };
+        let head = |text: &&str| {
+            let cell = Cell::new(one_line(text));
+            if coloured { cell.add_attribute(Attribute::Bold) } else { cell }
+        };
         table.set_header(columns.iter().map(head));
         Self { table, coloured }
     }
 
     /// Adds a row.
     pub fn row<S: AsRef<str>>(&mut self, cells: impl IntoIterator<Item = S>) {
-        self.table.add_row(cells.into_iter().map(|cell| Cell::new(super::plain(clipped(cell.as_ref()).as_ref()))));
+        self.table.add_row(cells.into_iter().map(|cell| Cell::new(one_line(cell.as_ref()))));
     }
 
     /// Adds a row of cells with colours.
     pub fn painted<S: AsRef<str>>(&mut self, cells: impl IntoIterator<Item = (S, Paint)>) {
         let coloured = self.coloured;
         let cell = |(text, Paint(paint)): (S, Paint)| {
-            let cell = Cell::new(super::plain(clipped(text.as_ref()).as_ref()));
+            let cell = Cell::new(one_line(text.as_ref()));
             match paint.filter(|_| coloured) {
                 Some([r, g, b]) => cell.fg(Color::Rgb { r, g, b }),
                 None => cell,
@@ -84,10 +88,16 @@ impl Table {
     }
 
     /// The table as text.
-    pub fn text(&self) -> String {
+    pub fn text(&self) -> Painted {
         let text = self.table.to_string();
-        if self.coloured { text } else { text.lines().map(str::trim_end).collect::<Vec<_>>().join("\n") }
+        let text = if self.coloured { text } else { text.lines().map(str::trim_end).collect::<Vec<_>>().join("\n") };
+        Painted::new(text)
     }
+}
+
+/// What a cell shows of a text. A tabulator would shift the columns behind it.
+fn one_line(text: &str) -> String {
+    plain(&clipped(text)).replace('\t', " ")
 }
 
 /// As much of a text as a cell shows.
@@ -107,6 +117,7 @@ mod tests {
         let mut table = Table::new(&["case", "next"], false);
         table.row(["é".repeat(2 << 20), "x".to_owned()]);
         let text = table.text();
+        let text = text.as_str();
         assert_eq!((text.matches('é').count(), text.matches('…').count()), (CELL, 1));
     }
 }

@@ -11,45 +11,6 @@ use crate::pipeline::NodeIx;
 use crate::script::View;
 use serde_json::{Value, json};
 
-/// The groups of parameters that templates may name, each with all of its fields; without fields, it may have any.
-pub const GROUPS: &[(&str, &[&str])] = &[
-    ("answer", &["shape"]),
-    ("bindings", &[]),
-    ("data", &[]),
-    ("env", &[]),
-    ("envelope", &["attributes", "cases", "name", "notes", "number", "run_id", "status", "totals"]),
-    (
-        "failure",
-        &[
-            "attributes",
-            "duration_s",
-            "error_message",
-            "file",
-            "id",
-            "log_cut",
-            "log_snippet",
-            "name",
-            "recall_key",
-            "source_defect",
-            "status",
-            "suite",
-        ],
-    ),
-    ("git", &["branch", "commit", "remote"]),
-    ("history", &[]),
-    ("identity", &["case", "code", "node", "path", "pipeline", "run"]),
-    ("meta", &[]),
-    ("needs", &[]),
-    ("persona", &[]),
-    ("prior", &[]),
-    ("siblings", &[]),
-    ("state", &["chance", "confidence", "context", "elapsed_s", "handoffs", "history", "loops", "node", "steps", "walker"]),
-    ("taxonomy", &[]),
-    ("timestamps", &["case_started_at", "launch_ended_at", "launch_started_at", "now"]),
-    ("urls", &["item", "launch"]),
-    ("workspace", &["repositories"]),
-];
-
 /// The groups that stay the same for all steps of a case, converted once.
 #[derive(Clone, Debug)]
 pub struct CaseParams {
@@ -153,6 +114,7 @@ impl CaseParams {
             ("taxonomy", kept(&plan.taxonomy)),
             ("timestamps", own(times)),
             ("urls", kept(&self.urls)),
+            ("vars", kept(&plan.vars_content)),
             ("workspace", kept(&plan.workspace)),
         ];
         Params::of(groups.into_iter().map(|(name, (view, content))| (name, view, content)).collect())

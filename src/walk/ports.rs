@@ -165,6 +165,9 @@ pub enum JournalError {
     /// It does not take what the commit asks for (an effect that contradicts what is stored); asking again won't help.
     #[error("the store refused a step: {0}")]
     Refused(String),
+    /// There is no room for it.
+    #[error("the disk is full: {0}")]
+    Full(String),
     /// It cannot be written.
     #[error("the store failed: {0}")]
     Failed(String),

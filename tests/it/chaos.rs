@@ -2,11 +2,11 @@
 //! acknowledged is asked again, and the end is clear. Commands, signal files and tools have theirs in `exec`, `signals` and `tools`.
 
 use crate::batches::{self, Crowd};
-use crate::harness::{Project, Ran, TWO};
+use crate::harness::{PATIENCE, Project, Ran, TWO, until};
 use crate::kill::{halted, kill};
 use crate::mcp::{Net, Pipes, answer};
 use crate::server::{Server, says, says_json};
-use crate::signals::{events, until};
+use crate::signals::events;
 use serde_json::{Value, json};
 use std::io::Write as _;
 use std::process::Command;
@@ -110,7 +110,7 @@ fn a_server_may_do_what_it_likes() {
     let began = Instant::now();
     let ran =
         behind(&server, ", timeout: 300ms").asterisk(&["run", "two.yaml", "--input", "none", "--via", "model", "--budget", "1"]);
-    assert!(ran.code == Some(4) && began.elapsed() < Duration::from_secs(20), "{}", ran.text());
+    assert!(ran.code == Some(4) && began.elapsed() < PATIENCE, "{}", ran.text());
 }
 
 #[test]

@@ -1,9 +1,9 @@
 //! Who walks within walks and branches, with which masks, and that nothing of it is lost: a team around a walk and one of its own, masks
 //! that a walker brings, edits and kills while branches are under way.
 
-use crate::harness::{Project, Ran};
+use crate::harness::{Project, Ran, until};
 use crate::kill::{halted, halted_at, kill};
-use crate::signals::{Agent, artifact, find, put, signal, until, wrapped};
+use crate::signals::{Agent, artifact, find, put, signal, wrapped};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -39,7 +39,10 @@ fn what_init_writes_is_used_and_never_overwritten() {
     // A part of it only, beside a project file that is there.
     let some = project.asterisk(&["init", "--only", "templates"]).exits(0);
     assert!(project.root().join("templates/recall.md").exists() && !project.root().join("scripts").exists());
-    assert!(some.stderr.contains("templates: templates") && project.read("asterisk.yaml").is_empty(), "{}", some.text());
+    assert!(!some.stderr.contains("is left as it is") && project.read("asterisk.yaml").is_empty(), "{}", some.text());
+    project.file("asterisk.yaml", "templates: mine/templates\n");
+    let some = project.asterisk(&["init", "--only", "templates"]).exits(0);
+    assert!(some.stderr.contains("it needs: templates: templates"), "{}", some.text());
 }
 
 #[test]

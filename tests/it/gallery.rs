@@ -246,6 +246,56 @@ const MISTAKES: &[Mistake] = &[
     asked("function_asked_misspelt", "call rules/door.rhai#unshure --pipeline door"),
     asked("arguments_of_a_call", "call rules/door.rhai#unsure --pipeline door --args [1]"),
     asked("vocabulary_misspelt", "run door --dry-run --input none --domain generik"),
+    // Numbers with a comma, and vars of the project.
+    slip("decimal_comma", &[(DOOR, "sure: 0.8", "sure: 0,80")]),
+    slip("decimal_comma_on_a_line", &[(DOOR, "vars: { sure: 0.8, most: 2, colour: red }", "vars:\n  sure: 0,8\n  most: 2")]),
+    slip(
+        "decimal_comma_in_settings",
+        &[("asterisk.yaml", "templates: templates\n", "templates: templates\nvars: { sure: 0,8 }\n")],
+    ),
+    slip("settings_var_misspelt", &[("asterisk.yaml", "templates: templates\n", "templates: templates\nvars: { shure: 0.8 }\n")]),
+    slip(
+        "settings_var_of_another_type",
+        &[("asterisk.yaml", "templates: templates\n", "templates: templates\nvars: { sure: high }\n")],
+    ),
+    // What only the data knows.
+    slip("element_misspelt", &[(DOOR, "    prompt: look.md", "    element: fyre\n    prompt: look.md")]),
+    slip("trait_misspelt", &[(RULE, "artifact.tags.len() == 0", "state.walker.traits.evidence_dept == 2")]),
+    slip(
+        "persona_misspelt",
+        &[(DOOR, "start: look", "team: { walkers: [Hrald], scheduler: schedulers/affinity.rhai }\nstart: look")],
+    ),
+    // What runs, and is not meant.
+    slip("value_dropped", &[(RULE, "    artifact.conf", "    if artifact.tags.len() > 3 { false }\n    artifact.conf")]),
+    slip(
+        "interpolation_in_plain_quotes",
+        &[(
+            RULE,
+            "    artifact.confidence < vars.sure && artifact.tags.len() == 0",
+            "    #{ because: \"no tag for ${artifact.category}\" }",
+        )],
+    ),
+    slip(
+        "text_returned_on_one_way",
+        &[(RULE, "    artifact.conf", "    if vars.sure > 1.0 { return \"knock\"; }\n    artifact.conf")],
+    ),
+    slip("script_in_utf_16", &[("scripts/lib/door.rhai", "", "f\0n\0 \0o\0p\0e\0n\0(\0)\0 \0{\0}\0")]),
+    Mistake {
+        name: "unknown_key_in_a_test",
+        edits: &[(
+            "scripts/rules/door_test.rhai",
+            "",
+            "fn test_unsure() {\n    let artifact = #{ confidense: 0.4, tags: [] };\n    \
+             assert(verdict(\"rules/door.rhai#unsure\", #{ artifact: artifact, pipeline: \"door\" }).fired);\n}\n",
+        )],
+        command: "test --filter unsure",
+    },
+    // Indentation.
+    slip("key_too_far_left", &[(DOOR, "    needs: [sib", "  needs: [sib")]),
+    slip("key_too_far_right", &[(DOOR, "    schema: { answered", "      schema: { answered")]),
+    slip("key_beside_its_column", &[(DOOR, "    prompt: look.md", "   prompt: look.md")]),
+    slip("item_beside_its_column", &[(DOOR, "  - name: knock", "   - name: knock")]),
+    slip("key_of_the_top_indented", &[(DOOR, "start: look", " start: look")]),
 ];
 
 /// A mistake as a person sees it.

@@ -60,6 +60,9 @@ fn a_case_waits_for_its_answer() {
     assert!(project.read(&place(&batch["batch"]["briefing_path"])).starts_with("# Briefing of batch 1\n"));
     let path = place(&one["prompt_path"]);
     assert_eq!(project.read(&path), one["prompt"].as_str().unwrap());
+    // Before the first step is taken, the case's state says that it waits.
+    let state = read(&at.replace("signal.json", "state.json"));
+    assert_eq!((&state["current_step"], &state["status"]), (&one["step"], &json!("paused")));
     // Nothing is asked twice, however often the run is taken up.
     let before = status(&project);
     project.asterisk(&["run", "--resume", "latest"]).exits(5);

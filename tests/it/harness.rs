@@ -7,9 +7,11 @@
 use serde_json::Value;
 use std::ffi::OsStr;
 use std::fmt::Write as _;
-use std::io::Write as _;
+use std::io::{BufRead as _, BufReader, Read, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
 
 /// When everything happens.
 pub(crate) const CLOCK: &str = "2026-02-14T21:21:09Z";
@@ -66,6 +68,16 @@ impl Project {
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(&path, text).unwrap();
         path
+    }
+
+    /// Replaces a file in one step, so that a program that watches it sees the old text or the new one, never half of it.
+    pub(crate) fn edit(&self, path: &str, text: impl AsRef<[u8]>) {
+        let path = self.root.join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        // Watchers pass over hidden files.
+        let aside = path.with_file_name(".aside");
+        std::fs::write(&aside, text).unwrap();
+        std::fs::rename(aside, path).unwrap();
     }
 
     /// Reads a file.
@@ -187,6 +199,62 @@ impl Ran {
         let parse = |line: &str| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}\n{}", self.text()));
         self.stdout.lines().map(parse).collect()
     }
+}
+
+/// The lines that a program writes, read as they come.
+pub(crate) struct Lines {
+    lines: Receiver<String>,
+    /// Those that were read.
+    pub(crate) seen: Vec<String>,
+}
+
+impl Lines {
+    pub(crate) fn of(output: impl Read + Send + 'static) -> Self {
+        let (send, lines) = channel();
+        let output = BufReader::new(output);
+        std::thread::spawn(move || output.lines().map_while(Result::ok).for_each(|line| send.send(line).unwrap_or_default()));
+        Self { lines, seen: Vec::new() }
+    }
+
+    /// Waits for a line with these words.
+    #[track_caller]
+    pub(crate) fn until(&mut self, words: &str) -> String {
+        loop {
+            let line = self.lines.recv_timeout(PATIENCE);
+            let line = line.unwrap_or_else(|_| panic!("it never said `{words}`, but: {:#?}", self.seen));
+            self.seen.push(line.clone());
+            if line.contains(words) {
+                return line;
+            }
+        }
+    }
+
+    /// All lines, once the program has closed its output.
+    pub(crate) fn whole(mut self) -> Vec<String> {
+        self.seen.extend(self.lines.iter());
+        self.seen
+    }
+}
+
+/// How long a test waits for what must happen. It only keeps a test that fails from hanging, so no load may reach it.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(180);
+
+/// Waits until something is so.
+#[track_caller]
+pub(crate) fn until(mut so: impl FnMut() -> bool) {
+    let end = Instant::now() + PATIENCE;
+    while !so() {
+        assert!(Instant::now() < end, "it does not come to that");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// Tries what needs a machine that does something within a limit of time, with ten times the limit whenever the machine was too slow for it
+/// (`None`). The limit is in milliseconds.
+#[track_caller]
+pub(crate) fn in_time<T>(first: u64, mut attempt: impl FnMut(u64) -> Option<T>) -> T {
+    let limits = [1, 10, 100].map(|factor| first * factor);
+    limits.into_iter().find_map(&mut attempt).unwrap_or_else(|| panic!("not even within {} ms", first * 100))
 }
 
 /// The repository.

@@ -1,11 +1,11 @@
 //! A model behind HTTP: a real server on the loopback that speaks `OpenAI`'s chat completions, with its failures.
 
-use crate::harness::{Project, Ran};
+use crate::harness::{PATIENCE, Project, Ran};
 use crate::server::{Server, private, read, says, says_json};
 use serde_json::json;
 use std::io::Write as _;
 use std::net::TcpListener;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 const PIPELINE: &str = "\
 pipeline: two
@@ -32,7 +32,7 @@ fn an_interrupted_call_is_made_again_under_its_key() {
     let began = Instant::now();
     crate::tools::interrupt(child.id());
     assert_eq!(child.wait().unwrap().code(), Some(130));
-    assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
+    assert!(began.elapsed() < PATIENCE, "{:?}", began.elapsed());
     drop(stream);
     let answering = std::thread::spawn(move || {
         let (mut stream, _) = listener.accept().unwrap();
@@ -101,6 +101,20 @@ fn a_busy_server_is_asked_again_under_the_same_key() {
     let seen = server.seen();
     let keys: Vec<_> = seen.iter().map(|request| request.header("idempotency-key").unwrap()).collect();
     assert!(keys.len() == 3 && keys.iter().all(|key| *key == keys[0]), "{keys:?}");
+}
+
+/// Whoever asks to be left alone for longer than `retry.most` is passed over, if there is another to be asked.
+#[test]
+fn who_wants_to_be_left_alone_for_long_is_passed_over() {
+    for (after, times) in [("61", 1), ("60", 3)] {
+        let busy = Server::new(&[&says("429 Too Many Requests", &format!("Retry-After: {after}\r\n"), "slow down")]);
+        let project = project(&busy, "");
+        project.file("good.sh", "cat > /dev/null; echo '{\"found\": false}'\n");
+        let settings = project.read("asterisk.yaml") + "  good: { kind: exec, command: [sh, good.sh] }\n";
+        project.file("asterisk.yaml", settings);
+        let ran = project.asterisk(&["run", "two.yaml", "--input", "none", "--via", "model,good", "--format", "json"]).exits(0);
+        assert_eq!(busy.seen().len(), times, "after {after} s: {}", ran.text());
+    }
 }
 
 #[test]

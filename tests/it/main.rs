@@ -1,10 +1,14 @@
 //! The promises of the program, held against the built binary: one hermetic harness, one module a promise.
 #![allow(clippy::unwrap_used)]
 
+#[global_allocator]
+static MEMORY: asterisk::memory::Allocator = asterisk::memory::allocator();
+
 mod batches;
 mod bundled;
 mod chaos;
 mod cli;
+mod convention;
 mod court;
 mod crew;
 mod docs;
@@ -14,6 +18,7 @@ mod exec;
 mod explain;
 mod failures;
 mod fan;
+mod faults;
 mod fold;
 mod foreign;
 mod front;
@@ -26,11 +31,13 @@ mod input;
 mod kill;
 mod lint;
 mod mcp;
+mod memory;
 mod mutate;
 mod new;
 mod observe;
 #[cfg(feature = "otel")]
 mod otel;
+mod output;
 mod parts;
 mod prompts;
 mod rca_rules;
@@ -40,6 +47,7 @@ mod repl;
 mod replay;
 mod report;
 mod reportportal;
+mod rot;
 mod routes;
 mod run;
 mod security;
@@ -50,6 +58,7 @@ mod shared;
 mod signals;
 mod suite;
 mod team;
+mod terminal;
 mod thermal;
 mod tidy;
 mod tools;

@@ -1,11 +1,12 @@
 //! Workers over MCP: by hand-written messages over standard input and HTTP, and by a client of another language.
 
-use crate::harness::{Project, TWO};
+use crate::harness::{Project, TWO, in_time, until};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -23,6 +24,65 @@ pub(crate) struct Pipes {
     pub(crate) to: Option<ChildStdin>,
     from: BufReader<ChildStdout>,
     count: u64,
+    /// What each tool says that it gives back.
+    gives: BTreeMap<String, Value>,
+}
+
+/// What of a value does not fit a schema, of the words that the tools' schemas are written in.
+fn misfits(schema: &Value, value: &Value, at: &str, found: &mut Vec<String>) {
+    for (word, told) in schema.as_object().unwrap() {
+        match word.as_str() {
+            "type" => {
+                let types = told.as_array().map_or_else(|| vec![told.clone()], Clone::clone);
+                let fits = |kind: &Value| match kind.as_str().unwrap() {
+                    "object" => value.is_object(),
+                    "array" => value.is_array(),
+                    "string" => value.is_string(),
+                    "boolean" => value.is_boolean(),
+                    "integer" => value.is_i64() || value.is_u64(),
+                    "null" => value.is_null(),
+                    other => panic!("what is {other}?"),
+                };
+                if !types.iter().any(fits) {
+                    found.push(format!("{at}: {value} is no {told}"));
+                }
+            }
+            "properties" => {
+                for (key, part) in value.as_object().into_iter().flatten() {
+                    match told.get(key) {
+                        Some(schema) => misfits(schema, part, &format!("{at}.{key}"), found),
+                        None if schema["additionalProperties"] == false => found.push(format!("{at}: {key} is not described")),
+                        None => {}
+                    }
+                }
+            }
+            "items" => {
+                for (index, item) in value.as_array().into_iter().flatten().enumerate() {
+                    misfits(told, item, &format!("{at}[{index}]"), found);
+                }
+            }
+            "anyOf" => {
+                let fits = |one: &Value| {
+                    let mut found = Vec::new();
+                    misfits(one, value, at, &mut found);
+                    found.is_empty()
+                };
+                if !told.as_array().unwrap().iter().any(fits) {
+                    found.push(format!("{at}: {value} is none of {told}"));
+                }
+            }
+            "required" => {
+                let lacks = |key: &&Value| value.get(key.as_str().unwrap()).is_none();
+                found.extend(told.as_array().unwrap().iter().filter(lacks).map(|key| format!("{at}: no {key}")));
+            }
+            "enum" if !told.as_array().unwrap().contains(value) => found.push(format!("{at}: {value} is none of {told}")),
+            "minimum" if value.as_i64().is_some_and(|number| number < told.as_i64().unwrap()) => {
+                found.push(format!("{at}: {value} is too small"));
+            }
+            "enum" | "minimum" | "description" | "additionalProperties" => {}
+            other => panic!("what is {other}?"),
+        }
+    }
 }
 
 impl Pipes {
@@ -33,12 +93,16 @@ impl Pipes {
     pub(crate) fn of(mut command: Command) -> Self {
         let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
         let (to, from) = (child.stdin.take(), BufReader::new(child.stdout.take().unwrap()));
-        let mut pipes = Self { child, to, from, count: 0 };
+        let mut pipes = Self { child, to, from, count: 0, gives: BTreeMap::new() };
         let client =
             json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "test", "version": "1" } });
         let told = pipes.ask("initialize", &client);
         assert_eq!(told["result"]["serverInfo"]["name"], "asterisk");
         pipes.say(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+        let told = pipes.ask("tools/list", &json!({}));
+        for tool in told["result"]["tools"].as_array().unwrap() {
+            pipes.gives.insert(tool["name"].as_str().unwrap().to_owned(), tool["outputSchema"].clone());
+        }
         pipes
     }
 
@@ -70,10 +134,15 @@ impl Pipes {
         serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"))
     }
 
-    /// What a tool says, whether it is an error or not.
+    /// What a tool says, whether it is an error or not. It fits what the tool says that it gives back.
     pub(crate) fn call(&mut self, tool: &str, args: &Value) -> Value {
         let told = self.ask("tools/call", &json!({ "name": tool, "arguments": args }));
-        told["result"]["structuredContent"].as_object().map_or_else(|| panic!("{told}"), |told| Value::Object(told.clone()))
+        let content = &told["result"]["structuredContent"];
+        assert!(content.is_object(), "{told}");
+        let mut found = Vec::new();
+        misfits(&self.gives[tool], content, tool, &mut found);
+        assert_eq!(found, Vec::<String>::new(), "{content}");
+        content.clone()
     }
 
     /// Ends its input and waits for it; what it wrote to standard error.
@@ -115,6 +184,7 @@ fn a_worker_answers_step_by_step() {
     // Somebody else has no ticket, and there is nothing else to be had.
     let nothing = pipes.call("get_next_step", &json!({ "worker": "bob", "timeout_ms": 50 }));
     assert_eq!((&nothing["done"], &nothing["available"]), (&json!(false), &json!(false)));
+    assert_eq!(nothing["message"], "no step is ready yet: call get_next_step again");
     let stolen = json!({ "dispatch_id": look["dispatch_id"], "ticket": "0000", "artifact": { "found": true } });
     assert_eq!(pipes.call("submit_artifact", &stolen)["code"], "not_yours");
     let unknown = json!({ "dispatch_id": 7, "ticket": look["ticket"], "artifact": { "found": true } });
@@ -186,6 +256,72 @@ fn what_a_server_offers() {
     }
     assert!(pipes.ask("tools/call", &json!({ "name": "rm" }))["error"]["message"].as_str().unwrap().contains("no tool `rm`"));
     assert!(pipes.ask("resources/read", &json!({ "uri": "file:///etc/passwd" }))["error"].is_object());
+    pipes.end();
+}
+
+/// What the tools say of themselves is all that a worker has to know, and every result fits the schema that goes with it.
+#[test]
+fn tools_say_what_they_take_and_give() {
+    let project = two();
+    let mut pipes = Pipes::start(&project, &[]);
+    let listed = pipes.ask("tools/list", &json!({}));
+    let tools = listed["result"]["tools"].as_array().unwrap();
+    let told = |name: &str| tools.iter().find(|tool| tool["name"] == name).unwrap()["description"].as_str().unwrap().to_owned();
+    for tool in tools {
+        assert_eq!(
+            (&tool["outputSchema"]["type"], &tool["outputSchema"]["additionalProperties"]),
+            (&json!("object"), &json!(false))
+        );
+    }
+    let submit = told("submit_artifact");
+    let codes =
+        ["complaints", "artifact", "capacity", "not_yours", "already_submitted", "unknown_id", "stale", "lost", "aborted"];
+    assert_eq!(codes.iter().filter(|code| !submit.contains(&format!("`{code}`"))).collect::<Vec<_>>(), Vec::<&&str>::new());
+    assert!(submit.contains("JSON object") && submit.contains("ticket") && submit.contains("get_next_step"), "{submit}");
+    let next = told("get_next_step");
+    assert!(next.contains("`available: false`") && next.contains("`done: true`") && next.contains("submit_artifact"), "{next}");
+    assert!(told("start_run").contains("get_next_step"));
+    // Those results that the other tests do not see.
+    let begun = pipes.call("start_run", &json!({ "pipeline": "two.yaml", "input": "none" }));
+    let mine = step(&mut pipes);
+    pipes.call("get_report", &json!({}));
+    pipes.call("submit_artifact", &answer(&mine, json!({ "found": false })));
+    assert_eq!(pipes.call("get_next_step", &json!({}))["message"], "the run is over: stop; get_report shows what came of it");
+    for format in ["markdown", "json", "summary"] {
+        pipes.call("get_report", &json!({ "format": format }));
+    }
+    for args in
+        [json!({}), json!({ "case": "case-1" }), json!({ "case": "case-1", "step": "look" }), json!({ "run": begun["run"] })]
+    {
+        assert!(pipes.call("explain", &args)["code"].is_null());
+    }
+    assert_eq!(pipes.call("replay", &json!({ "runs": ["latest"] }))["decisions"], 1);
+    pipes.call(
+        "route",
+        &json!({ "pipeline": "two.yaml", "node": "look", "artifact": { "found": true }, "state": { "steps": 1 } }),
+    );
+    pipes.end();
+}
+
+/// What is no message, or too long for one, is answered as over HTTP, and the server goes on.
+#[test]
+fn what_is_no_message_is_told_over_pipes() {
+    let project = two();
+    let mut pipes = Pipes::start(&project, &[]);
+    let mut told = |line: &str| {
+        let to = pipes.to.as_mut().unwrap();
+        writeln!(to, "{line}").unwrap();
+        to.flush().unwrap();
+        let said = pipes.hear();
+        assert_eq!(pipes.ask("ping", &json!({}))["result"], json!({}));
+        (said["id"].clone(), said["error"]["code"].as_i64().unwrap())
+    };
+    assert_eq!(told("{\"jsonrpc\": "), (Value::Null, -32700));
+    assert_eq!(told("[]"), (Value::Null, -32600));
+    assert_eq!(told("{\"jsonrpc\": \"2.0\", \"id\": 77, \"method\": {}}"), (json!(77), -32600));
+    let long = json!({ "name": "submit_artifact", "arguments": { "artifact": "x".repeat(5 << 20) } });
+    let call = format!("{{\"method\":\"tools/call\",\"params\":{long},\"jsonrpc\":\"2.0\",\"id\":78}}");
+    assert_eq!(told(&call), (json!(78), -32600));
     pipes.end();
 }
 
@@ -269,18 +405,25 @@ fn what_is_acknowledged_is_never_asked_again() {
 #[test]
 fn silence_and_force_end_a_session() {
     let project = two();
-    let mut pipes = Pipes::start(&project, &["--idle", "0.4"]);
-    let begun = pipes.call("start_run", &json!({ "pipeline": "two.yaml", "input": "none" }));
+    let (mut pipes, begun, look, idle) = in_time(400, |limit| {
+        let idle = (Duration::from_millis(limit).as_secs_f64()).to_string();
+        let mut pipes = Pipes::start(&project, &["--idle", &idle]);
+        let begun = pipes.call("start_run", &json!({ "pipeline": "two.yaml", "input": "none" }));
+        let look = pipes.call("get_next_step", &json!({ "worker": "ann" }));
+        (look["available"] == true).then_some((pipes, begun, look, idle))
+    });
     // Nobody says anything: whoever waits is told so.
-    let look = step(&mut pipes);
-    let over = pipes.call("get_next_step", &json!({ "timeout_ms": 20_000 }));
-    assert_eq!((&over["done"], &over["error"]), (&json!(true), &json!("aborted: nobody was heard of for 0.4 s")));
+    let mut over = json!({});
+    until(|| {
+        over = pipes.call("get_next_step", &json!({}));
+        over["done"] == true
+    });
+    assert_eq!(over["error"], json!(format!("aborted: nobody was heard of for {idle} s")));
     let told = pipes.call("submit_artifact", &answer(&look, json!({ "found": true })));
     assert_eq!(told["code"], "aborted", "{told}");
-    let until = Instant::now() + Duration::from_secs(20);
-    while pipes.call("get_worker_health", &json!({}))["state"] != "error" && Instant::now() < until {}
+    until(|| pipes.call("get_worker_health", &json!({}))["state"] == "error");
     let report = pipes.call("get_report", &json!({ "format": "summary" }));
-    assert_eq!(report["error"], "nobody was heard of for 0.4 s; it can be resumed", "{report}");
+    assert_eq!(report["error"], json!(format!("nobody was heard of for {idle} s; it can be resumed")), "{report}");
     // Another one may be started then, and by force at any time.
     let next = pipes.call("start_run", &json!({ "pipeline": "two.yaml", "input": "none" }));
     assert_ne!(next["run"], begun["run"]);
@@ -310,14 +453,30 @@ fn answers_wait_until_enough_are_at_work() {
 #[test]
 fn a_lease_ends() {
     let project = two();
-    project.file("asterisk.yaml", "agents:\n  mcp: { kind: mcp, timeout: 300ms, retry: { attempts: 2 } }\n");
-    let mut pipes = Pipes::start(&project, &[]);
-    pipes.call("start_run", &json!({ "pipeline": "two.yaml", "input": "none" }));
-    let lost = step(&mut pipes);
-    let again = pipes.call("get_next_step", &json!({ "worker": "bob" }));
-    assert_eq!(again["dispatch_id"], lost["dispatch_id"]);
-    assert_eq!(pipes.call("submit_artifact", &answer(&lost, json!({ "found": false })))["code"], "not_yours");
-    let over = pipes.call("get_next_step", &json!({ "worker": "bob" }));
+    // Pulls until the step is there, or the run is over.
+    let pull = |pipes: &mut Pipes| {
+        let mut told = json!({});
+        until(|| {
+            told = pipes.call("get_next_step", &json!({ "worker": "bob" }));
+            told["available"] == true || told["done"] == true
+        });
+        told
+    };
+    let mut pipes = in_time(300, |lease| {
+        project.file("asterisk.yaml", format!("agents:\n  mcp: {{ kind: mcp, timeout: {lease}ms, retry: {{ attempts: 2 }} }}\n"));
+        let mut pipes = Pipes::start(&project, &[]);
+        pipes.call("start_run", &json!({ "pipeline": "two.yaml", "input": "none" }));
+        let lost = step(&mut pipes);
+        let again = pull(&mut pipes);
+        let told = pipes.call("submit_artifact", &answer(&lost, json!({ "found": false })));
+        // Bob has it only as long as his lease.
+        if told["code"] != "not_yours" {
+            return None;
+        }
+        assert_eq!(again["dispatch_id"], lost["dispatch_id"]);
+        Some(pipes)
+    });
+    let over = pull(&mut pipes);
     assert_eq!(over["done"], true, "{over}");
     let report = pipes.call("get_report", &json!({ "format": "summary" }));
     assert_eq!(report["summary"]["cases"][0]["error"]["kind"], "agent_error", "{report}");
@@ -332,16 +491,14 @@ fn a_request_can_be_cancelled() {
     let look = step(&mut pipes);
     let id =
         pipes.send("tools/call", &json!({ "name": "get_next_step", "arguments": { "worker": "bob", "timeout_ms": 60_000 } }));
-    let until = Instant::now() + Duration::from_secs(20);
     let state = |pipes: &mut Pipes| {
         let health = pipes.call("get_worker_health", &json!({}));
         let workers = health["workers"].as_array().unwrap().clone();
         workers.iter().find(|one| one["worker"] == "bob").map(|one| one["state"].as_str().unwrap().to_owned())
     };
-    while state(&mut pipes).as_deref() != Some("waiting") && Instant::now() < until {}
+    until(|| state(&mut pipes).as_deref() == Some("waiting"));
     pipes.say(&json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } }));
-    while state(&mut pipes).as_deref() != Some("idle") && Instant::now() < until {}
-    assert_eq!(state(&mut pipes).as_deref(), Some("idle"));
+    until(|| state(&mut pipes).as_deref() == Some("idle"));
     // The next step goes to somebody who waits.
     assert_eq!(pipes.call("submit_artifact", &answer(&look, json!({ "found": true })))["accepted"], true);
     assert_eq!(step(&mut pipes)["node"], "close");
@@ -486,6 +643,9 @@ fn the_network_is_guarded() {
     assert_eq!(status(Some("another-secret-of-length"), &[], &list), 401);
     assert_eq!(status(Some(SECRET), &[], &list), 200);
     assert_eq!(status(Some(SECRET), &[("Host", "evil.example.com")], &list), 403);
+    // A second host, by which something between may have gone; names of headers are of any case.
+    assert_eq!(status(Some(SECRET), &[("host", "evil.example.com")], &list), 400);
+    assert_eq!(status(None, &[("host", "evil.example.com")], &list), 401, "the token comes first");
     assert_eq!(status(Some(SECRET), &[("Origin", "https://evil.example.com")], &list), 403);
     assert_eq!(status(Some(SECRET), &[("Origin", "http://localhost:3000")], &list), 200);
     assert!([400, 415].contains(&status(Some(SECRET), &[], "{\"jsonrpc\"")));
@@ -515,22 +675,53 @@ fn the_network_is_guarded() {
     insta::assert_snapshot!("short", project.asterisk(&["serve", "--mcp", "http", "--token-file", "token"]).exits(2).stderr);
 }
 
-/// Who comes when there are enough waits until one of them goes.
+/// Who comes when there are enough waits until one of them is done; those that do nothing give way.
 #[test]
 fn connections_are_counted() {
     let project = two();
     let net = Net::start(&project, &["--connections", "2"], None);
     let list = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" }).to_string();
+    let (mut one, two) = (net.connect(), net.connect());
+    one.call("start_run", &json!({ "pipeline": "two.yaml", "input": "none" }));
+    one.call("get_next_step", &json!({ "worker": "ann" }));
+    // Both wait for a step that does not come.
+    let pull = |mut http: Http, worker: &'static str| {
+        std::thread::spawn(move || (http.call("get_next_step", &json!({ "worker": worker, "timeout_ms": 1500 })), http))
+    };
+    let waits = pull(two, "bob");
+    crate::harness::until(|| {
+        one.call("get_worker_health", &json!({})).to_string().contains("\"state\":\"waiting\"") || waits.is_finished()
+    });
+    let more = pull(one, "cid");
+    assert_eq!(net.connect().post(&[], &list).0, 200);
+    assert!(waits.is_finished() || more.is_finished(), "it was let in while both were at work");
+}
+
+/// Connections that do nothing, with or without a word, keep nobody out who shows the token; nor does one address keep out others.
+#[test]
+fn idle_connections_keep_nobody_out() {
+    const SECRET: &str = "a-secret-of-some-length-5711";
+    let project = two();
+    let net = Net::start(&project, &["--connections", "4"], Some(SECRET));
+    let list = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" }).to_string();
+    let mut idle: Vec<Http> = (0..4).map(|_| net.connect()).collect();
+    assert_eq!(idle[0].post(&[], &list).0, 401);
+    // Whoever shows no token is not kept.
+    let mut rest = String::new();
+    assert_eq!(idle[0].stream.read_to_string(&mut rest).unwrap(), 0);
+    let mut http = net.connect();
+    http.token = Some(SECRET.into());
+    let began = Instant::now();
+    for _ in 0..4 {
+        idle.push(net.connect());
+    }
+    assert_eq!(http.post(&[], &list).0, 200);
+    assert!(began.elapsed() < Duration::from_secs(9), "before the idle ones are sent away by the clock");
+    drop(net);
+    let net = Net::start(&project, &["--connections-per-peer", "1"], None);
     let (mut one, mut two) = (net.connect(), net.connect());
-    assert_eq!((one.post(&[], &list).0, two.post(&[], &list).0), (200, 200));
-    let mut three = net.connect();
-    let late = std::thread::spawn(move || (three.post(&[], &list).0, Instant::now()));
-    std::thread::sleep(Duration::from_millis(300));
-    assert!(!late.is_finished(), "it was let in");
-    let went = Instant::now();
-    drop(one);
-    let (status, answered) = late.join().unwrap();
-    assert!(status == 200 && answered >= went);
+    assert_eq!(two.post(&[], &list).0, 200, "the idle one gives way");
+    assert!(one.stream.read_to_string(&mut rest).is_err() || rest.is_empty());
 }
 
 /// What the project says of lint rules holds for whoever asks over MCP too.
@@ -549,55 +740,72 @@ fn scripts_are_linted_as_the_project_wants_it() {
     assert!(found("lint: { levels: { robustness/unused-variable: off } }").is_empty());
 }
 
-/// Many workers, some of whom go away with a step: none is lost, none is answered twice, and nobody starves.
+/// Many workers, some of whom go away with a step: none is lost, and none is answered twice. Who gets which is held by `queue::tests`.
 #[test]
 fn many_workers_share_the_steps() {
     const WORKERS: usize = 200;
     const CASES: usize = 1000;
     let project = Project::with(&[("two.yaml", TWO), ("launch.json", &launch(CASES))]);
-    project.file("asterisk.yaml", "agents:\n  mcp: { kind: mcp, timeout: 2s }\n");
-    let net = Net::start(&project, &[], None);
-    let begun = net.connect().call("start_run", &json!({ "pipeline": "two.yaml", "input": "launch.json", "parallel": WORKERS }));
-    assert_eq!(begun["cases"], CASES, "{begun}");
+    in_time(2000, |lease| {
+        project.file("asterisk.yaml", format!("agents:\n  mcp: {{ kind: mcp, timeout: {lease}ms }}\n"));
+        shared_by_many(&project, WORKERS, CASES)
+    });
+}
+
+/// None if a worker that lives lost its step, since it could not answer within its lease.
+fn shared_by_many(project: &Project, workers: usize, cases: usize) -> Option<()> {
+    let net = Net::start(project, &[], None);
+    let begun = net.connect().call("start_run", &json!({ "pipeline": "two.yaml", "input": "launch.json", "parallel": workers }));
+    assert_eq!(begun["cases"], cases, "{begun}");
     let taken: Mutex<BTreeMap<(String, String), usize>> = Mutex::default();
-    let counts: Vec<usize> = std::thread::scope(|scope| {
+    let (late, gone) = (AtomicBool::new(false), AtomicUsize::new(0));
+    std::thread::scope(|scope| {
         let work = |number: usize| {
-            let (net, taken) = (&net, &taken);
+            let (net, taken, late, gone) = (&net, &taken, &late, &gone);
             move || {
-                let (mut http, mut count) = (net.connect(), 0);
+                let (mut http, mut count) = (net.connect(), 0_usize);
                 loop {
                     let step = http.call("get_next_step", &json!({ "worker": format!("w{number}") }));
                     if step["done"] == true {
                         assert!(step["error"].is_null(), "{step}");
-                        return count;
+                        return;
                     }
                     if step["available"] != true {
                         continue;
                     }
                     // Some die with a step in their hands.
                     if number < 3 && count == 2 {
-                        return count;
+                        gone.fetch_add(1, Ordering::Relaxed);
+                        return;
                     }
                     let told = http.call("submit_artifact", &answer(&step, json!({ "found": true })));
-                    assert_eq!(told["accepted"], true, "{told}");
+                    if told["accepted"] != true {
+                        assert_eq!(told["code"], "not_yours", "{told}");
+                        late.store(true, Ordering::Relaxed);
+                        continue;
+                    }
                     let text = |key: &str| step[key].as_str().unwrap().to_owned();
                     *taken.lock().unwrap().entry((text("case_id"), text("node"))).or_default() += 1;
                     count += 1;
                 }
             }
         };
-        let workers: Vec<_> = (0..WORKERS).map(|number| scope.spawn(work(number))).collect();
-        workers.into_iter().map(|worker| worker.join().unwrap()).collect()
+        let workers: Vec<_> = (0..workers).map(|number| scope.spawn(work(number))).collect();
+        for worker in workers {
+            worker.join().unwrap();
+        }
     });
     let taken = taken.into_inner().unwrap();
-    assert_eq!(taken.len(), 2 * CASES);
+    assert_eq!(taken.len(), 2 * cases);
     assert!(taken.values().all(|times| *times == 1));
-    let fair = 2 * CASES / WORKERS;
-    assert!(counts.iter().skip(3).all(|count| (fair / 3..=fair * 3).contains(count)), "{counts:?}");
     let health = net.connect().call("get_worker_health", &json!({}));
     assert_eq!(health["state"], "done", "{health}");
     let lost: u64 = health["workers"].as_array().unwrap().iter().map(|one| one["lost"].as_u64().unwrap()).sum();
-    assert_eq!(lost, 3);
+    if late.into_inner() {
+        return None;
+    }
+    assert_eq!(lost, gone.into_inner() as u64);
+    Some(())
 }
 
 /// A Python that has the official SDK.

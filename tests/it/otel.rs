@@ -1,6 +1,6 @@
 //! OpenTelemetry: what a collector is sent of a run, and that a run does not mind one that is not there.
 
-use crate::harness::Project;
+use crate::harness::{PATIENCE, Project, until};
 use crate::observe::{RUN, project};
 use crate::server::{Server, says, says_json};
 use crate::signals::{Agent, artifact, put, wrapped};
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::net::TcpListener;
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 fn collector() -> Server {
     Server::new(&[&says_json(&json!({}))])
@@ -182,7 +182,7 @@ fn a_run_does_not_mind_a_collector_that_is_not_there() {
         let observe = format!("otlp={url}");
         let args: Vec<&str> = RUN.iter().chain(&["--case", "plain", "--observe", &observe]).copied().collect();
         let ran = project.ran(&project.command(&args).output().unwrap()).exits(0);
-        assert!(began.elapsed() < Duration::from_secs(20), "{name} {:?}", began.elapsed());
+        assert!(began.elapsed() < PATIENCE, "{name} {:?}", began.elapsed());
         let warning = ran.stderr.lines().find(|line| line.contains("warning")).unwrap_or_else(|| panic!("{}", ran.stderr));
         writeln!(told, "{name}: {}", warning.replace(url, "[URL]")).unwrap();
     }

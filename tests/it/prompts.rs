@@ -5,7 +5,7 @@ use crate::harness::{Project, Ran, repository};
 use asterisk::diag::Source;
 use asterisk::model::{Case, Launch};
 use asterisk::prompt::Templates;
-use asterisk::walk::{CaseParams, GROUPS, StepPlace, WalkState};
+use asterisk::walk::{CaseParams, GROUPS, STATE, StepPlace, WalkState};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -153,11 +153,34 @@ fn the_groups_are_those_that_steps_are_given() {
     let place = StepPlace { run: "run", case: "case", path: "1", now };
     let params = CaseParams::new(&launch, &case).for_step(plan, node, &state, &view, &place, (&plan.walker, &[])).view.json();
     let given: BTreeMap<&str, &Value> = params.as_object().unwrap().iter().map(|(key, value)| (key.as_str(), value)).collect();
-    assert_eq!(given.keys().copied().collect::<Vec<_>>(), GROUPS.iter().map(|(name, _)| *name).collect::<Vec<_>>());
-    for (name, fields) in GROUPS.iter().filter(|(_, fields)| !fields.is_empty()) {
-        let keys: Vec<&str> = given[name].as_object().unwrap().keys().map(String::as_str).collect();
-        assert_eq!(keys, *fields, "{name}");
+    assert_eq!(given.keys().copied().collect::<Vec<_>>(), GROUPS.iter().map(|group| group.name).collect::<Vec<_>>());
+    for group in GROUPS.iter().filter(|group| !group.fields.is_empty()) {
+        let keys: Vec<&str> = given[group.name].as_object().unwrap().keys().map(String::as_str).collect();
+        assert_eq!(keys, group.fields.iter().map(|field| field.name).collect::<Vec<_>>(), "{}", group.name);
     }
+    // What rules are checked against is what they are told.
+    let [_, (_, state), _] = asterisk::project::input_kinds(plan, Some(node));
+    let asterisk::model::Kind::Object(shape) = state else { panic!("{state:?}") };
+    let declared: Vec<&str> = shape.fields.iter().map(|field| field.name.as_str()).collect();
+    assert_eq!(declared, STATE.iter().map(|field| field.name).collect::<Vec<_>>());
+    let fields = GROUPS.iter().flat_map(|group| group.fields).map(|field| [field.name, field.kind, field.doc]);
+    let told = fields.chain(GROUPS.iter().map(|group| [group.name, "-", group.doc]));
+    told.for_each(|words| assert!(words.iter().all(|word| !word.is_empty()), "{words:?}"));
+}
+
+#[test]
+fn every_field_that_is_given_is_documented() {
+    let project = Project::new();
+    let told = |name: &str| project.asterisk(&["doc", name]).ok().stdout;
+    for group in GROUPS {
+        let text = told("params");
+        assert!(text.contains(&format!("# params.{}\n{}\n", group.name, group.doc)), "{}: {text}", group.name);
+        let own = told(&format!("params.{}", group.name));
+        assert!(group.fields.iter().all(|field| own.contains(&format!("\n{}: {}\n", field.name, field.kind))), "{own}");
+    }
+    let state = told("state");
+    assert!(STATE.iter().all(|field| state.contains(&format!("\n{}: {}\n", field.name, field.kind))), "{state}");
+    assert!(told("vars").contains("\nrecall_hit: number, 0.8 unless it is set\n    When a known failure"));
 }
 
 const LAUNCH: &str = r#"{"run_id": "7", "name": "nightly", "failure_list": [{

@@ -1,15 +1,13 @@
 //! `run --watch`: edits are taken between two steps, recorded with the run, and resumed; what does not link is shown and not
 //! taken. With real files and the built program.
 
-use crate::harness::{Project, Ran};
+use crate::harness::{Lines, Project, Ran, until};
 use crate::kill::halted_at;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::io::{BufRead as _, BufReader, Read as _};
+use std::io::Read as _;
 use std::process::Child;
-use std::sync::mpsc::{Receiver, channel};
 use std::thread::JoinHandle;
-use std::time::Duration;
 
 const PIPELINE: &str = "\
 pipeline: t
@@ -59,23 +57,20 @@ const FIRST_STEP: &str = "6";
 struct Running<'p> {
     project: &'p Project,
     child: Child,
-    lines: Receiver<String>,
+    lines: Lines,
     stdout: JoinHandle<String>,
-    said: Vec<String>,
 }
 
 impl<'p> Running<'p> {
     fn of(project: &'p Project, mut child: Child) -> Self {
-        let (send, lines) = channel();
-        let stderr = BufReader::new(child.stderr.take().unwrap());
-        std::thread::spawn(move || stderr.lines().map_while(Result::ok).for_each(|line| send.send(line).unwrap_or_default()));
+        let lines = Lines::of(child.stderr.take().unwrap());
         let mut stdout = child.stdout.take().unwrap();
         let stdout = std::thread::spawn(move || {
             let mut text = String::new();
             stdout.read_to_string(&mut text).unwrap();
             text
         });
-        Self { project, child, lines, stdout, said: Vec::new() }
+        Self { project, child, lines, stdout }
     }
 
     /// Started so that it halts at that boundary of the store.
@@ -85,14 +80,7 @@ impl<'p> Running<'p> {
 
     /// Waits until it says something with these words.
     fn says(&mut self, words: &str) -> String {
-        loop {
-            let line = self.lines.recv_timeout(Duration::from_secs(60));
-            let line = line.unwrap_or_else(|_| panic!("it never said `{words}`, but: {:#?}", self.said));
-            self.said.push(line.clone());
-            if line.contains(words) {
-                return line;
-            }
-        }
+        self.lines.until(words)
     }
 
     /// Lets it go on from where it halted.
@@ -103,18 +91,15 @@ impl<'p> Running<'p> {
     /// Waits until it ends.
     fn ends(mut self) -> Ran {
         let status = self.child.wait().unwrap();
-        self.said.extend(self.lines.iter());
         let redact = |text: String| text.replace(self.project.root().to_str().unwrap(), "[DIR]");
-        let stderr = self.said.iter().flat_map(|line| [line.as_str(), "\n"]).collect();
+        let stderr = self.lines.whole().iter().flat_map(|line| [line.as_str(), "\n"]).collect();
         Ran { stdout: redact(self.stdout.join().unwrap()), stderr: redact(stderr), code: status.code() }
     }
 
     /// Waits until it has halted again.
     fn halts(&self) {
         let file = self.project.root().join("halted");
-        while !std::fs::read_to_string(&file).is_ok_and(|text| text.ends_with('\n')) {
-            std::thread::sleep(Duration::from_millis(1));
-        }
+        until(|| std::fs::read_to_string(&file).is_ok_and(|text| text.ends_with('\n')));
     }
 }
 
@@ -179,9 +164,10 @@ fn an_edit_is_taken_at_the_next_step_and_recorded() {
 
 #[test]
 fn without_watch_and_with_pin_the_texts_of_the_start_stay() {
-    for last in [None, Some("--pin")] {
+    for pin in [false, true] {
         let project = project();
-        let args: Vec<&str> = RUN.iter().copied().filter(|arg| *arg != "--watch").chain(last).collect();
+        let unwatched = RUN.iter().copied().filter(|arg| *arg != "--watch");
+        let args: Vec<&str> = if pin { RUN.iter().copied().chain(["--pin"]).collect() } else { unwatched.collect() };
         let running = Running::halted(&project, &args, FIRST_STEP);
         project.file("scripts/rules/t.rhai", "broken (");
         running.goes_on();
@@ -194,15 +180,35 @@ fn without_watch_and_with_pin_the_texts_of_the_start_stay() {
 fn an_edit_that_does_not_compile_is_shown_and_the_last_good_texts_stay() {
     let project = project();
     let mut running = Running::halted(&project, &RUN, "6,9");
-    project.file("scripts/rules/t.rhai", "fn far(artifact, state, vars) { artifact.m >= vars.baz }");
+    project.edit("scripts/rules/t.rhai", "fn far(artifact, state, vars) { artifact.m >= vars.baz }\n");
     running.says("not taken");
     running.goes_on();
     running.halts();
-    project.file("scripts/rules/t.rhai", rules("mended"));
+    project.edit("scripts/rules/t.rhai", rules("mended"));
     running.says("reload: ");
     running.goes_on();
     let ran = running.ends().exits(0);
     insta::assert_snapshot!(whole(&project, &ran));
+}
+
+/// An editor that writes in two steps, with more time between them than edits are waited for: the first part links, and would be taken
+/// for what its author means.
+#[test]
+fn half_a_text_is_not_taken() {
+    let project = project();
+    let mut running = Running::halted(&project, &RUN, FIRST_STEP);
+    let half = "fn far(artifact, state, vars) { #{ because: `half` } } fn more(a)  { a }";
+    let file = project.file("scripts/rules/t.rhai", half);
+    // No more than the time that passes between the two: whether the program looks at it meanwhile is its own business.
+    std::thread::sleep(std::time::Duration::from_millis(200));
+    let mut rest = std::fs::File::options().append(true).open(file).unwrap();
+    std::io::Write::write_all(&mut rest, format!("\n{}", rules("second").replace("fn far", "fn far2")).as_bytes()).unwrap();
+    project.file("scripts/rules/t.rhai", rules("third"));
+    running.says("reload: ");
+    running.goes_on();
+    let ran = running.ends().exits(0);
+    let story = story(&project, &run_of(&ran));
+    assert!(story.contains("third: 7 of 5") && !story.contains("half") && !story.contains("reload 3"), "{story}");
 }
 
 #[test]
@@ -229,10 +235,17 @@ fn vars_are_taken_and_what_was_set_stays_set() {
         let args: Vec<&str> = RUN.into_iter().chain(set.into_iter().flatten()).collect();
         let mut running = Running::halted(&project, &args, FIRST_STEP);
         if name == "graph_does_not_fit" {
-            project.file("scripts/rules/t.rhai", rules("other").replace("fn far", "fn near"));
+            // With both, so that it links whichever pipeline it is seen with.
+            let other = rules("other");
+            project.edit("scripts/rules/t.rhai", format!("{other}{}", other.replace("fn far", "fn near")));
+            running.says("reload: ");
         }
-        project.file("pipelines/t.yaml", text);
+        project.edit("pipelines/t.yaml", text);
         running.says("reload: ");
+        if name == "graph_does_not_fit" {
+            project.edit("scripts/rules/t.rhai", rules("other").replace("fn far", "fn near"));
+            running.says("reload: ");
+        }
         running.goes_on();
         let ran = running.ends().exits(0);
         insta::assert_snapshot!(name, whole(&project, &ran));
@@ -243,15 +256,17 @@ fn vars_are_taken_and_what_was_set_stays_set() {
 fn a_resumed_run_goes_on_by_the_texts_it_went_by_last() {
     let project = project();
     let mut running = Running::halted(&project, &RUN, "6,12");
-    project.file("scripts/rules/t.rhai", rules("second"));
-    project.file("templates/a.md", "second {{ identity.case }}\n");
-    running.says("reload: ");
+    // One after the other: two files are not edited at once, and a watcher may see the first alone. The run takes both together.
+    project.edit("scripts/rules/t.rhai", rules("second"));
+    running.says("reload: scripts/rules/t.rhai");
+    project.edit("templates/a.md", "second {{ identity.case }}\n");
+    running.says("reload: templates/a.md");
     running.goes_on();
     running.halts();
     running.child.kill().unwrap();
     running.child.wait().unwrap();
-    project.file("scripts/rules/t.rhai", rules("third"));
-    let ran = project.asterisk(&["run", "--resume", "latest", "--format", "json"]).exits(0);
+    project.edit("scripts/rules/t.rhai", rules("third"));
+    let ran = project.asterisk(&["run", "--resume", "latest", "--format", "json", "--parallel", "1"]).exits(0);
     insta::assert_snapshot!("resumed", whole(&project, &ran));
     let prompt = |node: &str| project.asterisk(&["prompt", "x", "--node", node]).exits(0).stdout;
     assert_eq!((prompt("a").as_str(), prompt("b").as_str()), ("first x\n", "second x\n"));
@@ -310,12 +325,11 @@ fn what_is_broken_at_the_start_is_shown_and_the_run_begins_when_it_is_mended() {
     running.says("watching: ");
     std::fs::create_dir(project.root().join("scripts")).unwrap();
     running.says("watching: ");
-    project.file("scripts/effects/none.rhai", "fn none(artifact, params) { [] }");
+    project.edit("scripts/effects/none.rhai", "fn none(artifact, params) { [] }");
     running.says("watching: ");
-    project.file("scripts/rules/t.rhai", "fn far(artifact, state, vars { true }");
+    project.edit("scripts/rules/t.rhai", "fn far(artifact, state, vars { true }");
     running.says("watching: ");
-    project.file("scripts/effects/none.rhai", "fn none(artifact, params) { [] }");
-    project.file("scripts/rules/t.rhai", rules("first"));
+    project.edit("scripts/rules/t.rhai", rules("first"));
     running.says("reload: mended");
     let ran = running.ends().exits(0);
     insta::assert_snapshot!(ran.stderr);
@@ -325,11 +339,9 @@ fn what_is_broken_at_the_start_is_shown_and_the_run_begins_when_it_is_mended() {
 #[test]
 fn what_no_edit_can_mend_ends_the_run() {
     let project = project();
-    for args in [
-        &["run", "tt", "--watch"][..],
-        &["run", "t", "--stub", "stub.json", "--watch", "--set", "barr=1"],
-        &["run", "--watch", "--pin"],
-    ] {
+    for args in
+        [&["run", "tt", "--watch"][..], &["run", "t", "--stub", "stub.json", "--watch", "--set", "barr=1"], &["run", "--pin"]]
+    {
         project.asterisk(args).exits(2);
     }
     let refused = |args: &[&str]| project.asterisk(&[&["run", "--resume", "latest"], args].concat()).exits(2).stderr;
@@ -429,13 +441,27 @@ fn on_terminal(mut command: std::process::Command) -> rexpect::session::PtySessi
     rexpect::session::spawn_command(command, Some(60_000)).unwrap()
 }
 
+/// How often the thread that handles interruptions went back to wait for the next one.
+#[cfg(target_os = "linux")]
+fn handled(project: &Project) -> u64 {
+    let read = |path: std::path::PathBuf| std::fs::read_to_string(path).unwrap_or_default();
+    let entries = |path: &std::path::Path| std::fs::read_dir(path).into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut processes = entries("/proc".as_ref());
+    let process = processes.find(|path| std::fs::read_link(path.join("cwd")).is_ok_and(|cwd| cwd == project.root()));
+    let mut threads = entries(&process.expect("the program").join("task"));
+    let handler = threads.find(|thread| read(thread.join("comm")).trim() == "ctrl-c").expect("a handler");
+    let status = read(handler.join("status"));
+    let count = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"));
+    count.map_or(0, |count| count.trim().parse().unwrap())
+}
+
 /// Whether a process that has closed its terminal says that it was interrupted.
 #[cfg(unix)]
 fn interrupted(terminal: &rexpect::session::PtySession) -> bool {
     format!("{:?}", terminal.process().wait()).contains(", 130)")
 }
 
-#[cfg(unix)]
+#[cfg(target_os = "linux")]
 #[test]
 fn on_a_terminal_edits_are_told_and_an_interruption_ends_the_run_resumable() {
     let project = project();
@@ -446,18 +472,16 @@ fn on_a_terminal_edits_are_told_and_an_interruption_ends_the_run_resumable() {
     let mut terminal = on_terminal(command);
     // The bar is there, and makes room for what is told.
     terminal.exp_string("cases").unwrap();
-    while !halted.exists() {
-        std::thread::sleep(Duration::from_millis(1));
-    }
-    project.file("scripts/rules/t.rhai", "fn far(artifact, state, vars) { artifact.m > 1 }");
+    until(|| halted.exists());
+    project.edit("scripts/rules/t.rhai", "fn far(artifact, state, vars) { artifact.m > 1 }");
     for told in ["`artifact` has no field `m`", "did you mean `n`?", "reload: not taken"] {
         terminal.exp_string(told).unwrap();
     }
-    project.file("scripts/rules/t.rhai", rules("second"));
+    project.edit("scripts/rules/t.rhai", rules("second"));
     terminal.exp_string("reload: scripts/rules/t.rhai; each case takes it at its next step").unwrap();
+    let before = handled(&project);
     terminal.send_control('c').unwrap();
-    // Its handler runs on a thread of its own.
-    std::thread::sleep(Duration::from_millis(300));
+    until(|| handled(&project) > before);
     std::fs::remove_file(&halted).unwrap();
     terminal.exp_string("go on with: asterisk run --resume").unwrap();
     terminal.exp_eof().unwrap();

@@ -1,6 +1,6 @@
 //! `asterisk repl`: sessions over the bundled launch, piped and at a real terminal.
 
-use crate::harness::{Project, Ran};
+use crate::harness::{Project, Ran, until};
 
 /// A project with a run of the bundled launch.
 fn walked() -> Project {
@@ -67,7 +67,7 @@ fn mistakes_are_labelled_in_what_was_typed_and_the_first_decides_the_exit_code()
         ":stesp",
         ":at nowhere",
         ":at 99",
-        ":case 1",
+        ":case 99",
         ":why H99",
         ":why H12",
         ":flip",
@@ -99,6 +99,62 @@ fn a_session_ends_as_it_is_told_or_as_its_first_error_says() {
     ] {
         session(&project, args, lines).exits(code);
     }
+}
+
+#[test]
+fn names_live_as_long_as_the_session() {
+    let project = walked();
+    let lines = [
+        "let x = artifact.confidence",
+        ":next",
+        "x",
+        "_ + 1",
+        "let y = _ * 2; y + x",
+        "x += 0.5",
+        "[x, y, _]",
+        "let list = [1, 2]; let last = list[1];",
+        "last",
+        "let vars = 1",
+        "params.failure.name",
+        "params.identity.node",
+        "params.nope",
+        ":case 2",
+        "params.failure.id",
+        "x",
+        ":case 99",
+        ":doc state",
+        "exit",
+        "never reached",
+    ];
+    insta::assert_snapshot!(session(&project, &["--run"], &lines).exits(2).text());
+    let help = session(&project, &[], &["help"]).exits(0);
+    assert_eq!(help.stdout, session(&project, &[], &["?"]).exits(0).stdout);
+    assert_eq!(help.stdout, session(&project, &[], &[":help"]).exits(0).stdout);
+    session(&project, &[], &["quit", "never reached"]).ok();
+    let scratch = session(&project, &[], &["_", "params"]).exits(2);
+    assert!(
+        scratch.stderr.contains("no result before") && scratch.stderr.contains("without a recorded step"),
+        "{}",
+        scratch.text()
+    );
+}
+
+#[test]
+fn a_flip_is_what_makes_the_edge_fire_in_the_whole_decision() {
+    let project = walked();
+    // Before H6 stands H7, which fires: the rule of H6 would say yes as it is, but nobody asks it.
+    let flip = session(&project, &["--run"], &[":at triage", ":flip H6", ":flip H7"]).exits(0);
+    let (six, seven) = flip.stdout.split_once("H7 fires here").unwrap();
+    assert!(six.contains("H6 is not asked here: H7 fired first"), "{}", flip.text());
+    let told: Vec<&str> = six.lines().skip_while(|line| !line.starts_with("one of these would make it fire")).skip(1).collect();
+    assert!(!told.is_empty() && told.iter().all(|line| line.ends_with("by H6")), "{}", flip.text());
+    // Each of them is so.
+    let value = told[0].trim().split("   then").next().unwrap();
+    assert_eq!(value, "artifact.candidate_repos: [\"monorepo\"] -> []");
+    let artifact = r#":load {"symptom_category": "crash", "candidate_repos": [], "skip_investigation": false}"#;
+    let tried = session(&project, &["--run"], &[":at triage", artifact]).exits(0);
+    assert!(tried.stdout.contains("now: triage -> resolve by H6"), "{}", tried.text());
+    assert!(seven.contains("would keep it from firing"), "{}", flip.text());
 }
 
 #[test]
@@ -266,19 +322,16 @@ mod terminal {
         // Somewhere amidst the walks.
         command.env("ASTERISK_HALT_AT", "12").env("ASTERISK_HALT_FILE", &halted);
         let mut run = command.spawn().unwrap();
-        let begun = std::time::Instant::now();
-        while !halted.exists() {
-            assert!(begun.elapsed() < std::time::Duration::from_secs(60), "the run never came there");
-            std::thread::sleep(std::time::Duration::from_millis(5));
-        }
+        until(|| halted.exists());
         let cases = session(&project, &["--run"], &[":cases"]).exits(0);
         let waiting = cases.stdout.lines().rfind(|line| !line.contains(" done ")).unwrap();
         let case = waiting.split_whitespace().next().unwrap().to_owned();
         let mut terminal = at_terminal(&project, "xterm", &["--run", "--case", &case]);
         terminal.exp_string("> ").unwrap();
         terminal.send_line(":follow").unwrap();
-        std::thread::sleep(std::time::Duration::from_millis(300));
         std::fs::remove_file(&halted).unwrap();
+        // Told since, whether the run or the session was first.
+        terminal.exp_regex("> [0-9]+").unwrap();
         terminal.exp_string("the case is done").unwrap();
         terminal.exp_string("> ").unwrap();
         terminal.send_line(":quit").unwrap();

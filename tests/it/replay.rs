@@ -52,7 +52,7 @@ fn replays_that_make_no_sense_are_refused() {
     let project = walked();
     project.file("bad/rules/rca.rhai", "fn recall_hit(artifact, state, vars) { artifact.mach }");
     let said = [
-        empty.asterisk(&["replay"]).exits(3),
+        empty.asterisk(&["replay"]).exits(2),
         project.asterisk(&["replay", "none"]).exits(2),
         project.asterisk(&["replay", "--pipeline", "none"]).exits(2),
         project.asterisk(&["replay", "--set", "recall_hot=1"]).exits(2),
@@ -77,7 +77,7 @@ fn session(dir: &Path, scripts: Option<PathBuf>, pipelines: Option<PathBuf>, var
         pipelines,
         templates: None,
         vars: vars.clone(),
-        project_vars: Map::new(),
+        project_vars: std::collections::BTreeMap::new(),
         workspace: json!({ "repositories": [{ "name": "shop", "path": "/shop" }] }),
         script_time: Some(Duration::from_secs(60)),
         keep: KEEP,

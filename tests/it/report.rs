@@ -2,7 +2,7 @@
 
 use crate::harness::Project;
 use crate::kill::{halted, kill};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 /// The files of the only run of a project, by their names below its directory.
@@ -182,4 +182,72 @@ fn sections_of_a_summary_stand_under_headings_of_their_own() {
     assert!(html.contains("<h4>In court</h4>") && html.contains("charge: *x* &lt;b&gt;"), "{html}");
     let data: serde_json::Value = serde_json::from_str(&print("json")).unwrap();
     assert_eq!(data["cases"][0]["finding"]["sections"][0]["lines"][1], "2nd", "{}", data["cases"][0]);
+}
+
+const PROMPTED: &str = "\
+pipeline: t
+nodes:
+  - { name: a, schema: { n: int }, prompt: a.md, effect: effects/none.rhai#none }
+  - { name: b, schema: { n: int }, prompt: a.md, effect: effects/none.rhai#none }
+edges:
+  - { id: A, from: a, to: b }
+  - { id: B, from: b, to: _done }
+start: a
+done: _done
+";
+
+/// Its template fails for one case, or takes too much work for it. Nothing of the others is lost, in `run`, `report` and `--resume`
+/// alike, and `--migrate` makes it by the mended template, for good.
+#[test]
+fn a_prompt_that_cannot_be_made_is_a_note_on_its_case() {
+    let failures: Vec<Value> = ["x", "y", "z"].map(|id| json!({ "id": id, "name": id, "status": "FAILED" })).into();
+    for (bad, why) in [
+        ("{{ identity.case | int }}", "invalid"),
+        ("{% for a in range(9000) %}{% for b in range(9000) %}.{% endfor %}{% endfor %}", ""),
+    ] {
+        let template = |text: &str| format!("of {{{{ identity.case }}}}\n{{% if identity.case == \"y\" %}}{text}{{% endif %}}\n");
+        let project = Project::with(&[
+            ("asterisk.yaml", "scripts: scripts\npipelines: pipelines\ntemplates: templates\n"),
+            ("scripts/effects/none.rhai", "fn none(artifact, params) { [] }"),
+            ("pipelines/t.yaml", PROMPTED),
+            ("templates/a.md", &template(bad)),
+            ("launch.json", &json!({ "run_id": "1", "name": "l", "failure_list": failures }).to_string()),
+            ("stub.json", &json!({ "*": { "a": [{ "n": 7 }], "b": [{ "n": 7 }] } }).to_string()),
+        ]);
+        let begun = ["run", "t", "--input", "launch.json", "--stub", "stub.json", "--files", "always", "--format", "json"];
+        let run = project.asterisk(&begun).exits(0).json()["run"].as_str().unwrap().to_owned();
+        let below = |name: &str| format!(".asterisk/investigations/{run}/{name}");
+        for args in [["report", "latest"].as_slice(), &["run", "--resume", "latest"], &begun[..0]] {
+            if !args.is_empty() {
+                std::fs::remove_dir_all(project.root().join(below(""))).unwrap();
+                let ran = project.asterisk(args).exits(0);
+                let said = ran.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
+                assert!(said.contains("`prompt-b.md` of case `y` is not written") && said.contains(why), "{}", ran.text());
+                assert!(said.contains(&format!("asterisk run --resume {run} --migrate")), "{}", ran.text());
+            }
+            assert_eq!(project.read(&below("z/prompt-b.md")), "of z\n");
+            assert!(project.root().join(below("y/b.json")).exists() && !project.root().join(below("y/prompt-b.md")).exists());
+            let rca: Value = serde_json::from_str(&project.read(&below("rca.json"))).unwrap();
+            let notes: Vec<usize> = (0..3).map(|at| rca["cases"][at]["notes"].as_array().map_or(0, Vec::len)).collect();
+            assert_eq!((notes, &rca["totals"]["done"]), (vec![0, 2, 0], &json!(3)));
+            for page in ["report.md", "report.html"] {
+                assert!(project.read(&below(page)).contains("of case"), "{page}");
+            }
+        }
+        // A template that is no better mends nothing, and one that does is taken once.
+        project.file("templates/a.md", template(&format!("worse {bad}")));
+        assert!(project.asterisk(&["run", "--resume", "latest", "--migrate"]).exits(0).stderr.contains("is not written"));
+        project.file("templates/a.md", template("mended"));
+        let ran = project.asterisk(&["run", "--resume", "latest", "--migrate"]).exits(0);
+        assert!(ran.stderr.contains("templates/a.md") && !ran.stderr.contains("not written"), "{}", ran.text());
+        assert_eq!(project.read(&below("y/prompt-b.md")), "of y\nmended");
+        project.file("templates/a.md", "of another time\n");
+        std::fs::remove_dir_all(project.root().join(below(""))).unwrap();
+        project.asterisk(&["report"]).ok();
+        assert_eq!(
+            (project.read(&below("y/prompt-b.md")), project.read(&below("z/prompt-b.md"))),
+            ("of y\nmended".into(), "of z\n".into())
+        );
+        assert!(project.asterisk(&["prompt", "y", "--node", "b"]).exits(0).stdout.contains("mended"));
+    }
 }

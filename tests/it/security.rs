@@ -2,7 +2,7 @@
 //!
 //! What each kind of answerer does about liars and rubbish stands with it (`signals`, `batches`, `exec`, `http`, `mcp`, `tools`, `hand`).
 
-use crate::harness::{Project, Ran, TWO};
+use crate::harness::{PATIENCE, Project, Ran, TWO, until};
 use crate::mcp::{Net, Pipes, answer, step};
 use crate::server::{Server, private, says, says_json};
 use crate::signals::{Agent, artifact, find, put, wrapped};
@@ -608,6 +608,119 @@ fn secrets_are_seen_by_nobody() {
     nowhere(&project, &[open, doctor]);
 }
 
+/// A secret where the name of one belongs, or none at all, is refused with what to write instead, and shown by nothing.
+#[test]
+fn secrets_by_mistake_are_refused_and_starred() {
+    const KEY: &str = "sk-ant-never-to-be-seen-0123456789";
+    let project = project();
+    let agent = |entry: &str| format!("agents:\n  m: {{ {entry} }}\n");
+    let http = "kind: http, url: 'https://example.com/v1'";
+    let cases = [
+        (agent(&format!("kind: http, url: 'https://example.com/v1?key={KEY}'")), "name where the secret is: `{ env: NAME }`"),
+        (
+            agent("kind: http, url: 'https://example.com/v1?api_key=never-to-be-seen'"),
+            "name where the secret is: `{ env: NAME }`",
+        ),
+        (agent(&format!("kind: http, url: 'https://example.com/{KEY}/v1'")), "name where the secret is: `{ env: NAME }`"),
+        (agent(&format!("{http}, secret: {{ env: {KEY} }}")), "write its name: `secret: { env: NAME }`"),
+        (agent(&format!("{http}, secret: {{ file: {KEY} }}")), "write its name: `secret: { env: NAME }`"),
+        (agent(&format!("{http}, key_env: {KEY}")), "`secret: { env: NAME }`"),
+        (agent(&format!("{http}, secret: {{ evn: {KEY} }}")), "`secret: { env: NAME }`"),
+        (agent(&format!("{http}, api_key: never-to-be-seen, secret: {{ env: K }}")), "`secret: { env: NAME }`"),
+        (agent("kind: exec, command: [x, --api-key=never-to-be-seen]"), "leave it out: the command is given the environment"),
+        (agent("kind: exec, command: [x, --api-key, never-to-be-seen]"), "leave it out: the command is given the environment"),
+        (
+            "agents:\n  m:\n    kind: exec\n    command:\n      - x\n      - --token\n      - never-to-be-seen\n".to_owned(),
+            "leave it out",
+        ),
+        (
+            "mcp_servers: { m: { command: x, env: { NOTES_API_KEY: never-to-be-seen } } }\n".to_owned(),
+            "`env: { KEY: { env: NAME } }`",
+        ),
+        (format!("mcp_servers: {{ m: {{ command: x, env: {{ MODE: {KEY} }} }} }}\n"), "`env: { KEY: { env: NAME } }`"),
+        ("api_key: never-to-be-seen\n".to_owned(), "`secret: { env: NAME }`"),
+        ("ANTHROPIC_API_KEY: never-to-be-seen\n".to_owned(), "`secret: { env: NAME }`"),
+        ("vars: { tracker_token: never-to-be-seen }\n".to_owned(), "`secret: { env: NAME }`"),
+        // Neither a wrong type nor a text that is no YAML shows what stands beside.
+        (agent(&format!("{http}, timeout: [{KEY}]")), "looks like a secret"),
+        (format!("store: [x\napi_key: {KEY}\n"), "looks like a secret"),
+    ];
+    for (settings, wanted) in &cases {
+        project.file("asterisk.yaml", settings);
+        for args in [
+            &["config", "--origin"][..],
+            &["config", "--format", "json"],
+            &["doctor"],
+            &["run", "two.yaml", "--input", "none"],
+            &["lint"],
+        ] {
+            let ran = project.asterisk(args);
+            assert!(ran.code != Some(0), "{settings}{}", ran.text());
+            assert!(
+                !ran.text().contains("never-to-be-seen") && ran.text().contains(wanted),
+                "{args:?}\n{settings}{}",
+                ran.text()
+            );
+            assert!(ran.stderr.contains("asterisk.yaml") && ran.text().contains('*'), "{settings}{}", ran.text());
+        }
+    }
+    assert!(!project.root().join(".asterisk").exists(), "nothing is recorded");
+    // A secret in a comment is nobody's business, but it is not shown beside something else that is wrong.
+    project.file("asterisk.yaml", format!("stroe: x # api_key: {KEY}\n"));
+    let ran = project.asterisk(&["config"]).exits(3);
+    assert!(!ran.text().contains("never-to-be-seen") && ran.stderr.contains("stroe"), "{}", ran.text());
+    // Nor is one set, since vars are recorded.
+    project.file("asterisk.yaml", "");
+    let ran = project.asterisk(&["run", "two.yaml", "--input", "none", "--set", &format!("x={KEY}")]).exits(2);
+    assert!(!ran.text().contains("never-to-be-seen") && ran.stderr.contains("looks like a secret"), "{}", ran.text());
+    let mut command = project.command(&["doctor"]);
+    command
+        .env("ASTERISK_REPORTPORTAL_URL", "https://example.com/?token=never-to-be-seen")
+        .env("ASTERISK_REPORTPORTAL_PROJECT", "p");
+    let ran = project.ran(&command.output().unwrap());
+    assert!(!ran.text().contains("never-to-be-seen") && ran.text().contains("or what looks like"), "{}", ran.text());
+}
+
+/// A command is given the variables of its own secret and of nobody else's: neither other agents', nor servers', nor `git` anybody's.
+#[test]
+fn commands_are_not_told_the_secrets_of_others() {
+    let project = project();
+    let settings = "agents:\n  mine: { kind: exec, command: [sh, mine.sh] }\n  \
+                    own: { kind: exec, command: [sh, mine.sh], secret: { env: OWN_KEY } }\n  \
+                    model: { kind: http, url: 'http://127.0.0.1:1', secret: { env: MODEL_KEY } }\n\
+                    mcp_servers:\n  notes: { command: [./notes.sh], env: { GIVEN: { env: NOTES_KEY } }, retry: { attempts: 1 } }\n\
+                    reportportal: { url: 'http://127.0.0.1:1', project: p, token: { env: PORTAL_KEY } }\n\
+                    workspace: { repositories: [{ name: here, path: . }] }\n";
+    project.file("asterisk.yaml", settings);
+    project.file("mine.sh", "cat > /dev/null; env > env-$ASTERISK_NODE; echo '{\"found\": true}'\n");
+    for (path, body) in
+        [("notes.sh", "#!/bin/sh\nenv > env-notes\n"), ("bin/git", "#!/bin/sh\n/usr/bin/env > \"${0%/*}/env-git\"\nexit 1\n")]
+    {
+        private(&project.file(path, body), 0o755);
+    }
+    project.file("tool.yaml", TWO.replace("code: T1", "code: T1\n    tool: notes/find\n    arguments: \"#{ a: 1 }\""));
+    let keys = ["OWN_KEY", "MODEL_KEY", "NOTES_KEY", "PORTAL_KEY", "ASTERISK_TOKEN", "HARMLESS"];
+    let with = |args: &[&str]| {
+        let mut command = project.command(args);
+        for key in keys {
+            command.env(key, "never-to-be-seen-5711");
+        }
+        let path = std::env::var("PATH").unwrap_or_default();
+        project.ran(&command.env("PATH", format!("{}:{path}", project.root().join("bin").display())).output().unwrap())
+    };
+    let told = |name: &str| {
+        let text = project.read(name);
+        keys.iter().filter(|key| text.lines().any(|line| line.starts_with(&format!("{key}=")))).copied().collect::<Vec<_>>()
+    };
+    with(&["run", "two.yaml", "--input", "none", "--via", "mine", "--via", "close=own"]).exits(0);
+    assert_eq!((told("env-look"), told("env-close")), (vec!["HARMLESS"], vec!["OWN_KEY", "HARMLESS"]));
+    with(&["run", "tool.yaml", "--input", "none", "--via", "mine"]).exits(4);
+    assert_eq!(told("env-notes"), ["HARMLESS"]);
+    assert!(project.read("env-notes").contains("GIVEN=never-to-be-seen-5711"));
+    drop(with(&["doctor"]));
+    assert_eq!(told("bin/env-git"), Vec::<&str>::new());
+}
+
 /// Whoever comes slowly keeps nobody out, and is sent away.
 #[test]
 fn who_comes_slowly_keeps_nobody_out() {
@@ -638,7 +751,7 @@ fn who_comes_slowly_keeps_nobody_out() {
         assert_eq!(net.connect().post(&[], &list).0, 200);
         body.write_all(b" ").unwrap();
     }
-    assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
+    assert!(began.elapsed() < PATIENCE, "{:?}", began.elapsed());
     over.store(1, Ordering::Relaxed);
     head.join().unwrap();
 }
@@ -681,5 +794,5 @@ fn nobody_answers_for_another() {
     let again = bob.call("submit_artifact", &answer(&mine, said.clone()));
     assert!(again["code"] == "already_submitted" || again["code"] == "unknown_id" || again["code"] == "not_yours", "{again}");
     assert_eq!(bob.call("submit_artifact", &answer(&other, said))["accepted"], true);
-    assert_eq!(ann.call("get_next_step", &json!({ "timeout_ms": 20_000 }))["done"], true);
+    until(|| ann.call("get_next_step", &json!({}))["done"] == true);
 }

@@ -49,6 +49,14 @@ fn log(project: &Project) -> Vec<Value> {
 }
 
 #[test]
+fn candidates_are_laid_over_the_scripts_of_the_project() {
+    let project = project("import \"lib/own\" as own;\nfn far(artifact, state, vars) { artifact.n >= own::bar(vars) }\n");
+    project.file("scripts/lib/own.rhai", "/// The bar.\nfn bar(vars) { vars.bar + 3 }\n");
+    let ran = project.asterisk(&[&RUN[..], &["new"]].concat()).exits(0);
+    assert!(ran.stderr.contains("shadow: 1 of 3 decisions would differ"), "{}", ran.text());
+}
+
+#[test]
 fn a_run_says_what_the_candidates_would_have_decided() {
     let project = project(FARTHER);
     insta::assert_snapshot!(project.asterisk(&[&RUN[..], &["new", "--parallel", "1"]].concat()).text());

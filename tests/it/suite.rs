@@ -1,6 +1,6 @@
 //! `asterisk test`: what it runs, what it says of failures, and what of the scripts it went through.
 
-use crate::harness::{Project, Ran};
+use crate::harness::{Lines, Project, Ran};
 use std::fs;
 
 const RULES: &str = r#"/// Whether the cart is full.
@@ -283,16 +283,16 @@ fn bundled_tests_pass_and_cover_the_bundled_scripts() {
 /// An edit makes them run again; a slip in between is shown and waited out.
 #[test]
 fn watched_tests_run_again_after_an_edit() {
-    use std::io::{BufRead as _, BufReader};
     let project = project(PASSING);
     let mut child = project.start(&["test", "rules/cart.rhai", "--watch"]);
-    let mut said = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
-    let mut next = |wanted: &str| said.by_ref().any(|line| line.contains(wanted));
-    assert!(next("3 tests: 3 passed"));
-    project.file("s/rules/cart_test.rhai", format!("{PASSING}\nfn test_more( {{ }}\n"));
-    std::thread::sleep(std::time::Duration::from_millis(400));
-    project.file("s/rules/cart_test.rhai", format!("{PASSING}\nfn test_more() {{ assert(1 > 2); }}\n"));
-    assert!(next("4 tests: 3 passed, 1 FAILED"));
+    let (mut said, mut told) = (Lines::of(child.stdout.take().unwrap()), Lines::of(child.stderr.take().unwrap()));
+    said.until("3 tests: 3 passed");
+    told.until("waiting for edits");
+    project.edit("s/rules/cart_test.rhai", format!("{PASSING}\nfn test_more( {{ }}\n"));
+    told.until("fn test_more(");
+    told.until("waiting for edits");
+    project.edit("s/rules/cart_test.rhai", format!("{PASSING}\nfn test_more() {{ assert(1 > 2); }}\n"));
+    said.until("4 tests: 3 passed, 1 FAILED");
     child.kill().unwrap();
     child.wait().unwrap();
 }

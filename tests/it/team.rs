@@ -376,6 +376,47 @@ fn the_element_of_whoever_walks_may_govern() {
 
 /// A team from outside walks the bundled pipeline, governs it, and is in the record: it survives a stop, a resume and a replay.
 #[test]
+fn prompts_say_how_thorough_an_element_is_where_elements_govern() {
+    let prompt = |args: &[&str]| {
+        let project = Project::new();
+        project.asterisk(&[&["run", "--team", "light"], args].concat()).exits(0);
+        project.asterisk(&["prompt", "880101", "--node", "investigate"]).exits(0).stdout
+    };
+    let governed = prompt(&["--set", "govern=elements"]);
+    // Seeker, who is at home there, is of water.
+    assert!(governed.contains("the 8 strongest pieces of evidence"), "{governed}");
+    assert!(
+        governed.contains("`convergence_score` of 0.85 or more suffices") && governed.contains("at most 3 times"),
+        "{governed}"
+    );
+    assert!(!prompt(&[]).contains("Threshold"), "the vars govern");
+}
+
+#[test]
+fn pictures_show_who_walks_and_who_answers() {
+    let project = Project::with(&[(
+        "crew.yaml",
+        "pipeline: crew\nnodes: [{ name: look, via: [claude, script] }]\nedges: [{ id: E, from: look, to: _done }]\n\
+         team: { walkers: [Seeker, { name: Scout, via: [gemini] }], scheduler: schedulers/affinity.rhai }\nstart: look\ndone: _done\n",
+    )]);
+    let team = "team: Seeker, Scout via gemini; chosen by schedulers/affinity.rhai";
+    for format in ["mermaid", "dot", "svg"] {
+        let text = project.asterisk(&["graph", "crew.yaml", "--format", format]).ok().stdout;
+        let plain = text.replace("#58;", ":").replace("#59;", ";").replace('\n', " ");
+        assert!(plain.contains(team) && plain.contains("via claude or script"), "{format}: {text}");
+    }
+    let json = project.asterisk(&["graph", "crew.yaml", "--format", "json"]).ok().json();
+    assert_eq!(json["team"]["walkers"][1], json!({ "name": "Scout", "via": ["gemini"] }));
+    // The persona's own are those of its data.
+    project.file(
+        "scripts/data/personas.yaml",
+        "personas:\n  - { name: Seeker, element: water, via: [claude] }\n  - { name: Herald, element: fire }\n",
+    );
+    let text = project.asterisk(&["graph", "crew.yaml"]).ok().stdout;
+    assert!(text.contains("Seeker via claude, Scout via gemini"), "{text}");
+}
+
+#[test]
 fn a_team_is_given_from_outside() {
     let alone = Project::new();
     let run = |project: &Project, more: &[&str]| {

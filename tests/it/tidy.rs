@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 /// The layers of `src/`, lowest first (`ARCHITECTURE.md`). A module imports from lower layers and its own children; those of
 /// one layer never import each other.
 const LAYERS: &[&[&str]] = &[
-    &["diag", "model", "clock"],
+    &["diag", "model", "clock", "memory"],
     &["pipeline", "script", "prompt"],
     &["walk"],
     &["project"],
@@ -382,4 +382,44 @@ fn every_bundled_file_is_embedded_and_links() {
         }
         assert!(known.contains(below), "{below} is not among what `doc` prints");
     }
+}
+
+/// Each promise names tests that there are, and each section of the table has some.
+#[test]
+fn every_promise_has_its_test() {
+    let table = fs::read_to_string(repository().join("docs/promises.md")).unwrap();
+    let rows = table.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| promise |"));
+    let mut missing = Vec::new();
+    let mut count = 0;
+    for row in rows {
+        let cells: Vec<&str> = row.trim_matches('|').split(" | ").map(str::trim).collect();
+        let [promise, tests] = cells[..] else { panic!("two cells: {row}") };
+        let named: Vec<&str> = tests.split(", ").map(|test| test.trim_matches('`')).collect();
+        count += 1;
+        missing.extend(named.iter().filter(|test| !is_test(test)).map(|test| format!("{promise}: there is no test `{test}`")));
+    }
+    none("promises without a test", &missing);
+    assert!(count > 50, "{count} promises");
+}
+
+/// Whether a path such as `run::a_run_leaves_its_files` is that of a test.
+fn is_test(path: &str) -> bool {
+    let Some((module, name)) = path.rsplit_once("::") else { return false };
+    let below = module.replace("::", "/");
+    let first = module.split("::").next().unwrap_or_default();
+    let mut homes: Vec<PathBuf> = vec![format!("tests/it/{first}.rs").into(), format!("src/{below}.rs").into()];
+    // `ingest::refusals` is in `src/ingest/tests/refusals.rs`.
+    if let Some((home, part)) = below.rsplit_once('/') {
+        homes.push(format!("src/{home}/tests/{part}.rs").into());
+    }
+    homes.extend(["mod.rs", "tests.rs", "tests/mod.rs"].map(|file| format!("src/{below}/{file}").into()));
+    if module == "fuzz" {
+        homes.extend(["main.rs", "listed.rs"].map(|file| format!("tests/fuzz/{file}").into()));
+    }
+    let has = |home: PathBuf| {
+        let text = fs::read_to_string(repository().join(home)).unwrap_or_default();
+        text.find(&format!("fn {name}("))
+            .is_some_and(|at| text[..at].rsplit("\n\n").next().unwrap_or_default().contains("#[test]"))
+    };
+    homes.into_iter().any(has)
 }

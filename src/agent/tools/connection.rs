@@ -14,6 +14,7 @@ use rmcp::service::{ClientInitializeError, ClientLifecycleMode, ClientServiceExt
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use serde_json::json;
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 use std::sync::PoisonError;
@@ -27,6 +28,8 @@ const REQUEST: &str = "asterisk/request";
 pub(super) struct Connection {
     pub(super) settings: ServerSettings,
     pub(super) secrets: Secrets,
+    /// The variables of all secrets: its own are among `secrets`.
+    withheld: BTreeSet<String>,
     /// What is heard in the conversation.
     heard: std::sync::Mutex<Heard>,
     open: Mutex<Option<Open>>,
@@ -55,8 +58,15 @@ pub(super) enum Trouble {
 }
 
 impl Connection {
-    pub(super) fn new(settings: ServerSettings, secrets: Secrets) -> Self {
-        Self { settings, secrets, heard: std::sync::Mutex::default(), open: Mutex::new(None), busy: AtomicUsize::new(0) }
+    pub(super) fn new(settings: ServerSettings, secrets: Secrets, withheld: BTreeSet<String>) -> Self {
+        Self {
+            settings,
+            secrets,
+            withheld,
+            heard: std::sync::Mutex::default(),
+            open: Mutex::new(None),
+            busy: AtomicUsize::new(0),
+        }
     }
 
     /// What is heard in the conversation.
@@ -149,7 +159,7 @@ impl Connection {
     }
 
     fn command(&self, root: &Path) -> Option<Command> {
-        let mut command = super::super::process::command(&self.settings.command, root)?;
+        let mut command = super::super::process::command(&self.settings.command, root, &self.withheld)?;
         command.envs(self.secrets.env.iter().map(|(name, value)| (name, value)));
         Some(command)
     }

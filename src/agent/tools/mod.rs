@@ -18,6 +18,7 @@ use crate::diag::{Diagnostic, did_you_mean};
 use crate::net::ReadSecret;
 use crate::walk::{Agent, Answer, Name, Refusal, Reply, Request, TOOL, Tool};
 use rmcp::model::{CallToolResult, JsonObject};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -34,6 +35,7 @@ pub(super) struct Tools<'a> {
     settings: ServerSettings,
     root: PathBuf,
     secret: ReadSecret,
+    withheld: BTreeSet<String>,
     stop: &'a AtomicBool,
     talk: Mutex<Option<Arc<Talk>>>,
 }
@@ -57,7 +59,8 @@ impl<'a> Tools<'a> {
     pub(super) fn new(server: &str, settings: &ServerSettings, outside: &Outside<'a>) -> Self {
         let Outside { root, secret, stop, .. } = *outside;
         let (name, server, settings) = (Tool::via(server), server.to_owned(), settings.clone());
-        Self { name, server, settings, root: root.to_owned(), secret, stop, talk: Mutex::new(None) }
+        let withheld = outside.withheld.clone();
+        Self { name, server, settings, root: root.to_owned(), secret, withheld, stop, talk: Mutex::new(None) }
     }
 
     fn talk(&self, request: &Request<'_>) -> Result<Arc<Talk>, Refusal> {
@@ -69,7 +72,7 @@ impl<'a> Tools<'a> {
         let secrets = secrets.map_err(|(why, help)| Refusal::failed(self.failed(request, &why).help(help)))?;
         let runtime = Builder::new_multi_thread().worker_threads(1).thread_name("tools").enable_all().build();
         let runtime = runtime.map_err(|error| Refusal::again(self.failed(request, &error.to_string())))?;
-        let connection = Connection::new(self.settings.clone(), secrets);
+        let connection = Connection::new(self.settings.clone(), secrets, self.withheld.clone());
         let new = Arc::new(Talk { connection, runtime: Some(runtime) });
         *talk = Some(Arc::clone(&new));
         Ok(new)

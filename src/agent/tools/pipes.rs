@@ -1,7 +1,7 @@
 //! A server that is a command: messages line by line over its standard input and output.
 
 use super::super::artifact::unread;
-use super::super::process::Group;
+use super::super::group::{Group, is_over};
 use super::heard::Heard;
 use rmcp::RoleClient;
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
@@ -116,9 +116,9 @@ impl Drop for Process {
     fn drop(&mut self) {
         drop(self.to.lock().unwrap_or_else(PoisonError::into_inner).take());
         let until = Instant::now() + GRACE;
-        while Instant::now() < until && matches!(self.child.try_wait(), Ok(None)) {
+        while Instant::now() < until && !is_over(&mut self.child) {
             thread::sleep(Duration::from_millis(5));
         }
-        self.group.end(&mut self.child);
+        drop(self.group.end(&mut self.child));
     }
 }

@@ -1,6 +1,6 @@
 //! How servers are set up whose tools nodes may call (`mcp_servers:` of the project file).
 
-use super::super::process::is_found;
+use super::super::group::is_found;
 use super::super::settings::Bounds;
 use crate::net::{Hider, ReadSecret, Secret};
 use serde::Serialize;

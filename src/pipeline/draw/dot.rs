@@ -8,8 +8,7 @@ impl Picture {
     pub fn dot(&self) -> String {
         let mut out = format!("digraph {} {{\n", quoted(&self.title));
         let font = "fontname=\"Helvetica,Arial,sans-serif\"";
-        let title =
-            if self.description.is_empty() { self.title.clone() } else { format!("{}\n{}", self.title, self.description) };
+        let title = if self.subtitle().is_empty() { self.title.clone() } else { format!("{}\n{}", self.title, self.subtitle()) };
         _ = write!(
             out,
             "  graph [rankdir=TB, {font}, fontsize=12, nodesep=0.5, ranksep=0.6, labelloc=t, label={}]\n  \

@@ -42,6 +42,9 @@ impl Picture {
             out.push('\n');
         };
         line(format!("{prefix}start((start))"));
+        if let Some(team) = &self.team {
+            line(format!("{prefix}team[/\"{}\"/]", label(&team.says())));
+        }
         for (ix, group) in self.groups.iter().enumerate() {
             line(format!("subgraph {prefix}z{ix}[\"{}\"]", label(&group.name)));
             self.shapes

@@ -6,7 +6,9 @@ mod mermaid;
 mod picture;
 mod svg;
 mod svg_text;
+mod team;
 mod ways;
 
 pub use picture::{Arrow, Group, Kind, Part, Picture, Role, Shape};
+pub use team::Team;
 pub use ways::Ways;

@@ -1,5 +1,6 @@
 //! What a picture of a pipeline shows: shapes, the groups they stand in, and arrows between them.
 
+use super::team::Team;
 use crate::pipeline::{Edge, Node, NodeIx, Origin, Pipeline, Target};
 use std::collections::BTreeMap;
 
@@ -18,6 +19,8 @@ pub struct Picture {
     pub arrows: Vec<Arrow>,
     /// What is walked in the place of nodes.
     pub parts: Vec<Part>,
+    /// Who may walk.
+    pub team: Option<Team>,
 }
 
 /// A walk in the place of a node.
@@ -197,6 +200,7 @@ impl Picture {
             shapes,
             arrows: Vec::new(),
             parts: Vec::new(),
+            team: pipeline.team.as_ref().map(Team::of),
         };
         for (ix, node) in pipeline.nodes.iter().enumerate() {
             let first = if pipeline.waves() { node.after.is_empty() } else { NodeIx(ix) == pipeline.start };
@@ -309,7 +313,11 @@ fn badges(node: &Node) -> Vec<String> {
     let script = node.script.as_ref().map(|script| format!("script {}", script.value));
     let stem = |mask: &str| mask.rsplit('/').next().unwrap_or(mask).trim_end_matches(".rhai").to_owned();
     let masks = node.masks.iter().map(|mask| format!("mask {}", stem(&mask.value)));
-    each.into_iter().chain(walk).chain(tool).chain(script).chain(masks).collect()
+    let via = (!node.via.is_empty()).then(|| {
+        let names: Vec<&str> = node.via.iter().map(|name| name.as_str()).collect();
+        format!("via {}", names.join(" or "))
+    });
+    each.into_iter().chain(walk).chain(tool).chain(script).chain(via).chain(masks).collect()
 }
 
 impl Shape {

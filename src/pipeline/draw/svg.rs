@@ -75,7 +75,8 @@ impl Picture {
         let zones = if zones > 0.0 { zones + 26.0 } else { 0.0 };
         let inner = zones + layout.left + layout.right + 14.0;
         let inner = inner.max(360.0).max(width(heading, 17.0));
-        let description = wrap(&self.description, 12.0, inner);
+        let subtitle = self.subtitle();
+        let description: Vec<_> = subtitle.lines().flat_map(|line| wrap(line, 12.0, inner)).collect();
         #[expect(clippy::cast_precision_loss, reason = "a few lines")]
         let head = top + MARGIN + 24.0 + description.len() as f64 * 17.0 + 16.0;
         let origin = (MARGIN + zones + layout.left, head);
@@ -120,7 +121,7 @@ impl Picture {
         let arrows: Vec<String> = self.arrows.iter().map(arrow).collect();
         let parts = self.parts.iter().map(|part| format!("{}: {}", self.part_title(part), part.picture.spoken()));
         let all: Vec<String> = arrows.into_iter().chain(parts).collect();
-        format!("{} {}", self.description, all.join(" ")).trim().to_owned()
+        format!("{} {}", self.subtitle().replace('\n', " "), all.join(" ")).trim().to_owned()
     }
 
     fn svg_bands(&self, out: &mut String, layout: &Layout, top: f64, inner: f64) {

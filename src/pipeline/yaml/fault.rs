@@ -1,6 +1,7 @@
 //! What is wrong with a text that is not YAML, in words of whoever wrote it.
 
 use crate::diag::{Diagnostic, Source, Span};
+use crate::model::counted;
 use serde_saphyr::granit_parser::{ErrorKind as K, ScanError};
 
 /// The diagnostic of a parse error, labelled where it happened. `base` is added to the parser's offsets; `read` is how far
@@ -8,6 +9,9 @@ use serde_saphyr::granit_parser::{ErrorKind as K, ScanError};
 pub(super) fn diagnose(error: &ScanError, source: &Source, base: usize, read: usize) -> Diagnostic {
     let at = error.marker().byte_offset().map_or(source.text().len(), |offset| offset + base);
     let span = token(source, at);
+    if let Some(found) = indentation(error.kind(), source, at) {
+        return found;
+    }
     let (mut message, help) = explain(error.kind(), source.slice(span));
     let quote = match error.kind() {
         K::UnclosedQuotedScalar | K::InvalidQuotedScalarIndent | K::DocumentIndicatorInQuotedScalar => {
@@ -23,6 +27,117 @@ pub(super) fn diagnose(error: &ScanError, source: &Source, base: usize, read: us
     match quote {
         Some(quote) if quote.start < span.start => diagnostic.label(source, quote, "the quote opens here"),
         _ => diagnostic,
+    }
+}
+
+/// What to say of a line that is indented by a tab, or by a number of spaces that no line above it has.
+fn indentation(kind: &K, source: &Source, at: usize) -> Option<Diagnostic> {
+    let text = source.text();
+    let lines: Vec<Line<'_>> = Line::all(text).collect();
+    let here = lines.iter().rposition(|line| line.start <= at)?;
+    let found = |message: String, span: Span, help: String| {
+        Some(Diagnostic::error("yaml/syntax", message).label(source, span, "").help(help))
+    };
+    if matches!(
+        kind,
+        K::TabNotAllowed | K::TabInBlockIndentation | K::TabInIndentation | K::TabAtBlockScalarStart | K::TabInPlainScalar
+    ) {
+        // The parser stops at the end of what it understood, which may be in a line before.
+        let (line, tab) = lines[here..].iter().find_map(|line| Some((line, line.blank().find('\t')?)))?;
+        let tabs = line.blank()[tab..].chars().take_while(|c| *c == '\t').count();
+        let span = Span::new(line.start + tab, line.start + tab + tabs);
+        return found("a tab cannot indent".to_owned(), span, "indent with spaces: editors can turn tabs into them".to_owned());
+    }
+    let about_lines = matches!(
+        kind,
+        K::ExpectedBlockMappingKey
+            | K::InvalidIndentation
+            | K::SimpleKeyExpected
+            | K::InvalidSimpleKey
+            | K::ExpectedBlockSequenceEntry
+            | K::BlockSequenceEntryNotAllowed
+            | K::MappingValueNotAllowed
+            | K::InvalidColonPlacement
+    );
+    let line = &lines[here];
+    // What stands behind the first key of a line is no matter of its indentation.
+    let first = about_lines && text.get(line.start..at).is_some_and(|before| !before.contains(':'));
+    if !first || line.blank().contains('\t') {
+        return None;
+    }
+    // The columns of the maps or lists that are open above, the innermost first.
+    let mut open: Vec<(usize, &Line<'_>)> = Vec::new();
+    let mut least = usize::MAX;
+    for above in lines[..here].iter().rev().filter(|above| !above.is_nothing()) {
+        let column = if line.is_item() { above.is_item().then_some(above.indent()) } else { Some(above.key()) };
+        if above.indent() < least || above.key() < least {
+            open.extend(column.filter(|column| *column < least).map(|column| (column, above)));
+            least = least.min(above.indent());
+        }
+    }
+    let indent = line.indent();
+    if open.iter().any(|(column, _)| *column == indent) {
+        return None;
+    }
+    let (column, like) = open.iter().min_by_key(|(column, _)| column.abs_diff(indent))?;
+    let spaces = |count: usize| counted(count, "space", "spaces");
+    let (number, _) = source.line_column(like.start);
+    let like = format!("like `{}` in line {number}", like.head(line.is_item()));
+    found(
+        format!(
+            "this line is indented by {}, unlike every {} above it",
+            spaces(indent),
+            if line.is_item() { "item" } else { "key" }
+        ),
+        token(source, line.start + indent),
+        if *column == 0 { format!("do not indent it, {like}") } else { format!("indent it by {}, {like}", spaces(*column)) },
+    )
+}
+
+/// A line of a text.
+struct Line<'a> {
+    start: usize,
+    text: &'a str,
+}
+
+impl<'a> Line<'a> {
+    fn all(text: &'a str) -> impl Iterator<Item = Self> {
+        text.split_inclusive('\n').scan(0, |start, text| {
+            let line = Line { start: *start, text };
+            *start += text.len();
+            Some(line)
+        })
+    }
+
+    /// The white space that it begins with.
+    fn blank(&self) -> &'a str {
+        &self.text[..self.text.len() - self.text.trim_start_matches([' ', '\t']).len()]
+    }
+
+    fn indent(&self) -> usize {
+        self.blank().len()
+    }
+
+    /// Whether it is empty or a comment.
+    fn is_nothing(&self) -> bool {
+        let written = self.text.trim();
+        written.is_empty() || written.starts_with('#')
+    }
+
+    fn is_item(&self) -> bool {
+        self.text[self.indent()..].starts_with("- ")
+    }
+
+    /// The column of its first key, behind the mark of an item if it is one.
+    fn key(&self) -> usize {
+        let written = self.text.trim_start_matches([' ', '-']);
+        if self.is_item() { self.text.len() - written.len() } else { self.indent() }
+    }
+
+    /// Its beginning: the first key, or the item.
+    fn head(&self, item: bool) -> &'a str {
+        let written = self.text[if item { self.indent() } else { self.key() }..].trim_end();
+        written.find(':').map_or(written, |end| &written[..=end])
     }
 }
 

@@ -1,9 +1,11 @@
 //! Reading a tree with expectations: every value of the wrong type, every missing and unknown key becomes a diagnostic,
 //! and reading goes on.
 
-use super::tree::{Entry, Kind, Yaml};
+use super::tree::{Entry, Kind, Style, Yaml};
 use crate::diag::{Diagnostic, Diagnostics, Mapped, Source, Span, did_you_mean, nearest};
 use crate::pipeline::Spanned;
+use serde_json::Value;
+use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 /// Reads values of one file and collects what is wrong with them. Codes begin with the area of the file (`pipeline`,
@@ -171,6 +173,32 @@ impl<'a> Reader<'a> {
         None
     }
 
+    /// The entries of a map of settings, whatever their values are. A number that is written with a comma is an error: YAML takes
+    /// it for a text or, within braces, for another key.
+    pub fn vars(&mut self, fields: Fields<'_>) -> BTreeMap<String, Spanned<Value>> {
+        let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        let mut vars = BTreeMap::new();
+        let mut entries = fields.entries().iter().peekable();
+        while let Some(Entry { key, value }) = entries.next() {
+            let cut = entries.next_if(|next| {
+                let between = self.source.text().get(value.span.end..next.key.span.start);
+                matches!(value.kind, Kind::Int(_)) && between == Some(",") && next.value.is_null() && digits(&next.key)
+            });
+            let whole = cut.map_or(value.span, |next| Span::new(value.span.start, next.key.span.end));
+            let written = self.source.slice(whole);
+            let plain = matches!(&value.kind, Kind::Text(text) if text.style == Style::Plain);
+            let number = plain.then(|| with_point(written)).flatten().or_else(|| cut.and_then(|_| with_point(written)));
+            let Some(number) = number else {
+                vars.insert(key.value.clone(), Spanned::new(value.to_json(), value.span));
+                continue;
+            };
+            let message = format!("`{}` is not a number: `{written}` is written with a comma", **key);
+            let error = self.error("number", message, whole, "");
+            self.push(error.help(format!("write {number}; a text of digits and a comma stands in quotes: \"{written}\"")));
+        }
+        vars
+    }
+
     /// Complains of every key that is not known; of those that are known to come later, that they do.
     pub fn known_keys(&mut self, fields: Fields<'_>, what: &str, known: &[&str], later: &[&str]) {
         for entry in fields.entries() {
@@ -211,6 +239,13 @@ impl<'a> Reader<'a> {
     }
 }
 
+/// A number that is written with a decimal comma, with a point.
+fn with_point(text: &str) -> Option<String> {
+    let (whole, rest) = text.trim().split_once(',')?;
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    (digits(whole.strip_prefix(['-', '+']).unwrap_or(whole)) && digits(rest)).then(|| format!("{whole}.{rest}"))
+}
+
 /// What to write instead, where that can be told.
 fn instead(yaml: &Yaml, written: &str, wanted: &str) -> Option<String> {
     let scalar = matches!(yaml.kind, Kind::Int(_) | Kind::Float(_) | Kind::Bool(_)) && !written.starts_with('*');
@@ -229,7 +264,10 @@ fn instead(yaml: &Yaml, written: &str, wanted: &str) -> Option<String> {
             _ => None,
         },
         "a whole number" => text.filter(|text| text.parse::<i64>().is_ok()).map(bare),
-        "a number" => text.filter(|text| text.parse::<f64>().is_ok_and(f64::is_finite)).map(bare),
+        "a number" => text
+            .filter(|text| text.parse::<f64>().is_ok_and(f64::is_finite))
+            .map(bare)
+            .or_else(|| Some(format!("write {}, with a point", with_point(text?)?))),
         _ => None,
     }
 }

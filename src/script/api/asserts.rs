@@ -225,11 +225,11 @@ fn table(context: &NativeCallContext, rows: &Dynamic, check: &Dynamic) -> Outcom
     for (index, row) in rows.into_iter().enumerate() {
         let outcome: Result<Dynamic, _> = check.call_within_context(context, (row.clone(),));
         match outcome {
-            Ok(_) => note_row(table, index, &row, None),
+            Ok(_) => guard::apart(|| note_row(table, index, &row, None)),
             Err(error) if guard::is_over() => return Err(error),
             Err(error) => {
                 bad += 1;
-                note_row(table, index, &row, Some(error));
+                guard::apart(|| note_row(table, index, &row, Some(error)));
             }
         }
     }

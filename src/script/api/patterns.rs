@@ -2,7 +2,7 @@
 
 use super::HostFn;
 use super::args::{MAX_ITEMS, MAX_TEXT, Outcome, bounded, fail};
-use crate::script::guard::{charge, check_clock};
+use crate::script::guard::{apart, charge, check_clock};
 use regex::{Regex, RegexBuilder};
 use rhai::{Array, Dynamic, ImmutableString};
 use std::collections::HashMap;
@@ -26,7 +26,7 @@ pub(super) const TABLE: &[HostFn] = &[
         example: r#"regex_is_match("offset 512 ns", `offset \d+`)"#,
         result: "true",
         bind: |engine, name| {
-            engine.register_fn(name, |text: &str, pattern: &str| with(text, pattern, |regex| Ok(regex.is_match(text))));
+            engine.register_fn(name, |text: &str, pattern: &str| with(text, pattern, |regex| Ok(apart(|| regex.is_match(text)))));
         },
     },
     HostFn {
@@ -108,12 +108,15 @@ fn with<T>(text: &str, pattern: &str, work: impl FnOnce(&Regex) -> Outcome<T>) -
 }
 
 /// All matches, without overlaps. A search may read the text to its end for a match of one byte at its beginning, so that all of
-/// them together may take the square of its length: the clock is read after each.
+/// them together may take the square of its length: the clock is read after each. What a search learns of its pattern is kept with
+/// it for all calls of the thread.
 fn matches<'t>(regex: &Regex, text: &'t str, mut each: impl FnMut(regex::Match<'t>) -> Outcome<()>) -> Outcome<()> {
-    for found in regex.find_iter(text) {
+    let mut all = apart(|| regex.find_iter(text));
+    while let Some(found) = apart(|| all.next()) {
         check_clock()?;
         each(found)?;
     }
+    apart(|| drop(all));
     Ok(())
 }
 
@@ -127,7 +130,12 @@ fn number_of(regex: &Regex, text: &str) -> Outcome<i64> {
 }
 
 fn compiled<T>(pattern: &str, work: impl FnOnce(&Regex) -> Outcome<T>) -> Outcome<T> {
-    match kept(pattern).get_or_init(|| compile(pattern)) {
+    let kept = apart(|| {
+        let kept = kept(pattern);
+        kept.get_or_init(|| compile(pattern));
+        kept
+    });
+    match kept.get_or_init(|| compile(pattern)) {
         Ok(regex) => {
             check_clock()?;
             work(regex)
@@ -154,7 +162,7 @@ pub(in crate::script) fn compile(pattern: &str) -> Result<Regex, String> {
 }
 
 fn find(regex: &Regex, text: &str) -> Dynamic {
-    regex.find(text).map_or(Dynamic::UNIT, |found| ImmutableString::from(found.as_str()).into())
+    apart(|| regex.find(text)).map_or(Dynamic::UNIT, |found| ImmutableString::from(found.as_str()).into())
 }
 
 fn find_all(regex: &Regex, text: &str) -> Outcome<Array> {
@@ -171,20 +179,26 @@ fn find_all(regex: &Regex, text: &str) -> Outcome<Array> {
 
 fn captures(regex: &Regex, text: &str) -> Dynamic {
     let group = |group: Option<regex::Match<'_>>| group.map_or(Dynamic::UNIT, |found| Dynamic::from(found.as_str().to_owned()));
-    regex.captures(text).map_or(Dynamic::UNIT, |captures| Dynamic::from_array(captures.iter().map(group).collect()))
+    let captures = apart(|| regex.captures(text));
+    let groups = captures.as_ref().map_or(Dynamic::UNIT, |captures| Dynamic::from_array(captures.iter().map(group).collect()));
+    apart(|| drop(captures));
+    groups
 }
 
 fn replace_all(regex: &Regex, text: &str, replacement: &str) -> Outcome<String> {
     let mut out = String::new();
     let mut done = 0;
-    for captures in regex.captures_iter(text) {
+    let (mut all, mut groups) = apart(|| (regex.captures_iter(text), None));
+    loop {
+        apart(|| groups = all.next());
+        let Some((captures, whole)) = groups.as_ref().and_then(|captures| Some((captures, captures.get(0)?))) else { break };
         check_clock()?;
-        let Some(whole) = captures.get(0) else { continue };
         out.push_str(&text[done..whole.start()]);
         captures.expand(replacement, &mut out);
         out = bounded(out)?;
         done = whole.end();
     }
+    apart(|| drop(all));
     out.push_str(&text[done..]);
     bounded(out)
 }

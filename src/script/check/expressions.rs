@@ -20,7 +20,11 @@ impl<'a> Flow<'a> {
         match expr {
             Expr::BoolConstant(..) => known(Type::Bool),
             Expr::IntegerConstant(..) | Expr::FloatConstant(..) => known(Type::Number),
-            Expr::StringConstant(..) | Expr::CharConstant(..) => known(Type::Text),
+            Expr::StringConstant(text, _) => {
+                self.plain_text(text, at);
+                known(Type::Text)
+            }
+            Expr::CharConstant(..) => known(Type::Text),
             Expr::Unit(_) => known(Type::Unit),
             Expr::DynamicConstant(value, _) => self.constant(value, at),
             Expr::InterpolatedString(parts, _) => {

@@ -126,7 +126,10 @@ impl<'a> Flow<'a> {
     pub(super) fn block(&mut self, statements: &[Stmt], env: &mut Env<'a>) -> Value<'a> {
         let outside = env.len();
         let mut value = Value::unknown(Position::NONE);
-        for statement in statements {
+        for (at, statement) in statements.iter().enumerate() {
+            if at + 1 < statements.len() {
+                self.drops(statement);
+            }
             value = self.statement(statement, env);
         }
         env.truncate(outside);
@@ -210,6 +213,9 @@ impl<'a> Flow<'a> {
     fn twice(&mut self, parts: &FlowControl, env: &mut Env<'a>, mut each: impl FnMut(&mut Self, &mut Env<'a>)) {
         for _ in 0..2 {
             each(self, env);
+            if let Some(last) = parts.body.statements().last() {
+                self.drops(last);
+            }
             self.block(parts.body.statements(), env);
         }
     }

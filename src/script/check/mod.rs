@@ -11,6 +11,7 @@ mod findings;
 mod flow;
 mod reads;
 mod script;
+mod slips;
 mod stock;
 mod switch;
 #[cfg(test)]

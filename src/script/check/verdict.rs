@@ -1,4 +1,4 @@
-//! Whether a rule can decide anything: one whose every way out is certainly no verdict is a mistake, whatever it is asked.
+//! Whether a rule can decide anything: a way out that is certainly no verdict is a mistake, whatever it is asked.
 
 use super::Input;
 use super::findings::Place;
@@ -21,15 +21,14 @@ pub(super) fn is_rule(inputs: &[Input<'_>]) -> bool {
 }
 
 impl<'a> Flow<'a> {
-    /// Reports a rule that never answers with a verdict; `last` is the value at its end.
+    /// Reports a rule that answers with what is no verdict, and a condition that never answers with one; `last` is the value at its
+    /// end.
     pub(super) fn verdict(&mut self, function: &Function, last: &Value<'a>, returns: &[Value<'a>]) {
         let at_end = (!leaves(&function.body)).then_some(last);
-        let ways: Vec<&Value<'a>> = returns.iter().chain(at_end).collect();
         let unit = self.script().unit;
-        let Some(first) = ways.first() else { return };
-        if !ways.iter().all(|way| is_no_verdict(way, unit.is_condition())) {
-            return;
-        }
+        let all: Vec<&Value<'a>> = returns.iter().chain(at_end).collect();
+        let ways: Vec<&Value<'a>> = all.iter().copied().filter(|way| is_no_verdict(way, unit.is_condition())).collect();
+        let Some(first) = ways.first().filter(|_| !unit.is_condition() || ways.len() == all.len()) else { return };
         let finding = if unit.is_condition() {
             let what = name(first);
             let (source, span) = unit.locate(unit.text().whole());
@@ -111,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rule_that_never_returns_a_verdict_is_refused() {
+    fn a_way_out_of_a_rule_that_is_no_verdict_is_told() {
         for (body, labels, what) in [
             ("\"yes\"", "t.rhai:\"yes\"", "a string"),
             ("artifact.n", "t.rhai:n", "a number"),
@@ -119,6 +118,8 @@ mod tests {
             ("[true]", "t.rhai:[", "a list"),
             ("return \"yes\";", "t.rhai:\"yes\"", "a string"),
             ("if artifact.ok { return 1; } \"no\"", "t.rhai:1, t.rhai:\"no\"", "a number"),
+            ("if !artifact.ok { return true; } \"no\"", "t.rhai:\"no\"", "a string"),
+            ("if artifact.ok { return \"go\"; } true", "t.rhai:\"go\"", "a string"),
             ("if artifact.ok { \"yes\" } else { 1 }", "t.rhai:\"yes\"", "a number, a string or a list"),
             ("if artifact.ok { return 1; } else { return 2; }", "t.rhai:1, t.rhai:2", "a number"),
             ("level(artifact)", "t.rhai:level", "a string"),
@@ -152,7 +153,6 @@ mod tests {
             "artifact.ok",
             "artifact.n > 1",
             "if artifact.ok { \"yes\" }",
-            "if artifact.ok { return true; } \"no\"",
             "state",
             "vars.x",
             "let x = 1;",

@@ -256,7 +256,8 @@ fn evaluate(context: &mut EvalContext, inputs: &[Expression], state: &Dynamic) -
     if body || stand == Stand::Block as i64 || !matches!(**value, Expr::Stmt(..)) {
         guard::refund(if stand == Stand::Statement as i64 { 2 } else { 1 });
     }
-    let watching = WATCHING.with_borrow_mut(|recorder| recorder.as_mut().map(|recorder| recorder.enter(table, number)).is_some());
+    let watching = WATCHING
+        .with_borrow_mut(|recorder| recorder.as_mut().map(|recorder| guard::apart(|| recorder.enter(table, number))).is_some());
     let result = context.eval_expression_tree(value);
     if watching {
         let returned = match &result {
@@ -268,7 +269,7 @@ fn evaluate(context: &mut EvalContext, inputs: &[Expression], state: &Dynamic) -
         };
         WATCHING.with_borrow_mut(|recorder| {
             if let Some(recorder) = recorder {
-                recorder.leave(table, number, returned);
+                guard::apart(|| recorder.leave(table, number, returned));
             }
         });
     }

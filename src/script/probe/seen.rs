@@ -11,7 +11,7 @@ use std::fmt;
 pub enum Seen {
     /// The value itself: a number, a text, a truth value, nothing, or an input.
     Value(Dynamic),
-    /// A list or map of the script, as it would be written, cut.
+    /// A list, a map or a long text of the script, as it would be written, cut.
     Compound(String),
     /// What has no text of its own: `a function`.
     Other(&'static str),
@@ -31,6 +31,10 @@ impl Seen {
         }
         if value.is_array() || value.is_map() {
             return Self::Compound(text_of(value));
+        }
+        if let Ok(text) = value.as_immutable_string_ref() {
+            // A text of its own: the script's would be kept from being freed.
+            return if text.len() > LONGEST { Self::Compound(text_of(value)) } else { Self::Value(text.as_str().into()) };
         }
         match kind_of(value) {
             kind @ ("a function" | "an error" | "a value of another kind") => Self::Other(kind),
@@ -66,11 +70,16 @@ pub(crate) fn text_of(value: &Dynamic) -> String {
     let mut text = String::new();
     write(value, 0, &mut text);
     if text.len() > LONGEST {
-        let cut = (0..=LONGEST).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
-        text.truncate(cut);
+        text.truncate(head(&text, LONGEST).len());
         text.push_str("...");
     }
     text
+}
+
+/// As much of a text as fits in so many bytes.
+fn head(text: &str, most: usize) -> &str {
+    let end = (0..=most.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    &text[..end]
 }
 
 /// The same of an input.
@@ -94,7 +103,7 @@ fn write(value: &Dynamic, depth: usize, out: &mut String) {
     } else if value.is_unit() {
         out.push_str("()");
     } else if let Ok(text) = value.as_immutable_string_ref() {
-        quote(&text, out);
+        quote(head(&text, LONGEST + 4), out);
     } else {
         match kind_of(value) {
             kind @ ("a function" | "an error" | "a value of another kind") => out.push_str(kind),

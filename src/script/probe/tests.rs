@@ -116,6 +116,19 @@ fn watching_spends_none_of_the_budget() {
     }
 }
 
+/// What a recorder keeps is not the script's: it keeps far more here than the script may hold.
+#[test]
+fn watching_takes_none_of_the_memory() {
+    let f = Reference::parse("t.rhai#f").expect("a reference");
+    let body = "let m = #{}; for i in 0..400 { if i % 7 > 5 || m.len() > 3 { v += [i, [i, i]].len() } m[`${i % 50}`] = `${i}`; let t = `a text of ${i}`; } v";
+    for (memory, fits) in [(1 << 10, false), (32 << 10, true)] {
+        let limits = Limits { memory, ..Limits::default() };
+        let libraries = three(&[Source::new("t.rhai", text(body))], &limits).expect("links");
+        compare(&libraries, &f, &[artifact()]);
+        assert_eq!(call(&libraries[0], &f, &[artifact()]).is_ok(), fits, "{memory}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
 

@@ -1,10 +1,11 @@
 //! `cluster`: the cases that wait for one another, and what the one that walked ahead found.
 
 use super::{Asking, Snapshot, kept_under};
+use crate::store::content::needed;
 use crate::store::error::StoreError;
 use crate::store::read::event;
 use crate::walk::{About, WalkState};
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, params};
 use serde_json::{Map, Value, json};
 
 /// The answer to the query: an empty map for a case that is in no cluster.
@@ -27,10 +28,9 @@ pub(super) fn answer(needs: &Asking<'_>, about: &About<'_>) -> Result<Value, Sto
 /// The latest artifact of each node that a case of the run had left before the last barrier: what its walk knew by then.
 fn prior(conn: &Connection, snapshot: Snapshot, case: &str) -> Result<Value, StoreError> {
     let mut events = conn.prepare_cached(
-        "SELECT seq, ?2 AS item, path, at, body FROM events \
+        "SELECT seq, ?2 AS item, run, rc, path, at, body, sum FROM events \
          WHERE run = ?1 AND rc = (SELECT id FROM run_cases WHERE run = ?1 AND item = ?2) AND seq <= ?3 AND type IN ('node_enter', 'sub_walk', 'node_exit') ORDER BY seq",
     )?;
-    let mut content = conn.prepare_cached("SELECT text FROM blobs WHERE hash = ?1")?;
     let mut state = WalkState::default();
     let mut events = events.query(params![snapshot.run, case, snapshot.upto])?;
     while let Some(row) = events.next()? {
@@ -38,9 +38,8 @@ fn prior(conn: &Connection, snapshot: Snapshot, case: &str) -> Result<Value, Sto
     }
     let mut prior = Map::new();
     for (node, artifact) in &state.prior {
-        let text: Option<String> = content.query_row([artifact.hash().bytes()], |row| row.get(0)).optional()?;
-        let text = text.ok_or_else(|| StoreError::Damaged(format!("the content {} is missing", artifact.hash())))?;
-        let artifact = serde_json::from_str(&text).map_err(|error| StoreError::Damaged(error.to_string()))?;
+        let artifact = needed(conn, &artifact.hash(), |text| serde_json::from_str(text))?;
+        let artifact = artifact.map_err(|error: serde_json::Error| StoreError::Damaged(error.to_string()))?;
         prior.insert(node.to_string(), artifact);
     }
     Ok(Value::Object(prior))

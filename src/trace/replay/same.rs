@@ -81,7 +81,7 @@ impl Same {
             scripts[node] = look;
         }
         // An agent is told of all that was found out before, of the counters and of the context. That it may also be told by
-        // which edges the walk came is not taken for a difference.
+        // which edges the walk came, or by which vars it goes, is not taken for a difference.
         let fields = ["loops", "context", "walker"].map(str::to_owned).into();
         let parts = plan.nodes.iter().map(|node| node.part.as_ref().map(|part| Self::of_plan(part, library))).collect();
         Self { scripts, parts, others: Look { prior: Which::All, state: Which::Only(fields), history: false, more: false } }
@@ -114,7 +114,7 @@ impl Look {
                 self.state.add(part);
             }
             "history" => self.history = true,
-            "bindings" | "meta" => self.more = true,
+            "bindings" | "meta" | "vars" => self.more = true,
             "persona" => self.state.add("walker"),
             // Where in the walk it is.
             "identity" if matches!(part, "" | "path") => self.state.add("steps"),

@@ -3,11 +3,14 @@
 mod bad_pattern;
 mod compare_types;
 mod data_form;
+mod dropped_value;
 mod enum_value;
+mod hidden_character;
 mod missing_return;
 mod never_true;
 mod no_verdict;
 mod pipeline_form;
+mod plain_interpolation;
 pub(in crate::lint) mod prose_condition;
 mod repeated_condition;
 mod same_sides;
@@ -28,11 +31,14 @@ pub(super) const RULES: &[Rule] = &[
     bad_pattern::RULE,
     compare_types::RULE,
     data_form::RULE,
+    dropped_value::RULE,
     enum_value::RULE,
+    hidden_character::RULE,
     missing_return::RULE,
     never_true::RULE,
     no_verdict::RULE,
     pipeline_form::RULE,
+    plain_interpolation::RULE,
     prose_condition::RULE,
     repeated_condition::RULE,
     same_sides::RULE,

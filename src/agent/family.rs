@@ -1,0 +1,102 @@
+//! The processes that commands start, as the system lists them: what belongs to which command, wherever it has gone.
+//!
+//! This process adopts what its commands leave behind (it is a child subreaper), so whatever started of a command is below it in the tree of
+//! processes as long as it lives, even in a session of its own. A variable of the environment says which command it is of.
+
+use std::sync::OnceLock;
+
+/// The variable that tells a command and all it starts from other commands.
+pub(super) const MARK: &str = "ASTERISK_COMMAND";
+
+/// What the marks of this process's commands begin with, before a number: other for every process, and that of the command it was itself
+/// started by first, if there is one.
+pub(super) fn root() -> &'static str {
+    static ROOT: OnceLock<String> = OnceLock::new();
+    ROOT.get_or_init(|| {
+        let mut bytes = [0_u8; 32];
+        let own = match getrandom::fill(&mut bytes) {
+            Ok(()) => blake3::Hash::from(bytes).to_hex()[..32].to_owned(),
+            Err(_) => std::process::id().to_string(),
+        };
+        match std::env::var(MARK) {
+            Ok(outer) if !outer.is_empty() => format!("{outer}/{own}"),
+            _ => own,
+        }
+    })
+}
+
+/// Whether a mark is that of a command, or of one that was started by a command which is a host itself.
+pub(super) fn is_of(mark: &str, command: &str) -> bool {
+    mark.strip_prefix(command).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// A process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Process {
+    pub(super) pid: u32,
+    pub(super) parent: u32,
+    pub(super) group: u32,
+    /// Whether it is over, and only its parent has not asked how.
+    pub(super) over: bool,
+}
+
+/// Has this process adopt what its commands leave behind.
+pub(super) fn adopt() {
+    #[cfg(target_os = "linux")]
+    let _without = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
+}
+
+/// The processes there are; nothing where that cannot be told.
+#[cfg(target_os = "linux")]
+pub(super) fn all() -> Option<Vec<Process>> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir("/proc").ok()?.flatten() {
+        let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
+        // One that ended meanwhile is none.
+        let Ok(stat) = std::fs::read_to_string(format!("/proc/{pid}/stat")) else { continue };
+        found.extend(parse(pid, &stat));
+    }
+    Some(found)
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(super) fn all() -> Option<Vec<Process>> {
+    None
+}
+
+/// A line of `/proc/PID/stat`. The name, in parentheses, may be anything.
+#[cfg(target_os = "linux")]
+fn parse(pid: u32, stat: &str) -> Option<Process> {
+    let (_, rest) = stat.rsplit_once(')')?;
+    let mut words = rest.split_whitespace();
+    let over = matches!(words.next()?, "Z" | "X" | "x");
+    Some(Process { pid, parent: words.next()?.parse().ok()?, group: words.next()?.parse().ok()?, over })
+}
+
+/// The mark of a process, if it has one and it may be seen.
+pub(super) fn mark(pid: u32) -> Option<String> {
+    let environ = std::fs::read(format!("/proc/{pid}/environ")).ok()?;
+    environ.split(|byte| *byte == 0).find_map(|one| {
+        let value = one.strip_prefix(MARK.as_bytes())?.strip_prefix(b"=")?;
+        String::from_utf8(value.to_vec()).ok()
+    })
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn processes_are_listed_and_marks_nest() {
+        let named = parse(7, "7 (a) b) S 3 5 5 0 -1");
+        assert_eq!(named, Some(Process { pid: 7, parent: 3, group: 5, over: false }));
+        assert!(parse(7, "7 (sh) Z 3 5 5 0").is_some_and(|one| one.over));
+        let own = std::process::id();
+        assert!(all().is_some_and(|all| all.iter().any(|one| one.pid == own)));
+        for (mark, command, wanted) in
+            [("a.1", "a.1", true), ("a.1/b.2", "a.1", true), ("a.12", "a.1", false), ("b", "a.1", false)]
+        {
+            assert_eq!(is_of(mark, command), wanted, "{mark} {command}");
+        }
+    }
+}

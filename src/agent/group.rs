@@ -1,0 +1,266 @@
+//! The process groups of commands: begun only once somebody would end them, and ended with all that left them.
+
+use super::family::{self, Process};
+use super::warden::Warden;
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::io::{self, Write as _};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How long a group that is told to end may take before it is killed, and how long output is waited for that a child left open.
+pub(super) const GRACE: Duration = Duration::from_millis(500);
+/// How long what was killed may take to be gone.
+const END: Duration = Duration::from_secs(2);
+
+/// The groups that are running.
+static RUNNING: Mutex<Running> = Mutex::new(Running { groups: BTreeMap::new(), count: 0, warden: None });
+
+/// The groups that are running, with the marks of their commands, and who ends them if this process cannot.
+struct Running {
+    groups: BTreeMap<u32, String>,
+    /// How many commands there were.
+    count: u64,
+    warden: Option<Warden>,
+}
+
+impl Running {
+    /// Sees to it that somebody ends the groups if this process cannot. Whether somebody does.
+    fn guard(&mut self) -> bool {
+        if self.warden.is_none() {
+            family::adopt();
+        }
+        self.warden = self.warden.take().or_else(Warden::start);
+        self.warden.is_some()
+    }
+
+    fn add(&mut self, group: u32, mark: String) {
+        self.groups.insert(group, mark);
+        if let Some(warden) = &mut self.warden {
+            warden.tell(group, true);
+        }
+    }
+
+    fn remove(&mut self, group: u32) {
+        self.groups.remove(&group);
+        if let Some(warden) = &mut self.warden {
+            warden.tell(group, false);
+        }
+    }
+
+    /// What there still is of a command: its group, and what left the group. Those that are over are seen off on the way. What has no mark,
+    /// because its environment was emptied, is anybody's: it is taken for what the last command left. Nothing where the system does
+    /// not say what runs.
+    fn left_of(&self, Group(group, mark): &Group) -> Option<Vec<Process>> {
+        let own = std::process::id();
+        let all = family::all()?;
+        let here = all.iter().find(|one| one.pid == own)?.group;
+        let warden = self.warden.as_ref().map(Warden::id);
+        let alone = self.groups.keys().all(|other| other == group);
+        let left = |one: &Process| {
+            if one.group == *group {
+                return !one.over || (one.pid != *group && one.parent == own);
+            }
+            // Whoever is the child of another ends up here once that one is gone.
+            if one.parent != own || self.groups.contains_key(&one.group) || Some(one.group) == warden {
+                return false;
+            }
+            if one.over {
+                return one.group != here;
+            }
+            match family::mark(one.pid).filter(|mark| mark.starts_with(family::root())) {
+                Some(of) if family::is_of(&of, mark) => true,
+                Some(of) => self.groups.values().all(|other| !family::is_of(&of, other)),
+                None => alone && one.group != here,
+            }
+        };
+        let (over, left) = all.into_iter().filter(left).partition::<Vec<_>, _>(|one| one.over);
+        for one in over {
+            see_off(one.pid);
+        }
+        Some(left)
+    }
+}
+
+/// Ends every command that runs, before the process itself ends at once.
+pub fn end_all() {
+    for group in RUNNING.lock().unwrap_or_else(PoisonError::into_inner).groups.keys() {
+        signal(*group, true);
+    }
+}
+
+/// Where programs are if nobody says.
+const PATHS: &str = "/usr/local/bin:/bin:/usr/bin";
+/// What systems say of a file that is not there.
+const NO_ENTRY: i32 = 2;
+/// Waits for a line, and becomes what it was given. If there is none, whoever was to write it is gone.
+const HELD: &str = "read -r go && exec \"$@\"";
+
+/// The same command, which begins only when it is told a line.
+pub(super) fn held(command: &Command) -> io::Result<Command> {
+    findable(command)?;
+    let mut held = Command::new("/bin/sh");
+    held.args(["-c", HELD, "sh"]).arg(command.get_program()).args(command.get_args());
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => held.env(name, value),
+            None => held.env_remove(name),
+        };
+    }
+    if let Some(dir) = command.get_current_dir() {
+        held.current_dir(dir);
+    }
+    Ok(held)
+}
+
+/// Whether a command can be started, as the system would say it.
+fn findable(command: &Command) -> io::Result<()> {
+    let program = Path::new(command.get_program());
+    let paths = command.get_envs().find(|(name, _)| *name == "PATH").and_then(|(_, value)| value).map(OsStr::to_owned);
+    if !is_found(program, paths) {
+        return Err(io::Error::from_raw_os_error(NO_ENTRY));
+    }
+    Ok(())
+}
+
+/// Whether a program can be found: where it is if it is named with a directory, else in one of `paths`, or where programs are.
+pub(super) fn is_found(program: &Path, paths: Option<OsString>) -> bool {
+    if program.as_os_str().as_encoded_bytes().contains(&b'/') {
+        return program.is_file();
+    }
+    let paths = paths.or_else(|| std::env::var_os("PATH")).unwrap_or_else(|| PATHS.into());
+    std::env::split_paths(&paths).any(|dir| dir.join(program).is_file())
+}
+
+pub(super) fn start(mut command: Command) -> io::Result<Child> {
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()
+}
+
+/// The process group of a child, known as long as the child runs, and the mark of its command.
+pub(super) struct Group(u32, String);
+
+impl Group {
+    /// Starts a command in a group of its own, with pipes to it and from it. It does not begin before the group is known to whoever ends it.
+    pub(super) fn spawn(mut command: Command) -> io::Result<(Child, Self)> {
+        let mut running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
+        let guarded = running.guard();
+        running.count += 1;
+        let mark = format!("{}.{}", family::root(), running.count);
+        command.env(family::MARK, &mark);
+        let mut child = start(if guarded { held(&command)? } else { command })?;
+        running.add(child.id(), mark.clone());
+        drop(running);
+        let group = Self(child.id(), mark);
+        if guarded && let Some(stdin) = &mut child.stdin {
+            // If it is gone, that is seen by what it says.
+            drop(stdin.write_all(b"\n"));
+        }
+        Ok((child, group))
+    }
+
+    /// Tells what is left of the command to end, kills what does not, and takes the child's status. What is there even then.
+    pub(super) fn end(&self, child: &mut Child) -> Vec<u32> {
+        let began = Instant::now();
+        let mut told = false;
+        let left = loop {
+            let passed = began.elapsed();
+            // Held while the processes are listed and told: nobody starts one meanwhile that would not be known.
+            let running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
+            let Some(left) = running.left_of(self) else {
+                signal(self.0, passed >= GRACE);
+                if passed >= GRACE || (told && !is_there(self.0)) {
+                    break Vec::new();
+                }
+                told = true;
+                drop(running);
+                thread::sleep(Duration::from_millis(10));
+                continue;
+            };
+            if left.is_empty() || passed >= GRACE + END {
+                break left;
+            }
+            if !told || passed >= GRACE {
+                signal(self.0, told);
+                left.iter().filter(|one| one.group != self.0).for_each(|one| signal_one(one.pid, told));
+            }
+            told = true;
+            drop(running);
+            thread::sleep(Duration::from_millis(10));
+        };
+        // As long as its status is not taken, the group's number is nobody else's.
+        drop(child.kill());
+        drop(child.wait());
+        left.into_iter().map(|one| one.pid).collect()
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        RUNNING.lock().unwrap_or_else(PoisonError::into_inner).remove(self.0);
+    }
+}
+
+#[cfg(unix)]
+fn signal(group: u32, hard: bool) {
+    use rustix::process::{Pid, Signal, kill_process_group};
+    let pid = i32::try_from(group).ok().and_then(Pid::from_raw);
+    // One that is gone needs no end.
+    let _gone = pid.map(|pid| kill_process_group(pid, if hard { Signal::KILL } else { Signal::TERM }));
+}
+
+/// Whether anything but the child, which is gone but not taken yet, may be left of a group: that cannot be told apart, so a group is
+/// given its time unless it is gone.
+#[cfg(unix)]
+fn is_there(group: u32) -> bool {
+    let pid = i32::try_from(group).ok().and_then(rustix::process::Pid::from_raw);
+    pid.is_some_and(|pid| rustix::process::test_kill_process_group(pid).is_ok())
+}
+
+/// Tells a process to end. It is a child of this one whose status nobody has taken, so its number is nobody else's.
+#[cfg(unix)]
+fn signal_one(pid: u32, hard: bool) {
+    use rustix::process::{Pid, Signal, kill_process};
+    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
+    let _gone = pid.map(|pid| kill_process(pid, if hard { Signal::KILL } else { Signal::TERM }));
+}
+
+/// Takes the status of a child that was adopted and is over.
+#[cfg(unix)]
+fn see_off(pid: u32) {
+    use rustix::process::{Pid, WaitOptions, waitpid};
+    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
+    let _gone = pid.map(|pid| waitpid(Some(pid), WaitOptions::NOHANG));
+}
+
+/// Whether a child has ended; its status stays to be taken.
+#[cfg(unix)]
+pub(super) fn is_over(child: &mut Child) -> bool {
+    use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+    let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    // One whose status was taken is none any more.
+    !matches!(waitid(WaitId::Pid(Pid::from_child(child)), look), Ok(None))
+}
+
+#[cfg(not(unix))]
+fn signal(_group: u32, _hard: bool) {}
+
+#[cfg(not(unix))]
+fn signal_one(_pid: u32, _hard: bool) {}
+
+#[cfg(not(unix))]
+fn see_off(_pid: u32) {}
+
+#[cfg(not(unix))]
+pub(super) fn is_over(child: &mut Child) -> bool {
+    !matches!(child.try_wait(), Ok(None))
+}
+
+#[cfg(not(unix))]
+fn is_there(_group: u32) -> bool {
+    false
+}

@@ -1,0 +1,36 @@
+//! `correctness/dropped-value`: values at the end of a block that the function goes on behind.
+
+use crate::lint::rule::{Level, Rule};
+
+/// The rule. Linking looks for it.
+pub(super) const RULE: Rule = Rule {
+    id: "correctness/dropped-value",
+    level: Level::Warning,
+    summary: "a block that ends with a value which nothing takes",
+    manual: MANUAL,
+    options: &[],
+    check: None,
+};
+
+const MANUAL: &str = r#"The value of an `if` block is that of the function only if nothing stands behind it. Anywhere else it goes nowhere, and the function goes on: `{ false }` decides nothing there, `{ return false; }` does.
+
+Found:
+
+```rhai
+/// Seen before, and not by chance.
+fn seen(artifact, state, vars) {
+    if artifact.kind == "new" { false }
+    artifact.match
+}
+```
+
+Mended:
+
+```rhai
+/// Seen before, and not by chance.
+fn seen(artifact, state, vars) {
+    if artifact.kind == "new" { return false; }
+    artifact.match
+}
+```
+"#;

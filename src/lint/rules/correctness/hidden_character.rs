@@ -1,0 +1,106 @@
+//! `correctness/hidden-character`: characters that make a text read otherwise than it runs.
+
+use crate::diag::{Diagnostic, Span};
+use crate::lint::context::Cx;
+use crate::lint::finding::Report;
+use crate::lint::rule::{Level, Rule};
+use crate::model::is_invisible;
+
+/// The rule.
+pub(super) const RULE: Rule = Rule {
+    id: "correctness/hidden-character",
+    level: Level::Error,
+    summary: "a character that shows nothing, or turns the direction of writing",
+    manual: MANUAL,
+    options: &[],
+    check: Some(check),
+};
+
+const MANUAL: &str = "Direction marks, zero-width characters and control characters make a text read otherwise than it runs (\"Trojan Source\"): what looks like a comment is code, and two names that look alike differ. It looks at scripts, pipelines, templates and data files. A byte order mark at the beginning is fine, and so are the joiners that some scripts of the world need (U+200C, U+200D).
+
+Found:
+
+```rhai
+/// Seen before.
+fn seen(artifact, state, vars) {
+    artifact.label == \"hit\u{202e}\u{2066}\"
+}
+```
+
+Mended:
+
+```rhai
+/// Seen before.
+fn seen(artifact, state, vars) {
+    artifact.label == \"hit\\u202e\\u2066\"
+}
+```
+";
+
+fn check(cx: &Cx<'_>, report: &mut Report) {
+    for text in cx.texts {
+        let source = &text.source;
+        let mut chars = source.text().char_indices().peekable();
+        while let Some((start, first)) = chars.next() {
+            if !hides(first, start, chars.peek().map(|(_, next)| *next)) {
+                continue;
+            }
+            // Neighbours are one finding.
+            let mut end = start + first.len_utf8();
+            let mut names = vec![name(first)];
+            while let Some((at, next)) = chars.next_if(|(_, next)| is_hidden(*next)) {
+                end = at + next.len_utf8();
+                names.push(name(next));
+            }
+            let more = names.len().saturating_sub(SHOWN);
+            names.truncate(SHOWN);
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            let message = format!("a character here is hidden, or hides others: {}{more}", names.join(", "));
+            report.push(
+                Diagnostic::error(RULE.id, message)
+                    .label(source, Span::new(start, end), "between what is seen")
+                    .help("take it out; where a text needs it, write it as an escape such as \"\\u202e\""),
+            );
+        }
+    }
+}
+
+/// How many characters of one place are named.
+const SHOWN: usize = 4;
+
+/// Whether a character at an offset, with the next one after it, is a finding.
+fn hides(ch: char, at: usize, next: Option<char>) -> bool {
+    let mark = ch == '\u{feff}' && at == 0;
+    is_hidden(ch) && !mark && !(ch == '\r' && next == Some('\n'))
+}
+
+fn is_hidden(ch: char) -> bool {
+    ch != '\n' && (is_invisible(ch) || matches!(ch, '\u{2028}' | '\u{2029}'))
+}
+
+fn name(ch: char) -> String {
+    format!("U+{:04X}", u32::from(ch))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lint::testing::{Example, found};
+
+    #[test]
+    fn every_kind_of_text_is_looked_through() {
+        let comment = Example::script("/// Seen before. /*\u{202e} } \u{2066}*/\nfn seen(artifact, state, vars) { true }\n");
+        assert_eq!(found(RULE.id, &comment), ["\u{202e}", "\u{2066}"]);
+        assert_eq!(found(RULE.id, &Example::template("{# a\u{200b}\u{200b} #}")), ["\u{200b}\u{200b}"]);
+        assert_eq!(found(RULE.id, &Example::rule("artifact.confidence > 0.5 /* \u{2028} a \r b */")), ["\u{2028}", "\r"]);
+    }
+
+    #[test]
+    fn ends_of_lines_marks_at_the_start_and_joiners_are_fine() {
+        assert_eq!(
+            found(RULE.id, &Example::template("\u{feff}a\r\n\tb \u{1f468}\u{200d}\u{1f469} \u{646}\u{200c}\u{647}\r\n")),
+            [""; 0]
+        );
+        assert_eq!(found(RULE.id, &Example::rule(r#"artifact.label == "\u202e""#)), [""; 0]);
+    }
+}

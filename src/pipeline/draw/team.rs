@@ -1,0 +1,53 @@
+//! Who may walk, as a picture says it.
+
+use super::Picture;
+use crate::pipeline::{self, Teammate};
+
+/// Who may walk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Team {
+    /// The walkers' names, each with who answers what it is to answer, if it says.
+    pub walkers: Vec<(String, Vec<String>)>,
+    /// What chooses among them.
+    pub scheduler: String,
+}
+
+impl Team {
+    pub(super) fn of(team: &pipeline::Team) -> Self {
+        let walker = |walker: &Teammate| {
+            let via = match walker {
+                Teammate::Own(yaml) => yaml.get("via").and_then(|via| via.as_list()).unwrap_or_default(),
+                Teammate::Persona(_) => &[],
+            };
+            let via = via.iter().filter_map(|name| name.as_text()).map(str::to_owned).collect();
+            Some((walker.name()?.value, via))
+        };
+        Self { walkers: team.walkers.iter().filter_map(walker).collect(), scheduler: team.scheduler.value.clone() }
+    }
+
+    /// In a line: `team: Herald via claude, Seeker; chosen by schedulers/affinity.rhai`.
+    pub(super) fn says(&self) -> String {
+        let walker = |(name, via): &(String, Vec<String>)| {
+            if via.is_empty() { name.clone() } else { format!("{name} via {}", via.join(" or ")) }
+        };
+        let walkers: Vec<String> = self.walkers.iter().map(walker).collect();
+        format!("team: {}; chosen by {}", walkers.join(", "), self.scheduler)
+    }
+}
+
+impl Picture {
+    /// The same with who answers for those walkers of the team who do not say it in the pipeline, by name.
+    #[must_use]
+    pub fn with_via(mut self, via: impl Fn(&str) -> Vec<String>) -> Self {
+        for (name, own) in self.team.iter_mut().flat_map(|team| &mut team.walkers).filter(|(_, own)| own.is_empty()) {
+            *own = via(name);
+        }
+        self
+    }
+
+    /// What stands below the title: what it is for, and who walks.
+    pub(super) fn subtitle(&self) -> String {
+        let team = self.team.iter().map(Team::says);
+        std::iter::once(self.description.clone()).chain(team).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n")
+    }
+}

@@ -1,0 +1,106 @@
+//! Names that a session binds: `let x = ..`, assignments to them, `_` for the last result, `params`.
+
+use super::lex::{Piece, lex};
+use crate::ui::Ink;
+
+/// What the last result is called where it is compiled; people write `_`.
+pub(super) const LAST: &str = "last_result";
+/// The parameters of the step.
+pub(super) const PARAMS: &str = "params";
+
+/// What a typed text binds.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Bound {
+    /// The names, in the order of the text.
+    pub(super) names: Vec<String>,
+    /// The end of the statements that bind them.
+    pub(super) end: usize,
+    /// Whether an expression stands behind them.
+    pub(super) valued: bool,
+}
+
+/// The names that a text binds at its top level: those of `let`, and those of `known` that it assigns to.
+pub(super) fn bound(text: &str, known: impl Fn(&str) -> bool) -> Option<Bound> {
+    let pieces: Vec<(crate::diag::Span, Piece)> =
+        lex(text).pieces.into_iter().filter(|(_, piece)| *piece != Piece::Inked(Ink::Comment)).collect();
+    let word = |at: usize| pieces.get(at).map_or("", |(span, _)| &text[span.start..span.end]);
+    let (mut depth, mut begins, mut names) = (0_usize, true, Vec::<String>::new());
+    // The last statement: where it begins, and whether it binds.
+    let (mut start, mut binds) = (0, false);
+    for (at, (span, piece)) in pieces.iter().enumerate() {
+        if begins {
+            (start, binds) = (span.start, false);
+            let assigned = || {
+                let operator = if matches!(word(at + 1), "+" | "-" | "*" | "/" | "%") { at + 2 } else { at + 1 };
+                (word(operator) == "=" && *piece == Piece::Name && known(word(at))).then(|| word(at))
+            };
+            if let Some(name) = if word(at) == "let" { Some(word(at + 1)) } else { assigned() } {
+                binds = true;
+                names.retain(|bound| bound != name);
+                names.push(name.to_owned());
+            }
+        }
+        match piece {
+            Piece::Opens => depth += 1,
+            Piece::Closes => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        begins = depth == 0 && word(at) == ";";
+    }
+    let valued = !begins && !binds;
+    (!names.is_empty()).then_some(Bound { names, end: if valued { start } else { text.len() }, valued })
+}
+
+/// Where `_` stands for the last result.
+pub(super) fn results(text: &str) -> Vec<usize> {
+    lex(text)
+        .pieces
+        .iter()
+        .filter(|(span, piece)| *piece == Piece::Name && &text[span.start..span.end] == "_")
+        .map(|(span, _)| span.start)
+        .collect()
+}
+
+/// Whether a text names something, other than as a field.
+pub(super) fn names(text: &str, name: &str) -> bool {
+    let is_it = |(span, piece): &(crate::diag::Span, Piece)| {
+        matches!(piece, Piece::Name | Piece::Inked(Ink::Input)) && &text[span.start..span.end] == name
+    };
+    // A text in backticks may name it within.
+    lex(text)
+        .pieces
+        .iter()
+        .any(|found| is_it(found) || found.1 == Piece::Inked(Ink::Text) && text[found.0.start..found.0.end].contains("${"))
+        && text.contains(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_bound_is_found() {
+        let told = |text: &str| {
+            bound(text, |name| name == "x").map(|bound| (bound.names.join(" "), text[..bound.end].to_owned(), bound.valued))
+        };
+        for (text, wanted) in [
+            ("let y = 1", Some(("y", "let y = 1", false))),
+            ("let y = 1; // one", Some(("y", "let y = 1; // one", false))),
+            ("let y = 1; let z = y;", Some(("y z", "let y = 1; let z = y;", false))),
+            ("let y = 1; y + 1", Some(("y", "let y = 1; ", true))),
+            ("x = 2", Some(("x", "x = 2", false))),
+            ("x += 2; x", Some(("x", "x += 2; ", true))),
+            ("x == 2", None),
+            ("y = 2", None),
+            ("if x > 1 { let y = 1; y }", None),
+            ("[1].map(|v| { let y = v; y })", None),
+            ("1; 2", None),
+            ("", None),
+        ] {
+            let wanted = wanted.map(|(names, end, valued)| (names.to_owned(), end.to_owned(), valued));
+            assert_eq!(told(text), wanted, "{text}");
+        }
+        assert_eq!(results("_ + f(_) + a._ + \"_\" + x_ + _y"), [0, 6]);
+        assert!(names("params.failure", PARAMS) && !names("artifact.params", PARAMS) && !names("\"params\"", PARAMS));
+    }
+}

@@ -1,0 +1,141 @@
+//! What runs without an error and is hardly meant: values that go nowhere, texts that are not filled in.
+
+use super::findings::Place;
+use super::flow::Flow;
+use crate::diag::Diagnostic;
+use rhai::{Expr, Position, Stmt};
+
+/// The code of a value that nothing takes.
+const DROPPED: &str = "rule/dropped-value";
+/// The code of a text that would have to stand in backticks.
+const PLAIN: &str = "rule/plain-interpolation";
+
+/// The operators that do nothing but compare.
+const COMPARISONS: &[&str] = &["==", "!=", "<", "<=", ">", ">=", "!"];
+
+impl Flow<'_> {
+    /// Reports the values that the branches of a statement end with although nothing takes them: the statement is not the last.
+    pub(super) fn drops(&mut self, statement: &Stmt) {
+        let mut found = Vec::new();
+        in_branches(statement, &mut found);
+        for at in found {
+            let Place { source, span } = self.place(at);
+            let written = source.slice(span);
+            let simple = written.chars().all(|c| c.is_alphanumeric() || c == '_');
+            let help = match written {
+                written if simple => format!("to end the function with it, write `return {written};`"),
+                _ => "to end the function with it, write `return` before it".to_owned(),
+            };
+            let found = Diagnostic::warning(DROPPED, "nothing takes this value: the function goes on behind the block");
+            self.report(found.label(&source, span, "goes nowhere").help(help));
+        }
+    }
+
+    /// Reports a text in plain quotes that looks as if it was to be filled in.
+    pub(super) fn plain_text(&mut self, text: &str, at: Position) {
+        if !text.contains("${") {
+            return;
+        }
+        let Place { source, span } = self.place(at);
+        let written = source.slice(span);
+        let names = |rest: &str| rest.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && rest.contains('}');
+        if written.starts_with('"') && written.split("${").skip(1).any(names) {
+            let found = Diagnostic::warning(PLAIN, "`${..}` is not filled in between these quotes");
+            let help = format!("write it in backticks: `{}`", written.trim_matches('"'));
+            self.report(found.label(&source, span, "taken as it is written").help(help));
+        }
+    }
+}
+
+fn in_branches(statement: &Stmt, found: &mut Vec<Position>) {
+    match statement {
+        Stmt::If(parts, _) => {
+            at_end(parts.body.statements(), found);
+            at_end(parts.branch.statements(), found);
+        }
+        Stmt::Block(block) => at_end(block.statements(), found),
+        _ => {}
+    }
+}
+
+fn at_end(statements: &[Stmt], found: &mut Vec<Position>) {
+    match statements.last() {
+        Some(Stmt::Expr(value)) => match &**value {
+            Expr::Stmt(block) => at_end(block.statements(), found),
+            value if is_value(value) => found.push(value.start_position()),
+            _ => {}
+        },
+        Some(Stmt::FnCall(call, at)) if COMPARISONS.contains(&call.name.as_str()) => found.push(*at),
+        Some(statement) => in_branches(statement, found),
+        None => {}
+    }
+}
+
+/// Whether an expression does nothing but have a value. What a call does is not known.
+fn is_value(expr: &Expr) -> bool {
+    match expr {
+        Expr::BoolConstant(..)
+        | Expr::IntegerConstant(..)
+        | Expr::FloatConstant(..)
+        | Expr::StringConstant(..)
+        | Expr::InterpolatedString(..)
+        | Expr::DynamicConstant(..)
+        | Expr::Array(..)
+        | Expr::Map(..)
+        | Expr::Variable(..)
+        | Expr::And(..)
+        | Expr::Or(..) => true,
+        Expr::FnCall(call, _) => COMPARISONS.contains(&call.name.as_str()),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::model::Kind;
+    use crate::script::check::Input;
+    use crate::script::testing::{find, line, link};
+
+    fn said(body: &str) -> Vec<String> {
+        let library = link(&[("t.rhai", &format!("fn f(artifact, state, vars) {{ {body} }}"))]);
+        let inputs = ["artifact", "state", "vars"].map(|name| Input { name, kind: &Kind::Any });
+        library.check(&find(&library, "t.rhai#f", 3), &inputs).diagnostics.iter().map(line).collect()
+    }
+
+    #[test]
+    fn a_value_that_nothing_takes_is_told() {
+        for (body, at) in [
+            ("if artifact.x { false } true", "false"),
+            ("if artifact.x { return true; } else { false } true", "false"),
+            ("if artifact.x { if artifact.y { 1 } } true", "1"),
+            ("if artifact.x { #{ to: \"a\" } } ()", "#{"),
+            ("if artifact.x { artifact.y == 1 } true", "=="),
+            ("for x in artifact.list { if x { true } } false", "true"),
+        ] {
+            let found = said(body);
+            assert!(found.len() == 1 && found[0].starts_with(&format!("rule/dropped-value @ t.rhai:{at}:")), "{body}: {found:?}");
+        }
+        for body in [
+            "if artifact.x { false } else { true }",
+            "if artifact.x { return false; } true",
+            "let l = []; if artifact.x { l.push(1); } l.len() > 0",
+            "let n = if artifact.x { 1 } else { 2 }; n == 1",
+            "if artifact.x { throw \"no\" } true",
+        ] {
+            assert_eq!(said(body), Vec::<String>::new(), "{body}");
+        }
+    }
+
+    #[test]
+    fn a_text_that_would_be_filled_in_between_backticks_is_told() {
+        let found = said("#{ because: \"it is ${artifact.x}\" }");
+        let help = "write it in backticks: `it is ${artifact.x}`";
+        assert!(
+            found.len() == 1 && found[0].starts_with("rule/plain-interpolation @ t.rhai:\"it is") && found[0].ends_with(help),
+            "{found:?}"
+        );
+        for body in ["#{ because: `it is ${artifact.x}` }", "artifact.x == \"${\"", "artifact.x == \"[$]{2}x}\""] {
+            assert_eq!(said(body), Vec::<String>::new(), "{body}");
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! Reading contents by their addresses. Every content is compared with its address, so one that has changed on the disk is an
+//! error that says what it belongs to, and is never taken for what was stored.
+
+use super::error::StoreError;
+use crate::model::Hash;
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, params};
+use std::collections::{BTreeSet, HashSet};
+use std::fmt;
+
+/// How many owners of a content are named.
+const NAMED: u8 = 3;
+/// How far up a content is looked for in the contents that refer to it: a part of a list of parameters, a case of a launch.
+const LEVELS: usize = 3;
+
+/// A content that cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BadContent {
+    /// Its address.
+    pub hash: Hash,
+    /// What is wrong with it.
+    pub fault: Fault,
+    /// What refers to it; at most a few. Empty if nothing does.
+    pub owners: Vec<Owner>,
+}
+
+/// What is wrong with a content.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// It is not the text that was stored at its address.
+    Changed,
+    /// It is not there.
+    Missing,
+}
+
+/// What refers to a content.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Owner {
+    /// The run.
+    pub run: String,
+    /// Its case; empty if it belongs to the run itself.
+    pub case: String,
+    /// What it is there.
+    pub what: String,
+}
+
+impl fmt::Display for Owner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.case.as_str() {
+            "" => write!(f, "{} of run {}", self.what, self.run),
+            case => write!(f, "{} of case `{case}` in run {}", self.what, self.run),
+        }
+    }
+}
+
+impl fmt::Display for BadContent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let fault = match self.fault {
+            Fault::Changed => "is not what was stored: its bytes have changed since",
+            Fault::Missing => "is missing",
+        };
+        write!(f, "the content {} {fault}; it is ", self.hash.short())?;
+        match self.owners.as_slice() {
+            [] => f.write_str("not part of any run"),
+            owners => owners.iter().enumerate().try_for_each(|(at, owner)| match at {
+                0 => write!(f, "{owner}"),
+                _ => write!(f, ", {owner}"),
+            }),
+        }
+    }
+}
+
+/// Looks at the content of an address, if it is stored.
+pub(super) fn content<T>(conn: &Connection, hash: &Hash, look: impl FnOnce(&str) -> T) -> Result<Option<T>, StoreError> {
+    let mut find = conn.prepare_cached("SELECT text FROM blobs WHERE hash = ?1")?;
+    let mut rows = find.query(params![hash.bytes()])?;
+    let Some(row) = rows.next()? else { return Ok(None) };
+    match sound(row.get_ref(0)?, hash) {
+        Some(text) => Ok(Some(look(text))),
+        None => Err(bad(conn, hash, Fault::Changed)),
+    }
+}
+
+/// Looks at the content of an address, which must be stored.
+pub(super) fn needed<T>(conn: &Connection, hash: &Hash, look: impl FnOnce(&str) -> T) -> Result<T, StoreError> {
+    content(conn, hash, look)?.ok_or_else(|| bad(conn, hash, Fault::Missing))
+}
+
+/// The text of a row, if it is what the address says.
+fn sound<'r>(value: ValueRef<'r>, hash: &Hash) -> Option<&'r str> {
+    let bytes = value.as_bytes().ok().filter(|bytes| Hash::of(bytes) == *hash)?;
+    std::str::from_utf8(bytes).ok()
+}
+
+fn bad(conn: &Connection, hash: &Hash, fault: Fault) -> StoreError {
+    StoreError::Content(Box::new(BadContent { hash: *hash, fault, owners: owners(conn, hash) }))
+}
+
+/// What refers to a content. Looks through the whole store, which is worth it for a damaged content only. Whatever of the store
+/// cannot be read is passed over: it is being asked because something is broken.
+fn owners(conn: &Connection, hash: &Hash) -> Vec<Owner> {
+    let mut found = BTreeSet::new();
+    let mut seen: HashSet<Hash> = HashSet::from([*hash]);
+    let mut level = vec![*hash];
+    for _ in 0..LEVELS {
+        for hash in &level {
+            // What cannot be read adds nothing.
+            direct(conn, hash, &mut found).unwrap_or_default();
+        }
+        if !found.is_empty() {
+            break;
+        }
+        level = level.iter().flat_map(|hash| parents(conn, hash).unwrap_or_default()).filter(|up| seen.insert(*up)).collect();
+    }
+    // Of a case, what comes first says most: its artifact rather than the decision that was made on it.
+    let mut owners: Vec<Owner> = found.into_iter().collect();
+    owners.dedup_by(|next, first| (&next.run, &next.case) == (&first.run, &first.case));
+    owners.truncate(NAMED.into());
+    owners
+}
+
+fn direct(conn: &Connection, hash: &Hash, found: &mut BTreeSet<Owner>) -> rusqlite::Result<()> {
+    let mut runs = conn.prepare_cached(
+        "SELECT name, '', CASE ?1 WHEN args THEN 'what it was started with' WHEN manifest THEN 'the list of texts' ELSE 'the launch' END \
+         FROM runs WHERE cleaned_at IS NULL AND ?1 IN (args, manifest, launch) \
+         UNION ALL SELECT name, item, 'the failure' FROM run_cases JOIN runs ON runs.id = run \
+         WHERE cleaned_at IS NULL AND content = ?1 ORDER BY 1 LIMIT ?2",
+    )?;
+    let owner = |row: &rusqlite::Row<'_>| Ok(Owner { run: row.get(0)?, case: row.get(1)?, what: row.get(2)? });
+    for owner in runs.query_map(params![hash.bytes(), NAMED], owner)? {
+        found.insert(owner?);
+    }
+    let mut events = conn.prepare_cached(
+        "SELECT name, ifnull(item, ''), CASE WHEN path = '' THEN 'a text' \
+         WHEN body LIKE '{\"type\":\"node_exit\"%' AND json_extract(body, '$.artifact') = ?1 THEN 'the artifact of step ' || path \
+         ELSE 'what went into step ' || path END \
+         FROM events JOIN runs ON runs.id = events.run LEFT JOIN run_cases ON run_cases.id = rc \
+         WHERE instr(body, ?1) > 0 ORDER BY seq LIMIT ?2",
+    )?;
+    for owner in events.query_map(params![hash.to_string(), NAMED], owner)? {
+        found.insert(owner?);
+    }
+    Ok(())
+}
+
+/// The contents that have an address in their text.
+fn parents(conn: &Connection, hash: &Hash) -> rusqlite::Result<Vec<Hash>> {
+    let mut find = conn.prepare_cached("SELECT hash FROM blobs WHERE instr(text, ?1) > 0 LIMIT 16")?;
+    find.query_map([hash.to_string()], |row| row.get(0).map(Hash::from_bytes))?.collect()
+}
+
+/// Compares every content with its address, and looks for those that runs and their cases need. Shows what is wrong; returns how
+/// many contents there are.
+pub(super) fn verify(conn: &Connection, mut show: impl FnMut(BadContent)) -> Result<u64, StoreError> {
+    let mut wrong = |hash: &Hash, fault| show(BadContent { hash: *hash, fault, owners: owners(conn, hash) });
+    let mut count = 0;
+    let mut all = conn.prepare("SELECT hash, text FROM blobs NOT INDEXED")?;
+    let mut all = all.query([])?;
+    while let Some(row) = all.next()? {
+        count += 1;
+        let hash = Hash::from_bytes(row.get(0)?);
+        if sound(row.get_ref(1)?, &hash).is_none() {
+            wrong(&hash, Fault::Changed);
+        }
+    }
+    let mut needed = conn.prepare(
+        "SELECT hash FROM (SELECT args AS hash FROM runs WHERE cleaned_at IS NULL UNION SELECT manifest FROM runs WHERE cleaned_at IS NULL \
+         UNION SELECT launch FROM runs WHERE cleaned_at IS NULL \
+         UNION SELECT content FROM run_cases JOIN runs ON runs.id = run WHERE cleaned_at IS NULL \
+         UNION SELECT unhex(json_extract(body, '$.artifact')) FROM events WHERE type = 'node_exit') \
+         WHERE hash IS NOT NULL AND hash NOT IN (SELECT hash FROM blobs)",
+    )?;
+    let missing: Vec<[u8; 32]> = needed.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    for hash in missing {
+        wrong(&Hash::from_bytes(hash), Fault::Missing);
+    }
+    Ok(count)
+}

@@ -1,0 +1,192 @@
+//! The one place where text from outside is made safe to show: control characters, direction marks and other characters that
+//! a terminal obeys, or shows as nothing, become a visible stand-in of one column.
+
+use super::style::Painted;
+use crate::model::is_invisible;
+use std::borrow::Cow;
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+/// What is shown in the place of a character that must not reach a terminal. Every stand-in is one column wide, so carets below a
+/// line stay where they belong.
+fn stand_in(ch: char) -> Option<char> {
+    match ch {
+        '\n' | '\t' => None,
+        '\0'..='\u{1f}' => char::from_u32(0x2400 + u32::from(ch)),
+        '\u{7f}' => Some('\u{2421}'),
+        '\u{2028}' | '\u{2029}' => Some(char::REPLACEMENT_CHARACTER),
+        _ => is_invisible(ch).then_some(char::REPLACEMENT_CHARACTER),
+    }
+}
+
+/// Whether a text has nothing to replace; quick to tell for ASCII.
+fn is_clean(text: &str) -> bool {
+    text.bytes().all(|byte| matches!(byte, b'\n' | b'\t' | b' '..=b'~')) || text.chars().all(|ch| stand_in(ch).is_none())
+}
+
+/// A text with stand-ins for what a terminal would obey or hide. Ends of lines and tabulators stay; `\r\n` becomes `\n`.
+pub fn plain(text: &str) -> String {
+    cleaned(text).into_owned()
+}
+
+/// The same, without a copy where nothing changes.
+pub(super) fn cleaned(text: &str) -> Cow<'_, str> {
+    if is_clean(text) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    let mut chars = text.chars().peekable();
+    while let Some(ch) = chars.next() {
+        if ch != '\r' || chars.peek() != Some(&'\n') {
+            out.push(stand_in(ch).unwrap_or(ch));
+        }
+    }
+    Cow::Owned(out)
+}
+
+/// A JSON text with the same characters escaped. JSON permits them inside of strings only, so the value stays the same.
+fn escaped(json: &str) -> Cow<'_, str> {
+    if is_clean(json) {
+        return Cow::Borrowed(json);
+    }
+    let mut out = String::with_capacity(json.len() + 64);
+    for ch in json.chars() {
+        match stand_in(ch) {
+            None => out.push(ch),
+            Some(_) => {
+                for unit in ch.encode_utf16(&mut [0; 2]) {
+                    // Writing to a string cannot fail.
+                    let _ = write!(out, "\\u{unit:04x}");
+                }
+            }
+        }
+    }
+    Cow::Owned(out)
+}
+
+/// What [`super::Ui`] can print: text, which is cleaned, or text with looks, whose parts were cleaned before they got them.
+pub trait Printed {
+    /// The text as it may be written to a terminal.
+    fn printed(&self) -> Cow<'_, str>;
+}
+
+impl Printed for str {
+    fn printed(&self) -> Cow<'_, str> {
+        cleaned(self)
+    }
+}
+
+impl Printed for String {
+    fn printed(&self) -> Cow<'_, str> {
+        cleaned(self)
+    }
+}
+
+impl Printed for Cow<'_, str> {
+    fn printed(&self) -> Cow<'_, str> {
+        cleaned(self)
+    }
+}
+
+impl Printed for Painted {
+    fn printed(&self) -> Cow<'_, str> {
+        Cow::Borrowed(self.as_str())
+    }
+}
+
+/// How a stream is cleaned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// Stand-ins are written.
+    Text,
+    /// Escapes of JSON are written.
+    Json,
+}
+
+/// A writer that cleans what passes through it.
+pub(super) struct Cleaning<W: Write> {
+    inner: W,
+    form: Form,
+    /// The beginning of a character, or a `\r` of which it is not yet known whether it ends a line.
+    rest: Vec<u8>,
+}
+
+impl<W: Write> Cleaning<W> {
+    pub(super) fn new(inner: W, form: Form) -> Self {
+        Self { inner, form, rest: Vec::new() }
+    }
+
+    /// Writes what is left and flushes.
+    pub(super) fn finish(mut self) -> io::Result<()> {
+        let rest = std::mem::take(&mut self.rest);
+        self.emit(&String::from_utf8_lossy(&rest))?;
+        self.inner.flush()
+    }
+
+    fn emit(&mut self, text: &str) -> io::Result<()> {
+        let clean = if self.form == Form::Json { escaped(text) } else { cleaned(text) };
+        self.inner.write_all(clean.as_bytes())
+    }
+}
+
+impl<W: Write> Write for Cleaning<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.rest.is_empty()
+            && let Ok(text) = std::str::from_utf8(bytes)
+            && is_clean(text)
+        {
+            return self.inner.write_all(bytes).map(|()| bytes.len());
+        }
+        let mut all = std::mem::take(&mut self.rest);
+        all.extend_from_slice(bytes);
+        let whole = match std::str::from_utf8(&all) {
+            Err(error) if error.error_len().is_none() => error.valid_up_to(),
+            _ if all.last() == Some(&b'\r') => all.len() - 1,
+            _ => all.len(),
+        };
+        self.rest = all.split_off(whole);
+        self.emit(&String::from_utf8_lossy(&all))?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.inner.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn what_a_terminal_obeys_gets_a_stand_in() {
+        assert_eq!(plain("a\u{1b}[2Jb\r\n\tc\rd\u{7f}\u{9b}\u{202e}\u{2028}\u{0}é"), "a␛[2Jb\n\tc␍d␡\u{fffd}\u{fffd}\u{fffd}␀é");
+        assert!(matches!(cleaned("plain, grün\n"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn json_keeps_its_value() {
+        let text = "a\u{1b}\u{7f}\u{85}\u{202e}\u{feff}\u{e0041}\r\n\té";
+        let json = serde_json::to_string(text).unwrap();
+        let safe = escaped(&json);
+        assert!(safe.chars().all(|ch| stand_in(ch).is_none()) && safe.contains("\\udb40\\udc41"), "{safe}");
+        assert_eq!(serde_json::from_str::<String>(&safe).unwrap(), text);
+    }
+
+    proptest! {
+        #[test]
+        fn a_stream_is_cleaned_like_a_text(parts in proptest::collection::vec("(\r|\n|\u{1b}|é|\u{202e}|\u{10348}|x)", 0..12), cut in 1usize..5) {
+            let text = parts.concat();
+            let mut out = Vec::new();
+            let mut stream = Cleaning::new(&mut out, Form::Text);
+            for part in text.as_bytes().chunks(cut) {
+                stream.write_all(part).unwrap();
+            }
+            stream.finish().unwrap();
+            prop_assert_eq!(String::from_utf8(out).unwrap(), plain(&text));
+        }
+    }
+}

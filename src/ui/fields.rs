@@ -1,0 +1,127 @@
+//! What scripts and templates are given, as people read about it.
+
+use crate::diag::Source;
+use crate::pipeline::Pipeline;
+use crate::walk::{GROUPS, NEEDS, STATE};
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+
+/// One thing with its fields.
+#[derive(Debug)]
+pub struct Fields {
+    /// What it is reached by: `state`, `params.failure`, `vars`.
+    pub path: String,
+    /// What it holds.
+    pub doc: String,
+    /// Name, type and meaning of each field; empty if it may have any.
+    pub fields: Vec<[String; 3]>,
+}
+
+impl Fields {
+    /// What `state`, `params`, `vars` or a group such as `params.failure` has; nothing for other names. `pipelines` are those whose
+    /// vars are told.
+    pub fn named(name: &str, pipelines: impl FnOnce() -> Vec<Pipeline>) -> Option<Vec<Self>> {
+        let of = |fields: &[crate::walk::Field]| {
+            fields.iter().map(|field| [field.name, field.kind, field.doc].map(str::to_owned)).collect()
+        };
+        let group = |group: &crate::walk::Group| {
+            let fields = match group.name {
+                "needs" => NEEDS.iter().map(|need| [need.name.replace('.', "_"), String::new(), need.doc.to_owned()]).collect(),
+                _ => of(group.fields),
+            };
+            Self { path: format!("params.{}", group.name), doc: group.doc.to_owned(), fields }
+        };
+        match name.split_once('.') {
+            None if name == "state" => {
+                let doc = "the state of the walk, as rules see it".to_owned();
+                Some(vec![Self { path: name.to_owned(), doc, fields: of(STATE) }])
+            }
+            None if name == "params" => Some(GROUPS.iter().map(group).collect()),
+            None if name == "vars" => Some(pipelines().iter().map(vars).collect()),
+            Some(("params", wanted)) => GROUPS.iter().find(|group| group.name == wanted).map(|found| vec![group(found)]),
+            _ => None,
+        }
+    }
+
+    /// All of them, for people.
+    pub fn text(all: &[Self]) -> String {
+        let mut out = String::new();
+        for (at, one) in all.iter().enumerate() {
+            let _ = write!(out, "{}# {}\n{}\n", if at > 0 { "\n" } else { "" }, one.path, one.doc);
+            for [name, kind, doc] in &one.fields {
+                let kind = if kind.is_empty() { String::new() } else { format!(": {kind}") };
+                let _ = write!(out, "\n{name}{kind}\n");
+                for line in doc.lines() {
+                    let _ = writeln!(out, "    {line}");
+                }
+            }
+        }
+        out.trim_end().to_owned()
+    }
+
+    /// The same for programs.
+    pub fn json(&self) -> Value {
+        let field = |[name, kind, doc]: &[String; 3]| json!({ "name": name, "type": kind, "doc": doc });
+        json!({ "path": self.path, "doc": self.doc, "fields": self.fields.iter().map(field).collect::<Vec<_>>() })
+    }
+}
+
+/// The vars of a pipeline; they mean what the comments beside them say.
+fn vars(pipeline: &Pipeline) -> Fields {
+    let mut vars: Vec<_> = pipeline.vars.iter().collect();
+    vars.sort_by_key(|(_, default)| default.span.start);
+    let field = |(name, default): (&String, &crate::pipeline::Spanned<Value>)| {
+        let kind = match default.value {
+            Value::Bool(_) => "true or false",
+            Value::Number(_) => "number",
+            Value::String(_) => "text",
+            Value::Array(_) => "list",
+            Value::Object(_) => "map",
+            Value::Null => "any",
+        };
+        [name.clone(), format!("{kind}, {} unless it is set", default.value), comment(&pipeline.source, default.span.start)]
+    };
+    let doc =
+        format!("the vars of the pipeline `{}`: --set NAME=VALUE and `vars:` of asterisk.yaml go before these", *pipeline.name);
+    Fields { path: "vars".to_owned(), doc, fields: vars.into_iter().map(field).collect() }
+}
+
+/// The comment behind a value, or else the one above it, which may be about several lines.
+fn comment(source: &Source, at: usize) -> String {
+    let text = source.text();
+    let (before, after) = text.split_at(at.min(text.len()));
+    if let Some((_, comment)) = after.lines().next().and_then(|line| line.split_once(" #")) {
+        return comment.trim().to_owned();
+    }
+    let above = before.lines().rev().skip(1).map(str::trim);
+    let entry = |line: &&str| !line.is_empty() && !line.starts_with('#') && line.contains(": ") && !line.contains('{');
+    let mut lines: Vec<&str> = above
+        .skip_while(entry)
+        .take_while(|line| line.starts_with('#'))
+        .map(|line| line.trim_start_matches(['#', ' ']))
+        .collect();
+    lines.reverse();
+    lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn vars_mean_what_their_comments_say() {
+        let text = "# The pipeline.\npipeline: p\nvars:\n  # How sure, and\n  # how often.\n  sure: 0.5\n  most: 2\n\n  plain: x\n  own: true # its own\nnodes: [{ name: a }]\n\
+                    edges: [{ id: E, from: a, to: _done }]\nstart: a\ndone: _done\n";
+        let pipeline = crate::pipeline::parse(&Source::new("p.yaml", text)).expect("a pipeline");
+        let told = vars(&pipeline).fields.into_iter().map(|field| field.join(" | ")).collect::<Vec<_>>();
+        assert_eq!(
+            told,
+            [
+                "sure | number, 0.5 unless it is set | How sure, and\nhow often.",
+                "most | number, 2 unless it is set | How sure, and\nhow often.",
+                "plain | text, \"x\" unless it is set | ",
+                "own | true or false, true unless it is set | its own",
+            ]
+        );
+    }
+}

@@ -1,0 +1,88 @@
+//! No reader of bytes from outside is left out of the table.
+
+use crate::harness::repository;
+use crate::targets;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+/// What a file that reads bytes calls.
+const READS: &[&str] = &[
+    "serde_json::from_str",
+    "serde_json::from_slice",
+    "serde_json::from_reader",
+    "Deserializer::from_",
+    "quick_xml",
+    "serde_saphyr",
+    "minijinja::Environment",
+    "from_utf8",
+    "regex_syntax",
+    "compile_expression",
+    "compile_to_ast",
+];
+
+/// Files that read what this program wrote or has read before, and why nothing else can come there.
+const OWN: &[(&str, &str)] = &[
+    ("agent/file.rs", "shows bytes that `agent/wrapper.rs` has read"),
+    ("cli/completions.rs", "what clap wrote"),
+    ("cli/man.rs", "what clap wrote"),
+    ("cli/push.rs", "a draft that was written a moment before"),
+    ("cli/run_observe.rs", "a name on the command line"),
+    ("files/overlay.rs", "only whether it is UTF-8; the text goes to the reader of its kind"),
+    ("report/cases.rs", "a file without a name that this process wrote"),
+    ("script/view/record.rs", "bytes of a text"),
+    ("session/briefing.rs", "recorded contents, canonical when they were stored"),
+    ("session/crew.rs", "recorded contents, canonical when they were stored"),
+    ("session/projection.rs", "recorded contents, canonical when they were stored"),
+    ("session/resume.rs", "recorded contents, canonical when they were stored"),
+    ("store/clean.rs", "columns of the store"),
+    ("store/knowledge.rs", "columns of the store"),
+    ("store/needs/cluster.rs", "recorded contents, canonical when they were stored"),
+    ("store/runs.rs", "columns of the store"),
+    ("trace/decisions.rs", "recorded contents, canonical when they were stored"),
+    ("trace/explain.rs", "recorded contents, canonical when they were stored"),
+    ("trace/replay/effects.rs", "recorded contents, canonical when they were stored"),
+    ("trace/replay/pass.rs", "recorded contents, canonical when they were stored"),
+    ("trace/replay/sweep/chart.rs", "a picture that was drawn a moment before"),
+    ("trace/save.rs", "recorded contents, canonical when they were stored"),
+];
+
+#[test]
+fn every_reader_is_a_target() {
+    let mut found: BTreeMap<String, &str> = BTreeMap::new();
+    collect(&repository().join("src"), &mut found);
+    let covered: BTreeSet<&str> = targets::all().iter().flat_map(|target| target.covers).copied().collect();
+    let own: BTreeSet<&str> = OWN.iter().map(|(path, _)| *path).collect();
+    let missing: Vec<String> = found
+        .iter()
+        .filter(|(path, _)| !covered.contains(path.as_str()) && !own.contains(path.as_str()))
+        .map(|(path, call)| {
+            format!("src/{path} calls `{call}`: name a target that reaches it, or say in OWN why nothing from outside does")
+        })
+        .collect();
+    assert!(missing.is_empty(), "{}", missing.join("\n"));
+    let gone: Vec<&str> = covered.union(&own).filter(|path| !repository().join("src").join(path).exists()).copied().collect();
+    assert!(gone.is_empty(), "no such files: {gone:?}");
+    let idle: Vec<&str> = own.iter().filter(|path| !found.contains_key(**path)).copied().collect();
+    assert!(idle.is_empty(), "these read nothing any more: {idle:?}");
+}
+
+/// The files below a directory that read bytes in what comes before their tests.
+fn collect(dir: &Path, found: &mut BTreeMap<String, &'static str>) {
+    for entry in std::fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+        if path.is_dir() {
+            if name != "tests" {
+                collect(&path, found);
+            }
+        } else if name.ends_with(".rs") && !["tests.rs", "testing.rs", "fixture.rs", "fresh.rs"].contains(&name.as_str()) {
+            let text = std::fs::read_to_string(&path).unwrap();
+            let code = text.split("\n#[cfg(test)]\nmod tests {").next().unwrap();
+            let calls = code.lines().filter(|line| !line.trim_start().starts_with("//"));
+            let call = calls.flat_map(|line| READS.iter().filter(move |call| line.contains(**call))).next();
+            if let Some(call) = call {
+                found.insert(path.strip_prefix(repository().join("src")).unwrap().to_str().unwrap().to_owned(), call);
+            }
+        }
+    }
+}

@@ -1,0 +1,451 @@
+//! The table of readers, and those of them that are called as they are.
+
+use crate::engine::{Target, Tries};
+use crate::outside;
+use crate::samples::{files, journal, texts};
+use asterisk::agent::{Manifest, Places, Signal, Stub, Tray, open, parse, unwrapped};
+use asterisk::clock::Timestamp;
+use asterisk::config::{Given, resolve};
+use asterisk::diag::{Allow, Comments, Diagnostics, Source};
+use asterisk::files::{Area, Origin};
+use asterisk::ingest::{Gather, decode};
+use asterisk::lint::{Baseline, Config};
+use asterisk::model::{Effect, Handle};
+use asterisk::pipeline::yaml;
+use asterisk::project::{Project, Settings, Sources, read_data};
+use asterisk::prompt::Templates;
+use asterisk::script::{Inputs, Library, Limits, Pattern, Reference};
+use asterisk::session::Text;
+use asterisk::walk::{Event, Request, WalkState};
+use serde_json::json;
+use std::io;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+/// All of them.
+pub(crate) fn all() -> Vec<Target> {
+    vec![
+        Target {
+            name: "launch",
+            samples: || files(&["tests/fixtures/launches", "tests/fixtures/failures", "examples"], &["json", "xml"]),
+            tries: Tries::Each { reads: launch, mib: 64, kib: 8 },
+            few: 600,
+            covers: &[
+                "ingest/decode.rs",
+                "ingest/detect.rs",
+                "ingest/fields.rs",
+                "ingest/foreign.rs",
+                "ingest/json_span.rs",
+                "ingest/json_stream.rs",
+                "ingest/junit.rs",
+                "ingest/reportportal.rs",
+                "ingest/room.rs",
+                "ingest/stream.rs",
+                "ingest/xml.rs",
+            ],
+        },
+        Target {
+            name: "yaml",
+            samples: || files(&["pipelines", "scripts/data", "tests/fixtures/routes", "src/lint/manual"], &["yaml"]),
+            tries: Tries::Each { reads: read_yaml, mib: 64, kib: 32 },
+            few: 600,
+            covers: &["pipeline/yaml/build.rs", "pipeline/yaml/fault.rs"],
+        },
+        Target {
+            name: "pipeline",
+            samples: || files(&["pipelines", "tests/fixtures/routes", "src/lint/manual"], &["yaml"]),
+            tries: Tries::Each { reads: pipeline, mib: 256, kib: 256 },
+            few: 250,
+            covers: &["pipeline/mod.rs", "pipeline/schema.rs", "pipeline/scalar.rs"],
+        },
+        Target {
+            name: "data",
+            samples: || files(&["scripts/data"], &["yaml"]),
+            tries: Tries::Each { reads: data, mib: 256, kib: 256 },
+            few: 250,
+            covers: &["project/data.rs", "project/domain/mod.rs", "project/form/read.rs"],
+        },
+        Target {
+            name: "config",
+            samples: config_samples,
+            tries: Tries::Each { reads: config, mib: 64, kib: 64 },
+            few: 200,
+            covers: &["config/project_file.rs", "config/settings.rs", "lint/config.rs"],
+        },
+        Target {
+            name: "set",
+            samples: || texts(&["recall_hit=0.8", "name=\"x\"", "list=[1, {\"a\": null}]", "a=", "=1", "x=1e3"]),
+            tries: Tries::Each { reads: set, mib: 16, kib: 64 },
+            few: 200,
+            covers: &["config/settings.rs"],
+        },
+        Target {
+            name: "script",
+            samples: || files(&["scripts", "tests/fixtures/routes/scripts", "src/lint/manual"], &["rhai"]),
+            tries: Tries::Each { reads: script, mib: 512, kib: 1024 },
+            few: 150,
+            covers: &["script/parse.rs", "script/pattern.rs", "script/engine.rs", "script/quiet.rs", "script/unit.rs"],
+        },
+        Target {
+            name: "lint",
+            samples: || files(&["src/lint/manual", "tests/fixtures/routes/scripts"], &["rhai", "yaml", "md"]),
+            tries: Tries::Each { reads: lint, mib: 1024, kib: 2048 },
+            few: 60,
+            covers: &["serve/reading.rs"],
+        },
+        Target {
+            name: "template",
+            samples: || files(&["templates", "src/lint/manual"], &["md"]),
+            tries: Tries::Each { reads: template, mib: 256, kib: 1024 },
+            few: 250,
+            covers: &["prompt/template.rs", "prompt/scan.rs"],
+        },
+        Target {
+            name: "artifact",
+            samples: artifacts,
+            tries: Tries::Each { reads: artifact, mib: 16, kib: 16 },
+            few: 400,
+            covers: &["agent/artifact.rs", "agent/wrapper.rs", "session/handed.rs", "session/answer_file.rs"],
+        },
+        Target {
+            name: "signal",
+            samples: || texts(&[SIGNAL, ERROR, MANIFEST]),
+            tries: Tries::Each { reads: signal, mib: 16, kib: 16 },
+            few: 400,
+            covers: &["agent/signal.rs", "agent/manifest.rs"],
+        },
+        Target {
+            name: "stub",
+            samples: || texts(&[STUB, "{\"*\": {\"look\": [{}, null]}}"]),
+            tries: Tries::Each { reads: stub, mib: 16, kib: 32 },
+            few: 300,
+            covers: &["agent/stub.rs"],
+        },
+        Target {
+            name: "effect",
+            samples: effects,
+            tries: Tries::Each { reads: effect, mib: 16, kib: 16 },
+            few: 300,
+            covers: &["walk/step.rs", "model/effect.rs", "suite/scene.rs"],
+        },
+        Target {
+            name: "word",
+            samples: || texts(&["rules/rca.rhai#recall_hit", "lib/x.rhai", "a.rhai#b#c", "(?i)time(d|s)? out", "^x{2,5}[a-z&&[^b]]\\b", "2026-02-14T21:21:09.5+01:00", "// lint: allow(a/b) because: x\n", "4/branch[2]/1"]),
+            tries: Tries::Each { reads: word, mib: 64, kib: 64 },
+            few: 400,
+            covers: &["script/reference.rs", "diag/allow.rs", "clock/time.rs"],
+        },
+        Target {
+            name: "baseline",
+            samples: || texts(&["{\n  \"schema_version\": 1,\n  \"findings\": [{ \"rule\": \"robustness/unused-variable\", \"fingerprint\": \"0a1b\", \"file\": \"rules/x.rhai\" }]\n}"]),
+            tries: Tries::Each { reads: baseline, mib: 16, kib: 16 },
+            few: 200,
+            covers: &["cli/lint.rs"],
+        },
+        Target {
+            name: "journal",
+            samples: journal,
+            tries: Tries::Each { reads: events, mib: 64, kib: 64 },
+            few: 150,
+            covers: &["store/read.rs", "trace/replay/tape.rs", "walk/drive.rs", "walk/fan.rs", "walk/content.rs"],
+        },
+    ]
+    .into_iter()
+    .chain(outside::all())
+    .collect()
+}
+
+/// What is found wrong points into the text.
+fn sound(found: &Diagnostics) {
+    for one in found {
+        assert!(!one.message.is_empty());
+        for label in &one.labels {
+            assert!(label.source.text().get(label.span.start..label.span.end).is_some(), "{:?} of {}", label.span, one.message);
+        }
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn launch(bytes: &[u8]) {
+    match decode("x", bytes).and_then(|source| asterisk::ingest::read(&source)) {
+        Ok(launch) => {
+            let clean = |text: &str| text.chars().all(|ch| matches!(ch, '\n' | '\t') || !ch.is_control());
+            for case in &launch.cases {
+                assert!(clean(&case.name) && clean(&case.error_message) && clean(&case.log_snippet.told()), "{case:?}");
+            }
+        }
+        Err(found) => sound(&found),
+    }
+    let mut streamed = Gather::default();
+    if streamed.add_input("x", Some(1 << 30), || Ok(bytes)).is_ok() {
+        streamed.finish();
+    }
+}
+
+fn read_yaml(bytes: &[u8]) {
+    match yaml::parse(&Source::new("x.yaml", text(bytes))) {
+        Ok(tree) => drop(tree.to_json()),
+        Err(found) => sound(&found),
+    }
+}
+
+fn sources(pipeline: &str) -> Sources {
+    Sources {
+        scripts: vec![Source::new("rules/example.rhai", include_str!("../../src/lint/manual/example.rhai"))],
+        templates: vec![Source::new("example.md", include_str!("../../src/lint/manual/example.md"))],
+        data: Vec::new(),
+        pipeline: Source::new("x.yaml", pipeline),
+        parts: std::collections::BTreeMap::new(),
+        missing: std::collections::BTreeMap::new(),
+    }
+}
+
+fn pipeline(bytes: &[u8]) {
+    let text = text(bytes);
+    if let Ok(pipeline) = asterisk::pipeline::parse(&Source::new("x.yaml", text.as_str())) {
+        drop(asterisk::pipeline::json_schema());
+        drop(pipeline);
+    }
+    match Project::link(sources(&text), Settings::default()) {
+        Ok(project) => sound(&project.warnings),
+        Err(found) => sound(&found),
+    }
+}
+
+fn data(bytes: &[u8]) {
+    for (name, domain) in
+        [("words.yaml", None), ("personas.yaml", None), ("teams.yaml", None), ("domains/mine.yaml", Some("mine"))]
+    {
+        if let Err(found) = read_data(&[Source::new(name, text(bytes))], domain) {
+            sound(&found);
+        }
+    }
+}
+
+fn config_samples() -> Vec<Vec<u8>> {
+    texts(&[
+        "store: runs.db\nscripts: scripts\nvars: { recall_hit: 0.9 }\nparallel: 3\nobservers: [log, 'jsonl=events.jsonl']\nretention: { days: 3 }\n",
+        "agents:\n  model: { kind: http, url: 'http://localhost/v1', model: tiny, secret: { file: key }, retry: { attempts: 2, wait: 10ms } }\n  own: { kind: exec, command: [./a.sh], timeout: 2m, tokens: { in: usage.in, out: u } }\n",
+        "mcp_servers:\n  notes: { command: [./notes.sh], env: { KEY: { env: NOTES_KEY } } }\n  web: { url: 'https://example.com/mcp' }\nreportportal: { url: 'https://rp.example.com/api', project: shop, token: { env: RP } }\n",
+        "workspace:\n  repositories:\n    - { name: a, path: repos/a, branch: main, purpose: the product }\nlint: { levels: { robustness/unused-variable: off }, options: { robustness/deep-nesting: { most: 4 } } }\n",
+    ])
+}
+
+fn config(bytes: &[u8]) {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("asterisk.yaml"), bytes).unwrap();
+    match resolve(Given::default(), dir.path()) {
+        Ok(resolved) => drop(resolved.settings),
+        Err(error) => assert!(!error.to_string().is_empty()),
+    }
+}
+
+fn set(bytes: &[u8]) {
+    let dir = tempfile::tempdir().unwrap();
+    let given = Given { set: vec![text(bytes)], ..Given::default() };
+    if let Err(error) = resolve(given, dir.path()) {
+        assert!(!error.to_string().is_empty());
+    }
+}
+
+/// Few operations, so that what is tried is how they are bounded.
+fn limits() -> Limits {
+    Limits { operations: 20_000, wall: Duration::from_secs(60), ..Limits::default() }
+}
+
+/// The bundled libraries, which scripts may import.
+fn bundled() -> &'static (Vec<Source>, Library) {
+    static BUNDLED: OnceLock<(Vec<Source>, Library)> = OnceLock::new();
+    BUNDLED.get_or_init(|| {
+        let dir = crate::harness::repository().join("scripts/lib");
+        let mut paths: Vec<_> = std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).collect();
+        paths.sort();
+        let name = |path: &std::path::Path| format!("lib/{}", path.file_name().unwrap().to_str().unwrap());
+        let own = paths.iter().filter(|path| !path.to_str().unwrap().ends_with("_test.rhai"));
+        let scripts: Vec<Source> = own.map(|path| Source::new(name(path), std::fs::read_to_string(path).unwrap())).collect();
+        let library = Library::link(Inputs { scripts: scripts.clone(), limits: limits(), ..Inputs::default() }, None);
+        (scripts, library.unwrap_or_else(|found| panic!("{found}")))
+    })
+}
+
+fn script(bytes: &[u8]) {
+    const PATH: &str = "rules/x.rhai";
+    let (scripts, before) = bundled();
+    let mut scripts = scripts.clone();
+    scripts.push(Source::new(PATH, text(bytes)));
+    let library = match Library::link(Inputs { scripts, limits: limits(), ..Inputs::default() }, Some(before)) {
+        Ok(library) => library,
+        Err(found) => return sound(&found),
+    };
+    let artifact = json!({
+        "match": true, "confidence": 0.85, "label": "é", "n": 3, "list": ["x", "y"], "empty": [], "nothing": null,
+        "repos": [{"name": "a", "score": 0.2}, {"name": "b", "score": 0.9}], "nested": {"a": {"b": 7}},
+    });
+    let functions: Vec<_> = library.file(PATH).unwrap().functions().cloned().collect();
+    for public in functions.iter().take(4) {
+        let Ok(reference) = Reference::parse(&format!("{PATH}#{}", public.name)) else { continue };
+        let Ok(function) = library.function(&reference, public.params.len()) else { continue };
+        if let Err(problem) = function.call_json(&vec![artifact.clone(); public.params.len()]) {
+            assert!(!problem.code.ends_with("/panic"), "{problem}");
+            sound(&Diagnostics::from(*problem));
+        }
+    }
+}
+
+/// The text as each kind of text in a small project.
+fn lint(bytes: &[u8]) {
+    let text = text(bytes);
+    let around = [
+        (Area::Pipelines, "example.yaml", include_str!("../../src/lint/manual/example.yaml")),
+        (Area::Scripts, "rules/example.rhai", include_str!("../../src/lint/manual/example.rhai")),
+        (Area::Templates, "example.md", include_str!("../../src/lint/manual/example.md")),
+    ];
+    for replaced in 0..around.len() {
+        let of = |(at, (area, path, own)): (usize, &(Area, &str, &str))| Text {
+            area: *area,
+            source: Source::new(*path, if at == replaced { text.as_str() } else { own }),
+            shown: (*path).to_owned(),
+            origin: Origin::Embedded,
+            asked: true,
+        };
+        let texts: Vec<Text> = around.iter().enumerate().map(of).collect();
+        let input =
+            asterisk::lint::Input { texts: &texts, settings: &Settings::default(), config: &Config::default(), cases: &[] };
+        for finding in asterisk::lint::lint(input).findings {
+            sound(&Diagnostics::from(finding.diagnostic));
+        }
+    }
+}
+
+fn template(bytes: &[u8]) {
+    let params = json!({
+        "identity": { "case": "c1", "node": "look", "run": "r" }, "case": { "name": "a test", "error_message": "x\n```\ny", "log_snippet": "z" },
+        "prior": { "recall": { "match": true, "confidence": 0.5 } }, "vars": { "n": 3 }, "launch": { "name": "l", "attributes": {} },
+        "list": [1, 2, 3], "context": {}, "taxonomy": { "defects": [] },
+    });
+    match Templates::compile([Source::new("x.md", text(bytes))]) {
+        Ok(templates) => {
+            let rendered = templates.get("x.md").unwrap().render(&params);
+            if let Err(problem) = rendered {
+                sound(&Diagnostics::from(*problem));
+            }
+        }
+        Err(found) => sound(&found),
+    }
+}
+
+fn artifacts() -> Vec<Vec<u8>> {
+    texts(&[
+        "{\"found\": true, \"why\": \"x\", \"n\": [1, 2.5, {\"a\": null}]}",
+        "{\"dispatch_id\": 7, \"data\": {\"found\": false}}",
+        "Sure!\n```json\n{\"found\": true}\n```\nand `{\"found\": false}`",
+        "{\"dispatch_id\": 9007199254740993, \"data\": null}",
+    ])
+}
+
+fn artifact(bytes: &[u8]) {
+    drop(open(bytes, 7));
+    if let Ok(value) = parse(&text(bytes)) {
+        drop(unwrapped(value));
+    }
+}
+
+const SIGNAL: &str = r#"{"status": "waiting", "dispatch_id": 4611686018427387904, "case_id": "c1", "step": "T1_LOOK", "prompt_path": "/p", "artifact_path": "/a", "timestamp": "2026-02-14T21:21:09Z"}"#;
+const ERROR: &str = r#"{"status": "error", "dispatch_id": 7, "error": "out of ideas", "timestamp": "whenever", "case_id": "c1"}"#;
+const MANIFEST: &str = r#"{"batch_id": 3, "status": "pending", "phase": "look", "total": 1, "created_at": "2026-02-14T21:21:09Z", "updated_at": "2026-02-14T21:21:09Z", "briefing_path": "/b", "signals": [{"case_id": "c1", "signal_path": "/s", "status": "claimed"}]}"#;
+const STUB: &str = r#"{"x": {"look": [{"n": 7}, {"n": 1.5e3}]}, "*": {"close": [{}]}}"#;
+
+/// A directory that has the input as every file.
+struct Only<'b>(&'b [u8]);
+
+impl Tray for Only<'_> {
+    fn places(&self, _request: &Request<'_>) -> Places {
+        unreachable!("nobody is asked")
+    }
+    fn path(&self, name: &str) -> String {
+        name.to_owned()
+    }
+    fn write(&self, _name: &str, _text: &str) -> io::Result<()> {
+        Ok(())
+    }
+    fn read(&self, _name: &str, most: usize) -> io::Result<Option<Vec<u8>>> {
+        Ok(Some(self.0[..self.0.len().min(most)].to_vec()))
+    }
+    fn remove(&self, _name: &str) -> io::Result<()> {
+        Ok(())
+    }
+    fn seen(&self) -> u64 {
+        0
+    }
+    fn number(&self, request: i64) -> io::Result<i64> {
+        Ok(request)
+    }
+    fn settle(&self, _request: i64) {}
+    fn waits(&self, _request: &Request<'_>) -> io::Result<()> {
+        Ok(())
+    }
+    fn wait(&self, _seen: u64, _most: Duration) {}
+}
+
+fn signal(bytes: &[u8]) {
+    if let Some(signal) = Signal::parse(bytes) {
+        // What can be read can be written, and is the same then.
+        assert_eq!(Signal::parse(signal.text().as_bytes()).map(|again| again.text()), Some(signal.text()));
+    }
+    drop(Manifest::read(&Only(bytes)));
+}
+
+fn stub(bytes: &[u8]) {
+    match Stub::parse(&Source::new("stub.json", text(bytes))) {
+        Ok(stub) => assert!(stub.nodes().count() <= bytes.len()),
+        Err(problem) => sound(&Diagnostics::from(*problem)),
+    }
+}
+
+fn effects() -> Vec<Vec<u8>> {
+    texts(&[
+        "{\"effect\": \"mark_seen\", \"id\": 1}",
+        "{\"effect\": \"symptom\", \"name\": \"x\", \"category\": \"timeout\", \"id\": {\"new\": 1}}",
+        "[{\"effect\": \"link\", \"symptom\": 3, \"rca\": {\"ref\": 2}, \"confidence\": 0.5}]",
+    ])
+}
+
+fn effect(bytes: &[u8]) {
+    if let Ok(value) = parse(&text(bytes)) {
+        for value in value.as_array().map_or(std::slice::from_ref(&value), Vec::as_slice) {
+            drop(serde_json::from_value::<Effect<Handle>>(value.clone()));
+        }
+    }
+}
+
+fn word(bytes: &[u8]) {
+    let text = text(bytes);
+    if let Err(problem) = Reference::parse(&text) {
+        sound(&Diagnostics::from(problem));
+    }
+    if let Ok(pattern) = Pattern::read(&text) {
+        assert!(pattern.literal().is_none_or(|literal| pattern.may_be_in(&literal)), "{text:?}");
+        assert!(!pattern.matches_nothing() || pattern.shortest() == 0, "{text:?}");
+    }
+    drop(text.parse::<Timestamp>().map(|at| at.to_string()));
+    for comments in [Comments::Slashes, Comments::Hash, Comments::Template] {
+        drop(Allow::find(&Source::new("x", text.as_str()), "lint: allow(", comments, |_| false));
+    }
+}
+
+fn baseline(bytes: &[u8]) {
+    if let Ok(baseline) = serde_json::from_slice::<Baseline>(bytes) {
+        baseline.apply(&mut Vec::new());
+    }
+}
+
+/// Events as a damaged store could give them.
+fn events(bytes: &[u8]) {
+    let text = text(bytes);
+    let events: Vec<Event> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    let state = WalkState::fold(&events);
+    drop((state.next_path(), state.is_over(), state.waits().is_some()));
+}
