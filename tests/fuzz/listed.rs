@@ -22,6 +22,7 @@ const READS: &[&str] = &[
 
 /// Files that read what this program wrote or has read before, and why nothing else can come there.
 const OWN: &[(&str, &str)] = &[
+    ("agent/family.rs", "environments of processes, only whether a mark is in them"),
     ("agent/file.rs", "shows bytes that `agent/wrapper.rs` has read"),
     ("cli/completions.rs", "what clap wrote"),
     ("cli/man.rs", "what clap wrote"),
@@ -32,12 +33,15 @@ const OWN: &[(&str, &str)] = &[
     ("script/view/record.rs", "bytes of a text"),
     ("session/briefing.rs", "recorded contents, canonical when they were stored"),
     ("session/crew.rs", "recorded contents, canonical when they were stored"),
+    ("session/dispatch.rs", "numbers that this program keeps in the run's directory; what is none is an error of the file"),
     ("session/projection.rs", "recorded contents, canonical when they were stored"),
     ("session/resume.rs", "recorded contents, canonical when they were stored"),
+    ("store/content.rs", "columns of the store, used only if they are what their address says"),
     ("store/clean.rs", "columns of the store"),
     ("store/knowledge.rs", "columns of the store"),
     ("store/needs/cluster.rs", "recorded contents, canonical when they were stored"),
     ("store/runs.rs", "columns of the store"),
+    ("ui/clean.rs", "what is about to be printed"),
     ("trace/decisions.rs", "recorded contents, canonical when they were stored"),
     ("trace/explain.rs", "recorded contents, canonical when they were stored"),
     ("trace/replay/effects.rs", "recorded contents, canonical when they were stored"),

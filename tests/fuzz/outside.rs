@@ -75,7 +75,7 @@ pub(crate) fn all() -> Vec<Target> {
             samples: messages,
             tries: Tries::Together { many: 60, reads: pipes },
             few: 120,
-            covers: &["serve/args.rs"],
+            covers: &["serve/args.rs", "serve/lines.rs"],
         },
         Target {
             name: "mcp-over-http",

@@ -41,6 +41,7 @@ pub(crate) fn all() -> Vec<Target> {
                 "ingest/reportportal.rs",
                 "ingest/room.rs",
                 "ingest/stream.rs",
+                "ingest/surrogates.rs",
                 "ingest/xml.rs",
             ],
         },
@@ -169,6 +170,9 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
+/// A size at which inputs are read as a stream.
+const STREAMED: u64 = 5 << 20;
+
 fn launch(bytes: &[u8]) {
     match decode("x", bytes).and_then(|source| asterisk::ingest::read(&source)) {
         Ok(launch) => {
@@ -180,7 +184,7 @@ fn launch(bytes: &[u8]) {
         Err(found) => sound(&found),
     }
     let mut streamed = Gather::default();
-    if streamed.add_input("x", Some(1 << 30), || Ok(bytes)).is_ok() {
+    if streamed.add_input("x", Some(STREAMED), || Ok(bytes)).is_ok() {
         streamed.finish();
     }
 }
