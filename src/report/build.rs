@@ -241,12 +241,12 @@ fn case_report(result: &RunResult, case: &CaseResult, found: &mut Diagnostics) -
         None => Finding::default(),
         Some(value) => serde_json::from_value(value.clone()).unwrap_or_else(|error| {
             let message = format!("the summary of case `{}` is no finding: {error}", case.case.id);
-            found.push(Diagnostic::warning("report/finding", message));
+            found.push(Diagnostic::error("report/finding", message));
             Finding::default()
         }),
     };
     if let Some(trouble) = &case.trouble {
-        found.push(Diagnostic { severity: crate::diag::Severity::Warning, ..Diagnostic::clone(trouble) });
+        found.push(Diagnostic::clone(trouble));
     }
     if case.is_damaged() {
         let message =

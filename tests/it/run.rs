@@ -183,6 +183,7 @@ fn resuming_a_finished_run_prints_its_result_again() {
     // Whatever the scripts say by now.
     project.file("scripts/rules/rca.rhai", "fn recall_hit(");
     assert_eq!(project.asterisk(&["run", "--resume", &run, "--format", "json"]).ok(), ran);
+    std::fs::remove_file(project.root().join("scripts/rules/rca.rhai")).unwrap();
     // A failed run as well, with the same exit code.
     let failed = project.asterisk(&["run", "--input", "none", "--stub", "asterisk.yaml"]);
     assert_eq!(failed.code, Some(3));

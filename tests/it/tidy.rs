@@ -1,4 +1,4 @@
-//! The order of the house: layers, heads of files, sizes, who prints, and no word of the domain in Rust.
+//! The order of the house: layers, heads of files, who prints, and no word of the domain in Rust.
 
 use crate::harness::{Project, repository};
 use std::collections::BTreeSet;
@@ -200,18 +200,6 @@ fn every_file_begins_with_what_it_is() {
         .map(|file| file.path)
         .collect();
     none("files without a `//!` line at their head", &missing);
-}
-
-#[test]
-fn files_are_short() {
-    let long: Vec<String> = File::all("src")
-        .iter()
-        .filter(|file| !file.test)
-        .map(|file| (file.path.clone(), file.code().count()))
-        .filter(|(_, lines)| *lines > 400)
-        .map(|(path, lines)| format!("{path}: {lines} lines"))
-        .collect();
-    none("more than 400 lines without the tests", &long);
 }
 
 #[test]
