@@ -7,7 +7,7 @@ mod harness;
 mod native;
 
 use alloc_metrics::MetricAlloc;
-use asterisk::walk::Nowhere;
+use asterisk::walk::NullJournal;
 use bundled::{Canned, decisions_only, launch, plan, walk};
 use harness::Table;
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
@@ -35,8 +35,8 @@ fn main() -> ExitCode {
     let plan = decisions_only(whole.clone());
     let artifacts = native::artifacts();
     let native = count(|| drop(black_box(native::walk(&artifacts))));
-    let scripted = count(|| drop(black_box(walk(&plan, &canned, &Nowhere, &launch, 0))));
-    let effects = count(|| drop(black_box(walk(&whole, &canned, &Nowhere, &launch, 0))));
+    let scripted = count(|| drop(black_box(walk(&plan, &canned, &NullJournal, &launch, 0))));
+    let effects = count(|| drop(black_box(walk(&whole, &canned, &NullJournal, &launch, 0))));
     let mut table = Table::new("allocations: seven steps, fifteen edge evaluations, in memory", "count");
     table.plain("native closures", native.0);
     table.at_most("scripted, with decision records", scripted.0, BOUND);

@@ -6,14 +6,14 @@ mod harness;
 #[path = "harness/memory.rs"]
 mod memory;
 
+use asterisk::script_tests::{TestSpec, run};
 use asterisk::session::Session;
-use asterisk::suite::{Asked, run};
 use bundled::setup;
 use harness::{Table, measure};
 use std::process::ExitCode;
 
 fn tests(session: &Session, coverage: bool) -> impl FnMut() {
-    let (session, asked) = (session.clone(), Asked { coverage, ..Asked::default() });
+    let (session, asked) = (session.clone(), TestSpec { coverage, ..TestSpec::default() });
     move || {
         let results = run(&session, &asked).expect("the bundled tests run");
         assert_eq!(results.failed(), 0);

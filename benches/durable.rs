@@ -9,7 +9,7 @@ mod memory;
 use asterisk::clock::Timestamp;
 use asterisk::model::Launch;
 use asterisk::store::{Durability, NewRun, RunJournal, Store};
-use asterisk::walk::{Blob, Commit, Journal, JournalError, Nowhere, Plan};
+use asterisk::walk::{Blob, Commit, Journal, JournalError, NullJournal, Plan};
 use bundled::{Canned, decisions_only, launch, plan, walk};
 use harness::Table;
 use rusqlite::{Connection, params};
@@ -134,7 +134,7 @@ fn main() -> ExitCode {
         let rows: Vec<Vec<Rows>> = (0..cases).map(recorded).collect();
         let in_memory = || {
             let start = Instant::now();
-            (0..cases).for_each(|case| drop(walk(&plan, &canned, &Nowhere, &launch, case)));
+            (0..cases).for_each(|case| drop(walk(&plan, &canned, &NullJournal, &launch, case)));
             per_walk(start, cases)
         };
         let memory = (0..rounds).map(|_| in_memory()).fold(f64::INFINITY, f64::min);

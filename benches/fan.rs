@@ -9,8 +9,8 @@ mod memory;
 
 use asterisk::diag::Source;
 use asterisk::model::Launch;
-use asterisk::project::{Project, Settings, Sources};
-use asterisk::walk::{Answer, Nowhere, Plan, Refusal, Reply, Request, Status};
+use asterisk::project::{LinkSettings, Project, Sources};
+use asterisk::walk::{Answerer, NodeAnswer, NullJournal, Plan, Refusal, Request, WalkStatus};
 use bundled::{launch, walk};
 use harness::{Table, measure};
 use serde_json::{Value, json};
@@ -22,13 +22,13 @@ use std::sync::Arc;
 /// Answers everything with the same.
 struct Same(Arc<Value>);
 
-impl Answer for Same {
+impl Answerer for Same {
     fn name(&self) -> &'static str {
         "same"
     }
 
-    fn answer(&self, _: &Request<'_>) -> Result<Reply, Refusal> {
-        Ok(Reply::own(Arc::clone(&self.0), "stub", false))
+    fn answer(&self, _: &Request<'_>) -> Result<NodeAnswer, Refusal> {
+        Ok(NodeAnswer::own(Arc::clone(&self.0), "stub", false))
     }
 }
 
@@ -41,7 +41,7 @@ fn plan(text: &str, part: Option<&str>) -> Plan {
         parts: part.map(|part| ("inner".to_owned(), Source::new("inner.yaml", part))).into_iter().collect::<BTreeMap<_, _>>(),
         missing: BTreeMap::new(),
     };
-    let project = Project::link(sources, Settings::default()).unwrap_or_else(|found| panic!("{found}"));
+    let project = Project::link(sources, LinkSettings::default()).unwrap_or_else(|found| panic!("{found}"));
     Plan::clone(&project.plan)
 }
 
@@ -74,9 +74,9 @@ fn main() -> ExitCode {
     let whole = "pipeline: p\nnodes: [{ name: part, pipeline: inner }]\nedges: [{ id: E, from: part, to: _done }]\nstart: part\ndone: _done\n";
     let (part, inlined) = (plan(whole, Some(&chain("inner", 1))), plan(&chain("p", 1), None));
     for plan in [&one, &four, &plain, &part, &inlined] {
-        assert_eq!(walk(plan, &answer, &Nowhere, &launch, 0).status, Status::Done);
+        assert_eq!(walk(plan, &answer, &NullJournal, &launch, 0).status, WalkStatus::Done);
     }
-    let run = |plan: &Plan| drop(black_box(walk(plan, &answer, &Nowhere, &launch, 0)));
+    let run = |plan: &Plan| drop(black_box(walk(plan, &answer, &NullJournal, &launch, 0)));
     let many = measure(3, 7, &mut [("plain", &mut || run(&plain)), ("one", &mut || run(&one)), ("four", &mut || run(&four))]);
     let few = measure(100, 20, &mut [("inlined", &mut || run(&inlined)), ("part", &mut || run(&part))]);
     let mut table = Table::new("fan: 1 000 branches; a part of ten nodes", "us");

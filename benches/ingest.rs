@@ -6,7 +6,7 @@ mod launches;
 #[path = "harness/memory.rs"]
 mod memory;
 
-use asterisk::ingest::{Gather, Limits};
+use asterisk::ingest::{LaunchMerger, TextLimits};
 use asterisk::model::Launch;
 use harness::{Table, measure};
 use std::fs::File;
@@ -20,7 +20,7 @@ const PEAK: f64 = 200.0;
 
 /// Reads a file as the program does.
 fn read(path: &Path) -> Launch {
-    let mut gather = Gather::new(Limits::default());
+    let mut gather = LaunchMerger::new(TextLimits::default());
     let size = path.metadata().map(|meta| meta.len()).ok();
     gather.add_input("large", size, || File::open(path)).expect("a launch");
     gather.finish()

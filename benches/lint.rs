@@ -6,10 +6,10 @@ mod memory;
 
 use asterisk::diag::Source;
 use asterisk::files::Area;
-use asterisk::lint::{Config, Input, lint};
-use asterisk::project::Settings;
-use asterisk::script::{Inputs, Library, Limits, build_engine};
-use asterisk::session::Text;
+use asterisk::lint::{Config, LintInput, lint};
+use asterisk::project::LinkSettings;
+use asterisk::script::{Library, LibraryInputs, ScriptLimits, build_engine};
+use asterisk::session::ProjectText;
 use harness::{Table, measure};
 use std::fmt::Write as _;
 use std::process::ExitCode;
@@ -51,17 +51,17 @@ fn pipeline(files: std::ops::Range<usize>) -> String {
 
 fn main() -> ExitCode {
     let sources: Vec<Source> = (0..FILES).map(|at| Source::new(format!("rules/r{at}.rhai"), script(at))).collect();
-    let mut texts: Vec<Text> = sources.iter().map(|source| Text::embedded(Area::Scripts, source.clone())).collect();
+    let mut texts: Vec<ProjectText> = sources.iter().map(|source| ProjectText::embedded(Area::Scripts, source.clone())).collect();
     for first in (0..FILES).step_by(EACH) {
         let name = format!("wide-{first}.yaml");
-        texts.push(Text::embedded(Area::Pipelines, Source::new(name, pipeline(first..first + EACH))));
+        texts.push(ProjectText::embedded(Area::Pipelines, Source::new(name, pipeline(first..first + EACH))));
     }
-    let (settings, config) = (Settings::default(), Config::default());
-    let input = Input { texts: &texts, settings: &settings, config: &config, cases: &[] };
+    let (settings, config) = (LinkSettings::default(), Config::default());
+    let input = LintInput { texts: &texts, settings: &settings, config: &config, cases: &[] };
     let findings = lint(input).findings;
     assert!(findings.is_empty(), "{:?}", findings.first());
-    let engine = build_engine(&Limits::default(), [], asterisk::script::api::register);
-    let inputs = || Inputs { scripts: sources.clone(), ..Inputs::default() };
+    let engine = build_engine(&ScriptLimits::default(), [], asterisk::script::api::register);
+    let inputs = || LibraryInputs { scripts: sources.clone(), ..LibraryInputs::default() };
     let figures = measure(
         7,
         1,

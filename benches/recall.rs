@@ -7,11 +7,13 @@ mod harness;
 #[path = "harness/memory.rs"]
 mod memory;
 
-use asterisk::agent::Scripts;
+use asterisk::agent::ScriptAnswerer;
 use asterisk::clock::Timestamp;
 use asterisk::model::{Case, Effect, Launch};
-use asterisk::store::{Durability, NewRun, RunJournal, Store, StoreNeeds};
-use asterisk::walk::{About, Blob, Commit, End, Event, Journal, Needs, Nowhere, Plan, WalkState, Walker, What};
+use asterisk::store::{Durability, NewRun, RunJournal, Store, StoreQueries};
+use asterisk::walk::{
+    Blob, Commit, Event, EventBody, Journal, NullJournal, Plan, Queries, QuerySubject, WalkEnd, WalkState, Walker,
+};
 use harness::{Table, measure};
 use rusqlite::Connection;
 use serde_json::{Value, json};
@@ -115,7 +117,7 @@ fn fill(store: &Store, symptoms: usize) -> f64 {
                 convergence: 0.8,
             };
             let link = Effect::LinkSymptomRca { symptom: id, rca: 1_000_000 + id, confidence: 0.8 };
-            let enter = What::NodeEnter { node: "n".into() };
+            let enter = EventBody::NodeEnter { node: "n".into() };
             let event = Event { case: case.id.as_str().into(), path: "1".into(), at: Timestamp::default(), what: enter };
             let commit = Commit { events: vec![event], effects: vec![symptom, cause, link], ..Commit::default() };
             journal.commit(commit).expect("a commit");
@@ -131,18 +133,18 @@ fn per(seconds: f64, count: usize) -> f64 {
 }
 
 /// All that recall asks for a failure.
-fn ask(needs: &StoreNeeds, launch: &Launch, case: &Case) -> usize {
-    let about = About { launch, case, prior: &Value::Null };
+fn ask(needs: &StoreQueries, launch: &Launch, case: &Case) -> usize {
+    let about = QuerySubject { launch, case, prior: &Value::Null };
     let told = |query| needs.query(query, &about).expect("an answer").as_array().map_or(0, Vec::len);
     ["symptoms.similar", "rcas.of_symptom"].into_iter().map(told).sum()
 }
 
 /// The first step of a failure, and no more: its reads, the mask that brings earlier root causes, the bundled script that
 /// answers, its effect and the decision.
-fn recall(plan: &Plan, needs: &StoreNeeds, launch: &Launch, case: &Case) {
+fn recall(plan: &Plan, needs: &StoreQueries, launch: &Launch, case: &Case) {
     let (clock, stop) = (bundled::clock(), AtomicBool::new(false));
     let watch = |event: &Event| {
-        if matches!(event.what, What::NodeExit { .. }) {
+        if matches!(event.what, EventBody::NodeExit { .. }) {
             stop.store(true, Ordering::Relaxed);
         }
     };
@@ -150,9 +152,9 @@ fn recall(plan: &Plan, needs: &StoreNeeds, launch: &Launch, case: &Case) {
         plan,
         plans: None,
         shadow: None,
-        answer: &Scripts,
+        answer: &ScriptAnswerer,
         needs,
-        journal: &Nowhere,
+        journal: &NullJournal,
         clock: &clock,
         run: "asking",
         seed: 0,
@@ -164,7 +166,7 @@ fn recall(plan: &Plan, needs: &StoreNeeds, launch: &Launch, case: &Case) {
     };
     let mut state = WalkState::default();
     let end = walker.walk(case, &mut state).expect("the journal takes everything");
-    assert!(!matches!(end, End::Failed(_)) && state.steps == 1, "{end:?} after {} steps", state.steps);
+    assert!(!matches!(end, WalkEnd::Failed(_)) && state.steps == 1, "{end:?} after {} steps", state.steps);
 }
 
 /// As many rows as recall may look at, by prepared statements.
@@ -207,7 +209,7 @@ fn main() -> ExitCode {
     for _ in 0..9 {
         for (at, (_, _, store, _)) in stores.iter().enumerate() {
             // What a run has found it keeps, and in a small store it soon has all of it: each failure asks as a run's first does.
-            let fresh = || StoreNeeds::new(store, "asking", json!([])).expect("a run");
+            let fresh = || StoreQueries::new(store, "asking", json!([])).expect("a run");
             let start = Instant::now();
             told[at] = failures.cases.iter().map(|case| ask(&fresh(), &failures, case)).sum();
             asked[at] = asked[at].min(per(start.elapsed().as_secs_f64(), ASKING));

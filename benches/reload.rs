@@ -7,10 +7,10 @@ mod memory;
 
 use asterisk::diag::Source;
 use asterisk::files::{Area, DEBOUNCE, Overlay};
-use asterisk::project::{Current, Project, Settings, Sources};
-use asterisk::reload::{Follower, Load, Told};
+use asterisk::project::{CurrentProject, LinkSettings, Project, Sources};
+use asterisk::reload::{LoadProject, ReloadFollower, ReloadListener};
 use asterisk::session::SessionError;
-use asterisk::walk::Change;
+use asterisk::walk::TextChange;
 use harness::Table;
 use std::collections::BTreeMap;
 use std::fs;
@@ -39,7 +39,7 @@ fn base(round: usize) -> String {
 
 struct Texts(PathBuf);
 
-impl Load for Texts {
+impl LoadProject for Texts {
     type Error = SessionError;
 
     fn load(&self, before: Option<&Project>) -> Result<Project, SessionError> {
@@ -56,7 +56,7 @@ impl Load for Texts {
             parts: BTreeMap::new(),
             missing: BTreeMap::new(),
         };
-        Ok(Project::relink(sources, Settings::default(), before)?)
+        Ok(Project::relink(sources, LinkSettings::default(), before)?)
     }
 
     fn mendable(&self, _error: &SessionError) -> bool {
@@ -70,12 +70,12 @@ impl Load for Texts {
 
 struct Tell(Sender<Instant>);
 
-impl Told<SessionError> for Tell {
+impl ReloadListener<SessionError> for Tell {
     fn broken(&self, error: &SessionError, _last: bool) {
         panic!("{error}");
     }
 
-    fn loaded(&self, _project: &Project, _changed: &[Change]) {
+    fn loaded(&self, _project: &Project, _changed: &[TextChange]) {
         self.0.send(Instant::now()).expect("somebody listens");
     }
 }
@@ -111,11 +111,11 @@ fn main() -> ExitCode {
         milliseconds(start.elapsed())
     });
     let read = read.fold(f64::INFINITY, f64::min);
-    let mut follower = Follower::new(texts(), DEBOUNCE).expect("watches");
+    let mut follower = ReloadFollower::new(texts(), DEBOUNCE).expect("watches");
     let (send, told) = channel();
     let tell = Tell(send);
     let first = follower.first(&tell).expect("links").expect("not stopped");
-    let current = Current::new(first);
+    let current = CurrentProject::new(first);
     let stopper = follower.stopper();
     let mut figures = [("one script of 1 000", f64::INFINITY, 0.0_f64), ("the script that all import", f64::INFINITY, 0.0)];
     std::thread::scope(|scope| {

@@ -7,12 +7,12 @@ mod harness;
 mod memory;
 
 use asterisk::clock::Timestamp;
+use asterisk::decisions::replay::{ReplaySpec, replay};
 use asterisk::pipeline::EdgeIx;
-use asterisk::project::Answers;
+use asterisk::project::AnswererNames;
 use asterisk::script::View;
 use asterisk::session::{Session, Setup};
-use asterisk::store::{Durability, NewRun, Status, Store};
-use asterisk::trace::replay::{Asked, replay};
+use asterisk::store::{Durability, NewRun, RunStatus, Store};
 use asterisk::walk::{Blob, Plan, WalkState};
 use bundled::{Canned, artifacts, decisions_only, launch, setup, walk};
 use harness::{Table, measure};
@@ -31,7 +31,7 @@ const DECISIONS: f64 = CASES as f64 * 7.0;
 
 /// A store with one run over so many cases, walked by the bundled rules.
 fn record(path: &Path) {
-    let project = Session::new(setup()).project(None, Answers::Others).expect("the bundled project links");
+    let project = Session::new(setup()).project(None, AnswererNames::Others).expect("the bundled project links");
     let plan = decisions_only(Plan::clone(&project.plan));
     let launch = launch(CASES);
     let store = Store::open(path, Durability::Batch).expect("a store");
@@ -50,7 +50,7 @@ fn record(path: &Path) {
     let journal = store.begin_run(&new).expect("a new run");
     let canned = Canned::new(CASES);
     (0..CASES).for_each(|case| drop(walk(&plan, &canned, &journal, &launch, case)));
-    store.finish_run("run", Status::Done, Timestamp::default()).expect("it ends");
+    store.finish_run("run", RunStatus::Done, Timestamp::default()).expect("it ends");
 }
 
 /// The rules that the seven decisions ask, called with inputs that are ready.
@@ -80,7 +80,7 @@ fn bare(plan: &Plan) -> impl FnMut() + '_ {
 /// The whole of a replay with an edited threshold.
 fn again(session: &Session, parallel: usize, flips: usize) -> impl FnMut() + '_ {
     move || {
-        let asked = Asked { runs: Vec::new(), pipeline: None, parallel };
+        let asked = ReplaySpec { runs: Vec::new(), pipeline: None, parallel };
         let done = replay(session, &asked).expect("it is decided again");
         assert_eq!((done.cases, done.flips.len()), (CASES, flips));
     }
@@ -109,7 +109,7 @@ fn main() -> ExitCode {
     });
     // What stands outside of functions may be read by all of them: every decision is made again.
     let every = rules("all", &|text| format!("{text}\nconst EDITED = 0;\n"));
-    let plan = Session::new(setup()).project(None, Answers::Others).expect("links").plan;
+    let plan = Session::new(setup()).project(None, AnswererNames::Others).expect("links").plan;
     let (mut bare, mut one, mut two) = (bare(&plan), again(&same, 1, 0), again(&same, 2, 0));
     let (mut rule, mut every, mut both) = (again(&rule, 1, 0), again(&every, 1, 0), again(&every, 2, 0));
     let best = measure(

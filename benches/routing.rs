@@ -6,8 +6,8 @@ mod memory;
 
 use asterisk::diag::Source;
 use asterisk::model::Kind;
-use asterisk::project::{Project, Settings, Sources};
-use asterisk::script::{Function, Reference, View};
+use asterisk::project::{LinkSettings, Project, Sources};
+use asterisk::script::{FunctionRef, ScriptFunction, View};
 use asterisk::walk::{Plan, decide};
 use harness::{Table, measure};
 use rhai::{Dynamic, Engine, Scope};
@@ -41,7 +41,7 @@ fn project() -> Project {
         parts: BTreeMap::new(),
         missing: BTreeMap::new(),
     };
-    Project::link(sources, Settings::default()).unwrap_or_else(|found| panic!("{found:?}"))
+    Project::link(sources, LinkSettings::default()).unwrap_or_else(|found| panic!("{found:?}"))
 }
 
 /// The decision of a node by its name.
@@ -50,7 +50,7 @@ fn route<'a>(plan: &'a Plan, node: &str, artifact: &'a View, state: &'a View) ->
     move || assert!(black_box(decide(plan, node, artifact, state)).is_ok_and(|decision| decision.choice.is_some()))
 }
 
-fn call<'a>(function: &'a Function, plan: &'a Plan, artifact: &'a View, state: &'a View) -> impl FnMut() + 'a {
+fn call<'a>(function: &'a ScriptFunction, plan: &'a Plan, artifact: &'a View, state: &'a View) -> impl FnMut() + 'a {
     move || drop(black_box(function.decide(artifact, state, plan.vars())).expect("a verdict"))
 }
 
@@ -68,7 +68,7 @@ fn bare(engine: &Engine, artifact: &Value) -> impl FnMut() {
 fn main() -> ExitCode {
     let project = project();
     let plan = &*project.plan;
-    let rule = project.library.function(&Reference { file: "r.rhai".into(), function: "hit".into() }, 3).expect("the rule");
+    let rule = project.library.function(&FunctionRef { file: "r.rhai".into(), function: "hit".into() }, 3).expect("the rule");
     let condition = project.library.condition("C").expect("the condition");
     let state = asterisk::walk::WalkState::default().view(
         &plan.nodes[0].view,

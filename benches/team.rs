@@ -7,9 +7,9 @@ mod harness;
 mod memory;
 
 use asterisk::diag::Source;
-use asterisk::project::{Project, Settings};
+use asterisk::project::{LinkSettings, Project};
 use asterisk::session::Session;
-use asterisk::walk::{Nowhere, Plan};
+use asterisk::walk::{NullJournal, Plan};
 use bundled::{Canned, EDGES, decisions_only, launch, walk};
 use harness::{Table, measure};
 use std::hint::black_box;
@@ -17,11 +17,11 @@ use std::process::ExitCode;
 
 /// The bundled project with a team.
 fn with_team() -> Plan {
-    let project = Session::new(bundled::setup()).project(None, asterisk::project::Answers::Others).expect("it links");
+    let project = Session::new(bundled::setup()).project(None, asterisk::project::AnswererNames::Others).expect("it links");
     let mut sources = project.sources.clone();
     let team = "team: { walkers: [Herald, Seeker, Sentinel, Weaver], scheduler: schedulers/affinity.rhai }\n";
     sources.pipeline = Source::new(sources.pipeline.name(), format!("{}\n{team}", sources.pipeline.text()));
-    let linked = Project::link(sources, Settings::default()).unwrap_or_else(|found| panic!("{found}"));
+    let linked = Project::link(sources, LinkSettings::default()).unwrap_or_else(|found| panic!("{found}"));
     Plan::clone(&linked.plan)
 }
 
@@ -40,11 +40,11 @@ fn main() -> ExitCode {
     let both = masked(&whole);
     let masks = Plan { team: None, ..both.clone() };
     for plan in [&plain, &team, &masks, &both] {
-        let state = walk(plan, &canned, &Nowhere, &launch, 0);
+        let state = walk(plan, &canned, &NullJournal, &launch, 0);
         assert_eq!(state.history.iter().map(|visit| visit.edge.as_str()).collect::<Vec<_>>(), EDGES);
         assert_eq!(state.handoffs, if plan.team.is_some() { 3 } else { 0 });
     }
-    let one = |plan: &Plan| drop(black_box(walk(plan, &canned, &Nowhere, &launch, 0)));
+    let one = |plan: &Plan| drop(black_box(walk(plan, &canned, &NullJournal, &launch, 0)));
     let taken = measure(
         200,
         50,

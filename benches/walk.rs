@@ -8,7 +8,7 @@ mod memory;
 #[path = "harness/native.rs"]
 mod native;
 
-use asterisk::walk::Nowhere;
+use asterisk::walk::NullJournal;
 use bundled::{Canned, EDGES, decisions_only, launch, plan, walk};
 use harness::Table;
 use std::hint::black_box;
@@ -59,13 +59,13 @@ fn main() -> ExitCode {
     let (whole, launch, canned) = (plan(), launch(2), Canned::new(2));
     let plan = decisions_only(whole.clone());
     let edges: Vec<String> =
-        walk(&plan, &canned, &Nowhere, &launch, 0).history.iter().map(|visit| visit.edge.to_string()).collect();
+        walk(&plan, &canned, &NullJournal, &launch, 0).history.iter().map(|visit| visit.edge.to_string()).collect();
     assert_eq!(edges, EDGES);
     let artifacts = native::artifacts();
     assert_eq!(native::walk(&artifacts).1, 15);
 
-    let scripted = |case| drop(black_box(walk(&plan, &canned, &Nowhere, &launch, case)));
-    let effects = |case| drop(black_box(walk(&whole, &canned, &Nowhere, &launch, case)));
+    let scripted = |case| drop(black_box(walk(&plan, &canned, &NullJournal, &launch, case)));
+    let effects = |case| drop(black_box(walk(&whole, &canned, &NullJournal, &launch, case)));
     let natively = |_| (0..NATIVE).for_each(|_| drop(black_box(native::walk(black_box(&artifacts)))));
     let mut best = [f64::INFINITY; 5];
     for _ in 0..ROUNDS {

@@ -4,9 +4,9 @@
 
 use asterisk::clock::{FixedClock, Timestamp};
 use asterisk::model::{Case, Launch};
-use asterisk::project::Answers;
+use asterisk::project::AnswererNames;
 use asterisk::session::{Session, Setup};
-use asterisk::walk::{Answer, End, Journal, NoNeeds, Plan, Refusal, Reply, Request, WalkState, Walker};
+use asterisk::walk::{Answerer, Journal, NodeAnswer, NullQueries, Plan, Refusal, Request, WalkEnd, WalkState, Walker};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ pub(crate) fn setup() -> Setup {
         masks: Vec::new(),
         team: None,
         agents: std::collections::BTreeMap::new(),
-        reportportal: asterisk::reportportal::Settings::default(),
+        reportportal: asterisk::reportportal::PortalSettings::default(),
         servers: std::collections::BTreeMap::new(),
         root: PathBuf::from("unused"),
         store: PathBuf::from("unused"),
@@ -41,7 +41,7 @@ pub(crate) fn setup() -> Setup {
 
 /// Links the bundled project.
 pub(crate) fn plan() -> Plan {
-    let project = Session::new(setup()).project(None, Answers::Others).expect("the bundled project links");
+    let project = Session::new(setup()).project(None, AnswererNames::Others).expect("the bundled project links");
     Plan::clone(&project.plan)
 }
 
@@ -83,16 +83,16 @@ impl Canned {
     }
 }
 
-impl Answer for Canned {
+impl Answerer for Canned {
     fn name(&self) -> &'static str {
         "stub"
     }
 
-    fn answer(&self, request: &Request<'_>) -> Result<Reply, Refusal> {
+    fn answer(&self, request: &Request<'_>) -> Result<NodeAnswer, Refusal> {
         let case: usize = request.case.id["case-".len()..].parse().expect("cases are numbered");
         let artifacts = &self.0[case - 1];
         let (_, artifact) = artifacts.iter().find(|(node, _)| *node == request.node_name()).expect("an answer for each node");
-        Ok(Reply::own(Arc::clone(artifact), "stub", false))
+        Ok(NodeAnswer::own(Arc::clone(artifact), "stub", false))
     }
 }
 
@@ -129,14 +129,14 @@ pub(crate) fn artifacts(n: usize) -> [(&'static str, Value); 7] {
 }
 
 /// One walk, from the first node to the end.
-pub(crate) fn walk(plan: &Plan, answer: &dyn Answer, journal: &dyn Journal, launch: &Launch, case: usize) -> WalkState {
+pub(crate) fn walk(plan: &Plan, answer: &dyn Answerer, journal: &dyn Journal, launch: &Launch, case: usize) -> WalkState {
     let (clock, stop) = (clock(), AtomicBool::new(false));
     let walker = Walker {
         plan,
         plans: None,
         shadow: None,
         answer,
-        needs: &NoNeeds,
+        needs: &NullQueries,
         journal,
         clock: &clock,
         run: "run",
@@ -149,6 +149,6 @@ pub(crate) fn walk(plan: &Plan, answer: &dyn Answer, journal: &dyn Journal, laun
     };
     let mut state = WalkState::default();
     let end = walker.walk(&launch.cases[case], &mut state).expect("the journal takes everything");
-    assert!(matches!(end, End::Done), "{end:?}");
+    assert!(matches!(end, WalkEnd::Done), "{end:?}");
     state
 }

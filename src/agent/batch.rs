@@ -1,12 +1,12 @@
 //! Requests that go out together: those that wait at the same time are one batch, which has a manifest and a briefing. The next goes out when
 //! all of one are answered or given up.
 
-use super::budget::Budget;
-use super::file::{File, Waiting};
-use super::manifest::{BRIEFING, Entry, EntryStatus, Manifest, batch_size};
-use super::signal::Signal;
+use super::budget::TokenBudget;
+use super::file::{FileAgent, PendingSignal};
+use super::manifest::{BRIEFING, BatchManifest, EntryStatus, ManifestEntry, batch_size};
+use super::signal::AgentSignal;
 use crate::clock::Clock;
-use crate::walk::{Agent, Answer, Next, Refusal, Reply, Request};
+use crate::walk::{AfterRefusal, Agent, Answerer, NodeAnswer, Refusal, Request};
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -33,58 +33,58 @@ pub struct BatchInfo {
 }
 
 /// Writes the briefing of a batch.
-pub type Brief<'a> = dyn Fn(&BatchInfo) -> String + Send + Sync + 'a;
+pub type BriefingWriter<'a> = dyn Fn(&BatchInfo) -> String + Send + Sync + 'a;
 
 /// Somebody who takes requests by the batch.
-pub(super) struct Batch<'a> {
-    pub(super) file: File<'a>,
-    pub(super) budget: &'a Budget,
-    pub(super) brief: std::sync::Arc<Brief<'a>>,
+pub(super) struct BatchAgent<'a> {
+    pub(super) file: FileAgent<'a>,
+    pub(super) budget: &'a TokenBudget,
+    pub(super) brief: std::sync::Arc<BriefingWriter<'a>>,
     pub(super) clock: &'a dyn Clock,
     pub(super) stop: &'a AtomicBool,
-    pub(super) state: Mutex<State>,
+    pub(super) state: Mutex<BatchState>,
     pub(super) turned: Condvar,
 }
 
 /// Who waits for a batch, and the batch that is out.
 #[derive(Default)]
-pub(super) struct State {
-    queue: Vec<Member>,
+pub(super) struct BatchState {
+    queue: Vec<BatchMember>,
     /// When the last of the queue came.
     came: Option<Instant>,
-    out: Option<Out>,
+    out: Option<OpenBatch>,
     /// The number of the batch that went out last.
     last: Option<u64>,
 }
 
 /// A request that is to go out.
-struct Member {
+struct BatchMember {
     id: i64,
     at: String,
-    signal: Signal,
+    signal: AgentSignal,
     phase: String,
 }
 
 /// A batch that is out.
-struct Out {
-    manifest: Manifest,
+struct OpenBatch {
+    manifest: BatchManifest,
     /// The requests in the order of the manifest.
     ids: Vec<i64>,
     /// How many of them are waited for.
     left: usize,
 }
 
-impl Batch<'_> {
-    fn state(&self) -> MutexGuard<'_, State> {
+impl BatchAgent<'_> {
+    fn state(&self) -> MutexGuard<'_, BatchState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Waits until the request has gone out with a batch, which whoever sees that it is time sends.
-    fn enter(&self, waiting: &Waiting<'_>, phase: &str) -> io::Result<()> {
-        let Waiting { at, signal, .. } = waiting;
+    fn enter(&self, waiting: &PendingSignal<'_>, phase: &str) -> io::Result<()> {
+        let PendingSignal { at, signal, .. } = waiting;
         let id = signal.dispatch_id;
         let mut state = self.state();
-        state.queue.push(Member { id, at: at.clone(), signal: signal.clone(), phase: phase.to_owned() });
+        state.queue.push(BatchMember { id, at: at.clone(), signal: signal.clone(), phase: phase.to_owned() });
         state.came = Some(Instant::now());
         loop {
             if state.out.as_ref().is_some_and(|out| out.ids.contains(&id)) {
@@ -110,12 +110,12 @@ impl Batch<'_> {
     }
 
     /// Sends the first of those that wait.
-    fn send(&self, state: &mut State, size: usize, waiting: &Waiting<'_>) -> io::Result<()> {
+    fn send(&self, state: &mut BatchState, size: usize, waiting: &PendingSignal<'_>) -> io::Result<()> {
         let tray = waiting.tray;
         let many = size.min(state.queue.len());
-        let members: Vec<Member> = state.queue.drain(..many).collect();
+        let members: Vec<BatchMember> = state.queue.drain(..many).collect();
         let Some(phase) = members.first().map(|member| member.phase.clone()) else { return Ok(()) };
-        let batch = state.last.or_else(|| Some(Manifest::read(tray).ok()?.batch_id)).unwrap_or(0).saturating_add(1);
+        let batch = state.last.or_else(|| Some(BatchManifest::read(tray).ok()?.batch_id)).unwrap_or(0).saturating_add(1);
         for member in &members {
             member.signal.write(tray, &member.at)?;
         }
@@ -126,17 +126,17 @@ impl Batch<'_> {
             tray.write(BRIEFING, &(self.brief)(&BatchInfo { batch, phase: phase.clone(), cases }))?;
             briefing = tray.path(BRIEFING);
         }
-        let entry = |member: &Member| Entry {
+        let entry = |member: &BatchMember| ManifestEntry {
             case_id: member.signal.case_id.clone(),
             signal_path: tray.path(&member.at),
             status: EntryStatus::Pending,
         };
         let entries = members.iter().map(entry).collect();
         let phase = if single { SINGLE } else { &phase };
-        let manifest = Manifest::new(batch, phase, self.clock.now(), briefing, entries);
+        let manifest = BatchManifest::new(batch, phase, self.clock.now(), briefing, entries);
         manifest.write(tray)?;
         state.last = Some(batch);
-        state.out = Some(Out { manifest, ids: members.iter().map(|member| member.id).collect(), left: many });
+        state.out = Some(OpenBatch { manifest, ids: members.iter().map(|member| member.id).collect(), left: many });
         Ok(())
     }
 
@@ -169,7 +169,7 @@ impl Batch<'_> {
     }
 
     /// Sees whether somebody has claimed the request, or has for too long.
-    fn claims(&self, waiting: &Waiting<'_>, since: &mut Option<Instant>) {
+    fn claims(&self, waiting: &PendingSignal<'_>, since: &mut Option<Instant>) {
         let id = waiting.signal.dispatch_id;
         let name = format!("{}/{CLAIM}{id}", waiting.places.dir);
         // Whatever is there, a file or a directory, claims it.
@@ -192,12 +192,12 @@ impl Batch<'_> {
     }
 }
 
-impl Answer for Batch<'_> {
+impl Answerer for BatchAgent<'_> {
     fn name(&self) -> &str {
         &self.file.name
     }
 
-    fn answer(&self, request: &Request<'_>) -> Result<Reply, Refusal> {
+    fn answer(&self, request: &Request<'_>) -> Result<NodeAnswer, Refusal> {
         let mut entered = None;
         let mut claimed = None;
         let reply = self.file.ask(
@@ -212,7 +212,7 @@ impl Answer for Batch<'_> {
             let status = match &reply {
                 Ok(reply) if request.complaints(&reply.artifact).is_empty() => Some(EntryStatus::Done),
                 // It goes on when the run does.
-                Err(Refusal { next: Next::Wait, .. }) => None,
+                Err(Refusal { next: AfterRefusal::Wait, .. }) => None,
                 _ => Some(EntryStatus::Error),
             };
             self.leave(id, status);

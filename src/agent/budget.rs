@@ -1,13 +1,13 @@
 //! What a run may spend: once it is spent, nobody outside is asked any more, and the run stops where it can be resumed.
 
 use crate::diag::Diagnostic;
-use crate::walk::{Answer, Refusal, Reply, Request};
+use crate::walk::{Answerer, NodeAnswer, Refusal, Request};
 use serde::Serialize;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// The tokens that a run may spend, and has spent.
-pub struct Budget {
+pub struct TokenBudget {
     total: Option<u64>,
     used: AtomicU64,
     refused: AtomicBool,
@@ -26,7 +26,7 @@ pub struct BudgetStatus {
     pub percent_used: f64,
 }
 
-impl Budget {
+impl TokenBudget {
     /// A budget of which some is spent already; nothing for no bound.
     pub fn new(total: Option<u64>, used: u64) -> Self {
         Self { total, used: AtomicU64::new(used), refused: AtomicBool::new(false) }
@@ -49,19 +49,19 @@ impl Budget {
 }
 
 /// Asks as long as there is something left.
-pub(super) struct Metered<'a> {
-    pub(super) inner: Box<dyn Answer + 'a>,
-    pub(super) budget: &'a Budget,
+pub(super) struct BudgetedAnswerer<'a> {
+    pub(super) inner: Box<dyn Answerer + 'a>,
+    pub(super) budget: &'a TokenBudget,
     /// Is told when something was spent.
     pub(super) spent: Arc<dyn Fn(&BudgetStatus) + Send + Sync + 'a>,
 }
 
-impl Answer for Metered<'_> {
+impl Answerer for BudgetedAnswerer<'_> {
     fn name(&self) -> &str {
         self.inner.name()
     }
 
-    fn answer(&self, request: &Request<'_>) -> Result<Reply, Refusal> {
+    fn answer(&self, request: &Request<'_>) -> Result<NodeAnswer, Refusal> {
         if let Some(status) = self.budget.status().filter(|status| status.remaining <= 0) {
             self.budget.refused.store(true, Ordering::Relaxed);
             let message = format!("the budget of {} tokens is used up ({} used)", status.total_budget, status.used);
@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn what_is_left_may_be_negative() {
-        let status = |total, used| Budget::new(total, used).status();
+        let status = |total, used| TokenBudget::new(total, used).status();
         assert_eq!(status(None, 5), None);
         let of = |total_budget, used, remaining, percent_used| Some(BudgetStatus { total_budget, used, remaining, percent_used });
         assert_eq!(status(Some(100_000), 45_000), of(100_000, 45_000, 55_000, 45.0));

@@ -1,24 +1,24 @@
 //! Putting together who answers, by the settings.
 
-use super::batch::{Batch, Brief};
-use super::breaker::Breaker;
-use super::budget::{Budget, BudgetStatus, Metered};
-use super::exec::Exec;
-use super::file::File;
-use super::http::Http;
-use super::limit::Limit;
-use super::manual::{MANUAL, Manual};
-use super::mcp::Pulling;
-use super::queue::Queue;
+use super::batch::{BatchAgent, BriefingWriter};
+use super::budget::{BudgetStatus, BudgetedAnswerer, TokenBudget};
+use super::circuit_breaker::CircuitBreaker;
+use super::concurrency::ConcurrencyLimit;
+use super::exec::ExecAgent;
+use super::file::FileAgent;
+use super::http::HttpAgent;
+use super::manual::{MANUAL, ManualAgent};
+use super::mcp::QueueAgent;
+use super::queue::StepQueue;
 use super::retry::Retry;
-use super::router::{Router, Who};
-use super::script::Scripts;
-use super::settings::{Agents, Bounds, Kind, Settings};
-use super::tools::{Servers, Tools};
-use super::tray::Tray;
+use super::router::{AnswerRouter, RoutedAnswerer};
+use super::run_dir::RunDir;
+use super::script::ScriptAnswerer;
+use super::settings::{AgentBounds, AgentSettings, Agents, AnswererKind};
+use super::tools::{Servers, ToolAnswerer};
 use crate::clock::Clock;
 use crate::net::ReadSecret;
-use crate::walk::{Answer, Name, Tool};
+use crate::walk::{Answerer, Name, ToolPlan};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -28,12 +28,12 @@ use std::sync::{Arc, Condvar, Mutex};
 const SCRIPT: &str = "script";
 
 /// Makes the directory of a run below another, or where runs write.
-pub type Trays<'a> = dyn Fn(Option<&Path>) -> Option<Arc<dyn Tray>> + 'a;
+pub type RunDirFactory<'a> = dyn Fn(Option<&Path>) -> Option<Arc<dyn RunDir>> + 'a;
 
 /// What those outside need.
-pub struct Outside<'a> {
+pub struct ExternalContext<'a> {
     /// Where workers pull steps from, if they are served.
-    pub queue: Option<Arc<Queue>>,
+    pub queue: Option<Arc<StepQueue>>,
     /// Who there is.
     pub agents: &'a Agents,
     /// Reads secrets in files.
@@ -49,13 +49,13 @@ pub struct Outside<'a> {
     /// Once true, nobody waits any longer.
     pub stop: &'a AtomicBool,
     /// What may be spent.
-    pub budget: &'a Budget,
+    pub budget: &'a TokenBudget,
     /// Is told when something was spent.
     pub spent: Arc<dyn Fn(&BudgetStatus) + Send + Sync + 'a>,
     /// Where prompts are laid out: below that directory, or where runs write. Nothing if nothing is written.
-    pub tray: Box<Trays<'a>>,
+    pub tray: Box<RunDirFactory<'a>>,
     /// Writes the briefing of a batch.
-    pub brief: Arc<Brief<'a>>,
+    pub brief: Arc<BriefingWriter<'a>>,
 }
 
 /// The names that can be asked, besides canned answers.
@@ -66,75 +66,80 @@ pub fn names(agents: &Agents) -> Vec<String> {
 }
 
 /// The kinds that can be asked by their own name, without being set up.
-fn ready(agents: &Agents) -> impl Iterator<Item = Kind> {
-    Kind::READY.iter().copied().filter(|kind| !agents.contains_key(kind.name()) && agents.values().all(|one| one.kind != *kind))
+fn ready(agents: &Agents) -> impl Iterator<Item = AnswererKind> {
+    AnswererKind::READY
+        .iter()
+        .copied()
+        .filter(|kind| !agents.contains_key(kind.name()) && agents.values().all(|one| one.kind != *kind))
 }
 
 /// The names of those for whom answers are brought.
 pub fn manual_names(agents: &Agents) -> Vec<String> {
-    let set_up = agents.iter().filter(|(name, one)| one.kind == Kind::Manual && *name != MANUAL).map(|(name, _)| name.clone());
+    let set_up =
+        agents.iter().filter(|(name, one)| one.kind == AnswererKind::Manual && *name != MANUAL).map(|(name, _)| name.clone());
     [MANUAL.to_owned()].into_iter().chain(set_up).collect()
 }
 
 /// Whoever answers a run: `usual`, but for single `nodes`.
-pub fn build<'a>(usual: &[String], nodes: &BTreeMap<String, Vec<String>>, outside: &Outside<'a>) -> Router<'a> {
+pub fn build<'a>(usual: &[String], nodes: &BTreeMap<String, Vec<String>>, outside: &ExternalContext<'a>) -> AnswerRouter<'a> {
     let name = |name: &String| Name::from(name.as_str());
-    let mut who: BTreeMap<Name, Who<'a>> = BTreeMap::new();
-    who.insert(SCRIPT.into(), Who::Own(Box::new(Scripts)));
+    let mut who: BTreeMap<Name, RoutedAnswerer<'a>> = BTreeMap::new();
+    who.insert(SCRIPT.into(), RoutedAnswerer::Own(Box::new(ScriptAnswerer)));
     for manual in manual_names(outside.agents) {
-        who.insert(name(&manual), Who::Own(Box::new(Manual::new(&manual))));
+        who.insert(name(&manual), RoutedAnswerer::Own(Box::new(ManualAgent::new(&manual))));
     }
-    let mut told: BTreeMap<Name, Arc<dyn Answer + 'a>> = BTreeMap::new();
-    let ready: Vec<(String, Settings)> = ready(outside.agents).map(|kind| (kind.name().to_owned(), Settings::of(kind))).collect();
+    let mut told: BTreeMap<Name, Arc<dyn Answerer + 'a>> = BTreeMap::new();
+    let ready: Vec<(String, AgentSettings)> =
+        ready(outside.agents).map(|kind| (kind.name().to_owned(), AgentSettings::of(kind))).collect();
     for (called, settings) in outside.agents.iter().chain(ready.iter().map(|(called, settings)| (called, settings))) {
-        let leaf: Box<dyn Answer + 'a> = match settings.kind {
-            Kind::Manual => continue,
-            Kind::Exec => Box::new(Exec::new(called, settings, outside.root, &outside.withheld)),
-            Kind::Http => Box::new(Http::new(called, settings, outside)),
-            Kind::Mcp => pulling(called, settings, outside),
-            Kind::File | Kind::BatchFile => {
+        let leaf: Box<dyn Answerer + 'a> = match settings.kind {
+            AnswererKind::Manual => continue,
+            AnswererKind::Exec => Box::new(ExecAgent::new(called, settings, outside.root, &outside.withheld)),
+            AnswererKind::Http => Box::new(HttpAgent::new(called, settings, outside)),
+            AnswererKind::Mcp => pulling(called, settings, outside),
+            AnswererKind::File | AnswererKind::BatchFile => {
                 let answerer = through_files(called, settings, outside);
                 told.insert(name(called), Arc::clone(&answerer));
                 Box::new(answerer)
             }
         };
-        who.insert(name(called), Who::Outside(around(leaf, &settings.bounds, outside)));
+        who.insert(name(called), RoutedAnswerer::Outside(around(leaf, &settings.bounds, outside)));
     }
     for (called, settings) in outside.servers {
-        let tools = Tools::new(called, settings, outside);
-        who.insert(Tool::via(called), Who::Outside(around(Box::new(tools), &settings.bounds, outside)));
+        let tools = ToolAnswerer::new(called, settings, outside);
+        who.insert(ToolPlan::via(called), RoutedAnswerer::Outside(around(Box::new(tools), &settings.bounds, outside)));
     }
     let nodes = nodes.iter().map(|(node, chain)| (node.clone(), chain.iter().map(name).collect())).collect();
-    Router { usual: usual.iter().map(name).collect(), nodes, who, told }
+    AnswerRouter { usual: usual.iter().map(name).collect(), nodes, who, told }
 }
 
-fn pulling<'a>(name: &str, settings: &Settings, outside: &Outside<'a>) -> Box<dyn Answer + 'a> {
-    Box::new(Pulling::new(name, settings, outside.queue.clone()))
+fn pulling<'a>(name: &str, settings: &AgentSettings, outside: &ExternalContext<'a>) -> Box<dyn Answerer + 'a> {
+    Box::new(QueueAgent::new(name, settings, outside.queue.clone()))
 }
 
 /// Who answers through files, one by one or by the batch.
-fn through_files<'a>(called: &str, settings: &Settings, outside: &Outside<'a>) -> Arc<dyn Answer + 'a> {
-    let Outside { clock, stop, budget, .. } = *outside;
-    let file = File::new(called, settings, (outside.tray)(settings.dir.as_deref()), clock, stop);
-    if settings.kind == Kind::File {
+fn through_files<'a>(called: &str, settings: &AgentSettings, outside: &ExternalContext<'a>) -> Arc<dyn Answerer + 'a> {
+    let ExternalContext { clock, stop, budget, .. } = *outside;
+    let file = FileAgent::new(called, settings, (outside.tray)(settings.dir.as_deref()), clock, stop);
+    if settings.kind == AnswererKind::File {
         return Arc::new(file);
     }
     let (brief, state, turned) = (Arc::clone(&outside.brief), Mutex::default(), Condvar::new());
-    Arc::new(Batch { file, budget, brief, clock, stop, state, turned })
+    Arc::new(BatchAgent { file, budget, brief, clock, stop, state, turned })
 }
 
 /// What stands around one who is asked outside.
 fn around<'a>(
-    leaf: Box<dyn Answer + 'a>,
-    Bounds { retry, breaker, concurrency, .. }: &Bounds,
-    outside: &Outside<'a>,
+    leaf: Box<dyn Answerer + 'a>,
+    AgentBounds { retry, breaker, concurrency, .. }: &AgentBounds,
+    outside: &ExternalContext<'a>,
 ) -> Retry<'a> {
-    let Outside { clock, stop, budget, .. } = *outside;
-    let limited: Box<dyn Answer + 'a> = match *concurrency {
-        Some(most) => Box::new(Limit { inner: leaf, most, stop, busy: Mutex::new(0), freed: Condvar::new() }),
+    let ExternalContext { clock, stop, budget, .. } = *outside;
+    let limited: Box<dyn Answerer + 'a> = match *concurrency {
+        Some(most) => Box::new(ConcurrencyLimit { inner: leaf, most, stop, busy: Mutex::new(0), freed: Condvar::new() }),
         None => leaf,
     };
-    let breaker = Breaker::new(limited, (breaker.failures, breaker.rest), clock, stop);
-    let metered = Metered { inner: Box::new(breaker), budget, spent: Arc::clone(&outside.spent) };
+    let breaker = CircuitBreaker::new(limited, (breaker.failures, breaker.rest), clock, stop);
+    let metered = BudgetedAnswerer { inner: Box::new(breaker), budget, spent: Arc::clone(&outside.spent) };
     Retry { inner: Box::new(metered), attempts: retry.attempts, wait: retry.wait, most: retry.most, clock, stop }
 }

@@ -2,16 +2,16 @@
 //! says. The directory is looked at again and again; being told of changes only makes that quicker.
 
 use super::artifact::checked;
-use super::limit::stopped;
-use super::settings::Settings;
-use super::signal::{SIGNAL, Signal, SignalStatus};
+use super::concurrency::stopped;
+use super::run_dir::{RunDir, StepFiles};
+use super::settings::AgentSettings;
+use super::signal::{AgentSignal, SIGNAL, SignalStatus};
 use super::tokens::taken;
-use super::tray::{Places, Tray};
-use super::wrapper::{Opened, open};
+use super::wrapper::{UnwrappedAnswer, open};
 use crate::clock::Clock;
 use crate::diag::Diagnostic;
 use crate::model::Hash;
-use crate::walk::{Agent, Answer, Asking, Name, Refusal, Reply, Request};
+use crate::walk::{Agent, Answerer, Name, NodeAnswer, PromptRequest, Refusal, Request};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io;
@@ -23,24 +23,24 @@ use std::time::{Duration, Instant};
 const LOOK: Duration = Duration::from_millis(100);
 
 /// Somebody who answers through files.
-pub(super) struct File<'a> {
+pub(super) struct FileAgent<'a> {
     pub(super) name: Name,
-    pub(super) settings: Settings,
+    pub(super) settings: AgentSettings,
     /// Where; nothing if no files are written.
-    pub(super) tray: Option<Arc<dyn Tray>>,
+    pub(super) tray: Option<Arc<dyn RunDir>>,
     pub(super) clock: &'a dyn Clock,
     pub(super) stop: &'a AtomicBool,
     /// The signals whose answers are accepted and not recorded yet, by request.
-    pub(super) accepted: Mutex<BTreeMap<i64, (String, Signal)>>,
+    pub(super) accepted: Mutex<BTreeMap<i64, (String, AgentSignal)>>,
 }
 
 /// A request that waits.
-pub(super) struct Waiting<'w> {
-    pub(super) tray: &'w dyn Tray,
-    pub(super) places: Places,
+pub(super) struct PendingSignal<'w> {
+    pub(super) tray: &'w dyn RunDir,
+    pub(super) places: StepFiles,
     /// Where its signal is.
     pub(super) at: String,
-    pub(super) signal: Signal,
+    pub(super) signal: AgentSignal,
     /// How many answers to others were seen.
     stale: u64,
     last_stale: Option<Hash>,
@@ -48,7 +48,7 @@ pub(super) struct Waiting<'w> {
     invalid: Option<Instant>,
 }
 
-impl Waiting<'_> {
+impl PendingSignal<'_> {
     /// Says how far it is. If that cannot be written it is nothing to lose an answer for.
     fn set(&mut self, status: SignalStatus, error: String) {
         self.signal.status = status;
@@ -58,7 +58,7 @@ impl Waiting<'_> {
 }
 
 /// What comes of looking.
-enum Look {
+enum SignalLook {
     /// The answer: its artifact, and the text around it.
     Answer(Value, String),
     /// It was answered, but not by what can be accepted.
@@ -68,11 +68,11 @@ enum Look {
     Nothing,
 }
 
-impl<'a> File<'a> {
+impl<'a> FileAgent<'a> {
     pub(super) fn new(
         name: &str,
-        settings: &Settings,
-        tray: Option<Arc<dyn Tray>>,
+        settings: &AgentSettings,
+        tray: Option<Arc<dyn RunDir>>,
         clock: &'a dyn Clock,
         stop: &'a AtomicBool,
     ) -> Self {
@@ -81,11 +81,11 @@ impl<'a> File<'a> {
 
     /// Lays out the prompt. An answer that is there already is that to another request, unless the very signal says otherwise: then the
     /// process that asked is gone, and this one goes on.
-    fn lay_out<'w>(&self, request: &Request<'_>, asking: &Asking, tray: &'w dyn Tray) -> io::Result<Waiting<'w>> {
+    fn lay_out<'w>(&self, request: &Request<'_>, asking: &PromptRequest, tray: &'w dyn RunDir) -> io::Result<PendingSignal<'w>> {
         let places = tray.places(request);
         let at = format!("{}/{SIGNAL}", places.dir);
         let id = tray.number(asking.id)?;
-        let there = Signal::read(tray, &at).filter(|there| there.dispatch_id == id);
+        let there = AgentSignal::read(tray, &at).filter(|there| there.dispatch_id == id);
         let adopted =
             there.as_ref().is_some_and(|there| matches!(there.status, SignalStatus::Waiting | SignalStatus::Processing));
         let late = || self.answered(tray, &places, id);
@@ -94,7 +94,7 @@ impl<'a> File<'a> {
         }
         tray.write(&places.prompt, &asking.prompt)?;
         tray.waits(request)?;
-        let signal = Signal {
+        let signal = AgentSignal {
             status: SignalStatus::Waiting,
             dispatch_id: id,
             case_id: request.case.id.clone(),
@@ -104,59 +104,61 @@ impl<'a> File<'a> {
             timestamp: there.map_or_else(|| self.clock.now(), |there| there.timestamp),
             error: String::new(),
         };
-        Ok(Waiting { tray, places, at, signal, stale: 0, last_stale: None, invalid: None })
+        Ok(PendingSignal { tray, places, at, signal, stale: 0, last_stale: None, invalid: None })
     }
 
     /// What was left as an answer.
-    fn left(&self, tray: &dyn Tray, places: &Places, id: i64) -> io::Result<Option<(Opened, Vec<u8>)>> {
+    fn left(&self, tray: &dyn RunDir, places: &StepFiles, id: i64) -> io::Result<Option<(UnwrappedAnswer, Vec<u8>)>> {
         Ok(tray.read(&places.artifact, self.settings.bounds.max_bytes)?.map(|text| (open(&text, id), text)))
     }
 
     /// Whether the answer is there.
-    fn answered(&self, tray: &dyn Tray, places: &Places, id: i64) -> bool {
-        matches!(self.left(tray, places, id), Ok(Some((Opened::Mine(_), _))))
+    fn answered(&self, tray: &dyn RunDir, places: &StepFiles, id: i64) -> bool {
+        matches!(self.left(tray, places, id), Ok(Some((UnwrappedAnswer::Mine(_), _))))
     }
 
     /// Looks once: first at the signal, then for the answer.
-    fn look(&self, waiting: &mut Waiting<'_>) -> Look {
-        let Waiting { tray, places, at, signal, .. } = waiting;
+    fn look(&self, waiting: &mut PendingSignal<'_>) -> SignalLook {
+        let PendingSignal { tray, places, at, signal, .. } = waiting;
         let id = signal.dispatch_id;
-        if let Some(there) = Signal::read(*tray, at)
+        if let Some(there) = AgentSignal::read(*tray, at)
             && (there.dispatch_id, there.status) == (id, SignalStatus::Error)
         {
             let why = if there.error.is_empty() { "it does not say what went wrong" } else { &there.error };
-            return Look::Failed(format!("responder error: {why}"));
+            return SignalLook::Failed(format!("responder error: {why}"));
         }
         let why = match self.left(*tray, places, id) {
             Ok(None) => {
                 waiting.invalid = None;
-                return Look::Nothing;
+                return SignalLook::Nothing;
             }
-            Ok(Some((Opened::Mine(data), text))) => {
+            Ok(Some((UnwrappedAnswer::Mine(data), text))) => {
                 return match checked(data) {
-                    Ok(data) => Look::Answer(data, String::from_utf8_lossy(&text).into_owned()),
-                    Err(why) => Look::Bad(why),
+                    Ok(data) => SignalLook::Answer(data, String::from_utf8_lossy(&text).into_owned()),
+                    Err(why) => SignalLook::Bad(why),
                 };
             }
-            Ok(Some((Opened::Empty, _))) => return Look::Failed("the artifact has no `data`".to_owned()),
-            Ok(Some((Opened::Stale, text))) => {
+            Ok(Some((UnwrappedAnswer::Empty, _))) => return SignalLook::Failed("the artifact has no `data`".to_owned()),
+            Ok(Some((UnwrappedAnswer::Stale, text))) => {
                 waiting.invalid = None;
                 let hash = Some(Hash::of(&text));
                 if waiting.last_stale != hash {
                     waiting.stale += 1;
                     waiting.last_stale = hash;
                 }
-                return Look::Nothing;
+                return SignalLook::Nothing;
             }
-            Ok(Some((Opened::Invalid(why), _))) => why,
+            Ok(Some((UnwrappedAnswer::Invalid(why), _))) => why,
             Err(error) => error.to_string(),
         };
         // It may be half written: it is read again, once.
         match waiting.invalid {
-            Some(since) if since.elapsed() >= self.settings.poll => Look::Failed(format!("the artifact cannot be read: {why}")),
+            Some(since) if since.elapsed() >= self.settings.poll => {
+                SignalLook::Failed(format!("the artifact cannot be read: {why}"))
+            }
             _ => {
                 waiting.invalid.get_or_insert_with(Instant::now);
-                Look::Nothing
+                SignalLook::Nothing
             }
         }
     }
@@ -165,17 +167,17 @@ impl<'a> File<'a> {
     pub(super) fn await_answer(
         &self,
         request: &Request<'_>,
-        waiting: &mut Waiting<'_>,
-        asking: &Asking,
-        mut each: impl FnMut(&Waiting<'_>),
-    ) -> Result<Reply, Refusal> {
-        let Settings { poll, price, .. } = self.settings;
+        waiting: &mut PendingSignal<'_>,
+        asking: &PromptRequest,
+        mut each: impl FnMut(&PendingSignal<'_>),
+    ) -> Result<NodeAnswer, Refusal> {
+        let AgentSettings { poll, price, .. } = self.settings;
         let timeout = self.settings.bounds.timeout;
         let deadline = Instant::now() + timeout;
         loop {
             let seen = waiting.tray.seen();
             match self.look(waiting) {
-                Look::Answer(artifact, text) => {
+                SignalLook::Answer(artifact, text) => {
                     let complaints = request.complaints(&artifact);
                     if complaints.is_empty() {
                         waiting.set(SignalStatus::Processing, String::new());
@@ -187,17 +189,22 @@ impl<'a> File<'a> {
                     }
                     let tokens = Some(taken(&asking.prompt, &text, (None, None), price));
                     let agent = Agent { stale: waiting.stale, ..Agent::new(self.name.clone(), asking.id, tokens) };
-                    return Ok(Reply { artifact: Arc::new(artifact), by: "agent", checked: true, agent: Some(Box::new(agent)) });
+                    return Ok(NodeAnswer {
+                        artifact: Arc::new(artifact),
+                        by: "agent",
+                        checked: true,
+                        agent: Some(Box::new(agent)),
+                    });
                 }
-                Look::Bad(why) => {
+                SignalLook::Bad(why) => {
                     waiting.set(SignalStatus::Error, not_accepted(&why));
                     let message = format!("the answer of `{}` to `{}` was not accepted: {why}", self.name, request.node_name());
                     request.complain(&self.name, vec![why])?;
                     waiting.tray.settle(asking.id);
                     return Err(Refusal::again(Diagnostic::error("agent/answer", message)));
                 }
-                Look::Failed(why) => return Err(self.failed(request, waiting, &why)),
-                Look::Nothing => {}
+                SignalLook::Failed(why) => return Err(self.failed(request, waiting, &why)),
+                SignalLook::Nothing => {}
             }
             each(waiting);
             if self.stop.load(Ordering::Relaxed) {
@@ -220,7 +227,7 @@ impl<'a> File<'a> {
     }
 
     /// That there will be no answer: nobody asks through files a second time, others of the chain may.
-    fn failed(&self, request: &Request<'_>, waiting: &mut Waiting<'_>, why: &str) -> Refusal {
+    fn failed(&self, request: &Request<'_>, waiting: &mut PendingSignal<'_>, why: &str) -> Refusal {
         let stale = match waiting.stale {
             0 => String::new(),
             1 => " (an answer to another request was left alone)".to_owned(),
@@ -240,9 +247,9 @@ impl<'a> File<'a> {
     pub(super) fn ask(
         &self,
         request: &Request<'_>,
-        published: impl FnOnce(&Waiting<'_>) -> io::Result<()>,
-        each: impl FnMut(&Waiting<'_>),
-    ) -> Result<Reply, Refusal> {
+        published: impl FnOnce(&PendingSignal<'_>) -> io::Result<()>,
+        each: impl FnMut(&PendingSignal<'_>),
+    ) -> Result<NodeAnswer, Refusal> {
         let Some(tray) = self.tray.as_deref() else {
             let message = format!("`{}` answers through files, and this run writes none", self.name);
             return Err(Refusal::failed(Diagnostic::error("agent/file", message)));
@@ -263,12 +270,12 @@ impl<'a> File<'a> {
     }
 }
 
-impl Answer for File<'_> {
+impl Answerer for FileAgent<'_> {
     fn name(&self) -> &str {
         &self.name
     }
 
-    fn answer(&self, request: &Request<'_>) -> Result<Reply, Refusal> {
+    fn answer(&self, request: &Request<'_>) -> Result<NodeAnswer, Refusal> {
         self.ask(request, |waiting| waiting.signal.write(waiting.tray, &waiting.at), |_| {})
     }
 

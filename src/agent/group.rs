@@ -1,7 +1,7 @@
 //! The process groups of commands: begun only once somebody would end them, and ended with all that left them.
 
 use super::family::{self, Process};
-use super::warden::Warden;
+use super::watchdog::Watchdog;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write as _};
@@ -17,23 +17,23 @@ pub(super) const GRACE: Duration = Duration::from_millis(500);
 const END: Duration = Duration::from_secs(2);
 
 /// The groups that are running.
-static RUNNING: Mutex<Running> = Mutex::new(Running { groups: BTreeMap::new(), count: 0, warden: None });
+static RUNNING: Mutex<RunningGroups> = Mutex::new(RunningGroups { groups: BTreeMap::new(), count: 0, warden: None });
 
 /// The groups that are running, with the marks of their commands, and who ends them if this process cannot.
-struct Running {
+struct RunningGroups {
     groups: BTreeMap<u32, String>,
     /// How many commands there were.
     count: u64,
-    warden: Option<Warden>,
+    warden: Option<Watchdog>,
 }
 
-impl Running {
+impl RunningGroups {
     /// Sees to it that somebody ends the groups if this process cannot. Whether somebody does.
     fn guard(&mut self) -> bool {
         if self.warden.is_none() {
             family::adopt();
         }
-        self.warden = self.warden.take().or_else(Warden::start);
+        self.warden = self.warden.take().or_else(Watchdog::start);
         self.warden.is_some()
     }
 
@@ -54,11 +54,11 @@ impl Running {
     /// What there still is of a command: its group, and what left the group. Those that are over are seen off on the way. What has no mark,
     /// because its environment was emptied, is anybody's: it is taken for what the last command left. Nothing where the system does
     /// not say what runs.
-    fn left_of(&self, Group(group, mark): &Group) -> Option<Vec<Process>> {
+    fn left_of(&self, ProcessGroup(group, mark): &ProcessGroup) -> Option<Vec<Process>> {
         let own = std::process::id();
         let all = family::all()?;
         let here = all.iter().find(|one| one.pid == own)?.group;
-        let warden = self.warden.as_ref().map(Warden::id);
+        let warden = self.warden.as_ref().map(Watchdog::id);
         let alone = self.groups.keys().all(|other| other == group);
         let left = |one: &Process| {
             if one.group == *group {
@@ -142,9 +142,9 @@ pub(super) fn start(mut command: Command) -> io::Result<Child> {
 }
 
 /// The process group of a child, known as long as the child runs, and the mark of its command.
-pub(super) struct Group(u32, String);
+pub(super) struct ProcessGroup(u32, String);
 
-impl Group {
+impl ProcessGroup {
     /// Starts a command in a group of its own, with pipes to it and from it. It does not begin before the group is known to whoever ends it.
     pub(super) fn spawn(mut command: Command) -> io::Result<(Child, Self)> {
         let mut running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
@@ -199,7 +199,7 @@ impl Group {
     }
 }
 
-impl Drop for Group {
+impl Drop for ProcessGroup {
     fn drop(&mut self) {
         RUNNING.lock().unwrap_or_else(PoisonError::into_inner).remove(self.0);
     }

@@ -1,14 +1,14 @@
 //! A model behind HTTP that speaks the protocol of `OpenAI`'s chat completions.
 
 use super::artifact::too_long;
-use super::build::Outside;
-use super::heard::Ear;
-use super::limit::{stopped, unless_stopped};
-use super::settings::Settings;
+use super::build::ExternalContext;
+use super::concurrency::{stopped, unless_stopped};
+use super::output_reader::OutputReader;
+use super::settings::AgentSettings;
 use crate::clock::Clock;
 use crate::diag::Diagnostic;
-use crate::net::{Back, Client, Hider, ReadSecret, hidden, shown};
-use crate::walk::{Answer, Asking, Name, Next, Refusal, Reply, Request};
+use crate::net::{HttpClient, HttpResponse, ReadSecret, SecretRedactor, hidden, shown};
+use crate::walk::{AfterRefusal, Answerer, Name, NodeAnswer, PromptRequest, Refusal, Request};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -18,20 +18,20 @@ use std::sync::atomic::AtomicBool;
 const ENDPOINT: &str = "/chat/completions";
 
 /// A server.
-pub(super) struct Http<'a> {
+pub(super) struct HttpAgent<'a> {
     name: Name,
-    settings: Settings,
+    settings: AgentSettings,
     root: PathBuf,
     secret: ReadSecret,
     clock: &'a dyn Clock,
     stop: &'a AtomicBool,
-    client: Client,
+    client: HttpClient,
 }
 
-impl<'a> Http<'a> {
-    pub(super) fn new(name: &str, settings: &Settings, outside: &Outside<'a>) -> Self {
-        let client = Client::new(settings.bounds.timeout, settings.bounds.max_bytes);
-        let Outside { root, clock, secret, stop, .. } = *outside;
+impl<'a> HttpAgent<'a> {
+    pub(super) fn new(name: &str, settings: &AgentSettings, outside: &ExternalContext<'a>) -> Self {
+        let client = HttpClient::new(settings.bounds.timeout, settings.bounds.max_bytes);
+        let ExternalContext { root, clock, secret, stop, .. } = *outside;
         Self { name: name.into(), settings: settings.clone(), root: root.to_owned(), secret, clock, stop, client }
     }
 
@@ -40,7 +40,7 @@ impl<'a> Http<'a> {
         if url.ends_with(ENDPOINT) { url.to_owned() } else { format!("{url}{ENDPOINT}") }
     }
 
-    fn body(&self, request: &Request<'_>, asking: &Asking) -> Value {
+    fn body(&self, request: &Request<'_>, asking: &PromptRequest) -> Value {
         let mut body = json!({ "messages": [{ "role": "user", "content": asking.prompt }] });
         if let Some(model) = &self.settings.model {
             body["model"] = json!(model);
@@ -52,7 +52,12 @@ impl<'a> Http<'a> {
     }
 
     /// What comes back; nothing if the run is to stop before.
-    fn post(&self, request: &Request<'_>, asking: &Asking, secret: Option<&str>) -> Option<Result<Back, ureq::Error>> {
+    fn post(
+        &self,
+        request: &Request<'_>,
+        asking: &PromptRequest,
+        secret: Option<&str>,
+    ) -> Option<Result<HttpResponse, ureq::Error>> {
         // The same whenever the same is asked again, so that a server may see that it is.
         let key = format!("{}-{}", request.run, asking.id);
         let call =
@@ -68,13 +73,13 @@ impl<'a> Http<'a> {
     }
 }
 
-impl Answer for Http<'_> {
+impl Answerer for HttpAgent<'_> {
     fn name(&self) -> &str {
         &self.name
     }
 
-    fn answer(&self, request: &Request<'_>) -> Result<Reply, Refusal> {
-        let ear = Ear { name: &self.name, settings: &self.settings };
+    fn answer(&self, request: &Request<'_>) -> Result<NodeAnswer, Refusal> {
+        let ear = OutputReader { name: &self.name, settings: &self.settings };
         let secret = self.settings.secret.as_ref().map(|secret| secret.read(&self.root, self.secret, "secret")).transpose();
         let secret = secret.map_err(|(why, help)| Refusal::failed(self.failed(request, &why).help(help)))?;
         let asking = request.ask(&self.name)?;
@@ -98,14 +103,14 @@ impl Answer for Http<'_> {
                 let mut reply = ear.reply(request, &asking, &back.body)?;
                 if let Some(secret) = &secret {
                     // However it was written.
-                    let hider = Hider::new(secret);
+                    let hider = SecretRedactor::new(secret);
                     reply.artifact = Arc::new(hidden(Arc::unwrap_or_clone(reply.artifact), &|text| hider.hide(text)));
                 }
                 Ok(reply)
             }
             status if back.passes() => {
                 let refusal = Refusal::again(self.failed(request, &format!("it says {status}: {}", shown(&back.body))));
-                Err(Refusal { next: Next::Retry(back.rest(self.clock)), ..refusal })
+                Err(Refusal { next: AfterRefusal::Retry(back.rest(self.clock)), ..refusal })
             }
             status => {
                 let error = self.failed(request, &format!("it says {status}: {}", shown(&back.body)));

@@ -1,6 +1,6 @@
 //! The manifest of a batch (`batch-manifest.json`): requests that many may answer at once, and how far each is.
 
-use super::tray::Tray;
+use super::run_dir::RunDir;
 use crate::clock::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::io;
@@ -42,7 +42,7 @@ pub enum EntryStatus {
 
 /// A request of a batch.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Entry {
+pub struct ManifestEntry {
     /// The case.
     pub case_id: String,
     /// Where its signal is.
@@ -53,7 +53,7 @@ pub struct Entry {
 
 /// A batch.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Manifest {
+pub struct BatchManifest {
     /// Its number in the run, from 1.
     pub batch_id: u64,
     /// How far it is.
@@ -69,24 +69,24 @@ pub struct Manifest {
     /// Where the briefing is; empty without one.
     pub briefing_path: String,
     /// The requests.
-    pub signals: Vec<Entry>,
+    pub signals: Vec<ManifestEntry>,
 }
 
-impl Manifest {
+impl BatchManifest {
     /// A batch that nobody has begun.
-    pub fn new(batch_id: u64, phase: &str, now: Timestamp, briefing_path: String, signals: Vec<Entry>) -> Self {
+    pub fn new(batch_id: u64, phase: &str, now: Timestamp, briefing_path: String, signals: Vec<ManifestEntry>) -> Self {
         let (status, total) = (BatchStatus::Pending, signals.len());
         Self { batch_id, status, phase: phase.to_owned(), created_at: now, updated_at: now, total, briefing_path, signals }
     }
 
     /// The manifest in a directory.
-    pub fn read(tray: &dyn Tray) -> io::Result<Self> {
+    pub fn read(tray: &dyn RunDir) -> io::Result<Self> {
         let text = tray.read(MANIFEST, MOST)?.ok_or(io::ErrorKind::NotFound)?;
         serde_json::from_slice(&text).map_err(io::Error::from)
     }
 
     /// Writes it.
-    pub fn write(&self, tray: &dyn Tray) -> io::Result<()> {
+    pub fn write(&self, tray: &dyn RunDir) -> io::Result<()> {
         tray.write(MANIFEST, &(serde_json::to_string_pretty(self).unwrap_or_default() + "\n"))
     }
 
@@ -118,9 +118,9 @@ mod tests {
 
     #[test]
     fn a_batch_is_as_far_as_its_requests() {
-        let entry = |case: &str| Entry { case_id: case.into(), signal_path: String::new(), status: Pending };
+        let entry = |case: &str| ManifestEntry { case_id: case.into(), signal_path: String::new(), status: Pending };
         let after = |notes: &[(usize, EntryStatus)]| {
-            let mut manifest = Manifest::new(1, "triage", Timestamp::default(), String::new(), vec![entry("a"), entry("b")]);
+            let mut manifest = BatchManifest::new(1, "triage", Timestamp::default(), String::new(), vec![entry("a"), entry("b")]);
             for (index, status) in notes {
                 manifest.note(*index, *status, Timestamp::default());
             }

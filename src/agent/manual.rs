@@ -1,7 +1,7 @@
 //! Somebody who takes the prompt and brings the answer: until then the case waits.
 
 use crate::diag::Diagnostic;
-use crate::walk::{Agent, Answer, Name, Refusal, Reply, Request};
+use crate::walk::{Agent, Answerer, Name, NodeAnswer, Refusal, Request};
 use serde_json::Value;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -10,7 +10,7 @@ pub const MANUAL: &str = "manual";
 
 /// An answer that was brought.
 #[derive(Clone, Debug)]
-pub struct Given {
+pub struct SubmittedAnswer {
     /// The case.
     pub case: String,
     /// The node.
@@ -26,24 +26,24 @@ pub struct Given {
 }
 
 /// Gives an answer that was brought, and has others give all others.
-pub struct Bringing<'a> {
-    inner: Box<dyn Answer + 'a>,
-    given: Mutex<Option<Given>>,
+pub struct SubmittedAnswers<'a> {
+    inner: Box<dyn Answerer + 'a>,
+    given: Mutex<Option<SubmittedAnswer>>,
 }
 
-impl<'a> Bringing<'a> {
+impl<'a> SubmittedAnswers<'a> {
     /// With that answer.
-    pub fn new(inner: Box<dyn Answer + 'a>, given: Given) -> Self {
+    pub fn new(inner: Box<dyn Answerer + 'a>, given: SubmittedAnswer) -> Self {
         Self { inner, given: Mutex::new(Some(given)) }
     }
 }
 
-impl Answer for Bringing<'_> {
+impl Answerer for SubmittedAnswers<'_> {
     fn name(&self) -> &str {
         self.inner.name()
     }
 
-    fn answer(&self, request: &Request<'_>) -> Result<Reply, Refusal> {
+    fn answer(&self, request: &Request<'_>) -> Result<NodeAnswer, Refusal> {
         let mut held = self.given.lock().unwrap_or_else(PoisonError::into_inner);
         let mine = held.take_if(|given| given.case == request.case.id && given.node == request.node_name());
         drop(held);
@@ -53,7 +53,7 @@ impl Answer for Bringing<'_> {
             return self.inner.answer(request);
         }
         let agent = Agent::new(given.via, asking.id, None);
-        Ok(Reply { artifact: given.artifact, by: given.by, checked: true, agent: Some(Box::new(agent)) })
+        Ok(NodeAnswer { artifact: given.artifact, by: given.by, checked: true, agent: Some(Box::new(agent)) })
     }
 
     fn recorded(&self, case: &str, agent: &Agent) {
@@ -63,22 +63,22 @@ impl Answer for Bringing<'_> {
 
 /// Waits for answers to be brought.
 #[derive(Debug, Default)]
-pub(super) struct Manual {
+pub(super) struct ManualAgent {
     name: Name,
 }
 
-impl Manual {
+impl ManualAgent {
     pub(super) fn new(name: &str) -> Self {
         Self { name: name.into() }
     }
 }
 
-impl Answer for Manual {
+impl Answerer for ManualAgent {
     fn name(&self) -> &str {
         &self.name
     }
 
-    fn answer(&self, request: &Request<'_>) -> Result<Reply, Refusal> {
+    fn answer(&self, request: &Request<'_>) -> Result<NodeAnswer, Refusal> {
         request.ask(&self.name)?;
         Err(Refusal::wait(Diagnostic::error("agent/manual", format!("`{}` waits for its answer", request.node_name()))))
     }

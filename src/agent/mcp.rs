@@ -1,26 +1,26 @@
 //! Workers that pull steps from a server: the walk waits until one brings the answer.
 
 use super::artifact::signed;
-use super::limit::stopped;
-use super::queue::{News, Offer, Queue, Task};
-use super::settings::Settings;
+use super::concurrency::stopped;
+use super::queue::{Offer, StepNews, StepQueue, Task};
+use super::settings::AgentSettings;
 use super::tokens::taken;
 use crate::diag::Diagnostic;
-use crate::walk::{Agent, Answer, Name, Refusal, Reply, Request, Tokens};
+use crate::walk::{Agent, Answerer, Name, NodeAnswer, Refusal, Request, TokenUsage};
 use std::sync::Arc;
 
 /// What they are called.
 pub const MCP: &str = "mcp";
 
 /// Asks those who pull.
-pub(super) struct Pulling {
+pub(super) struct QueueAgent {
     name: Name,
-    settings: Settings,
-    queue: Option<Arc<Queue>>,
+    settings: AgentSettings,
+    queue: Option<Arc<StepQueue>>,
 }
 
-impl Pulling {
-    pub(super) fn new(name: &str, settings: &Settings, queue: Option<Arc<Queue>>) -> Self {
+impl QueueAgent {
+    pub(super) fn new(name: &str, settings: &AgentSettings, queue: Option<Arc<StepQueue>>) -> Self {
         Self { name: name.into(), settings: settings.clone(), queue }
     }
 
@@ -37,16 +37,16 @@ impl Pulling {
     }
 
     /// Waits for an answer that is accepted, as often as the settings allow.
-    fn wait(&self, request: &Request<'_>, queue: &Queue) -> Result<Reply, Refusal> {
+    fn wait(&self, request: &Request<'_>, queue: &StepQueue) -> Result<NodeAnswer, Refusal> {
         let mut asking = request.ask(&self.name)?;
         let mut offer: Offer<'_> = queue.offer(Self::task(request, asking.id, asking.prompt.clone()), &self.settings);
-        let mut lost = Tokens::default();
+        let mut lost = TokenUsage::default();
         let mut late = 0;
         loop {
             let brought = match offer.wait() {
-                News::Brought(brought) => brought,
-                News::Closed(_) => return Err(stopped()),
-                News::Late(worker) => {
+                StepNews::Brought(brought) => brought,
+                StepNews::Closed(_) => return Err(stopped()),
+                StepNews::Late(worker) => {
                     late += 1;
                     let time = self.settings.bounds.timeout.as_secs_f64();
                     let message = format!("the worker `{worker}` did not answer `{}` within {time} s", request.node_name());
@@ -67,7 +67,7 @@ impl Pulling {
                 offer.accept();
                 tokens.add(&lost);
                 let agent = Agent::new(self.name.clone(), asking.id, Some(tokens));
-                return Ok(Reply { artifact: Arc::new(artifact), by: "agent", checked: true, agent: Some(Box::new(agent)) });
+                return Ok(NodeAnswer { artifact: Arc::new(artifact), by: "agent", checked: true, agent: Some(Box::new(agent)) });
             }
             lost.add(&tokens);
             request.complain(&self.name, complaints.clone())?;
@@ -85,12 +85,12 @@ impl Pulling {
     }
 }
 
-impl Answer for Pulling {
+impl Answerer for QueueAgent {
     fn name(&self) -> &str {
         &self.name
     }
 
-    fn answer(&self, request: &Request<'_>) -> Result<Reply, Refusal> {
+    fn answer(&self, request: &Request<'_>) -> Result<NodeAnswer, Refusal> {
         match &self.queue {
             Some(queue) => self.wait(request, queue),
             None => {

@@ -17,53 +17,56 @@
 
 mod artifact;
 mod batch;
-mod breaker;
 mod budget;
 mod build;
+mod circuit_breaker;
+mod concurrency;
 mod exec;
 mod family;
 mod file;
-mod found;
-mod gate;
+mod find_json;
 mod group;
-mod heard;
 mod http;
-mod limit;
+mod in_flight;
 mod manifest;
 mod manual;
 mod mcp;
+mod output_reader;
 mod process;
 mod queue;
 mod retry;
 mod router;
+mod run_dir;
 mod script;
 mod settings;
 mod signal;
 mod stub;
 mod tokens;
 mod tools;
-mod tray;
-mod warden;
+mod watchdog;
 mod wrapper;
 
 pub use artifact::{MOST_BYTES, is_too_deep, parse, signed, too_deep, too_long, unwrapped};
-pub use batch::{BatchInfo, Brief, CLAIM};
-pub use budget::{Budget, BudgetStatus};
-pub use build::{Outside, Trays, build, manual_names, names};
-pub use gate::Gate;
+pub use batch::{BatchInfo, BriefingWriter, CLAIM};
+pub use budget::{BudgetStatus, TokenBudget};
+pub use build::{ExternalContext, RunDirFactory, build, manual_names, names};
 pub use group::end_all;
-pub use manifest::{BRIEFING, BatchStatus, Entry, EntryStatus, MANIFEST, Manifest, batch_size};
-pub use manual::{Bringing, Given, MANUAL};
+pub use in_flight::InFlightGate;
+pub use manifest::{BRIEFING, BatchManifest, BatchStatus, EntryStatus, MANIFEST, ManifestEntry, batch_size};
+pub use manual::{MANUAL, SubmittedAnswer, SubmittedAnswers};
 pub use mcp::MCP;
-pub use queue::{Brought, Closed, Health, Pull, Pulled, Queue, Submission, SubmitError, Task, Verdict};
-pub use router::Router;
-pub use script::Scripts;
-pub use settings::{Agents, Bounds, BreakerSettings, Kind, Price, RetrySettings, Settings};
-pub use signal::{SIGNAL, Signal, SignalStatus};
-pub use stub::Stub;
+pub use queue::{
+    PullFuture, PullResult, QueueClosed, StepQueue, SubmitError, SubmitFuture, SubmitOutcome, SubmittedArtifact, Task,
+    WorkerHealth,
+};
+pub use router::AnswerRouter;
+pub use run_dir::{RunDir, StepFiles};
+pub use script::ScriptAnswerer;
+pub use settings::{AgentBounds, AgentSettings, Agents, AnswererKind, BreakerSettings, Price, RetrySettings};
+pub use signal::{AgentSignal, SIGNAL, SignalStatus};
+pub use stub::StubAnswers;
 pub use tools::{ServerSettings, Servers, Variable};
-pub use tray::{Places, Tray};
-pub use wrapper::{Opened, open};
+pub use wrapper::{UnwrappedAnswer, open};
 
 /// What canned answers are called as those who answer.
 pub const STUB: &str = "stub";

@@ -1,6 +1,6 @@
 //! Running a command with bounds on time and output, in a process group of its own that ends with it.
 
-use super::group::{GRACE, Group, is_over};
+use super::group::{GRACE, ProcessGroup, is_over};
 use std::collections::BTreeSet;
 use std::io::{self, Read, Write as _};
 use std::path::Path;
@@ -13,18 +13,18 @@ use std::time::{Duration, Instant};
 const STDERR: usize = 4 << 10;
 
 /// What a command said.
-pub(super) struct Said {
+pub(super) struct CommandOutput {
     pub(super) stdout: Vec<u8>,
     /// The end of it.
     pub(super) stderr: String,
-    pub(super) ended: Ended,
+    pub(super) ended: CommandEnd,
     /// What it left behind that cannot be ended.
     pub(super) left: Vec<u32>,
 }
 
 /// How it ended.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Ended {
+pub(super) enum CommandEnd {
     /// By itself, with success.
     Well,
     /// By itself, without: what the system says of it.
@@ -37,30 +37,30 @@ pub(super) enum Ended {
 
 /// Runs a command to its end, and ends what it leaves behind. More than `most` bytes of output, or more time than `timeout`, and it is
 /// killed with all its children.
-pub(super) fn run(command: Command, input: &[u8], timeout: Duration, most: usize) -> io::Result<Said> {
+pub(super) fn run(command: Command, input: &[u8], timeout: Duration, most: usize) -> io::Result<CommandOutput> {
     let deadline = Instant::now() + timeout;
-    let (mut child, group) = Group::spawn(command)?;
+    let (mut child, group) = ProcessGroup::spawn(command)?;
     // Whoever does not read its input is not waited for: the thread ends with the pipe.
     if let Some(mut stdin) = child.stdin.take() {
         let input = input.to_vec();
         thread::spawn(move || drop(stdin.write_all(&input)));
     }
     let stdout = child.stdout.take().map(chunks);
-    let stderr = child.stderr.take().map(|stderr| chunks(Tail::new(stderr)));
+    let stderr = child.stderr.take().map(|stderr| chunks(OutputTail::new(stderr)));
     let mut said = Vec::new();
-    let ended = match stdout.as_ref().map_or(Flow::Over, |stdout| read(stdout, deadline, most, &mut said, &mut child)) {
-        Flow::Over => None,
-        Flow::Late => Some(Ended::Late),
-        Flow::TooMuch => Some(Ended::TooMuch),
+    let ended = match stdout.as_ref().map_or(ReadEnd::Over, |stdout| read(stdout, deadline, most, &mut said, &mut child)) {
+        ReadEnd::Over => None,
+        ReadEnd::Late => Some(CommandEnd::Late),
+        ReadEnd::TooMuch => Some(CommandEnd::TooMuch),
     };
     let by_itself = ended.is_none() && wait(&mut child, deadline)?;
     let left = group.end(&mut child);
     let status = child.wait()?;
     drop(group);
     let ended = ended.unwrap_or_else(|| match status {
-        _ if !by_itself => Ended::Late,
-        status if status.success() => Ended::Well,
-        status => Ended::Badly(how(status)),
+        _ if !by_itself => CommandEnd::Late,
+        status if status.success() => CommandEnd::Well,
+        status => CommandEnd::Badly(how(status)),
     });
     let mut tail = Vec::new();
     if let Some(stderr) = stderr {
@@ -69,7 +69,7 @@ pub(super) fn run(command: Command, input: &[u8], timeout: Duration, most: usize
             tail.extend(chunk);
         }
     }
-    Ok(Said { stdout: said, stderr: String::from_utf8_lossy(&tail).into_owned(), ended, left })
+    Ok(CommandOutput { stdout: said, stderr: String::from_utf8_lossy(&tail).into_owned(), ended, left })
 }
 
 /// A program with its arguments, as a command that runs below `root`; nothing of no words. A program named with a directory is looked for
@@ -86,23 +86,25 @@ pub(super) fn command(words: &[String], root: &Path, withheld: &BTreeSet<String>
     Some(command)
 }
 
-enum Flow {
+enum ReadEnd {
     Over,
     Late,
     TooMuch,
 }
 
 /// Collects output until there is no more of it. A child that ended and left its output open to others is waited for a little.
-fn read(chunks: &Receiver<Vec<u8>>, deadline: Instant, most: usize, said: &mut Vec<u8>, child: &mut Child) -> Flow {
+fn read(chunks: &Receiver<Vec<u8>>, deadline: Instant, most: usize, said: &mut Vec<u8>, child: &mut Child) -> ReadEnd {
     let mut over: Option<Instant> = None;
     loop {
         let until = over.map_or(deadline, |over| (over + GRACE).min(deadline));
         let left = until.saturating_duration_since(Instant::now());
         match chunks.recv_timeout(left.min(GRACE / 4)) {
-            Ok(chunk) if said.len() + chunk.len() > most => return Flow::TooMuch,
+            Ok(chunk) if said.len() + chunk.len() > most => return ReadEnd::TooMuch,
             Ok(chunk) => said.extend(chunk),
-            Err(RecvTimeoutError::Disconnected) => return Flow::Over,
-            Err(RecvTimeoutError::Timeout) if left.is_zero() => return if over.is_some() { Flow::Over } else { Flow::Late },
+            Err(RecvTimeoutError::Disconnected) => return ReadEnd::Over,
+            Err(RecvTimeoutError::Timeout) if left.is_zero() => {
+                return if over.is_some() { ReadEnd::Over } else { ReadEnd::Late };
+            }
             Err(RecvTimeoutError::Timeout) => {
                 if over.is_none() && is_over(child) {
                     over = Some(Instant::now());
@@ -143,18 +145,18 @@ fn chunks(mut from: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
 }
 
 /// The end of what a reader gives, once there is no more of it.
-struct Tail<R> {
+struct OutputTail<R> {
     from: R,
     over: bool,
 }
 
-impl<R: Read> Tail<R> {
+impl<R: Read> OutputTail<R> {
     fn new(from: R) -> Self {
         Self { from, over: false }
     }
 }
 
-impl<R: Read> Read for Tail<R> {
+impl<R: Read> Read for OutputTail<R> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         if self.over {
             return Ok(0);
@@ -187,7 +189,7 @@ mod tests {
     use super::super::group::{held, start};
     use super::*;
 
-    fn sh(script: &str, seconds: f64, most: usize) -> Said {
+    fn sh(script: &str, seconds: f64, most: usize) -> CommandOutput {
         let mut command = Command::new("sh");
         command.args(["-c", script]);
         run(command, b"hello\n", Duration::from_secs_f64(seconds), most).unwrap()
@@ -196,23 +198,23 @@ mod tests {
     #[test]
     fn what_a_command_says_comes_back() {
         let said = sh("cat; echo bad >&2", 600.0, 100);
-        assert_eq!((said.stdout, said.stderr.as_str(), said.ended), (b"hello\n".to_vec(), "bad\n", Ended::Well));
+        assert_eq!((said.stdout, said.stderr.as_str(), said.ended), (b"hello\n".to_vec(), "bad\n", CommandEnd::Well));
         let said = sh("echo oops >&2; exit 3", 600.0, 100);
-        assert_eq!((said.stderr.as_str(), said.ended), ("oops\n", Ended::Badly("it ended with the code 3".into())));
-        assert!(matches!(sh("kill -9 $$", 600.0, 100).ended, Ended::Badly(how) if how.contains('9')));
+        assert_eq!((said.stderr.as_str(), said.ended), ("oops\n", CommandEnd::Badly("it ended with the code 3".into())));
+        assert!(matches!(sh("kill -9 $$", 600.0, 100).ended, CommandEnd::Badly(how) if how.contains('9')));
     }
 
     #[test]
     fn bounds_hold_with_children_and_without() {
         let began = Instant::now();
-        assert_eq!(sh("sleep 9999 & sleep 9999", 0.3, 100).ended, Ended::Late);
-        assert_eq!(sh("trap '' TERM; sleep 9999", 0.3, 100).ended, Ended::Late);
-        assert_eq!(sh("yes", 600.0, 1000).ended, Ended::TooMuch);
+        assert_eq!(sh("sleep 9999 & sleep 9999", 0.3, 100).ended, CommandEnd::Late);
+        assert_eq!(sh("trap '' TERM; sleep 9999", 0.3, 100).ended, CommandEnd::Late);
+        assert_eq!(sh("yes", 600.0, 1000).ended, CommandEnd::TooMuch);
         // One that closes its output and hangs.
-        assert_eq!(sh("exec >&-; sleep 9999", 0.3, 1000).ended, Ended::Late);
+        assert_eq!(sh("exec >&-; sleep 9999", 0.3, 1000).ended, CommandEnd::Late);
         // One that leaves a child with its output open.
         let said = sh("sleep 9999 & echo done", 600.0, 1000);
-        assert_eq!((said.stdout, said.ended), (b"done\n".to_vec(), Ended::Well));
+        assert_eq!((said.stdout, said.ended), (b"done\n".to_vec(), CommandEnd::Well));
         assert!(began.elapsed() < Duration::from_secs(600), "{:?}", began.elapsed());
     }
 
@@ -232,7 +234,7 @@ mod tests {
         let (mine, other) = (dir.path().canonicalize().unwrap().join("mine"), dir.path().canonicalize().unwrap().join("other"));
         let mut waits = Command::new("sh");
         waits.args(["-c", "(setsid sleep 1000 &) >$0 2>&1; echo up; read -r end; read -r end"]).arg(&other);
-        let (mut child, group) = Group::spawn(waits).unwrap();
+        let (mut child, group) = ProcessGroup::spawn(waits).unwrap();
         let mut up = [0; 3];
         child.stdout.as_mut().unwrap().read_exact(&mut up).unwrap();
         while holders(&other).is_empty() {

@@ -1,17 +1,17 @@
 //! Asking again: after a failure when some time has passed, after an answer that is no good with what is wrong with it.
 
 use super::artifact::signed;
-use super::limit::stopped;
+use super::concurrency::stopped;
 use crate::clock::{Clock, chance};
 use crate::net;
-use crate::walk::{Answer, Next, Refusal, Reply, Request, Tokens};
+use crate::walk::{AfterRefusal, Answerer, NodeAnswer, Refusal, Request, TokenUsage};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 /// Asks again, up to so many attempts.
 pub(super) struct Retry<'a> {
-    pub(super) inner: Box<dyn Answer + 'a>,
+    pub(super) inner: Box<dyn Answerer + 'a>,
     pub(super) attempts: usize,
     pub(super) wait: Duration,
     pub(super) most: Duration,
@@ -22,10 +22,10 @@ pub(super) struct Retry<'a> {
 impl Retry<'_> {
     /// The answer, if need be after several attempts. `patient`: nobody else is asked if this fails, so one who is left alone for a
     /// while is waited for.
-    pub(super) fn answer(&self, request: &Request<'_>, patient: bool) -> Result<Reply, Refusal> {
+    pub(super) fn answer(&self, request: &Request<'_>, patient: bool) -> Result<NodeAnswer, Refusal> {
         let name = self.inner.name();
         let mut failures = 0;
-        let mut lost = Tokens::default();
+        let mut lost = TokenUsage::default();
         loop {
             let before = request.rounds(name);
             let refusal = match self.inner.answer(request) {
@@ -37,26 +37,26 @@ impl Retry<'_> {
             };
             let rounds = request.rounds(name);
             let wait = match refusal.next {
-                Next::GiveUp | Next::Wait => return Err(refusal),
-                Next::Rest(_) if !patient => return Err(refusal),
+                AfterRefusal::GiveUp | AfterRefusal::Wait => return Err(refusal),
+                AfterRefusal::Rest(_) if !patient => return Err(refusal),
                 // It is told what is wrong, and may answer at once.
-                Next::Retry(_) if rounds > before => None,
-                Next::Rest(wait) => {
+                AfterRefusal::Retry(_) if rounds > before => None,
+                AfterRefusal::Rest(wait) => {
                     failures += 1;
                     Some(wait)
                 }
-                Next::Retry(after) => {
+                AfterRefusal::Retry(after) => {
                     failures += 1;
                     request.unanswered(name, &refusal.diagnostic.message)?;
                     // It wants to be left alone for longer than anybody waits: others may answer meanwhile.
                     if !patient && after.is_some_and(|after| after > self.most) {
-                        return Err(Refusal { next: Next::GiveUp, ..refusal });
+                        return Err(Refusal { next: AfterRefusal::GiveUp, ..refusal });
                     }
                     Some(after.unwrap_or_default().max(self.pause(request, failures)))
                 }
             };
             if rounds + failures >= self.attempts {
-                return Err(Refusal { next: Next::GiveUp, ..refusal });
+                return Err(Refusal { next: AfterRefusal::GiveUp, ..refusal });
             }
             if let Some(wait) = wait {
                 self.sleep(wait)?;
@@ -65,7 +65,12 @@ impl Retry<'_> {
     }
 
     /// The answer if it fits the node's schema, or else what is wrong with it, which is recorded.
-    fn accept(&self, request: &Request<'_>, mut reply: Reply, lost: &mut Tokens) -> Result<Result<Reply, Vec<String>>, Refusal> {
+    fn accept(
+        &self,
+        request: &Request<'_>,
+        mut reply: NodeAnswer,
+        lost: &mut TokenUsage,
+    ) -> Result<Result<NodeAnswer, Vec<String>>, Refusal> {
         signed(Arc::make_mut(&mut reply.artifact), reply.by);
         let complaints = if reply.checked { request.complaints(&reply.artifact) } else { Vec::new() };
         let tokens = reply.agent.as_mut().and_then(|agent| agent.tokens.as_mut());

@@ -2,34 +2,34 @@
 
 use super::retry::Retry;
 use crate::diag::Diagnostic;
-use crate::walk::{Agent, Answer, Name, Next, Refusal, Reply, Request};
+use crate::walk::{AfterRefusal, Agent, Answerer, Name, NodeAnswer, Refusal, Request};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// One who may be asked.
-pub(super) enum Who<'a> {
+pub(super) enum RoutedAnswerer<'a> {
     /// From within the process.
-    Own(Box<dyn Answer + 'a>),
+    Own(Box<dyn Answerer + 'a>),
     /// From outside.
     Outside(Retry<'a>),
 }
 
 /// Asks whom the run, the node or the walker names, one after the other.
-pub struct Router<'a> {
+pub struct AnswerRouter<'a> {
     pub(super) usual: Vec<Name>,
     /// Whom the run names for single nodes.
     pub(super) nodes: BTreeMap<String, Vec<Name>>,
-    pub(super) who: BTreeMap<Name, Who<'a>>,
+    pub(super) who: BTreeMap<Name, RoutedAnswerer<'a>>,
     /// Those who want to know when their answers are recorded.
-    pub(super) told: BTreeMap<Name, Arc<dyn Answer + 'a>>,
+    pub(super) told: BTreeMap<Name, Arc<dyn Answerer + 'a>>,
 }
 
-impl Answer for Router<'_> {
+impl Answerer for AnswerRouter<'_> {
     fn name(&self) -> &str {
         self.usual.first().map_or("", |name| name)
     }
 
-    fn answer(&self, request: &Request<'_>) -> Result<Reply, Refusal> {
+    fn answer(&self, request: &Request<'_>) -> Result<NodeAnswer, Refusal> {
         let named = self.nodes.get(request.node_name()).map(Vec::as_slice);
         let chain = named.unwrap_or(if request.via.is_empty() { &self.usual } else { request.via });
         // Whoever was asked last is not passed over when the walk goes on.
@@ -39,11 +39,11 @@ impl Answer for Router<'_> {
             let last = index + 1 == chain.len();
             let reply = match self.who.get(name) {
                 None => Err(nobody(name)),
-                Some(Who::Own(own)) => own.answer(request),
-                Some(Who::Outside(outside)) => outside.answer(request, last),
+                Some(RoutedAnswerer::Own(own)) => own.answer(request),
+                Some(RoutedAnswerer::Outside(outside)) => outside.answer(request, last),
             };
             match reply {
-                Err(refusal) if refusal.next == Next::Wait => return Err(refusal),
+                Err(refusal) if refusal.next == AfterRefusal::Wait => return Err(refusal),
                 Err(refusal) => failed.push((name, refusal)),
                 reply => return reply,
             }

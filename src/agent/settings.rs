@@ -1,21 +1,21 @@
 //! How those who are asked outside of the process are set up (`agents:` of the project file).
 
-use crate::net::Secret;
+use crate::net::SecretSource;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
 /// Who may be asked, by name.
-pub type Agents = BTreeMap<String, Settings>;
+pub type Agents = BTreeMap<String, AgentSettings>;
 
 /// What kind of answerer it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum AnswererKind {
     /// A command: the prompt on its standard input, JSON on its standard output.
     Exec,
-    /// As [`Kind::File`], several requests at once.
+    /// As [`AnswererKind::File`], several requests at once.
     #[serde(rename = "batch-file")]
     BatchFile,
     /// Somebody who sees a signal file, and leaves the answer where it says.
@@ -28,7 +28,7 @@ pub enum Kind {
     Mcp,
 }
 
-impl Kind {
+impl AnswererKind {
     /// All of them, by name.
     pub const NAMES: &'static [(&'static str, Self)] = &[
         ("exec", Self::Exec),
@@ -55,24 +55,24 @@ impl Kind {
 
 /// How one is set up.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Settings {
+pub struct AgentSettings {
     /// What it is.
-    pub kind: Kind,
-    /// The command with its arguments, of [`Kind::Exec`].
+    pub kind: AnswererKind,
+    /// The command with its arguments, of [`AnswererKind::Exec`].
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub command: Vec<String>,
-    /// Where it is, of [`Kind::Http`]: the address above `/chat/completions`.
+    /// Where it is, of [`AnswererKind::Http`]: the address above `/chat/completions`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
-    /// The name of the model, of [`Kind::Http`].
+    /// The name of the model, of [`AnswererKind::Http`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// Where the secret is that it wants, of [`Kind::Http`]; of [`Kind::Exec`], the variable that the command keeps though others name it.
+    /// Where the secret is that it wants, of [`AnswererKind::Http`]; of [`AnswererKind::Exec`], the variable that the command keeps though others name it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub secret: Option<Secret>,
+    pub secret: Option<SecretSource>,
     /// How it is asked.
     #[serde(flatten)]
-    pub bounds: Bounds,
+    pub bounds: AgentBounds,
     /// What tokens cost.
     pub price: Price,
     /// The field of what it says that holds the answer, as a path (`result`, `choices.0.text`); nothing if it is the whole.
@@ -87,7 +87,7 @@ pub struct Settings {
     /// How often it is looked for their answer.
     #[serde(serialize_with = "seconds", skip_serializing_if = "is_usual")]
     pub poll: Duration,
-    /// The most requests of a batch, of [`Kind::BatchFile`].
+    /// The most requests of a batch, of [`AnswererKind::BatchFile`].
     #[serde(skip_serializing_if = "is_usual_size")]
     pub size: usize,
     /// How long a claim to a request of a batch holds.
@@ -118,7 +118,7 @@ fn is_usual(poll: &Duration) -> bool {
 
 /// How anybody outside is asked: an agent, or a tool.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Bounds {
+pub struct AgentBounds {
     /// How long one answer may take; of a tool's server also how long it may take to begin with it.
     #[serde(serialize_with = "seconds")]
     pub timeout: Duration,
@@ -133,7 +133,7 @@ pub struct Bounds {
     pub max_bytes: usize,
 }
 
-impl Bounds {
+impl AgentBounds {
     /// The usual ones, with that time for an answer.
     pub(super) fn of(timeout: Duration) -> Self {
         Self {
@@ -180,17 +180,17 @@ pub struct Price {
     pub answer: f64,
 }
 
-impl Settings {
+impl AgentSettings {
     /// The usual ones of a kind.
-    pub fn of(kind: Kind) -> Self {
-        let http = kind == Kind::Http;
+    pub fn of(kind: AnswererKind) -> Self {
+        let http = kind == AnswererKind::Http;
         Self {
             kind,
             command: Vec::new(),
             url: None,
             model: None,
             secret: None,
-            bounds: Bounds::of(Duration::from_secs(600)),
+            bounds: AgentBounds::of(Duration::from_secs(600)),
             price: Price { prompt: 3.0, answer: 15.0 },
             answer: http.then(|| "choices.0.message.content".to_owned()),
             tokens: http.then(|| ("usage.prompt_tokens".to_owned(), "usage.completion_tokens".to_owned())),

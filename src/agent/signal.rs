@@ -1,6 +1,6 @@
 //! The signal of a request (`signal.json`): what is asked, where its prompt is and its answer belongs, and how far it is.
 
-use super::tray::Tray;
+use super::run_dir::RunDir;
 use crate::clock::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::io;
@@ -28,7 +28,7 @@ pub enum SignalStatus {
 
 /// A request, as others see it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Signal {
+pub struct AgentSignal {
     /// How far it is.
     pub status: SignalStatus,
     /// The request's number, which counts up from 1 in the run: it belongs in the answer's wrapper.
@@ -53,9 +53,9 @@ pub struct Signal {
     pub error: String,
 }
 
-impl Signal {
+impl AgentSignal {
     /// The signal in a file, if one can be read there: others may be writing it.
-    pub fn read(tray: &dyn Tray, name: &str) -> Option<Self> {
+    pub fn read(tray: &dyn RunDir, name: &str) -> Option<Self> {
         let text = tray.read(name, MOST).ok()??;
         Self::parse(&text)
     }
@@ -72,7 +72,7 @@ impl Signal {
     }
 
     /// Writes it.
-    pub fn write(&self, tray: &dyn Tray, name: &str) -> io::Result<()> {
+    pub fn write(&self, tray: &dyn RunDir, name: &str) -> io::Result<()> {
         tray.write(name, &self.text())
     }
 

@@ -1,7 +1,7 @@
 //! Canned answers from a file: `{"CASE or *": {"NODE": [artifact, ...]}}`, the n-th visit of a node gets the n-th.
 
 use crate::diag::{Diagnostic, Source, Span};
-use crate::walk::{Answer, Refusal, Reply, Request};
+use crate::walk::{Answerer, NodeAnswer, Refusal, Request};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,11 +10,11 @@ type ByNode = BTreeMap<String, Vec<Arc<Value>>>;
 
 /// Canned answers. A case without answers of its own for a node takes those of `*`.
 #[derive(Clone, Debug, Default)]
-pub struct Stub {
+pub struct StubAnswers {
     cases: BTreeMap<String, ByNode>,
 }
 
-impl Stub {
+impl StubAnswers {
     /// Reads a stub file.
     pub fn parse(source: &Source) -> Result<Self, Box<Diagnostic>> {
         let cases: BTreeMap<String, BTreeMap<String, Vec<Value>>> = serde_json::from_str(source.text()).map_err(|error| {
@@ -43,16 +43,16 @@ impl Stub {
     }
 }
 
-impl Answer for Stub {
+impl Answerer for StubAnswers {
     fn name(&self) -> &'static str {
         "stub"
     }
 
-    fn answer(&self, request: &Request<'_>) -> Result<Reply, Refusal> {
+    fn answer(&self, request: &Request<'_>) -> Result<NodeAnswer, Refusal> {
         let node = request.node_name();
         let list = self.list(&request.case.id, node);
         match list.and_then(|list| list.get(request.visit)) {
-            Some(artifact) => Ok(Reply::own(Arc::clone(artifact), by(artifact), false)),
+            Some(artifact) => Ok(NodeAnswer::own(Arc::clone(artifact), by(artifact), false)),
             None => {
                 let message = match list.map_or(0, Vec::len) {
                     0 => format!("the stub file has no answer for `{node}`"),
@@ -77,7 +77,7 @@ mod tests {
     #[test]
     fn a_case_without_answers_of_its_own_takes_the_common_ones() {
         let text = r#"{"*": {"a": [{"x": 1}]}, "c": {"b": [null]}}"#;
-        let stub = Stub::parse(&Source::new("s.json", text)).expect("a stub");
+        let stub = StubAnswers::parse(&Source::new("s.json", text)).expect("a stub");
         assert_eq!(stub.list("c", "a").map(Vec::len), Some(1));
         assert_eq!(stub.list("d", "b"), None);
         assert_eq!(stub.nodes().collect::<Vec<_>>(), ["a", "b"]);
@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn another_shape_is_refused_with_a_place() {
-        let error = Stub::parse(&Source::new("s.json", "{\"*\": [1]}")).expect_err("refused");
+        let error = StubAnswers::parse(&Source::new("s.json", "{\"*\": [1]}")).expect_err("refused");
         assert_eq!(error.code, "input/stub");
         assert!(error.place().is_some_and(|place| place.starts_with("s.json:1:")), "{error:?}");
     }

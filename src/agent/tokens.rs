@@ -1,7 +1,7 @@
 //! What answers take: measured where whoever answers says so, else estimated.
 
 use super::settings::Price;
-use crate::walk::Tokens;
+use crate::walk::TokenUsage;
 
 /// About how many tokens a text is: one for every four bytes.
 fn estimate(text: &str) -> u64 {
@@ -9,14 +9,14 @@ fn estimate(text: &str) -> u64 {
 }
 
 /// The tokens of prompt and answer, as far as somebody said them.
-pub(super) type Measured = (Option<u64>, Option<u64>);
+pub(super) type MeasuredTokens = (Option<u64>, Option<u64>);
 
 /// What an answer took. `measured` are the numbers of prompt and answer, as far as they were said.
-pub(super) fn taken(prompt: &str, answer: &str, measured: Measured, price: Price) -> Tokens {
+pub(super) fn taken(prompt: &str, answer: &str, measured: MeasuredTokens, price: Price) -> TokenUsage {
     let (prompt, answer) = (measured.0.unwrap_or_else(|| estimate(prompt)), measured.1.unwrap_or_else(|| estimate(answer)));
     #[expect(clippy::cast_precision_loss, reason = "money for people")]
     let cost = (prompt as f64 * price.prompt + answer as f64 * price.answer) / 1e6;
-    Tokens { prompt, answer, estimated: measured.0.is_none() || measured.1.is_none(), cost }
+    TokenUsage { prompt, answer, estimated: measured.0.is_none() || measured.1.is_none(), cost }
 }
 
 #[cfg(test)]

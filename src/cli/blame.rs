@@ -1,11 +1,11 @@
 //! `asterisk blame`.
 
 use super::explain::{cases, versioned};
-use super::{FormatArg, Global, ProjectArgs};
+use super::{FormatArg, GlobalArgs, ProjectArgs};
+use crate::decisions::{StepQuery, blame as blamed, blame_page};
 use crate::exit::Exit;
 use crate::session::SessionError;
-use crate::trace::{Asked, blame as blamed, blame_page};
-use crate::ui::Format;
+use crate::ui::OutputFormat;
 use clap::Args;
 
 /// Say what decided where a case went: the rule, the line, the version of its text, and in a git checkout the commit.
@@ -26,13 +26,13 @@ pub(super) struct BlameArgs {
     format: FormatArg,
 }
 
-pub(super) fn blame(global: &Global, args: &BlameArgs) -> Result<Exit, SessionError> {
+pub(super) fn blame(global: &GlobalArgs, args: &BlameArgs) -> Result<Exit, SessionError> {
     let ui = global.ui(args.format);
     let session = global.session(&ProjectArgs::default(), None)?;
-    let asked = Asked { run: args.run.clone(), case: args.case.clone(), step: args.step.clone() };
+    let asked = StepQuery { run: args.run.clone(), case: args.case.clone(), step: args.step.clone() };
     match blamed(&session, &asked)? {
         Err(list) => cases(ui, &list, "blame"),
-        Ok(told) if ui.format() == Format::Json => ui.json(&versioned(&told)),
+        Ok(told) if ui.format() == OutputFormat::Json => ui.json(&versioned(&told)),
         Ok(told) => ui.page(&blame_page(&told, ui.width())),
     }
     Ok(Exit::Ok)

@@ -1,13 +1,13 @@
 //! `asterisk call`.
 
 use super::route::json_file;
-use super::{Global, ProjectArgs};
+use super::{GlobalArgs, ProjectArgs};
 use crate::diag::Diagnostic;
 use crate::exit::Exit;
 use crate::files::read_input;
-use crate::project::Answers;
+use crate::project::AnswererNames;
 use crate::session::SessionError;
-use crate::ui::Format;
+use crate::ui::OutputFormat;
 use clap::Args;
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -33,16 +33,16 @@ pub(super) struct CallArgs {
     format: super::FormatArg,
 }
 
-pub(super) fn call(global: &Global, args: &CallArgs) -> Result<Exit, SessionError> {
+pub(super) fn call(global: &GlobalArgs, args: &CallArgs) -> Result<Exit, SessionError> {
     let ui = global.ui(args.format);
     let session = global.session(&args.project, None)?;
-    let project = session.project(args.pipeline.as_deref(), Answers::Others)?;
+    let project = session.project(args.pipeline.as_deref(), AnswererNames::Others)?;
     let Some(path) = &args.batch else {
         let list = arguments(&args.args)?;
         let result = session.call(&project, &args.reference, &list)?;
         match ui.format() {
-            Format::Json => ui.json(&json!({ "schema_version": 1, "result": result })),
-            Format::Pretty => ui.json(&result),
+            OutputFormat::Json => ui.json(&json!({ "schema_version": 1, "result": result })),
+            OutputFormat::Pretty => ui.json(&result),
         }
         return Ok(Exit::Ok);
     };

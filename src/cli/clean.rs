@@ -1,12 +1,12 @@
 //! `asterisk clean`.
 
-use super::{FormatArg, Global, ProjectArgs};
+use super::{FormatArg, GlobalArgs, ProjectArgs};
 use crate::clock::Timestamp;
 use crate::diag::Diagnostic;
 use crate::exit::Exit;
 use crate::session::{CleanResult, SessionError};
 use crate::store::Retention;
-use crate::ui::{Format, Ui};
+use crate::ui::{OutputFormat, Ui};
 use clap::Args;
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -54,7 +54,7 @@ fn age(text: &str) -> Result<i64, String> {
     i64::from(number).checked_mul(unit).ok_or_else(wrong)
 }
 
-pub(super) fn clean(global: &Global, args: &CleanArgs) -> Result<Exit, SessionError> {
+pub(super) fn clean(global: &GlobalArgs, args: &CleanArgs) -> Result<Exit, SessionError> {
     let ui = global.ui(args.format);
     let session = global.session(&ProjectArgs::default(), args.out.clone())?;
     if args.older_than.is_none() && args.keep_latest.is_none() {
@@ -67,14 +67,14 @@ pub(super) fn clean(global: &Global, args: &CleanArgs) -> Result<Exit, SessionEr
         Retention { before, keep_latest: args.keep_latest, include_paused: args.include_paused, dry_run: args.dry_run };
     let result = session.clean(&retention)?;
     match ui.format() {
-        Format::Json => {
+        OutputFormat::Json => {
             let mut json = serde_json::to_value(&result).unwrap_or_default();
             if let Value::Object(map) = &mut json {
                 map.insert("schema_version".into(), json!(1));
             }
             ui.json(&json);
         }
-        Format::Pretty => tell(ui, &result),
+        OutputFormat::Pretty => tell(ui, &result),
     }
     Ok(Exit::Ok)
 }

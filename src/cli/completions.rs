@@ -1,8 +1,8 @@
 //! `asterisk completions`.
 
-use super::{Cli, Global};
+use super::{Cli, GlobalArgs};
 use crate::exit::Exit;
-use crate::ui::{Format, Ui};
+use crate::ui::{OutputFormat, Ui};
 use clap::{Args, CommandFactory as _};
 use clap_complete::{Shell, generate};
 
@@ -16,9 +16,9 @@ pub(super) struct CompletionsArgs {
     shell: Shell,
 }
 
-pub(super) fn completions(global: &Global, args: CompletionsArgs) -> Exit {
+pub(super) fn completions(global: &GlobalArgs, args: CompletionsArgs) -> Exit {
     let mut script = Vec::new();
     generate(args.shell, &mut Cli::command(), "asterisk", &mut script);
-    Ui::new(global.color, Format::Pretty).out(&String::from_utf8_lossy(&script));
+    Ui::new(global.color, OutputFormat::Pretty).out(&String::from_utf8_lossy(&script));
     Exit::Ok
 }

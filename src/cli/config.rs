@@ -1,10 +1,10 @@
 //! `asterisk config`.
 
-use super::{FormatArg, Global, ProjectArgs};
-use crate::config::{Origin, Setting};
+use super::{FormatArg, GlobalArgs, ProjectArgs};
+use crate::config::{Setting, SettingOrigin};
 use crate::exit::Exit;
 use crate::session::SessionError;
-use crate::ui::{Format, plain};
+use crate::ui::{OutputFormat, plain};
 use clap::{Args, ValueEnum as _};
 use serde_json::{Value, json};
 
@@ -21,12 +21,12 @@ pub(super) struct ConfigArgs {
     format: FormatArg,
 }
 
-pub(super) fn config(global: &Global, args: &ConfigArgs) -> Result<Exit, SessionError> {
+pub(super) fn config(global: &GlobalArgs, args: &ConfigArgs) -> Result<Exit, SessionError> {
     let ui = global.ui(args.format);
     let resolved = global.resolve(&args.project, None)?;
     let mut settings = resolved.settings;
     settings.push(colour(global));
-    if ui.format() == Format::Json {
+    if ui.format() == OutputFormat::Json {
         let files = resolved.files.iter().map(|(path, there)| json!({ "file": path, "exists": there }));
         let settings = settings.iter().map(|one| json!({ "name": one.name, "value": one.shown(), "origin": one.origin.json() }));
         ui.json(&json!({
@@ -49,14 +49,14 @@ pub(super) fn config(global: &Global, args: &ConfigArgs) -> Result<Exit, Session
     Ok(Exit::Ok)
 }
 
-fn colour(global: &Global) -> Setting {
+fn colour(global: &GlobalArgs) -> Setting {
     const NAME: &str = "ASTERISK_COLOR";
     let word = global.color.to_possible_value().map_or(String::new(), |value| value.get_name().to_owned());
     let by_variable = std::env::var(NAME).is_ok_and(|value| value == word);
     let origin = match global.color {
-        _ if by_variable => Origin::Variable(NAME),
-        crate::ui::Colour::Auto => Origin::Default,
-        _ => Origin::Flag("--color"),
+        _ if by_variable => SettingOrigin::Variable(NAME),
+        crate::ui::Colour::Auto => SettingOrigin::Default,
+        _ => SettingOrigin::Flag("--color"),
     };
     Setting { name: "color".into(), value: json!(word), origin }
 }

@@ -1,13 +1,13 @@
 //! `asterisk coverage`.
 
 use super::explain::versioned;
-use super::{FormatArg, Global, ProjectArgs};
+use super::{FormatArg, GlobalArgs, ProjectArgs};
+use crate::decisions::{DecisionHistory, EdgeHistory, coverage as over_history};
 use crate::diag::Diagnostic;
 use crate::exit::Exit;
 use crate::model::counted;
 use crate::session::SessionError;
-use crate::trace::{EdgeHistory, History, coverage as over_history};
-use crate::ui::{Format, Ui};
+use crate::ui::{OutputFormat, Ui};
 use clap::Args;
 
 /// Say how often every edge of past runs was asked, fired, failed, and stood in another's shadow.
@@ -27,7 +27,7 @@ pub(super) struct CoverageArgs {
     format: FormatArg,
 }
 
-pub(super) fn coverage(global: &Global, args: &CoverageArgs) -> Result<Exit, SessionError> {
+pub(super) fn coverage(global: &GlobalArgs, args: &CoverageArgs) -> Result<Exit, SessionError> {
     let ui = global.ui(args.format);
     let session = global.session(&ProjectArgs::default(), None)?;
     let history = over_history(&session, &args.runs)?;
@@ -36,7 +36,7 @@ pub(super) fn coverage(global: &Global, args: &CoverageArgs) -> Result<Exit, Ses
         let error = Diagnostic::error("coverage/nothing", "no run decided anything yet").help(help);
         return Err(SessionError::Asked(Box::new(error)));
     }
-    if ui.format() == Format::Json {
+    if ui.format() == OutputFormat::Json {
         ui.json(&versioned(&history));
     } else {
         print(ui, &history);
@@ -53,7 +53,7 @@ const HEAD: [&str; 8] = ["from", "edge", "asked", "fired", "false", "error", "sh
 /// The place of the errors in it.
 const ERROR: usize = 5;
 
-fn print(ui: Ui, history: &History) {
+fn print(ui: Ui, history: &DecisionHistory) {
     for (index, told) in history.pipelines.iter().enumerate() {
         let blank = if index > 0 { "\n" } else { "" };
         let (decisions, runs) = (counted(told.decisions, "decision", "decisions"), counted(told.runs, "run", "runs"));

@@ -1,10 +1,10 @@
 //! `asterisk cursor`.
 
-use super::{FormatArg, Global, ProjectArgs};
+use super::{FormatArg, GlobalArgs, ProjectArgs};
 use crate::exit::Exit;
 use crate::model::shell;
-use crate::session::{Handed, HandedOut, SessionError};
-use crate::ui::{Format, plain};
+use crate::session::{CheckedOutTasks, PendingTask, SessionError};
+use crate::ui::{OutputFormat, plain};
 use clap::Args;
 use serde_json::json;
 
@@ -31,24 +31,25 @@ pub(super) struct CursorArgs {
     format: FormatArg,
 }
 
-pub(super) fn cursor(global: &Global, args: &CursorArgs) -> Result<Exit, SessionError> {
+pub(super) fn cursor(global: &GlobalArgs, args: &CursorArgs) -> Result<Exit, SessionError> {
     let ui = global.ui(args.format);
     let session = global.session(&ProjectArgs::default(), None)?;
-    let HandedOut { run, prompts: handed, batch } = session.hand_out(&args.suite_id, args.case_id.as_deref(), args.batch)?;
+    let CheckedOutTasks { run, prompts: handed, batch } =
+        session.hand_out(&args.suite_id, args.case_id.as_deref(), args.batch)?;
     match (ui.format(), handed.as_slice()) {
-        (Format::Json, handed) => {
+        (OutputFormat::Json, handed) => {
             let mut told = json!({ "schema_version": 1, "suite_id": run, "prompts": handed });
             if let Some(batch) = batch {
                 told["batch"] = json!(batch);
             }
             ui.json(&told);
         }
-        (Format::Pretty, [one]) if !args.batch => {
+        (OutputFormat::Pretty, [one]) if !args.batch => {
             ui.note(&format!("{} of case {}; the prompt is in {}", one.step, one.case, one.prompt_path.display()));
             ui.out(plain(&one.prompt.replace('\t', "    ")).trim_end());
             ui.note(&format!("\nbring the answer with: {}", save(&run, one)));
         }
-        (Format::Pretty, handed) => {
+        (OutputFormat::Pretty, handed) => {
             let mut table = ui.table(&["case", "step", "request", "prompt"]);
             for one in handed {
                 table.row([one.case.clone(), one.step.clone(), one.request.to_string(), one.prompt_path.display().to_string()]);
@@ -67,7 +68,7 @@ pub(super) fn cursor(global: &Global, args: &CursorArgs) -> Result<Exit, Session
 }
 
 /// The command that brings an answer.
-fn save(run: &str, one: &Handed) -> String {
+fn save(run: &str, one: &PendingTask) -> String {
     format!(
         "asterisk save -f {} --case-id {} --suite-id {run}",
         shell(&one.artifact_path.display().to_string()),

@@ -1,11 +1,11 @@
 //! `asterisk doc`.
 
-use super::{FormatArg, Global, ProjectArgs};
+use super::{FormatArg, GlobalArgs, ProjectArgs};
 use crate::exit::Exit;
 use crate::pipeline::{self, Pipeline};
-use crate::project::Answers;
+use crate::project::AnswererNames;
 use crate::session::SessionError;
-use crate::ui::{Fields, Format, Functions, plain};
+use crate::ui::{Fields, FunctionDocs, OutputFormat, plain};
 use clap::Args;
 use serde_json::{Value, json};
 
@@ -22,7 +22,7 @@ pub(super) struct DocArgs {
     format: FormatArg,
 }
 
-pub(super) fn doc(global: &Global, args: &DocArgs) -> Result<Exit, SessionError> {
+pub(super) fn doc(global: &GlobalArgs, args: &DocArgs) -> Result<Exit, SessionError> {
     let ui = global.ui(args.format);
     let session = global.session(&args.project, None)?;
     let pipelines = || -> Vec<Pipeline> {
@@ -32,20 +32,20 @@ pub(super) fn doc(global: &Global, args: &DocArgs) -> Result<Exit, SessionError>
     };
     if let Some(given) = args.name.as_deref().and_then(|name| Fields::named(name, pipelines)) {
         match ui.format() {
-            Format::Json => {
+            OutputFormat::Json => {
                 let given: Vec<Value> = given.iter().map(Fields::json).collect();
                 ui.json(&json!({ "schema_version": 1, "fields": given }));
             }
-            Format::Pretty => ui.out(&plain(&Fields::text(&given))),
+            OutputFormat::Pretty => ui.out(&plain(&Fields::text(&given))),
         }
         return Ok(Exit::Ok);
     }
-    let project = session.project(None, Answers::Others)?;
+    let project = session.project(None, AnswererNames::Others)?;
     let functions =
-        Functions::named(&project.library, args.name.as_deref()).map_err(|unknown| SessionError::Asked(Box::new(unknown)))?;
-    let Functions { host, scripts } = &functions;
+        FunctionDocs::named(&project.library, args.name.as_deref()).map_err(|unknown| SessionError::Asked(Box::new(unknown)))?;
+    let FunctionDocs { host, scripts } = &functions;
     match ui.format() {
-        Format::Json => ui.json(&json!({
+        OutputFormat::Json => ui.json(&json!({
             "schema_version": 1,
             "host": host.iter().map(|f| json!({
                 "name": f.name, "signature": f.signature, "group": f.group, "doc": f.doc, "example": f.example, "result": f.result,
@@ -54,7 +54,7 @@ pub(super) fn doc(global: &Global, args: &DocArgs) -> Result<Exit, SessionError>
                 "file": f.file, "name": f.name, "signature": f.signature, "doc": f.doc,
             })).collect::<Vec<Value>>(),
         })),
-        Format::Pretty => ui.out(&functions.text()),
+        OutputFormat::Pretty => ui.out(&functions.text()),
     }
     Ok(Exit::Ok)
 }

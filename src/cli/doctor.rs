@@ -1,12 +1,12 @@
 //! `asterisk doctor`.
 
-use super::{FormatArg, Global, ProjectArgs};
+use super::{FormatArg, GlobalArgs, ProjectArgs};
 use crate::diag::did_you_mean;
 use crate::exit::Exit;
-use crate::files::Origin;
-use crate::session::{Checkup, ProjectFile, Session, SessionError, State};
+use crate::files::FileOrigin;
+use crate::session::{CheckResult, CheckState, OverlaidFile, Session, SessionError};
 use crate::store::Depth;
-use crate::ui::{Format, plain};
+use crate::ui::{OutputFormat, plain};
 use clap::Args;
 use serde_json::{Value, json};
 
@@ -26,24 +26,25 @@ pub(super) struct DoctorArgs {
     format: FormatArg,
 }
 
-pub(super) fn doctor(global: &Global, args: &DoctorArgs) -> Result<Exit, SessionError> {
+pub(super) fn doctor(global: &GlobalArgs, args: &DoctorArgs) -> Result<Exit, SessionError> {
     let ui = global.ui(args.format);
     let resolved = global.resolve(&args.project, None)?;
     let version = format!("{} {}", env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"));
-    let mut all = vec![Checkup::new("program", "version", State::Ok, version)];
+    let mut all = vec![CheckResult::new("program", "version", CheckState::Ok, version)];
     for (path, there) in &resolved.files {
         let found = if *there { "read" } else { "not there" };
-        all.push(Checkup::new("settings", path.display().to_string(), State::Ok, found));
+        all.push(CheckResult::new("settings", path.display().to_string(), CheckState::Ok, found));
     }
     all.extend(variables());
     let session = Session::new(resolved.setup);
     all.extend(session.checkup(if args.deep { Depth::Contents } else { Depth::Pages }));
     let terminal = if ui.on_terminal() { "a terminal" } else { "no terminal: no progress bar" };
-    all.push(Checkup::new("terminal", "stderr", State::Ok, terminal));
-    all.push(Checkup::new("terminal", "width", State::Ok, ui.width().to_string()));
-    let files = if args.files || ui.format() == Format::Json { session.files_used().unwrap_or_default() } else { Vec::new() };
-    let wrong = all.iter().filter(|one| one.state == State::Wrong).count();
-    if ui.format() == Format::Json {
+    all.push(CheckResult::new("terminal", "stderr", CheckState::Ok, terminal));
+    all.push(CheckResult::new("terminal", "width", CheckState::Ok, ui.width().to_string()));
+    let files =
+        if args.files || ui.format() == OutputFormat::Json { session.files_used().unwrap_or_default() } else { Vec::new() };
+    let wrong = all.iter().filter(|one| one.state == CheckState::Wrong).count();
+    if ui.format() == OutputFormat::Json {
         let files: Vec<Value> = files.iter().map(json).collect();
         ui.json(&json!({ "schema_version": 1, "wrong": wrong, "checks": all, "files": files }));
     } else {
@@ -58,9 +59,9 @@ pub(super) fn doctor(global: &Global, args: &DoctorArgs) -> Result<Exit, Session
         let mut table = ui.table(&["", "area", "what", "found"]);
         for one in &all {
             let mark = match one.state {
-                State::Ok => "ok",
-                State::Note => "note",
-                State::Wrong => "WRONG",
+                CheckState::Ok => "ok",
+                CheckState::Note => "note",
+                CheckState::Wrong => "WRONG",
             };
             let help = one.help.as_ref().map_or(String::new(), |help| format!("\n{help}"));
             table.row([mark, one.area, &one.name, &plain(&format!("{}{help}", one.found))]);
@@ -76,7 +77,7 @@ pub(super) fn doctor(global: &Global, args: &DoctorArgs) -> Result<Exit, Session
 }
 
 /// Environment variables that begin like ours and mean nothing.
-fn variables() -> Vec<Checkup> {
+fn variables() -> Vec<CheckResult> {
     let known = [
         "ASTERISK_STORE",
         "ASTERISK_SCRIPTS",
@@ -96,23 +97,23 @@ fn variables() -> Vec<Checkup> {
     let ours = names.into_iter().filter(|name| name.starts_with("ASTERISK_") && !known.contains(&name.as_str()));
     ours.map(|name| {
         let help = did_you_mean(&name, known);
-        Checkup { help, ..Checkup::new("settings", name, State::Wrong, "nothing reads this variable") }
+        CheckResult { help, ..CheckResult::new("settings", name, CheckState::Wrong, "nothing reads this variable") }
     })
     .collect()
 }
 
-fn origin(file: &ProjectFile) -> String {
+fn origin(file: &OverlaidFile) -> String {
     match &file.origin {
-        Origin::Embedded => "bundled".to_owned(),
-        Origin::File(path) if file.replaces => format!("{} (instead of the bundled one)", path.display()),
-        Origin::File(path) => path.display().to_string(),
+        FileOrigin::Embedded => "bundled".to_owned(),
+        FileOrigin::File(path) if file.replaces => format!("{} (instead of the bundled one)", path.display()),
+        FileOrigin::File(path) => path.display().to_string(),
     }
 }
 
-fn json(file: &ProjectFile) -> Value {
+fn json(file: &OverlaidFile) -> Value {
     let path = match &file.origin {
-        Origin::Embedded => None,
-        Origin::File(path) => Some(path),
+        FileOrigin::Embedded => None,
+        FileOrigin::File(path) => Some(path),
     };
     json!({
         "area": file.area.name(), "path": file.path, "origin": path.map_or("bundled", |_| "file"), "file": path,

@@ -1,11 +1,11 @@
 //! `asterisk explain`.
 
-use super::{Global, ProjectArgs};
+use super::{GlobalArgs, ProjectArgs};
+use crate::decisions::{CaseList, Explanation, StepQuery, explain as explained, markdown, page, save_as_test};
 use crate::exit::Exit;
 use crate::model::shell;
 use crate::session::SessionError;
-use crate::trace::{Asked, CaseList, Explanation, explain as explained, markdown, page, save_as_test};
-use crate::ui::{Format, Ui, plain};
+use crate::ui::{OutputFormat, Ui, plain};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 use std::path::PathBuf;
@@ -51,20 +51,20 @@ pub(super) enum PageFormat {
 
 /// Data with the version of its shape.
 #[derive(Serialize)]
-struct Versioned<T> {
+struct VersionedData<T> {
     schema_version: u32,
     #[serde(flatten)]
     data: T,
 }
 
 pub(super) fn versioned<T: Serialize>(data: T) -> impl Serialize {
-    Versioned { schema_version: 1, data }
+    VersionedData { schema_version: 1, data }
 }
 
-pub(super) fn explain(global: &Global, args: &ExplainArgs) -> Result<Exit, SessionError> {
-    let ui = Ui::new(global.color, if args.format == PageFormat::Json { Format::Json } else { Format::Pretty });
+pub(super) fn explain(global: &GlobalArgs, args: &ExplainArgs) -> Result<Exit, SessionError> {
+    let ui = Ui::new(global.color, if args.format == PageFormat::Json { OutputFormat::Json } else { OutputFormat::Pretty });
     let session = global.session(&ProjectArgs::default(), None)?;
-    let asked = Asked { run: args.run.clone(), case: args.case.clone(), step: args.step.clone() };
+    let asked = StepQuery { run: args.run.clone(), case: args.case.clone(), step: args.step.clone() };
     if let Some(file) = &args.save_as_test {
         let saved = save_as_test(&session, &asked, file.as_deref())?;
         if args.format == PageFormat::Json {
@@ -95,7 +95,7 @@ pub(super) fn explain(global: &Global, args: &ExplainArgs) -> Result<Exit, Sessi
 
 /// Prints the cases of a run, of which one must be named.
 pub(super) fn cases(ui: Ui, list: &CaseList, command: &str) {
-    if ui.format() == Format::Json {
+    if ui.format() == OutputFormat::Json {
         return ui.json(&versioned(list));
     }
     let mut table = ui.table(&["case", "status", "edges", "name"]);

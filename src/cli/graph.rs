@@ -1,13 +1,13 @@
 //! `asterisk graph`.
 
-use super::{Global, ProjectArgs};
+use super::{GlobalArgs, ProjectArgs};
+use crate::decisions;
 use crate::diag::{Diagnostic, Source};
 use crate::exit::Exit;
 use crate::pipeline::{self, Pipeline, draw::Picture};
 use crate::project::check_conditions;
 use crate::session::{Session, SessionError};
-use crate::trace;
-use crate::ui::{Format, Ui};
+use crate::ui::{OutputFormat, Ui};
 use crate::walk::Plan;
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
@@ -42,7 +42,7 @@ enum GraphFormat {
     Json,
 }
 
-pub(super) fn graph(global: &Global, args: &GraphArgs) -> Result<Exit, SessionError> {
+pub(super) fn graph(global: &GlobalArgs, args: &GraphArgs) -> Result<Exit, SessionError> {
     let session = global.session(&ProjectArgs::default(), None)?;
     let colours = session.element_colours()?;
     let picture = match (&args.run, &args.pipeline) {
@@ -58,7 +58,7 @@ pub(super) fn graph(global: &Global, args: &GraphArgs) -> Result<Exit, SessionEr
             sketch(&parsed, &parts, &colours, &personas, &mut vec![source.name().to_owned()])?
         }
     };
-    let ui = Ui::new(global.color, Format::Pretty);
+    let ui = Ui::new(global.color, OutputFormat::Pretty);
     match args.format {
         GraphFormat::Mermaid => ui.out(&picture.mermaid()),
         GraphFormat::Dot => ui.out(&picture.dot()),
@@ -80,7 +80,7 @@ fn of_run(
     pipeline: Option<&str>,
     colours: &BTreeMap<String, String>,
 ) -> Result<Picture, SessionError> {
-    let taken = trace::ways(session, run, case)?;
+    let taken = decisions::ways(session, run, case)?;
     if let Some(asked) = pipeline {
         let named = pipeline::parse(&session.pipeline(asked)?)?.name.value;
         let own = &taken.plan.pipeline.name.value;
@@ -175,7 +175,8 @@ fn json(picture: &Picture) -> Value {
         graph["team"] = json!({ "walkers": walkers, "scheduler": team.scheduler });
     }
     if !picture.parts.is_empty() {
-        let part = |part: &pipeline::draw::Part| json!({ "node": picture.shapes[part.shape].id, "graph": json(&part.picture) });
+        let part =
+            |part: &pipeline::draw::NestedPicture| json!({ "node": picture.shapes[part.shape].id, "graph": json(&part.picture) });
         graph["parts"] = json!(picture.parts.iter().map(part).collect::<Vec<Value>>());
     }
     graph

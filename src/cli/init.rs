@@ -1,13 +1,13 @@
 //! `asterisk init`.
 
-use super::{FormatArg, Global};
+use super::{FormatArg, GlobalArgs};
 use crate::config;
 use crate::diag::Diagnostic;
 use crate::exit::Exit;
 use crate::files::{Area, UnpackError, unpack};
 use crate::model::shell;
 use crate::session::SessionError;
-use crate::ui::{Format, plain};
+use crate::ui::{OutputFormat, plain};
 use clap::{Args, ValueEnum};
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ pub(super) struct InitArgs {
     dir: PathBuf,
     /// Only these parts.
     #[arg(long, value_enum, value_name = "PART", value_delimiter = ',')]
-    only: Vec<Part>,
+    only: Vec<InitPart>,
     /// Overwrite files that are there with another text.
     #[arg(long)]
     force: bool,
@@ -30,7 +30,7 @@ pub(super) struct InitArgs {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Part {
+enum InitPart {
     Scripts,
     Pipelines,
     Templates,
@@ -38,7 +38,7 @@ enum Part {
     Config,
 }
 
-impl Part {
+impl InitPart {
     fn of(area: Area) -> Self {
         match area {
             Area::Scripts | Area::Tests => Self::Scripts,
@@ -48,23 +48,23 @@ impl Part {
     }
 }
 
-pub(super) fn init(global: &Global, args: &InitArgs) -> Result<Exit, SessionError> {
+pub(super) fn init(global: &GlobalArgs, args: &InitArgs) -> Result<Exit, SessionError> {
     let ui = global.ui(args.format);
-    let wanted = |part: Part| args.only.is_empty() || args.only.contains(&part);
-    let areas: Vec<Area> = Area::ALL.into_iter().filter(|area| wanted(Part::of(*area))).collect();
+    let wanted = |part: InitPart| args.only.is_empty() || args.only.contains(&part);
+    let areas: Vec<Area> = Area::ALL.into_iter().filter(|area| wanted(InitPart::of(*area))).collect();
     let mut files: Vec<(String, String)> = Vec::new();
-    let tests = wanted(Part::Scripts).then_some(Area::Tests);
+    let tests = wanted(InitPart::Scripts).then_some(Area::Tests);
     for area in areas.iter().copied().chain(tests) {
         files.extend(area.embedded().into_iter().map(|(path, text)| (format!("{}/{path}", area.name()), text.to_owned())));
     }
     // A project file that is there already is only replaced when that is asked for by name.
     let there = args.dir.join(config::PROJECT_FILE).exists();
-    let by_name = args.only.contains(&Part::Config) || (args.force && args.only.is_empty());
+    let by_name = args.only.contains(&InitPart::Config) || (args.force && args.only.is_empty());
     if !there || by_name {
         files.push((config::PROJECT_FILE.to_owned(), config::template(&areas)));
     }
     let done = unpack(&args.dir, &files, args.force).map_err(refused)?;
-    if ui.format() == Format::Json {
+    if ui.format() == OutputFormat::Json {
         ui.json(&json!({ "schema_version": 1, "dir": args.dir, "written": done.written, "unchanged": done.same }));
         return Ok(Exit::Ok);
     }
@@ -85,7 +85,9 @@ pub(super) fn init(global: &Global, args: &InitArgs) -> Result<Exit, SessionErro
 fn unused(dir: &Path, areas: &[Area]) -> Vec<Area> {
     let dir = std::path::absolute(dir).unwrap_or_else(|_| dir.to_owned());
     // Settings that cannot be read use nothing, and the next command says so.
-    let Ok(config::Resolved { setup, .. }) = config::resolve(config::Given::default(), &dir) else { return areas.to_vec() };
+    let Ok(config::ResolvedSettings { setup, .. }) = config::resolve(config::CommandLine::default(), &dir) else {
+        return areas.to_vec();
+    };
     let used = |area: Area| match area {
         Area::Scripts | Area::Tests => &setup.scripts,
         Area::Pipelines => &setup.pipelines,

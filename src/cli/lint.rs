@@ -1,15 +1,15 @@
 //! `asterisk lint`.
 
-use super::{Global, ProjectArgs, lint_report};
+use super::{GlobalArgs, ProjectArgs, lint_report};
 use crate::diag::{Diagnostic, did_you_mean};
 use crate::exit::Exit;
-use crate::files::{Origin, read_answer};
-use crate::lint::{self, Baseline, CaseText, Config, Finding, Input, Level, Outcome, Rule};
+use crate::files::{FileOrigin, read_answer};
+use crate::lint::{self, Baseline, CaseText, Config, LintFinding, LintInput, LintLevel, LintReport, LintRule};
 use crate::model::counted;
-use crate::project::{Answers, Settings};
-use crate::session::{Session, SessionError, Text};
+use crate::project::{AnswererNames, LinkSettings};
+use crate::session::{ProjectText, Session, SessionError};
 use crate::store::StoreError;
-use crate::ui::{Format, Ui, plain};
+use crate::ui::{OutputFormat, Ui, plain};
 use clap::{Args, ValueEnum};
 use serde_json::json;
 use std::collections::BTreeSet;
@@ -78,8 +78,8 @@ enum LintFormat {
     Junit,
 }
 
-pub(super) fn lint(global: &Global, args: &LintArgs) -> Result<Exit, SessionError> {
-    let ui = Ui::new(global.color, if args.format == LintFormat::Json { Format::Json } else { Format::Pretty });
+pub(super) fn lint(global: &GlobalArgs, args: &LintArgs) -> Result<Exit, SessionError> {
+    let ui = Ui::new(global.color, if args.format == LintFormat::Json { OutputFormat::Json } else { OutputFormat::Pretty });
     if args.list {
         list(ui);
         return Ok(Exit::Ok);
@@ -100,7 +100,7 @@ pub(super) fn lint(global: &Global, args: &LintArgs) -> Result<Exit, SessionErro
         cases => cases?,
     };
     let cases = cases.into_iter().map(|(name, text)| CaseText { name, text: text.to_lowercase() }).collect();
-    let job = Job { session, config, cases, ui };
+    let job = LintJob { session, config, cases, ui };
     let mut texts = job.session.texts(&args.paths)?;
     if !texts.iter().any(|text| text.asked) && !args.allow_empty {
         let help = "scripts end in `.rhai`, pipelines and data in `.yaml`, templates in `.md`; --allow-empty takes this as fine";
@@ -129,25 +129,25 @@ pub(super) fn lint(global: &Global, args: &LintArgs) -> Result<Exit, SessionErro
         }
     }
     show(ui, args.format, &outcome, &texts);
-    Ok(if outcome.findings.iter().any(|finding| finding.level > Level::Note) { Exit::Findings } else { Exit::Ok })
+    Ok(if outcome.findings.iter().any(|finding| finding.level > LintLevel::Note) { Exit::Findings } else { Exit::Ok })
 }
 
 /// What linting takes besides the texts.
-struct Job {
+struct LintJob {
     session: Session,
     config: Config,
     cases: Vec<CaseText>,
     ui: Ui,
 }
 
-impl Job {
-    fn lint(&self, texts: &[Text]) -> Outcome {
-        let settings: Settings = self.session.settings(Answers::Others);
-        lint::lint(Input { texts, settings: &settings, config: &self.config, cases: &self.cases })
+impl LintJob {
+    fn lint(&self, texts: &[ProjectText]) -> LintReport {
+        let settings: LinkSettings = self.session.settings(AnswererNames::Others);
+        lint::lint(LintInput { texts, settings: &settings, config: &self.config, cases: &self.cases })
     }
 
     /// Mends what can be mended; says whether anything was. A mended text that does not link any more is put back.
-    fn mend(&self, texts: &[Text], outcome: &Outcome, force: bool) -> Result<bool, SessionError> {
+    fn mend(&self, texts: &[ProjectText], outcome: &LintReport, force: bool) -> Result<bool, SessionError> {
         let mended = lint::mend(texts, &outcome.findings);
         if mended.is_empty() {
             return Ok(false);
@@ -159,8 +159,8 @@ impl Job {
             let message = format!("`{}`{more} would be mended, and version control does not have it as it is", first.display());
             return Err(asked("lint/uncommitted", &message, "commit it first, or say --force"));
         }
-        let errors = |outcome: &Outcome| outcome.findings.iter().filter(|finding| finding.level == Level::Error).count();
-        let trial: Vec<Text> = texts.iter().map(|text| renewed(text, &mended)).collect();
+        let errors = |outcome: &LintReport| outcome.findings.iter().filter(|finding| finding.level == LintLevel::Error).count();
+        let trial: Vec<ProjectText> = texts.iter().map(|text| renewed(text, &mended)).collect();
         if errors(&self.lint(&trial)) > errors(outcome) {
             self.ui.note("nothing was mended: the mended texts would not link");
             return Ok(false);
@@ -174,7 +174,7 @@ impl Job {
         Ok(true)
     }
 
-    fn write_baseline(&self, path: &Path, findings: &[Finding]) -> Result<Exit, SessionError> {
+    fn write_baseline(&self, path: &Path, findings: &[LintFinding]) -> Result<Exit, SessionError> {
         let baseline = Baseline::of(findings);
         let text = serde_json::to_string_pretty(&baseline).unwrap_or_default() + "\n";
         std::fs::write(path, text).map_err(|source| SessionError::Write { path: path.display().to_string(), source })?;
@@ -184,10 +184,10 @@ impl Job {
 }
 
 /// The text as it would be mended.
-fn renewed(text: &Text, mended: &[lint::Mended]) -> Text {
-    let Origin::File(path) = &text.origin else { return text.clone() };
+fn renewed(text: &ProjectText, mended: &[lint::Mended]) -> ProjectText {
+    let FileOrigin::File(path) = &text.origin else { return text.clone() };
     match mended.iter().find(|one| one.path == *path) {
-        Some(one) => Text { source: crate::diag::Source::new(text.source.name(), one.text.clone()), ..text.clone() },
+        Some(one) => ProjectText { source: crate::diag::Source::new(text.source.name(), one.text.clone()), ..text.clone() },
         None => text.clone(),
     }
 }
@@ -208,13 +208,13 @@ fn asked(code: &'static str, message: &str, help: &str) -> SessionError {
 }
 
 fn list(ui: Ui) {
-    if ui.format() == Format::Json {
+    if ui.format() == OutputFormat::Json {
         let rules = lint::rules().map(|rule| json!({ "id": rule.id, "severity": rule.level.name(), "summary": rule.summary }));
         ui.json(&json!({ "schema_version": 1, "rules": rules.collect::<Vec<_>>() }));
         return;
     }
     let mut table = ui.table(&["rule", "level", "what it finds"]);
-    lint::rules().for_each(|rule: &Rule| table.row([rule.id, rule.level.name(), rule.summary]));
+    lint::rules().for_each(|rule: &LintRule| table.row([rule.id, rule.level.name(), rule.summary]));
     ui.out(&table.text());
 }
 
@@ -224,7 +224,7 @@ fn explain(ui: Ui, id: &str) -> Result<Exit, SessionError> {
             did_you_mean(id, lint::rules().map(|rule| rule.id)).unwrap_or_else(|| "asterisk lint --list shows them".to_owned());
         return Err(asked("lint/unknown-rule", &format!("there is no rule `{id}`"), &hint));
     };
-    if ui.format() == Format::Json {
+    if ui.format() == OutputFormat::Json {
         ui.json(&json!({
             "schema_version": 1, "id": rule.id, "severity": rule.level.name(), "summary": rule.summary, "manual": rule.manual,
             "options": rule.options.iter().map(|option| json!({ "name": option.name, "default": shown(option.default), "doc": option.doc })).collect::<Vec<_>>(),
@@ -234,20 +234,20 @@ fn explain(ui: Ui, id: &str) -> Result<Exit, SessionError> {
     ui.out(&format!("# {}\n\n{} ({}).\n\n{}", rule.id, rule.summary, rule.level.name(), rule.manual.trim_end()));
     if !rule.options.is_empty() {
         ui.out("\nOptions, under `lint.options` in asterisk.yaml:\n");
-        let line = |option: &lint::Opt| ui.out(&format!("- {} [{}]: {}", option.name, shown(option.default), option.doc));
+        let line = |option: &lint::RuleOption| ui.out(&format!("- {} [{}]: {}", option.name, shown(option.default), option.doc));
         rule.options.iter().for_each(line);
     }
     Ok(Exit::Ok)
 }
 
-fn shown(value: lint::Value) -> serde_json::Value {
+fn shown(value: lint::OptionDefault) -> serde_json::Value {
     match value {
-        lint::Value::Int(number) => json!(number),
-        lint::Value::Texts(texts) => json!(texts),
+        lint::OptionDefault::Int(number) => json!(number),
+        lint::OptionDefault::Texts(texts) => json!(texts),
     }
 }
 
-fn show(ui: Ui, format: LintFormat, outcome: &Outcome, texts: &[Text]) {
+fn show(ui: Ui, format: LintFormat, outcome: &LintReport, texts: &[ProjectText]) {
     let findings = outcome.findings.as_slice();
     match format {
         LintFormat::Pretty => {
@@ -263,17 +263,17 @@ fn show(ui: Ui, format: LintFormat, outcome: &Outcome, texts: &[Text]) {
     }
 }
 
-fn summary(outcome: &Outcome, texts: &[Text]) -> String {
-    let count = |level: Level| outcome.findings.iter().filter(|finding| finding.level == level).count();
+fn summary(outcome: &LintReport, texts: &[ProjectText]) -> String {
+    let count = |level: LintLevel| outcome.findings.iter().filter(|finding| finding.level == level).count();
     let some = |number: usize, one: &str, many: &str| match number {
         0 => None,
         1 => Some(format!("1 {one}")),
         number => Some(format!("{number} {many}")),
     };
     let parts = [
-        some(count(Level::Error), "error", "errors"),
-        some(count(Level::Warning), "warning", "warnings"),
-        some(count(Level::Note), "note", "notes"),
+        some(count(LintLevel::Error), "error", "errors"),
+        some(count(LintLevel::Warning), "warning", "warnings"),
+        some(count(LintLevel::Note), "note", "notes"),
     ];
     let found: Vec<String> = parts.into_iter().flatten().collect();
     let found = if found.is_empty() { "nothing found".to_owned() } else { found.join(", ") };
@@ -283,10 +283,10 @@ fn summary(outcome: &Outcome, texts: &[Text]) -> String {
 }
 
 /// Which of the texts that were asked for are the project's own and where they are, and which are bundled.
-fn origins(texts: &[Text]) -> String {
-    let (own, bundled): (Vec<&Text>, Vec<&Text>) =
-        texts.iter().filter(|text| text.asked).partition(|text| matches!(text.origin, Origin::File(_)));
-    let place = |text: &&Text| {
+fn origins(texts: &[ProjectText]) -> String {
+    let (own, bundled): (Vec<&ProjectText>, Vec<&ProjectText>) =
+        texts.iter().filter(|text| text.asked).partition(|text| matches!(text.origin, FileOrigin::File(_)));
+    let place = |text: &&ProjectText| {
         let root = text.shown.strip_suffix(text.source.name()).unwrap_or(&text.shown);
         let root = root.trim_end_matches('/');
         if root.is_empty() { text.shown.clone() } else { root.to_owned() }

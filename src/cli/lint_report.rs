@@ -1,14 +1,14 @@
 //! Findings in the formats of other programs: JSON, SARIF 2.1.0, commands of GitHub, `JUnit` XML.
 
-use crate::lint::{self, Edit, Finding, Level};
+use crate::lint::{self, LintFinding, LintLevel, TextEdit};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 /// A SARIF log with one run.
-pub(super) fn sarif(findings: &[Finding]) -> Value {
-    let rules: Vec<&lint::Rule> = lint::rules().collect();
-    let rule = |rule: &&lint::Rule| {
+pub(super) fn sarif(findings: &[LintFinding]) -> Value {
+    let rules: Vec<&lint::LintRule> = lint::rules().collect();
+    let rule = |rule: &&lint::LintRule| {
         let help = format!("# {}\n\n{}", rule.id, rule.manual);
         json!({
             "id": rule.id,
@@ -19,7 +19,7 @@ pub(super) fn sarif(findings: &[Finding]) -> Value {
             "properties": { "tags": [rule.category()] },
         })
     };
-    let result = |finding: &Finding| {
+    let result = |finding: &LintFinding| {
         let ((line, column), (end_line, end_column)) = (finding.start(), finding.end());
         let region = json!({ "startLine": line, "startColumn": column, "endLine": end_line, "endColumn": end_column });
         let help = finding.diagnostic.help.as_ref().map_or(String::new(), |help| format!("\n{help}"));
@@ -57,9 +57,9 @@ pub(super) fn sarif(findings: &[Finding]) -> Value {
     })
 }
 
-fn level(level: Level) -> &'static str {
+fn level(level: LintLevel) -> &'static str {
     match level {
-        Level::Off => "none",
+        LintLevel::Off => "none",
         level => level.name(),
     }
 }
@@ -77,7 +77,7 @@ fn related((at, label): (usize, &crate::diag::Label)) -> Value {
     })
 }
 
-fn replacement(edit: &Edit) -> Value {
+fn replacement(edit: &TextEdit) -> Value {
     let (line, column) = edit.source.line_column(edit.span.start);
     let (end_line, end_column) = edit.source.line_column(edit.span.end);
     json!({
@@ -100,12 +100,12 @@ fn uri(path: &str) -> String {
 }
 
 /// A command that GitHub shows beside the code.
-pub(super) fn github(finding: &Finding) -> String {
+pub(super) fn github(finding: &LintFinding) -> String {
     let ((line, column), (end_line, end_column)) = (finding.start(), finding.end());
     let word = match finding.level {
-        Level::Error => "error",
-        Level::Warning => "warning",
-        Level::Note | Level::Off => "notice",
+        LintLevel::Error => "error",
+        LintLevel::Warning => "warning",
+        LintLevel::Note | LintLevel::Off => "notice",
     };
     let data = |text: &str| text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A");
     let property = |text: &str| data(text).replace(':', "%3A").replace(',', "%2C");
@@ -120,13 +120,13 @@ pub(super) fn github(finding: &Finding) -> String {
 }
 
 /// `JUnit` XML: a suite a file, a failure a finding. Notes are no failures.
-pub(super) fn junit(findings: &[Finding], texts: usize) -> String {
-    let mut files: BTreeMap<&str, Vec<&Finding>> = BTreeMap::new();
+pub(super) fn junit(findings: &[LintFinding], texts: usize) -> String {
+    let mut files: BTreeMap<&str, Vec<&LintFinding>> = BTreeMap::new();
     for finding in findings {
         files.entry(finding.file()).or_default().push(finding);
     }
-    let fails = |finding: &&&Finding| finding.level > Level::Note;
-    let failures = findings.iter().filter(|finding| finding.level > Level::Note).count();
+    let fails = |finding: &&&LintFinding| finding.level > LintLevel::Note;
+    let failures = findings.iter().filter(|finding| finding.level > LintLevel::Note).count();
     let clean = texts.saturating_sub(files.len());
     let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
     let _ = writeln!(out, "<testsuites name=\"asterisk lint\" tests=\"{}\" failures=\"{failures}\">", findings.len() + clean);
@@ -140,7 +140,7 @@ pub(super) fn junit(findings: &[Finding], texts: usize) -> String {
             let text = xml(&format!("{file}:{line}:{column}: {}\n{help}", finding.diagnostic.message));
             let message = xml(&finding.diagnostic.message);
             let head = format!("    <testcase name=\"{}\" classname=\"{name}\" file=\"{name}\" line=\"{line}\">", finding.rule);
-            let body = if finding.level > Level::Note {
+            let body = if finding.level > LintLevel::Note {
                 format!("<failure type=\"{}\" message=\"{message}\">{text}</failure>", finding.level.name())
             } else {
                 format!("<system-out>{text}</system-out>")

@@ -1,10 +1,10 @@
 //! `asterisk man`.
 
-use super::{Cli, FormatArg, Global};
+use super::{Cli, FormatArg, GlobalArgs};
 use crate::exit::Exit;
 use crate::files::unpack;
 use crate::session::SessionError;
-use crate::ui::Format;
+use crate::ui::OutputFormat;
 use clap::{Args, Command, CommandFactory as _};
 use serde_json::json;
 use std::path::PathBuf;
@@ -19,7 +19,7 @@ pub(super) struct ManArgs {
     format: FormatArg,
 }
 
-pub(super) fn man(global: &Global, args: &ManArgs) -> Result<Exit, SessionError> {
+pub(super) fn man(global: &GlobalArgs, args: &ManArgs) -> Result<Exit, SessionError> {
     let ui = global.ui(args.format);
     let pages = pages();
     let mut written = Vec::new();
@@ -28,13 +28,13 @@ pub(super) fn man(global: &Global, args: &ManArgs) -> Result<Exit, SessionError>
         written.extend(pages.iter().map(|(name, _)| dir.join(name).display().to_string()));
     }
     match (ui.format(), &args.dir) {
-        (Format::Json, Some(_)) => ui.json(&json!({ "schema_version": 1, "pages": written })),
-        (Format::Json, None) => {
+        (OutputFormat::Json, Some(_)) => ui.json(&json!({ "schema_version": 1, "pages": written })),
+        (OutputFormat::Json, None) => {
             let pages: Vec<_> = pages.iter().map(|(name, text)| json!({ "name": name, "text": text })).collect();
             ui.json(&json!({ "schema_version": 1, "pages": pages }));
         }
-        (Format::Pretty, Some(_)) => written.iter().for_each(|path| ui.out(path)),
-        (Format::Pretty, None) => ui.out(pages.first().map_or("", |(_, text)| text)),
+        (OutputFormat::Pretty, Some(_)) => written.iter().for_each(|path| ui.out(path)),
+        (OutputFormat::Pretty, None) => ui.out(pages.first().map_or("", |(_, text)| text)),
     }
     Ok(Exit::Ok)
 }

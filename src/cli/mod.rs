@@ -3,6 +3,7 @@
 mod blame;
 mod call;
 mod clean;
+mod command_groups;
 mod completions;
 mod config;
 mod coverage;
@@ -11,7 +12,6 @@ mod doc;
 mod doctor;
 mod explain;
 mod graph;
-mod groups;
 mod init;
 mod lint;
 mod lint_report;
@@ -44,10 +44,10 @@ mod test_mutants;
 mod test_view;
 mod version;
 
-use crate::config::{Given, Resolved, resolve};
+use crate::config::{CommandLine, ResolvedSettings, resolve};
 use crate::exit::Exit;
 use crate::session::{Session, SessionError};
-use crate::ui::{Colour, Format, Ui, take_failure};
+use crate::ui::{Colour, OutputFormat, Ui, take_failure};
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -61,13 +61,13 @@ const WIDTH: usize = 100;
 #[command(name = "asterisk", version, max_term_width = WIDTH)]
 struct Cli {
     #[command(flatten)]
-    global: Global,
+    global: GlobalArgs,
     #[command(subcommand)]
     command: Command,
 }
 
 #[derive(Clone, Debug, Args)]
-struct Global {
+struct GlobalArgs {
     /// The store [default: .asterisk/asterisk.db in the project's directory].
     #[arg(long, global = true, value_name = "FILE", env = "ASTERISK_STORE")]
     store: Option<PathBuf>,
@@ -84,7 +84,7 @@ struct Global {
 struct FormatArg {
     /// How to print.
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
-    format: Format,
+    format: OutputFormat,
 }
 
 /// `--scripts`, `--domain` and `--set`, for commands that link a project.
@@ -114,7 +114,7 @@ struct PortalArgs {
 
 impl PortalArgs {
     /// Puts what was given in the place of what is set.
-    fn over(&self, settings: &mut crate::reportportal::Settings) {
+    fn over(&self, settings: &mut crate::reportportal::PortalSettings) {
         let given = |value: &Option<String>| value.clone().filter(|value| !value.trim().is_empty());
         settings.url = given(&self.reportportal_url).or_else(|| settings.url.take());
         settings.project = given(&self.reportportal_project).or_else(|| settings.project.take());
@@ -160,11 +160,11 @@ enum Command {
 
 /// Runs the program with these arguments; the first is its name.
 pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
-    let ui = Ui::new(Colour::Auto, Format::Pretty);
-    let command = groups::grouped(Cli::command(), ui.width().min(WIDTH));
+    let ui = Ui::new(Colour::Auto, OutputFormat::Pretty);
+    let command = command_groups::grouped(Cli::command(), ui.width().min(WIDTH));
     match command.try_get_matches_from(args).and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => {
-            let ui = Ui::new(cli.global.color, Format::Pretty);
+            let ui = Ui::new(cli.global.color, OutputFormat::Pretty);
             printed(ui, dispatch(cli)).code()
         }
         Err(error) => {
@@ -185,7 +185,7 @@ fn printed(ui: Ui, exit: Exit) -> Exit {
 
 fn dispatch(cli: Cli) -> Exit {
     let Cli { global, command } = cli;
-    let ui = Ui::new(global.color, Format::Pretty);
+    let ui = Ui::new(global.color, OutputFormat::Pretty);
     let done = match command {
         Command::Run(args) => run::run(&global, *args),
         Command::Route(args) => route::route(&global, &args),
@@ -235,7 +235,7 @@ fn nothing_yet(ui: Ui, session: &Session, say: &str) {
     }
 }
 
-impl Global {
+impl GlobalArgs {
     fn ui(&self, format: FormatArg) -> Ui {
         Ui::new(self.color, format.format)
     }
@@ -246,9 +246,9 @@ impl Global {
     }
 
     /// Those settings, each with where it came from.
-    fn resolve(&self, project: &ProjectArgs, out: Option<PathBuf>) -> Result<Resolved, SessionError> {
+    fn resolve(&self, project: &ProjectArgs, out: Option<PathBuf>) -> Result<ResolvedSettings, SessionError> {
         let here = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
-        let given = Given {
+        let given = CommandLine {
             store: self.store.clone(),
             out,
             scripts: project.scripts.clone(),

@@ -1,12 +1,12 @@
 //! `asterisk new`.
 
-use super::{FormatArg, Global, ProjectArgs};
+use super::{FormatArg, GlobalArgs, ProjectArgs};
 use crate::diag::Diagnostic;
 use crate::exit::Exit;
 use crate::files::{UnpackError, unpack};
 use crate::model::shell;
 use crate::session::{SessionError, Setup};
-use crate::ui::{Format, plain};
+use crate::ui::{OutputFormat, plain};
 use clap::{Args, ValueEnum};
 use serde_json::json;
 use std::path::PathBuf;
@@ -20,7 +20,7 @@ use std::path::PathBuf;
 pub(super) struct NewArgs {
     /// What to begin.
     #[arg(value_enum)]
-    kind: Kind,
+    kind: SkeletonKind,
     /// What it is called: small letters, digits and `_` (of a domain or pipeline also `-`).
     name: String,
     #[command(flatten)]
@@ -30,7 +30,7 @@ pub(super) struct NewArgs {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Kind {
+enum SkeletonKind {
     /// What decides an edge: `rules/NAME.rhai`.
     Rule,
     /// What answers a node without an agent: `agents/NAME.rhai`.
@@ -61,7 +61,7 @@ macro_rules! skeleton {
     };
 }
 
-impl Kind {
+impl SkeletonKind {
     /// The files, the first of which is the thing itself.
     fn files(self) -> &'static [Skeleton] {
         match self {
@@ -88,7 +88,7 @@ impl Kind {
     }
 }
 
-pub(super) fn new(global: &Global, args: &NewArgs) -> Result<Exit, SessionError> {
+pub(super) fn new(global: &GlobalArgs, args: &NewArgs) -> Result<Exit, SessionError> {
     let ui = global.ui(args.format);
     let setup = global.resolve(&args.project, None)?.setup;
     let (kind, name) = (args.kind, args.name.as_str());
@@ -102,7 +102,7 @@ pub(super) fn new(global: &Global, args: &NewArgs) -> Result<Exit, SessionError>
         let path = path.strip_prefix(std::env::current_dir().unwrap_or_default()).unwrap_or(&path);
         plain(&path.display().to_string())
     };
-    if ui.format() == Format::Json {
+    if ui.format() == OutputFormat::Json {
         let paths = |names: &[String]| names.iter().map(shown).collect::<Vec<_>>();
         ui.json(&json!({ "schema_version": 1, "written": paths(&done.written), "unchanged": paths(&done.same) }));
         return Ok(Exit::Ok);
@@ -114,34 +114,38 @@ pub(super) fn new(global: &Global, args: &NewArgs) -> Result<Exit, SessionError>
 }
 
 /// The directory of the area of the project that a kind belongs to.
-fn directory(kind: Kind, setup: &Setup) -> PathBuf {
+fn directory(kind: SkeletonKind, setup: &Setup) -> PathBuf {
     let (area, configured) = match kind {
-        Kind::Pipeline => ("pipelines", &setup.pipelines),
+        SkeletonKind::Pipeline => ("pipelines", &setup.pipelines),
         _ => ("scripts", &setup.scripts),
     };
     configured.clone().unwrap_or_else(|| setup.root.join(area))
 }
 
 /// What to do with it.
-fn next(kind: Kind, name: &str, path: &str) -> String {
+fn next(kind: SkeletonKind, name: &str, path: &str) -> String {
     match kind {
-        Kind::Rule => format!("asterisk test rules/{name}_test.rhai; an edge names it with `rule: rules/{name}.rhai#{name}`"),
-        Kind::Responder => format!("asterisk test agents/{name}_test.rhai; it answers the nodes of the family `{name}`"),
-        Kind::Effect => {
+        SkeletonKind::Rule => {
+            format!("asterisk test rules/{name}_test.rhai; an edge names it with `rule: rules/{name}.rhai#{name}`")
+        }
+        SkeletonKind::Responder => format!("asterisk test agents/{name}_test.rhai; it answers the nodes of the family `{name}`"),
+        SkeletonKind::Effect => {
             format!("asterisk test effects/{name}_test.rhai; a node names it with `effect: effects/{name}.rhai#{name}`")
         }
-        Kind::Domain => format!("asterisk run --domain {name}"),
-        Kind::Pipeline => format!("asterisk graph {}", shell(path)),
-        Kind::Test => format!("asterisk test tests/{name}_test.rhai"),
-        Kind::Mask => format!("asterisk test masks/{name}_test.rhai; a node puts it on with `masks: [masks/{name}.rhai]`"),
-        Kind::Scheduler => {
+        SkeletonKind::Domain => format!("asterisk run --domain {name}"),
+        SkeletonKind::Pipeline => format!("asterisk graph {}", shell(path)),
+        SkeletonKind::Test => format!("asterisk test tests/{name}_test.rhai"),
+        SkeletonKind::Mask => {
+            format!("asterisk test masks/{name}_test.rhai; a node puts it on with `masks: [masks/{name}.rhai]`")
+        }
+        SkeletonKind::Scheduler => {
             format!("asterisk test schedulers/{name}_test.rhai; a team names it with `scheduler: schedulers/{name}.rhai`")
         }
     }
 }
 
-fn check_name(kind: Kind, name: &str) -> Result<(), SessionError> {
-    let dash = matches!(kind, Kind::Domain | Kind::Pipeline);
+fn check_name(kind: SkeletonKind, name: &str) -> Result<(), SessionError> {
+    let dash = matches!(kind, SkeletonKind::Domain | SkeletonKind::Pipeline);
     let fits = name.starts_with(|c: char| c.is_ascii_lowercase())
         && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_' || (dash && b == b'-'));
     if fits {

@@ -1,9 +1,9 @@
 //! `asterisk prompt`.
 
-use super::{FormatArg, Global, ProjectArgs};
+use super::{FormatArg, GlobalArgs, ProjectArgs};
 use crate::exit::Exit;
-use crate::session::{PromptAsked, SessionError};
-use crate::ui::{Format, plain};
+use crate::session::{PromptQuery, SessionError};
+use crate::ui::{OutputFormat, plain};
 use clap::Args;
 use serde_json::{Value, json};
 
@@ -32,9 +32,9 @@ pub(super) struct PromptArgs {
     format: FormatArg,
 }
 
-pub(super) fn prompt(global: &Global, args: &PromptArgs) -> Result<Exit, SessionError> {
+pub(super) fn prompt(global: &GlobalArgs, args: &PromptArgs) -> Result<Exit, SessionError> {
     let ui = global.ui(args.format);
-    let asked = PromptAsked {
+    let asked = PromptQuery {
         run: args.run.clone(),
         case: args.case.clone(),
         node: args.node.clone(),
@@ -42,7 +42,7 @@ pub(super) fn prompt(global: &Global, args: &PromptArgs) -> Result<Exit, Session
         path: args.step.clone(),
     };
     let prompt = global.session(&ProjectArgs::default(), None)?.prompt(&asked)?;
-    if ui.format() == Format::Json {
+    if ui.format() == OutputFormat::Json {
         let mut shown = json!(prompt);
         shown["schema_version"] = Value::from(1);
         ui.json(&shown);

@@ -1,13 +1,13 @@
 //! `asterisk push`.
 
-use super::{FormatArg, Global, PortalArgs, ProjectArgs};
+use super::{FormatArg, GlobalArgs, PortalArgs, ProjectArgs};
 use crate::diag::Diagnostic;
 use crate::exit::Exit;
 use crate::files::OutDir;
 use crate::model::{counted, shell};
-use crate::report::{self, Draft, Form, Passed, Waiting};
-use crate::session::{Pushed, Remark, Session, SessionError};
-use crate::ui::{Format, Ui, plain};
+use crate::report::{self, Draft, IssueTracker, PushableReport, UnreviewedCase};
+use crate::session::{PushRemark, PushResult, Session, SessionError};
+use crate::ui::{OutputFormat, Ui, plain};
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -29,7 +29,7 @@ pub(super) struct PushArgs {
     run: String,
     /// Where to.
     #[arg(long, value_enum, value_name = "TARGET")]
-    to: Target,
+    to: PushTarget,
     /// Let those cases leave too that only an agent or a script has reviewed.
     #[arg(long)]
     accept_auto: bool,
@@ -46,7 +46,7 @@ pub(super) struct PushArgs {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Target {
+enum PushTarget {
     /// The launch that the run analysed: the defect type and a comment of each case.
     Reportportal,
     /// A draft of each root cause, as the fields of Jira's create request.
@@ -55,9 +55,9 @@ enum Target {
     GithubMd,
 }
 
-pub(super) fn push(global: &Global, args: &PushArgs) -> Result<Exit, SessionError> {
+pub(super) fn push(global: &GlobalArgs, args: &PushArgs) -> Result<Exit, SessionError> {
     let ui = global.ui(args.format);
-    if args.to == Target::Reportportal && args.out.is_some() {
+    if args.to == PushTarget::Reportportal && args.out.is_some() {
         let help = "leave it out; `--dry-run` shows what would be sent";
         return Err(SessionError::asked(
             "input/push",
@@ -71,7 +71,7 @@ pub(super) fn push(global: &Global, args: &PushArgs) -> Result<Exit, SessionErro
     let result = session.result(&args.run)?;
     let (passed, trouble) = report::passed(&result, || session.history(&result.run).map(Some), args.accept_auto)?;
     ui.diagnostics(&trouble);
-    let Passed { report, waiting } = &passed;
+    let PushableReport { report, waiting } = &passed;
     let mut told = json!({
         "schema_version": 1, "run": report.run, "target": args.to.to_possible_value().map(|value| value.get_name().to_owned()),
         "dry_run": args.dry_run, "waiting": waiting,
@@ -79,55 +79,55 @@ pub(super) fn push(global: &Global, args: &PushArgs) -> Result<Exit, SessionErro
     let mut exit = Exit::Ok;
     if report.cases.is_empty() && !waiting.is_empty() {
         exit = Exit::Findings;
-    } else if args.to == Target::Reportportal {
+    } else if args.to == PushTarget::Reportportal {
         let remarks = report::remarks(report)?;
         let outcomes = session.push(&report.run, &remarks, args.dry_run)?;
-        if outcomes.iter().any(|(_, outcome)| matches!(outcome, Pushed::Refused(_))) {
+        if outcomes.iter().any(|(_, outcome)| matches!(outcome, PushResult::Refused(_))) {
             exit = Exit::Cases;
         }
         told["cases"] = remarks.iter().zip(&outcomes).map(|(remark, (_, outcome))| case(remark, outcome, args.dry_run)).collect();
-        if ui.format() == Format::Pretty {
+        if ui.format() == OutputFormat::Pretty {
             sent(ui, args.dry_run, &remarks, &outcomes);
         }
     } else {
-        let form = if args.to == Target::JiraJson { Form::Jira } else { Form::Github };
+        let form = if args.to == PushTarget::JiraJson { IssueTracker::Jira } else { IssueTracker::Github };
         let drafts =
             report::drafts(report, form, waiting.is_empty()).map_err(|diagnostic| SessionError::Texts((*diagnostic).into()))?;
         let written = args.out.as_deref().map(|dir| write(dir, &drafts, args.dry_run)).transpose()?;
         let outcome = |at: usize| written.as_ref().map_or("shown", |written| written[at]);
         told["drafts"] = drafts.iter().enumerate().map(|(at, one)| draft(one, form, outcome(at))).collect();
-        if ui.format() == Format::Pretty {
+        if ui.format() == OutputFormat::Pretty {
             drafted(ui, args.out.as_deref(), &drafts, written.as_deref());
         }
     }
-    if ui.format() == Format::Json {
+    if ui.format() == OutputFormat::Json {
         ui.json(&told);
     }
     held_back(ui, &report.run, report.cases.len(), waiting);
     Ok(exit)
 }
 
-fn word(outcome: &Pushed, dry: bool) -> &'static str {
+fn word(outcome: &PushResult, dry: bool) -> &'static str {
     match outcome {
-        Pushed::Sent if dry => "would_send",
-        Pushed::Sent => "sent",
-        Pushed::Before => "sent_before",
-        Pushed::Refused(_) => "refused",
+        PushResult::Sent if dry => "would_send",
+        PushResult::Sent => "sent",
+        PushResult::Before => "sent_before",
+        PushResult::Refused(_) => "refused",
     }
 }
 
-fn case(remark: &Remark, outcome: &Pushed, dry: bool) -> Value {
+fn case(remark: &PushRemark, outcome: &PushResult, dry: bool) -> Value {
     let mut case = json!({
         "case": remark.case, "issue_type": remark.issue_type, "comment": remark.comment, "outcome": word(outcome, dry),
     });
-    if let Pushed::Refused(why) = outcome {
+    if let PushResult::Refused(why) = outcome {
         case["why"] = json!(why.message);
     }
     case
 }
 
 /// What came of each case.
-fn sent(ui: Ui, dry: bool, remarks: &[Remark], outcomes: &[(String, Pushed)]) {
+fn sent(ui: Ui, dry: bool, remarks: &[PushRemark], outcomes: &[(String, PushResult)]) {
     let mut table = ui.table(&["case", "issue type", "outcome"]);
     for (remark, (case, outcome)) in remarks.iter().zip(outcomes) {
         table.row([case.as_str(), &remark.issue_type, &word(outcome, dry).replace('_', " ")]);
@@ -135,24 +135,24 @@ fn sent(ui: Ui, dry: bool, remarks: &[Remark], outcomes: &[(String, Pushed)]) {
     ui.out(&table.text());
     for (remark, (case, outcome)) in remarks.iter().zip(outcomes) {
         match outcome {
-            Pushed::Sent if dry => {
+            PushResult::Sent if dry => {
                 ui.out(&plain(&format!("\ncase {case} would be {}, with the comment:\n{}", remark.issue_type, remark.comment)));
             }
-            Pushed::Refused(why) => ui.diagnostic(why),
+            PushResult::Refused(why) => ui.diagnostic(why),
             _ => {}
         }
     }
-    if !outcomes.is_empty() && outcomes.iter().all(|(_, outcome)| matches!(outcome, Pushed::Before)) {
+    if !outcomes.is_empty() && outcomes.iter().all(|(_, outcome)| matches!(outcome, PushResult::Before)) {
         ui.note("nothing was sent: all of it was sent before");
     }
 }
 
-fn draft(draft: &Draft, form: Form, outcome: &str) -> Value {
+fn draft(draft: &Draft, form: IssueTracker, outcome: &str) -> Value {
     let mut told = json!(draft);
     told["outcome"] = json!(outcome);
     match form {
-        Form::Jira => told["draft"] = serde_json::from_str(&draft.text).unwrap_or_default(),
-        Form::Github => told["body"] = json!(draft.text),
+        IssueTracker::Jira => told["draft"] = serde_json::from_str(&draft.text).unwrap_or_default(),
+        IssueTracker::Github => told["body"] = json!(draft.text),
     }
     told
 }
@@ -197,7 +197,7 @@ fn drafted(ui: Ui, dir: Option<&Path>, drafts: &[Draft], written: Option<&[&'sta
 }
 
 /// Says which cases do not leave, and what would let them.
-fn held_back(ui: Ui, run: &str, passed: usize, waiting: &[Waiting]) {
+fn held_back(ui: Ui, run: &str, passed: usize, waiting: &[UnreviewedCase]) {
     let Some(first) = waiting.first() else {
         if passed == 0 {
             ui.note("nothing to push: the run has no cases");

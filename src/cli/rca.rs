@@ -1,9 +1,9 @@
 //! `asterisk rca`.
 
-use super::{FormatArg, Global, ProjectArgs};
+use super::{FormatArg, GlobalArgs, ProjectArgs};
 use crate::exit::Exit;
 use crate::session::SessionError;
-use crate::ui::Format;
+use crate::ui::OutputFormat;
 use clap::{Args, ValueEnum};
 use serde_json::json;
 
@@ -19,7 +19,7 @@ pub(super) struct RcaArgs {
     id: i64,
     /// What became of it.
     #[arg(value_enum)]
-    became: Became,
+    became: RcaChange,
     /// Why.
     #[arg(long, short, value_name = "TEXT", default_value = "")]
     message: String,
@@ -31,7 +31,7 @@ pub(super) struct RcaArgs {
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum Became {
+enum RcaChange {
     /// It was mended.
     Resolve,
     /// It was seen to be mended.
@@ -42,7 +42,7 @@ enum Became {
     Reopen,
 }
 
-impl Became {
+impl RcaChange {
     fn status(self) -> &'static str {
         match self {
             Self::Resolve => "resolved",
@@ -53,17 +53,17 @@ impl Became {
     }
 }
 
-pub(super) fn rca(global: &Global, args: &RcaArgs) -> Result<Exit, SessionError> {
+pub(super) fn rca(global: &GlobalArgs, args: &RcaArgs) -> Result<Exit, SessionError> {
     let ui = global.ui(args.format);
     let session = global.session(&ProjectArgs::default(), None)?;
     let before = session.say_of_rca(args.id, args.became.status(), &args.by, &args.message)?;
     match ui.format() {
-        Format::Json => {
+        OutputFormat::Json => {
             let rca = json!({ "id": args.id, "title": before.title, "was": before.status, "status": args.became.status(),
                 "by": args.by, "message": args.message });
             ui.json(&json!({ "schema_version": 1, "rca": rca }));
         }
-        Format::Pretty => {
+        OutputFormat::Pretty => {
             ui.out(&format!("root cause {} ({}): {} -> {}", args.id, before.title, before.status, args.became.status()));
         }
     }

@@ -1,11 +1,11 @@
 //! `asterisk repl`.
 
-use super::{Global, ProjectArgs};
+use super::{GlobalArgs, ProjectArgs};
 use crate::config::history_file;
 use crate::exit::Exit;
-use crate::repl::{Spec, hold};
+use crate::repl::{ReplSpec, hold};
 use crate::session::SessionError;
-use crate::ui::{Format, Ui};
+use crate::ui::{OutputFormat, Ui};
 use clap::Args;
 
 /// Explore a run step by step, or try expressions on an artifact of your own.
@@ -33,11 +33,11 @@ pub(super) struct ReplArgs {
     project: ProjectArgs,
 }
 
-pub(super) fn repl(global: &Global, args: &ReplArgs) -> Result<Exit, SessionError> {
-    let ui = Ui::new(global.color, Format::Pretty);
+pub(super) fn repl(global: &GlobalArgs, args: &ReplArgs) -> Result<Exit, SessionError> {
+    let ui = Ui::new(global.color, OutputFormat::Pretty);
     let session = global.session(&args.project, None)?;
     let ReplArgs { pipeline, run, case, strict, .. } = args;
     let spec =
-        Spec { pipeline: pipeline.clone(), run: run.clone(), case: case.clone(), strict: *strict, history: history_file() };
+        ReplSpec { pipeline: pipeline.clone(), run: run.clone(), case: case.clone(), strict: *strict, history: history_file() };
     hold(ui, session, spec)
 }

@@ -1,12 +1,12 @@
 //! `asterisk replay`.
 
-use super::{FormatArg, Global, ProjectArgs};
+use super::{FormatArg, GlobalArgs, ProjectArgs};
+use crate::decisions::replay::{ChangedEffects, Flip, ReplayReport, ReplaySpec, UnknownOutcome, replay as decide_again};
 use crate::diag::Diagnostic;
 use crate::exit::Exit;
 use crate::model::counted;
 use crate::session::SessionError;
-use crate::trace::replay::{Asked, Flip, Replayed, Rewritten, Unknown, replay as decide_again};
-use crate::ui::{Format, Ui, plain};
+use crate::ui::{OutputFormat, Ui, plain};
 use clap::Args;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -47,12 +47,12 @@ pub(super) struct ReplayArgs {
     format: FormatArg,
 }
 
-pub(super) fn replay(global: &Global, args: &ReplayArgs) -> Result<Exit, SessionError> {
+pub(super) fn replay(global: &GlobalArgs, args: &ReplayArgs) -> Result<Exit, SessionError> {
     let ui = global.ui(args.format);
     let session = global.session(&args.project, None)?;
     let clock = session.setup().clock.clone();
     let began = clock.now();
-    let asked = Asked { runs: args.runs.clone(), pipeline: args.pipeline.clone(), parallel: parallel(args.parallel) };
+    let asked = ReplaySpec { runs: args.runs.clone(), pipeline: args.pipeline.clone(), parallel: parallel(args.parallel) };
     let done = decide_again(&session, &asked)?;
     let took = clock.now().seconds_since(began);
     for (run, why) in &done.left_out {
@@ -62,7 +62,7 @@ pub(super) fn replay(global: &Global, args: &ReplayArgs) -> Result<Exit, Session
         return Err(nothing());
     }
     match ui.format() {
-        Format::Json => ui.json(&json!({
+        OutputFormat::Json => ui.json(&json!({
             "schema_version": 1,
             "runs": done.runs,
             "cases": done.cases,
@@ -73,7 +73,7 @@ pub(super) fn replay(global: &Global, args: &ReplayArgs) -> Result<Exit, Session
             "effects": done.effects,
             "unknown": done.unknown,
         })),
-        Format::Pretty => print(ui, &done, took),
+        OutputFormat::Pretty => print(ui, &done, took),
     }
     let most = args.max_flips.unwrap_or(usize::MAX);
     if done.flips.len() > most {
@@ -94,7 +94,7 @@ pub(super) fn nothing() -> SessionError {
     SessionError::Asked(Box::new(Diagnostic::error("replay/nothing", "there are no decisions to be made again").help(help)))
 }
 
-fn print(ui: Ui, done: &Replayed, took: f64) {
+fn print(ui: Ui, done: &ReplayReport, took: f64) {
     changed(ui, done);
     if !done.flips.is_empty() {
         flips(ui, done);
@@ -129,7 +129,7 @@ fn print(ui: Ui, done: &Replayed, took: f64) {
 }
 
 /// What the texts of now have other than those of the runs.
-pub(super) fn changed(ui: Ui, done: &Replayed) {
+pub(super) fn changed(ui: Ui, done: &ReplayReport) {
     let names: Vec<&str> = done.changed.iter().map(|change| change.what.as_str()).collect();
     let names: BTreeSet<&str> = names.into_iter().collect();
     ui.note(&if names.is_empty() {
@@ -140,14 +140,14 @@ pub(super) fn changed(ui: Ui, done: &Replayed) {
 }
 
 /// The steps that would write something else, each with what is taken away and what is added.
-fn effects(ui: Ui, effects: &[Rewritten]) {
+fn effects(ui: Ui, effects: &[ChangedEffects]) {
     let mut table = ui.table(&["case", "step", "node", "no longer written", "written instead"]);
     let told = |these: &[Value], those: &[Value]| {
         let lines: Vec<String> = these.iter().filter(|effect| !those.contains(effect)).map(effect).collect();
         if lines.is_empty() { "-".to_owned() } else { lines.join("\n") }
     };
     for step in effects.iter().take(SHOWN) {
-        let Rewritten { case, path, node, before, after, error, .. } = step;
+        let ChangedEffects { case, path, node, before, after, error, .. } = step;
         let instead = error.as_ref().map_or_else(|| told(after, before), |error| format!("fails: {error}"));
         table.row([case, path, node, &told(before, after), &instead]);
     }
@@ -166,7 +166,7 @@ fn effect(effect: &Value) -> String {
     format!("{name} {}", fields.join(", "))
 }
 
-fn flips(ui: Ui, done: &Replayed) {
+fn flips(ui: Ui, done: &ReplayReport) {
     let several = done.runs.len() > 1;
     let columns = ["run", "case", "step", "node", "flip", "because", "why not as before", "then"];
     let mut table = ui.table(&columns[usize::from(!several)..]);
@@ -181,7 +181,7 @@ fn flips(ui: Ui, done: &Replayed) {
 }
 
 /// Where the walk would go on: `review report`, with `?` where nobody recorded what it needs.
-fn then(done: &Replayed, flip: &Flip) -> String {
+fn then(done: &ReplayReport, flip: &Flip) -> String {
     let unknown = done.unknown.iter().find(|unknown| unknown.case == flip.case && unknown.run == flip.run);
     let mut nodes: Vec<String> = flip.then.clone();
     nodes.extend(unknown.map(|unknown| format!("{} ?", unknown.node)));
@@ -196,14 +196,14 @@ fn arrow(flip: &Flip) -> String {
 }
 
 /// Walks that are unknown beyond some step; those that flipped before say so in their own line.
-fn unknown(ui: Ui, done: &Replayed) {
+fn unknown(ui: Ui, done: &ReplayReport) {
     ui.out(&format!(
         "\n?: unknown beyond here, for nobody recorded an answer to go on with ({})",
         counted(done.unknown.len(), "case", "cases")
     ));
     let flipped: BTreeSet<(&str, &str)> = done.flips.iter().map(|flip| (flip.run.as_str(), flip.case.as_str())).collect();
     let quiet = done.unknown.iter().filter(|unknown| !flipped.contains(&(unknown.run.as_str(), unknown.case.as_str())));
-    for Unknown { run, case, path, node } in quiet.take(SHOWN) {
+    for UnknownOutcome { run, case, path, node } in quiet.take(SHOWN) {
         ui.out(&plain(&format!("  run {run}, case {case}, step {path}: {node} ?")));
     }
 }

@@ -1,10 +1,10 @@
 //! `asterisk report`.
 
-use super::{Global, ProjectArgs};
+use super::{GlobalArgs, ProjectArgs};
 use crate::exit::Exit;
-use crate::report::{self, Report};
+use crate::report::{self, RunReport};
 use crate::session::{Files, RunResult, Session, SessionError};
-use crate::ui::{Format, Ui};
+use crate::ui::{OutputFormat, Ui};
 use clap::{Args, ValueEnum};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -51,8 +51,8 @@ impl ReportFormat {
     }
 }
 
-pub(super) fn report(global: &Global, args: &ReportArgs) -> Result<Exit, SessionError> {
-    let ui = Ui::new(global.color, Format::Pretty);
+pub(super) fn report(global: &GlobalArgs, args: &ReportArgs) -> Result<Exit, SessionError> {
+    let ui = Ui::new(global.color, OutputFormat::Pretty);
     let session = global.session(&ProjectArgs::default(), args.out.clone())?;
     let result = session.rebuild(&args.run, args.files.map(Files::from))?;
     let (report, exit) = build(ui, &session, &result)?;
@@ -75,7 +75,7 @@ const PRINTED: usize = 5;
 
 /// Builds the report of a run. What a failing summary script would have said, and what is damaged in the store, is missing from it: that
 /// costs not the report, but is no success.
-pub(super) fn build(ui: Ui, session: &Session, result: &RunResult) -> Result<(Report, Exit), SessionError> {
+pub(super) fn build(ui: Ui, session: &Session, result: &RunResult) -> Result<(RunReport, Exit), SessionError> {
     let (report, trouble) = report::of_run(session, result)?;
     let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
     for one in &trouble {

@@ -1,9 +1,9 @@
 //! `asterisk review`.
 
-use super::run_view::Live;
-use super::{FormatArg, Global, ProjectArgs, save};
+use super::run_view::LiveView;
+use super::{FormatArg, GlobalArgs, ProjectArgs, save};
 use crate::exit::Exit;
-use crate::session::{SessionError, Verdict};
+use crate::session::{ReviewWord, SessionError};
 use clap::{Args, ValueEnum};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -25,7 +25,7 @@ pub(super) struct ReviewArgs {
     suite_id: String,
     /// What you think of it.
     #[arg(value_enum)]
-    verdict: Word,
+    verdict: ReviewWordArg,
     /// Of `reassess`: from this node on, by name or code.
     #[arg(long, value_name = "NODE", required_if_eq("verdict", "reassess"))]
     to: Option<String>,
@@ -40,7 +40,7 @@ pub(super) struct ReviewArgs {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Word {
+enum ReviewWordArg {
     /// It is right.
     Approve,
     /// Look again.
@@ -49,7 +49,7 @@ enum Word {
     Overturn,
 }
 
-pub(super) fn review(global: &Global, args: &ReviewArgs) -> Result<Exit, SessionError> {
+pub(super) fn review(global: &GlobalArgs, args: &ReviewArgs) -> Result<Exit, SessionError> {
     let ui = global.ui(args.format);
     let session = global.session(&ProjectArgs::default(), None)?;
     let unused = |flag: &str, of: &str| {
@@ -57,13 +57,13 @@ pub(super) fn review(global: &Global, args: &ReviewArgs) -> Result<Exit, Session
         Err(SessionError::asked("input/review", message, Some(format!("leave it out, or say `{of}`"))))
     };
     let verdict = match (args.verdict, &args.to, &args.defect_type) {
-        (Word::Approve | Word::Overturn, Some(_), _) => return unused("--to", "reassess"),
-        (Word::Approve | Word::Reassess, _, Some(_)) => return unused("--defect-type", "overturn"),
-        (Word::Approve, None, None) => Verdict::Approve,
-        (Word::Reassess, to, None) => Verdict::Reassess(to.clone().unwrap_or_default()),
-        (Word::Overturn, None, defect) => Verdict::Overturn(defect.clone()),
+        (ReviewWordArg::Approve | ReviewWordArg::Overturn, Some(_), _) => return unused("--to", "reassess"),
+        (ReviewWordArg::Approve | ReviewWordArg::Reassess, _, Some(_)) => return unused("--defect-type", "overturn"),
+        (ReviewWordArg::Approve, None, None) => ReviewWord::Approve,
+        (ReviewWordArg::Reassess, to, None) => ReviewWord::Reassess(to.clone().unwrap_or_default()),
+        (ReviewWordArg::Overturn, None, defect) => ReviewWord::Overturn(defect.clone()),
     };
-    let live = Live::new(ui, global.verbose, Arc::new(AtomicBool::new(false)), false);
+    let live = LiveView::new(ui, global.verbose, Arc::new(AtomicBool::new(false)), false);
     let about = (args.suite_id.as_str(), args.case.as_str());
     let result = session.review(about, (&verdict, args.message.as_deref()), &live, &AtomicBool::new(false));
     live.finish();

@@ -1,12 +1,12 @@
 //! `asterisk route`.
 
-use super::{Global, ProjectArgs};
+use super::{GlobalArgs, ProjectArgs};
 use crate::diag::{Diagnostic, Source, Span};
 use crate::exit::Exit;
 use crate::files::read_input;
-use crate::project::Answers;
+use crate::project::AnswererNames;
 use crate::session::{RouteState, Routed, SessionError};
-use crate::ui::{Format, Ui, plain};
+use crate::ui::{OutputFormat, Ui, plain};
 use clap::Args;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -42,7 +42,7 @@ pub(super) struct RouteArgs {
 
 /// A decision for programs.
 #[derive(Serialize)]
-struct Versioned<'a> {
+struct VersionedRoute<'a> {
     schema_version: u32,
     #[serde(flatten)]
     routed: &'a Routed,
@@ -51,7 +51,7 @@ struct Versioned<'a> {
 /// One line of a batch.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Line {
+struct BatchLine {
     #[serde(default)]
     id: Value,
     node: String,
@@ -63,15 +63,15 @@ struct Line {
     vars: Option<Map<String, Value>>,
 }
 
-pub(super) fn route(global: &Global, args: &RouteArgs) -> Result<Exit, SessionError> {
+pub(super) fn route(global: &GlobalArgs, args: &RouteArgs) -> Result<Exit, SessionError> {
     let ui = global.ui(args.format);
     let session = global.session(&args.project, None)?;
-    let project = session.project(Some(&args.pipeline), Answers::Others)?;
+    let project = session.project(Some(&args.pipeline), AnswererNames::Others)?;
     if let Some(path) = &args.batch {
         let source = read_input(path)?;
         let mut lost = false;
         for (number, text) in source.text().lines().enumerate().filter(|(_, text)| !text.trim().is_empty()) {
-            let line: Line = parse_at(&source, text, "a line of a batch")?;
+            let line: BatchLine = parse_at(&source, text, "a line of a batch")?;
             let vars = line.vars.unwrap_or_default();
             let decided = session.route(&project, &line.node, &line.artifact, line.state.unwrap_or_default(), &vars);
             let mut out = match decided {
@@ -95,8 +95,8 @@ pub(super) fn route(global: &Global, args: &RouteArgs) -> Result<Exit, SessionEr
     let node = args.node.as_deref().unwrap_or_default();
     let (routed, trouble) = session.route(&project, node, &artifact, state, &Map::new())?;
     match ui.format() {
-        Format::Json => ui.json(&Versioned { schema_version: 1, routed: &routed }),
-        Format::Pretty => print(ui, node, &routed),
+        OutputFormat::Json => ui.json(&VersionedRoute { schema_version: 1, routed: &routed }),
+        OutputFormat::Pretty => print(ui, node, &routed),
     }
     ui.diagnostics(&trouble);
     // The process ends here: taking a linked project apart piece by piece is a good part of a cold start.

@@ -2,21 +2,21 @@
 
 use super::run_observe;
 use super::run_table;
-use super::run_view::{self, Live};
-use super::run_watch::{self, Texts};
-use super::{FormatArg, Global, PortalArgs, ProjectArgs};
+use super::run_view::{self, LiveView};
+use super::run_watch::{self, WatchedTexts};
+use super::{FormatArg, GlobalArgs, PortalArgs, ProjectArgs};
 use crate::agent::{STUB, end_all};
 use crate::diag::Diagnostic;
 use crate::exit::Exit;
 use crate::files::read_input;
 use crate::model::shell;
-use crate::observe::Observed;
-use crate::project::Current;
-use crate::reload::Load as _;
-use crate::session::{Files, Inputs, ResumeSpec, RunResult, RunSpec, Session, SessionError, Via, Watch};
+use crate::observe::ObserverFanout;
+use crate::project::CurrentProject;
+use crate::reload::LoadProject;
+use crate::session::{Files, ResumeSpec, RunInputs, RunListener, RunResult, RunSpec, Session, SessionError, Via};
 use crate::store::Durability;
-use crate::ui::{Format, Ui};
-use crate::walk::Status;
+use crate::ui::{OutputFormat, Ui};
+use crate::walk::WalkStatus;
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -143,7 +143,7 @@ impl From<FilesArg> for Files {
 /// The var that a pipeline has whose doubtful conclusions can be judged.
 const COURT: &str = "court";
 
-pub(super) fn run(global: &Global, mut args: RunArgs) -> Result<Exit, SessionError> {
+pub(super) fn run(global: &GlobalArgs, mut args: RunArgs) -> Result<Exit, SessionError> {
     let ui = global.ui(args.format);
     if args.court {
         args.project.set.push(format!("{COURT}=true"));
@@ -162,15 +162,15 @@ pub(super) fn run(global: &Global, mut args: RunArgs) -> Result<Exit, SessionErr
     let walking = Arc::new(AtomicBool::new(false));
     let interrupted = on_interrupt(&stop, &walking);
     let verbose = if run_observe::tell(&wanted) { 0 } else { global.verbose };
-    let live = Live::new(ui, verbose, walking, args.migrate);
+    let live = LiveView::new(ui, verbose, walking, args.migrate);
     check(&args)?;
     let attached = run_observe::attach(&wanted, &live, ui, global.verbose)?;
-    let observed = Observed::over(&live, &session.setup().clock, attached);
-    let watch = observed.as_ref().map_or(&live as &dyn Watch, |observed| observed);
-    let texts = Texts::of(global, &args)?;
+    let observed = ObserverFanout::over(&live, &session.setup().clock, attached);
+    let watch = observed.as_ref().map_or(&live as &dyn RunListener, |observed| observed);
+    let texts = WatchedTexts::of(global, &args)?;
     let (follow, pin, migrate, resume, budget) = (args.watch, args.pin, args.migrate, args.resume.clone(), args.budget);
     let spec = resume.is_none().then(|| spec(args, parallel, durability)).transpose()?;
-    let go = |current: Option<&Current>| match (&resume, &spec, current) {
+    let go = |current: Option<&CurrentProject>| match (&resume, &spec, current) {
         (Some(run), _, migrate) => session.resume(&ResumeSpec { run, parallel, durability, migrate, budget }, watch, &stop),
         (None, Some(spec), Some(current)) => session.run_by(current, spec, watch, &stop),
         (None, Some(spec), None) => session.run(spec, watch, &stop),
@@ -178,10 +178,10 @@ pub(super) fn run(global: &Global, mut args: RunArgs) -> Result<Exit, SessionErr
     };
     let result = match (follow, migrate) {
         (true, _) => run_watch::watched(texts, pin, &live, |current| go(Some(current))),
-        (false, true) => texts.load(None).and_then(|project| go(Some(&Current::new(project)))),
+        (false, true) => texts.load(None).and_then(|project| go(Some(&CurrentProject::new(project)))),
         (false, false) => go(None),
     };
-    let unwritten = observed.map(Observed::end).unwrap_or_default();
+    let unwritten = observed.map(ObserverFanout::end).unwrap_or_default();
     live.finish();
     for (name, error) in unwritten {
         ui.note(&format!("warning: not all of `--observe {name}` could be written: {error}"));
@@ -263,11 +263,11 @@ pub(super) fn via(args: &RunArgs) -> Result<Via, SessionError> {
     Ok(via)
 }
 
-fn inputs(paths: &[PathBuf], launch: Option<String>) -> Inputs {
+fn inputs(paths: &[PathBuf], launch: Option<String>) -> RunInputs {
     match paths {
-        [] => launch.map_or(Inputs::Example, Inputs::Launch),
-        [only] if only == Path::new("none") => Inputs::None,
-        paths => Inputs::Files(paths.to_vec()),
+        [] => launch.map_or(RunInputs::Example, RunInputs::Launch),
+        [only] if only == Path::new("none") => RunInputs::None,
+        paths => RunInputs::Files(paths.to_vec()),
     }
 }
 
@@ -304,11 +304,11 @@ fn conclude(
     if crate::report::write(session, &result, &report)?.is_some() {
         result.report = Some(session.report_path(&result.run));
     }
-    let over = matches!(result.status, Status::Done | Status::Error);
+    let over = matches!(result.status, WalkStatus::Done | WalkStatus::Error);
     match ui.format() {
         _ if silent => {}
-        Format::Json => ui.json(&result.summary()),
-        Format::Pretty => run_table::print(ui, &report, &result),
+        OutputFormat::Json => ui.json(&result.summary()),
+        OutputFormat::Pretty => run_table::print(ui, &report, &result),
     }
     for gap in &result.launch.gaps {
         ui.note(&format!("warning: the launch is not whole: {gap}"));
@@ -321,9 +321,9 @@ fn conclude(
     }
     let exit = match result.status {
         _ if !over && interrupted => Exit::Interrupted,
-        Status::Done => told,
-        Status::Error => Exit::Cases,
-        Status::Paused | Status::Running => Exit::Stopped,
+        WalkStatus::Done => told,
+        WalkStatus::Error => Exit::Cases,
+        WalkStatus::Paused | WalkStatus::Running => Exit::Stopped,
     };
     // The process ends here: taking a linked project apart piece by piece takes a tenth of a cold start.
     std::mem::forget(result);

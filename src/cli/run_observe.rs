@@ -1,9 +1,9 @@
 //! `--observe` and `observers:`: who looks on, and where it is written.
 
-use super::run_view::Live;
+use super::run_view::LiveView;
 use crate::diag::Diagnostic;
 use crate::files::open_private;
-use crate::observe::{Attached, Kind, Make, Options, Out, Usual, parse};
+use crate::observe::{Attached, DefaultOutput, MakeObserver, ObserverKind, ObserverOptions, ObserverOutput, parse};
 use crate::session::SessionError;
 use crate::ui::{Ui, plain};
 use std::io::{self, BufWriter, LineWriter, Write};
@@ -11,15 +11,15 @@ use std::path::{Path, PathBuf};
 
 /// An observer that was asked for.
 #[derive(Clone)]
-pub(super) struct Wanted {
+pub(super) struct WantedObserver {
     /// What it was asked for by.
     text: String,
-    kind: &'static Kind,
-    to: To,
+    kind: &'static ObserverKind,
+    to: ObserverDestination,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum To {
+enum ObserverDestination {
     Stderr,
     Stdout,
     File(PathBuf),
@@ -27,7 +27,7 @@ enum To {
     Server(Option<String>),
 }
 
-impl To {
+impl ObserverDestination {
     fn address(&self) -> Option<&str> {
         match self {
             Self::Server(address) => address.as_deref(),
@@ -38,13 +38,13 @@ impl To {
 
 /// All that were asked for: those of the command line, with files relative to where it was typed, and those of the project
 /// file, with files relative to the project's directory.
-pub(super) fn wanted(given: &[String], permanent: &[String], root: &Path) -> Result<Vec<Wanted>, SessionError> {
+pub(super) fn wanted(given: &[String], permanent: &[String], root: &Path) -> Result<Vec<WantedObserver>, SessionError> {
     let given = given.iter().map(|text| read(text, Path::new("")));
     let all = given.chain(permanent.iter().map(|text| read(text, root)));
     let all = all.collect::<Result<Vec<_>, _>>()?;
-    let mut taken: Vec<&To> = Vec::new();
+    let mut taken: Vec<&ObserverDestination> = Vec::new();
     for one in &all {
-        if one.to != To::Stderr && taken.contains(&&one.to) {
+        if one.to != ObserverDestination::Stderr && taken.contains(&&one.to) {
             return Err(bad(
                 format!("the observer `{}` writes where another observer writes", one.text),
                 "give each a file of its own",
@@ -56,24 +56,24 @@ pub(super) fn wanted(given: &[String], permanent: &[String], root: &Path) -> Res
 }
 
 /// Whether standard output is an observer's alone.
-pub(super) fn take_stdout(wanted: &[Wanted]) -> bool {
-    wanted.iter().any(|one| one.to == To::Stdout)
+pub(super) fn take_stdout(wanted: &[WantedObserver]) -> bool {
+    wanted.iter().any(|one| one.to == ObserverDestination::Stdout)
 }
 
 /// Whether turns are told on standard error by an observer, so that `-v` need not tell them too.
-pub(super) fn tell(wanted: &[Wanted]) -> bool {
-    wanted.iter().any(|one| one.to == To::Stderr)
+pub(super) fn tell(wanted: &[WantedObserver]) -> bool {
+    wanted.iter().any(|one| one.to == ObserverDestination::Stderr)
 }
 
-fn read(text: &str, below: &Path) -> Result<Wanted, SessionError> {
+fn read(text: &str, below: &Path) -> Result<WantedObserver, SessionError> {
     let (kind, file) = parse(text).map_err(|(message, help)| bad(message, help))?;
     let to = match file {
-        address if kind.usual == Usual::Server => To::Server(address.map(str::to_owned)),
-        None => To::Stderr,
-        Some("-") => To::Stdout,
-        Some(file) => To::File(below.join(file)),
+        address if kind.usual == DefaultOutput::Server => ObserverDestination::Server(address.map(str::to_owned)),
+        None => ObserverDestination::Stderr,
+        Some("-") => ObserverDestination::Stdout,
+        Some(file) => ObserverDestination::File(below.join(file)),
     };
-    Ok(Wanted { text: text.to_owned(), kind, to })
+    Ok(WantedObserver { text: text.to_owned(), kind, to })
 }
 
 fn bad(message: String, help: impl Into<String>) -> SessionError {
@@ -81,11 +81,16 @@ fn bad(message: String, help: impl Into<String>) -> SessionError {
 }
 
 /// The observers, each with its file open or its server known.
-pub(super) fn attach<'o>(wanted: &[Wanted], live: &'o Live, ui: Ui, verbose: u8) -> Result<Vec<Attached<'o>>, SessionError> {
-    let one = |wanted: &Wanted| {
+pub(super) fn attach<'o>(
+    wanted: &[WantedObserver],
+    live: &'o LiveView,
+    ui: Ui,
+    verbose: u8,
+) -> Result<Vec<Attached<'o>>, SessionError> {
+    let one = |wanted: &WantedObserver| {
         let observer = match wanted.kind.make {
-            Make::Writes(make) => make(Out::new(place(wanted, live, ui)?), Options { verbose }),
-            Make::Sends(make) => make(wanted.to.address()).map_err(|(message, help)| bad(message, help))?,
+            MakeObserver::Writes(make) => make(ObserverOutput::new(place(wanted, live, ui)?), ObserverOptions { verbose }),
+            MakeObserver::Sends(make) => make(wanted.to.address()).map_err(|(message, help)| bad(message, help))?,
         };
         Ok(Attached { name: wanted.text.clone(), observer })
     };
@@ -93,39 +98,43 @@ pub(super) fn attach<'o>(wanted: &[Wanted], live: &'o Live, ui: Ui, verbose: u8)
 }
 
 /// Where an observer writes.
-fn place<'o>(wanted: &Wanted, live: &'o Live, ui: Ui) -> Result<Box<dyn Write + Send + 'o>, SessionError> {
+fn place<'o>(wanted: &WantedObserver, live: &'o LiveView, ui: Ui) -> Result<Box<dyn Write + Send + 'o>, SessionError> {
     Ok(match &wanted.to {
-        To::Stderr => Box::new(Lines { tell: move |line: &str| live.aside(|ui| ui.note(&plain(line))), rest: Vec::new() }),
-        To::Stdout if wanted.kind.json => {
-            Box::new(Lines { tell: move |line: &str| ui.json_with(|out| writeln!(out, "{line}")), rest: Vec::new() })
+        ObserverDestination::Stderr => {
+            Box::new(LineSplitter { tell: move |line: &str| live.aside(|ui| ui.note(&plain(line))), rest: Vec::new() })
         }
-        To::Stdout => Box::new(Lines { tell: move |line: &str| ui.out(line), rest: Vec::new() }),
-        To::File(path) => open(path, wanted.kind.usual).map_err(|error| {
+        ObserverDestination::Stdout if wanted.kind.json => {
+            Box::new(LineSplitter { tell: move |line: &str| ui.json_with(|out| writeln!(out, "{line}")), rest: Vec::new() })
+        }
+        ObserverDestination::Stdout => Box::new(LineSplitter { tell: move |line: &str| ui.out(line), rest: Vec::new() }),
+        ObserverDestination::File(path) => open(path, wanted.kind.usual).map_err(|error| {
             let message = format!("the observer `{}` cannot write `{}`: {error}", wanted.kind.name, path.display());
             bad(message, "name a file that can be written")
         })?,
-        To::Server(_) => Box::new(io::sink()),
+        ObserverDestination::Server(_) => Box::new(io::sink()),
     })
 }
 
 /// Opens a file: what comes line by line can be followed, and comes after what was there.
-fn open(path: &Path, usual: Usual) -> io::Result<Box<dyn Write + Send>> {
+fn open(path: &Path, usual: DefaultOutput) -> io::Result<Box<dyn Write + Send>> {
     if let Some(dir) = path.parent().filter(|dir| !dir.as_os_str().is_empty()) {
         std::fs::create_dir_all(dir)?;
     }
     match usual {
-        Usual::Replace => Ok(Box::new(BufWriter::new(open_private(path, false)?))),
-        Usual::Append | Usual::Stderr | Usual::Server => Ok(Box::new(LineWriter::new(open_private(path, true)?))),
+        DefaultOutput::Replace => Ok(Box::new(BufWriter::new(open_private(path, false)?))),
+        DefaultOutput::Append | DefaultOutput::Stderr | DefaultOutput::Server => {
+            Ok(Box::new(LineWriter::new(open_private(path, true)?)))
+        }
     }
 }
 
 /// Hands on whole lines.
-struct Lines<F> {
+struct LineSplitter<F> {
     tell: F,
     rest: Vec<u8>,
 }
 
-impl<F: FnMut(&str)> Write for Lines<F> {
+impl<F: FnMut(&str)> Write for LineSplitter<F> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.rest.extend(bytes);
         if let Some(end) = self.rest.iter().rposition(|byte| *byte == b'\n') {

@@ -1,7 +1,7 @@
 //! The tables that `run` and `status` end with.
 
 use crate::model::counted;
-use crate::report::{CaseReport, Report, confidence};
+use crate::report::{CaseReport, RunReport, confidence};
 use crate::session::RunResult;
 use crate::ui::Ui;
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ const WALKS: usize = 200;
 const NARROW: usize = 110;
 
 /// The table of cases (or of causes, where there are many), a line of totals, and where the report is.
-pub(super) fn print(ui: Ui, report: &Report, result: &RunResult) {
+pub(super) fn print(ui: Ui, report: &RunReport, result: &RunResult) {
     let concluded = report.cases.iter().any(|case| !case.defect_type.is_empty() || !case.category.is_empty());
     match (concluded, report.cases.len()) {
         (_, 0) => {}
@@ -31,7 +31,7 @@ pub(super) fn print(ui: Ui, report: &Report, result: &RunResult) {
     }
 }
 
-fn findings(ui: Ui, report: &Report) {
+fn findings(ui: Ui, report: &RunReport) {
     let narrow = ui.width() < NARROW;
     let columns: &[&str] = if narrow {
         &["case", "category", "defect", "component", "what next"]
@@ -51,7 +51,7 @@ fn findings(ui: Ui, report: &Report) {
     ui.out(&table.text());
 }
 
-fn causes(ui: Ui, report: &Report) {
+fn causes(ui: Ui, report: &RunReport) {
     let mut table = ui.table(&["cases", "what happened", "category", "defect", "component", "conf.", "what next"]);
     for cause in report.causes.iter().take(CAUSES) {
         let finding = &cause.finding;
@@ -71,7 +71,7 @@ fn causes(ui: Ui, report: &Report) {
     }
 }
 
-fn walks(ui: Ui, report: &Report) {
+fn walks(ui: Ui, report: &RunReport) {
     let mut table = ui.table(&["case", "status", "path", "edges"]);
     for case in (0..WALKS).filter_map(|at| report.cases.whole(at)) {
         let edges: Vec<String> = case.turns.iter().map(|turn| turn.edge.clone()).collect();
@@ -84,7 +84,7 @@ fn walks(ui: Ui, report: &Report) {
     }
 }
 
-fn totals(report: &Report) -> String {
+fn totals(report: &RunReport) -> String {
     let totals = &report.totals;
     let mut line = counted(totals.cases, "case", "cases");
     if !report.causes.is_empty() {

@@ -2,9 +2,9 @@
 
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::model::{Case, Hash};
-use crate::session::{Begun, Reloaded, RunResult, Session, Watch};
+use crate::session::{AppliedReload, RunListener, RunResult, Session, StartedRun};
 use crate::ui::{Progress, Ui, plain};
-use crate::walk::{Cause, Change, Event, What};
+use crate::walk::{Event, EventBody, ReloadCause, TextChange};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 const FETCHED: usize = 100;
 
 /// Shows a run while it goes on: a progress bar, and with `-v` every turn.
-pub(super) struct Live {
+pub(super) struct LiveView {
     ui: Ui,
     verbose: u8,
     bar: OnceLock<Progress>,
@@ -24,7 +24,7 @@ pub(super) struct Live {
     line: Mutex<()>,
 }
 
-impl Live {
+impl LiveView {
     pub(super) fn new(ui: Ui, verbose: u8, walking: Arc<AtomicBool>, migrate: bool) -> Self {
         Self { ui, verbose, bar: OnceLock::new(), walking, migrate, line: Mutex::new(()) }
     }
@@ -49,13 +49,13 @@ impl Live {
     }
 }
 
-impl Watch for Live {
+impl RunListener for LiveView {
     fn warnings(&self, warnings: &Diagnostics) {
         self.ui.diagnostics(warnings);
     }
 
-    fn began(&self, begun: &Begun<'_>) {
-        let Begun { run, cases, .. } = *begun;
+    fn began(&self, begun: &StartedRun<'_>) {
+        let StartedRun { run, cases, .. } = *begun;
         self.walking.store(true, Ordering::Relaxed);
         if self.verbose > 0 {
             self.say(&format!("run {run}: {cases} cases"));
@@ -65,11 +65,11 @@ impl Watch for Live {
 
     fn event(&self, event: &Event) {
         match (&event.what, self.verbose) {
-            (What::ThermalWarning { spent_ms, ceiling_ms, .. }, 0 | 1) => {
+            (EventBody::ThermalWarning { spent_ms, ceiling_ms, .. }, 0 | 1) => {
                 let ceiling = ceiling_ms.map_or(String::new(), |ceiling| format!("; at {ceiling} ms it stops"));
                 self.say(&format!("warning: the answers of case {} took {spent_ms} ms{ceiling}", event.case));
             }
-            (What::Transition { from, to, edge, because, .. }, 1) => {
+            (EventBody::Transition { from, to, edge, because, .. }, 1) => {
                 self.say(&format!("{} {}: {from} -> {to} by {edge}: {because}", event.case, event.path));
             }
             (_, 0 | 1) => {}
@@ -77,9 +77,9 @@ impl Watch for Live {
         }
     }
 
-    fn reloaded(&self, reloaded: &Reloaded) {
-        let Reloaded { generation, cause, changed, graph_kept } = reloaded;
-        if *cause == Cause::Migrate {
+    fn reloaded(&self, reloaded: &AppliedReload) {
+        let AppliedReload { generation, cause, changed, graph_kept } = reloaded;
+        if *cause == ReloadCause::Migrate {
             self.say(&format!("migrated to the texts of now (generation {generation}):\n{}", changes(changed)));
         } else if self.verbose > 0 {
             self.say(&format!("generation {generation}:\n{}", changes(changed)));
@@ -96,7 +96,7 @@ impl Watch for Live {
         });
     }
 
-    fn pinned(&self, changed: &[Change]) {
+    fn pinned(&self, changed: &[TextChange]) {
         let say = "these texts changed since; the run goes on by those it went by (--migrate takes the texts of now)";
         self.say(&format!("{say}:\n{}", changes(changed)));
     }
@@ -131,10 +131,11 @@ impl Watch for Live {
 }
 
 /// A line for each text that changed, with its addresses.
-fn changes(changed: &[Change]) -> String {
+fn changes(changed: &[TextChange]) -> String {
     let short = |hash: Option<Hash>, none: &str| hash.map_or(none.to_owned(), |hash| hash.short()[..8].to_owned());
-    let line =
-        |change: &Change| format!("  {}  {} -> {}", change.what, short(change.before, "(new)"), short(change.after, "(gone)"));
+    let line = |change: &TextChange| {
+        format!("  {}  {} -> {}", change.what, short(change.before, "(new)"), short(change.after, "(gone)"))
+    };
     changed.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 

@@ -1,32 +1,32 @@
 //! `run --watch`: edits of the texts are taken while the run goes on.
 
 use super::run::{self, RunArgs};
-use super::run_view::Live;
-use super::{Global, ProjectArgs};
+use super::run_view::LiveView;
+use super::{GlobalArgs, ProjectArgs};
 use crate::config::PROJECT_FILE;
 use crate::exit::Exit;
 use crate::files::{DEBOUNCE, FileError, project_root};
-use crate::project::{Answers, Current, Project};
-use crate::reload::{Follower, Load, Told};
+use crate::project::{AnswererNames, CurrentProject, Project};
+use crate::reload::{LoadProject, ReloadFollower, ReloadListener};
 use crate::session::{RunResult, Session, SessionError};
-use crate::walk::Change;
+use crate::walk::TextChange;
 use std::path::PathBuf;
 use std::thread;
 
 /// Where the texts of a run are: the settings are looked up again each time, for the project file may be edited too.
-pub(super) struct Texts {
-    global: Global,
+pub(super) struct WatchedTexts {
+    global: GlobalArgs,
     project: ProjectArgs,
     out: Option<PathBuf>,
     pipeline: Option<String>,
-    answers: Answers,
+    answers: AnswererNames,
     resume: Option<String>,
     masks: Vec<PathBuf>,
     team: Option<String>,
 }
 
-impl Texts {
-    pub(super) fn of(global: &Global, args: &RunArgs) -> Result<Self, SessionError> {
+impl WatchedTexts {
+    pub(super) fn of(global: &GlobalArgs, args: &RunArgs) -> Result<Self, SessionError> {
         Ok(Self {
             global: global.clone(),
             project: args.project.clone(),
@@ -40,7 +40,7 @@ impl Texts {
     }
 
     /// A session with the settings of now, the pipeline, and who answers.
-    fn session(&self) -> Result<(Session, Option<String>, Answers), SessionError> {
+    fn session(&self) -> Result<(Session, Option<String>, AnswererNames), SessionError> {
         let session =
             self.global.session(&self.project, self.out.clone())?.with_masks(&self.masks).with_team(self.team.as_deref());
         match &self.resume {
@@ -53,7 +53,7 @@ impl Texts {
     }
 }
 
-impl Load for Texts {
+impl LoadProject for WatchedTexts {
     type Error = SessionError;
 
     fn load(&self, before: Option<&Project>) -> Result<Project, SessionError> {
@@ -77,15 +77,15 @@ impl Load for Texts {
 
 /// Runs by texts that are watched meanwhile; with `pin`, only until they compile.
 pub(super) fn watched(
-    texts: Texts,
+    texts: WatchedTexts,
     pin: bool,
-    live: &Live,
-    run: impl FnOnce(&Current) -> Result<RunResult, SessionError>,
+    live: &LiveView,
+    run: impl FnOnce(&CurrentProject) -> Result<RunResult, SessionError>,
 ) -> Result<RunResult, SessionError> {
-    let mut follower = Follower::new(texts, DEBOUNCE)?;
+    let mut follower = ReloadFollower::new(texts, DEBOUNCE)?;
     // Nobody stops it before: an interruption ends the process, as there is no step to finish.
     let Some(first) = follower.first(live)? else { return Err(SessionError::Journal(interrupted())) };
-    let current = Current::new(first);
+    let current = CurrentProject::new(first);
     if pin {
         return run(&current);
     }
@@ -102,7 +102,7 @@ fn interrupted() -> crate::walk::JournalError {
     crate::walk::JournalError::Failed("edits are not watched any more".into())
 }
 
-impl Told<SessionError> for Live {
+impl ReloadListener<SessionError> for LiveView {
     fn broken(&self, error: &SessionError, last: bool) {
         self.aside(|ui| {
             ui.failure(error);
@@ -114,7 +114,7 @@ impl Told<SessionError> for Live {
         });
     }
 
-    fn loaded(&self, _project: &Project, changed: &[Change]) {
+    fn loaded(&self, _project: &Project, changed: &[TextChange]) {
         let names: Vec<&str> = changed.iter().map(|change| change.what.as_str()).collect();
         self.aside(|ui| match names.as_slice() {
             [] => ui.note("reload: mended"),

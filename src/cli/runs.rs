@@ -1,9 +1,9 @@
 //! `asterisk runs`.
 
-use super::{FormatArg, Global, ProjectArgs};
+use super::{FormatArg, GlobalArgs, ProjectArgs};
 use crate::exit::Exit;
 use crate::session::SessionError;
-use crate::ui::Format;
+use crate::ui::OutputFormat;
 use clap::Args;
 use serde_json::json;
 
@@ -15,14 +15,14 @@ pub(super) struct RunsArgs {
     format: FormatArg,
 }
 
-pub(super) fn runs(global: &Global, args: RunsArgs) -> Result<Exit, SessionError> {
+pub(super) fn runs(global: &GlobalArgs, args: RunsArgs) -> Result<Exit, SessionError> {
     let ui = global.ui(args.format);
     let session = global.session(&ProjectArgs::default(), None)?;
     let runs = session.runs()?;
     match ui.format() {
-        Format::Json => ui.json(&json!({ "schema_version": 1, "runs": runs })),
-        Format::Pretty if runs.is_empty() => super::nothing_yet(ui, &session, "no runs yet; make one with: asterisk run"),
-        Format::Pretty => {
+        OutputFormat::Json => ui.json(&json!({ "schema_version": 1, "runs": runs })),
+        OutputFormat::Pretty if runs.is_empty() => super::nothing_yet(ui, &session, "no runs yet; make one with: asterisk run"),
+        OutputFormat::Pretty => {
             let mut table = ui.table(&["run", "pipeline", "status", "started at", "cases", "done"]);
             for run in runs {
                 let (cases, done) = (run.cases.to_string(), run.done.to_string());

@@ -1,11 +1,11 @@
 //! `asterisk save`.
 
-use super::run_view::{Live, stopped, tokens};
-use super::{FormatArg, Global, ProjectArgs};
+use super::run_view::{LiveView, stopped, tokens};
+use super::{FormatArg, GlobalArgs, ProjectArgs};
 use crate::exit::Exit;
-use crate::session::{CaseResult, HandIn, RunResult, Session, SessionError};
-use crate::ui::{Format, Ui, plain};
-use crate::walk::Status;
+use crate::session::{CaseResult, RunResult, Session, SessionError, Submission};
+use crate::ui::{OutputFormat, Ui, plain};
+use crate::walk::WalkStatus;
 use clap::{Args, ValueEnum};
 use serde_json::json;
 use std::path::PathBuf;
@@ -36,13 +36,13 @@ pub(super) struct SaveArgs {
     request: Option<i64>,
     /// Whose word it is. Only a person's word counts as a review.
     #[arg(long, value_enum, default_value_t, value_name = "WHO")]
-    by: By,
+    by: AnswerAuthor,
     #[command(flatten)]
     format: FormatArg,
 }
 
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
-enum By {
+enum AnswerAuthor {
     /// An agent's.
     #[default]
     Agent,
@@ -50,24 +50,30 @@ enum By {
     Human,
 }
 
-pub(super) fn save(global: &Global, args: &SaveArgs) -> Result<Exit, SessionError> {
+pub(super) fn save(global: &GlobalArgs, args: &SaveArgs) -> Result<Exit, SessionError> {
     let ui = global.ui(args.format);
     let session = global.session(&ProjectArgs::default(), None)?;
     let answer = session.answer_in(&args.file)?;
     let by = match args.by {
-        By::Agent => "agent",
-        By::Human => "human",
+        AnswerAuthor::Agent => "agent",
+        AnswerAuthor::Human => "human",
     };
-    let brought = HandIn { run: &args.suite_id, case: &args.case_id, answer: &answer, request: args.request, by };
-    let live = Live::new(ui, global.verbose, Arc::new(AtomicBool::new(false)), false);
+    let brought = Submission { run: &args.suite_id, case: &args.case_id, answer: &answer, request: args.request, by };
+    let live = LiveView::new(ui, global.verbose, Arc::new(AtomicBool::new(false)), false);
     let result = session.hand_in(&brought, &live, &AtomicBool::new(false));
     live.finish();
     told(ui, &session, global, result?, &args.case_id)
 }
 
 /// Says how far a case has come that somebody brought something for.
-pub(super) fn told(ui: Ui, session: &Session, global: &Global, mut result: RunResult, id: &str) -> Result<Exit, SessionError> {
-    let over = matches!(result.status, Status::Done | Status::Error);
+pub(super) fn told(
+    ui: Ui,
+    session: &Session,
+    global: &GlobalArgs,
+    mut result: RunResult,
+    id: &str,
+) -> Result<Exit, SessionError> {
+    let over = matches!(result.status, WalkStatus::Done | WalkStatus::Error);
     let mut damaged = false;
     if over {
         let (report, exit) = super::report::build(ui, session, &result)?;
@@ -85,23 +91,23 @@ pub(super) fn told(ui: Ui, session: &Session, global: &Global, mut result: RunRe
     })?;
     let Some((summary, said)) = case else { return Ok(Exit::Ok) };
     match ui.format() {
-        Format::Json => {
+        OutputFormat::Json => {
             let report = result.report.as_ref().map(|path| path.display().to_string());
             ui.json(&json!({ "schema_version": 1, "suite_id": result.run, "status": result.status, "case": summary, "report": report }));
         }
-        Format::Pretty => ui.out(&plain(&said)),
+        OutputFormat::Pretty => ui.out(&plain(&said)),
     }
     super::run_view::failures(ui, &result);
     tokens(ui, &result);
     if over {
-        if let Some(path) = result.report.as_ref().filter(|_| ui.format() == Format::Pretty) {
+        if let Some(path) = result.report.as_ref().filter(|_| ui.format() == OutputFormat::Pretty) {
             ui.note(&format!("the run is over; report: {}", path.display()));
         }
     } else {
         let again = global.store.as_ref().map_or(String::new(), |store| format!(" --store {}", store.display()));
         ui.note(&stopped(session, &result, &again));
     }
-    Ok(if damaged || summary.status == Status::Error { Exit::Cases } else { Exit::Ok })
+    Ok(if damaged || summary.status == WalkStatus::Error { Exit::Cases } else { Exit::Ok })
 }
 
 /// How far a case is, in a line.
@@ -110,8 +116,8 @@ fn said(case: &CaseResult) -> String {
     let (id, path) = (&case.case.id, state.path.iter().map(compact_str::CompactString::as_str).collect::<Vec<_>>().join(" "));
     match (state.waits(), state.status) {
         (Some(open), _) => format!("{id}: {path}; now `{}` waits for its answer", open.node),
-        (None, Status::Done) => format!("{id}: {path}; it is over"),
-        (None, Status::Error) => format!("{id}: {path}; it failed"),
+        (None, WalkStatus::Done) => format!("{id}: {path}; it is over"),
+        (None, WalkStatus::Error) => format!("{id}: {path}; it failed"),
         (None, _) => format!("{id}: {path}; it waits until the other cases have come as far"),
     }
 }

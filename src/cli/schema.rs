@@ -1,8 +1,8 @@
 //! `asterisk schema`.
 
-use super::Global;
+use super::GlobalArgs;
 use crate::exit::Exit;
-use crate::ui::{Format, Ui};
+use crate::ui::{OutputFormat, Ui};
 use crate::{config, pipeline, project};
 use clap::{Args, ValueEnum};
 
@@ -15,11 +15,11 @@ use clap::{Args, ValueEnum};
 pub(super) struct SchemaArgs {
     /// The kind of file.
     #[arg(value_enum)]
-    kind: Kind,
+    kind: SchemaKind,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum Kind {
+enum SchemaKind {
     /// A pipeline.
     Pipeline,
     /// A vocabulary.
@@ -28,12 +28,12 @@ enum Kind {
     Project,
 }
 
-pub(super) fn schema(global: &Global, args: SchemaArgs) -> Exit {
+pub(super) fn schema(global: &GlobalArgs, args: SchemaArgs) -> Exit {
     let schema = match args.kind {
-        Kind::Pipeline => pipeline::json_schema(),
-        Kind::Domain => project::domain::json_schema(),
-        Kind::Project => config::json_schema(),
+        SchemaKind::Pipeline => pipeline::json_schema(),
+        SchemaKind::Domain => project::domain::json_schema(),
+        SchemaKind::Project => config::json_schema(),
     };
-    Ui::new(global.color, Format::Json).json(&schema);
+    Ui::new(global.color, OutputFormat::Json).json(&schema);
     Exit::Ok
 }

@@ -1,12 +1,12 @@
 //! `asterisk serve`.
 
-use super::{Global, ProjectArgs};
+use super::{GlobalArgs, ProjectArgs};
 use crate::diag::Diagnostic;
 use crate::exit::Exit;
 use crate::files::read_secret;
-use crate::serve::{Door, How, IDLE, Token, serve as served};
+use crate::serve::{IDLE, NetworkGuard, ServeMode, Token, serve as served};
 use crate::session::{Session, SessionError};
-use crate::ui::{Format, Ui};
+use crate::ui::{OutputFormat, Ui};
 use clap::{Args, ValueEnum};
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -64,28 +64,28 @@ enum Transport {
     Http,
 }
 
-pub(super) fn serve(global: &Global, args: &ServeArgs) -> Result<Exit, SessionError> {
-    let ui = Ui::new(global.color, Format::Pretty);
+pub(super) fn serve(global: &GlobalArgs, args: &ServeArgs) -> Result<Exit, SessionError> {
+    let ui = Ui::new(global.color, OutputFormat::Pretty);
     let idle = Duration::try_from_secs_f64(args.idle).ok().filter(|idle| !idle.is_zero()).ok_or_else(|| {
         SessionError::asked("serve/idle", format!("`--idle {}` is no time", args.idle), Some("give seconds, more than 0".into()))
     })?;
     let resolved = global.resolve(&args.project, args.out.clone())?;
     let how = match args.mcp {
-        Transport::Stdio => How::Stdio,
-        Transport::Http => How::Http(door(args)?),
+        Transport::Stdio => ServeMode::Stdio,
+        Transport::Http => ServeMode::Http(door(args)?),
     };
     served(Session::new(resolved.setup), resolved.lint, how, idle, ui)?;
     Ok(Exit::Ok)
 }
 
-fn door(args: &ServeArgs) -> Result<Door, SessionError> {
+fn door(args: &ServeArgs) -> Result<NetworkGuard, SessionError> {
     let token = token(args)?;
     if token.is_none() && !args.http.ip().is_loopback() {
         let message = format!("`{}` can be reached from other machines, so whoever comes must show a token", args.http);
         let help = format!("set {TOKEN}, or name a file of mode 0600 with --token-file");
         return Err(SessionError::asked("serve/token", message, Some(help)));
     }
-    Ok(Door {
+    Ok(NetworkGuard {
         at: args.http,
         token,
         hosts: args.allow_host.clone(),

@@ -1,12 +1,12 @@
 //! `asterisk show`.
 
-use super::{FormatArg, Global, ProjectArgs, show_knowledge, show_walkers};
+use super::{FormatArg, GlobalArgs, ProjectArgs, show_knowledge, show_walkers};
 use crate::exit::Exit;
-use crate::files::Origin;
+use crate::files::FileOrigin;
 use crate::model::shell;
-use crate::project::domain::{DEFAULT_DOMAIN, Listed};
+use crate::project::domain::{DEFAULT_DOMAIN, ListedDomain};
 use crate::session::{Session, SessionError};
-use crate::ui::{Format, Ui};
+use crate::ui::{OutputFormat, Ui};
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
 
@@ -20,12 +20,12 @@ use serde_json::{Map, Value, json};
 pub(super) struct ShowArgs {
     /// What to show.
     #[arg(value_enum)]
-    what: What,
+    what: ShowTarget,
     /// Of `elements`, `personas`, `masks` and `cycles`: only this one. Of `data`: only this file, by its stem. Of `symptom` and `rca`: the id.
     #[arg(allow_negative_numbers = true)]
     name: Option<String>,
     #[command(flatten)]
-    which: show_knowledge::Which,
+    which: show_knowledge::KnowledgeFilter,
     #[command(flatten)]
     project: ProjectArgs,
     #[command(flatten)]
@@ -33,7 +33,7 @@ pub(super) struct ShowArgs {
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum What {
+enum ShowTarget {
     /// The elements and their traits.
     Elements,
     /// The personas: who may walk.
@@ -58,13 +58,13 @@ enum What {
     Rca,
 }
 
-pub(super) fn show(global: &Global, args: &ShowArgs) -> Result<Exit, SessionError> {
+pub(super) fn show(global: &GlobalArgs, args: &ShowArgs) -> Result<Exit, SessionError> {
     let ui = global.ui(args.format);
     let session = global.session(&args.project, None)?;
     match args.what {
-        What::Pipelines => {
+        ShowTarget::Pipelines => {
             let listed = session.pipelines()?;
-            if ui.format() == Format::Json {
+            if ui.format() == OutputFormat::Json {
                 let list: Vec<Value> = listed
                     .iter()
                     .map(|entry| json!({ "name": entry.name, "stem": entry.stem, "origin": origin(&entry.origin) }))
@@ -78,18 +78,18 @@ pub(super) fn show(global: &Global, args: &ShowArgs) -> Result<Exit, SessionErro
                 ui.out(&table.text());
             }
         }
-        What::Domains => domains(ui, &session)?,
-        What::Symptoms => show_knowledge::symptoms(ui, &session, &args.which)?,
-        What::Symptom => show_knowledge::symptom(ui, &session, args.name.as_deref())?,
-        What::Rcas => show_knowledge::rcas(ui, &session, &args.which)?,
-        What::Rca => show_knowledge::rca(ui, &session, args.name.as_deref())?,
-        What::Elements => show_walkers::elements(ui, &session, args.name.as_deref())?,
-        What::Personas => show_walkers::personas(ui, &session, args.name.as_deref())?,
-        What::Masks => show_walkers::masks(ui, &session, args.name.as_deref())?,
-        What::Cycles => show_walkers::cycles(ui, &session, args.name.as_deref())?,
-        What::Data => match &args.name {
+        ShowTarget::Domains => domains(ui, &session)?,
+        ShowTarget::Symptoms => show_knowledge::symptoms(ui, &session, &args.which)?,
+        ShowTarget::Symptom => show_knowledge::symptom(ui, &session, args.name.as_deref())?,
+        ShowTarget::Rcas => show_knowledge::rcas(ui, &session, &args.which)?,
+        ShowTarget::Rca => show_knowledge::rca(ui, &session, args.name.as_deref())?,
+        ShowTarget::Elements => show_walkers::elements(ui, &session, args.name.as_deref())?,
+        ShowTarget::Personas => show_walkers::personas(ui, &session, args.name.as_deref())?,
+        ShowTarget::Masks => show_walkers::masks(ui, &session, args.name.as_deref())?,
+        ShowTarget::Cycles => show_walkers::cycles(ui, &session, args.name.as_deref())?,
+        ShowTarget::Data => match &args.name {
             Some(name) => one(ui, name, &session.data()?)?,
-            None if ui.format() == Format::Json => ui.json(&json!({ "schema_version": 1, "data": session.data()? })),
+            None if ui.format() == OutputFormat::Json => ui.json(&json!({ "schema_version": 1, "data": session.data()? })),
             None => {
                 let mut table = ui.table(&["data", "entries", "show with"]);
                 for (name, value) in session.data()? {
@@ -104,18 +104,18 @@ pub(super) fn show(global: &Global, args: &ShowArgs) -> Result<Exit, SessionErro
     Ok(Exit::Ok)
 }
 
-fn origin(origin: &Origin) -> String {
+fn origin(origin: &FileOrigin) -> String {
     match origin {
-        Origin::Embedded => "bundled".to_owned(),
-        Origin::File(path) => path.display().to_string(),
+        FileOrigin::Embedded => "bundled".to_owned(),
+        FileOrigin::File(path) => path.display().to_string(),
     }
 }
 
 fn domains(ui: Ui, session: &Session) -> Result<(), SessionError> {
     let listed = session.domains()?;
     let used = session.setup().domain.as_deref().unwrap_or(DEFAULT_DOMAIN);
-    if ui.format() == Format::Json {
-        let entry = |(entry, from): &(Listed, Origin)| {
+    if ui.format() == OutputFormat::Json {
+        let entry = |(entry, from): &(ListedDomain, FileOrigin)| {
             json!({
                 "name": entry.name, "description": entry.description, "extends": entry.extends, "origin": origin(from),
                 "used": entry.name == used,
@@ -140,7 +140,7 @@ fn one(ui: Ui, name: &str, data: &Map<String, Value>) -> Result<(), SessionError
         let diagnostic = crate::diag::Diagnostic::error("input/no-data", format!("there is no data file `{name}`"));
         return Err(SessionError::Asked(Box::new(diagnostic.maybe_help(hint))));
     };
-    if ui.format() == Format::Json {
+    if ui.format() == OutputFormat::Json {
         ui.json(&json!({ "schema_version": 1, name: value.get(name).unwrap_or(value) }));
         return Ok(());
     }

@@ -3,9 +3,9 @@
 use crate::clock::Timestamp;
 use crate::diag::{Diagnostic, did_you_mean};
 use crate::model::counted;
-use crate::session::{Session, SessionError, SymptomsAsked};
-use crate::store::{RcaFilter, RcaRow, Seen, SymptomRow, SymptomStatus};
-use crate::ui::{Format, Ui};
+use crate::session::{Session, SessionError, SymptomQuery};
+use crate::store::{Occurrences, RcaFilter, RcaRow, SymptomRow, SymptomStatus};
+use crate::ui::{OutputFormat, Ui};
 use clap::Args;
 use serde_json::json;
 
@@ -14,7 +14,7 @@ const STATUSES: [(&str, SymptomStatus); 2] = [("active", SymptomStatus::Active),
 
 /// Which symptoms or root causes are listed.
 #[derive(Clone, Debug, Args)]
-pub(super) struct Which {
+pub(super) struct KnowledgeFilter {
     /// Of `symptoms` and `rcas`: only those of this run.
     #[arg(long, value_name = "RUN")]
     run: Option<String>,
@@ -30,11 +30,11 @@ pub(super) struct Which {
     limit: usize,
 }
 
-pub(super) fn symptoms(ui: Ui, session: &Session, which: &Which) -> Result<(), SessionError> {
+pub(super) fn symptoms(ui: Ui, session: &Session, which: &KnowledgeFilter) -> Result<(), SessionError> {
     let status = which.status.as_deref().map(status).transpose()?;
-    let asked = SymptomsAsked { ids: None, run: which.run.clone(), status, limit: Some(which.limit) };
+    let asked = SymptomQuery { ids: None, run: which.run.clone(), status, limit: Some(which.limit) };
     let rows = session.symptoms(asked)?;
-    if ui.format() == Format::Json {
+    if ui.format() == OutputFormat::Json {
         ui.json(&json!({ "schema_version": 1, "symptoms": rows }));
         return Ok(());
     }
@@ -60,7 +60,7 @@ pub(super) fn symptom(ui: Ui, session: &Session, id: Option<&str>) -> Result<(),
     let row = session.known_symptom(number("symptom", id)?)?;
     let ids = row.rcas.iter().map(|rca| rca.id).collect();
     let causes = session.rcas(&RcaFilter { ids: Some(ids), cases: 0, ..RcaFilter::default() })?;
-    if ui.format() == Format::Json {
+    if ui.format() == OutputFormat::Json {
         ui.json(&json!({ "schema_version": 1, "symptom": row, "rcas": causes }));
         return Ok(());
     }
@@ -85,7 +85,7 @@ pub(super) fn symptom(ui: Ui, session: &Session, id: Option<&str>) -> Result<(),
     Ok(())
 }
 
-pub(super) fn rcas(ui: Ui, session: &Session, which: &Which) -> Result<(), SessionError> {
+pub(super) fn rcas(ui: Ui, session: &Session, which: &KnowledgeFilter) -> Result<(), SessionError> {
     let filter = RcaFilter {
         run: which.run.clone(),
         status: which.status.clone(),
@@ -94,7 +94,7 @@ pub(super) fn rcas(ui: Ui, session: &Session, which: &Which) -> Result<(), Sessi
         ..RcaFilter::default()
     };
     let rows = session.rcas(&filter)?;
-    if ui.format() == Format::Json {
+    if ui.format() == OutputFormat::Json {
         ui.json(&json!({ "schema_version": 1, "rcas": rows }));
         return Ok(());
     }
@@ -118,7 +118,7 @@ pub(super) fn rcas(ui: Ui, session: &Session, which: &Which) -> Result<(), Sessi
 
 pub(super) fn rca(ui: Ui, session: &Session, id: Option<&str>) -> Result<(), SessionError> {
     let row = session.known_rca(number("rca", id)?)?;
-    if ui.format() == Format::Json {
+    if ui.format() == OutputFormat::Json {
         ui.json(&json!({ "schema_version": 1, "rca": row }));
         return Ok(());
     }
@@ -144,7 +144,7 @@ pub(super) fn rca(ui: Ui, session: &Session, id: Option<&str>) -> Result<(), Ses
     Ok(())
 }
 
-fn seen(ui: Ui, seen: &Seen, now: Timestamp) {
+fn seen(ui: Ui, seen: &Occurrences, now: Timestamp) {
     let often =
         format!("{} in {} by {}", often(seen), counted(seen.launches, "launch", "launches"), counted(seen.runs, "run", "runs"));
     let first = format!("{} ({})", seen.first_seen, age(seen.first_seen, now));
@@ -186,7 +186,7 @@ fn asked(code: &'static str, message: String, help: String) -> SessionError {
     SessionError::Asked(Box::new(Diagnostic::error(code, message).help(help)))
 }
 
-fn often(seen: &Seen) -> String {
+fn often(seen: &Occurrences) -> String {
     counted(seen.occurrences, "time", "times")
 }
 

@@ -1,10 +1,10 @@
 //! `asterisk show elements|personas|cycles|masks`: who may walk, and how.
 
 use crate::diag::{Diagnostic, did_you_mean};
-use crate::project::Answers;
-use crate::script::File;
+use crate::project::AnswererNames;
+use crate::script::LinkedScript;
 use crate::session::{Session, SessionError};
-use crate::ui::{Format, Paint, Ui};
+use crate::ui::{CellPaint, OutputFormat, Ui};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ pub(super) fn elements(ui: Ui, session: &Session, name: Option<&str>) -> Result<
     let all: Vec<(String, Value)> =
         plain.chain(entries(&data["derived"]).map(|(name, record)| (name.clone(), derived(record)))).collect();
     let chosen = named("element", name, &all)?;
-    if ui.format() == Format::Json {
+    if ui.format() == OutputFormat::Json {
         let of = |group: &str| data[group].as_object().into_iter().flatten();
         let shown = |key: &str| chosen.iter().any(|(name, _)| name == key);
         let group =
@@ -26,9 +26,9 @@ pub(super) fn elements(ui: Ui, session: &Session, name: Option<&str>) -> Result<
     }
     let mut table = ui.table(&["element", "speed", "max loops", "convergence", "shortcuts", "evidence", "fails by"]);
     for (name, traits) in &chosen {
-        let colour = Paint::of(text(&traits["colour"]).as_str());
+        let colour = CellPaint::of(text(&traits["colour"]).as_str());
         let keys = ["speed", "max_loops", "convergence_threshold", "shortcut_affinity", "evidence_depth", "failure_mode"];
-        table.painted(std::iter::once((name.clone(), colour)).chain(keys.map(|key| (text(&traits[key]), Paint::none()))));
+        table.painted(std::iter::once((name.clone(), colour)).chain(keys.map(|key| (text(&traits[key]), CellPaint::none()))));
     }
     ui.out(&table.text());
     if chosen.iter().any(|(name, _)| data["derived"].get(name.as_str()).is_some()) {
@@ -55,7 +55,7 @@ pub(super) fn personas(ui: Ui, session: &Session, name: Option<&str>) -> Result<
     let list = data["personas"].as_array().into_iter().flatten();
     let all: Vec<(String, Value)> = list.map(|persona| (text(&persona["name"]), persona.clone())).collect();
     let chosen = named("persona", name, &all)?;
-    if ui.format() == Format::Json {
+    if ui.format() == OutputFormat::Json {
         let list: Vec<&Value> = chosen.iter().map(|(_, persona)| persona).collect();
         ui.json(&json!({ "schema_version": 1, "personas": list, "positions": data["positions"] }));
         return Ok(());
@@ -69,12 +69,12 @@ pub(super) fn personas(ui: Ui, session: &Session, name: Option<&str>) -> Result<
     }
     let mut table = ui.table(&["persona", "colour", "element", "position", "side", "home", "stickiness", "strongest at"]);
     for (name, persona) in &chosen {
-        let own = Paint::of(&text(&persona["hex"]));
+        let own = CellPaint::of(&text(&persona["hex"]));
         let element = text(&persona["element"]);
-        let of_element = colours.get(&element).map_or_else(Paint::none, |colour| Paint::of(colour));
-        let rest = ["position", "side", "home", "stickiness"].map(|key| (text(&persona[key]), Paint::none()));
+        let of_element = colours.get(&element).map_or_else(CellPaint::none, |colour| CellPaint::of(colour));
+        let rest = ["position", "side", "home", "stickiness"].map(|key| (text(&persona[key]), CellPaint::none()));
         let first = [(name.clone(), own), (text(&persona["colour"]), own), (element, of_element)];
-        table.painted(first.into_iter().chain(rest).chain([(strongest(persona, 3), Paint::none())]));
+        table.painted(first.into_iter().chain(rest).chain([(strongest(persona, 3), CellPaint::none())]));
     }
     ui.out(&table.text());
     Ok(())
@@ -82,10 +82,10 @@ pub(super) fn personas(ui: Ui, session: &Session, name: Option<&str>) -> Result<
 
 fn one(ui: Ui, persona: &Value) {
     let mut table = ui.table(&[&text(&persona["name"]), ""]);
-    let own = Paint::of(&text(&persona["hex"]));
+    let own = CellPaint::of(&text(&persona["hex"]));
     for key in ["colour", "hex", "element", "position", "side", "home", "stickiness"] {
-        let paint = if key == "colour" || key == "hex" { own } else { Paint::none() };
-        table.painted([(key.to_owned(), Paint::none()), (text(&persona[key]), paint)]);
+        let paint = if key == "colour" || key == "hex" { own } else { CellPaint::none() };
+        table.painted([(key.to_owned(), CellPaint::none()), (text(&persona[key]), paint)]);
     }
     table.row(["affinities".to_owned(), strongest(persona, usize::MAX)]);
     for key in ["tags", "masks", "preamble"] {
@@ -108,18 +108,19 @@ pub(super) fn cycles(ui: Ui, session: &Session, name: Option<&str>) -> Result<()
     let data = file(session, "elements")?;
     let all: Vec<(String, Value)> = entries(&data["cycles"]).map(|(name, steps)| (name.clone(), steps.clone())).collect();
     let chosen = named("cycle", name, &all)?;
-    if ui.format() == Format::Json {
+    if ui.format() == OutputFormat::Json {
         let cycles: BTreeMap<&String, &Value> = chosen.iter().map(|(name, steps)| (name, steps)).collect();
         ui.json(&json!({ "schema_version": 1, "cycles": cycles }));
         return Ok(());
     }
     let colours = session.element_colours()?;
-    let paint = |element: &str| (element.to_owned(), colours.get(element).map_or_else(Paint::none, |colour| Paint::of(colour)));
+    let paint =
+        |element: &str| (element.to_owned(), colours.get(element).map_or_else(CellPaint::none, |colour| CellPaint::of(colour)));
     let mut table = ui.table(&["cycle", "from", "to", "meaning"]);
     for (name, steps) in chosen.iter().rev() {
         for step in steps.as_array().into_iter().flatten() {
             let (from, to) = (paint(&text(&step["from"])), paint(&text(&step["to"])));
-            table.painted([(name.clone(), Paint::none()), from, to, (text(&step["meaning"]), Paint::none())]);
+            table.painted([(name.clone(), CellPaint::none()), from, to, (text(&step["meaning"]), CellPaint::none())]);
         }
     }
     ui.out(&table.text());
@@ -128,8 +129,8 @@ pub(super) fn cycles(ui: Ui, session: &Session, name: Option<&str>) -> Result<()
 
 /// The masks, or one of them.
 pub(super) fn masks(ui: Ui, session: &Session, name: Option<&str>) -> Result<(), SessionError> {
-    let project = session.project(None, Answers::Others)?;
-    let mask = |file: &File| {
+    let project = session.project(None, AnswererNames::Others)?;
+    let mask = |file: &LinkedScript| {
         let stem = file.path().strip_prefix("masks/")?.strip_suffix(".rhai")?;
         let doc = |name: &str| file.functions().find(|function| function.name == name).map(|function| function.doc.clone());
         let constant = |name: &str| file.constant(name).unwrap_or_else(|| json!([]));
@@ -141,7 +142,7 @@ pub(super) fn masks(ui: Ui, session: &Session, name: Option<&str>) -> Result<(),
     };
     let all: Vec<(String, Value)> = project.library.files().filter_map(mask).collect();
     let chosen = named("mask", name, &all)?;
-    if ui.format() == Format::Json {
+    if ui.format() == OutputFormat::Json {
         let list: Vec<&Value> = chosen.iter().map(|(_, mask)| mask).collect();
         ui.json(&json!({ "schema_version": 1, "masks": list }));
         return Ok(());

@@ -1,11 +1,11 @@
 //! `asterisk status`.
 
-use super::{FormatArg, Global, ProjectArgs, run_table, run_view};
+use super::{FormatArg, GlobalArgs, ProjectArgs, run_table, run_view};
 use crate::exit::Exit;
 use crate::report;
 use crate::session::{RunResult, SessionError};
-use crate::ui::{Format, Ui};
-use crate::walk::Status;
+use crate::ui::{OutputFormat, Ui};
+use crate::walk::WalkStatus;
 use clap::Args;
 
 /// Show how far a run is, case by case.
@@ -19,21 +19,21 @@ pub(super) struct StatusArgs {
     format: FormatArg,
 }
 
-pub(super) fn status(global: &Global, args: &StatusArgs) -> Result<Exit, SessionError> {
+pub(super) fn status(global: &GlobalArgs, args: &StatusArgs) -> Result<Exit, SessionError> {
     let ui = global.ui(args.format);
     let session = global.session(&ProjectArgs::default(), None)?;
     let result = session.result(&args.run)?;
     let mut damaged = result.has_damage();
     match ui.format() {
-        Format::Json => ui.json(&result.summary()),
-        Format::Pretty => {
+        OutputFormat::Json => ui.json(&result.summary()),
+        OutputFormat::Pretty => {
             let (report, trouble) = report::build(&result, || Ok(None))?;
             ui.diagnostics(&trouble);
             damaged |= trouble.has_errors();
             run_table::print(ui, &report, &result);
             waiting(ui, &result)?;
             run_view::tokens(ui, &result);
-            if matches!(result.status, Status::Paused | Status::Running) {
+            if matches!(result.status, WalkStatus::Paused | WalkStatus::Running) {
                 let said = run_view::stopped(&session, &result, "");
                 ui.note(&said.strip_prefix("stopped").map_or(said.clone(), |rest| format!("not finished{rest}")));
             }

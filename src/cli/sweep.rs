@@ -1,15 +1,15 @@
 //! `asterisk sweep`.
 
 use super::replay::{nothing, parallel};
-use super::{FormatArg, Global, ProjectArgs};
+use super::{FormatArg, GlobalArgs, ProjectArgs};
+use crate::decisions::replay::ReplaySpec;
+use crate::decisions::replay::sweep::{Scenario, SweepPoint, SweepReport, SweptVar, chart, shown, sweep_runs, sweep_scenario};
 use crate::diag::Diagnostic;
 use crate::exit::Exit;
 use crate::files::read_input;
 use crate::model::counted;
 use crate::session::SessionError;
-use crate::trace::replay::Asked;
-use crate::trace::replay::sweep::{Point, Scenario, Swept, Var, chart, shown, sweep_runs, sweep_scenario};
-use crate::ui::{Format, Ui};
+use crate::ui::{OutputFormat, Ui};
 use clap::Args;
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -54,10 +54,10 @@ pub(super) struct SweepArgs {
     format: FormatArg,
 }
 
-pub(super) fn sweep(global: &Global, args: &SweepArgs) -> Result<Exit, SessionError> {
+pub(super) fn sweep(global: &GlobalArgs, args: &SweepArgs) -> Result<Exit, SessionError> {
     let ui = global.ui(args.format);
     let session = global.session(&args.project, None)?;
-    let var = Var::parse(&args.var).map_err(SessionError::Asked)?;
+    let var = SweptVar::parse(&args.var).map_err(SessionError::Asked)?;
     let swept = match &args.scenario {
         Some(path) => {
             let scenario = Scenario::parse(&read_input(path)?)?;
@@ -65,7 +65,7 @@ pub(super) fn sweep(global: &Global, args: &SweepArgs) -> Result<Exit, SessionEr
         }
         None => {
             let (runs, pipeline) = (args.runs.clone(), args.pipeline.clone());
-            sweep_runs(&session, &Asked { runs, pipeline, parallel: parallel(args.parallel) }, var)?
+            sweep_runs(&session, &ReplaySpec { runs, pipeline, parallel: parallel(args.parallel) }, var)?
         }
     };
     for (run, why) in &swept.left_out {
@@ -75,8 +75,8 @@ pub(super) fn sweep(global: &Global, args: &SweepArgs) -> Result<Exit, SessionEr
         return Err(nothing());
     }
     match ui.format() {
-        Format::Json => ui.json(&versioned(&swept)),
-        Format::Pretty => print(ui, &swept),
+        OutputFormat::Json => ui.json(&versioned(&swept)),
+        OutputFormat::Pretty => print(ui, &swept),
     }
     if let Some(path) = &args.svg {
         let failed = |error| {
@@ -89,13 +89,13 @@ pub(super) fn sweep(global: &Global, args: &SweepArgs) -> Result<Exit, SessionEr
     Ok(Exit::Ok)
 }
 
-fn versioned(swept: &Swept) -> Value {
+fn versioned(swept: &SweepReport) -> Value {
     let mut value = json!(swept);
     value["schema_version"] = json!(1);
     value
 }
 
-fn print(ui: Ui, swept: &Swept) {
+fn print(ui: Ui, swept: &SweepReport) {
     let moving: Vec<&str> = swept.moving().into_iter().take(EDGES).collect();
     let unknown = swept.points.iter().any(|point| point.unknown > 0);
     let mut columns = vec![swept.var.as_str(), "flips"];
@@ -133,7 +133,7 @@ fn print(ui: Ui, swept: &Swept) {
     ));
 }
 
-fn row(point: &Point, unknown: bool, moving: &[&str], mark: &str) -> Vec<String> {
+fn row(point: &SweepPoint, unknown: bool, moving: &[&str], mark: &str) -> Vec<String> {
     let mut cells = vec![shown(&point.value), point.flips.to_string()];
     cells.extend(unknown.then(|| point.unknown.to_string()));
     cells.extend(moving.iter().map(|edge| point.edges.get(*edge).copied().unwrap_or(0).to_string()));

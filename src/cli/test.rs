@@ -1,14 +1,14 @@
 //! `asterisk test`.
 
-use super::{Global, ProjectArgs};
+use super::{GlobalArgs, ProjectArgs};
 use super::{test_mutants, test_view};
 use crate::diag::Diagnostic;
 use crate::exit::Exit;
 use crate::files::{DEBOUNCE, Watcher};
+use crate::script_tests::mutate::{self, MutateScope};
+use crate::script_tests::{TestResults, TestSpec, junit, lcov, list, run};
 use crate::session::{Session, SessionError, Setup};
-use crate::suite::mutate::{self, Scope};
-use crate::suite::{Asked, Results, junit, lcov, list, run};
-use crate::ui::{Format, Ui};
+use crate::ui::{OutputFormat, Ui};
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -71,15 +71,15 @@ enum TestFormat {
     Lcov,
 }
 
-pub(super) fn test(global: &Global, args: &TestArgs) -> Result<Exit, SessionError> {
-    let ui = Ui::new(global.color, if args.format == TestFormat::Json { Format::Json } else { Format::Pretty });
+pub(super) fn test(global: &GlobalArgs, args: &TestArgs) -> Result<Exit, SessionError> {
+    let ui = Ui::new(global.color, if args.format == TestFormat::Json { OutputFormat::Json } else { OutputFormat::Pretty });
     let session = global.session(&args.project, None)?;
     if args.mutate.is_some() && args.format == TestFormat::Lcov {
         let help = "--mutate prints pretty, json or junit";
         return Err(SessionError::Asked(Box::new(Diagnostic::error("test/format", "lcov is for coverage alone").help(help))));
     }
     let coverage = args.coverage || args.format == TestFormat::Lcov;
-    let asked = Asked { paths: args.paths.clone(), filter: args.filter.clone(), coverage };
+    let asked = TestSpec { paths: args.paths.clone(), filter: args.filter.clone(), coverage };
     if args.list {
         return listed(ui, &session, &asked, args);
     }
@@ -105,7 +105,7 @@ pub(super) fn test(global: &Global, args: &TestArgs) -> Result<Exit, SessionErro
 }
 
 /// Runs the tests now and after every edit, until somebody interrupts it. What does not link is shown and waits for the next edit.
-fn watch(global: &Global, args: &TestArgs, ui: Ui, asked: &Asked) -> Result<Exit, SessionError> {
+fn watch(global: &GlobalArgs, args: &TestArgs, ui: Ui, asked: &TestSpec) -> Result<Exit, SessionError> {
     let paths = |session: &Session| {
         let mut paths = session.text_paths(None);
         paths.extend(asked.paths.iter().filter(|path| path.exists()).cloned());
@@ -129,8 +129,15 @@ fn watch(global: &Global, args: &TestArgs, ui: Ui, asked: &Asked) -> Result<Exit
 }
 
 /// What the tests, which all pass, notice of changes.
-fn mutated(ui: Ui, session: &Session, asked: &Asked, scope: &str, format: TestFormat, whole: bool) -> Result<Exit, SessionError> {
-    let mutation = mutate::mutate(session, asked, &Scope::of(Some(scope)))?;
+fn mutated(
+    ui: Ui,
+    session: &Session,
+    asked: &TestSpec,
+    scope: &str,
+    format: TestFormat,
+    whole: bool,
+) -> Result<Exit, SessionError> {
+    let mutation = mutate::mutate(session, asked, &MutateScope::of(Some(scope)))?;
     match format {
         TestFormat::Json => ui.json(&test_mutants::as_json(&mutation)),
         TestFormat::Junit => {
@@ -147,7 +154,7 @@ fn nothing() -> SessionError {
     SessionError::Asked(Box::new(Diagnostic::error("test/nothing", "there are no tests").help(help)))
 }
 
-fn listed(ui: Ui, session: &Session, asked: &Asked, args: &TestArgs) -> Result<Exit, SessionError> {
+fn listed(ui: Ui, session: &Session, asked: &TestSpec, args: &TestArgs) -> Result<Exit, SessionError> {
     let files = list(session, asked)?;
     if files.is_empty() && !args.allow_empty {
         return Err(nothing());
@@ -161,7 +168,7 @@ fn listed(ui: Ui, session: &Session, asked: &Asked, args: &TestArgs) -> Result<E
     Ok(Exit::Ok)
 }
 
-fn print(ui: Ui, format: TestFormat, results: &Results, whole: bool, (asked, setup): (&Asked, &Setup)) {
+fn print(ui: Ui, format: TestFormat, results: &TestResults, whole: bool, (asked, setup): (&TestSpec, &Setup)) {
     match format {
         TestFormat::Pretty => {
             test_view::show(ui, results, whole);
@@ -178,7 +185,7 @@ fn print(ui: Ui, format: TestFormat, results: &Results, whole: bool, (asked, set
     }
 }
 
-fn as_json(results: &Results) -> Value {
+fn as_json(results: &TestResults) -> Value {
     let tests: Vec<Value> = results
         .tests
         .iter()
@@ -200,7 +207,7 @@ fn as_json(results: &Results) -> Value {
     all
 }
 
-fn failure(failed: &crate::suite::Failed) -> Value {
+fn failure(failed: &crate::script_tests::TestFailure) -> Value {
     let diagnostic = &failed.diagnostic;
     let labels: Vec<Value> = diagnostic
         .labels

@@ -1,7 +1,7 @@
 //! How `asterisk test --mutate` shows what became of mutants.
 
 use crate::diag::Diagnostic;
-use crate::suite::mutate::{Fate, Mutant, MutatedFile, Mutation, diff};
+use crate::script_tests::mutate::{Mutant, MutantFate, MutatedFile, Mutation, diff};
 use crate::ui::{Ui, plain};
 use serde_json::{Value, json};
 
@@ -10,11 +10,11 @@ pub(super) fn show(ui: Ui, mutation: &Mutation, whole: bool) {
     for file in &mutation.files {
         for (mutant, fate) in &file.mutants {
             match fate {
-                Fate::Survived => shown(ui, file, mutant, "survived"),
-                Fate::Explained(reason) if whole => shown(ui, file, mutant, &format!("explained: {reason}")),
-                Fate::NotReached if whole => shown(ui, file, mutant, "not reached"),
-                Fate::Killed(test) if whole => shown(ui, file, mutant, &format!("killed by {test}")),
-                Fate::Endless(test) if whole => shown(ui, file, mutant, &format!("killed by {test}, which did not end")),
+                MutantFate::Survived => shown(ui, file, mutant, "survived"),
+                MutantFate::Explained(reason) if whole => shown(ui, file, mutant, &format!("explained: {reason}")),
+                MutantFate::NotReached if whole => shown(ui, file, mutant, "not reached"),
+                MutantFate::Killed(test) if whole => shown(ui, file, mutant, &format!("killed by {test}")),
+                MutantFate::Endless(test) if whole => shown(ui, file, mutant, &format!("killed by {test}, which did not end")),
                 _ => {}
             }
         }
@@ -35,16 +35,16 @@ pub(super) fn show(ui: Ui, mutation: &Mutation, whole: bool) {
     mutation.complaints.iter().for_each(|complaint| ui.diagnostic(complaint));
 }
 
-fn row(name: &str, all: usize, count: &dyn Fn(fn(&Fate) -> bool) -> usize) -> [String; 7] {
-    let killed = count(Fate::is_killed);
-    let explained = count(|fate| matches!(fate, Fate::Explained(_)));
+fn row(name: &str, all: usize, count: &dyn Fn(fn(&MutantFate) -> bool) -> usize) -> [String; 7] {
+    let killed = count(MutantFate::is_killed);
+    let explained = count(|fate| matches!(fate, MutantFate::Explained(_)));
     [
         plain(name),
         all.to_string(),
         killed.to_string(),
-        count(|fate| *fate == Fate::Survived).to_string(),
+        count(|fate| *fate == MutantFate::Survived).to_string(),
         explained.to_string(),
-        count(|fate| *fate == Fate::NotReached).to_string(),
+        count(|fate| *fate == MutantFate::NotReached).to_string(),
         score(killed, all - explained),
     ]
 }
@@ -73,7 +73,7 @@ fn not_reached(ui: Ui, mutation: &Mutation) {
             let count = rest.iter().take_while(|(mutant, _)| mutant.defined == first.defined).count();
             let (own, after) = rest.split_at(count);
             rest = after;
-            let unreached = own.iter().filter(|(_, fate)| *fate == Fate::NotReached).count();
+            let unreached = own.iter().filter(|(_, fate)| *fate == MutantFate::NotReached).count();
             if unreached > 0 {
                 let line = file.source.line_column(first.defined.start).0;
                 let mutants = if unreached == 1 { "1 mutant".to_owned() } else { format!("{unreached} mutants") };
@@ -93,14 +93,14 @@ fn not_reached(ui: Ui, mutation: &Mutation) {
 
 /// The same for programs.
 pub(super) fn as_json(mutation: &Mutation) -> Value {
-    let mutant = |file: &MutatedFile, mutant: &Mutant, fate: &Fate| {
+    let mutant = |file: &MutatedFile, mutant: &Mutant, fate: &MutantFate| {
         let (line, column) = file.source.line_column(mutant.span.start);
         let (status, by, reason) = match fate {
-            Fate::Killed(test) => ("killed", Some(test), None),
-            Fate::Endless(test) => ("endless", Some(test), None),
-            Fate::Survived => ("survived", None, None),
-            Fate::Explained(reason) => ("explained", None, Some(reason)),
-            Fate::NotReached => ("not_reached", None, None),
+            MutantFate::Killed(test) => ("killed", Some(test), None),
+            MutantFate::Endless(test) => ("endless", Some(test), None),
+            MutantFate::Survived => ("survived", None, None),
+            MutantFate::Explained(reason) => ("explained", None, Some(reason)),
+            MutantFate::NotReached => ("not_reached", None, None),
         };
         json!({
             "mutator": mutant.mutator, "function": mutant.function, "line": line, "column": column,
@@ -122,10 +122,10 @@ pub(super) fn as_json(mutation: &Mutation) -> Value {
         json!({ "file": file, "line": line, "message": complaint.message })
     };
     json!({
-        "schema_version": 1, "files": files, "mutants": mutation.count(|_| true), "killed": mutation.count(Fate::is_killed),
-        "survived": mutation.count(|fate| *fate == Fate::Survived),
-        "explained": mutation.count(|fate| matches!(fate, Fate::Explained(_))),
-        "not_reached": mutation.count(|fate| *fate == Fate::NotReached),
+        "schema_version": 1, "files": files, "mutants": mutation.count(|_| true), "killed": mutation.count(MutantFate::is_killed),
+        "survived": mutation.count(|fate| *fate == MutantFate::Survived),
+        "explained": mutation.count(|fate| matches!(fate, MutantFate::Explained(_))),
+        "not_reached": mutation.count(|fate| *fate == MutantFate::NotReached),
         "allows": mutation.complaints.iter().map(complaint).collect::<Vec<_>>(), "seconds": mutation.seconds,
     })
 }

@@ -1,14 +1,14 @@
 //! How `asterisk test` shows results and coverage to people.
 
 use crate::model::counted;
-use crate::suite::{Coverage, FileCoverage, Kind, Listed, Results, Share, listing};
+use crate::script_tests::{Coverage, CoverageKind, CoverageShare, FileCoverage, ListingLine, TestResults, listing};
 use crate::ui::{Ui, plain};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Failed tests with their diagnostics, a line a file, the coverage if there is one, and how it went.
-pub(super) fn show(ui: Ui, results: &Results, whole: bool) {
+pub(super) fn show(ui: Ui, results: &TestResults, whole: bool) {
     failures(ui, results);
     let mut rest = &results.tests[..];
     while let Some(first) = rest.first() {
@@ -32,7 +32,7 @@ pub(super) fn show(ui: Ui, results: &Results, whole: bool) {
 
 /// How many files of tests are the project's own and where they are, and how many are bundled. `scripts` is the directory laid over
 /// the bundled ones.
-pub(super) fn origins(ui: Ui, results: &Results, scripts: Option<&Path>) {
+pub(super) fn origins(ui: Ui, results: &TestResults, scripts: Option<&Path>) {
     let files: BTreeSet<&str> = results.tests.iter().map(|test| test.file.as_str()).collect();
     let (own, bundled): (Vec<&str>, Vec<&str>) =
         files.into_iter().partition(|file| scripts.is_some_and(|dir| dir.join(file).is_file()));
@@ -47,7 +47,7 @@ pub(super) fn origins(ui: Ui, results: &Results, scripts: Option<&Path>) {
 }
 
 /// The diagnostics of failed tests.
-pub(super) fn failures(ui: Ui, results: &Results) {
+pub(super) fn failures(ui: Ui, results: &TestResults) {
     for test in results.tests.iter().filter(|test| !test.passed()) {
         if test.failed_rows() > 0 {
             ui.note(&plain(&format!("FAILED {}: {} of {}", test.id(), test.failed_rows(), counted(test.rows, "row", "rows"))));
@@ -63,7 +63,7 @@ pub(super) fn failures(ui: Ui, results: &Results) {
     }
 }
 
-fn of(share: Share) -> String {
+fn of(share: CoverageShare) -> String {
     if share.total == 0 { "-".to_owned() } else { format!("{}/{}", share.covered, share.total) }
 }
 
@@ -83,18 +83,18 @@ fn show_coverage(ui: Ui, coverage: &Coverage, whole: bool) {
         table.row([
             plain(&file.name),
             percent(file.share()),
-            of(file.share_of(Kind::Branch)),
-            of(file.share_of(Kind::Condition)),
-            of(file.share_of(Kind::Result)),
+            of(file.share_of(CoverageKind::Branch)),
+            of(file.share_of(CoverageKind::Condition)),
+            of(file.share_of(CoverageKind::Result)),
             called,
         ]);
         for function in file.functions.iter().filter(|function| whole || !function.gaps().is_empty()) {
             table.row([
                 plain(&format!("  {}", function.name)),
                 percent(function.share()),
-                of(function.share_of(Kind::Branch)),
-                of(function.share_of(Kind::Condition)),
-                of(function.share_of(Kind::Result)),
+                of(function.share_of(CoverageKind::Branch)),
+                of(function.share_of(CoverageKind::Condition)),
+                of(function.share_of(CoverageKind::Result)),
                 function.calls.to_string(),
             ]);
         }
@@ -102,36 +102,36 @@ fn show_coverage(ui: Ui, coverage: &Coverage, whole: bool) {
     table.row([
         "all".to_owned(),
         percent(coverage.share()),
-        of(coverage.share_of(Kind::Branch)),
-        of(coverage.share_of(Kind::Condition)),
-        of(coverage.share_of(Kind::Result)),
+        of(coverage.share_of(CoverageKind::Branch)),
+        of(coverage.share_of(CoverageKind::Condition)),
+        of(coverage.share_of(CoverageKind::Result)),
         of(coverage.called()),
     ]);
     ui.out(&table.text());
 }
 
-fn percent(share: Share) -> String {
+fn percent(share: CoverageShare) -> String {
     if share.total == 0 { "-".to_owned() } else { format!("{:.1} %", share.percent()) }
 }
 
-fn listed(line: &Listed, width: usize, whole: bool) -> String {
+fn listed(line: &ListingLine, width: usize, whole: bool) -> String {
     let count = |count: Option<u32>| match count {
         _ if !whole => String::new(),
         Some(count) => format!(" {count:>6}"),
         None => "       ".to_owned(),
     };
     match line {
-        Listed::Line(number, times, text) => format!(" {number:>width$}{} | {}", count(*times), text.replace('\t', " ")),
-        Listed::Mark(column, wide, what) => {
+        ListingLine::Line(number, times, text) => format!(" {number:>width$}{} | {}", count(*times), text.replace('\t', " ")),
+        ListingLine::Mark(column, wide, what) => {
             format!(" {:>width$}{} | {}{} {what}", "", count(None), " ".repeat(*column), "^".repeat(*wide))
         }
-        Listed::Skip => format!(" {:>width$}{} .", "", count(None)),
+        ListingLine::Skip => format!(" {:>width$}{} .", "", count(None)),
     }
 }
 
 /// The coverage for programs.
 pub(super) fn coverage_json(coverage: &Coverage) -> Value {
-    let kinds = |share: &dyn Fn(Kind) -> Share| json!({ "branches": share(Kind::Branch), "conditions": share(Kind::Condition), "results": share(Kind::Result) });
+    let kinds = |share: &dyn Fn(CoverageKind) -> CoverageShare| json!({ "branches": share(CoverageKind::Branch), "conditions": share(CoverageKind::Condition), "results": share(CoverageKind::Result) });
     let file = |file: &FileCoverage| {
         let functions: Vec<Value> = file
             .functions

@@ -1,8 +1,8 @@
 //! `asterisk version`.
 
-use super::{FormatArg, Global};
+use super::{FormatArg, GlobalArgs};
 use crate::exit::Exit;
-use crate::ui::Format;
+use crate::ui::OutputFormat;
 use clap::Args;
 use serde_json::json;
 
@@ -14,12 +14,12 @@ pub(super) struct VersionArgs {
     format: FormatArg,
 }
 
-pub(super) fn version(global: &Global, args: VersionArgs) -> Exit {
+pub(super) fn version(global: &GlobalArgs, args: VersionArgs) -> Exit {
     let ui = global.ui(args.format);
     let (name, version) = (env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"));
     match ui.format() {
-        Format::Json => ui.json(&json!({ "schema_version": 1, "name": name, "version": version })),
-        Format::Pretty => ui.out(&format!("{name} {version}")),
+        OutputFormat::Json => ui.json(&json!({ "schema_version": 1, "name": name, "version": version })),
+        OutputFormat::Pretty => ui.out(&format!("{name} {version}")),
     }
     Exit::Ok
 }

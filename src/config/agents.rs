@@ -1,10 +1,10 @@
 //! `agents:`: who may be asked outside of the process, and how.
 
-use crate::agent::{Agents, Bounds, Kind, Settings};
+use crate::agent::{AgentBounds, AgentSettings, Agents, AnswererKind};
 use crate::diag::{Diagnostic, address_tells, did_you_mean, looks_secret};
-use crate::net::Secret;
+use crate::net::SecretSource;
 use crate::pipeline::Spanned;
-use crate::pipeline::yaml::{Entry, Fields, Kind as Value, Reader, Yaml};
+use crate::pipeline::yaml::{Yaml, YamlEntry, YamlFields, YamlKind, YamlReader};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -40,10 +40,10 @@ const TAKEN: &[&str] = &["script", "stub"];
 const UNITS: &[(&str, f64)] = &[("ms", 0.001), ("s", 1.0), ("m", 60.0), ("h", 3600.0)];
 
 /// Those that a file sets up, each with the place of its name.
-pub(super) fn read(reader: &mut Reader<'_>, yaml: &Yaml) -> BTreeMap<String, Spanned<Settings>> {
+pub(super) fn read(reader: &mut YamlReader<'_>, yaml: &Yaml) -> BTreeMap<String, Spanned<AgentSettings>> {
     let Some(fields) = reader.map(yaml, "`agents`") else { return BTreeMap::new() };
     let mut agents = BTreeMap::new();
-    for Entry { key, value } in fields.entries() {
+    for YamlEntry { key, value } in fields.entries() {
         if TAKEN.contains(&key.as_str()) || key.contains([',', '=']) || key.starts_with("mcp:") || key.trim().is_empty() {
             let error = reader.error("agent-name", format!("nobody can be called `{key}`"), key.span, "");
             let help =
@@ -59,19 +59,19 @@ pub(super) fn read(reader: &mut Reader<'_>, yaml: &Yaml) -> BTreeMap<String, Spa
 }
 
 /// Just the settings.
-pub(super) fn plain(agents: &BTreeMap<String, Spanned<Settings>>) -> Agents {
+pub(super) fn plain(agents: &BTreeMap<String, Spanned<AgentSettings>>) -> Agents {
     agents.iter().map(|(name, settings)| (name.clone(), settings.value.clone())).collect()
 }
 
-fn one(reader: &mut Reader<'_>, name: &Spanned<String>, yaml: &Yaml) -> Option<Settings> {
+fn one(reader: &mut YamlReader<'_>, name: &Spanned<String>, yaml: &Yaml) -> Option<AgentSettings> {
     let what = format!("agent `{name}`");
     let fields = reader.map(yaml, &what)?;
     reader.known_keys(fields, &what, KEYS, &[]);
-    let mut settings = Settings::of(kind(reader, fields, name)?);
+    let mut settings = AgentSettings::of(kind(reader, fields, name)?);
     if let Some(entry) = given(fields, "command") {
         settings.command = words(reader, &entry.value, &format!("`command` of {what}"));
     }
-    if settings.kind == Kind::Exec && settings.command.is_empty() {
+    if settings.kind == AnswererKind::Exec && settings.command.is_empty() {
         let error = reader.error("agent-command", format!("{what} has no command"), name.span, "of this one");
         reader.push(
             error.help("give the program with its arguments: `command: [claude, -p]`; the prompt comes on its standard input"),
@@ -82,7 +82,7 @@ fn one(reader: &mut Reader<'_>, name: &Spanned<String>, yaml: &Yaml) -> Option<S
     let url = address(reader, fields, &what);
     let told = given(fields, "url").is_some() && url.is_none();
     settings.url = url.map(|url| url.value);
-    if settings.kind == Kind::Http && !told && !settings.url.as_deref().is_some_and(|url| url.starts_with("http")) {
+    if settings.kind == AnswererKind::Http && !told && !settings.url.as_deref().is_some_and(|url| url.starts_with("http")) {
         let span = given(fields, "url").map_or(name.span, |entry| entry.value.span);
         let error = reader.error("agent-url", format!("{what} has no address"), span, "");
         reader.push(error.help("give the address above /chat/completions: `url: https://api.openai.com/v1`"));
@@ -114,8 +114,8 @@ fn one(reader: &mut Reader<'_>, name: &Spanned<String>, yaml: &Yaml) -> Option<S
 }
 
 /// How one is asked, but for the time that an answer may take.
-pub(super) fn bounds(reader: &mut Reader<'_>, fields: Fields<'_>, what: &str, bounds: &mut Bounds) {
-    let Bounds { retry, breaker, concurrency, max_bytes, .. } = bounds;
+pub(super) fn bounds(reader: &mut YamlReader<'_>, fields: YamlFields<'_>, what: &str, bounds: &mut AgentBounds) {
+    let AgentBounds { retry, breaker, concurrency, max_bytes, .. } = bounds;
     if let Some(part) = part(reader, fields, "retry", what, RETRY) {
         set(&mut retry.attempts, whole(reader, part, "attempts", 1, 100));
         set(&mut retry.wait, time(reader, part, "wait", "`retry`"));
@@ -130,7 +130,7 @@ pub(super) fn bounds(reader: &mut Reader<'_>, fields: Fields<'_>, what: &str, bo
 }
 
 /// A program with its arguments; one text is the program alone.
-pub(super) fn words(reader: &mut Reader<'_>, yaml: &Yaml, what: &str) -> Vec<String> {
+pub(super) fn words(reader: &mut YamlReader<'_>, yaml: &Yaml, what: &str) -> Vec<String> {
     match yaml.as_list() {
         None => reader.text(yaml, what).into_iter().map(|text| text.value).collect(),
         Some(_) => reader.texts(yaml, what).unwrap_or_default().into_iter().map(|text| text.value).collect(),
@@ -138,7 +138,7 @@ pub(super) fn words(reader: &mut Reader<'_>, yaml: &Yaml, what: &str) -> Vec<Str
 }
 
 /// An address, unless it has something in it that looks like a secret.
-pub(super) fn address(reader: &mut Reader<'_>, fields: Fields<'_>, what: &str) -> Option<Spanned<String>> {
+pub(super) fn address(reader: &mut YamlReader<'_>, fields: YamlFields<'_>, what: &str) -> Option<Spanned<String>> {
     let url = reader.text(&given(fields, "url")?.value, &format!("`url` of {what}"))?;
     if address_tells(&url) {
         let message = format!("the address of {what} has a user or a password in it, or what looks like a key");
@@ -152,7 +152,7 @@ pub(super) fn address(reader: &mut Reader<'_>, fields: Fields<'_>, what: &str) -
 }
 
 /// Where a secret is, under a key: in the environment or a file, never in the settings themselves.
-pub(super) fn secret(reader: &mut Reader<'_>, fields: Fields<'_>, key: &str, what: &str) -> Option<Secret> {
+pub(super) fn secret(reader: &mut YamlReader<'_>, fields: YamlFields<'_>, key: &str, what: &str) -> Option<SecretSource> {
     let entry = given(fields, key)?;
     let help = format!("name the environment variable or the file (mode 0600) that has it: `{key}: {{ env: NAME }}`");
     if entry.value.as_text().is_some() {
@@ -174,17 +174,17 @@ fn is_name(name: &str) -> bool {
 
 /// The place of a secret, `{ env: NAME }` or `{ file: PATH }`; `unclear` is said where it is neither or both.
 pub(super) fn place(
-    reader: &mut Reader<'_>,
-    fields: Fields<'_>,
+    reader: &mut YamlReader<'_>,
+    fields: YamlFields<'_>,
     key: &str,
     what: &str,
-    unclear: impl FnOnce(&mut Reader<'_>) -> Diagnostic,
-) -> Option<Secret> {
+    unclear: impl FnOnce(&mut YamlReader<'_>) -> Diagnostic,
+) -> Option<SecretSource> {
     let part = part(reader, fields, key, what, SECRET)?;
     let mut word = |name: &str| reader.text(&given(part, name)?.value, &format!("`{name}` of `{key}`")).map(|text| text.value);
     match (word("env"), word("file")) {
-        (Some(name), None) if is_name(&name) => Some(Secret::Env(name)),
-        (None, Some(path)) if !looks_secret(&path) => Some(Secret::File(path.into())),
+        (Some(name), None) if is_name(&name) => Some(SecretSource::Env(name)),
+        (None, Some(path)) if !looks_secret(&path) => Some(SecretSource::File(path.into())),
         (Some(_), None) | (None, Some(_)) => {
             let value = given(part, "env").or_else(|| given(part, "file")).map_or(part.yaml.span, |entry| entry.value.span);
             let message = format!("the {key} of {what} is to be named here, and this looks like the secret itself");
@@ -201,7 +201,7 @@ pub(super) fn place(
 }
 
 /// What kind it is: as it says, or as it is called.
-fn kind(reader: &mut Reader<'_>, fields: Fields<'_>, name: &Spanned<String>) -> Option<Kind> {
+fn kind(reader: &mut YamlReader<'_>, fields: YamlFields<'_>, name: &Spanned<String>) -> Option<AnswererKind> {
     let (text, span) = match given(fields, "kind") {
         Some(entry) => {
             let text = reader.text(&entry.value, &format!("`kind` of agent `{name}`"))?;
@@ -209,10 +209,10 @@ fn kind(reader: &mut Reader<'_>, fields: Fields<'_>, name: &Spanned<String>) -> 
         }
         None => (name.value.clone(), name.span),
     };
-    if let Some((_, kind)) = Kind::NAMES.iter().find(|(known, _)| *known == text) {
+    if let Some((_, kind)) = AnswererKind::NAMES.iter().find(|(known, _)| *known == text) {
         return Some(*kind);
     }
-    let names: Vec<&str> = Kind::NAMES.iter().map(|(name, _)| *name).collect();
+    let names: Vec<&str> = AnswererKind::NAMES.iter().map(|(name, _)| *name).collect();
     let help = format!("the kinds are {}", names.join(", "));
     let error = if given(fields, "kind").is_none() {
         reader
@@ -227,11 +227,17 @@ fn kind(reader: &mut Reader<'_>, fields: Fields<'_>, name: &Spanned<String>) -> 
 }
 
 /// An entry that is not null.
-pub(super) fn given<'y>(fields: Fields<'y>, key: &str) -> Option<&'y Entry> {
+pub(super) fn given<'y>(fields: YamlFields<'y>, key: &str) -> Option<&'y YamlEntry> {
     fields.entry(key).filter(|entry| !entry.value.is_null())
 }
 
-pub(super) fn part<'y>(reader: &mut Reader<'_>, fields: Fields<'y>, key: &str, what: &str, keys: &[&str]) -> Option<Fields<'y>> {
+pub(super) fn part<'y>(
+    reader: &mut YamlReader<'_>,
+    fields: YamlFields<'y>,
+    key: &str,
+    what: &str,
+    keys: &[&str],
+) -> Option<YamlFields<'y>> {
     let entry = given(fields, key)?;
     let what = format!("`{key}` of {what}");
     let part = reader.map(&entry.value, &what)?;
@@ -245,12 +251,12 @@ pub(super) fn set<T>(place: &mut T, value: Option<T>) {
     }
 }
 
-pub(super) fn whole(reader: &mut Reader<'_>, fields: Fields<'_>, key: &str, least: i64, most: i64) -> Option<usize> {
+pub(super) fn whole(reader: &mut YamlReader<'_>, fields: YamlFields<'_>, key: &str, least: i64, most: i64) -> Option<usize> {
     let entry = given(fields, key)?;
     reader.int(&entry.value, &format!("`{key}`"), &(least..=most)).and_then(|number| usize::try_from(number).ok())
 }
 
-fn price(reader: &mut Reader<'_>, fields: Fields<'_>, key: &str) -> Option<f64> {
+fn price(reader: &mut YamlReader<'_>, fields: YamlFields<'_>, key: &str) -> Option<f64> {
     let entry = given(fields, key)?;
     let number = reader.number(&entry.value, &format!("`{key}` of `price`"))?;
     if number < 0.0 {
@@ -261,11 +267,16 @@ fn price(reader: &mut Reader<'_>, fields: Fields<'_>, key: &str) -> Option<f64> 
 }
 
 /// The same, but of those who answer through files, where the signal protocol has no time below 0 mean the usual one.
-fn time_of(reader: &mut Reader<'_>, fields: Fields<'_>, key: &str, (what, kind): (&str, Kind)) -> Option<Duration> {
+fn time_of(
+    reader: &mut YamlReader<'_>,
+    fields: YamlFields<'_>,
+    key: &str,
+    (what, kind): (&str, AnswererKind),
+) -> Option<Duration> {
     let number = given(fields, key).and_then(|entry| match &entry.value.kind {
-        Value::Text(text) => leading(&text.value),
-        Value::Int(number) => Some(if *number > 0 { 1.0 } else { 0.0 }),
-        Value::Float(number) => Some(*number),
+        YamlKind::Text(text) => leading(&text.value),
+        YamlKind::Int(number) => Some(if *number > 0 { 1.0 } else { 0.0 }),
+        YamlKind::Float(number) => Some(*number),
         _ => None,
     });
     if kind.through_files() && number.is_some_and(|number| number <= 0.0) { None } else { time(reader, fields, key, what) }
@@ -277,7 +288,7 @@ fn leading(text: &str) -> Option<f64> {
 }
 
 /// A time with its unit, `500ms`, `30s`, `10m`, `1h`; a bare number is of seconds.
-pub(super) fn time(reader: &mut Reader<'_>, fields: Fields<'_>, key: &str, what: &str) -> Option<Duration> {
+pub(super) fn time(reader: &mut YamlReader<'_>, fields: YamlFields<'_>, key: &str, what: &str) -> Option<Duration> {
     let entry = given(fields, key)?;
     let text = match entry.value.as_text() {
         Some(text) => text.to_owned(),
@@ -309,7 +320,7 @@ mod tests {
     fn parse(text: &str) -> (Agents, Vec<(String, String)>) {
         let source = Source::new("asterisk.yaml", text);
         let tree = yaml::parse(&source).expect("YAML");
-        let mut reader = Reader::new(&source, "config");
+        let mut reader = YamlReader::new(&source, "config");
         let agents = plain(&read(&mut reader, &tree));
         let found = reader.finish();
         let text = |label: &crate::diag::Label| label.source.slice(label.span).to_owned();
@@ -329,7 +340,10 @@ mod tests {
         assert_eq!((claude.bounds.retry.wait, claude.bounds.retry.most), (Duration::from_millis(500), Duration::from_secs(60)));
         assert_eq!((claude.bounds.breaker.failures, claude.bounds.breaker.rest), (5, Duration::from_secs(60)));
         assert_eq!((claude.bounds.concurrency, claude.price.prompt, claude.answer.as_deref()), (Some(2), 0.5, Some("result")));
-        assert_eq!((agents["manual"].kind, agents["exec"].command.as_slice()), (Kind::Manual, &["./a.sh".to_owned()][..]));
+        assert_eq!(
+            (agents["manual"].kind, agents["exec"].command.as_slice()),
+            (AnswererKind::Manual, &["./a.sh".to_owned()][..])
+        );
     }
 
     /// As the signal protocol has it.

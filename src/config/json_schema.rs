@@ -2,12 +2,12 @@
 
 use super::project_file::{KNOWN, REPOSITORY, WORKSPACE};
 use super::{agents, reportportal, servers};
-use crate::agent::Kind;
-use crate::lint::{self, Value as OptValue};
+use crate::agent::AnswererKind;
+use crate::lint::{self, OptionDefault};
 use crate::pipeline::described;
 use serde_json::{Map, Value, json};
 
-type Described = (&'static str, &'static str, Value);
+type DescribedKey = (&'static str, &'static str, Value);
 
 /// The schema of `asterisk.yaml` and of the user's own file (JSON Schema 2020-12).
 pub fn json_schema() -> Value {
@@ -24,7 +24,7 @@ fn text() -> Value {
     json!({ "$ref": "#/$defs/text" })
 }
 
-fn top() -> Vec<Described> {
+fn top() -> Vec<DescribedKey> {
     let mut workspace = described(WORKSPACE, &workspace());
     workspace["type"] = json!(["object", "null"]);
     let mut portal = described(reportportal::KEYS, &reportportal());
@@ -58,7 +58,7 @@ fn top() -> Vec<Described> {
 }
 
 fn lint() -> Value {
-    let levels: Vec<&str> = lint::Level::NAMES.iter().map(|(name, _)| *name).collect();
+    let levels: Vec<&str> = lint::LintLevel::NAMES.iter().map(|(name, _)| *name).collect();
     let (mut ids, mut options) = (Map::new(), Map::new());
     for rule in lint::rules() {
         ids.insert(rule.id.to_owned(), json!({ "description": rule.summary, "enum": levels }));
@@ -66,10 +66,10 @@ fn lint() -> Value {
         if rule.options.is_empty() {
             continue;
         }
-        let option = |option: &lint::Opt| {
+        let option = |option: &lint::RuleOption| {
             let (kind, default) = match option.default {
-                OptValue::Int(number) => (json!({ "type": "integer" }), json!(number)),
-                OptValue::Texts(texts) => (json!({ "type": "array", "items": { "type": "string" } }), json!(texts)),
+                OptionDefault::Int(number) => (json!({ "type": "integer" }), json!(number)),
+                OptionDefault::Texts(texts) => (json!({ "type": "array", "items": { "type": "string" } }), json!(texts)),
             };
             let mut schema = kind;
             schema["description"] = json!(option.doc);
@@ -95,8 +95,8 @@ fn time(default: &str) -> Value {
     json!({ "type": ["string", "number"], "examples": ["500ms", "30s", "10m"], "default": default })
 }
 
-fn agent() -> Vec<Described> {
-    let kinds: Vec<&str> = Kind::NAMES.iter().map(|(name, _)| *name).collect();
+fn agent() -> Vec<DescribedKey> {
+    let kinds: Vec<&str> = AnswererKind::NAMES.iter().map(|(name, _)| *name).collect();
     let count = |default: i64| json!({ "type": "integer", "minimum": 1, "default": default });
     vec![
         ("kind", "What it is; its name says so if this is not there.", json!({ "enum": kinds })),
@@ -144,7 +144,7 @@ fn agent() -> Vec<Described> {
     ]
 }
 
-fn reportportal() -> Vec<Described> {
+fn reportportal() -> Vec<DescribedKey> {
     vec![
         (
             "url",
@@ -156,7 +156,7 @@ fn reportportal() -> Vec<Described> {
     ]
 }
 
-fn server() -> Vec<Described> {
+fn server() -> Vec<DescribedKey> {
     let place = described(agents::SECRET, &secret());
     vec![
         (
@@ -184,14 +184,14 @@ fn server() -> Vec<Described> {
     ]
 }
 
-fn secret() -> Vec<Described> {
+fn secret() -> Vec<DescribedKey> {
     vec![
         ("env", "The environment variable that has it.", json!({ "type": "string", "examples": ["OPENAI_API_KEY"] })),
         ("file", "The file that has it, which its owner alone may read (mode 0600).", json!({ "type": "string" })),
     ]
 }
 
-fn retry() -> Vec<Described> {
+fn retry() -> Vec<DescribedKey> {
     vec![
         (
             "attempts",
@@ -203,30 +203,30 @@ fn retry() -> Vec<Described> {
     ]
 }
 
-fn breaker() -> Vec<Described> {
+fn breaker() -> Vec<DescribedKey> {
     vec![
         ("failures", "After so many failures in a row.", json!({ "type": "integer", "minimum": 1, "default": 5 })),
         ("rest", "For so long; then one request probes it.", time("30s")),
     ]
 }
 
-fn price() -> Vec<Described> {
+fn price() -> Vec<DescribedKey> {
     let number = |default: i64| json!({ "type": "number", "minimum": 0, "default": default });
     vec![("in", "Of prompts.", number(3)), ("out", "Of answers.", number(15))]
 }
 
-fn tokens() -> Vec<Described> {
+fn tokens() -> Vec<DescribedKey> {
     let path = |example: &str| json!({ "type": "string", "examples": [example] });
     vec![("in", "Of the prompt.", path("usage.input_tokens")), ("out", "Of the answer.", path("usage.output_tokens"))]
 }
 
-fn workspace() -> Vec<Described> {
+fn workspace() -> Vec<DescribedKey> {
     let mut one = described(REPOSITORY, &repository());
     one["required"] = json!(["name"]);
     vec![("repositories", "The repositories.", json!({ "type": "array", "items": one }))]
 }
 
-fn repository() -> Vec<Described> {
+fn repository() -> Vec<DescribedKey> {
     vec![
         ("name", "Its name.", text()),
         ("path", "Its checkout, relative to this file.", text()),

@@ -10,8 +10,8 @@ mod settings;
 mod template;
 
 pub use json_schema::json_schema;
-pub use origin::{Origin, Setting};
-pub use settings::{Given, Resolved, history_file, resolve};
+pub use origin::{Setting, SettingOrigin};
+pub use settings::{CommandLine, ResolvedSettings, history_file, resolve};
 pub use template::template;
 
 /// The name of the project file.

@@ -14,12 +14,12 @@ pub struct Setting {
     /// Its value; null if there is none.
     pub value: Value,
     /// Where it came from.
-    pub origin: Origin,
+    pub origin: SettingOrigin,
 }
 
 /// Where a setting came from, strongest first.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Origin {
+pub enum SettingOrigin {
     /// This flag.
     Flag(&'static str),
     /// This environment variable.
@@ -44,7 +44,7 @@ impl Setting {
     }
 }
 
-impl Origin {
+impl SettingOrigin {
     /// The origin for programs.
     pub fn json(&self) -> Value {
         match self {
@@ -57,7 +57,7 @@ impl Origin {
     }
 }
 
-impl fmt::Display for Origin {
+impl fmt::Display for SettingOrigin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Flag(name) | Self::Variable(name) => f.write_str(name),
@@ -74,7 +74,7 @@ mod tests {
 
     #[test]
     fn secrets_are_not_shown() {
-        let setting = |name: &str| Setting { name: name.into(), value: json!("x"), origin: Origin::Default };
+        let setting = |name: &str| Setting { name: name.into(), value: json!("x"), origin: SettingOrigin::Default };
         assert_eq!(setting("vars.tracker_Token").shown(), json!("(not shown)"));
         assert_eq!(setting("store").shown(), json!("x"));
         let keyed = Setting { value: json!({ "url": "https://h?key=hunter2" }), ..setting("agents.a") };

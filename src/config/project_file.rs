@@ -1,11 +1,11 @@
 //! `asterisk.yaml`, and the user's own file of the same keys.
 
-use crate::agent::{ServerSettings, Settings};
-use crate::diag::{Diagnostic, Diagnostics, Known, Source, Span, names_secret, secrets_in, starred};
+use crate::agent::{AgentSettings, ServerSettings};
+use crate::diag::{Diagnostic, Diagnostics, SecretForm, Source, Span, names_secret, secrets_in, starred};
 use crate::lint;
 use crate::observe;
 use crate::pipeline::Spanned;
-use crate::pipeline::yaml::{self, Reader, Yaml};
+use crate::pipeline::yaml::{self, Yaml, YamlReader};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -33,7 +33,7 @@ pub(super) const REPOSITORY: &[&str] = &["name", "path", "purpose", "branch"];
 
 /// What a project file says; paths are as written, relative to its directory.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct ProjectFile {
+pub(super) struct ProjectConfig {
     pub(super) scripts: Option<Spanned<String>>,
     pub(super) pipelines: Option<Spanned<String>>,
     pub(super) templates: Option<Spanned<String>>,
@@ -45,9 +45,9 @@ pub(super) struct ProjectFile {
     /// None if it does not say anything of them.
     pub(super) observers: Option<Spanned<Vec<String>>>,
     /// Who may be asked outside of the process, by name.
-    pub(super) agents: BTreeMap<String, Spanned<Settings>>,
+    pub(super) agents: BTreeMap<String, Spanned<AgentSettings>>,
     /// Where launches are fetched from.
-    pub(super) reportportal: super::reportportal::Said,
+    pub(super) reportportal: super::reportportal::PortalSection,
     /// The servers whose tools nodes may call, by name.
     pub(super) servers: BTreeMap<String, Spanned<ServerSettings>>,
     /// None if it does not say anything of linting.
@@ -56,7 +56,7 @@ pub(super) struct ProjectFile {
 
 /// Reads a project file, or says everything that is wrong with it. What looks like a secret is refused wherever it stands, and nobody is
 /// shown it.
-pub(super) fn read(source: &Source) -> Result<ProjectFile, Diagnostics> {
+pub(super) fn read(source: &Source) -> Result<ProjectConfig, Diagnostics> {
     let secrets = secrets_in(source.text());
     let read = plain(source);
     if secrets.is_empty() {
@@ -86,17 +86,17 @@ pub(super) fn read(source: &Source) -> Result<ProjectFile, Diagnostics> {
 }
 
 /// Where a secret must not stand, and what to write instead.
-fn instead(known: Known) -> (&'static str, &'static str) {
+fn instead(known: SecretForm) -> (&'static str, &'static str) {
     match known {
-        Known::Argument => (
+        SecretForm::Argument => (
             "in the words of a command, which everybody sees who lists processes",
             "leave it out: the command is given the environment, and `env: { NAME: { env: OTHER } }` of a server names a variable for it",
         ),
-        Known::Address => (
+        SecretForm::Address => (
             "in an address",
             "addresses are shown: leave it out, and name where the secret is: `secret: { env: NAME }` or `{ file: PATH }`",
         ),
-        Known::Key | Known::Form => (
+        SecretForm::Key | SecretForm::Form => (
             "that stands in the file",
             "set a variable to it and name that: `secret: { env: NAME }` of an agent, `env: { KEY: { env: NAME } }` of a server, \
              `token: { env: NAME }` of ReportPortal; or a file of mode 0600: `{ file: PATH }`",
@@ -105,7 +105,7 @@ fn instead(known: Known) -> (&'static str, &'static str) {
 }
 
 /// A finding that shows nothing of the secrets in the text it is about.
-fn hide(mut one: Diagnostic, shown: &Source, source: &Source, secrets: &[(Span, Known)]) -> Diagnostic {
+fn hide(mut one: Diagnostic, shown: &Source, source: &Source, secrets: &[(Span, SecretForm)]) -> Diagnostic {
     for label in &mut one.labels {
         if label.source.name() == shown.name() && label.source.text().len() == shown.text().len() {
             // What is hidden there already stays so.
@@ -115,13 +115,13 @@ fn hide(mut one: Diagnostic, shown: &Source, source: &Source, secrets: &[(Span, 
         }
     }
     let without = |text: &str| {
-        let hide = |text: String, (span, _): &(Span, Known)| text.replace(source.slice(*span), "***");
+        let hide = |text: String, (span, _): &(Span, SecretForm)| text.replace(source.slice(*span), "***");
         secrets.iter().fold(starred(text), hide)
     };
     one.message = without(&one.message);
     one.help = one.help.map(|help| without(&help));
     if one.code == "config/unknown-key" && one.primary().is_some_and(|label| names_secret(source.slice(label.span))) {
-        one.help = Some(instead(Known::Key).1.to_owned());
+        one.help = Some(instead(SecretForm::Key).1.to_owned());
     }
     one
 }
@@ -132,13 +132,13 @@ fn is_comment(text: &str, span: Span) -> bool {
     line.trim_start().starts_with('#') || line.contains(" #")
 }
 
-fn plain(source: &Source) -> Result<ProjectFile, Diagnostics> {
+fn plain(source: &Source) -> Result<ProjectConfig, Diagnostics> {
     if source.text().trim().is_empty() {
-        return Ok(ProjectFile::default());
+        return Ok(ProjectConfig::default());
     }
     let tree = yaml::parse(source)?;
-    let mut reader = Reader::new(source, "config");
-    let mut file = ProjectFile::default();
+    let mut reader = YamlReader::new(source, "config");
+    let mut file = ProjectConfig::default();
     if let Some(fields) = reader.map(&tree, "the project file") {
         reader.known_keys(fields, "the project file", KNOWN, LATER);
         let mut text = |key: &str| {
@@ -187,7 +187,7 @@ fn plain(source: &Source) -> Result<ProjectFile, Diagnostics> {
 }
 
 /// The repositories of `workspace:`, each with all of its parts.
-fn repositories(reader: &mut Reader<'_>, yaml: &Yaml) -> Vec<Value> {
+fn repositories(reader: &mut YamlReader<'_>, yaml: &Yaml) -> Vec<Value> {
     let Some(fields) = reader.map(yaml, "`workspace`") else { return Vec::new() };
     reader.known_keys(fields, "`workspace`", WORKSPACE, &[]);
     let Some(entry) = fields.entry("repositories") else { return Vec::new() };
@@ -219,7 +219,7 @@ fn repositories(reader: &mut Reader<'_>, yaml: &Yaml) -> Vec<Value> {
 mod tests {
     use super::*;
 
-    fn parse(text: &str) -> Result<ProjectFile, Diagnostics> {
+    fn parse(text: &str) -> Result<ProjectConfig, Diagnostics> {
         read(&Source::new("asterisk.yaml", text))
     }
 
@@ -234,7 +234,7 @@ mod tests {
             file.repositories.unwrap_or_default().value,
             [json!({"name": "api", "path": "../api", "purpose": "", "branch": ""})]
         );
-        assert_eq!(parse("# nothing yet\n").unwrap_or_default(), ProjectFile::default());
+        assert_eq!(parse("# nothing yet\n").unwrap_or_default(), ProjectConfig::default());
     }
 
     #[test]

@@ -1,12 +1,12 @@
 //! `reportportal:`: where launches are fetched from, and what was found is written back to.
 
 use super::agents::{address, given, secret};
-use super::origin::{Origin, Setting};
+use super::origin::{Setting, SettingOrigin};
 use crate::diag::{Span, address_tells};
-use crate::net::Secret;
+use crate::net::SecretSource;
 use crate::pipeline::Spanned;
-use crate::pipeline::yaml::{Entry, Reader};
-use crate::reportportal::Settings;
+use crate::pipeline::yaml::{YamlEntry, YamlReader};
+use crate::reportportal::PortalSettings;
 use serde_json::json;
 
 /// The keys.
@@ -19,32 +19,32 @@ const TOKEN: &str = "ASTERISK_REPORTPORTAL_TOKEN";
 
 /// What a file says of it, each with its place.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Said {
+pub(super) struct PortalSection {
     pub(super) url: Option<Spanned<String>>,
     pub(super) project: Option<Spanned<String>>,
-    pub(super) token: Option<Spanned<Secret>>,
+    pub(super) token: Option<Spanned<SecretSource>>,
 }
 
 /// Reads what a file says.
-pub(super) fn read(reader: &mut Reader<'_>, entry: &Entry) -> Said {
+pub(super) fn read(reader: &mut YamlReader<'_>, entry: &YamlEntry) -> PortalSection {
     const WHAT: &str = "`reportportal`";
-    let Some(fields) = reader.map(&entry.value, WHAT) else { return Said::default() };
+    let Some(fields) = reader.map(&entry.value, WHAT) else { return PortalSection::default() };
     reader.known_keys(fields, WHAT, KEYS, &[]);
     let mut text = |key: &str| reader.text(&given(fields, key)?.value, &format!("`{key}` of {WHAT}"));
     let project = text("project");
     let url = address(reader, fields, WHAT);
     let token = secret(reader, fields, "token", WHAT);
     let token = given(fields, "token").and_then(|entry| Some(Spanned::new(token?, entry.key.span)));
-    Said { url, project, token }
+    PortalSection { url, project, token }
 }
 
 /// What is in force: of each part, what the environment says, or else the first file that says something, by its place.
-pub(super) fn settled(files: &[&Said], at: &dyn Fn(usize, Span) -> Origin) -> (Settings, Vec<Setting>) {
+pub(super) fn settled(files: &[&PortalSection], at: &dyn Fn(usize, Span) -> SettingOrigin) -> (PortalSettings, Vec<Setting>) {
     let variable = |name: &'static str| {
         let value = std::env::var(name).ok().filter(|value| !value.trim().is_empty())?;
-        Some((value, Origin::Variable(name)))
+        Some((value, SettingOrigin::Variable(name)))
     };
-    let text = |name: &'static str, part: fn(&Said) -> &Option<Spanned<String>>| {
+    let text = |name: &'static str, part: fn(&PortalSection) -> &Option<Spanned<String>>| {
         let by_file = || {
             let mut said = files.iter().enumerate();
             said.find_map(|(file, said)| part(said).as_ref().map(|text| (text.value.clone(), at(file, text.span))))
@@ -52,12 +52,12 @@ pub(super) fn settled(files: &[&Said], at: &dyn Fn(usize, Span) -> Origin) -> (S
         variable(name).or_else(by_file)
     };
     let (url, project) = (text(URL, |said| &said.url), text(PROJECT, |said| &said.project));
-    let token = variable(TOKEN).map(|(_, origin)| (Secret::Env(TOKEN.to_owned()), origin)).or_else(|| {
+    let token = variable(TOKEN).map(|(_, origin)| (SecretSource::Env(TOKEN.to_owned()), origin)).or_else(|| {
         let mut said = files.iter().enumerate();
         said.find_map(|(file, said)| said.token.as_ref().map(|token| (token.value.clone(), at(file, token.span))))
     });
     let mut shown = Vec::new();
-    let mut show = |name: &str, value: Option<(serde_json::Value, &Origin)>| {
+    let mut show = |name: &str, value: Option<(serde_json::Value, &SettingOrigin)>| {
         if let Some((value, origin)) = value {
             shown.push(Setting { name: format!("reportportal.{name}"), value, origin: origin.clone() });
         }
@@ -66,10 +66,10 @@ pub(super) fn settled(files: &[&Said], at: &dyn Fn(usize, Span) -> Origin) -> (S
     show("url", url.as_ref().map(|(url, origin)| (json!(if address_tells(url) { "(not shown)" } else { url.as_str() }), origin)));
     show("project", project.as_ref().map(|(project, origin)| (json!(project), origin)));
     show("token", token.as_ref().map(|(token, origin)| (json!(token), origin)));
-    let settings = Settings { url: url.map(first), project: project.map(first), token: token.map(first) };
+    let settings = PortalSettings { url: url.map(first), project: project.map(first), token: token.map(first) };
     (settings, shown)
 }
 
-fn first<T>((value, _): (T, Origin)) -> T {
+fn first<T>((value, _): (T, SettingOrigin)) -> T {
     value
 }

@@ -3,7 +3,7 @@
 use super::agents::{address, bounds, given, place, secret, set, time, words};
 use crate::agent::{ServerSettings, Servers, Variable};
 use crate::pipeline::Spanned;
-use crate::pipeline::yaml::{Entry, Fields, Reader, Yaml};
+use crate::pipeline::yaml::{Yaml, YamlEntry, YamlFields, YamlReader};
 use std::collections::BTreeMap;
 
 /// The keys of an entry.
@@ -13,10 +13,10 @@ pub(super) const KEYS: &[&str] = &["command", "env", "url", "secret", "timeout",
 const VARIABLE: &str = "write `NAME: value`, or `NAME: { env: OTHER }`, `NAME: { file: path }` for a secret";
 
 /// Those that a file sets up, each with the place of its name.
-pub(super) fn read(reader: &mut Reader<'_>, yaml: &Yaml) -> BTreeMap<String, Spanned<ServerSettings>> {
+pub(super) fn read(reader: &mut YamlReader<'_>, yaml: &Yaml) -> BTreeMap<String, Spanned<ServerSettings>> {
     let Some(fields) = reader.map(yaml, "`mcp_servers`") else { return BTreeMap::new() };
     let mut servers = BTreeMap::new();
-    for Entry { key, value } in fields.entries() {
+    for YamlEntry { key, value } in fields.entries() {
         if key.contains(['/', ',', '=']) || key.trim().is_empty() {
             let error = reader.error("server-name", format!("no server can be called `{key}`"), key.span, "");
             reader.push(error.help("nodes call a tool as SERVER/TOOL: letters, digits, `-` and `_` are safe"));
@@ -34,7 +34,7 @@ pub(super) fn plain(servers: &BTreeMap<String, Spanned<ServerSettings>>) -> Serv
     servers.iter().map(|(name, settings)| (name.clone(), settings.value.clone())).collect()
 }
 
-fn one(reader: &mut Reader<'_>, name: &Spanned<String>, yaml: &Yaml) -> Option<ServerSettings> {
+fn one(reader: &mut YamlReader<'_>, name: &Spanned<String>, yaml: &Yaml) -> Option<ServerSettings> {
     let what = format!("server `{name}`");
     let fields = reader.map(yaml, &what)?;
     reader.known_keys(fields, &what, KEYS, &[]);
@@ -72,7 +72,7 @@ fn one(reader: &mut Reader<'_>, name: &Spanned<String>, yaml: &Yaml) -> Option<S
 }
 
 /// The variables of a server's environment: texts, or where a secret is.
-fn variables(reader: &mut Reader<'_>, fields: Fields<'_>, what: &str) -> BTreeMap<String, Variable> {
+fn variables(reader: &mut YamlReader<'_>, fields: YamlFields<'_>, what: &str) -> BTreeMap<String, Variable> {
     let mut variables = BTreeMap::new();
     let of = format!("`env` of {what}");
     let Some(entries) = given(fields, "env").and_then(|entry| reader.map(&entry.value, &of)) else { return variables };
@@ -86,7 +86,7 @@ fn variables(reader: &mut Reader<'_>, fields: Fields<'_>, what: &str) -> BTreeMa
         let variable = if entry.value.as_text().is_some() {
             reader.text(&entry.value, &format!("`{name}` of {of}")).map(|text| Variable::Text(text.value))
         } else {
-            let unclear = |reader: &mut Reader<'_>| {
+            let unclear = |reader: &mut YamlReader<'_>| {
                 let message = format!("`{name}` of {of} is no text, and no place of one");
                 reader.error("server-env", message, name.span, "").help(VARIABLE)
             };
@@ -101,14 +101,14 @@ fn variables(reader: &mut Reader<'_>, fields: Fields<'_>, what: &str) -> BTreeMa
 mod tests {
     use super::*;
     use crate::diag::Source;
-    use crate::net::Secret;
+    use crate::net::SecretSource;
     use crate::pipeline::yaml;
     use std::time::Duration;
 
     fn parse(text: &str) -> (Servers, Vec<(String, String)>) {
         let source = Source::new("asterisk.yaml", text);
         let tree = yaml::parse(&source).expect("YAML");
-        let mut reader = Reader::new(&source, "config");
+        let mut reader = YamlReader::new(&source, "config");
         let servers = plain(&read(&mut reader, &tree));
         let found = reader.finish();
         let text = |label: &crate::diag::Label| label.source.slice(label.span).to_owned();
@@ -125,8 +125,8 @@ mod tests {
         let notes = &servers["notes"];
         assert_eq!((notes.command.len(), notes.bounds.timeout, notes.bounds.retry.attempts), (2, Duration::from_secs(5), 1));
         assert_eq!(notes.env["MODE"], Variable::Text("plain".into()));
-        assert_eq!(notes.env["KEY"], Variable::Secret(Secret::Env("NOTES_KEY".into())));
-        assert_eq!(servers["shop"].secret, Some(Secret::File("token".into())));
+        assert_eq!(notes.env["KEY"], Variable::Secret(SecretSource::Env("NOTES_KEY".into())));
+        assert_eq!(servers["shop"].secret, Some(SecretSource::File("token".into())));
     }
 
     #[test]

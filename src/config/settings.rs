@@ -1,7 +1,7 @@
 //! The settings in force, from everywhere they may come from.
 
-use super::origin::{Origin, Setting};
-use super::project_file::{self, ProjectFile};
+use super::origin::{Setting, SettingOrigin};
+use super::project_file::{self, ProjectConfig};
 use crate::clock::{Clock, FixedClock, SystemClock};
 use crate::diag::{Diagnostic, Source, Span, secrets_in};
 use crate::files::{Area, FileError, conventional, project_root, read_text_file};
@@ -27,7 +27,7 @@ const KEEP_CASES: &str = "ASTERISK_KEEP_CASES";
 
 /// What the command line (or, through it, the environment) says; what is absent is looked up further down.
 #[derive(Clone, Debug, Default)]
-pub struct Given {
+pub struct CommandLine {
     /// `--store`.
     pub store: Option<PathBuf>,
     /// `--out`.
@@ -42,7 +42,7 @@ pub struct Given {
 
 /// The settings in force.
 #[derive(Clone)]
-pub struct Resolved {
+pub struct ResolvedSettings {
     /// For a session.
     pub setup: Setup,
     /// Each of them, with where it came from.
@@ -58,14 +58,14 @@ pub struct Resolved {
 }
 
 /// A file of settings, or what stands for one that is not there.
-struct Layer {
+struct SettingsLayer {
     path: PathBuf,
     there: bool,
     source: Source,
-    file: ProjectFile,
+    file: ProjectConfig,
 }
 
-impl Layer {
+impl SettingsLayer {
     fn read(path: PathBuf, name: &str) -> Result<Self, SessionError> {
         match read_text_file(&path) {
             Ok(text) => {
@@ -73,14 +73,14 @@ impl Layer {
                 Ok(Self { path, there: true, file: project_file::read(&source)?, source })
             }
             Err(FileError::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => {
-                Ok(Self { path, there: false, file: ProjectFile::default(), source: Source::new(name, "") })
+                Ok(Self { path, there: false, file: ProjectConfig::default(), source: Source::new(name, "") })
             }
             Err(error) => Err(error.into()),
         }
     }
 
-    fn at(&self, span: Span) -> Origin {
-        Origin::File { path: self.path.clone(), line: self.source.line_column(span.start).0 }
+    fn at(&self, span: Span) -> SettingOrigin {
+        SettingOrigin::File { path: self.path.clone(), line: self.source.line_column(span.start).0 }
     }
 
     /// A path that the file names, relative to where it stands.
@@ -107,28 +107,28 @@ fn base(name: &str, below_home: &str) -> Option<PathBuf> {
 }
 
 /// The settings for a session started in `here`.
-pub fn resolve(given: Given, here: &Path) -> Result<Resolved, SessionError> {
+pub fn resolve(given: CommandLine, here: &Path) -> Result<ResolvedSettings, SessionError> {
     let root = project_root(here);
-    let mut layers = vec![Layer::read(root.join(super::PROJECT_FILE), super::PROJECT_FILE)?];
+    let mut layers = vec![SettingsLayer::read(root.join(super::PROJECT_FILE), super::PROJECT_FILE)?];
     if let Some(path) = user_file() {
         let name = path.display().to_string();
-        layers.push(Layer::read(path, &name)?);
+        layers.push(SettingsLayer::read(path, &name)?);
     }
     let mut settings = Vec::new();
-    let mut path = |name: &str, given: Option<PathBuf>, from: [&'static str; 2], key: Key, default: Option<PathBuf>| {
+    let mut path = |name: &str, given: Option<PathBuf>, from: [&'static str; 2], key: PathSetting, default: Option<PathBuf>| {
         let by_file = || layers.iter().find_map(|layer| key(&layer.file).map(|text| (layer.below(text), layer.at(text.span))));
         let by_caller = given.map(|path| {
             let by_variable = std::env::var_os(from[1]).is_some_and(|value| value == path.as_os_str());
-            (path, if by_variable { Origin::Variable(from[1]) } else { Origin::Flag(from[0]) })
+            (path, if by_variable { SettingOrigin::Variable(from[1]) } else { SettingOrigin::Flag(from[0]) })
         });
         let (path, origin) = match by_caller.or_else(by_file) {
             Some((path, origin)) => (Some(path), origin),
-            None => (default, Origin::Default),
+            None => (default, SettingOrigin::Default),
         };
         settings.push(Setting { name: name.to_owned(), value: json!(path), origin });
         path
     };
-    let none: Key = |_| None;
+    let none: PathSetting = |_| None;
     let usual = root.join(".asterisk/asterisk.db");
     let store = path("store", given.store, ["--store", "ASTERISK_STORE"], |file| file.store.as_ref(), Some(usual.clone()));
     let runs = root.join(".asterisk/investigations");
@@ -141,17 +141,18 @@ pub fn resolve(given: Given, here: &Path) -> Result<Resolved, SessionError> {
             named.or_else(|| {
                 let dir = conventional(area, &root, here)?;
                 let setting = settings.iter_mut().find(|setting| setting.name == area.name())?;
-                (setting.value, setting.origin) = (json!(dir), Origin::Convention);
+                (setting.value, setting.origin) = (json!(dir), SettingOrigin::Convention);
                 Some(dir)
             })
         });
     let by_caller = given.domain.map(|name| {
         let by_variable = std::env::var(DOMAIN).is_ok_and(|value| value == name);
-        (name, if by_variable { Origin::Variable(DOMAIN) } else { Origin::Flag("--domain") })
+        (name, if by_variable { SettingOrigin::Variable(DOMAIN) } else { SettingOrigin::Flag("--domain") })
     });
     let by_file =
         || layers.iter().find_map(|layer| layer.file.domain.as_ref().map(|text| (text.value.clone(), layer.at(text.span))));
-    let (domain, origin) = by_caller.or_else(by_file).map_or((None, Origin::Default), |(name, origin)| (Some(name), origin));
+    let (domain, origin) =
+        by_caller.or_else(by_file).map_or((None, SettingOrigin::Default), |(name, origin)| (Some(name), origin));
     let in_force = domain.as_deref().unwrap_or(DEFAULT_DOMAIN);
     settings.push(Setting { name: "domain".into(), value: json!(in_force), origin });
     let set = parse_set(&given.set)?;
@@ -163,7 +164,7 @@ pub fn resolve(given: Given, here: &Path) -> Result<Resolved, SessionError> {
             (name.clone(), ProjectVar { value: var.value.clone(), place, own, elsewhere: false })
         }));
     }
-    let by_flag = set.iter().map(|(name, value)| (name, value, Origin::Flag("--set")));
+    let by_flag = set.iter().map(|(name, value)| (name, value, SettingOrigin::Flag("--set")));
     let by_file =
         project_vars.iter().filter(|(name, _)| !set.contains_key(*name)).filter_map(|(name, ProjectVar { value, .. })| {
             let at = layers.iter().find_map(|layer| Some(layer.at(layer.file.vars.get(name)?.span)))?;
@@ -183,10 +184,10 @@ pub fn resolve(given: Given, here: &Path) -> Result<Resolved, SessionError> {
         }
         Some((json!(list), layer.at(said.span)))
     });
-    let (repositories, origin) = repositories.unwrap_or((json!([]), Origin::Default));
+    let (repositories, origin) = repositories.unwrap_or((json!([]), SettingOrigin::Default));
     settings.push(Setting { name: "workspace.repositories".into(), value: repositories.clone(), origin });
     let said = layers.iter().find_map(|layer| layer.file.lint.as_ref().map(|said| (said.value.clone(), layer.at(said.span))));
-    let (lint, origin) = said.unwrap_or((lint::Config::default(), Origin::Default));
+    let (lint, origin) = said.unwrap_or((lint::Config::default(), SettingOrigin::Default));
     let shown = lint.shown();
     for name in ["levels", "options"] {
         settings.push(Setting { name: format!("lint.{name}"), value: shown[name].clone(), origin: origin.clone() });
@@ -195,7 +196,7 @@ pub fn resolve(given: Given, here: &Path) -> Result<Resolved, SessionError> {
         let said = layer.file.observers.as_ref()?;
         Some((said.value.clone(), layer.at(said.span)))
     });
-    let (observers, origin) = said.unwrap_or((Vec::new(), Origin::Default));
+    let (observers, origin) = said.unwrap_or((Vec::new(), SettingOrigin::Default));
     settings.push(Setting { name: "observers".into(), value: json!(observers), origin });
     let mut agents = crate::agent::Agents::new();
     for layer in layers.iter().rev() {
@@ -203,7 +204,7 @@ pub fn resolve(given: Given, here: &Path) -> Result<Resolved, SessionError> {
     }
     for (name, set_up) in &agents {
         let at = layers.iter().find_map(|layer| Some(layer.at(layer.file.agents.get(name)?.span)));
-        let origin = at.unwrap_or(Origin::Default);
+        let origin = at.unwrap_or(SettingOrigin::Default);
         settings.push(Setting { name: format!("agents.{name}"), value: json!(set_up), origin });
     }
     let said: Vec<_> = layers.iter().map(|layer| &layer.file.reportportal).collect();
@@ -215,12 +216,16 @@ pub fn resolve(given: Given, here: &Path) -> Result<Resolved, SessionError> {
     }
     for (name, set_up) in &servers {
         let at = layers.iter().find_map(|layer| Some(layer.at(layer.file.servers.get(name)?.span)));
-        let origin = at.unwrap_or(Origin::Default);
+        let origin = at.unwrap_or(SettingOrigin::Default);
         settings.push(Setting { name: format!("mcp_servers.{name}"), value: json!(set_up), origin });
     }
     for name in [CLOCK, SCRIPT_SECONDS, KEEP_CASES] {
         if let Some(value) = std::env::var_os(name) {
-            settings.push(Setting { name: name.into(), value: json!(value.to_string_lossy()), origin: Origin::Variable(name) });
+            settings.push(Setting {
+                name: name.into(),
+                value: json!(value.to_string_lossy()),
+                origin: SettingOrigin::Variable(name),
+            });
         }
     }
     let setup = Setup {
@@ -244,11 +249,11 @@ pub fn resolve(given: Given, here: &Path) -> Result<Resolved, SessionError> {
         clock: clock()?,
     };
     let files = layers.into_iter().map(|layer| (layer.path, layer.there)).collect();
-    Ok(Resolved { setup, settings, observers, lint, root, files })
+    Ok(ResolvedSettings { setup, settings, observers, lint, root, files })
 }
 
 /// A key of a file of settings that holds a path.
-type Key = fn(&ProjectFile) -> Option<&Spanned<String>>;
+type PathSetting = fn(&ProjectConfig) -> Option<&Spanned<String>>;
 
 fn clock() -> Result<Arc<dyn Clock>, SessionError> {
     let Some(text) = std::env::var_os(CLOCK) else { return Ok(Arc::new(SystemClock)) };

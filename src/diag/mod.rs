@@ -6,7 +6,7 @@
 mod allow;
 mod diagnostic;
 mod disk;
-mod mapped;
+mod mapped_text;
 mod secret;
 mod source;
 mod suggest;
@@ -14,7 +14,7 @@ mod suggest;
 pub use allow::{Allow, Comments};
 pub use diagnostic::{Diagnostic, Diagnostics, Label, Severity};
 pub use disk::is_full;
-pub use mapped::Mapped;
-pub use secret::{Known, address_tells, looks_secret, names_secret, secrets_in, starred};
+pub use mapped_text::MappedText;
+pub use secret::{SecretForm, address_tells, looks_secret, names_secret, secrets_in, starred};
 pub use source::{Source, Span};
 pub use suggest::{did_you_mean, nearest};

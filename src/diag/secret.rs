@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 
 /// How a secret was known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Known {
+pub enum SecretForm {
     /// It stands behind a key.
     Key,
     /// It is given to a command as an argument.
@@ -94,17 +94,17 @@ pub fn address_tells(url: &str) -> bool {
 }
 
 /// The parts of a text that look like secrets, in their order, and how each was known.
-pub fn secrets_in(text: &str) -> Vec<(Span, Known)> {
+pub fn secrets_in(text: &str) -> Vec<(Span, SecretForm)> {
     let Some(patterns) = PATTERNS.as_ref() else { return Vec::new() };
-    let mut found: Vec<(Span, Known)> = Vec::new();
-    let mut add = |span: Span, known: Known| {
+    let mut found: Vec<(Span, SecretForm)> = Vec::new();
+    let mut add = |span: Span, known: SecretForm| {
         if found.iter().all(|(other, _)| span.end <= other.start || other.end <= span.start) {
             found.push((span, known));
         }
     };
     for user in patterns.user.captures_iter(text) {
         if let Some(value) = user.name("value") {
-            add(value.range().into(), Known::Address);
+            add(value.range().into(), SecretForm::Address);
         }
     }
     for one in patterns.query.captures_iter(text) {
@@ -112,7 +112,7 @@ pub fn secrets_in(text: &str) -> Vec<(Span, Known)> {
             && is_value(value.as_str())
             && (names_secret(name.as_str()) || QUERY_NAMES.contains(&name.as_str().to_ascii_lowercase().as_str()))
         {
-            add(value.range().into(), Known::Address);
+            add(value.range().into(), SecretForm::Address);
         }
     }
     let mut at = 0;
@@ -120,7 +120,7 @@ pub fn secrets_in(text: &str) -> Vec<(Span, Known)> {
         let (Some(name), Some(value)) = (one.name("name"), one.name("value")) else { break };
         if names_secret(name.as_str()) && is_value(value.as_str()) {
             let argument = text[..name.start()].ends_with('-');
-            add(value.range().into(), if argument { Known::Argument } else { Known::Key });
+            add(value.range().into(), if argument { SecretForm::Argument } else { SecretForm::Key });
             at = value.end();
         } else {
             // What stands behind may be a name itself.
@@ -133,16 +133,16 @@ pub fn secrets_in(text: &str) -> Vec<(Span, Known)> {
             && is_value(value.as_str())
             && (flag.start() == 0 || text[..flag.start()].ends_with([' ', '\t', '\'', '"', '[', ',']))
         {
-            add(value.range().into(), Known::Argument);
+            add(value.range().into(), SecretForm::Argument);
         }
     }
     for one in patterns.forms.find_iter(text).filter(|one| begins_word(text, one.start())) {
-        add(one.range().into(), Known::Form);
+        add(one.range().into(), SecretForm::Form);
     }
     let mut start = 0;
     for word in text.split(|ch: char| !is_of_word(ch)) {
         if is_random(word) {
-            add((start..start + word.len()).into(), Known::Form);
+            add((start..start + word.len()).into(), SecretForm::Form);
         }
         start += word.len() + text[start + word.len()..].chars().next().map_or(0, char::len_utf8);
     }

@@ -38,10 +38,10 @@ impl From<Range<usize>> for Span {
 
 /// A text with the name people know it by (a path below its root, `<stdin>`, ...). Cloning is one reference count.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Source(Arc<Inner>);
+pub struct Source(Arc<SourceInner>);
 
 #[derive(PartialEq, Eq)]
-struct Inner {
+struct SourceInner {
     name: String,
     text: String,
 }
@@ -49,7 +49,7 @@ struct Inner {
 impl Source {
     /// Names a text.
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
-        Self(Arc::new(Inner { name: name.into(), text: text.into() }))
+        Self(Arc::new(SourceInner { name: name.into(), text: text.into() }))
     }
 
     /// The name shown in diagnostics.

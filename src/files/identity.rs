@@ -4,9 +4,9 @@ use std::path::Path;
 
 /// A file as the system knows it, whatever its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Identity(u64, u64);
+pub struct FileIdentity(u64, u64);
 
-impl Identity {
+impl FileIdentity {
     /// Of the file at a path; nothing if there is none, or if the system does not tell files apart.
     pub fn of(path: &Path) -> Option<Self> {
         #[cfg(unix)]

@@ -14,7 +14,7 @@ const MAX_FILES: usize = 100_000;
 
 /// An input to read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Input {
+pub struct InputFile {
     /// What it is called in what is said about it.
     pub name: String,
     /// Where it is; `-` is standard input.
@@ -25,7 +25,7 @@ pub struct Input {
     pub below: bool,
 }
 
-impl Input {
+impl InputFile {
     /// Opens it at its first byte.
     pub fn open(&self) -> io::Result<Box<dyn Read>> {
         if self.path == Path::new("-") {
@@ -39,7 +39,7 @@ impl Input {
 #[derive(Clone, Debug, Default)]
 pub struct InputList {
     /// The inputs, those of a directory sorted by their paths.
-    pub inputs: Vec<Input>,
+    pub inputs: Vec<InputFile>,
     /// What was passed over.
     pub notes: Vec<String>,
     /// What was passed over and may have been a launch.
@@ -51,10 +51,10 @@ pub struct InputList {
 /// often are links) unless they lead out of the directory, each file and directory once. What cannot be read below a directory is
 /// a gap, not an error.
 pub fn list_inputs(paths: &[PathBuf]) -> Result<InputList, FileError> {
-    let mut walk = Walk::default();
+    let mut walk = DirectoryWalk::default();
     for path in paths {
         if path == Path::new("-") {
-            walk.list.inputs.push(Input { name: "<stdin>".into(), path: path.clone(), size: None, below: false });
+            walk.list.inputs.push(InputFile { name: "<stdin>".into(), path: path.clone(), size: None, below: false });
             continue;
         }
         let meta = fs::metadata(path).map_err(|source| FileError::Io { path: path.clone(), source })?;
@@ -66,7 +66,7 @@ pub fn list_inputs(paths: &[PathBuf]) -> Result<InputList, FileError> {
         } else {
             let size = meta.is_file().then_some(meta.len());
             if size.is_none() || walk.is_new(path) {
-                walk.list.inputs.push(Input { name: path.display().to_string(), path: path.clone(), size, below: false });
+                walk.list.inputs.push(InputFile { name: path.display().to_string(), path: path.clone(), size, below: false });
             }
         }
     }
@@ -74,7 +74,7 @@ pub fn list_inputs(paths: &[PathBuf]) -> Result<InputList, FileError> {
 }
 
 #[derive(Default)]
-struct Walk {
+struct DirectoryWalk {
     list: InputList,
     /// The directory that is looked through.
     root: PathBuf,
@@ -82,7 +82,7 @@ struct Walk {
     seen: HashSet<PathBuf>,
 }
 
-impl Walk {
+impl DirectoryWalk {
     /// Whether a file or directory was not met before, by whatever name.
     fn is_new(&mut self, path: &Path) -> bool {
         self.seen.insert(path.canonicalize().unwrap_or_else(|_| path.to_owned()))
@@ -151,7 +151,7 @@ impl Walk {
                 return Err(FileError::TooMany { path: path.to_owned(), limit: MAX_FILES });
             }
             let (name, size) = (path.display().to_string(), Some(meta.len()));
-            self.list.inputs.push(Input { name, path: path.to_owned(), size, below: true });
+            self.list.inputs.push(InputFile { name, path: path.to_owned(), size, below: true });
         }
         Ok(())
     }

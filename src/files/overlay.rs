@@ -17,7 +17,7 @@ const HEAD: u64 = 64 << 10;
 
 /// Where a file of a project came from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Origin {
+pub enum FileOrigin {
     /// It is compiled into the program.
     Embedded,
     /// It was read from here.
@@ -88,16 +88,16 @@ pub enum FileError {
 /// The files of one area, by path below its root.
 #[derive(Clone, Debug, Default)]
 pub struct Overlay {
-    files: BTreeMap<String, (Source, Origin)>,
+    files: BTreeMap<String, (Source, FileOrigin)>,
 }
 
 impl Overlay {
     /// The embedded files of an area, with those of `dir` laid over them. Hidden files are passed over; symbolic links
     /// below `dir` are refused.
     pub fn load(area: Area, dir: Option<&Path>) -> Result<Self, FileError> {
-        let mut files: BTreeMap<String, (Source, Origin)> = BTreeMap::new();
+        let mut files: BTreeMap<String, (Source, FileOrigin)> = BTreeMap::new();
         for (path, text) in area.embedded() {
-            files.insert(path.clone(), (Source::new(path, text), Origin::Embedded));
+            files.insert(path.clone(), (Source::new(path, text), FileOrigin::Embedded));
         }
         let mut overlay = Self { files };
         if let Some(dir) = dir {
@@ -117,7 +117,7 @@ impl Overlay {
         let taken = |name: &str| area.takes(name) && !(area == Area::Tests && name.ends_with(".json"));
         for (name, path) in paths.into_iter().filter(|(name, _)| taken(name)) {
             let text = read_text(&path, MAX_TEXT)?;
-            self.files.insert(name.clone(), (Source::new(name, text), Origin::File(path)));
+            self.files.insert(name.clone(), (Source::new(name, text), FileOrigin::File(path)));
         }
         Ok(())
     }
@@ -128,7 +128,7 @@ impl Overlay {
     }
 
     /// Path, text and origin of each file, in order of their paths.
-    pub fn files(&self) -> impl Iterator<Item = (&str, &Source, &Origin)> {
+    pub fn files(&self) -> impl Iterator<Item = (&str, &Source, &FileOrigin)> {
         self.files.iter().map(|(path, (source, origin))| (path.as_str(), source, origin))
     }
 }
@@ -287,9 +287,9 @@ mod tests {
         fs::write(dir.path().join("notes.txt"), "no script").expect("written");
         let overlay = Overlay::load(Area::Scripts, Some(dir.path())).expect("loads");
         let origin = |name: &str| overlay.files().find(|(path, ..)| *path == name).map(|(.., origin)| origin.clone());
-        assert!(matches!(origin("rules/mine.rhai"), Some(Origin::File(_))));
+        assert!(matches!(origin("rules/mine.rhai"), Some(FileOrigin::File(_))));
         assert!(overlay.files().any(|(_, source, _)| source.text() == "fn f() { 1 }"), "without its mark of byte order");
-        assert_eq!(origin("rules/rca.rhai"), Some(Origin::Embedded));
+        assert_eq!(origin("rules/rca.rhai"), Some(FileOrigin::Embedded));
         assert_eq!(origin("notes.txt"), None);
     }
 

@@ -22,8 +22,8 @@ pub struct WatchError {
 /// Watches paths, whether there is anything at them yet or not.
 pub struct Watcher {
     system: RecommendedWatcher,
-    sender: Sender<Told>,
-    told: Receiver<Told>,
+    sender: Sender<WatchMessage>,
+    told: Receiver<WatchMessage>,
     debounce: Duration,
     /// Absolute.
     wanted: Vec<PathBuf>,
@@ -32,7 +32,7 @@ pub struct Watcher {
     taken: Look,
 }
 
-enum Told {
+enum WatchMessage {
     Written(Vec<PathBuf>),
     /// The system lost count.
     Anything,
@@ -41,13 +41,13 @@ enum Told {
 
 /// Ends the waiting of a [`Watcher`] from another thread.
 #[derive(Clone)]
-pub struct Stopper(Sender<Told>);
+pub struct WatchStopper(Sender<WatchMessage>);
 
-impl Stopper {
+impl WatchStopper {
     /// Ends it.
     pub fn stop(&self) {
         // A watcher that is gone waits for nothing.
-        drop(self.0.send(Told::Stop));
+        drop(self.0.send(WatchMessage::Stop));
     }
 }
 
@@ -58,10 +58,10 @@ impl Watcher {
         let send = sender.clone();
         let handler = move |event: notify::Result<Event>| {
             let message = match event {
-                Ok(event) if event.need_rescan() => Told::Anything,
-                Ok(event) if writes(event.kind) => Told::Written(event.paths),
+                Ok(event) if event.need_rescan() => WatchMessage::Anything,
+                Ok(event) if writes(event.kind) => WatchMessage::Written(event.paths),
                 Ok(_) => return,
-                Err(_) => Told::Anything,
+                Err(_) => WatchMessage::Anything,
             };
             drop(send.send(message));
         };
@@ -81,8 +81,8 @@ impl Watcher {
     }
 
     /// What ends its waiting.
-    pub fn stopper(&self) -> Stopper {
-        Stopper(self.sender.clone())
+    pub fn stopper(&self) -> WatchStopper {
+        WatchStopper(self.sender.clone())
     }
 
     /// Waits until something was written, nothing more for as long as the debounce, and no file looks half written. False
@@ -143,11 +143,11 @@ impl Watcher {
     }
 
     /// Whether a message is about what is wanted, and whether about whole directories that are. None to stop.
-    fn weigh(&self, told: Told) -> Option<(bool, bool)> {
+    fn weigh(&self, told: WatchMessage) -> Option<(bool, bool)> {
         let paths = match told {
-            Told::Stop => return None,
-            Told::Anything => return Some((true, true)),
-            Told::Written(paths) => paths,
+            WatchMessage::Stop => return None,
+            WatchMessage::Anything => return Some((true, true)),
+            WatchMessage::Written(paths) => paths,
         };
         let below =
             |path: &Path, wanted: &Path| path.strip_prefix(wanted).is_ok_and(|rest| !rest.components().any(|part| hidden(part)));
@@ -207,14 +207,14 @@ mod tests {
     use std::thread;
 
     /// Watches on a thread of its own, and tells how often it was told.
-    struct Watching {
+    struct WatchThread {
         rounds: Receiver<()>,
-        stopper: Stopper,
+        stopper: WatchStopper,
     }
 
     const DEBOUNCE: Duration = Duration::from_millis(30);
 
-    impl Watching {
+    impl WatchThread {
         fn of(paths: &[PathBuf]) -> Self {
             Self::with(paths, DEBOUNCE)
         }
@@ -241,7 +241,7 @@ mod tests {
         }
     }
 
-    impl Drop for Watching {
+    impl Drop for WatchThread {
         fn drop(&mut self) {
             self.stopper.stop();
         }
@@ -255,7 +255,7 @@ mod tests {
         fs::write(&file, "1").unwrap();
         // Three writes are one edit if they come within the debounce, which a machine with much else to do may miss.
         let once = [30, 300, 3_000].map(Duration::from_millis).into_iter().any(|debounce| {
-            let watching = Watching::with(std::slice::from_ref(&scripts), debounce);
+            let watching = WatchThread::with(std::slice::from_ref(&scripts), debounce);
             for text in ["2", "3", "4"] {
                 fs::write(&file, text).unwrap();
             }
@@ -263,7 +263,7 @@ mod tests {
             watching.rounds.recv_timeout(debounce * 5).is_err()
         });
         assert!(once, "told of it more than once");
-        let watching = Watching::of(std::slice::from_ref(&scripts));
+        let watching = WatchThread::of(std::slice::from_ref(&scripts));
         // As editors do: written beside it, then moved over it.
         fs::write(scripts.join("rules/.a.rhai.swp"), "5").unwrap();
         watching.quiet();
@@ -278,7 +278,7 @@ mod tests {
     fn directories_may_appear_later_go_and_come_back() {
         let dir = tempfile::tempdir().unwrap();
         let scripts = dir.path().join("packs/mine/scripts");
-        let watching = Watching::of(std::slice::from_ref(&scripts));
+        let watching = WatchThread::of(std::slice::from_ref(&scripts));
         let write = |text: &str| {
             fs::create_dir_all(scripts.join("rules/deep")).unwrap();
             fs::write(scripts.join("rules/deep/a.rhai"), text).unwrap();
@@ -301,7 +301,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("a.rhai");
         fs::write(&file, "fn a() { 1 }\nfn b() { 2 }\n").unwrap();
-        let watching = Watching::of(std::slice::from_ref(&file));
+        let watching = WatchThread::of(std::slice::from_ref(&file));
         for half in ["", "fn a() { 3 }\nfn b()", "fn a() { 3 }\nfn b() { 4"] {
             fs::write(&file, half).unwrap();
             watching.quiet();
@@ -315,7 +315,7 @@ mod tests {
     fn a_file_that_is_written_without_end_is_looked_at_all_the_same() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("a.yaml");
-        let watching = Watching::of(std::slice::from_ref(&file));
+        let watching = WatchThread::of(std::slice::from_ref(&file));
         let end = Instant::now() + Duration::from_secs(180);
         while watching.rounds.try_recv().is_err() {
             fs::write(&file, "x").unwrap();

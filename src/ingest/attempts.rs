@@ -12,14 +12,14 @@ const MAX_TEXT: usize = 400;
 
 /// Attempts of a test beside the one whose error is its case's.
 #[derive(Debug, Default)]
-pub(super) struct Attempts {
+pub(super) struct TestAttempts {
     /// What those that failed said, as far as it is kept.
     told: Vec<String>,
     /// How many there were.
     count: usize,
 }
 
-impl Attempts {
+impl TestAttempts {
     /// One more, that said this.
     pub(super) fn add(&mut self, error: &str) {
         self.count += 1;
@@ -76,7 +76,7 @@ mod tests {
 
     #[test]
     fn only_what_is_new_is_told_of_an_attempt() {
-        let mut attempts = Attempts::default();
+        let mut attempts = TestAttempts::default();
         for error in ["refused after 12 ms", "no such host\n", ""] {
             attempts.add(error);
         }

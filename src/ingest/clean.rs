@@ -21,7 +21,7 @@ const MAX_BLANK_LINES: usize = 1;
 /// blank lines.
 pub(super) fn clean(text: &str) -> String {
     let spelt = strip_spelt(text);
-    let mut page = Page { returns_break: !spelt.contains('\n'), ..Page::default() };
+    let mut page = TerminalPage { returns_break: !spelt.contains('\n'), ..TerminalPage::default() };
     let mut chars = spelt.chars().peekable();
     while let Some(ch) = chars.next() {
         match ch {
@@ -129,7 +129,7 @@ fn skip_string(chars: &mut Peekable<Chars<'_>>) {
 
 /// What a terminal would show, line by line.
 #[derive(Default)]
-struct Page {
+struct TerminalPage {
     out: String,
     line: String,
     blank: usize,
@@ -139,7 +139,7 @@ struct Page {
     returns_break: bool,
 }
 
-impl Page {
+impl TerminalPage {
     fn push(&mut self, ch: char) {
         if std::mem::take(&mut self.overwrite) {
             self.line.clear();

@@ -1,9 +1,9 @@
 //! Which format a text is in, told by what stands in it; refusals say what it looks like instead.
 
-use super::foreign::{self, Foreign};
+use super::foreign::{self, UnsupportedFormat};
 use super::json_span;
 use crate::diag::{Diagnostic, Source, Span};
-use json_span::Step;
+use json_span::JsonStep;
 use serde_json::Value;
 
 /// What every reader wants, as the last words of a refusal.
@@ -12,7 +12,7 @@ pub(super) const WANTED: &str =
 
 /// A family of formats, told by the first character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Format {
+pub(super) enum InputFamily {
     /// A ReportPortal launch, page or list.
     Json,
     /// JUnit XML.
@@ -20,17 +20,17 @@ pub(super) enum Format {
 }
 
 /// The format of bytes that begin so, if it can be told at once: text with the first character of a JSON value or of XML.
-pub(super) fn of_head(head: &[u8]) -> Option<Format> {
+pub(super) fn of_head(head: &[u8]) -> Option<InputFamily> {
     let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
     match head.iter().find(|byte| !byte.is_ascii_whitespace()) {
-        Some(b'{' | b'[') => Some(Format::Json),
-        Some(b'<') => Some(Format::Xml),
+        Some(b'{' | b'[') => Some(InputFamily::Json),
+        Some(b'<') => Some(InputFamily::Xml),
         _ => None,
     }
 }
 
 /// The format of a text.
-pub(super) fn detect(source: &Source) -> Result<Format, Diagnostic> {
+pub(super) fn detect(source: &Source) -> Result<InputFamily, Diagnostic> {
     let text = source.text();
     let body = text.trim_start_matches('\u{feff}').trim_start();
     if body.is_empty() {
@@ -43,8 +43,8 @@ pub(super) fn detect(source: &Source) -> Result<Format, Diagnostic> {
         return Err(refuse(source, Span::new(at, at + 1), "binary data", WANTED));
     }
     match of_head(body.as_bytes()) {
-        Some(Format::Xml) => page_of_the_web(source, body).map_or(Ok(Format::Xml), Err),
-        Some(Format::Json) => Ok(Format::Json),
+        Some(InputFamily::Xml) => page_of_the_web(source, body).map_or(Ok(InputFamily::Xml), Err),
+        Some(InputFamily::Json) => Ok(InputFamily::Json),
         None => {
             let known = foreign::text(body);
             let span = known.and_then(|known| text.find(known.clue).map(|at| Span::new(at, at + known.clue.len())));
@@ -93,7 +93,7 @@ pub(super) fn object(source: &Source, value: &Value) -> Option<Diagnostic> {
 }
 
 /// What the API said when it refused is the most useful thing to pass on.
-fn answer(diagnostic: Diagnostic, value: &Value, known: Foreign) -> Diagnostic {
+fn answer(diagnostic: Diagnostic, value: &Value, known: UnsupportedFormat) -> Diagnostic {
     let said = ["message", "error_description"].iter().find_map(|key| value.get(key)?.as_str());
     match said.filter(|_| known.what.contains("ReportPortal API")) {
         Some(said) => diagnostic.help(format!("it says: {}; {}", super::clean::clean(said), known.help)),
@@ -102,8 +102,8 @@ fn answer(diagnostic: Diagnostic, value: &Value, known: Foreign) -> Diagnostic {
 }
 
 /// The refusal of a list by its first element.
-pub(super) fn element(source: &Source, known: Option<Foreign>) -> Diagnostic {
-    let place = [Step::Index(0)];
+pub(super) fn element(source: &Source, known: Option<UnsupportedFormat>) -> Diagnostic {
+    let place = [JsonStep::Index(0)];
     if let Some(known) = known {
         return refuse(source, key(source, &place, known), known.what, known.help);
     }
@@ -112,7 +112,7 @@ pub(super) fn element(source: &Source, known: Option<Foreign>) -> Diagnostic {
 }
 
 /// The place of the key that gives a format away.
-pub(super) fn key(source: &Source, path: &[Step<'_>], known: Foreign) -> Span {
+pub(super) fn key(source: &Source, path: &[JsonStep<'_>], known: UnsupportedFormat) -> Span {
     json_span::locate_key(source.text(), path, known.clue)
 }
 

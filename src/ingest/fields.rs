@@ -1,6 +1,6 @@
 //! Typed reading of JSON values, where every complaint knows the value it is about and all are collected.
 
-use super::json_span::{self, Step};
+use super::json_span::{self, JsonStep};
 use super::times;
 use crate::clock::Timestamp;
 use crate::diag::{Diagnostic, Diagnostics, Source, nearest};
@@ -12,38 +12,42 @@ const MAX_COMPLAINTS: usize = 20;
 
 /// A value and the way to it from the root.
 #[derive(Clone, Copy)]
-pub(super) struct Node<'a> {
+pub(super) struct FieldNode<'a> {
     /// The value.
     pub(super) value: &'a Value,
-    up: Option<(&'a Self, Step<'a>)>,
+    up: Option<(&'a Self, JsonStep<'a>)>,
     /// The way from the text's value to the outermost node.
-    base: &'a [Step<'a>],
+    base: &'a [JsonStep<'a>],
 }
 
-impl<'a> Node<'a> {
+impl<'a> FieldNode<'a> {
     /// The whole text's value.
     pub(super) fn root(value: &'a Value) -> Self {
         Self { value, up: None, base: &[] }
     }
 
     /// A value that was read by itself, and the way to it.
-    pub(super) fn at(value: &'a Value, base: &'a [Step<'a>]) -> Self {
+    pub(super) fn at(value: &'a Value, base: &'a [JsonStep<'a>]) -> Self {
         Self { value, up: None, base }
     }
 
     /// The member `key`, unless it is absent or null.
     pub(super) fn get(&'a self, key: &'a str) -> Option<Self> {
         let value = self.value.get(key).filter(|value| !value.is_null())?;
-        Some(Self { value, up: Some((self, Step::Key(key))), base: self.base })
+        Some(Self { value, up: Some((self, JsonStep::Key(key))), base: self.base })
     }
 
     /// The elements of a list; nothing if it is none.
-    pub(super) fn elements(&'a self) -> impl Iterator<Item = Node<'a>> {
+    pub(super) fn elements(&'a self) -> impl Iterator<Item = FieldNode<'a>> {
         let list = self.value.as_array().map_or(&[][..], Vec::as_slice);
-        list.iter().enumerate().map(move |(index, value)| Self { value, up: Some((self, Step::Index(index))), base: self.base })
+        list.iter().enumerate().map(move |(index, value)| Self {
+            value,
+            up: Some((self, JsonStep::Index(index))),
+            base: self.base,
+        })
     }
 
-    fn path(&self) -> Vec<Step<'a>> {
+    fn path(&self) -> Vec<JsonStep<'a>> {
         let mut path = self.up.map_or_else(|| self.base.to_vec(), |(up, _)| up.path());
         path.extend(self.up.map(|(_, step)| step));
         path
@@ -53,14 +57,14 @@ impl<'a> Node<'a> {
     fn name(&self) -> String {
         self.path().iter().fold(String::new(), |mut name, step| {
             match step {
-                Step::Key(key) => {
+                JsonStep::Key(key) => {
                     if !name.is_empty() {
                         name.push('.');
                     }
                     name.push_str(key);
                 }
                 // Writing to a string cannot fail.
-                Step::Index(index) => write!(name, "[{index}]").unwrap_or_default(),
+                JsonStep::Index(index) => write!(name, "[{index}]").unwrap_or_default(),
             }
             name
         })
@@ -68,7 +72,7 @@ impl<'a> Node<'a> {
 }
 
 /// Reads values out of one source and keeps what was wrong with them.
-pub(super) struct Fields<'s> {
+pub(super) struct FieldReader<'s> {
     source: &'s Source,
     found: Diagnostics,
     uncounted: usize,
@@ -78,7 +82,7 @@ pub(super) struct Fields<'s> {
     pub(super) notes: Vec<String>,
 }
 
-impl<'s> Fields<'s> {
+impl<'s> FieldReader<'s> {
     /// A reader of one source.
     pub(super) fn new(source: &'s Source) -> Self {
         Self { source, found: Diagnostics::new(), uncounted: 0, unread_times: (0, String::new()), notes: Vec::new() }
@@ -119,7 +123,7 @@ impl<'s> Fields<'s> {
     }
 
     /// Says that a value has the wrong type.
-    pub(super) fn wrong_type(&mut self, node: &Node<'_>, wanted: &str) {
+    pub(super) fn wrong_type(&mut self, node: &FieldNode<'_>, wanted: &str) {
         self.complain(|source| {
             let span = json_span::locate(source.text(), &node.path());
             let name = node.name();
@@ -133,7 +137,7 @@ impl<'s> Fields<'s> {
     }
 
     /// Says that `key` is missing in an object; `rule` is the rule that wants it.
-    pub(super) fn missing(&mut self, node: &Node<'_>, key: &str, rule: &str) {
+    pub(super) fn missing(&mut self, node: &FieldNode<'_>, key: &str, rule: &str) {
         self.complain(|source| {
             let path = node.path();
             let name = node.name();
@@ -152,7 +156,7 @@ impl<'s> Fields<'s> {
     }
 
     /// True if the value is an object; complains if not.
-    pub(super) fn expect_object(&mut self, node: &Node<'_>) -> bool {
+    pub(super) fn expect_object(&mut self, node: &FieldNode<'_>) -> bool {
         if !node.value.is_object() {
             self.wrong_type(node, "an object");
         }
@@ -160,7 +164,7 @@ impl<'s> Fields<'s> {
     }
 
     /// A text; numbers and booleans are taken as their text.
-    pub(super) fn text(&mut self, node: &Node<'_>, key: &str) -> Option<String> {
+    pub(super) fn text(&mut self, node: &FieldNode<'_>, key: &str) -> Option<String> {
         let field = node.get(key)?;
         let text = scalar(field.value);
         if text.is_none() {
@@ -170,7 +174,7 @@ impl<'s> Fields<'s> {
     }
 
     /// A text that must be there; `rule` says who wants it.
-    pub(super) fn required_text(&mut self, node: &Node<'_>, key: &str, rule: &str) -> Option<String> {
+    pub(super) fn required_text(&mut self, node: &FieldNode<'_>, key: &str, rule: &str) -> Option<String> {
         if node.get(key).is_none() {
             self.missing(node, key, rule);
             return None;
@@ -179,7 +183,7 @@ impl<'s> Fields<'s> {
     }
 
     /// An id that must be there: a text that is not empty, or a whole number.
-    pub(super) fn required_id(&mut self, node: &Node<'_>, key: &str, rule: &str) -> Option<String> {
+    pub(super) fn required_id(&mut self, node: &FieldNode<'_>, key: &str, rule: &str) -> Option<String> {
         let Some(field) = node.get(key) else {
             self.missing(node, key, rule);
             return None;
@@ -197,7 +201,7 @@ impl<'s> Fields<'s> {
     }
 
     /// A whole number, perhaps written as a text.
-    pub(super) fn integer(&mut self, node: &Node<'_>, key: &str) -> Option<i64> {
+    pub(super) fn integer(&mut self, node: &FieldNode<'_>, key: &str) -> Option<i64> {
         let field = node.get(key)?;
         let number = field.value.as_i64().or_else(|| field.value.as_str()?.trim().parse().ok());
         if number.is_none() {
@@ -207,7 +211,7 @@ impl<'s> Fields<'s> {
     }
 
     /// A time: milliseconds since 1970, or RFC 3339. What is no time is left out and noted: it spoils no analysis.
-    pub(super) fn time(&mut self, node: &Node<'_>, key: &str) -> Option<Timestamp> {
+    pub(super) fn time(&mut self, node: &FieldNode<'_>, key: &str) -> Option<Timestamp> {
         let field = node.get(key)?;
         let time = match field.value {
             Value::String(text) if text.trim().is_empty() => return None,
@@ -240,12 +244,12 @@ impl<'s> Fields<'s> {
     }
 
     /// The member `key` if it is an object; complains if it is something else.
-    pub(super) fn object<'a>(&mut self, node: &'a Node<'a>, key: &'a str) -> Option<Node<'a>> {
+    pub(super) fn object<'a>(&mut self, node: &'a FieldNode<'a>, key: &'a str) -> Option<FieldNode<'a>> {
         node.get(key).filter(|field| self.expect_object(field))
     }
 
     /// The member `key` if it is a list; complains if it is something else.
-    pub(super) fn list<'a>(&mut self, node: &'a Node<'a>, key: &'a str) -> Option<Node<'a>> {
+    pub(super) fn list<'a>(&mut self, node: &'a FieldNode<'a>, key: &'a str) -> Option<FieldNode<'a>> {
         let field = node.get(key)?;
         if !field.value.is_array() {
             self.wrong_type(&field, "a list");
@@ -282,13 +286,13 @@ fn type_name(value: &Value) -> &'static str {
 mod tests {
     use super::*;
 
-    type Read = fn(&mut Fields<'_>, &Node<'_>) -> Option<String>;
+    type Read = fn(&mut FieldReader<'_>, &FieldNode<'_>) -> Option<String>;
 
-    fn with<T>(text: &str, read: impl FnOnce(&mut Fields<'_>, &Node<'_>) -> Option<T>) -> Result<T, String> {
+    fn with<T>(text: &str, read: impl FnOnce(&mut FieldReader<'_>, &FieldNode<'_>) -> Option<T>) -> Result<T, String> {
         let source = Source::new("x.json", text);
         let value = serde_json::from_str(source.text()).expect("json");
-        let mut fields = Fields::new(&source);
-        let read = read(&mut fields, &Node::root(&value));
+        let mut fields = FieldReader::new(&source);
+        let read = read(&mut fields, &FieldNode::root(&value));
         fields.finish(read).map_err(|found| found.to_string())
     }
 

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 /// A format that is not read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Foreign {
+pub(super) struct UnsupportedFormat {
     /// What it is, as the end of "this is ...".
     pub(super) what: &'static str,
     /// What to do.
@@ -127,32 +127,35 @@ fn has_all(value: &Value, keys: &[&str]) -> bool {
     keys.iter().all(|key| value.get(key).is_some())
 }
 
-fn find<const N: usize>(table: &[(&'static [&'static str], &'static str, &'static str); N], value: &Value) -> Option<Foreign> {
+fn find<const N: usize>(
+    table: &[(&'static [&'static str], &'static str, &'static str); N],
+    value: &Value,
+) -> Option<UnsupportedFormat> {
     let found = table.iter().find(|(keys, ..)| has_all(value, keys));
-    found.map(|&(keys, what, help)| Foreign { what, help, clue: keys[0] })
+    found.map(|&(keys, what, help)| UnsupportedFormat { what, help, clue: keys[0] })
 }
 
 /// What a JSON object is, if it is known.
-pub(super) fn object(value: &Value) -> Option<Foreign> {
+pub(super) fn object(value: &Value) -> Option<UnsupportedFormat> {
     find(&OBJECTS, value)
 }
 
 /// What a list of such elements is, if it is known.
-pub(super) fn element(value: &Value) -> Option<Foreign> {
+pub(super) fn element(value: &Value) -> Option<UnsupportedFormat> {
     find(&ELEMENTS, value).or_else(|| object(value))
 }
 
 /// What an XML document with this root is, if it is known.
-pub(super) fn root(name: &str) -> Option<Foreign> {
+pub(super) fn root(name: &str) -> Option<UnsupportedFormat> {
     let found = ROOTS.iter().find(|(root, ..)| root.eq_ignore_ascii_case(name));
-    found.map(|&(clue, what, help)| Foreign { what, help, clue })
+    found.map(|&(clue, what, help)| UnsupportedFormat { what, help, clue })
 }
 
 /// What a text is, if one of its first lines tells.
-pub(super) fn text(text: &str) -> Option<Foreign> {
+pub(super) fn text(text: &str) -> Option<UnsupportedFormat> {
     text.lines().take(200).find_map(|line| {
         let found = LINES.iter().find(|(start, ..)| line.starts_with(start));
-        found.map(|&(clue, what, help)| Foreign { what, help, clue })
+        found.map(|&(clue, what, help)| UnsupportedFormat { what, help, clue })
     })
 }
 

@@ -1,11 +1,11 @@
 //! Inputs gathered one after another, each let go before the next, and what comes of all of them together.
 
-use super::detect::{self, Format};
-use super::logs::Logs;
-use super::room::Room;
+use super::detect::{self, InputFamily};
+use super::logs::ItemLogs;
+use super::room::TextRoom;
 use super::stream::Stream;
 use super::unique::name_hash;
-use super::{Limits, decode, junit, merge, reportportal, surrogates};
+use super::{TextLimits, decode, junit, merge, reportportal, surrogates};
 use crate::diag::{Diagnostic, Diagnostics, Source};
 use crate::model::{Hash, Launch, counted};
 use std::collections::BTreeSet;
@@ -25,7 +25,7 @@ const BUFFER: usize = 256 << 10;
 
 /// What one input holds.
 #[derive(Debug, Default)]
-pub(super) struct Part {
+pub(super) struct InputPart {
     /// The name of the input.
     pub(super) name: String,
     /// Its launch; of inputs with no id of their own, `run_id` is derived from their bytes.
@@ -33,7 +33,7 @@ pub(super) struct Part {
     /// It is one page of so many.
     pub(super) page: Option<(u64, u64)>,
     /// It is no launch but holds log entries of one.
-    pub(super) logs: Option<Logs>,
+    pub(super) logs: Option<ItemLogs>,
     /// Hashes of the names of the tests that passed.
     pub(super) passed: Vec<u64>,
     /// Cases, by number, that turned out to be none.
@@ -42,7 +42,7 @@ pub(super) struct Part {
     pub(super) parents: usize,
 }
 
-impl Part {
+impl InputPart {
     /// Takes note of a test that passed.
     pub(super) fn passed(&mut self, full_name: &str) {
         self.passed.push(name_hash(full_name));
@@ -70,16 +70,16 @@ impl Part {
 ///   `- large ones: Stream ----------^
 /// ```
 #[derive(Debug, Default)]
-pub struct Gather {
-    room: Room,
-    parts: Vec<Part>,
-    logs: Logs,
+pub struct LaunchMerger {
+    room: TextRoom,
+    parts: Vec<InputPart>,
+    logs: ItemLogs,
 }
 
-impl Gather {
+impl LaunchMerger {
     /// Nothing gathered yet.
-    pub fn new(limits: Limits) -> Self {
-        Self { room: Room::new(limits), ..Self::default() }
+    pub fn new(limits: TextLimits) -> Self {
+        Self { room: TextRoom::new(limits), ..Self::default() }
     }
 
     /// How many launches were gathered.
@@ -95,7 +95,7 @@ impl Gather {
     /// Reads a text. The error says everything that is wrong with it, each finding at its place.
     pub fn add(&mut self, source: &Source) -> Result<(), Diagnostics> {
         let mut part = match detect::detect(source)? {
-            Format::Json => match surrogates::mended(source.text()) {
+            InputFamily::Json => match surrogates::mended(source.text()) {
                 Some((text, count)) => {
                     let mut part = reportportal::read(&Source::new(source.name(), text), &self.room)?;
                     let what = counted(count, "escape is half of a surrogate pair", "escapes are halves of surrogate pairs");
@@ -104,7 +104,7 @@ impl Gather {
                 }
                 None => reportportal::read(source, &self.room)?,
             },
-            Format::Xml => junit::read(body(source), source, &self.room)?,
+            InputFamily::Xml => junit::read(body(source), source, &self.room)?,
         };
         if source.text().contains(char::REPLACEMENT_CHARACTER) {
             let note = "some bytes are no characters of the text's encoding; `\u{fffd}` stands in their places";
@@ -183,14 +183,14 @@ impl Gather {
     }
 
     /// The launch of a stream; nothing if anything is wrong with it, or if it has to be decoded.
-    fn streamed(&self, name: &str, input: impl Read) -> Option<Part> {
+    fn streamed(&self, name: &str, input: impl Read) -> Option<InputPart> {
         let mut stream = BufReader::with_capacity(BUFFER, Stream::new(input));
         let format = detect::of_head(io::BufRead::fill_buf(&mut stream).ok()?)?;
         // A name without a text: findings get no places.
         let source = Source::new(name, String::new());
         let part = match format {
-            Format::Json => reportportal::read_stream(&source, &mut stream, &self.room),
-            Format::Xml => junit::read(&mut stream, &source, &self.room),
+            InputFamily::Json => reportportal::read_stream(&source, &mut stream, &self.room),
+            InputFamily::Xml => junit::read(&mut stream, &source, &self.room),
         };
         let mut part = part.ok()?;
         let stream = stream.into_inner();
@@ -199,13 +199,13 @@ impl Gather {
         Some(part)
     }
 
-    fn keep(&mut self, name: &str, mut part: Part, hash: impl FnOnce() -> Hash) {
+    fn keep(&mut self, name: &str, mut part: InputPart, hash: impl FnOnce() -> Hash) {
         name.clone_into(&mut part.name);
         complete(&mut part, hash);
         self.take(part);
     }
 
-    fn take(&mut self, mut part: Part) {
+    fn take(&mut self, mut part: InputPart) {
         match part.logs.take() {
             Some(logs) => self.logs.extend(logs),
             None => self.parts.push(part),
@@ -248,7 +248,7 @@ pub fn is_no_launch(found: &Diagnostics) -> bool {
 }
 
 /// Gives a launch without an id of its own one, and a launch without a name that of its input.
-fn complete(part: &mut Part, hash: impl FnOnce() -> Hash) {
+fn complete(part: &mut InputPart, hash: impl FnOnce() -> Hash) {
     if part.launch.run_id.is_empty() {
         part.launch.run_id = hash().short();
     }

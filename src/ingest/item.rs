@@ -1,8 +1,8 @@
 //! One ReportPortal item, as the API answers it or an envelope holds it.
 
-use super::attempts::Attempts;
-use super::fields::{Fields, Node, scalar};
-use super::texts::{Markup, Texts, cleaned, one_line};
+use super::attempts::TestAttempts;
+use super::fields::{FieldNode, FieldReader, scalar};
+use super::texts::{Markup, TextBudget, cleaned, one_line};
 use super::{attributes, cut, times};
 use crate::model::{Attributes, Case};
 
@@ -65,10 +65,10 @@ fn is_failure(status: &str) -> bool {
 }
 
 /// Of the launch an item belongs to, as far as it tells: id, name, number.
-pub(super) type Belongs = (Option<String>, Option<String>, Option<i64>);
+pub(super) type LaunchIdentity = (Option<String>, Option<String>, Option<i64>);
 
 /// Reads an item; nothing if it lacks what it must have, which `fields` has then noted.
-pub(super) fn read(fields: &mut Fields<'_>, node: &Node<'_>, kept: &mut Texts) -> Option<Item> {
+pub(super) fn read(fields: &mut FieldReader<'_>, node: &FieldNode<'_>, kept: &mut TextBudget) -> Option<Item> {
     if !fields.expect_object(node) {
         return None;
     }
@@ -106,9 +106,9 @@ pub(super) fn read(fields: &mut Fields<'_>, node: &Node<'_>, kept: &mut Texts) -
 }
 
 /// The attempts before the one that is the item.
-fn retries(node: &Node<'_>) -> Attempts {
-    let mut attempts = Attempts::default();
-    for retry in node.get("retries").iter().flat_map(Node::elements) {
+fn retries(node: &FieldNode<'_>) -> TestAttempts {
+    let mut attempts = TestAttempts::default();
+    for retry in node.get("retries").iter().flat_map(FieldNode::elements) {
         let said = ["error_message", "message", "error"].iter().find_map(|key| retry.value.get(key)?.as_str());
         attempts.add(&cleaned(said.unwrap_or_default(), Markup::Html));
     }
@@ -116,14 +116,14 @@ fn retries(node: &Node<'_>) -> Attempts {
 }
 
 /// The parent's id: a number, a text, or an object with one.
-fn parent(node: &Node<'_>) -> Option<String> {
+fn parent(node: &FieldNode<'_>) -> Option<String> {
     let field = node.get("parent")?;
     scalar(field.value).or_else(|| field.value.get("id").and_then(scalar))
 }
 
 /// The error and log: `error_message` and `log_snippet` are the documented fields; `message`, `error` and `logs` are what
 /// other exporters call them.
-fn texts(fields: &mut Fields<'_>, node: &Node<'_>) -> (String, String) {
+fn texts(fields: &mut FieldReader<'_>, node: &FieldNode<'_>) -> (String, String) {
     let mut error = fields.text(node, "error_message").unwrap_or_default();
     let mut log = match node.get("log_snippet") {
         Some(lines) if lines.value.is_array() => {
@@ -137,7 +137,7 @@ fn texts(fields: &mut Fields<'_>, node: &Node<'_>) -> (String, String) {
     }
     if let Some(logs) = node.get("logs") {
         let content = logs.get("content");
-        let entries: Vec<Node<'_>> = content.as_ref().unwrap_or(&logs).elements().collect();
+        let entries: Vec<FieldNode<'_>> = content.as_ref().unwrap_or(&logs).elements().collect();
         if error.trim().is_empty() {
             error = entries.iter().find(|entry| is_error(entry)).and_then(message).unwrap_or_default();
         }
@@ -149,7 +149,7 @@ fn texts(fields: &mut Fields<'_>, node: &Node<'_>) -> (String, String) {
 }
 
 /// True if a log entry's level is error or worse.
-pub(super) fn is_error(entry: &Node<'_>) -> bool {
+pub(super) fn is_error(entry: &FieldNode<'_>) -> bool {
     entry.get("level").is_some_and(|level| match level.value.as_str() {
         Some(name) => ["error", "fatal"].iter().any(|bad| name.eq_ignore_ascii_case(bad)),
         None => level.value.as_u64().is_some_and(|level| level >= ERROR_LEVEL),
@@ -157,7 +157,7 @@ pub(super) fn is_error(entry: &Node<'_>) -> bool {
 }
 
 /// What a log entry says.
-pub(super) fn message(entry: &Node<'_>) -> Option<String> {
+pub(super) fn message(entry: &FieldNode<'_>) -> Option<String> {
     entry.get("message").and_then(|message| scalar(message.value)).or_else(|| scalar(entry.value))
 }
 
@@ -176,7 +176,7 @@ fn level_name(level: &str) -> String {
 }
 
 /// A log entry as a line: time, level, message.
-pub(super) fn line(entry: &Node<'_>) -> Option<String> {
+pub(super) fn line(entry: &FieldNode<'_>) -> Option<String> {
     let time = ["time", "logTime"].iter().find_map(|key| {
         let time = entry.get(key)?;
         time.value.as_i64().and_then(times::from_millis).map(|time| time.to_string()).or_else(|| scalar(time.value))
@@ -186,7 +186,7 @@ pub(super) fn line(entry: &Node<'_>) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(" "))
 }
 
-fn statistics(node: &Node<'_>, item: &mut Item) {
+fn statistics(node: &FieldNode<'_>, item: &mut Item) {
     let executions = node.value.pointer("/statistics/executions");
     let total = executions.and_then(|counts| counts.get("total")?.as_u64());
     item.failed = executions.map(|counts| counts.get("failed").and_then(serde_json::Value::as_u64).unwrap_or(0));
@@ -195,7 +195,7 @@ fn statistics(node: &Node<'_>, item: &mut Item) {
 }
 
 /// What an item knows of its launch.
-pub(super) fn belongs(value: &serde_json::Value) -> Belongs {
+pub(super) fn belongs(value: &serde_json::Value) -> LaunchIdentity {
     let at = |pointer: &str| value.pointer(pointer);
     (
         at("/launchId").and_then(scalar),
@@ -205,7 +205,7 @@ pub(super) fn belongs(value: &serde_json::Value) -> Belongs {
 }
 
 /// What it stands in, and how many names that are.
-fn names_above(node: &Node<'_>) -> (Box<str>, usize) {
+fn names_above(node: &FieldNode<'_>) -> (Box<str>, usize) {
     let above = node.value.pointer("/pathNames/itemPaths").and_then(serde_json::Value::as_array);
     let names: Vec<String> =
         above.into_iter().flatten().filter_map(|item| item.get("name").and_then(scalar)).map(|name| one_line(&name)).collect();
@@ -213,7 +213,7 @@ fn names_above(node: &Node<'_>) -> (Box<str>, usize) {
 }
 
 /// The attributes of an item or a launch: an object, or a list of `{key, value}` where the key may be absent.
-pub(super) fn read_attributes(fields: &mut Fields<'_>, node: &Node<'_>, into: &mut Attributes) {
+pub(super) fn read_attributes(fields: &mut FieldReader<'_>, node: &FieldNode<'_>, into: &mut Attributes) {
     let Some(field) = node.get("attributes") else { return };
     if let Some(map) = field.value.as_object() {
         for (key, value) in map {
@@ -242,7 +242,7 @@ fn add_json(into: &mut Attributes, key: &str, value: &serde_json::Value) {
 }
 
 /// Fields of the API that rules and people can use, as attributes.
-fn extras(node: &Node<'_>, into: &mut Attributes) {
+fn extras(node: &FieldNode<'_>, into: &mut Attributes) {
     for (field, name) in [("type", "item_type"), ("testCaseId", "test_case_id"), ("codeRef", "code_ref")] {
         if let Some(value) = node.get(field) {
             add_json(into, name, value.value);
@@ -251,19 +251,19 @@ fn extras(node: &Node<'_>, into: &mut Attributes) {
     if let Some(description) = node.get("description").and_then(|text| scalar(text.value)) {
         attributes::add(into, "description", &remark(&description));
     }
-    for pattern in node.get("patternTemplates").iter().flat_map(Node::elements) {
+    for pattern in node.get("patternTemplates").iter().flat_map(FieldNode::elements) {
         add_json(into, "pattern", pattern.value);
     }
-    for parameter in node.get("parameters").iter().flat_map(Node::elements) {
+    for parameter in node.get("parameters").iter().flat_map(FieldNode::elements) {
         let part = |key| parameter.value.get(key).and_then(scalar).unwrap_or_default();
         attributes::add(into, "parameters", &format!("{}={}", part("key"), part("value")));
     }
 }
 
 /// The defect code that the item carries, and its tickets and comment as attributes.
-fn defect(node: &Node<'_>, into: &mut Attributes) -> Option<String> {
+fn defect(node: &FieldNode<'_>, into: &mut Attributes) -> Option<String> {
     let issue = node.get("issue")?;
-    for ticket in issue.get("externalSystemIssues").iter().flat_map(Node::elements) {
+    for ticket in issue.get("externalSystemIssues").iter().flat_map(FieldNode::elements) {
         if let Some(id) = ticket.value.get("ticketId").and_then(scalar) {
             attributes::add(into, "tickets", &id);
         }

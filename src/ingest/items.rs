@@ -5,14 +5,14 @@
 //! left is a case, hooks (`BEFORE_CLASS` and their like) among them: what they kept from running is skipped, and skipped
 //! items are counted and not analysed. An attempt that was tried again makes no case; what came of it does.
 
-use super::fields::{Fields, Node};
+use super::fields::{FieldNode, FieldReader};
 use super::foreign;
-use super::item::{self, Belongs, Item};
-use super::json_span::Step;
+use super::item::{self, Item, LaunchIdentity};
+use super::json_span::JsonStep;
 use super::json_stream::Elements;
-use super::logs::{self, Logs};
-use super::room::Room;
-use super::texts::Texts;
+use super::logs::{self, ItemLogs};
+use super::room::TextRoom;
+use super::texts::TextBudget;
 use super::tree::Tree;
 use super::unique::Ids;
 use crate::diag::Source;
@@ -25,33 +25,33 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 const MAX_REMARKS: usize = 5;
 
 /// Takes items.
-pub(super) struct Items<'s> {
+pub(super) struct ItemReader<'s> {
     /// What is wrong with them.
-    pub(super) fields: Fields<'s>,
+    pub(super) fields: FieldReader<'s>,
     /// The list that counts.
     pub(super) list: Option<&'static str>,
     /// What the first one looks like: an item, or something known that is none.
-    pub(super) first: Option<First>,
+    pub(super) first: Option<FirstElement>,
     /// Log entries that stand in the list in place of items.
-    pub(super) logs: Logs,
+    pub(super) logs: ItemLogs,
     /// Of the launch they belong to, what any of them tells.
-    pub(super) launch: Belongs,
+    pub(super) launch: LaunchIdentity,
     /// The launches they belong to.
     launches: HashSet<String>,
     taken: Vec<Item>,
     seen: HashSet<u64>,
     repeated: usize,
-    texts: Texts,
+    texts: TextBudget,
 }
 
 /// What the first element of a list is.
-pub(super) enum First {
+pub(super) enum FirstElement {
     /// A test item.
     Item,
     /// An entry of a log.
     Log,
     /// No item, perhaps a known something else.
-    Other(Option<foreign::Foreign>),
+    Other(Option<foreign::UnsupportedFormat>),
 }
 
 /// True if the value has what every item must have.
@@ -59,13 +59,13 @@ fn is_item(value: &Value) -> bool {
     ["id", "name", "status"].iter().all(|key| value.get(key).is_some()) && value.get("mode").is_none()
 }
 
-impl Elements for Items<'_> {
+impl Elements for ItemReader<'_> {
     fn begin(&mut self, list: Option<&'static str>) {
         if self.list == Some("failure_list") && list != self.list {
             return;
         }
         (self.list, self.first) = (list, None);
-        (self.logs, self.taken) = (Logs::default(), Vec::new());
+        (self.logs, self.taken) = (ItemLogs::default(), Vec::new());
         self.seen.clear();
     }
 
@@ -75,21 +75,21 @@ impl Elements for Items<'_> {
         }
         if index == 0 {
             self.first = Some(match value {
-                item if is_item(item) => First::Item,
-                entry if list != Some("failure_list") && logs::is_entry(entry) => First::Log,
-                other => First::Other(foreign::element(other)),
+                item if is_item(item) => FirstElement::Item,
+                entry if list != Some("failure_list") && logs::is_entry(entry) => FirstElement::Log,
+                other => FirstElement::Other(foreign::element(other)),
             });
         }
-        if matches!(self.first, Some(First::Log)) {
+        if matches!(self.first, Some(FirstElement::Log)) {
             self.logs.add(value);
             return;
         }
         // Of lists that are no failure list, only those of items are read.
-        if list != Some("failure_list") && matches!(self.first, Some(First::Other(_))) {
+        if list != Some("failure_list") && matches!(self.first, Some(FirstElement::Other(_))) {
             return;
         }
-        let (path, from) = ([Step::Key(list.unwrap_or_default()), Step::Index(index)], usize::from(list.is_none()));
-        let node = Node::at(value, &path[from..]);
+        let (path, from) = ([JsonStep::Key(list.unwrap_or_default()), JsonStep::Index(index)], usize::from(list.is_none()));
+        let node = FieldNode::at(value, &path[from..]);
         let Some(item) = item::read(&mut self.fields, &node, &mut self.texts) else { return };
         // Pages fetched while a launch grows overlap; two different items of one id are both kept, under two ids.
         if !self.seen.insert(hash(value)) {
@@ -120,25 +120,25 @@ fn hash(value: &Value) -> u64 {
     hasher.finish()
 }
 
-impl<'s> Items<'s> {
+impl<'s> ItemReader<'s> {
     /// Nothing taken yet.
-    pub(super) fn new(source: &'s Source, room: &Room) -> Self {
+    pub(super) fn new(source: &'s Source, room: &TextRoom) -> Self {
         Self {
-            fields: Fields::new(source),
+            fields: FieldReader::new(source),
             list: None,
             first: None,
-            logs: Logs::default(),
+            logs: ItemLogs::default(),
             launch: (None, None, None),
             launches: HashSet::new(),
             taken: Vec::new(),
             seen: HashSet::new(),
             repeated: 0,
-            texts: Texts::new(room),
+            texts: TextBudget::new(room),
         }
     }
 
     /// Makes the cases of a launch of the items that are failed tests, and notes which items are not; what was wrong is left.
-    pub(super) fn fill(self, launch: &mut Launch) -> Fields<'s> {
+    pub(super) fn fill(self, launch: &mut Launch) -> FieldReader<'s> {
         let Self { mut fields, launches, taken: mut items, repeated, texts, seen, .. } = self;
         if launches.len() > 1 {
             launch.notes.push(format!("the items are of {} launches; they are taken as one", launches.len()));
@@ -211,7 +211,7 @@ fn fold_steps(tree: &Tree, items: &mut [Item]) -> HashSet<usize> {
         let case = &mut items[test].case;
         if case.error_message.is_empty() && !step.error_message.is_empty() {
             case.error_message = step.error_message;
-            Texts::set_key(case);
+            TextBudget::set_key(case);
         }
         if case.log_snippet.is_empty() {
             (case.log_snippet, case.log_cut) = (step.log_snippet, step.log_cut);

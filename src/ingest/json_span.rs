@@ -9,7 +9,7 @@ use serde_json::error::Category;
 
 /// One step from a value to a value in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Step<'a> {
+pub(super) enum JsonStep<'a> {
     /// Into an object.
     Key(&'a str),
     /// Into a list.
@@ -97,7 +97,7 @@ pub(super) fn last_char(text: &str) -> Span {
 
 /// The place of the value at `path`, or of the nearest value on the way that exists. A value that spans lines is shown by
 /// its first character. The text must be valid JSON.
-pub(super) fn locate(text: &str, path: &[Step<'_>]) -> Span {
+pub(super) fn locate(text: &str, path: &[JsonStep<'_>]) -> Span {
     let bytes = text.as_bytes();
     let mut at = skip_blank(bytes, body_start(text));
     for step in path {
@@ -110,9 +110,9 @@ pub(super) fn locate(text: &str, path: &[Step<'_>]) -> Span {
 }
 
 /// The place of the key `key` of the object at `path`.
-pub(super) fn locate_key(text: &str, path: &[Step<'_>], key: &str) -> Span {
+pub(super) fn locate_key(text: &str, path: &[JsonStep<'_>], key: &str) -> Span {
     let object = locate(text, path).start;
-    let found = member(text, object, Step::Key(key)).map(|(key_at, _)| key_at);
+    let found = member(text, object, JsonStep::Key(key)).map(|(key_at, _)| key_at);
     shown(text, found.unwrap_or(object))
 }
 
@@ -127,11 +127,11 @@ fn shown(text: &str, at: usize) -> Span {
 
 /// Where the key (or, in a list, the value) and the value of a member begin. Of a key that occurs twice the last counts, as
 /// it does for the reader.
-fn member(text: &str, container: usize, step: Step<'_>) -> Option<(usize, usize)> {
+fn member(text: &str, container: usize, step: JsonStep<'_>) -> Option<(usize, usize)> {
     let bytes = text.as_bytes();
     let object = match (bytes.get(container)?, step) {
-        (b'{', Step::Key(_)) => true,
-        (b'[', Step::Index(_)) => false,
+        (b'{', JsonStep::Key(_)) => true,
+        (b'[', JsonStep::Index(_)) => false,
         _ => return None,
     };
     let mut found = None;
@@ -144,10 +144,10 @@ fn member(text: &str, container: usize, step: Step<'_>) -> Option<(usize, usize)
             at = skip_blank(bytes, at + 1);
         }
         let wanted = match step {
-            Step::Key(name) => {
+            JsonStep::Key(name) => {
                 serde_json::from_str::<String>(&text[start..string_end(bytes, start)]).is_ok_and(|key| key == name)
             }
-            Step::Index(number) => number == index,
+            JsonStep::Index(number) => number == index,
         };
         if wanted {
             found = Some((start, at));
@@ -217,7 +217,7 @@ fn value_end(bytes: &[u8], mut at: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::Step::{Index, Key};
+    use super::JsonStep::{Index, Key};
     use super::*;
     use proptest::prelude::*;
     use serde_json::Value;
@@ -262,7 +262,7 @@ mod tests {
     #[test]
     fn values_and_keys_are_found_by_their_path() {
         let text = "\u{feff}{ \"a\" : [ 1 , {\"b\":\"x\\\"]\" , \"c\\u0061\": -1.5e3}, [] ], \"d\": null, \"d\": true }";
-        let at = |path: &[Step<'_>]| locate(text, path);
+        let at = |path: &[JsonStep<'_>]| locate(text, path);
         let slice = |span: Span| &text[span.start..span.end];
         assert_eq!(slice(at(&[])), "{");
         assert_eq!(slice(at(&[Key("a"), Index(0)])), "1");
@@ -289,7 +289,7 @@ mod tests {
         })
     }
 
-    fn check(text: &str, value: &Value, path: &mut Vec<Step<'_>>) {
+    fn check(text: &str, value: &Value, path: &mut Vec<JsonStep<'_>>) {
         let span = locate(text, path);
         if value.is_object() || value.is_array() {
             assert!(matches!(&text[span.start..span.end], "{" | "["));
@@ -300,14 +300,14 @@ mod tests {
             Value::Array(list) => {
                 for (index, inner) in list.iter().enumerate() {
                     let mut path = path.clone();
-                    path.push(Step::Index(index));
+                    path.push(JsonStep::Index(index));
                     check(text, inner, &mut path);
                 }
             }
             Value::Object(map) => {
                 for (key, inner) in map {
                     let mut path = path.clone();
-                    path.push(Step::Key(key));
+                    path.push(JsonStep::Key(key));
                     check(text, inner, &mut path);
                 }
             }

@@ -51,7 +51,7 @@ impl<'de, E: Elements> Visitor<'de> for Root<'_, E> {
         let mut header = Map::new();
         while let Some(key) = map.next_key::<String>()? {
             let value = if let Some(list) = LISTS.iter().find(|list| **list == key) {
-                map.next_value_seed(List(self.0, list))?
+                map.next_value_seed(ElementList(self.0, list))?
             } else if HEADER.contains(&key.as_str()) {
                 map.next_value()?
             } else {
@@ -91,9 +91,9 @@ fn stream<'de, A: SeqAccess<'de>>(
     Ok(Value::Array(Vec::new()))
 }
 
-struct List<'e, E>(&'e mut E, &'static str);
+struct ElementList<'e, E>(&'e mut E, &'static str);
 
-impl<'de, E: Elements> DeserializeSeed<'de> for List<'_, E> {
+impl<'de, E: Elements> DeserializeSeed<'de> for ElementList<'_, E> {
     type Value = Value;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
@@ -102,7 +102,7 @@ impl<'de, E: Elements> DeserializeSeed<'de> for List<'_, E> {
 }
 
 /// A list is handed over; anything else is kept, to be complained of.
-impl<'de, E: Elements> Visitor<'de> for List<'_, E> {
+impl<'de, E: Elements> Visitor<'de> for ElementList<'_, E> {
     type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -206,9 +206,9 @@ mod tests {
     use serde_json::json;
 
     #[derive(Default)]
-    struct Seen(Vec<(Option<&'static str>, usize, Value)>);
+    struct RecordedElements(Vec<(Option<&'static str>, usize, Value)>);
 
-    impl Elements for Seen {
+    impl Elements for RecordedElements {
         fn begin(&mut self, _: Option<&'static str>) {
             self.0.clear();
         }
@@ -218,8 +218,8 @@ mod tests {
         }
     }
 
-    fn seen(text: &str) -> (Result<Value, String>, Seen) {
-        let mut elements = Seen::default();
+    fn seen(text: &str) -> (Result<Value, String>, RecordedElements) {
+        let mut elements = RecordedElements::default();
         let read = read(&mut serde_json::Deserializer::from_str(text), &mut elements).map_err(|error| error.to_string());
         (read, elements)
     }

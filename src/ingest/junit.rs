@@ -4,15 +4,15 @@
 //! There is no standard; what the readers of this file go by is what these tools write. A suite's output goes to the failed
 //! tests in it that printed nothing themselves; suites may stand in suites; a suite may fail by itself.
 
-use super::attempts::{self, Attempts};
-use super::junit_case::{self, Outcome};
-use super::junit_repeat::{self, Entry, Repeats};
+use super::attempts::{self, TestAttempts};
+use super::junit_case::{self, TestOutcome};
+use super::junit_repeat::{self, RepeatEntry, Repeats};
 use super::junit_retry;
-use super::room::Room;
-use super::texts::{self, Texts};
+use super::room::TextRoom;
+use super::texts::{self, TextBudget};
 use super::unique::Ids;
 use super::xml::{self, Element, Visitor};
-use super::{Part, attributes, foreign, times};
+use super::{InputPart, attributes, foreign, times};
 use crate::clock::Timestamp;
 use crate::diag::{Diagnostic, Diagnostics, Source};
 use crate::model::{Attributes, counted};
@@ -20,10 +20,10 @@ use std::io::BufRead;
 
 /// Reads the suites of a file as one launch; `source` is its text where that is at hand. The `run_id` is empty where the
 /// file has none.
-pub(super) fn read(input: impl BufRead, source: &Source, room: &Room) -> Result<Part, Diagnostics> {
-    let mut reader = Reader {
+pub(super) fn read(input: impl BufRead, source: &Source, room: &TextRoom) -> Result<InputPart, Diagnostics> {
+    let mut reader = JunitReader {
         source,
-        texts: Texts::new(room),
+        texts: TextBudget::new(room),
         ids: Ids::default(),
         flaky: Vec::new(),
         flaky_count: 0,
@@ -35,11 +35,11 @@ pub(super) fn read(input: impl BufRead, source: &Source, room: &Room) -> Result<
         root_named: false,
         quiet: Vec::new(),
         nameless: 0,
-        part: Part::default(),
+        part: InputPart::default(),
     };
     let cost = xml::read(input, source, &mut reader)?;
     reader.part.drop_marked();
-    let Reader { mut part, texts, flaky, flaky_count, nameless, spans, whole, declared, failing, .. } = reader;
+    let JunitReader { mut part, texts, flaky, flaky_count, nameless, spans, whole, declared, failing, .. } = reader;
     let launch = &mut part.launch;
     if nameless > 0 {
         let (what, verb) = if nameless == 1 { ("1 failed test", "has") } else { (&*format!("{nameless} failed tests"), "have") };
@@ -113,7 +113,7 @@ fn declared(element: &Element) -> Option<u64> {
 }
 
 /// A suite that is being read.
-struct Open {
+struct OpenSuite {
     /// The names from the outermost suite to this one, the launch's own left out.
     path: String,
     /// Its file, or that of the suite around it.
@@ -124,13 +124,13 @@ struct Open {
     repeats: Repeats,
 }
 
-struct Reader<'s> {
+struct JunitReader<'s> {
     source: &'s Source,
-    texts: Texts,
+    texts: TextBudget,
     ids: Ids,
     flaky: Vec<String>,
     flaky_count: usize,
-    open: Vec<Open>,
+    open: Vec<OpenSuite>,
     /// How many failures the file says that it has, and how many were read.
     declared: Option<u64>,
     failing: u64,
@@ -142,10 +142,10 @@ struct Reader<'s> {
     quiet: Vec<usize>,
     /// How many failed tests have no name.
     nameless: usize,
-    part: Part,
+    part: InputPart,
 }
 
-impl Visitor for Reader<'_> {
+impl Visitor for JunitReader<'_> {
     fn root(&mut self, root: &Element) -> Result<(), Diagnostic> {
         if !matches!(root.name.as_str(), "testsuites" | "testsuite") {
             let (what, help) = match foreign::root(&root.name) {
@@ -179,7 +179,7 @@ impl Visitor for Reader<'_> {
                 name.clone_into(&mut self.part.launch.name);
             }
         }
-        self.open.push(Open { path, file, first_case: self.part.launch.cases.len(), repeats: Repeats::default() });
+        self.open.push(OpenSuite { path, file, first_case: self.part.launch.cases.len(), repeats: Repeats::default() });
     }
 
     fn test(&mut self, test: &Element, suite: &Element) {
@@ -217,32 +217,32 @@ impl Visitor for Reader<'_> {
     }
 }
 
-impl Reader<'_> {
+impl JunitReader<'_> {
     fn count(&mut self, name: &str, by: i64) {
         let total = self.part.launch.totals.entry(name.to_owned()).or_default();
         *total = total.saturating_add_signed(by);
     }
 
     /// A test that was not seen before.
-    fn first(&mut self, test: &Element, outcome: Outcome, full_name: &str) {
+    fn first(&mut self, test: &Element, outcome: TestOutcome, full_name: &str) {
         self.count("total", 1);
         self.count(
             match outcome {
-                Outcome::Failed | Outcome::Error => "failed",
-                Outcome::Skipped => "skipped",
-                Outcome::Passed | Outcome::Flaky => "passed",
+                TestOutcome::Failed | TestOutcome::Error => "failed",
+                TestOutcome::Skipped => "skipped",
+                TestOutcome::Passed | TestOutcome::Flaky => "passed",
             },
             1,
         );
         let mut index = None;
         match outcome {
-            Outcome::Skipped => {}
-            Outcome::Passed => self.part.passed(full_name),
-            Outcome::Flaky => {
+            TestOutcome::Skipped => {}
+            TestOutcome::Passed => self.part.passed(full_name),
+            TestOutcome::Flaky => {
                 self.part.passed(full_name);
                 self.flaky(full_name);
             }
-            Outcome::Failed | Outcome::Error => index = self.failed(test, outcome, full_name),
+            TestOutcome::Failed | TestOutcome::Error => index = self.failed(test, outcome, full_name),
         }
         if let Some(open) = self.open.last_mut().filter(|_| !junit_case::is_nameless(test)) {
             open.repeats.first(full_name, outcome, index);
@@ -250,7 +250,7 @@ impl Reader<'_> {
     }
 
     /// Makes a case; its number among the cases.
-    fn failed(&mut self, test: &Element, outcome: Outcome, full_name: &str) -> Option<usize> {
+    fn failed(&mut self, test: &Element, outcome: TestOutcome, full_name: &str) -> Option<usize> {
         self.nameless += usize::from(junit_case::is_nameless(test));
         let open = self.open.last()?;
         let id = self.ids.take(full_name);
@@ -269,21 +269,21 @@ impl Reader<'_> {
     }
 
     /// A test that its suite had already: the same one, tried again.
-    fn again(&mut self, test: &Element, outcome: Outcome, full_name: &str, entry: Entry) {
+    fn again(&mut self, test: &Element, outcome: TestOutcome, full_name: &str, entry: RepeatEntry) {
         let (outcome, case) = match outcome {
-            Outcome::Skipped => return,
-            Outcome::Error if entry.outcome.is_failure() && junit_repeat::is_teardown(test) => {
+            TestOutcome::Skipped => return,
+            TestOutcome::Error if entry.outcome.is_failure() && junit_repeat::is_teardown(test) => {
                 // The teardown of the same attempt.
                 if let Some(index) = entry.case {
                     self.texts.append_error(&mut self.part.launch.cases[index], &junit_case::error(test));
                 }
                 return;
             }
-            Outcome::Passed | Outcome::Flaky => {
+            TestOutcome::Passed | TestOutcome::Flaky => {
                 self.passed_again(full_name, entry);
-                (Outcome::Flaky, None)
+                (TestOutcome::Flaky, None)
             }
-            Outcome::Failed | Outcome::Error => (outcome, self.failed_again(test, outcome, full_name, entry)),
+            TestOutcome::Failed | TestOutcome::Error => (outcome, self.failed_again(test, outcome, full_name, entry)),
         };
         if let Some(open) = self.open.last_mut() {
             open.repeats.again(full_name, outcome, case);
@@ -291,8 +291,8 @@ impl Reader<'_> {
     }
 
     /// It failed, or its attempts are all that tells that it did, and passed in the end.
-    fn passed_again(&mut self, full_name: &str, entry: Entry) {
-        if entry.outcome == Outcome::Flaky {
+    fn passed_again(&mut self, full_name: &str, entry: RepeatEntry) {
+        if entry.outcome == TestOutcome::Flaky {
             return;
         }
         if entry.outcome.is_failure() {
@@ -305,9 +305,9 @@ impl Reader<'_> {
     }
 
     /// It failed in the end. Its number among the cases.
-    fn failed_again(&mut self, test: &Element, outcome: Outcome, full_name: &str, entry: Entry) -> Option<usize> {
+    fn failed_again(&mut self, test: &Element, outcome: TestOutcome, full_name: &str, entry: RepeatEntry) -> Option<usize> {
         let index = if let Some(index) = entry.case {
-            let mut more = Attempts::default();
+            let mut more = TestAttempts::default();
             more.add(&junit_case::error(test));
             let case = &mut self.part.launch.cases[index];
             let error = std::mem::take(&mut case.error_message);
@@ -317,10 +317,10 @@ impl Reader<'_> {
             Some(index)
         } else {
             if !entry.outcome.is_failure() {
-                self.count(if entry.outcome == Outcome::Skipped { "skipped" } else { "passed" }, -1);
+                self.count(if entry.outcome == TestOutcome::Skipped { "skipped" } else { "passed" }, -1);
                 self.count("failed", 1);
             }
-            if entry.outcome == Outcome::Flaky {
+            if entry.outcome == TestOutcome::Flaky {
                 self.flaky_count = self.flaky_count.saturating_sub(1);
                 self.flaky.retain(|name| name != full_name);
             }
@@ -341,7 +341,7 @@ impl Reader<'_> {
 
     /// A suite that failed by itself: it did not compile, or its setup failed.
     fn suite_itself(&mut self, suite: &Element) {
-        let outcome = if suite.children("failure").next().is_some() { Outcome::Failed } else { Outcome::Error };
+        let outcome = if suite.children("failure").next().is_some() { TestOutcome::Failed } else { TestOutcome::Error };
         self.failing += 1;
         let name = self.open.last().map_or_else(String::new, |open| open.path.clone());
         let name = if name.is_empty() { self.part.launch.name.clone() } else { name };
@@ -351,7 +351,7 @@ impl Reader<'_> {
     }
 
     /// What can only be told of a suite at its end.
-    fn finish(&mut self, open: &Open) {
+    fn finish(&mut self, open: &OpenSuite) {
         let parents = open.repeats.parents(&self.part.launch.cases, open.first_case, &self.part.dropped);
         if !parents.is_empty() {
             self.part.parents += parents.len();

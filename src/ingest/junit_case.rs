@@ -8,7 +8,7 @@ use crate::model::Case;
 
 /// How a test ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Outcome {
+pub(super) enum TestOutcome {
     /// It passed.
     Passed,
     /// It passed when it was tried again.
@@ -21,7 +21,7 @@ pub(super) enum Outcome {
     Error,
 }
 
-impl Outcome {
+impl TestOutcome {
     /// True for both kinds of failure.
     pub(super) fn is_failure(self) -> bool {
         matches!(self, Self::Failed | Self::Error)
@@ -43,28 +43,28 @@ const NO_PROGRAM: &str = "Unable to find executable";
 
 /// How a test ended. What stands in the element counts before its `status`: tools disagree on what that means (googletest
 /// writes `run` for tests that failed).
-pub(super) fn outcome(case: &Element) -> Outcome {
+pub(super) fn outcome(case: &Element) -> TestOutcome {
     let has = |names: &[&str]| case.children.iter().any(|child| names.contains(&child.name.as_str()));
     let says = |words: &[&str]| {
         let said = ["status", "result"].iter().filter_map(|name| case.attribute(name));
         said.into_iter().any(|said| words.iter().any(|word| said.eq_ignore_ascii_case(word)))
     };
     if has(&["failure"]) {
-        Outcome::Failed
+        TestOutcome::Failed
     } else if has(&["error"]) || case.children("skipped").any(|skipped| message(skipped).starts_with(NO_PROGRAM)) {
-        Outcome::Error
+        TestOutcome::Error
     } else if has(&["skipped", "disabled"]) {
-        Outcome::Skipped
+        TestOutcome::Skipped
     } else if has(&junit_retry::ELEMENTS) {
-        Outcome::Flaky
+        TestOutcome::Flaky
     } else if says(&NOT_RUN) {
-        Outcome::Skipped
+        TestOutcome::Skipped
     } else if says(&FAILED) {
-        Outcome::Failed
+        TestOutcome::Failed
     } else if says(&BROKEN) {
-        Outcome::Error
+        TestOutcome::Error
     } else {
-        Outcome::Passed
+        TestOutcome::Passed
     }
 }
 
@@ -95,13 +95,13 @@ pub(super) fn full_name(case: &Element, suite: &str) -> String {
 }
 
 /// The case without its texts.
-pub(super) fn case(element: &Element, outcome: Outcome, id: String, suite: &str, suite_file: Option<&str>) -> Case {
+pub(super) fn case(element: &Element, outcome: TestOutcome, id: String, suite: &str, suite_file: Option<&str>) -> Case {
     let one_line = texts::one_line;
     let class = element.attribute("classname").unwrap_or(suite);
     let mut case = Case {
         id,
         name: one_line(element.attribute("name").or(element.attribute("classname")).unwrap_or(UNNAMED)),
-        status: if outcome == Outcome::Error { "ERROR" } else { "FAILED" }.to_owned(),
+        status: if outcome == TestOutcome::Error { "ERROR" } else { "FAILED" }.to_owned(),
         suite: one_line(class),
         file: element.attribute("file").or(element.attribute("filepath")).or(suite_file).map(str::to_owned),
         started_at: element.attribute("timestamp").and_then(times::parse),

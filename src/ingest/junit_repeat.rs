@@ -1,7 +1,7 @@
 //! A test that occurs more than once in its suite: in some tools' reports the same test tried again, in all others another
 //! test of the same name.
 
-use super::junit_case::Outcome;
+use super::junit_case::TestOutcome;
 use super::unique::name_hash;
 use super::xml::Element;
 use crate::model::Case;
@@ -9,9 +9,9 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// What is known of a test that was seen.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Entry {
+pub(super) struct RepeatEntry {
     /// How it ended so far.
-    pub(super) outcome: Outcome,
+    pub(super) outcome: TestOutcome,
     /// Its number among the launch's cases.
     pub(super) case: Option<usize>,
     /// How often it was seen.
@@ -20,7 +20,7 @@ pub(super) struct Entry {
 
 /// Who wrote a suite, as far as repeated names go by it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Writer {
+enum ReportWriter {
     /// Names may repeat.
     #[default]
     Other,
@@ -33,36 +33,36 @@ enum Writer {
 /// The tests of one suite that may repeat.
 #[derive(Debug, Default)]
 pub(super) struct Repeats {
-    writer: Option<Writer>,
-    tests: HashMap<u64, Entry>,
+    writer: Option<ReportWriter>,
+    tests: HashMap<u64, RepeatEntry>,
 }
 
 impl Repeats {
     /// Whether the test was seen in this suite: then what is known of it.
-    pub(super) fn seen(&mut self, suite: &Element, name: &str) -> Option<Entry> {
+    pub(super) fn seen(&mut self, suite: &Element, name: &str) -> Option<RepeatEntry> {
         match *self.writer.get_or_insert_with(|| writer(suite)) {
-            Writer::Other => None,
-            Writer::Go | Writer::Pytest => self.tests.get(&name_hash(name)).copied(),
+            ReportWriter::Other => None,
+            ReportWriter::Go | ReportWriter::Pytest => self.tests.get(&name_hash(name)).copied(),
         }
     }
 
     /// Keeps what is known of a test that was not seen before.
-    pub(super) fn first(&mut self, name: &str, outcome: Outcome, case: Option<usize>) {
-        if self.writer.is_some_and(|writer| writer != Writer::Other) {
-            self.tests.insert(name_hash(name), Entry { outcome, case, attempts: 1 });
+    pub(super) fn first(&mut self, name: &str, outcome: TestOutcome, case: Option<usize>) {
+        if self.writer.is_some_and(|writer| writer != ReportWriter::Other) {
+            self.tests.insert(name_hash(name), RepeatEntry { outcome, case, attempts: 1 });
         }
     }
 
     /// Keeps what is known of a test that was seen before.
-    pub(super) fn again(&mut self, name: &str, outcome: Outcome, case: Option<usize>) {
+    pub(super) fn again(&mut self, name: &str, outcome: TestOutcome, case: Option<usize>) {
         if let Some(entry) = self.tests.get_mut(&name_hash(name)) {
-            *entry = Entry { outcome, case, attempts: entry.attempts + 1 };
+            *entry = RepeatEntry { outcome, case, attempts: entry.attempts + 1 };
         }
     }
 
     /// The cases of the suite, from number `first` on, that failed because others of them did: Go's tests with subtests.
     pub(super) fn parents(&self, cases: &[Case], first: usize, dropped: &BTreeSet<usize>) -> Vec<usize> {
-        if self.writer != Some(Writer::Go) {
+        if self.writer != Some(ReportWriter::Go) {
             return Vec::new();
         }
         let left = || cases.iter().enumerate().skip(first).filter(|(index, _)| !dropped.contains(index));
@@ -80,13 +80,13 @@ pub(super) fn is_teardown(test: &Element) -> bool {
 }
 
 /// Who wrote a suite: Go's converters note the version, pytest names its one suite.
-fn writer(suite: &Element) -> Writer {
+fn writer(suite: &Element) -> ReportWriter {
     let properties = suite.children("properties").flat_map(|list| list.children("property"));
     if properties.filter_map(|property| property.attribute("name")).any(|name| name == "go.version") {
-        Writer::Go
+        ReportWriter::Go
     } else if suite.attribute("name") == Some("pytest") {
-        Writer::Pytest
+        ReportWriter::Pytest
     } else {
-        Writer::Other
+        ReportWriter::Other
     }
 }

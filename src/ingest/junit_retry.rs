@@ -10,7 +10,7 @@
 //! attributes, and the later errors that are not the first one's at the head of its log. What passed in the end is no case:
 //! it did not fail. It counts as passed and as `flaky` among the totals and is named in the launch's notes.
 
-use super::attempts::Attempts;
+use super::attempts::TestAttempts;
 use super::junit_case;
 use super::xml::Element;
 
@@ -21,8 +21,8 @@ pub(super) const ELEMENTS: [&str; 4] = ["flakyFailure", "flakyError", "rerunFail
 const HEADING: &str = "Retry #";
 
 /// The later attempts that one `<testcase>` tells of.
-pub(super) fn attempts(test: &Element) -> Attempts {
-    let mut all = Attempts::default();
+pub(super) fn attempts(test: &Element) -> TestAttempts {
+    let mut all = TestAttempts::default();
     for attempt in test.children.iter().filter(|child| ELEMENTS.contains(&child.name.as_str())) {
         all.add(&junit_case::told(attempt));
     }

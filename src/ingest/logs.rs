@@ -2,10 +2,10 @@
 
 use super::attributes;
 use super::cut;
-use super::fields::Node;
+use super::fields::FieldNode;
 use super::item;
-use super::room::Room;
-use super::texts::{Markup, Texts};
+use super::room::TextRoom;
+use super::texts::{Markup, TextBudget};
 use crate::model::Launch;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -24,7 +24,7 @@ struct Entries {
 
 /// Log entries by the ids of their items.
 #[derive(Debug, Default)]
-pub(super) struct Logs(BTreeMap<String, Entries>);
+pub(super) struct ItemLogs(BTreeMap<String, Entries>);
 
 /// Whether an element of a list is a log entry: it has a message and a level, and tells its item.
 pub(super) fn is_entry(value: &Value) -> bool {
@@ -37,12 +37,12 @@ fn owner(entry: &Value) -> Option<String> {
     id.as_str().map(str::to_owned).or_else(|| id.as_i64().map(|id| id.to_string()))
 }
 
-impl Logs {
+impl ItemLogs {
     /// Takes an entry.
     pub(super) fn add(&mut self, entry: &Value) {
         let Some(owner) = owner(entry) else { return };
         let entries = self.0.entry(owner).or_default();
-        let node = Node::root(entry);
+        let node = FieldNode::root(entry);
         entries.count += 1;
         if entries.error.is_empty() && item::is_error(&node) {
             entries.error = item::message(&node).unwrap_or_default();
@@ -70,11 +70,11 @@ impl Logs {
     }
 
     /// Gives cases the entries of their items, where they have no texts themselves; notes what belongs to none.
-    pub(super) fn give(mut self, launch: &mut Launch, room: &Room) {
+    pub(super) fn give(mut self, launch: &mut Launch, room: &TextRoom) {
         if self.0.is_empty() {
             return;
         }
-        let mut texts = Texts::new(room);
+        let mut texts = TextBudget::new(room);
         for case in &mut launch.cases {
             let Some(entries) = self.0.remove(&case.id) else { continue };
             attributes::add(&mut case.attributes, "log_entries", &entries.count.to_string());

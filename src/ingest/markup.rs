@@ -95,7 +95,7 @@ pub(super) fn entity(body: &str) -> Option<Cow<'static, str>> {
 }
 
 /// A formatting tag.
-struct Tag<'t> {
+struct MarkupTag<'t> {
     name: String,
     closing: bool,
     attributes: &'t str,
@@ -160,7 +160,7 @@ impl<'t> Stripper<'t> {
         tag.length
     }
 
-    fn show(&mut self, tag: &Tag<'t>) {
+    fn show(&mut self, tag: &MarkupTag<'t>) {
         match tag.name.as_str() {
             "a" if tag.closing => {
                 if let Some((target, from)) = self.link.take()
@@ -219,7 +219,7 @@ impl<'t> Stripper<'t> {
 }
 
 /// The formatting tag at the start of `rest`, if there is one.
-fn parse(rest: &str) -> Option<Tag<'_>> {
+fn parse(rest: &str) -> Option<MarkupTag<'_>> {
     let inner = rest.strip_prefix('<')?;
     let (inner, closing) = inner.strip_prefix('/').map_or((inner, false), |inner| (inner, true));
     let name_end = inner.bytes().take(12).take_while(u8::is_ascii_alphanumeric).count();
@@ -242,7 +242,7 @@ fn parse(rest: &str) -> Option<Tag<'_>> {
         return None;
     }
     let length = rest.len() - after.len() + end + 1;
-    Some(Tag { name, closing, attributes, length })
+    Some(MarkupTag { name, closing, attributes, length })
 }
 
 /// The value of a quoted attribute.

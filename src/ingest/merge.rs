@@ -1,23 +1,23 @@
 //! Several inputs as one launch: shards of a run, pages of a list, attempts, several tools' reports.
 
 use super::attributes;
-use super::gather::Part;
+use super::gather::InputPart;
 use super::rerun;
 use super::unique::Ids;
-use crate::model::{Attributes, Case, Git, Launch};
+use crate::model::{Attributes, Case, Launch, LaunchCheckout};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Several inputs as one launch. Files that are attempts of one another (see [`rerun`]) are folded first. Parts of one run
 /// (of one `run_id`) are laid over each other: a case that occurs in several of them is one case with what any of them
 /// tells. Cases of different runs all stay, each with its file as `report_file`: the same test may fail on two platforms for
 /// two reasons. Where their ids meet, later ones get `#2`, `#3`... The same inputs in the same order give the same result.
-pub(super) fn merge(parts: Vec<Part>) -> Launch {
+pub(super) fn merge(parts: Vec<InputPart>) -> Launch {
     let mut runs: Vec<Launch> = Vec::new();
     let mut files: Vec<String> = Vec::new();
     let mut known: HashMap<String, usize> = HashMap::new();
     let mut pages: BTreeMap<usize, (u64, BTreeSet<u64>)> = BTreeMap::new();
     for part in rerun::fold(parts) {
-        let Part { launch, page, name, .. } = part;
+        let InputPart { launch, page, name, .. } = part;
         let index = if let Some(&index) = known.get(&launch.run_id) {
             overlay(&mut runs[index], launch);
             index
@@ -56,7 +56,7 @@ pub(super) fn merge(parts: Vec<Part>) -> Launch {
     merged.status = status(&runs);
     merged.started_at = runs.iter().filter_map(|run| run.started_at).min();
     merged.ended_at = runs.iter().filter_map(|run| run.ended_at).max();
-    merged.git = Git {
+    merged.git = LaunchCheckout {
         branch: agreed(runs.iter().map(|run| run.git.branch.clone())),
         commit: agreed(runs.iter().map(|run| run.git.commit.clone())),
         remote: agreed(runs.iter().map(|run| run.git.remote.clone())),
@@ -193,7 +193,7 @@ mod tests {
     use crate::clock::Timestamp;
 
     fn merge(launches: Vec<Launch>) -> Launch {
-        super::merge(launches.into_iter().map(|launch| Part { launch, ..Part::default() }).collect())
+        super::merge(launches.into_iter().map(|launch| InputPart { launch, ..InputPart::default() }).collect())
     }
 
     fn case(id: &str, error: &str) -> Case {
@@ -256,8 +256,11 @@ mod tests {
 
     #[test]
     fn pages_that_are_missing_are_told() {
-        let page =
-            |number, id: &str| Part { page: Some((number, 3)), launch: launch("1", vec![case(id, "")]), ..Part::default() };
+        let page = |number, id: &str| InputPart {
+            page: Some((number, 3)),
+            launch: launch("1", vec![case(id, "")]),
+            ..InputPart::default()
+        };
         let notes = |parts| super::merge(parts).notes;
         assert_eq!(notes(vec![page(2, "a")]), ["this is page 2 of 3: give all of them to see every failure"]);
         assert_eq!(notes(vec![page(2, "a"), page(1, "b")]), ["of 3 pages 1 are missing: give all of them to see every failure"]);

@@ -41,15 +41,15 @@ mod xml;
 mod tests;
 
 pub use decode::decode;
-pub use gather::{Gather, InputError, MAX_BYTES, is_no_launch};
+pub use gather::{InputError, LaunchMerger, MAX_BYTES, is_no_launch};
 
 use crate::diag::{Diagnostics, Source};
 use crate::model::Launch;
-use gather::Part;
+use gather::InputPart;
 
 /// How much of its texts a launch keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct TextLimits {
     /// The most bytes that a log or an error keeps; longer ones are cut.
     pub text: usize,
     /// The bytes that all errors of an input share: the less of them is left, the less an error may keep.
@@ -58,7 +58,7 @@ pub struct Limits {
     pub logs: usize,
 }
 
-impl Default for Limits {
+impl Default for TextLimits {
     fn default() -> Self {
         Self { text: 16 << 10, errors: 32 << 20, logs: 256 << 20 }
     }
@@ -66,7 +66,7 @@ impl Default for Limits {
 
 /// Reads a launch. The error says everything that is wrong with the text, each finding at its place in it.
 pub fn read(source: &Source) -> Result<Launch, Diagnostics> {
-    let mut gather = Gather::default();
+    let mut gather = LaunchMerger::default();
     gather.add(source)?;
     Ok(gather.finish())
 }

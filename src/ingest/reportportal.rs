@@ -1,13 +1,13 @@
 //! ReportPortal: a launch with its failures, a page of items as the API answers it, or a bare list of items.
 
-use super::fields::{Fields, Node};
+use super::fields::{FieldNode, FieldReader};
 use super::item;
-use super::items::{First, Items};
-use super::json_span::{self, Step};
-use super::room::Room;
-use super::{Part, detect, json_stream};
+use super::items::{FirstElement, ItemReader};
+use super::json_span::{self, JsonStep};
+use super::room::TextRoom;
+use super::{InputPart, detect, json_stream};
 use crate::diag::{Diagnostics, Source};
-use crate::model::{Git, Launch};
+use crate::model::{Launch, LaunchCheckout};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -16,10 +16,10 @@ use std::io::Read;
 const RULE: &str = "a launch needs `run_id`, `name` and `failure_list`";
 
 /// Reads the text of a source.
-pub(super) fn read(source: &Source, room: &Room) -> Result<Part, Diagnostics> {
+pub(super) fn read(source: &Source, room: &TextRoom) -> Result<InputPart, Diagnostics> {
     let body = &source.text()[json_span::body_start(source.text())..];
     let mut json = serde_json::Deserializer::from_str(body);
-    let mut items = Items::new(source, room);
+    let mut items = ItemReader::new(source, room);
     let read = json_stream::read(&mut json, &mut items).and_then(|header| json.end().map(|()| header));
     match read {
         Ok(header) => part(source, &header, items),
@@ -28,27 +28,27 @@ pub(super) fn read(source: &Source, room: &Room) -> Result<Part, Diagnostics> {
 }
 
 /// Reads a stream. What is wrong with it is not said: for that its text is needed.
-pub(super) fn read_stream(source: &Source, input: impl Read, room: &Room) -> Result<Part, Diagnostics> {
+pub(super) fn read_stream(source: &Source, input: impl Read, room: &TextRoom) -> Result<InputPart, Diagnostics> {
     let mut json = serde_json::Deserializer::from_reader(input);
-    let mut items = Items::new(source, room);
+    let mut items = ItemReader::new(source, room);
     let header = json_stream::read(&mut json, &mut items).and_then(|header| json.end().map(|()| header));
     part(source, &header.map_err(|_| Diagnostics::new())?, items)
 }
 
 /// What the text is, by its keys and the first element of its list. A list of items without ids of its own has no `run_id`
 /// here.
-fn part(source: &Source, header: &Value, items: Items<'_>) -> Result<Part, Diagnostics> {
+fn part(source: &Source, header: &Value, items: ItemReader<'_>) -> Result<InputPart, Diagnostics> {
     if header.get("failure_list").is_some() {
         return launch(source, header, items);
     }
-    let place: &[Step<'_>] = &[Step::Key("content"), Step::Index(0)];
+    let place: &[JsonStep<'_>] = &[JsonStep::Key("content"), JsonStep::Index(0)];
     if header.get("content").is_some() {
         match &items.first {
-            Some(First::Other(Some(known))) => {
+            Some(FirstElement::Other(Some(known))) => {
                 return Err(detect::refuse(source, detect::key(source, place, *known), known.what, known.help).into());
             }
-            Some(First::Item) => return page(header, items),
-            Some(First::Log) => return Ok(logs(items)),
+            Some(FirstElement::Item) => return page(header, items),
+            Some(FirstElement::Log) => return Ok(logs(items)),
             _ if header.get("page").is_some() => return page(header, items),
             _ => {}
         }
@@ -61,12 +61,12 @@ fn part(source: &Source, header: &Value, items: Items<'_>) -> Result<Part, Diagn
         };
     }
     match &items.first {
-        Some(First::Item) => {
-            let mut part = Part::default();
+        Some(FirstElement::Item) => {
+            let mut part = InputPart::default();
             of_items(&mut part.launch, items).finish(Some(part))
         }
-        Some(First::Log) => Ok(logs(items)),
-        Some(First::Other(known)) => Err(detect::element(source, *known).into()),
+        Some(FirstElement::Log) => Ok(logs(items)),
+        Some(FirstElement::Other(known)) => Err(detect::element(source, *known).into()),
         None => {
             let what = if header.is_array() { "an empty JSON list" } else { "a bare JSON value" };
             Err(detect::refuse(source, json_span::locate(source.text(), &[]), what, detect::WANTED).into())
@@ -75,9 +75,9 @@ fn part(source: &Source, header: &Value, items: Items<'_>) -> Result<Part, Diagn
 }
 
 /// Reads a launch: `run_id`, `name` and `failure_list` are needed, the rest is optional.
-fn launch(source: &Source, header: &Value, items: Items<'_>) -> Result<Part, Diagnostics> {
-    let mut fields = Fields::new(source);
-    let root = Node::root(header);
+fn launch(source: &Source, header: &Value, items: ItemReader<'_>) -> Result<InputPart, Diagnostics> {
+    let mut fields = FieldReader::new(source);
+    let root = FieldNode::root(header);
     let run_id = fields.required_id(&root, "run_id", RULE);
     let name = fields.required_text(&root, "name", RULE);
     if root.get("failure_list").is_none() {
@@ -103,26 +103,26 @@ fn launch(source: &Source, header: &Value, items: Items<'_>) -> Result<Part, Dia
             launch.notes.push(format!("the launch counts {failed} failed tests, but its list has {listed}"));
         }
         launch.notes.extend(fields.take_notes());
-        Part { launch, ..Part::default() }
+        InputPart { launch, ..InputPart::default() }
     });
     fields.finish(part)
 }
 
 /// Reads a page of items as the API answers it: `{content: [...], page: {...}}`.
-fn page(header: &Value, items: Items<'_>) -> Result<Part, Diagnostics> {
+fn page(header: &Value, items: ItemReader<'_>) -> Result<InputPart, Diagnostics> {
     let count = |key| header.pointer(key).and_then(Value::as_u64);
     let page = count("/page/number").zip(count("/page/totalPages")).filter(|(_, pages)| *pages > 1);
-    let mut part = Part { page, ..Part::default() };
+    let mut part = InputPart { page, ..InputPart::default() };
     of_items(&mut part.launch, items).finish(Some(part))
 }
 
 /// A page of log entries: the texts of a launch that is given beside it.
-fn logs(items: Items<'_>) -> Part {
-    Part { logs: Some(items.logs), ..Part::default() }
+fn logs(items: ItemReader<'_>) -> InputPart {
+    InputPart { logs: Some(items.logs), ..InputPart::default() }
 }
 
 /// A launch of which only the items are known; they tell its id, name and number.
-fn of_items<'s>(launch: &mut Launch, mut items: Items<'s>) -> Fields<'s> {
+fn of_items<'s>(launch: &mut Launch, mut items: ItemReader<'s>) -> FieldReader<'s> {
     let (run_id, name, number) = std::mem::take(&mut items.launch);
     (launch.run_id, launch.name, launch.number) = (run_id.unwrap_or_default(), name.unwrap_or_default(), number);
     let mut fields = items.fill(launch);
@@ -131,7 +131,7 @@ fn of_items<'s>(launch: &mut Launch, mut items: Items<'s>) -> Fields<'s> {
 }
 
 /// The counts of `statistics.executions`.
-fn totals(fields: &mut Fields<'_>, root: &Node<'_>) -> BTreeMap<String, u64> {
+fn totals(fields: &mut FieldReader<'_>, root: &FieldNode<'_>) -> BTreeMap<String, u64> {
     let mut totals = BTreeMap::new();
     let Some(statistics) = fields.object(root, "statistics") else { return totals };
     let Some(executions) = fields.object(&statistics, "executions") else { return totals };
@@ -143,8 +143,8 @@ fn totals(fields: &mut Fields<'_>, root: &Node<'_>) -> BTreeMap<String, u64> {
     totals
 }
 
-fn git(fields: &mut Fields<'_>, root: &Node<'_>) -> Git {
-    let Some(git) = fields.object(root, "git") else { return Git::default() };
+fn git(fields: &mut FieldReader<'_>, root: &FieldNode<'_>) -> LaunchCheckout {
+    let Some(git) = fields.object(root, "git") else { return LaunchCheckout::default() };
     let mut text = |key| fields.text(&git, key).map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
-    Git { branch: text("branch"), commit: text("commit"), remote: text("remote") }
+    LaunchCheckout { branch: text("branch"), commit: text("commit"), remote: text("remote") }
 }

@@ -7,7 +7,7 @@
 //! `attempts` and `retries`, and with `earlier_error` where that was another. What a
 //! later attempt did not run again stays as it was.
 
-use super::gather::Part;
+use super::gather::InputPart;
 use super::unique::name_hash;
 use super::{attempts, attributes};
 use crate::model::normalise_error;
@@ -47,11 +47,11 @@ fn attempt(name: &str) -> (String, u64) {
 }
 
 /// Folds attempts; everything else stays, in its order.
-pub(super) fn fold(parts: Vec<Part>) -> Vec<Part> {
+pub(super) fn fold(parts: Vec<InputPart>) -> Vec<InputPart> {
     if parts.len() < 2 {
         return parts;
     }
-    let mut groups: Vec<Vec<(u64, Part)>> = Vec::new();
+    let mut groups: Vec<Vec<(u64, InputPart)>> = Vec::new();
     let mut known: HashMap<String, usize> = HashMap::new();
     for part in parts {
         let (base, number) = attempt(&part.name);
@@ -66,7 +66,7 @@ pub(super) fn fold(parts: Vec<Part>) -> Vec<Part> {
     groups.into_iter().filter_map(folded).collect()
 }
 
-fn folded(mut group: Vec<(u64, Part)>) -> Option<Part> {
+fn folded(mut group: Vec<(u64, InputPart)>) -> Option<InputPart> {
     group.sort_by_key(|(number, _)| *number);
     let attempts = group.len();
     let mut parts = group.into_iter().map(|(_, part)| part);
@@ -96,7 +96,7 @@ fn folded(mut group: Vec<(u64, Part)>) -> Option<Part> {
 }
 
 /// Lays a later attempt over what is known. Returns the tests that failed before and passed now.
-fn again(known: &mut Part, later: Part, tried: &mut BTreeMap<String, usize>) -> Vec<String> {
+fn again(known: &mut InputPart, later: InputPart, tried: &mut BTreeMap<String, usize>) -> Vec<String> {
     let passed_now: HashSet<u64> = later.passed.iter().copied().collect();
     let passed_before: HashSet<u64> = known.passed.iter().copied().collect();
     let mut flaky = Vec::new();
@@ -189,7 +189,7 @@ mod tests {
         }
     }
 
-    fn part(name: &str, failed: &[(&str, &str)], passed: &[&str]) -> Part {
+    fn part(name: &str, failed: &[(&str, &str)], passed: &[&str]) -> InputPart {
         let case =
             |(id, error): &(&str, &str)| Case { id: (*id).to_owned(), error_message: (*error).to_owned(), ..Case::default() };
         let totals = [("failed", failed.len()), ("passed", passed.len()), ("total", failed.len() + passed.len())];
@@ -199,7 +199,12 @@ mod tests {
             totals: totals.map(|(outcome, count)| (outcome.to_owned(), count as u64)).into(),
             ..Launch::default()
         };
-        Part { name: name.to_owned(), launch, passed: passed.iter().map(|name| name_hash(name)).collect(), ..Part::default() }
+        InputPart {
+            name: name.to_owned(),
+            launch,
+            passed: passed.iter().map(|name| name_hash(name)).collect(),
+            ..InputPart::default()
+        }
     }
 
     #[test]

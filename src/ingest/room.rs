@@ -1,8 +1,8 @@
 //! Room for texts: how much of them is kept, and where logs stand. Of a launch with many, all but the first stand in a file
 //! without a name until they are stored.
 
-use super::Limits;
-use crate::model::{Shelf, Text};
+use super::TextLimits;
+use crate::model::{LaunchText, TextStore};
 use std::fs::File;
 use std::io::{self, BufWriter, Read as _, Seek as _, SeekFrom, Write as _};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,52 +12,52 @@ const HERE: usize = 8 << 20;
 
 /// The room that the texts of all inputs share.
 #[derive(Clone, Debug)]
-pub(super) struct Room {
-    pub(super) limits: Limits,
-    logs: Arc<Mutex<Kept>>,
+pub(super) struct TextRoom {
+    pub(super) limits: TextLimits,
+    logs: Arc<Mutex<RoomUse>>,
 }
 
 #[derive(Debug)]
-struct Kept {
+struct RoomUse {
     /// Bytes that may still be kept in memory.
     here: usize,
-    shelf: Option<Arc<Aside>>,
+    shelf: Option<Arc<SpillFile>>,
 }
 
 /// The file.
 #[derive(Debug)]
-struct Aside(Mutex<(BufWriter<File>, u64)>);
+struct SpillFile(Mutex<(BufWriter<File>, u64)>);
 
-impl Default for Room {
+impl Default for TextRoom {
     fn default() -> Self {
-        Self::new(Limits::default())
+        Self::new(TextLimits::default())
     }
 }
 
-impl Room {
+impl TextRoom {
     /// All of it.
-    pub(super) fn new(limits: Limits) -> Self {
-        Self { limits, logs: Arc::new(Mutex::new(Kept { here: HERE, shelf: None })) }
+    pub(super) fn new(limits: TextLimits) -> Self {
+        Self { limits, logs: Arc::new(Mutex::new(RoomUse { here: HERE, shelf: None })) }
     }
 
     /// The log as it is kept: in memory as long as there are few, or if no file can be had.
-    pub(super) fn keep(&self, log: String) -> Text {
+    pub(super) fn keep(&self, log: String) -> LaunchText {
         let mut kept = self.logs.lock().unwrap_or_else(PoisonError::into_inner);
         if log.len() <= kept.here {
             kept.here -= log.len();
             return log.into();
         }
         if kept.shelf.is_none() {
-            kept.shelf = tempfile::tempfile().ok().map(|file| Arc::new(Aside(Mutex::new((BufWriter::new(file), 0)))));
+            kept.shelf = tempfile::tempfile().ok().map(|file| Arc::new(SpillFile(Mutex::new((BufWriter::new(file), 0)))));
         }
         match kept.shelf.as_ref().and_then(|shelf| Some((shelf, shelf.put(&log).ok()?))) {
-            Some((shelf, place)) => Text::aside(Arc::<Aside>::clone(shelf), place, log.len()),
+            Some((shelf, place)) => LaunchText::aside(Arc::<SpillFile>::clone(shelf), place, log.len()),
             None => log.into(),
         }
     }
 }
 
-impl Aside {
+impl SpillFile {
     fn put(&self, text: &str) -> io::Result<u64> {
         let mut guard = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (file, end) = &mut *guard;
@@ -72,7 +72,7 @@ impl Aside {
     }
 }
 
-impl Shelf for Aside {
+impl TextStore for SpillFile {
     fn text(&self, place: u64, len: usize) -> io::Result<String> {
         let mut guard = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (file, end) = &mut *guard;
@@ -94,10 +94,10 @@ mod tests {
 
     #[test]
     fn logs_read_as_they_were_wherever_they_stand() {
-        let logs = Room::default();
+        let logs = TextRoom::default();
         logs.logs.lock().unwrap().here = 100;
         let texts: Vec<String> = (0..300).map(|n| format!("{n} é ").repeat(n % 7)).collect();
-        let kept: Vec<Text> = texts.iter().map(|text| logs.keep(text.clone())).collect();
+        let kept: Vec<LaunchText> = texts.iter().map(|text| logs.keep(text.clone())).collect();
         let more = logs.keep("more".repeat(5000));
         for (text, kept) in texts.iter().zip(&kept).rev() {
             assert_eq!(kept.read().unwrap(), *text);

@@ -1,6 +1,6 @@
 //! The error and log of a case: cleaned, cut, and the cuts told in one note each.
 
-use super::room::Room;
+use super::room::TextRoom;
 use super::{clean, cut, markup};
 use crate::model::{Case, Cut, recall_key};
 
@@ -30,35 +30,35 @@ pub(super) fn cleaned(text: &str, markup: Markup) -> String {
 ///
 /// Of a large launch all texts together are bounded too: while more than a third of [`Limits::errors`] or [`Limits::logs`] is
 /// left, each text may have [`Limits::text`] bytes; after that, as much less as is left less, down to [`LEAST`].
-pub(super) struct Texts {
+pub(super) struct TextBudget {
     /// The most bytes that a text keeps.
     most: usize,
-    errors: Share,
-    logs: Share,
-    room: Room,
+    errors: TextShare,
+    logs: TextShare,
+    room: TextRoom,
 }
 
 /// What texts of a kind share.
-struct Share {
+struct TextShare {
     /// The bytes that there are.
     total: usize,
     /// The bytes kept so far.
     kept: usize,
     /// The lowest limit that was gone by.
     least: usize,
-    cuts: Cuts,
+    cuts: TextCuts,
 }
 
 /// So many bytes of a text are kept however many there are.
 const LEAST: usize = 512;
 
 #[derive(Default)]
-struct Cuts {
+struct TextCuts {
     count: usize,
     longest: usize,
 }
 
-impl Cuts {
+impl TextCuts {
     fn add(&mut self, cut: Option<Cut>) {
         if let Some(cut) = cut {
             self.count += 1;
@@ -76,11 +76,11 @@ impl Cuts {
     }
 }
 
-impl Texts {
+impl TextBudget {
     /// Nothing cut yet.
-    pub(super) fn new(room: &Room) -> Self {
+    pub(super) fn new(room: &TextRoom) -> Self {
         let limits = room.limits;
-        let share = |total| Share { total, kept: 0, least: limits.text, cuts: Cuts::default() };
+        let share = |total| TextShare { total, kept: 0, least: limits.text, cuts: TextCuts::default() };
         Self { most: limits.text, errors: share(limits.errors), logs: share(limits.logs), room: room.clone() }
     }
 
@@ -146,12 +146,12 @@ impl Texts {
 
     /// What was cut, for the launch's notes.
     pub(super) fn notes(&self) -> impl Iterator<Item = String> {
-        let note = |share: &Share, what| share.cuts.note(what, self.most, share.least);
+        let note = |share: &TextShare, what| share.cuts.note(what, self.most, share.least);
         note(&self.errors, "error").into_iter().chain(note(&self.logs, "log"))
     }
 }
 
-impl Share {
+impl TextShare {
     /// So much of a text as is kept, in memory of just that size.
     fn keep(&mut self, text: String, most: usize) -> (String, Option<Cut>) {
         let left = self.total.saturating_sub(self.kept);
@@ -167,11 +167,11 @@ impl Share {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ingest::Limits;
+    use crate::ingest::TextLimits;
 
     #[test]
     fn texts_are_cleaned_cut_and_noted() {
-        let mut texts = Texts::new(&Room::new(Limits { text: 200, ..Limits::default() }));
+        let mut texts = TextBudget::new(&TextRoom::new(TextLimits { text: 200, ..TextLimits::default() }));
         let mut case = Case { name: "t".to_owned(), ..Case::default() };
         texts.fill(&mut case, "<b>\u{1b}[31mboom\u{1b}[0m</b> &#27;[1m1 &lt; 2", &"log line\n".repeat(100), Markup::Html);
         assert_eq!(case.error_message, "boom 1 < 2");
@@ -183,7 +183,7 @@ mod tests {
 
     #[test]
     fn many_texts_are_cut_shorter_the_more_there_are() {
-        let mut texts = Texts::new(&Room::new(Limits { logs: 90_000, ..Limits::default() })).logs;
+        let mut texts = TextBudget::new(&TextRoom::new(TextLimits { logs: 90_000, ..TextLimits::default() })).logs;
         let kept: Vec<usize> = (0..100).map(|_| texts.keep("x".repeat(10_000), 6000).0.len()).collect();
         assert!(kept[..10].iter().all(|kept| *kept > 5900) && kept[99] <= LEAST, "{kept:?}");
         assert!(kept.is_sorted_by(|one, next| one >= next), "{kept:?}");
@@ -193,7 +193,12 @@ mod tests {
     fn the_recall_key_is_that_of_the_whole_error() {
         let key = |limit, error: &str| {
             let mut case = Case { name: "t".to_owned(), ..Case::default() };
-            Texts::new(&Room::new(Limits { text: limit, ..Limits::default() })).fill(&mut case, error, "", Markup::None);
+            TextBudget::new(&TextRoom::new(TextLimits { text: limit, ..TextLimits::default() })).fill(
+                &mut case,
+                error,
+                "",
+                Markup::None,
+            );
             case.recall_key
         };
         let long = "an error line\n".repeat(100);

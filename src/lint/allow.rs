@@ -1,20 +1,20 @@
 //! `// lint: allow(id) reason`: findings that a person has looked at, and complaints of allows that allow nothing.
 
 use super::config::Config;
-use super::finding::Report;
+use super::finding::FindingCollector;
 use super::registry::{find as find_rule, rules};
-use super::rule::Level;
+use super::rule::LintLevel;
 use crate::diag::{self, Comments, Diagnostic, Span, did_you_mean};
 use crate::files::Area;
 use crate::script::Unit;
-use crate::session::Text;
+use crate::session::ProjectText;
 use std::collections::BTreeMap;
 
 /// What an allow begins with, behind the sign of a comment.
 const MARK: &str = "lint: allow(";
 
 /// An id in an allow, and what became of it.
-pub(super) struct Allow {
+pub(super) struct LintAllow {
     inner: diag::Allow,
     area: Area,
     asked: bool,
@@ -22,9 +22,9 @@ pub(super) struct Allow {
 }
 
 /// All allows of the texts.
-pub(super) fn find(texts: &[Text], units: &[&Unit]) -> Vec<Allow> {
+pub(super) fn find(texts: &[ProjectText], units: &[&Unit]) -> Vec<LintAllow> {
     let units: BTreeMap<&str, &&Unit> = units.iter().map(|unit| (unit.name(), unit)).collect();
-    let of = |text: &Text| {
+    let of = |text: &ProjectText| {
         let unit = units.get(text.source.name()).filter(|_| text.area == Area::Scripts);
         let comments = match text.area {
             Area::Templates => Comments::Template,
@@ -35,13 +35,13 @@ pub(super) fn find(texts: &[Text], units: &[&Unit]) -> Vec<Allow> {
         let quoted = |at: usize| unit.is_some_and(|unit| unit.tokens().covers(at));
         let found = diag::Allow::find(&text.source, MARK, comments, quoted);
         let (area, asked) = (text.area, text.asked);
-        found.into_iter().map(move |inner| Allow { inner, area, asked, used: false }).collect::<Vec<Allow>>()
+        found.into_iter().map(move |inner| LintAllow { inner, area, asked, used: false }).collect::<Vec<LintAllow>>()
     };
     texts.iter().flat_map(of).collect()
 }
 
 /// Whether a finding is allowed where it stands.
-pub(super) fn covers(allows: &mut [Allow], text: Option<&Text>, finding: &Diagnostic) -> bool {
+pub(super) fn covers(allows: &mut [LintAllow], text: Option<&ProjectText>, finding: &Diagnostic) -> bool {
     let (Some(text), Some(label)) = (text, finding.primary()) else { return false };
     let mut covered = false;
     for allow in allows.iter_mut().filter(|allow| allow.area == text.area && allow.inner.source.name() == text.source.name()) {
@@ -54,8 +54,8 @@ pub(super) fn covers(allows: &mut [Allow], text: Option<&Text>, finding: &Diagno
 }
 
 /// Finds allows of rules that there are not, that give no reason, or that allow nothing.
-pub(super) fn complain(allows: &[Allow], config: &Config, report: &mut Report) {
-    for Allow { inner: allow, .. } in allows.iter().filter(|allow| allow.asked && !allow.used) {
+pub(super) fn complain(allows: &[LintAllow], config: &Config, report: &mut FindingCollector) {
+    for LintAllow { inner: allow, .. } in allows.iter().filter(|allow| allow.asked && !allow.used) {
         let id = allow.id();
         let Some(rule) = find_rule(id) else {
             let known = rules().map(|rule| rule.id);
@@ -72,7 +72,7 @@ pub(super) fn complain(allows: &[Allow], config: &Config, report: &mut Report) {
             report.push(found.help(format!("write it behind the id: `lint: allow({id}) why it is right here`")));
             continue;
         }
-        if config.level_of(rule) == Some(Level::Off) {
+        if config.level_of(rule) == Some(LintLevel::Off) {
             continue;
         }
         let found = Diagnostic::warning("allows/unused", format!("nothing here is found by `{id}`"));

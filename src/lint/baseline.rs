@@ -1,6 +1,6 @@
 //! Findings that are known and not to be told again.
 
-use super::finding::Finding;
+use super::finding::LintFinding;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -9,12 +9,12 @@ use std::collections::BTreeSet;
 #[serde(deny_unknown_fields)]
 pub struct Baseline {
     schema_version: u32,
-    findings: Vec<Known>,
+    findings: Vec<BaselineEntry>,
 }
 
 /// A known finding. Only its fingerprint counts; the rest is for people.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct Known {
+struct BaselineEntry {
     fingerprint: String,
     rule: String,
     file: String,
@@ -23,8 +23,8 @@ struct Known {
 
 impl Baseline {
     /// A list of these findings.
-    pub fn of(findings: &[Finding]) -> Self {
-        let known = |finding: &Finding| Known {
+    pub fn of(findings: &[LintFinding]) -> Self {
+        let known = |finding: &LintFinding| BaselineEntry {
             fingerprint: finding.fingerprint.to_string(),
             rule: finding.rule.to_owned(),
             file: finding.file().to_owned(),
@@ -44,7 +44,7 @@ impl Baseline {
     }
 
     /// Takes the known findings away; returns how many those were, and how many of the list are found no more.
-    pub fn apply(&self, findings: &mut Vec<Finding>) -> (usize, usize) {
+    pub fn apply(&self, findings: &mut Vec<LintFinding>) -> (usize, usize) {
         let known: BTreeSet<&str> = self.findings.iter().map(|known| known.fingerprint.as_str()).collect();
         let before = findings.len();
         findings.retain(|finding| !known.contains(finding.fingerprint.to_string().as_str()));

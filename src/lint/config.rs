@@ -1,9 +1,9 @@
 //! Levels and options of rules, as `asterisk.yaml` sets them under `lint:`.
 
 use super::registry::{find, rules};
-use super::rule::{Level, Rule, Value};
+use super::rule::{LintLevel, LintRule, OptionDefault};
 use crate::diag::did_you_mean;
-use crate::pipeline::yaml::{Entry, Reader, Yaml};
+use crate::pipeline::yaml::{Yaml, YamlEntry, YamlReader};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The keys of `lint:`.
@@ -13,14 +13,14 @@ pub const KEYS: &[&str] = &["levels", "options"];
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Config {
     /// By rule id or category; the rule goes before its category.
-    levels: BTreeMap<String, Level>,
+    levels: BTreeMap<String, LintLevel>,
     numbers: BTreeMap<(String, String), i64>,
     texts: BTreeMap<(String, String), Vec<String>>,
 }
 
 impl Config {
     /// Reads `lint:`; what is wrong with it goes to the reader.
-    pub fn read(reader: &mut Reader<'_>, yaml: &Yaml) -> Self {
+    pub fn read(reader: &mut YamlReader<'_>, yaml: &Yaml) -> Self {
         let mut config = Self::default();
         let Some(fields) = reader.map(yaml, "`lint`") else { return config };
         reader.known_keys(fields, "`lint`", KEYS, &[]);
@@ -34,8 +34,8 @@ impl Config {
         config
     }
 
-    fn level(&mut self, reader: &mut Reader<'_>, entry: &Entry) {
-        let categories: BTreeSet<&str> = rules().map(Rule::category).collect();
+    fn level(&mut self, reader: &mut YamlReader<'_>, entry: &YamlEntry) {
+        let categories: BTreeSet<&str> = rules().map(LintRule::category).collect();
         if find(&entry.key).is_none() && !categories.contains(entry.key.as_str()) {
             let known = rules().map(|rule| rule.id).chain(categories);
             let message = format!("there is no rule or category `{}`", *entry.key);
@@ -43,12 +43,12 @@ impl Config {
             reader.push(error);
             return;
         }
-        if let Some(level) = reader.one_of(&entry.value, "a level", Level::NAMES) {
+        if let Some(level) = reader.one_of(&entry.value, "a level", LintLevel::NAMES) {
             self.levels.insert(entry.key.value.clone(), level);
         }
     }
 
-    fn options(&mut self, reader: &mut Reader<'_>, entry: &Entry) {
+    fn options(&mut self, reader: &mut YamlReader<'_>, entry: &YamlEntry) {
         let Some(rule) = find(&entry.key) else {
             let with = rules().filter(|rule| !rule.options.is_empty()).map(|rule| rule.id);
             let error = reader.error("unknown-rule", format!("there is no rule `{}`", *entry.key), entry.key.span, "");
@@ -59,11 +59,11 @@ impl Config {
         for option in fields.entries() {
             let key = (rule.id.to_owned(), option.key.value.clone());
             match rule.options.iter().find(|known| known.name == option.key.as_str()).map(|known| known.default) {
-                Some(Value::Int(_)) => match option.value.to_json().as_i64() {
+                Some(OptionDefault::Int(_)) => match option.value.to_json().as_i64() {
                     Some(number) => drop(self.numbers.insert(key, number)),
                     None => wrong(reader, option, "a whole number"),
                 },
-                Some(Value::Texts(_)) => {
+                Some(OptionDefault::Texts(_)) => {
                     let items = option.value.as_list().map(|items| items.iter().map(Yaml::as_text).collect::<Option<Vec<_>>>());
                     match items.flatten() {
                         Some(items) => drop(self.texts.insert(key, items.into_iter().map(str::to_owned).collect())),
@@ -82,22 +82,22 @@ impl Config {
     }
 
     /// How bad a finding of a rule is, if that is set.
-    pub fn level_of(&self, rule: &Rule) -> Option<Level> {
+    pub fn level_of(&self, rule: &LintRule) -> Option<LintLevel> {
         self.levels.get(rule.id).or_else(|| self.levels.get(rule.category())).copied()
     }
 
     /// A number that a rule goes by.
-    pub fn number(&self, rule: &Rule, name: &str) -> i64 {
+    pub fn number(&self, rule: &LintRule, name: &str) -> i64 {
         let default = rule.options.iter().find(|option| option.name == name).map(|option| option.default);
         let set = self.numbers.get(&(rule.id.to_owned(), name.to_owned())).copied();
-        set.unwrap_or(if let Some(Value::Int(number)) = default { number } else { 0 })
+        set.unwrap_or(if let Some(OptionDefault::Int(number)) = default { number } else { 0 })
     }
 
     /// A list of texts that a rule goes by.
-    pub fn texts(&self, rule: &Rule, name: &str) -> Vec<String> {
+    pub fn texts(&self, rule: &LintRule, name: &str) -> Vec<String> {
         let default = rule.options.iter().find(|option| option.name == name).map(|option| option.default);
         let set = self.texts.get(&(rule.id.to_owned(), name.to_owned())).cloned();
-        let own = || if let Some(Value::Texts(texts)) = default { texts } else { &[] };
+        let own = || if let Some(OptionDefault::Texts(texts)) = default { texts } else { &[] };
         set.unwrap_or_else(|| own().iter().map(ToString::to_string).collect())
     }
 
@@ -114,7 +114,7 @@ impl Config {
     }
 }
 
-fn wrong(reader: &mut Reader<'_>, option: &Entry, what: &str) {
+fn wrong(reader: &mut YamlReader<'_>, option: &YamlEntry, what: &str) {
     let message = format!("`{}` is {}, not {what}", *option.key, option.value.what());
     let error = reader.error("type", message, option.value.span, "");
     reader.push(error);
@@ -129,7 +129,7 @@ mod tests {
     fn read(text: &str) -> Result<Config, Diagnostics> {
         let source = Source::new("asterisk.yaml", text);
         let tree = yaml::parse(&source).expect("YAML");
-        let mut reader = Reader::new(&source, "config");
+        let mut reader = YamlReader::new(&source, "config");
         let config = Config::read(&mut reader, &tree);
         reader.finish().into_result(config)
     }
@@ -142,7 +142,7 @@ mod tests {
         let level = |id| config.level_of(find(id).expect("a rule"));
         assert_eq!(
             (level("docs/rule-without-doc"), level("docs/test-without-assertion")),
-            (Some(Level::Error), Some(Level::Off))
+            (Some(LintLevel::Error), Some(LintLevel::Off))
         );
         assert_eq!(level("correctness/syntax"), None);
         let long = find("robustness/overlong-function").expect("a rule");

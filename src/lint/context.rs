@@ -3,14 +3,14 @@
 use super::config::Config;
 use super::gather::key;
 use super::model::{Formula, Reasoner};
-use super::rule::Rule;
+use super::rule::LintRule;
 use crate::diag::Source;
 use crate::pipeline::yaml::Yaml;
-use crate::pipeline::{Edge, EdgeIx, Pipeline, When};
-use crate::project::Examined;
+use crate::pipeline::{Edge, EdgeCondition, EdgeIx, Pipeline};
+use crate::project::ExaminedFunction;
 use crate::prompt::Templates;
 use crate::script::{Library, Unit};
-use crate::session::Text;
+use crate::session::ProjectText;
 
 /// The text of a case that scripts may be overfitted to.
 #[derive(Clone, Debug)]
@@ -22,9 +22,9 @@ pub struct CaseText {
 }
 
 /// What rules look at.
-pub(super) struct Cx<'a> {
+pub(super) struct LintContext<'a> {
     /// All texts, those that do not parse among them.
-    pub(super) texts: &'a [Text],
+    pub(super) texts: &'a [ProjectText],
     /// Levels and options.
     pub(super) config: &'a Config,
     /// The scripts that link.
@@ -32,9 +32,9 @@ pub(super) struct Cx<'a> {
     /// All scripts that parse, those that do not link and tests among them.
     pub(super) units: Vec<&'a Unit>,
     /// The pipelines that can be read.
-    pub(super) pipelines: Vec<Pipe<'a>>,
+    pub(super) pipelines: Vec<LintedPipeline<'a>>,
     /// The teams that data files have, each in a pipeline of one node.
-    pub(super) teams: Vec<Pipe<'a>>,
+    pub(super) teams: Vec<LintedPipeline<'a>>,
     /// The templates that compile.
     pub(super) templates: &'a Templates,
     /// The data files, with what is in them.
@@ -46,24 +46,24 @@ pub(super) struct Cx<'a> {
 }
 
 /// A pipeline with what was found out about it.
-pub(super) struct Pipe<'a> {
+pub(super) struct LintedPipeline<'a> {
     /// The pipeline.
     pub(super) pipeline: &'a Pipeline,
     /// The functions that it names.
-    pub(super) examined: Vec<Examined<'a>>,
+    pub(super) examined: Vec<ExaminedFunction<'a>>,
     /// When each edge fires, as far as that can be told.
     pub(super) fires: Vec<Formula>,
 }
 
-impl<'a> Pipe<'a> {
+impl<'a> LintedPipeline<'a> {
     /// Finds out when the edges fire.
-    pub(super) fn new(pipeline: &'a Pipeline, examined: Vec<Examined<'a>>) -> Self {
+    pub(super) fn new(pipeline: &'a Pipeline, examined: Vec<ExaminedFunction<'a>>) -> Self {
         let mut reasoner = Reasoner::new(pipeline);
         let fires = (0..pipeline.edges.len()).map(|at| {
-            if pipeline.edges[at].when == When::Always {
+            if pipeline.edges[at].when == EdgeCondition::Always {
                 return Formula::True;
             }
-            let place = crate::project::Place::Edge(EdgeIx(at));
+            let place = crate::project::FunctionUse::Edge(EdgeIx(at));
             let known = examined.iter().find(|one| one.place == place);
             match known {
                 Some(one) => reasoner.fires(one),
@@ -76,24 +76,24 @@ impl<'a> Pipe<'a> {
 
     /// Whether every edge that has a condition has one that can be looked at.
     pub(super) fn is_complete(&self) -> bool {
-        let decided = |(at, edge): (usize, &Edge)| edge.when == When::Always || self.rule(EdgeIx(at)).is_some();
+        let decided = |(at, edge): (usize, &Edge)| edge.when == EdgeCondition::Always || self.rule(EdgeIx(at)).is_some();
         self.pipeline.edges.iter().enumerate().all(decided)
     }
 
     /// The function that decides an edge.
-    pub(super) fn rule(&self, edge: EdgeIx) -> Option<&Examined<'a>> {
-        self.examined.iter().find(|one| one.place == crate::project::Place::Edge(edge))
+    pub(super) fn rule(&self, edge: EdgeIx) -> Option<&ExaminedFunction<'a>> {
+        self.examined.iter().find(|one| one.place == crate::project::FunctionUse::Edge(edge))
     }
 }
 
-impl<'a> Cx<'a> {
+impl<'a> LintContext<'a> {
     /// The functions that pipelines and teams name.
-    pub(super) fn examined(&self) -> impl Iterator<Item = &Examined<'a>> {
+    pub(super) fn examined(&self) -> impl Iterator<Item = &ExaminedFunction<'a>> {
         self.pipelines.iter().chain(&self.teams).flat_map(|pipe| &pipe.examined)
     }
 
     /// A number that a rule goes by.
-    pub(super) fn number(&self, rule: &Rule, name: &str) -> usize {
+    pub(super) fn number(&self, rule: &LintRule, name: &str) -> usize {
         usize::try_from(self.config.number(rule, name)).unwrap_or(0)
     }
 

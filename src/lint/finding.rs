@@ -1,13 +1,13 @@
 //! A finding, and how it can be mended.
 
-use super::rule::Level;
+use super::rule::LintLevel;
 use crate::diag::{Diagnostic, Source, Span};
 use crate::model::Hash;
 use serde_json::{Value, json};
 
 /// A replacement of a part of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Edit {
+pub struct TextEdit {
     /// The text.
     pub source: Source,
     /// What is replaced.
@@ -22,16 +22,16 @@ pub struct Fix {
     /// What it does, in a few words.
     pub title: String,
     /// The replacements.
-    pub edits: Vec<Edit>,
+    pub edits: Vec<TextEdit>,
 }
 
 /// A finding of a rule.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Finding {
+pub struct LintFinding {
     /// The rule's id.
     pub rule: &'static str,
     /// How bad it is.
-    pub level: Level,
+    pub level: LintLevel,
     /// What is wrong, where, and what to do. Its code is the rule's id.
     pub diagnostic: Diagnostic,
     /// How to mend it.
@@ -40,7 +40,7 @@ pub struct Finding {
     pub fingerprint: Hash,
 }
 
-impl Finding {
+impl LintFinding {
     /// The file's name; the project file for what has no place of its own.
     pub fn file(&self) -> &str {
         self.diagnostic.primary().map_or(NOWHERE, |label| label.source.name())
@@ -62,11 +62,11 @@ const NOWHERE: &str = "asterisk.yaml";
 
 /// Collects what rules find.
 #[derive(Debug, Default)]
-pub(super) struct Report {
+pub(super) struct FindingCollector {
     pub(super) found: Vec<(Diagnostic, Option<Fix>)>,
 }
 
-impl Report {
+impl FindingCollector {
     /// A finding: a diagnostic whose code is the rule's id.
     pub(super) fn push(&mut self, diagnostic: Diagnostic) {
         self.found.push((diagnostic, None));
@@ -79,14 +79,14 @@ impl Report {
 
     /// A finding that can be mended by replacing one part of its text.
     pub(super) fn fixable(&mut self, diagnostic: Diagnostic, title: &str, source: &Source, span: Span, text: impl Into<String>) {
-        let edits = vec![Edit { source: source.clone(), span, text: text.into() }];
+        let edits = vec![TextEdit { source: source.clone(), span, text: text.into() }];
         self.found.push((diagnostic, Some(Fix { title: title.to_owned(), edits })));
     }
 }
 
 /// The contract of `lint --format json`.
-pub fn json(findings: &[Finding]) -> Value {
-    let one = |finding: &Finding| {
+pub fn json(findings: &[LintFinding]) -> Value {
+    let one = |finding: &LintFinding| {
         let (line, column) = finding.start();
         let mut one = json!({
             "rule": finding.rule, "severity": finding.level.name(), "file": finding.file(), "line": line, "column": column,

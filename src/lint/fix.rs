@@ -1,8 +1,8 @@
 //! Mending what can be mended without thinking.
 
-use super::finding::{Edit, Finding};
-use crate::files::Origin;
-use crate::session::Text;
+use super::finding::{LintFinding, TextEdit};
+use crate::files::FileOrigin;
+use crate::session::ProjectText;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -19,16 +19,16 @@ pub struct Mended {
 }
 
 /// The new texts of the files that can be mended. Fixes that overlap others wait for the next round; bundled files stay.
-pub fn mend(texts: &[Text], findings: &[Finding]) -> Vec<Mended> {
+pub fn mend(texts: &[ProjectText], findings: &[LintFinding]) -> Vec<Mended> {
     let mut mended = Vec::new();
     for text in texts.iter().filter(|text| text.asked) {
-        let Origin::File(path) = &text.origin else { continue };
-        let own = |edit: &&Edit| edit.source.name() == text.source.name() && edit.source.text() == text.source.text();
+        let FileOrigin::File(path) = &text.origin else { continue };
+        let own = |edit: &&TextEdit| edit.source.name() == text.source.name() && edit.source.text() == text.source.text();
         let fixes = findings.iter().filter_map(|finding| finding.fix.as_ref());
-        let mut edits: BTreeMap<(usize, usize), &Edit> = BTreeMap::new();
+        let mut edits: BTreeMap<(usize, usize), &TextEdit> = BTreeMap::new();
         let mut count = 0;
         for fix in fixes.filter(|fix| !fix.edits.is_empty() && fix.edits.iter().all(|edit| own(&edit))) {
-            let free = |edit: &Edit| edits.keys().all(|(start, end)| edit.span.end <= *start || *end <= edit.span.start);
+            let free = |edit: &TextEdit| edits.keys().all(|(start, end)| edit.span.end <= *start || *end <= edit.span.start);
             if fix.edits.iter().all(free) {
                 edits.extend(fix.edits.iter().map(|edit| ((edit.span.start, edit.span.end), edit)));
                 count += 1;

@@ -1,20 +1,20 @@
 //! Linking as much as links: a text with an error keeps no other from being looked at.
 
-use super::run::Input;
+use super::run::LintInput;
 use crate::diag::{Diagnostic, Diagnostics, Source, Span};
 use crate::files::Area;
 use crate::pipeline::{self, Pipeline};
 use crate::project::{self, condition_key, fields};
 use crate::prompt::Templates;
 pub(super) use crate::script::is_test_file as is_test;
-use crate::script::{Condition, Inputs, Library, Reference, Unit};
+use crate::script::{Condition, FunctionRef, Library, LibraryInputs, Unit};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Rounds of leaving out what does not link.
 const ROUNDS: usize = 32;
 
 /// The texts by kind, and what of them links.
-pub(super) struct Gathered {
+pub(super) struct LinkedTexts {
     /// The scripts that link, and the conditions of all pipelines, under [`key`]s.
     pub(super) library: Library,
     /// The scripts that parse and do not link, and tests.
@@ -36,7 +36,7 @@ pub(super) fn key(pipeline: &Source, edge: &str) -> String {
     condition_key(Some(pipeline.name()), edge)
 }
 
-pub(super) fn gather(input: &Input<'_>) -> Gathered {
+pub(super) fn gather(input: &LintInput<'_>) -> LinkedTexts {
     let mut found = Vec::new();
     let of = |area: Area| input.texts.iter().filter(move |text| text.area == area).map(|text| &text.source);
     let scripts: Vec<Source> = of(Area::Scripts).filter(|source| source.name().ends_with(".rhai")).cloned().collect();
@@ -65,14 +65,14 @@ pub(super) fn gather(input: &Input<'_>) -> Gathered {
     }
     loose.extend(dropped.iter().filter_map(|source| Unit::read(source).ok()));
     left_out.extend(dropped.iter().map(|source| source.name().to_owned()));
-    Gathered { library, loose, pipelines, templates, data, found, left_out }
+    LinkedTexts { library, loose, pipelines, templates, data, found, left_out }
 }
 
 /// The library of all scripts that link, and those that do not.
 fn library(
     mut scripts: Vec<Source>,
     pipelines: &[Pipeline],
-    input: &Input<'_>,
+    input: &LintInput<'_>,
     found: &mut Vec<Diagnostic>,
 ) -> (Library, Vec<Source>) {
     let mut conditions: Vec<(String, Condition)> = Vec::new();
@@ -85,12 +85,12 @@ fn library(
     let mut dropped = Vec::new();
     let mut first = true;
     for _ in 0..ROUNDS {
-        let inputs = Inputs {
+        let inputs = LibraryInputs {
             scripts: scripts.clone(),
             conditions: conditions.iter().map(|(_, condition)| condition.clone()).collect(),
             fields: names.clone(),
             limits: input.settings.limits.clone(),
-            ..Inputs::default()
+            ..LibraryInputs::default()
         };
         let problems = match Library::link(inputs, None) {
             Ok(library) => return (library, dropped),
@@ -114,7 +114,7 @@ fn library(
             break; // nothing to leave out
         }
     }
-    let nothing = Library::link(Inputs { limits: input.settings.limits.clone(), ..Inputs::default() }, None);
+    let nothing = Library::link(LibraryInputs { limits: input.settings.limits.clone(), ..LibraryInputs::default() }, None);
     dropped.extend(scripts);
     (nothing.unwrap_or_else(|_| unreachable!("an empty library links")), dropped)
 }
@@ -144,7 +144,7 @@ pub(super) fn named(pipeline: &Pipeline, library: &Library) -> Option<Vec<Source
     }
     let mut open = Vec::new();
     for reference in pipeline.functions() {
-        open.push(library.file(&Reference::parse(reference).ok()?.file)?);
+        open.push(library.file(&FunctionRef::parse(reference).ok()?.file)?);
     }
     for mask in pipeline.nodes.iter().flat_map(|node| &node.masks) {
         open.push(library.file(mask)?);
@@ -212,7 +212,7 @@ pub(super) fn problems(result: Result<impl Sized, Diagnostics>) -> Vec<Diagnosti
 
 #[cfg(test)]
 mod tests {
-    use crate::lint::manual::File;
+    use crate::lint::manual::ExampleFile;
     use crate::lint::testing::{Example, all};
 
     #[test]
@@ -222,7 +222,7 @@ mod tests {
         let functions =
             "/// The items.\nfn items(params, vars) { [1, 2] }\n/// The first.\nfn one(branches, vars) { branches[0] }\n";
         let mask = "const NODES = [\"look\"];\nconst NEEDS = [\"siblings\"];\n/// Brings reads.\nfn pre(ctx) { ctx }\n";
-        let file = |path: &str, text: &str| File { path: path.into(), text: text.into() };
+        let file = |path: &str, text: &str| ExampleFile { path: path.into(), text: text.into() };
         let files = [
             file("pipelines/example.yaml", pipeline),
             file("scripts/rules/example.rhai", "//! Nothing.\n"),
@@ -240,8 +240,8 @@ mod tests {
                 "pipeline: example\ndescription: items\nvars: {{ first: [1, 2] }}\nnodes:\n  - {{ name: look, prompt: example.md, foreach: {foreach} }}\n\
                  edges:\n  - {{ id: end, from: look, to: _done }}\nstart: look\ndone: _done\n"
             );
-            let rules = File { path: "scripts/rules/example.rhai".into(), text: "//! Nothing.\n".into() };
-            let pipeline = File { path: "pipelines/example.yaml".into(), text };
+            let rules = ExampleFile { path: "scripts/rules/example.rhai".into(), text: "//! Nothing.\n".into() };
+            let pipeline = ExampleFile { path: "pipelines/example.yaml".into(), text };
             all(&Example::of(&[pipeline, rules])).iter().map(|one| one.rule).collect::<Vec<_>>()
         };
         assert_eq!(of("vars.first"), [""; 0]);

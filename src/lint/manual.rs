@@ -15,13 +15,13 @@ pub(super) const AROUND: &[(&str, &str)] = &[
 
 /// A file of an example.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct File {
+pub(super) struct ExampleFile {
     pub(super) path: String,
     pub(super) text: String,
 }
 
 /// An example of a page: the files behind a heading (`Found`, `Mended`).
-pub(super) fn example(page: &str, heading: &str) -> Vec<File> {
+pub(super) fn example(page: &str, heading: &str) -> Vec<ExampleFile> {
     let Some(rest) = page.split(&format!("\n{heading}:\n")).nth(1) else { return Vec::new() };
     let mut files = Vec::new();
     let mut lines = rest.lines();
@@ -38,7 +38,7 @@ pub(super) fn example(page: &str, heading: &str) -> Vec<File> {
             (_, name) => name,
         };
         let text: Vec<&str> = lines.by_ref().take_while(|line| *line != "```").collect();
-        files.push(File { path: path.to_owned(), text: text.join("\n") + "\n" });
+        files.push(ExampleFile { path: path.to_owned(), text: text.join("\n") + "\n" });
     }
     files
 }

@@ -1,15 +1,15 @@
 //! All rules.
 
-use super::rule::Rule;
+use super::rule::LintRule;
 use super::rules::RULES;
 
 /// All rules, category by category.
-pub fn rules() -> impl Iterator<Item = &'static Rule> {
+pub fn rules() -> impl Iterator<Item = &'static LintRule> {
     RULES.iter().copied().flatten()
 }
 
 /// The rule of that id.
-pub fn find(id: &str) -> Option<&'static Rule> {
+pub fn find(id: &str) -> Option<&'static LintRule> {
     rules().find(|rule| rule.id == id)
 }
 
@@ -48,8 +48,8 @@ mod tests {
         for rule in rules() {
             let (bad, good) = (example(rule.manual, "Found"), example(rule.manual, "Mended"));
             assert!(!bad.is_empty() && !good.is_empty(), "{}: no examples", rule.id);
-            let said = |found: &[crate::lint::Finding]| {
-                let line = |one: &crate::lint::Finding| format!("\n    {} {}", one.rule, one.diagnostic);
+            let said = |found: &[crate::lint::LintFinding]| {
+                let line = |one: &crate::lint::LintFinding| format!("\n    {} {}", one.rule, one.diagnostic);
                 found.iter().map(line).collect::<String>()
             };
             let found = all(&Example::of(&bad));

@@ -1,12 +1,12 @@
 //! What a rule is.
 
-use super::context::Cx;
-use super::finding::Report;
+use super::context::LintContext;
+use super::finding::FindingCollector;
 use crate::diag::Severity;
 
 /// How bad a finding is taken to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Level {
+pub enum LintLevel {
     /// Not looked for.
     Off,
     /// Worth knowing; alone, it does not fail the linting.
@@ -17,7 +17,7 @@ pub enum Level {
     Error,
 }
 
-impl Level {
+impl LintLevel {
     /// All of them, by name.
     pub const NAMES: &'static [(&'static str, Self)] =
         &[("off", Self::Off), ("note", Self::Note), ("warning", Self::Warning), ("error", Self::Error)];
@@ -37,7 +37,7 @@ impl Level {
     }
 }
 
-impl From<Severity> for Level {
+impl From<Severity> for LintLevel {
     fn from(severity: Severity) -> Self {
         match severity {
             Severity::Advice => Self::Note,
@@ -49,7 +49,7 @@ impl From<Severity> for Level {
 
 /// What an option is if nobody sets it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Value {
+pub enum OptionDefault {
     /// A whole number.
     Int(i64),
     /// A list of texts.
@@ -58,40 +58,40 @@ pub enum Value {
 
 /// An option of a rule, set in `asterisk.yaml` under `lint.options`.
 #[derive(Clone, Copy, Debug)]
-pub struct Opt {
+pub struct RuleOption {
     /// Its name.
     pub name: &'static str,
     /// What it is if nobody sets it.
-    pub default: Value,
+    pub default: OptionDefault,
     /// What it is for.
     pub doc: &'static str,
 }
 
 /// A rule: one file under `rules/`.
 #[derive(Clone, Copy)]
-pub struct Rule {
+pub struct LintRule {
     /// `category/name`.
     pub id: &'static str,
     /// How bad a finding is, unless `asterisk.yaml` says otherwise. What linking found keeps its own level.
-    pub level: Level,
+    pub level: LintLevel,
     /// What it finds, in one line.
     pub summary: &'static str,
     /// Its manual page: prose, then examples in fences under `Found:` and `Mended:`.
     pub manual: &'static str,
     /// Its options.
-    pub options: &'static [Opt],
+    pub options: &'static [RuleOption],
     /// Looks for it; nothing if linking does (see `codes`).
-    pub(super) check: Option<fn(&Cx<'_>, &mut Report)>,
+    pub(super) check: Option<fn(&LintContext<'_>, &mut FindingCollector)>,
 }
 
-impl Rule {
+impl LintRule {
     /// What stands before the slash.
     pub fn category(&self) -> &'static str {
         self.id.split('/').next().unwrap_or_default()
     }
 }
 
-impl std::fmt::Debug for Rule {
+impl std::fmt::Debug for LintRule {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Rule({})", self.id)
     }

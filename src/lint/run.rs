@@ -1,33 +1,33 @@
 //! Linting: link what links, ask every rule, and put together what is to be said.
 
-use super::allow::{self, Allow};
+use super::allow::{self, LintAllow};
 use super::codes::rule_of;
 use super::config::Config;
-use super::context::{CaseText, Cx, Pipe};
-use super::finding::{Finding, Fix, Report};
-use super::gather::{Gathered, gather, named, once, parts, problems, without};
+use super::context::{CaseText, LintContext, LintedPipeline};
+use super::finding::{FindingCollector, Fix, LintFinding};
+use super::gather::{LinkedTexts, gather, named, once, parts, problems, without};
 use super::registry::{find, rules};
-use super::rule::Level;
+use super::rule::LintLevel;
 use super::rules::correctness::prose_condition::is_prose;
-use super::shown::Shown;
+use super::shown::LanguageTexts;
 use crate::diag::{Diagnostic, Diagnostics, Severity, Source};
 use crate::files::Area;
 use crate::model::Hash;
 use crate::pipeline::yaml::{self, Yaml};
-use crate::pipeline::{Pipeline, When};
-use crate::project::{Project, Settings, Sources, domain, examine, read_data, teams};
+use crate::pipeline::{EdgeCondition, Pipeline};
+use crate::project::{LinkSettings, Project, Sources, domain, examine, read_data, teams};
 use crate::prompt::Templates;
-use crate::script::{File, Library, Unit};
-use crate::session::Text;
+use crate::script::{Library, LinkedScript, Unit};
+use crate::session::ProjectText;
 use std::collections::BTreeMap;
 
 /// What is linted, and how.
 #[derive(Clone, Copy)]
-pub struct Input<'a> {
+pub struct LintInput<'a> {
     /// The texts of the project.
-    pub texts: &'a [Text],
+    pub texts: &'a [ProjectText],
     /// What linking takes from outside the texts.
-    pub settings: &'a Settings,
+    pub settings: &'a LinkSettings,
     /// Levels and options.
     pub config: &'a Config,
     /// The cases that scripts may be overfitted to.
@@ -36,9 +36,9 @@ pub struct Input<'a> {
 
 /// What came of it.
 #[derive(Clone, Debug, Default)]
-pub struct Outcome {
+pub struct LintReport {
     /// The findings, by file, place and rule.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<LintFinding>,
     /// How many texts were asked for.
     pub texts: usize,
     /// How many findings an `allow` took away.
@@ -46,8 +46,9 @@ pub struct Outcome {
 }
 
 /// Lints the texts that were asked for; the others are what they are linked with.
-pub fn lint(input: Input<'_>) -> Outcome {
-    let Gathered { library, loose, pipelines, templates: template_texts, data: data_texts, mut found, left_out } = gather(&input);
+pub fn lint(input: LintInput<'_>) -> LintReport {
+    let LinkedTexts { library, loose, pipelines, templates: template_texts, data: data_texts, mut found, left_out } =
+        gather(&input);
     let templates = Templates::compile(template_texts.iter().cloned()).unwrap_or_default();
     let scripts: Vec<Source> = library.files().map(|file| file.source().clone()).collect();
     if pipelines.is_empty() {
@@ -85,11 +86,11 @@ pub fn lint(input: Input<'_>) -> Outcome {
     let data: Vec<(Source, Yaml)> =
         data_texts.iter().filter_map(|source| Some((source.clone(), yaml::parse(source).ok()?))).collect();
     let all_read = input.texts.iter().filter(|text| text.area == Area::Pipelines).count() == pipelines.len();
-    let pipes: Vec<Pipe<'_>> = pipelines.iter().map(|pipeline| pipe(pipeline, &library)).collect();
-    let teams: Vec<Pipe<'_>> = teams.iter().map(|(_, pipeline)| pipe(pipeline, &library)).collect();
-    let mut units: Vec<&Unit> = library.files().map(File::unit).chain(&loose).collect();
+    let pipes: Vec<LintedPipeline<'_>> = pipelines.iter().map(|pipeline| pipe(pipeline, &library)).collect();
+    let teams: Vec<LintedPipeline<'_>> = teams.iter().map(|(_, pipeline)| pipe(pipeline, &library)).collect();
+    let mut units: Vec<&Unit> = library.files().map(LinkedScript::unit).chain(&loose).collect();
     units.sort_by_key(|unit| unit.name());
-    let cx = Cx {
+    let cx = LintContext {
         texts: input.texts,
         config: input.config,
         library: &library,
@@ -102,9 +103,9 @@ pub fn lint(input: Input<'_>) -> Outcome {
         whole: input.texts.iter().all(|text| text.asked) && all_read,
     };
     found.extend(cx.examined().flat_map(|one| one.analysis.diagnostics.iter().cloned()));
-    let mut report = Report { found: once(found).into_iter().map(|one| (coded(one, &pipelines), None)).collect() };
+    let mut report = FindingCollector { found: once(found).into_iter().map(|one| (coded(one, &pipelines), None)).collect() };
     for rule in rules() {
-        if let Some(check) = rule.check.filter(|_| input.config.level_of(rule) != Some(Level::Off)) {
+        if let Some(check) = rule.check.filter(|_| input.config.level_of(rule) != Some(LintLevel::Off)) {
             check(&cx, &mut report);
         }
     }
@@ -113,9 +114,9 @@ pub fn lint(input: Input<'_>) -> Outcome {
 }
 
 /// A pipeline with what can be found out about it.
-fn pipe<'a>(pipeline: &'a Pipeline, library: &'a Library) -> Pipe<'a> {
-    let condition = |edge: &str| Cx::condition(library, &pipeline.source, edge);
-    Pipe::new(pipeline, examine(pipeline, library, &condition))
+fn pipe<'a>(pipeline: &'a Pipeline, library: &'a Library) -> LintedPipeline<'a> {
+    let condition = |edge: &str| LintContext::condition(library, &pipeline.source, edge);
+    LintedPipeline::new(pipeline, examine(pipeline, library, &condition))
 }
 
 /// What is wrong with a team of the data files; of the pipeline around it nothing is meant.
@@ -123,7 +124,7 @@ fn link_team(
     (name, pipeline): &(String, Pipeline),
     scripts: &[Source],
     data: &[Source],
-    settings: &Settings,
+    settings: &LinkSettings,
     library: &Library,
 ) -> Vec<Diagnostic> {
     let sources = Sources {
@@ -134,7 +135,7 @@ fn link_team(
         parts: BTreeMap::new(),
         missing: BTreeMap::new(),
     };
-    let settings = Settings { team: Some(name.clone()), ..settings.clone() };
+    let settings = LinkSettings { team: Some(name.clone()), ..settings.clone() };
     let mut found = problems(Project::link_after(sources, settings, Some(library)));
     found.retain(|one| one.primary().is_some_and(|label| label.source != pipeline.source));
     found
@@ -155,7 +156,7 @@ fn coded(mut one: Diagnostic, pipelines: &[Pipeline]) -> Diagnostic {
     let sentence = label.as_ref().filter(|_| one.code.starts_with("script/")).and_then(|label| {
         let pipeline = pipelines.iter().find(|pipeline| pipeline.source == label.source)?;
         pipeline.edges.iter().find_map(|edge| match &edge.when {
-            When::Condition(text) if text.whole().start <= label.span.start && label.span.start < text.whole().end => {
+            EdgeCondition::Condition(text) if text.whole().start <= label.span.start && label.span.start < text.whole().end => {
                 is_prose(text.text()).then(|| (pipeline.source.clone(), text.whole()))
             }
             _ => None,
@@ -186,9 +187,9 @@ fn coded(mut one: Diagnostic, pipelines: &[Pipeline]) -> Diagnostic {
 }
 
 /// Levels, allows, names and order.
-fn finish(input: &Input<'_>, report: Report, mut allows: Vec<Allow>) -> Outcome {
-    let mut shown = Shown::new(input.texts);
-    let mut outcome = Outcome { texts: input.texts.iter().filter(|text| text.asked).count(), ..Outcome::default() };
+fn finish(input: &LintInput<'_>, report: FindingCollector, mut allows: Vec<LintAllow>) -> LintReport {
+    let mut shown = LanguageTexts::new(input.texts);
+    let mut outcome = LintReport { texts: input.texts.iter().filter(|text| text.asked).count(), ..LintReport::default() };
     let mut kept: Vec<(Diagnostic, Option<Fix>)> = Vec::new();
     for (one, fix) in report.found {
         let text = one.primary().and_then(|label| shown.text(label));
@@ -200,22 +201,22 @@ fn finish(input: &Input<'_>, report: Report, mut allows: Vec<Allow>) -> Outcome 
             kept.push((one, fix));
         }
     }
-    let mut more = Report::default();
+    let mut more = FindingCollector::default();
     allow::complain(&allows, input.config, &mut more);
     kept.extend(more.found);
     for (one, fix) in kept {
         let Some(rule) = find(&one.code) else { continue };
         let level =
             input.config.level_of(rule).unwrap_or_else(|| if rule.check.is_some() { rule.level } else { one.severity.into() });
-        if level == Level::Off {
+        if level == LintLevel::Off {
             continue;
         }
         let mut diagnostic = shown.rename(one);
         diagnostic.severity = level.severity();
         let fingerprint = Hash::of(b"");
-        outcome.findings.push(Finding { rule: rule.id, level, diagnostic, fix, fingerprint });
+        outcome.findings.push(LintFinding { rule: rule.id, level, diagnostic, fix, fingerprint });
     }
-    let place = |finding: &Finding| finding.diagnostic.primary().map(|label| (label.span.start, label.span.end));
+    let place = |finding: &LintFinding| finding.diagnostic.primary().map(|label| (label.span.start, label.span.end));
     outcome.findings.sort_by(|a, b| {
         (a.file(), place(a), a.rule, &a.diagnostic.message).cmp(&(b.file(), place(b), b.rule, &b.diagnostic.message))
     });
@@ -225,7 +226,7 @@ fn finish(input: &Input<'_>, report: Report, mut allows: Vec<Allow>) -> Outcome 
     outcome
 }
 
-fn fingerprints(findings: &mut [Finding]) {
+fn fingerprints(findings: &mut [LintFinding]) {
     let mut before: BTreeMap<String, usize> = BTreeMap::new();
     for finding in findings {
         let line = finding.diagnostic.primary().map_or(String::new(), |label| {
@@ -242,10 +243,10 @@ fn fingerprints(findings: &mut [Finding]) {
 }
 
 /// The area that holds a text, for those who make texts.
-impl Text {
+impl ProjectText {
     /// A text of a project that is not on a disk.
     pub fn embedded(area: Area, source: Source) -> Self {
         let shown = format!("{}/{}", area.name(), source.name());
-        Self { area, source, shown, origin: crate::files::Origin::Embedded, asked: true }
+        Self { area, source, shown, origin: crate::files::FileOrigin::Embedded, asked: true }
     }
 }

@@ -1,7 +1,7 @@
 //! Walking scripts.
 
 use crate::diag::{Source, Span};
-use crate::pipeline::yaml::{Kind, Yaml};
+use crate::pipeline::yaml::{Yaml, YamlKind};
 use crate::script::Unit;
 use crate::script::rewrite::statements_of;
 use rhai::{ASTNode, Expr, FnAccess, FnCallExpr, Position, ScriptFuncDef, Stmt};
@@ -91,9 +91,9 @@ pub(super) fn text_of<'u>(unit: &'u Unit, function: &ScriptFuncDef) -> &'u str {
 /// The texts in a data file, each with its place.
 pub(super) fn texts(source: &Source, yaml: &Yaml) -> Vec<(String, Source, Span)> {
     match &yaml.kind {
-        Kind::Text(text) => vec![(text.value.clone(), source.clone(), yaml.span)],
-        Kind::List(items) => items.iter().flat_map(|item| texts(source, item)).collect(),
-        Kind::Map(entries) => entries.iter().flat_map(|entry| texts(source, &entry.value)).collect(),
+        YamlKind::Text(text) => vec![(text.value.clone(), source.clone(), yaml.span)],
+        YamlKind::List(items) => items.iter().flat_map(|item| texts(source, item)).collect(),
+        YamlKind::Map(entries) => entries.iter().flat_map(|entry| texts(source, &entry.value)).collect(),
         _ => Vec::new(),
     }
 }

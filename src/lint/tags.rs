@@ -4,7 +4,7 @@ use crate::diag::{Source, Span};
 
 /// What a tag is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Sort {
+pub(super) enum TagKind {
     /// `{{ value }}`
     Value,
     /// `{% statement %}`
@@ -13,8 +13,8 @@ pub(super) enum Sort {
 
 /// A tag.
 #[derive(Clone, Debug)]
-pub(super) struct Tag {
-    pub(super) sort: Sort,
+pub(super) struct TemplateTag {
+    pub(super) sort: TagKind,
     /// What stands in it, without blanks and dashes.
     pub(super) inner: String,
     /// Where that stands.
@@ -26,20 +26,20 @@ pub(super) struct Tag {
 }
 
 /// What is open at a place.
-enum Open {
+enum OpenTag {
     If(String),
     For(Vec<(String, String)>),
 }
 
 /// The tags in order; comments are none.
-pub(super) fn tags(source: &Source) -> Vec<Tag> {
+pub(super) fn tags(source: &Source) -> Vec<TemplateTag> {
     let text = source.text();
-    let (mut found, mut open) = (Vec::<Tag>::new(), Vec::<Open>::new());
+    let (mut found, mut open) = (Vec::<TemplateTag>::new(), Vec::<OpenTag>::new());
     let mut at = 0;
     while let Some(start) = text[at..].find('{').map(|start| at + start) {
         let Some((sort, close)) = (match text.as_bytes().get(start + 1) {
-            Some(b'{') => Some((Some(Sort::Value), "}}")),
-            Some(b'%') => Some((Some(Sort::Statement), "%}")),
+            Some(b'{') => Some((Some(TagKind::Value), "}}")),
+            Some(b'%') => Some((Some(TagKind::Statement), "%}")),
             Some(b'#') => Some((None, "#}")),
             _ => None,
         }) else {
@@ -54,10 +54,10 @@ pub(super) fn tags(source: &Source) -> Vec<Tag> {
         let inner = raw.trim_matches(trim);
         let from = start + 2 + (raw.len() - raw.trim_start_matches(trim).len());
         let word = inner.split_whitespace().next().unwrap_or_default();
-        if sort == Sort::Statement && matches!(word, "endif" | "endfor") {
+        if sort == TagKind::Statement && matches!(word, "endif" | "endfor") {
             open.pop();
         }
-        let mut tag = Tag {
+        let mut tag = TemplateTag {
             sort,
             inner: inner.to_owned(),
             span: Span::new(from, from + inner.len()),
@@ -66,19 +66,19 @@ pub(super) fn tags(source: &Source) -> Vec<Tag> {
         };
         for one in &open {
             match one {
-                Open::If(condition) => tag.conditions.push(condition.clone()),
-                Open::For(variables) => tag.loops.extend(variables.iter().cloned()),
+                OpenTag::If(condition) => tag.conditions.push(condition.clone()),
+                OpenTag::For(variables) => tag.loops.extend(variables.iter().cloned()),
             }
         }
-        if sort == Sort::Statement {
+        if sort == TagKind::Statement {
             match word {
-                "if" => open.push(Open::If(inner.to_owned())),
+                "if" => open.push(OpenTag::If(inner.to_owned())),
                 "elif" => {
-                    if let Some(Open::If(condition)) = open.last_mut() {
+                    if let Some(OpenTag::If(condition)) = open.last_mut() {
                         *condition = format!("{condition} {inner}");
                     }
                 }
-                "for" => open.push(Open::For(variables(inner))),
+                "for" => open.push(OpenTag::For(variables(inner))),
                 _ => {}
             }
         }
@@ -130,7 +130,7 @@ pub(super) fn filters(expression: &str) -> Vec<&str> {
         .collect()
 }
 
-impl Tag {
+impl TemplateTag {
     /// A path with the variables of loops replaced by what they are items of.
     pub(super) fn resolve(&self, path: &str) -> String {
         let mut path = path.to_owned();
@@ -152,8 +152,8 @@ mod tests {
     fn tags_know_what_they_stand_in() {
         let text = "{# {{ no }} #}{% for r in a.b | items %}{% if r.x is defined %}{{ r.x.y | code }}{% else %}{{- z -}}{% endif %}{% endfor %}{{ last }}";
         let found = tags(&Source::new("t.md", text));
-        let values: Vec<&Tag> = found.iter().filter(|tag| tag.sort == Sort::Value).collect();
-        let said = |tag: &Tag| format!("{} <{}>", tag.inner, tag.conditions.join(";"));
+        let values: Vec<&TemplateTag> = found.iter().filter(|tag| tag.sort == TagKind::Value).collect();
+        let said = |tag: &TemplateTag| format!("{} <{}>", tag.inner, tag.conditions.join(";"));
         assert_eq!(
             values.iter().map(|tag| said(tag)).collect::<Vec<_>>(),
             ["r.x.y | code <if r.x is defined>", "z <if r.x is defined>", "last <>"]

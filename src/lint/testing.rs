@@ -2,14 +2,14 @@
 
 use super::config::Config;
 use super::context::CaseText;
-use super::finding::Finding;
-use super::manual::{AROUND, File};
-use super::run::{Input, lint};
+use super::finding::LintFinding;
+use super::manual::{AROUND, ExampleFile};
+use super::run::{LintInput, lint};
 use crate::diag::Source;
 use crate::files::Area;
-use crate::pipeline::yaml::{self, Reader};
-use crate::project::Settings;
-use crate::session::Text;
+use crate::pipeline::yaml::{self, YamlReader};
+use crate::project::LinkSettings;
+use crate::session::ProjectText;
 
 /// A project around the files of an example.
 pub(super) struct Example {
@@ -18,7 +18,7 @@ pub(super) struct Example {
 
 impl Example {
     /// The project of the manual pages with these files.
-    pub(super) fn of(files: &[File]) -> Self {
+    pub(super) fn of(files: &[ExampleFile]) -> Self {
         let mut all: Vec<(String, String)> = AROUND.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect();
         for file in files {
             all.retain(|(path, _)| *path != file.path);
@@ -28,7 +28,7 @@ impl Example {
     }
 
     fn with(path: &str, text: &str) -> Self {
-        Self::of(&[File { path: path.to_owned(), text: text.to_owned() }])
+        Self::of(&[ExampleFile { path: path.to_owned(), text: text.to_owned() }])
     }
 
     /// With this body of the rule `seen`.
@@ -65,11 +65,11 @@ impl Example {
         Self::with(AROUND[2].0, text)
     }
 
-    fn texts(&self) -> Vec<Text> {
+    fn texts(&self) -> Vec<ProjectText> {
         let text = |(path, text): &(String, String)| {
             let (area, name) = path.split_once('/').expect("an area");
             let area = Area::ALL.into_iter().find(|known| known.name() == area).expect("an area");
-            Text::embedded(area, Source::new(name, text.clone()))
+            ProjectText::embedded(area, Source::new(name, text.clone()))
         };
         self.files.iter().filter(|(path, _)| path != SETTINGS).map(text).collect()
     }
@@ -83,7 +83,7 @@ fn config(example: &Example) -> Config {
     let Some((name, text)) = example.files.iter().find(|(path, _)| path == SETTINGS) else { return Config::default() };
     let source = Source::new(name, text);
     let tree = yaml::parse(&source).expect("YAML");
-    let mut reader = Reader::new(&source, "config");
+    let mut reader = YamlReader::new(&source, "config");
     let config = Config::read(&mut reader, tree.get("lint").expect("`lint:`"));
     reader.finish().into_result(config).expect("settings")
 }
@@ -99,10 +99,10 @@ pub(super) fn cases() -> Vec<CaseText> {
 }
 
 /// All findings.
-pub(super) fn all(example: &Example) -> Vec<Finding> {
+pub(super) fn all(example: &Example) -> Vec<LintFinding> {
     let texts = example.texts();
-    let (settings, config, cases) = (Settings::default(), config(example), cases());
-    lint(Input { texts: &texts, settings: &settings, config: &config, cases: &cases }).findings
+    let (settings, config, cases) = (LinkSettings::default(), config(example), cases());
+    lint(LintInput { texts: &texts, settings: &settings, config: &config, cases: &cases }).findings
 }
 
 /// The labelled texts of what one rule finds.
@@ -110,7 +110,7 @@ pub(super) fn found(rule: &str, example: &Example) -> Vec<String> {
     let all = all(example);
     let broken = all.iter().find(|finding| finding.rule == "correctness/syntax");
     assert!(broken.is_none() || rule == "correctness/syntax", "{broken:?}");
-    let label = |finding: &Finding| {
+    let label = |finding: &LintFinding| {
         let label = finding.diagnostic.primary().expect("a place");
         label.source.slice(label.span).to_owned()
     };

@@ -1,6 +1,6 @@
 //! A failed CI launch and its cases, as every reader of a format delivers them.
 
-use super::{Attributes, Text};
+use super::{Attributes, LaunchText};
 use crate::clock::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -32,7 +32,7 @@ pub struct Launch {
     pub totals: BTreeMap<String, u64>,
     /// What was checked out.
     #[serde(default)]
-    pub git: Git,
+    pub git: LaunchCheckout,
     /// One per failure, in the order of the source.
     pub cases: Vec<Case>,
     /// How many more failures it has, which are not in memory: nobody is told of them.
@@ -80,7 +80,7 @@ fn is_zero(count: &usize) -> bool {
 
 /// What a launch checked out.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Git {
+pub struct LaunchCheckout {
     /// The branch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub branch: Option<String>,
@@ -121,7 +121,7 @@ pub struct Case {
     pub error_message: String,
     /// The log's text, cleaned and perhaps cut; empty if there is none.
     #[serde(default)]
-    pub log_snippet: Text,
+    pub log_snippet: LaunchText,
     /// What was cut out of the log.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log_cut: Option<Cut>,

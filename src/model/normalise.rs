@@ -44,7 +44,7 @@ pub fn normalise_error(text: &str) -> String {
 
 /// What a match stands for.
 #[derive(Clone, Copy, Debug)]
-enum Found {
+enum VaryingKind {
     Colour,
     Time,
     Id,
@@ -59,7 +59,7 @@ enum Found {
 /// What varies: one group per alternative, and what each stands for.
 struct Varying {
     regex: Regex,
-    groups: Vec<Found>,
+    groups: Vec<VaryingKind>,
 }
 
 /// The first alternative that matches at a place wins, so the more specific stand first; the last takes every remaining
@@ -72,28 +72,28 @@ static VARYING: LazyLock<Varying> = LazyLock::new(|| {
     // What Kubernetes makes up names of: no vowels, no digits that look like letters.
     let made_up = "[bcdfghjklmnpqrstvwxz2456789]";
     let alternatives = [
-        (Found::Colour, r"\x1b\[[0-9;?]*[A-Za-z]".to_owned()),
+        (VaryingKind::Colour, r"\x1b\[[0-9;?]*[A-Za-z]".to_owned()),
         // 2026-02-14T21:21:09.5Z, 2026/02/14
-        (Found::Time, format!(r"\b[0-9]{{4}}[-/][0-9]{{2}}[-/][0-9]{{2}}(?:[T ]{clock}{zone})?\b")),
+        (VaryingKind::Time, format!(r"\b[0-9]{{4}}[-/][0-9]{{2}}[-/][0-9]{{2}}(?:[T ]{clock}{zone})?\b")),
         // Sat, 14 Feb 2026 21:21:09 GMT
-        (Found::Time, format!(r"\b(?:[A-Z][a-z]{{2}}, )?[0-9]{{1,2}} {month} [0-9]{{4}}(?: {clock}{zone})?\b")),
+        (VaryingKind::Time, format!(r"\b(?:[A-Z][a-z]{{2}}, )?[0-9]{{1,2}} {month} [0-9]{{4}}(?: {clock}{zone})?\b")),
         // Feb 14 21:21:09
-        (Found::Time, format!(r"\b{month} +[0-9]{{1,2}} {clock}{zone}\b")),
+        (VaryingKind::Time, format!(r"\b{month} +[0-9]{{1,2}} {clock}{zone}\b")),
         // I0214 21:21:09.123456, as klog writes it
-        (Found::Time, format!(r"\b[IWEF][0-9]{{4}} {clock}\b")),
-        (Found::Time, format!(r"\b{clock}{zone}\b")),
+        (VaryingKind::Time, format!(r"\b[IWEF][0-9]{{4}} {clock}\b")),
+        (VaryingKind::Time, format!(r"\b{clock}{zone}\b")),
         // 1m30.5s; one that went on without end would be read to its end from each of its parts
-        (Found::Time, r"\b(?:[0-9]+(?:\.[0-9]+)?(?:ns|us|µs|ms|h|m|s)){1,8}\b".to_owned()),
-        (Found::Id, format!(r"\b{hex}{{8}}(?:-{hex}{{4}}){{3}}-{hex}{{12}}\b")),
-        (Found::Address, format!(r"\b{hex}{{2}}(?::{hex}{{2}}){{5,7}}\b")),
-        (Found::Address, r"\b[0-9]{1,3}(?:\.[0-9]{1,3}){3}(?:/[0-9]{1,2})?(?::[0-9]{1,5})?\b".to_owned()),
-        (Found::Address, format!(r"\[?(?:\b{hex}{{1,4}}:){{4,7}}{hex}{{1,4}}\b(?:\]:[0-9]{{1,5}}\b)?")),
-        (Found::Address, format!(r"\[?(?:\b{hex}{{1,4}}:){{1,6}}(?::{hex}{{1,4}}\b){{1,6}}(?:\]:[0-9]{{1,5}}\b)?")),
-        (Found::Pointer, format!(r"\b0[xX]{hex}+\b")),
-        (Found::Pod, format!(r"-{made_up}{{8,10}}-{made_up}{{5}}\b")),
-        (Found::Suffix, format!(r"-{made_up}{{5}}\b")),
-        (Found::Number, r"[-+]?\b[0-9]+(?:\.[0-9]+)*(?:[eE][-+]?[0-9]+)?\b".to_owned()),
-        (Found::Word, r"[0-9A-Za-z_]+".to_owned()),
+        (VaryingKind::Time, r"\b(?:[0-9]+(?:\.[0-9]+)?(?:ns|us|µs|ms|h|m|s)){1,8}\b".to_owned()),
+        (VaryingKind::Id, format!(r"\b{hex}{{8}}(?:-{hex}{{4}}){{3}}-{hex}{{12}}\b")),
+        (VaryingKind::Address, format!(r"\b{hex}{{2}}(?::{hex}{{2}}){{5,7}}\b")),
+        (VaryingKind::Address, r"\b[0-9]{1,3}(?:\.[0-9]{1,3}){3}(?:/[0-9]{1,2})?(?::[0-9]{1,5})?\b".to_owned()),
+        (VaryingKind::Address, format!(r"\[?(?:\b{hex}{{1,4}}:){{4,7}}{hex}{{1,4}}\b(?:\]:[0-9]{{1,5}}\b)?")),
+        (VaryingKind::Address, format!(r"\[?(?:\b{hex}{{1,4}}:){{1,6}}(?::{hex}{{1,4}}\b){{1,6}}(?:\]:[0-9]{{1,5}}\b)?")),
+        (VaryingKind::Pointer, format!(r"\b0[xX]{hex}+\b")),
+        (VaryingKind::Pod, format!(r"-{made_up}{{8,10}}-{made_up}{{5}}\b")),
+        (VaryingKind::Suffix, format!(r"-{made_up}{{5}}\b")),
+        (VaryingKind::Number, r"[-+]?\b[0-9]+(?:\.[0-9]+)*(?:[eE][-+]?[0-9]+)?\b".to_owned()),
+        (VaryingKind::Word, r"[0-9A-Za-z_]+".to_owned()),
     ];
     let pattern = alternatives.iter().map(|(_, pattern)| format!("({pattern})")).collect::<Vec<_>>().join("|");
     #[allow(clippy::expect_used)] // a constant pattern, compiled by this module's tests
@@ -103,30 +103,30 @@ static VARYING: LazyLock<Varying> = LazyLock::new(|| {
 
 impl Varying {
     /// What a match stands for: the one group that took part in it.
-    fn of(&self, captures: &Captures<'_>) -> Found {
+    fn of(&self, captures: &Captures<'_>) -> VaryingKind {
         let group = captures.iter().skip(1).position(|group| group.is_some());
-        group.and_then(|index| self.groups.get(index)).copied().unwrap_or(Found::Word)
+        group.and_then(|index| self.groups.get(index)).copied().unwrap_or(VaryingKind::Word)
     }
 }
 
 /// Writes what stands for a match; `before` is the character before it.
-fn push_placeholder(out: &mut String, found: Found, text: &str, before: Option<char>) {
+fn push_placeholder(out: &mut String, found: VaryingKind, text: &str, before: Option<char>) {
     match found {
-        Found::Colour => {}
-        Found::Time => out.push_str("<time>"),
-        Found::Id => out.push_str("<id>"),
-        Found::Address => out.push_str("<addr>"),
-        Found::Pointer => out.push_str("<hex>"),
-        Found::Pod => out.push_str("-<id>"),
-        Found::Suffix => push_suffix(out, text),
-        Found::Number => {
+        VaryingKind::Colour => {}
+        VaryingKind::Time => out.push_str("<time>"),
+        VaryingKind::Id => out.push_str("<id>"),
+        VaryingKind::Address => out.push_str("<addr>"),
+        VaryingKind::Pointer => out.push_str("<hex>"),
+        VaryingKind::Pod => out.push_str("-<id>"),
+        VaryingKind::Suffix => push_suffix(out, text),
+        VaryingKind::Number => {
             // `a-5` and `3-5` keep their dash, ` -5` is a number.
             if text.starts_with(['-', '+']) && before.is_some_and(|ch| ch.is_alphanumeric() || "_)]>-".contains(ch)) {
                 out.push_str(&text[..1]);
             }
             push_number(out, text.trim_start_matches(['-', '+']));
         }
-        Found::Word => push_word(out, text),
+        VaryingKind::Word => push_word(out, text),
     }
 }
 

@@ -10,31 +10,31 @@ use std::sync::Arc;
 /// A text that is long and seldom read: of a launch with a hundred thousand logs, most wait outside of memory. Reads, compares
 /// and serialises as the text it is, wherever that stands.
 #[derive(Clone, Debug)]
-pub struct Text(Kept);
+pub struct LaunchText(TextStorage);
 
 #[derive(Clone, Debug)]
-enum Kept {
+enum TextStorage {
     Here(Box<str>),
-    Aside { shelf: Arc<dyn Shelf>, place: u64, len: usize },
+    Aside { shelf: Arc<dyn TextStore>, place: u64, len: usize },
 }
 
 /// Where texts are put aside.
-pub trait Shelf: Debug + Send + Sync {
+pub trait TextStore: Debug + Send + Sync {
     /// The `len` bytes at a place.
     fn text(&self, place: u64, len: usize) -> io::Result<String>;
 }
 
-impl Text {
+impl LaunchText {
     /// The text of `len` bytes that a shelf has at a place.
-    pub fn aside(shelf: Arc<dyn Shelf>, place: u64, len: usize) -> Self {
-        Self(Kept::Aside { shelf, place, len })
+    pub fn aside(shelf: Arc<dyn TextStore>, place: u64, len: usize) -> Self {
+        Self(TextStorage::Aside { shelf, place, len })
     }
 
     /// How long it is, in bytes.
     pub fn len(&self) -> usize {
         match &self.0 {
-            Kept::Here(text) => text.len(),
-            Kept::Aside { len, .. } => *len,
+            TextStorage::Here(text) => text.len(),
+            TextStorage::Aside { len, .. } => *len,
         }
     }
 
@@ -46,8 +46,8 @@ impl Text {
     /// The text. An error is that of the shelf: a text in memory has none.
     pub fn read(&self) -> io::Result<Cow<'_, str>> {
         match &self.0 {
-            Kept::Here(text) => Ok(Cow::Borrowed(text)),
-            Kept::Aside { shelf, place, len } => shelf.text(*place, *len).map(Cow::Owned),
+            TextStorage::Here(text) => Ok(Cow::Borrowed(text)),
+            TextStorage::Aside { shelf, place, len } => shelf.text(*place, *len).map(Cow::Owned),
         }
     }
 
@@ -57,31 +57,31 @@ impl Text {
     }
 }
 
-impl Default for Text {
+impl Default for LaunchText {
     fn default() -> Self {
-        Self(Kept::Here(Box::default()))
+        Self(TextStorage::Here(Box::default()))
     }
 }
 
-impl<T: Into<Box<str>>> From<T> for Text {
+impl<T: Into<Box<str>>> From<T> for LaunchText {
     fn from(text: T) -> Self {
-        Self(Kept::Here(text.into()))
+        Self(TextStorage::Here(text.into()))
     }
 }
 
-impl PartialEq for Text {
+impl PartialEq for LaunchText {
     fn eq(&self, other: &Self) -> bool {
         self.len() == other.len() && self.told() == other.told()
     }
 }
 
-impl Serialize for Text {
+impl Serialize for LaunchText {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&self.read().map_err(S::Error::custom)?)
     }
 }
 
-impl<'de> Deserialize<'de> for Text {
+impl<'de> Deserialize<'de> for LaunchText {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Box::<str>::deserialize(deserializer).map(Self::from)
     }
@@ -94,9 +94,9 @@ mod tests {
     use super::*;
 
     #[derive(Debug)]
-    struct Words(&'static str);
+    struct FixedShelf(&'static str);
 
-    impl Shelf for Words {
+    impl TextStore for FixedShelf {
         fn text(&self, place: u64, len: usize) -> io::Result<String> {
             let from = usize::try_from(place).unwrap();
             self.0.get(from..from + len).map(str::to_owned).ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
@@ -105,18 +105,18 @@ mod tests {
 
     #[test]
     fn a_text_is_the_same_wherever_it_stands() {
-        let shelf: Arc<dyn Shelf> = Arc::new(Words("one two"));
-        let (here, aside) = (Text::from("two"), Text::aside(Arc::clone(&shelf), 4, 3));
+        let shelf: Arc<dyn TextStore> = Arc::new(FixedShelf("one two"));
+        let (here, aside) = (LaunchText::from("two"), LaunchText::aside(Arc::clone(&shelf), 4, 3));
         assert_eq!(here, aside);
-        assert_ne!(here, Text::aside(Arc::clone(&shelf), 0, 3));
+        assert_ne!(here, LaunchText::aside(Arc::clone(&shelf), 0, 3));
         assert_eq!(serde_json::to_string(&aside).unwrap(), "\"two\"");
-        assert_eq!(serde_json::from_str::<Text>("\"two\"").unwrap(), aside);
-        assert!((aside.len(), aside.is_empty()) == (3, false) && Text::default().is_empty());
+        assert_eq!(serde_json::from_str::<LaunchText>("\"two\"").unwrap(), aside);
+        assert!((aside.len(), aside.is_empty()) == (3, false) && LaunchText::default().is_empty());
     }
 
     #[test]
     fn a_text_that_is_lost_is_an_error_and_says_so() {
-        let lost = Text::aside(Arc::new(Words("")), 4, 3);
+        let lost = LaunchText::aside(Arc::new(FixedShelf("")), 4, 3);
         assert!(lost.read().is_err() && serde_json::to_string(&lost).is_err());
         assert!(lost.told().starts_with("(this text could not be read again: "), "{}", lost.told());
     }

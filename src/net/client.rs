@@ -12,14 +12,14 @@ const SHOWN: usize = 300;
 
 /// Asks servers. Redirects are not followed: a secret goes nowhere else than where it was set up to go.
 #[derive(Clone, Debug)]
-pub struct Client {
+pub struct HttpClient {
     agent: ureq::Agent,
     most: usize,
 }
 
 /// What came back.
 #[derive(Clone, Debug)]
-pub struct Back {
+pub struct HttpResponse {
     /// The status.
     pub status: u16,
     /// When it may be asked again, in its words.
@@ -28,7 +28,7 @@ pub struct Back {
     pub body: String,
 }
 
-impl Back {
+impl HttpResponse {
     /// How long to wait before asking again, if it says so.
     pub fn rest(&self, clock: &dyn Clock) -> Option<Duration> {
         after(self.after.as_deref()?, clock)
@@ -40,7 +40,7 @@ impl Back {
     }
 }
 
-impl Client {
+impl HttpClient {
     /// One that waits for an answer so long and reads so many bytes of it.
     pub fn new(timeout: Duration, most: usize) -> Self {
         let config = ureq::Agent::config_builder()
@@ -54,7 +54,7 @@ impl Client {
     }
 
     /// Sends a request, with the secret as its bearer token.
-    pub fn send<B: AsSendBody>(&self, request: Request<B>, secret: Option<&str>) -> Result<Back, ureq::Error> {
+    pub fn send<B: AsSendBody>(&self, request: Request<B>, secret: Option<&str>) -> Result<HttpResponse, ureq::Error> {
         let (mut parts, body) = request.into_parts();
         if let Some(secret) = secret {
             let mut value = header::HeaderValue::from_str(&format!("Bearer {secret}")).map_err(ureq::http::Error::from)?;
@@ -65,8 +65,8 @@ impl Client {
         let after = response.headers().get("Retry-After").and_then(|value| value.to_str().ok()).map(str::to_owned);
         let text = response.body_mut().with_config().limit(self.most as u64).lossy_utf8(true).read_to_string()?;
         // Whatever a server says back, nobody is shown a secret.
-        let body = secret.map_or_else(|| text.clone(), |secret| super::Hider::new(secret).hide(&text));
-        Ok(Back { status: response.status().as_u16(), after, body })
+        let body = secret.map_or_else(|| text.clone(), |secret| super::SecretRedactor::new(secret).hide(&text));
+        Ok(HttpResponse { status: response.status().as_u16(), after, body })
     }
 }
 

@@ -6,13 +6,13 @@ use std::fmt::Write as _;
 
 /// Takes a secret out of texts.
 #[derive(Clone)]
-pub struct Hider {
+pub struct SecretRedactor {
     secret: String,
     /// Its forms; nothing of one that is too long for that.
     forms: Option<Regex>,
 }
 
-impl Hider {
+impl SecretRedactor {
     /// Of that secret, each of whose characters may stand there as it is, or as JSON or addresses write it.
     pub fn new(secret: &str) -> Self {
         let mut pattern = String::new();
@@ -56,7 +56,7 @@ mod tests {
     use serde_json::json;
 
     fn hide(text: &str, secret: &str) -> String {
-        Hider::new(secret).hide(text)
+        SecretRedactor::new(secret).hide(text)
     }
 
     #[test]

@@ -5,7 +5,7 @@ mod hide;
 mod pause;
 mod secret;
 
-pub use client::{Back, Client, shown};
-pub use hide::{Hider, hidden};
+pub use client::{HttpClient, HttpResponse, shown};
+pub use hide::{SecretRedactor, hidden};
 pub use pause::{LOOK, pause, wait};
-pub use secret::{OWN, ReadSecret, Secret};
+pub use secret::{OWN, ReadSecret, SecretSource};

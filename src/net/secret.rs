@@ -9,7 +9,7 @@ pub const OWN: [&str; 2] = ["ASTERISK_TOKEN", "ASTERISK_REPORTPORTAL_TOKEN"];
 /// Where a secret is. It is read whenever it is needed, and kept nowhere.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Secret {
+pub enum SecretSource {
     /// In the environment variable of this name.
     Env(String),
     /// In this file, which nobody but its owner may read.
@@ -19,7 +19,7 @@ pub enum Secret {
 /// Reads the secret in a file, unless others may read it too, or says why not.
 pub type ReadSecret = fn(&Path) -> Result<String, String>;
 
-impl Secret {
+impl SecretSource {
     /// Reads it. Relative files are below `root`; `file` reads one that is private. `key` is what the setting is
     /// called. An error says why not, and what to do.
     pub fn read(&self, root: &Path, file: ReadSecret, key: &str) -> Result<String, (String, String)> {

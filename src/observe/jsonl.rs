@@ -1,40 +1,40 @@
 //! Events as lines of JSON, as they are recorded.
 
 use super::observed::Observer;
-use super::out::Out;
+use super::out::ObserverOutput;
 use crate::clock::Timestamp;
-use crate::session::Begun;
+use crate::session::StartedRun;
 use crate::walk::Event;
 use serde::Serialize;
 use std::io;
 
 /// Writes the form of `events.jsonl`, without the numbers that the store gives.
 pub(super) struct Jsonl<'o> {
-    out: Out<'o>,
+    out: ObserverOutput<'o>,
     run: String,
 }
 
 #[derive(Serialize)]
-struct Line<'a> {
+struct EventLine<'a> {
     run: &'a str,
     #[serde(flatten)]
     event: &'a Event,
 }
 
 impl<'o> Jsonl<'o> {
-    pub(super) fn new(out: Out<'o>) -> Self {
+    pub(super) fn new(out: ObserverOutput<'o>) -> Self {
         Self { out, run: String::new() }
     }
 }
 
 impl Observer for Jsonl<'_> {
-    fn began(&mut self, begun: &Begun<'_>, _: Timestamp) {
+    fn began(&mut self, begun: &StartedRun<'_>, _: Timestamp) {
         begun.run.clone_into(&mut self.run);
     }
 
     fn event(&mut self, event: &Event, _: Timestamp) {
         // Keys in the order of the alphabet, as everywhere.
-        let line = serde_json::to_value(Line { run: &self.run, event }).unwrap_or_default();
+        let line = serde_json::to_value(EventLine { run: &self.run, event }).unwrap_or_default();
         self.out.line(&line.to_string());
     }
 

@@ -1,40 +1,40 @@
 //! The registry of observers.
 
 use super::observed::Observer;
-use super::out::Out;
-use super::{jsonl, log, metrics, narration, trace};
+use super::out::ObserverOutput;
+use super::{chrome_trace, jsonl, log, metrics, narration};
 use crate::diag::did_you_mean;
 
 /// A kind of observer.
 #[derive(Clone, Copy)]
-pub struct Kind {
+pub struct ObserverKind {
     /// Its name in `--observe` and `observers:`.
     pub name: &'static str,
     /// What it writes.
     pub doc: &'static str,
     /// Where to, if nobody says.
-    pub usual: Usual,
+    pub usual: DefaultOutput,
     /// Whether what it writes is JSON.
     pub json: bool,
     /// How it is made.
-    pub make: Make,
+    pub make: MakeObserver,
 }
 
 /// An observer, or what is wrong with what was asked for, and what to do.
-pub type Made = Result<Box<dyn Observer>, (String, String)>;
+pub type MadeObserver = Result<Box<dyn Observer>, (String, String)>;
 
 /// What makes an observer.
 #[derive(Clone, Copy)]
-pub enum Make {
+pub enum MakeObserver {
     /// One that writes there.
-    Writes(for<'o> fn(Out<'o>, Options) -> Box<dyn Observer + 'o>),
+    Writes(for<'o> fn(ObserverOutput<'o>, ObserverOptions) -> Box<dyn Observer + 'o>),
     /// One that sends to the server at this address, or at the one that the environment names.
-    Sends(fn(Option<&str>) -> Made),
+    Sends(fn(Option<&str>) -> MadeObserver),
 }
 
 /// Where an observer writes if no file is named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Usual {
+pub enum DefaultOutput {
     /// Standard error, for people.
     Stderr,
     /// Nowhere: a file has to be named. What was there is kept, and what is new comes after it.
@@ -47,57 +47,57 @@ pub enum Usual {
 
 /// What observers are told of the command line.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Options {
+pub struct ObserverOptions {
     /// How often `-v` was given.
     pub verbose: u8,
 }
 
 /// All kinds there are.
-pub const KINDS: &[Kind] = &[
-    Kind {
+pub const KINDS: &[ObserverKind] = &[
+    ObserverKind {
         name: "narration",
         doc: "sentences for people, with milestones",
-        usual: Usual::Stderr,
+        usual: DefaultOutput::Stderr,
         json: false,
-        make: Make::Writes(|out, _| Box::new(narration::Narration::new(out))),
+        make: MakeObserver::Writes(|out, _| Box::new(narration::Narration::new(out))),
     },
-    Kind {
+    ObserverKind {
         name: "log",
         doc: "a line for each turn, warning and error (-v: for each step and decision, -vv: for each edge considered)",
-        usual: Usual::Stderr,
+        usual: DefaultOutput::Stderr,
         json: false,
-        make: Make::Writes(|out, options| Box::new(log::Log::new(out, options.verbose))),
+        make: MakeObserver::Writes(|out, options| Box::new(log::LogObserver::new(out, options.verbose))),
     },
-    Kind {
+    ObserverKind {
         name: "jsonl",
         doc: "every event as a line of JSON, once it is recorded",
-        usual: Usual::Append,
+        usual: DefaultOutput::Append,
         json: true,
-        make: Make::Writes(|out, _| Box::new(jsonl::Jsonl::new(out))),
+        make: MakeObserver::Writes(|out, _| Box::new(jsonl::Jsonl::new(out))),
     },
-    Kind {
+    ObserverKind {
         name: "metrics",
         doc: "counts and times in Prometheus' text format, at the end",
-        usual: Usual::Replace,
+        usual: DefaultOutput::Replace,
         json: false,
-        make: Make::Writes(|out, _| Box::new(metrics::Metrics::new(out))),
+        make: MakeObserver::Writes(|out, _| Box::new(metrics::Metrics::new(out))),
     },
-    Kind {
+    ObserverKind {
         name: "trace",
         doc: "when which step of which case was taken, for a viewer of Chrome traces",
-        usual: Usual::Replace,
+        usual: DefaultOutput::Replace,
         json: true,
-        make: Make::Writes(|out, _| Box::new(trace::Trace::new(out))),
+        make: MakeObserver::Writes(|out, _| Box::new(chrome_trace::ChromeTrace::new(out))),
     },
-    Kind {
+    ObserverKind {
         name: "otlp",
         doc: "traces of OpenTelemetry, sent to a collector",
-        usual: Usual::Server,
+        usual: DefaultOutput::Server,
         json: false,
         #[cfg(feature = "otel")]
-        make: Make::Sends(super::otlp::sender),
+        make: MakeObserver::Sends(super::otlp::sender),
         #[cfg(not(feature = "otel"))]
-        make: Make::Sends(|_| {
+        make: MakeObserver::Sends(|_| {
             let help = "build one that has it: cargo build --release --features otel";
             Err(("this build has no OpenTelemetry".into(), help.into()))
         }),
@@ -106,7 +106,7 @@ pub const KINDS: &[Kind] = &[
 
 /// The kind and the file (or address) of `KIND` or `KIND=FILE`; no file where the kind has a usual place. Otherwise what is wrong, and what
 /// to do.
-pub fn parse(text: &str) -> Result<(&'static Kind, Option<&str>), (String, String)> {
+pub fn parse(text: &str) -> Result<(&'static ObserverKind, Option<&str>), (String, String)> {
     let (name, file) = text.split_once('=').map_or((text, None), |(name, file)| (name, Some(file)));
     let Some(kind) = KINDS.iter().find(|kind| kind.name == name) else {
         let help = did_you_mean(name, KINDS.iter().map(|kind| kind.name)).unwrap_or_default();
@@ -114,10 +114,10 @@ pub fn parse(text: &str) -> Result<(&'static Kind, Option<&str>), (String, Strin
     };
     match file {
         Some("") => {
-            let what = if kind.usual == Usual::Server { ("address", "URL") } else { ("file", "FILE") };
+            let what = if kind.usual == DefaultOutput::Server { ("address", "URL") } else { ("file", "FILE") };
             Err((format!("the observer `{name}` has no {} behind its `=`", what.0), format!("name one: {name}={}", what.1)))
         }
-        None if matches!(kind.usual, Usual::Append | Usual::Replace) => {
+        None if matches!(kind.usual, DefaultOutput::Append | DefaultOutput::Replace) => {
             let help = format!("name one: {name}=FILE, or {name}=- for standard output");
             Err((format!("the observer `{name}` needs a file to write to"), help))
         }

@@ -1,16 +1,16 @@
 //! A log: a line for what happened, with when, how grave, whose, where, and the rest as `key=value`.
 
 use super::observed::Observer;
-use super::out::{Out, flat};
+use super::out::{ObserverOutput, flat};
 use crate::clock::Timestamp;
 use crate::model::Case;
-use crate::session::Begun;
-use crate::walk::{Event, Outcome, Status, What};
+use crate::session::StartedRun;
+use crate::walk::{EdgeOutcome, Event, EventBody, WalkStatus};
 use std::io;
 
 /// How grave a line is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Level {
+enum LogLevel {
     Error,
     Warn,
     Info,
@@ -19,32 +19,32 @@ enum Level {
 }
 
 /// Writes lines up to a level.
-pub(super) struct Log<'o> {
-    out: Out<'o>,
-    most: Level,
+pub(super) struct LogObserver<'o> {
+    out: ObserverOutput<'o>,
+    most: LogLevel,
 }
 
-impl<'o> Log<'o> {
+impl<'o> LogObserver<'o> {
     /// `verbose`: 0 for what is worth knowing of any run, 1 for every step, 2 for every edge considered.
-    pub(super) fn new(out: Out<'o>, verbose: u8) -> Self {
+    pub(super) fn new(out: ObserverOutput<'o>, verbose: u8) -> Self {
         let most = match verbose {
-            0 => Level::Info,
-            1 => Level::Debug,
-            _ => Level::Trace,
+            0 => LogLevel::Info,
+            1 => LogLevel::Debug,
+            _ => LogLevel::Trace,
         };
         Self { out, most }
     }
 
-    fn line(&mut self, at: Timestamp, level: Level, words: &str, fields: &[(&str, &str)]) {
+    fn line(&mut self, at: Timestamp, level: LogLevel, words: &str, fields: &[(&str, &str)]) {
         if level > self.most {
             return;
         }
         let word = match level {
-            Level::Error => "ERROR",
-            Level::Warn => " WARN",
-            Level::Info => " INFO",
-            Level::Debug => "DEBUG",
-            Level::Trace => "TRACE",
+            LogLevel::Error => "ERROR",
+            LogLevel::Warn => " WARN",
+            LogLevel::Info => " INFO",
+            LogLevel::Debug => "DEBUG",
+            LogLevel::Trace => "TRACE",
         };
         let mut line = format!("{} {word} {words}", to_the_millisecond(at));
         for (key, value) in fields.iter().filter(|(_, value)| !value.is_empty()) {
@@ -63,14 +63,14 @@ impl<'o> Log<'o> {
 
     /// The edges that a decision considered.
     fn considered(&mut self, event: &Event) {
-        let What::EdgeEvaluate { node, considered, .. } = &event.what else { return };
+        let EventBody::EdgeEvaluate { node, considered, .. } = &event.what else { return };
         let (case, path) = (event.case.as_str(), event.path.as_str());
         for entry in considered {
             let level = match entry.outcome {
-                Outcome::Fired => Level::Debug,
-                Outcome::Advisory => Level::Info,
-                Outcome::Error => Level::Warn,
-                Outcome::False | Outcome::NotReached => Level::Trace,
+                EdgeOutcome::Fired => LogLevel::Debug,
+                EdgeOutcome::Advisory => LogLevel::Info,
+                EdgeOutcome::Error => LogLevel::Warn,
+                EdgeOutcome::False | EdgeOutcome::NotReached => LogLevel::Trace,
             };
             let because = entry.because.as_deref().unwrap_or_default();
             let error = entry.error.as_deref().unwrap_or_default();
@@ -88,77 +88,77 @@ impl<'o> Log<'o> {
     }
 }
 
-impl Observer for Log<'_> {
-    fn began(&mut self, begun: &Begun<'_>, now: Timestamp) {
+impl Observer for LogObserver<'_> {
+    fn began(&mut self, begun: &StartedRun<'_>, now: Timestamp) {
         let (cases, over) = (begun.cases.to_string(), begun.over.to_string());
         let fields = [("run", begun.run), ("pipeline", begun.plan.pipeline.name.as_str()), ("cases", &*cases), ("over", &*over)];
-        self.line(now, Level::Info, "run", &fields);
+        self.line(now, LogLevel::Info, "run", &fields);
     }
 
     fn event(&mut self, event: &Event, _: Timestamp) {
         let (at, case, path) = (event.at, event.case.as_str(), event.path.as_str());
         let whose = [("case", case), ("path", path)];
-        let mut line = |level: Level, fields: &[(&str, &str)]| {
+        let mut line = |level: LogLevel, fields: &[(&str, &str)]| {
             let all: Vec<_> = whose.iter().chain(fields).copied().collect();
             self.line(at, level, event.what.name(), &all);
         };
         match &event.what {
-            What::NodeEnter { node } | What::WalkComplete { node } => line(Level::Debug, &[("node", node)]),
-            What::SubWalk { node, pipeline } => line(Level::Info, &[("node", node), ("pipeline", pipeline)]),
-            What::Fork { branches, .. } => line(Level::Info, &[("branches", &branches.len().to_string())]),
-            What::Join { to } => line(Level::Info, &[("to", to.as_deref().unwrap_or_default())]),
-            What::BranchError { node, kind, message, .. } => {
-                line(Level::Warn, &[("node", node), ("kind", kind), ("message", message)]);
+            EventBody::NodeEnter { node } | EventBody::WalkComplete { node } => line(LogLevel::Debug, &[("node", node)]),
+            EventBody::SubWalk { node, pipeline } => line(LogLevel::Info, &[("node", node), ("pipeline", pipeline)]),
+            EventBody::Fork { branches, .. } => line(LogLevel::Info, &[("branches", &branches.len().to_string())]),
+            EventBody::Join { to } => line(LogLevel::Info, &[("to", to.as_deref().unwrap_or_default())]),
+            EventBody::BranchError { node, kind, message, .. } => {
+                line(LogLevel::Warn, &[("node", node), ("kind", kind), ("message", message)]);
             }
-            What::NodeExit { node, by, confidence, .. } => {
+            EventBody::NodeExit { node, by, confidence, .. } => {
                 let confidence = confidence.map_or(String::new(), |confidence| confidence.to_string());
-                line(Level::Debug, &[("node", node), ("by", by), ("confidence", &confidence)]);
+                line(LogLevel::Debug, &[("node", node), ("by", by), ("confidence", &confidence)]);
             }
-            What::ThermalWarning { spent_ms, ceiling_ms, .. } => {
+            EventBody::ThermalWarning { spent_ms, ceiling_ms, .. } => {
                 let ceiling = ceiling_ms.map_or(String::new(), |ceiling| ceiling.to_string());
-                line(Level::Warn, &[("spent_ms", &spent_ms.to_string()), ("ceiling_ms", &ceiling)]);
+                line(LogLevel::Warn, &[("spent_ms", &spent_ms.to_string()), ("ceiling_ms", &ceiling)]);
             }
-            What::WalkerSwitch { from, to, because, .. } => {
+            EventBody::WalkerSwitch { from, to, because, .. } => {
                 let from = from.as_deref().unwrap_or_default();
-                line(Level::Info, &[("from", from), ("to", to), ("because", because)]);
+                line(LogLevel::Info, &[("from", from), ("to", to), ("because", because)]);
             }
-            What::Masked { node, masks, .. } => line(Level::Debug, &[("node", node), ("masks", &masks.join(" "))]),
-            What::Asked { id, node, via, .. } => {
-                line(Level::Info, &[("node", node), ("via", via), ("request", &id.to_string())]);
+            EventBody::Masked { node, masks, .. } => line(LogLevel::Debug, &[("node", node), ("masks", &masks.join(" "))]),
+            EventBody::Asked { id, node, via, .. } => {
+                line(LogLevel::Info, &[("node", node), ("via", via), ("request", &id.to_string())]);
             }
-            What::Complained { id, via, complaints } => {
+            EventBody::Complained { id, via, complaints } => {
                 let complaints = complaints.join("; ");
-                line(Level::Warn, &[("via", via), ("request", &id.to_string()), ("complaints", &complaints)]);
+                line(LogLevel::Warn, &[("via", via), ("request", &id.to_string()), ("complaints", &complaints)]);
             }
-            What::Unanswered { id, via, message } => {
-                line(Level::Warn, &[("via", via), ("request", &id.to_string()), ("message", message)]);
+            EventBody::Unanswered { id, via, message } => {
+                line(LogLevel::Warn, &[("via", via), ("request", &id.to_string()), ("message", message)]);
             }
-            What::Reopened { node, by } => line(Level::Info, &[("node", node), ("by", by)]),
-            What::EdgeEvaluate { .. } => self.considered(event),
-            What::Transition { from, to, edge, because, counter, .. } => {
+            EventBody::Reopened { node, by } => line(LogLevel::Info, &[("node", node), ("by", by)]),
+            EventBody::EdgeEvaluate { .. } => self.considered(event),
+            EventBody::Transition { from, to, edge, because, counter, .. } => {
                 let counter = counter.as_deref().unwrap_or_default();
-                line(Level::Info, &[("from", from), ("to", to), ("edge", edge), ("counter", counter), ("because", because)]);
+                line(LogLevel::Info, &[("from", from), ("to", to), ("edge", edge), ("counter", counter), ("because", because)]);
             }
-            What::WalkError { node, kind, message } => {
-                line(Level::Error, &[("node", node), ("kind", kind), ("message", message)]);
+            EventBody::WalkError { node, kind, message } => {
+                line(LogLevel::Error, &[("node", node), ("kind", kind), ("message", message)]);
             }
-            What::Barrier { wave, phase, turn, .. } => {
+            EventBody::Barrier { wave, phase, turn, .. } => {
                 let numbers = [wave, phase, turn].map(ToString::to_string);
-                line(Level::Info, &[("wave", &numbers[0]), ("phase", &numbers[1]), ("turn", &numbers[2])]);
+                line(LogLevel::Info, &[("wave", &numbers[0]), ("phase", &numbers[1]), ("turn", &numbers[2])]);
             }
-            What::Reload { generation, .. } => line(Level::Info, &[("generation", &generation.to_string())]),
-            What::Adopt { generation, .. } => line(Level::Debug, &[("generation", &generation.to_string())]),
-            What::Shadow { node, edge, differs, .. } => {
-                let level = if *differs { Level::Info } else { Level::Trace };
+            EventBody::Reload { generation, .. } => line(LogLevel::Info, &[("generation", &generation.to_string())]),
+            EventBody::Adopt { generation, .. } => line(LogLevel::Debug, &[("generation", &generation.to_string())]),
+            EventBody::Shadow { node, edge, differs, .. } => {
+                let level = if *differs { LogLevel::Info } else { LogLevel::Trace };
                 let edge = edge.as_deref().unwrap_or_default();
                 line(level, &[("node", node), ("edge", edge), ("differs", &differs.to_string())]);
             }
         }
     }
 
-    fn case_over(&mut self, case: &Case, status: Status, now: Timestamp) {
+    fn case_over(&mut self, case: &Case, status: WalkStatus, now: Timestamp) {
         let status = serde_json::to_value(status).unwrap_or_default();
-        self.line(now, Level::Info, "case", &[("case", &case.id), ("status", status.as_str().unwrap_or_default())]);
+        self.line(now, LogLevel::Info, "case", &[("case", &case.id), ("status", status.as_str().unwrap_or_default())]);
     }
 
     fn end(&mut self, _: Timestamp) -> io::Result<()> {

@@ -1,13 +1,13 @@
 //! Counts and times, in Prometheus' text format, written when the run ends.
 
-use super::cast::Cast;
+use super::name_table::NameTable;
 use super::observed::Observer;
-use super::out::Out;
-use super::spans::Spans;
+use super::out::ObserverOutput;
+use super::step_intervals::Spans;
 use crate::clock::Timestamp;
 use crate::model::Case;
-use crate::session::Begun;
-use crate::walk::{Event, Status, What};
+use crate::session::StartedRun;
+use crate::walk::{Event, EventBody, WalkStatus};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io;
@@ -32,26 +32,26 @@ const METRICS: &[(&str, &str, &str)] = &[
 
 /// Counts a run.
 pub(super) struct Metrics<'o> {
-    out: Out<'o>,
-    cast: Cast,
+    out: ObserverOutput<'o>,
+    cast: NameTable,
     run: Vec<(&'static str, String)>,
     began: Timestamp,
     /// By metric and labels.
     counts: BTreeMap<(&'static str, String), u64>,
-    times: BTreeMap<String, Times>,
+    times: BTreeMap<String, TimeHistogram>,
     spans: Spans,
 }
 
 /// A histogram.
 #[derive(Default)]
-struct Times {
+struct TimeHistogram {
     buckets: [u64; BOUNDS.len()],
     count: u64,
     /// In milliseconds.
     sum: i64,
 }
 
-impl Times {
+impl TimeHistogram {
     fn add(&mut self, began: Timestamp, ended: Timestamp) {
         let seconds = ended.seconds_since(began);
         self.buckets.iter_mut().zip(BOUNDS).filter(|(_, bound)| seconds <= *bound).for_each(|(bucket, _)| *bucket += 1);
@@ -61,10 +61,10 @@ impl Times {
 }
 
 impl<'o> Metrics<'o> {
-    pub(super) fn new(out: Out<'o>) -> Self {
+    pub(super) fn new(out: ObserverOutput<'o>) -> Self {
         Self {
             out,
-            cast: Cast::default(),
+            cast: NameTable::default(),
             run: Vec::new(),
             began: Timestamp::default(),
             counts: BTreeMap::new(),
@@ -117,7 +117,7 @@ impl<'o> Metrics<'o> {
 }
 
 impl Observer for Metrics<'_> {
-    fn began(&mut self, begun: &Begun<'_>, now: Timestamp) {
+    fn began(&mut self, begun: &StartedRun<'_>, now: Timestamp) {
         self.cast.began(begun);
         self.began = now;
         self.run = vec![("pipeline", begun.plan.pipeline.name.value.clone()), ("run", begun.run.to_owned())];
@@ -136,42 +136,44 @@ impl Observer for Metrics<'_> {
             self.times.entry(labels).or_default().add(span.began, now);
         }
         match &event.what {
-            What::NodeExit { node, by, .. } => self.count("steps_total", &[("by", by), ("node", node), ("pipeline", pipeline)]),
-            What::EdgeEvaluate { considered, .. } => {
+            EventBody::NodeExit { node, by, .. } => {
+                self.count("steps_total", &[("by", by), ("node", node), ("pipeline", pipeline)]);
+            }
+            EventBody::EdgeEvaluate { considered, .. } => {
                 for entry in considered.iter().filter(|entry| entry.error.is_some()) {
                     self.count("rule_errors_total", &[("edge", &entry.edge), ("pipeline", pipeline)]);
                 }
             }
-            What::Transition { from, to, edge, counter, .. } => {
+            EventBody::Transition { from, to, edge, counter, .. } => {
                 self.count("transitions_total", &[("edge", edge), ("from", from), ("pipeline", pipeline), ("to", to)]);
                 if let Some(counter) = counter {
                     self.count("loops_total", &[("counter", counter), ("pipeline", pipeline)]);
                 }
             }
-            What::WalkError { node, kind, .. } => {
+            EventBody::WalkError { node, kind, .. } => {
                 self.count("errors_total", &[("kind", kind), ("node", node), ("pipeline", pipeline)]);
             }
-            What::WalkerSwitch { from, to, .. } => {
+            EventBody::WalkerSwitch { from, to, .. } => {
                 self.count("walker_switches_total", &[("pipeline", pipeline), ("to", to)]);
                 if let Some(from) = from {
                     self.count("handoffs_total", &[("from", from), ("pipeline", pipeline), ("to", to)]);
                 }
             }
-            What::Masked { node, masks, .. } => {
+            EventBody::Masked { node, masks, .. } => {
                 for mask in masks {
                     self.count("masked_total", &[("mask", mask), ("node", node), ("pipeline", pipeline)]);
                 }
             }
-            What::Asked { via, .. } => self.count("requests_total", &[("via", via)]),
-            What::Complained { via, .. } => self.count("complaints_total", &[("via", via)]),
-            What::Unanswered { via, .. } => self.count("request_failures_total", &[("via", via)]),
-            What::ThermalWarning { .. } => self.count("thermal_warnings_total", &[]),
-            What::Reload { .. } => self.count("reloads_total", &[]),
+            EventBody::Asked { via, .. } => self.count("requests_total", &[("via", via)]),
+            EventBody::Complained { via, .. } => self.count("complaints_total", &[("via", via)]),
+            EventBody::Unanswered { via, .. } => self.count("request_failures_total", &[("via", via)]),
+            EventBody::ThermalWarning { .. } => self.count("thermal_warnings_total", &[]),
+            EventBody::Reload { .. } => self.count("reloads_total", &[]),
             _ => {}
         }
     }
 
-    fn case_over(&mut self, case: &Case, status: Status, _: Timestamp) {
+    fn case_over(&mut self, case: &Case, status: WalkStatus, _: Timestamp) {
         self.spans.case_over(&case.id);
         let status = serde_json::to_value(status).unwrap_or_default();
         self.count("cases", &[("status", status.as_str().unwrap_or_default())]);
@@ -201,7 +203,7 @@ mod tests {
 
     #[test]
     fn buckets_add_up() {
-        let mut times = Times::default();
+        let mut times = TimeHistogram::default();
         for millis in [0, 20, 9_000, 1_000_000] {
             times.add(Timestamp::default(), Timestamp::from_millis(millis));
         }

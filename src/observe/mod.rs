@@ -1,22 +1,22 @@
 //! Observers: what looks on while a run goes its way, and writes down what it sees in a form of its own.
 //!
 //! An observer is shown the events of the journal once they are recorded, and the ends of walks. It can change nothing: a run
-//! is the same with and without. The registry is [`KINDS`]; [`Observed`] stands between the session and a front end, and is
+//! is the same with and without. The registry is [`KINDS`]; [`ObserverFanout`] stands between the session and a front end, and is
 //! only made if there is an observer.
 
-mod cast;
+mod chrome_trace;
 mod jsonl;
 mod kinds;
 mod log;
 mod metrics;
+mod name_table;
 mod narration;
 mod observed;
 #[cfg(feature = "otel")]
 mod otlp;
 mod out;
-mod spans;
-mod trace;
+mod step_intervals;
 
-pub use kinds::{KINDS, Kind, Made, Make, Options, Usual, parse};
-pub use observed::{Attached, Observed, Observer};
-pub use out::Out;
+pub use kinds::{DefaultOutput, KINDS, MadeObserver, MakeObserver, ObserverKind, ObserverOptions, parse};
+pub use observed::{Attached, Observer, ObserverFanout};
+pub use out::ObserverOutput;

@@ -1,12 +1,12 @@
 //! A run told to people, in sentences.
 
-use super::cast::{Cast, words};
+use super::name_table::{NameTable, words};
 use super::observed::Observer;
-use super::out::{Out, flat};
+use super::out::{ObserverOutput, flat};
 use crate::clock::Timestamp;
 use crate::model::{Case, counted};
-use crate::session::Begun;
-use crate::walk::{BRANCH, Branch, By, Event, Status, WALK, What, place_of};
+use crate::session::StartedRun;
+use crate::walk::{BRANCH, Branch, BranchKind, Event, EventBody, WALK, WalkStatus, place_of};
 use std::collections::{HashMap, HashSet};
 use std::io;
 
@@ -20,8 +20,8 @@ const MILESTONES: [(usize, &str); 4] = [
 
 /// Tells a run.
 pub(super) struct Narration<'o> {
-    out: Out<'o>,
-    cast: Cast,
+    out: ObserverOutput<'o>,
+    cast: NameTable,
     cases: usize,
     /// How many cases were over when it began, and are by now.
     before: usize,
@@ -40,10 +40,10 @@ pub(super) struct Narration<'o> {
 }
 
 impl<'o> Narration<'o> {
-    pub(super) fn new(out: Out<'o>) -> Self {
+    pub(super) fn new(out: ObserverOutput<'o>) -> Self {
         Self {
             out,
-            cast: Cast::default(),
+            cast: NameTable::default(),
             cases: 0,
             before: 0,
             over: 0,
@@ -62,7 +62,7 @@ impl<'o> Narration<'o> {
     }
 
     fn turn(&mut self, event: &Event) {
-        let What::Transition { from, to, edge, because, counter, .. } = &event.what else { return };
+        let EventBody::Transition { from, to, edge, because, counter, .. } = &event.what else { return };
         let path = event.path.as_str();
         let whose = whose(event);
         let left = self.cast.node(path, from);
@@ -94,10 +94,10 @@ impl<'o> Narration<'o> {
         self.say(&format!("{whose} goes back from {left} to {to} ({counter} {count}) {why}"));
     }
 
-    fn fork(&mut self, event: &Event, by: By, branches: &[Branch]) {
+    fn fork(&mut self, event: &Event, by: BranchKind, branches: &[Branch]) {
         let path = event.path.as_str();
         let whose = whose(event);
-        if by == By::Items {
+        if by == BranchKind::Items {
             self.forked.insert((event.case.to_string(), path.to_owned()));
             let node = branches.first().map_or_else(String::new, |branch| self.cast.node(path, &branch.node));
             let many = counted(branches.len(), "branch", "branches");
@@ -141,7 +141,7 @@ impl Narration<'_> {
 }
 
 impl Observer for Narration<'_> {
-    fn began(&mut self, begun: &Begun<'_>, now: Timestamp) {
+    fn began(&mut self, begun: &StartedRun<'_>, now: Timestamp) {
         self.cast.began(begun);
         (self.cases, self.before, self.over, self.began) = (begun.cases, begun.over, begun.over, now);
         let many = counted(begun.cases, "case goes", "cases go");
@@ -154,7 +154,7 @@ impl Observer for Narration<'_> {
     fn event(&mut self, event: &Event, _: Timestamp) {
         let path = event.path.as_str();
         match &event.what {
-            What::NodeEnter { node } => {
+            EventBody::NodeEnter { node } => {
                 if !path.contains('/') {
                     *self.steps.entry(event.case.to_string()).or_default() += 1;
                 }
@@ -172,43 +172,45 @@ impl Observer for Narration<'_> {
                     }
                 }
             }
-            What::WalkerSwitch { from, to, .. } => {
+            EventBody::WalkerSwitch { from, to, .. } => {
                 self.switched.insert(event.case.to_string(), (from.as_deref().map(str::to_owned), to.to_string()));
             }
-            What::SubWalk { node, pipeline } => {
+            EventBody::SubWalk { node, pipeline } => {
                 let (node, walk) = (self.cast.node(path, node), words(pipeline));
                 self.say(&format!("{walk} begins on case {} at {node}", event.case));
             }
-            What::Fork { by, branches, .. } => self.fork(event, *by, branches),
-            What::Join { to } => {
+            EventBody::Fork { by, branches, .. } => self.fork(event, *by, branches),
+            EventBody::Join { to } => {
                 let to = to.as_ref().filter(|to| !self.cast.is_done(path, to));
                 let to = to.map_or(String::new(), |to| format!(" at {}", self.cast.node(path, to)));
                 self.say(&format!("{} comes together again{to}", whose(event)));
             }
-            What::BranchError { node, kind, message, .. } => {
+            EventBody::BranchError { node, kind, message, .. } => {
                 let (whose, node) = (whose(event), self.cast.node(path, node));
                 self.say(&format!("{whose} loses a branch at {node}, {kind}: {message}"));
             }
-            What::NodeExit { node, by, .. } if by == WALK && self.forked.remove(&(event.case.to_string(), path.to_owned())) => {
+            EventBody::NodeExit { node, by, .. }
+                if by == WALK && self.forked.remove(&(event.case.to_string(), path.to_owned())) =>
+            {
                 let (whose, node) = (whose(event), self.cast.node(path, node));
                 self.say(&format!("{whose} has one answer of all branches at {node}"));
             }
-            What::NodeExit { node, by, .. } if by == WALK => {
+            EventBody::NodeExit { node, by, .. } if by == WALK => {
                 let walk = words(&self.cast.pipeline(&format!("{path}/{node}/")));
                 let node = self.cast.node(path, node);
                 self.say(&format!("{walk} ends on case {}: {node} has its answer", event.case));
             }
-            What::Transition { .. } => self.turn(event),
-            What::ThermalWarning { spent_ms, ceiling_ms, .. } => {
+            EventBody::Transition { .. } => self.turn(event),
+            EventBody::ThermalWarning { spent_ms, ceiling_ms, .. } => {
                 let ceiling = ceiling_ms.map_or(String::new(), |ceiling| format!(" of {}", span(seconds(ceiling))));
                 self.say(&format!("The answers of case {} took {}{ceiling} so far", event.case, span(seconds(*spent_ms))));
             }
-            What::WalkError { node, kind, message } => {
+            EventBody::WalkError { node, kind, message } => {
                 let (whose, node) = (whose(event), self.cast.node(path, node));
                 self.say(&format!("{whose} fails at {node}, {kind}: {message}"));
             }
-            What::Barrier { wave, phase, turn, .. } => self.stands((*wave, *phase, *turn)),
-            What::Reload { generation, changed, .. } => {
+            EventBody::Barrier { wave, phase, turn, .. } => self.stands((*wave, *phase, *turn)),
+            EventBody::Reload { generation, changed, .. } => {
                 let texts = changed.iter().map(|change| change.what.as_str()).collect::<Vec<_>>().join(", ");
                 self.say(&format!("The texts were changed ({texts}): generation {generation} holds from now on"));
             }
@@ -216,18 +218,18 @@ impl Observer for Narration<'_> {
         }
     }
 
-    fn case_over(&mut self, case: &Case, status: Status, now: Timestamp) {
+    fn case_over(&mut self, case: &Case, status: WalkStatus, now: Timestamp) {
         let steps = self.steps.remove(&case.id).unwrap_or(0);
         self.loops.remove(&case.id);
         let last = self.last.remove(&case.id);
         let steps = counted(steps, "step", "steps");
         match status {
-            Status::Done => {
+            WalkStatus::Done => {
                 let last = last.map_or(String::new(), |last| format!(", at {last}"));
                 self.say(&format!("Case {} is done after {steps}{last}", case.id));
             }
-            Status::Error => self.failed += 1,
-            Status::Running | Status::Paused => {
+            WalkStatus::Error => self.failed += 1,
+            WalkStatus::Running | WalkStatus::Paused => {
                 self.say(&format!("Case {} stops here, and can be resumed", case.id));
                 return;
             }

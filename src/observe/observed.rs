@@ -3,19 +3,19 @@
 use crate::clock::{Clock, Timestamp};
 use crate::diag::Diagnostics;
 use crate::model::Case;
-use crate::session::{Begun, Reloaded, Watch};
-use crate::walk::{Change, Event, Status};
+use crate::session::{AppliedReload, RunListener, StartedRun};
+use crate::walk::{Event, TextChange, WalkStatus};
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Looks on. `now` is when it is told: of an event, that it is recorded.
 pub trait Observer: Send {
     /// The run begins, or goes on.
-    fn began(&mut self, _begun: &Begun<'_>, _now: Timestamp) {}
+    fn began(&mut self, _begun: &StartedRun<'_>, _now: Timestamp) {}
     /// Something was recorded.
     fn event(&mut self, _event: &Event, _now: Timestamp) {}
     /// A walk ended or stopped.
-    fn case_over(&mut self, _case: &Case, _status: Status, _now: Timestamp) {}
+    fn case_over(&mut self, _case: &Case, _status: WalkStatus, _now: Timestamp) {}
     /// There is nothing more to see. Fails if anything could not be written.
     fn end(&mut self, now: Timestamp) -> io::Result<()>;
 }
@@ -29,15 +29,15 @@ pub struct Attached<'o> {
 }
 
 /// Hands on to a front end all that it is told, and shows it to the observers.
-pub struct Observed<'o> {
-    front: &'o dyn Watch,
+pub struct ObserverFanout<'o> {
+    front: &'o dyn RunListener,
     clock: Arc<dyn Clock>,
     observers: Mutex<Vec<Attached<'o>>>,
 }
 
-impl<'o> Observed<'o> {
+impl<'o> ObserverFanout<'o> {
     /// The observers of a run; nothing if there are none, so that a run without any does nothing for them.
-    pub fn over(front: &'o dyn Watch, clock: &Arc<dyn Clock>, observers: Vec<Attached<'o>>) -> Option<Self> {
+    pub fn over(front: &'o dyn RunListener, clock: &Arc<dyn Clock>, observers: Vec<Attached<'o>>) -> Option<Self> {
         (!observers.is_empty()).then(|| Self { front, clock: Arc::clone(clock), observers: observers.into() })
     }
 
@@ -55,12 +55,12 @@ impl<'o> Observed<'o> {
     }
 }
 
-impl Watch for Observed<'_> {
+impl RunListener for ObserverFanout<'_> {
     fn warnings(&self, warnings: &Diagnostics) {
         self.front.warnings(warnings);
     }
 
-    fn began(&self, begun: &Begun<'_>) {
+    fn began(&self, begun: &StartedRun<'_>) {
         self.front.began(begun);
         self.show(|observer, now| observer.began(begun, now));
     }
@@ -74,7 +74,7 @@ impl Watch for Observed<'_> {
         self.show(|observer, now| observer.event(event, now));
     }
 
-    fn reloaded(&self, reloaded: &Reloaded) {
+    fn reloaded(&self, reloaded: &AppliedReload) {
         self.front.reloaded(reloaded);
     }
 
@@ -82,7 +82,7 @@ impl Watch for Observed<'_> {
         self.front.kept(problems);
     }
 
-    fn pinned(&self, changed: &[Change]) {
+    fn pinned(&self, changed: &[TextChange]) {
         self.front.pinned(changed);
     }
 
@@ -98,7 +98,7 @@ impl Watch for Observed<'_> {
         self.front.case_went(case);
     }
 
-    fn case_over(&self, case: &Case, status: Status) {
+    fn case_over(&self, case: &Case, status: WalkStatus) {
         self.front.case_over(case, status);
         self.show(|observer, now| observer.case_over(case, status, now));
     }
@@ -109,13 +109,13 @@ mod tests {
     use super::*;
     use crate::clock::FixedClock;
 
-    struct Silent;
-    impl Watch for Silent {}
+    struct NoWatch;
+    impl RunListener for NoWatch {}
 
     #[test]
     fn without_observers_there_is_nothing_between_a_run_and_its_front_end() {
         let clock: Arc<dyn Clock> = Arc::new(FixedClock::new(Timestamp::from_millis(0), 1));
-        assert!(Observed::over(&Silent, &clock, Vec::new()).is_none());
+        assert!(ObserverFanout::over(&NoWatch, &clock, Vec::new()).is_none());
         assert_eq!((clock.now().millis(), Arc::strong_count(&clock)), (0, 1));
     }
 }

@@ -4,12 +4,12 @@ use std::io::{self, Write};
 
 /// A place to write to, which remembers the first failure and writes nothing after it: a run does not end because somebody
 /// who looks on has no room.
-pub struct Out<'o> {
+pub struct ObserverOutput<'o> {
     to: Box<dyn Write + Send + 'o>,
     failed: Option<io::Error>,
 }
 
-impl<'o> Out<'o> {
+impl<'o> ObserverOutput<'o> {
     /// Writes there; whole lines at once.
     pub fn new(to: Box<dyn Write + Send + 'o>) -> Self {
         Self { to, failed: None }

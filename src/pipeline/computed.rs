@@ -1,22 +1,22 @@
 //! A value that a pipeline has computed: by a function of a script, or by an expression in its place.
 
 use super::Spanned;
-use super::yaml::{Reader, Yaml};
-use crate::diag::Mapped;
+use super::yaml::{Yaml, YamlReader};
+use crate::diag::MappedText;
 
 /// What makes a value.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Computed {
+pub enum ComputedValue {
     /// A function (`rules/rca.rhai#repositories`), given `(params, vars)`.
     Function(Spanned<String>),
     /// An expression over the groups of `params`, by name as in templates, `state` and `vars`.
-    Expression(Mapped),
+    Expression(MappedText),
 }
 
 /// Reads one; what is wrong goes to the reader.
-pub(super) fn read(reader: &mut Reader<'_>, yaml: &Yaml, what: &str) -> Option<Computed> {
+pub(super) fn read(reader: &mut YamlReader<'_>, yaml: &Yaml, what: &str) -> Option<ComputedValue> {
     Some(match yaml.as_text() {
-        Some(text) if text.contains(".rhai#") => Computed::Function(reader.text(yaml, what)?),
-        _ => Computed::Expression(reader.expression(yaml, what)?),
+        Some(text) if text.contains(".rhai#") => ComputedValue::Function(reader.text(yaml, what)?),
+        _ => ComputedValue::Expression(reader.expression(yaml, what)?),
     })
 }

@@ -1,11 +1,11 @@
 //! What a pipeline means: nodes and edges that refer to each other by index, every reference resolved.
 
 use super::Spanned;
-use super::computed::Computed;
-use super::fan::{Fan, Merge};
+use super::computed::ComputedValue;
+use super::foreach::{Foreach, Merge};
 use super::thermal::Thermal;
-use super::tool::Tool;
-use crate::diag::{Mapped, Source, Span};
+use super::tool::ToolCall;
+use crate::diag::{MappedText, Source, Span};
 use crate::model::Shape;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -46,7 +46,7 @@ pub struct Pipeline {
     /// Which cases wait for another one that is like them.
     pub clusters: Option<Clusters>,
     /// The nodes, in file order.
-    pub nodes: Vec<Node>,
+    pub nodes: Vec<PipelineNode>,
     /// All edges, in file order: routing edges, advisories and guards.
     pub edges: Vec<Edge>,
     /// The guards (`from: "*"`), in file order.
@@ -95,7 +95,7 @@ pub struct Clusters {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Team {
     /// The walkers, in the order written; at least one.
-    pub walkers: Vec<Teammate>,
+    pub walkers: Vec<TeamWalker>,
     /// The script that chooses one for every step (`schedulers/affinity.rhai`), given `(ctx)`.
     pub scheduler: Spanned<String>,
     /// Where it stands: the pipeline's text, or that of a team from outside.
@@ -106,7 +106,7 @@ pub struct Team {
 
 /// One of a team.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Teammate {
+pub enum TeamWalker {
     /// A persona, by name.
     Persona(Spanned<String>),
     /// One of the pipeline's own, as written.
@@ -128,7 +128,7 @@ pub struct Zone {
 
 /// A step of the pipeline: something answers it with an artifact.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Node {
+pub struct PipelineNode {
     /// Its name, unique in the pipeline.
     pub name: Spanned<String>,
     /// A short code for people, paths and signals (`F0`).
@@ -159,13 +159,13 @@ pub struct Node {
     /// node's, or the branch's.
     pub part: Option<Spanned<String>>,
     /// The tool that is called for its artifact (`tool:`), or that of each item.
-    pub tool: Option<Tool>,
+    pub tool: Option<ToolCall>,
     /// For which items it is taken, if not once (`foreach:`).
-    pub fan: Option<Fan>,
+    pub fan: Option<Foreach>,
     /// The nodes it waits for (`after:`).
     pub after: Vec<NodeIx>,
     /// Where a walk goes when none of its edges fires.
-    pub fallback: Option<Target>,
+    pub fallback: Option<EdgeTarget>,
     /// Its phase, counted from 0.
     pub phase: usize,
     /// The first zone, in file order, that lists it.
@@ -178,7 +178,7 @@ pub struct Node {
 
 /// Where an edge may come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Origin {
+pub enum EdgeOrigin {
     /// One node.
     Node(NodeIx),
     /// Every node: the edge is a guard (`from: "*"`).
@@ -187,7 +187,7 @@ pub enum Origin {
 
 /// Where a walk may go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Target {
+pub enum EdgeTarget {
     /// To a node.
     Node(NodeIx),
     /// To the end.
@@ -196,13 +196,13 @@ pub enum Target {
 
 /// When an edge fires.
 #[derive(Clone, Debug, PartialEq)]
-pub enum When {
+pub enum EdgeCondition {
     /// Always.
     Always,
     /// When a script function says so (`rules/rca.rhai#recall_hit`).
     Rule(Spanned<String>),
     /// When an inline expression holds; spans of the expression map back into the pipeline's text.
-    Condition(Mapped),
+    Condition(MappedText),
 }
 
 /// A way from a node (or, of a guard, from every node).
@@ -214,11 +214,11 @@ pub struct Edge {
     /// What people call it; empty if not given.
     pub name: String,
     /// Where it comes from.
-    pub from: Origin,
+    pub from: EdgeOrigin,
     /// Where it goes unless its rule chooses otherwise. Always given, except that an advisory may go without.
-    pub to: Option<Target>,
+    pub to: Option<EdgeTarget>,
     /// What its rule may choose from besides `to`, each with its place.
-    pub targets: Vec<Spanned<Target>>,
+    pub targets: Vec<Spanned<EdgeTarget>>,
     /// Whether it skips steps of the usual way.
     pub shortcut: bool,
     /// Whether it goes back: taking it adds one to its counter.
@@ -230,7 +230,7 @@ pub struct Edge {
     /// Whether the walk goes by it and by all others of its node that are so and fire.
     pub parallel: bool,
     /// When it fires.
-    pub when: When,
+    pub when: EdgeCondition,
     /// What taking it (or, of an advisory, its firing) adds to the walk's context.
     pub context: Map<String, Value>,
     /// Where its parts stand.
@@ -252,7 +252,7 @@ pub struct EdgeSpans {
 
 impl Pipeline {
     /// The node at an index (of this pipeline).
-    pub fn at(&self, ix: NodeIx) -> &Node {
+    pub fn at(&self, ix: NodeIx) -> &PipelineNode {
         &self.nodes[ix.0]
     }
 
@@ -278,14 +278,15 @@ impl Pipeline {
 
     /// Every function that is named as `file.rhai#function`; who chooses a walker, and masks, are whole scripts.
     pub fn functions(&self) -> impl Iterator<Item = &Spanned<String>> {
-        let rules = self.edges.iter().filter_map(|edge| if let When::Rule(rule) = &edge.when { Some(rule) } else { None });
+        let rules =
+            self.edges.iter().filter_map(|edge| if let EdgeCondition::Rule(rule) = &edge.when { Some(rule) } else { None });
         let of_nodes = self.nodes.iter().flat_map(|node| {
             let items = node.fan.as_ref().map(|fan| &fan.items);
             let arguments = node.tool.as_ref().and_then(|tool| tool.arguments.as_ref());
             let computed = items
                 .into_iter()
                 .chain(arguments)
-                .filter_map(|one| if let Computed::Function(name) = one { Some(name) } else { None });
+                .filter_map(|one| if let ComputedValue::Function(name) = one { Some(name) } else { None });
             let merge = node.fan.as_ref().and_then(|fan| if let Merge::Function(name) = &fan.merge { Some(name) } else { None });
             node.script.iter().chain(&node.effect).chain(computed).chain(merge)
         });
@@ -303,27 +304,27 @@ impl Pipeline {
     }
 
     /// The name of a target: a node's, or the done name.
-    pub fn target_name(&self, target: Target) -> &str {
+    pub fn target_name(&self, target: EdgeTarget) -> &str {
         match target {
-            Target::Node(ix) => &self.at(ix).name,
-            Target::Done => &self.done,
+            EdgeTarget::Node(ix) => &self.at(ix).name,
+            EdgeTarget::Done => &self.done,
         }
     }
 
     /// What a text that names a target means: a node's name, its code (`F2`), its step name (`F2_RESOLVE`) or the done
     /// name, compared exactly (`decisions.md` 42).
-    pub fn resolve_target(&self, text: &str) -> Option<Target> {
+    pub fn resolve_target(&self, text: &str) -> Option<EdgeTarget> {
         if text == *self.done {
-            return Some(Target::Done);
+            return Some(EdgeTarget::Done);
         }
         let by_name = || self.nodes.iter().position(|node| *node.name == text);
         let by_code = || self.nodes.iter().position(|node| node.code.as_deref().is_some_and(|code| code == text));
         let by_step = || self.nodes.iter().position(|node| node.code.is_some() && node.step_name() == text);
-        by_name().or_else(by_code).or_else(by_step).map(|ix| Target::Node(NodeIx(ix)))
+        by_name().or_else(by_code).or_else(by_step).map(|ix| EdgeTarget::Node(NodeIx(ix)))
     }
 
     /// The same among what an edge's rule may choose: its `to` and its `targets`.
-    pub fn resolve_choice(&self, edge: &Edge, text: &str) -> Option<Target> {
+    pub fn resolve_choice(&self, edge: &Edge, text: &str) -> Option<EdgeTarget> {
         self.resolve_target(text).filter(|target| edge.choices().any(|choice| choice == *target))
     }
 
@@ -338,7 +339,7 @@ impl Pipeline {
     }
 }
 
-impl Node {
+impl PipelineNode {
     /// What signals and state files call the step: `F2_RESOLVE` for a node `resolve` with code `F2`, else the name in
     /// capitals. Characters that are not letters or digits become `_`.
     pub fn step_name(&self) -> String {
@@ -355,11 +356,11 @@ pub(super) fn step_name(code: Option<&str>, name: &str) -> String {
 impl Edge {
     /// Whether the edge is a guard (`from: "*"`).
     pub fn is_guard(&self) -> bool {
-        self.from == Origin::Any
+        self.from == EdgeOrigin::Any
     }
 
     /// Everything the edge may lead to: its `to`, then its `targets`.
-    pub fn choices(&self) -> impl Iterator<Item = Target> + '_ {
+    pub fn choices(&self) -> impl Iterator<Item = EdgeTarget> + '_ {
         self.to.into_iter().chain(self.targets.iter().map(|target| target.value))
     }
 }

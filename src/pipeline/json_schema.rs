@@ -4,7 +4,7 @@ use super::{phases, read, read_edge, read_node, schema, team, thermal};
 use serde_json::{Map, Value, json};
 
 /// What a key is called, what it is for, and the schema of its value.
-type Described = (&'static str, &'static str, Value);
+type DescribedPipelineKey = (&'static str, &'static str, Value);
 
 /// The schema of pipeline files (JSON Schema 2020-12).
 pub fn json_schema() -> Value {
@@ -66,7 +66,7 @@ fn words() -> Value {
     json!({ "type": ["string", "null"] })
 }
 
-fn top() -> Vec<Described> {
+fn top() -> Vec<DescribedPipelineKey> {
     vec![
         ("pipeline", "Its name; commands take it for the file.", text()),
         ("description", "What it is for.", words()),
@@ -159,7 +159,7 @@ fn team_schema() -> Value {
     schema
 }
 
-fn team() -> Vec<Described> {
+fn team() -> Vec<DescribedPipelineKey> {
     let own = json!({ "type": "object", "required": ["name"] });
     vec![
         (
@@ -180,14 +180,14 @@ fn team() -> Vec<Described> {
     ]
 }
 
-fn phase() -> Vec<Described> {
+fn phase() -> Vec<DescribedPipelineKey> {
     vec![
         ("name", "What batch manifests call it; that of its last node without. Several phases may share a name.", text()),
         ("nodes", "Its nodes, by name.", texts()),
     ]
 }
 
-fn cluster() -> Vec<Described> {
+fn cluster() -> Vec<DescribedPipelineKey> {
     vec![
         ("before", "A node of the phase before which clusters are formed.", text()),
         ("by", "The function that gives a case its key; cases of one key are alike.", script()),
@@ -195,7 +195,7 @@ fn cluster() -> Vec<Described> {
     ]
 }
 
-fn zone() -> Vec<Described> {
+fn zone() -> Vec<DescribedPipelineKey> {
     vec![
         ("nodes", "Its nodes, by name.", json!({ "type": ["array", "null"], "items": text() })),
         ("element", "Its element (`asterisk show elements`).", text()),
@@ -207,7 +207,7 @@ fn zone() -> Vec<Described> {
     ]
 }
 
-fn node() -> Vec<Described> {
+fn node() -> Vec<DescribedPipelineKey> {
     vec![
         ("name", "Its name, unique in the pipeline.", text()),
         ("code", "A short code for people, paths and signals.", text()),
@@ -276,7 +276,7 @@ fn node() -> Vec<Described> {
     ]
 }
 
-fn edge() -> Vec<Described> {
+fn edge() -> Vec<DescribedPipelineKey> {
     vec![
         ("id", "Its id, unique in the pipeline.", text()),
         ("name", "What people call it.", words()),

@@ -1,10 +1,10 @@
 //! What the text says -> what it means: every name resolved, every unknown one reported.
 
 use super::Spanned;
-use super::fan;
-use super::graph::{Edge, EdgeIx, EdgeSpans, Node, NodeIx, Origin, Pipeline, Target, Zone, ZoneIx, step_name};
+use super::foreach;
+use super::graph::{Edge, EdgeIx, EdgeOrigin, EdgeSpans, EdgeTarget, NodeIx, Pipeline, PipelineNode, Zone, ZoneIx, step_name};
 use super::raw::{ANY, RawEdge, RawNode, RawPipeline, RawZone, Ref, USUAL_DONE};
-use super::yaml::Reader;
+use super::yaml::YamlReader;
 use crate::diag::{Span, did_you_mean};
 use std::collections::BTreeMap;
 
@@ -12,16 +12,16 @@ use std::collections::BTreeMap;
 const FALLBACK: &str = "fallback";
 
 /// Links a pipeline; `None` if anything is missing that it cannot be without. What is wrong goes to the reader.
-pub(super) fn link(reader: &mut Reader<'_>, raw: RawPipeline) -> Option<Pipeline> {
+pub(super) fn link(reader: &mut YamlReader<'_>, raw: RawPipeline) -> Option<Pipeline> {
     // Without any node every reference would be unknown; that there is none has been said.
     let raw_nodes = raw.nodes.filter(|nodes| !nodes.is_empty())?;
     let names = names(reader, &raw_nodes, raw.done.as_ref());
     check_codes(reader, &raw_nodes);
-    let mut linker = Linker { reader, names, done: raw.done.clone() };
+    let mut linker = PipelineLinker { reader, names, done: raw.done.clone() };
     let start = raw.start.as_ref().and_then(|start| linker.start(start));
     let zones: Vec<Zone> = raw.zones.into_iter().map(|zone| linker.zone(zone)).collect();
     let (of, phase_names) = linker.phases(raw.phases, raw.phases_span, raw_nodes.len());
-    let mut nodes: Vec<Node> =
+    let mut nodes: Vec<PipelineNode> =
         raw_nodes.into_iter().enumerate().filter_map(|(ix, node)| linker.node(node, zone_of(NodeIx(ix), &zones))).collect();
     let start = linker.waves(&nodes, start, raw.start.as_ref(), &raw.edges);
     for (node, phase) in nodes.iter_mut().zip(&of) {
@@ -33,9 +33,9 @@ pub(super) fn link(reader: &mut Reader<'_>, raw: RawPipeline) -> Option<Pipeline
     let mut guards = Vec::new();
     for (ix, edge) in edges.iter().enumerate() {
         match edge.from {
-            Origin::Any => guards.push(EdgeIx(ix)),
+            EdgeOrigin::Any => guards.push(EdgeIx(ix)),
             // A node without a name is left out and then indices don't match; the error that says so refuses the pipeline.
-            Origin::Node(NodeIx(node)) => {
+            EdgeOrigin::Node(NodeIx(node)) => {
                 if let Some(node) = nodes.get_mut(node) {
                     if edge.advisory { &mut node.advisories } else { &mut node.edges }.push(EdgeIx(ix));
                 }
@@ -66,8 +66,8 @@ pub(super) fn link(reader: &mut Reader<'_>, raw: RawPipeline) -> Option<Pipeline
 }
 
 /// The nodes by name. Names given twice and reserved ones are reported.
-fn names(reader: &mut Reader<'_>, nodes: &[RawNode], done: Option<&Spanned<String>>) -> BTreeMap<String, Named> {
-    let mut names: BTreeMap<String, Named> = BTreeMap::new();
+fn names(reader: &mut YamlReader<'_>, nodes: &[RawNode], done: Option<&Spanned<String>>) -> BTreeMap<String, NamedNode> {
+    let mut names: BTreeMap<String, NamedNode> = BTreeMap::new();
     for (ix, node) in nodes.iter().enumerate() {
         let Some(name) = &node.name else { continue };
         let code = node.code.as_ref().map(|code| code.value.clone());
@@ -83,7 +83,7 @@ fn names(reader: &mut Reader<'_>, nodes: &[RawNode], done: Option<&Spanned<Strin
             let error = reader.error("reserved-name", "a node cannot be called `*`", name.span, "");
             error.help("`*` stands for every node, in the `from` of a guard")
         } else {
-            names.insert(name.value.clone(), Named { ix: NodeIx(ix), span: name.span, code });
+            names.insert(name.value.clone(), NamedNode { ix: NodeIx(ix), span: name.span, code });
             continue;
         };
         reader.push(error);
@@ -92,7 +92,7 @@ fn names(reader: &mut Reader<'_>, nodes: &[RawNode], done: Option<&Spanned<Strin
 }
 
 /// Codes and step names name nodes too, so none may name two.
-fn check_codes(reader: &mut Reader<'_>, nodes: &[RawNode]) {
+fn check_codes(reader: &mut YamlReader<'_>, nodes: &[RawNode]) {
     let mut taken: BTreeMap<String, (usize, Span)> = BTreeMap::new();
     for (ix, node) in nodes.iter().enumerate() {
         if let Some(name) = &node.name {
@@ -126,35 +126,35 @@ fn zone_of(node: NodeIx, zones: &[Zone]) -> Option<ZoneIx> {
 }
 
 /// A node that can be referred to.
-pub(super) struct Named {
+pub(super) struct NamedNode {
     pub(super) ix: NodeIx,
     pub(super) span: Span,
     code: Option<String>,
 }
 
-pub(super) struct Linker<'r, 'a> {
-    pub(super) reader: &'r mut Reader<'a>,
-    pub(super) names: BTreeMap<String, Named>,
+pub(super) struct PipelineLinker<'r, 'a> {
+    pub(super) reader: &'r mut YamlReader<'a>,
+    pub(super) names: BTreeMap<String, NamedNode>,
     done: Option<Spanned<String>>,
 }
 
-impl Linker<'_, '_> {
+impl PipelineLinker<'_, '_> {
     fn is_done(&self, text: &str) -> bool {
         self.done.as_ref().is_some_and(|done| done.value == text)
     }
 
-    fn target(&self, text: &str) -> Option<Target> {
+    fn target(&self, text: &str) -> Option<EdgeTarget> {
         if self.is_done(text) {
-            return Some(Target::Done);
+            return Some(EdgeTarget::Done);
         }
-        self.names.get(text).map(|named| Target::Node(named.ix))
+        self.names.get(text).map(|named| EdgeTarget::Node(named.ix))
     }
 
     /// The node of that name.
     pub(super) fn node_named(&self, text: &str) -> Option<NodeIx> {
         match self.target(text) {
-            Some(Target::Node(ix)) => Some(ix),
-            Some(Target::Done) | None => None,
+            Some(EdgeTarget::Node(ix)) => Some(ix),
+            Some(EdgeTarget::Done) | None => None,
         }
     }
 
@@ -176,7 +176,7 @@ impl Linker<'_, '_> {
     }
 
     fn start(&mut self, start: &Spanned<String>) -> Option<NodeIx> {
-        if let Some(Target::Node(ix)) = self.target(start) {
+        if let Some(EdgeTarget::Node(ix)) = self.target(start) {
             return Some(ix);
         }
         let fault = if self.is_done(start) { "the end of the pipeline, not a node" } else { "not a node" };
@@ -187,7 +187,7 @@ impl Linker<'_, '_> {
     fn zone(&mut self, zone: RawZone) -> Zone {
         let mut nodes = Vec::new();
         for name in &zone.nodes {
-            if let Some(Target::Node(ix)) = self.target(name) {
+            if let Some(EdgeTarget::Node(ix)) = self.target(name) {
                 nodes.push(ix);
             } else {
                 let message = format!("zone `{}` lists `{name}`, which is not a node", zone.name);
@@ -197,7 +197,7 @@ impl Linker<'_, '_> {
         Zone { name: zone.name, nodes, element: zone.element, stickiness: zone.stickiness }
     }
 
-    fn node(&mut self, node: RawNode, zone: Option<ZoneIx>) -> Option<Node> {
+    fn node(&mut self, node: RawNode, zone: Option<ZoneIx>) -> Option<PipelineNode> {
         let fallback = node.fallback.as_ref().and_then(|fallback| {
             let target = self.target(fallback);
             if target.is_none() {
@@ -208,7 +208,7 @@ impl Linker<'_, '_> {
         });
         let after = self.after(&node);
         let name = node.name?;
-        Some(Node {
+        Some(PipelineNode {
             family: node.family.unwrap_or_else(|| name.clone()),
             name,
             code: node.code,
@@ -239,7 +239,7 @@ impl Linker<'_, '_> {
         let of = node.name.as_ref().map_or(String::new(), |name| format!(" of node `{name}`"));
         let mut found = Vec::new();
         for name in &node.after {
-            if let Some(Target::Node(ix)) = self.target(name) {
+            if let Some(EdgeTarget::Node(ix)) = self.target(name) {
                 found.push(ix);
             } else {
                 self.unknown("unknown-target", format!("`after`{of} lists `{name}`, which is not a node"), name, false);
@@ -251,7 +251,7 @@ impl Linker<'_, '_> {
     /// Where a walk starts. Where nodes wait for each other, that is with all that wait for none, and no edge says otherwise.
     fn waves(
         &mut self,
-        nodes: &[Node],
+        nodes: &[PipelineNode],
         start: Option<NodeIx>,
         named: Option<&Spanned<String>>,
         edges: &[RawEdge],
@@ -266,7 +266,7 @@ impl Linker<'_, '_> {
             self.reader.push(error.help("leave it out, or leave `after` out and let edges lead from node to node"));
         }
         let waits: Vec<_> = nodes.iter().map(|node| (node.name.clone(), node.after.clone())).collect();
-        fan::rounds(self.reader, &waits);
+        foreach::rounds(self.reader, &waits);
         nodes.iter().position(|node| node.after.is_empty()).map(NodeIx)
     }
 
@@ -320,7 +320,7 @@ impl Linker<'_, '_> {
         })
     }
 
-    fn origin(&mut self, raw: &RawEdge, what: &str) -> Option<(Origin, Span)> {
+    fn origin(&mut self, raw: &RawEdge, what: &str) -> Option<(EdgeOrigin, Span)> {
         let name = match &raw.from {
             Ref::Name(name) => name,
             Ref::Bad => return None,
@@ -331,17 +331,17 @@ impl Linker<'_, '_> {
             }
         };
         if name.value == ANY {
-            return Some((Origin::Any, name.span));
+            return Some((EdgeOrigin::Any, name.span));
         }
-        if let Some(Target::Node(ix)) = self.target(name) {
-            return Some((Origin::Node(ix), name.span));
+        if let Some(EdgeTarget::Node(ix)) = self.target(name) {
+            return Some((EdgeOrigin::Node(ix), name.span));
         }
         let fault = if self.is_done(name) { "is the end of the pipeline" } else { "is not a node" };
         self.unknown("unknown-edge-source", format!("{what} comes from `{name}`, which {fault}"), name, false);
         None
     }
 
-    fn destination(&mut self, raw: &RawEdge, what: &str) -> Option<(Target, Span)> {
+    fn destination(&mut self, raw: &RawEdge, what: &str) -> Option<(EdgeTarget, Span)> {
         match &raw.to {
             Ref::Name(name) => {
                 let target = self.target(name);

@@ -2,11 +2,10 @@
 
 mod computed;
 pub mod draw;
-mod fan;
+mod foreach;
 mod graph;
 mod json_schema;
 mod link;
-mod parts;
 mod phases;
 mod raw;
 mod read;
@@ -16,6 +15,7 @@ mod same;
 mod scalar;
 mod schema;
 mod spanned;
+mod subpipelines;
 mod team;
 mod thermal;
 mod tool;
@@ -23,23 +23,23 @@ pub mod yaml;
 
 use crate::diag::{Diagnostics, Source};
 
-pub use computed::Computed;
-pub use fan::{CONCURRENCY, Fan, Merge};
+pub use computed::ComputedValue;
+pub use foreach::{CONCURRENCY, Foreach, Merge};
 pub use graph::{
-    Clusters, DEFAULT_MAX_STEPS, Edge, EdgeIx, EdgeSpans, Node, NodeIx, OnRuleError, Origin, Pipeline, Target, Team, Teammate,
-    When, Zone, ZoneIx,
+    Clusters, DEFAULT_MAX_STEPS, Edge, EdgeCondition, EdgeIx, EdgeOrigin, EdgeSpans, EdgeTarget, NodeIx, OnRuleError, Pipeline,
+    PipelineNode, Team, TeamWalker, Zone, ZoneIx,
 };
 pub use json_schema::{described, json_schema};
-pub use parts::parts_of;
 pub use spanned::Spanned;
+pub use subpipelines::parts_of;
 pub use team::TEAM_MAX_STEPS;
 pub use thermal::Thermal;
-pub use tool::Tool;
+pub use tool::ToolCall;
 
 /// Reads a pipeline. Every problem of the text is reported at once; a text that is not YAML has only its first.
 pub fn parse(source: &Source) -> Result<Pipeline, Diagnostics> {
     let tree = yaml::parse(source)?;
-    let mut reader = yaml::Reader::new(source, "pipeline");
+    let mut reader = yaml::YamlReader::new(source, "pipeline");
     let raw = read::pipeline(&mut reader, &tree);
     let pipeline = link::link(&mut reader, raw);
     let found = reader.finish();
@@ -163,7 +163,7 @@ done: _done
              - id: E1\n    name: a-b\n    from: a\n    to: b\n    shortcut: true\n    loop: false\n    condition: \"confidence >= 0.90\"\n  - {id: E2, name: end, from: b, to: _done}\nstart: a\ndone: _done\n",
         );
         let edge = pipeline.edge_at(EdgeIx(0));
-        let When::Condition(condition) = &edge.when else { panic!("{edge:?}") };
+        let EdgeCondition::Condition(condition) = &edge.when else { panic!("{edge:?}") };
         assert_eq!(condition.text(), "confidence >= 0.90");
         let whole = pipeline.source.slice(condition.locate(Span::new(0, 10)));
         assert_eq!(whole, "confidence");
@@ -189,11 +189,11 @@ done: _done
         let node = pipeline.at(recall);
         assert_eq!(node.edges, [EdgeIx(0), EdgeIx(2)]);
         assert_eq!(node.advisories, [EdgeIx(1)]);
-        assert_eq!(node.fallback, Some(Target::Node(triage)));
+        assert_eq!(node.fallback, Some(EdgeTarget::Node(triage)));
         assert_eq!(&**node.family, "memory");
         assert_eq!(node.needs.iter().map(|need| need.as_str()).collect::<Vec<_>>(), ["symptoms.similar", "rcas.of_symptom"]);
         assert_eq!(node.schema.as_ref().unwrap().name, "recall artifact");
-        assert_eq!(pipeline.at(review).fallback, Some(Target::Done));
+        assert_eq!(pipeline.at(review).fallback, Some(EdgeTarget::Done));
         assert_eq!(pipeline.guards, [EdgeIx(6)]);
         assert!(pipeline.edge_at(EdgeIx(6)).is_guard());
         let advisory = pipeline.edge_at(EdgeIx(1));
@@ -201,21 +201,23 @@ done: _done
         assert_eq!(pipeline.edge_at(EdgeIx(3)).counter.as_deref(), Some("back"));
         let review_loop = pipeline.edge_at(EdgeIx(4));
         assert_eq!(review_loop.counter.as_deref(), Some("reassess"));
-        assert_eq!(review_loop.targets[2].value, Target::Done);
-        assert!(matches!(&pipeline.edge_at(EdgeIx(5)).when, When::Condition(c) if c.text() == "true"));
-        assert!(matches!(&pipeline.edge_at(EdgeIx(0)).when, When::Rule(rule) if *rule.value == *"rules/rca.rhai#recall_hit"));
+        assert_eq!(review_loop.targets[2].value, EdgeTarget::Done);
+        assert!(matches!(&pipeline.edge_at(EdgeIx(5)).when, EdgeCondition::Condition(c) if c.text() == "true"));
+        assert!(
+            matches!(&pipeline.edge_at(EdgeIx(0)).when, EdgeCondition::Rule(rule) if *rule.value == *"rules/rca.rhai#recall_hit")
+        );
         assert_eq!(pipeline.source.slice(review_loop.spans.to.unwrap()), "triage");
     }
 
     #[test]
     fn targets_are_found_by_name_code_and_step() {
         let pipeline = read(WHOLE);
-        let triage = Some(Target::Node(NodeIx(1)));
+        let triage = Some(EdgeTarget::Node(NodeIx(1)));
         for (text, target) in [
             ("triage", triage),
             ("F1", triage),
             ("F1_TRIAGE", triage),
-            ("_done", Some(Target::Done)),
+            ("_done", Some(EdgeTarget::Done)),
             ("Triage", None),
             ("f1", None),
             ("REVIEW", None),
@@ -224,13 +226,13 @@ done: _done
             assert_eq!(pipeline.resolve_target(text), target, "{text}");
         }
         let edge = pipeline.edge_at(EdgeIx(4));
-        assert_eq!(pipeline.resolve_choice(edge, "F0"), Some(Target::Node(NodeIx(0))));
+        assert_eq!(pipeline.resolve_choice(edge, "F0"), Some(EdgeTarget::Node(NodeIx(0))));
         assert_eq!(pipeline.resolve_choice(edge, "review"), None);
         assert_eq!(pipeline.at(NodeIx(0)).step_name(), "F0_RECALL");
         assert_eq!(pipeline.at(NodeIx(2)).step_name(), "REVIEW");
         assert_eq!(graph::step_name(Some("D3"), "cross-examine"), "D3_CROSS_EXAMINE");
         assert_eq!((pipeline.node("review"), pipeline.edge("H2")), (Some(NodeIx(2)), Some(EdgeIx(2))));
-        assert_eq!(pipeline.target_name(Target::Done), "_done");
+        assert_eq!(pipeline.target_name(EdgeTarget::Done), "_done");
     }
 
     #[test]

@@ -1,10 +1,10 @@
 //! `phases:` and `clusters:`: which nodes the cases of a run walk before all go on, and which cases wait for another.
 
-use super::graph::{Clusters, Node, NodeIx};
-use super::link::{Linker, Named};
+use super::graph::{Clusters, NodeIx, PipelineNode};
+use super::link::{NamedNode, PipelineLinker};
 use super::raw::{RawClusters, RawPhase};
 use super::read::{missing, present, required_text, value};
-use super::yaml::{Fields, Kind, Reader, Yaml};
+use super::yaml::{Yaml, YamlFields, YamlKind, YamlReader};
 use crate::diag::Span;
 use std::collections::BTreeMap;
 
@@ -15,14 +15,14 @@ pub(super) const PHASE_KEYS: &[&str] = &["name", "nodes"];
 const USUAL_MOST: usize = 3;
 
 /// Reads `phases:`: lists of node names, or `{ name, nodes }`.
-pub(super) fn read_phases(reader: &mut Reader<'_>, fields: Fields<'_>) -> Option<Vec<RawPhase>> {
+pub(super) fn read_phases(reader: &mut YamlReader<'_>, fields: YamlFields<'_>) -> Option<Vec<RawPhase>> {
     let yaml = present(fields, "phases")?;
     let phases = reader.list(yaml, "`phases`")?;
     Some(phases.iter().filter_map(|phase| read_phase(reader, phase)).collect())
 }
 
-fn read_phase(reader: &mut Reader<'_>, yaml: &Yaml) -> Option<RawPhase> {
-    let Kind::Map(_) = &yaml.kind else {
+fn read_phase(reader: &mut YamlReader<'_>, yaml: &Yaml) -> Option<RawPhase> {
+    let YamlKind::Map(_) = &yaml.kind else {
         return Some(RawPhase { name: None, nodes: reader.texts(yaml, "a phase")? });
     };
     let fields = reader.map(yaml, "a phase")?;
@@ -37,7 +37,7 @@ fn read_phase(reader: &mut Reader<'_>, yaml: &Yaml) -> Option<RawPhase> {
 }
 
 /// Reads `clusters:`.
-pub(super) fn read_clusters(reader: &mut Reader<'_>, fields: Fields<'_>) -> Option<RawClusters> {
+pub(super) fn read_clusters(reader: &mut YamlReader<'_>, fields: YamlFields<'_>) -> Option<RawClusters> {
     let yaml = present(fields, "clusters")?;
     let fields = reader.map(yaml, "`clusters`")?;
     reader.known_keys(fields, "`clusters`", CLUSTER_KEYS, &[]);
@@ -56,7 +56,7 @@ pub(super) fn read_clusters(reader: &mut Reader<'_>, fields: Fields<'_>) -> Opti
     Some(RawClusters { before: before?, by: by?, most: most? })
 }
 
-impl Linker<'_, '_> {
+impl PipelineLinker<'_, '_> {
     /// The phase of each node, and the name of each phase if it has one. Without `phases:` there is one phase.
     pub(super) fn phases(
         &mut self,
@@ -93,7 +93,7 @@ impl Linker<'_, '_> {
 
     /// Reports the nodes that no phase lists.
     fn unphased(&mut self, listed: &BTreeMap<NodeIx, Span>, whole: Option<Span>) {
-        let lacking: Vec<&Named> = self.names.values().filter(|named| !listed.contains_key(&named.ix)).collect();
+        let lacking: Vec<&NamedNode> = self.names.values().filter(|named| !listed.contains_key(&named.ix)).collect();
         let Some(first) = lacking.iter().min_by_key(|named| named.ix) else { return };
         let mut names: Vec<(NodeIx, &str)> = self
             .names
@@ -112,7 +112,7 @@ impl Linker<'_, '_> {
     }
 
     /// The clusters, if the node they are formed before is one that some phase stands before.
-    pub(super) fn clusters(&mut self, raw: RawClusters, nodes: &[Node]) -> Option<Clusters> {
+    pub(super) fn clusters(&mut self, raw: RawClusters, nodes: &[PipelineNode]) -> Option<Clusters> {
         let RawClusters { before, by, most } = raw;
         let Some(ix) = self.node_named(&before) else {
             let message = format!("`clusters` are formed before `{before}`, which is not a node");

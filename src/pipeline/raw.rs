@@ -1,10 +1,10 @@
 //! What the text of a pipeline says: names not yet resolved, parts that could not be read left out.
 
 use super::Spanned;
-use super::fan::Fan;
-use super::graph::{OnRuleError, Team, When};
+use super::foreach::Foreach;
+use super::graph::{EdgeCondition, OnRuleError, Team};
 use super::thermal::Thermal;
-use super::tool::Tool;
+use super::tool::ToolCall;
 use crate::diag::Span;
 use crate::model::Shape;
 use serde_json::{Map, Value};
@@ -81,8 +81,8 @@ pub(super) struct RawNode {
     pub(super) script: Option<Spanned<String>>,
     pub(super) via: Vec<Spanned<String>>,
     pub(super) part: Option<Spanned<String>>,
-    pub(super) tool: Option<Tool>,
-    pub(super) fan: Option<Fan>,
+    pub(super) tool: Option<ToolCall>,
+    pub(super) fan: Option<Foreach>,
     pub(super) after: Vec<Spanned<String>>,
     pub(super) fallback: Option<Spanned<String>>,
 }
@@ -105,7 +105,7 @@ pub(super) struct RawEdge {
     pub(super) counter: Option<Spanned<String>>,
     pub(super) advisory: bool,
     pub(super) parallel: bool,
-    pub(super) when: When,
+    pub(super) when: EdgeCondition,
     pub(super) when_span: Option<Span>,
     pub(super) context: Map<String, Value>,
 }

@@ -3,7 +3,7 @@
 use super::Spanned;
 use super::graph::OnRuleError;
 use super::raw::{RawNode, RawPipeline, RawZone};
-use super::yaml::{Entry, Fields, Reader, Yaml};
+use super::yaml::{Yaml, YamlEntry, YamlFields, YamlReader};
 use super::{phases, read_edge, read_node, team, thermal};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -32,7 +32,7 @@ pub(super) const ZONE_KEYS: &[&str] = &["nodes", "element", "stickiness"];
 pub(super) const LATER: &[&str] = &["gate", "retry", "timeout", "cache", "category", "stages"];
 
 /// Reads the whole file.
-pub(super) fn pipeline(reader: &mut Reader<'_>, yaml: &Yaml) -> RawPipeline {
+pub(super) fn pipeline(reader: &mut YamlReader<'_>, yaml: &Yaml) -> RawPipeline {
     if yaml.is_null() {
         let error = reader.error("missing-name", "the file is empty", yaml.span, "");
         reader.push(error.help("a pipeline has the keys `pipeline`, `nodes`, `edges`, `start` and `done`"));
@@ -79,22 +79,22 @@ pub(super) fn pipeline(reader: &mut Reader<'_>, yaml: &Yaml) -> RawPipeline {
 }
 
 /// Whether a node waits for others.
-fn waits(fields: Fields<'_>) -> bool {
+fn waits(fields: YamlFields<'_>) -> bool {
     let nodes = present(fields, "nodes").and_then(Yaml::as_list).unwrap_or_default();
     nodes.iter().any(|node| node.get("after").is_some_and(|after| !after.is_null()))
 }
 
-fn vars(reader: &mut Reader<'_>, fields: Fields<'_>) -> BTreeMap<String, Spanned<Value>> {
+fn vars(reader: &mut YamlReader<'_>, fields: YamlFields<'_>) -> BTreeMap<String, Spanned<Value>> {
     let Some(vars) = present(fields, "vars").and_then(|yaml| reader.map(yaml, "`vars`")) else { return BTreeMap::new() };
     reader.vars(vars)
 }
 
-fn zones(reader: &mut Reader<'_>, fields: Fields<'_>) -> Vec<RawZone> {
+fn zones(reader: &mut YamlReader<'_>, fields: YamlFields<'_>) -> Vec<RawZone> {
     let Some(zones) = present(fields, "zones").and_then(|yaml| reader.map(yaml, "`zones`")) else { return Vec::new() };
-    zones.entries().iter().filter_map(|Entry { key, value }| zone(reader, key, value)).collect()
+    zones.entries().iter().filter_map(|YamlEntry { key, value }| zone(reader, key, value)).collect()
 }
 
-fn zone(reader: &mut Reader<'_>, name: &Spanned<String>, yaml: &Yaml) -> Option<RawZone> {
+fn zone(reader: &mut YamlReader<'_>, name: &Spanned<String>, yaml: &Yaml) -> Option<RawZone> {
     let what = format!("zone `{name}`");
     let fields = reader.map(yaml, &what)?;
     reader.known_keys(fields, &what, ZONE_KEYS, &[]);
@@ -107,7 +107,7 @@ fn zone(reader: &mut Reader<'_>, name: &Spanned<String>, yaml: &Yaml) -> Option<
 }
 
 /// The list under a key that has to have items.
-fn items<'y>(reader: &mut Reader<'_>, fields: Fields<'y>, key: &str, code: &str, required: bool) -> Option<&'y [Yaml]> {
+fn items<'y>(reader: &mut YamlReader<'_>, fields: YamlFields<'y>, key: &str, code: &str, required: bool) -> Option<&'y [Yaml]> {
     let message = format!("the pipeline has no {key}");
     let items = match present(fields, key) {
         None if required => return missing(reader, fields, key, code, &message),
@@ -123,17 +123,17 @@ fn items<'y>(reader: &mut Reader<'_>, fields: Fields<'y>, key: &str, code: &str,
 }
 
 /// The value of a key, null or not.
-pub(super) fn value<'y>(fields: Fields<'y>, key: &str) -> Option<&'y Yaml> {
+pub(super) fn value<'y>(fields: YamlFields<'y>, key: &str) -> Option<&'y Yaml> {
     fields.entry(key).map(|entry| &entry.value)
 }
 
 /// The value of a key under which nothing is the same as no key: a list or map all of whose items are commented out.
-pub(super) fn present<'y>(fields: Fields<'y>, key: &str) -> Option<&'y Yaml> {
+pub(super) fn present<'y>(fields: YamlFields<'y>, key: &str) -> Option<&'y Yaml> {
     value(fields, key).filter(|yaml| !yaml.is_null())
 }
 
 /// A text for people only: no key, nothing and a blank text are the same.
-pub(super) fn label(reader: &mut Reader<'_>, fields: Fields<'_>, key: &str, what: &str) -> String {
+pub(super) fn label(reader: &mut YamlReader<'_>, fields: YamlFields<'_>, key: &str, what: &str) -> String {
     match present(fields, key) {
         Some(yaml) if yaml.as_text().is_some_and(|text| text.trim().is_empty()) => String::new(),
         Some(yaml) => reader.text(yaml, what).map_or(String::new(), |text| text.value),
@@ -143,7 +143,7 @@ pub(super) fn label(reader: &mut Reader<'_>, fields: Fields<'_>, key: &str, what
 
 /// A text that has to be there and not blank.
 pub(super) fn required_text(
-    reader: &mut Reader<'_>,
+    reader: &mut YamlReader<'_>,
     yaml: &Yaml,
     what: &str,
     code: &str,
@@ -158,7 +158,7 @@ pub(super) fn required_text(
 }
 
 /// Says that a key is missing, and finds nothing.
-pub(super) fn missing<T>(reader: &mut Reader<'_>, fields: Fields<'_>, key: &str, code: &str, message: &str) -> Option<T> {
+pub(super) fn missing<T>(reader: &mut YamlReader<'_>, fields: YamlFields<'_>, key: &str, code: &str, message: &str) -> Option<T> {
     let error = reader.error(code, message, fields.yaml.head(reader.source()), format!("no `{key}` here"));
     reader.push(error.help(format!("add the key `{key}`")));
     None

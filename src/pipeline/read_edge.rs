@@ -1,10 +1,10 @@
 //! An edge as written.
 
 use super::Spanned;
-use super::graph::When;
+use super::graph::EdgeCondition;
 use super::raw::{ANY, RawEdge, Ref};
 use super::read::{LATER, label, missing, present, required_text, value};
-use super::yaml::{Fields, Reader, Yaml};
+use super::yaml::{Yaml, YamlFields, YamlReader};
 use crate::diag::Span;
 use serde_json::{Map, Value};
 
@@ -25,7 +25,7 @@ pub(super) const KEYS: &[&str] = &[
 ];
 
 /// Reads an edge; `None` if it is no map.
-pub(super) fn edge(reader: &mut Reader<'_>, yaml: &Yaml) -> Option<RawEdge> {
+pub(super) fn edge(reader: &mut YamlReader<'_>, yaml: &Yaml) -> Option<RawEdge> {
     let fields = reader.map(yaml, "an edge")?;
     let id = match value(fields, "id") {
         None => missing(reader, fields, "id", "edge-id-missing", "an edge has no id"),
@@ -58,7 +58,7 @@ pub(super) fn edge(reader: &mut Reader<'_>, yaml: &Yaml) -> Option<RawEdge> {
     Some(edge)
 }
 
-fn reference(reader: &mut Reader<'_>, fields: Fields<'_>, key: &str, what: &str) -> Ref {
+fn reference(reader: &mut YamlReader<'_>, fields: YamlFields<'_>, key: &str, what: &str) -> Ref {
     match present(fields, key) {
         None => Ref::Missing,
         Some(yaml) if yaml.as_text().is_some_and(|text| text.trim().is_empty()) => Ref::Missing,
@@ -66,7 +66,7 @@ fn reference(reader: &mut Reader<'_>, fields: Fields<'_>, key: &str, what: &str)
     }
 }
 
-fn when(reader: &mut Reader<'_>, fields: Fields<'_>, what: &str) -> (When, Option<Span>) {
+fn when(reader: &mut YamlReader<'_>, fields: YamlFields<'_>, what: &str) -> (EdgeCondition, Option<Span>) {
     let rule = value(fields, "rule");
     let condition = value(fields, "condition");
     if let (Some(rule), Some(condition)) = (rule, condition) {
@@ -82,23 +82,23 @@ fn when(reader: &mut Reader<'_>, fields: Fields<'_>, what: &str) -> (When, Optio
     match (rule, condition) {
         (Some(rule), _) => {
             let span = rule.span;
-            (When::Rule(rule), Some(span))
+            (EdgeCondition::Rule(rule), Some(span))
         }
         (None, Some(condition)) => {
             let span = condition.whole();
-            (When::Condition(condition), Some(span))
+            (EdgeCondition::Condition(condition), Some(span))
         }
-        (None, None) => (When::Always, None),
+        (None, None) => (EdgeCondition::Always, None),
     }
 }
 
-fn context(reader: &mut Reader<'_>, fields: Fields<'_>, what: &str) -> Map<String, Value> {
+fn context(reader: &mut YamlReader<'_>, fields: YamlFields<'_>, what: &str) -> Map<String, Value> {
     let Some(map) = present(fields, "context").and_then(|yaml| reader.map(yaml, what)) else { return Map::new() };
     map.entries().iter().map(|entry| (entry.key.value.clone(), entry.value.to_json())).collect()
 }
 
 /// What can be said of an edge without knowing the nodes: that no key of it is without effect.
-fn consistent(reader: &mut Reader<'_>, fields: Fields<'_>, edge: &RawEdge, what: &str) {
+fn consistent(reader: &mut YamlReader<'_>, fields: YamlFields<'_>, edge: &RawEdge, what: &str) {
     let key_of = |key: &str| fields.entry(key).map(|entry| entry.key.span).unwrap_or_default();
     if let Some(counter) = &edge.counter {
         if !is_identifier(counter) {

@@ -2,8 +2,8 @@
 
 use super::raw::RawNode;
 use super::read::{LATER, missing, present, required_text, value};
-use super::yaml::{Fields, Reader, Yaml};
-use super::{Spanned, fan, schema, tool};
+use super::yaml::{Yaml, YamlFields, YamlReader};
+use super::{Spanned, foreach, schema, tool};
 use crate::diag::{did_you_mean, nearest};
 use crate::model::{Kind, Shape};
 use std::sync::Arc;
@@ -35,7 +35,7 @@ pub(super) const KEYS: &[&str] = &[
 ];
 
 /// Reads a node; `None` if it is no map.
-pub(super) fn node(reader: &mut Reader<'_>, yaml: &Yaml) -> Option<RawNode> {
+pub(super) fn node(reader: &mut YamlReader<'_>, yaml: &Yaml) -> Option<RawNode> {
     let fields = reader.map(yaml, "a node")?;
     let name = match value(fields, "name") {
         None => missing(reader, fields, "name", "node-name-missing", "a node has no name"),
@@ -61,7 +61,7 @@ pub(super) fn node(reader: &mut Reader<'_>, yaml: &Yaml) -> Option<RawNode> {
     node.needs = once(reader, fields, "needs", &what);
     node.masks = once(reader, fields, "masks", &what);
     node.after = once(reader, fields, "after", &what);
-    node.fan = fan::read(reader, fields, &node, &what);
+    node.fan = foreach::read(reader, fields, &node, &what);
     node.tool = tool::read(reader, fields, &node, &what);
     node.via = match present(fields, "via") {
         Some(yaml) if yaml.as_list().is_none() => reader.text(yaml, &format!("`via` of {what}")).into_iter().collect(),
@@ -80,7 +80,7 @@ pub(super) fn node(reader: &mut Reader<'_>, yaml: &Yaml) -> Option<RawNode> {
 }
 
 /// A list of texts, none of them twice.
-fn once(reader: &mut Reader<'_>, fields: Fields<'_>, key: &str, what: &str) -> Vec<Spanned<String>> {
+fn once(reader: &mut YamlReader<'_>, fields: YamlFields<'_>, key: &str, what: &str) -> Vec<Spanned<String>> {
     let what = format!("`{key}` of {what}");
     let list = present(fields, key).and_then(|yaml| reader.texts(yaml, &what)).unwrap_or_default();
     for (index, item) in list.iter().enumerate() {
@@ -95,7 +95,7 @@ fn once(reader: &mut Reader<'_>, fields: Fields<'_>, key: &str, what: &str) -> V
 }
 
 /// A node that stands for a walk of its own is answered by that walk.
-fn whole_walk(reader: &mut Reader<'_>, fields: Fields<'_>, node: &RawNode, what: &str) {
+fn whole_walk(reader: &mut YamlReader<'_>, fields: YamlFields<'_>, node: &RawNode, what: &str) {
     let Some(part) = &node.part else { return };
     for key in ["script", "via", "prompt", "needs", "masks", "family"] {
         let Some(yaml) = present(fields, key) else { continue };
@@ -108,7 +108,7 @@ fn whole_walk(reader: &mut Reader<'_>, fields: Fields<'_>, node: &RawNode, what:
 }
 
 /// Names become parts of paths and file names, so they must not be paths themselves.
-fn segment(reader: &mut Reader<'_>, name: Option<&Spanned<String>>, key: &str, what: &str) {
+fn segment(reader: &mut YamlReader<'_>, name: Option<&Spanned<String>>, key: &str, what: &str) {
     let Some(name) = name else { return };
     let fault = if key == "name" && name.starts_with("branch[") {
         "begins with `branch[`, as the paths of branches do".to_owned()
@@ -126,7 +126,7 @@ fn segment(reader: &mut Reader<'_>, name: Option<&Spanned<String>>, key: &str, w
     reader.push(error.help("it becomes part of file names; letters, digits, `.`, `-` and `_` are safe"));
 }
 
-fn confidence(reader: &mut Reader<'_>, confidence: Option<&Spanned<String>>, schema: Option<&Shape>, what: &str) {
+fn confidence(reader: &mut YamlReader<'_>, confidence: Option<&Spanned<String>>, schema: Option<&Shape>, what: &str) {
     let (Some(name), Some(schema)) = (confidence, schema) else { return };
     let error = match schema.field(name).map(|field| &field.kind) {
         Some(Kind::Number { .. } | Kind::Int { .. } | Kind::Any) => return,

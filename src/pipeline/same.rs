@@ -1,6 +1,6 @@
 //! Whether two pipelines are one graph: what a case keeps while scripts, conditions, templates and vars are exchanged.
 
-use super::{Edge, Node, Pipeline, Spanned};
+use super::{Edge, Pipeline, PipelineNode, Spanned};
 
 impl Pipeline {
     /// Whether nodes and edges are the same, each at its place, with the forms of the artifacts. Vars, conditions, needs, limits,
@@ -27,9 +27,10 @@ fn value<T>(spanned: Option<&Spanned<T>>) -> Option<&T> {
     spanned.map(|spanned| &spanned.value)
 }
 
-fn same_node(a: &Node, b: &Node) -> bool {
-    let texts =
-        |node: &Node| [&node.code, &node.element, &node.artifact, &node.confidence].map(|text| value(text.as_ref()).cloned());
+fn same_node(a: &PipelineNode, b: &PipelineNode) -> bool {
+    let texts = |node: &PipelineNode| {
+        [&node.code, &node.element, &node.artifact, &node.confidence].map(|text| value(text.as_ref()).cloned())
+    };
     *a.name == *b.name
         && *a.family == *b.family
         && texts(a) == texts(b)

@@ -5,31 +5,31 @@
 //! visible is found in order without repeating the rules of indentation, folding and chomping. Where the two cannot be
 //! brought together the whole scalar is the place of everything in it.
 
-use super::yaml::{Style, Text};
-use crate::diag::{Mapped, Source, Span};
+use super::yaml::{QuoteStyle, YamlText};
+use crate::diag::{MappedText, Source, Span};
 
 /// The text of a scalar that stands at `span`, with the place of each of its characters.
-pub(super) fn mapped(source: &Source, span: Span, text: &Text) -> Mapped {
+pub(super) fn mapped(source: &Source, span: Span, text: &YamlText) -> MappedText {
     match offsets(source.slice(span), text) {
         Some(offsets) => {
             let offsets = offsets.into_iter().map(|offset| offset + span.start).collect();
-            Mapped::new(text.value.as_str(), offsets, source.clone(), span)
+            MappedText::new(text.value.as_str(), offsets, source.clone(), span)
         }
-        None => Mapped::opaque(text.value.as_str(), source.clone(), span),
+        None => MappedText::opaque(text.value.as_str(), source.clone(), span),
     }
 }
 
 /// For each byte of the decoded text the offset of its character in the written one.
-fn offsets(written: &str, text: &Text) -> Option<Vec<usize>> {
+fn offsets(written: &str, text: &YamlText) -> Option<Vec<usize>> {
     let mut cursor = match text.style {
-        Style::Plain | Style::Block => Cursor { rest: written, at: 0, before: 0, escaped: false, style: text.style },
-        Style::Single => {
+        QuoteStyle::Plain | QuoteStyle::Block => Cursor { rest: written, at: 0, before: 0, escaped: false, style: text.style },
+        QuoteStyle::Single => {
             Cursor { rest: written.strip_prefix('\'')?.strip_suffix('\'')?, at: 1, before: 1, escaped: false, style: text.style }
         }
-        Style::Double => {
+        QuoteStyle::Double => {
             Cursor { rest: written.strip_prefix('"')?.strip_suffix('"')?, at: 1, before: 1, escaped: false, style: text.style }
         }
-        Style::Alias => return None,
+        QuoteStyle::Alias => return None,
     };
     let mut offsets = Vec::with_capacity(text.value.len());
     for decoded in text.value.chars() {
@@ -49,11 +49,11 @@ struct Cursor<'a> {
     before: usize,
     /// An escaped line break came last: after it every empty line counts.
     escaped: bool,
-    style: Style,
+    style: QuoteStyle,
 }
 
 /// What is written at a place of a quoted or plain text.
-enum Piece {
+enum ScalarPiece {
     /// A character (that the escape or doubled quote of this many bytes stands for).
     Char(char, usize),
     /// An escaped line break: nothing, this many bytes long with the indentation of the next line.
@@ -73,7 +73,7 @@ struct Break {
 impl Cursor<'_> {
     /// The offset of the next decoded character, which is left behind.
     fn find(&mut self, decoded: char) -> Option<usize> {
-        if self.style == Style::Block { self.find_in_block(decoded) } else { self.find_in_flow(decoded) }
+        if self.style == QuoteStyle::Block { self.find_in_block(decoded) } else { self.find_in_flow(decoded) }
     }
 
     fn find_in_flow(&mut self, decoded: char) -> Option<usize> {
@@ -92,11 +92,11 @@ impl Cursor<'_> {
                 return Some(at);
             }
             match self.piece()? {
-                Piece::Nothing(length) => {
+                ScalarPiece::Nothing(length) => {
                     self.escaped = true;
                     self.skip(length);
                 }
-                Piece::Char(ch, length) => {
+                ScalarPiece::Char(ch, length) => {
                     self.escaped = false;
                     return (ch == decoded).then(|| self.pass(length));
                 }
@@ -139,18 +139,18 @@ impl Cursor<'_> {
         self.at += length;
     }
 
-    fn piece(&self) -> Option<Piece> {
+    fn piece(&self) -> Option<ScalarPiece> {
         let ch = self.rest.chars().next()?;
         Some(match (self.style, ch) {
-            (Style::Double, '\\') => escape(&self.rest[1..])?,
-            (Style::Single, '\'') => Piece::Char('\'', 2),
-            _ => Piece::Char(ch, ch.len_utf8()),
+            (QuoteStyle::Double, '\\') => escape(&self.rest[1..])?,
+            (QuoteStyle::Single, '\'') => ScalarPiece::Char('\'', 2),
+            _ => ScalarPiece::Char(ch, ch.len_utf8()),
         })
     }
 }
 
 /// What an escape stands for, given what follows its backslash.
-fn escape(rest: &str) -> Option<Piece> {
+fn escape(rest: &str) -> Option<ScalarPiece> {
     let ch = rest.chars().next()?;
     let stands_for = match ch {
         '0' => '\0',
@@ -172,22 +172,22 @@ fn escape(rest: &str) -> Option<Piece> {
         'U' => return hex(rest, 8),
         '\n' | '\r' => {
             let next = rest.strip_prefix("\r\n").or(rest.get(1..))?;
-            return Some(Piece::Nothing(1 + rest.len() - next.trim_start_matches([' ', '\t']).len()));
+            return Some(ScalarPiece::Nothing(1 + rest.len() - next.trim_start_matches([' ', '\t']).len()));
         }
         _ => return None,
     };
-    Some(Piece::Char(stands_for, 1 + ch.len_utf8()))
+    Some(ScalarPiece::Char(stands_for, 1 + ch.len_utf8()))
 }
 
 /// `x41`, `u0041`, `U00000041`, or two `u` escapes that make a surrogate pair.
-fn hex(rest: &str, digits: usize) -> Option<Piece> {
+fn hex(rest: &str, digits: usize) -> Option<ScalarPiece> {
     let code = u32::from_str_radix(rest.get(1..=digits)?, 16).ok()?;
     if let Some(ch) = char::from_u32(code) {
-        return Some(Piece::Char(ch, 2 + digits));
+        return Some(ScalarPiece::Char(ch, 2 + digits));
     }
     let low = u32::from_str_radix(rest.get(1 + digits..)?.strip_prefix("\\u")?.get(..4)?, 16).ok()?;
     let ch = char::from_u32(0x1_0000 + (code.checked_sub(0xd800)? << 10) + low.checked_sub(0xdc00)?)?;
-    Some(Piece::Char(ch, 12))
+    Some(ScalarPiece::Char(ch, 12))
 }
 
 /// The length of the line break that a text begins with.
@@ -208,7 +208,7 @@ mod tests {
     use proptest::prelude::*;
 
     /// The mapped value of the key `c`.
-    fn read(text: &str) -> (Source, Mapped) {
+    fn read(text: &str) -> (Source, MappedText) {
         let source = Source::new("p.yaml", text);
         let tree = yaml::parse(&source).unwrap_or_else(|found| panic!("{text:?}: {found}"));
         let mapped = tree.get("c").and_then(|value| value.mapped(&source)).unwrap_or_else(|| panic!("no text in {text:?}"));

@@ -5,7 +5,7 @@
 //! object list map`), a list of one type, a map of fields, or the long form: a map with `type` (or `enum`) and that type's
 //! options. A field that is itself called `type` or `enum` therefore goes under `{ type: object, fields: { .. } }`.
 
-use super::yaml::{Fields, Kind as Node, Reader, Yaml};
+use super::yaml::{Yaml, YamlFields, YamlKind, YamlReader};
 use crate::diag::{did_you_mean, nearest};
 use crate::model::{Field, Kind, Shape};
 use std::sync::Arc;
@@ -24,7 +24,7 @@ const FOREIGN: &[(&str, &str)] = &[
 ];
 
 /// Reads a map of fields.
-pub(super) fn shape(reader: &mut Reader<'_>, yaml: &Yaml, name: String, what: &str) -> Option<Shape> {
+pub(super) fn shape(reader: &mut YamlReader<'_>, yaml: &Yaml, name: String, what: &str) -> Option<Shape> {
     let map = reader.map(yaml, what)?;
     let mut fields: Vec<Field> = Vec::new();
     let mut whole = true;
@@ -52,13 +52,13 @@ pub(super) fn shape(reader: &mut Reader<'_>, yaml: &Yaml, name: String, what: &s
 }
 
 /// Reads a type; `field` names the objects in it.
-fn kind(reader: &mut Reader<'_>, yaml: &Yaml, field: &str, what: &str) -> Option<Kind> {
+fn kind(reader: &mut YamlReader<'_>, yaml: &Yaml, field: &str, what: &str) -> Option<Kind> {
     match &yaml.kind {
-        Node::Text(_) => {
+        YamlKind::Text(_) => {
             let word = reader.text(yaml, what)?;
             by_word(reader, &word, yaml, what)
         }
-        Node::List(items) => {
+        YamlKind::List(items) => {
             if let [item] = items.as_slice() {
                 return Some(Kind::List(Box::new(kind(reader, item, field, &format!("the items' type of {what}"))?)));
             }
@@ -67,7 +67,7 @@ fn kind(reader: &mut Reader<'_>, yaml: &Yaml, field: &str, what: &str) -> Option
             reader.push(error.help("write the one type of its items: `[string]`"));
             None
         }
-        Node::Map(_) => {
+        YamlKind::Map(_) => {
             let map = reader.map(yaml, what)?;
             match map.entry("type").or(map.entry("enum")) {
                 Some(_) => long(reader, map, field, what),
@@ -83,7 +83,7 @@ fn kind(reader: &mut Reader<'_>, yaml: &Yaml, field: &str, what: &str) -> Option
     }
 }
 
-fn by_word(reader: &mut Reader<'_>, word: &str, yaml: &Yaml, what: &str) -> Option<Kind> {
+fn by_word(reader: &mut YamlReader<'_>, word: &str, yaml: &Yaml, what: &str) -> Option<Kind> {
     Some(match word {
         "any" => Kind::Any,
         "bool" => Kind::Bool,
@@ -109,7 +109,7 @@ fn by_word(reader: &mut Reader<'_>, word: &str, yaml: &Yaml, what: &str) -> Opti
 }
 
 /// The long form.
-fn long(reader: &mut Reader<'_>, map: Fields<'_>, field: &str, what: &str) -> Option<Kind> {
+fn long(reader: &mut YamlReader<'_>, map: YamlFields<'_>, field: &str, what: &str) -> Option<Kind> {
     let base = match map.entry("type") {
         None => Kind::Text { one_of: Vec::new() },
         Some(entry) => {
@@ -156,7 +156,7 @@ fn long(reader: &mut Reader<'_>, map: Fields<'_>, field: &str, what: &str) -> Op
     })
 }
 
-fn words(reader: &mut Reader<'_>, yaml: Option<&Yaml>, what: &str) -> Option<Vec<String>> {
+fn words(reader: &mut YamlReader<'_>, yaml: Option<&Yaml>, what: &str) -> Option<Vec<String>> {
     let Some(yaml) = yaml else { return Some(Vec::new()) };
     let what = format!("`enum` of {what}");
     let words = reader.texts(yaml, &what)?;
@@ -167,7 +167,7 @@ fn words(reader: &mut Reader<'_>, yaml: Option<&Yaml>, what: &str) -> Option<Vec
     Some(words.into_iter().map(|word| word.value).collect())
 }
 
-fn ordered(reader: &mut Reader<'_>, map: Fields<'_>, ordered: bool, what: &str) {
+fn ordered(reader: &mut YamlReader<'_>, map: YamlFields<'_>, ordered: bool, what: &str) {
     if !ordered {
         let span = map.entry("min").map_or(map.yaml.span, |entry| entry.value.span);
         let error = reader.error("bad-schema", format!("`min` of {what} is greater than its `max`"), span, "");
@@ -185,7 +185,7 @@ mod tests {
     fn read(text: &str) -> (Source, Option<Shape>, Diagnostics) {
         let source = Source::new("s.yaml", text);
         let tree = yaml::parse(&source).unwrap();
-        let mut reader = Reader::new(&source, "pipeline");
+        let mut reader = YamlReader::new(&source, "pipeline");
         let shape = shape(&mut reader, &tree, "test artifact".into(), "`schema`");
         let found = reader.finish();
         (source, shape, found)

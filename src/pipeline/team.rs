@@ -1,9 +1,9 @@
 //! `team:`: who may walk, who chooses among them, and for how many steps.
 
 use super::Spanned;
-use super::graph::{DEFAULT_MAX_STEPS, Pipeline, Team, Teammate};
+use super::graph::{DEFAULT_MAX_STEPS, Pipeline, Team, TeamWalker};
 use super::read::{LATER, missing, present, required_text, value};
-use super::yaml::{Fields, Kind, Reader, Yaml};
+use super::yaml::{Yaml, YamlFields, YamlKind, YamlReader};
 use crate::diag::{Diagnostics, Source};
 
 pub(super) const KEYS: &[&str] = &["walkers", "scheduler", "max_steps"];
@@ -12,12 +12,12 @@ pub(super) const KEYS: &[&str] = &["walkers", "scheduler", "max_steps"];
 pub const TEAM_MAX_STEPS: u64 = 64;
 
 /// Reads `team:`.
-pub(super) fn team(reader: &mut Reader<'_>, fields: Fields<'_>) -> Option<Team> {
+pub(super) fn team(reader: &mut YamlReader<'_>, fields: YamlFields<'_>) -> Option<Team> {
     read(reader, present(fields, "team")?)
 }
 
 /// Reads what `team:` holds.
-fn read(reader: &mut Reader<'_>, yaml: &Yaml) -> Option<Team> {
+fn read(reader: &mut YamlReader<'_>, yaml: &Yaml) -> Option<Team> {
     let span = yaml.head(reader.source());
     let fields = reader.map(yaml, "`team`")?;
     reader.known_keys(fields, "`team`", KEYS, LATER);
@@ -43,8 +43,8 @@ fn read(reader: &mut Reader<'_>, yaml: &Yaml) -> Option<Team> {
     let mut walkers = Vec::with_capacity(list.len());
     for item in list {
         match &item.kind {
-            Kind::Map(_) => walkers.push(Teammate::Own(item.clone())),
-            _ => walkers.extend(reader.text(item, "a walker of `team`").map(Teammate::Persona)),
+            YamlKind::Map(_) => walkers.push(TeamWalker::Own(item.clone())),
+            _ => walkers.extend(reader.text(item, "a walker of `team`").map(TeamWalker::Persona)),
         }
     }
     Some(Team { walkers, scheduler: scheduler?, source: reader.source().clone(), span })
@@ -54,7 +54,7 @@ impl Pipeline {
     /// Puts the team that stands there, as `team:` has one, in the place of its own. The cap of steps is that team's if it has one; where
     /// nobody gives one, that of walks of a team.
     pub fn take_team(&mut self, source: &Source, yaml: &Yaml) -> Diagnostics {
-        let mut reader = Reader::new(source, "data");
+        let mut reader = YamlReader::new(source, "data");
         self.team = read(&mut reader, yaml);
         match yaml.get("max_steps") {
             Some(steps) => {
@@ -69,7 +69,7 @@ impl Pipeline {
     }
 }
 
-fn no_walkers(reader: &mut Reader<'_>, span: crate::diag::Span) {
+fn no_walkers(reader: &mut YamlReader<'_>, span: crate::diag::Span) {
     let error = reader.error("no-walkers", "the team has no walkers", span, "nobody could walk");
     reader.push(
         error.help(
@@ -79,7 +79,7 @@ fn no_walkers(reader: &mut Reader<'_>, span: crate::diag::Span) {
 }
 
 /// The cap of steps: the team's or the pipeline's, but not both.
-pub(super) fn max_steps(reader: &mut Reader<'_>, fields: Fields<'_>) -> Option<u64> {
+pub(super) fn max_steps(reader: &mut YamlReader<'_>, fields: YamlFields<'_>) -> Option<u64> {
     let team = present(fields, "team").and_then(|yaml| yaml.get("max_steps"));
     let own = value(fields, "max_steps");
     if let (Some(own), Some(team)) = (own, team) {
@@ -93,7 +93,7 @@ pub(super) fn max_steps(reader: &mut Reader<'_>, fields: Fields<'_>) -> Option<u
     u64::try_from(steps).ok().filter(|steps| *steps > 0)
 }
 
-impl Teammate {
+impl TeamWalker {
     /// What it is called, and where; nothing of a walker that has no name, of which it has been said.
     pub fn name(&self) -> Option<Spanned<String>> {
         match self {

@@ -1,7 +1,7 @@
 //! `thermal:`: how long the answers of a case may take, all together.
 
 use super::read::{present, value};
-use super::yaml::{Fields, Reader};
+use super::yaml::{YamlFields, YamlReader};
 
 pub(super) const KEYS: &[&str] = &["warning_ms", "ceiling_ms"];
 
@@ -27,7 +27,7 @@ impl Thermal {
 }
 
 /// Reads `thermal:`.
-pub(super) fn read(reader: &mut Reader<'_>, fields: Fields<'_>) -> Option<Thermal> {
+pub(super) fn read(reader: &mut YamlReader<'_>, fields: YamlFields<'_>) -> Option<Thermal> {
     let fields = reader.map(present(fields, "thermal")?, "`thermal`")?;
     reader.known_keys(fields, "`thermal`", KEYS, &[]);
     let mut millis = |key: &str| {

@@ -1,21 +1,21 @@
 //! Nodes whose artifact is what a tool of a server gives back (`tool:`).
 
 use super::Spanned;
-use super::computed::{self, Computed};
+use super::computed::{self, ComputedValue};
 use super::raw::RawNode;
 use super::read::{present, value};
-use super::yaml::{Fields, Reader};
+use super::yaml::{YamlFields, YamlReader};
 
 /// A tool that is called in the place of somebody who answers.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Tool {
+pub struct ToolCall {
     /// The server and the tool, as written: `SERVER/TOOL`.
     pub name: Spanned<String>,
     /// What makes its arguments, a map; none are given without it.
-    pub arguments: Option<Computed>,
+    pub arguments: Option<ComputedValue>,
 }
 
-impl Tool {
+impl ToolCall {
     /// The name of the server.
     pub fn server(&self) -> &str {
         self.name.split_once('/').map_or(self.name.as_str(), |(server, _)| server)
@@ -28,7 +28,7 @@ impl Tool {
 }
 
 /// Reads the tool of a node; what is wrong goes to the reader.
-pub(super) fn read(reader: &mut Reader<'_>, fields: Fields<'_>, node: &RawNode, what: &str) -> Option<Tool> {
+pub(super) fn read(reader: &mut YamlReader<'_>, fields: YamlFields<'_>, node: &RawNode, what: &str) -> Option<ToolCall> {
     let Some(given) = value(fields, "tool") else {
         if let Some(entry) = fields.entry("arguments") {
             let error = reader.error("no-tool", format!("{what} has `arguments` but no `tool`"), entry.key.span, "");
@@ -54,13 +54,13 @@ pub(super) fn read(reader: &mut Reader<'_>, fields: Fields<'_>, node: &RawNode, 
         Some(yaml) => Some(computed::read(reader, yaml, &format!("`arguments` of {what}"))?),
         None => None,
     };
-    Some(Tool { name, arguments })
+    Some(ToolCall { name, arguments })
 }
 
 #[cfg(test)]
 mod tests {
     use crate::diag::Source;
-    use crate::pipeline::{Computed, Pipeline, parse};
+    use crate::pipeline::{ComputedValue, Pipeline, parse};
 
     fn read(node: &str) -> Result<Pipeline, Vec<(String, String)>> {
         let text = |label: &crate::diag::Label| label.source.slice(label.span).to_owned();
@@ -80,9 +80,9 @@ mod tests {
         let pipeline = read("tool: notes/find/all, arguments: \"#{ text: failure.name }\"").expect("reads");
         let tool = pipeline.nodes[0].tool.as_ref().expect("a tool");
         assert_eq!((tool.server(), tool.tool()), ("notes", "find/all"));
-        assert!(matches!(tool.arguments, Some(Computed::Expression(_))));
+        assert!(matches!(tool.arguments, Some(ComputedValue::Expression(_))));
         let pipeline = read("tool: notes/find, arguments: rules/t.rhai#asked").expect("reads");
-        assert!(matches!(pipeline.nodes[0].tool.as_ref().expect("a tool").arguments, Some(Computed::Function(_))));
+        assert!(matches!(pipeline.nodes[0].tool.as_ref().expect("a tool").arguments, Some(ComputedValue::Function(_))));
     }
 
     #[test]

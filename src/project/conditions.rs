@@ -1,31 +1,31 @@
 //! The inline conditions of pipelines, and the fields that these may name.
 
-use crate::diag::{Diagnostics, Mapped};
+use crate::diag::{Diagnostics, MappedText};
 use crate::model::{Kind, Shape};
-use crate::pipeline::{self, Computed, Pipeline, When};
-use crate::script::{Condition, Inputs, Library};
+use crate::pipeline::{self, ComputedValue, EdgeCondition, Pipeline};
+use crate::script::{Condition, Library, LibraryInputs};
 use std::collections::BTreeSet;
 
 /// Compiles the inline conditions of a pipeline, without any script.
 pub fn check_conditions(pipeline: &Pipeline) -> Result<(), Diagnostics> {
     let conditions = conditions(pipeline, None);
-    let inputs = Inputs { scripts: Vec::new(), conditions, fields: fields(pipeline), ..Inputs::default() };
+    let inputs = LibraryInputs { scripts: Vec::new(), conditions, fields: fields(pipeline), ..LibraryInputs::default() };
     Library::link(inputs, None).map(|_| ())
 }
 
 /// The inline conditions, each under its edge's id, and the expressions for the items of nodes and the arguments of tools; with a
 /// `part`, which is what it is referred to as, under that too.
 pub fn conditions(pipeline: &Pipeline, part: Option<&str>) -> Vec<Condition> {
-    let condition = |key: String, text: &Mapped| Condition { key, text: text.clone(), locals: Vec::new() };
+    let condition = |key: String, text: &MappedText| Condition { key, text: text.clone(), locals: Vec::new() };
     let of_edge = |edge: &pipeline::Edge| match &edge.when {
-        When::Condition(text) => Some(condition(condition_key(part, &edge.id), text)),
+        EdgeCondition::Condition(text) => Some(condition(condition_key(part, &edge.id), text)),
         _ => None,
     };
-    let computed = |key: String, computed: Option<&Computed>| match computed {
-        Some(Computed::Expression(text)) => Some(condition(condition_key(part, &key), text)),
+    let computed = |key: String, computed: Option<&ComputedValue>| match computed {
+        Some(ComputedValue::Expression(text)) => Some(condition(condition_key(part, &key), text)),
         _ => None,
     };
-    let of_node = |node: &pipeline::Node| {
+    let of_node = |node: &pipeline::PipelineNode| {
         let items = computed(items_key(node), node.fan.as_ref().map(|fan| &fan.items));
         let arguments = node.tool.as_ref().and_then(|tool| tool.arguments.as_ref());
         items.into_iter().chain(computed(arguments_key(node), arguments))
@@ -54,12 +54,12 @@ pub fn fields(pipeline: &Pipeline) -> BTreeSet<String> {
 }
 
 /// The name of the expression that gives the items of a node.
-pub(super) fn items_key(node: &pipeline::Node) -> String {
+pub(super) fn items_key(node: &pipeline::PipelineNode) -> String {
     format!("foreach of {}", *node.name)
 }
 
 /// The name of the expression that gives the arguments of a node's tool.
-pub(super) fn arguments_key(node: &pipeline::Node) -> String {
+pub(super) fn arguments_key(node: &pipeline::PipelineNode) -> String {
     format!("arguments of {}", *node.name)
 }
 

@@ -6,12 +6,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Holds a project that a reload exchanges whole. Whoever goes by it asks now and then whether it is still the same.
 #[derive(Debug)]
-pub struct Current {
+pub struct CurrentProject {
     number: AtomicU64,
     project: Mutex<Arc<Project>>,
 }
 
-impl Current {
+impl CurrentProject {
     /// This one, to begin with; its number is 0.
     pub fn new(project: impl Into<Arc<Project>>) -> Self {
         Self { number: AtomicU64::new(0), project: Mutex::new(project.into()) }

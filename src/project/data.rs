@@ -1,8 +1,8 @@
 //! Data files: YAML maps that scripts and templates see as `params.data.<stem>`, and the linked vocabulary as
 //! `params.data.domain`.
 
-use super::domain::{self, Vocabulary};
-use super::form::{Check, fill};
+use super::domain::{self, Domain};
+use super::form::{FormReader, fill};
 use super::forms;
 use super::personas;
 use crate::diag::{Diagnostic, Diagnostics, Source, Span, did_you_mean};
@@ -14,7 +14,7 @@ const DOMAIN: &str = "domain";
 
 /// The data of a project, with its vocabulary.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Data {
+pub(super) struct ProjectData {
     /// By stem.
     pub(super) files: Map<String, Value>,
     /// The name of the vocabulary, if there is one.
@@ -22,7 +22,7 @@ pub(super) struct Data {
 }
 
 /// Reads all data files into one object by file stem, with the vocabulary of that name among them.
-pub(super) fn read(sources: &[Source], name: Option<&str>, found: &mut Diagnostics) -> Data {
+pub(super) fn read(sources: &[Source], name: Option<&str>, found: &mut Diagnostics) -> ProjectData {
     let vocabulary = domain::link(sources, name, found);
     let mut files = Map::new();
     for source in sources.iter().filter(|source| !domain::is_one(source)) {
@@ -43,13 +43,13 @@ pub(super) fn read(sources: &[Source], name: Option<&str>, found: &mut Diagnosti
     personas::check(sources, &files, found);
     let domain = vocabulary.as_ref().map(|vocabulary| vocabulary.name.clone());
     files.extend(vocabulary.map(|vocabulary| (DOMAIN.to_owned(), vocabulary.value)));
-    Data { files, domain }
+    ProjectData { files, domain }
 }
 
 /// One file: by its form, if it has one, else as it is.
-fn file(source: &Source, tree: &Yaml, stem: &str, vocabulary: Option<&Vocabulary>, found: &mut Diagnostics) -> Value {
+fn file(source: &Source, tree: &Yaml, stem: &str, vocabulary: Option<&Domain>, found: &mut Diagnostics) -> Value {
     let Some(form) = forms::of(stem) else { return tree.to_json() };
-    let mut check = Check::new(source, "data");
+    let mut check = FormReader::new(source, "data");
     let mut value = check.file(tree, form, None);
     fill(&mut value, form);
     for reference in std::mem::take(&mut check.references) {

@@ -1,11 +1,11 @@
 //! A project with another text for one of its scripts, linked as far as scripts go.
 
 use super::conditions::{conditions, fields};
-use super::linker::Linker;
+use super::linker::ProjectLinker;
 use super::{Project, Sources};
 use crate::diag::{Diagnostics, Source};
 use crate::prompt::Templates;
-use crate::script::{Inputs, Library};
+use crate::script::{Library, LibraryInputs};
 use crate::walk::Plan;
 use std::sync::Arc;
 
@@ -14,11 +14,11 @@ impl Project {
     /// again.
     pub fn edit(&self, script: &Source) -> Result<Self, Diagnostics> {
         let sources = Sources { scripts: script.instead_in(&self.sources.scripts), ..self.sources.clone() };
-        let mut inputs = Inputs {
+        let mut inputs = LibraryInputs {
             scripts: sources.scripts.clone(),
             limits: self.settings.limits.clone(),
             probes: self.settings.probes,
-            ..Inputs::default()
+            ..LibraryInputs::default()
         };
         gather(&self.plan, None, &mut inputs);
         let library = Library::link(inputs, Some(&self.library))?;
@@ -35,7 +35,8 @@ impl Project {
     fn again(&self, plan: &Plan, part: Option<&str>, library: &Library, found: &mut Diagnostics) -> Plan {
         let (pipeline, templates, texts) = (&plan.pipeline, &Templates::default(), &self.sources.templates);
         let masks = &self.settings.masks;
-        let linker = Linker { pipeline, library, templates, texts, vars: &plan.vars, part, masks, agents: None, servers: None };
+        let linker =
+            ProjectLinker { pipeline, library, templates, texts, vars: &plan.vars, part, masks, agents: None, servers: None };
         let rules = linker.rules(found);
         let mut nodes = Vec::with_capacity(plan.nodes.len());
         for (node, before) in pipeline.nodes.iter().zip(&plan.nodes) {
@@ -51,7 +52,7 @@ impl Project {
 }
 
 /// The conditions and fields of a plan and its parts.
-fn gather(plan: &Plan, part: Option<&str>, inputs: &mut Inputs) {
+fn gather(plan: &Plan, part: Option<&str>, inputs: &mut LibraryInputs) {
     inputs.fields.extend(fields(&plan.pipeline));
     for condition in conditions(&plan.pipeline, part) {
         // A part that stands at two nodes has its conditions once.

@@ -2,14 +2,14 @@
 
 use super::{kinds, vars};
 use crate::model::Kind;
-use crate::pipeline::{self, EdgeIx, NodeIx, Origin, Pipeline, Spanned, When};
-use crate::script::check::{Analysis, Checker, Input};
-use crate::script::{File, Library, Reference, Unit};
+use crate::pipeline::{self, EdgeCondition, EdgeIx, EdgeOrigin, NodeIx, Pipeline, Spanned};
+use crate::script::check::{Analysis, CheckedParameter, Checker};
+use crate::script::{FunctionRef, Library, LinkedScript, Unit};
 use std::collections::BTreeMap;
 
 /// Where a pipeline names a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum FunctionUse {
     /// As the rule or condition of an edge: `(artifact, state, vars)`.
     Edge(EdgeIx),
     /// As what answers a node, by its own `script:` or its family: `(params, vars)`.
@@ -32,9 +32,9 @@ pub enum Place {
 
 /// A function that a pipeline names.
 #[derive(Debug)]
-pub struct Examined<'a> {
+pub struct ExaminedFunction<'a> {
     /// Where it is named.
-    pub place: Place,
+    pub place: FunctionUse,
     /// The text it stands in: a script or a condition.
     pub unit: &'a Unit,
     /// Its name.
@@ -46,10 +46,14 @@ pub struct Examined<'a> {
 }
 
 /// Looks through every function that the pipeline names and that is there. `condition` gives the text of an edge's condition.
-pub fn examine<'a>(pipeline: &Pipeline, library: &'a Library, condition: &dyn Fn(&str) -> Option<&'a Unit>) -> Vec<Examined<'a>> {
-    let mut found: Vec<Named<'a>> = Vec::new();
+pub fn examine<'a>(
+    pipeline: &Pipeline,
+    library: &'a Library,
+    condition: &dyn Fn(&str) -> Option<&'a Unit>,
+) -> Vec<ExaminedFunction<'a>> {
+    let mut found: Vec<NamedFunction<'a>> = Vec::new();
     let script = |reference: &str| {
-        let reference = Reference::parse(reference).ok()?;
+        let reference = FunctionRef::parse(reference).ok()?;
         Some((library.file(&reference.file)?.unit(), reference.function))
     };
     let named = |reference: &Option<Spanned<String>>| reference.as_ref().and_then(|reference| script(reference));
@@ -57,16 +61,16 @@ pub fn examine<'a>(pipeline: &Pipeline, library: &'a Library, condition: &dyn Fn
     let params = |first: (&'static str, Kind)| vec![first, ("vars", vars.clone())];
     for (at, edge) in pipeline.edges.iter().enumerate() {
         let artifact = match edge.from {
-            Origin::Node(node) => artifact(pipeline, node),
-            Origin::Any => Kind::Any,
+            EdgeOrigin::Node(node) => artifact(pipeline, node),
+            EdgeOrigin::Any => Kind::Any,
         };
         let function = match &edge.when {
-            When::Always => None,
-            When::Rule(reference) => script(reference),
-            When::Condition(_) => condition(&edge.id).map(|unit| (unit, "condition".to_owned())),
+            EdgeCondition::Always => None,
+            EdgeCondition::Rule(reference) => script(reference),
+            EdgeCondition::Condition(_) => condition(&edge.id).map(|unit| (unit, "condition".to_owned())),
         };
         let inputs = vec![("artifact", artifact), ("state", kinds::state()), ("vars", vars.clone())];
-        found.extend(function.map(|(unit, name)| (Place::Edge(EdgeIx(at)), unit, name, inputs)));
+        found.extend(function.map(|(unit, name)| (FunctionUse::Edge(EdgeIx(at)), unit, name, inputs)));
     }
     for (at, node) in pipeline.nodes.iter().enumerate() {
         let family = || script(&format!("agents/{0}.rhai#{0}", *node.family));
@@ -76,29 +80,31 @@ pub fn examine<'a>(pipeline: &Pipeline, library: &'a Library, condition: &dyn Fn
             _ => family(),
         };
         let place = NodeIx(at);
-        found.extend(responder.map(|(unit, name)| (Place::Responder(place), unit, name, params(("params", Kind::Any)))));
+        found.extend(responder.map(|(unit, name)| (FunctionUse::Responder(place), unit, name, params(("params", Kind::Any)))));
         let inputs = vec![("artifact", artifact(pipeline, place)), ("params", Kind::Any)];
         if let Some(fan) = &node.fan {
-            if let pipeline::Computed::Function(reference) = &fan.items {
+            if let pipeline::ComputedValue::Function(reference) = &fan.items {
                 let function = script(reference);
-                found.extend(function.map(|(unit, name)| (Place::Items(place), unit, name, params(("params", Kind::Any)))));
+                found.extend(function.map(|(unit, name)| (FunctionUse::Items(place), unit, name, params(("params", Kind::Any)))));
             }
             if let pipeline::Merge::Function(reference) = &fan.merge {
                 let function = script(reference);
-                found.extend(function.map(|(unit, name)| (Place::Merge(place), unit, name, params(("branches", Kind::Any)))));
+                found.extend(
+                    function.map(|(unit, name)| (FunctionUse::Merge(place), unit, name, params(("branches", Kind::Any)))),
+                );
             }
         }
-        if let Some(pipeline::Computed::Function(reference)) = node.tool.as_ref().and_then(|tool| tool.arguments.as_ref()) {
+        if let Some(pipeline::ComputedValue::Function(reference)) = node.tool.as_ref().and_then(|tool| tool.arguments.as_ref()) {
             let function = script(reference);
-            found.extend(function.map(|(unit, name)| (Place::Arguments(place), unit, name, params(("params", Kind::Any)))));
+            found.extend(function.map(|(unit, name)| (FunctionUse::Arguments(place), unit, name, params(("params", Kind::Any)))));
         }
-        found.extend(named(&node.effect).map(|(unit, name)| (Place::Effect(place), unit, name, inputs)));
+        found.extend(named(&node.effect).map(|(unit, name)| (FunctionUse::Effect(place), unit, name, inputs)));
     }
     let by = pipeline.clusters.as_ref().and_then(|clusters| script(&clusters.by));
-    found.extend(by.map(|(unit, name)| (Place::Cluster, unit, name, params(("params", Kind::Any)))));
-    found.extend(named(&pipeline.report).map(|(unit, name)| (Place::Summary, unit, name, params(("params", Kind::Any)))));
+    found.extend(by.map(|(unit, name)| (FunctionUse::Cluster, unit, name, params(("params", Kind::Any)))));
+    found.extend(named(&pipeline.report).map(|(unit, name)| (FunctionUse::Summary, unit, name, params(("params", Kind::Any)))));
     let scheduler = pipeline.team.as_ref().and_then(|team| script(&super::team::select(&team.scheduler)));
-    found.extend(scheduler.map(|(unit, name)| (Place::Scheduler, unit, name, vec![("ctx", kinds::scheduling())])));
+    found.extend(scheduler.map(|(unit, name)| (FunctionUse::Scheduler, unit, name, vec![("ctx", kinds::scheduling())])));
     analysed(found, library)
 }
 
@@ -107,20 +113,20 @@ fn artifact(pipeline: &Pipeline, node: NodeIx) -> Kind {
 }
 
 /// A function as it is named, before it was looked through.
-type Named<'a> = (Place, &'a Unit, String, Vec<(&'static str, Kind)>);
+type NamedFunction<'a> = (FunctionUse, &'a Unit, String, Vec<(&'static str, Kind)>);
 
-fn analysed<'a>(found: Vec<Named<'a>>, library: &'a Library) -> Vec<Examined<'a>> {
-    let modules = |path: &str| library.file(path).map(File::unit);
+fn analysed<'a>(found: Vec<NamedFunction<'a>>, library: &'a Library) -> Vec<ExaminedFunction<'a>> {
+    let modules = |path: &str| library.file(path).map(LinkedScript::unit);
     let mut analyses = Vec::new();
     {
         // One for each text: looking through a script takes longer than checking a function of it.
         let mut checkers: BTreeMap<&str, Checker<'_>> = BTreeMap::new();
         for (_, unit, name, inputs) in &found {
             let checker = checkers.entry(unit.name()).or_insert_with(|| Checker::new(unit, &modules).with_facts());
-            let inputs: Vec<Input<'_>> = inputs.iter().map(|(name, kind)| Input { name, kind }).collect();
+            let inputs: Vec<CheckedParameter<'_>> = inputs.iter().map(|(name, kind)| CheckedParameter { name, kind }).collect();
             analyses.push(checker.function(name, &inputs));
         }
     }
-    let whole = |((place, unit, name, inputs), analysis)| Examined { place, unit, name, inputs, analysis };
+    let whole = |((place, unit, name, inputs), analysis)| ExaminedFunction { place, unit, name, inputs, analysis };
     found.into_iter().zip(analyses).map(whole).collect()
 }

@@ -1,22 +1,22 @@
 //! Linking a pipeline with its scripts, templates and data, and the checks that need more than one language.
 
 use super::conditions::{conditions, fields};
-use super::plans::{Shared, taxonomy, with_vars};
+use super::plans::{SharedInputs, taxonomy, with_vars};
 use super::vars::ProjectVars;
-use super::{Manifest, Sources, data, masks, parts, prompts, teams, vars};
+use super::{ProjectManifest, Sources, data, masks, prompts, subpipelines, teams, vars};
 use crate::diag::Diagnostics;
 use crate::model::Kind;
 use crate::pipeline;
 use crate::prompt::Templates;
 use crate::script::probe::Probes;
-use crate::script::{Inputs, Library, Limits, View, self_test};
+use crate::script::{Library, LibraryInputs, ScriptLimits, View, self_test};
 use crate::walk::{Content, Plan};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
 /// Who answers the nodes, as far as linking must know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Answers {
+pub enum AnswererNames {
     /// The scripts: every node needs a responder (`decisions.md` 51).
     Scripts,
     /// Someone else.
@@ -25,13 +25,13 @@ pub enum Answers {
 
 /// What linking takes from outside the texts.
 #[derive(Clone, Debug)]
-pub struct Settings {
+pub struct LinkSettings {
     /// Vars set for this pipeline; it must have them.
     pub vars: Map<String, Value>,
     /// Vars of the project, which those set for this pipeline override; the pipeline need not have them.
     pub project_vars: ProjectVars,
     /// Who answers.
-    pub answers: Answers,
+    pub answers: AnswererNames,
     /// The repositories of the project file.
     pub workspace: Value,
     /// The vocabulary, by name; [`domain::DEFAULT_DOMAIN`](super::domain::DEFAULT_DOMAIN) if none is named.
@@ -45,25 +45,25 @@ pub struct Settings {
     /// The names of the servers whose tools nodes may call; any, if there are none to compare with.
     pub servers: Option<Vec<String>>,
     /// The limits of the script engine.
-    pub limits: Limits,
+    pub limits: ScriptLimits,
     /// Whether evaluations of its scripts can be watched.
     pub probes: Probes,
 }
 
-impl Default for Settings {
+impl Default for LinkSettings {
     fn default() -> Self {
         let workspace = serde_json::json!({ "repositories": [] });
         Self {
             vars: Map::new(),
             project_vars: ProjectVars::new(),
-            answers: Answers::Others,
+            answers: AnswererNames::Others,
             workspace,
             domain: None,
             masks: Vec::new(),
             team: None,
             agents: None,
             servers: None,
-            limits: Limits::default(),
+            limits: ScriptLimits::default(),
             probes: Probes::None,
         }
     }
@@ -81,44 +81,44 @@ pub struct Project {
     /// Its texts.
     pub sources: Sources,
     /// What linking took from outside.
-    pub settings: Settings,
+    pub settings: LinkSettings,
     /// What does not keep it from running but should be known.
     pub warnings: Diagnostics,
 }
 
 impl Project {
     /// Links texts into a project, or says everything that is wrong with them.
-    pub fn link(sources: Sources, settings: Settings) -> Result<Self, Diagnostics> {
+    pub fn link(sources: Sources, settings: LinkSettings) -> Result<Self, Diagnostics> {
         Self::link_after(sources, settings, None)
     }
 
     /// The same, given the project that was linked of these texts before some of them changed: what did not change is not
     /// compiled again. The result is that of [`Project::link`].
-    pub fn relink(sources: Sources, settings: Settings, previous: Option<&Self>) -> Result<Self, Diagnostics> {
+    pub fn relink(sources: Sources, settings: LinkSettings, previous: Option<&Self>) -> Result<Self, Diagnostics> {
         Self::link_after(sources, settings, previous.map(|previous| &previous.library))
     }
 
     /// The same, given a library of some of these scripts.
-    pub fn link_after(sources: Sources, mut settings: Settings, previous: Option<&Library>) -> Result<Self, Diagnostics> {
+    pub fn link_after(sources: Sources, mut settings: LinkSettings, previous: Option<&Library>) -> Result<Self, Diagnostics> {
         self_test().map_err(|diagnostic| Diagnostics::from(*diagnostic))?;
         let mut found = Diagnostics::new();
         let templates = Templates::compile(sources.templates.iter().cloned()).unwrap_or_else(|diagnostics| {
             found.extend(diagnostics);
             Templates::default()
         });
-        let data::Data { files: data, domain } = data::read(&sources.data, settings.domain.as_deref(), &mut found);
+        let data::ProjectData { files: data, domain } = data::read(&sources.data, settings.domain.as_deref(), &mut found);
         let mut parsed = pipeline::parse(&sources.pipeline);
         if let (Ok(pipeline), Some(team)) = (&mut parsed, &settings.team) {
             teams::put_on(pipeline, team, &sources.data, &mut found);
         }
-        let parts = parts::parse(&sources.parts, &mut found);
+        let parts = subpipelines::parse(&sources.parts, &mut found);
         let mut conditions = parsed.as_ref().map(|pipeline| conditions(pipeline, None)).unwrap_or_default();
         let mut fields = parsed.as_ref().map(fields).unwrap_or_default();
         for (asked, part) in &parts {
             conditions.extend(super::conditions::conditions(part, Some(asked)));
             fields.extend(super::conditions::fields(part));
         }
-        let inputs = Inputs {
+        let inputs = LibraryInputs {
             scripts: sources.scripts.clone(),
             conditions,
             fields,
@@ -136,7 +136,7 @@ impl Project {
         };
         let (set, project_vars) = vars::of_project(&pipeline, &parts, &mut settings, &mut found);
         let any = |value: &Value, name: &str| Content::new(View::of(value, &Kind::Any, name));
-        let shared = Shared {
+        let shared = SharedInputs {
             library: &library,
             templates: &templates,
             texts: &sources.templates,
@@ -196,13 +196,13 @@ impl Project {
     pub fn of_part(&self, path: &str) -> Option<Self> {
         let plan = self.plan.of_path(path).filter(|plan| !Arc::ptr_eq(plan, &self.plan))?;
         let sources = Sources { pipeline: plan.pipeline.source.clone(), ..self.sources.clone() };
-        let settings = Settings { vars: plan.vars.clone(), ..self.settings.clone() };
+        let settings = LinkSettings { vars: plan.vars.clone(), ..self.settings.clone() };
         Some(Self { plan, sources, settings, ..self.clone() })
     }
 
     /// What it was made of, for the record.
-    pub fn manifest(&self) -> (Manifest, Vec<crate::walk::Blob>) {
-        Manifest::of(&self.sources, &self.settings, self.plan.domain.clone())
+    pub fn manifest(&self) -> (ProjectManifest, Vec<crate::walk::Blob>) {
+        ProjectManifest::of(&self.sources, &self.settings, self.plan.domain.clone())
     }
 }
 
@@ -230,7 +230,7 @@ done: _done
 ";
     const RULES: &str = "fn fits(artifact, state, vars) { artifact.confidence >= vars.sure }\nprivate fn hidden(a, b, c) { 1 }";
 
-    fn link(pipeline: &str, rules: &str, settings: Settings) -> Result<Project, Diagnostics> {
+    fn link(pipeline: &str, rules: &str, settings: LinkSettings) -> Result<Project, Diagnostics> {
         let sources = Sources {
             scripts: vec![
                 Source::new("rules/t.rhai", rules),
@@ -246,7 +246,7 @@ done: _done
     }
 
     /// Code and labelled text of everything wrong.
-    fn faults(pipeline: &str, rules: &str, settings: Settings) -> Vec<(String, String)> {
+    fn faults(pipeline: &str, rules: &str, settings: LinkSettings) -> Vec<(String, String)> {
         let found = link(pipeline, rules, settings).err().unwrap_or_default();
         let text = |label: &crate::diag::Label| label.source.slice(label.span).to_owned();
         found.iter().map(|fault| (fault.code.to_string(), fault.primary().map_or(String::new(), text))).collect()
@@ -254,7 +254,7 @@ done: _done
 
     #[test]
     fn everything_a_pipeline_refers_to_is_found() {
-        let project = link(PIPELINE, RULES, Settings::default()).expect("links");
+        let project = link(PIPELINE, RULES, LinkSettings::default()).expect("links");
         let (plan, data) = (&project.plan, &project.data);
         assert!(plan.nodes[0].responder.is_some() && plan.nodes[0].template.is_some() && plan.nodes[1].responder.is_none());
         assert_eq!(plan.nodes[0].needs.iter().map(|need| need.name).collect::<Vec<_>>(), ["siblings"]);
@@ -278,7 +278,7 @@ done: _done
             parts: BTreeMap::new(),
             missing: BTreeMap::new(),
         };
-        let found = Project::link(sources, Settings::default()).err().unwrap_or_default();
+        let found = Project::link(sources, LinkSettings::default()).err().unwrap_or_default();
         assert_eq!(found.iter().map(|fault| fault.code.as_ref()).collect::<Vec<_>>(), ["template/tag"]);
     }
 
@@ -288,7 +288,7 @@ done: _done
             .replace("rules/t.rhai#fits", "rules/t.rhai#fitt")
             .replace("[siblings]", "[sibling]\n    prompt: b.md\n    effect: rules/t.rhai#hidden\n    script: agents/z.rhai#a");
         assert_eq!(
-            faults(&broken, RULES, Settings::default()),
+            faults(&broken, RULES, LinkSettings::default()),
             [
                 ("script/unknown-function".into(), "\"rules/t.rhai#fitt\"".to_owned()),
                 ("project/unknown-template".into(), "b.md".to_owned()),
@@ -303,22 +303,24 @@ done: _done
     fn scripts_are_checked_against_the_schema_of_the_node() {
         let wrong =
             "fn fits(artifact, state, vars) { artifact.confidance >= vars.shure || artifact.label > 1 || state.node == 3 }";
-        let codes: Vec<String> = faults(PIPELINE, wrong, Settings::default()).into_iter().map(|(code, _)| code).collect();
+        let codes: Vec<String> = faults(PIPELINE, wrong, LinkSettings::default()).into_iter().map(|(code, _)| code).collect();
         assert_eq!(codes, ["rule/unknown-field", "rule/unknown-var", "rule/compare-types", "rule/compare-types"]);
         let condition = PIPELINE.replace("confidence < vars.sure", "confidence < 'much'");
-        assert_eq!(faults(&condition, RULES, Settings::default()).len(), 1);
+        assert_eq!(faults(&condition, RULES, LinkSettings::default()).len(), 1);
     }
 
     #[test]
     fn scripts_that_answer_must_answer_every_node() {
-        let settings = Settings { answers: Answers::Scripts, ..Settings::default() };
+        let settings = LinkSettings { answers: AnswererNames::Scripts, ..LinkSettings::default() };
         assert_eq!(faults(PIPELINE, RULES, settings), [("project/no-responder".into(), "b".to_owned())]);
     }
 
     #[test]
     fn vars_are_overlaid_by_name_and_type() {
-        let set =
-            |value: serde_json::Value| Settings { vars: value.as_object().cloned().unwrap_or_default(), ..Settings::default() };
+        let set = |value: serde_json::Value| LinkSettings {
+            vars: value.as_object().cloned().unwrap_or_default(),
+            ..LinkSettings::default()
+        };
         let project = link(PIPELINE, RULES, set(json!({"sure": 1}))).expect("links");
         assert_eq!(project.plan.vars().get("sure").and_then(|sure| sure.as_f64()), Some(1.0));
         assert_eq!(faults(PIPELINE, RULES, set(json!({"shure": 1})))[0].0, "project/unknown-var");
@@ -329,13 +331,13 @@ done: _done
 
     #[test]
     fn a_manifest_brings_the_texts_back() {
-        let project = link(PIPELINE, RULES, Settings::default()).expect("links");
+        let project = link(PIPELINE, RULES, LinkSettings::default()).expect("links");
         let (manifest, blobs) = project.manifest();
         let read =
             |hash: &crate::model::Hash| blobs.iter().find(|blob| blob.hash == *hash).map(|blob| blob.text.to_string()).ok_or(());
         let sources = manifest.sources(read).expect("all there");
         assert_eq!(sources.pipeline.text(), PIPELINE);
         assert_eq!(sources.scripts.len(), 2);
-        assert!(Project::link(sources, Settings::default()).is_ok());
+        assert!(Project::link(sources, LinkSettings::default()).is_ok());
     }
 }

@@ -1,14 +1,14 @@
 //! What a pipeline refers to, found in the other languages and checked against it.
 
 use super::conditions::{arguments_key, condition_key, items_key};
-use super::{Answers, forms, kinds, masks, prompts, vars};
+use super::{AnswererNames, forms, kinds, masks, prompts, vars};
 use crate::diag::{Diagnostic, Diagnostics, Source, Span, did_you_mean};
 use crate::model::Kind;
-use crate::pipeline::{self, Computed, Node, Pipeline, Spanned, When};
+use crate::pipeline::{self, ComputedValue, EdgeCondition, Pipeline, PipelineNode, Spanned};
 use crate::prompt::{Template, Templates};
 use crate::script::check::{self, Checker};
-use crate::script::{File, Function, Library, Reference, View};
-use crate::walk::{Fan, Merge, NEEDS, Need, PlanNode, Rule, Tool};
+use crate::script::{FunctionRef, Library, LinkedScript, ScriptFunction, View};
+use crate::walk::{EdgeRule, ForeachPlan, MergePlan, NEEDS, PlanNode, Query, ToolPlan};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use std::sync::Arc;
 pub const SCRIPT: &str = "script";
 
 /// Links one pipeline.
-pub(super) struct Linker<'a> {
+pub(super) struct ProjectLinker<'a> {
     pub(super) pipeline: &'a Arc<Pipeline>,
     pub(super) library: &'a Library,
     pub(super) templates: &'a Templates,
@@ -34,27 +34,27 @@ pub(super) struct Linker<'a> {
     pub(super) servers: Option<&'a [String]>,
 }
 
-impl Linker<'_> {
+impl ProjectLinker<'_> {
     /// The rules of all edges, checked against the schemas of the nodes they decide at.
-    pub(super) fn rules(&self, found: &mut Diagnostics) -> Vec<Option<Rule>> {
+    pub(super) fn rules(&self, found: &mut Diagnostics) -> Vec<Option<EdgeRule>> {
         let (state, vars) = (kinds::state(), vars::kind(self.pipeline, self.vars));
         let kind_at = |edge: &pipeline::Edge| match edge.from {
-            pipeline::Origin::Node(node) => merged_kind(self.pipeline.at(node)),
-            pipeline::Origin::Any => Kind::Any,
+            pipeline::EdgeOrigin::Node(node) => merged_kind(self.pipeline.at(node)),
+            pipeline::EdgeOrigin::Any => Kind::Any,
         };
         let artifacts: Vec<Kind> = self.pipeline.edges.iter().map(kind_at).collect();
         // One for each script: looking through a script takes longer than checking a function of it.
-        let modules = |path: &str| self.library.file(path).map(File::unit);
+        let modules = |path: &str| self.library.file(path).map(LinkedScript::unit);
         let mut checkers: BTreeMap<&str, Checker<'_>> = BTreeMap::new();
         let rule = |(edge, artifact)| {
             let edge: &pipeline::Edge = edge;
             let function = match &edge.when {
-                When::Always => return None,
-                When::Rule(reference) => self.function(reference, 3, found)?,
-                When::Condition(_) => self.library.condition(&condition_key(self.part, &edge.id))?,
+                EdgeCondition::Always => return None,
+                EdgeCondition::Rule(reference) => self.function(reference, 3, found)?,
+                EdgeCondition::Condition(_) => self.library.condition(&condition_key(self.part, &edge.id))?,
             };
             let inputs = [("artifact", artifact), ("state", &state), ("vars", &vars)];
-            let inputs = inputs.map(|(name, kind)| check::Input { name, kind });
+            let inputs = inputs.map(|(name, kind)| check::CheckedParameter { name, kind });
             let analysis = match function.file().and_then(|path| self.library.file(path)) {
                 Some(file) => {
                     let checker = checkers.entry(file.path()).or_insert_with(|| Checker::new(file.unit(), &modules));
@@ -70,13 +70,13 @@ impl Linker<'_> {
             self.counters(&analysis.reads, found);
             traits(&analysis.reads, found);
             let reads = analysis.reads.iter().map(|read| read.path.as_str().into()).collect();
-            Some(Rule { script: function.hash(), function, reads })
+            Some(EdgeRule { script: function.hash(), function, reads })
         };
         self.pipeline.edges.iter().zip(&artifacts).map(rule).collect()
     }
 
     /// A counter that no edge counts is always 0: most likely a slip.
-    fn counters(&self, reads: &[check::Read], found: &mut Diagnostics) {
+    fn counters(&self, reads: &[check::FieldReadSite], found: &mut Diagnostics) {
         let around = || self.pipeline.counters.iter().map(|counter| counter.as_str());
         let counted = || self.pipeline.edges.iter().filter_map(|edge| edge.counter.as_deref()).chain(around());
         for read in reads {
@@ -95,8 +95,8 @@ impl Linker<'_> {
 
     pub(super) fn node(
         &self,
-        node: &Node,
-        answers: Answers,
+        node: &PipelineNode,
+        answers: AnswererNames,
         template: Option<Arc<Template>>,
         found: &mut Diagnostics,
     ) -> PlanNode {
@@ -114,7 +114,7 @@ impl Linker<'_> {
             needs: node.needs.iter().filter_map(|need| self.need(need, found)).collect(),
             masks: masks::of_node(self, node, found),
             via: match &node.tool {
-                Some(tool) => vec![Tool::via(tool.server())],
+                Some(tool) => vec![ToolPlan::via(tool.server())],
                 None => node.via.iter().map(|name| name.as_str().into()).collect(),
             },
             tool: self.tool(node, found),
@@ -124,28 +124,28 @@ impl Linker<'_> {
     }
 
     /// For which items a node is taken, and what makes one artifact of theirs.
-    fn fan(&self, node: &Node, fan: &pipeline::Fan, found: &mut Diagnostics) -> Option<Fan> {
+    fn fan(&self, node: &PipelineNode, fan: &pipeline::Foreach, found: &mut Diagnostics) -> Option<ForeachPlan> {
         let items = self.computed(&fan.items, &items_key(node), found)?;
         let merge = match &fan.merge {
-            pipeline::Merge::Append => Merge::Append,
-            pipeline::Merge::First => Merge::First,
-            pipeline::Merge::Latest => Merge::Latest,
-            pipeline::Merge::Best => Merge::Best,
-            pipeline::Merge::Function(reference) => Merge::Script(self.function(reference, 2, found)?),
+            pipeline::Merge::Append => MergePlan::Append,
+            pipeline::Merge::First => MergePlan::First,
+            pipeline::Merge::Latest => MergePlan::Latest,
+            pipeline::Merge::Best => MergePlan::Best,
+            pipeline::Merge::Function(reference) => MergePlan::Script(self.function(reference, 2, found)?),
         };
         let place = (self.pipeline.source.clone(), fan.span);
-        Some(Fan { items, merge, collect: fan.collect, kind: kind_of(node), concurrency: fan.concurrency, place })
+        Some(ForeachPlan { items, merge, collect: fan.collect, kind: kind_of(node), concurrency: fan.concurrency, place })
     }
 
-    fn computed(&self, computed: &Computed, key: &str, found: &mut Diagnostics) -> Option<Function> {
+    fn computed(&self, computed: &ComputedValue, key: &str, found: &mut Diagnostics) -> Option<ScriptFunction> {
         match computed {
-            Computed::Function(reference) => self.function(reference, 2, found),
-            Computed::Expression(_) => self.library.condition(&condition_key(self.part, key)),
+            ComputedValue::Function(reference) => self.function(reference, 2, found),
+            ComputedValue::Expression(_) => self.library.condition(&condition_key(self.part, key)),
         }
     }
 
     /// The tool of a node, and what makes its arguments.
-    fn tool(&self, node: &Node, found: &mut Diagnostics) -> Option<Tool> {
+    fn tool(&self, node: &PipelineNode, found: &mut Diagnostics) -> Option<ToolPlan> {
         let tool = node.tool.as_ref()?;
         let (server, known) = (tool.server(), self.servers.unwrap_or_default());
         if self.servers.is_some() && !known.iter().any(|known| known == server) {
@@ -161,7 +161,7 @@ impl Linker<'_> {
             None => None,
         };
         let place = (self.pipeline.source.clone(), tool.name.span);
-        Some(Tool { server: server.to_owned(), name: tool.tool().to_owned(), arguments, place })
+        Some(ToolPlan { server: server.to_owned(), name: tool.tool().to_owned(), arguments, place })
     }
 
     /// Checks the name of somebody who is to answer.
@@ -176,7 +176,7 @@ impl Linker<'_> {
     }
 
     /// A node's own script, or the responder of its family: `agents/<family>.rhai#<family>`.
-    fn responder(&self, node: &Node, answers: Answers, found: &mut Diagnostics) -> Option<Function> {
+    fn responder(&self, node: &PipelineNode, answers: AnswererNames, found: &mut Diagnostics) -> Option<ScriptFunction> {
         if node.part.is_some() || node.tool.is_some() {
             return None;
         }
@@ -184,10 +184,10 @@ impl Linker<'_> {
             return self.function(reference, 2, found);
         }
         let file = format!("agents/{}.rhai", *node.family);
-        let reference = Reference { file, function: node.family.value.clone() };
+        let reference = FunctionRef { file, function: node.family.value.clone() };
         match self.library.function(&reference, 2) {
             Ok(function) => Some(function),
-            Err(_) if answers == Answers::Others => None,
+            Err(_) if answers == AnswererNames::Others => None,
             // Somebody else answers it.
             Err(_) if !node.via.is_empty() && !node.via.iter().any(|name| name.as_str() == SCRIPT) => None,
             Err(diagnostic) => {
@@ -211,7 +211,7 @@ impl Linker<'_> {
         }
     }
 
-    pub(super) fn template(&self, node: &Node, found: &mut Diagnostics) -> Option<Arc<Template>> {
+    pub(super) fn template(&self, node: &PipelineNode, found: &mut Diagnostics) -> Option<Arc<Template>> {
         let Some(prompt) = &node.prompt else {
             if node.tool.is_some() {
                 return None;
@@ -228,7 +228,7 @@ impl Linker<'_> {
         template
     }
 
-    fn need(&self, need: &Spanned<String>, found: &mut Diagnostics) -> Option<&'static Need> {
+    fn need(&self, need: &Spanned<String>, found: &mut Diagnostics) -> Option<&'static Query> {
         let known = NEEDS.iter().find(|known| known.name == need.value);
         if known.is_none() {
             let hint = did_you_mean(need, NEEDS.iter().map(|need| need.name));
@@ -239,21 +239,21 @@ impl Linker<'_> {
     }
 
     /// What gives cases the keys of their clusters, and what sums them up.
-    pub(super) fn of_cases(&self, found: &mut Diagnostics) -> (Option<Function>, Option<Function>) {
+    pub(super) fn of_cases(&self, found: &mut Diagnostics) -> (Option<ScriptFunction>, Option<ScriptFunction>) {
         let mut function =
             |reference: Option<&Spanned<String>>| reference.and_then(|reference| self.function(reference, 2, found));
         (function(self.pipeline.clusters.as_ref().map(|clusters| &clusters.by)), function(self.pipeline.report.as_ref()))
     }
 
     /// The function that a reference in the pipeline means; what is wrong with it is labelled in the pipeline.
-    pub(super) fn function(&self, reference: &Spanned<String>, arity: usize, found: &mut Diagnostics) -> Option<Function> {
-        let function = Reference::parse(reference).and_then(|parsed| self.library.function(&parsed, arity));
+    pub(super) fn function(&self, reference: &Spanned<String>, arity: usize, found: &mut Diagnostics) -> Option<ScriptFunction> {
+        let function = FunctionRef::parse(reference).and_then(|parsed| self.library.function(&parsed, arity));
         function.map_err(|diagnostic| found.push(label_first(diagnostic, self.pipeline, reference.span))).ok()
     }
 }
 
 /// A trait that no element has reads as nothing: certainly a slip.
-fn traits(reads: &[check::Read], found: &mut Diagnostics) {
+fn traits(reads: &[check::FieldReadSite], found: &mut Diagnostics) {
     for read in reads {
         let Some(rest) = read.path.strip_prefix("state.walker.traits.") else { continue };
         let name = rest.split('.').next().unwrap_or(rest);
@@ -271,12 +271,12 @@ fn traits(reads: &[check::Read], found: &mut Diagnostics) {
 }
 
 /// The form of a node's artifact: its schema, or anything.
-fn kind_of(node: &Node) -> Kind {
+fn kind_of(node: &PipelineNode) -> Kind {
     node.schema.as_ref().map_or(Kind::Any, |shape| Kind::Object(Arc::clone(shape)))
 }
 
 /// The same of what the node has in the end: a list of that, where the artifacts of its items are put together.
-pub(super) fn merged_kind(node: &Node) -> Kind {
+pub(super) fn merged_kind(node: &PipelineNode) -> Kind {
     let listed = node.fan.as_ref().is_some_and(|fan| fan.merge == pipeline::Merge::Append);
     if listed { Kind::List(Box::new(kind_of(node))) } else { kind_of(node) }
 }

@@ -1,17 +1,17 @@
 //! What a project was made of, by content: stored with a run, so that it can be resumed and explained with the very texts
 //! it began with.
 
-use super::{Settings, Sources};
+use super::{LinkSettings, Sources};
 use crate::diag::Source;
 use crate::model::{Hash, canonical};
-use crate::walk::{Blob, Change};
+use crate::walk::{Blob, TextChange};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The content addresses of a project's texts, and the vars in force.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Manifest {
+pub struct ProjectManifest {
     /// Scripts by path.
     pub scripts: BTreeMap<String, Hash>,
     /// Templates by path.
@@ -38,9 +38,9 @@ pub struct Manifest {
     pub domain: Option<String>,
 }
 
-impl Manifest {
+impl ProjectManifest {
     /// Addresses the texts of a project; the blobs are those texts.
-    pub fn of(sources: &Sources, settings: &Settings, domain: Option<String>) -> (Self, Vec<Blob>) {
+    pub fn of(sources: &Sources, settings: &LinkSettings, domain: Option<String>) -> (Self, Vec<Blob>) {
         let mut blobs = Vec::new();
         let mut address = |source: &Source| {
             let blob = Blob::new(source.text());
@@ -73,7 +73,7 @@ impl Manifest {
     }
 
     /// What is other in `after`, in order of the names.
-    pub fn changes(&self, after: &Self) -> Vec<Change> {
+    pub fn changes(&self, after: &Self) -> Vec<TextChange> {
         let setting = |value: &Value| Hash::of(canonical(value).as_bytes());
         let parts = |manifest: &Self| -> BTreeMap<String, Hash> {
             let texts = [("data", &manifest.data), ("scripts", &manifest.scripts), ("templates", &manifest.templates)];
@@ -95,7 +95,7 @@ impl Manifest {
         let (before, after) = (parts(self), parts(after));
         let names: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
         let change =
-            |name: &String| Change { what: name.clone(), before: before.get(name).copied(), after: after.get(name).copied() };
+            |name: &String| TextChange { what: name.clone(), before: before.get(name).copied(), after: after.get(name).copied() };
         names.into_iter().map(change).filter(|change| change.before != change.after).collect()
     }
 

@@ -1,15 +1,15 @@
 //! Linking masks: scripts of the form `masks/NAME.rhai`, each with the nodes it is for.
 
-use super::linker::Linker;
+use super::linker::ProjectLinker;
 use crate::diag::{Diagnostic, Diagnostics, Label, Source, Span, did_you_mean};
-use crate::pipeline::{Node, Spanned};
-use crate::script::{File, Reference};
-use crate::walk::{Mask, NEEDS, Need};
+use crate::pipeline::{PipelineNode, Spanned};
+use crate::script::{FunctionRef, LinkedScript};
+use crate::walk::{Mask, NEEDS, Query};
 use serde_json::Value;
 use std::sync::Arc;
 
 /// The masks on a node: those that it lists, then those from outside that are for it.
-pub(super) fn of_node(linker: &Linker<'_>, node: &Node, found: &mut Diagnostics) -> Vec<Arc<Mask>> {
+pub(super) fn of_node(linker: &ProjectLinker<'_>, node: &PipelineNode, found: &mut Diagnostics) -> Vec<Arc<Mask>> {
     let source = &linker.pipeline.source;
     let mut masks = Vec::with_capacity(node.masks.len());
     for asked in &node.masks {
@@ -40,7 +40,7 @@ pub(super) fn of_node(linker: &Linker<'_>, node: &Node, found: &mut Diagnostics)
 
 /// A mask that a walker brings.
 pub(super) fn of_persona(
-    linker: &Linker<'_>,
+    linker: &ProjectLinker<'_>,
     path: &str,
     walker: &Spanned<String>,
     found: &mut Diagnostics,
@@ -64,7 +64,7 @@ pub(super) fn idle<'n>(masks: &[String], linked: impl Iterator<Item = &'n Arc<Ma
     }
 }
 
-fn link(linker: &Linker<'_>, path: &str, label: Option<&Label>, found: &mut Diagnostics) -> Option<Mask> {
+fn link(linker: &ProjectLinker<'_>, path: &str, label: Option<&Label>, found: &mut Diagnostics) -> Option<Mask> {
     let mut fault = |mut error: Diagnostic| {
         error.labels.splice(..0, label.cloned());
         if !found.iter().any(|known| *known == error) {
@@ -72,13 +72,13 @@ fn link(linker: &Linker<'_>, path: &str, label: Option<&Label>, found: &mut Diag
         }
     };
     let Some(file) = linker.library.file(path) else {
-        let masks = linker.library.files().map(File::path).filter(|path| path.starts_with("masks/"));
+        let masks = linker.library.files().map(LinkedScript::path).filter(|path| path.starts_with("masks/"));
         let hint = did_you_mean(path, masks);
         fault(Diagnostic::error("project/unknown-mask", format!("there is no mask `{path}`")).maybe_help(hint));
         return None;
     };
     let function =
-        |name: &str, arity: usize| linker.library.function(&Reference { file: path.into(), function: name.into() }, arity).ok();
+        |name: &str, arity: usize| linker.library.function(&FunctionRef { file: path.into(), function: name.into() }, arity).ok();
     let (pre, post) = (function("pre", 1), function("post", 2));
     let head = || Span::new(0, file.source().text().lines().next().map_or(0, str::len));
     if pre.is_none() && post.is_none() {
@@ -102,7 +102,7 @@ fn link(linker: &Linker<'_>, path: &str, label: Option<&Label>, found: &mut Diag
 }
 
 /// The reads that a script declares: `const NEEDS = [".."];`.
-pub(super) fn needs(linker: &Linker<'_>, path: &str, asked: Option<Span>, found: &mut Diagnostics) -> Vec<&'static Need> {
+pub(super) fn needs(linker: &ProjectLinker<'_>, path: &str, asked: Option<Span>, found: &mut Diagnostics) -> Vec<&'static Query> {
     let Some(file) = linker.library.file(path) else { return Vec::new() };
     let Some(declared) = file.constant("NEEDS") else { return Vec::new() };
     let at = place(file, "NEEDS").unwrap_or(Span::new(0, 0));
@@ -138,12 +138,12 @@ fn texts(value: &Value) -> Option<Vec<String>> {
 }
 
 /// Where a script declares a constant.
-fn constant(linker: &Linker<'_>, path: &str, name: &str) -> Option<(Source, Span)> {
+fn constant(linker: &ProjectLinker<'_>, path: &str, name: &str) -> Option<(Source, Span)> {
     let file = linker.library.file(path)?;
     Some((file.source().clone(), place(file, name)?))
 }
 
-fn place(file: &File, name: &str) -> Option<Span> {
+fn place(file: &LinkedScript, name: &str) -> Option<Span> {
     let text = file.source().text();
     let at = text.find(&format!("const {name}"))?;
     let end = text[at..].find(['\n', ';']).map_or(text.len(), |end| at + end);

@@ -2,7 +2,7 @@
 
 use crate::diag::{Diagnostic, Diagnostics, Source, did_you_mean};
 use crate::pipeline::Pipeline;
-use crate::pipeline::yaml::{self, Reader};
+use crate::pipeline::yaml::{self, YamlReader};
 use serde_json::{Map, Value};
 
 /// The names of all elements, the derived ones among them.
@@ -23,7 +23,7 @@ pub(super) fn check(sources: &[Source], data: &Map<String, Value>, found: &mut D
     let Some(source) = sources.iter().find(is_personas).filter(|_| elements(data).next().is_some()) else { return };
     let Ok(tree) = yaml::parse(source) else { return };
     let list = tree.get("personas").and_then(|list| list.as_list()).unwrap_or_default();
-    let mut reader = Reader::new(source, "data");
+    let mut reader = YamlReader::new(source, "data");
     for (persona, element) in list.iter().filter_map(|item| Some((item, item.get("element")?))) {
         let Some(text) = element.as_text().filter(|text| !elements(data).any(|known| known == *text)) else { continue };
         let name = persona.get("name").and_then(|name| name.as_text()).unwrap_or("?");

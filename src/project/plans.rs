@@ -1,10 +1,10 @@
 //! Pipelines linked into plans, each with those that are walked as its nodes.
 
-use super::linker::Linker;
-use super::parts::Parts;
+use super::linker::ProjectLinker;
+use super::subpipelines::Subpipelines;
 use super::team::anonymous;
 use super::vars::{self, ProjectVars};
-use super::{Answers, parts, personas, prompts};
+use super::{AnswererNames, personas, prompts, subpipelines};
 use crate::diag::{Diagnostic, Diagnostics, Source};
 use crate::pipeline::{Pipeline, Spanned};
 use crate::prompt::Templates;
@@ -15,18 +15,18 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// What the pipelines of a project have in common.
-pub(super) struct Shared<'a> {
+pub(super) struct SharedInputs<'a> {
     pub(super) library: &'a Library,
     pub(super) templates: &'a Templates,
     /// The texts of all templates, those that do not compile among them.
     pub(super) texts: &'a [Source],
     /// The pipelines that nodes refer to.
-    pub(super) parts: &'a Parts,
+    pub(super) parts: &'a Subpipelines,
     /// The texts of all of them, those that cannot be read among them.
     pub(super) part_texts: &'a BTreeMap<String, Source>,
     /// Why there is no such pipeline, of those that are referred to and not there.
     pub(super) missing: &'a BTreeMap<String, Diagnostic>,
-    pub(super) answers: Answers,
+    pub(super) answers: AnswererNames,
     /// Masks from outside.
     pub(super) masks: &'a [String],
     /// The names that `via:` may have, if they are known.
@@ -42,7 +42,7 @@ pub(super) struct Shared<'a> {
     pub(super) workspace: Content,
 }
 
-impl Shared<'_> {
+impl SharedInputs<'_> {
     /// Links a pipeline, and what is walked as its nodes. `set` has the vars from outside and those of the walk around it; `within`
     /// what the pipelines around it refer to each other as.
     pub(super) fn plan(
@@ -57,7 +57,7 @@ impl Shared<'_> {
             pipeline.vars_json()
         });
         let asked = within.last().cloned();
-        let linker = Linker {
+        let linker = ProjectLinker {
             pipeline,
             library: self.library,
             templates: self.templates,
@@ -112,7 +112,7 @@ impl Shared<'_> {
         let Some(part) = self.parts.get(&asked.value) else {
             // One that cannot be read has been complained about.
             if !self.part_texts.contains_key(&asked.value) {
-                found.push(parts::missing(pipeline, asked, self.missing.get(&asked.value)));
+                found.push(subpipelines::missing(pipeline, asked, self.missing.get(&asked.value)));
             }
             return None;
         };

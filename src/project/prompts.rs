@@ -1,19 +1,19 @@
 //! What templates may name: the groups of parameters, and of the reads those that the node declares.
 
 use crate::diag::{Diagnostic, Diagnostics, did_you_mean};
-use crate::pipeline::{Node, Pipeline};
-use crate::prompt::{Group, Templates};
+use crate::pipeline::{Pipeline, PipelineNode};
+use crate::prompt::{ParameterGroup, Templates};
 use crate::script::View;
 use crate::walk::{self, Content, GROUPS, NEEDS, PlanNode};
 
 /// The groups of parameters, with the fields of each.
-fn groups() -> Vec<Group> {
+fn groups() -> Vec<ParameterGroup> {
     let needs = || NEEDS.iter().map(|need| need.name.replace('.', "_")).collect();
-    let fields = |group: &walk::Group| match group.name {
+    let fields = |group: &walk::FieldGroup| match group.name {
         "needs" => needs(),
         _ => group.fields.iter().map(|field| field.name.to_owned()).collect(),
     };
-    GROUPS.iter().map(|group| Group { name: group.name.to_owned(), fields: fields(group) }).collect()
+    GROUPS.iter().map(|group| ParameterGroup { name: group.name.to_owned(), fields: fields(group) }).collect()
 }
 
 /// Reports what templates name and is not there.
@@ -48,13 +48,13 @@ pub(super) fn check(pipeline: &Pipeline, linked: &[PlanNode], templates: &Templa
 }
 
 /// The template of a node: the one it names, else that of its family, if there is one.
-fn path(node: &Node, templates: &Templates) -> Option<String> {
+fn path(node: &PipelineNode, templates: &Templates) -> Option<String> {
     let path = node.prompt.as_ref().map_or_else(|| format!("{}.md", *node.family), |prompt| prompt.value.clone());
     templates.get(&path).map(|template| template.source().name().to_owned())
 }
 
 /// What a template says of the form of an answer.
-pub(super) fn answer(node: &Node) -> Content {
+pub(super) fn answer(node: &PipelineNode) -> Content {
     let shape = node.schema.as_ref().map_or_else(String::new, |shape| shape.outline());
     Content::new(View::object("params.answer", [("shape", View::from(shape))]))
 }

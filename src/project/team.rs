@@ -1,16 +1,16 @@
 //! Linking a team: its walkers from the data of personas or the pipeline, its scheduler from the scripts.
 
-use super::form::{Check, fill};
-use super::linker::Linker;
+use super::form::{FormReader, fill};
+use super::linker::ProjectLinker;
 use super::personas::{elements, personas};
 use super::{forms, kinds, masks};
 use crate::diag::{Diagnostic, Diagnostics, did_you_mean};
 use crate::model::Kind;
 use crate::pipeline::yaml::Yaml;
-use crate::pipeline::{self, Node, NodeIx, Pipeline, Spanned, Teammate};
-use crate::script::check::Input;
-use crate::script::{Function, Reference, View};
-use crate::walk::{Content, Member, NEEDS, Team, walker_view};
+use crate::pipeline::{self, NodeIx, Pipeline, PipelineNode, Spanned, TeamWalker};
+use crate::script::check::CheckedParameter;
+use crate::script::{FunctionRef, ScriptFunction, View};
+use crate::walk::{Content, NEEDS, TeamMember, TeamPlan, walker_view};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
@@ -18,16 +18,16 @@ use std::sync::Arc;
 const SELECT: &str = "select";
 const BECAUSE: &str = "because";
 
-impl Linker<'_> {
+impl ProjectLinker<'_> {
     /// The team of the pipeline.
-    pub(super) fn team(&self, data: &Map<String, Value>, found: &mut Diagnostics) -> Option<Team> {
+    pub(super) fn team(&self, data: &Map<String, Value>, found: &mut Diagnostics) -> Option<TeamPlan> {
         let team = self.pipeline.team.as_ref()?;
         if team.source != self.pipeline.source {
             // It comes from outside: what is wrong with it is shown there.
             let pipeline = Arc::new(Pipeline { source: team.source.clone(), ..Pipeline::clone(self.pipeline) });
-            return Linker { pipeline: &pipeline, ..*self }.team(data, found);
+            return ProjectLinker { pipeline: &pipeline, ..*self }.team(data, found);
         }
-        let mut members: Vec<Member> = Vec::with_capacity(team.walkers.len());
+        let mut members: Vec<TeamMember> = Vec::with_capacity(team.walkers.len());
         let mut names: Vec<Spanned<String>> = Vec::new();
         let before = found.len();
         for walker in &team.walkers {
@@ -49,7 +49,7 @@ impl Linker<'_> {
         }
         let (select, because, needs) = self.scheduler(&team.scheduler, found)?;
         let all_there = members.len() == team.walkers.len() && found.len() == before;
-        all_there.then(|| Team {
+        all_there.then(|| TeamPlan {
             walkers: View::list("ctx.walkers", members.iter().map(|member| member.told.clone())),
             members,
             select,
@@ -60,9 +60,9 @@ impl Linker<'_> {
     }
 
     /// A walker with every key of a persona.
-    fn persona(&self, walker: &Teammate, data: &Map<String, Value>, found: &mut Diagnostics) -> Option<Value> {
+    fn persona(&self, walker: &TeamWalker, data: &Map<String, Value>, found: &mut Diagnostics) -> Option<Value> {
         match walker {
-            Teammate::Persona(name) => {
+            TeamWalker::Persona(name) => {
                 let persona = personas(data).find(|persona| persona["name"].as_str().is_some_and(|known| known == name.value));
                 if persona.is_none() {
                     let names: Vec<&str> = personas(data).filter_map(|persona| persona["name"].as_str()).collect();
@@ -75,12 +75,12 @@ impl Linker<'_> {
                 }
                 persona.cloned()
             }
-            Teammate::Own(yaml) => self.own(yaml, data, found),
+            TeamWalker::Own(yaml) => self.own(yaml, data, found),
         }
     }
 
     fn own(&self, yaml: &Yaml, data: &Map<String, Value>, found: &mut Diagnostics) -> Option<Value> {
-        let mut check = Check::new(&self.pipeline.source, "pipeline");
+        let mut check = FormReader::new(&self.pipeline.source, "pipeline");
         let mut persona = check.file(yaml, &forms::WALKER, None);
         fill(&mut persona, &forms::WALKER);
         if let Some((element, text)) = yaml.get("element").and_then(|element| Some((element, element.as_text()?)))
@@ -102,12 +102,12 @@ impl Linker<'_> {
         &self,
         asked: &Spanned<String>,
         found: &mut Diagnostics,
-    ) -> Option<(Function, Option<Function>, Vec<&'static crate::walk::Need>)> {
+    ) -> Option<(ScriptFunction, Option<ScriptFunction>, Vec<&'static crate::walk::Query>)> {
         let select = self.function(&Spanned::new(select(asked), asked.span), 1, found)?;
         let file = select.file()?.to_owned();
-        let because = self.library.function(&Reference { file: file.clone(), function: BECAUSE.into() }, 2).ok();
+        let because = self.library.function(&FunctionRef { file: file.clone(), function: BECAUSE.into() }, 2).ok();
         let (ctx, name) = (kinds::scheduling(), Kind::Text { one_of: Vec::new() });
-        let inputs = [Input { name: "ctx", kind: &ctx }, Input { name: "name", kind: &name }];
+        let inputs = [CheckedParameter { name: "ctx", kind: &ctx }, CheckedParameter { name: "name", kind: &name }];
         found.extend(self.library.check(&select, &inputs[..1]).diagnostics);
         found.extend(because.iter().flat_map(|because| self.library.check(because, &inputs).diagnostics));
         let needs = masks::needs(self, &file, Some(asked.span), found);
@@ -124,7 +124,7 @@ impl Linker<'_> {
     /// A node and its zone as the scheduler sees them.
     fn place(&self, at: NodeIx) -> (View, View) {
         let pipeline = self.pipeline;
-        let node: &Node = pipeline.at(at);
+        let node: &PipelineNode = pipeline.at(at);
         let text = |text: Option<&Spanned<String>>| text.map_or("", |text| text.as_str()).to_owned();
         let told = json!({
             "name": *node.name, "family": *node.family, "element": text(node.element.as_ref()), "code": text(node.code.as_ref()),
@@ -146,8 +146,8 @@ pub(super) fn select(scheduler: &str) -> String {
 }
 
 /// The walker of a walk without a team.
-pub(super) fn anonymous() -> Member {
-    Member {
+pub(super) fn anonymous() -> TeamMember {
+    TeamMember {
         name: "".into(),
         told: View::null(),
         view: walker_view(&Value::Null),
@@ -157,7 +157,7 @@ pub(super) fn anonymous() -> Member {
     }
 }
 
-fn member(persona: &Value, data: &Map<String, Value>, masks: Vec<Arc<crate::walk::Mask>>) -> Member {
+fn member(persona: &Value, data: &Map<String, Value>, masks: Vec<Arc<crate::walk::Mask>>) -> TeamMember {
     let text = |key: &str| persona[key].as_str().unwrap_or_default();
     let traits = traits(data, text("element"));
     let view = json!({
@@ -171,7 +171,7 @@ fn member(persona: &Value, data: &Map<String, Value>, masks: Vec<Arc<crate::walk
     told["traits"] = Value::Object(traits.clone());
     let keys = ["name", "colour", "element", "position", "side", "tags", "preamble"];
     let prompt: Map<String, Value> = keys.iter().map(|key| ((*key).to_owned(), persona[*key].clone())).collect();
-    Member {
+    TeamMember {
         name: text("name").into(),
         told: View::of(&told, &Kind::Any, "ctx.walker"),
         view: walker_view(&view),

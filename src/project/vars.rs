@@ -1,7 +1,7 @@
 //! The vars in force: the pipeline's defaults, overlaid from outside.
 
-use super::Settings;
-use super::parts::Parts;
+use super::LinkSettings;
+use super::subpipelines::Subpipelines;
 use crate::diag::{Diagnostic, Diagnostics, Source, Span, did_you_mean, nearest};
 use crate::model::{Field, Kind, Shape};
 use crate::pipeline::Pipeline;
@@ -31,8 +31,8 @@ pub type ProjectVars = BTreeMap<String, ProjectVar>;
 /// file it is for another project, unless its name is nearly that of one of this pipeline's: then it is a warning.
 pub(super) fn of_project(
     pipeline: &Pipeline,
-    parts: &Parts,
-    settings: &mut Settings,
+    parts: &Subpipelines,
+    settings: &mut LinkSettings,
     found: &mut Diagnostics,
 ) -> (Map<String, Value>, ProjectVars) {
     let all: Vec<&Pipeline> = std::iter::once(pipeline).chain(parts.values().map(Arc::as_ref)).collect();

@@ -7,7 +7,7 @@ mod scan;
 mod template;
 mod values;
 
-pub use names::{Group, Known};
+pub use names::{ParameterGroup, ParameterUse};
 pub use quote::fenced;
 pub use template::{Template, Templates};
-pub use values::{Look, Shown, Values};
+pub use values::{TemplateValue, ValueKind, Values};

@@ -9,7 +9,7 @@ const OWN: [&str; 2] = ["loop", "range"];
 
 /// A group of parameters.
 #[derive(Clone, Debug)]
-pub struct Group {
+pub struct ParameterGroup {
     /// Its name.
     pub name: String,
     /// All of its fields; none if it may have any.
@@ -18,7 +18,7 @@ pub struct Group {
 
 /// A parameter that a template, or one that it includes, names.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Known {
+pub struct ParameterUse {
     /// The parameter (`needs.siblings`).
     pub path: String,
     /// Where it is named first.
@@ -30,7 +30,7 @@ pub struct Known {
 impl Templates {
     /// Reports groups and fields of groups that do not exist, and includes of templates that do not. A name that is no group
     /// may be one of the including template's own in one that others include.
-    pub fn check_names(&self, groups: &[Group], found: &mut Diagnostics) {
+    pub fn check_names(&self, groups: &[ParameterGroup], found: &mut Diagnostics) {
         let included: BTreeSet<String> = self.paths().flat_map(|path| self.includes(path)).collect();
         for path in self.paths() {
             let Some(source) = self.get(path).map(|template| template.source().clone()) else { continue };
@@ -66,10 +66,10 @@ impl Templates {
     }
 
     /// Every parameter that a template and those it includes name.
-    pub fn names(&self, path: &str) -> Vec<Known> {
+    pub fn names(&self, path: &str) -> Vec<ParameterUse> {
         let mut open = vec![path.to_owned()];
         let mut seen: BTreeSet<String> = BTreeSet::new();
-        let mut names: Vec<Known> = Vec::new();
+        let mut names: Vec<ParameterUse> = Vec::new();
         while let Some(path) = open.pop() {
             if !seen.insert(path.clone()) {
                 continue;
@@ -77,7 +77,7 @@ impl Templates {
             let Some(source) = self.get(&path).map(|template| template.source().clone()) else { continue };
             for name in self.own_names(&path) {
                 if !names.iter().any(|known| known.path == name) {
-                    names.push(Known { span: place(&source, &name), source: source.clone(), path: name });
+                    names.push(ParameterUse { span: place(&source, &name), source: source.clone(), path: name });
                 }
             }
             open.extend(self.includes(&path));
@@ -123,8 +123,10 @@ mod tests {
 
     fn check(texts: &[(&str, &str)]) -> Vec<String> {
         let templates = Templates::compile(texts.iter().map(|(name, text)| Source::new(*name, *text))).expect("compiles");
-        let group =
-            |name: &str, fields: &[&str]| Group { name: name.into(), fields: fields.iter().map(ToString::to_string).collect() };
+        let group = |name: &str, fields: &[&str]| ParameterGroup {
+            name: name.into(),
+            fields: fields.iter().map(ToString::to_string).collect(),
+        };
         let mut found = Diagnostics::new();
         templates.check_names(&[group("failure", &["name", "suite"]), group("prior", &[])], &mut found);
         let said = |problem: &Diagnostic| {

@@ -31,9 +31,9 @@ pub(super) fn check(source: &Source, found: &mut Diagnostics) {
     while let Some(start) = text[at..].find('{').map(|found| at + found) {
         at = match text.as_bytes().get(start + 1) {
             Some(b'#') => text[start + 2..].find("#}").map_or(text.len(), |end| start + 2 + end + 2),
-            Some(b'{') => Tag::read(source, start, "}}").check(found),
+            Some(b'{') => ScannedTag::read(source, start, "}}").check(found),
             Some(b'%') => {
-                let tag = Tag::read(source, start, "%}");
+                let tag = ScannedTag::read(source, start, "%}");
                 tag.check_keyword(&mut depths, found);
                 tag.check(found)
             }
@@ -66,7 +66,7 @@ pub(super) fn unclosed(text: &str) -> Option<(Span, &'static str)> {
 }
 
 /// `{{ .. }}` or `{% .. %}`.
-struct Tag<'a> {
+struct ScannedTag<'a> {
     source: &'a Source,
     /// Its words, strings and signs; of a tag that is too long, only the first.
     words: Vec<Span>,
@@ -76,7 +76,7 @@ struct Tag<'a> {
 
 /// What an open bracket is for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Open {
+enum OpenBracket {
     /// Arguments of a call.
     Call,
     /// An index.
@@ -87,7 +87,7 @@ enum Open {
     Group,
 }
 
-impl<'a> Tag<'a> {
+impl<'a> ScannedTag<'a> {
     fn read(source: &'a Source, start: usize, close: &str) -> Self {
         let text = source.text();
         let mut words = Vec::new();
@@ -161,7 +161,7 @@ impl<'a> Tag<'a> {
             found.push(error.help(format!("close it with `{close}`")));
             return next;
         }
-        let mut open: Vec<Open> = Vec::new();
+        let mut open: Vec<OpenBracket> = Vec::new();
         let head = self.words.iter().position(|span| self.source.slice(*span) == "in").unwrap_or(0);
         for at in 0..self.words.len() {
             if let Err(message) = self.check_word(at, head, &mut open) {
@@ -196,21 +196,21 @@ impl<'a> Tag<'a> {
     }
 
     /// `head` is where a loop's variables end.
-    fn check_word(&self, at: usize, head: usize, open: &mut Vec<Open>) -> Result<(), String> {
+    fn check_word(&self, at: usize, head: usize, open: &mut Vec<OpenBracket>) -> Result<(), String> {
         let (word, before) = (self.word(at), at.checked_sub(1).map_or("", |before| self.word(before)));
         let after_value = (before.ends_with(is_word) && !KEYWORDS.contains(&before)) || before.ends_with(['"', '\'', ')', ']']);
         let constant = |word: &str| word.starts_with(|ch: char| ch.is_ascii_digit() || "\"'-.,]".contains(ch));
-        if open.last() == Some(&Open::List) && !constant(word) {
+        if open.last() == Some(&OpenBracket::List) && !constant(word) {
             return Err("a list can hold only numbers and strings here".into());
         }
         match word {
-            "(" => open.push(if after_value { Open::Call } else { Open::Group }),
-            "[" => open.push(if after_value { Open::Index } else { Open::List }),
+            "(" => open.push(if after_value { OpenBracket::Call } else { OpenBracket::Group }),
+            "[" => open.push(if after_value { OpenBracket::Index } else { OpenBracket::List }),
             ")" | "]" => drop(open.pop()),
             "{" if self.word(at + 1) == "}" => {}
             "{" => return Err("a template cannot make a map".into()),
             "," => match open.last() {
-                Some(Open::Call | Open::List) => {}
+                Some(OpenBracket::Call | OpenBracket::List) => {}
                 None if at < head && matches!(self.word(usize::from(matches!(self.word(0), "-" | "+"))), "for") => {}
                 _ => return Err("a template cannot make a list of values".into()),
             },

@@ -93,7 +93,7 @@ impl Template {
     /// Fills it with parameters. An undefined value, a failing filter or too much work is an error at its place.
     pub fn render(&self, params: impl Into<Values>) -> Result<String, Box<Diagnostic>> {
         // Most of a page is the template's own text, and what it includes is about as much again.
-        let mut page = Page { written: Vec::with_capacity(4 * self.source.text().len()), full: false };
+        let mut page = PromptBuffer { written: Vec::with_capacity(4 * self.source.text().len()), full: false };
         let params = params.into().0;
         let template = self.environment.get_template(self.source.name());
         let rendered = template.and_then(|template| template.render_captured_to(params, &mut page).map(drop));
@@ -107,13 +107,13 @@ impl Template {
 }
 
 /// What was written so far.
-struct Page {
+struct PromptBuffer {
     written: Vec<u8>,
     /// More was to be written than fits.
     full: bool,
 }
 
-impl std::io::Write for Page {
+impl std::io::Write for PromptBuffer {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         if self.written.len().saturating_add(bytes.len()) > WRITTEN {
             self.full = true;

@@ -5,9 +5,9 @@ use std::fmt;
 use std::sync::Arc;
 
 /// A tree of values that templates can show. A part is as cheap to get as a reference count.
-pub trait Shown: Clone + Send + Sync + 'static {
+pub trait TemplateValue: Clone + Send + Sync + 'static {
     /// What it is.
-    fn look(&self) -> Look<'_>;
+    fn look(&self) -> ValueKind<'_>;
     /// The entry of an object; nothing if it is not there.
     fn entry(&self, key: &str) -> Option<Self>;
     /// The item of a list.
@@ -18,7 +18,7 @@ pub trait Shown: Clone + Send + Sync + 'static {
 
 /// What a value is.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Look<'a> {
+pub enum ValueKind<'a> {
     /// Nothing.
     Nothing,
     /// A truth value.
@@ -41,7 +41,7 @@ pub struct Values(pub(super) minijinja::Value);
 
 impl Values {
     /// Parameters that are converted when the template asks for them.
-    pub fn of<T: Shown>(tree: &T) -> Self {
+    pub fn of<T: TemplateValue>(tree: &T) -> Self {
         Self(value(tree))
     }
 }
@@ -53,14 +53,14 @@ impl From<&serde_json::Value> for Values {
     }
 }
 
-fn value<T: Shown>(tree: &T) -> minijinja::Value {
+fn value<T: TemplateValue>(tree: &T) -> minijinja::Value {
     match tree.look() {
-        Look::Nothing => minijinja::Value::from(()),
-        Look::Bool(value) => value.into(),
-        Look::Int(value) => value.into(),
-        Look::Float(value) => value.into(),
-        Look::Text(text) => text.into(),
-        Look::List(_) | Look::Object(_) => minijinja::Value::from_object(Lazy(tree.clone())),
+        ValueKind::Nothing => minijinja::Value::from(()),
+        ValueKind::Bool(value) => value.into(),
+        ValueKind::Int(value) => value.into(),
+        ValueKind::Float(value) => value.into(),
+        ValueKind::Text(text) => text.into(),
+        ValueKind::List(_) | ValueKind::Object(_) => minijinja::Value::from_object(Lazy(tree.clone())),
     }
 }
 
@@ -73,9 +73,9 @@ impl<T> fmt::Debug for Lazy<T> {
     }
 }
 
-impl<T: Shown> Object for Lazy<T> {
+impl<T: TemplateValue> Object for Lazy<T> {
     fn repr(self: &Arc<Self>) -> ObjectRepr {
-        if matches!(self.0.look(), Look::List(_)) { ObjectRepr::Seq } else { ObjectRepr::Map }
+        if matches!(self.0.look(), ValueKind::List(_)) { ObjectRepr::Seq } else { ObjectRepr::Map }
     }
 
     fn get_value(self: &Arc<Self>, key: &minijinja::Value) -> Option<minijinja::Value> {
@@ -91,14 +91,14 @@ impl<T: Shown> Object for Lazy<T> {
 
     fn enumerate(self: &Arc<Self>) -> Enumerator {
         match self.0.look() {
-            Look::List(count) => Enumerator::Seq(count),
+            ValueKind::List(count) => Enumerator::Seq(count),
             _ => Enumerator::Values(self.0.keys().into_iter().map(minijinja::Value::from).collect()),
         }
     }
 
     fn enumerator_len(self: &Arc<Self>) -> Option<usize> {
         match self.0.look() {
-            Look::List(count) | Look::Object(count) => Some(count),
+            ValueKind::List(count) | ValueKind::Object(count) => Some(count),
             _ => None,
         }
     }

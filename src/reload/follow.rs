@@ -1,15 +1,15 @@
 //! Following edits: watch, link aside, exchange or tell.
 
-use crate::files::{Stopper, WatchError, Watcher};
-use crate::project::{Current, Manifest, Project};
-use crate::walk::Change;
+use crate::files::{WatchError, WatchStopper, Watcher};
+use crate::project::{CurrentProject, Project, ProjectManifest};
+use crate::walk::TextChange;
 use std::fmt::Debug;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 /// Reads the texts and links them.
-pub trait Load {
+pub trait LoadProject {
     /// Why there is no project.
     type Error: Debug + From<WatchError>;
 
@@ -24,16 +24,16 @@ pub trait Load {
 }
 
 /// Is told what became of edits.
-pub trait Told<E> {
+pub trait ReloadListener<E> {
     /// The texts do not link. `last`: whether an older project stays in force.
     fn broken(&self, error: &E, last: bool);
 
     /// They link again; `changed` is what is other than in the project that was in force till now, and nothing if all is as it was.
-    fn loaded(&self, project: &Project, changed: &[Change]);
+    fn loaded(&self, project: &Project, changed: &[TextChange]);
 }
 
 /// Follows the edits of a project's texts.
-pub struct Follower<L: Load> {
+pub struct ReloadFollower<L: LoadProject> {
     load: L,
     watcher: Watcher,
     paths: Vec<PathBuf>,
@@ -41,7 +41,7 @@ pub struct Follower<L: Load> {
     wrong: Option<String>,
 }
 
-impl<L: Load> Follower<L> {
+impl<L: LoadProject> ReloadFollower<L> {
     /// Begins to watch.
     pub fn new(load: L, debounce: Duration) -> Result<Self, L::Error> {
         let paths = load.paths();
@@ -50,13 +50,13 @@ impl<L: Load> Follower<L> {
     }
 
     /// Ends its waiting from another thread.
-    pub fn stopper(&self) -> Stopper {
+    pub fn stopper(&self) -> WatchStopper {
         self.watcher.stopper()
     }
 
     /// The project as it is now, or, if it does not link, as it will be once somebody has mended it. None if stopped before; an
     /// error if no edit would help.
-    pub fn first(&mut self, told: &impl Told<L::Error>) -> Result<Option<Arc<Project>>, L::Error> {
+    pub fn first(&mut self, told: &impl ReloadListener<L::Error>) -> Result<Option<Arc<Project>>, L::Error> {
         loop {
             match self.load.load(None) {
                 // They were written to while they were read.
@@ -77,7 +77,7 @@ impl<L: Load> Follower<L> {
     }
 
     /// Puts every edit that links into force, until stopped.
-    pub fn follow(&mut self, current: &Current, told: &impl Told<L::Error>) {
+    pub fn follow(&mut self, current: &CurrentProject, told: &impl ReloadListener<L::Error>) {
         let (_, mut before) = current.get();
         let mut manifest = before.manifest().0;
         while self.edited() {
@@ -89,7 +89,7 @@ impl<L: Load> Follower<L> {
             match loaded {
                 Err(error) => self.tell(&error, true, told),
                 Ok(project) => {
-                    let list: Manifest = project.manifest().0;
+                    let list: ProjectManifest = project.manifest().0;
                     let changed = manifest.changes(&list);
                     let mended = self.wrong.take().is_some();
                     if !changed.is_empty() {
@@ -118,7 +118,7 @@ impl<L: Load> Follower<L> {
     }
 
     /// The same mistake is told once, however often the files are touched.
-    fn tell(&mut self, error: &L::Error, last: bool, told: &impl Told<L::Error>) {
+    fn tell(&mut self, error: &L::Error, last: bool, told: &impl ReloadListener<L::Error>) {
         let wrong = format!("{error:?}");
         if self.wrong.as_ref() != Some(&wrong) {
             told.broken(error, last);

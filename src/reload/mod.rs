@@ -3,4 +3,4 @@
 
 mod follow;
 
-pub use follow::{Follower, Load, Told};
+pub use follow::{LoadProject, ReloadFollower, ReloadListener};

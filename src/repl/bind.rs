@@ -1,7 +1,7 @@
 //! Names that a session binds: `let x = ..`, assignments to them, `_` for the last result, `params`.
 
-use super::lex::{Piece, lex};
-use crate::ui::Ink;
+use super::lex::{LexKind, lex};
+use crate::ui::SyntaxClass;
 
 /// What the last result is called where it is compiled; people write `_`.
 pub(super) const LAST: &str = "last_result";
@@ -21,8 +21,8 @@ pub(super) struct Bound {
 
 /// The names that a text binds at its top level: those of `let`, and those of `known` that it assigns to.
 pub(super) fn bound(text: &str, known: impl Fn(&str) -> bool) -> Option<Bound> {
-    let pieces: Vec<(crate::diag::Span, Piece)> =
-        lex(text).pieces.into_iter().filter(|(_, piece)| *piece != Piece::Inked(Ink::Comment)).collect();
+    let pieces: Vec<(crate::diag::Span, LexKind)> =
+        lex(text).pieces.into_iter().filter(|(_, piece)| *piece != LexKind::Inked(SyntaxClass::Comment)).collect();
     let word = |at: usize| pieces.get(at).map_or("", |(span, _)| &text[span.start..span.end]);
     let (mut depth, mut begins, mut names) = (0_usize, true, Vec::<String>::new());
     // The last statement: where it begins, and whether it binds.
@@ -32,7 +32,7 @@ pub(super) fn bound(text: &str, known: impl Fn(&str) -> bool) -> Option<Bound> {
             (start, binds) = (span.start, false);
             let assigned = || {
                 let operator = if matches!(word(at + 1), "+" | "-" | "*" | "/" | "%") { at + 2 } else { at + 1 };
-                (word(operator) == "=" && *piece == Piece::Name && known(word(at))).then(|| word(at))
+                (word(operator) == "=" && *piece == LexKind::Name && known(word(at))).then(|| word(at))
             };
             if let Some(name) = if word(at) == "let" { Some(word(at + 1)) } else { assigned() } {
                 binds = true;
@@ -41,8 +41,8 @@ pub(super) fn bound(text: &str, known: impl Fn(&str) -> bool) -> Option<Bound> {
             }
         }
         match piece {
-            Piece::Opens => depth += 1,
-            Piece::Closes => depth = depth.saturating_sub(1),
+            LexKind::Opens => depth += 1,
+            LexKind::Closes => depth = depth.saturating_sub(1),
             _ => {}
         }
         begins = depth == 0 && word(at) == ";";
@@ -56,22 +56,20 @@ pub(super) fn results(text: &str) -> Vec<usize> {
     lex(text)
         .pieces
         .iter()
-        .filter(|(span, piece)| *piece == Piece::Name && &text[span.start..span.end] == "_")
+        .filter(|(span, piece)| *piece == LexKind::Name && &text[span.start..span.end] == "_")
         .map(|(span, _)| span.start)
         .collect()
 }
 
 /// Whether a text names something, other than as a field.
 pub(super) fn names(text: &str, name: &str) -> bool {
-    let is_it = |(span, piece): &(crate::diag::Span, Piece)| {
-        matches!(piece, Piece::Name | Piece::Inked(Ink::Input)) && &text[span.start..span.end] == name
+    let is_it = |(span, piece): &(crate::diag::Span, LexKind)| {
+        matches!(piece, LexKind::Name | LexKind::Inked(SyntaxClass::Input)) && &text[span.start..span.end] == name
     };
     // A text in backticks may name it within.
-    lex(text)
-        .pieces
-        .iter()
-        .any(|found| is_it(found) || found.1 == Piece::Inked(Ink::Text) && text[found.0.start..found.0.end].contains("${"))
-        && text.contains(name)
+    lex(text).pieces.iter().any(|found| {
+        is_it(found) || found.1 == LexKind::Inked(SyntaxClass::Text) && text[found.0.start..found.0.end].contains("${")
+    }) && text.contains(name)
 }
 
 #[cfg(test)]

@@ -31,7 +31,7 @@ pub(super) enum Verb {
 
 /// What stands behind a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Takes {
+pub(super) enum CompletionKind {
     Nothing,
     Case,
     Step,
@@ -51,61 +51,79 @@ pub(super) enum Takes {
 
 /// A command.
 #[derive(Debug)]
-pub(super) struct Command {
+pub(super) struct ReplCommand {
     pub(super) name: &'static str,
     pub(super) verb: Verb,
-    pub(super) takes: Takes,
+    pub(super) takes: CompletionKind,
     /// What stands behind it, for people.
     pub(super) usage: &'static str,
     pub(super) doc: &'static str,
 }
 
-const fn command(name: &'static str, verb: Verb, takes: Takes, usage: &'static str, doc: &'static str) -> Command {
-    Command { name, verb, takes, usage, doc }
+const fn command(name: &'static str, verb: Verb, takes: CompletionKind, usage: &'static str, doc: &'static str) -> ReplCommand {
+    ReplCommand { name, verb, takes, usage, doc }
 }
 
 /// All of them, in the order they are explained.
-pub(super) const COMMANDS: &[Command] = &[
-    command("cases", Verb::Cases, Takes::Word, "[TEXT]", "the cases of the run (whose id or path has TEXT)"),
-    command("case", Verb::Case, Takes::Case, "ID|N", "go to a case by its id or its number in the list, at its first step"),
-    command("steps", Verb::Steps, Takes::Nothing, "", "the steps of the case"),
-    command("at", Verb::At, Takes::Step, "N|+N|-N|NODE", "go to a step; without a run, to a node"),
-    command("next", Verb::Next, Takes::Nothing, "", "one step forward"),
-    command("back", Verb::Back, Takes::Nothing, "", "one step back"),
-    command("why", Verb::Why, Takes::Edge, "[EDGE]", "which edge leaves this step, and why; or what one edge saw"),
-    command("flip", Verb::Flip, Takes::Edge, "EDGE", "what would be if EDGE fired, and if it did not"),
-    command("diff", Verb::Diff, Takes::Step, "[STEP]", "what is other here than one step before, or than at STEP"),
+pub(super) const COMMANDS: &[ReplCommand] = &[
+    command("cases", Verb::Cases, CompletionKind::Word, "[TEXT]", "the cases of the run (whose id or path has TEXT)"),
+    command(
+        "case",
+        Verb::Case,
+        CompletionKind::Case,
+        "ID|N",
+        "go to a case by its id or its number in the list, at its first step",
+    ),
+    command("steps", Verb::Steps, CompletionKind::Nothing, "", "the steps of the case"),
+    command("at", Verb::At, CompletionKind::Step, "N|+N|-N|NODE", "go to a step; without a run, to a node"),
+    command("next", Verb::Next, CompletionKind::Nothing, "", "one step forward"),
+    command("back", Verb::Back, CompletionKind::Nothing, "", "one step back"),
+    command("why", Verb::Why, CompletionKind::Edge, "[EDGE]", "which edge leaves this step, and why; or what one edge saw"),
+    command("flip", Verb::Flip, CompletionKind::Edge, "EDGE", "what would be if EDGE fired, and if it did not"),
+    command("diff", Verb::Diff, CompletionKind::Step, "[STEP]", "what is other here than one step before, or than at STEP"),
     command(
         "set",
         Verb::Set,
-        Takes::Var,
+        CompletionKind::Var,
         "[NAME=VALUE]",
         "see decisions as they would be with another var; alone, lists the vars",
     ),
-    command("unset", Verb::Unset, Takes::Var, "[NAME]", "take that back, or all of it"),
-    command("load", Verb::Load, Takes::Data, "FILE|JSON", "another artifact for this step, until you leave it"),
-    command("state", Verb::State, Takes::Data, "FILE|JSON", "another state for this step: {loops, context, history, ...}"),
-    command("reload", Verb::Reload, Takes::Word, "[recorded]", "go by the scripts of now, or by the recorded ones again"),
-    command("follow", Verb::Follow, Takes::Nothing, "", "show the steps of the case as they are made, until it is done"),
-    command("graph", Verb::Graph, Takes::Word, "[mermaid|dot]", "the pipeline, and where you are in it"),
+    command("unset", Verb::Unset, CompletionKind::Var, "[NAME]", "take that back, or all of it"),
+    command("load", Verb::Load, CompletionKind::Data, "FILE|JSON", "another artifact for this step, until you leave it"),
+    command(
+        "state",
+        Verb::State,
+        CompletionKind::Data,
+        "FILE|JSON",
+        "another state for this step: {loops, context, history, ...}",
+    ),
+    command(
+        "reload",
+        Verb::Reload,
+        CompletionKind::Word,
+        "[recorded]",
+        "go by the scripts of now, or by the recorded ones again",
+    ),
+    command("follow", Verb::Follow, CompletionKind::Nothing, "", "show the steps of the case as they are made, until it is done"),
+    command("graph", Verb::Graph, CompletionKind::Word, "[mermaid|dot]", "the pipeline, and where you are in it"),
     command(
         "doc",
         Verb::Doc,
-        Takes::Name,
+        CompletionKind::Name,
         "NAME",
         "what a function, a script or an edge is for; and what `state`, `params` and `vars` have",
     ),
-    command("time", Verb::Time, Takes::Expression, "EXPRESSION", "how long an expression takes"),
-    command("full", Verb::Full, Takes::Expression, "EXPRESSION", "the whole value of an expression, however long"),
+    command("time", Verb::Time, CompletionKind::Expression, "EXPRESSION", "how long an expression takes"),
+    command("full", Verb::Full, CompletionKind::Expression, "EXPRESSION", "the whole value of an expression, however long"),
     command(
         "save-as-test",
         Verb::SaveAsTest,
-        Takes::File,
+        CompletionKind::File,
         "[FILE]",
         "keep the decision of this step as a test, beside the rule that made it",
     ),
-    command("help", Verb::Help, Takes::Command, "[COMMAND]", "this list"),
-    command("quit", Verb::Quit, Takes::Word, "[CODE]", "end the session"),
+    command("help", Verb::Help, CompletionKind::Command, "[COMMAND]", "this list"),
+    command("quit", Verb::Quit, CompletionKind::Word, "[CODE]", "end the session"),
 ];
 
 /// The code of what is wrong with a command.
@@ -115,13 +133,13 @@ pub(super) const CODE: &str = "repl/command";
 const WORDS: &[(&str, &str)] = &[("help", "help"), ("?", "help"), ("exit", "quit"), ("quit", "quit")];
 
 /// The command that a word stands for, alone in its line.
-fn word(typed: &str) -> Option<&'static Command> {
+fn word(typed: &str) -> Option<&'static ReplCommand> {
     let (_, name) = WORDS.iter().find(|(word, _)| *word == typed)?;
     COMMANDS.iter().find(|command| command.name == *name)
 }
 
 /// The command of a typed text and what stands behind it with its place; nothing if it is an expression.
-pub(super) fn parse(text: &Source) -> Result<Option<(&'static Command, &str, usize)>, Box<Diagnostic>> {
+pub(super) fn parse(text: &Source) -> Result<Option<(&'static ReplCommand, &str, usize)>, Box<Diagnostic>> {
     let trimmed = text.text().trim_start();
     let start = text.text().len() - trimmed.len();
     let Some(rest) = trimmed.strip_prefix(':') else {
@@ -139,7 +157,7 @@ pub(super) fn parse(text: &Source) -> Result<Option<(&'static Command, &str, usi
     let argument = behind.trim_start();
     let at = start + 1 + name.len() + (behind.len() - argument.len());
     let argument = argument.trim_end();
-    if command.takes == Takes::Nothing && !argument.is_empty() {
+    if command.takes == CompletionKind::Nothing && !argument.is_empty() {
         let diagnostic = Diagnostic::error(CODE, format!("`:{name}` takes nothing"));
         return Err(Box::new(diagnostic.label(text, Span::new(at, at + argument.len()), "").help(usage(command))));
     }
@@ -147,7 +165,7 @@ pub(super) fn parse(text: &Source) -> Result<Option<(&'static Command, &str, usi
 }
 
 /// `:name ARGS`, and what it does.
-pub(super) fn usage(command: &Command) -> String {
+pub(super) fn usage(command: &ReplCommand) -> String {
     let space = if command.usage.is_empty() { "" } else { " " };
     format!(":{}{space}{}: {}", command.name, command.usage, command.doc)
 }

@@ -1,13 +1,13 @@
 //! What could stand where the cursor is: a pure function of the text, the cursor and the words of the place.
 
-use super::command::{self, COMMANDS, Takes};
-use super::lex::{Piece, lex};
-use super::words::Words;
-use crate::ui::{Candidate, Hint, Ink};
+use super::command::{self, COMMANDS, CompletionKind};
+use super::lex::{LexKind, lex};
+use super::words::CompletionWords;
+use crate::ui::{Candidate, Hint, SyntaxClass};
 use serde_json::Value;
 
 /// Where the word at the cursor begins, and what could stand there.
-pub(super) fn complete(text: &str, at: usize, words: &Words) -> (usize, Vec<Candidate>) {
+pub(super) fn complete(text: &str, at: usize, words: &CompletionWords) -> (usize, Vec<Candidate>) {
     let typed = text.get(..at).unwrap_or(text);
     let trimmed = typed.trim_start();
     let lead = typed.len() - trimmed.len();
@@ -20,10 +20,10 @@ pub(super) fn complete(text: &str, at: usize, words: &Words) -> (usize, Vec<Cand
     let start = typed.len() - argument.len();
     let plain = |words: &[String]| (start, starting(argument, words.iter().cloned().zip(std::iter::repeat(""))));
     match command.takes {
-        Takes::Case => plain(&words.cases),
-        Takes::Step => plain(&distinct(&words.nodes)),
-        Takes::Edge => plain(&words.edges),
-        Takes::Var => match words.inputs.get("vars") {
+        CompletionKind::Case => plain(&words.cases),
+        CompletionKind::Step => plain(&distinct(&words.nodes)),
+        CompletionKind::Edge => plain(&words.edges),
+        CompletionKind::Var => match words.inputs.get("vars") {
             Some(Value::Object(vars)) if !argument.contains('=') => {
                 let sign = if command.name == "set" { "=" } else { "" };
                 let shown: Vec<(String, String)> = vars.keys().map(|name| (format!("{name}{sign}"), String::new())).collect();
@@ -31,25 +31,26 @@ pub(super) fn complete(text: &str, at: usize, words: &Words) -> (usize, Vec<Cand
             }
             _ => (at, Vec::new()),
         },
-        Takes::Name => {
+        CompletionKind::Name => {
             let functions = words.functions.iter().map(|(name, signature)| (name.clone(), signature.as_str()));
             let others = words.edges.iter().chain(&words.scripts).map(|name| (name.clone(), ""));
             (start, starting(argument, functions.chain(others)))
         }
-        Takes::Command => plain(&COMMANDS.iter().map(|command| command.name.to_owned()).collect::<Vec<_>>()),
-        Takes::Expression => expression(typed, words),
-        Takes::Word if command.name == "graph" => plain(&["dot", "mermaid"].map(str::to_owned)),
-        Takes::Word if command.name == "reload" => plain(&["recorded".to_owned()]),
-        Takes::Nothing | Takes::Word | Takes::Data | Takes::File => (at, Vec::new()),
+        CompletionKind::Command => plain(&COMMANDS.iter().map(|command| command.name.to_owned()).collect::<Vec<_>>()),
+        CompletionKind::Expression => expression(typed, words),
+        CompletionKind::Word if command.name == "graph" => plain(&["dot", "mermaid"].map(str::to_owned)),
+        CompletionKind::Word if command.name == "reload" => plain(&["recorded".to_owned()]),
+        CompletionKind::Nothing | CompletionKind::Word | CompletionKind::Data | CompletionKind::File => (at, Vec::new()),
     }
 }
 
 /// Fields, inputs and functions.
-fn expression(typed: &str, words: &Words) -> (usize, Vec<Candidate>) {
+fn expression(typed: &str, words: &CompletionWords) -> (usize, Vec<Candidate>) {
     let lexed = lex(typed);
     let end = typed.len();
     // Nothing is completed inside a text, a comment or a number.
-    if let Some((span, Piece::Inked(Ink::Text | Ink::Bad | Ink::Comment | Ink::Number))) = lexed.pieces.last()
+    if let Some((span, LexKind::Inked(SyntaxClass::Text | SyntaxClass::Bad | SyntaxClass::Comment | SyntaxClass::Number))) =
+        lexed.pieces.last()
         && span.end == end
     {
         return (end, Vec::new());
@@ -57,7 +58,9 @@ fn expression(typed: &str, words: &Words) -> (usize, Vec<Candidate>) {
     let mut path: Vec<&str> = Vec::new();
     let mut start = end;
     let mut pieces = lexed.pieces.iter().rev().peekable();
-    let is_name = |piece: &Piece| matches!(piece, Piece::Name | Piece::Field | Piece::Inked(Ink::Input | Ink::Keyword));
+    let is_name = |piece: &LexKind| {
+        matches!(piece, LexKind::Name | LexKind::Field | LexKind::Inked(SyntaxClass::Input | SyntaxClass::Keyword))
+    };
     if let Some((span, _)) = pieces.next_if(|(span, piece)| span.end == end && is_name(piece)) {
         start = span.start;
     }
@@ -111,7 +114,7 @@ fn distinct(words: &[String]) -> Vec<String> {
 }
 
 /// What is shown behind the cursor at the end of a text: the rest of the only word it could become, or what a command takes.
-pub(super) fn hint(text: &str, at: usize, words: &Words) -> Option<Hint> {
+pub(super) fn hint(text: &str, at: usize, words: &CompletionWords) -> Option<Hint> {
     if at < text.len() || text.trim().is_empty() {
         return None;
     }
@@ -135,14 +138,14 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn words() -> Words {
+    fn words() -> CompletionWords {
         let inputs = json!({
             "artifact": { "confidence": "number", "candidates": [], "error": { "kind": "string", "text": "string" } },
             "state": { "loops": { "H9": 1 }, "node": "triage" },
             "vars": { "recall_hit": 0.8, "recall_uncertain": 0.4 },
         });
         let list = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
-        Words {
+        CompletionWords {
             inputs: inputs.as_object().cloned().unwrap_or_default(),
             functions: vec![("contains".into(), "contains(list, item) -> bool".into())],
             edges: list(&["H1", "H2"]),

@@ -1,13 +1,13 @@
 //! What would have to be other for an edge to be decided otherwise. Every answer was tried with the evaluator itself.
 
-use super::here::Here;
-use super::lex::{Piece, lex};
+use super::lex::{LexKind, lex};
+use super::scope::EvalScope;
 use super::show::{decided as decided_as, short};
 use crate::model::Kind;
 use crate::pipeline::{EdgeIx, Pipeline};
-use crate::script::{Verdict, View};
-use crate::ui::Ink;
-use crate::walk::{Considered, Outcome, Plan, recorded_state};
+use crate::script::{RuleOutcome, View};
+use crate::ui::SyntaxClass;
+use crate::walk::{ConsideredEdge, EdgeOutcome, Plan, recorded_state};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ const LOOKED_AT: usize = 8 * 1024;
 
 /// A value that can be tried in the place of another.
 #[derive(Clone, Debug)]
-struct Change {
+struct ValueChange {
     path: String,
     before: Value,
     after: Value,
@@ -28,13 +28,13 @@ struct Change {
 
 /// What was tried and flips the edge: one value, or two.
 #[derive(Debug)]
-struct Found {
-    parts: Vec<Change>,
+struct FlipFound {
+    parts: Vec<ValueChange>,
     /// The decision then.
     decided: String,
 }
 
-impl Change {
+impl ValueChange {
     /// How far the one value is from the other, for the order in which changes are told.
     fn distance(&self) -> f64 {
         match (self.before.as_f64(), self.after.as_f64()) {
@@ -44,21 +44,21 @@ impl Change {
     }
 }
 
-impl Found {
+impl FlipFound {
     /// What flips the edge, and the place with it.
-    fn of(parts: &[&Change], there: &Here) -> Self {
+    fn of(parts: &[&ValueChange], there: &EvalScope) -> Self {
         let decided = there.decide().map(|decided| decided_as(there, &decided)).unwrap_or_default();
         let decided = decided.split(": ").next().unwrap_or_default().to_owned();
         Self { parts: parts.iter().map(|part| (*part).clone()).collect(), decided }
     }
 
     fn distance(&self) -> f64 {
-        self.parts.iter().map(Change::distance).sum()
+        self.parts.iter().map(ValueChange::distance).sum()
     }
 }
 
 /// What is said of an edge: what would be without it if it was taken, and which single values would flip it.
-pub(super) fn flip(here: &Here, edge: EdgeIx) -> Vec<String> {
+pub(super) fn flip(here: &EvalScope, edge: EdgeIx) -> Vec<String> {
     let name = here.plan.edge_names[edge.0].clone();
     let now = here.decide().ok();
     let all = now.as_ref().map(|decided| match decided {
@@ -70,7 +70,7 @@ pub(super) fn flip(here: &Here, edge: EdgeIx) -> Vec<String> {
         Some(true) => format!("{name} fires here"),
         Some(false) => format!("{name} does not fire here"),
         None => {
-            let fired = all.into_iter().flatten().find(|entry| entry.outcome == Outcome::Fired);
+            let fired = all.into_iter().flatten().find(|entry| entry.outcome == EdgeOutcome::Fired);
             let fired = fired.map_or_else(|| "an edge before it".to_owned(), |entry| entry.edge.to_string());
             format!("{name} is not asked here: {fired} fired first")
         }
@@ -95,16 +95,16 @@ pub(super) fn flip(here: &Here, edge: EdgeIx) -> Vec<String> {
 }
 
 /// Whether an edge fired in a decision; nothing if it was not asked.
-fn holds(considered: &[Considered], name: &str) -> Option<bool> {
+fn holds(considered: &[ConsideredEdge], name: &str) -> Option<bool> {
     match considered.iter().find(|entry| *entry.edge == *name)?.outcome {
-        Outcome::Fired | Outcome::Advisory => Some(true),
-        Outcome::False | Outcome::Error => Some(false),
-        Outcome::NotReached => None,
+        EdgeOutcome::Fired | EdgeOutcome::Advisory => Some(true),
+        EdgeOutcome::False | EdgeOutcome::Error => Some(false),
+        EdgeOutcome::NotReached => None,
     }
 }
 
 /// The same place in a pipeline without that edge.
-fn without(here: &Here, edge: EdgeIx) -> Here {
+fn without(here: &EvalScope, edge: EdgeIx) -> EvalScope {
     let mut pipeline = Pipeline::clone(&here.plan.pipeline);
     for node in &mut pipeline.nodes {
         node.edges.retain(|one| *one != edge);
@@ -112,18 +112,18 @@ fn without(here: &Here, edge: EdgeIx) -> Here {
     }
     pipeline.guards.retain(|one| *one != edge);
     let plan = Plan { pipeline: Arc::new(pipeline), ..Plan::clone(&here.plan) };
-    Here { plan: Arc::new(plan), ..here.clone() }
+    EvalScope { plan: Arc::new(plan), ..here.clone() }
 }
 
 /// The values with which the edge, which fires here or does not, does the other: the nearest of each input, nearest first. Two at a
 /// time if one does not do.
-fn changes(here: &Here, edge: EdgeIx, fires: bool) -> Vec<Found> {
+fn changes(here: &EvalScope, edge: EdgeIx, fires: bool) -> Vec<FlipFound> {
     let name = &here.plan.edge_names[edge.0];
-    let wanted = |there: &Here| {
+    let wanted = |there: &EvalScope| {
         // Its own rule first: the whole decision takes longer.
         if let Some(rule) = there.plan.rule(edge) {
             let verdict = rule.function.decide(&there.artifact, &there.state, there.plan.vars());
-            if verdict.ok().is_none_or(|verdict| (verdict == Verdict::No) != fires) {
+            if verdict.ok().is_none_or(|verdict| (verdict == RuleOutcome::No) != fires) {
                 return false;
             }
         }
@@ -136,7 +136,7 @@ fn changes(here: &Here, edge: EdgeIx, fires: bool) -> Vec<Found> {
         fires || holds(&considered, name) == Some(true)
     };
     let mut left = TRIED;
-    let mut flips = |parts: &[&Change]| {
+    let mut flips = |parts: &[&ValueChange]| {
         left = left.checked_sub(1)?;
         let there = parts.iter().try_fold(here.clone(), |there, part| with(&there, part))?;
         wanted(&there).then_some(there)
@@ -146,10 +146,10 @@ fn changes(here: &Here, edge: EdgeIx, fires: bool) -> Vec<Found> {
         edges.extend(here.edges().into_iter().take_while(|before| *before != edge));
     }
     let inputs = tried(here, &edges);
-    let mut found: Vec<Found> = Vec::new();
+    let mut found: Vec<FlipFound> = Vec::new();
     for changes in &inputs {
         if let Some((change, there)) = changes.iter().find_map(|change| Some((change, flips(&[change])?))) {
-            found.push(Found::of(&[change], &there));
+            found.push(FlipFound::of(&[change], &there));
         }
     }
     if found.is_empty() {
@@ -157,7 +157,7 @@ fn changes(here: &Here, edge: EdgeIx, fires: bool) -> Vec<Found> {
             for others in &inputs[at + 1..] {
                 let pairs = changes.iter().flat_map(|change| others.iter().map(move |other| [change, other]));
                 if let Some((pair, there)) = pairs.into_iter().find_map(|pair| Some((pair, flips(&pair)?))) {
-                    found.push(Found::of(&pair, &there));
+                    found.push(FlipFound::of(&pair, &there));
                 }
             }
         }
@@ -167,7 +167,7 @@ fn changes(here: &Here, edge: EdgeIx, fires: bool) -> Vec<Found> {
 }
 
 /// For each input that the rules of some edges read, what can be tried in its place, nearest first.
-fn tried(here: &Here, edges: &[EdgeIx]) -> Vec<Vec<Change>> {
+fn tried(here: &EvalScope, edges: &[EdgeIx]) -> Vec<Vec<ValueChange>> {
     let mut read: Vec<(String, Kind, Value)> = Vec::new();
     for path in edges.iter().filter_map(|edge| here.plan.rule(*edge)).flat_map(|rule| &rule.reads) {
         if let (Some((kind, value)), false) = (reached(here, path), read.iter().any(|(known, ..)| *known == **path)) {
@@ -178,8 +178,8 @@ fn tried(here: &Here, edges: &[EdgeIx]) -> Vec<Vec<Change>> {
     let mut literals: Vec<Value> = edges.iter().flat_map(|edge| literals(here, *edge)).collect();
     literals.extend(read.iter().map(|(_, _, value)| value.clone()));
     let changes = |(path, kind, value): &(String, Kind, Value)| {
-        let change = |after: Value| Change { path: path.clone(), before: value.clone(), after };
-        let mut changes: Vec<Change> = candidates(kind, value, &literals).into_iter().map(change).collect();
+        let change = |after: Value| ValueChange { path: path.clone(), before: value.clone(), after };
+        let mut changes: Vec<ValueChange> = candidates(kind, value, &literals).into_iter().map(change).collect();
         changes.retain(|change| change.before != change.after);
         changes.sort_by(|a, b| a.distance().total_cmp(&b.distance()));
         changes
@@ -188,7 +188,7 @@ fn tried(here: &Here, edges: &[EdgeIx]) -> Vec<Vec<Change>> {
 }
 
 /// The value that a path leads to, and its form.
-fn reached(here: &Here, path: &str) -> Option<(Kind, Value)> {
+fn reached(here: &EvalScope, path: &str) -> Option<(Kind, Value)> {
     let mut parts = path.split('.');
     let root = parts.next()?;
     let (_, mut view) = here.inputs().into_iter().find(|(name, _)| *name == root)?;
@@ -208,7 +208,7 @@ fn reached(here: &Here, path: &str) -> Option<(Kind, Value)> {
 }
 
 /// The same place with another value.
-fn with(here: &Here, change: &Change) -> Option<Here> {
+fn with(here: &EvalScope, change: &ValueChange) -> Option<EvalScope> {
     let (root, rest) = change.path.split_once('.')?;
     let put = |whole: Value| {
         let mut whole = if whole.is_object() { whole } else { json!({}) };
@@ -242,20 +242,20 @@ fn with(here: &Here, change: &Change) -> Option<Here> {
 }
 
 /// The numbers and texts that the rule's script has.
-fn literals(here: &Here, edge: EdgeIx) -> Vec<Value> {
+fn literals(here: &EvalScope, edge: EdgeIx) -> Vec<Value> {
     let Some((source, span)) = here.plan.rule(edge).and_then(|rule| rule.function.definition()) else { return Vec::new() };
     let rest = source.text().get(span.start..).unwrap_or_default();
     // A function ends with the first line that begins with its closing brace; a condition is all of its span.
     let whole = here.plan.rule(edge).is_some_and(|rule| rule.function.is_condition());
     let end = if whole { span.len() } else { rest.find("\n}").unwrap_or(rest.len()) }.min(LOOKED_AT);
     let text = rest.get(..end).unwrap_or_default();
-    let literal = |(span, piece): &(crate::diag::Span, Piece)| {
+    let literal = |(span, piece): &(crate::diag::Span, LexKind)| {
         let word = &text[span.start..span.end];
         match piece {
-            Piece::Inked(Ink::Number) => serde_json::from_str(&word.replace('_', "")).ok(),
+            LexKind::Inked(SyntaxClass::Number) => serde_json::from_str(&word.replace('_', "")).ok(),
             // What is put together when it is run is no text to compare with.
-            Piece::Inked(Ink::Text) if word.contains("${") => None,
-            Piece::Inked(Ink::Text) => Some(json!(word.trim_matches(['"', '\'', '`']))),
+            LexKind::Inked(SyntaxClass::Text) if word.contains("${") => None,
+            LexKind::Inked(SyntaxClass::Text) => Some(json!(word.trim_matches(['"', '\'', '`']))),
             _ => None,
         }
     };

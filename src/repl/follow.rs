@@ -1,21 +1,21 @@
 //! A walk that another process is at.
 
-use super::desk::{Desk, Done, Goes};
-use super::place::{Walked, no_run};
+use super::place::{OpenedCase, no_run};
+use super::state::{CommandDone, ReplFlow, ReplState};
 use crate::session::SessionError;
-use crate::store::Status;
+use crate::store::RunStatus;
 use std::time::Duration;
 
 /// How often it is looked at.
 const EVERY: Duration = Duration::from_millis(100);
 
-impl Desk {
+impl ReplState {
     /// Shows steps as another process makes them.
-    pub(super) fn follow(&mut self) -> Done {
+    pub(super) fn follow(&mut self) -> CommandDone {
         self.place.walked.as_ref().ok_or_else(no_run)?;
         let mut told = self.place.walked.as_ref().map_or(0, |walked| walked.steps.len());
         let interrupt = self.interrupt.clone();
-        let mut status = Status::Running;
+        let mut status = RunStatus::Running;
         let whole = interrupt.wait(EVERY, || -> Result<bool, SessionError> {
             // The status first: a case that is done has all its steps.
             if let Some(walked) = &self.place.walked {
@@ -26,7 +26,7 @@ impl Desk {
             let open = self.place.walked.as_ref().and_then(|walked| walked.steps.last());
             // A step that is under way is told when it is through.
             let through = match open {
-                Some(step) if step.went == crate::trace::Went::Open => count - 1,
+                Some(step) if step.went == crate::decisions::StepEnd::Open => count - 1,
                 _ => count,
             };
             for number in told.min(through)..through {
@@ -36,10 +36,10 @@ impl Desk {
                 self.say(&self.line(number))?;
             }
             told = told.max(through);
-            Ok(matches!(status, Status::Waiting | Status::Running))
+            Ok(matches!(status, RunStatus::Waiting | RunStatus::Running))
         })?;
         if !whole {
-            return Ok(Goes::Interrupted);
+            return Ok(ReplFlow::Interrupted);
         }
         self.place.artifact = None;
         self.place.state = None;
@@ -47,12 +47,12 @@ impl Desk {
     }
 }
 
-fn status_of(walked: &Walked) -> Result<Status, SessionError> {
+fn status_of(walked: &OpenedCase) -> Result<RunStatus, SessionError> {
     let store = walked.decisions.record().store();
     let found = store.cases(&walked.run)?.into_iter().find(|case| case.case.id == walked.case);
-    let of_case = found.map_or(Status::Error, |case| case.status);
+    let of_case = found.map_or(RunStatus::Error, |case| case.status);
     // Of a run that was left, no case goes on.
     let of_run = store.run(&walked.run)?.status;
-    let goes_on = matches!(of_case, Status::Waiting | Status::Running);
-    Ok(if goes_on && of_run != Status::Running { of_run } else { of_case })
+    let goes_on = matches!(of_case, RunStatus::Waiting | RunStatus::Running);
+    Ok(if goes_on && of_run != RunStatus::Running { of_run } else { of_case })
 }

@@ -1,11 +1,11 @@
 //! The pipeline as lines of text, with where the session is in it.
 
-use super::here::Here;
+use super::scope::EvalScope;
 use crate::pipeline::{Edge, EdgeIx, Pipeline};
 use std::collections::BTreeSet;
 
 /// A line for each node with its edges, `>` before the one where the session is, `*` before those where the case was.
-pub(super) fn outline(here: &Here, been: &BTreeSet<String>) -> String {
+pub(super) fn outline(here: &EvalScope, been: &BTreeSet<String>) -> String {
     let pipeline = &here.plan.pipeline;
     let edge = |edge: &EdgeIx| {
         let edge = pipeline.edge_at(*edge);
@@ -16,7 +16,7 @@ pub(super) fn outline(here: &Here, been: &BTreeSet<String>) -> String {
             format!("{} {}{back}", edge.id.value, targets(pipeline, edge).join("|"))
         }
     };
-    let name = |node: &crate::pipeline::Node| match &node.code {
+    let name = |node: &crate::pipeline::PipelineNode| match &node.code {
         Some(code) => format!("{} ({})", node.name.value, code.value),
         None => node.name.value.clone(),
     };

@@ -1,17 +1,17 @@
 //! A typed text taken apart, for its colours, its brackets and its words. It need not be right: it is being typed.
 
 use crate::diag::Span;
-use crate::ui::Ink;
+use crate::ui::SyntaxClass;
 
 /// What stands at a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Piece {
+pub(super) enum LexKind {
     /// A name.
     Name,
     /// A name after a dot.
     Field,
     /// What has a colour whatever stands beside it.
-    Inked(Ink),
+    Inked(SyntaxClass),
     /// A bracket that opens.
     Opens,
     /// A bracket that closes.
@@ -24,7 +24,7 @@ pub(super) enum Piece {
 #[derive(Debug, Default)]
 pub(super) struct Lexed {
     /// Its pieces, in order; spaces are none.
-    pub(super) pieces: Vec<(Span, Piece)>,
+    pub(super) pieces: Vec<(Span, LexKind)>,
     /// Whether it ends inside a text or a comment.
     pub(super) open: bool,
 }
@@ -51,31 +51,34 @@ pub(super) fn lex(text: &str) -> Lexed {
             continue;
         }
         let (len, piece) = if rest.starts_with("//") {
-            (rest.find('\n').unwrap_or(rest.len()), Piece::Inked(Ink::Comment))
+            (rest.find('\n').unwrap_or(rest.len()), LexKind::Inked(SyntaxClass::Comment))
         } else if rest.starts_with("/*") {
             let end = rest.find("*/").map(|end| end + 2);
             lexed.open |= end.is_none();
-            (end.unwrap_or(rest.len()), Piece::Inked(Ink::Comment))
+            (end.unwrap_or(rest.len()), LexKind::Inked(SyntaxClass::Comment))
         } else if matches!(c, '"' | '`' | '\'') {
             let end = closing(rest, c);
             // A single line holds a text in quotes; only what stands in backticks may go on below.
             lexed.open |= end.is_none() && c == '`';
-            (end.unwrap_or(rest.len()), Piece::Inked(if end.is_some() || c == '`' { Ink::Text } else { Ink::Bad }))
+            (
+                end.unwrap_or(rest.len()),
+                LexKind::Inked(if end.is_some() || c == '`' { SyntaxClass::Text } else { SyntaxClass::Bad }),
+            )
         } else if c.is_ascii_digit() {
             let part = |(at, c): (usize, char)| {
                 let fraction = c == '.' && rest[at + 1..].starts_with(|c: char| c.is_ascii_digit());
                 !(c.is_ascii_alphanumeric() || c == '_' || fraction)
             };
             let end = rest.char_indices().find(|found| part(*found)).map_or(rest.len(), |(at, _)| at);
-            (end, Piece::Inked(Ink::Number))
+            (end, LexKind::Inked(SyntaxClass::Number))
         } else if c.is_alphabetic() || c == '_' {
             let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(rest.len());
             (end, name(&rest[..end], &rest[end..], lexed.pieces.last(), text))
         } else {
             match c {
-                '(' | '[' | '{' => (1, Piece::Opens),
-                ')' | ']' | '}' => (1, Piece::Closes),
-                _ => (sign(rest).unwrap_or(c.len_utf8()), Piece::Sign),
+                '(' | '[' | '{' => (1, LexKind::Opens),
+                ')' | ']' | '}' => (1, LexKind::Closes),
+                _ => (sign(rest).unwrap_or(c.len_utf8()), LexKind::Sign),
             }
         };
         at += len;
@@ -102,18 +105,18 @@ fn sign(rest: &str) -> Option<usize> {
     GOES_ON.iter().filter(|sign| rest.starts_with(**sign)).map(|sign| sign.len()).max()
 }
 
-fn name(word: &str, after: &str, before: Option<&(Span, Piece)>, text: &str) -> Piece {
+fn name(word: &str, after: &str, before: Option<&(Span, LexKind)>, text: &str) -> LexKind {
     let behind = |sign: &str| before.is_some_and(|(span, _)| &text[span.start..span.end] == sign);
     if after.trim_start().starts_with('(') && !KEYWORDS.contains(&word) {
-        Piece::Inked(Ink::Function)
+        LexKind::Inked(SyntaxClass::Function)
     } else if behind(".") || behind("?.") {
-        Piece::Field
+        LexKind::Field
     } else if KEYWORDS.contains(&word) {
-        Piece::Inked(Ink::Keyword)
+        LexKind::Inked(SyntaxClass::Keyword)
     } else if INPUTS.contains(&word) {
-        Piece::Inked(Ink::Input)
+        LexKind::Inked(SyntaxClass::Input)
     } else {
-        Piece::Name
+        LexKind::Name
     }
 }
 
@@ -121,8 +124,8 @@ impl Lexed {
     /// How many brackets are open at the end; less than none if more were closed than opened.
     fn depth(&self) -> isize {
         self.pieces.iter().fold(0, |depth, (_, piece)| match piece {
-            Piece::Opens => depth + 1,
-            Piece::Closes => depth - 1,
+            LexKind::Opens => depth + 1,
+            LexKind::Closes => depth - 1,
             _ => depth,
         })
     }
@@ -133,23 +136,23 @@ impl Lexed {
             .pieces
             .iter()
             .rev()
-            .find(|(_, piece)| *piece != Piece::Inked(Ink::Comment))
-            .is_some_and(|(span, piece)| *piece == Piece::Sign && GOES_ON.contains(&&text[span.start..span.end]));
+            .find(|(_, piece)| *piece != LexKind::Inked(SyntaxClass::Comment))
+            .is_some_and(|(span, piece)| *piece == LexKind::Sign && GOES_ON.contains(&&text[span.start..span.end]));
         !self.open && self.depth() <= 0 && !goes_on
     }
 
     /// The parts that have a colour.
-    pub(super) fn inks(&self) -> Vec<(Span, Ink)> {
+    pub(super) fn inks(&self) -> Vec<(Span, SyntaxClass)> {
         let mut depth = 0_isize;
         let mut inks = Vec::new();
         for (span, piece) in &self.pieces {
             match piece {
-                Piece::Inked(ink) => inks.push((*span, *ink)),
-                Piece::Opens => depth += 1,
-                Piece::Closes => {
+                LexKind::Inked(ink) => inks.push((*span, *ink)),
+                LexKind::Opens => depth += 1,
+                LexKind::Closes => {
                     depth -= 1;
                     if depth < 0 {
-                        inks.push((*span, Ink::Bad));
+                        inks.push((*span, SyntaxClass::Bad));
                         depth = 0;
                     }
                 }
@@ -195,19 +198,20 @@ mod tests {
     #[test]
     fn each_part_has_its_colour() {
         let text = "let x = artifact.confidence >= 0.5 && contains(s, \"é\") // so )";
-        let inked: Vec<(&str, Ink)> = lex(text).inks().iter().map(|(span, ink)| (&text[span.start..span.end], *ink)).collect();
+        let inked: Vec<(&str, SyntaxClass)> =
+            lex(text).inks().iter().map(|(span, ink)| (&text[span.start..span.end], *ink)).collect();
         assert_eq!(
             inked,
             [
-                ("let", Ink::Keyword),
-                ("artifact", Ink::Input),
-                ("0.5", Ink::Number),
-                ("contains", Ink::Function),
-                ("\"é\"", Ink::Text),
-                ("// so )", Ink::Comment),
+                ("let", SyntaxClass::Keyword),
+                ("artifact", SyntaxClass::Input),
+                ("0.5", SyntaxClass::Number),
+                ("contains", SyntaxClass::Function),
+                ("\"é\"", SyntaxClass::Text),
+                ("// so )", SyntaxClass::Comment),
             ]
         );
-        let bad = |text: &str| lex(text).inks().iter().filter(|(_, ink)| *ink == Ink::Bad).count();
+        let bad = |text: &str| lex(text).inks().iter().filter(|(_, ink)| *ink == SyntaxClass::Bad).count();
         assert_eq!((bad("(1))"), bad("\"open"), bad("1..2"), bad("'é")), (1, 1, 0, 1));
     }
 

@@ -10,20 +10,20 @@
 //! | `lex`, `words`, `complete` | colours, brackets, and what could be typed |
 //! | `talk`, `interrupt` | reading from a terminal or a pipe, and ending |
 
+mod assist;
 mod bind;
 mod command;
 mod complete;
-mod desk;
 mod diff;
 mod flip;
 mod follow;
 mod graph;
-mod here;
 mod interrupt;
 mod lex;
 mod place;
+mod scope;
 mod show;
-mod talk;
+mod state;
 mod tryout;
 mod why;
 mod words;
@@ -31,14 +31,14 @@ mod words;
 use crate::exit::Exit;
 use crate::session::{Session, SessionError};
 use crate::ui::Ui;
-use desk::Desk;
 use interrupt::Interrupt;
-use place::Place;
+use place::ReplPosition;
+use state::ReplState;
 use std::path::PathBuf;
 
 /// What a session is begun with.
 #[derive(Clone, Debug, Default)]
-pub struct Spec {
+pub struct ReplSpec {
     /// The pipeline, without a run.
     pub pipeline: Option<String>,
     /// The run to look at.
@@ -52,16 +52,16 @@ pub struct Spec {
 }
 
 /// Holds a session until it is ended.
-pub fn hold(ui: Ui, session: Session, spec: Spec) -> Result<Exit, SessionError> {
+pub fn hold(ui: Ui, session: Session, spec: ReplSpec) -> Result<Exit, SessionError> {
     let place = match &spec.run {
-        Some(run) => Place::of_run(session, run, spec.case.as_deref())?,
-        None => Place::scratch(session, spec.pipeline)?,
+        Some(run) => ReplPosition::of_run(session, run, spec.case.as_deref())?,
+        None => ReplPosition::scratch(session, spec.pipeline)?,
     };
     let greeting = match &place.walked {
         Some(walked) => format!("run {}, {} cases; :help lists the commands", walked.run, place.cases()?.len()),
         None => "no run (--run looks at one); :load takes an artifact, :help lists the commands".to_owned(),
     };
-    let desk = Desk { ui, place, interrupt: Interrupt::installed() };
+    let desk = ReplState { ui, place, interrupt: Interrupt::installed() };
     if ui.is_typed_to() {
         ui.note(&greeting);
         desk.at_terminal(spec.history)

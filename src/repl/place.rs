@@ -1,28 +1,28 @@
 //! The way through a run: which case, which step; and what is tried out there.
 
 use super::bind;
-use super::here::Here;
+use super::scope::EvalScope;
+use crate::decisions::{Decisions, JournalStep, Reevaluation};
 use crate::diag::{Diagnostic, Source, Span, did_you_mean};
 use crate::model::{Hash, Kind};
 use crate::pipeline::NodeIx;
-use crate::project::{Answers, Project, Settings};
+use crate::project::{AnswererNames, LinkSettings, Project};
 use crate::script::View;
 use crate::script::probe::Probes;
 use crate::session::{RouteState, Session, SessionError};
 use crate::store::StoreError;
-use crate::trace::{Again, Decisions, Step};
-use crate::walk::{What, assemble, recorded_params, recorded_state};
+use crate::walk::{EventBody, assemble, recorded_params, recorded_state};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Where a session is.
-pub(super) struct Place {
+pub(super) struct ReplPosition {
     pub(super) session: Session,
     /// The pipeline, as the texts of now have it.
     pub(super) pipeline: Option<String>,
     /// The run being looked at, if one is.
-    pub(super) walked: Option<Walked>,
+    pub(super) walked: Option<OpenedCase>,
     /// The vars that are tried out.
     pub(super) set: Map<String, Value>,
     /// The texts of now, where those are gone by.
@@ -40,18 +40,18 @@ pub(super) struct Place {
 }
 
 /// A case of a run, and a step of it.
-pub(super) struct Walked {
+pub(super) struct OpenedCase {
     pub(super) decisions: Decisions,
     pub(super) run: String,
     pub(super) case: String,
-    pub(super) steps: Vec<Step>,
+    pub(super) steps: Vec<JournalStep>,
     pub(super) at: usize,
 }
 
-impl Place {
+impl ReplPosition {
     /// Without a run.
     pub(super) fn scratch(session: Session, pipeline: Option<String>) -> Result<Self, SessionError> {
-        let now = Arc::new(session.project(pipeline.as_deref(), Answers::Others)?);
+        let now = Arc::new(session.project(pipeline.as_deref(), AnswererNames::Others)?);
         let (set, artifact, state) = (Map::new(), None, None);
         let (walked, node, bound, last) = (None, None, BTreeMap::new(), None);
         Ok(Self { session, pipeline, walked, set, now: Some(now), artifact, state, node, bound, last })
@@ -62,7 +62,7 @@ impl Place {
         let decisions = Decisions::open(&session)?;
         let run = decisions.record().run(run)?;
         let pipeline = Some(decisions.record().store().run(&run)?.pipeline);
-        let walked = Walked { decisions, run, case: String::new(), steps: Vec::new(), at: 0 };
+        let walked = OpenedCase { decisions, run, case: String::new(), steps: Vec::new(), at: 0 };
         let (set, now, artifact, state) = (Map::new(), None, None, None);
         let (node, bound, last) = (None, BTreeMap::new(), None);
         let mut place = Self { session, pipeline, walked: Some(walked), set, now, artifact, state, node, bound, last };
@@ -147,7 +147,7 @@ impl Place {
             });
         }
         let pipeline = self.here().ok().map(|here| Arc::clone(&here.plan.pipeline));
-        let coded = |step: &Step| {
+        let coded = |step: &JournalStep| {
             let node = pipeline.as_ref().and_then(|pipeline| Some(pipeline.at(pipeline.node(&step.node)?)));
             node.and_then(|node| node.code.as_ref()).is_some_and(|code| *code.value == *to)
         };
@@ -167,7 +167,7 @@ impl Place {
     fn go_to_node(&mut self, text: &Source, to: &str, at: usize) -> Result<(), SessionError> {
         let here = self.here()?;
         let pipeline = &here.plan.pipeline;
-        let Some(crate::pipeline::Target::Node(node)) = pipeline.resolve_target(to) else {
+        let Some(crate::pipeline::EdgeTarget::Node(node)) = pipeline.resolve_target(to) else {
             let known = pipeline.nodes.iter().map(|node| node.name.as_str());
             let help = did_you_mean(to, known).unwrap_or_else(|| ":graph lists the nodes".into());
             let message = format!("the pipeline `{}` has no node `{to}`", *pipeline.name);
@@ -190,12 +190,12 @@ impl Place {
     }
 
     /// The recorded step.
-    pub(super) fn step(&self) -> Option<&Step> {
+    pub(super) fn step(&self) -> Option<&JournalStep> {
         self.walked.as_ref().and_then(|walked| walked.steps.get(walked.at))
     }
 
     /// Where the session stands now.
-    pub(super) fn here(&self) -> Result<Here, SessionError> {
+    pub(super) fn here(&self) -> Result<EvalScope, SessionError> {
         match &self.walked {
             Some(walked) => self.at(walked, walked.at, true),
             None => self.in_scratch(),
@@ -203,26 +203,26 @@ impl Place {
     }
 
     /// What stands at a step of the case.
-    pub(super) fn here_at(&self, number: usize) -> Result<Here, SessionError> {
+    pub(super) fn here_at(&self, number: usize) -> Result<EvalScope, SessionError> {
         let walked = self.walked.as_ref().ok_or_else(no_run)?;
         self.at(walked, number, number == walked.at)
     }
 
     /// The decision made where the session stands, and what it goes by, linked so that it can be watched.
-    pub(super) fn watched(&self, here: &Here, node: NodeIx) -> Result<(Arc<Project>, Again), SessionError> {
+    pub(super) fn watched(&self, here: &EvalScope, node: NodeIx) -> Result<(Arc<Project>, Reevaluation), SessionError> {
         let project = match (&self.walked, &self.now, self.step()) {
             (Some(walked), None, Some(step)) => walked.decisions.project(&walked.run, step, Probes::All)?,
             _ => {
-                let settings = Settings { probes: Probes::All, ..here.project.settings.clone() };
+                let settings = LinkSettings { probes: Probes::All, ..here.project.settings.clone() };
                 Arc::new(Project::link(here.project.sources.clone(), settings)?)
             }
         };
         let path = here.step.as_ref().map_or("", |step| &*step.path);
         let plan = project.plan_of(path, &here.plan.vars)?.unwrap_or_else(|| Arc::clone(&here.plan));
-        Ok((project, Again { plan, node, artifact: here.artifact.clone(), state: here.state.clone() }))
+        Ok((project, Reevaluation { plan, node, artifact: here.artifact.clone(), state: here.state.clone() }))
     }
 
-    fn at(&self, walked: &Walked, number: usize, tried: bool) -> Result<Here, SessionError> {
+    fn at(&self, walked: &OpenedCase, number: usize, tried: bool) -> Result<EvalScope, SessionError> {
         let Some(step) = walked.steps.get(number) else {
             return Err(SessionError::asked("repl/step", "the case has no steps yet", Some(":follow waits for them".into())));
         };
@@ -265,12 +265,12 @@ impl Place {
         };
         let tried = tried && (self.artifact.is_some() || self.state.is_some());
         let changed = tried || self.now.is_some() || !self.set.is_empty();
-        Ok(Here { project, plan, node: Some(node), artifact, state, step: Some(step.clone()), changed, locals: Vec::new() })
+        Ok(EvalScope { project, plan, node: Some(node), artifact, state, step: Some(step.clone()), changed, locals: Vec::new() })
     }
 
     /// Where the session stands, with what an expression may name: what was bound, the last result, and the parameters of the step
     /// if it names them.
-    pub(super) fn here_for(&self, expression: &str) -> Result<Here, SessionError> {
+    pub(super) fn here_for(&self, expression: &str) -> Result<EvalScope, SessionError> {
         let mut here = self.here()?;
         let view = |value: &Value, name: &str| View::of(value, &Kind::Any, name);
         here.locals = self.bound.iter().map(|(name, value)| (name.clone(), view(value, name))).collect();
@@ -287,15 +287,15 @@ impl Place {
     }
 
     /// What the answerer and the effect of the step were given.
-    fn params(&self, here: &Here) -> Result<View, SessionError> {
+    fn params(&self, here: &EvalScope) -> Result<View, SessionError> {
         let (Some(walked), Some(step)) = (&self.walked, &here.step) else {
             let help = "`asterisk repl --run` looks at the steps of a run; `asterisk doc params` tells what there is".to_owned();
             return Err(SessionError::asked("repl/no-params", "there are no `params` without a recorded step", Some(help)));
         };
         let store = walked.decisions.record().store();
         let recorded = store.events(&walked.run, &step.case)?.into_iter().rev().find_map(|(_, event)| match event.what {
-            What::NodeExit { params, .. } if event.path == step.path => params,
-            What::Asked { params, .. } if event.path == step.path => Some(params),
+            EventBody::NodeExit { params, .. } if event.path == step.path => params,
+            EventBody::Asked { params, .. } if event.path == step.path => Some(params),
             _ => None,
         });
         let Some(content) = recorded else {
@@ -311,10 +311,10 @@ impl Place {
     }
 
     /// The artifact of a step that decided nothing: what was answered, if anything was.
-    fn answer(walked: &Walked, step: &Step) -> Result<Value, SessionError> {
+    fn answer(walked: &OpenedCase, step: &JournalStep) -> Result<Value, SessionError> {
         let store = walked.decisions.record().store();
         let answered = store.events(&walked.run, &step.case)?.into_iter().rev().find_map(|(_, event)| match event.what {
-            What::NodeExit { artifact, .. } if event.path == step.path => Some(artifact.hash()),
+            EventBody::NodeExit { artifact, .. } if event.path == step.path => Some(artifact.hash()),
             _ => None,
         });
         match answered.map(|hash| store.blob(&hash)).transpose()?.flatten() {
@@ -323,17 +323,17 @@ impl Place {
         }
     }
 
-    fn in_scratch(&self) -> Result<Here, SessionError> {
+    fn in_scratch(&self) -> Result<EvalScope, SessionError> {
         let project = match &self.now {
             Some(now) => Arc::clone(now),
-            None => Arc::new(self.session.project(self.pipeline.as_deref(), Answers::Others)?),
+            None => Arc::new(self.session.project(self.pipeline.as_deref(), AnswererNames::Others)?),
         };
         let plan = project.plan_with(&self.set)?;
         let node = self.node.as_deref().and_then(|node| plan.pipeline.node(node));
         let kind = node.map_or(&Kind::Any, |node| &plan.node(node).kind);
         let artifact = View::of(self.artifact.as_ref().unwrap_or(&Value::Null), kind, "artifact");
         let state = self.state.clone().unwrap_or_default().at(&plan, node, &artifact, self.session.setup().clock.now()).1;
-        Ok(Here { project, plan, node, artifact, state, step: None, changed: true, locals: Vec::new() })
+        Ok(EvalScope { project, plan, node, artifact, state, step: None, changed: true, locals: Vec::new() })
     }
 }
 

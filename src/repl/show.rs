@@ -1,8 +1,8 @@
 //! Values and steps as a session shows them.
 
-use super::here::Here;
-use crate::trace::{Step, Went};
-use crate::walk::{Choice, Considered, Decision, Failure, Plan};
+use super::scope::EvalScope;
+use crate::decisions::{JournalStep, StepEnd};
+use crate::walk::{ConsideredEdge, Decision, EdgeChoice, Failure, Plan};
 use serde_json::Value;
 
 /// The most lines of a value that are shown unless all are asked for.
@@ -52,17 +52,17 @@ pub(super) fn short(value: &Value) -> String {
 }
 
 /// What came of a recorded step.
-pub(super) fn went(step: &Step) -> String {
+pub(super) fn went(step: &JournalStep) -> String {
     match &step.went {
-        Went::To { to, edge, because, .. } => format!("{} -> {to} by {edge}: {because}", step.node),
-        Went::Over => format!("{}: the walk is over", step.node),
-        Went::Failed { kind, message } => format!("{}: {kind}: {message}", step.node),
-        Went::Open => format!("{}: nothing is decided yet", step.node),
+        StepEnd::To { to, edge, because, .. } => format!("{} -> {to} by {edge}: {because}", step.node),
+        StepEnd::Over => format!("{}: the walk is over", step.node),
+        StepEnd::Failed { kind, message } => format!("{}: {kind}: {message}", step.node),
+        StepEnd::Open => format!("{}: nothing is decided yet", step.node),
     }
 }
 
 /// What was decided at a node.
-fn choice(plan: &Plan, node: &str, choice: Option<&Choice>) -> String {
+fn choice(plan: &Plan, node: &str, choice: Option<&EdgeChoice>) -> String {
     match choice {
         Some(choice) => format!("{node} -> {} by {}: {}", plan.pipeline.target_name(choice.to), choice.name, choice.because),
         None => format!("{node}: the walk is over"),
@@ -70,7 +70,7 @@ fn choice(plan: &Plan, node: &str, choice: Option<&Choice>) -> String {
 }
 
 /// What was decided at a node, or why nothing was.
-pub(super) fn decided(here: &Here, decided: &Result<Decision, (Vec<Considered>, Failure)>) -> String {
+pub(super) fn decided(here: &EvalScope, decided: &Result<Decision, (Vec<ConsideredEdge>, Failure)>) -> String {
     match decided {
         Ok(decision) => choice(&here.plan, here.node_name(), decision.choice.as_ref()),
         Err((_, failure)) => format!("{}: {}: {}", here.node_name(), failure.kind.word(), failure.diagnostic.message),

@@ -1,18 +1,18 @@
 //! Trying things out where the session stands: other vars, scripts, artifacts and states.
 
 use super::command::CODE;
-use super::desk::{Desk, Done, wrong_word};
+use super::state::{CommandDone, ReplState, wrong_word};
 use crate::diag::{Diagnostic, Source, Span, did_you_mean};
 use crate::files::read_input;
-use crate::project::Answers;
+use crate::project::AnswererNames;
 use crate::session::SessionError;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::path::Path;
 use std::sync::Arc;
 
-impl Desk {
-    pub(super) fn set(&mut self, text: &Source, argument: &str, at: usize) -> Done {
+impl ReplState {
+    pub(super) fn set(&mut self, text: &Source, argument: &str, at: usize) -> CommandDone {
         let Some((name, value)) = argument.split_once('=').filter(|(name, _)| !name.trim().is_empty()) else {
             let diagnostic = Diagnostic::error(CODE, format!("`{argument}` is not NAME=VALUE"));
             let diagnostic = diagnostic.label(text, Span::new(at, at + argument.len()), "");
@@ -31,7 +31,7 @@ impl Desk {
         self.decided()
     }
 
-    pub(super) fn unset(&mut self, text: &Source, argument: &str, at: usize) -> Done {
+    pub(super) fn unset(&mut self, text: &Source, argument: &str, at: usize) -> CommandDone {
         if argument.is_empty() {
             self.place.set.clear();
         } else if self.place.set.remove(argument).is_none() {
@@ -43,7 +43,7 @@ impl Desk {
         self.decided()
     }
 
-    pub(super) fn reload(&mut self, text: &Source, argument: &str, at: usize) -> Done {
+    pub(super) fn reload(&mut self, text: &Source, argument: &str, at: usize) -> CommandDone {
         match argument {
             "recorded" if self.place.walked.is_some() => {
                 self.place.now = None;
@@ -52,7 +52,7 @@ impl Desk {
             "" => {
                 let before = self.place.now.clone();
                 let session = &self.place.session;
-                let project = session.project_after(self.place.pipeline.as_deref(), Answers::Others, before.as_deref())?;
+                let project = session.project_after(self.place.pipeline.as_deref(), AnswererNames::Others, before.as_deref())?;
                 self.place.now = Some(Arc::new(project));
                 if let Err(error) = self.place.here() {
                     self.place.now = before;

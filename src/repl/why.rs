@@ -1,14 +1,14 @@
 //! Why a step goes where it goes, and what one edge saw.
 
-use super::here::Here;
-use super::place::Place;
+use super::place::ReplPosition;
+use super::scope::EvalScope;
 use super::show::{decided, went};
+use crate::decisions::{PageLine, StepExplanation, Tone, edge_page, look, step_page};
 use crate::pipeline::EdgeIx;
 use crate::session::SessionError;
-use crate::trace::{PageLine, StepTold, Tone, edge_page, look, step_page};
 
 /// The decision of a step; before it what was recorded, if other things are tried out.
-pub(super) fn decision(place: &Place, width: usize) -> Result<Vec<PageLine>, SessionError> {
+pub(super) fn decision(place: &ReplPosition, width: usize) -> Result<Vec<PageLine>, SessionError> {
     let here = place.here()?;
     let now = decided(&here, &here.decide()?);
     let mut lines = Vec::new();
@@ -22,12 +22,12 @@ pub(super) fn decision(place: &Place, width: usize) -> Result<Vec<PageLine>, Ses
 }
 
 /// One edge: what it goes by, what came of it, and what was evaluated.
-pub(super) fn edge(place: &Place, edge: EdgeIx, width: usize) -> Result<Vec<PageLine>, SessionError> {
+pub(super) fn edge(place: &ReplPosition, edge: EdgeIx, width: usize) -> Result<Vec<PageLine>, SessionError> {
     let here = place.here()?;
     Ok(edge_page(&told(place, &here)?, &here.plan.edge_names[edge.0], width))
 }
 
-fn told(place: &Place, here: &Here) -> Result<StepTold, SessionError> {
+fn told(place: &ReplPosition, here: &EvalScope) -> Result<StepExplanation, SessionError> {
     let node = here.at_node()?;
     let (project, again) = place.watched(here, node)?;
     Ok(look(&again, &project, here.step.as_ref()))

@@ -1,14 +1,14 @@
 //! What there is to be typed where a session stands.
 
-use super::here::Here;
-use super::place::Place;
+use super::place::ReplPosition;
+use super::scope::EvalScope;
 use crate::model::Kind;
 use crate::script::api::registry;
 use serde_json::{Map, Value, json};
 
 /// The words of a place. Made anew when it changes; completion looks at nothing else.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Words {
+pub(super) struct CompletionWords {
     /// What rules see: `{artifact, state, vars}`, with every field that could be read.
     pub(super) inputs: Map<String, Value>,
     /// Functions an expression can call, with their signatures.
@@ -26,9 +26,9 @@ pub(super) struct Words {
 /// The most cases that are completed.
 const CASES: usize = 5000;
 
-impl Words {
+impl CompletionWords {
     /// Those of a place.
-    pub(super) fn of(place: &Place) -> Self {
+    pub(super) fn of(place: &ReplPosition) -> Self {
         let mut words = Self { cases: place.cases().unwrap_or_default(), ..Self::default() };
         words.cases.truncate(CASES);
         words.functions = registry().iter().map(|function| (function.name.to_owned(), function.signature.to_owned())).collect();
@@ -42,7 +42,7 @@ impl Words {
         words
     }
 
-    fn look(&mut self, here: &Here) {
+    fn look(&mut self, here: &EvalScope) {
         let views = here.inputs();
         for ((name, kind), (_, view)) in here.kinds().iter().zip(&views) {
             self.inputs.insert((*name).to_owned(), outline(kind, &view.json()));
@@ -50,7 +50,7 @@ impl Words {
         let pipeline = &here.plan.pipeline;
         self.edges = here.edges().into_iter().map(|edge| pipeline.edge_at(edge).id.value.clone()).collect();
         self.nodes = pipeline.nodes.iter().map(|node| node.name.value.clone()).collect();
-        let functions = |file: &crate::script::File| {
+        let functions = |file: &crate::script::LinkedScript| {
             let path = file.path().to_owned();
             file.functions().map(move |function| format!("{path}#{}", function.name)).collect::<Vec<_>>()
         };

@@ -2,23 +2,23 @@
 
 use super::cases::{CaseBrief, CaseReports};
 use super::causes::{Cause, causes, spoken};
-use super::finding::Finding;
+use super::finding::CaseFinding;
 use super::html::DETAILS;
 use super::regression::{Regression, compare};
 use crate::clock::Timestamp;
 use crate::diag::{Diagnostic, Diagnostics};
-use crate::model::{Attributes, Git};
+use crate::model::{Attributes, LaunchCheckout};
 use crate::pipeline::Pipeline;
 use crate::session::{CaseResult, ErrorSummary, RunResult, SessionError};
-use crate::store::History;
-use crate::walk::Status;
+use crate::store::KnownHistory;
+use crate::walk::WalkStatus;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Everything the report of a run says. Serialises as `rca.json`.
 #[derive(Debug, Serialize)]
-pub struct Report {
+pub struct RunReport {
     /// The version of this shape.
     pub schema_version: u32,
     /// The run's id.
@@ -28,7 +28,7 @@ pub struct Report {
     /// The name of the vocabulary; null without one.
     pub domain: Option<String>,
     /// How the run ended.
-    pub status: Status,
+    pub status: WalkStatus,
     /// When it began.
     pub started_at: Timestamp,
     /// The launch.
@@ -48,7 +48,7 @@ pub struct Report {
 
 /// The parts of a report that templates name.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub(super) struct Head<'r> {
+pub(super) struct ReportHead<'r> {
     run: &'r str,
     pipeline: &'r str,
     domain: &'r Option<String>,
@@ -56,11 +56,11 @@ pub(super) struct Head<'r> {
     totals: &'r Totals,
 }
 
-impl Report {
+impl RunReport {
     /// What templates are given of it: not the cases, which they would all have to be converted for.
-    pub(super) fn head(&self) -> Head<'_> {
+    pub(super) fn head(&self) -> ReportHead<'_> {
         let Self { run, pipeline, domain, launch, totals, .. } = self;
-        Head { run, pipeline, domain, launch, totals }
+        ReportHead { run, pipeline, domain, launch, totals }
     }
 }
 
@@ -94,7 +94,7 @@ pub struct LaunchReport {
     /// Versions, lanes, clusters.
     pub attributes: Attributes,
     /// What was checked out.
-    pub git: Git,
+    pub git: LaunchCheckout,
     /// What reading it left out or cut.
     pub notes: Vec<String>,
     /// Those of the notes that say that failures may be missing.
@@ -130,16 +130,16 @@ pub struct CaseReport {
     /// What the test stands in.
     pub suite: String,
     /// How its walk ended.
-    pub status: Status,
+    pub status: WalkStatus,
     /// Its status in the store.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub case_status: Option<String>,
     /// What was found.
-    pub finding: Finding,
+    pub finding: CaseFinding,
     /// The path it took, by node codes where there are any.
     pub path: Vec<String>,
     /// The rule that chose each turn, and why.
-    pub turns: Vec<Turn>,
+    pub turns: Vec<ReportTransition>,
     /// The counters taken.
     pub loops: BTreeMap<String, i64>,
     /// What edges added to the walk's context.
@@ -155,7 +155,7 @@ pub struct CaseReport {
 /// One turn of a walk.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Turn {
+pub struct ReportTransition {
     /// The node left.
     pub node: String,
     /// The edge taken.
@@ -177,17 +177,17 @@ pub struct Turn {
 /// `history` is asked when all cases have been read.
 pub fn build(
     result: &RunResult,
-    history: impl FnOnce() -> Result<Option<History>, SessionError>,
-) -> Result<(Report, Diagnostics), SessionError> {
+    history: impl FnOnce() -> Result<Option<KnownHistory>, SessionError>,
+) -> Result<(RunReport, Diagnostics), SessionError> {
     build_of(result, history, |_| true)
 }
 
 /// The same of the cases that `keep` wants, as if the run had no others.
 pub(super) fn build_of(
     result: &RunResult,
-    history: impl FnOnce() -> Result<Option<History>, SessionError>,
+    history: impl FnOnce() -> Result<Option<KnownHistory>, SessionError>,
     mut keep: impl FnMut(&CaseReport) -> bool,
-) -> Result<(Report, Diagnostics), SessionError> {
+) -> Result<(RunReport, Diagnostics), SessionError> {
     let mut found = Diagnostics::new();
     let lost = |source| SessionError::Write { path: "a temporary file".into(), source };
     let mut cases = CaseReports::new(result.cases.in_memory(), result.cases.len()).map_err(lost)?;
@@ -202,7 +202,7 @@ pub(super) fn build_of(
     let mut causes = spoken(causes, &cases);
     let whole = cases.len() == launch.failures();
     let regression = history()?.map(|history| compare(&mut causes, &history, whole));
-    let report = Report {
+    let report = RunReport {
         schema_version: 1,
         run: result.run.clone(),
         pipeline: result.pipeline().name.value.clone(),
@@ -232,17 +232,17 @@ pub(super) fn build_of(
 
 /// The cases of which a report has all parts at hand: those that speak for causes, the first, and the first that failed.
 fn shown(causes: &[(Cause, usize)], cases: &[CaseBrief]) -> BTreeSet<usize> {
-    let failed = cases.iter().enumerate().filter(|(_, case)| case.status == Status::Error).map(|(at, _)| at).take(DETAILS);
+    let failed = cases.iter().enumerate().filter(|(_, case)| case.status == WalkStatus::Error).map(|(at, _)| at).take(DETAILS);
     causes.iter().map(|(_, speaker)| *speaker).chain(failed).chain(0..DETAILS.min(cases.len())).collect()
 }
 
 fn case_report(result: &RunResult, case: &CaseResult, found: &mut Diagnostics) -> CaseReport {
     let finding = match &case.finding {
-        None => Finding::default(),
+        None => CaseFinding::default(),
         Some(value) => serde_json::from_value(value.clone()).unwrap_or_else(|error| {
             let message = format!("the summary of case `{}` is no finding: {error}", case.case.id);
             found.push(Diagnostic::error("report/finding", message));
-            Finding::default()
+            CaseFinding::default()
         }),
     };
     if let Some(trouble) = &case.trouble {
@@ -255,7 +255,7 @@ fn case_report(result: &RunResult, case: &CaseResult, found: &mut Diagnostics) -
     }
     found.extend(result.notes_on(&case.case.id).iter().cloned());
     let pipeline = result.pipeline();
-    let turn = |(index, visit): (usize, &crate::walk::Visit)| Turn {
+    let turn = |(index, visit): (usize, &crate::walk::Visit)| ReportTransition {
         node: visit.node.to_string(),
         edge: visit.edge.to_string(),
         name: pipeline.edge(&visit.edge).map_or(String::new(), |edge| pipeline.edge_at(edge).name.clone()),
@@ -280,7 +280,7 @@ fn case_report(result: &RunResult, case: &CaseResult, found: &mut Diagnostics) -
 }
 
 fn nodes(pipeline: &Pipeline) -> Vec<NodeReport> {
-    let node = |node: &crate::pipeline::Node| {
+    let node = |node: &crate::pipeline::PipelineNode| {
         let name = node.name.value.clone();
         let code = node.code.as_ref().map_or_else(|| name.clone(), |code| code.value.clone());
         NodeReport { name, code }
@@ -297,9 +297,9 @@ fn totals(cases: &[CaseBrief]) -> Totals {
     let mut totals = Totals { cases: cases.len(), ..Totals::default() };
     for case in cases {
         match case.status {
-            Status::Done => totals.done += 1,
-            Status::Error => totals.error += 1,
-            Status::Running | Status::Paused => totals.open += 1,
+            WalkStatus::Done => totals.done += 1,
+            WalkStatus::Error => totals.error += 1,
+            WalkStatus::Running | WalkStatus::Paused => totals.open += 1,
         }
         for (value, counts) in [(&case.category, &mut totals.by_category), (&case.defect_type, &mut totals.by_defect_type)] {
             if !value.is_empty() {

@@ -1,7 +1,7 @@
 //! The cases of a report: all that is said of them, or of a large run what is asked of every case, with the rest in a file.
 
 use super::build::CaseReport;
-use crate::walk::Status;
+use crate::walk::WalkStatus;
 use compact_str::CompactString;
 use serde::ser::{Error as _, SerializeSeq as _};
 use serde::{Serialize, Serializer};
@@ -20,19 +20,19 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct CaseReports {
     briefs: Vec<CaseBrief>,
-    shared: Shared,
-    whole: Whole,
+    shared: SharedTexts,
+    whole: AllCaseReports,
 }
 
 /// What many cases have in common, each once.
 #[derive(Debug, Default)]
-struct Shared {
+struct SharedTexts {
     texts: HashSet<Arc<str>>,
     paths: HashSet<Arc<[String]>>,
-    told: HashSet<Arc<Told>>,
+    told: HashSet<Arc<CaseConclusion>>,
 }
 
-/// What every case is asked for, however many there are. What others have in common with it is [`Told`].
+/// What every case is asked for, however many there are. What others have in common with it is [`CaseConclusion`].
 #[derive(Clone, Debug)]
 pub struct CaseBrief {
     /// Its id.
@@ -40,17 +40,17 @@ pub struct CaseBrief {
     /// The test's name.
     pub name: Box<str>,
     /// How its walk ended.
-    pub status: Status,
+    pub status: WalkStatus,
     /// How sure the conclusion is, 0 to 1; absent when nothing was concluded.
     pub confidence: Option<f64>,
     /// The path it took, by node codes where there are any.
     pub path: Arc<[String]>,
-    told: Arc<Told>,
+    told: Arc<CaseConclusion>,
 }
 
 /// What was concluded of some cases.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Told {
+pub struct CaseConclusion {
     /// What the test stands in.
     pub suite: Arc<str>,
     /// What kind of failure it is.
@@ -71,14 +71,14 @@ pub struct Told {
 
 /// All parts of cases.
 #[derive(Debug)]
-enum Whole {
+enum AllCaseReports {
     Kept(Vec<CaseReport>),
-    Filed { rest: Rest, fetched: BTreeMap<usize, CaseReport> },
+    Filed { rest: CaseSpill, fetched: BTreeMap<usize, CaseReport> },
 }
 
 /// A file without a name that has one case a line, as JSON.
 #[derive(Debug)]
-struct Rest {
+struct CaseSpill {
     file: BufWriter<File>,
     /// Where each line begins.
     places: Vec<u64>,
@@ -87,9 +87,9 @@ struct Rest {
 }
 
 impl Deref for CaseBrief {
-    type Target = Told;
+    type Target = CaseConclusion;
 
-    fn deref(&self) -> &Told {
+    fn deref(&self) -> &CaseConclusion {
         &self.told
     }
 }
@@ -116,12 +116,12 @@ impl CaseReports {
     /// None yet, of so many. `kept`: all parts will stay in memory.
     pub(super) fn new(kept: bool, cases: usize) -> io::Result<Self> {
         let whole = if kept {
-            Whole::Kept(Vec::new())
+            AllCaseReports::Kept(Vec::new())
         } else {
-            let rest = Rest { file: BufWriter::new(tempfile::tempfile()?), places: Vec::with_capacity(cases), end: 0 };
-            Whole::Filed { rest, fetched: BTreeMap::new() }
+            let rest = CaseSpill { file: BufWriter::new(tempfile::tempfile()?), places: Vec::with_capacity(cases), end: 0 };
+            AllCaseReports::Filed { rest, fetched: BTreeMap::new() }
         };
-        Ok(Self { briefs: Vec::with_capacity(cases), shared: Shared::default(), whole })
+        Ok(Self { briefs: Vec::with_capacity(cases), shared: SharedTexts::default(), whole })
     }
 
     /// Adds a case behind the others.
@@ -129,8 +129,8 @@ impl CaseReports {
         let brief = self.brief(&case);
         self.briefs.push(brief);
         match &mut self.whole {
-            Whole::Kept(cases) => cases.push(case),
-            Whole::Filed { rest, .. } => {
+            AllCaseReports::Kept(cases) => cases.push(case),
+            AllCaseReports::Filed { rest, .. } => {
                 let mut line = serde_json::to_vec(&case)?;
                 line.push(b'\n');
                 rest.file.write_all(&line)?;
@@ -144,7 +144,7 @@ impl CaseReports {
     fn brief(&mut self, case: &CaseReport) -> CaseBrief {
         let (finding, shared) = (&case.finding, &mut self.shared);
         let mut text = |text: &str| known(&mut shared.texts, text, || text.into());
-        let told = Told {
+        let told = CaseConclusion {
             suite: text(&case.suite),
             category: text(&finding.category),
             defect_type: text(&finding.defect_type),
@@ -166,7 +166,7 @@ impl CaseReports {
 
     /// Reads all parts of these cases back; call it when the last one has been added.
     pub(super) fn fetch(&mut self, cases: impl IntoIterator<Item = usize>) -> io::Result<()> {
-        let Whole::Filed { rest, fetched } = &mut self.whole else { return Ok(()) };
+        let AllCaseReports::Filed { rest, fetched } = &mut self.whole else { return Ok(()) };
         rest.file.flush()?;
         let mut file = BufReader::new(rest.file.get_ref());
         let mut line = String::new();
@@ -183,16 +183,16 @@ impl CaseReports {
     /// All parts of the case at a place, if it is at hand: it is unless the run is large and nobody asked for the case.
     pub fn whole(&self, place: usize) -> Option<&CaseReport> {
         match &self.whole {
-            Whole::Kept(cases) => cases.get(place),
-            Whole::Filed { fetched, .. } => fetched.get(&place),
+            AllCaseReports::Kept(cases) => cases.get(place),
+            AllCaseReports::Filed { fetched, .. } => fetched.get(&place),
         }
     }
 
     /// Shows every case with all its parts, and ends at the first error.
     pub fn each(&self, mut visit: impl FnMut(&CaseReport) -> io::Result<()>) -> io::Result<()> {
         let rest = match &self.whole {
-            Whole::Kept(cases) => return cases.iter().try_for_each(visit),
-            Whole::Filed { rest, .. } => rest,
+            AllCaseReports::Kept(cases) => return cases.iter().try_for_each(visit),
+            AllCaseReports::Filed { rest, .. } => rest,
         };
         let mut file = rest.file.get_ref();
         file.seek(SeekFrom::Start(0))?;
@@ -222,20 +222,20 @@ impl Serialize for CaseReports {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::build::Turn;
-    use crate::report::finding::Finding;
+    use crate::report::build::ReportTransition;
+    use crate::report::finding::CaseFinding;
     use serde_json::json;
 
     fn case(id: usize) -> CaseReport {
-        let finding = Finding {
+        let finding = CaseFinding {
             title: format!("title\n{id}"),
             cause: "k".into(),
             confidence: Some(0.1 + 0.2),
             evidence: vec!["e".into()],
             issue: serde_json::Map::from_iter([("labels".to_owned(), json!([id]))]),
-            ..Finding::default()
+            ..CaseFinding::default()
         };
-        let turns = vec![Turn { node: "n".into(), because: "b".into(), ..Turn::default() }];
+        let turns = vec![ReportTransition { node: "n".into(), because: "b".into(), ..ReportTransition::default() }];
         CaseReport { case: id.to_string(), name: "n".into(), path: vec!["F0".into()], finding, turns, ..CaseReport::default() }
     }
 

@@ -1,8 +1,8 @@
 //! Which cases share a cause.
 
 use super::cases::{CaseBrief, CaseReports};
-use super::finding::Finding;
-use super::regression::Seen;
+use super::finding::CaseFinding;
+use super::regression::CauseHistory;
 use serde::Serialize;
 use std::collections::HashMap;
 
@@ -15,7 +15,7 @@ pub struct Cause {
     /// Its place in the report, from 1.
     pub number: usize,
     /// What went wrong, from its surest case.
-    pub finding: Finding,
+    pub finding: CaseFinding,
     /// The case that the finding is taken from.
     pub speaker: String,
     /// The ids of its cases, in the order of the launch.
@@ -27,7 +27,7 @@ pub struct Cause {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub components: Vec<String>,
     /// Whether it is new, and where else it was seen.
-    pub seen: Seen,
+    pub seen: CauseHistory,
 }
 
 /// Groups cases by cause: those with most cases first, then in the order of the launch. Each cause will speak with the words

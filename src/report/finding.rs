@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 /// what categories, codes and components there are.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Finding {
+pub struct CaseFinding {
     /// What went wrong, in a line.
     pub title: String,
     /// What went wrong, in a few sentences.

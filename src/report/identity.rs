@@ -1,11 +1,11 @@
 //! Which symptoms and root causes of the store are one cause: those that a failure has together, and what follows from that.
 
-use crate::store::{History, PastCase};
+use crate::store::{KnownHistory, PastCase};
 use std::collections::BTreeMap;
 
 /// A root cause or a symptom of the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Node {
+pub(super) enum IdentityNode {
     Rca(i64),
     Symptom(i64),
 }
@@ -14,24 +14,24 @@ pub(super) enum Node {
 #[derive(Debug)]
 pub(super) struct Groups {
     /// All nodes, in order. A large run has some hundred thousand: a map of them would take thrice the room.
-    nodes: Vec<Node>,
+    nodes: Vec<IdentityNode>,
     /// The node that each node follows; a group's first follows itself.
     above: Vec<u32>,
 }
 
 /// Where a group was seen.
 #[derive(Debug, Default)]
-pub(super) struct Sight {
+pub(super) struct GroupSighting {
     /// The place in the history of the first failure that has any of its nodes.
     pub(super) first: usize,
     /// Its nodes, if the current launch has none of them.
-    pub(super) nodes: Vec<Node>,
+    pub(super) nodes: Vec<IdentityNode>,
     /// How many failures, by launch.
     pub(super) failures: BTreeMap<usize, usize>,
 }
 
 impl Groups {
-    pub(super) fn of(history: &History) -> Self {
+    pub(super) fn of(history: &KnownHistory) -> Self {
         let mut nodes = Vec::with_capacity(history.cases.iter().map(|case| case.rcas.len() + case.symptoms.len()).sum());
         nodes.extend(history.cases.iter().flat_map(Self::nodes));
         nodes.sort_unstable();
@@ -44,17 +44,17 @@ impl Groups {
     }
 
     /// The nodes of a failure.
-    pub(super) fn nodes(case: &PastCase) -> impl Iterator<Item = Node> + '_ {
-        case.rcas.iter().map(|id| Node::Rca(*id)).chain(case.symptoms.iter().map(|id| Node::Symptom(*id)))
+    pub(super) fn nodes(case: &PastCase) -> impl Iterator<Item = IdentityNode> + '_ {
+        case.rcas.iter().map(|id| IdentityNode::Rca(*id)).chain(case.symptoms.iter().map(|id| IdentityNode::Symptom(*id)))
     }
 
     /// Root causes and symptoms of these nodes, each once and in order.
-    pub(super) fn ids(nodes: &[Node]) -> (Vec<i64>, Vec<i64>) {
+    pub(super) fn ids(nodes: &[IdentityNode]) -> (Vec<i64>, Vec<i64>) {
         let (mut rcas, mut symptoms) = (Vec::new(), Vec::new());
         for node in nodes {
             let (list, id) = match node {
-                Node::Rca(id) => (&mut rcas, id),
-                Node::Symptom(id) => (&mut symptoms, id),
+                IdentityNode::Rca(id) => (&mut rcas, id),
+                IdentityNode::Symptom(id) => (&mut symptoms, id),
             };
             list.push(*id);
         }
@@ -66,7 +66,7 @@ impl Groups {
     }
 
     /// Makes nodes of the history one group.
-    pub(super) fn join(&mut self, nodes: impl IntoIterator<Item = Node>) {
+    pub(super) fn join(&mut self, nodes: impl IntoIterator<Item = IdentityNode>) {
         let mut first = None;
         for node in nodes {
             let Some(top) = self.find(node) else { continue };
@@ -78,7 +78,7 @@ impl Groups {
     }
 
     /// The group of a node.
-    pub(super) fn find(&mut self, node: Node) -> Option<u32> {
+    pub(super) fn find(&mut self, node: IdentityNode) -> Option<u32> {
         let place = self.nodes.binary_search(&node).ok()?;
         u32::try_from(place).ok().map(|place| self.top(place))
     }
@@ -93,11 +93,11 @@ impl Groups {
     }
 
     /// Where each group was seen.
-    pub(super) fn sights(&mut self, history: &History) -> BTreeMap<u32, Sight> {
-        let mut sights: BTreeMap<u32, Sight> = BTreeMap::new();
+    pub(super) fn sights(&mut self, history: &KnownHistory) -> BTreeMap<u32, GroupSighting> {
+        let mut sights: BTreeMap<u32, GroupSighting> = BTreeMap::new();
         for (first, case) in history.cases.iter().enumerate() {
             let Some(group) = Self::nodes(case).next().and_then(|node| self.find(node)) else { continue };
-            let sight = sights.entry(group).or_insert_with(|| Sight { first, ..Sight::default() });
+            let sight = sights.entry(group).or_insert_with(|| GroupSighting { first, ..GroupSighting::default() });
             *sight.failures.entry(case.launch).or_default() += 1;
         }
         for place in (0..).take(self.nodes.len()) {
@@ -123,16 +123,17 @@ mod tests {
             ..PastCase::default()
         };
         let cases = vec![case(0, &[9], &[1]), case(0, &[], &[2]), case(1, &[9], &[3]), case(2, &[8], &[3]), case(2, &[], &[])];
-        let history = History { cases, current: 9, ..History::default() };
+        let history = KnownHistory { cases, current: 9, ..KnownHistory::default() };
         let mut groups = Groups::of(&history);
-        let (nine, eight, two) = (groups.find(Node::Rca(9)), groups.find(Node::Rca(8)), groups.find(Node::Symptom(2)));
-        assert!(nine.is_some() && nine == eight && nine == groups.find(Node::Symptom(1)) && nine != two);
+        let (nine, eight, two) =
+            (groups.find(IdentityNode::Rca(9)), groups.find(IdentityNode::Rca(8)), groups.find(IdentityNode::Symptom(2)));
+        assert!(nine.is_some() && nine == eight && nine == groups.find(IdentityNode::Symptom(1)) && nine != two);
         let sights = groups.sights(&history);
         assert_eq!(sights[&nine.expect("a group")].failures, BTreeMap::from([(0, 1), (1, 1), (2, 1)]));
         assert_eq!((sights[&nine.expect("a group")].first, sights[&two.expect("a group")].first), (0, 1));
         assert_eq!(Groups::ids(&sights[&nine.expect("a group")].nodes), (vec![8, 9], vec![1, 3]));
-        groups.join([Node::Symptom(2), Node::Rca(8)]);
+        groups.join([IdentityNode::Symptom(2), IdentityNode::Rca(8)]);
         assert_eq!(groups.sights(&history).len(), 1);
-        assert_eq!(groups.find(Node::Rca(7)), None);
+        assert_eq!(groups.find(IdentityNode::Rca(7)), None);
     }
 }

@@ -5,15 +5,15 @@
 //! labels and versions it has is the summary script's business (`issue` of its finding); the text is `issue.txt`. Of GitHub it is the
 //! body of an issue in its Markdown, by `issue.md`.
 
-use super::build::{Head, Report};
+use super::build::{ReportHead, RunReport};
 use super::cases::CaseBrief;
 use super::causes::Cause;
 use super::markdown::{code, line};
-use super::regression::{Place, State};
+use super::regression::{CauseState, LaunchOccurrence};
 use super::text::{clean, short};
 use crate::diag::Diagnostic;
 use crate::prompt::fenced;
-use crate::walk::Status;
+use crate::walk::WalkStatus;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::{Serde, Value as Shown};
 use minijinja::{AutoEscape, Environment, Error, Output, UndefinedBehavior};
@@ -31,7 +31,7 @@ const LONGEST: usize = 2000;
 /// Who let a cause pass, the least of its cases counting (`decisions.md` 40 and 46).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
-enum Reviewed {
+enum ReviewLevel {
     /// Some case was never reviewed.
     None,
     /// A script or an agent.
@@ -42,7 +42,7 @@ enum Reviewed {
 
 /// For which tracker a draft is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum IssueTracker {
     /// The fields of Jira's create request, as JSON.
     Jira,
     /// A body in GitHub's Markdown, below its title.
@@ -69,13 +69,13 @@ pub struct Draft {
 
 /// What a tracker is given.
 #[derive(Debug, Serialize)]
-struct ForJira<'r> {
+struct TrackerDraft<'r> {
     schema_version: u32,
     run: &'r str,
     cause: usize,
     key: &'r str,
     /// Only what a person has reviewed may be pushed without asking again.
-    review: Reviewed,
+    review: ReviewLevel,
     /// How the report is sure of it.
     confidence: Option<f64>,
     fields: Map<String, Value>,
@@ -94,10 +94,10 @@ struct Links<'r> {
 
 /// What the description is made of.
 #[derive(Serialize)]
-struct Text<'r> {
+struct IssueText<'r> {
     cause: &'r Cause,
-    report: Head<'r>,
-    review: Reviewed,
+    report: ReportHead<'r>,
+    review: ReviewLevel,
     since: Option<String>,
     before: Option<String>,
     back: bool,
@@ -107,15 +107,15 @@ struct Text<'r> {
 }
 
 /// The drafts of a run that is over: names of files, and their texts.
-pub(super) fn issues(report: &Report) -> Result<Vec<(String, String)>, Box<Diagnostic>> {
-    if !matches!(report.status, Status::Done | Status::Error) {
+pub(super) fn issues(report: &RunReport) -> Result<Vec<(String, String)>, Box<Diagnostic>> {
+    if !matches!(report.status, WalkStatus::Done | WalkStatus::Error) {
         return Ok(Vec::new());
     }
-    Ok(drafts(report, Form::Jira, true)?.into_iter().map(|draft| (format!("jira/{}", draft.file), draft.text)).collect())
+    Ok(drafts(report, IssueTracker::Jira, true)?.into_iter().map(|draft| (format!("jira/{}", draft.file), draft.text)).collect())
 }
 
 /// A draft of each cause. `attach`: the pages of the run tell of no more cases than the report does, and may go with them.
-pub fn drafts(report: &Report, form: Form, attach: bool) -> Result<Vec<Draft>, Box<Diagnostic>> {
+pub fn drafts(report: &RunReport, form: IssueTracker, attach: bool) -> Result<Vec<Draft>, Box<Diagnostic>> {
     let failed =
         |error: Error| Box::new(Diagnostic::error("report/issue", format!("an issue's text cannot be written: {error}")));
     let environment = environment(form).map_err(failed)?;
@@ -124,18 +124,18 @@ pub fn drafts(report: &Report, form: Form, attach: bool) -> Result<Vec<Draft>, B
     let width = report.causes.len().min(MOST).to_string().len().max(2);
     let mut drafts = Vec::new();
     for cause in report.causes.iter().take(MOST) {
-        let text = Text::of(report, cause, &cases);
+        let text = IssueText::of(report, cause, &cases);
         let body = template.render(Shown::from(Serde(&text))).map_err(failed)?;
         let title = short(&clean(&cause.finding.title), 200);
         let (mut text, ending) = match form {
-            Form::Jira => {
+            IssueTracker::Jira => {
                 let mut fields = fields(report, cause, text.review, &title, &body);
                 if !attach {
                     fields.attachments.clear();
                 }
                 (serde_json::to_string_pretty(&fields).unwrap_or_default(), "json")
             }
-            Form::Github => (format!("# {}\n\n{}", unmentioned(&line(&title)), body.trim()), "md"),
+            IssueTracker::Github => (format!("# {}\n\n{}", unmentioned(&line(&title)), body.trim()), "md"),
         };
         text.push('\n');
         let file = format!("{:0width$}-{}.{ending}", cause.number, slug(&cause.finding.title));
@@ -145,19 +145,19 @@ pub fn drafts(report: &Report, form: Form, attach: bool) -> Result<Vec<Draft>, B
     Ok(drafts)
 }
 
-fn fields<'r>(report: &'r Report, cause: &'r Cause, review: Reviewed, title: &str, description: &str) -> ForJira<'r> {
+fn fields<'r>(report: &'r RunReport, cause: &'r Cause, review: ReviewLevel, title: &str, description: &str) -> TrackerDraft<'r> {
     let mut fields = cause.finding.issue.clone();
     fields.entry("summary").or_insert_with(|| title.into());
     fields.entry("description").or_insert_with(|| description.trim().into());
-    if let (Some(State::Regression), Some(labels)) =
+    if let (Some(CauseState::Regression), Some(labels)) =
         (cause.seen.state, fields.entry("labels").or_insert_with(|| json!([])).as_array_mut())
     {
-        let label = json!(State::Regression);
+        let label = json!(CauseState::Regression);
         if !labels.contains(&label) {
             labels.push(label);
         }
     }
-    ForJira {
+    TrackerDraft {
         schema_version: 1,
         run: &report.run,
         cause: cause.number,
@@ -170,16 +170,16 @@ fn fields<'r>(report: &'r Report, cause: &'r Cause, review: Reviewed, title: &st
     }
 }
 
-impl<'r> Text<'r> {
-    fn of(report: &'r Report, cause: &'r Cause, cases: &HashMap<&str, usize>) -> Self {
+impl<'r> IssueText<'r> {
+    fn of(report: &'r RunReport, cause: &'r Cause, cases: &HashMap<&str, usize>) -> Self {
         let of_cause = || cause.cases.iter().filter_map(|id| report.cases.get(*cases.get(id.as_str())?));
         let seen = &cause.seen;
         let speaker = cases.get(cause.speaker.as_str()).and_then(|at| report.cases.whole(*at));
         Self {
-            review: of_cause().map(reviewed).min().unwrap_or(Reviewed::None),
-            since: seen.since.as_ref().map(Place::label),
-            before: seen.elsewhere.first().map(Place::label),
-            back: seen.state == Some(State::Regression),
+            review: of_cause().map(reviewed).min().unwrap_or(ReviewLevel::None),
+            since: seen.since.as_ref().map(LaunchOccurrence::label),
+            before: seen.elsewhere.first().map(LaunchOccurrence::label),
+            back: seen.state == Some(CauseState::Regression),
             cases: of_cause().take(NAMED).map(|case| (&*case.case, &*case.name, &*case.suite)).collect(),
             unnamed: cause.cases.len().saturating_sub(NAMED),
             path: speaker.map_or(String::new(), |case| case.path.join(" ")),
@@ -190,24 +190,24 @@ impl<'r> Text<'r> {
 }
 
 /// Who reviewed a case. What went no way through a review was reviewed by nobody.
-fn reviewed(case: &CaseBrief) -> Reviewed {
+fn reviewed(case: &CaseBrief) -> ReviewLevel {
     by(case.reviewed_by.as_deref())
 }
 
-fn by(who: Option<&str>) -> Reviewed {
+fn by(who: Option<&str>) -> ReviewLevel {
     match who {
-        Some("human") => Reviewed::Human,
-        Some(_) => Reviewed::Auto,
-        None => Reviewed::None,
+        Some("human") => ReviewLevel::Human,
+        Some(_) => ReviewLevel::Auto,
+        None => ReviewLevel::None,
     }
 }
 
-fn environment(form: Form) -> Result<Environment<'static>, Error> {
+fn environment(form: IssueTracker) -> Result<Environment<'static>, Error> {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::SemiStrict);
     environment.set_auto_escape_callback(|_| AutoEscape::None);
     environment.set_formatter(move |out: &mut Output<'_>, _, value: &Shown| match value.as_str() {
-        Some(text) if !value.is_safe() && form == Form::Jira => out.write_str(&wiki(text)).map_err(Error::from),
+        Some(text) if !value.is_safe() && form == IssueTracker::Jira => out.write_str(&wiki(text)).map_err(Error::from),
         Some(text) if !value.is_safe() => out.write_str(&unmentioned(&line(&short(text, LONGEST)))).map_err(Error::from),
         _ => write!(out, "{value}").map_err(Error::from),
     });
@@ -215,11 +215,11 @@ fn environment(form: Form) -> Result<Environment<'static>, Error> {
     environment.add_filter("fixed", |value: f64, digits: usize| Shown::from_safe_string(format!("{value:.digits$}")));
     environment.add_filter("code", |text: String| Shown::from_safe_string(code(&short(&text, LONGEST))));
     match form {
-        Form::Jira => {
+        IssueTracker::Jira => {
             environment.add_filter("verbatim", |text: String| Shown::from_safe_string(verbatim(&text)));
             environment.add_template("issue", include_str!("issue.txt"))?;
         }
-        Form::Github => {
+        IssueTracker::Github => {
             environment.add_filter("verbatim", |text: String| Shown::from_safe_string(fenced(&cut(&text), "text")));
             environment.add_template("issue", include_str!("issue.md"))?;
         }
@@ -300,8 +300,8 @@ mod tests {
     #[test]
     fn the_least_review_counts() {
         let least = |all: &[Option<&str>]| all.iter().map(|one| by(*one)).min();
-        assert_eq!(least(&[Some("human"), Some("human")]), Some(Reviewed::Human));
-        assert_eq!(least(&[Some("human"), Some("script")]), Some(Reviewed::Auto));
-        assert_eq!(least(&[Some("agent"), None]), Some(Reviewed::None));
+        assert_eq!(least(&[Some("human"), Some("human")]), Some(ReviewLevel::Human));
+        assert_eq!(least(&[Some("human"), Some("script")]), Some(ReviewLevel::Auto));
+        assert_eq!(least(&[Some("agent"), None]), Some(ReviewLevel::None));
     }
 }

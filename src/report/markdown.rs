@@ -1,17 +1,17 @@
 //! The report as Markdown.
 
-use super::build::{CaseReport, Report};
+use super::build::{CaseReport, RunReport};
 use super::causes::Cause;
-use super::regression::State;
+use super::regression::CauseState;
 use super::text::clean;
 use crate::model::counted;
-use crate::walk::Status;
+use crate::walk::WalkStatus;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
 /// Writes `report.md`: totals, a table of all cases, a section per cause, and how each case was decided.
-pub fn markdown(report: &Report, to: &mut dyn Write) -> io::Result<()> {
+pub fn markdown(report: &RunReport, to: &mut dyn Write) -> io::Result<()> {
     let mut out = String::new();
     head(report, &mut out);
     out.push_str("\n| Case | Test | Category | Defect | Component | Confidence | Path | What next |\n");
@@ -43,7 +43,7 @@ fn told(out: &mut String, to: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-fn head(report: &Report, out: &mut String) {
+fn head(report: &RunReport, out: &mut String) {
     let launch = &report.launch;
     let number = launch.number.map_or(String::new(), |number| format!(" #{number}"));
     let _ = writeln!(out, "# Root causes of {}{number}\n", line(&launch.name));
@@ -156,11 +156,11 @@ fn past(cause: &Cause) -> Option<String> {
     let since = seen.since.as_ref()?;
     let known = format!("known since {}, in {}", line(&since.label()), counted(seen.launches, "launch", "launches"));
     Some(match (seen.state?, seen.absent) {
-        (State::New, _) => return None,
-        (State::Recurring, _) => format!("History: {known}."),
-        (State::Flaky, _) => format!("History: flaky, {known}."),
-        (State::Regression, 0) => format!("History: **regression**, {known}; it was resolved."),
-        (State::Regression, absent) => {
+        (CauseState::New, _) => return None,
+        (CauseState::Recurring, _) => format!("History: {known}."),
+        (CauseState::Flaky, _) => format!("History: flaky, {known}."),
+        (CauseState::Regression, 0) => format!("History: **regression**, {known}; it was resolved."),
+        (CauseState::Regression, absent) => {
             format!("History: **regression**, {known}, then not in {}.", counted(absent, "launch", "launches"))
         }
     })
@@ -181,7 +181,7 @@ fn decisions(case: &CaseReport, out: &mut String) {
             let at = if error.node.is_empty() { String::new() } else { format!(" at {}", error.node) };
             let _ = writeln!(out, "\nStopped{at} ({}): {}", error.kind, line(&error.message));
         }
-        (None, Status::Paused | Status::Running) => out.push_str("\nNot finished.\n"),
+        (None, WalkStatus::Paused | WalkStatus::Running) => out.push_str("\nNot finished.\n"),
         _ => {}
     }
     if !case.notes.is_empty() {
@@ -241,7 +241,7 @@ fn quote(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::Finding;
+    use crate::report::CaseFinding;
 
     #[test]
     fn what_comes_from_outside_cannot_become_markup() {
@@ -256,8 +256,12 @@ mod tests {
 
     #[test]
     fn a_cause_lists_only_what_there_is() {
-        let finding =
-            Finding { title: "It broke".into(), defect_type: "x1".into(), evidence: vec!["a*b".into()], ..Finding::default() };
+        let finding = CaseFinding {
+            title: "It broke".into(),
+            defect_type: "x1".into(),
+            evidence: vec!["a*b".into()],
+            ..CaseFinding::default()
+        };
         let mut out = String::new();
         list("Evidence", finding.evidence.iter().map(|item| line(item)), &mut out);
         list("Missing", finding.gaps.iter().map(|item| line(item)), &mut out);

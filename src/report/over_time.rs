@@ -1,9 +1,9 @@
 //! `regression-report.md`: a launch beside those before it.
 
-use super::Report;
+use super::RunReport;
 use super::causes::Cause;
 use super::markdown::{code, line};
-use super::regression::{Gone, Place, Regression};
+use super::regression::{LaunchOccurrence, Regression, VanishedCause};
 use crate::model::counted;
 use std::fmt::Write as _;
 
@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 const GONE: usize = 200;
 
 /// `regression-report.md`; nothing where the run was not recorded.
-pub fn over_time(report: &Report) -> Option<String> {
+pub fn over_time(report: &RunReport) -> Option<String> {
     let found = report.regression.as_ref()?;
     let mut out = String::new();
     let launch = &report.launch;
@@ -80,7 +80,7 @@ fn row(cause: &Cause, out: &mut String) {
     let _ = writeln!(out, "| {} |", cells.join(" | "));
 }
 
-fn gone(gone: &[Gone], out: &mut String) {
+fn gone(gone: &[VanishedCause], out: &mut String) {
     if gone.is_empty() {
         return;
     }
@@ -122,6 +122,6 @@ fn matrix(found: &Regression, out: &mut String) {
 }
 
 /// A launch by its version or name, and its id.
-fn named(place: &Place) -> String {
+fn named(place: &LaunchOccurrence) -> String {
     format!("{} ({})", line(&place.label()), code(&place.launch))
 }

@@ -1,12 +1,12 @@
 //! What may leave: cases that a person has reviewed (`decisions.md` 40 and 46), and what is said of each.
 
-use super::build::{CaseReport, Report, build_of};
+use super::build::{CaseReport, RunReport, build_of};
 use super::markdown::confidence;
 use super::text::clean;
 use crate::diag::Diagnostics;
-use crate::session::{Remark, RunResult, SessionError};
-use crate::store::History;
-use crate::walk::Status;
+use crate::session::{PushRemark, RunResult, SessionError};
+use crate::store::KnownHistory;
+use crate::walk::WalkStatus;
 use serde::Serialize;
 use std::fmt::Write as _;
 
@@ -17,7 +17,7 @@ const PERSON: &str = "human";
 
 /// A case that may not leave.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Waiting {
+pub struct UnreviewedCase {
     /// Its id.
     pub case: String,
     /// Who let it pass, if anybody did: `agent` or `script`.
@@ -28,39 +28,39 @@ pub struct Waiting {
 
 /// The cases of a run that may leave, as a report of their own, and those that may not.
 #[derive(Debug)]
-pub struct Passed {
+pub struct PushableReport {
     /// What is to be told.
-    pub report: Report,
+    pub report: RunReport,
     /// What is to wait.
-    pub waiting: Vec<Waiting>,
+    pub waiting: Vec<UnreviewedCase>,
 }
 
 /// The cases of a run that a person approved or overturned; with `auto` those too that an agent or a script let pass.
 pub fn passed(
     result: &RunResult,
-    history: impl FnOnce() -> Result<Option<History>, SessionError>,
+    history: impl FnOnce() -> Result<Option<KnownHistory>, SessionError>,
     auto: bool,
-) -> Result<(Passed, Diagnostics), SessionError> {
+) -> Result<(PushableReport, Diagnostics), SessionError> {
     let mut waiting = Vec::new();
     let (report, found) = build_of(result, history, |case| {
         let passes = passes(case, auto);
         if !passes {
             let reviewed_by = case.finding.review.as_ref().map(|review| review.by.clone());
-            waiting.push(Waiting { case: case.case.clone(), reviewed_by, over: case.status == Status::Done });
+            waiting.push(UnreviewedCase { case: case.case.clone(), reviewed_by, over: case.status == WalkStatus::Done });
         }
         passes
     })?;
-    Ok((Passed { report, waiting }, found))
+    Ok((PushableReport { report, waiting }, found))
 }
 
 fn passes(case: &CaseReport, auto: bool) -> bool {
     let reviewed = case.finding.review.as_ref();
-    case.status == Status::Done
+    case.status == WalkStatus::Done
         && reviewed.is_some_and(|review| LETTING.contains(&review.decision.as_str()) && (auto || review.by == PERSON))
 }
 
 /// What is said of each case of a report where its launch came from.
-pub fn remarks(report: &Report) -> Result<Vec<Remark>, SessionError> {
+pub fn remarks(report: &RunReport) -> Result<Vec<PushRemark>, SessionError> {
     let mut remarks = Vec::new();
     let lost = |source| SessionError::Write { path: "a temporary file".into(), source };
     let told = report.cases.each(|case| {
@@ -71,7 +71,7 @@ pub fn remarks(report: &Report) -> Result<Vec<Remark>, SessionError> {
     Ok(remarks)
 }
 
-fn remark(report: &Report, case: &CaseReport) -> Remark {
+fn remark(report: &RunReport, case: &CaseReport) -> PushRemark {
     let finding = &case.finding;
     let review = finding.review.as_ref();
     let auto = review.is_none_or(|review| review.by != PERSON);
@@ -93,30 +93,30 @@ fn remark(report: &Report, case: &CaseReport) -> Remark {
         finding.defect_type,
         confidence(finding.confidence)
     );
-    Remark { case: case.case.clone(), issue_type: finding.issue_type.clone(), comment, auto }
+    PushRemark { case: case.case.clone(), issue_type: finding.issue_type.clone(), comment, auto }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::finding::{Finding, Review};
+    use crate::report::finding::{CaseFinding, Review};
 
-    fn case(status: Status, review: Option<(&str, &str)>) -> CaseReport {
+    fn case(status: WalkStatus, review: Option<(&str, &str)>) -> CaseReport {
         let review = review.map(|(decision, by)| Review { decision: decision.into(), by: by.into() });
-        CaseReport { status, finding: Finding { review, ..Finding::default() }, ..CaseReport::default() }
+        CaseReport { status, finding: CaseFinding { review, ..CaseFinding::default() }, ..CaseReport::default() }
     }
 
     #[test]
     fn only_what_a_person_let_pass_passes() {
         for (case, human, auto) in [
-            (case(Status::Done, Some(("approve", "human"))), true, true),
-            (case(Status::Done, Some(("overturn", "human"))), true, true),
-            (case(Status::Done, Some(("approve", "script"))), false, true),
-            (case(Status::Done, Some(("approve", "agent"))), false, true),
-            (case(Status::Done, Some(("reassess", "human"))), false, false),
-            (case(Status::Done, None), false, false),
-            (case(Status::Paused, Some(("approve", "human"))), false, false),
-            (case(Status::Error, Some(("approve", "human"))), false, false),
+            (case(WalkStatus::Done, Some(("approve", "human"))), true, true),
+            (case(WalkStatus::Done, Some(("overturn", "human"))), true, true),
+            (case(WalkStatus::Done, Some(("approve", "script"))), false, true),
+            (case(WalkStatus::Done, Some(("approve", "agent"))), false, true),
+            (case(WalkStatus::Done, Some(("reassess", "human"))), false, false),
+            (case(WalkStatus::Done, None), false, false),
+            (case(WalkStatus::Paused, Some(("approve", "human"))), false, false),
+            (case(WalkStatus::Error, Some(("approve", "human"))), false, false),
         ] {
             assert_eq!((passes(&case, false), passes(&case, true)), (human, auto), "{case:?}");
         }

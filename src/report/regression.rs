@@ -4,9 +4,9 @@
 //! that this report found to be one. Titles and texts are never compared.
 
 use super::causes::Cause;
-use super::identity::{Groups, Node};
+use super::identity::{Groups, IdentityNode};
 use crate::clock::Timestamp;
-use crate::store::{History, PastCase, PastLaunch};
+use crate::store::{KnownHistory, PastCase, PastLaunch};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,7 +20,7 @@ const COLUMNS: usize = 12;
 /// Whether a cause was there before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum State {
+pub enum CauseState {
     /// Seen in no earlier launch.
     New,
     /// Seen in the launch before, too.
@@ -33,21 +33,21 @@ pub enum State {
 
 /// Where a cause was seen besides this run.
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct Seen {
+pub struct CauseHistory {
     /// Whether it was there before; absent where nothing identifies it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub state: Option<State>,
+    pub state: Option<CauseState>,
     /// In how many launches, this one included.
     pub launches: usize,
     /// In which versions, in the order of the launches.
     pub versions: Vec<String>,
     /// Where it was first seen, if that is not here.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub since: Option<Place>,
+    pub since: Option<LaunchOccurrence>,
     /// In how many launches of this name it was not seen between the last time and now.
     pub absent: usize,
     /// The other launches it was seen in, the latest first.
-    pub elsewhere: Vec<Place>,
+    pub elsewhere: Vec<LaunchOccurrence>,
     /// The root causes of the store that it is.
     pub rcas: Vec<i64>,
     /// The symptoms of the store that come of it.
@@ -56,7 +56,7 @@ pub struct Seen {
 
 /// A launch, and how often something was seen in it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Place {
+pub struct LaunchOccurrence {
     /// The launch's id where it came from.
     pub launch: String,
     /// Its name.
@@ -76,7 +76,7 @@ pub struct Place {
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Regression {
     /// The launches that were looked at, oldest first; the last one is this one. Each with all its analysed failures.
-    pub launches: Vec<Place>,
+    pub launches: Vec<LaunchOccurrence>,
     /// The numbers of causes that were never seen before.
     pub new: Vec<usize>,
     /// Those that were there the last time, too.
@@ -87,14 +87,14 @@ pub struct Regression {
     pub flaky: Vec<usize>,
     /// What earlier launches had and this one has not, what was seen last first; nothing where only some failures of this
     /// launch were analysed.
-    pub gone: Vec<Gone>,
+    pub gone: Vec<VanishedCause>,
     /// One line for each cause that more than one launch has, those of most versions first.
-    pub matrix: Vec<Line>,
+    pub matrix: Vec<CauseTimeline>,
 }
 
 /// A cause that is not seen any more.
 #[derive(Clone, Debug, Serialize)]
-pub struct Gone {
+pub struct VanishedCause {
     /// What it was.
     pub title: String,
     /// Its defect code, if it was investigated.
@@ -106,9 +106,9 @@ pub struct Gone {
     /// The tests that showed it, at most ten.
     pub tests: Vec<String>,
     /// Where it was first seen.
-    pub since: Place,
+    pub since: LaunchOccurrence,
     /// Where it was last seen.
-    pub last: Place,
+    pub last: LaunchOccurrence,
     /// In how many launches it was seen.
     pub launches: usize,
     /// How many launches of this name have been without it, this one included.
@@ -121,7 +121,7 @@ pub struct Gone {
 
 /// A cause over the launches.
 #[derive(Clone, Debug, Serialize)]
-pub struct Line {
+pub struct CauseTimeline {
     /// Its number in this report; absent if it is gone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cause: Option<usize>,
@@ -137,14 +137,14 @@ pub struct Line {
 
 /// Compares the causes of a run with what it could look back on, and tells each where else it was seen. `whole` says that the
 /// run walked all failures of its launch.
-pub(super) fn compare(causes: &mut [Cause], history: &History, whole: bool) -> Regression {
+pub(super) fn compare(causes: &mut [Cause], history: &KnownHistory, whole: bool) -> Regression {
     let mut groups = Groups::of(history);
     let mut own: Vec<&PastCase> = history.cases.iter().filter(|case| case.launch == history.current).collect();
     own.sort_unstable_by(|a, b| a.case.cmp(&b.case));
-    let mut nodes: Vec<Vec<Node>> = Vec::with_capacity(causes.len());
+    let mut nodes: Vec<Vec<IdentityNode>> = Vec::with_capacity(causes.len());
     for cause in causes.iter() {
         let find = |id: &str| own.binary_search_by(|case| case.case.as_str().cmp(id)).ok().map(|at| own[at]);
-        let mut all: Vec<Node> = cause.cases.iter().filter_map(|case| find(case)).flat_map(Groups::nodes).collect();
+        let mut all: Vec<IdentityNode> = cause.cases.iter().filter_map(|case| find(case)).flat_map(Groups::nodes).collect();
         all.sort_unstable();
         all.dedup();
         all.shrink_to_fit();
@@ -168,10 +168,10 @@ pub(super) fn compare(causes: &mut [Cause], history: &History, whole: bool) -> R
         (cause.seen.rcas, cause.seen.symptoms) = Groups::ids(&nodes);
         if let Some(state) = cause.seen.state {
             let list = match state {
-                State::New => &mut out.new,
-                State::Recurring => &mut out.recurring,
-                State::Regression => &mut out.regressions,
-                State::Flaky => &mut out.flaky,
+                CauseState::New => &mut out.new,
+                CauseState::Recurring => &mut out.recurring,
+                CauseState::Regression => &mut out.regressions,
+                CauseState::Flaky => &mut out.flaky,
             };
             list.push(cause.number);
         }
@@ -203,29 +203,29 @@ pub(super) fn compare(causes: &mut [Cause], history: &History, whole: bool) -> R
 /// How many failures, by launch.
 type Failures = BTreeMap<usize, usize>;
 
-fn seen(cause: &Cause, history: &History, failures: &Failures, line: &[usize]) -> Seen {
+fn seen(cause: &Cause, history: &KnownHistory, failures: &Failures, line: &[usize]) -> CauseHistory {
     let earlier: Vec<usize> = failures.keys().copied().filter(|launch| *launch < history.current).collect();
     let last = earlier.iter().rev().find(|launch| line.contains(launch));
     let absent = last.map_or(0, |last| line.iter().filter(|launch| *launch > last && **launch < history.current).count());
     let state = match earlier.first() {
-        _ if cause.finding.flaky => State::Flaky,
-        None => State::New,
-        Some(_) if cause.finding.regression || absent > 0 => State::Regression,
-        Some(_) => State::Recurring,
+        _ if cause.finding.flaky => CauseState::Flaky,
+        None => CauseState::New,
+        Some(_) if cause.finding.regression || absent > 0 => CauseState::Regression,
+        Some(_) => CauseState::Recurring,
     };
     let others = failures.keys().rev().filter(|launch| **launch != history.current);
-    Seen {
+    CauseHistory {
         state: Some(state),
         launches: failures.len(),
         versions: versions(history, failures),
         since: earlier.first().map(|launch| place(history, *launch, failures.get(launch))),
         absent,
         elsewhere: others.take(PLACES).map(|launch| place(history, *launch, failures.get(launch))).collect(),
-        ..Seen::default()
+        ..CauseHistory::default()
     }
 }
 
-fn gone(history: &History, sight: &super::identity::Sight, line: &[usize]) -> Gone {
+fn gone(history: &KnownHistory, sight: &super::identity::GroupSighting, line: &[usize]) -> VanishedCause {
     let launches: Vec<usize> = sight.failures.keys().copied().collect();
     let first = launches.first().copied().unwrap_or_default();
     let last = launches.iter().rev().find(|launch| line.contains(launch)).copied().unwrap_or(first);
@@ -239,7 +239,7 @@ fn gone(history: &History, sight: &super::identity::Sight, line: &[usize]) -> Go
     }
     let category =
         symptoms.iter().find_map(|id| history.symptoms.get(id)).map_or(String::new(), |(_, category)| category.clone());
-    Gone {
+    VanishedCause {
         title: rca.map_or_else(|| tests.first().cloned().unwrap_or_default(), |rca| rca.title.clone()),
         defect_type: rca.map_or(String::new(), |rca| rca.defect_type.clone()),
         component: rca.map_or(String::new(), |rca| rca.component.clone()),
@@ -254,10 +254,17 @@ fn gone(history: &History, sight: &super::identity::Sight, line: &[usize]) -> Go
     }
 }
 
-fn matrix_line(cause: Option<usize>, title: &str, history: &History, line: &[usize], failures: &Failures, steady: bool) -> Line {
+fn matrix_line(
+    cause: Option<usize>,
+    title: &str,
+    history: &KnownHistory,
+    line: &[usize],
+    failures: &Failures,
+    steady: bool,
+) -> CauseTimeline {
     let versions = versions(history, failures).len().max(usize::from(!failures.is_empty()));
     let latest = line.iter().skip(line.len().saturating_sub(COLUMNS));
-    Line {
+    CauseTimeline {
         cause,
         title: title.to_owned(),
         versions,
@@ -267,7 +274,7 @@ fn matrix_line(cause: Option<usize>, title: &str, history: &History, line: &[usi
 }
 
 /// The versions of launches, each once, in their order; launches without a version stand for themselves.
-fn versions(history: &History, failures: &Failures) -> Vec<String> {
+fn versions(history: &KnownHistory, failures: &Failures) -> Vec<String> {
     let mut versions: Vec<String> = Vec::new();
     for launch in failures.keys().filter_map(|launch| history.launches.get(*launch)) {
         let version = label(launch);
@@ -287,7 +294,7 @@ fn label(launch: &PastLaunch) -> String {
     }
 }
 
-impl Place {
+impl LaunchOccurrence {
     /// What people call the launch: its version, or else its name and number.
     pub fn label(&self) -> String {
         let Self { launch, name, number, version, at, failures } = self.clone();
@@ -296,7 +303,7 @@ impl Place {
 }
 
 /// A launch with so many failures; all that were analysed if not given.
-fn place(history: &History, index: usize, failures: Option<&usize>) -> Place {
+fn place(history: &KnownHistory, index: usize, failures: Option<&usize>) -> LaunchOccurrence {
     let launch = history.launches.get(index).cloned();
     let launch = launch.unwrap_or(PastLaunch {
         id: String::new(),
@@ -307,5 +314,5 @@ fn place(history: &History, index: usize, failures: Option<&usize>) -> Place {
         failures: 0,
     });
     let PastLaunch { id, name, number, version, at, failures: all } = launch;
-    Place { launch: id, name, number, version, at, failures: failures.copied().unwrap_or(all) }
+    LaunchOccurrence { launch: id, name, number, version, at, failures: failures.copied().unwrap_or(all) }
 }

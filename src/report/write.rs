@@ -1,7 +1,7 @@
 //! Writing a report into the directory of its run.
 
 use super::issues::issues;
-use super::{Report, html, markdown, over_time};
+use super::{RunReport, html, markdown, over_time};
 use crate::diag::Diagnostic;
 use crate::files::OutDir;
 use std::io::{self, Write};
@@ -9,14 +9,14 @@ use std::io::{self, Write};
 /// The files of a report: what is written, and what `asterisk report` prints.
 #[derive(Debug)]
 pub struct Pages<'r> {
-    report: &'r Report,
+    report: &'r RunReport,
     /// Name below the run's directory, and what it holds.
-    files: Vec<(String, Page)>,
+    files: Vec<(String, FileContent)>,
 }
 
 /// What a file holds.
 #[derive(Debug)]
-enum Page {
+enum FileContent {
     /// The data, as JSON.
     Data,
     /// The report as Markdown.
@@ -27,12 +27,12 @@ enum Page {
 
 impl<'r> Pages<'r> {
     /// All files of a report. Those that tell of every case are made when they are written.
-    pub fn of(report: &'r Report) -> Result<Self, Box<Diagnostic>> {
-        let page = Page::Text(html(report)?);
-        let mut files = vec![("rca.json".to_owned(), Page::Data), ("report.html".to_owned(), page)];
-        files.push(("report.md".to_owned(), Page::Markdown));
-        files.extend(over_time(report).map(|text| ("regression-report.md".to_owned(), Page::Text(text))));
-        files.extend(issues(report)?.into_iter().map(|(name, text)| (name, Page::Text(text))));
+    pub fn of(report: &'r RunReport) -> Result<Self, Box<Diagnostic>> {
+        let page = FileContent::Text(html(report)?);
+        let mut files = vec![("rca.json".to_owned(), FileContent::Data), ("report.html".to_owned(), page)];
+        files.push(("report.md".to_owned(), FileContent::Markdown));
+        files.extend(over_time(report).map(|text| ("regression-report.md".to_owned(), FileContent::Text(text))));
+        files.extend(issues(report)?.into_iter().map(|(name, text)| (name, FileContent::Text(text))));
         Ok(Self { report, files })
     }
 
@@ -52,14 +52,14 @@ impl<'r> Pages<'r> {
         self.files.iter().try_for_each(|(name, page)| dir.write_with(name, |out| self.fill(page, out)).map(drop))
     }
 
-    fn fill(&self, page: &Page, out: &mut dyn Write) -> io::Result<()> {
+    fn fill(&self, page: &FileContent, out: &mut dyn Write) -> io::Result<()> {
         match page {
-            Page::Data => {
+            FileContent::Data => {
                 serde_json::to_writer_pretty(&mut *out, self.report)?;
                 out.write_all(b"\n")
             }
-            Page::Markdown => markdown(self.report, out),
-            Page::Text(text) => out.write_all(text.as_bytes()),
+            FileContent::Markdown => markdown(self.report, out),
+            FileContent::Text(text) => out.write_all(text.as_bytes()),
         }
     }
 }

@@ -1,9 +1,9 @@
 //! One request to ReportPortal, asked again while that may help.
 
-use super::settings::{Place, Settings};
+use super::settings::{PortalLaunch, PortalSettings};
 use crate::clock::{Clock, chance};
 use crate::diag::{Diagnostic, Source, Span};
-use crate::net::{Back, Client, ReadSecret, pause, shown, wait};
+use crate::net::{HttpClient, HttpResponse, ReadSecret, pause, shown, wait};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
 use std::fmt::Write as _;
@@ -39,16 +39,16 @@ pub struct Access<'a> {
 
 /// A project of a ReportPortal.
 pub struct Portal<'a> {
-    place: Place,
+    place: PortalLaunch,
     token: Option<String>,
-    client: Client,
+    client: HttpClient,
     clock: &'a dyn Clock,
     stop: &'a AtomicBool,
 }
 
 /// Why it did not do what it was asked.
 #[derive(Debug)]
-pub enum Trouble {
+pub enum PortalError {
     /// It is not set up, or there is nothing of that name.
     Asked(Diagnostic),
     /// It cannot be reached, or it does not want to.
@@ -61,7 +61,7 @@ pub enum Trouble {
     Text(Diagnostic),
 }
 
-impl Trouble {
+impl PortalError {
     /// What to show.
     pub fn diagnostic(self) -> Diagnostic {
         match self {
@@ -76,22 +76,22 @@ impl Trouble {
 
 impl<'a> Portal<'a> {
     /// One to ask, if it is set up.
-    pub fn open(settings: &Settings, access: &Access<'a>) -> Result<Self, Trouble> {
-        let unset = |(why, help): (String, String)| Trouble::Asked(Diagnostic::error("reportportal/setup", why).help(help));
+    pub fn open(settings: &PortalSettings, access: &Access<'a>) -> Result<Self, PortalError> {
+        let unset = |(why, help): (String, String)| PortalError::Asked(Diagnostic::error("reportportal/setup", why).help(help));
         let place = settings.place().map_err(unset)?;
         let token = settings.token.as_ref().map(|token| token.read(access.root, access.secret, "reportportal.token"));
         let token = token.transpose().map_err(|(why, help)| unset((format!("the token of ReportPortal: {why}"), help)))?;
         let Access { clock, stop, .. } = *access;
-        Ok(Self { place, token, client: Client::new(TIMEOUT, MOST), clock, stop })
+        Ok(Self { place, token, client: HttpClient::new(TIMEOUT, MOST), clock, stop })
     }
 
     /// Where it is.
-    pub fn place(&self) -> &Place {
+    pub fn place(&self) -> &PortalLaunch {
         &self.place
     }
 
     /// Reads something of the project.
-    pub(super) fn get(&self, path: &str, query: &[(&str, &str)]) -> Result<Value, Trouble> {
+    pub(super) fn get(&self, path: &str, query: &[(&str, &str)]) -> Result<Value, PortalError> {
         let mut path = path.to_owned();
         for (at, (key, value)) in query.iter().enumerate() {
             let _ = write!(path, "{}{key}={}", if at == 0 { '?' } else { '&' }, escaped(value));
@@ -100,11 +100,11 @@ impl<'a> Portal<'a> {
     }
 
     /// Sets something of the project; doing it twice does what doing it once does.
-    pub(super) fn put(&self, path: &str, body: &Value) -> Result<Value, Trouble> {
+    pub(super) fn put(&self, path: &str, body: &Value) -> Result<Value, PortalError> {
         self.call(&Method::PUT, path, Some(&body.to_string()))
     }
 
-    fn call(&self, method: &Method, path: &str, body: Option<&str>) -> Result<Value, Trouble> {
+    fn call(&self, method: &Method, path: &str, body: Option<&str>) -> Result<Value, PortalError> {
         let url = format!("{}/api/v1/{}/{path}", self.place.url, escaped(&self.place.project));
         let mut failures = 0;
         loop {
@@ -112,10 +112,10 @@ impl<'a> Portal<'a> {
                 Ok(back) if back.passes() => (format!("it says {}: {}", back.status, shown(&back.body)), back.rest(self.clock)),
                 Ok(back) => return self.read(&url, &back),
                 Err(ureq::Error::BodyExceedsLimit(most)) => {
-                    return Err(Trouble::TooLong(Self::failed(&url, &format!("its answer is longer than {most} bytes"))));
+                    return Err(PortalError::TooLong(Self::failed(&url, &format!("its answer is longer than {most} bytes"))));
                 }
                 Err(error @ (ureq::Error::BadUri(_) | ureq::Error::Http(_))) => {
-                    return Err(Trouble::Asked(
+                    return Err(PortalError::Asked(
                         Self::failed(&url, &error.to_string()).help("see `reportportal.url:` in asterisk.yaml"),
                     ));
                 }
@@ -125,16 +125,16 @@ impl<'a> Portal<'a> {
             let help = "see that it runs there, or `reportportal.url:` in asterisk.yaml; then do the same again";
             if failures == ATTEMPTS {
                 let why = format!("{why} (asked {ATTEMPTS} times)");
-                return Err(Trouble::Outside(Self::failed(&url, &why).help(help)));
+                return Err(PortalError::Outside(Self::failed(&url, &why).help(help)));
             }
             let rest = after.unwrap_or_else(|| pause(WAITS, failures, chance(failures as u64, &url, "")));
             if !wait(self.clock, rest, self.stop) {
-                return Err(Trouble::Outside(Self::failed(&url, &format!("{why}, and it was not waited any longer"))));
+                return Err(PortalError::Outside(Self::failed(&url, &format!("{why}, and it was not waited any longer"))));
             }
         }
     }
 
-    fn send(&self, method: &Method, url: &str, body: Option<&str>) -> Result<Back, ureq::Error> {
+    fn send(&self, method: &Method, url: &str, body: Option<&str>) -> Result<HttpResponse, ureq::Error> {
         let request = Request::builder().method(method.clone()).uri(url).header("Accept", "application/json");
         let token = self.token.as_deref();
         match body {
@@ -143,32 +143,32 @@ impl<'a> Portal<'a> {
         }
     }
 
-    fn read(&self, url: &str, back: &Back) -> Result<Value, Trouble> {
+    fn read(&self, url: &str, back: &HttpResponse) -> Result<Value, PortalError> {
         if (200..300).contains(&back.status) {
-            return serde_json::from_str(&back.body).map_err(|error| Trouble::Text(broken(url, &back.body, &error)));
+            return serde_json::from_str(&back.body).map_err(|error| PortalError::Text(broken(url, &back.body, &error)));
         }
         let error = Self::failed(url, &format!("it says {}: {}", back.status, said(&back.body)));
         Err(match back.status {
             401 if self.token.is_none() => {
                 let help = "it wants a token: make an API key in your profile there, and set `reportportal.token:` in asterisk.yaml\n\
                             to `{ env: NAME }` or `{ file: PATH }`, or ASTERISK_REPORTPORTAL_TOKEN";
-                Trouble::Outside(error.help(help))
+                PortalError::Outside(error.help(help))
             }
-            401 => Trouble::Outside(error.help(
+            401 => PortalError::Outside(error.help(
                 "the token is not accepted: make a new API key in your profile there; see `reportportal.token:` in asterisk.yaml",
             )),
             403 => {
                 let help = format!("whose token it is must be a member of the project `{}` there", self.place.project);
-                Trouble::Outside(error.help(help))
+                PortalError::Outside(error.help(help))
             }
             300..=399 => {
                 let help =
                     "give `reportportal.url:` where it wants to be asked: it is not followed, since the token goes with it";
-                Trouble::Outside(error.help(help))
+                PortalError::Outside(error.help(help))
             }
             status => {
                 let help = format!("see `reportportal:` in asterisk.yaml; it asks for the project `{}`", self.place.project);
-                Trouble::Refused(status, error.help(help))
+                PortalError::Refused(status, error.help(help))
             }
         })
     }

@@ -1,7 +1,7 @@
 //! What was found of items, as their issues. Sending the same again changes nothing, so that one who does not know whether it was sent
 //! sends it.
 
-use super::call::{Portal, Trouble};
+use super::call::{Portal, PortalError};
 use crate::diag::Diagnostic;
 use serde_json::{Value, json};
 
@@ -23,7 +23,7 @@ pub struct Issue {
 
 /// What came of one.
 #[derive(Clone, Debug)]
-pub enum Outcome {
+pub enum UpdateResult {
     /// It was taken.
     Sent,
     /// It was not, and why.
@@ -42,7 +42,7 @@ impl Issue {
 
 impl Portal<'_> {
     /// Makes sure that a launch of that id has that name there, so that no other items are written to.
-    pub fn check(&self, id: &str, name: &str) -> Result<(), Trouble> {
+    pub fn check(&self, id: &str, name: &str) -> Result<(), PortalError> {
         let launch = self.launch(id)?;
         let there = launch["name"].as_str().unwrap_or_default();
         if there == name {
@@ -54,20 +54,20 @@ impl Portal<'_> {
             place.project, place.url
         );
         let help = "it is another launch; see `reportportal:` in asterisk.yaml, and which run you name";
-        Err(Trouble::Asked(Diagnostic::error("reportportal/other-launch", message).help(help)))
+        Err(PortalError::Asked(Diagnostic::error("reportportal/other-launch", message).help(help)))
     }
 
     /// Sets issues, some at a time. `done` is told what came of each before the next are sent. One that is refused keeps no other from
     /// being taken; the first trouble with the server itself ends it.
-    pub fn define<E: From<Trouble>>(
+    pub fn define<E: From<PortalError>>(
         &self,
         issues: &[Issue],
-        mut done: impl FnMut(&[Issue], Outcome) -> Result<(), E>,
+        mut done: impl FnMut(&[Issue], UpdateResult) -> Result<(), E>,
     ) -> Result<(), E> {
         for chunk in issues.chunks(CHUNK) {
             match self.set(chunk) {
                 // It takes all or none, so each goes by itself.
-                Err(Trouble::Refused(..)) if chunk.len() > 1 => {
+                Err(PortalError::Refused(..)) if chunk.len() > 1 => {
                     for one in chunk.chunks(1) {
                         done(one, outcome(self.set(one))?)?;
                     }
@@ -78,20 +78,20 @@ impl Portal<'_> {
         Ok(())
     }
 
-    fn set(&self, issues: &[Issue]) -> Result<(), Trouble> {
+    fn set(&self, issues: &[Issue]) -> Result<(), PortalError> {
         let issues: Vec<Value> = issues.iter().map(Issue::json).collect();
         self.put("item", &json!({ "issues": issues })).map(drop)
     }
 }
 
 /// What came of issues that were sent; an error if it is no matter of theirs.
-fn outcome(sent: Result<(), Trouble>) -> Result<Outcome, Trouble> {
+fn outcome(sent: Result<(), PortalError>) -> Result<UpdateResult, PortalError> {
     match sent {
-        Ok(()) => Ok(Outcome::Sent),
-        Err(Trouble::Refused(_, why)) => {
+        Ok(()) => Ok(UpdateResult::Sent),
+        Err(PortalError::Refused(_, why)) => {
             let help = "the project's settings there list its defect types; `issue_type:` of a defect in the vocabulary (data/domains/) says \
                         which is meant";
-            Ok(Outcome::Refused(why.help(help)))
+            Ok(UpdateResult::Refused(why.help(help)))
         }
         Err(trouble) => Err(trouble),
     }

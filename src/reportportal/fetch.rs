@@ -1,7 +1,7 @@
 //! A launch with its failed items and what they logged, in the form that files of launches have.
 
-use super::call::{Portal, Trouble, escaped};
-use super::page::List;
+use super::call::{Portal, PortalError, escaped};
+use super::page::ListPage;
 use crate::diag::Diagnostic;
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
@@ -38,12 +38,12 @@ pub struct Fetched {
 
 impl Portal<'_> {
     /// Fetches a launch by its number or uuid. `look` is told how many items of how many have been read with what they logged.
-    pub fn fetch(&self, launch: &str, mut look: impl FnMut(usize, usize)) -> Result<Fetched, Trouble> {
+    pub fn fetch(&self, launch: &str, mut look: impl FnMut(usize, usize)) -> Result<Fetched, PortalError> {
         let head = self.launch(launch)?;
         let id = head["id"].as_i64().map(|id| id.to_string()).or_else(|| head["id"].as_str().map(str::to_owned));
         let Some(id) = id else {
             let message = format!("what ReportPortal says of the launch `{launch}` has no `id`");
-            return Err(Trouble::Text(Diagnostic::error("reportportal/launch", message)));
+            return Err(PortalError::Text(Diagnostic::error("reportportal/launch", message)));
         };
         let mut notes = Vec::new();
         if head["status"].as_str().is_some_and(|status| status.eq_ignore_ascii_case("in_progress")) {
@@ -62,7 +62,7 @@ impl Portal<'_> {
         }
         let mut items = list.items;
         let count = items.len();
-        let mut logs = Logs::default();
+        let mut logs = FetchedLogs::default();
         let mut done = 0;
         for some in items.chunks_mut(TOGETHER) {
             look(done, count);
@@ -83,31 +83,31 @@ impl Portal<'_> {
     }
 
     /// What it says of a launch.
-    pub(super) fn launch(&self, launch: &str) -> Result<Value, Trouble> {
+    pub(super) fn launch(&self, launch: &str) -> Result<Value, PortalError> {
         let id = escaped(launch.trim());
         let found = match self.get(&format!("launch/{id}"), &[]) {
             // Older versions have another address for uuids.
-            Err(Trouble::Refused(400 | 404, _)) if !launch.trim().bytes().all(|byte| byte.is_ascii_digit()) => {
+            Err(PortalError::Refused(400 | 404, _)) if !launch.trim().bytes().all(|byte| byte.is_ascii_digit()) => {
                 self.get(&format!("launch/uuid/{id}"), &[])
             }
             found => found,
         };
         found.map_err(|trouble| match trouble {
-            Trouble::Refused(404, said) => {
+            PortalError::Refused(404, said) => {
                 let place = self.place();
                 let message = format!("there is no launch `{launch}` in the project `{}` of {}", place.project, place.url);
                 let help = format!(
                     "the id is the last number in the address that the browser shows for the launch: .../ui/#{}/launches/all/ID\n{}",
                     place.project, said.message
                 );
-                Trouble::Asked(Diagnostic::error("reportportal/no-launch", message).help(help))
+                PortalError::Asked(Diagnostic::error("reportportal/no-launch", message).help(help))
             }
             other => other,
         })
     }
 
     /// Gives items the errors that they logged: asked for together, and of those alone that this does not tell.
-    fn add_logs(&self, items: &mut [Value], logs: &mut Logs) -> Result<(), Trouble> {
+    fn add_logs(&self, items: &mut [Value], logs: &mut FetchedLogs) -> Result<(), PortalError> {
         let leaf = |item: &&mut Value| !item["hasChildren"].as_bool().unwrap_or(false);
         let mut wanted: Vec<(i64, &mut Value)> =
             items.iter_mut().filter(leaf).filter_map(|item| Some((item["id"].as_i64()?, item))).collect();
@@ -134,12 +134,12 @@ impl Portal<'_> {
     }
 
     /// What several items logged, and whether that is all of it. Nothing of a server that does not list them so.
-    fn together(&self, ids: &[i64], logs: &mut Logs) -> Result<(HashMap<i64, Vec<Value>>, bool), Trouble> {
+    fn together(&self, ids: &[i64], logs: &mut FetchedLogs) -> Result<(HashMap<i64, Vec<Value>>, bool), PortalError> {
         let all = ids.iter().map(i64::to_string).collect::<Vec<_>>().join(",");
         let query = [("filter.in.item", all.as_str()), ("filter.gte.level", "ERROR"), ("page.sort", "logTime,ASC")];
         let list = match self.list("log", &query, LOG_PAGE, ids.len() * ENTRIES) {
-            Err(Trouble::TooLong(_)) => return Ok((HashMap::new(), false)),
-            Err(Trouble::Refused(..)) => {
+            Err(PortalError::TooLong(_)) => return Ok((HashMap::new(), false)),
+            Err(PortalError::Refused(..)) => {
                 logs.apart = true;
                 return Ok((HashMap::new(), false));
             }
@@ -161,12 +161,12 @@ impl Portal<'_> {
     }
 
     /// What an item logged; nothing if that is too long to be read.
-    fn log(&self, id: i64, logs: &mut Logs) -> Result<Option<List>, Trouble> {
+    fn log(&self, id: i64, logs: &mut FetchedLogs) -> Result<Option<ListPage>, PortalError> {
         let id = id.to_string();
         let query = [("filter.eq.item", id.as_str()), ("filter.gte.level", "ERROR"), ("page.sort", "logTime,ASC")];
         for many in [ENTRIES, 1] {
             match self.list("log", &query, many, many) {
-                Err(Trouble::TooLong(_)) => {}
+                Err(PortalError::TooLong(_)) => {}
                 list => return list.map(Some),
             }
         }
@@ -176,7 +176,7 @@ impl Portal<'_> {
 }
 
 /// An entry of bounded size, without what nobody reads.
-fn entry(mut entry: Value, logs: &mut Logs) -> Value {
+fn entry(mut entry: Value, logs: &mut FetchedLogs) -> Value {
     let Some(Value::String(mut message)) = entry.get_mut("message").map(Value::take) else { return entry };
     if message.len() > ENTRY {
         message.truncate((0..=ENTRY).rev().find(|at| message.is_char_boundary(*at)).unwrap_or(0));
@@ -188,7 +188,7 @@ fn entry(mut entry: Value, logs: &mut Logs) -> Value {
 
 /// What was read of logs.
 #[derive(Debug, Default)]
-struct Logs {
+struct FetchedLogs {
     bytes: usize,
     /// Entries left out because there are too many of an item.
     cut: usize,
@@ -200,7 +200,7 @@ struct Logs {
     apart: bool,
 }
 
-impl Logs {
+impl FetchedLogs {
     fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         for (count, what) in [

@@ -14,7 +14,7 @@ mod fetch;
 mod page;
 mod settings;
 
-pub use call::{Access, Portal, Trouble};
-pub use define::{Issue, Outcome};
+pub use call::{Access, Portal, PortalError};
+pub use define::{Issue, UpdateResult};
 pub use fetch::Fetched;
-pub use settings::{Place, Settings};
+pub use settings::{PortalLaunch, PortalSettings};

@@ -1,12 +1,12 @@
 //! Lists of ReportPortal, page by page.
 
-use super::call::{Portal, Trouble};
+use super::call::{Portal, PortalError};
 use crate::diag::Diagnostic;
 use serde_json::Value;
 use std::collections::HashSet;
 
 /// What a list had.
-pub(super) struct List {
+pub(super) struct ListPage {
     /// Its elements, each id once: pages shift while a launch grows.
     pub(super) items: Vec<Value>,
     /// How many it has in all, as far as it says.
@@ -15,9 +15,9 @@ pub(super) struct List {
 
 impl Portal<'_> {
     /// Reads a list, so many elements to a page, `most` in all.
-    pub(super) fn list(&self, path: &str, query: &[(&str, &str)], size: usize, most: usize) -> Result<List, Trouble> {
+    pub(super) fn list(&self, path: &str, query: &[(&str, &str)], size: usize, most: usize) -> Result<ListPage, PortalError> {
         let mut seen = HashSet::new();
-        let mut list = List { items: Vec::new(), total: 0 };
+        let mut list = ListPage { items: Vec::new(), total: 0 };
         let size_text = size.to_string();
         // Pages are counted from 1.
         for number in 1.. {
@@ -30,7 +30,7 @@ impl Portal<'_> {
             let Some(content) = answer.get_mut("content").and_then(Value::as_array_mut).map(std::mem::take) else {
                 let message = format!("the answer of ReportPortal for `{path}` has no list `content`");
                 let help = "see that `reportportal.url:` in asterisk.yaml is that of a ReportPortal from version 5 on";
-                return Err(Trouble::Text(Diagnostic::error("reportportal/page", message).help(help)));
+                return Err(PortalError::Text(Diagnostic::error("reportportal/page", message).help(help)));
             };
             let before = list.items.len();
             list.items.extend(content.into_iter().filter(|item| item["id"].is_null() || seen.insert(item["id"].to_string())));

@@ -1,32 +1,32 @@
 //! Where ReportPortal is, and who asks.
 
 use crate::diag::{address_tells, starred};
-use crate::net::Secret;
+use crate::net::SecretSource;
 use serde::{Deserialize, Serialize};
 
 /// What the settings say (`reportportal:` of the project file).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Settings {
+pub struct PortalSettings {
     /// The address above `/api`.
     pub url: Option<String>,
     /// The project.
     pub project: Option<String>,
     /// Where the token is.
-    pub token: Option<Secret>,
+    pub token: Option<SecretSource>,
 }
 
 /// Where a launch came from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Place {
+pub struct PortalLaunch {
     /// The address above `/api`.
     pub url: String,
     /// The project.
     pub project: String,
 }
 
-impl Settings {
+impl PortalSettings {
     /// Where it is, or what is not set, with what to do.
-    pub fn place(&self) -> Result<Place, (String, String)> {
+    pub fn place(&self) -> Result<PortalLaunch, (String, String)> {
         let unset = |what: &str, key: &str, example: &str| {
             let variable = key.to_uppercase();
             let help = format!(
@@ -38,7 +38,7 @@ impl Settings {
         let set = |value: &Option<String>| value.as_deref().map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned);
         let url = set(&self.url).ok_or_else(|| unset("the address", "url", "URL"))?;
         let project = set(&self.project).ok_or_else(|| unset("the project", "project", "NAME"))?;
-        Ok(Place { url: address(&url)?, project })
+        Ok(PortalLaunch { url: address(&url)?, project })
     }
 }
 
@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     fn the_address_is_what_stands_above_the_api() {
-        let place = |url: &str| Settings { url: Some(url.into()), project: Some("shop".into()), token: None }.place();
+        let place = |url: &str| PortalSettings { url: Some(url.into()), project: Some("shop".into()), token: None }.place();
         for url in ["https://rp.x", "https://rp.x/", "https://rp.x/api/v1/", "https://rp.x/ui/", "https://rp.x/api"] {
             assert_eq!(place(url).expect("an address").url, "https://rp.x", "{url}");
         }
@@ -77,7 +77,8 @@ mod tests {
 
     #[test]
     fn what_is_not_set_is_said_with_all_ways_to_set_it() {
-        let (why, help) = Settings { url: Some("http://x".into()), ..Settings::default() }.place().expect_err("no project");
+        let (why, help) =
+            PortalSettings { url: Some("http://x".into()), ..PortalSettings::default() }.place().expect_err("no project");
         assert_eq!(why, "the project of ReportPortal is not set");
         for way in ["asterisk.yaml", "ASTERISK_REPORTPORTAL_PROJECT", "--reportportal-project NAME"] {
             assert!(help.contains(way), "{help}");

@@ -1,14 +1,14 @@
 //! Attacks on the host, and the traps found while building it: each is tried here, and each must end in a diagnostic.
 
-use super::Limits;
+use super::ScriptLimits;
 use super::testing::*;
 use crate::memory;
 use serde_json::json;
 use std::time::{Duration, Instant};
 
 /// Limits that end a test soon.
-fn tight() -> Limits {
-    Limits { operations: 50_000, wall: Duration::from_secs(60), ..Limits::default() }
+fn tight() -> ScriptLimits {
+    ScriptLimits { operations: 50_000, wall: Duration::from_secs(60), ..ScriptLimits::default() }
 }
 
 /// The failure of a body under tight limits, in one line.
@@ -58,7 +58,7 @@ fn operations_of_closures_count_for_the_call() {
 
 #[test]
 fn a_slow_call_is_stopped_by_the_clock() {
-    let limits = Limits { operations: u64::MAX, wall: Duration::from_millis(50), ..Limits::default() };
+    let limits = ScriptLimits { operations: u64::MAX, wall: Duration::from_millis(50), ..ScriptLimits::default() };
     let library = try_link_with(&[("t.rhai", "fn f() {\n  loop { let a = 1; }\n}")], limits).expect("links");
     let start = Instant::now();
     let problem = find(&library, "t.rhai#f", 0).call(&[]).expect_err("endless");
@@ -238,7 +238,7 @@ fn texts_that_would_be_huge_are_not_made() {
 
 #[test]
 fn comparing_large_values_counts() {
-    let limits = Limits { operations: 100_000, ..Limits::default() };
+    let limits = ScriptLimits { operations: 100_000, ..ScriptLimits::default() };
     let text = "fn f(a) { let x = []; x.pad(5000, a); let y = x + []; x == y }";
     let library = try_link_with(&[("t.rhai", text)], limits).expect("links");
     let many = json!({"list": (0..1000).map(|at| json!([at])).collect::<Vec<_>>()});
@@ -250,7 +250,7 @@ const MK: &str = "fn mk(c, n) { let s = c; while s.len() * 2 <= n { s += s; } s 
 
 /// The code that a body ends with under these limits; `mk("a", 1000)` makes a long text.
 #[track_caller]
-fn code_under(limits: Limits, body: &str) -> String {
+fn code_under(limits: ScriptLimits, body: &str) -> String {
     let library = try_link_with(&[("t.rhai", &format!("{MK}\nfn f() {{ {body} }}"))], limits).expect("links");
     match find(&library, "t.rhai#f", 0).call(&[]) {
         Err(problem) => problem.code.into_owned(),
@@ -268,7 +268,7 @@ fn host_functions_read_the_clock_while_they_work() {
         r#"let s = mk("a", 1000000); let p = []; for i in 0..9000 { p.push(`b${i}`); } contains_all(s, p)"#,
         r#"let s = mk("a b ", 1000000); loop { similarity(s, s); }"#,
     ] {
-        let limits = Limits { operations: u64::MAX / 4, wall: Duration::from_millis(50), ..Limits::default() };
+        let limits = ScriptLimits { operations: u64::MAX / 4, wall: Duration::from_millis(50), ..ScriptLimits::default() };
         assert_eq!(code_under(limits, body), "script/deadline", "{body}");
     }
 }
@@ -301,17 +301,17 @@ fn the_work_of_host_functions_counts() {
         "take(l, 1)",
     ] {
         let body = format!("let s = mk(\"a \", 30000); let l = []; l.pad(2000, 1); for i in 0..200 {{ {call}; }}");
-        let limits = Limits { operations: 20_000, wall: Duration::from_secs(60), ..Limits::default() };
+        let limits = ScriptLimits { operations: 20_000, wall: Duration::from_secs(60), ..ScriptLimits::default() };
         assert_eq!(code_under(limits, &body), "script/limit", "{call}");
     }
     let honest = r#"let s = mk("a b ", 1000000); regex_count(s, "a") + words(s.sub_string(0, 9000)).len() + count_of(s, "b")"#;
-    let limits = Limits { wall: Duration::from_secs(60), ..Limits::default() };
+    let limits = ScriptLimits { wall: Duration::from_secs(60), ..ScriptLimits::default() };
     assert!(code_under(limits, honest).contains("returned"));
 }
 
 /// The message that a call of a script's `f` ends with, and by how many bytes what this thread holds has grown since.
 #[track_caller]
-fn memory_under(limits: Limits, script: &str) -> (String, isize) {
+fn memory_under(limits: ScriptLimits, script: &str) -> (String, isize) {
     let library = match try_link_with(&[("t.rhai", script)], limits) {
         Ok(library) => library,
         Err(problems) => return (problems.to_string(), 0),
@@ -374,7 +374,7 @@ const HOLDERS: &[&str] = &[
 fn a_call_holds_so_much_memory_and_no_more() {
     let mut held = Vec::new();
     for body in HOLDERS {
-        let limits = || Limits { memory: 4 << 20, wall: Duration::from_secs(60), ..Limits::default() };
+        let limits = || ScriptLimits { memory: 4 << 20, wall: Duration::from_secs(60), ..ScriptLimits::default() };
         let script = format!("{MAKERS}fn f() {{ {body} }}");
         let (said, left) = memory_under(limits(), &script);
         let stopped =

@@ -5,7 +5,7 @@
 //! sharing: if its value is immutable too (an input, a string, a number), the closure simply gets it.
 
 use super::rewrite::node;
-use super::view::{List, Object};
+use super::view::{ListView, ObjectView};
 use rhai::{AST, ASTNode, Dynamic, Engine, Expr, FlowControl, ImmutableString, Stmt, StmtBlock};
 use std::collections::BTreeSet;
 
@@ -142,8 +142,8 @@ fn is_data(value: &Dynamic, depth: usize) -> bool {
     if let Ok(map) = value.as_map_ref() {
         return depth < DEEPEST && map.values().all(|item| is_data(item, depth + 1));
     }
-    value.is::<Object>()
-        || value.is::<List>()
+    value.is::<ObjectView>()
+        || value.is::<ListView>()
         || value.is_string()
         || value.is_int()
         || value.is_float()

@@ -1,15 +1,15 @@
 //! What comparing means: numbers with numbers by value (IEEE, not with Rhai's tolerance), texts with texts, `()` with anything
 //! by `==`; everything else is refused instead of being `false` (`decisions.md` 56).
 
-use super::fault::{self, Fault};
+use super::fault::{self, ScriptFault};
 use super::guard;
-use super::view::{List, Object, View};
+use super::view::{ListView, ObjectView, View};
 use rhai::{Dynamic, EvalAltResult, FnPtr};
 use std::cmp::Ordering;
 
 /// A comparison operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Op {
+pub enum CompareOp {
     /// `==`
     Eq,
     /// `!=`
@@ -24,7 +24,7 @@ pub enum Op {
     Ge,
 }
 
-impl Op {
+impl CompareOp {
     const ALL: [Self; 6] = [Self::Eq, Self::Ne, Self::Lt, Self::Le, Self::Gt, Self::Ge];
 
     /// The operator written so.
@@ -83,7 +83,7 @@ impl Op {
 }
 
 /// Compares two values, or refuses to.
-pub(crate) fn compare(op: Op, left: &Dynamic, right: &Dynamic) -> Result<bool, Box<EvalAltResult>> {
+pub(crate) fn compare(op: CompareOp, left: &Dynamic, right: &Dynamic) -> Result<bool, Box<EvalAltResult>> {
     if let (Ok(a), Ok(b)) = (left.as_float(), right.as_float()) {
         return Ok(op.holds(a.partial_cmp(&b)));
     }
@@ -98,7 +98,7 @@ pub(crate) fn compare(op: Op, left: &Dynamic, right: &Dynamic) -> Result<bool, B
     }
     let comparable =
         left.is_unit() || right.is_unit() || (is_compound(left) && is_compound(right) && is_list(left) == is_list(right));
-    if comparable { Ok(equal(left, right)? == (op == Op::Eq)) } else { refuse(op, left, right) }
+    if comparable { Ok(equal(left, right)? == (op == CompareOp::Eq)) } else { refuse(op, left, right) }
 }
 
 /// The order of two scalars of one kind. The inner `None` is that of a NaN.
@@ -164,7 +164,7 @@ pub(crate) fn equal(left: &Dynamic, right: &Dynamic) -> Result<bool, Box<EvalAlt
 
 fn equal_at(left: &Dynamic, right: &Dynamic, depth: usize) -> Result<bool, Box<EvalAltResult>> {
     if depth > DEEPEST {
-        return Fault::new(fault::LIMIT, format!("values nested more than {DEEPEST} deep cannot be compared")).fail();
+        return ScriptFault::new(fault::LIMIT, format!("values nested more than {DEEPEST} deep cannot be compared")).fail();
     }
     if let Some(order) = order(left, right) {
         return Ok(order == Some(Ordering::Equal));
@@ -207,25 +207,25 @@ type Exclusive = std::ops::Range<i64>;
 type Inclusive = std::ops::RangeInclusive<i64>;
 
 fn items(value: &Dynamic) -> Option<rhai::Array> {
-    if let Some(list) = value.read_lock::<List>() {
+    if let Some(list) = value.read_lock::<ListView>() {
         return Some(list.items().iter().map(View::dynamic).collect());
     }
     value.as_array_ref().ok().map(|array| array.clone())
 }
 
 fn entries(value: &Dynamic) -> Option<Vec<(String, Dynamic)>> {
-    if let Some(object) = value.read_lock::<Object>() {
+    if let Some(object) = value.read_lock::<ObjectView>() {
         return Some(object.entries().map(|(key, view)| (key.to_owned(), view.dynamic())).collect());
     }
     value.as_map_ref().ok().map(|map| map.iter().map(|(key, value)| (key.to_string(), value.clone())).collect())
 }
 
 fn is_list(value: &Dynamic) -> bool {
-    value.is_array() || value.is::<List>()
+    value.is_array() || value.is::<ListView>()
 }
 
 fn is_compound(value: &Dynamic) -> bool {
-    is_list(value) || value.is_map() || value.is::<Object>() || (!is_scalar(value) && !value.is_fnptr())
+    is_list(value) || value.is_map() || value.is::<ObjectView>() || (!is_scalar(value) && !value.is_fnptr())
 }
 
 fn is_scalar(value: &Dynamic) -> bool {
@@ -241,10 +241,10 @@ pub(crate) fn kind_of(value: &Dynamic) -> &'static str {
         v if v.is_string() => "a string",
         v if v.is_char() => "a character",
         v if is_list(v) => "a list",
-        v if v.is_map() || v.is::<Object>() => "an object",
+        v if v.is_map() || v.is::<ObjectView>() => "an object",
         v if v.is::<FnPtr>() => "a function",
         v if v.is::<Exclusive>() || v.is::<Inclusive>() => "a range",
-        v if v.is::<Fault>() => "an error",
+        v if v.is::<ScriptFault>() => "an error",
         _ => "a value of another kind",
     }
 }
@@ -267,7 +267,7 @@ pub(crate) fn show(value: &Dynamic) -> String {
 }
 
 #[cold]
-fn refuse(op: Op, left: &Dynamic, right: &Dynamic) -> Result<bool, Box<EvalAltResult>> {
+fn refuse(op: CompareOp, left: &Dynamic, right: &Dynamic) -> Result<bool, Box<EvalAltResult>> {
     let (a, b) = (kind_of(left), kind_of(right));
     let side = |value: &Dynamic, kind: &str| {
         if value.is_unit() { "nothing (`()`)".to_owned() } else { format!("{kind} (`{}`)", show(value)) }
@@ -284,7 +284,7 @@ fn refuse(op: Op, left: &Dynamic, right: &Dynamic) -> Result<bool, Box<EvalAltRe
         _ if a == b => format!("values of this kind have no order: `{}` cannot be used", op.text()),
         _ => "both sides must be of the same kind".to_owned(),
     };
-    Fault::new(fault::COMPARE_TYPES, message).help(help).fail()
+    ScriptFault::new(fault::COMPARE_TYPES, message).help(help).fail()
 }
 
 #[cfg(test)]
@@ -292,7 +292,7 @@ mod tests {
     use super::*;
 
     fn check(op: &str, left: impl Into<Dynamic>, right: impl Into<Dynamic>) -> Option<bool> {
-        compare(Op::of(op).expect("an operator"), &left.into(), &right.into()).ok()
+        compare(CompareOp::of(op).expect("an operator"), &left.into(), &right.into()).ok()
     }
 
     #[test]

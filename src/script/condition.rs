@@ -6,8 +6,8 @@
 use super::fault;
 use super::rewrite::statements_of;
 use super::syntax;
-use super::unit::{Text, Unit};
-use crate::diag::{Diagnostic, Mapped, Span};
+use super::unit::{Unit, UnitText};
+use crate::diag::{Diagnostic, MappedText, Span};
 use rhai::{AST, ASTNode, Engine, Expr, FnPtr, Position, ScriptFuncDef, Shared, Stmt};
 use std::collections::BTreeSet;
 
@@ -17,7 +17,7 @@ pub struct Condition {
     /// What it is asked for by; unique.
     pub key: String,
     /// The expression, mapped to the YAML it stands in.
-    pub text: Mapped,
+    pub text: MappedText,
     /// Names that it sees beside those of a rule's inputs: further parameters, in that order.
     pub locals: Vec<String>,
 }
@@ -47,7 +47,7 @@ pub(crate) fn parse(
     }
     let params: Vec<&str> = KNOWN.into_iter().chain(condition.locals.iter().map(String::as_str)).collect();
     let before = format!("fn {NAME}({}) {{\n", params.join(", "));
-    let text = Text::condition(condition.text.clone(), &before, AFTER);
+    let text = UnitText::condition(condition.text.clone(), &before, AFTER);
     let ast = loose.compile(text.script()).map_err(|error| syntax::explain(&text, &error, fields))?;
     refuse_more(&text, &ast)?;
     if ast.iter_fn_def().any(|function| function.name == NAME && statements_of(function).is_empty()) {
@@ -63,13 +63,13 @@ pub(crate) fn parse(
         .collect();
     places.sort_unstable();
     places.dedup();
-    let text = Text::condition(condition.text.with_inserted(&places, "artifact."), &before, AFTER);
+    let text = UnitText::condition(condition.text.with_inserted(&places, "artifact."), &before, AFTER);
     let ast = engine.compile(text.script()).map_err(|error| syntax::explain(&text, &error, fields))?;
     Ok(Unit::new(condition.key.clone(), text, ast))
 }
 
 /// A condition is one block: no functions, no imports, nothing behind the end.
-fn refuse_more(text: &Text, ast: &AST) -> Result<(), Diagnostic> {
+fn refuse_more(text: &UnitText, ast: &AST) -> Result<(), Diagnostic> {
     let error = |span: Span, message: &str| {
         let (source, span) = text.locate(span);
         let help = "put functions and imports into a script, and name it: `rule: path/of/script.rhai#function`";
@@ -99,19 +99,19 @@ fn refuse_more(text: &Text, ast: &AST) -> Result<(), Diagnostic> {
 /// The positions of identifiers that are no parameters and that nothing in the condition defines.
 fn free(ast: &AST, params: &[&str]) -> BTreeSet<Position> {
     let Some(condition) = ast.iter_fn_def().find(|function| function.name == NAME) else { return BTreeSet::new() };
-    let mut scope = Scope { ast, names: params.iter().map(ToString::to_string).collect(), free: BTreeSet::new() };
+    let mut scope = NameScope { ast, names: params.iter().map(ToString::to_string).collect(), free: BTreeSet::new() };
     scope.statements(&statements_of(condition));
     scope.free
 }
 
 /// The names in sight while going over the statements in order.
-struct Scope<'a> {
+struct NameScope<'a> {
     ast: &'a AST,
     names: Vec<String>,
     free: BTreeSet<Position>,
 }
 
-impl Scope<'_> {
+impl NameScope<'_> {
     fn statements(&mut self, statements: &[Stmt]) {
         let outer = self.names.len();
         for statement in statements {
@@ -217,10 +217,10 @@ impl Scope<'_> {
 #[cfg(test)]
 mod tests {
     use super::LONGEST;
-    use crate::diag::{Mapped, Source, Span};
+    use crate::diag::{MappedText, Source, Span};
     use crate::model::Kind;
     use crate::script::testing::{decide, line, try_condition};
-    use crate::script::{Condition, Inputs, Library, Verdict, View};
+    use crate::script::{Condition, Library, LibraryInputs, RuleOutcome, View};
     use serde_json::json;
 
     #[test]
@@ -250,10 +250,10 @@ mod tests {
             "try { zzz } catch (err) { return err.to_string().contains(\"zzz\"); }",
             "let f = |x| x > confidence; f.call(1)",
         ] {
-            assert_eq!(decide(yes), Ok(Verdict::yes()), "{yes}");
+            assert_eq!(decide(yes), Ok(RuleOutcome::yes()), "{yes}");
         }
         for no in ["confidence > 0.9", "nothing", "!match", "confidence > 0.9;"] {
-            assert_eq!(decide(no), Ok(Verdict::No), "{no}");
+            assert_eq!(decide(no), Ok(RuleOutcome::No), "{no}");
         }
     }
 
@@ -347,9 +347,9 @@ mod tests {
                 offsets.extend(std::iter::repeat_n(start + at, ch.len_utf8()));
             }
         }
-        let mapped = Mapped::new(text, offsets, file, Span::new(11, yaml.len()));
+        let mapped = MappedText::new(text, offsets, file, Span::new(11, yaml.len()));
         let conditions = vec![Condition { key: "H1".into(), text: mapped, locals: Vec::new() }];
-        let library = Library::link(Inputs { conditions, ..Inputs::default() }, None).expect("links");
+        let library = Library::link(LibraryInputs { conditions, ..LibraryInputs::default() }, None).expect("links");
         let artifact = View::of(&json!({"label": "é", "confidence": 1}), &Kind::Any, "artifact");
         let problem =
             library.condition("H1").expect("there").decide(&artifact, &View::null(), &View::null()).expect_err("a slip");
@@ -360,9 +360,9 @@ mod tests {
     #[test]
     fn a_text_without_a_map_is_labelled_as_a_whole() {
         let file = Source::new("p.yaml", "condition: \"a\\tb\"");
-        let text = Mapped::opaque("zz > 1", file, Span::new(11, 17));
+        let text = MappedText::opaque("zz > 1", file, Span::new(11, 17));
         let conditions = vec![Condition { key: "H1".into(), text, locals: Vec::new() }];
-        let library = Library::link(Inputs { conditions, ..Inputs::default() }, None).expect("links");
+        let library = Library::link(LibraryInputs { conditions, ..LibraryInputs::default() }, None).expect("links");
         let nothing = View::of(&json!(null), &Kind::Any, "artifact");
         let problem =
             library.condition("H1").expect("there").decide(&nothing, &View::null(), &View::null()).expect_err("no field");

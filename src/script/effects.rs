@@ -1,6 +1,6 @@
 //! Effects: functions of artifact and parameters that say what the store should be told.
 
-use super::call::{Function, Parameters};
+use super::invoke::{Parameters, ScriptFunction};
 use super::rule::described;
 use super::view::View;
 use crate::diag::Diagnostic;
@@ -9,7 +9,7 @@ use serde_json::Value;
 const CODE: &str = "effect/return";
 const HELP: &str = "an effect function returns a list of maps: `[ #{ effect: \"note\", text: \"..\" } ]`; no effects: `[]`";
 
-impl Function {
+impl ScriptFunction {
     /// Asks for the effects of an artifact: a list of maps.
     pub fn effects(&self, artifact: &View, params: &View) -> Result<Vec<Value>, Box<Diagnostic>> {
         let value = self.evaluate(&[artifact, params], Parameters::ReadOnly)?;

@@ -1,7 +1,7 @@
 //! The one place where engines are made, with every limit on and nothing in reach that a pure function must not have.
 
-use super::limits::Limits;
-use super::{capture, environment, fault, guard, pad, predicate, shell, sort, strict, text, view};
+use super::limits::ScriptLimits;
+use super::{capture, environment, fault, function_stub, guard, pad, predicate, sort, strict, text, view};
 use rhai::packages::{Package, StandardPackage};
 use rhai::{Dynamic, Engine, EvalAltResult, LexError, Module, OptimizationLevel, Shared, Token};
 use std::sync::LazyLock;
@@ -25,7 +25,7 @@ pub(crate) const FORBIDDEN: &[(&str, &str)] = &[
 static STANDARD: LazyLock<Shared<Module>> = LazyLock::new(|| StandardPackage::new().as_shared_module());
 
 /// Makes an engine. `fields` are the names that scripts and schemas use for fields: each gets a native getter.
-pub fn build<'a>(limits: &Limits, fields: impl IntoIterator<Item = &'a str>, extend: Extend) -> Engine {
+pub fn build<'a>(limits: &ScriptLimits, fields: impl IntoIterator<Item = &'a str>, extend: Extend) -> Engine {
     let mut engine = Engine::new_raw();
     engine.register_global_module(STANDARD.clone());
     limit(&mut engine, limits);
@@ -39,9 +39,9 @@ pub fn build<'a>(limits: &Limits, fields: impl IntoIterator<Item = &'a str>, ext
     allow_match(&mut engine);
     forbid(&mut engine);
     view::register(&mut engine);
-    engine.register_type_with_name::<fault::Fault>("error");
+    engine.register_type_with_name::<fault::ScriptFault>("error");
     for name in ["to_string", "to_debug"] {
-        engine.register_fn(name, |fault: &mut fault::Fault| fault.message.clone());
+        engine.register_fn(name, |fault: &mut fault::ScriptFault| fault.message.clone());
     }
     strict::register(&mut engine);
     environment::register(&mut engine);
@@ -55,7 +55,7 @@ pub fn build<'a>(limits: &Limits, fields: impl IntoIterator<Item = &'a str>, ext
     engine
 }
 
-fn limit(engine: &mut Engine, limits: &Limits) {
+fn limit(engine: &mut Engine, limits: &ScriptLimits) {
     // The guard counts all operations of a call, and says more when it stops one.
     engine.set_max_operations(limits.operations.saturating_mul(2));
     engine.set_max_call_levels(limits.call_depth);
@@ -74,7 +74,7 @@ fn allow_match(engine: &mut Engine) {
     #[expect(deprecated, reason = "not deprecated but volatile, as its documentation says; the version of rhai is pinned")]
     engine.on_parse_token(|token, _, _| match token {
         Token::Reserved(word) if word.as_str() == "match" => Token::Identifier(word),
-        Token::Identifier(word) if word.as_str() == shell::BODY => {
+        Token::Identifier(word) if word.as_str() == function_stub::BODY => {
             let why = format!("'{word}' is reserved");
             Token::LexError(Box::new(LexError::ImproperSymbol(word.to_string(), why)))
         }
@@ -83,15 +83,15 @@ fn allow_match(engine: &mut Engine) {
 }
 
 /// What is said of a symbol that scripts cannot use, if it is one.
-pub(crate) fn forbidden(name: &str) -> Option<fault::Fault> {
+pub(crate) fn forbidden(name: &str) -> Option<fault::ScriptFault> {
     let (_, why) = FORBIDDEN.iter().find(|(word, _)| *word == name)?;
-    Some(fault::Fault::new(fault::FORBIDDEN, format!("`{name}` is not available to scripts")).help(*why))
+    Some(fault::ScriptFault::new(fault::FORBIDDEN, format!("`{name}` is not available to scripts")).help(*why))
 }
 
 /// The parser refuses the words; the functions behind them are put out of reach of `Fn("sleep").call(1)` too.
 fn forbid(engine: &mut Engine) {
     fn refuse(name: &str) -> Result<(), Box<EvalAltResult>> {
-        forbidden(name).map_or(Ok(()), fault::Fault::fail)
+        forbidden(name).map_or(Ok(()), fault::ScriptFault::fail)
     }
     for (word, _) in FORBIDDEN {
         engine.disable_symbol(*word);

@@ -20,10 +20,10 @@ pub(crate) struct Environment {
 
 /// What a file's functions see, as its last statement saw it: Rhai keeps that to itself otherwise.
 #[derive(Clone, Default)]
-pub(crate) struct Seen(Arc<Mutex<Snapshot>>);
+pub(crate) struct CapturedEnvironment(Arc<Mutex<EnvironmentSnapshot>>);
 
 #[derive(Default)]
-struct Snapshot {
+struct EnvironmentSnapshot {
     imports: Vec<(ImmutableString, Shared<Module>)>,
     constants: Option<Constants>,
 }
@@ -31,7 +31,7 @@ struct Snapshot {
 const PROBE: &str = "\u{2039}environment\u{203a}";
 
 /// The script with a statement at its end that looks around.
-pub(crate) fn with_probe(ast: &AST, seen: &Seen) -> AST {
+pub(crate) fn with_probe(ast: &AST, seen: &CapturedEnvironment) -> AST {
     let probe = Stmt::Expr(Box::new(node(PROBE, [], Dynamic::from(seen.clone()), Position::NONE)));
     let statements = ast.statements().iter().cloned().chain([probe]);
     let mut probed = AST::new(statements, ast.shared_lib().clone());
@@ -44,7 +44,7 @@ pub(crate) fn with_probe(ast: &AST, seen: &Seen) -> AST {
 /// Registers what evaluates the probe.
 pub(crate) fn register(engine: &mut Engine) {
     let registered = engine.register_custom_syntax_handler(PROBE, false, |context, _, state| {
-        let seen = state.read_lock::<Seen>().map(|seen| seen.clone());
+        let seen = state.read_lock::<CapturedEnvironment>().map(|seen| seen.clone());
         let seen = seen.ok_or_else(strict::misplaced)?;
         let global = context.global_runtime_state();
         let mut snapshot = seen.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -55,7 +55,7 @@ pub(crate) fn register(engine: &mut Engine) {
     debug_assert!(registered.is_ok());
 }
 
-impl Seen {
+impl CapturedEnvironment {
     /// What was seen; nothing, if nothing looked.
     pub(crate) fn environment(&self, parsed: &Parsed) -> Environment {
         let mut snapshot = self.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,7 +1,7 @@
 //! The rewritten script means what the script means: random functions give the same value with strict nodes and without.
 
 use super::testing::{find, try_link};
-use super::{Limits, View, build_engine, json};
+use super::{ScriptLimits, View, build_engine, json};
 use proptest::prelude::*;
 use rhai::{Engine, Scope};
 use serde_json::Value;
@@ -91,7 +91,7 @@ proptest! {
     #[test]
     fn strict_nodes_change_no_value(body in body()) {
         let text = format!("const K = 2;\nfn twice(x) {{ x * 2 }}\nfn f(a) {{ let v = 1; let w = 0.5; {body} }}");
-        let engine = build_engine(&Limits::default(), ["n", "x", "list", "flag", "label", "nothing", "p", "q"], |_| {});
+        let engine = build_engine(&ScriptLimits::default(), ["n", "x", "list", "flag", "label", "nothing", "p", "q"], |_| {});
         let wanted = plain(&engine, &text);
         let got = match try_link(&[("t.rhai", &text)]) {
             Ok(library) => find(&library, "t.rhai#f", 1).call_json(&[artifact()]).map_err(|problem| problem.message),

@@ -1,9 +1,9 @@
 //! What went wrong in an evaluation, in the words of a script's author.
 
-use super::compare::{Op, show};
-use super::fault::{self, Fault};
+use super::compare::{CompareOp, show};
+use super::eval_trace::{Leaf, Tracer};
+use super::fault::{self, ScriptFault};
 use super::syntax::{lowercased, parameters, unknown_variable};
-use super::trace::{Leaf, Tracer};
 use super::unit::Unit;
 use super::words::{arguments, article, is_word, items, plausible, quoted, receiver, strip};
 use crate::diag::nearest;
@@ -21,7 +21,7 @@ impl Tracer<'_> {
             inner: Vec::new(),
         };
         match error {
-            E::ErrorRuntime(value, _) => match value.read_lock::<Fault>() {
+            E::ErrorRuntime(value, _) => match value.read_lock::<ScriptFault>() {
                 Some(fault) => {
                     let label = if fault.code == fault::UNKNOWN_FIELD { "no such field" } else { "" };
                     Leaf {
@@ -102,7 +102,7 @@ impl Tracer<'_> {
                 Some("give what the closure needs a variable of its own first: `let limit = list[0];`"),
             ),
             E::ErrorModuleNotFound(name, _) => leaf("script/unknown-module", format!("no module `{name}` is imported"), None),
-            E::ErrorParsing(ParseErrorType::Reserved(word), _) if Op::of(word).is_some() => {
+            E::ErrorParsing(ParseErrorType::Reserved(word), _) if CompareOp::of(word).is_some() => {
                 let fault = fault::operator(word);
                 Leaf { code: fault.code, message: fault.message, help: fault.help, label: String::new(), inner: Vec::new() }
             }

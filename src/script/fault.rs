@@ -19,9 +19,9 @@ pub(crate) const DEADLINE: &str = "script/deadline";
 /// What a script may not use.
 pub(crate) const FORBIDDEN: &str = "script/forbidden";
 
-/// What went wrong, as the payload of a Rhai run-time error. Host functions raise it too: [`Fault::into`].
+/// What went wrong, as the payload of a Rhai run-time error. Host functions raise it too: [`ScriptFault::into`].
 #[derive(Clone, Debug)]
-pub struct Fault {
+pub struct ScriptFault {
     /// `area/name`, stable.
     pub code: Cow<'static, str>,
     /// A sentence in the words of the script's author.
@@ -32,7 +32,7 @@ pub struct Fault {
     pub(crate) labels: Vec<Label>,
 }
 
-impl Fault {
+impl ScriptFault {
     /// A fault without help.
     pub fn new(code: impl Into<Cow<'static, str>>, message: impl Into<String>) -> Self {
         Self { code: code.into(), message: message.into(), help: None, labels: Vec::new() }
@@ -66,7 +66,7 @@ impl Fault {
 }
 
 /// What came of something that the host ran for a script: its places stay.
-impl From<Diagnostic> for Fault {
+impl From<Diagnostic> for ScriptFault {
     fn from(diagnostic: Diagnostic) -> Self {
         let Diagnostic { code, message, labels, help, .. } = diagnostic;
         Self { code, message, help, labels }
@@ -75,15 +75,15 @@ impl From<Diagnostic> for Fault {
 
 /// A comparison operator in the place of a function's name: what it would stand for is Rhai's own comparison, which takes
 /// values of different kinds for unequal.
-pub(crate) fn operator(operator: &str) -> Fault {
-    Fault::new(FORBIDDEN, format!("`{operator}` cannot be called by its name"))
+pub(crate) fn operator(operator: &str) -> ScriptFault {
+    ScriptFault::new(FORBIDDEN, format!("`{operator}` cannot be called by its name"))
         .help(format!("write a closure: `|a, b| a {operator} b`"))
 }
 
 /// The position is filled in on the way out.
-impl From<Fault> for Box<EvalAltResult> {
+impl From<ScriptFault> for Box<EvalAltResult> {
     #[cold]
-    fn from(fault: Fault) -> Self {
+    fn from(fault: ScriptFault) -> Self {
         Self::new(EvalAltResult::ErrorRuntime(Dynamic::from(fault), Position::NONE))
     }
 }

@@ -9,9 +9,9 @@
 //! copies a value at most; a function of the host that makes many copies calls [`check_memory`] between them. So a call never
 //! holds much more than twice its limit. What the host itself keeps beyond the call is made [`apart`].
 
-use super::fault::{self, Fault};
-use super::limits::Limits;
-use super::quiet;
+use super::fault::{self, ScriptFault};
+use super::limits::ScriptLimits;
+use super::panic_guard;
 use crate::memory;
 use rhai::{Dynamic, EvalAltResult, FnPtr, Position};
 use std::cell::{Cell, RefCell};
@@ -27,7 +27,7 @@ const BYTES: usize = 64;
 const MANY: usize = 4096;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Over {
+enum ExceededLimit {
     Operations,
     Wall,
     Memory,
@@ -35,7 +35,7 @@ enum Over {
     Stack,
 }
 
-struct Budget {
+struct CallBudget {
     active: Cell<bool>,
     operations: Cell<u64>,
     /// What this thread may hold, as [`memory::held`] counts it.
@@ -45,13 +45,13 @@ struct Budget {
     deadline: Cell<Option<Instant>>,
     /// The lowest address that the stack of this call may reach.
     floor: Cell<usize>,
-    over: Cell<Option<Over>>,
+    over: Cell<Option<ExceededLimit>>,
     /// The variables that closures captured. Kept until the call ends, then emptied one by one: a chain of closures of any
     /// length is taken apart without recursion, and one that contains itself is not leaked.
     captured: RefCell<Vec<Dynamic>>,
 }
 
-impl Budget {
+impl CallBudget {
     fn late(&self) -> bool {
         self.deadline.get().is_some_and(|deadline| Instant::now() >= deadline)
     }
@@ -62,8 +62,8 @@ impl Budget {
 }
 
 thread_local! {
-    static BUDGET: Budget = const {
-        Budget {
+    static BUDGET: CallBudget = const {
+        CallBudget {
             active: Cell::new(false),
             operations: Cell::new(0),
             memory: Cell::new(0),
@@ -77,20 +77,23 @@ thread_local! {
 }
 
 /// What ended an evaluation.
-pub(crate) enum Stop {
+pub(crate) enum EvaluationStop {
     /// An error that Rhai reports.
     Error(Box<EvalAltResult>),
     /// The budget is spent; the error says where it was noticed, if it was.
-    Over(Fault, Option<Box<EvalAltResult>>),
+    Over(ScriptFault, Option<Box<EvalAltResult>>),
     /// A panic inside Rhai or a host function.
     Panic(String),
 }
 
 /// Evaluates within the limits.
-pub(crate) fn run<T>(limits: &Limits, evaluate: impl FnOnce() -> Result<T, Box<EvalAltResult>>) -> Result<T, Stop> {
+pub(crate) fn run<T>(
+    limits: &ScriptLimits,
+    evaluate: impl FnOnce() -> Result<T, Box<EvalAltResult>>,
+) -> Result<T, EvaluationStop> {
     // A host function that calls a script again spends the budget of the call it is part of.
     if BUDGET.with(|budget| budget.active.get()) {
-        return evaluate().map_err(Stop::Error);
+        return evaluate().map_err(EvaluationStop::Error);
     }
     BUDGET.with(|budget| {
         budget.active.set(true);
@@ -101,7 +104,7 @@ pub(crate) fn run<T>(limits: &Limits, evaluate: impl FnOnce() -> Result<T, Box<E
         budget.floor.set(stack_address().saturating_sub(limits.stack));
         budget.over.set(None);
     });
-    let outcome = quiet::catch(evaluate);
+    let outcome = panic_guard::catch(evaluate);
     let over = BUDGET.with(|budget| {
         budget.active.set(false);
         for mut cell in budget.captured.take() {
@@ -112,9 +115,9 @@ pub(crate) fn run<T>(limits: &Limits, evaluate: impl FnOnce() -> Result<T, Box<E
         budget.over.get()
     });
     match (outcome, over) {
-        (Err(panic), _) => Err(Stop::Panic(message_of(&*panic))),
-        (Ok(outcome), Some(over)) => Err(Stop::Over(over.fault(limits), outcome.err())),
-        (Ok(outcome), None) => outcome.map_err(Stop::Error),
+        (Err(panic), _) => Err(EvaluationStop::Panic(message_of(&*panic))),
+        (Ok(outcome), Some(over)) => Err(EvaluationStop::Over(over.fault(limits), outcome.err())),
+        (Ok(outcome), None) => outcome.map_err(EvaluationStop::Error),
     }
 }
 
@@ -132,17 +135,17 @@ pub(crate) fn tick() -> Option<Dynamic> {
         if budget.over.get().is_none() {
             let left = budget.operations.get();
             if left == 0 {
-                budget.over.set(Some(Over::Operations));
+                budget.over.set(Some(ExceededLimit::Operations));
             } else {
                 budget.operations.set(left - 1);
                 if left.is_multiple_of(STRIDE) && budget.late() {
-                    budget.over.set(Some(Over::Wall));
+                    budget.over.set(Some(ExceededLimit::Wall));
                 }
                 if stack_address() < budget.floor.get() {
-                    budget.over.set(Some(Over::Stack));
+                    budget.over.set(Some(ExceededLimit::Stack));
                 }
                 if budget.is_full() {
-                    budget.over.set(Some(Over::Memory));
+                    budget.over.set(Some(ExceededLimit::Memory));
                 }
                 budget.over.get()?;
             }
@@ -176,7 +179,7 @@ pub(crate) fn check_clock() -> Result<(), Box<EvalAltResult>> {
 pub(crate) fn text_too_long() -> bool {
     BUDGET.with(|budget| {
         if budget.active.get() {
-            budget.over.set(budget.over.get().or(Some(Over::Text)));
+            budget.over.set(budget.over.get().or(Some(ExceededLimit::Text)));
         }
         budget.active.get()
     })
@@ -205,13 +208,13 @@ fn spend(operations: usize, look: bool) -> Result<(), Box<EvalAltResult>> {
         if budget.over.get().is_none() {
             match budget.operations.get().checked_sub(u64::try_from(operations).unwrap_or(u64::MAX)) {
                 Some(left) => budget.operations.set(left),
-                None => budget.over.set(Some(Over::Operations)),
+                None => budget.over.set(Some(ExceededLimit::Operations)),
             }
             if look && budget.late() {
-                budget.over.set(Some(Over::Wall));
+                budget.over.set(Some(ExceededLimit::Wall));
             }
             if budget.is_full() {
-                budget.over.set(Some(Over::Memory));
+                budget.over.set(Some(ExceededLimit::Memory));
             }
         }
         budget.over.get().is_none()
@@ -243,18 +246,18 @@ pub(crate) fn captured(closure: &Dynamic) {
     });
 }
 
-impl Over {
-    fn fault(self, limits: &Limits) -> Fault {
+impl ExceededLimit {
+    fn fault(self, limits: &ScriptLimits) -> ScriptFault {
         match self {
-            Self::Stack => Fault::new(fault::LIMIT, "functions and expressions are nested too deep")
+            Self::Stack => ScriptFault::new(fault::LIMIT, "functions and expressions are nested too deep")
                 .help("does a recursion never end? Use a loop, or give parts of the expression names"),
-            Self::Operations => Fault::new(fault::LIMIT, format!("the script used more than {} operations", limits.operations))
+            Self::Operations => ScriptFault::new(fault::LIMIT, format!("the script used more than {} operations", limits.operations))
                 .help("does a loop or a recursion never end? Work through less data in one call"),
-            Self::Wall => Fault::new(fault::DEADLINE, format!("the script took longer than {}", seconds(limits.wall)))
+            Self::Wall => ScriptFault::new(fault::DEADLINE, format!("the script took longer than {}", seconds(limits.wall)))
                 .help("does a loop or a recursion never end? Work through less data in one call"),
-            Self::Text => Fault::new(fault::LIMIT, format!("this makes a text of more than {} bytes", limits.string))
+            Self::Text => ScriptFault::new(fault::LIMIT, format!("this makes a text of more than {} bytes", limits.string))
                 .help("take only what is needed"),
-            Self::Memory => Fault::new(fault::LIMIT, format!("the script holds more than {} of memory", bytes(limits.memory)))
+            Self::Memory => ScriptFault::new(fault::LIMIT, format!("the script holds more than {} of memory", bytes(limits.memory)))
                 .help("a value that is stored, passed or captured may be copied: keep only what is needed of it, or work through less data in one call"),
         }
     }

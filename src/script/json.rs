@@ -1,7 +1,7 @@
 //! What a script returned, as JSON.
 
 use super::compare::kind_of;
-use super::view::{List, Object, View};
+use super::view::{ListView, ObjectView, View};
 use crate::memory;
 use rhai::Dynamic;
 use serde_json::{Map, Value};
@@ -35,7 +35,7 @@ pub(crate) fn from_dynamic(value: &Dynamic) -> Result<Value, Unconvertible> {
 }
 
 /// The path is collected from the inside out, on the way back.
-type Failure = (Vec<String>, String);
+type JsonFailure = (Vec<String>, String);
 
 /// What may still be made.
 struct Left {
@@ -44,7 +44,7 @@ struct Left {
     memory: isize,
 }
 
-fn convert(value: &Dynamic, depth: usize, left: &mut Left) -> Result<Value, Failure> {
+fn convert(value: &Dynamic, depth: usize, left: &mut Left) -> Result<Value, JsonFailure> {
     let fail = |what: String| Err((Vec::new(), what));
     if depth > DEEPEST {
         return fail(format!("is nested more than {DEEPEST} deep"));
@@ -73,10 +73,10 @@ fn convert(value: &Dynamic, depth: usize, left: &mut Left) -> Result<Value, Fail
     if let Ok(value) = value.as_immutable_string_ref() {
         return Ok(value.as_str().into());
     }
-    if let Some(object) = value.read_lock::<Object>() {
+    if let Some(object) = value.read_lock::<ObjectView>() {
         return Ok(View::from(object.clone()).json());
     }
-    if let Some(list) = value.read_lock::<List>() {
+    if let Some(list) = value.read_lock::<ListView>() {
         return Ok(View::from(list.clone()).json());
     }
     if let Ok(array) = value.as_array_ref() {
@@ -100,12 +100,12 @@ fn convert(value: &Dynamic, depth: usize, left: &mut Left) -> Result<Value, Fail
 fn size_of(value: &Dynamic) -> usize {
     const PART: usize = 16;
     let own = value.as_immutable_string_ref().map_or(0, |text| text.len());
-    let object = value.read_lock::<Object>().map_or(0, |object| View::from(object.clone()).size());
-    let list = value.read_lock::<List>().map_or(0, |list| View::from(list.clone()).size());
+    let object = value.read_lock::<ObjectView>().map_or(0, |object| View::from(object.clone()).size());
+    let list = value.read_lock::<ListView>().map_or(0, |list| View::from(list.clone()).size());
     PART + own + object + list
 }
 
-fn inside((mut path, what): Failure, part: String) -> Failure {
+fn inside((mut path, what): JsonFailure, part: String) -> JsonFailure {
     path.push(part);
     (path, what)
 }

@@ -1,12 +1,12 @@
 //! A linked set of scripts and conditions, immutable and shared.
 
-use super::call::{Callee, Function};
 use super::condition::Condition;
-use super::limits::Limits;
+use super::invoke::{Callee, ScriptFunction};
+use super::limits::ScriptLimits;
 use super::link;
 use super::parse::Parsed;
-use super::probe::{Probes, Table};
-use super::reference::Reference;
+use super::probe::{ProbeTable, Probes};
+use super::reference::FunctionRef;
 use super::syntax::parameters;
 use super::unit::Unit;
 use crate::diag::{Diagnostic, Diagnostics, Source, did_you_mean};
@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 /// What a library is linked from.
 #[derive(Clone, Debug, Default)]
-pub struct Inputs {
+pub struct LibraryInputs {
     /// The scripts; a source's name is its path below the script root.
     pub scripts: Vec<Source>,
     /// The expressions written in pipelines.
@@ -25,25 +25,25 @@ pub struct Inputs {
     /// The names of fields that schemas declare.
     pub fields: BTreeSet<String>,
     /// What a call may use.
-    pub limits: Limits,
+    pub limits: ScriptLimits,
     /// Whether evaluations can be watched.
     pub probes: Probes,
 }
 
 /// A linked library. Cloning is one reference count.
 #[derive(Clone)]
-pub struct Library(Arc<Linked>);
+pub struct Library(Arc<LinkedLibrary>);
 
-pub(crate) struct Linked {
+pub(crate) struct LinkedLibrary {
     pub(crate) engine: Engine,
-    pub(crate) limits: Limits,
+    pub(crate) limits: ScriptLimits,
     pub(crate) probes: Probes,
-    pub(crate) files: BTreeMap<String, File>,
+    pub(crate) files: BTreeMap<String, LinkedScript>,
     pub(crate) conditions: BTreeMap<String, Arc<Callee>>,
 }
 
 /// A script of a library.
-pub struct File {
+pub struct LinkedScript {
     pub(crate) parsed: Arc<Parsed>,
     pub(crate) module: Shared<Module>,
     pub(crate) callees: Vec<Arc<Callee>>,
@@ -61,7 +61,7 @@ pub struct Public {
     pub doc: String,
 }
 
-impl File {
+impl LinkedScript {
     /// Its path below the script root.
     pub fn path(&self) -> &str {
         self.parsed.unit.name()
@@ -107,13 +107,13 @@ impl File {
 
 impl Library {
     /// Parses, checks and links. All problems of all files are reported; what did not change since `previous` is reused.
-    pub fn link(inputs: Inputs, previous: Option<&Self>) -> Result<Self, Diagnostics> {
+    pub fn link(inputs: LibraryInputs, previous: Option<&Self>) -> Result<Self, Diagnostics> {
         link::link(inputs, previous.map(|library| &*library.0)).map(|linked| Self(Arc::new(linked)))
     }
 
     /// A function by its reference. The diagnostic is about the reference, so its label is the caller's business; where the
     /// function is defined in another way than wanted, that place is labelled.
-    pub fn function(&self, reference: &Reference, arity: usize) -> Result<Function, Diagnostic> {
+    pub fn function(&self, reference: &FunctionRef, arity: usize) -> Result<ScriptFunction, Diagnostic> {
         let Some(file) = self.0.files.get(&reference.file) else {
             let known = self.0.files.keys().map(String::as_str);
             let message = format!("there is no script `{}`", reference.file);
@@ -140,7 +140,7 @@ impl Library {
     }
 
     /// The condition of that key.
-    pub fn condition(&self, key: &str) -> Option<Function> {
+    pub fn condition(&self, key: &str) -> Option<ScriptFunction> {
         self.0.conditions.get(key).map(|callee| self.bind(callee))
     }
 
@@ -150,29 +150,29 @@ impl Library {
     }
 
     /// The texts with probes, and what those stand for: scripts by path, then conditions by key.
-    pub fn probed(&self) -> impl Iterator<Item = (&Unit, &Table)> {
+    pub fn probed(&self) -> impl Iterator<Item = (&Unit, &ProbeTable)> {
         let files = self.0.files.values().map(|file| &file.parsed);
         let conditions = self.0.conditions.values().map(|condition| &condition.parsed);
         files.chain(conditions).filter_map(|parsed| Some((&parsed.unit, parsed.table.as_ref()?)))
     }
 
     /// The scripts, by path.
-    pub fn files(&self) -> impl Iterator<Item = &File> {
+    pub fn files(&self) -> impl Iterator<Item = &LinkedScript> {
         self.0.files.values()
     }
 
     /// The script of that path.
-    pub fn file(&self, path: &str) -> Option<&File> {
+    pub fn file(&self, path: &str) -> Option<&LinkedScript> {
         self.0.files.get(path)
     }
 
     /// What a call may use.
-    pub fn limits(&self) -> &Limits {
+    pub fn limits(&self) -> &ScriptLimits {
         &self.0.limits
     }
 
-    fn bind(&self, callee: &Arc<Callee>) -> Function {
-        Function::new(self.0.clone(), callee.clone())
+    fn bind(&self, callee: &Arc<Callee>) -> ScriptFunction {
+        ScriptFunction::new(self.0.clone(), callee.clone())
     }
 }
 
@@ -182,7 +182,7 @@ impl std::fmt::Debug for Library {
     }
 }
 
-fn private(reference: &Reference, callee: &Callee) -> Diagnostic {
+fn private(reference: &FunctionRef, callee: &Callee) -> Diagnostic {
     let error = Diagnostic::error("script/private", format!("`{reference}` is private")).help("take the `private` away");
     labelled(error, callee, "private here".into())
 }
@@ -201,7 +201,7 @@ mod tests {
     use serde_json::json;
 
     fn refused(library: &Library, reference: &str, arity: usize) -> String {
-        line(&library.function(&Reference::parse(reference).expect("a reference"), arity).expect_err("refused"))
+        line(&library.function(&FunctionRef::parse(reference).expect("a reference"), arity).expect_err("refused"))
     }
 
     #[test]
@@ -218,7 +218,8 @@ mod tests {
         );
         let (source, span) = hit.definition().expect("a definition");
         assert_eq!((source.slice(span), source.line_column(span.start)), ("hit", (6, 4)));
-        let publics: Vec<&str> = library.files().flat_map(File::functions).map(|function| function.name.as_str()).collect();
+        let publics: Vec<&str> =
+            library.files().flat_map(LinkedScript::functions).map(|function| function.name.as_str()).collect();
         assert_eq!(publics, ["hit", "q"]);
         assert_eq!(find(&library, "rules/a.rhai#q", 0).call_json(&[]).expect("fine"), json!(1));
     }

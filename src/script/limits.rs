@@ -4,7 +4,7 @@ use std::time::Duration;
 
 /// The limits of one call of a script function, and of the scripts themselves. All are always on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct ScriptLimits {
     /// Operations in a call, those of closures included.
     pub operations: u64,
     /// Script functions inside one another.
@@ -33,7 +33,7 @@ pub struct Limits {
     pub source: usize,
 }
 
-impl Default for Limits {
+impl Default for ScriptLimits {
     fn default() -> Self {
         Self {
             operations: 5_000_000,

@@ -1,17 +1,17 @@
 //! Texts to a library: parse what changed, check the imports, order by them, evaluate each file's constants once.
 
-use super::call::Callee;
-use super::calls::check_calls;
+use super::call_site::check_calls;
 use super::condition::{self, Condition};
-use super::environment::{Environment, Seen, with_probe};
+use super::environment::{CapturedEnvironment, Environment, with_probe};
+use super::eval_trace::Tracer;
 use super::imports::{check_imports, order};
-use super::library::{File, Inputs, Linked};
-use super::limits::Limits;
+use super::invoke::Callee;
+use super::library::{LibraryInputs, LinkedLibrary, LinkedScript};
+use super::limits::ScriptLimits;
 use super::parse::{Parsed, doc_of, finish, parse_file};
 use super::probe::{self, Probes};
 use super::reference::is_test_file;
-use super::resolver::Modules;
-use super::trace::Tracer;
+use super::resolver::ScriptResolver;
 use super::{engine, guard};
 use crate::diag::{Diagnostic, Diagnostics, Source, Span};
 use crate::model::Hash;
@@ -22,8 +22,8 @@ use std::sync::Arc;
 /// The functions that scripts may call beside the language's own.
 const HOST_API: engine::Extend = super::api::register;
 
-pub(crate) fn link(inputs: Inputs, previous: Option<&Linked>) -> Result<Linked, Diagnostics> {
-    let Inputs { scripts, conditions, fields, limits, probes } = inputs;
+pub(crate) fn link(inputs: LibraryInputs, previous: Option<&LinkedLibrary>) -> Result<LinkedLibrary, Diagnostics> {
+    let LibraryInputs { scripts, conditions, fields, limits, probes } = inputs;
     let previous = previous.filter(|previous| previous.limits == limits && previous.probes == probes);
     let mut problems = Diagnostics::new();
     let mut engine = engine::build(&limits, [], HOST_API);
@@ -44,9 +44,9 @@ pub(crate) fn link(inputs: Inputs, previous: Option<&Linked>) -> Result<Linked, 
     let read = parsed.values().chain(conditions.values()).flat_map(|parsed| &parsed.fields);
     let names: BTreeSet<&str> = fields.iter().chain(read).map(String::as_str).collect();
     super::view::register_fields(&mut engine, names);
-    let modules = Modules::default();
+    let modules = ScriptResolver::default();
     engine.set_module_resolver(modules.clone());
-    let mut files: BTreeMap<String, File> = BTreeMap::new();
+    let mut files: BTreeMap<String, LinkedScript> = BTreeMap::new();
     for path in order(&parsed) {
         let Some(parsed) = parsed.get(path) else { continue };
         if parsed.imports.iter().any(|import| !files.contains_key(&import.script)) {
@@ -61,16 +61,16 @@ pub(crate) fn link(inputs: Inputs, previous: Option<&Linked>) -> Result<Linked, 
         }
     }
     let conditions = conditions.into_iter().map(|(key, parsed)| (key, link_condition(&parsed))).collect();
-    problems.into_result(Linked { engine, limits, probes, files, conditions })
+    problems.into_result(LinkedLibrary { engine, limits, probes, files, conditions })
 }
 
 fn parse_files(
     engine: &Engine,
-    limits: &Limits,
+    limits: &ScriptLimits,
     scripts: Vec<Source>,
     fields: &BTreeSet<String>,
     probes: Probes,
-    previous: Option<&Linked>,
+    previous: Option<&LinkedLibrary>,
     problems: &mut Diagnostics,
 ) -> BTreeMap<String, Arc<Parsed>> {
     let mut parsed: BTreeMap<String, Arc<Parsed>> = BTreeMap::new();
@@ -98,7 +98,7 @@ fn parse_files(
     parsed
 }
 
-fn deep_hash(parsed: &Parsed, files: &BTreeMap<String, File>) -> Hash {
+fn deep_hash(parsed: &Parsed, files: &BTreeMap<String, LinkedScript>) -> Hash {
     let mut parts: Vec<(&str, Hash)> =
         parsed.imports.iter().filter_map(|import| Some((import.script.as_str(), files.get(&import.script)?.deep))).collect();
     if parts.is_empty() {
@@ -115,17 +115,22 @@ fn deep_hash(parsed: &Parsed, files: &BTreeMap<String, File>) -> Hash {
 
 fn link_file(
     engine: &Engine,
-    limits: &Limits,
+    limits: &ScriptLimits,
     parsed: &Arc<Parsed>,
-    files: &BTreeMap<String, File>,
-    previous: Option<&Linked>,
-) -> Result<File, Diagnostic> {
+    files: &BTreeMap<String, LinkedScript>,
+    previous: Option<&LinkedLibrary>,
+) -> Result<LinkedScript, Diagnostic> {
     let deep = deep_hash(parsed, files);
     let before = previous.and_then(|previous| previous.files.get(parsed.unit.name()));
     if let Some(before) = before.filter(|before| before.deep == deep) {
-        return Ok(File { parsed: before.parsed.clone(), module: before.module.clone(), callees: before.callees.clone(), deep });
+        return Ok(LinkedScript {
+            parsed: before.parsed.clone(),
+            module: before.module.clone(),
+            callees: before.callees.clone(),
+            deep,
+        });
     }
-    let seen = Seen::default();
+    let seen = CapturedEnvironment::default();
     let ast = with_probe(&parsed.rewritten.ast, &seen);
     let mut module = guard::run(limits, || Module::eval_ast_as_new(Scope::new(), &ast, engine)).map_err(|stop| {
         let unit = |path: &str| files.get(path).map(|file| &file.parsed.unit);
@@ -134,7 +139,7 @@ fn link_file(
     forget_imports(&mut module);
     let environment = Arc::new(seen.environment(parsed));
     let callees = callees(parsed, &environment, deep);
-    Ok(File { parsed: parsed.clone(), module: Shared::new(module), callees, deep })
+    Ok(LinkedScript { parsed: parsed.clone(), module: Shared::new(module), callees, deep })
 }
 
 /// Empties the modules inside a module. Its functions carry what they import with them; only a path such as `a::b::f()` would
@@ -150,7 +155,7 @@ fn forget_imports(module: &mut Module) {
 }
 
 fn link_condition(parsed: &Arc<Parsed>) -> Arc<Callee> {
-    let environment = Arc::new(Seen::default().environment(parsed));
+    let environment = Arc::new(CapturedEnvironment::default().environment(parsed));
     let callees = callees(parsed, &environment, parsed.hash);
     let condition = callees.into_iter().find(|callee| callee.name == condition::NAME);
     condition.unwrap_or_else(|| Arc::new(Callee::empty(parsed.clone(), environment)))
@@ -178,11 +183,11 @@ fn callees(parsed: &Arc<Parsed>, environment: &Arc<Environment>, deep: Hash) -> 
 
 fn parse_conditions(
     engine: &Engine,
-    limits: &Limits,
+    limits: &ScriptLimits,
     conditions: Vec<Condition>,
     fields: &BTreeSet<String>,
     probes: Probes,
-    previous: Option<&Linked>,
+    previous: Option<&LinkedLibrary>,
     problems: &mut Diagnostics,
 ) -> BTreeMap<String, Arc<Parsed>> {
     let mut parsed: BTreeMap<String, Arc<Parsed>> = BTreeMap::new();
@@ -358,7 +363,7 @@ mod tests {
         );
         let said = line(&problem(&[("a.rhai", "fn g(x) { x.nope } const A = g(#{});"), ("b.rhai", "import \"a\" as a;")]));
         assert!(said.starts_with("script/unknown-key @ a.rhai:nope, a.rhai:g: "), "{said}");
-        let limits = Limits { operations: 10_000, ..Limits::default() };
+        let limits = ScriptLimits { operations: 10_000, ..ScriptLimits::default() };
         let problems = crate::script::testing::try_link_with(&[("a.rhai", "loop {}")], limits).expect_err("endless");
         assert!(problems.iter().all(|problem| problem.code == fault::LIMIT), "{problems}");
     }
@@ -369,7 +374,7 @@ mod tests {
             line(&problem(&[("a.rhai", "fn f() { 1 }"), ("a.rhai", "fn f() { 2 }")])).starts_with("script/duplicate-file @ ")
         );
         let conditions = vec![condition("true"), condition("false")];
-        let problems = Library::link(Inputs { conditions, ..Inputs::default() }, None).expect_err("two");
+        let problems = Library::link(LibraryInputs { conditions, ..LibraryInputs::default() }, None).expect_err("two");
         assert_eq!(problems.iter().next().map(|problem| &*problem.code), Some("script/duplicate-condition"));
     }
 
@@ -390,7 +395,7 @@ mod tests {
         let first = link(&[base, user, other]);
         let again = |scripts: &[(&str, &str)]| {
             let scripts = scripts.iter().map(|(path, text)| Source::new(*path, *text)).collect();
-            Library::link(Inputs { scripts, ..Inputs::default() }, Some(&first)).expect("links")
+            Library::link(LibraryInputs { scripts, ..LibraryInputs::default() }, Some(&first)).expect("links")
         };
         let same_module = |a: &Library, b: &Library, path: &str| {
             Shared::ptr_eq(&a.file(path).expect("there").module, &b.file(path).expect("there").module)

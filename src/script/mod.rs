@@ -1,7 +1,7 @@
 //! The script host: one engine with every limit on, libraries of linked scripts, typed calls, read-only inputs.
 //!
-//! A [`Library`] is built from script texts and inline conditions by [`Library::link`]; it hands out [`Function`]s, whose
-//! calls take [`View`]s (immutable, shared, free to hand over) and answer in the terms of a role: a [`Verdict`], an artifact,
+//! A [`Library`] is built from script texts and inline conditions by [`Library::link`]; it hands out [`ScriptFunction`]s, whose
+//! calls take [`View`]s (immutable, shared, free to hand over) and answer in the terms of a role: a [`RuleOutcome`], an artifact,
 //! a list of effects. Whatever a script does wrong comes back as one [`Diagnostic`](crate::diag::Diagnostic) on the token.
 //!
 //! | file | what |
@@ -20,32 +20,37 @@
 //! | `api`, `check` | the functions scripts may call; static checks |
 
 pub mod api;
-mod call;
-mod calls;
+mod builtins;
+mod call_site;
 mod capture;
 pub mod check;
 mod checked;
+mod common_mistakes;
 mod compare;
 mod condition;
 mod effects;
 mod engine;
 mod environment;
+mod eval_cache;
+mod eval_trace;
 mod explain;
 mod fault;
+mod function_stub;
 mod guard;
 mod imports;
+mod invoke;
 mod json;
 mod library;
 mod limits;
 mod link;
-mod lookups;
+mod lookup_limit;
 mod pad;
+mod panic_guard;
 mod parse;
 mod pattern;
 mod predicate;
 pub mod probe;
-mod quiet;
-mod reach;
+mod reachable;
 mod recover;
 mod reference;
 mod resolver;
@@ -54,19 +59,14 @@ pub mod rewrite;
 mod role;
 mod rule;
 mod self_test;
-mod shell;
-mod slips;
 mod sort;
-mod stock;
 mod strict;
 mod syntax;
+mod test_call;
 mod text;
 pub mod tokens;
-mod trace;
-mod trial;
 mod unit;
 mod view;
-mod warm;
 mod words;
 
 #[cfg(test)]
@@ -78,17 +78,17 @@ mod escapes;
 #[cfg(test)]
 mod testing;
 
-pub use call::Function;
 pub use condition::Condition;
 pub use engine::{Extend, build as build_engine};
-pub use fault::{Fault, LIMIT};
+pub use fault::{LIMIT, ScriptFault};
 pub use guard::apart;
-pub use library::{File, Inputs, Library, Public};
-pub use limits::Limits;
+pub use invoke::ScriptFunction;
+pub use library::{Library, LibraryInputs, LinkedScript, Public};
+pub use limits::ScriptLimits;
 pub use pattern::{Pattern, PatternFault, escape};
-pub use reference::{Reference, is_test_file};
-pub use rule::Verdict;
+pub use reference::{FunctionRef, is_test_file};
+pub use rule::RuleOutcome;
 pub use self_test::self_test;
-pub use trial::{Question, Row, Stage, Trial};
+pub use test_call::{TableRow, TestCallResult, TestHost, TestQuestion};
 pub use unit::Unit;
 pub use view::View;

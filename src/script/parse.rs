@@ -1,15 +1,15 @@
 //! One text: parsed, rewritten, and what linking needs to know of it.
 
-use super::calls::{Calls, calls_of};
+use super::call_site::{Calls, calls_of};
 use super::imports::{Import, imports_of};
 use super::library::Public;
-use super::limits::Limits;
-use super::probe::{Probed, Probes, Table};
-use super::rewrite::{Rewritten, rewrite};
+use super::limits::ScriptLimits;
+use super::probe::{ProbeTable, Probed, Probes};
+use super::rewrite::{RewrittenScript, rewrite};
 use super::strict::Strict;
-use super::unit::{Text, Unit};
-use super::{fault, quiet, recover, syntax};
-use crate::diag::{Diagnostic, Diagnostics, Mapped, Source, Span};
+use super::unit::{Unit, UnitText};
+use super::{fault, panic_guard, recover, syntax};
+use crate::diag::{Diagnostic, Diagnostics, MappedText, Source, Span};
 use crate::model::Hash;
 use rhai::{AST, ASTNode, Engine, Expr, FnAccess, ScriptFuncDef, Shared};
 use std::collections::BTreeSet;
@@ -19,11 +19,11 @@ pub(crate) struct Parsed {
     pub(crate) unit: Unit,
     pub(crate) source: Source,
     /// A condition's text as it is written.
-    pub(crate) mapped: Option<Mapped>,
+    pub(crate) mapped: Option<MappedText>,
     pub(crate) hash: Hash,
-    pub(crate) rewritten: Rewritten,
+    pub(crate) rewritten: RewrittenScript,
     /// What its probes stand for, if it has any.
-    pub(crate) table: Option<Table>,
+    pub(crate) table: Option<ProbeTable>,
     pub(crate) imports: Vec<Import>,
     pub(crate) publics: Vec<Public>,
     pub(crate) calls: Calls,
@@ -34,7 +34,7 @@ pub(crate) struct Parsed {
 /// Parses a script file.
 pub(crate) fn parse_file(
     engine: &Engine,
-    limits: &Limits,
+    limits: &ScriptLimits,
     source: &Source,
     fields: &BTreeSet<String>,
     probes: Probes,
@@ -44,7 +44,7 @@ pub(crate) fn parse_file(
         let message = format!("this script has {} bytes, more than {}", source.text().len(), limits.source);
         return Err(Diagnostic::error(fault::LIMIT, message).label(source, Span::default(), "").help("divide it into files"));
     }
-    let text = Text::file(source);
+    let text = UnitText::file(source);
     let ast = match parse(engine, &text, fields) {
         Ok(ast) => ast,
         Err(first) => {
@@ -65,17 +65,17 @@ pub(crate) fn parse_file(
 impl Unit {
     /// Reads a script on its own, without linking it.
     pub fn read(source: &Source) -> Result<Self, Diagnostic> {
-        let limits = Limits::default();
+        let limits = ScriptLimits::default();
         let engine = super::engine::build(&limits, [], super::api::register);
-        let text = Text::file(source);
+        let text = UnitText::file(source);
         let ast = parse(&engine, &text, &BTreeSet::new())?;
         Ok(Self::new(source.name().to_owned(), text, ast))
     }
 }
 
 /// Parses; a panic of the parser is a diagnostic too.
-fn parse(engine: &Engine, text: &Text, fields: &BTreeSet<String>) -> Result<AST, Diagnostic> {
-    let outcome = quiet::catch(|| engine.compile(text.script()));
+fn parse(engine: &Engine, text: &UnitText, fields: &BTreeSet<String>) -> Result<AST, Diagnostic> {
+    let outcome = panic_guard::catch(|| engine.compile(text.script()));
     let Ok(parsed) = outcome else {
         let (source, span) = text.locate(Span::default());
         return Err(Diagnostic::error("script/internal", "the parser failed on this text").label(&source, span, ""));

@@ -2,11 +2,11 @@
 //! `["a"].any(|x| "yes")`.
 
 use super::compare::{kind_of, show};
-use super::fault::Fault;
+use super::fault::ScriptFault;
 use rhai::{Array, Dynamic, Engine, EvalAltResult, FnPtr, ImmutableString, NativeCallContext};
 use std::any::TypeId;
 
-type Outcome<T> = Result<T, Box<EvalAltResult>>;
+type PredicateResult<T> = Result<T, Box<EvalAltResult>>;
 
 /// The methods, and whether they take the index to begin at.
 const METHODS: &[(&str, bool)] = &[
@@ -35,7 +35,7 @@ pub(crate) fn register(engine: &mut Engine) {
                     [array, closure, start] => (array, closure, start.as_int().unwrap_or(0)),
                     _ => return Ok(Dynamic::UNIT),
                 };
-                let question = Question { name, closure: pointer(closure)?, context: &context };
+                let question = PredicateCall { name, closure: pointer(closure)?, context: &context };
                 question.ask(array, start)
             });
         }
@@ -43,7 +43,7 @@ pub(crate) fn register(engine: &mut Engine) {
 }
 
 /// The closure that an argument is, or the function that it names.
-pub(crate) fn pointer(argument: &Dynamic) -> Outcome<FnPtr> {
+pub(crate) fn pointer(argument: &Dynamic) -> PredicateResult<FnPtr> {
     if let Some(closure) = argument.read_lock::<FnPtr>() {
         return Ok(closure.clone());
     }
@@ -51,15 +51,15 @@ pub(crate) fn pointer(argument: &Dynamic) -> Outcome<FnPtr> {
     FnPtr::new(name.unwrap_or_default())
 }
 
-struct Question<'a> {
+struct PredicateCall<'a> {
     name: &'static str,
     closure: FnPtr,
     context: &'a NativeCallContext<'a>,
 }
 
-impl Question<'_> {
+impl PredicateCall<'_> {
     /// What the method returns. The closure works on a copy, and nothing is changed if it fails.
-    fn ask(&self, array: &mut Dynamic, start: i64) -> Outcome<Dynamic> {
+    fn ask(&self, array: &mut Dynamic, start: i64) -> PredicateResult<Dynamic> {
         let in_place = matches!(self.name, "drain" | "retain");
         if in_place && array.is_read_only() {
             let position = self.context.call_position();
@@ -88,7 +88,7 @@ impl Question<'_> {
     }
 
     /// The items for which the answer is yes, and the others.
-    fn divide(&self, items: Array) -> Outcome<(Array, Array)> {
+    fn divide(&self, items: Array) -> PredicateResult<(Array, Array)> {
         let (mut yes, mut no) = (Array::new(), Array::new());
         for (at, mut item) in items.into_iter().enumerate() {
             let side = if self.answer(&mut item, at)? { &mut yes } else { &mut no };
@@ -98,7 +98,7 @@ impl Question<'_> {
     }
 
     /// Where the first item stands that is answered so. A negative start counts from the end.
-    fn first(&self, items: &mut Array, start: i64, wanted: bool) -> Outcome<Option<usize>> {
+    fn first(&self, items: &mut Array, start: i64, wanted: bool) -> PredicateResult<Option<usize>> {
         let from_end = usize::try_from(start.unsigned_abs()).unwrap_or(usize::MAX);
         let start = if start < 0 { items.len().saturating_sub(from_end) } else { from_end };
         for (at, item) in items.iter_mut().enumerate().skip(start) {
@@ -109,7 +109,7 @@ impl Question<'_> {
         Ok(None)
     }
 
-    fn answer(&self, item: &mut Dynamic, at: usize) -> Outcome<bool> {
+    fn answer(&self, item: &mut Dynamic, at: usize) -> PredicateResult<bool> {
         let index = i64::try_from(at).unwrap_or(i64::MAX).into();
         let answer = self.closure.call_raw_with_extra_args(self.name, self.context, Some(item), [], [index], Some(0))?;
         let answer = answer.flatten();
@@ -117,7 +117,7 @@ impl Question<'_> {
             let what =
                 if answer.is_unit() { "nothing (`()`)".into() } else { format!("{} (`{}`)", kind_of(&answer), show(&answer)) };
             let message = format!("the closure of `{}` must answer true or false, not {what}", self.name);
-            Fault::new("script/type", message).help("write a condition: `|x| x == ...`").fail()
+            ScriptFault::new("script/type", message).help("write a condition: `|x| x == ...`").fail()
         })
     }
 }

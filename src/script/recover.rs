@@ -1,8 +1,8 @@
 //! Further faults of a text that does not parse: the parser stops at the first, so the function it is in is blanked out, and the rest
 //! parsed again.
 
-use super::unit::Text;
-use super::{quiet, syntax};
+use super::unit::UnitText;
+use super::{panic_guard, syntax};
 use crate::diag::{Diagnostic, Source, Span};
 use rhai::Engine;
 use std::collections::BTreeSet;
@@ -21,8 +21,8 @@ pub(super) fn more(engine: &Engine, source: &Source, fault: Span, fields: &BTree
     while found.len() + 1 < MOST {
         let Some(item) = item_of(&text, fault) else { break };
         blank(&mut text, item);
-        let rest = Text::file(&Source::new(source.name(), text.as_str()));
-        let Ok(Err(error)) = quiet::catch(|| engine.compile(rest.script())) else { break };
+        let rest = UnitText::file(&Source::new(source.name(), text.as_str()));
+        let Ok(Err(error)) = panic_guard::catch(|| engine.compile(rest.script())) else { break };
         let mut diagnostic = syntax::explain(&rest, &error, fields);
         let known = RECOVERABLE.contains(&&*diagnostic.code);
         let label = diagnostic.labels.first().filter(|label| known && label.span.start >= item.start);

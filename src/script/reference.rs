@@ -5,14 +5,14 @@ use std::fmt;
 
 /// A function of a script.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Reference {
+pub struct FunctionRef {
     /// The script's path below the script root.
     pub file: String,
     /// The function's name.
     pub function: String,
 }
 
-impl Reference {
+impl FunctionRef {
     /// Reads a reference. The diagnostic has no label: the caller knows where the reference stands.
     pub fn parse(text: &str) -> Result<Self, Diagnostic> {
         let error = |message: String, help: &str| Err(Diagnostic::error("script/reference", message).help(help));
@@ -35,7 +35,7 @@ impl Reference {
     }
 }
 
-impl fmt::Display for Reference {
+impl fmt::Display for FunctionRef {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}#{}", self.file, self.function)
     }
@@ -75,7 +75,7 @@ mod tests {
 
     #[test]
     fn references_name_a_file_and_a_function() {
-        let reference = Reference::parse("rules/rca.rhai#recall_hit").expect("a reference");
+        let reference = FunctionRef::parse("rules/rca.rhai#recall_hit").expect("a reference");
         assert_eq!((reference.file.as_str(), reference.function.as_str()), ("rules/rca.rhai", "recall_hit"));
         assert_eq!(reference.to_string(), "rules/rca.rhai#recall_hit");
     }
@@ -97,7 +97,7 @@ mod tests {
             ("a//b.rhai#f", "no plain path"),
             ("./b.rhai#f", "no plain path"),
         ] {
-            let error = Reference::parse(text).expect_err(text);
+            let error = FunctionRef::parse(text).expect_err(text);
             assert!(error.message.contains(why), "{text}: {}", error.message);
             assert!(error.help.is_some() && error.labels.is_empty(), "{text}");
         }

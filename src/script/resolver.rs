@@ -1,6 +1,6 @@
 //! Resolves imports among the scripts that are already linked, and nothing else.
 
-use super::fault::Fault;
+use super::fault::ScriptFault;
 use super::reference::check_path;
 use rhai::{Engine, EvalAltResult, Module, ModuleResolver, Position, Shared};
 use std::collections::HashMap;
@@ -8,9 +8,9 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 /// Modules by the path of their script. Used while linking; calls find what was imported then.
 #[derive(Clone, Default)]
-pub(crate) struct Modules(Arc<RwLock<HashMap<String, Shared<Module>>>>);
+pub(crate) struct ScriptResolver(Arc<RwLock<HashMap<String, Shared<Module>>>>);
 
-impl Modules {
+impl ScriptResolver {
     pub(crate) fn insert(&self, path: &str, module: Shared<Module>) {
         self.0.write().unwrap_or_else(PoisonError::into_inner).insert(path.to_owned(), module);
     }
@@ -26,7 +26,7 @@ pub(crate) fn script_of(import: &str) -> Result<String, &'static str> {
     Ok(format!("{}.rhai", import.strip_suffix(".rhai").unwrap_or(import)))
 }
 
-impl ModuleResolver for Modules {
+impl ModuleResolver for ScriptResolver {
     fn resolve(&self, _: &Engine, _: Option<&str>, path: &str, position: Position) -> Result<Shared<Module>, Box<EvalAltResult>> {
         let found = script_of(path).map(|script| self.get(&script));
         let message = match found {
@@ -34,6 +34,6 @@ impl ModuleResolver for Modules {
             Ok(None) => format!("there is no script `{path}`"),
             Err(why) => format!("`{path}` {why}"),
         };
-        Fault::new("script/import", message).fail_at(position)
+        ScriptFault::new("script/import", message).fail_at(position)
     }
 }

@@ -1,6 +1,6 @@
 //! Responders: functions of parameters and vars that answer a node with an artifact.
 
-use super::call::{Function, Parameters};
+use super::invoke::{Parameters, ScriptFunction};
 use super::rule::described;
 use super::view::View;
 use crate::diag::Diagnostic;
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 const CODE: &str = "responder/return";
 
-impl Function {
+impl ScriptFunction {
     /// Calls it with inputs that it can only read, and gives whatever it returns, as JSON.
     pub fn value(&self, inputs: &[&View]) -> Result<Value, Box<Diagnostic>> {
         let value = self.evaluate(inputs, Parameters::ReadOnly)?;

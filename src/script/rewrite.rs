@@ -5,9 +5,9 @@
 //! What is put in the place of a value is up to a [`Nodes`]: comparisons only in production, more for explanations.
 
 use super::capture;
-pub use super::compare::Op;
-use super::shell::shell;
-pub use super::shell::statements_of;
+pub use super::compare::CompareOp;
+use super::function_stub::shell;
+pub use super::function_stub::statements_of;
 use rhai::{
     AST, ASTFlags, CustomExpr, Dynamic, Expr, FnCallExpr, ImmutableString, Module, Position, ScriptFuncDef, Shared, Stmt,
     StmtBlock,
@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 /// What a value is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
+pub enum ValueRole {
     /// An operand, an argument, an initialiser.
     Value,
     /// What an `if` or a loop asks.
@@ -47,7 +47,7 @@ pub trait Nodes {
 
     /// A value is about to be rewritten, from the outside in. An answer is handed to [`Nodes::close`] (or, for a comparison,
     /// to [`Nodes::compare`]) when its inside is done.
-    fn open(&mut self, _value: &Expr, _role: Role) -> Option<u32> {
+    fn open(&mut self, _value: &Expr, _role: ValueRole) -> Option<u32> {
         None
     }
 
@@ -57,7 +57,7 @@ pub trait Nodes {
     }
 
     /// The node for a comparison, its operands rewritten.
-    fn compare(&mut self, op: Op, operands: Vec<Expr>, position: Position, id: Option<u32>) -> Expr;
+    fn compare(&mut self, op: CompareOp, operands: Vec<Expr>, position: Position, id: Option<u32>) -> Expr;
 
     /// The node for a constant of the file (`global::NAME`).
     fn constant(&mut self, name: &ImmutableString, position: Position) -> Expr;
@@ -82,7 +82,7 @@ pub fn node(key: &str, inputs: impl IntoIterator<Item = Expr>, state: Dynamic, p
 }
 
 /// A function of a rewritten script.
-pub(crate) struct Body {
+pub(crate) struct RewrittenBody {
     /// The definition it was made from.
     pub(crate) definition: Shared<ScriptFuncDef>,
     /// Its statements, rewritten, as one expression.
@@ -90,13 +90,13 @@ pub(crate) struct Body {
 }
 
 /// A rewritten script: the AST to link, and the functions' bodies for calling them without Rhai's detours.
-pub(crate) struct Rewritten {
+pub(crate) struct RewrittenScript {
     pub(crate) ast: AST,
-    pub(crate) bodies: Vec<Body>,
+    pub(crate) bodies: Vec<RewrittenBody>,
 }
 
 /// Rewrites a script.
-pub(crate) fn rewrite(ast: &AST, nodes: &mut impl Nodes) -> Rewritten {
+pub(crate) fn rewrite(ast: &AST, nodes: &mut impl Nodes) -> RewrittenScript {
     let mut module = Module::new();
     if let Some(source) = ast.source() {
         module.set_id(source);
@@ -112,44 +112,44 @@ pub(crate) fn rewrite(ast: &AST, nodes: &mut impl Nodes) -> Rewritten {
     for definition in definitions {
         nodes.enter(Some(definition));
         let mut statements = statements_of(definition);
-        let mut walk = Walk { nodes, changed: &changed };
+        let mut walk = AstWalk { nodes, changed: &changed };
         walk.block(&mut statements, true);
         let (start, end) = (definition.body.start_position(), definition.body.end_position());
         let block = Arc::new(nodes.body(Expr::Stmt(Box::new(StmtBlock::new(statements, start, end)))));
         module.set_script_fn(shell(definition, block.clone()));
-        bodies.push(Body { definition: definition.clone(), block });
+        bodies.push(RewrittenBody { definition: definition.clone(), block });
     }
     nodes.enter(None);
     let mut statements = ast.statements().to_vec();
-    Walk { nodes, changed: &changed }.block(&mut statements, false);
+    AstWalk { nodes, changed: &changed }.block(&mut statements, false);
     let mut rewritten = AST::new(statements, module);
     if let Some(source) = ast.source() {
         rewritten.set_source(source);
     }
-    Rewritten { ast: rewritten, bodies }
+    RewrittenScript { ast: rewritten, bodies }
 }
 
-struct Walk<'n, N: Nodes> {
+struct AstWalk<'n, N: Nodes> {
     nodes: &'n mut N,
     /// The variables that something in the file may change.
     changed: &'n BTreeSet<ImmutableString>,
 }
 
-impl<N: Nodes> Walk<'_, N> {
+impl<N: Nodes> AstWalk<'_, N> {
     /// An expression whose value counts.
-    fn value(&mut self, expr: &mut Expr, role: Role) {
-        if is_literal(expr) && role == Role::Value {
+    fn value(&mut self, expr: &mut Expr, role: ValueRole) {
+        if is_literal(expr) && role == ValueRole::Value {
             return;
         }
         let id = self.nodes.open(expr, role);
-        if role == Role::Value && comparison(expr).is_some() {
+        if role == ValueRole::Value && comparison(expr).is_some() {
             self.comparison(expr, id);
             return;
         }
-        if role == Role::Value || is_literal(expr) || matches!(expr, Expr::Variable(..) | Expr::Stmt(..)) {
+        if role == ValueRole::Value || is_literal(expr) || matches!(expr, Expr::Variable(..) | Expr::Stmt(..)) {
             self.inside(expr);
         } else {
-            self.value(expr, Role::Value);
+            self.value(expr, ValueRole::Value);
         }
         if let Some(id) = id {
             *expr = self.nodes.close(std::mem::take(expr), id);
@@ -161,7 +161,7 @@ impl<N: Nodes> Walk<'_, N> {
         let Expr::FnCall(call, position) = std::mem::take(expr) else { return };
         let mut operands: Vec<Expr> = call.args.into_iter().collect();
         for operand in &mut operands {
-            self.value(operand, Role::Value);
+            self.value(operand, ValueRole::Value);
         }
         *expr = self.nodes.compare(op, operands, position, id);
     }
@@ -169,11 +169,11 @@ impl<N: Nodes> Walk<'_, N> {
     /// What is inside an expression that is not replaced itself.
     fn inside(&mut self, expr: &mut Expr) {
         match expr {
-            Expr::InterpolatedString(parts, _) => parts.iter_mut().for_each(|part| self.value(part, Role::Value)),
+            Expr::InterpolatedString(parts, _) => parts.iter_mut().for_each(|part| self.value(part, ValueRole::Value)),
             Expr::Array(parts, _) => parts.iter_mut().for_each(|part| self.stored(part)),
             Expr::Map(parts, _) => parts.0.iter_mut().for_each(|(_, part)| self.stored(part)),
             Expr::And(parts, _) | Expr::Or(parts, _) | Expr::Coalesce(parts, _) => {
-                parts.iter_mut().for_each(|part| self.value(part, Role::Value));
+                parts.iter_mut().for_each(|part| self.value(part, ValueRole::Value));
             }
             Expr::FnCall(call, position) if is_capture(call) => {
                 let position = *position;
@@ -204,7 +204,7 @@ impl<N: Nodes> Walk<'_, N> {
                 Expr::InterpolatedString(..) | Expr::And(..) | Expr::Or(..) => true,
                 _ => false,
             };
-        self.value(expr, Role::Value);
+        self.value(expr, ValueRole::Value);
         if !scalar {
             let position = expr.start_position();
             *expr = self.nodes.shallow(std::mem::take(expr), position);
@@ -226,7 +226,7 @@ impl<N: Nodes> Walk<'_, N> {
         match expr {
             Expr::Variable(..) => self.constant(expr),
             Expr::ThisPtr(..) => {}
-            expr => self.value(expr, Role::Value),
+            expr => self.value(expr, ValueRole::Value),
         }
     }
 
@@ -239,7 +239,7 @@ impl<N: Nodes> Walk<'_, N> {
             } else if stores {
                 self.stored(arg);
             } else {
-                self.value(arg, Role::Value);
+                self.value(arg, ValueRole::Value);
             }
         }
     }
@@ -265,9 +265,9 @@ impl<N: Nodes> Walk<'_, N> {
     /// One link of a chain: an index, a property or a method.
     fn link(&mut self, index: bool, link: &mut Expr) {
         match link {
-            link if index => self.value(link, Role::Value),
+            link if index => self.value(link, ValueRole::Value),
             Expr::MethodCall(call, _) if stores(call) => call.args.iter_mut().for_each(|arg| self.stored(arg)),
-            Expr::MethodCall(call, _) => call.args.iter_mut().for_each(|arg| self.value(arg, Role::Value)),
+            Expr::MethodCall(call, _) => call.args.iter_mut().for_each(|arg| self.value(arg, ValueRole::Value)),
             _ => {}
         }
     }
@@ -280,34 +280,34 @@ impl<N: Nodes> Walk<'_, N> {
     }
 
     fn statement(&mut self, statement: &mut Stmt, tail: bool) {
-        let last = if tail { Role::Result } else { Role::Value };
+        let last = if tail { ValueRole::Result } else { ValueRole::Value };
         self.nodes.statement(statement);
         match statement {
             Stmt::If(flow, _) => {
-                self.value(&mut flow.expr, Role::Condition);
+                self.value(&mut flow.expr, ValueRole::Condition);
                 self.block(flow.body.statements_mut(), tail);
                 self.block(flow.branch.statements_mut(), tail);
             }
             Stmt::Switch(parts, _) => {
-                self.value(&mut parts.0, Role::Value);
+                self.value(&mut parts.0, ValueRole::Value);
                 for case in &mut parts.1.expressions {
                     if !matches!(case.lhs, Expr::BoolConstant(..)) {
-                        self.value(&mut case.lhs, Role::Case);
+                        self.value(&mut case.lhs, ValueRole::Case);
                     }
-                    self.value(&mut case.rhs, if tail { Role::Result } else { Role::Arm });
+                    self.value(&mut case.rhs, if tail { ValueRole::Result } else { ValueRole::Arm });
                 }
             }
             Stmt::While(flow, _) | Stmt::Do(flow, ..) => {
                 if !matches!(flow.expr, Expr::Unit(..) | Expr::BoolConstant(..)) {
-                    self.value(&mut flow.expr, Role::Condition);
+                    self.value(&mut flow.expr, ValueRole::Condition);
                 }
                 self.block(flow.body.statements_mut(), false);
             }
             Stmt::For(parts, _) => {
-                self.value(&mut parts.2.expr, Role::Value);
+                self.value(&mut parts.2.expr, ValueRole::Value);
                 self.block(parts.2.body.statements_mut(), false);
             }
-            Stmt::Var(parts, ..) => self.value(&mut parts.1, Role::Value),
+            Stmt::Var(parts, ..) => self.value(&mut parts.1, ValueRole::Value),
             Stmt::Assignment(parts) => {
                 self.stored(&mut parts.1.rhs);
                 match &mut parts.1.lhs {
@@ -336,10 +336,10 @@ impl<N: Nodes> Walk<'_, N> {
                     *statement = share;
                 }
             }
-            Stmt::BreakLoop(Some(expr), ..) => self.value(expr, Role::Value),
+            Stmt::BreakLoop(Some(expr), ..) => self.value(expr, ValueRole::Value),
             Stmt::Return(Some(expr), flags, _) => {
                 let throws = flags.intersects(ASTFlags::BREAK);
-                self.value(expr, if throws { Role::Value } else { Role::Return });
+                self.value(expr, if throws { ValueRole::Value } else { ValueRole::Return });
             }
             _ => {}
         }
@@ -347,9 +347,9 @@ impl<N: Nodes> Walk<'_, N> {
 }
 
 /// The operator, if an expression is a comparison.
-fn comparison(expr: &Expr) -> Option<Op> {
+fn comparison(expr: &Expr) -> Option<CompareOp> {
     match expr {
-        Expr::FnCall(call, _) if call.op_token.is_some() && call.args.len() == 2 => Op::of(&call.name),
+        Expr::FnCall(call, _) if call.op_token.is_some() && call.args.len() == 2 => CompareOp::of(&call.name),
         _ => None,
     }
 }

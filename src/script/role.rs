@@ -1,8 +1,8 @@
 //! Schedulers and masks: functions that choose a walker, and functions around a step.
 
-use super::call::{Function, Parameters};
+use super::invoke::{Parameters, ScriptFunction};
 use super::rule::described;
-use super::view::{List, Object, View};
+use super::view::{ListView, ObjectView, View};
 use crate::diag::{Diagnostic, did_you_mean};
 use rhai::Dynamic;
 use serde_json::Value;
@@ -10,7 +10,7 @@ use serde_json::Value;
 const SCHEDULER: &str = "scheduler/return";
 const MASK: &str = "mask/return";
 
-impl Function {
+impl ScriptFunction {
     /// Asks a scheduler for the name of a walker: `fn select(ctx)`.
     pub fn select(&self, ctx: &View) -> Result<String, Box<Diagnostic>> {
         self.text_of(&[ctx], "a walker's name")
@@ -77,21 +77,21 @@ impl Function {
 
 /// Whether a script handed back the very input it was given.
 fn same(value: &Dynamic, view: &View) -> bool {
-    let object = || value.read_lock::<Object>().map(|object| View::from(object.clone()));
-    let list = || value.read_lock::<List>().map(|list| View::from(list.clone()));
+    let object = || value.read_lock::<ObjectView>().map(|object| View::from(object.clone()));
+    let list = || value.read_lock::<ListView>().map(|list| View::from(list.clone()));
     let given = view.address();
     given.is_some() && object().or_else(list).and_then(|view| view.address()) == given
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::script::Function;
+    use crate::script::ScriptFunction;
     use crate::script::View;
     use crate::script::testing::{find, line, link};
     use serde_json::json;
 
     /// The function of that name.
-    fn function(name: &str, text: &str, arity: usize) -> Function {
+    fn function(name: &str, text: &str, arity: usize) -> ScriptFunction {
         find(&link(&[("t.rhai", text)]), &format!("t.rhai#{name}"), arity)
     }
 

@@ -1,14 +1,14 @@
 //! Rules: functions of artifact, state and vars that say whether an edge is taken.
 
-use super::call::{Function, Parameters};
 use super::compare::{kind_of, show};
+use super::invoke::{Parameters, ScriptFunction};
 use super::view::View;
 use crate::diag::{Diagnostic, nearest};
 use rhai::{Dynamic, Map};
 
 /// What a rule decided.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Verdict {
+pub enum RuleOutcome {
     /// The edge is not taken.
     No,
     /// The edge is taken.
@@ -22,7 +22,7 @@ pub enum Verdict {
     },
 }
 
-impl Verdict {
+impl RuleOutcome {
     /// A plain yes.
     pub fn yes() -> Self {
         Self::Yes { to: None, because: None, context: serde_json::Map::new() }
@@ -36,15 +36,15 @@ pub(crate) const HELP: &str = "a rule returns `()` or `false` for no, `true` for
                     with more (each key may be left out)";
 const KEYS: [&str; 3] = ["to", "because", "context"];
 
-impl Function {
+impl ScriptFunction {
     /// Asks a rule.
-    pub fn decide(&self, artifact: &View, state: &View, vars: &View) -> Result<Verdict, Box<Diagnostic>> {
+    pub fn decide(&self, artifact: &View, state: &View, vars: &View) -> Result<RuleOutcome, Box<Diagnostic>> {
         let value = self.evaluate(&[artifact, state, vars], Parameters::ReadOnly)?;
         if value.is_unit() {
-            return Ok(Verdict::No);
+            return Ok(RuleOutcome::No);
         }
         if let Ok(truth) = value.as_bool() {
-            return Ok(if truth { Verdict::yes() } else { Verdict::No });
+            return Ok(if truth { RuleOutcome::yes() } else { RuleOutcome::No });
         }
         if self.is_condition() {
             let message = format!("this condition is {}, not `true` or `false`", described(&value));
@@ -56,7 +56,7 @@ impl Function {
         }
     }
 
-    fn read(&self, map: &Map) -> Result<Verdict, Box<Diagnostic>> {
+    fn read(&self, map: &Map) -> Result<RuleOutcome, Box<Diagnostic>> {
         if let Some(key) = map.keys().find(|key| !KEYS.contains(&key.as_str())) {
             let hint = nearest(key, KEYS).map_or(String::new(), |known| format!("; did you mean `{known}`?"));
             return self.refuse(format!("`{}` returned a map with the key `{key}`{hint}", self.name()));
@@ -78,7 +78,7 @@ impl Function {
                 }
             },
         };
-        Ok(Verdict::Yes { to, because, context })
+        Ok(RuleOutcome::Yes { to, because, context })
     }
 
     #[cold]
@@ -105,7 +105,7 @@ mod tests {
     use crate::script::testing::{artifact, function, line};
     use serde_json::json;
 
-    fn decide(body: &str) -> Result<Verdict, String> {
+    fn decide(body: &str) -> Result<RuleOutcome, String> {
         let rule = function(&format!("fn f(artifact, state, vars) {{ {body} }}"), 3);
         let artifact = View::of(&artifact(), &Kind::Any, "artifact");
         let loops = View::map("state.loops", [("H9", View::from(2))], View::from(0));
@@ -117,7 +117,7 @@ mod tests {
     #[test]
     fn a_rule_says_no_or_yes() {
         for no in ["()", "false", "", "if artifact.confidence > 1 { true }", "return false;", "let x = 1;"] {
-            assert_eq!(decide(no), Ok(Verdict::No), "{no}");
+            assert_eq!(decide(no), Ok(RuleOutcome::No), "{no}");
         }
         for yes in [
             "true",
@@ -127,7 +127,7 @@ mod tests {
             "#{}",
             "#{ to: (), because: () }",
         ] {
-            assert_eq!(decide(yes), Ok(Verdict::yes()), "{yes}");
+            assert_eq!(decide(yes), Ok(RuleOutcome::yes()), "{yes}");
         }
     }
 
@@ -137,7 +137,7 @@ mod tests {
             "#{ to: \"review\", because: `score ${artifact.confidence}`, context: #{ depth: \"deep\", n: artifact.n, repos: artifact.list } }",
         );
         let context = json!({"depth": "deep", "n": 3, "repos": ["x", "y"]});
-        let Ok(Verdict::Yes { to, because, context: got }) = verdict else { panic!("{verdict:?}") };
+        let Ok(RuleOutcome::Yes { to, because, context: got }) = verdict else { panic!("{verdict:?}") };
         assert_eq!((to.as_deref(), because.as_deref()), (Some("review"), Some("score 0.85")));
         assert_eq!(serde_json::Value::Object(got), context);
     }

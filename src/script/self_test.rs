@@ -2,7 +2,7 @@
 //! decides anything (`design.md` §5). A dependency that changed its mind would otherwise change decisions silently.
 //! It also proves that a call which holds too much memory is ended: without the allocator that counts, none would be.
 
-use super::{Inputs, LIMIT, Library, Limits, Reference, Verdict, View};
+use super::{FunctionRef, LIMIT, Library, LibraryInputs, RuleOutcome, ScriptLimits, View};
 use crate::diag::{Diagnostic, Source};
 use crate::model::Kind;
 use serde_json::json;
@@ -31,17 +31,17 @@ pub fn self_test() -> Result<(), Box<Diagnostic>> {
 }
 
 fn run() -> Result<(), String> {
-    let limits = Limits { memory: MEMORY, ..Limits::default() };
-    let inputs = Inputs { scripts: vec![Source::new("self/test.rhai", SCRIPT)], limits, ..Inputs::default() };
+    let limits = ScriptLimits { memory: MEMORY, ..ScriptLimits::default() };
+    let inputs = LibraryInputs { scripts: vec![Source::new("self/test.rhai", SCRIPT)], limits, ..LibraryInputs::default() };
     let library = Library::link(inputs, None).map_err(|found| found.to_string())?;
     let artifact = View::of(&json!({"nine": 9, "ten": 10, "half": 0.5, "word": "0.9"}), &Kind::Any, "artifact");
     let vars = View::of(&json!({"half": 0.5}), &Kind::Any, "vars");
-    let decide = |name: &str| -> Result<Verdict, Box<Diagnostic>> {
-        let reference = Reference { file: "self/test.rhai".into(), function: name.into() };
+    let decide = |name: &str| -> Result<RuleOutcome, Box<Diagnostic>> {
+        let reference = FunctionRef { file: "self/test.rhai".into(), function: name.into() };
         library.function(&reference, 3)?.decide(&artifact, &vars, &vars)
     };
     match decide("numbers") {
-        Ok(Verdict::Yes { .. }) => {}
+        Ok(RuleOutcome::Yes { .. }) => {}
         other => return Err(format!("numbers do not compare as numbers: {other:?}")),
     }
     for (name, code) in [("mixed", "rule/compare-types"), ("unknown", "rule/unknown-field"), ("large", LIMIT)] {

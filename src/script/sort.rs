@@ -2,12 +2,12 @@
 //! list as it was, without a word) and rely on an order that a script need not keep to.
 
 use super::compare::{kind_of, show};
-use super::fault::Fault;
+use super::fault::ScriptFault;
 use super::predicate::pointer;
 use rhai::{Array, Dynamic, Engine, EvalAltResult, FnPtr, ImmutableString, NativeCallContext};
 use std::any::TypeId;
 
-type Outcome<T> = Result<T, Box<EvalAltResult>>;
+type SortResult<T> = Result<T, Box<EvalAltResult>>;
 
 /// Registers `sort`, `sort_by`, `order`, `order_by` and `dedup` with a closure or a function's name, in the place of the stock
 /// ones.
@@ -23,7 +23,7 @@ pub(crate) fn register(engine: &mut Engine) {
     }
 }
 
-fn sort(name: &str, context: &NativeCallContext, array: &mut Dynamic, compare: &FnPtr) -> Outcome<Dynamic> {
+fn sort(name: &str, context: &NativeCallContext, array: &mut Dynamic, compare: &FnPtr) -> SortResult<Dynamic> {
     let in_place = matches!(name, "sort" | "sort_by" | "dedup");
     if in_place && array.is_read_only() {
         return Err(Box::new(EvalAltResult::ErrorNonPureMethodCallOnConstant(name.into(), context.call_position())));
@@ -44,7 +44,7 @@ fn sort(name: &str, context: &NativeCallContext, array: &mut Dynamic, compare: &
 }
 
 /// Whether a comparison's answer says that its first argument comes after its second.
-fn after(answer: &Dynamic) -> Outcome<bool> {
+fn after(answer: &Dynamic) -> SortResult<bool> {
     if let Ok(sign) = answer.as_int() {
         return Ok(sign > 0);
     }
@@ -54,17 +54,17 @@ fn after(answer: &Dynamic) -> Outcome<bool> {
     refuse(answer, "a negative number, 0 or a positive number, or whether the first comes before the second")
 }
 
-fn truth(answer: &Dynamic) -> Outcome<bool> {
+fn truth(answer: &Dynamic) -> SortResult<bool> {
     answer.as_bool().or_else(|_| refuse(answer, "`true` or `false`"))
 }
 
-fn refuse(answer: &Dynamic, wanted: &str) -> Outcome<bool> {
+fn refuse(answer: &Dynamic, wanted: &str) -> SortResult<bool> {
     let message = format!("this comparison answered {} (`{}`)", kind_of(answer), show(answer));
-    Fault::new("script/type", message).help(format!("it answers {wanted}")).fail()
+    ScriptFault::new("script/type", message).help(format!("it answers {wanted}")).fail()
 }
 
 /// A stable sort that ends whatever the comparison answers.
-fn merge_sort(mut items: Array, after: &mut impl FnMut(&Dynamic, &Dynamic) -> Outcome<bool>) -> Outcome<Array> {
+fn merge_sort(mut items: Array, after: &mut impl FnMut(&Dynamic, &Dynamic) -> SortResult<bool>) -> SortResult<Array> {
     if items.len() < 2 {
         return Ok(items);
     }
@@ -81,7 +81,7 @@ fn merge_sort(mut items: Array, after: &mut impl FnMut(&Dynamic, &Dynamic) -> Ou
     Ok(sorted)
 }
 
-fn dedup(items: Array, mut same: impl FnMut(&Dynamic, &Dynamic) -> Outcome<bool>) -> Outcome<Array> {
+fn dedup(items: Array, mut same: impl FnMut(&Dynamic, &Dynamic) -> SortResult<bool>) -> SortResult<Array> {
     let mut kept = Array::new();
     for item in items {
         match kept.last() {

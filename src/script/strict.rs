@@ -1,10 +1,10 @@
 //! The nodes of production: comparisons that refuse to compare different kinds, and as little else as possible.
 
-use super::compare::{self, Op};
-use super::fault::{self, Fault};
+use super::compare::{self, CompareOp};
+use super::fault::{self, ScriptFault};
+use super::function_stub::{BODY, StubBlock};
 use super::rewrite::{Nodes, node};
-use super::shell::{BODY, Block};
-use super::{guard, lookups};
+use super::{guard, lookup_limit};
 use rhai::{Dynamic, Engine, EvalAltResult, EvalContext, Expr, Expression, ImmutableString, Position};
 
 // Keys that no script can type.
@@ -20,7 +20,7 @@ const DEEPEST: usize = 64;
 pub(crate) struct Strict;
 
 impl Nodes for Strict {
-    fn compare(&mut self, op: Op, operands: Vec<Expr>, position: Position, _id: Option<u32>) -> Expr {
+    fn compare(&mut self, op: CompareOp, operands: Vec<Expr>, position: Position, _id: Option<u32>) -> Expr {
         compare(op, operands, position)
     }
 
@@ -38,7 +38,7 @@ impl Nodes for Strict {
 }
 
 /// A strict comparison. (An error raised in a node of ours has no position: the state carries it.)
-pub(crate) fn compare(op: Op, operands: Vec<Expr>, position: Position) -> Expr {
+pub(crate) fn compare(op: CompareOp, operands: Vec<Expr>, position: Position) -> Expr {
     let part = |part: Option<usize>| part.and_then(|part| i64::try_from(part).ok()).unwrap_or(0);
     let state = op.code() | part(position.line()) << 8 | part(position.position()) << 24;
     node(COMPARE, operands, state.into(), position)
@@ -87,7 +87,7 @@ pub(crate) fn register(engine: &mut Engine) {
 fn eval_compare(context: &mut EvalContext, inputs: &[Expression], state: &Dynamic) -> Result<Dynamic, Box<EvalAltResult>> {
     let [left, right] = inputs else { return misplaced().fail() };
     let state = state.as_int().map_err(|_| misplaced())?;
-    let op = Op::from_code(state & 0xff).ok_or_else(misplaced)?;
+    let op = CompareOp::from_code(state & 0xff).ok_or_else(misplaced)?;
     let left = context.eval_expression_tree(left)?.flatten();
     let right = context.eval_expression_tree(right)?.flatten();
     match compare::compare(op, &left, &right) {
@@ -108,7 +108,7 @@ fn eval_constant(context: &mut EvalContext, _: &[Expression], state: &Dynamic) -
     });
     match found {
         Some(value) => Ok(value.into_read_only()),
-        None => Fault::new("script/unknown-constant", format!("there is no constant `{name}` in this file"))
+        None => ScriptFault::new("script/unknown-constant", format!("there is no constant `{name}` in this file"))
             .help("constants are defined by `const` outside of functions")
             .fail_at(*position),
     }
@@ -122,8 +122,8 @@ fn eval_closure(context: &mut EvalContext, inputs: &[Expression], _: &Dynamic) -
 }
 
 fn eval_body(context: &mut EvalContext, _: &[Expression], state: &Dynamic) -> Result<Dynamic, Box<EvalAltResult>> {
-    let block = state.read_lock::<Block>().ok_or_else(misplaced)?;
-    let value = lookups::of_body(context, |context| context.eval_expression_tree(&Expression::from(&*block.0)))?;
+    let block = state.read_lock::<StubBlock>().ok_or_else(misplaced)?;
+    let value = lookup_limit::of_body(context, |context| context.eval_expression_tree(&Expression::from(&*block.0)))?;
     check_depth(&value, Position::NONE)?;
     Ok(value)
 }
@@ -138,7 +138,7 @@ fn eval_shallow(context: &mut EvalContext, inputs: &[Expression], _: &Dynamic) -
 
 fn check_depth(value: &Dynamic, position: Position) -> Result<(), Box<EvalAltResult>> {
     if (value.is_array() || value.is_map() || value.is_shared()) && is_deeper(value, DEEPEST) {
-        let fault = Fault::new(fault::LIMIT, format!("lists and maps are nested more than {DEEPEST} deep"));
+        let fault = ScriptFault::new(fault::LIMIT, format!("lists and maps are nested more than {DEEPEST} deep"));
         return fault.help("does something wrap itself in a loop?").fail_at(position);
     }
     Ok(())
@@ -155,6 +155,6 @@ fn is_deeper(value: &Dynamic, levels: usize) -> bool {
 }
 
 #[cold]
-pub(crate) fn misplaced() -> Fault {
-    Fault::new("script/internal", "a node of the host is out of place")
+pub(crate) fn misplaced() -> ScriptFault {
+    ScriptFault::new("script/internal", "a node of the host is out of place")
 }

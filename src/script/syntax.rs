@@ -1,9 +1,9 @@
 //! What the parser refuses, in the words of a script's author. (Rhai stops at the first fault of a file.)
 
 use super::engine::FORBIDDEN;
-use super::unit::Text;
+use super::unit::UnitText;
 use super::words::is_word;
-use super::{fault, recover, slips};
+use super::{common_mistakes, fault, recover};
 use crate::diag::{Diagnostic, Span, did_you_mean, nearest};
 use rhai::{LexError, ParseError, ParseErrorType as Kind};
 use std::collections::BTreeSet;
@@ -16,7 +16,7 @@ const COUNTERS: &str = "loops";
 
 /// The diagnostic for a text that does not parse.
 /// `fields` are the names of fields that schemas declare.
-pub(crate) fn explain(text: &Text, error: &ParseError, fields: &BTreeSet<String>) -> Diagnostic {
+pub(crate) fn explain(text: &UnitText, error: &ParseError, fields: &BTreeSet<String>) -> Diagnostic {
     let span = text.token(error.1).or_else(|| text.tokens().last()).unwrap_or_default();
     let (code, message, help) =
         if is_end(text, span.start) && !matches!(error.err_type(), Kind::BadInput(LexError::UnterminatedString)) {
@@ -29,7 +29,7 @@ pub(crate) fn explain(text: &Text, error: &ParseError, fields: &BTreeSet<String>
     let slipped = if code == "script/reserved" && field_near(text, span, fields).is_some() {
         None
     } else {
-        slips::slip(text, error.err_type(), span, braces, at_end && !text.is_condition())
+        common_mistakes::slip(text, error.err_type(), span, braces, at_end && !text.is_condition())
     };
     if let Some(slip) = slipped.filter(|_| message != "the condition ends too early") {
         let (source, place) = text.locate(slip.span.unwrap_or(span));
@@ -66,7 +66,7 @@ pub(crate) fn explain(text: &Text, error: &ParseError, fields: &BTreeSet<String>
 }
 
 /// The field that a reserved word after a dot may be a slip for: one that schemas declare, or that the text reads elsewhere.
-fn field_near(text: &Text, fault: Span, fields: &BTreeSet<String>) -> Option<String> {
+fn field_near(text: &UnitText, fault: Span, fields: &BTreeSet<String>) -> Option<String> {
     let words: Vec<(&str, Span)> = text.words().collect();
     let at = words.iter().position(|(_, span)| *span == fault)?;
     let after_dot = |at: usize| at > 0 && matches!(words[at - 1].0, "." | "?.");
@@ -80,7 +80,7 @@ fn field_near(text: &Text, fault: Span, fields: &BTreeSet<String>) -> Option<Str
 }
 
 /// Where a file has more `{` than `}`: the innermost one that is open at a fault.
-fn open_brace(text: &Text, kind: &Kind, fault: Span) -> Option<Span> {
+fn open_brace(text: &UnitText, kind: &Kind, fault: Span) -> Option<Span> {
     // What the lexer refuses hides what follows.
     if text.is_condition() || matches!(kind, Kind::BadInput(_)) {
         return None;
@@ -104,7 +104,7 @@ fn open_brace(text: &Text, kind: &Kind, fault: Span) -> Option<Span> {
     (shown != fault).then_some(shown)
 }
 
-fn describe(text: &Text, kind: &Kind, at: usize) -> (&'static str, String, Option<String>) {
+fn describe(text: &UnitText, kind: &Kind, at: usize) -> (&'static str, String, Option<String>) {
     const SYNTAX: &str = "script/syntax";
     match kind {
         Kind::VariableUndefined(name) => unknown_variable(text, name),
@@ -158,7 +158,7 @@ fn reserved(word: &str) -> (&'static str, String, Option<String>) {
     ("script/reserved", format!("`{word}` is a reserved word"), help)
 }
 
-pub(crate) fn unknown_variable(text: &Text, name: &str) -> (&'static str, String, Option<String>) {
+pub(crate) fn unknown_variable(text: &UnitText, name: &str) -> (&'static str, String, Option<String>) {
     let words: Vec<&str> = text.words().map(|(word, _)| word).collect();
     let declares = |keyword: &str| words.windows(2).any(|pair| pair == [keyword, name]);
     let help = if declares("const") {
@@ -188,12 +188,12 @@ fn declared<'a>(words: &[&'a str]) -> Vec<&'a str> {
     names
 }
 
-fn definition_of(text: &Text, name: &str) -> Option<Span> {
+fn definition_of(text: &UnitText, name: &str) -> Option<Span> {
     let words: Vec<_> = text.words().collect();
     words.windows(2).find(|pair| pair[0].0 == "fn" && pair[1].0 == name).map(|pair| pair[1].1)
 }
 
-fn is_end(text: &Text, at: usize) -> bool {
+fn is_end(text: &UnitText, at: usize) -> bool {
     text.is_condition() && text.tokens().last().is_some_and(|last| at >= last.start)
 }
 

@@ -1,18 +1,18 @@
 //! What the tests of the script host share.
 
-use super::{Condition, Function, Inputs, Library, Limits, Reference, Verdict, View};
-use crate::diag::{Diagnostic, Diagnostics, Mapped, Source, Span};
+use super::{Condition, FunctionRef, Library, LibraryInputs, RuleOutcome, ScriptFunction, ScriptLimits, View};
+use crate::diag::{Diagnostic, Diagnostics, MappedText, Source, Span};
 use crate::model::Kind;
 use serde_json::{Value, json};
 
 /// Links scripts given as (path, text).
 pub(crate) fn try_link(scripts: &[(&str, &str)]) -> Result<Library, Diagnostics> {
-    try_link_with(scripts, Limits::default())
+    try_link_with(scripts, ScriptLimits::default())
 }
 
-pub(crate) fn try_link_with(scripts: &[(&str, &str)], limits: Limits) -> Result<Library, Diagnostics> {
+pub(crate) fn try_link_with(scripts: &[(&str, &str)], limits: ScriptLimits) -> Result<Library, Diagnostics> {
     let scripts = scripts.iter().map(|(path, text)| Source::new(*path, *text)).collect();
-    Library::link(Inputs { scripts, limits, ..Inputs::default() }, None)
+    Library::link(LibraryInputs { scripts, limits, ..LibraryInputs::default() }, None)
 }
 
 #[track_caller]
@@ -22,13 +22,13 @@ pub(crate) fn link(scripts: &[(&str, &str)]) -> Library {
 
 /// `f` of a one-file library.
 #[track_caller]
-pub(crate) fn function(text: &str, arity: usize) -> Function {
+pub(crate) fn function(text: &str, arity: usize) -> ScriptFunction {
     find(&link(&[("t.rhai", text)]), "t.rhai#f", arity)
 }
 
 #[track_caller]
-pub(crate) fn find(library: &Library, reference: &str, arity: usize) -> Function {
-    let reference = Reference::parse(reference).expect("a reference");
+pub(crate) fn find(library: &Library, reference: &str, arity: usize) -> ScriptFunction {
+    let reference = FunctionRef::parse(reference).expect("a reference");
     library.function(&reference, arity).unwrap_or_else(|problem| panic!("{problem}"))
 }
 
@@ -47,7 +47,7 @@ pub(crate) fn eval(body: &str) -> Result<Value, Box<Diagnostic>> {
     let library = try_link(&[("t.rhai", &text)]).map_err(|problems| Box::new(problems.into_iter().next().expect("one")))?;
     let function = find(&library, "t.rhai#f", 1);
     function
-        .evaluate(&[View::plain(&artifact(), "artifact")], super::call::Parameters::ReadOnly)
+        .evaluate(&[View::plain(&artifact(), "artifact")], super::invoke::Parameters::ReadOnly)
         .and_then(|value| function.data(&value, "t"))
 }
 
@@ -83,17 +83,17 @@ pub(crate) fn condition(text: &str) -> Condition {
         let start = (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(at);
         start + 11
     });
-    let mapped = Mapped::new(text, offsets.collect(), file, Span::new(11, 11 + text.len()));
+    let mapped = MappedText::new(text, offsets.collect(), file, Span::new(11, 11 + text.len()));
     Condition { key: "H1".into(), text: mapped, locals: Vec::new() }
 }
 
-pub(crate) fn try_condition(text: &str) -> Result<Function, Diagnostics> {
-    let library = Library::link(Inputs { conditions: vec![condition(text)], ..Inputs::default() }, None)?;
+pub(crate) fn try_condition(text: &str) -> Result<ScriptFunction, Diagnostics> {
+    let library = Library::link(LibraryInputs { conditions: vec![condition(text)], ..LibraryInputs::default() }, None)?;
     Ok(library.condition("H1").expect("linked"))
 }
 
 /// Decides a condition over [`artifact`], empty state and `vars.t = 0.8`.
-pub(crate) fn decide(text: &str) -> Result<Verdict, String> {
+pub(crate) fn decide(text: &str) -> Result<RuleOutcome, String> {
     let condition = try_condition(text).map_err(|problems| problems.iter().map(line).collect::<Vec<_>>().join("\n"))?;
     let artifact = View::of(&artifact(), &Kind::Any, "artifact");
     let state = View::object("state", [("loops", View::map("state.loops", [("H9", View::from(2))], View::from(0)))]);

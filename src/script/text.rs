@@ -2,14 +2,14 @@
 //! a million characters in which each is replaced by a million others.
 
 use super::compare;
-use super::fault::{self, Fault};
+use super::fault::{self, ScriptFault};
 use super::guard;
 use super::json;
-use super::view::{List, Object};
+use super::view::{ListView, ObjectView};
 use rhai::{Array, Dynamic, Engine, EvalAltResult, ImmutableString, Map, NativeCallContext};
 use std::fmt::{self, Write};
 
-type Outcome<T> = Result<T, Box<EvalAltResult>>;
+type TextResult<T> = Result<T, Box<EvalAltResult>>;
 
 /// Registers `to_string`, `to_debug`, `to_json`, `join` and `replace`.
 pub(crate) fn register(engine: &mut Engine) {
@@ -27,7 +27,7 @@ pub(crate) fn register(engine: &mut Engine) {
                     text
                 });
             }
-            engine.register_fn("to_json", |context: NativeCallContext, $given: &mut $kind| -> Outcome<String> {
+            engine.register_fn("to_json", |context: NativeCallContext, $given: &mut $kind| -> TextResult<String> {
                 let value = Dynamic::from($taken);
                 let json = json::from_dynamic(&value);
                 *$given = value.cast();
@@ -35,7 +35,7 @@ pub(crate) fn register(engine: &mut Engine) {
                     Ok(json) => bounded(&context, |out| write!(out, "{json}")),
                     Err(failure) => {
                         let message = format!("this has no JSON: what stands at `{}` {}", failure.path, failure.what);
-                        Fault::new("script/type", message).fail()
+                        ScriptFault::new("script/type", message).fail()
                     }
                 }
             });
@@ -45,10 +45,10 @@ pub(crate) fn register(engine: &mut Engine) {
     printed! {
         Array, array => std::mem::take(array);
         Map, map => std::mem::take(map);
-        List, list => list.clone();
-        Object, object => object.clone();
+        ListView, list => list.clone();
+        ObjectView, object => object.clone();
     }
-    engine.register_fn("join", |context: NativeCallContext, list: &mut List, separator: ImmutableString| {
+    engine.register_fn("join", |context: NativeCallContext, list: &mut ListView, separator: ImmutableString| {
         bounded(&context, |out| join(list.items().iter().map(super::View::dynamic), &separator, out))
     });
     engine.register_fn("join", |context: NativeCallContext, array: &mut Array, separator: ImmutableString| {
@@ -56,7 +56,7 @@ pub(crate) fn register(engine: &mut Engine) {
     });
     macro_rules! replace {
         ($($from:ty, $to:ty;)*) => {$(
-            engine.register_fn("replace", |context: NativeCallContext, text: &mut ImmutableString, from: $from, to: $to| -> Outcome<()> {
+            engine.register_fn("replace", |context: NativeCallContext, text: &mut ImmutableString, from: $from, to: $to| -> TextResult<()> {
                 *text = replaced(&context, text, &from.to_string(), &to.to_string())?.into();
                 Ok(())
             });
@@ -65,7 +65,7 @@ pub(crate) fn register(engine: &mut Engine) {
     replace! { ImmutableString, ImmutableString; ImmutableString, char; char, ImmutableString; char, char; }
 }
 
-fn replaced(context: &NativeCallContext, text: &str, from: &str, to: &str) -> Outcome<String> {
+fn replaced(context: &NativeCallContext, text: &str, from: &str, to: &str) -> TextResult<String> {
     bounded(context, |out| {
         let mut rest = 0;
         for (at, found) in text.match_indices(from) {
@@ -89,10 +89,10 @@ fn join(items: impl Iterator<Item = Dynamic>, separator: &str, out: &mut Bounded
 
 /// As Rhai prints it: `[1, "x"]`, `#{"a": 1}`; what came as JSON is printed as JSON.
 fn print(value: &Dynamic, out: &mut Bounded) -> fmt::Result {
-    if let Some(list) = value.read_lock::<List>() {
+    if let Some(list) = value.read_lock::<ListView>() {
         return write!(out, "{}", super::View::from(list.clone()).json());
     }
-    if let Some(object) = value.read_lock::<Object>() {
+    if let Some(object) = value.read_lock::<ObjectView>() {
         return write!(out, "{}", super::View::from(object.clone()).json());
     }
     if let Ok(array) = value.as_array_ref() {
@@ -111,7 +111,7 @@ fn print(value: &Dynamic, out: &mut Bounded) -> fmt::Result {
         }
         return out.write_str("}");
     }
-    if value.read_lock::<Fault>().is_some() {
+    if value.read_lock::<ScriptFault>().is_some() {
         return out.write_str(compare::kind_of(value));
     }
     write!(out, "{value:?}")
@@ -133,12 +133,12 @@ impl Write for Bounded {
     }
 }
 
-fn bounded(context: &NativeCallContext, write: impl FnOnce(&mut Bounded) -> fmt::Result) -> Outcome<String> {
+fn bounded(context: &NativeCallContext, write: impl FnOnce(&mut Bounded) -> fmt::Result) -> TextResult<String> {
     let most = context.engine().max_string_size();
     let mut out = Bounded { text: String::new(), most };
     match write(&mut out) {
         Ok(()) => Ok(out.text),
-        Err(_) => Fault::new(fault::LIMIT, format!("this makes a text of more than {most} bytes"))
+        Err(_) => ScriptFault::new(fault::LIMIT, format!("this makes a text of more than {most} bytes"))
             .help("take only what is needed")
             .fail(),
     }

@@ -18,12 +18,12 @@ pub struct Lexeme {
 #[derive(Clone, Debug, Default)]
 pub struct Tokens {
     lexemes: Vec<Lexeme>,
-    places: Places,
+    places: LineIndex,
 }
 
 /// Finds the byte of a line and column without walking the line from its start.
 #[derive(Clone, Debug, Default)]
-struct Places {
+struct LineIndex {
     /// How many characters of the text stand before each line.
     lines: Vec<usize>,
     /// Where each [`STRIDE`]th character of the text starts.
@@ -33,7 +33,7 @@ struct Places {
 /// Characters between two marks.
 const STRIDE: usize = 64;
 
-impl Places {
+impl LineIndex {
     fn of(text: &str) -> Self {
         let mut places = Self { lines: vec![0], marks: Vec::new() };
         for (count, (at, ch)) in text.char_indices().enumerate() {
@@ -60,7 +60,7 @@ impl Places {
 impl Tokens {
     /// Lexes a text. What the lexer refuses becomes tokens of one character: a text that does not parse has tokens too.
     pub fn new(engine: &Engine, text: &str) -> Self {
-        let mut tokens = Self { lexemes: Vec::new(), places: Places::of(text) };
+        let mut tokens = Self { lexemes: Vec::new(), places: LineIndex::of(text) };
         let inputs = [text];
         let (mut stream, control) = engine.lex(&inputs);
         let mut depth = 0_i32;
@@ -273,11 +273,11 @@ fn string_length(rest: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::script::{Limits, build_engine};
+    use crate::script::{ScriptLimits, build_engine};
     use rhai::Stmt;
 
     fn words(text: &str) -> Vec<String> {
-        let tokens = Tokens::new(&build_engine(&Limits::default(), [], |_| {}), text);
+        let tokens = Tokens::new(&build_engine(&ScriptLimits::default(), [], |_| {}), text);
         tokens.lexemes().iter().map(|lexeme| text[lexeme.span.start..lexeme.span.end].to_owned()).collect()
     }
 
@@ -311,7 +311,7 @@ mod tests {
     #[test]
     fn every_place_is_found() {
         for text in ["", "a", "\n", "é\n\nüx\ny", &"aé\n".repeat(100), &"é".repeat(1000)] {
-            let places = Places::of(text);
+            let places = LineIndex::of(text);
             let starts: Vec<usize> = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
             for (line, start) in starts.iter().enumerate() {
                 let walked = text[*start..].char_indices().map(|(at, _)| start + at).chain([text.len(), text.len()]);
@@ -326,7 +326,7 @@ mod tests {
     #[test]
     fn a_place_in_a_long_line_is_near_a_mark() {
         let text = "é + ".repeat(20_000);
-        let places = Places::of(&text);
+        let places = LineIndex::of(&text);
         assert!(places.marks.windows(2).all(|pair| text[pair[0]..pair[1]].chars().count() == STRIDE));
         assert_eq!(places.marks.len(), 80_000_usize.div_ceil(STRIDE));
         let found = words(&text);
@@ -335,7 +335,7 @@ mod tests {
 
     #[test]
     fn the_extent_of_an_expression_closes_its_brackets() {
-        let engine = build_engine(&Limits::default(), [], |_| {});
+        let engine = build_engine(&ScriptLimits::default(), [], |_| {});
         for (text, want) in [
             ("let a = [1, [2, 3]]; a", "[1, [2, 3]]"),
             ("let a = max(1, min(2, 3)) ; a", "max(1, min(2, 3))"),

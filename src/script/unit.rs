@@ -1,49 +1,49 @@
 //! A parsed text and where its parts come from: a script file, or an inline condition inside a YAML file.
 
 use super::engine;
-use super::limits::Limits;
+use super::limits::ScriptLimits;
 use super::tokens::Tokens;
-use crate::diag::{Mapped, Source, Span};
+use crate::diag::{MappedText, Source, Span};
 use rhai::{AST, ASTNode, Engine, Expr, Position, ScriptFuncDef};
 use std::sync::{LazyLock, OnceLock};
 
 /// A text with its tokens.
 #[derive(Clone, Debug)]
-pub(crate) struct Text {
-    origin: Origin,
+pub(crate) struct UnitText {
+    origin: UnitOrigin,
     /// Found when something is to be pointed at; linking texts without a flaw does without.
     tokens: OnceLock<Tokens>,
 }
 
 /// Lexes as the engines for scripts do.
-static LEXER: LazyLock<Engine> = LazyLock::new(|| engine::build(&Limits::default(), [], |_| {}));
+static LEXER: LazyLock<Engine> = LazyLock::new(|| engine::build(&ScriptLimits::default(), [], |_| {}));
 
 #[derive(Clone, Debug)]
-enum Origin {
+enum UnitOrigin {
     File(Source),
     /// The condition as it is compiled: `before`, the mapped text, and an end.
     Condition {
-        mapped: Mapped,
+        mapped: MappedText,
         compiled: String,
         before: usize,
     },
 }
 
-impl Text {
+impl UnitText {
     pub(crate) fn file(source: &Source) -> Self {
-        Self { tokens: OnceLock::new(), origin: Origin::File(source.clone()) }
+        Self { tokens: OnceLock::new(), origin: UnitOrigin::File(source.clone()) }
     }
 
-    pub(crate) fn condition(mapped: Mapped, before: &str, after: &str) -> Self {
+    pub(crate) fn condition(mapped: MappedText, before: &str, after: &str) -> Self {
         let compiled = format!("{before}{}{after}", mapped.text());
-        Self { origin: Origin::Condition { mapped, compiled, before: before.len() }, tokens: OnceLock::new() }
+        Self { origin: UnitOrigin::Condition { mapped, compiled, before: before.len() }, tokens: OnceLock::new() }
     }
 
     /// What the parser gets.
     pub(crate) fn script(&self) -> &str {
         match &self.origin {
-            Origin::File(source) => source.text(),
-            Origin::Condition { compiled, .. } => compiled,
+            UnitOrigin::File(source) => source.text(),
+            UnitOrigin::Condition { compiled, .. } => compiled,
         }
     }
 
@@ -52,14 +52,14 @@ impl Text {
     }
 
     pub(crate) fn is_condition(&self) -> bool {
-        matches!(self.origin, Origin::Condition { .. })
+        matches!(self.origin, UnitOrigin::Condition { .. })
     }
 
     /// Where a span of what the parser got stands in the file that people see.
     pub(crate) fn locate(&self, span: Span) -> (Source, Span) {
         match &self.origin {
-            Origin::File(source) => (source.clone(), span),
-            Origin::Condition { mapped, before, .. } => {
+            UnitOrigin::File(source) => (source.clone(), span),
+            UnitOrigin::Condition { mapped, before, .. } => {
                 let end = before + mapped.text().len();
                 // An error noticed behind the end is about the last token.
                 let span = if span.start >= end { self.last_before(end).unwrap_or(Span::new(*before, end)) } else { span };
@@ -101,14 +101,14 @@ impl Text {
 #[derive(Clone, Debug)]
 pub struct Unit {
     name: String,
-    text: Text,
+    text: UnitText,
     ast: AST,
     /// The index of each `fn` among the tokens, found when first asked for.
     keywords: OnceLock<Vec<usize>>,
 }
 
 impl Unit {
-    pub(crate) fn new(name: String, text: Text, mut ast: AST) -> Self {
+    pub(crate) fn new(name: String, text: UnitText, mut ast: AST) -> Self {
         ast.set_source(name.as_str());
         Self { name, text, ast, keywords: OnceLock::new() }
     }
@@ -207,7 +207,7 @@ impl Unit {
         found
     }
 
-    pub(crate) fn text(&self) -> &Text {
+    pub(crate) fn text(&self) -> &UnitText {
         &self.text
     }
 }

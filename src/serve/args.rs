@@ -1,6 +1,6 @@
 //! The arguments of the tools.
 
-use super::fault::Fault;
+use super::fault::ToolFault;
 use crate::session::RouteState;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -13,12 +13,12 @@ const NAME: usize = 200;
 /// One or several.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
-pub(super) enum Some1 {
+pub(super) enum OneOrMany {
     One(String),
     All(Vec<String>),
 }
 
-impl Some1 {
+impl OneOrMany {
     pub(super) fn all(self) -> Vec<String> {
         match self {
             Self::One(one) => vec![one],
@@ -31,11 +31,11 @@ impl Some1 {
 #[serde(deny_unknown_fields, default)]
 pub(super) struct StartRun {
     pub(super) pipeline: Option<String>,
-    pub(super) input: Option<Some1>,
+    pub(super) input: Option<OneOrMany>,
     pub(super) launch: Option<String>,
     pub(super) cases: Vec<String>,
-    pub(super) via: Option<Some1>,
-    pub(super) via_nodes: BTreeMap<String, Some1>,
+    pub(super) via: Option<OneOrMany>,
+    pub(super) via_nodes: BTreeMap<String, OneOrMany>,
     pub(super) set: Map<String, Value>,
     pub(super) parallel: Option<usize>,
     pub(super) desired_capacity: usize,
@@ -62,12 +62,12 @@ pub(super) struct Submit {
     pub(super) ticket: String,
     pub(super) artifact: Value,
     #[serde(default)]
-    pub(super) tokens: Taken,
+    pub(super) tokens: TokenCounts,
 }
 
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub(super) struct Taken {
+pub(super) struct TokenCounts {
     #[serde(rename = "in")]
     pub(super) prompt: Option<u64>,
     #[serde(rename = "out")]
@@ -142,19 +142,19 @@ pub(super) struct Replay {
 }
 
 /// Arguments of that form.
-pub(super) fn read<T: DeserializeOwned>(args: Option<Map<String, Value>>) -> Result<T, Fault> {
+pub(super) fn read<T: DeserializeOwned>(args: Option<Map<String, Value>>) -> Result<T, ToolFault> {
     serde_json::from_value(Value::Object(args.unwrap_or_default()))
-        .map_err(|error| Fault::new("arguments", format!("the arguments are not right: {error}")))
+        .map_err(|error| ToolFault::new("arguments", format!("the arguments are not right: {error}")))
 }
 
 /// A name that is there, and not too long.
-pub(super) fn name(what: &str, text: &str) -> Result<String, Fault> {
+pub(super) fn name(what: &str, text: &str) -> Result<String, ToolFault> {
     let plain: String = text.trim().chars().filter(|c| !c.is_control()).collect();
     if plain.is_empty() {
-        return Err(Fault::new("arguments", format!("`{what}` is empty")));
+        return Err(ToolFault::new("arguments", format!("`{what}` is empty")));
     }
     if plain.len() > NAME {
-        return Err(Fault::new("arguments", format!("`{what}` is longer than {NAME} bytes")));
+        return Err(ToolFault::new("arguments", format!("`{what}` is longer than {NAME} bytes")));
     }
     Ok(plain)
 }

@@ -7,18 +7,18 @@ use std::time::Duration;
 use tokio::time::{Sleep, sleep};
 
 /// A body that has to be whole within some time.
-pub(super) struct Timed<B> {
+pub(super) struct TimedBody<B> {
     inner: B,
     over: Pin<Box<Sleep>>,
 }
 
-impl<B> Timed<B> {
+impl<B> TimedBody<B> {
     pub(super) fn new(inner: B, within: Duration) -> Self {
         Self { inner, over: Box::pin(sleep(within)) }
     }
 }
 
-impl<B: Body<Error: std::fmt::Display> + Unpin> Body for Timed<B> {
+impl<B: Body<Error: std::fmt::Display> + Unpin> Body for TimedBody<B> {
     type Data = B::Data;
     type Error = String;
 
@@ -45,9 +45,9 @@ mod tests {
     use hyper::body::Bytes;
 
     /// A body that never comes.
-    struct Never;
+    struct PendingBody;
 
-    impl Body for Never {
+    impl Body for PendingBody {
         type Data = Bytes;
         type Error = String;
 
@@ -60,9 +60,9 @@ mod tests {
     fn a_body_that_does_not_come_ends_in_an_error() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
         runtime.block_on(async {
-            let never = Timed::new(Never, Duration::from_millis(20)).collect().await;
+            let never = TimedBody::new(PendingBody, Duration::from_millis(20)).collect().await;
             assert_eq!(never.err().as_deref(), Some("the body took too long"));
-            let whole = Timed::new(Full::new(Bytes::from_static(b"all")), Duration::from_secs(20)).collect().await;
+            let whole = TimedBody::new(Full::new(Bytes::from_static(b"all")), Duration::from_secs(20)).collect().await;
             assert_eq!(whole.map(http_body_util::Collected::to_bytes), Ok(Bytes::from_static(b"all")));
         });
     }

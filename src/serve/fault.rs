@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 
 /// Why a tool did not do what it was asked: `{code, message}`, and what else helps.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Fault(pub(super) Value);
+pub(super) struct ToolFault(pub(super) Value);
 
-impl Fault {
+impl ToolFault {
     pub(super) fn new(code: &str, message: impl Into<String>) -> Self {
         Self(json!({ "code": code, "message": message.into() }))
     }
@@ -31,7 +31,7 @@ impl Fault {
     }
 }
 
-impl From<SessionError> for Fault {
+impl From<SessionError> for ToolFault {
     fn from(error: SessionError) -> Self {
         match error {
             SessionError::Asked(one) | SessionError::Outside(one) => Self(told(&one)),
@@ -41,12 +41,12 @@ impl From<SessionError> for Fault {
     }
 }
 
-fn many(all: &Diagnostics) -> Fault {
+fn many(all: &Diagnostics) -> ToolFault {
     let mut told: Vec<Value> = all.iter().map(told).collect();
     match told.len() {
-        0 => Fault::new("failed", "something went wrong"),
-        1 => Fault(told.remove(0)),
-        _ => Fault::new("texts", format!("{} things are wrong", told.len())).with("diagnostics", told),
+        0 => ToolFault::new("failed", "something went wrong"),
+        1 => ToolFault(told.remove(0)),
+        _ => ToolFault::new("texts", format!("{} things are wrong", told.len())).with("diagnostics", told),
     }
 }
 

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 /// Where the network comes in.
 #[derive(Debug)]
-pub struct Door {
+pub struct NetworkGuard {
     /// The address to listen at.
     pub at: SocketAddr,
     /// What whoever comes must show; needed anywhere but on the loopback.
@@ -44,7 +44,7 @@ impl Token {
     }
 }
 
-impl Door {
+impl NetworkGuard {
     /// The names that the server may be called by: whoever resolves another name to this address is not let in.
     pub(super) fn all_hosts(&self) -> Vec<String> {
         let mut hosts: Vec<String> = ["localhost", "127.0.0.1", "[::1]", "::1"].map(str::to_owned).to_vec();

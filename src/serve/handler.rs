@@ -1,7 +1,7 @@
 //! What the protocol asks for, told to those who know.
 
-use super::desk::Desk;
-use super::fault::Fault;
+use super::fault::ToolFault;
+use super::registry::SessionRegistry;
 use super::{resources, tools};
 use rmcp::ErrorData;
 use rmcp::handler::server::ServerHandler;
@@ -23,11 +23,11 @@ const TOLD: &str = "asterisk investigates failed CI launches. start_run begins a
 /// One connection, or one request of one.
 #[derive(Clone)]
 pub(super) struct Handler {
-    desk: Arc<Desk>,
+    desk: Arc<SessionRegistry>,
 }
 
 impl Handler {
-    pub(super) fn new(desk: Arc<Desk>) -> Self {
+    pub(super) fn new(desk: Arc<SessionRegistry>) -> Self {
         Self { desk }
     }
 }
@@ -36,12 +36,12 @@ fn missing(what: &str) -> ErrorData {
     ErrorData::invalid_params(format!("there is no {what}"), None)
 }
 
-fn failed(fault: &Fault) -> ErrorData {
+fn failed(fault: &ToolFault) -> ErrorData {
     ErrorData::invalid_params(fault.message().to_owned(), Some(fault.0.clone()))
 }
 
 /// Does what takes its time on a thread for it.
-async fn apart<T: Send + 'static>(work: impl FnOnce() -> Result<T, Fault> + Send + 'static) -> Result<T, ErrorData> {
+async fn apart<T: Send + 'static>(work: impl FnOnce() -> Result<T, ToolFault> + Send + 'static) -> Result<T, ErrorData> {
     let done = tokio::task::spawn_blocking(work).await;
     done.map_err(|error| ErrorData::internal_error(error.to_string(), None))?.map_err(|fault| failed(&fault))
 }
@@ -75,7 +75,7 @@ impl ServerHandler for Handler {
         }
         let done = tokio::select! {
             done = tools::call(&self.desk, &request.name, request.arguments) => done,
-            () = context.ct.cancelled() => Err(Fault::new("cancelled", "the request was cancelled")),
+            () = context.ct.cancelled() => Err(ToolFault::new("cancelled", "the request was cancelled")),
         };
         Ok(match done {
             Ok(value) => CallToolResult::structured(value),

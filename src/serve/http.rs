@@ -1,11 +1,11 @@
 //! The network: streamable HTTP without sessions, so that every request stands for itself.
 
 use super::MOST_BYTES;
-use super::body::Timed;
-use super::desk::Desk;
-use super::guard::Door;
+use super::body::TimedBody;
+use super::guard::NetworkGuard;
 use super::guests::{Guest, Guests};
 use super::handler::Handler;
+use super::registry::SessionRegistry;
 use crate::ui::Ui;
 use hyper::body::Incoming;
 use hyper::header::{AUTHORIZATION, CONNECTION, HOST, HeaderValue, WWW_AUTHENTICATE};
@@ -29,11 +29,16 @@ const GRACE: Duration = Duration::from_secs(2);
 /// What somebody is told for whom there is no place.
 const FULL: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
 
-type Body = http_body_util::combinators::BoxBody<hyper::body::Bytes, Infallible>;
-type Service = StreamableHttpService<Handler, NeverSessionManager>;
+type ResponseBody = http_body_util::combinators::BoxBody<hyper::body::Bytes, Infallible>;
+type McpService = StreamableHttpService<Handler, NeverSessionManager>;
 
 /// Serves until `end`.
-pub(super) async fn serve(desk: &Arc<Desk>, door: Door, end: &CancellationToken, ui: Ui) -> Result<(), String> {
+pub(super) async fn serve(
+    desk: &Arc<SessionRegistry>,
+    door: NetworkGuard,
+    end: &CancellationToken,
+    ui: Ui,
+) -> Result<(), String> {
     if !door.at.ip().is_loopback() && door.token.is_none() {
         return Err(format!("{} can be reached from other machines, and no token is set", door.at.ip()));
     }
@@ -48,7 +53,7 @@ pub(super) async fn serve(desk: &Arc<Desk>, door: Door, end: &CancellationToken,
         .with_allowed_origins(door.all_origins())
         .with_cancellation_token(end.child_token());
     let handler = Handler::new(Arc::clone(desk));
-    let service: Service =
+    let service: McpService =
         StreamableHttpService::new(move || Ok(handler.clone()), Arc::new(NeverSessionManager::default()), config);
     let door = Arc::new(door);
     let guests = Guests::new(door.connections, door.from_one);
@@ -96,7 +101,7 @@ pub(super) async fn serve(desk: &Arc<Desk>, door: Door, end: &CancellationToken,
     }
     // Those under way are told that the run is stopped.
     if let Some(served) = desk.current() {
-        served.end(&crate::agent::Closed::Cancelled);
+        served.end(&crate::agent::QueueClosed::Cancelled);
     }
     drop(tokio::time::timeout(GRACE, guests.gone()).await);
     Ok(())
@@ -104,11 +109,11 @@ pub(super) async fn serve(desk: &Arc<Desk>, door: Door, end: &CancellationToken,
 
 /// Answers a request of somebody who may ask. Nothing else is looked at before the token.
 async fn one(
-    service: Service,
-    door: Arc<Door>,
+    service: McpService,
+    door: Arc<NetworkGuard>,
     guest: Arc<Guest>,
     request: Request<Incoming>,
-) -> Result<Response<Body>, Infallible> {
+) -> Result<Response<ResponseBody>, Infallible> {
     if let Some(token) = &door.token
         && !token.is_shown(request.headers().get(AUTHORIZATION).map(HeaderValue::as_bytes))
     {
@@ -125,11 +130,11 @@ async fn one(
     if request.uri().path() != PATH {
         return Ok(plain(StatusCode::NOT_FOUND));
     }
-    Ok(service.handle(request.map(|body| Timed::new(body, BODY))).await)
+    Ok(service.handle(request.map(|body| TimedBody::new(body, BODY))).await)
 }
 
-fn plain(status: StatusCode) -> Response<Body> {
-    let mut response = Response::new(Body::default());
+fn plain(status: StatusCode) -> Response<ResponseBody> {
+    let mut response = Response::new(ResponseBody::default());
     *response.status_mut() = status;
     response
 }

@@ -23,7 +23,7 @@ const INVALID_REQUEST: i64 = -32600;
 type Written = (Vec<u8>, Option<oneshot::Sender<io::Result<()>>>);
 
 /// The two ways of a conversation.
-pub(super) struct Lines<R> {
+pub(super) struct MessageLines<R> {
     from: BufReader<R>,
     most: usize,
     /// What is read of the line so far: of one that is too long, its end.
@@ -36,7 +36,7 @@ pub(super) struct Lines<R> {
     writer: Option<JoinHandle<()>>,
 }
 
-impl<R: AsyncRead + Unpin + Send> Lines<R> {
+impl<R: AsyncRead + Unpin + Send> MessageLines<R> {
     /// A conversation whose messages have at most `most` bytes.
     pub(super) fn new(from: R, mut to: impl AsyncWrite + Unpin + Send + 'static, most: usize) -> Self {
         let (send, mut lines) = mpsc::channel::<Written>(WAITING);
@@ -131,7 +131,7 @@ fn id_in(pattern: &LazyLock<Option<Regex>>, text: &[u8]) -> Value {
     found.and_then(|id| serde_json::from_str(id.as_str()).ok()).unwrap_or_default()
 }
 
-impl<R: AsyncRead + Unpin + Send> Transport<RoleServer> for Lines<R> {
+impl<R: AsyncRead + Unpin + Send> Transport<RoleServer> for MessageLines<R> {
     type Error = io::Error;
 
     fn send(&mut self, item: TxJsonRpcMessage<RoleServer>) -> impl Future<Output = io::Result<()>> + Send + 'static {
@@ -192,7 +192,7 @@ mod tests {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
             let (mut far, near) = tokio::io::duplex(1 << 20);
-            let mut lines = Lines::new(input.as_bytes(), near, 200);
+            let mut lines = MessageLines::new(input.as_bytes(), near, 200);
             let mut messages = 0;
             while lines.receive().await.is_some() {
                 messages += 1;

@@ -13,29 +13,29 @@
 
 mod args;
 mod body;
-mod desk;
 mod fault;
 mod guard;
 mod guests;
 mod handler;
 mod http;
 mod lines;
-mod place;
+mod paths;
 mod reading;
+mod registry;
 mod resources;
 mod signals;
 mod start;
 mod steps;
 mod tools;
 
-pub use guard::{Door, Token};
+pub use guard::{NetworkGuard, Token};
 
 use crate::diag::Diagnostic;
 use crate::lint;
 use crate::session::{Session, SessionError};
 use crate::ui::Ui;
-use desk::Desk;
 use handler::Handler;
+use registry::SessionRegistry;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
@@ -51,25 +51,25 @@ const STACK: usize = 64 << 20;
 const READERS: usize = 16;
 
 /// Where workers come from.
-pub enum How {
+pub enum ServeMode {
     /// Standard input and output, until the input ends.
     Stdio,
     /// The network.
-    Http(Door),
+    Http(NetworkGuard),
 }
 
 /// Serves until there is nobody left to be served, or `end` is cancelled. A run that is under way is stopped then, and can be resumed.
-pub fn serve(session: Session, lint: lint::Config, how: How, idle: Duration, ui: Ui) -> Result<(), SessionError> {
+pub fn serve(session: Session, lint: lint::Config, how: ServeMode, idle: Duration, ui: Ui) -> Result<(), SessionError> {
     let runtime = runtime().map_err(|error| failed(&format!("no threads to serve with: {error}")))?;
-    let desk = Arc::new(Desk::new(session, lint, idle));
+    let desk = Arc::new(SessionRegistry::new(session, lint, idle));
     let end = CancellationToken::new();
     let interrupted = end.clone();
     drop(ctrlc::set_handler(move || interrupted.cancel()));
     let served = runtime.block_on(async {
         let watch = tokio::spawn(Arc::clone(&desk).mind_idle());
         let served = match how {
-            How::Stdio => stdio(Handler::new(Arc::clone(&desk)), &end).await,
-            How::Http(door) => http::serve(&desk, door, &end, ui).await,
+            ServeMode::Stdio => stdio(Handler::new(Arc::clone(&desk)), &end).await,
+            ServeMode::Http(door) => http::serve(&desk, door, &end, ui).await,
         };
         watch.abort();
         served
@@ -93,7 +93,7 @@ fn runtime() -> std::io::Result<Runtime> {
 async fn stdio(handler: Handler, end: &CancellationToken) -> Result<(), String> {
     let (read, write) = rmcp::transport::io::stdio_pipes();
     // The SDK drops what is too long or no JSON without a word, and whoever asked waits.
-    let transport = lines::Lines::new(read, write, MOST_BYTES + (64 << 10));
+    let transport = lines::MessageLines::new(read, write, MOST_BYTES + (64 << 10));
     match rmcp::service::serve_server_with_ct(handler, transport, end.clone()).await {
         Ok(running) => running.waiting().await.map(drop).map_err(|error| error.to_string()),
         // Whoever goes before a word was said wanted nothing.

@@ -1,16 +1,16 @@
 //! What past runs and the project say: reports, explanations, decisions, findings, replays. Nothing is written.
 
 use super::args::{Explain, GetReport, LintScript, Replay, Route};
-use super::desk::{Desk, Phase};
-use super::fault::Fault;
-use super::place::pipeline_within;
+use super::fault::ToolFault;
+use super::paths::pipeline_within;
+use super::registry::{RunPhase, SessionRegistry};
+use crate::decisions::{self, Explanation};
 use crate::diag::{Diagnostic, Source};
-use crate::files::{Area, Origin};
+use crate::files::{Area, FileOrigin};
 use crate::lint;
-use crate::project::Answers;
+use crate::project::AnswererNames;
 use crate::report;
-use crate::session::{Session, SessionError, Text};
-use crate::trace::{self, Explanation};
+use crate::session::{ProjectText, Session, SessionError};
 use serde_json::{Value, json};
 use std::thread::available_parallelism;
 
@@ -22,7 +22,7 @@ fn value(of: impl serde::Serialize) -> Value {
 }
 
 /// The report of a run: that of the session, if none is named.
-pub(super) fn report(desk: &Desk, args: GetReport) -> Result<Value, Fault> {
+pub(super) fn report(desk: &SessionRegistry, args: GetReport) -> Result<Value, ToolFault> {
     let mut told = json!({});
     let run = match (args.run, desk.current()) {
         (Some(run), _) => run,
@@ -31,9 +31,9 @@ pub(super) fn report(desk: &Desk, args: GetReport) -> Result<Value, Fault> {
             let phase = served.phase();
             told["state"] = phase.word().into();
             match phase {
-                Phase::Running => {}
-                Phase::Done(summary) => told["summary"] = summary,
-                Phase::Error(why, summary) => (told["error"], told["summary"]) = (why.into(), summary),
+                RunPhase::Running => {}
+                RunPhase::Done(summary) => told["summary"] = summary,
+                RunPhase::Error(why, summary) => (told["error"], told["summary"]) = (why.into(), summary),
             }
             served.run.clone()
         }
@@ -45,7 +45,7 @@ pub(super) fn report(desk: &Desk, args: GetReport) -> Result<Value, Fault> {
         "markdown" => told["report"] = page(&desk.session, &run, "report.md")?.into(),
         "json" => told["report"] = serde_json::from_str(&page(&desk.session, &run, "rca.json")?).unwrap_or_default(),
         other => {
-            return Err(Fault::new("arguments", format!("there is no format `{other}`")).help("markdown, json or summary"));
+            return Err(ToolFault::new("arguments", format!("there is no format `{other}`")).help("markdown, json or summary"));
         }
     }
     Ok(told)
@@ -61,18 +61,18 @@ pub(super) fn page(session: &Session, run: &str, name: &str) -> Result<String, S
 }
 
 /// Why a case went the way it went.
-pub(super) fn explain(session: &Session, args: Explain) -> Result<Value, Fault> {
-    let asked = trace::Asked { run: args.run.unwrap_or_else(|| LATEST.into()), case: args.case, step: args.step };
-    Ok(match trace::explain(session, &asked)? {
+pub(super) fn explain(session: &Session, args: Explain) -> Result<Value, ToolFault> {
+    let asked = decisions::StepQuery { run: args.run.unwrap_or_else(|| LATEST.into()), case: args.case, step: args.step };
+    Ok(match decisions::explain(session, &asked)? {
         Explanation::Cases(cases) => value(cases),
-        Explanation::Case(told) => json!({ "explanation": value(&told), "markdown": trace::markdown(&told) }),
+        Explanation::Case(told) => json!({ "explanation": value(&told), "markdown": decisions::markdown(&told) }),
     })
 }
 
 /// One routing decision.
-pub(super) fn route(session: &Session, args: Route) -> Result<Value, Fault> {
+pub(super) fn route(session: &Session, args: Route) -> Result<Value, ToolFault> {
     pipeline_within(&session.setup().root, args.pipeline.as_deref())?;
-    let project = session.project(args.pipeline.as_deref(), Answers::Others)?;
+    let project = session.project(args.pipeline.as_deref(), AnswererNames::Others)?;
     let (routed, trouble) = session.route(&project, &args.node, &args.artifact, args.state, &args.vars)?;
     let mut told = value(&routed);
     if !trouble.is_empty() {
@@ -82,8 +82,8 @@ pub(super) fn route(session: &Session, args: Route) -> Result<Value, Fault> {
 }
 
 /// What is wrong with a script: with that text, if one is given, among the project's others.
-pub(super) fn lint_script(desk: &Desk, args: LintScript) -> Result<Value, Fault> {
-    let Desk { session, lint: config, .. } = desk;
+pub(super) fn lint_script(desk: &SessionRegistry, args: LintScript) -> Result<Value, ToolFault> {
+    let SessionRegistry { session, lint: config, .. } = desk;
     let mut texts = session.texts(&[])?;
     let mut named = false;
     for text in &mut texts {
@@ -99,28 +99,30 @@ pub(super) fn lint_script(desk: &Desk, args: LintScript) -> Result<Value, Fault>
             let path = args.path.strip_prefix("scripts/").unwrap_or(&args.path).to_owned();
             if !path.ends_with(".rhai") || path.split('/').any(|part| part.is_empty() || part.starts_with('.')) {
                 let message = format!("`{}` is no path of a script", args.path);
-                return Err(Fault::new("arguments", message).help("for example rules/mine.rhai"));
+                return Err(ToolFault::new("arguments", message).help("for example rules/mine.rhai"));
             }
             let source = Source::new(path.as_str(), text);
-            texts.push(Text { area: Area::Scripts, source, shown: path, origin: Origin::Embedded, asked: true });
+            texts.push(ProjectText { area: Area::Scripts, source, shown: path, origin: FileOrigin::Embedded, asked: true });
         }
         None => {
-            return Err(Fault::new("no_script", format!("the project has no script `{}`", args.path)).help("give its text too"));
+            return Err(
+                ToolFault::new("no_script", format!("the project has no script `{}`", args.path)).help("give its text too")
+            );
         }
     }
-    let settings = session.settings(Answers::Others);
-    let outcome = lint::lint(lint::Input { texts: &texts, settings: &settings, config, cases: &[] });
+    let settings = session.settings(AnswererNames::Others);
+    let outcome = lint::lint(lint::LintInput { texts: &texts, settings: &settings, config, cases: &[] });
     Ok(lint::json(&outcome.findings))
 }
 
 /// Past runs decided again by the texts of now.
-pub(super) fn replay(session: &Session, args: Replay) -> Result<Value, Fault> {
+pub(super) fn replay(session: &Session, args: Replay) -> Result<Value, ToolFault> {
     pipeline_within(&session.setup().root, args.pipeline.as_deref())?;
     let mut setup = session.setup().clone();
     setup.vars.extend(args.set);
     let parallel = available_parallelism().map_or(1, usize::from);
-    let asked = trace::replay::Asked { runs: args.runs, pipeline: args.pipeline, parallel };
-    let done = trace::replay::replay(&Session::new(setup), &asked)?;
+    let asked = decisions::replay::ReplaySpec { runs: args.runs, pipeline: args.pipeline, parallel };
+    let done = decisions::replay::replay(&Session::new(setup), &asked)?;
     if done.decisions == 0 {
         let nothing = Diagnostic::error("replay/nothing", "there are no decisions to be made again");
         return Err(SessionError::Asked(Box::new(nothing)).into());

@@ -1,9 +1,9 @@
 //! Runs, prompts and artifacts as resources.
 
-use super::fault::Fault;
+use super::fault::ToolFault;
 use super::reading;
-use crate::session::{PromptAsked, Session, SessionError};
-use crate::walk::What;
+use crate::session::{PromptQuery, Session, SessionError};
+use crate::walk::EventBody;
 use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
 use rmcp::model::{Resource, ResourceTemplate};
 use serde_json::json;
@@ -46,7 +46,7 @@ pub(super) fn templates() -> Vec<ResourceTemplate> {
 }
 
 /// What an address stands for: its text and kind; nothing if there is no such address.
-pub(super) fn read(session: &Session, uri: &str) -> Result<Option<(String, &'static str)>, Fault> {
+pub(super) fn read(session: &Session, uri: &str) -> Result<Option<(String, &'static str)>, ToolFault> {
     let Some(path) = uri.strip_prefix(SCHEME) else { return Ok(None) };
     let parts: Option<Vec<String>> =
         path.split('/').map(|part| Some(percent_decode_str(part).decode_utf8().ok()?.into_owned())).collect();
@@ -69,7 +69,7 @@ pub(super) fn read(session: &Session, uri: &str) -> Result<Option<(String, &'sta
         ["runs", run, "cases", case, "prompt", path @ ..] if !path.is_empty() => {
             let run = session.record()?.run(run)?;
             let asked =
-                PromptAsked { run: Some(run), case: (*case).to_owned(), path: Some(path.join("/")), ..PromptAsked::default() };
+                PromptQuery { run: Some(run), case: (*case).to_owned(), path: Some(path.join("/")), ..PromptQuery::default() };
             (session.prompt(&asked)?.text, MARKDOWN)
         }
         ["runs", run, "cases", case, "artifact", path @ ..] if !path.is_empty() => {
@@ -85,7 +85,7 @@ fn steps(session: &Session, run: &str, case: &str) -> Result<serde_json::Value, 
     let run = record.run(run)?;
     let events = record.store().events(&run, case)?;
     let steps = events.iter().filter_map(|(_, event)| match &event.what {
-        What::NodeExit { node, by, .. } => Some(json!({ "path": event.path, "node": node, "by": by })),
+        EventBody::NodeExit { node, by, .. } => Some(json!({ "path": event.path, "node": node, "by": by })),
         _ => None,
     });
     Ok(json!({ "run": run, "case": case, "steps": steps.collect::<Vec<_>>() }))
@@ -96,7 +96,7 @@ fn artifact(session: &Session, run: &str, case: &str, path: &str) -> Result<Opti
     let run = record.run(run)?;
     let events = record.store().events(&run, case)?;
     let hash = events.iter().rev().find_map(|(_, event)| match &event.what {
-        What::NodeExit { artifact, .. } if *event.path == *path => Some(artifact.hash()),
+        EventBody::NodeExit { artifact, .. } if *event.path == *path => Some(artifact.hash()),
         _ => None,
     });
     let Some(hash) = hash else { return Ok(None) };

@@ -9,7 +9,7 @@ const KEPT: usize = 10_000;
 
 /// Something that happened.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(super) struct Signal {
+pub(super) struct ServeSignal {
     /// Counts from 0.
     pub(super) index: usize,
     /// When.
@@ -31,13 +31,13 @@ pub(super) struct Signal {
 
 #[derive(Debug, Default)]
 pub(super) struct Signals {
-    kept: VecDeque<Signal>,
+    kept: VecDeque<ServeSignal>,
     total: usize,
 }
 
 impl Signals {
     /// Adds one, and says which it is.
-    pub(super) fn add(&mut self, mut signal: Signal) -> usize {
+    pub(super) fn add(&mut self, mut signal: ServeSignal) -> usize {
         signal.index = self.total;
         self.total += 1;
         if self.kept.len() == KEPT {
@@ -48,7 +48,7 @@ impl Signals {
     }
 
     /// Those from that index on, as far as they are kept, and how many there were in all.
-    pub(super) fn since(&self, index: i64) -> (Vec<Signal>, usize) {
+    pub(super) fn since(&self, index: i64) -> (Vec<ServeSignal>, usize) {
         let from = usize::try_from(index).unwrap_or(0);
         (self.kept.iter().filter(|signal| signal.index >= from).cloned().collect(), self.total)
     }
@@ -61,7 +61,7 @@ mod tests {
     #[test]
     fn they_are_found_from_an_index_on() {
         let mut signals = Signals::default();
-        let signal = |event: &str| Signal {
+        let signal = |event: &str| ServeSignal {
             index: 0,
             at: Timestamp::default(),
             event: event.into(),

@@ -1,15 +1,15 @@
 //! Starting a run that workers answer, and what comes of it.
 
 use super::args::StartRun;
-use super::desk::{Desk, Phase, SERVER, Served, locked};
-use super::fault::Fault;
-use super::place::{pipeline_within, within};
-use crate::agent::{Closed, MCP, Queue};
+use super::fault::ToolFault;
+use super::paths::{pipeline_within, within};
+use super::registry::{RunPhase, SERVER, ServedRun, SessionRegistry, locked};
+use crate::agent::{MCP, QueueClosed, StepQueue};
 use crate::model::Case;
 use crate::report;
-use crate::session::{Begun, Files, Inputs, ResumeSpec, RunResult, RunSpec, Session, SessionError, Via, Watch};
+use crate::session::{Files, ResumeSpec, RunInputs, RunListener, RunResult, RunSpec, Session, SessionError, StartedRun, Via};
 use crate::store::Durability;
-use crate::walk::{Event, Status, What};
+use crate::walk::{Event, EventBody, WalkStatus};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -24,35 +24,34 @@ const PARALLEL: usize = 8;
 const MOST: usize = 1024;
 
 /// The run's id and how many cases it has, or why it did not begin.
-type Told = Result<(String, usize), Fault>;
+type StartResult = Result<(String, usize), ToolFault>;
 
 /// Starts a run, and returns once it has begun.
-pub(super) fn start(desk: &Arc<Desk>, args: StartRun) -> Result<Value, Fault> {
+pub(super) fn start(desk: &Arc<SessionRegistry>, args: StartRun) -> Result<Value, ToolFault> {
     let _one = locked(&desk.starting);
-    if let Some(running) = desk.current().filter(|served| served.phase() == Phase::Running) {
+    if let Some(running) = desk.current().filter(|served| served.phase() == RunPhase::Running) {
         // One that was ended is over soon.
         if !args.force && running.queue.closed().is_none() {
             let message = format!("the session `{}` is running", running.run);
-            return Err(
-                Fault::new("session_running", message).help("wait until it is over, or say force: true to end it where it is")
-            );
+            return Err(ToolFault::new("session_running", message)
+                .help("wait until it is over, or say force: true to end it where it is"));
         }
-        running.end(&Closed::Aborted("another session was started by force".into()));
+        running.end(&QueueClosed::Aborted("another session was started by force".into()));
         running.join();
     }
     let parallel = args.parallel.unwrap_or(PARALLEL.max(args.desired_capacity)).clamp(1, MOST);
     if args.desired_capacity > parallel {
         let message = format!("desired_capacity is {}, and only {parallel} cases walk at once", args.desired_capacity);
-        return Err(Fault::new("arguments", message).help("give parallel as many"));
+        return Err(ToolFault::new("arguments", message).help("give parallel as many"));
     }
-    let queue = Queue::new(args.desired_capacity);
+    let queue = StepQueue::new(args.desired_capacity);
     let stop = Arc::new(AtomicBool::new(false));
     let mut setup = desk.session.setup().clone();
     setup.vars.extend(args.set.clone());
     let session = Session::new(setup).with_queue(Arc::clone(&queue));
     let job = job(&session, args, parallel)?;
-    let (tell, told) = channel::<Told>();
-    let slot: Arc<OnceLock<Arc<Served>>> = Arc::default();
+    let (tell, told) = channel::<StartResult>();
+    let slot: Arc<OnceLock<Arc<ServedRun>>> = Arc::default();
     let watch = Begin { queue: Arc::clone(&queue), served: Arc::clone(&slot), tell: Mutex::new(Some(tell)) };
     let (own_queue, own_stop) = (Arc::clone(&queue), Arc::clone(&stop));
     let own_session = session.clone();
@@ -64,20 +63,20 @@ pub(super) fn start(desk: &Arc<Desk>, args: StartRun) -> Result<Value, Fault> {
             Some(served) => over(served, phase),
             // It did not begin: what was waited for is why.
             None => watch.tell(Err(match phase {
-                Phase::Error(why, Value::Null) => Fault::new("not_started", why),
-                Phase::Error(_, fault) => Fault(fault),
-                _ => Fault::new("over", "the run is over already").help("get_report shows what came of it"),
+                RunPhase::Error(why, Value::Null) => ToolFault::new("not_started", why),
+                RunPhase::Error(_, fault) => ToolFault(fault),
+                _ => ToolFault::new("over", "the run is over already").help("get_report shows what came of it"),
             })),
         }
     };
     let thread = thread::Builder::new().name("run".into()).stack_size(super::STACK).spawn(work);
-    let thread = thread.map_err(|error| Fault::new("failed", error.to_string()))?;
+    let thread = thread.map_err(|error| ToolFault::new("failed", error.to_string()))?;
     let (run, cases) = match told.recv() {
         Ok(Ok(begun)) => begun,
         Ok(Err(fault)) => return Err(fault),
-        Err(_) => return Err(Fault::new("not_started", "the run did not begin")),
+        Err(_) => return Err(ToolFault::new("not_started", "the run did not begin")),
     };
-    let served = Arc::new(Served::new(&session, (run.clone(), cases), (queue, stop), parallel));
+    let served = Arc::new(ServedRun::new(&session, (run.clone(), cases), (queue, stop), parallel));
     *locked(&served.thread) = Some(thread);
     let meta = BTreeMap::from([("run".to_owned(), run.clone()), ("cases".to_owned(), cases.to_string())]);
     served.tell(("session_started", SERVER), (None, None), meta);
@@ -87,29 +86,29 @@ pub(super) fn start(desk: &Arc<Desk>, args: StartRun) -> Result<Value, Fault> {
 }
 
 /// What is to be done.
-enum Job {
+enum ServeJob {
     Run(Box<RunSpec>),
     Resume { run: String, parallel: usize, budget: Option<u64> },
 }
 
-fn job(session: &Session, args: StartRun, parallel: usize) -> Result<Job, Fault> {
+fn job(session: &Session, args: StartRun, parallel: usize) -> Result<ServeJob, ToolFault> {
     if let Some(run) = args.resume {
-        return Ok(Job::Resume { run, parallel, budget: args.budget });
+        return Ok(ServeJob::Resume { run, parallel, budget: args.budget });
     }
     let root = &session.setup().root;
-    let input = args.input.map(super::args::Some1::all).unwrap_or_default();
+    let input = args.input.map(super::args::OneOrMany::all).unwrap_or_default();
     let inputs = match (args.launch, input.as_slice()) {
-        (Some(launch), []) => Inputs::Launch(launch),
+        (Some(launch), []) => RunInputs::Launch(launch),
         (Some(_), _) => {
-            let both = Fault::new("arguments", "`launch` and `input` both say what to analyse");
+            let both = ToolFault::new("arguments", "`launch` and `input` both say what to analyse");
             return Err(both.help("give one of them: a launch of ReportPortal, or files"));
         }
         (None, input) => files_named(root, input)?,
     };
     pipeline_within(root, args.pipeline.as_deref())?;
-    let usual = args.via.map_or_else(|| vec![MCP.to_owned()], super::args::Some1::all);
+    let usual = args.via.map_or_else(|| vec![MCP.to_owned()], super::args::OneOrMany::all);
     let nodes = args.via_nodes.into_iter().map(|(node, names)| (node, names.all())).collect();
-    Ok(Job::Run(Box::new(RunSpec {
+    Ok(ServeJob::Run(Box::new(RunSpec {
         pipeline: args.pipeline,
         inputs,
         cases: args.cases,
@@ -126,17 +125,17 @@ fn job(session: &Session, args: StartRun, parallel: usize) -> Result<Job, Fault>
 }
 
 /// The files of the project that are named, or what stands for some.
-fn files_named(root: &Path, input: &[String]) -> Result<Inputs, Fault> {
+fn files_named(root: &Path, input: &[String]) -> Result<RunInputs, ToolFault> {
     Ok(match input {
-        [] => Inputs::Example,
-        [only] if only == "example" => Inputs::Example,
-        [only] if only == "none" => Inputs::None,
-        paths => Inputs::Files(paths.iter().map(|path| within(root, path)).collect::<Result<_, _>>()?),
+        [] => RunInputs::Example,
+        [only] if only == "example" => RunInputs::Example,
+        [only] if only == "none" => RunInputs::None,
+        paths => RunInputs::Files(paths.iter().map(|path| within(root, path)).collect::<Result<_, _>>()?),
     })
 }
 
-impl Job {
-    fn run(self, session: &Session, watch: &dyn Watch, stop: &AtomicBool) -> Result<RunResult, SessionError> {
+impl ServeJob {
+    fn run(self, session: &Session, watch: &dyn RunListener, stop: &AtomicBool) -> Result<RunResult, SessionError> {
         match self {
             Self::Run(spec) => session.run(&spec, watch, stop),
             Self::Resume { run, parallel, budget } => session.resume(
@@ -149,43 +148,43 @@ impl Job {
 }
 
 /// Writes the report, and returns how it ended with its summary.
-fn conclude(session: &Session, mut result: RunResult) -> Result<(Status, Value), SessionError> {
+fn conclude(session: &Session, mut result: RunResult) -> Result<(WalkStatus, Value), SessionError> {
     let (report, _) = report::of_run(session, &result)?;
     report::write(session, &result, &report)?;
     result.report = Some(session.report_path(&result.run));
     Ok((result.status, serde_json::to_value(result.summary()).unwrap_or_default()))
 }
 
-fn phase_of(ended: Result<(Status, Value), SessionError>, queue: &Queue) -> Phase {
+fn phase_of(ended: Result<(WalkStatus, Value), SessionError>, queue: &StepQueue) -> RunPhase {
     match ended {
-        Ok((Status::Done | Status::Error, summary)) => {
-            queue.end(&Closed::Over, true);
-            Phase::Done(summary)
+        Ok((WalkStatus::Done | WalkStatus::Error, summary)) => {
+            queue.end(&QueueClosed::Over, true);
+            RunPhase::Done(summary)
         }
-        Ok((Status::Paused | Status::Running, summary)) => {
+        Ok((WalkStatus::Paused | WalkStatus::Running, summary)) => {
             let why = match queue.closed() {
-                Some(Closed::Aborted(why)) => why,
-                Some(Closed::Cancelled) => "it was stopped".to_owned(),
+                Some(QueueClosed::Aborted(why)) => why,
+                Some(QueueClosed::Cancelled) => "it was stopped".to_owned(),
                 _ => "it waits for somebody else, or its budget is spent".to_owned(),
             };
-            queue.end(&Closed::Aborted(why.clone()), true);
-            Phase::Error(format!("{why}; it can be resumed"), summary)
+            queue.end(&QueueClosed::Aborted(why.clone()), true);
+            RunPhase::Error(format!("{why}; it can be resumed"), summary)
         }
         Err(error) => {
-            let fault = Fault::from(error);
-            queue.end(&Closed::Aborted(fault.message().to_owned()), false);
-            Phase::Error(fault.message().to_owned(), fault.0)
+            let fault = ToolFault::from(error);
+            queue.end(&QueueClosed::Aborted(fault.message().to_owned()), false);
+            RunPhase::Error(fault.message().to_owned(), fault.0)
         }
     }
 }
 
-fn over(served: &Served, phase: Phase) {
+fn over(served: &ServedRun, phase: RunPhase) {
     let event = match &phase {
-        Phase::Error(..) => "session_error",
+        RunPhase::Error(..) => "session_error",
         _ => "session_done",
     };
     let meta = match &phase {
-        Phase::Error(why, _) => BTreeMap::from([("error".to_owned(), why.clone())]),
+        RunPhase::Error(why, _) => BTreeMap::from([("error".to_owned(), why.clone())]),
         _ => BTreeMap::new(),
     };
     served.tell((event, SERVER), (None, None), meta);
@@ -194,28 +193,28 @@ fn over(served: &Served, phase: Phase) {
 
 /// Tells the starter that the run has begun, and the queue what is recorded.
 struct Begin {
-    queue: Arc<Queue>,
-    served: Arc<OnceLock<Arc<Served>>>,
-    tell: Mutex<Option<Sender<Told>>>,
+    queue: Arc<StepQueue>,
+    served: Arc<OnceLock<Arc<ServedRun>>>,
+    tell: Mutex<Option<Sender<StartResult>>>,
 }
 
 impl Begin {
-    fn tell(&self, told: Told) {
+    fn tell(&self, told: StartResult) {
         if let Some(tell) = locked(&self.tell).take() {
             drop(tell.send(told));
         }
     }
 }
 
-impl Watch for Begin {
-    fn began(&self, begun: &Begun<'_>) {
+impl RunListener for Begin {
+    fn began(&self, begun: &StartedRun<'_>) {
         self.tell(Ok((begun.run.to_owned(), begun.cases)));
         // Whoever started it makes it known before its first step is taken.
         self.served.wait();
     }
 
     fn event(&self, event: &Event) {
-        if let What::NodeExit { agent: Some(agent), .. } = &event.what {
+        if let EventBody::NodeExit { agent: Some(agent), .. } = &event.what {
             self.queue.recorded(agent.request);
         }
     }
@@ -224,9 +223,9 @@ impl Watch for Begin {
         self.queue.went(&case.id);
     }
 
-    fn case_over(&self, case: &Case, status: Status) {
+    fn case_over(&self, case: &Case, status: WalkStatus) {
         if let Some(served) = self.served.get() {
-            let event = if status == Status::Error { "case_error" } else { "case_done" };
+            let event = if status == WalkStatus::Error { "case_error" } else { "case_done" };
             served.tell((event, SERVER), (Some(case.id.clone()), None), BTreeMap::new());
         }
     }

@@ -1,9 +1,9 @@
 //! Pulling steps, bringing answers, and what goes on meanwhile.
 
 use super::args::{EmitSignal, GetSignals, NextStep, OfSession, Submit, name};
-use super::desk::{Desk, Phase, Served};
-use super::fault::Fault;
-use crate::agent::{self, Brought, Closed, Pulled, SubmitError, Task, Verdict};
+use super::fault::ToolFault;
+use super::registry::{RunPhase, ServedRun, SessionRegistry};
+use crate::agent::{self, PullResult, QueueClosed, SubmitError, SubmitOutcome, SubmittedArtifact, Task};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ const ANONYMOUS: &str = "worker";
 const META: (usize, usize) = (32, 2_000);
 
 /// The next step, as soon as there is one.
-pub(super) async fn next_step(desk: &Desk, args: NextStep) -> Result<Value, Fault> {
+pub(super) async fn next_step(desk: &SessionRegistry, args: NextStep) -> Result<Value, ToolFault> {
     let served = desk.served(args.session_id.as_deref())?;
     let worker = name("worker", args.worker.as_deref().unwrap_or(ANONYMOUS))?;
     let wait = Duration::from_millis(args.timeout_ms.filter(|ms| *ms > 0).unwrap_or(WAIT_MS).min(MOST_WAIT_MS));
@@ -26,7 +26,7 @@ pub(super) async fn next_step(desk: &Desk, args: NextStep) -> Result<Value, Faul
         return Ok(capacity(&served, told));
     };
     Ok(match pulled {
-        Pulled::Task(task, warning) => {
+        PullResult::Task(task, warning) => {
             let mut told = step(&task);
             (told["done"], told["available"]) = (false.into(), true.into());
             if let Some(warning) = warning {
@@ -34,12 +34,12 @@ pub(super) async fn next_step(desk: &Desk, args: NextStep) -> Result<Value, Faul
             }
             capacity(&served, told)
         }
-        Pulled::Over(closed) => {
+        PullResult::Over(closed) => {
             let mut told = json!({ "done": true, "available": false });
             match closed {
-                Closed::Over => told["message"] = "the run is over: stop; get_report shows what came of it".into(),
-                Closed::Cancelled => told["error"] = "cancelled: the run was stopped".into(),
-                Closed::Aborted(why) => told["error"] = format!("aborted: {why}").into(),
+                QueueClosed::Over => told["message"] = "the run is over: stop; get_report shows what came of it".into(),
+                QueueClosed::Cancelled => told["error"] = "cancelled: the run was stopped".into(),
+                QueueClosed::Aborted(why) => told["error"] = format!("aborted: {why}").into(),
             }
             told
         }
@@ -51,7 +51,7 @@ fn step(task: &Task) -> Value {
 }
 
 /// How many are at work, and how many should be.
-fn capacity(served: &Served, mut told: Value) -> Value {
+fn capacity(served: &ServedRun, mut told: Value) -> Value {
     let (waiting, gate) = served.queue.standing();
     told["waiting"] = waiting.into();
     told["in_flight"] = gate.in_flight.into();
@@ -60,28 +60,28 @@ fn capacity(served: &Served, mut told: Value) -> Value {
 }
 
 /// Takes an answer, and says what became of it once that is recorded.
-pub(super) async fn submit(desk: &Desk, args: Submit) -> Result<Value, Fault> {
+pub(super) async fn submit(desk: &SessionRegistry, args: Submit) -> Result<Value, ToolFault> {
     let served = desk.served(args.session_id.as_deref())?;
     let text = match args.artifact {
         Value::String(text) => text,
         other => other.to_string(),
     };
     let (wrapped, artifact) = agent::unwrapped(agent::parse(&text).map_err(|why| {
-        Fault::new("artifact", format!("the artifact was not accepted: {why}"))
+        ToolFault::new("artifact", format!("the artifact was not accepted: {why}"))
             .help("the step is still yours: mend it and submit it again")
     })?);
     if let Some(other) = wrapped.filter(|id| *id != args.dispatch_id) {
-        return Err(Fault::new("stale", format!("the artifact answers {other}, not {}", args.dispatch_id)));
+        return Err(ToolFault::new("stale", format!("the artifact answers {other}, not {}", args.dispatch_id)));
     }
-    let brought = Brought { artifact, tokens: (args.tokens.prompt, args.tokens.answer) };
+    let brought = SubmittedArtifact { artifact, tokens: (args.tokens.prompt, args.tokens.answer) };
     let submitted = served.queue.submit(args.dispatch_id, args.ticket.trim(), brought).map_err(|error| refused(&error))?;
     let verdict = submitted.await;
     served.touch();
     match verdict {
-        Verdict::Accepted => Ok(json!({ "accepted": true, "dispatch_id": args.dispatch_id })),
-        Verdict::Refused(complaints, again) => {
+        SubmitOutcome::Accepted => Ok(json!({ "accepted": true, "dispatch_id": args.dispatch_id })),
+        SubmitOutcome::Refused(complaints, again) => {
             let fault =
-                Fault::new("complaints", "the artifact does not fit the schema of its step").with("complaints", complaints);
+                ToolFault::new("complaints", "the artifact does not fit the schema of its step").with("complaints", complaints);
             Err(match again {
                 Some(task) => fault
                     .help("the step is yours again, under a new dispatch_id and ticket: mend the artifact and submit it whole")
@@ -89,11 +89,13 @@ pub(super) async fn submit(desk: &Desk, args: Submit) -> Result<Value, Fault> {
                 None => fault.help("this was the last attempt; the step has failed"),
             })
         }
-        Verdict::Lost(closed) => Err(Fault::new("lost", format!("the run ended before the answer was recorded ({closed:?})"))),
+        SubmitOutcome::Lost(closed) => {
+            Err(ToolFault::new("lost", format!("the run ended before the answer was recorded ({closed:?})")))
+        }
     }
 }
 
-fn refused(error: &SubmitError) -> Fault {
+fn refused(error: &SubmitError) -> ToolFault {
     let (code, help) = match error {
         SubmitError::Unknown(_) => ("unknown_id", "get_next_step gives the ids; a step whose run was stopped is withdrawn"),
         SubmitError::AlreadySubmitted(_) => ("already_submitted", "go on with get_next_step"),
@@ -103,38 +105,38 @@ fn refused(error: &SubmitError) -> Fault {
         SubmitError::Gate(..) => ("capacity", "have the other workers call get_next_step first; then submit this again"),
         SubmitError::Aborted(_) => ("aborted", "start_run with resume goes on with it"),
     };
-    Fault::new(code, error.to_string()).help(help)
+    ToolFault::new(code, error.to_string()).help(help)
 }
 
 /// Says that something happened.
-pub(super) fn emit(desk: &Desk, args: EmitSignal) -> Result<Value, Fault> {
+pub(super) fn emit(desk: &SessionRegistry, args: EmitSignal) -> Result<Value, ToolFault> {
     let served = desk.served(args.session_id.as_deref())?;
     let (event, agent) = (name("event", &args.event)?, name("agent", &args.agent)?);
     let of = |what: &str, text: Option<String>| text.map(|text| name(what, &text)).transpose();
     let (most, bytes) = META;
     if args.meta.len() > most || args.meta.iter().any(|(key, value)| key.len() + value.len() > bytes) {
-        return Err(Fault::new("arguments", format!("`meta` has at most {most} entries of {bytes} bytes")));
+        return Err(ToolFault::new("arguments", format!("`meta` has at most {most} entries of {bytes} bytes")));
     }
     let index = served.tell((&event, &agent), (of("case_id", args.case_id)?, of("step", args.step)?), args.meta);
     Ok(json!({ "index": index }))
 }
 
 /// What happened.
-pub(super) fn signals(desk: &Desk, args: &GetSignals) -> Result<Value, Fault> {
+pub(super) fn signals(desk: &SessionRegistry, args: &GetSignals) -> Result<Value, ToolFault> {
     let served = desk.served(args.session_id.as_deref())?;
     let (signals, total) = served.signals().since(args.since);
     Ok(json!({ "signals": signals, "total": total }))
 }
 
 /// How the workers do.
-pub(super) fn health(desk: &Desk, args: &OfSession) -> Result<Value, Fault> {
+pub(super) fn health(desk: &SessionRegistry, args: &OfSession) -> Result<Value, ToolFault> {
     let served = desk.served(args.session_id.as_deref())?;
     let phase = served.phase();
     let mut told = json!({
         "run": served.run, "state": phase.word(), "cases": served.cases, "parallel": served.parallel,
         "workers": served.queue.health(),
     });
-    if let Phase::Error(why, _) = phase {
+    if let RunPhase::Error(why, _) = phase {
         told["error"] = why.into();
     }
     Ok(capacity(&served, told))

@@ -1,15 +1,15 @@
 //! The tools: what they are called, what they take, and who does it.
 
 use super::args::read;
-use super::desk::Desk;
-use super::fault::Fault;
+use super::fault::ToolFault;
+use super::registry::SessionRegistry;
 use super::{reading, start, steps};
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
 /// A tool.
-struct Spec {
+struct ToolSpec {
     name: &'static str,
     told: &'static str,
     /// Whether it changes nothing.
@@ -81,8 +81,8 @@ fn map(told: &str) -> Value {
     json!({ "type": "object", "description": told })
 }
 
-const TOOLS: &[Spec] = &[
-    Spec {
+const TOOLS: &[ToolSpec] = &[
+    ToolSpec {
         name: "start_run",
         told: "Start a run whose steps workers pull, or go on with one (`resume`). One session is there at a time; a run that is over makes room for the next. \
                Next: call get_next_step, from as many workers as you like, until it says done.",
@@ -113,7 +113,7 @@ const TOOLS: &[Spec] = &[
         },
         always: &["session_id", "run", "cases", "parallel", "state"],
     },
-    Spec {
+    ToolSpec {
         name: "get_next_step",
         told: "Get the oldest step that waits, as soon as there is one; the call returns within 30 s in any case. \
                `available: false`: nothing is ready yet, call it again. `done: true`: the run is over, stop. \
@@ -139,7 +139,7 @@ const TOOLS: &[Spec] = &[
         },
         always: &["done", "available"],
     },
-    Spec {
+    ToolSpec {
         name: "submit_artifact",
         told: "Answer a step that get_next_step gave you. `artifact` is one JSON object of the form that the prompt describes, whole, at most 4 MiB, without any \
                text around it. Returns once the answer is recorded: `accepted: true`, go on with get_next_step. Otherwise it is refused, with a `code`: \
@@ -160,7 +160,7 @@ const TOOLS: &[Spec] = &[
         gives: || json!({ "accepted": flag("that it is recorded"), "dispatch_id": { "type": "integer", "description": "the step that it answers" } }),
         always: &["accepted", "dispatch_id"],
     },
-    Spec {
+    ToolSpec {
         name: "get_report",
         told: "How a run stands and what came of it. While it runs, `state` is `running`; what is found so far is in the report.",
         reads: true,
@@ -180,7 +180,7 @@ const TOOLS: &[Spec] = &[
         },
         always: &["run"],
     },
-    Spec {
+    ToolSpec {
         name: "emit_signal",
         told: "Tell everybody who looks on that something happened, for example what other workers should know. get_signals lists it.",
         reads: false,
@@ -194,7 +194,7 @@ const TOOLS: &[Spec] = &[
         gives: || json!({ "index": number("where it is in the list of signals") }),
         always: &["index"],
     },
-    Spec {
+    ToolSpec {
         name: "get_signals",
         told: "What happened since an index: signals of workers and of the server, oldest first. Next time, ask from the `total` that it says.",
         reads: true,
@@ -203,7 +203,7 @@ const TOOLS: &[Spec] = &[
         gives: || json!({ "signals": objects("each with index, at, event and agent, and perhaps case_id, step, meta"), "total": number("how many there were in all") }),
         always: &["signals", "total"],
     },
-    Spec {
+    ToolSpec {
         name: "get_worker_health",
         told: "How the workers do: who waits, who works, what each answered, what was taken from it.",
         reads: true,
@@ -217,7 +217,7 @@ const TOOLS: &[Spec] = &[
         },
         always: &["run", "state", "cases", "parallel", "workers"],
     },
-    Spec {
+    ToolSpec {
         name: "explain",
         told: "Why a case went the way it went: every edge of every step, what came of it, how near the others were. Without `case`, the cases there are; \
                call it again with one of them.",
@@ -237,7 +237,7 @@ const TOOLS: &[Spec] = &[
         },
         always: &[],
     },
-    Spec {
+    ToolSpec {
         name: "route",
         told: "Make one routing decision: which edge leaves a node with this artifact in this state, and why. Nothing is recorded.",
         reads: true,
@@ -259,7 +259,7 @@ const TOOLS: &[Spec] = &[
         },
         always: &[],
     },
-    Spec {
+    ToolSpec {
         name: "lint_script",
         told: "Lint a script of the project, or this text in its place. Nothing is written.",
         reads: true,
@@ -268,7 +268,7 @@ const TOOLS: &[Spec] = &[
         gives: || json!({ "schema_version": number("1"), "findings": objects("each with rule, severity, file, line, column, message, and perhaps help") }),
         always: &["schema_version", "findings"],
     },
-    Spec {
+    ToolSpec {
         name: "replay",
         told: "Decide past runs again by the texts of now, and tell what would go another way. Nobody is asked, nothing written.",
         reads: true,
@@ -298,7 +298,7 @@ pub(super) fn all() -> Vec<Tool> {
         Value::Object(object) => object,
         _ => JsonObject::new(),
     };
-    let one = |spec: &Spec| {
+    let one = |spec: &ToolSpec| {
         let schema = json!({
             "type": "object", "properties": (spec.properties)(), "required": spec.required, "additionalProperties": false,
         });
@@ -327,7 +327,7 @@ pub(super) fn is_known(name: &str) -> bool {
 }
 
 /// Does what a tool is asked.
-pub(super) async fn call(desk: &Arc<Desk>, name: &str, args: Option<Map<String, Value>>) -> Result<Value, Fault> {
+pub(super) async fn call(desk: &Arc<SessionRegistry>, name: &str, args: Option<Map<String, Value>>) -> Result<Value, ToolFault> {
     if let Some(served) = desk.current() {
         served.touch();
     }
@@ -341,13 +341,13 @@ pub(super) async fn call(desk: &Arc<Desk>, name: &str, args: Option<Map<String, 
             let (desk, name) = (Arc::clone(desk), name.to_owned());
             let work = move || blocking(&desk, &name, args);
             let done = tokio::task::spawn_blocking(work).await;
-            done.unwrap_or_else(|error| Err(Fault::new("failed", error.to_string())))
+            done.unwrap_or_else(|error| Err(ToolFault::new("failed", error.to_string())))
         }
     }
 }
 
 /// What takes its time.
-fn blocking(desk: &Arc<Desk>, name: &str, args: Option<Map<String, Value>>) -> Result<Value, Fault> {
+fn blocking(desk: &Arc<SessionRegistry>, name: &str, args: Option<Map<String, Value>>) -> Result<Value, ToolFault> {
     match name {
         "start_run" => start::start(desk, read(args)?),
         "get_report" => reading::report(desk, read(args)?),
@@ -355,6 +355,6 @@ fn blocking(desk: &Arc<Desk>, name: &str, args: Option<Map<String, Value>>) -> R
         "route" => reading::route(&desk.session, read(args)?),
         "lint_script" => reading::lint_script(desk, read(args)?),
         "replay" => reading::replay(&desk.session, read(args)?),
-        other => Err(Fault::new("unknown_tool", format!("there is no tool `{other}`"))),
+        other => Err(ToolFault::new("unknown_tool", format!("there is no tool `{other}`"))),
     }
 }

@@ -1,14 +1,16 @@
 //! Who answers a run: names made sure of before anything begins, then everybody with what stands around them.
 
 use super::projection::run_dir;
-use super::tray::RunTray;
+use super::run_dir::RunDirectory;
 use super::{RunResult, SECRETS, Session, SessionError, Via};
-use crate::agent::{self, Bringing, Budget, BudgetStatus, Given, MANUAL, Outside, STUB, Stub, Tray};
+use crate::agent::{
+    self, BudgetStatus, ExternalContext, MANUAL, RunDir, STUB, StubAnswers, SubmittedAnswer, SubmittedAnswers, TokenBudget,
+};
 use crate::diag::{Diagnostics, Source, did_you_mean};
 use crate::files::OutDir;
-use crate::pipeline::Target;
+use crate::pipeline::EdgeTarget;
 use crate::project::SCRIPT;
-use crate::walk::{Answer, Name, Plan};
+use crate::walk::{Answerer, Name, Plan};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -18,24 +20,24 @@ const BUDGET_FILE: &str = "budget-status.json";
 
 /// What somebody brings to a run that goes on.
 #[derive(Default)]
-pub(super) struct Brought {
+pub(super) struct SubmittedWork {
     /// An answer.
-    pub(super) given: Option<Given>,
+    pub(super) given: Option<SubmittedAnswer>,
     /// A case that was over and goes on at a node.
     pub(super) reopened: Option<(String, String)>,
 }
 
 /// What answering needs of a run.
-pub(super) struct Asked<'a> {
+pub(super) struct AnsweringContext<'a> {
     pub(super) run: &'a str,
     pub(super) via: &'a Via,
-    pub(super) stub: Option<Stub>,
-    pub(super) budget: &'a Budget,
+    pub(super) stub: Option<StubAnswers>,
+    pub(super) budget: &'a TokenBudget,
     pub(super) stop: &'a AtomicBool,
     /// Whether files may be written.
     pub(super) writes: bool,
     /// An answer that was brought.
-    pub(super) given: Option<Given>,
+    pub(super) given: Option<SubmittedAnswer>,
 }
 
 impl Session {
@@ -64,7 +66,7 @@ impl Session {
         let known = agent::names(agents);
         let (message, help) = match of_kind.as_slice() {
             [only] => return Ok((*only).clone()),
-            [] if agent::Kind::NAMES.iter().any(|(kind, _)| *kind == name) => (
+            [] if agent::AnswererKind::NAMES.iter().any(|(kind, _)| *kind == name) => (
                 format!("nobody of the kind `{name}` is set up"),
                 format!(
                     "set one up in asterisk.yaml, for example agents: {{ mine: {{ kind: {name}, {} }} }}",
@@ -88,15 +90,15 @@ impl Session {
     }
 
     /// Whoever answers a run. What it names was made sure of by [`Session::via`].
-    pub(super) fn answerer<'a>(&'a self, asked: Asked<'a>) -> Box<dyn Answer + 'a> {
-        let Asked { given, .. } = &asked;
+    pub(super) fn answerer<'a>(&'a self, asked: AnsweringContext<'a>) -> Box<dyn Answerer + 'a> {
+        let AnsweringContext { given, .. } = &asked;
         match given.clone() {
-            Some(given) => Box::new(Bringing::new(self.others(asked), given)),
+            Some(given) => Box::new(SubmittedAnswers::new(self.others(asked), given)),
             None => self.others(asked),
         }
     }
 
-    fn others<'a>(&'a self, asked: Asked<'a>) -> Box<dyn Answer + 'a> {
+    fn others<'a>(&'a self, asked: AnsweringContext<'a>) -> Box<dyn Answerer + 'a> {
         if let Some(stub) = asked.stub {
             return Box::new(stub);
         }
@@ -113,9 +115,9 @@ impl Session {
         let dispatches = self.dispatches(run);
         let tray = move |dir: Option<&Path>| {
             let root = dir.map_or_else(|| self.setup.out.clone(), |dir| self.setup.root.join(dir));
-            writes.then(|| Arc::new(RunTray::new(&root, run, Arc::clone(&dispatches))) as Arc<dyn Tray>)
+            writes.then(|| Arc::new(RunDirectory::new(&root, run, Arc::clone(&dispatches))) as Arc<dyn RunDir>)
         };
-        let outside = Outside {
+        let outside = ExternalContext {
             queue: self.queue.clone(),
             withheld: self.setup.secret_variables(),
             agents: &self.setup.agents,
@@ -134,11 +136,11 @@ impl Session {
 }
 
 /// The canned answers of a run, if it has any.
-pub(super) fn stub(via: &Via, stub: Option<&Source>) -> Result<Option<Stub>, SessionError> {
+pub(super) fn stub(via: &Via, stub: Option<&Source>) -> Result<Option<StubAnswers>, SessionError> {
     match (via.is_stub(), stub) {
         (false, _) => Ok(None),
         (true, Some(source)) => {
-            Ok(Some(Stub::parse(source).map_err(|diagnostic| SessionError::Texts(Diagnostics::from(*diagnostic)))?))
+            Ok(Some(StubAnswers::parse(source).map_err(|diagnostic| SessionError::Texts(Diagnostics::from(*diagnostic)))?))
         }
         (true, None) => {
             let help = Some("give the file of canned answers: --stub FILE".to_owned());
@@ -150,7 +152,7 @@ pub(super) fn stub(via: &Via, stub: Option<&Source>) -> Result<Option<Stub>, Ses
 /// The name of a node that is meant by a name or code; it may be one of a walk within.
 fn node_named(plan: &Plan, asked: &str) -> Result<String, SessionError> {
     fn look(plan: &Plan, asked: &str) -> Option<String> {
-        if let Some(Target::Node(node)) = plan.pipeline.resolve_target(asked) {
+        if let Some(EdgeTarget::Node(node)) = plan.pipeline.resolve_target(asked) {
             return Some(plan.node(node).name.to_string());
         }
         plan.nodes.iter().filter_map(|node| node.part.as_ref()).find_map(|part| look(part, asked))

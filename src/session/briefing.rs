@@ -1,10 +1,10 @@
 //! What everybody may want to know who answers requests of a batch: how far the run is, what was found so far, which cases are alike.
 
-use super::{Session, SymptomsAsked};
+use super::{Session, SymptomQuery};
 use crate::agent::BatchInfo;
 use crate::model::visible;
 use crate::store::{RcaFilter, Store};
-use crate::walk::{Cluster, What};
+use crate::walk::{Cluster, EventBody};
 use std::fmt::Write as _;
 use std::ops::ControlFlow;
 
@@ -32,7 +32,7 @@ impl Session {
         ] {
             let _ = writeln!(text, "- {name}: {}", cell(&value));
         }
-        let asked = SymptomsAsked { run: Some(run.to_owned()), limit: Some(ROWS), ..SymptomsAsked::default() };
+        let asked = SymptomQuery { run: Some(run.to_owned()), limit: Some(ROWS), ..SymptomQuery::default() };
         let symptoms = self.symptoms(asked).unwrap_or_default();
         let component =
             |symptom: Option<i64>| symptoms.iter().find(|row| Some(row.id) == symptom).map(|row| row.component.clone());
@@ -64,7 +64,7 @@ impl Session {
 fn over(store: &Store, run: &str) -> usize {
     let mut over = 0;
     let whole = store.each_event(run, |_, event| {
-        over += usize::from(matches!(event.what, What::WalkComplete { .. } | What::WalkError { .. }));
+        over += usize::from(matches!(event.what, EventBody::WalkComplete { .. } | EventBody::WalkError { .. }));
         ControlFlow::Continue(())
     });
     whole.map_or(0, |()| over)
@@ -74,7 +74,7 @@ fn over(store: &Store, run: &str) -> usize {
 fn clusters(store: &Store, run: &str) -> Vec<Cluster> {
     let events = store.run_events(run).unwrap_or_default();
     let latest = events.into_iter().rev().find_map(|(_, event)| match event.what {
-        What::Barrier { clusters: Some(clusters), .. } => Some(clusters),
+        EventBody::Barrier { clusters: Some(clusters), .. } => Some(clusters),
         _ => None,
     });
     let text = latest.and_then(|clusters| store.blob(&clusters.hash()).ok()?);

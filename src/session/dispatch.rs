@@ -22,11 +22,11 @@ const MOST: usize = 16 << 20;
 /// The numbers of a run.
 pub(super) struct Dispatches {
     dir: PathBuf,
-    known: Mutex<Option<Known>>,
+    known: Mutex<Option<KnownDispatches>>,
 }
 
 #[derive(Debug, Default, Serialize, Deserialize)]
-struct Known {
+struct KnownDispatches {
     /// The number given out last.
     last: i64,
     /// The numbers of the requests that are open.
@@ -45,9 +45,9 @@ impl Dispatches {
         let dir = OutDir::private(&self.dir)?;
         if known.is_none() {
             let text = dir.read(DISPATCHES, MOST)?;
-            *known = Some(text.map_or_else(|| Ok(Known::default()), |text| serde_json::from_slice(&text))?);
+            *known = Some(text.map_or_else(|| Ok(KnownDispatches::default()), |text| serde_json::from_slice(&text))?);
         }
-        let Known { last, open } = known.get_or_insert_default();
+        let KnownDispatches { last, open } = known.get_or_insert_default();
         if let Some(number) = open.get(&request) {
             return Ok(*number);
         }

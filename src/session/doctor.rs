@@ -1,10 +1,10 @@
 //! Looking a project over: its files, its store, its directories, its repositories.
 
 use super::{SECRETS, Session, SessionError};
-use crate::files::{Area, Origin};
+use crate::files::{Area, FileOrigin};
 use crate::model::{counted, shell};
-use crate::project::Answers;
-use crate::store::{Depth, Status, StoreError, health};
+use crate::project::AnswererNames;
+use crate::store::{Depth, RunStatus, StoreError, health};
 use crate::workspace::{check, has_git};
 use serde::Serialize;
 use std::path::Path;
@@ -12,13 +12,13 @@ use std::sync::atomic::AtomicBool;
 
 /// One thing that was looked at.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Checkup {
+pub struct CheckResult {
     /// What it belongs to: `files`, `store`, ...
     pub area: &'static str,
     /// What was looked at.
     pub name: String,
     /// What came of it.
-    pub state: State,
+    pub state: CheckState,
     /// What was found.
     pub found: String,
     /// What to do about it.
@@ -29,7 +29,7 @@ pub struct Checkup {
 /// What came of looking at something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum State {
+pub enum CheckState {
     /// All is well.
     Ok,
     /// Worth knowing.
@@ -38,9 +38,9 @@ pub enum State {
     Wrong,
 }
 
-impl Checkup {
+impl CheckResult {
     /// Something that was looked at.
-    pub fn new(area: &'static str, name: impl Into<String>, state: State, found: impl Into<String>) -> Self {
+    pub fn new(area: &'static str, name: impl Into<String>, state: CheckState, found: impl Into<String>) -> Self {
         Self { area, name: name.into(), state, found: found.into(), help: None }
     }
 
@@ -51,7 +51,7 @@ impl Checkup {
 
 impl Session {
     /// Looks everything over. Changes nothing.
-    pub fn checkup(&self, depth: Depth) -> Vec<Checkup> {
+    pub fn checkup(&self, depth: Depth) -> Vec<CheckResult> {
         let mut all = Vec::new();
         self.check_files(&mut all);
         self.check_pipelines(&mut all);
@@ -66,88 +66,88 @@ impl Session {
     }
 
     /// Whether ReportPortal is set up, if anything is said of it; nobody is asked.
-    fn check_reportportal(&self, all: &mut Vec<Checkup>) {
-        if self.setup.reportportal == crate::reportportal::Settings::default() {
+    fn check_reportportal(&self, all: &mut Vec<CheckResult>) {
+        if self.setup.reportportal == crate::reportportal::PortalSettings::default() {
             return;
         }
         all.push(match self.portal(&AtomicBool::new(false)) {
             Ok(portal) => {
                 let found = format!("project `{}` of {}, not asked", portal.place().project, portal.place().url);
-                Checkup::new("reportportal", "server", State::Ok, found)
+                CheckResult::new("reportportal", "server", CheckState::Ok, found)
             }
             Err(error) => {
                 let (found, help) = match error {
                     SessionError::Asked(why) => (why.message, why.help),
                     other => (other.to_string(), None),
                 };
-                Checkup { help, ..Checkup::new("reportportal", "server", State::Wrong, found) }
+                CheckResult { help, ..CheckResult::new("reportportal", "server", CheckState::Wrong, found) }
             }
         });
     }
 
-    fn check_files(&self, all: &mut Vec<Checkup>) {
+    fn check_files(&self, all: &mut Vec<CheckResult>) {
         let files = match self.files_used() {
             Ok(files) => files,
             Err(error) => {
                 let help = "asterisk config --origin shows which setting names it";
-                all.push(Checkup::new("files", "all", State::Wrong, error.to_string()).help(help));
+                all.push(CheckResult::new("files", "all", CheckState::Wrong, error.to_string()).help(help));
                 return;
             }
         };
         for area in Area::ALL {
             let of: Vec<_> = files.iter().filter(|file| file.area == area).collect();
-            let bundled = of.iter().filter(|file| file.origin == Origin::Embedded).count();
+            let bundled = of.iter().filter(|file| file.origin == FileOrigin::Embedded).count();
             let replaced = of.iter().filter(|file| file.replaces).count();
             let own = of.len() - bundled - replaced;
             let place = self.overlaid(area).map_or(String::new(), |dir| format!(" in {}", dir.display()));
             let found = format!("{bundled} bundled, {replaced} replaced by yours, {own} more of yours{place}");
-            all.push(Checkup::new("files", area.name(), State::Ok, found));
+            all.push(CheckResult::new("files", area.name(), CheckState::Ok, found));
         }
         for file in files.iter().filter(|file| !file.used) {
             let name = format!("{}/{}", file.area.name(), file.path);
             let why = if file.area.takes(&file.path) { "nothing uses it" } else { "it is not read: its ending is another" };
             all.push(match &file.meant {
-                Some(meant) => Checkup::new("files", name, State::Wrong, why).help(format!("did you mean `{meant}`?")),
-                None => Checkup::new("files", name, State::Note, why),
+                Some(meant) => CheckResult::new("files", name, CheckState::Wrong, why).help(format!("did you mean `{meant}`?")),
+                None => CheckResult::new("files", name, CheckState::Note, why),
             });
         }
     }
 
-    fn check_pipelines(&self, all: &mut Vec<Checkup>) {
+    fn check_pipelines(&self, all: &mut Vec<CheckResult>) {
         // What keeps them from being listed is told with the files.
         let Ok(listed) = self.pipelines() else { return };
         for entry in listed {
-            let project = self.project(Some(&entry.source_path()), Answers::Others);
+            let project = self.project(Some(&entry.source_path()), AnswererNames::Others);
             all.push(match project {
-                Ok(project) if project.warnings.is_empty() => Checkup::new("pipelines", entry.stem, State::Ok, "links"),
+                Ok(project) if project.warnings.is_empty() => CheckResult::new("pipelines", entry.stem, CheckState::Ok, "links"),
                 Ok(project) => {
                     let found = format!("links, with {} warnings", project.warnings.len());
-                    Checkup::new("pipelines", entry.stem, State::Note, found)
+                    CheckResult::new("pipelines", entry.stem, CheckState::Note, found)
                 }
                 Err(SessionError::Texts(found)) => {
                     let first = found.iter().next().map_or(String::new(), ToString::to_string);
                     let more = if found.len() > 1 { format!(", and {} more", found.len() - 1) } else { String::new() };
                     let said = format!("does not link: {first}{more}");
                     let help = format!("asterisk route {} --node NODE shows them where they are", shell(&entry.stem));
-                    Checkup::new("pipelines", entry.stem, State::Wrong, said).help(help)
+                    CheckResult::new("pipelines", entry.stem, CheckState::Wrong, said).help(help)
                 }
-                Err(error) => Checkup::new("pipelines", entry.stem, State::Wrong, error.to_string()),
+                Err(error) => CheckResult::new("pipelines", entry.stem, CheckState::Wrong, error.to_string()),
             });
         }
     }
 
-    fn check_store(&self, all: &mut Vec<Checkup>, depth: Depth) {
+    fn check_store(&self, all: &mut Vec<CheckResult>, depth: Depth) {
         let path = &self.setup.store;
         let name = path.display().to_string();
         let health = match health(path, depth) {
             Ok(health) => health,
             Err(StoreError::Missing(_)) => {
-                all.push(Checkup::new("store", name, State::Ok, "not there yet; the first run makes it"));
+                all.push(CheckResult::new("store", name, CheckState::Ok, "not there yet; the first run makes it"));
                 return;
             }
             Err(error) => {
                 let help = "--store names another one; a copy of a damaged one may still be read by `sqlite3 FILE .recover`";
-                all.push(Checkup::new("store", name, State::Wrong, error.to_string()).help(help));
+                all.push(CheckResult::new("store", name, CheckState::Wrong, error.to_string()).help(help));
                 return;
             }
         };
@@ -155,32 +155,32 @@ impl Session {
         let size = health.bytes as f64 / f64::from(1 << 20);
         let found = format!("{size:.1} MiB, {} runs, format {}", health.runs, health.version);
         all.push(match health.version.cmp(&health.newest) {
-            std::cmp::Ordering::Equal => Checkup::new("store", name.clone(), State::Ok, found),
+            std::cmp::Ordering::Equal => CheckResult::new("store", name.clone(), CheckState::Ok, found),
             std::cmp::Ordering::Less => {
-                Checkup::new("store", name.clone(), State::Note, found).help("the next run brings its format up to date")
+                CheckResult::new("store", name.clone(), CheckState::Note, found).help("the next run brings its format up to date")
             }
             std::cmp::Ordering::Greater => {
                 let help = format!("a newer program wrote it (format {} is the newest known here): update", health.newest);
-                Checkup::new("store", name.clone(), State::Wrong, found).help(help)
+                CheckResult::new("store", name.clone(), CheckState::Wrong, found).help(help)
             }
         });
         all.push(match health.trouble.as_slice() {
-            [] => Checkup::new("store", "integrity", State::Ok, "its pages hang together"),
+            [] => CheckResult::new("store", "integrity", CheckState::Ok, "its pages hang together"),
             trouble => {
                 let help = "copy the file away first; `sqlite3 FILE .recover` reads what can be read";
-                Checkup::new("store", "integrity", State::Wrong, trouble.join("; ")).help(help)
+                CheckResult::new("store", "integrity", CheckState::Wrong, trouble.join("; ")).help(help)
             }
         });
         if let Some((count, bad)) = &health.contents {
             let name = "contents";
             all.push(match bad.as_slice() {
-                [] => Checkup::new("store", name, State::Ok, format!("each of {count} is what its address says")),
-                bad => Checkup::new("store", name, State::Wrong, told(bad)).help(RESTORE),
+                [] => CheckResult::new("store", name, CheckState::Ok, format!("each of {count} is what its address says")),
+                bad => CheckResult::new("store", name, CheckState::Wrong, told(bad)).help(RESTORE),
             });
         }
         if let Some((count, bad)) = &health.events {
             let found = if bad.is_empty() { format!("each of {count} is what was recorded") } else { told(bad) };
-            let one = Checkup::new("store", "events", if bad.is_empty() { State::Ok } else { State::Wrong }, found);
+            let one = CheckResult::new("store", "events", if bad.is_empty() { CheckState::Ok } else { CheckState::Wrong }, found);
             all.push(if bad.is_empty() { one } else { one.help(RESTORE) });
         }
         if health.left > 0 {
@@ -188,54 +188,60 @@ impl Session {
                 "{} beside it of runs whose process was killed; they hold nothing",
                 counted(health.left, "file", "files")
             );
-            all.push(Checkup::new("store", "left behind", State::Note, found).help("the next command that writes removes them"));
+            all.push(
+                CheckResult::new("store", "left behind", CheckState::Note, found)
+                    .help("the next command that writes removes them"),
+            );
         }
-        let lock = if health.busy { (State::Note, "another process is writing") } else { (State::Ok, "free") };
-        all.push(Checkup::new("store", "lock", lock.0, lock.1));
+        let lock = if health.busy { (CheckState::Note, "another process is writing") } else { (CheckState::Ok, "free") };
+        all.push(CheckResult::new("store", "lock", lock.0, lock.1));
         all.extend(private("store", "mode", path));
     }
 
     /// Runs that stopped before their end, by whatever: they lost nothing and can go on.
-    fn check_runs(&self, all: &mut Vec<Checkup>) {
+    fn check_runs(&self, all: &mut Vec<CheckResult>) {
         /// More than these are counted only.
         const SHOWN: usize = 3;
         // What keeps the store from being read is told with the store.
         let runs = self.runs().unwrap_or_default();
-        let paused = || runs.iter().filter(|run| run.status == Status::Paused);
+        let paused = || runs.iter().filter(|run| run.status == RunStatus::Paused);
         for run in paused().take(SHOWN) {
             let found = format!("{} of {} cases are done", run.done, run.cases);
             let help = format!("go on with: asterisk run --resume {}", run.run);
-            all.push(Checkup::new("runs", run.run.clone(), State::Note, found).help(help));
+            all.push(CheckResult::new("runs", run.run.clone(), CheckState::Note, found).help(help));
         }
         let more = paused().skip(SHOWN).count();
         if more > 0 {
-            all.push(Checkup::new("runs", "older", State::Note, format!("{more} more are not finished")).help("asterisk runs"));
+            all.push(
+                CheckResult::new("runs", "older", CheckState::Note, format!("{more} more are not finished"))
+                    .help("asterisk runs"),
+            );
         }
     }
 
-    fn check_servers(&self, all: &mut Vec<Checkup>) {
+    fn check_servers(&self, all: &mut Vec<CheckResult>) {
         for (name, server) in &self.setup.servers {
             let fault = server.fault(&self.setup.root, SECRETS);
             all.push(match fault {
-                None => Checkup::new("mcp_servers", name, State::Ok, format!("{}, not asked", server.place())),
-                Some((why, help)) => Checkup::new("mcp_servers", name, State::Wrong, why).help(help),
+                None => CheckResult::new("mcp_servers", name, CheckState::Ok, format!("{}, not asked", server.place())),
+                Some((why, help)) => CheckResult::new("mcp_servers", name, CheckState::Wrong, why).help(help),
             });
         }
     }
 
-    fn check_workspace(&self, all: &mut Vec<Checkup>) {
+    fn check_workspace(&self, all: &mut Vec<CheckResult>) {
         let git = if has_git() {
-            Checkup::new("workspace", "git", State::Ok, "found")
+            CheckResult::new("workspace", "git", CheckState::Ok, "found")
         } else {
             let help = "without it the history of repositories is not looked at";
-            Checkup::new("workspace", "git", State::Note, "not found").help(help)
+            CheckResult::new("workspace", "git", CheckState::Note, "not found").help(help)
         };
         all.push(git);
         for repository in check(&self.setup.root, &self.setup.workspace["repositories"], self.setup.clock.now()) {
             let state = match (repository.there, repository.notes.is_empty()) {
-                (false, _) => State::Wrong,
-                (true, false) => State::Note,
-                (true, true) => State::Ok,
+                (false, _) => CheckState::Wrong,
+                (true, false) => CheckState::Note,
+                (true, true) => CheckState::Ok,
             };
             let said = repository.notes.join("; ");
             let found = match (said.is_empty(), repository.there) {
@@ -243,8 +249,12 @@ impl Session {
                 (true, false) => format!("{} is not there", repository.path),
                 (false, _) => said,
             };
-            let one = Checkup::new("workspace", repository.name, state, found);
-            all.push(if state == State::Wrong { one.help("set its `path` under `workspace` in asterisk.yaml") } else { one });
+            let one = CheckResult::new("workspace", repository.name, state, found);
+            all.push(if state == CheckState::Wrong {
+                one.help("set its `path` under `workspace` in asterisk.yaml")
+            } else {
+                one
+            });
         }
     }
 }
@@ -264,14 +274,14 @@ fn told(bad: &[impl ToString]) -> String {
 
 /// Whether only its owner may look into a file or directory; nothing if it is not there.
 #[cfg(unix)]
-fn private(area: &'static str, name: &str, path: &Path) -> Option<Checkup> {
+fn private(area: &'static str, name: &str, path: &Path) -> Option<CheckResult> {
     use std::os::unix::fs::PermissionsExt as _;
     let meta = std::fs::metadata(path).ok()?;
     let mode = meta.permissions().mode() & 0o777;
     let found = format!("{} has mode {mode:04o}", path.display());
     // Only the directories that the program makes are its own; one that was there is its owner's business.
     let open = mode & 0o077 != 0 && (meta.is_file() || path.components().any(|part| part.as_os_str() == ".asterisk"));
-    let one = Checkup::new(area, name, if open { State::Wrong } else { State::Ok }, found);
+    let one = CheckResult::new(area, name, if open { CheckState::Wrong } else { CheckState::Ok }, found);
     Some(if open {
         one.help(format!("others can look into it: chmod go-rwx {}", shell(&path.display().to_string())))
     } else {
@@ -280,6 +290,6 @@ fn private(area: &'static str, name: &str, path: &Path) -> Option<Checkup> {
 }
 
 #[cfg(not(unix))]
-fn private(area: &'static str, name: &str, path: &Path) -> Option<Checkup> {
-    path.exists().then(|| Checkup::new(area, name, State::Ok, path.display().to_string()))
+fn private(area: &'static str, name: &str, path: &Path) -> Option<CheckResult> {
+    path.exists().then(|| CheckResult::new(area, name, CheckState::Ok, path.display().to_string()))
 }

@@ -2,8 +2,8 @@
 
 use super::SessionError;
 use crate::diag::{Diagnostic, Diagnostics};
-use crate::files::{FileError, Input, list_inputs};
-use crate::ingest::{Gather, InputError, Limits, is_no_launch};
+use crate::files::{FileError, InputFile, list_inputs};
+use crate::ingest::{InputError, LaunchMerger, TextLimits, is_no_launch};
 use crate::model::Launch;
 use std::path::PathBuf;
 
@@ -14,7 +14,7 @@ const MAX_NAMED: usize = 5;
 /// left out with a note. What is one and is broken is an error either way: its failures would be missed.
 pub(super) fn launch(paths: &[PathBuf]) -> Result<Launch, SessionError> {
     let listed = list_inputs(paths)?;
-    let mut gather = Gather::new(Limits::default());
+    let mut gather = LaunchMerger::new(TextLimits::default());
     let mut found = Diagnostics::new();
     let mut others = Vec::new();
     let mut gaps = listed.gaps;
@@ -50,7 +50,7 @@ pub(super) fn launch(paths: &[PathBuf]) -> Result<Launch, SessionError> {
 }
 
 /// What a file is instead of a launch.
-fn other(input: &Input, wrong: &Diagnostics) -> String {
+fn other(input: &InputFile, wrong: &Diagnostics) -> String {
     wrong.iter().next().map_or_else(|| input.name.clone(), |first| first.message.clone())
 }
 

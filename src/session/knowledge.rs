@@ -3,12 +3,12 @@
 use super::{Session, SessionError};
 use crate::diag::{Diagnostic, did_you_mean};
 use crate::store::{
-    Dormancy, Durability, History, Rca, RcaFilter, RcaRow, RcaWord, Store, SymptomFilter, SymptomRow, SymptomStatus,
+    Dormancy, Durability, KnownHistory, Rca, RcaFilter, RcaRow, RcaWord, Store, SymptomFilter, SymptomRow, SymptomStatus,
 };
 
 /// Which symptoms to show.
 #[derive(Clone, Debug, Default)]
-pub struct SymptomsAsked {
+pub struct SymptomQuery {
     /// Only these.
     pub ids: Option<Vec<i64>>,
     /// Only those that a case of this run is linked to.
@@ -27,15 +27,15 @@ impl Session {
 
     /// Symptoms, those seen last first; none if there is no store yet. What is dormant is decided by the data file `recall`
     /// (`dormant: {days, launches}`), as of the session's clock.
-    pub fn symptoms(&self, asked: SymptomsAsked) -> Result<Vec<SymptomRow>, SessionError> {
+    pub fn symptoms(&self, asked: SymptomQuery) -> Result<Vec<SymptomRow>, SessionError> {
         let Some(store) = self.reader()? else { return Ok(Vec::new()) };
-        let SymptomsAsked { ids, run, status, limit } = asked;
+        let SymptomQuery { ids, run, status, limit } = asked;
         let (now, dormancy) = (self.setup.clock.now(), self.dormancy()?);
         Ok(store.symptoms(&SymptomFilter { ids, run, status, limit: limit.unwrap_or(usize::MAX), now, dormancy })?)
     }
 
     /// What a run can look back on.
-    pub fn history(&self, run: &str) -> Result<History, SessionError> {
+    pub fn history(&self, run: &str) -> Result<KnownHistory, SessionError> {
         Ok(self.reader()?.map(|store| store.history(run)).transpose()?.unwrap_or_default())
     }
 
@@ -54,16 +54,16 @@ impl Session {
             return Ok(row);
         }
         let ids: Vec<i64> = self.rcas(&RcaFilter { cases: 0, ..RcaFilter::default() })?.iter().map(|row| row.rca.id).collect();
-        let mixed_up = !self.symptoms(SymptomsAsked { ids: Some(vec![id]), ..SymptomsAsked::default() })?.is_empty();
+        let mixed_up = !self.symptoms(SymptomQuery { ids: Some(vec![id]), ..SymptomQuery::default() })?.is_empty();
         Err(unknown("root cause", id, &ids, mixed_up.then(|| format!("it is a symptom: asterisk show symptom {id}"))))
     }
 
     /// The symptom of that id, or a diagnostic that helps to find it.
     pub fn known_symptom(&self, id: i64) -> Result<SymptomRow, SessionError> {
-        if let Some(row) = self.symptoms(SymptomsAsked { ids: Some(vec![id]), ..SymptomsAsked::default() })?.pop() {
+        if let Some(row) = self.symptoms(SymptomQuery { ids: Some(vec![id]), ..SymptomQuery::default() })?.pop() {
             return Ok(row);
         }
-        let ids: Vec<i64> = self.symptoms(SymptomsAsked::default())?.iter().map(|row| row.id).collect();
+        let ids: Vec<i64> = self.symptoms(SymptomQuery::default())?.iter().map(|row| row.id).collect();
         let mixed_up = !self.rcas(&RcaFilter { ids: Some(vec![id]), ..RcaFilter::default() })?.is_empty();
         Err(unknown("symptom", id, &ids, mixed_up.then(|| format!("it is a root cause: asterisk show rca {id}"))))
     }

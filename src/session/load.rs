@@ -2,10 +2,10 @@
 
 use super::{Session, SessionError, Setup};
 use crate::diag::{Diagnostic, Source, did_you_mean};
-use crate::files::{Area, Found, Listed, Origin, Overlay, find_pipeline, list_pipelines};
+use crate::files::{Area, FileOrigin, ListedPipeline, Overlay, PipelineLookup, find_pipeline, list_pipelines};
 use crate::pipeline::{parts_of, yaml};
-use crate::project::{Answers, Project, ProjectVars, Settings, Sources, domain};
-use crate::script::Limits;
+use crate::project::{AnswererNames, LinkSettings, Project, ProjectVars, Sources, domain};
+use crate::script::ScriptLimits;
 use crate::script::probe::Probes;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 /// The pipelines that are walked within one, by what they are referred to as.
 #[derive(Clone, Debug, Default)]
-pub struct Parts {
+pub struct LoadedSubpipelines {
     /// Their texts.
     pub parts: BTreeMap<String, Source>,
     /// Why there is none, of those that are referred to and not there.
@@ -25,7 +25,7 @@ pub const DEFAULT_PIPELINE: &str = "rca";
 
 impl Session {
     /// Links the project with that pipeline (by path, file stem or name; the default one if none is named).
-    pub fn project(&self, pipeline: Option<&str>, answers: Answers) -> Result<Project, SessionError> {
+    pub fn project(&self, pipeline: Option<&str>, answers: AnswererNames) -> Result<Project, SessionError> {
         self.project_after(pipeline, answers, None)
     }
 
@@ -33,7 +33,7 @@ impl Session {
     pub fn project_after(
         &self,
         pipeline: Option<&str>,
-        answers: Answers,
+        answers: AnswererNames,
         before: Option<&Project>,
     ) -> Result<Project, SessionError> {
         Ok(Project::relink(self.sources(pipeline)?, self.settings(answers), before)?)
@@ -41,7 +41,7 @@ impl Session {
 
     /// The project, linked so that evaluations of its scripts can be watched.
     pub fn project_watched(&self, pipeline: Option<&str>, probes: Probes) -> Result<Project, SessionError> {
-        Ok(Project::link(self.sources(pipeline)?, Settings { probes, ..self.settings(Answers::Others) })?)
+        Ok(Project::link(self.sources(pipeline)?, LinkSettings { probes, ..self.settings(AnswererNames::Others) })?)
     }
 
     /// The texts of the project with that pipeline.
@@ -52,7 +52,7 @@ impl Session {
     /// The same, with the scripts of another directory laid over those of the project.
     pub(super) fn sources_below(&self, pipeline: Option<&str>, over: Option<&Path>) -> Result<Sources, SessionError> {
         let pipeline = self.pipeline(pipeline.unwrap_or(DEFAULT_PIPELINE))?;
-        let Parts { parts, missing } = self.parts(&pipeline)?;
+        let LoadedSubpipelines { parts, missing } = self.parts(&pipeline)?;
         let mut scripts = Overlay::load(Area::Scripts, self.setup.scripts.as_deref())?;
         if let Some(over) = over {
             scripts.lay(Area::Scripts, over)?;
@@ -70,11 +70,11 @@ impl Session {
 
     /// The pipelines that a pipeline's nodes refer to, and those that these refer to; and why there is none, of those that are not
     /// there. One that is named by a path is looked for beside the one that names it first.
-    pub fn parts(&self, pipeline: &Source) -> Result<Parts, SessionError> {
-        let Parts { mut parts, mut missing } = Parts::default();
+    pub fn parts(&self, pipeline: &Source) -> Result<LoadedSubpipelines, SessionError> {
+        let LoadedSubpipelines { mut parts, mut missing } = LoadedSubpipelines::default();
         let mut open: Vec<(Source, String)> = parts_of(pipeline).into_iter().map(|asked| (pipeline.clone(), asked)).collect();
         if open.is_empty() {
-            return Ok(Parts { parts, missing });
+            return Ok(LoadedSubpipelines { parts, missing });
         }
         let overlay = Overlay::load(Area::Pipelines, self.setup.pipelines.as_deref())?;
         while let Some((by, asked)) = open.pop() {
@@ -84,15 +84,15 @@ impl Session {
             let beside = Path::new(by.name()).parent().map(|dir| dir.join(&asked)).filter(|beside| beside.is_file());
             let name = beside.map_or_else(|| asked.clone(), |beside| beside.display().to_string());
             match find_pipeline(&name, &overlay, pipeline_name) {
-                Ok(Found::One(part)) => {
+                Ok(PipelineLookup::One(part)) => {
                     open.extend(parts_of(&part).into_iter().map(|asked| (part.clone(), asked)));
                     parts.insert(asked, part);
                 }
-                Ok(Found::Not(why)) => drop(missing.insert(asked, *why)),
+                Ok(PipelineLookup::Not(why)) => drop(missing.insert(asked, *why)),
                 Err(error) => drop(missing.insert(asked, Diagnostic::error("input/file", error.to_string()))),
             }
         }
-        Ok(Parts { parts, missing })
+        Ok(LoadedSubpipelines { parts, missing })
     }
 
     /// The directories and files that a project's texts are read from, whether they are there or not.
@@ -106,13 +106,13 @@ impl Session {
     pub fn pipeline(&self, name: &str) -> Result<Source, SessionError> {
         let overlay = Overlay::load(Area::Pipelines, self.setup.pipelines.as_deref())?;
         match find_pipeline(name, &overlay, pipeline_name)? {
-            Found::One(source) => Ok(source),
-            Found::Not(diagnostic) => Err(SessionError::Asked(diagnostic)),
+            PipelineLookup::One(source) => Ok(source),
+            PipelineLookup::Not(diagnostic) => Err(SessionError::Asked(diagnostic)),
         }
     }
 
     /// All pipelines that can be named.
-    pub fn pipelines(&self) -> Result<Vec<Listed>, SessionError> {
+    pub fn pipelines(&self) -> Result<Vec<ListedPipeline>, SessionError> {
         let overlay = Overlay::load(Area::Pipelines, self.setup.pipelines.as_deref())?;
         Ok(list_pipelines(&overlay, pipeline_name))
     }
@@ -125,12 +125,12 @@ impl Session {
     }
 
     /// All vocabularies that can be named, each with where it came from.
-    pub fn domains(&self) -> Result<Vec<(domain::Listed, Origin)>, SessionError> {
+    pub fn domains(&self) -> Result<Vec<(domain::ListedDomain, FileOrigin)>, SessionError> {
         let scripts = Overlay::load(Area::Scripts, self.setup.scripts.as_deref())?;
-        let origin = |listed: &domain::Listed| {
+        let origin = |listed: &domain::ListedDomain| {
             let path = format!("data/{}", listed.file);
             let found = scripts.files().find(|(name, ..)| *name == path);
-            found.map_or(Origin::Embedded, |(.., origin)| origin.clone())
+            found.map_or(FileOrigin::Embedded, |(.., origin)| origin.clone())
         };
         let listed = domain::list(&data_files(&scripts)).into_iter();
         Ok(listed.map(|listed| (listed.clone(), origin(&listed))).collect())
@@ -175,10 +175,10 @@ impl Session {
     }
 
     /// What linking takes from outside the texts.
-    pub fn settings(&self, answers: Answers) -> Settings {
-        let default = Limits::default();
-        let limits = Limits { wall: self.setup.script_time.unwrap_or(default.wall), ..default };
-        Settings {
+    pub fn settings(&self, answers: AnswererNames) -> LinkSettings {
+        let default = ScriptLimits::default();
+        let limits = ScriptLimits { wall: self.setup.script_time.unwrap_or(default.wall), ..default };
+        LinkSettings {
             vars: self.setup.vars.clone(),
             project_vars: self.project_vars(),
             answers,

@@ -1,18 +1,18 @@
 //! Whether a run that is under way can go on by another graph: what its cases have been through must be in it.
 
 use super::SessionError;
-use super::work::{Reads, Work};
+use super::work::{CaseReader, CaseWork};
 use crate::diag::{Diagnostic, Diagnostics, did_you_mean};
-use crate::pipeline::{Origin, Pipeline};
+use crate::pipeline::{EdgeOrigin, Pipeline};
 use crate::project::Project;
-use crate::walk::{By, FALLBACK, Plan, Status, WalkState};
+use crate::walk::{BranchKind, FALLBACK, Plan, WalkState, WalkStatus};
 use std::collections::BTreeMap;
 
 /// Refuses a project whose graph lacks what cases that are not over have been through.
-pub(super) fn fits(project: &Project, work: &[Work], reads: &Reads<'_>) -> Result<(), SessionError> {
+pub(super) fn fits(project: &Project, work: &[CaseWork], reads: &CaseReader<'_>) -> Result<(), SessionError> {
     // By what is missing, and of which pipeline, the cases that need it.
-    let mut missing = Missing::new();
-    for case in work.iter().filter(|case| !matches!(case.status, Status::Done | Status::Error)) {
+    let mut missing = MissingElements::new();
+    for case in work.iter().filter(|case| !matches!(case.status, WalkStatus::Done | WalkStatus::Error)) {
         let folded;
         let state = match case.whole.as_deref() {
             Some((_, state)) => state,
@@ -24,7 +24,7 @@ pub(super) fn fits(project: &Project, work: &[Work], reads: &Reads<'_>) -> Resul
         let mut found = lacks(&project.plan, state);
         found.sort_by(|left, right| left.key().cmp(&right.key()));
         found.dedup_by(|left, right| left.key() == right.key());
-        for Lack { what, hint, of } in found {
+        for MissingElement { what, hint, of } in found {
             missing.entry((what, hint, &of.name.value)).or_insert_with(|| (of, Vec::new())).1.push(&case.id);
         }
     }
@@ -42,10 +42,10 @@ pub(super) fn fits(project: &Project, work: &[Work], reads: &Reads<'_>) -> Resul
 }
 
 /// By what is missing, the nearest name and the pipeline's name: the pipeline, and the cases that need it.
-type Missing<'p> = BTreeMap<(String, Option<String>, &'p str), (&'p Pipeline, Vec<&'p str>)>;
+type MissingElements<'p> = BTreeMap<(String, Option<String>, &'p str), (&'p Pipeline, Vec<&'p str>)>;
 
 /// What a graph does not have.
-struct Lack<'p> {
+struct MissingElement<'p> {
     what: String,
     /// The nearest name there is.
     hint: Option<String>,
@@ -53,16 +53,16 @@ struct Lack<'p> {
     of: &'p Pipeline,
 }
 
-impl Lack<'_> {
+impl MissingElement<'_> {
     fn key(&self) -> (&str, &str) {
         (&self.what, &self.of.name)
     }
 }
 
 /// What a case has been through, or stands at, that the graph does not have.
-fn lacks<'p>(plan: &'p Plan, state: &WalkState) -> Vec<Lack<'p>> {
+fn lacks<'p>(plan: &'p Plan, state: &WalkState) -> Vec<MissingElement<'p>> {
     let pipeline = &*plan.pipeline;
-    let lack = |what: String, hint: Option<String>| Lack { what, hint, of: pipeline };
+    let lack = |what: String, hint: Option<String>| MissingElement { what, hint, of: pipeline };
     let nodes = || pipeline.nodes.iter().map(|node| node.name.as_str());
     let mut found = Vec::new();
     for node in state.path.iter().chain(&state.node).filter(|node| pipeline.node(node).is_none()) {
@@ -71,8 +71,8 @@ fn lacks<'p>(plan: &'p Plan, state: &WalkState) -> Vec<Lack<'p>> {
     for visit in state.history.iter().filter(|visit| visit.edge != FALLBACK) {
         let from = pipeline.node(&visit.node);
         match pipeline.edge(&visit.edge).map(|edge| pipeline.edge_at(edge).from) {
-            Some(Origin::Any) => {}
-            Some(Origin::Node(node)) if from.is_none() || from == Some(node) => {}
+            Some(EdgeOrigin::Any) => {}
+            Some(EdgeOrigin::Node(node)) if from.is_none() || from == Some(node) => {}
             Some(_) => found.push(lack(format!("its edge `{}` does not start at `{}`", visit.edge, visit.node), None)),
             None => {
                 let known = pipeline.edges.iter().map(|edge| edge.id.as_str());
@@ -89,7 +89,7 @@ fn lacks<'p>(plan: &'p Plan, state: &WalkState) -> Vec<Lack<'p>> {
             // A branch is of the same graph.
             found.extend(lacks(plan, inner));
             let at = inner.node.as_ref().and_then(|at| pipeline.node(at)).map(|node| plan.node(node));
-            if let Some(node) = at.filter(|node| lone.by == By::Items && node.fan.is_none()) {
+            if let Some(node) = at.filter(|node| lone.by == BranchKind::Items && node.fan.is_none()) {
                 found.push(lack(format!("its node `{}` is not taken for each item of a list", node.name), None));
             }
         } else if let Some(at) = &state.node

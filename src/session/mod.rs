@@ -5,64 +5,64 @@ mod answers;
 mod briefing;
 mod case_texts;
 mod clean;
-mod crew;
 mod dispatch;
 mod doctor;
 mod error;
+mod executor;
 mod finding;
-mod generations;
-mod handed;
-mod handed_batch;
-mod hands;
 mod input;
 mod knowledge;
-mod lighten;
 mod load;
 mod migrate;
-mod needs;
 mod outcome;
-mod overlaid;
+mod overlay_listing;
+mod pending;
+mod pending_batch;
 mod portal;
 mod projection;
 mod prompt;
+mod queries;
 mod recorded;
 mod resume;
-mod rounds;
+mod revisions;
 mod route;
 mod run;
+mod run_batches;
+mod run_dir;
 mod runs;
 mod setup;
 mod shadow;
-mod tests_of;
+mod test_texts;
 mod texts;
-mod tray;
+mod trim;
 mod work;
+mod worker_pool;
 
-use crate::agent::Queue;
+use crate::agent::StepQueue;
 use crate::net::ReadSecret;
 pub use clean::CleanResult;
-pub use doctor::{Checkup, State};
+pub use doctor::{CheckResult, CheckState};
 pub use error::SessionError;
-pub use generations::Reloaded;
-pub use handed::{HandIn, Handed, HandedOut, Verdict};
-pub use handed_batch::HandedBatch;
-pub use hands::Hands;
-pub use knowledge::SymptomsAsked;
+pub use knowledge::SymptomQuery;
 pub use load::DEFAULT_PIPELINE;
-pub use outcome::{CaseResult, CaseSummary, Cases, ErrorSummary, RunResult, RunSummary, Waits};
-pub use overlaid::ProjectFile;
-pub use portal::{Pushed, Remark};
-pub use prompt::{Prompt, PromptAsked};
-pub use recorded::{Record, Texts};
-pub use resume::{Origin, ResumeSpec};
+pub use outcome::{CaseResult, CaseSummary, ErrorSummary, RunCases, RunResult, RunSummary, Waits};
+pub use overlay_listing::OverlaidFile;
+pub use pending::{CheckedOutTasks, PendingTask, ReviewWord, Submission};
+pub use pending_batch::PendingBatch;
+pub use portal::{PushRemark, PushResult};
+pub use prompt::{Prompt, PromptQuery};
+pub use recorded::{Record, RecordedTexts};
+pub use resume::{ResumeSpec, RunOrigin};
+pub use revisions::AppliedReload;
 pub use route::{RouteState, RouteVisit, Routed};
-pub use run::{Begun, Inputs, RunSpec, Watch};
+pub use run::{RunInputs, RunListener, RunSpec, StartedRun};
 pub use setup::{Files, KEEP, Setup, Via};
-pub use shadow::Shadowed;
+pub use shadow::ShadowSummary;
 use std::path::PathBuf;
 use std::sync::Arc;
-pub use tests_of::{TestFile, TestTexts};
-pub use texts::Text;
+pub use test_texts::{TestFile, TestTexts};
+pub use texts::ProjectText;
+pub use worker_pool::WorkerPool;
 
 /// Reads a secret in a file, which its owner alone may read.
 const SECRETS: ReadSecret = |path| crate::files::read_secret(path).map_err(|error| error.to_string());
@@ -71,7 +71,7 @@ const SECRETS: ReadSecret = |path| crate::files::read_secret(path).map_err(|erro
 #[derive(Clone)]
 pub struct Session {
     setup: Setup,
-    queue: Option<Arc<Queue>>,
+    queue: Option<Arc<StepQueue>>,
 }
 
 impl Session {
@@ -104,7 +104,7 @@ impl Session {
 
     /// The same with a queue that workers pull the steps of a run from.
     #[must_use]
-    pub fn with_queue(mut self, queue: Arc<Queue>) -> Self {
+    pub fn with_queue(mut self, queue: Arc<StepQueue>) -> Self {
         self.queue = Some(queue);
         self
     }

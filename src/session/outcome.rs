@@ -1,15 +1,15 @@
 //! What came of a run.
 
-use super::hands::Hands;
-use super::work::{Brief, DAMAGED, Reads};
-use super::{SessionError, Shadowed};
-use crate::agent::{Budget, BudgetStatus};
+use super::work::{CaseReader, DAMAGED, StoredCaseBrief};
+use super::worker_pool::WorkerPool;
+use super::{SessionError, ShadowSummary};
+use crate::agent::{BudgetStatus, TokenBudget};
 use crate::clock::Timestamp;
 use crate::diag::Diagnostic;
 use crate::model::{Case, Launch};
 use crate::pipeline::Pipeline;
 use crate::store::Store;
-use crate::walk::{Failure, Name, Plan, Status, Tokens, WalkState};
+use crate::walk::{Failure, Name, Plan, TokenUsage, WalkState, WalkStatus};
 use serde::ser::{Error as _, SerializeSeq as _};
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value};
@@ -29,9 +29,9 @@ pub struct RunResult {
     /// When it began.
     pub started_at: Timestamp,
     /// How it ended: `error` if any case failed, `paused` if any is not over.
-    pub status: Status,
+    pub status: WalkStatus,
     /// The cases, in the order of the launch.
-    pub cases: Cases,
+    pub cases: RunCases,
     /// Why walks failed in this process, by case, in the order of the launch.
     pub failures: Vec<(Name, Failure)>,
     /// Whether it is in the store (a dry run is not).
@@ -39,9 +39,9 @@ pub struct RunResult {
     /// The report that was written, if one was.
     pub report: Option<PathBuf>,
     /// What candidate rules would have decided, if the run has a shadow.
-    pub shadow: Option<Shadowed>,
+    pub shadow: Option<ShadowSummary>,
     /// What the answers took that came from outside of the process.
-    pub tokens: Tokens,
+    pub tokens: TokenUsage,
     /// What could not be written of cases: prompts that their templates do not make, files whose content is damaged in the store. Under
     /// [`RunResult::WHOLE`], what of the run itself.
     pub notes: BTreeMap<Name, Vec<Diagnostic>>,
@@ -53,21 +53,21 @@ pub struct RunResult {
 
 /// The cases of a run: in memory, or of a large run read again from its journal. See [`RunResult::each`].
 #[derive(Debug)]
-pub struct Cases {
+pub struct RunCases {
     pub(super) kept: Vec<CaseResult>,
-    pub(super) stored: Option<Stored>,
+    pub(super) stored: Option<StoredCases>,
 }
 
 /// Cases that are read from the journal.
 #[derive(Debug)]
-pub(super) struct Stored {
+pub(super) struct StoredCases {
     pub(super) store: Store,
-    pub(super) cases: Vec<Brief>,
+    pub(super) cases: Vec<StoredCaseBrief>,
     /// Who read them.
-    pub(super) hands: Hands,
+    pub(super) hands: WorkerPool,
 }
 
-impl Cases {
+impl RunCases {
     /// How many they are.
     pub fn len(&self) -> usize {
         self.stored.as_ref().map_or(self.kept.len(), |stored| stored.cases.len())
@@ -119,7 +119,7 @@ impl RunResult {
     }
 
     /// Takes in what is left of its budget.
-    pub(super) fn note_budget(&mut self, budget: &Budget) {
+    pub(super) fn note_budget(&mut self, budget: &TokenBudget) {
         self.budget = budget.status().map(|status| (status, budget.refused()));
     }
 
@@ -143,8 +143,8 @@ impl RunResult {
     fn each_of(&self, asked: bool, mut visit: impl FnMut(&CaseResult) -> Result<(), SessionError>) -> Result<(), SessionError> {
         self.cases.kept.iter().try_for_each(&mut visit)?;
         let Some(stored) = &self.cases.stored else { return Ok(()) };
-        let reads = Reads { store: &stored.store, run: &self.run, plan: &self.plan };
-        let read = |case: &Brief| reads.result(case, &self.launch, asked);
+        let reads = CaseReader { store: &stored.store, run: &self.run, plan: &self.plan };
+        let read = |case: &StoredCaseBrief| reads.result(case, &self.launch, asked);
         stored.hands.in_order(&stored.cases, read, |case| visit(&case))
     }
 
@@ -220,17 +220,17 @@ pub struct RunSummary<'a> {
     /// The name of the vocabulary; null without one.
     pub domain: Option<String>,
     /// How it ended.
-    pub status: Status,
+    pub status: WalkStatus,
     /// The cases, in the order of the launch.
     pub cases: CaseSummaries<'a>,
     /// The path of `report.md`; null when none was written.
     pub report: Option<String>,
     /// What candidate rules would have decided; absent without a shadow.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub shadow: Option<&'a Shadowed>,
+    pub shadow: Option<&'a ShadowSummary>,
     /// What the answers took; absent if nobody outside was asked.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub tokens: Option<Tokens>,
+    pub tokens: Option<TokenUsage>,
     /// How much of the budget is left; absent without one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub budget: Option<BudgetStatus>,
@@ -266,7 +266,7 @@ pub struct CaseSummary {
     /// Its id.
     pub case: String,
     /// How its walk ended.
-    pub status: Status,
+    pub status: WalkStatus,
     /// Its status in the store.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub case_status: Option<String>,
@@ -280,7 +280,7 @@ pub struct CaseSummary {
     pub context: Map<String, Value>,
     /// What its answers took; absent if nobody outside was asked.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub tokens: Option<Tokens>,
+    pub tokens: Option<TokenUsage>,
     /// What it waits for; absent if it waits for nobody.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waits: Option<Waits>,

@@ -6,14 +6,14 @@ use super::{SECRETS, Session, SessionError};
 use crate::diag::{Diagnostic, Source};
 use crate::ingest;
 use crate::model::{Hash, Launch, canonical};
-use crate::reportportal::{Access, Issue, Outcome, Place, Portal, Trouble};
+use crate::reportportal::{Access, Issue, Portal, PortalError, PortalLaunch, UpdateResult};
 use crate::store::{Durability, Store};
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
 /// What is to be said of a case.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Remark {
+pub struct PushRemark {
     /// The case.
     pub case: String,
     /// What kind of defect it is, as ReportPortal calls it.
@@ -26,7 +26,7 @@ pub struct Remark {
 
 /// What came of a remark.
 #[derive(Clone, Debug)]
-pub enum Pushed {
+pub enum PushResult {
     /// It was sent now (or would be).
     Sent,
     /// The same was sent before.
@@ -36,19 +36,19 @@ pub enum Pushed {
 }
 
 /// Trouble while sending, or while recording that something was sent.
-struct Failed(SessionError);
+struct PushFailure(SessionError);
 
-impl From<Trouble> for Failed {
-    fn from(trouble: Trouble) -> Self {
+impl From<PortalError> for PushFailure {
+    fn from(trouble: PortalError) -> Self {
         Self(trouble.into())
     }
 }
 
-impl From<Trouble> for SessionError {
-    fn from(trouble: Trouble) -> Self {
+impl From<PortalError> for SessionError {
+    fn from(trouble: PortalError) -> Self {
         match trouble {
-            Trouble::Asked(diagnostic) => Self::Asked(Box::new(diagnostic)),
-            Trouble::Text(diagnostic) => Self::Texts(diagnostic.into()),
+            PortalError::Asked(diagnostic) => Self::Asked(Box::new(diagnostic)),
+            PortalError::Text(diagnostic) => Self::Texts(diagnostic.into()),
             trouble => Self::Outside(Box::new(trouble.diagnostic())),
         }
     }
@@ -67,7 +67,7 @@ impl Session {
         launch: &str,
         look: &dyn Fn(usize, usize),
         stop: &AtomicBool,
-    ) -> Result<(Launch, Place), SessionError> {
+    ) -> Result<(Launch, PortalLaunch), SessionError> {
         let portal = self.portal(stop)?;
         let fetched = portal.fetch(launch, look)?;
         let mut launch = ingest::read(&Source::new(fetched.name, fetched.text))?;
@@ -77,7 +77,7 @@ impl Session {
 
     /// Writes remarks on cases of a run back to where its launch came from. What was sent before in the same words is not sent again;
     /// what is sent is recorded at once. `dry`: asks nobody, changes nothing, and says what would be sent.
-    pub fn push(&self, run: &str, remarks: &[Remark], dry: bool) -> Result<Vec<(String, Pushed)>, SessionError> {
+    pub fn push(&self, run: &str, remarks: &[PushRemark], dry: bool) -> Result<Vec<(String, PushResult)>, SessionError> {
         let store = if dry { Store::read_only(&self.setup.store)? } else { self.store(Durability::Step)? };
         let run = named(&store, run)?;
         let place = self.setup.reportportal.place();
@@ -92,17 +92,17 @@ impl Session {
         }
         let target = format!("reportportal {} {}", place.url, place.project);
         let before = store.pushed(&run, &target)?;
-        let mut outcomes: BTreeMap<&str, Pushed> = BTreeMap::new();
+        let mut outcomes: BTreeMap<&str, PushResult> = BTreeMap::new();
         let mut issues: Vec<Issue> = Vec::new();
         let mut cases: BTreeMap<i64, &str> = BTreeMap::new();
         for remark in remarks {
             let outcome = match issue(remark) {
-                Err(why) => Pushed::Refused(why),
-                Ok(issue) if before.get(&remark.case) == Some(&hash(&issue)) => Pushed::Before,
+                Err(why) => PushResult::Refused(why),
+                Ok(issue) if before.get(&remark.case) == Some(&hash(&issue)) => PushResult::Before,
                 Ok(issue) => {
                     cases.insert(issue.item, &remark.case);
                     issues.push(issue);
-                    Pushed::Sent
+                    PushResult::Sent
                 }
             };
             outcomes.insert(&remark.case, outcome);
@@ -112,27 +112,29 @@ impl Session {
             let portal = self.portal(&stop)?;
             let launch = store.launch(&run, |_, _| None)?;
             portal.check(&launch.run_id, &launch.name)?;
-            let done = |sent: &[Issue], outcome: Outcome| -> Result<(), Failed> {
+            let done = |sent: &[Issue], outcome: UpdateResult| -> Result<(), PushFailure> {
                 let named = sent.iter().filter_map(|issue| Some((*cases.get(&issue.item)?, hash(issue))));
                 match outcome {
-                    Outcome::Sent => {
+                    UpdateResult::Sent => {
                         let sent: Vec<(&str, Hash)> = named.collect();
-                        store.note_pushed(&run, &target, self.setup.clock.now(), &sent).map_err(|error| Failed(error.into()))?;
+                        store
+                            .note_pushed(&run, &target, self.setup.clock.now(), &sent)
+                            .map_err(|error| PushFailure(error.into()))?;
                     }
-                    Outcome::Refused(why) => {
-                        outcomes.extend(named.map(|(case, _)| (case, Pushed::Refused(Box::new(why.clone())))));
+                    UpdateResult::Refused(why) => {
+                        outcomes.extend(named.map(|(case, _)| (case, PushResult::Refused(Box::new(why.clone())))));
                     }
                 }
                 Ok(())
             };
-            portal.define(&issues, done).map_err(|Failed(error)| error)?;
+            portal.define(&issues, done).map_err(|PushFailure(error)| error)?;
         }
-        let outcome = |remark: &Remark| Some((remark.case.clone(), outcomes.remove(remark.case.as_str())?));
+        let outcome = |remark: &PushRemark| Some((remark.case.clone(), outcomes.remove(remark.case.as_str())?));
         Ok(remarks.iter().filter_map(outcome).collect())
     }
 }
 
-fn issue(remark: &Remark) -> Result<Issue, Box<Diagnostic>> {
+fn issue(remark: &PushRemark) -> Result<Issue, Box<Diagnostic>> {
     let refused = |why: String, help: &str| Box::new(Diagnostic::error("push/case", why).help(help));
     // A second item of the same id is called `id#2`; it is the same item.
     let id = remark.case.split('#').next().unwrap_or_default();

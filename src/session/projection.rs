@@ -7,9 +7,9 @@ use super::{Session, SessionError};
 use crate::clock::Timestamp;
 use crate::diag::{Diagnostic, Severity};
 use crate::files::OutDir;
-use crate::pipeline::Node;
+use crate::pipeline::PipelineNode;
 use crate::store::Store;
-use crate::walk::{BRANCH, Event, FIRST, Name, What};
+use crate::walk::{BRANCH, Event, EventBody, FIRST, Name};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashSet};
@@ -152,10 +152,10 @@ fn project_case(
     let mut visits: BTreeMap<(&str, &str), usize> = BTreeMap::new();
     let mut generation = FIRST;
     for event in events {
-        if let What::Adopt { generation: newer, .. } = event.what {
+        if let EventBody::Adopt { generation: newer, .. } = event.what {
             generation = newer;
         }
-        let What::NodeExit { node, artifact, params, template, .. } = &event.what else { continue };
+        let EventBody::NodeExit { node, artifact, params, template, .. } = &event.what else { continue };
         // What is walked in the place of a node has a directory of its own, named by its place (`3/court`).
         let (below, place) = (place_dir(&below, &event.path), place_of(&event.path));
         let visit = visits.entry((place, node)).or_default();
@@ -163,7 +163,7 @@ fn project_case(
         let Some(plan) = result.plan.of_path(&event.path) else { continue };
         let Some(ix) = plan.pipeline.node(node) else { continue };
         let spec = plan.pipeline.at(ix);
-        let laid = Laid::of(spec, *visit - 1);
+        let laid = StepFileNames::of(spec, *visit - 1);
         // An answer that is waited for may be there already.
         let awaited = case.state.waits().is_some_and(|open| open.node == *node && place_of(&open.path) == place);
         if !awaited && let Some(text) = unwritten.kept(&laid.artifact, store.needed(&artifact.hash()).map_err(Into::into))? {
@@ -178,14 +178,14 @@ fn project_case(
 }
 
 /// The names of the files of a step, in the directory of its walk.
-pub(super) struct Laid {
+pub(super) struct StepFileNames {
     pub(super) prompt: String,
     pub(super) artifact: String,
 }
 
-impl Laid {
+impl StepFileNames {
     /// Those of a node's visit, counted from 0.
-    pub(super) fn of(node: &Node, visit: usize) -> Self {
+    pub(super) fn of(node: &PipelineNode, visit: usize) -> Self {
         let family = OutDir::safe_name(&node.family);
         let prompt = if visit == 0 { format!("prompt-{family}.md") } else { format!("prompt-{family}-loop-{visit}.md") };
         let artifact = node.artifact.as_ref().map_or_else(|| format!("{}.json", *node.name), |name| name.value.clone());
@@ -235,7 +235,7 @@ struct CaseFile<'a> {
     case_id: &'a str,
     suite_id: &'a str,
     current_step: String,
-    status: crate::walk::Status,
+    status: crate::walk::WalkStatus,
     loop_counts: &'a BTreeMap<String, i64>,
     history: Vec<HistoryEntry<'a>>,
 }
@@ -259,7 +259,7 @@ impl<'a> CaseFile<'a> {
             timestamp: visit.at,
         };
         let current = match (&case.state.node, case.state.status) {
-            (_, crate::walk::Status::Done) => "DONE".to_owned(),
+            (_, crate::walk::WalkStatus::Done) => "DONE".to_owned(),
             (Some(node), _) => step(node),
             // The first step is asked for and not taken yet.
             (None, _) if case.state.waits().is_some() => pipeline.at(pipeline.start).step_name(),

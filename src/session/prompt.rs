@@ -1,13 +1,13 @@
 //! The prompts of a run, made again from its record: the template's text and the parameters that the step was given.
 
-use super::generations::manifests;
+use super::revisions::manifests;
 use super::{Session, SessionError, resume};
 use crate::diag::{Diagnostics, Source, did_you_mean};
 use crate::model::{Hash, shell};
-use crate::project::Manifest;
+use crate::project::ProjectManifest;
 use crate::prompt::{Template, Templates};
 use crate::store::{Store, StoreError};
-use crate::walk::{Content, Event, FIRST, TOOL, What, assemble};
+use crate::walk::{Content, Event, EventBody, FIRST, TOOL, assemble};
 use serde::Serialize;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 /// Which prompt is wanted.
 #[derive(Clone, Debug, Default)]
-pub struct PromptAsked {
+pub struct PromptQuery {
     /// The run; the latest if none.
     pub run: Option<String>,
     /// The case.
@@ -57,7 +57,7 @@ pub struct Prompt {
 }
 
 /// A step that was answered.
-struct Step<'e> {
+struct AnsweredStep<'e> {
     node: &'e str,
     path: &'e str,
     by: &'e str,
@@ -69,7 +69,7 @@ struct Step<'e> {
 
 impl Session {
     /// The prompt of a step of a run, as it was when it was answered.
-    pub fn prompt(&self, asked: &PromptAsked) -> Result<Prompt, SessionError> {
+    pub fn prompt(&self, asked: &PromptQuery) -> Result<Prompt, SessionError> {
         let run = match &asked.run {
             Some(run) => run.clone(),
             None => self.runs()?.into_iter().next().map(|row| row.run).ok_or_else(|| {
@@ -86,7 +86,7 @@ impl Session {
             return Err(SessionError::asked("input/no-case", format!("the run {run} has no case `{}`", asked.case), Some(help)));
         }
         let events: Vec<Event> = store.events(&run, &asked.case)?.into_iter().map(|(_, event)| event).collect();
-        let steps: Vec<Step<'_>> = Step::all(&events);
+        let steps: Vec<AnsweredStep<'_>> = AnsweredStep::all(&events);
         let node = asked.node.as_deref().map(|node| named(&store, kept.latest(), node)).transpose()?;
         let step = choose(&steps, asked, node.as_deref())?;
         let (Some(template), Some(params)) = (step.template, step.params) else {
@@ -101,7 +101,7 @@ impl Session {
             return Err(SessionError::asked("input/no-prompt", message, (step.by == TOOL).then_some(how)));
         };
         let (found, text) = kept.prompt(step.generation, template, params)?;
-        let visits: Vec<&Step<'_>> = steps.iter().filter(|other| other.node == step.node).collect();
+        let visits: Vec<&AnsweredStep<'_>> = steps.iter().filter(|other| other.node == step.node).collect();
         Ok(Prompt {
             case: asked.case.clone(),
             node: step.node.to_owned(),
@@ -127,7 +127,7 @@ pub(super) fn text(store: &Store, template: &Template, params: &Content) -> Resu
 /// The templates that a run went by, of each of its generations those that are asked for.
 pub(super) struct KeptTemplates<'a> {
     store: &'a Store,
-    manifests: Vec<(u64, Manifest)>,
+    manifests: Vec<(u64, ProjectManifest)>,
     compiled: RefCell<BTreeMap<u64, Templates>>,
 }
 
@@ -137,7 +137,7 @@ impl<'a> KeptTemplates<'a> {
     }
 
     /// The texts that the run went by last.
-    fn latest(&self) -> Option<&Manifest> {
+    fn latest(&self) -> Option<&ProjectManifest> {
         self.manifests.last().map(|(_, manifest)| manifest)
     }
 
@@ -158,7 +158,7 @@ impl<'a> KeptTemplates<'a> {
 
     /// The template of that address, in the latest generation that has it.
     pub(super) fn latest_template(&self, hash: Hash) -> Result<Arc<Template>, SessionError> {
-        let has = |(_, manifest): &&(u64, Manifest)| manifest.templates.values().any(|known| *known == hash);
+        let has = |(_, manifest): &&(u64, ProjectManifest)| manifest.templates.values().any(|known| *known == hash);
         let generation = self.manifests.iter().rev().find(has).map_or(FIRST, |(number, _)| *number);
         self.template(generation, hash)
     }
@@ -180,12 +180,12 @@ impl<'a> KeptTemplates<'a> {
 }
 
 /// The node that is meant by a name or code.
-fn named(store: &Store, manifest: Option<&Manifest>, name: &str) -> Result<String, SessionError> {
-    let Some(Manifest { pipeline: (path, hash), .. }) = manifest else { return Ok(name.to_owned()) };
+fn named(store: &Store, manifest: Option<&ProjectManifest>, name: &str) -> Result<String, SessionError> {
+    let Some(ProjectManifest { pipeline: (path, hash), .. }) = manifest else { return Ok(name.to_owned()) };
     let source = Source::new(path.as_str(), resume::text(store, hash)?);
     let pipeline = crate::pipeline::parse(&source).map_err(|problems: Diagnostics| SessionError::Texts(problems))?;
     match pipeline.resolve_target(name) {
-        Some(crate::pipeline::Target::Node(node)) => Ok(pipeline.at(node).name.value.clone()),
+        Some(crate::pipeline::EdgeTarget::Node(node)) => Ok(pipeline.at(node).name.value.clone()),
         _ => {
             let known = pipeline.nodes.iter().map(|node| node.name.as_str());
             let message = format!("the pipeline `{}` has no node `{name}`", *pipeline.name);
@@ -194,16 +194,16 @@ fn named(store: &Store, manifest: Option<&Manifest>, name: &str) -> Result<Strin
     }
 }
 
-impl<'e> Step<'e> {
+impl<'e> AnsweredStep<'e> {
     /// Those that the events of a case tell of.
     fn all(events: &'e [Event]) -> Vec<Self> {
         let mut generation = FIRST;
         let mut step = |event: &'e Event| match &event.what {
-            What::Adopt { generation: newer, .. } => {
+            EventBody::Adopt { generation: newer, .. } => {
                 generation = *newer;
                 None
             }
-            What::NodeExit { node, params, template, by, .. } => {
+            EventBody::NodeExit { node, params, template, by, .. } => {
                 Some(Self { node, path: &event.path, by, params: params.as_ref(), template: *template, generation })
             }
             _ => None,
@@ -213,7 +213,11 @@ impl<'e> Step<'e> {
 }
 
 /// The step that is asked for.
-fn choose<'s, 'e>(steps: &'s [Step<'e>], asked: &PromptAsked, node: Option<&str>) -> Result<&'s Step<'e>, SessionError> {
+fn choose<'s, 'e>(
+    steps: &'s [AnsweredStep<'e>],
+    asked: &PromptQuery,
+    node: Option<&str>,
+) -> Result<&'s AnsweredStep<'e>, SessionError> {
     let missing = |what: String| {
         let mut nodes: Vec<String> = Vec::new();
         for step in steps {
@@ -234,7 +238,7 @@ fn choose<'s, 'e>(steps: &'s [Step<'e>], asked: &PromptAsked, node: Option<&str>
         let last = steps.iter().rev().find(|step| step.template.is_some() && step.params.is_some());
         return last.or(steps.last()).ok_or_else(|| missing("answered step".into()));
     };
-    let visits: Vec<&Step<'_>> = steps.iter().filter(|step| step.node == node).collect();
+    let visits: Vec<&AnsweredStep<'_>> = steps.iter().filter(|step| step.node == node).collect();
     match asked.visit {
         Some(visit) => visit
             .checked_sub(1)

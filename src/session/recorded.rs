@@ -1,15 +1,15 @@
 //! The record of past runs: which there are, and the texts that each went by, linked again.
 
-use super::generations::manifests;
 use super::resume::{parse, text};
-use super::run::RunArgs;
+use super::revisions::manifests;
+use super::run::RecordedRunArgs;
 use super::{Session, SessionError};
-use crate::files::Identity;
+use crate::files::FileIdentity;
 use crate::model::Hash;
-use crate::project::{Answers, Manifest, Project, Settings};
+use crate::project::{AnswererNames, LinkSettings, Project, ProjectManifest};
 use crate::script::probe::Probes;
 use crate::store::{Durability, Store, StoreError};
-use crate::walk::Change;
+use crate::walk::TextChange;
 use std::path::{Path, PathBuf};
 
 /// The record of past runs, to be read.
@@ -21,13 +21,13 @@ pub struct Record {
 
 /// The texts that a run went by for a while.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Texts {
+pub struct RecordedTexts {
     /// Counts the texts of the run; those it began with are 1.
     pub generation: u64,
     /// The address of the list of them.
     pub address: Hash,
     /// The list.
-    pub manifest: Manifest,
+    pub manifest: ProjectManifest,
 }
 
 impl Session {
@@ -49,11 +49,11 @@ impl Session {
     /// What came of walking, unless the store is another one by now than the one that was written, or gone.
     pub(super) fn unless_lost<T, E: Into<SessionError>>(
         &self,
-        opened: Option<Identity>,
+        opened: Option<FileIdentity>,
         walked: Result<T, E>,
     ) -> Result<T, SessionError> {
         let path = &self.setup.store;
-        if opened.is_some() && Identity::of(path) != opened {
+        if opened.is_some() && FileIdentity::of(path) != opened {
             return Err(StoreError::Lost(path.clone()).into());
         }
         walked.map_err(Into::into)
@@ -88,13 +88,17 @@ impl Record {
     }
 
     /// The texts that a run went by, in order.
-    pub fn texts(&self, run: &str) -> Result<Vec<Texts>, SessionError> {
-        let of = |(generation, manifest): (u64, Manifest)| Texts { generation, address: manifest.blob().hash, manifest };
+    pub fn texts(&self, run: &str) -> Result<Vec<RecordedTexts>, SessionError> {
+        let of = |(generation, manifest): (u64, ProjectManifest)| RecordedTexts {
+            generation,
+            address: manifest.blob().hash,
+            manifest,
+        };
         Ok(manifests(&self.store, run)?.into_iter().map(of).collect())
     }
 
     /// Which of the texts that a run went by are other by now, where it read them from.
-    pub fn changed_since(&self, run: &str, manifest: &Manifest) -> Result<Vec<Change>, SessionError> {
+    pub fn changed_since(&self, run: &str, manifest: &ProjectManifest) -> Result<Vec<TextChange>, SessionError> {
         let (session, args) = self.started(run)?;
         Ok(session.changed_since(&args, manifest))
     }
@@ -112,14 +116,14 @@ impl Record {
         Ok(asked.or_else(|| session.setup().pipelines.as_ref().map(|dir| dir.join(name)).filter(|file| file.is_file())))
     }
 
-    fn started(&self, run: &str) -> Result<(Session, RunArgs), SessionError> {
-        let args: RunArgs = parse(&text(&self.store, &self.store.run(run)?.args)?)?;
+    fn started(&self, run: &str) -> Result<(Session, RecordedRunArgs), SessionError> {
+        let args: RecordedRunArgs = parse(&text(&self.store, &self.store.run(run)?.args)?)?;
         Ok((self.session.like(&args), args))
     }
 
     /// The project of recorded texts. Nodes need nobody to answer them.
-    pub fn project(&self, manifest: &Manifest, probes: Probes) -> Result<Project, SessionError> {
-        linked(&self.session, &self.store, manifest, Answers::Others, probes)
+    pub fn project(&self, manifest: &ProjectManifest, probes: Probes) -> Result<Project, SessionError> {
+        linked(&self.session, &self.store, manifest, AnswererNames::Others, probes)
     }
 }
 
@@ -144,11 +148,11 @@ pub(super) fn named(store: &Store, run: &str) -> Result<String, SessionError> {
 pub(super) fn linked(
     session: &Session,
     store: &Store,
-    manifest: &Manifest,
-    answers: Answers,
+    manifest: &ProjectManifest,
+    answers: AnswererNames,
     probes: Probes,
 ) -> Result<Project, SessionError> {
-    let settings = Settings {
+    let settings = LinkSettings {
         vars: manifest.vars.clone(),
         project_vars: std::collections::BTreeMap::new(),
         workspace: manifest.workspace.clone(),

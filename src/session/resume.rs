@@ -1,24 +1,24 @@
 //! Going on with a run, by the very texts it went by, or by those of now.
 
-use super::answers::{self, Asked, Brought};
-use super::crew::{Crew, Ports};
-use super::generations::{Generations, manifests};
-use super::hands::Hands;
-use super::lighten::Lighten;
+use super::answers::{self, AnsweringContext, SubmittedWork};
+use super::executor::{RunExecutor, WalkPorts};
 use super::recorded::{linked, named};
-use super::rounds::{Round, phase_of, waves};
-use super::run::{Begun, Ended, RunArgs};
-use super::work::{Reads, Work};
-use super::{Files, RunResult, Session, SessionError, Watch};
-use crate::agent::Budget;
+use super::revisions::{RunRevisions, manifests};
+use super::run::{EndedRun, RecordedRunArgs, StartedRun};
+use super::run_batches::{RunBatch, phase_of, waves};
+use super::trim::LaunchTrimmer;
+use super::work::{CaseReader, CaseWork};
+use super::worker_pool::WorkerPool;
+use super::{Files, RunListener, RunResult, Session, SessionError};
+use crate::agent::TokenBudget;
 use crate::clock::Timestamp;
 use crate::diag::Source;
-use crate::files::Identity;
+use crate::files::FileIdentity;
 use crate::model::{Hash, Launch};
-use crate::project::{Answers, Current, Manifest, Project, Settings};
+use crate::project::{AnswererNames, CurrentProject, LinkSettings, Project, ProjectManifest};
 use crate::script::probe::Probes;
 use crate::store::{Durability, RunJournal, Store, StoreError};
-use crate::walk::{Change, Commit, Event, Journal as _, Status, What};
+use crate::walk::{Commit, Event, EventBody, Journal as _, TextChange, WalkStatus};
 use serde::de::DeserializeOwned;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -28,16 +28,16 @@ impl Session {
     /// Goes on with a run that was stopped, however it was stopped, by the texts it went by; canned answers are those it
     /// began with. With `migrate` it goes by that project instead, graph and all, if the cases under way fit it. A run that is
     /// over is not walked again: its result comes back.
-    pub fn resume(&self, spec: &ResumeSpec<'_>, watch: &dyn Watch, stop: &AtomicBool) -> Result<RunResult, SessionError> {
-        self.resume_with(spec, Brought::default(), watch, stop)
+    pub fn resume(&self, spec: &ResumeSpec<'_>, watch: &dyn RunListener, stop: &AtomicBool) -> Result<RunResult, SessionError> {
+        self.resume_with(spec, SubmittedWork::default(), watch, stop)
     }
 
     /// Goes on with what somebody brought, as far as the cases go.
     pub(super) fn go_on(
         &self,
         run: &str,
-        brought: Brought,
-        watch: &dyn Watch,
+        brought: SubmittedWork,
+        watch: &dyn RunListener,
         stop: &AtomicBool,
     ) -> Result<RunResult, SessionError> {
         let parallel = std::thread::available_parallelism().map_or(1, usize::from);
@@ -48,8 +48,8 @@ impl Session {
     fn resume_with(
         &self,
         spec: &ResumeSpec<'_>,
-        brought: Brought,
-        watch: &dyn Watch,
+        brought: SubmittedWork,
+        watch: &dyn RunListener,
         stop: &AtomicBool,
     ) -> Result<RunResult, SessionError> {
         let store = self.store(spec.durability)?;
@@ -60,54 +60,54 @@ impl Session {
         &self,
         store: &Store,
         spec: &ResumeSpec<'_>,
-        brought: Brought,
-        watch: &dyn Watch,
+        brought: SubmittedWork,
+        watch: &dyn RunListener,
         stop: &AtomicBool,
     ) -> Result<RunResult, SessionError> {
-        let identity = Identity::of(&self.setup.store);
+        let identity = FileIdentity::of(&self.setup.store);
         let run = &named(store, spec.run)?;
-        let newer = spec.migrate.map(Current::get);
-        let stored = Stored::read(self, store, run, newer.as_ref().map(|(_, project)| Arc::clone(project)))?;
-        let over = |status| matches!(status, Status::Done | Status::Error);
-        let Brought { given, reopened } = brought;
+        let newer = spec.migrate.map(CurrentProject::get);
+        let stored = StoredRun::read(self, store, run, newer.as_ref().map(|(_, project)| Arc::clone(project)))?;
+        let over = |status| matches!(status, WalkStatus::Done | WalkStatus::Error);
+        let SubmittedWork { given, reopened } = brought;
         if reopened.is_none() && stored.work.iter().all(|case| over(case.status)) && stored.finished {
             // The process that ended the run may have been killed before it wrote the files.
             return self.again(store, stored, (spec.migrate, newer), watch);
         }
-        let Stored { project, manifest, generation, launch, seed, keep, args, started_at, mut work, stub, .. } = stored;
+        let StoredRun { project, manifest, generation, launch, seed, keep, args, started_at, mut work, stub, .. } = stored;
         if spec.migrate.is_some() {
-            super::migrate::fits(&project, &work, &Reads { store, run, plan: &project.plan })?;
+            super::migrate::fits(&project, &work, &CaseReader { store, run, plan: &project.plan })?;
         } else {
             self.tell_changes(&args, &manifest, watch);
         }
         let journal = store.journal(run)?;
         self.sweep(run);
         if let Some((case, node)) = &reopened {
-            let reads = Reads { store, run, plan: &project.plan };
+            let reads = CaseReader { store, run, plan: &project.plan };
             self.reopen((case, node), &journal, &mut work, &reads, watch)?;
         }
-        watch.began(&Begun::new(run, &project.plan, &launch, &work, Round::after(&store.run_events(run)?)));
+        watch.began(&StartedRun::new(run, &project.plan, &launch, &work, RunBatch::after(&store.run_events(run)?)));
         let needs = self.reads(store, run, &manifest.workspace)?;
         let via = self.via(&args.via, &project.plan)?;
         let stub = answers::stub(&via, stub.as_ref())?;
         let used = work.iter().filter_map(|case| case.own.as_ref()).map(|own| own.tokens.total()).sum();
-        let budget = Budget::new(spec.budget.or(args.budget), used);
+        let budget = TokenBudget::new(spec.budget.or(args.budget), used);
         let pinned;
         let (current, seen) = match (spec.migrate, &newer) {
             (Some(current), Some((seen, _))) => (current, *seen),
             _ => {
-                pinned = Current::new(Arc::clone(&project));
+                pinned = CurrentProject::new(Arc::clone(&project));
                 (&pinned, 0)
             }
         };
-        let generations = Generations::new(self, (current, seen), (generation, manifest, Arc::clone(&project)), &journal, watch);
+        let generations = RunRevisions::new(self, (current, seen), (generation, manifest, Arc::clone(&project)), &journal, watch);
         generations.migrate(project)?;
-        let (hands, texts) = (Hands::new(spec.parallel), &generations);
+        let (hands, texts) = (WorkerPool::new(spec.parallel), &generations);
         let candidate = super::shadow::again(self, store, args.shadow.as_ref())?;
         let shadow = candidate.as_ref().map(|project| &*project.plan);
         let case = given.as_ref().map(|given| given.case.clone());
         let brought = case.as_deref();
-        let crew = Crew {
+        let crew = RunExecutor {
             session: self,
             generations: texts,
             launch: &launch,
@@ -120,11 +120,11 @@ impl Session {
             hands: &hands,
             keep,
         };
-        let answer = self.answerer(Asked { run, via: &via, stub, budget: &budget, stop, writes: true, given });
-        let work = self.unless_lost(identity, crew.walk(work, Ports { answer: &*answer, needs, journal: &journal }))?;
+        let answer = self.answerer(AnsweringContext { run, via: &via, stub, budget: &budget, stop, writes: true, given });
+        let work = self.unless_lost(identity, crew.walk(work, WalkPorts { answer: &*answer, needs, journal: &journal }))?;
         drop(answer);
         let rested = work.iter().filter(|work| work.rested).map(|work| work.id.clone()).collect();
-        let ended = Ended { run: run.to_owned(), started_at, project: &generations.project(), launch, recorded: true, hands };
+        let ended = EndedRun { run: run.to_owned(), started_at, project: &generations.project(), launch, recorded: true, hands };
         let mut result = ended.result(store, work);
         result.note_budget(&budget);
         result.shadow = candidate.map(|_| super::shadow::sum(store, run)).transpose()?;
@@ -136,9 +136,9 @@ impl Session {
     fn again(
         &self,
         store: &Store,
-        stored: Stored,
-        (current, newer): (Option<&Current>, Option<(u64, Arc<Project>)>),
-        watch: &dyn Watch,
+        stored: StoredRun,
+        (current, newer): (Option<&CurrentProject>, Option<(u64, Arc<Project>)>),
+        watch: &dyn RunListener,
     ) -> Result<RunResult, SessionError> {
         self.sweep(&stored.run);
         let files = stored.args.files;
@@ -150,7 +150,7 @@ impl Session {
             let record = store.run(&run)?;
             let journal = store.journal(&run)?;
             let held = (generation, manifest, Arc::clone(&project));
-            Generations::new(self, (current, seen), held, &journal, watch).migrate(project)?;
+            RunRevisions::new(self, (current, seen), held, &journal, watch).migrate(project)?;
             store.finish_run(&run, record.status, record.ended_at.unwrap_or_else(|| self.setup.clock.now()))?;
             result.notes = self.project_files(store, &result, files, &HashSet::new())?;
         } else {
@@ -165,13 +165,13 @@ impl Session {
         &self,
         (case, node): (&str, &str),
         journal: &RunJournal,
-        work: &mut [Work],
-        reads: &Reads<'_>,
-        watch: &dyn Watch,
+        work: &mut [CaseWork],
+        reads: &CaseReader<'_>,
+        watch: &dyn RunListener,
     ) -> Result<(), SessionError> {
         let Some(work) = work.iter_mut().find(|work| work.id == case) else { return Ok(()) };
         let (kept, mut whole) = (work.whole.is_some(), work.take(reads)?);
-        let what = What::Reopened { node: node.into(), by: "human".into() };
+        let what = EventBody::Reopened { node: node.into(), by: "human".into() };
         let event = Event { case: case.into(), path: whole.1.next_path(), at: self.setup.clock.now(), what };
         journal.commit(Commit::of(vec![event.clone()]))?;
         watch.event(&event);
@@ -182,7 +182,7 @@ impl Session {
     }
 
     /// Says which texts are other by now than those that a run goes on by.
-    fn tell_changes(&self, args: &RunArgs, manifest: &Manifest, watch: &dyn Watch) {
+    fn tell_changes(&self, args: &RecordedRunArgs, manifest: &ProjectManifest, watch: &dyn RunListener) {
         let changed = self.like(args).changed_since(args, manifest);
         if !changed.is_empty() {
             watch.pinned(&changed);
@@ -191,15 +191,15 @@ impl Session {
 
     /// Which texts of a session like the run's are other by now than these, which the run went by. None if they cannot be read: whatever keeps them from it
     /// is no concern of a run that does not need them.
-    pub(super) fn changed_since(&self, args: &RunArgs, manifest: &Manifest) -> Vec<Change> {
+    pub(super) fn changed_since(&self, args: &RecordedRunArgs, manifest: &ProjectManifest) -> Vec<TextChange> {
         let Ok(sources) = self.sources(args.asked.as_deref()) else { return Vec::new() };
-        let (mut now, _) = Manifest::of(
+        let (mut now, _) = ProjectManifest::of(
             &sources,
-            &Settings {
+            &LinkSettings {
                 vars: manifest.vars.clone(),
                 masks: manifest.masks.clone(),
                 team: manifest.team.clone(),
-                ..Settings::default()
+                ..LinkSettings::default()
             },
             None,
         );
@@ -211,7 +211,7 @@ impl Session {
     }
 
     /// This session with the settings that a run was started with, where it has none of its own.
-    pub(super) fn like(&self, args: &RunArgs) -> Self {
+    pub(super) fn like(&self, args: &RecordedRunArgs) -> Self {
         let mut setup = self.setup.clone();
         setup.scripts = setup.scripts.or_else(|| args.scripts.clone());
         setup.domain = setup.domain.or_else(|| args.domain.clone());
@@ -225,23 +225,23 @@ impl Session {
     }
 
     /// What a run was started with, to read its texts as they are now.
-    pub fn origin(&self, run: &str) -> Result<Origin, SessionError> {
+    pub fn origin(&self, run: &str) -> Result<RunOrigin, SessionError> {
         let store = Store::read_only(&self.setup.store)?;
         let args = args_of(&store, &named(&store, run)?)?;
-        Ok(Origin { session: self.like(&args), pipeline: args.asked.unwrap_or(args.pipeline), answers: args.via.answers() })
+        Ok(RunOrigin { session: self.like(&args), pipeline: args.asked.unwrap_or(args.pipeline), answers: args.via.answers() })
     }
 
     /// What came of a run so far, without going on with it.
     pub fn result(&self, run: &str) -> Result<RunResult, SessionError> {
         let store = Store::read_only(&self.setup.store)?;
-        Stored::read(self, &store, &named(&store, run)?, None)?.result(self, &store)
+        StoredRun::read(self, &store, &named(&store, run)?, None)?.result(self, &store)
     }
 
     /// What came of a run so far, with the files that were written for it written again from the journal: the event log and
     /// the case directories, where `files` or else the run itself asks for them.
     pub fn rebuild(&self, run: &str, files: Option<Files>) -> Result<RunResult, SessionError> {
         let store = Store::read_only(&self.setup.store)?;
-        let stored = Stored::read(self, &store, &named(&store, run)?, None)?;
+        let stored = StoredRun::read(self, &store, &named(&store, run)?, None)?;
         self.check_out()?;
         let files = files.unwrap_or(stored.args.files);
         let mut result = stored.result(self, &store)?;
@@ -251,7 +251,7 @@ impl Session {
 }
 
 /// What a run was started with.
-pub(super) fn args_of(store: &Store, run: &str) -> Result<RunArgs, SessionError> {
+pub(super) fn args_of(store: &Store, run: &str) -> Result<RecordedRunArgs, SessionError> {
     parse(&text(store, &store.run(run)?.args)?)
 }
 
@@ -265,68 +265,68 @@ pub struct ResumeSpec<'a> {
     /// What a commit survives.
     pub durability: Durability,
     /// What to go by instead of the texts of the run; the project may be exchanged meanwhile.
-    pub migrate: Option<&'a Current>,
+    pub migrate: Option<&'a CurrentProject>,
     /// How many tokens may be spent, if other than the run began with.
     pub budget: Option<u64>,
 }
 
 /// What a run was started with.
-pub struct Origin {
+pub struct RunOrigin {
     /// A session with the settings of the run where it has none of its own.
     pub session: Session,
     /// What finds its pipeline.
     pub pipeline: String,
     /// Who answers.
-    pub answers: Answers,
+    pub answers: AnswererNames,
 }
 
 /// A run read back from its store.
-struct Stored {
+struct StoredRun {
     run: String,
-    args: RunArgs,
+    args: RecordedRunArgs,
     project: Arc<Project>,
     /// The list of the texts that it goes by, and the number of their generation.
-    manifest: Manifest,
+    manifest: ProjectManifest,
     generation: u64,
     launch: Launch,
     started_at: Timestamp,
     stub: Option<Source>,
     seed: u64,
     finished: bool,
-    work: Vec<Work>,
+    work: Vec<CaseWork>,
     keep: bool,
 }
 
-impl Stored {
+impl StoredRun {
     /// `newer`: what it is to go by instead of its own texts.
     fn read(session: &Session, store: &Store, run: &str, newer: Option<Arc<Project>>) -> Result<Self, SessionError> {
         let record = store.run(run)?;
-        let args: RunArgs = parse(&text(store, &record.args)?)?;
+        let args: RecordedRunArgs = parse(&text(store, &record.args)?)?;
         let (generation, manifest) = manifests(store, run)?.pop().ok_or_else(|| StoreError::UnknownRun(run.to_owned()))?;
         let project = match newer {
             Some(newer) => newer,
             None => Arc::new(linked(session, store, &manifest, args.via.answers(), Probes::None)?),
         };
         let stub = args.stub.map(|hash| Ok::<_, SessionError>(Source::new("stub", text(store, &hash)?))).transpose()?;
-        let mut lighten = Lighten::default();
+        let mut lighten = LaunchTrimmer::default();
         let launch = store.launch(run, |cases, case| if session.keeps(cases) { Some(case) } else { lighten.case(case) })?;
         let keep = session.keeps(launch.failures());
-        let reads = Reads { store, run, plan: &project.plan };
+        let reads = CaseReader { store, run, plan: &project.plan };
         let cases = store.case_names(run)?;
-        let paused = matches!(record.status, crate::store::Status::Paused);
+        let paused = matches!(record.status, crate::store::RunStatus::Paused);
         let mut work = Vec::with_capacity(cases.len());
         for ((id, _), wave) in cases.iter().zip(waves(cases.iter().map(|(_, key)| key.as_str()))) {
             let mut whole = if keep { Some(Box::new(reads.whole_if_sound(id)?)) } else { None };
             let mut light = if keep { None } else { Some(reads.folded_if_sound(id)?) };
             let Some(state) = whole.as_deref_mut().map(|(_, state)| state).or(light.as_mut()) else { continue };
-            if paused && state.status == Status::Running {
-                state.status = Status::Paused;
+            if paused && state.status == WalkStatus::Running {
+                state.status = WalkStatus::Paused;
             }
-            let mut case = Work::read(id, wave);
+            let mut case = CaseWork::read(id, wave);
             case.note(state, phase_of(state, &project.plan.pipeline));
-            work.push(Work { whole, ..case });
+            work.push(CaseWork { whole, ..case });
         }
-        let finished = matches!(record.status, crate::store::Status::Done | crate::store::Status::Error);
+        let finished = matches!(record.status, crate::store::RunStatus::Done | crate::store::RunStatus::Error);
         Ok(Self {
             run: run.to_owned(),
             args,
@@ -348,7 +348,7 @@ impl Stored {
         let report = super::projection::report_path(&session.setup.out, &run);
         let report = report.is_file().then_some(report);
         let shadow = args.shadow.map(|_| super::shadow::sum(store, &run)).transpose()?;
-        let ended = Ended { run, started_at, project: &project, launch, recorded: true, hands: Hands::all() };
+        let ended = EndedRun { run, started_at, project: &project, launch, recorded: true, hands: WorkerPool::all() };
         let mut result = RunResult { report, shadow, ..ended.result(store, work) };
         result.know_statuses(store)?;
         Ok(result)

@@ -5,8 +5,8 @@ use crate::clock::{Timestamp, chance};
 use crate::diag::{Diagnostics, did_you_mean};
 use crate::pipeline::NodeIx;
 use crate::project::Project;
-use crate::script::{Reference, View};
-use crate::walk::{Considered, Name, Plan, Reason, Visit, WalkState, decide, walker_view};
+use crate::script::{FunctionRef, View};
+use crate::walk::{ConsideredEdge, Name, Plan, Reason, Visit, WalkState, decide, walker_view};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -76,7 +76,7 @@ pub enum Routed {
         /// The counters after taking it.
         loops: BTreeMap<String, i64>,
         /// Every edge considered.
-        considered: Vec<Considered>,
+        considered: Vec<ConsideredEdge>,
     },
     /// No way on.
     Lost {
@@ -85,7 +85,7 @@ pub enum Routed {
         /// What is wrong.
         message: String,
         /// Every edge considered.
-        considered: Vec<Considered>,
+        considered: Vec<ConsideredEdge>,
     },
 }
 
@@ -134,7 +134,7 @@ impl Session {
     /// Calls one script function with JSON arguments.
     pub fn call(&self, project: &Project, reference: &str, args: &[Value]) -> Result<Value, SessionError> {
         let call = || -> Result<Value, Box<crate::diag::Diagnostic>> {
-            let reference = Reference::parse(reference)?;
+            let reference = FunctionRef::parse(reference)?;
             project.library.function(&reference, args.len())?.call_json(args)
         };
         call().map_err(|diagnostic| SessionError::Texts(Diagnostics::from(*diagnostic)))
@@ -175,9 +175,9 @@ impl RouteState {
     }
 }
 
-fn as_node(target: crate::pipeline::Target) -> Option<NodeIx> {
+fn as_node(target: crate::pipeline::EdgeTarget) -> Option<NodeIx> {
     match target {
-        crate::pipeline::Target::Node(ix) => Some(ix),
-        crate::pipeline::Target::Done => None,
+        crate::pipeline::EdgeTarget::Node(ix) => Some(ix),
+        crate::pipeline::EdgeTarget::Done => None,
     }
 }

@@ -1,25 +1,25 @@
 //! Running a pipeline over a launch.
 
-use super::answers::{self, Asked};
-use super::crew::{Crew, Ports};
-use super::generations::{Generations, Reloaded};
-use super::hands::Hands;
-use super::lighten::Lighten;
-use super::outcome::{CaseResult, Cases, RunResult, Stored};
-use super::rounds::Round;
+use super::answers::{self, AnsweringContext};
+use super::executor::{RunExecutor, WalkPorts};
+use super::outcome::{CaseResult, RunCases, RunResult, StoredCases};
+use super::revisions::{AppliedReload, RunRevisions};
+use super::run_batches::RunBatch;
 use super::setup::{Files, Via};
-use super::work::{Brief, Own, Work};
+use super::trim::LaunchTrimmer;
+use super::work::{CaseWork, OutsideDetails, StoredCaseBrief};
+use super::worker_pool::WorkerPool;
 use super::{Session, SessionError, finding, shadow};
-use crate::agent::Budget;
+use crate::agent::TokenBudget;
 use crate::clock::Timestamp;
 use crate::diag::{Diagnostics, Source, did_you_mean};
-use crate::files::{Identity, example_launch};
+use crate::files::{FileIdentity, example_launch};
 use crate::ingest;
 use crate::model::{Case, Hash, Launch, canonical};
-use crate::project::{Current, Project};
-use crate::reportportal::Place;
+use crate::project::{CurrentProject, Project};
+use crate::reportportal::PortalLaunch;
 use crate::store::{Durability, NewRun, Store, StoreError};
-use crate::walk::{Blob, Change, Event, FIRST, Name, Plan, Status, Tokens};
+use crate::walk::{Blob, Event, FIRST, Name, Plan, TextChange, TokenUsage, WalkStatus};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -29,7 +29,7 @@ use std::sync::atomic::AtomicBool;
 
 /// What to analyse.
 #[derive(Clone, Debug)]
-pub enum Inputs {
+pub enum RunInputs {
     /// The bundled example launch.
     Example,
     /// One empty case, `case-1`.
@@ -46,7 +46,7 @@ pub struct RunSpec {
     /// The pipeline, by path, stem or name.
     pub pipeline: Option<String>,
     /// What to analyse.
-    pub inputs: Inputs,
+    pub inputs: RunInputs,
     /// Only these cases; all if empty.
     pub cases: Vec<String>,
     /// Who answers.
@@ -70,7 +70,7 @@ pub struct RunSpec {
 }
 
 /// A run that begins, or goes on.
-pub struct Begun<'a> {
+pub struct StartedRun<'a> {
     /// Its id.
     pub run: &'a str,
     /// What its cases go by.
@@ -85,28 +85,28 @@ pub struct Begun<'a> {
     pub stands: (u32, u32, u32),
 }
 
-impl<'a> Begun<'a> {
-    pub(super) fn new(run: &'a str, plan: &'a Arc<Plan>, launch: &'a Launch, work: &[Work], round: Round) -> Self {
-        let over = work.iter().filter(|case| matches!(case.status, Status::Done | Status::Error)).count();
+impl<'a> StartedRun<'a> {
+    pub(super) fn new(run: &'a str, plan: &'a Arc<Plan>, launch: &'a Launch, work: &[CaseWork], round: RunBatch) -> Self {
+        let over = work.iter().filter(|case| matches!(case.status, WalkStatus::Done | WalkStatus::Error)).count();
         let stands = (round.wave, round.phase, round.turn);
         Self { run, plan, launch, cases: work.len(), over, stands }
     }
 }
 
 /// What a run tells its front end while it goes on. Called from many threads.
-pub trait Watch: Sync {
+pub trait RunListener: Sync {
     /// What does not keep the run from going on but should be known.
     fn warnings(&self, _warnings: &Diagnostics) {}
     /// The run begins, or goes on.
-    fn began(&self, _begun: &Begun<'_>) {}
+    fn began(&self, _begun: &StartedRun<'_>) {}
     /// Something was recorded.
     fn event(&self, _event: &Event) {}
     /// The run goes by other texts from now on, each case from its next step.
-    fn reloaded(&self, _reloaded: &Reloaded) {}
+    fn reloaded(&self, _reloaded: &AppliedReload) {}
     /// Other texts were offered that do not fit the graph that the run keeps: it goes on by those it has.
     fn kept(&self, _problems: &Diagnostics) {}
     /// The run goes on by the texts it has, though these are other by now.
-    fn pinned(&self, _changed: &[Change]) {}
+    fn pinned(&self, _changed: &[TextChange]) {}
     /// The run was over before.
     fn over(&self) {}
     /// So many cases are about to walk as far as phase `phase` of `phases` lets them, counted from 1.
@@ -116,12 +116,12 @@ pub trait Watch: Sync {
     /// A case has walked as far as its phase lets it.
     fn case_went(&self, _case: &Case) {}
     /// A walk ended or stopped.
-    fn case_over(&self, _case: &Case, _status: Status) {}
+    fn case_over(&self, _case: &Case, _status: WalkStatus) {}
 }
 
 /// What a run was started with, beside its project and launch: stored with it for its resumption.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct RunArgs {
+pub(super) struct RecordedRunArgs {
     pub(super) via: Via,
     pub(super) stub: Option<Hash>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -142,7 +142,7 @@ pub(super) struct RunArgs {
     pub(super) shadow: Option<Hash>,
     /// Where its launch came from, if it was fetched.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) reportportal: Option<Place>,
+    pub(super) reportportal: Option<PortalLaunch>,
     /// The vars set for the run alone.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub(super) set: Map<String, Value>,
@@ -161,17 +161,17 @@ impl Session {
     }
 
     /// Runs a pipeline over a launch. `stop` ends it between two steps; it can then be resumed.
-    pub fn run(&self, spec: &RunSpec, watch: &dyn Watch, stop: &AtomicBool) -> Result<RunResult, SessionError> {
+    pub fn run(&self, spec: &RunSpec, watch: &dyn RunListener, stop: &AtomicBool) -> Result<RunResult, SessionError> {
         let project = self.project(spec.pipeline.as_deref(), spec.via.answers())?;
-        self.run_by(&Current::new(project), spec, watch, stop)
+        self.run_by(&CurrentProject::new(project), spec, watch, stop)
     }
 
     /// The same by a project that may be exchanged meanwhile: each case takes the new one between two of its steps.
     pub fn run_by(
         &self,
-        current: &Current,
+        current: &CurrentProject,
         spec: &RunSpec,
-        watch: &dyn Watch,
+        watch: &dyn RunListener,
         stop: &AtomicBool,
     ) -> Result<RunResult, SessionError> {
         let (seen, project) = current.get();
@@ -184,14 +184,14 @@ impl Session {
         watch.warnings(&project.warnings);
         let started = self.setup.clock.now();
         let keep = self.keeps(launch.cases.len());
-        let work = Work::fresh(&cases, &project.plan, keep);
+        let work = CaseWork::fresh(&cases, &project.plan, keep);
         // A dry run does all that a run does, in a store of its own that nobody sees.
         let store = if spec.dry_run { Store::scratch()? } else { Store::open(&self.setup.store, spec.durability)? };
-        let identity = Identity::of(&self.setup.store).filter(|_| !spec.dry_run);
+        let identity = FileIdentity::of(&self.setup.store).filter(|_| !spec.dry_run);
         if !spec.dry_run {
             self.check_out()?;
         }
-        let args = RunArgs {
+        let args = RecordedRunArgs {
             via: via.clone(),
             budget: spec.budget,
             stub: spec.stub.as_ref().map(|stub| Hash::of(stub.text().as_bytes())),
@@ -231,15 +231,15 @@ impl Session {
             }
         };
         drop(new);
-        watch.began(&Begun::new(&run, &project.plan, &launch, &work, Round::FIRST));
+        watch.began(&StartedRun::new(&run, &project.plan, &launch, &work, RunBatch::FIRST));
         if !keep {
-            Lighten::launch(&mut launch);
+            LaunchTrimmer::launch(&mut launch);
         }
         let needs = self.reads(&store, &run, &self.setup.workspace).map_err(SessionError::of_a_run)?;
-        let (seed, hands) = (spec.seed, Hands::new(spec.parallel));
-        let generations = Generations::new(self, (current, seen), (FIRST, manifest, project), &journal, watch);
+        let (seed, hands) = (spec.seed, WorkerPool::new(spec.parallel));
+        let generations = RunRevisions::new(self, (current, seen), (FIRST, manifest, project), &journal, watch);
         let texts = &generations;
-        let crew = Crew {
+        let crew = RunExecutor {
             session: self,
             generations: texts,
             launch: &launch,
@@ -252,14 +252,14 @@ impl Session {
             hands: &hands,
             keep,
         };
-        let budget = Budget::new(spec.budget, 0);
+        let budget = TokenBudget::new(spec.budget, 0);
         let writes = !spec.dry_run;
-        let answer = self.answerer(Asked { run: &run, via: &via, stub, budget: &budget, stop, writes, given: None });
-        let walked = crew.walk(work, Ports { answer: &*answer, needs, journal: &journal }).map_err(SessionError::of_a_run);
+        let answer = self.answerer(AnsweringContext { run: &run, via: &via, stub, budget: &budget, stop, writes, given: None });
+        let walked = crew.walk(work, WalkPorts { answer: &*answer, needs, journal: &journal }).map_err(SessionError::of_a_run);
         let work = self.unless_lost(identity, walked)?;
         drop(answer);
         let project = generations.project();
-        let whole = Ended { run: run.clone(), started_at: started, project: &project, launch, recorded: writes, hands };
+        let whole = EndedRun { run: run.clone(), started_at: started, project: &project, launch, recorded: writes, hands };
         let mut result = whole.result(&store, work);
         result.note_budget(&budget);
         result.shadow = candidate.map(|_| shadow::sum(&store, &result.run)).transpose()?;
@@ -270,15 +270,20 @@ impl Session {
     }
 
     /// The launch to analyse, and where it was fetched from.
-    fn launch(&self, inputs: &Inputs, watch: &dyn Watch, stop: &AtomicBool) -> Result<(Launch, Option<Place>), SessionError> {
+    fn launch(
+        &self,
+        inputs: &RunInputs,
+        watch: &dyn RunListener,
+        stop: &AtomicBool,
+    ) -> Result<(Launch, Option<PortalLaunch>), SessionError> {
         Ok(match inputs {
-            Inputs::Example => (ingest::read(&example_launch())?, None),
-            Inputs::None => {
+            RunInputs::Example => (ingest::read(&example_launch())?, None),
+            RunInputs::None => {
                 let case = Case { id: "case-1".into(), name: "case-1".into(), status: "FAILED".into(), ..Case::default() };
                 (Launch { run_id: "none".into(), name: "none".into(), cases: vec![case], ..Launch::default() }, None)
             }
-            Inputs::Files(paths) => (super::input::launch(paths)?, None),
-            Inputs::Launch(id) => {
+            RunInputs::Files(paths) => (super::input::launch(paths)?, None),
+            RunInputs::Launch(id) => {
                 let (launch, place) = self.fetch(id, &|done, of| watch.fetched(done, of), stop)?;
                 (launch, Some(place))
             }
@@ -294,9 +299,9 @@ impl Session {
     ) -> Result<RunResult, SessionError> {
         let now = self.setup.clock.now();
         match result.status {
-            Status::Done => store.finish_run(&result.run, crate::store::Status::Done, now)?,
-            Status::Error => store.finish_run(&result.run, crate::store::Status::Error, now)?,
-            Status::Running | Status::Paused => store.pause_run(&result.run, now)?,
+            WalkStatus::Done => store.finish_run(&result.run, crate::store::RunStatus::Done, now)?,
+            WalkStatus::Error => store.finish_run(&result.run, crate::store::RunStatus::Error, now)?,
+            WalkStatus::Running | WalkStatus::Paused => store.pause_run(&result.run, now)?,
         }
         result.know_statuses(store)?;
         result.notes = self.project_files(store, &result, files, rested)?;
@@ -306,31 +311,31 @@ impl Session {
 }
 
 /// A run whose walks have ended or stopped.
-pub(super) struct Ended<'a> {
+pub(super) struct EndedRun<'a> {
     pub(super) run: String,
     pub(super) started_at: Timestamp,
     pub(super) project: &'a Project,
     pub(super) launch: Launch,
     pub(super) recorded: bool,
-    pub(super) hands: Hands,
+    pub(super) hands: WorkerPool,
 }
 
-impl Ended<'_> {
+impl EndedRun<'_> {
     /// What came of it.
-    pub(super) fn result(self, store: &Store, work: Vec<Work>) -> RunResult {
+    pub(super) fn result(self, store: &Store, work: Vec<CaseWork>) -> RunResult {
         let Self { run, started_at, project, launch, recorded, hands } = self;
         let plan = &project.plan;
         let status = status_of(work.iter().map(|case| case.status));
         let (mut kept, mut briefs, mut failures): (_, _, Vec<(Name, _)>) = (Vec::new(), Vec::new(), Vec::new());
-        let mut tokens = Tokens::default();
+        let mut tokens = TokenUsage::default();
         let mut waits = Vec::new();
-        for Work { id, status, whole, own, .. } in work {
-            let Own { failure, tokens: taken, waits: waiting } = own.map(|own| *own).unwrap_or_default();
+        for CaseWork { id, status, whole, own, .. } in work {
+            let OutsideDetails { failure, tokens: taken, waits: waiting } = own.map(|own| *own).unwrap_or_default();
             tokens.add(&taken);
             waits.extend(waiting.map(|via| (id.clone(), via)));
             failures.extend(failure.map(|failure| (id.clone(), failure)));
             match whole {
-                None => briefs.push(Brief { id, status }),
+                None => briefs.push(StoredCaseBrief { id, status }),
                 Some(whole) => {
                     let (case, state) = *whole;
                     let (finding, trouble) = finding::of(plan, &launch, &case, &state, &run);
@@ -338,8 +343,8 @@ impl Ended<'_> {
                 }
             }
         }
-        let stored = (!briefs.is_empty()).then(|| Stored { store: store.clone(), cases: briefs, hands });
-        let cases = Cases { kept, stored };
+        let stored = (!briefs.is_empty()).then(|| StoredCases { store: store.clone(), cases: briefs, hands });
+        let cases = RunCases { kept, stored };
         RunResult {
             run,
             plan: plan.clone(),
@@ -368,11 +373,11 @@ fn asked(pipeline: Option<&str>) -> Option<String> {
 }
 
 /// A run is in error if any case is, else paused if any is not over, else done.
-pub(super) fn status_of(cases: impl Iterator<Item = Status>) -> Status {
-    cases.fold(Status::Done, |so_far, case| match (so_far, case) {
-        (Status::Error, _) | (_, Status::Error) => Status::Error,
-        (Status::Paused, _) | (_, Status::Paused | Status::Running) => Status::Paused,
-        _ => Status::Done,
+pub(super) fn status_of(cases: impl Iterator<Item = WalkStatus>) -> WalkStatus {
+    cases.fold(WalkStatus::Done, |so_far, case| match (so_far, case) {
+        (WalkStatus::Error, _) | (_, WalkStatus::Error) => WalkStatus::Error,
+        (WalkStatus::Paused, _) | (_, WalkStatus::Paused | WalkStatus::Running) => WalkStatus::Paused,
+        _ => WalkStatus::Done,
     })
 }
 

@@ -2,8 +2,8 @@
 
 use crate::agent::{Agents, STUB, Servers, Variable};
 use crate::clock::Clock;
-use crate::net::Secret;
-use crate::project::{Answers, ProjectVars, SCRIPT};
+use crate::net::SecretSource;
+use crate::project::{AnswererNames, ProjectVars, SCRIPT};
 use crate::reportportal;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -45,7 +45,7 @@ pub struct Setup {
     /// Who may be asked outside of the process, by name.
     pub agents: Agents,
     /// Where launches are fetched from, and what was found is written back to.
-    pub reportportal: reportportal::Settings,
+    pub reportportal: reportportal::PortalSettings,
     /// The servers whose tools nodes may call, by name.
     pub servers: Servers,
     /// The real time that one call of a script may take; the default if none.
@@ -67,13 +67,13 @@ impl Setup {
             variables.chain(&server.secret)
         });
         let all = of_agents.chain(of_servers).chain(&self.reportportal.token);
-        all.filter_map(|secret| if let Secret::Env(name) = secret { Some(name.clone()) } else { None }).collect()
+        all.filter_map(|secret| if let SecretSource::Env(name) = secret { Some(name.clone()) } else { None }).collect()
     }
 }
 
 /// Who answers the nodes of a run that do not say it themselves.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "Written", into = "Written")]
+#[serde(from = "RecordedVia", into = "RecordedVia")]
 pub struct Via {
     /// In the order to be tried: `script`, `stub`, `manual`, or names of `agents:`.
     pub usual: Vec<String>,
@@ -104,15 +104,15 @@ impl Via {
     }
 
     /// What linking must know of it.
-    pub fn answers(&self) -> Answers {
-        if self.usual.iter().any(|name| name == SCRIPT) { Answers::Scripts } else { Answers::Others }
+    pub fn answers(&self) -> AnswererNames {
+        if self.usual.iter().any(|name| name == SCRIPT) { AnswererNames::Scripts } else { AnswererNames::Others }
     }
 }
 
 /// How it is recorded: a single name stands for itself.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
-enum Written {
+enum RecordedVia {
     One(String),
     All {
         usual: Vec<String>,
@@ -121,16 +121,16 @@ enum Written {
     },
 }
 
-impl From<Written> for Via {
-    fn from(written: Written) -> Self {
+impl From<RecordedVia> for Via {
+    fn from(written: RecordedVia) -> Self {
         match written {
-            Written::One(name) => Self::only(&name),
-            Written::All { usual, nodes } => Self { usual, nodes },
+            RecordedVia::One(name) => Self::only(&name),
+            RecordedVia::All { usual, nodes } => Self { usual, nodes },
         }
     }
 }
 
-impl From<Via> for Written {
+impl From<Via> for RecordedVia {
     fn from(via: Via) -> Self {
         match <[String; 1]>::try_from(via.usual) {
             Ok([name]) if via.nodes.is_empty() => Self::One(name),

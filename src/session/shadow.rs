@@ -1,14 +1,14 @@
 //! `run --shadow`: candidate rules, linked beside those of a run and recorded with it, and what came of asking them.
 
-use super::generations::manifest_at;
 use super::recorded::linked;
+use super::revisions::manifest_at;
 use super::{Session, SessionError};
 use crate::diag::Diagnostic;
 use crate::model::Hash;
-use crate::project::{Answers, Project};
+use crate::project::{AnswererNames, Project};
 use crate::script::probe::Probes;
 use crate::store::Store;
-use crate::walk::{Blob, What};
+use crate::walk::{Blob, EventBody};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -16,7 +16,7 @@ use std::path::Path;
 
 /// What candidate rules would have decided, of all decisions of a run so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Shadowed {
+pub struct ShadowSummary {
     /// The decisions they were asked about.
     pub decisions: usize,
     /// How many of them would have gone another way.
@@ -28,7 +28,7 @@ pub struct Shadowed {
 impl Session {
     /// The project with the scripts of another directory laid over its own: the candidates of a shadow.
     pub(super) fn candidate(&self, scripts: &Path, pipeline: Option<&str>) -> Result<Project, SessionError> {
-        let linked = |sources| Project::link(sources, self.settings(Answers::Others));
+        let linked = |sources| Project::link(sources, self.settings(AnswererNames::Others));
         let candidate = self.sources_below(pipeline, Some(scripts)).and_then(|sources| Ok(linked(sources)?));
         candidate.map_err(|error| match error {
             SessionError::Texts(mut found) => {
@@ -52,14 +52,14 @@ pub(super) fn recorded(candidate: &Project) -> (Hash, Vec<Blob>) {
 
 /// The candidate that a run was started with, linked again.
 pub(super) fn again(session: &Session, store: &Store, manifest: Option<&Hash>) -> Result<Option<Project>, SessionError> {
-    manifest.map(|hash| linked(session, store, &manifest_at(store, hash)?, Answers::Others, Probes::None)).transpose()
+    manifest.map(|hash| linked(session, store, &manifest_at(store, hash)?, AnswererNames::Others, Probes::None)).transpose()
 }
 
 /// What came of it.
-pub(super) fn sum(store: &Store, run: &str) -> Result<Shadowed, SessionError> {
-    let mut sum = Shadowed::default();
+pub(super) fn sum(store: &Store, run: &str) -> Result<ShadowSummary, SessionError> {
+    let mut sum = ShadowSummary::default();
     store.each_event_of("shadow", run, |event| {
-        if let What::Shadow { edge, error, differs, .. } = event.what {
+        if let EventBody::Shadow { edge, error, differs, .. } = event.what {
             sum.decisions += 1;
             if differs {
                 sum.differ += 1;

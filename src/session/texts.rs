@@ -2,13 +2,13 @@
 
 use super::{Session, SessionError};
 use crate::diag::Source;
-use crate::files::{Area, FileError, Origin, Overlay, find_texts};
+use crate::files::{Area, FileError, FileOrigin, Overlay, find_texts};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// One text of a project.
 #[derive(Clone, Debug)]
-pub struct Text {
+pub struct ProjectText {
     /// What it is.
     pub area: Area,
     /// Its path below the area's root.
@@ -16,7 +16,7 @@ pub struct Text {
     /// What people know it by: its path as they would open it, or below the area's name if it is bundled.
     pub shown: String,
     /// Where it comes from.
-    pub origin: Origin,
+    pub origin: FileOrigin,
     /// Whether it is one of those asked for.
     pub asked: bool,
 }
@@ -25,14 +25,14 @@ impl Session {
     /// The texts of the project, with those of `paths` laid over them. Files and directories that are named are the ones asked
     /// for; without any, all are. A directory that holds `scripts`, `pipelines` or `templates`, or is called so, is laid out
     /// like a project; in any other each file is told by its ending and what is in it.
-    pub fn texts(&self, paths: &[PathBuf]) -> Result<Vec<Text>, SessionError> {
-        let mut texts: BTreeMap<(&'static str, String), Text> = BTreeMap::new();
+    pub fn texts(&self, paths: &[PathBuf]) -> Result<Vec<ProjectText>, SessionError> {
+        let mut texts: BTreeMap<(&'static str, String), ProjectText> = BTreeMap::new();
         // Tests are scripts too; what they work on is not.
         for (area, own) in Area::ALL.into_iter().map(|area| (area, area)).chain([(Area::Scripts, Area::Tests)]) {
             let overlay = Overlay::load(own, self.overlaid(area))?;
             for (path, source, origin) in overlay.files().filter(|(path, ..)| area.holds(path)) {
                 let shown = self.shown(area, path, origin);
-                let text = Text { area, source: source.clone(), shown, origin: origin.clone(), asked: paths.is_empty() };
+                let text = ProjectText { area, source: source.clone(), shown, origin: origin.clone(), asked: paths.is_empty() };
                 texts.insert((area.name(), path.to_owned()), text);
             }
         }
@@ -50,8 +50,8 @@ impl Session {
             let known: BTreeMap<PathBuf, (&'static str, String)> = texts
                 .iter()
                 .filter_map(|(key, text)| match &text.origin {
-                    Origin::File(file) => Some((file.canonicalize().ok()?, key.clone())),
-                    Origin::Embedded => None,
+                    FileOrigin::File(file) => Some((file.canonicalize().ok()?, key.clone())),
+                    FileOrigin::Embedded => None,
                 })
                 .collect();
             for found in find_texts(path)? {
@@ -61,11 +61,11 @@ impl Session {
                     continue;
                 }
                 let name = found.source.name().to_owned();
-                let text = Text {
+                let text = ProjectText {
                     area: found.area,
                     source: found.source,
                     shown: self.below_root(&found.path),
-                    origin: Origin::File(found.path),
+                    origin: FileOrigin::File(found.path),
                     asked: true,
                 };
                 texts.insert((found.area.name(), name), text);
@@ -74,10 +74,10 @@ impl Session {
         Ok(texts.into_values().collect())
     }
 
-    fn shown(&self, area: Area, path: &str, origin: &Origin) -> String {
+    fn shown(&self, area: Area, path: &str, origin: &FileOrigin) -> String {
         match origin {
-            Origin::Embedded => format!("{}/{path}", area.name()),
-            Origin::File(file) => self.below_root(file),
+            FileOrigin::Embedded => format!("{}/{path}", area.name()),
+            FileOrigin::File(file) => self.below_root(file),
         }
     }
 

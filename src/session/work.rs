@@ -1,24 +1,24 @@
 //! The cases of a run while it is walked: kept whole, or of a large run read again from the journal whenever they go on.
 
 use super::resume::{parse, text};
-use super::rounds::{phase_of, waves};
+use super::run_batches::{phase_of, waves};
 use super::{CaseResult, SessionError, finding};
 use crate::model::{Case, Kind, Launch};
 use crate::script::View;
 use crate::store::{Store, StoreError};
-use crate::walk::{Content, Event, Failure, Name, Plan, Status, Tokens, WalkState};
+use crate::walk::{Content, Event, Failure, Name, Plan, TokenUsage, WalkState, WalkStatus};
 use std::sync::Arc;
 
 /// A case with the state of its walk.
-pub(super) type Whole = (Case, WalkState);
+pub(super) type WalkedCase = (Case, WalkState);
 
 /// A case of a run on its way.
 #[derive(Debug)]
-pub(super) struct Work {
+pub(super) struct CaseWork {
     pub(super) id: Name,
     /// 1 for the first case of its recall key, 2 for the others.
     pub(super) wave: u32,
-    pub(super) status: Status,
+    pub(super) status: WalkStatus,
     /// The phase of the node to go on at, counted from 0; none if the walk is over.
     pub(super) phase: Option<u32>,
     /// Whether it goes on after it was over: no other case waits for it, and it waits for none.
@@ -26,23 +26,23 @@ pub(super) struct Work {
     /// Whether it was left as it is by this process.
     pub(super) rested: bool,
     /// The case and its state, unless they are read from the journal when they are needed.
-    pub(super) whole: Option<Box<Whole>>,
+    pub(super) whole: Option<Box<WalkedCase>>,
     /// What can be said of some cases only.
-    pub(super) own: Option<Box<Own>>,
+    pub(super) own: Option<Box<OutsideDetails>>,
 }
 
 /// What can be said of a case that was answered from outside, or whose walk failed. Apart, since a large run has many cases.
 #[derive(Debug, Default)]
-pub(super) struct Own {
+pub(super) struct OutsideDetails {
     /// Why its walk failed, if it failed in this process.
     pub(super) failure: Option<Failure>,
     /// What its answers took.
-    pub(super) tokens: Tokens,
+    pub(super) tokens: TokenUsage,
     /// Whom it waits for.
     pub(super) waits: Option<Name>,
 }
 
-impl Work {
+impl CaseWork {
     /// The cases of a launch before their first step.
     pub(super) fn fresh(cases: &[&Case], plan: &Plan, keep: bool) -> Vec<Self> {
         let state = WalkState::default();
@@ -63,7 +63,16 @@ impl Work {
 
     /// A case of which nothing is known yet.
     pub(super) fn read(id: &str, wave: u32) -> Self {
-        Self { id: id.into(), wave, status: Status::Running, phase: None, alone: false, rested: false, whole: None, own: None }
+        Self {
+            id: id.into(),
+            wave,
+            status: WalkStatus::Running,
+            phase: None,
+            alone: false,
+            rested: false,
+            whole: None,
+            own: None,
+        }
     }
 
     /// Takes in how far the walk is.
@@ -82,14 +91,14 @@ impl Work {
     }
 
     /// The case and its state, from memory or else from the journal.
-    pub(super) fn take(&mut self, read: &Reads<'_>) -> Result<Box<Whole>, SessionError> {
+    pub(super) fn take(&mut self, read: &CaseReader<'_>) -> Result<Box<WalkedCase>, SessionError> {
         self.whole.take().map_or_else(|| read.whole(&self.id).map(Box::new), Ok)
     }
 }
 
 /// From where the cases of a run are read again.
 #[derive(Clone, Copy)]
-pub(super) struct Reads<'a> {
+pub(super) struct CaseReader<'a> {
     pub(super) store: &'a Store,
     pub(super) run: &'a str,
     pub(super) plan: &'a Arc<Plan>,
@@ -98,16 +107,16 @@ pub(super) struct Reads<'a> {
 /// The kind of error that a case has if what is stored of it is damaged.
 pub(super) const DAMAGED: &str = "damaged";
 
-impl Reads<'_> {
-    /// [`Reads::whole`]; of a case that is damaged in the store, what can still be read, with the damage as its error.
-    pub(super) fn whole_if_sound(&self, id: &str) -> Result<Whole, SessionError> {
+impl CaseReader<'_> {
+    /// [`CaseReader::whole`]; of a case that is damaged in the store, what can still be read, with the damage as its error.
+    pub(super) fn whole_if_sound(&self, id: &str) -> Result<WalkedCase, SessionError> {
         match self.whole(id) {
             Err(SessionError::Store(error)) if error.is_damage() => Ok(self.remains(id, &error)),
             other => other,
         }
     }
 
-    /// [`Reads::folded`]; of a case that is damaged in the store, a state with the damage as its error.
+    /// [`CaseReader::folded`]; of a case that is damaged in the store, a state with the damage as its error.
     pub(super) fn folded_if_sound(&self, id: &str) -> Result<WalkState, SessionError> {
         match self.folded(id) {
             Err(SessionError::Store(error)) if error.is_damage() => Ok(self.remains(id, &error).1),
@@ -116,19 +125,19 @@ impl Reads<'_> {
     }
 
     /// What can be read of a case that is damaged. Its artifacts are left out: what is said of a case must not come of a part of them.
-    fn remains(&self, id: &str, damage: &StoreError) -> Whole {
+    fn remains(&self, id: &str, damage: &StoreError) -> WalkedCase {
         let unknown = || Case { id: id.into(), name: id.into(), ..Case::default() };
         let case = self.store.case(self.run, id).unwrap_or_else(|_| unknown());
         let mut state = self.folded(id).unwrap_or_default();
         state.prior.clear();
         state.inner.clear();
-        state.status = Status::Error;
+        state.status = WalkStatus::Error;
         state.error = Some((DAMAGED.into(), damage.to_string()));
         (case, state)
     }
 
     /// A case with the state of its walk: the fold of its events, with its latest artifacts.
-    pub(super) fn whole(&self, id: &str) -> Result<Whole, SessionError> {
+    pub(super) fn whole(&self, id: &str) -> Result<WalkedCase, SessionError> {
         let mut state = self.folded(id)?;
         self.artifacts(&mut state)?;
         Ok((self.store.case(self.run, id)?, state))
@@ -153,7 +162,7 @@ impl Reads<'_> {
     }
 
     /// A case with its state, without the contents of its artifacts.
-    fn unread(&self, id: &str) -> Result<Whole, SessionError> {
+    fn unread(&self, id: &str) -> Result<WalkedCase, SessionError> {
         let state = self.folded_if_sound(id)?;
         match self.store.case(self.run, id) {
             Ok(case) => Ok((case, state)),
@@ -163,9 +172,9 @@ impl Reads<'_> {
     }
 
     /// What came of a case. `asked`: whether the summary script is.
-    pub(super) fn result(&self, work: &Brief, launch: &Launch, asked: bool) -> Result<CaseResult, SessionError> {
+    pub(super) fn result(&self, work: &StoredCaseBrief, launch: &Launch, asked: bool) -> Result<CaseResult, SessionError> {
         let (case, mut state) = if asked { self.whole_if_sound(&work.id)? } else { self.unread(&work.id)? };
-        if state.status == Status::Running {
+        if state.status == WalkStatus::Running {
             state.status = work.status;
         }
         let (finding, trouble) = if asked { finding::of(self.plan, launch, &case, &state, self.run) } else { (None, None) };
@@ -176,7 +185,7 @@ impl Reads<'_> {
 
 /// What is kept of a case whose walk is read from the journal.
 #[derive(Debug)]
-pub(super) struct Brief {
+pub(super) struct StoredCaseBrief {
     pub(super) id: Name,
-    pub(super) status: Status,
+    pub(super) status: WalkStatus,
 }

@@ -4,7 +4,7 @@ use super::error::StoreError;
 use super::journal::RunJournal;
 use super::lease::Lease;
 use super::open::Store;
-use super::step::{Cases, insert_blob, insert_blobs};
+use super::step::{CaseIds, insert_blob, insert_blobs};
 use crate::clock::Timestamp;
 use crate::model::{Case, Hash, Launch, canonical};
 use crate::walk::Blob;
@@ -95,14 +95,14 @@ fn insert_run(conn: &Connection, new: &NewRun<'_>, launch: Hash) -> Result<i64, 
     }
 }
 
-fn insert_cases(conn: &Connection, run: i64, new: &NewRun<'_>) -> Result<Cases, StoreError> {
+fn insert_cases(conn: &Connection, run: i64, new: &NewRun<'_>) -> Result<CaseIds, StoreError> {
     let launch = launch_row(conn, run, new)?;
     let mut find = conn.prepare_cached("SELECT id FROM cases WHERE launch = ?1 AND item = ?2")?;
     let mut make = conn.prepare_cached("INSERT INTO cases (launch, item, test) VALUES (?1, ?2, ?3)")?;
     let mut insert = conn.prepare_cached(
         "INSERT INTO run_cases (run, item, known, recall_key, status, content) VALUES (?1, ?2, ?3, ?4, 'waiting', ?5)",
     )?;
-    let mut cases = Cases::with_capacity(new.cases.len());
+    let mut cases = CaseIds::with_capacity(new.cases.len());
     for case in &new.cases {
         if case.id.is_empty() || cases.contains_key(case.id.as_str()) {
             return Err(StoreError::Refused(format!("the id `{}` does not tell a case from others", case.id)));

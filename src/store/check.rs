@@ -10,7 +10,7 @@ use std::path::Path;
 
 /// The state of a store.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Health {
+pub struct StoreHealth {
     /// The size of the file and its log in bytes.
     pub bytes: u64,
     /// The version of its format.
@@ -42,7 +42,7 @@ pub enum Depth {
 }
 
 /// Looks a store over.
-pub fn health(path: &Path, depth: Depth) -> Result<Health, StoreError> {
+pub fn health(path: &Path, depth: Depth) -> Result<StoreHealth, StoreError> {
     let conn = inspect(path)?;
     let bytes = ["", "-wal"].iter().map(|ending| {
         let mut whole = path.as_os_str().to_owned();
@@ -91,7 +91,7 @@ pub fn health(path: &Path, depth: Depth) -> Result<Health, StoreError> {
         Ok(()) => false,
         Err(error) => matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked)),
     };
-    Ok(Health {
+    Ok(StoreHealth {
         bytes: bytes.sum(),
         version,
         newest: migrations::newest(migrations::STEPS),

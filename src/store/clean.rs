@@ -6,7 +6,7 @@ use super::content::content;
 use super::error::StoreError;
 use super::lease::Lease;
 use super::open::Store;
-use super::runs::Status;
+use super::runs::RunStatus;
 use crate::clock::Timestamp;
 use crate::model::Hash;
 use rusqlite::{Connection, params};
@@ -33,7 +33,7 @@ pub struct Cleaned {
     /// The runs, oldest first.
     pub runs: Vec<String>,
     /// Runs that would have gone but for what is said of each: `paused`, `running`.
-    pub kept: BTreeMap<String, Status>,
+    pub kept: BTreeMap<String, RunStatus>,
     /// How many events.
     pub events: u64,
     /// How many contents that nothing else refers to.
@@ -53,8 +53,8 @@ impl Store {
         let old = listed.iter().skip(latest).filter(|run| retention.before.is_none_or(|before| run.started_at < before));
         for run in old.collect::<Vec<_>>().into_iter().rev() {
             let lease = match run.status {
-                Status::Done | Status::Error => Lease::take(self.path(), &run.run),
-                Status::Paused if retention.include_paused => Lease::take(self.path(), &run.run),
+                RunStatus::Done | RunStatus::Error => Lease::take(self.path(), &run.run),
+                RunStatus::Paused if retention.include_paused => Lease::take(self.path(), &run.run),
                 status => {
                     cleaned.kept.insert(run.run.clone(), status);
                     continue;
@@ -64,7 +64,7 @@ impl Store {
                 // Held until all is done, so that nobody goes on with the run meanwhile.
                 Ok(lease) => leases.push(lease),
                 Err(error) if error.is_busy() => {
-                    cleaned.kept.insert(run.run.clone(), Status::Running);
+                    cleaned.kept.insert(run.run.clone(), RunStatus::Running);
                     continue;
                 }
                 Err(error) => return Err(error),
@@ -88,7 +88,7 @@ impl Store {
     /// Gives the pages that are free back to the file system. Does nothing and returns false while a run is executed: its steps
     /// would have to wait, and it will use the pages.
     pub fn shrink(&self) -> Result<bool, StoreError> {
-        if self.runs()?.iter().any(|run| run.status == Status::Running) {
+        if self.runs()?.iter().any(|run| run.status == RunStatus::Running) {
             return Ok(false);
         }
         self.writer()?.outside(|conn| {
@@ -179,11 +179,11 @@ mod tests {
     #![allow(clippy::unwrap_used)]
 
     use super::*;
-    use crate::store::fixture::{Fixture, at, effects, launch, rca, step, symptom};
+    use crate::store::fixture::{StoreFixture, at, effects, launch, rca, step, symptom};
     use crate::store::{Dormancy, RcaFilter, RunJournal, StoreError, SymptomFilter};
     use crate::walk::{Blob, Commit, Journal};
 
-    fn walked(fixture: &Fixture, run: &str, id: i64) -> RunJournal {
+    fn walked(fixture: &StoreFixture, run: &str, id: i64) -> RunJournal {
         let mut launch = launch(2);
         launch.run_id = run.into();
         let journal = fixture.begin(run, &launch);
@@ -191,7 +191,7 @@ mod tests {
         let own = Blob::new(format!(r#"{{"own":"{run}"}}"#));
         let parts = Blob::new(format!(r#"["{}"]"#, own.hash));
         let mut commit = step("c2", 1);
-        if let crate::walk::What::NodeExit { params, .. } = &mut commit.events[1].what {
+        if let crate::walk::EventBody::NodeExit { params, .. } = &mut commit.events[1].what {
             *params = Some(parts.hash.into());
         }
         commit.blobs.extend([own, parts]);
@@ -199,9 +199,9 @@ mod tests {
         journal
     }
 
-    fn done(fixture: &Fixture, run: &str, id: i64) {
+    fn done(fixture: &StoreFixture, run: &str, id: i64) {
         drop(walked(fixture, run, id));
-        fixture.store.finish_run(run, Status::Done, at(9)).unwrap();
+        fixture.store.finish_run(run, RunStatus::Done, at(9)).unwrap();
     }
 
     fn names(store: &Store) -> Vec<String> {
@@ -214,7 +214,7 @@ mod tests {
 
     #[test]
     fn traces_go_and_what_was_found_out_stays() {
-        let fixture = Fixture::new();
+        let fixture = StoreFixture::new();
         done(&fixture, "a", 1);
         done(&fixture, "b", 2);
         let store = &fixture.store;
@@ -232,7 +232,7 @@ mod tests {
         let own = |run: &str| store.blob(&Hash::of(format!(r#"{{"own":"{run}"}}"#).as_bytes())).unwrap();
         assert!(own("a").is_none() && own("b").is_some(), "contents referred to by contents stay with them");
         for (_, event) in kept {
-            if let crate::walk::What::NodeExit { artifact, .. } = event.what {
+            if let crate::walk::EventBody::NodeExit { artifact, .. } = event.what {
                 assert!(store.blob(&artifact.hash()).unwrap().is_some());
             }
         }
@@ -246,7 +246,7 @@ mod tests {
 
     #[test]
     fn facts_stay_in_sight_when_all_events_are_gone() {
-        let fixture = Fixture::new();
+        let fixture = StoreFixture::new();
         done(&fixture, "a", 1);
         let last = fixture.store.read(|conn| Ok(conn.query_row("SELECT max(seq) FROM events", [], |row| row.get::<_, i64>(0))?));
         let retention = Retention { before: Some(at(1)), ..Retention::default() };
@@ -257,7 +257,7 @@ mod tests {
 
     #[test]
     fn what_goes_on_or_may_go_on_stays() {
-        let fixture = Fixture::new();
+        let fixture = StoreFixture::new();
         drop(walked(&fixture, "paused", 1));
         let running = walked(&fixture, "running", 2);
         done(&fixture, "done", 3);
@@ -267,7 +267,7 @@ mod tests {
         };
         let first = clean(false);
         assert_eq!(first.runs, ["done"]);
-        let expected = [("paused".to_owned(), Status::Paused), ("running".to_owned(), Status::Running)];
+        let expected = [("paused".to_owned(), RunStatus::Paused), ("running".to_owned(), RunStatus::Running)];
         assert_eq!(first.kept, BTreeMap::from(expected));
         assert_eq!(clean(true).runs, ["paused"]);
         assert!(!fixture.store.shrink().unwrap(), "not while a run goes on");
@@ -277,7 +277,7 @@ mod tests {
 
     #[test]
     fn a_run_that_goes_on_loses_nothing_that_it_shares() {
-        let fixture = Fixture::new();
+        let fixture = StoreFixture::new();
         done(&fixture, "a", 1);
         let journal = walked(&fixture, "b", 2);
         let shared = Blob::new(r#"{"shared":1}"#);

@@ -6,17 +6,17 @@ use super::{Durability, NewRun, RunJournal, Store};
 use crate::clock::Timestamp;
 use crate::model::{Case, Effect, Hash, Launch};
 use crate::walk::{Blob, Commit};
-use crate::walk::{Event, What};
+use crate::walk::{Event, EventBody};
 use std::collections::BTreeMap;
 use tempfile::TempDir;
 
 /// A store in a directory that goes away with it.
-pub(super) struct Fixture {
+pub(super) struct StoreFixture {
     pub(super) store: Store,
     _dir: TempDir,
 }
 
-impl Fixture {
+impl StoreFixture {
     pub(super) fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
         let store = Store::open(&dir.path().join("store.db"), Durability::Batch).unwrap();
@@ -66,12 +66,12 @@ pub(super) fn launch(cases: usize) -> Launch {
     }
 }
 
-pub(super) fn event(case: &str, path: &str, what: What) -> Event {
+pub(super) fn event(case: &str, path: &str, what: EventBody) -> Event {
     Event { case: case.into(), path: path.into(), at: at(1), what }
 }
 
 pub(super) fn enter(case: &str, path: &str) -> Event {
-    event(case, path, What::NodeEnter { node: "n".into() })
+    event(case, path, EventBody::NodeEnter { node: "n".into() })
 }
 
 /// A commit of one event and some effects.
@@ -88,7 +88,7 @@ pub(super) fn step(case: &str, step: usize) -> Commit {
     let state =
         Blob::new(format!(r#"{{"case":"{case}","node":"{node}","loops":{{}},"history":[],"context":{{}},"steps":{step}}}"#));
     let vars = Blob::new(r#"{"recall_hit":0.8,"recall_uncertain":0.4}"#);
-    let exit = What::NodeExit {
+    let exit = EventBody::NodeExit {
         node: node.clone(),
         artifact: artifact.hash.into(),
         by: "script".into(),
@@ -100,20 +100,20 @@ pub(super) fn step(case: &str, step: usize) -> Commit {
         effects: vec![Effect::Note { text: "seen".into() }],
         bindings: BTreeMap::from([("rca".to_owned(), 7)]),
     };
-    let decision = What::EdgeEvaluate {
+    let decision = EventBody::EdgeEvaluate {
         node: node.clone(),
         artifact: artifact.hash.into(),
         state: state.hash.into(),
         vars: vars.hash.into(),
-        considered: vec![crate::walk::Considered {
+        considered: vec![crate::walk::ConsideredEdge {
             edge: "H1".into(),
-            outcome: crate::walk::Outcome::Fired,
+            outcome: crate::walk::EdgeOutcome::Fired,
             because: Some("confidence 0.9".into()),
             error: None,
             script: Some(Hash::of(b"script")),
         }],
     };
-    let transition = What::Transition {
+    let transition = EventBody::Transition {
         from: node.clone(),
         to: format!("node-{}", step + 1).into(),
         edge: "H1".into(),
@@ -121,7 +121,7 @@ pub(super) fn step(case: &str, step: usize) -> Commit {
         counter: None,
         context: serde_json::Map::new(),
     };
-    let whats = [What::NodeEnter { node }, exit, decision, transition];
+    let whats = [EventBody::NodeEnter { node }, exit, decision, transition];
     Commit {
         events: whats.into_iter().map(|what| event(case, &path, what)).collect(),
         blobs: vec![artifact, state, vars],

@@ -4,27 +4,27 @@ use super::error::StoreError;
 use super::lease::Lease;
 use super::open::Store;
 use super::runs::run_row;
-use super::step::{Cases, Step};
+use super::step::{CaseIds, StoredCommit};
 use crate::walk::{Commit, Journal, JournalError};
 use rusqlite::Connection;
 use std::sync::Arc;
 
 /// The journal of a run, with the right to execute it: as long as one or its clones live, no other process gets one.
 #[derive(Clone, Debug)]
-pub struct RunJournal(Arc<Inner>);
+pub struct RunJournal(Arc<JournalInner>);
 
 #[derive(Debug)]
-struct Inner {
+struct JournalInner {
     store: Store,
     name: String,
     run: i64,
-    cases: Cases,
+    cases: CaseIds,
     _lease: Option<Lease>,
 }
 
 impl RunJournal {
-    pub(super) fn new(store: Store, name: String, run: i64, cases: Cases, lease: Option<Lease>) -> Self {
-        Self(Arc::new(Inner { store, name, run, cases, _lease: lease }))
+    pub(super) fn new(store: Store, name: String, run: i64, cases: CaseIds, lease: Option<Lease>) -> Self {
+        Self(Arc::new(JournalInner { store, name, run, cases, _lease: lease }))
     }
 
     /// The run's id.
@@ -40,8 +40,8 @@ impl RunJournal {
 
 impl Journal for RunJournal {
     fn commit(&self, commit: Commit) -> Result<(), JournalError> {
-        let Inner { store, run, cases, .. } = &*self.0;
-        store.writer()?.submit(Step::new(*run, cases, commit)?)
+        let JournalInner { store, run, cases, .. } = &*self.0;
+        store.writer()?.submit(StoredCommit::new(*run, cases, commit)?)
     }
 }
 
@@ -63,7 +63,7 @@ impl Store {
     }
 }
 
-fn load_cases(conn: &Connection, run: i64) -> Result<Cases, StoreError> {
+fn load_cases(conn: &Connection, run: i64) -> Result<CaseIds, StoreError> {
     let mut rows = conn.prepare_cached("SELECT item, id FROM run_cases WHERE run = ?1")?;
     let cases = rows.query_map([run], |row| Ok((row.get(0)?, row.get(1)?)))?;
     Ok(cases.collect::<Result<_, _>>()?)

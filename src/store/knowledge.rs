@@ -88,7 +88,7 @@ impl Store {
                 status: list(conn, "SELECT status FROM case_statuses WHERE rc = ?1 ORDER BY id DESC LIMIT 1", id)?.pop(),
                 triage: triage(conn, id)?,
                 symptoms: list(conn, "SELECT symptom FROM case_symptoms WHERE rc = ?1 ORDER BY stamp, symptom", id)?,
-                rcas: rcas.into_iter().map(|rca| rca_as_of(conn, rca, Sight::ALL)).collect::<Result<_, _>>()?,
+                rcas: rcas.into_iter().map(|rca| rca_as_of(conn, rca, FactScope::ALL)).collect::<Result<_, _>>()?,
                 notes: list(conn, "SELECT text FROM notes WHERE rc = ?1 ORDER BY id", id)?,
             })
         })
@@ -158,17 +158,17 @@ fn triage_of(row: &Row<'_>) -> rusqlite::Result<Triage> {
 }
 
 /// One thing said of a root cause.
-struct Said {
+struct RcaStatement {
     run: i64,
     case: i64,
     by_owner: bool,
     stamp: i64,
     human: bool,
-    part: Parts,
+    part: StatementParts,
 }
 
 #[derive(Default)]
-struct Parts {
+struct StatementParts {
     title: Option<String>,
     message: Option<String>,
     defect_type: Option<String>,
@@ -179,7 +179,7 @@ struct Parts {
 
 /// Which facts a reader sees: all up to a stamp, and those of some cases of one run up to another stamp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Sight {
+pub(super) struct FactScope {
     /// All facts up to this stamp are seen.
     pub(super) start: i64,
     /// Facts of the cases from `first` to before `before` are seen up to this stamp.
@@ -190,7 +190,7 @@ pub(super) struct Sight {
     pub(super) before: i64,
 }
 
-impl Sight {
+impl FactScope {
     /// Everything there is.
     pub(super) const ALL: Self = Self::until(i64::MAX);
 
@@ -204,21 +204,22 @@ impl Sight {
 /// within a run the owner's word comes first and others' follow in the order of the cases, whichever of them arrived first;
 /// a case's own words stand in the order it said them. A person's word counts more than any other's, and of the status what was
 /// said outside of runs counts most.
-pub(super) fn rca_as_of(conn: &Connection, id: i64, sight: Sight) -> Result<Rca, StoreError> {
+pub(super) fn rca_as_of(conn: &Connection, id: i64, sight: FactScope) -> Result<Rca, StoreError> {
     let mut rows = conn.prepare_cached(
         "SELECT r.*, run, r.rc = rcas.rc AS by_owner FROM rca_revisions r JOIN run_cases ON run_cases.id = r.rc \
          JOIN rcas ON rcas.id = r.rca WHERE rca = ?1 \
          AND (r.stamp <= ?2 OR (r.stamp <= ?3 AND r.rc >= ?4 AND r.rc < ?5)) ORDER BY r.id",
     )?;
-    let mut said: Vec<Said> =
-        rows.query_map([id, sight.start, sight.upto, sight.first, sight.before], Said::of_row)?.collect::<Result<_, _>>()?;
+    let mut said: Vec<RcaStatement> = rows
+        .query_map([id, sight.start, sight.upto, sight.first, sight.before], RcaStatement::of_row)?
+        .collect::<Result<_, _>>()?;
     let mut spoke_last = HashMap::new();
     for word in &said {
         spoke_last.insert(word.run, word.stamp);
     }
     said.sort_by_key(|word| (word.human, spoke_last.get(&word.run).copied(), !word.by_owner, word.case));
-    let mut now = Parts::default();
-    for Said { part, .. } in said {
+    let mut now = StatementParts::default();
+    for RcaStatement { part, .. } in said {
         now.title = part.title.or(now.title);
         now.message = part.message.or(now.message);
         now.defect_type = part.defect_type.or(now.defect_type);
@@ -254,7 +255,7 @@ pub(super) fn words(conn: &Connection, id: i64, stamp: i64) -> Result<Vec<RcaWor
     Ok(words.collect::<Result<_, _>>()?)
 }
 
-impl Said {
+impl RcaStatement {
     fn of_row(row: &Row<'_>) -> rusqlite::Result<Self> {
         Ok(Self {
             run: row.get("run")?,
@@ -262,7 +263,7 @@ impl Said {
             by_owner: row.get("by_owner")?,
             stamp: row.get("stamp")?,
             human: row.get("human")?,
-            part: Parts {
+            part: StatementParts {
                 title: row.get("title")?,
                 message: row.get("message")?,
                 defect_type: row.get("defect_type")?,

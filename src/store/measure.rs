@@ -12,22 +12,22 @@ use std::time::{Duration, Instant};
 const STEPS: usize = 7;
 
 /// The rows of a step, ready to be written by hand.
-struct Rows {
+struct StepRows {
     events: Vec<(String, i64, String)>,
     blobs: Vec<([u8; 32], String)>,
 }
 
-fn rows(commit: &Commit) -> Rows {
+fn rows(commit: &Commit) -> StepRows {
     let event =
         |event: &crate::walk::Event| (event.path.to_string(), event.at.millis(), serde_json::to_string(&event.what).unwrap());
-    Rows {
+    StepRows {
         events: commit.events.iter().map(event).collect(),
         blobs: commit.blobs.iter().map(|blob| (*blob.hash.bytes(), blob.text.to_string())).collect(),
     }
 }
 
 /// Writes the rows of each step in a transaction, with statements prepared once.
-fn by_hand(conn: &Connection, case: i64, walk: &[Rows]) {
+fn by_hand(conn: &Connection, case: i64, walk: &[StepRows]) {
     for step in walk {
         run(conn, "BEGIN IMMEDIATE").unwrap();
         {
@@ -96,7 +96,7 @@ fn hand_walks(durability: Durability, work: &[(String, Vec<Commit>)]) -> f64 {
     let path = dir.path().join("s.db");
     drop(begin(&Store::open(&path, durability).unwrap(), "r", &launch(work.len())).unwrap());
     let conn = open_writer(&path, durability.synchronous(), Duration::from_secs(5)).unwrap();
-    let ready: Vec<Vec<Rows>> = work.iter().map(|(_, commits)| commits.iter().map(rows).collect()).collect();
+    let ready: Vec<Vec<StepRows>> = work.iter().map(|(_, commits)| commits.iter().map(rows).collect()).collect();
     let before = Instant::now();
     for (walk, case) in ready.iter().zip(1..) {
         by_hand(&conn, case, walk);

@@ -6,26 +6,26 @@ use rusqlite::Connection;
 use std::path::Path;
 
 /// What brings a file from one version to the next.
-pub(super) struct Step {
+pub(super) struct Migration {
     sql: &'static str,
     /// What SQL cannot do, done after it.
     then: fn(&Connection) -> Result<(), StoreError>,
 }
 
-impl Step {
+impl Migration {
     const fn sql(sql: &'static str) -> Self {
         Self { sql, then: |_| Ok(()) }
     }
 }
 
 /// What brings a file from version n to n + 1, for n = 0, 1, ... A published step is never edited; a new one is added.
-pub(super) const STEPS: &[Step] = &[
-    Step::sql(include_str!("schema/1.sql")),
-    Step::sql(include_str!("schema/2.sql")),
-    Step::sql(include_str!("schema/3.sql")),
-    Step { sql: include_str!("schema/4.sql"), then: terms::fill },
-    Step::sql(include_str!("schema/5.sql")),
-    Step::sql(include_str!("schema/6.sql")),
+pub(super) const STEPS: &[Migration] = &[
+    Migration::sql(include_str!("schema/1.sql")),
+    Migration::sql(include_str!("schema/2.sql")),
+    Migration::sql(include_str!("schema/3.sql")),
+    Migration { sql: include_str!("schema/4.sql"), then: terms::fill },
+    Migration::sql(include_str!("schema/5.sql")),
+    Migration::sql(include_str!("schema/6.sql")),
 ];
 
 /// The version of a file: `PRAGMA user_version`.
@@ -34,13 +34,13 @@ pub(super) fn version(conn: &Connection) -> rusqlite::Result<i64> {
 }
 
 /// The newest version that `steps` lead to.
-pub(super) fn newest(steps: &[Step]) -> i64 {
+pub(super) fn newest(steps: &[Migration]) -> i64 {
     i64::try_from(steps.len()).unwrap_or(i64::MAX)
 }
 
 /// Takes all steps that the file has not taken yet. Must run inside a write transaction, so that of two processes that open
 /// an old file at once one waits for the other and then finds nothing left to do, and a step that fails leaves no trace.
-pub(super) fn migrate(conn: &Connection, path: &Path, steps: &[Step]) -> Result<(), StoreError> {
+pub(super) fn migrate(conn: &Connection, path: &Path, steps: &[Migration]) -> Result<(), StoreError> {
     let found = version(conn)?;
     let known = newest(steps);
     let taken = usize::try_from(found).map_err(|_| StoreError::NotAStore(path.to_path_buf()))?;
@@ -89,7 +89,7 @@ mod tests {
     #[test]
     fn steps_are_taken_once_and_in_order() {
         let conn = Connection::open_in_memory().unwrap();
-        let steps = [Step::sql("CREATE TABLE a (x)"), Step::sql("ALTER TABLE a ADD COLUMN y")];
+        let steps = [Migration::sql("CREATE TABLE a (x)"), Migration::sql("ALTER TABLE a ADD COLUMN y")];
         migrate(&conn, Path::new("x"), &steps[..1]).unwrap();
         conn.execute_batch("INSERT INTO a VALUES (1)").unwrap();
         migrate(&conn, Path::new("x"), &steps).unwrap();

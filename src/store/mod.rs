@@ -33,20 +33,20 @@ mod content;
 mod durability;
 mod effects;
 mod error;
-mod halt;
+mod failpoint;
+mod history;
 mod journal;
 mod knowledge;
-mod known;
 mod lease;
 mod migrations;
 mod needs;
 mod open;
 mod overturned;
-mod people;
 mod private;
 mod read;
 mod readers;
 mod reading;
+mod reviews;
 mod runs;
 mod step;
 mod terms;
@@ -62,19 +62,19 @@ mod processes;
 mod pushes;
 
 pub use begin::NewRun;
-pub use check::{Depth, Health, health};
+pub use check::{Depth, StoreHealth, health};
 pub use clean::{Cleaned, Retention};
 pub use content::{BadContent, Fault, Owner};
 pub use durability::Durability;
 pub use error::StoreError;
+pub use history::{
+    Dormancy, KnownHistory, Occurrences, PastCase, PastLaunch, RcaFilter, RcaOf, RcaRow, RowIds, SeenCase, SymptomFilter,
+    SymptomOf, SymptomRow, SymptomStatus,
+};
 pub use journal::RunJournal;
 pub use knowledge::{CaseFacts, Rca, RcaWord, Triage};
-pub use known::{
-    Dormancy, History, PastCase, PastLaunch, RcaFilter, RcaOf, RcaRow, Rows, Seen, SeenCase, SymptomFilter, SymptomOf,
-    SymptomRow, SymptomStatus,
-};
-pub use needs::{StoreNeeds, Tellable};
+pub use needs::{SiblingScope, StoreQueries};
 pub use open::Store;
-pub use overturned::Overturned;
-pub use reading::{Reading, Row};
-pub use runs::{RunCase, RunRecord, RunRow, Status};
+pub use overturned::OverturnedLink;
+pub use reading::{StoreReading, StoredEvent};
+pub use runs::{RunCase, RunRecord, RunRow, RunStatus};

@@ -3,11 +3,11 @@
 use super::connection::{open_reader, open_scratch, open_writer};
 use super::durability::Durability;
 use super::error::StoreError;
-use super::halt::Halt;
+use super::failpoint::Halt;
 use super::lease::Lease;
 use super::private::{make_file, make_parents};
 use super::readers::Readers;
-use super::writer::Writer;
+use super::writer::CommitWriter;
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,15 +18,15 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A handle on a store. Clones share it; it may be used from many threads at once.
 #[derive(Clone, Debug)]
-pub struct Store(Arc<Inner>);
+pub struct Store(Arc<StoreInner>);
 
 #[derive(Debug)]
-struct Inner {
+struct StoreInner {
     path: PathBuf,
     /// None of a scratch store, which has one connection for all.
     readers: Option<Readers>,
     /// None if opened to be read only.
-    writer: Option<Writer>,
+    writer: Option<CommitWriter>,
 }
 
 impl Store {
@@ -45,16 +45,16 @@ impl Store {
         make_file(path)?;
         let conn = open_writer(path, durability.synchronous(), patience)?;
         Lease::sweep(path);
-        let writer = Writer::new(conn, patience, Halt::from_env());
+        let writer = CommitWriter::new(conn, patience, Halt::from_env());
         let readers = Readers::new(path.to_path_buf(), patience);
-        Ok(Self(Arc::new(Inner { path: path.to_path_buf(), readers: Some(readers), writer: Some(writer) })))
+        Ok(Self(Arc::new(StoreInner { path: path.to_path_buf(), readers: Some(readers), writer: Some(writer) })))
     }
 
     /// A store that nobody else sees and that is gone with its last handle: in memory, and what is too much for that in a
     /// temporary file without a name.
     pub fn scratch() -> Result<Self, StoreError> {
-        let writer = Writer::new(open_scratch()?, PATIENCE, Halt::from_env());
-        Ok(Self(Arc::new(Inner { path: PathBuf::new(), readers: None, writer: Some(writer) })))
+        let writer = CommitWriter::new(open_scratch()?, PATIENCE, Halt::from_env());
+        Ok(Self(Arc::new(StoreInner { path: PathBuf::new(), readers: None, writer: Some(writer) })))
     }
 
     /// Whether this is a [`Store::scratch`].
@@ -66,7 +66,7 @@ impl Store {
     pub fn read_only(path: &Path) -> Result<Self, StoreError> {
         drop(open_reader(path, PATIENCE)?);
         let readers = Readers::new(path.to_path_buf(), PATIENCE);
-        Ok(Self(Arc::new(Inner { path: path.to_path_buf(), readers: Some(readers), writer: None })))
+        Ok(Self(Arc::new(StoreInner { path: path.to_path_buf(), readers: Some(readers), writer: None })))
     }
 
     /// The file.
@@ -83,7 +83,7 @@ impl Store {
     }
 
     /// The writer, if this handle may write.
-    pub(super) fn writer(&self) -> Result<&Writer, StoreError> {
+    pub(super) fn writer(&self) -> Result<&CommitWriter, StoreError> {
         self.0.writer.as_ref().ok_or(StoreError::ReadOnly)
     }
 }

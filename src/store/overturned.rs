@@ -1,7 +1,7 @@
 //! What was said of symptoms and taken back.
 
 use super::error::StoreError;
-use super::knowledge::{Sight, rca_as_of};
+use super::knowledge::{FactScope, rca_as_of};
 use rusqlite::{Connection, params};
 use serde::Serialize;
 
@@ -10,7 +10,7 @@ const MOST: i64 = 10;
 
 /// A cause that a symptom does not come of, though it was said so.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Overturned {
+pub struct OverturnedLink {
     /// The root cause.
     pub rca: i64,
     /// Who overturned it: `human`, `agent`, ...
@@ -27,7 +27,7 @@ pub struct Overturned {
 
 /// What was overturned of a symptom, as the facts up to a stamp have it, the latest first. What a root cause was overturned
 /// for stands until somebody of the same standing links the symptom to it again; old words of one that was put right stand.
-pub(super) fn overturned_as_of(conn: &Connection, symptom: i64, stamp: i64) -> Result<Vec<Overturned>, StoreError> {
+pub(super) fn overturned_as_of(conn: &Connection, symptom: i64, stamp: i64) -> Result<Vec<OverturnedLink>, StoreError> {
     let mut rows = conn.prepare_cached(
         "SELECT rca, by, title, message, defect_type FROM overturned o WHERE symptom = ?1 AND stamp <= ?2 \
          AND (message IS NOT NULL OR NOT EXISTS (SELECT 1 FROM symptom_rcas l WHERE l.symptom = o.symptom AND l.rca = o.rca \
@@ -47,11 +47,11 @@ pub(super) fn overturned_as_of(conn: &Connection, symptom: i64, stamp: i64) -> R
                 row.get::<_, Option<String>>("defect_type")?.unwrap_or_default(),
             ),
             None => {
-                let rca = rca_as_of(conn, rca, Sight::until(stamp))?;
+                let rca = rca_as_of(conn, rca, FactScope::until(stamp))?;
                 (rca.title, rca.message, rca.defect_type)
             }
         };
-        found.push(Overturned { rca, by, replaced, title, message, defect_type });
+        found.push(OverturnedLink { rca, by, replaced, title, message, defect_type });
     }
     Ok(found)
 }

@@ -16,13 +16,13 @@ const RUN: &str = "ASTERISK_TEST_RUN";
 const STEPS: &str = "ASTERISK_TEST_STEPS";
 
 /// Another process that begins a run, or goes on with it, up to a number of steps, and notes what was acknowledged.
-struct Other {
+struct OtherProcess {
     process: Child,
     acknowledged: PathBuf,
     halted: PathBuf,
 }
 
-impl Other {
+impl OtherProcess {
     fn start(store: &Path, run: &str, steps: usize, halt_at: Option<u64>) -> Self {
         let acknowledged = store.with_extension(format!("{run}.acknowledged"));
         let halted = store.with_extension(format!("{run}.halted"));
@@ -90,13 +90,13 @@ fn processes_that_write_at_once_lose_nothing() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("deep/store.db");
     std::fs::create_dir(path.parent().unwrap()).unwrap();
-    let others: Vec<_> = ["a", "b"].map(|run| Other::start(&path, run, 500, None)).into_iter().collect();
+    let others: Vec<_> = ["a", "b"].map(|run| OtherProcess::start(&path, run, 500, None)).into_iter().collect();
     let store = Store::open(&path, Durability::Batch).unwrap();
     let journal = begin(&store, "c", &launch(1)).unwrap();
     for at in 1..=500 {
         journal.commit(step("c1", at)).unwrap();
     }
-    others.into_iter().for_each(Other::succeed);
+    others.into_iter().for_each(OtherProcess::succeed);
     for run in ["a", "b", "c"] {
         assert_eq!(stored(&store, run), expected(500), "run {run}");
     }
@@ -112,7 +112,7 @@ fn killed_at_any_boundary_nothing_acknowledged_is_lost_or_done_twice() {
     let mut killed = 0;
     for boundary in 1.. {
         let path = dir.path().join(format!("{boundary}.db"));
-        let other = Other::start(&path, "r", STEPS, Some(boundary));
+        let other = OtherProcess::start(&path, "r", STEPS, Some(boundary));
         let acknowledged = other.acknowledged.clone();
         if !other.kill_where_it_halts() {
             break;
@@ -123,7 +123,7 @@ fn killed_at_any_boundary_nothing_acknowledged_is_lost_or_done_twice() {
         match store.run("r") {
             Err(StoreError::UnknownRun(_)) => assert!(boundary < 3, "the run's beginning was committed at boundary {boundary}"),
             run => {
-                assert_eq!(run.unwrap().status, super::Status::Paused, "a dead process runs nothing");
+                assert_eq!(run.unwrap().status, super::RunStatus::Paused, "a dead process runs nothing");
                 let found = stored(&store, "r");
                 let steps = found.len() / 4;
                 assert!(steps == acknowledged || steps == acknowledged + 1, "{steps} stored, {acknowledged} acknowledged");
@@ -136,8 +136,8 @@ fn killed_at_any_boundary_nothing_acknowledged_is_lost_or_done_twice() {
         }
         drop(store);
         // Killed again while resuming, then left to finish.
-        assert!(Other::start(&path, "r", STEPS, Some(2)).kill_where_it_halts());
-        Other::start(&path, "r", STEPS, None).succeed();
+        assert!(OtherProcess::start(&path, "r", STEPS, Some(2)).kill_where_it_halts());
+        OtherProcess::start(&path, "r", STEPS, None).succeed();
         assert_eq!(stored(&Store::read_only(&path).unwrap(), "r"), expected(STEPS), "boundary {boundary}");
     }
     assert_eq!(killed, 3 * (1 + STEPS), "three boundaries in the run's beginning and in each step");
@@ -149,16 +149,16 @@ fn a_run_of_a_living_process_is_not_taken_over() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("store.db");
     // Halts after its first step is committed.
-    let mut other = Other::start(&path, "r", 2, Some(6));
+    let mut other = OtherProcess::start(&path, "r", 2, Some(6));
     while !other.halted.exists() {
         assert!(other.process.try_wait().unwrap().is_none());
         std::thread::sleep(Duration::from_millis(1));
     }
     let store = Store::open(&path, Durability::Batch).unwrap();
-    assert_eq!(store.run("r").unwrap().status, super::Status::Running);
+    assert_eq!(store.run("r").unwrap().status, super::RunStatus::Running);
     assert!(store.journal("r").is_err_and(|error| error.is_busy()));
     other.process.kill().unwrap();
     other.process.wait().unwrap();
-    assert_eq!(store.run("r").unwrap().status, super::Status::Paused);
+    assert_eq!(store.run("r").unwrap().status, super::RunStatus::Paused);
     assert!(store.journal("r").is_ok());
 }

@@ -40,11 +40,11 @@ mod tests {
     #![allow(clippy::unwrap_used)]
 
     use super::*;
-    use crate::store::fixture::{Fixture, at, launch};
+    use crate::store::fixture::{StoreFixture, at, launch};
 
     #[test]
     fn what_was_told_last_counts_for_each_system() {
-        let fixture = Fixture::new();
+        let fixture = StoreFixture::new();
         let _journal = fixture.begin("r", &launch(2));
         let (one, two) = (Hash::of(b"1"), Hash::of(b"2"));
         let store = &fixture.store;

@@ -176,25 +176,25 @@ mod tests {
     use super::*;
     use crate::model::Effect;
     use crate::store::Fault;
-    use crate::store::fixture::{Fixture, at, launch, step};
+    use crate::store::fixture::{StoreFixture, at, launch, step};
     use crate::walk::{Blob, Commit, Journal};
-    use crate::walk::{Considered, Content, Name, Outcome, What};
+    use crate::walk::{ConsideredEdge, Content, EdgeOutcome, EventBody, Name};
     use proptest::prelude::*;
 
-    fn any_what() -> impl Strategy<Value = What> {
+    fn any_what() -> impl Strategy<Value = EventBody> {
         let text = || any::<String>().prop_map(Name::from);
         let words = || any::<String>();
         let hash = || any::<[u8; 32]>().prop_map(Hash::from_bytes);
         let content = || hash().prop_map(Content::from);
         let outcome = prop_oneof![
-            Just(Outcome::Fired),
-            Just(Outcome::False),
-            Just(Outcome::Error),
-            Just(Outcome::Advisory),
-            Just(Outcome::NotReached)
+            Just(EdgeOutcome::Fired),
+            Just(EdgeOutcome::False),
+            Just(EdgeOutcome::Error),
+            Just(EdgeOutcome::Advisory),
+            Just(EdgeOutcome::NotReached)
         ];
         let considered = (text(), outcome, proptest::option::of(text()), any::<Option<String>>(), proptest::option::of(hash()))
-            .prop_map(|(edge, outcome, because, error, script)| Considered {
+            .prop_map(|(edge, outcome, because, error, script)| ConsideredEdge {
                 edge,
                 outcome,
                 because: because.map(|why| why.as_str().into()),
@@ -211,9 +211,9 @@ mod tests {
         ];
         let bindings = proptest::collection::btree_map(words(), any::<i64>(), 0..3);
         prop_oneof![
-            text().prop_map(|node| What::NodeEnter { node }),
+            text().prop_map(|node| EventBody::NodeEnter { node }),
             (text(), content(), text(), proptest::option::of(0.0..1.0_f64), proptest::collection::vec(effect, 0..3), bindings)
-                .prop_map(|(node, artifact, by, confidence, effects, bindings)| What::NodeExit {
+                .prop_map(|(node, artifact, by, confidence, effects, bindings)| EventBody::NodeExit {
                     node,
                     artifact: artifact.clone(),
                     by,
@@ -226,14 +226,14 @@ mod tests {
                     bindings
                 }),
             (text(), content(), content(), content(), proptest::collection::vec(considered, 0..4)).prop_map(
-                |(node, artifact, state, vars, considered)| What::EdgeEvaluate { node, artifact, state, vars, considered }
+                |(node, artifact, state, vars, considered)| EventBody::EdgeEvaluate { node, artifact, state, vars, considered }
             ),
             (text(), text(), text(), proptest::option::of(text()), any::<i64>()).prop_map(|(from, to, because, counter, n)| {
                 let context = serde_json::Map::from_iter([(because.to_string(), serde_json::json!([n, null, because]))]);
-                What::Transition { from, to, edge: "e".into(), because: because.as_str().into(), counter, context }
+                EventBody::Transition { from, to, edge: "e".into(), because: because.as_str().into(), counter, context }
             }),
-            text().prop_map(|node| What::WalkComplete { node }),
-            (text(), words(), words()).prop_map(|(node, kind, message)| What::WalkError { node, kind, message }),
+            text().prop_map(|node| EventBody::WalkComplete { node }),
+            (text(), words(), words()).prop_map(|(node, kind, message)| EventBody::WalkError { node, kind, message }),
         ]
     }
 
@@ -254,7 +254,7 @@ mod tests {
 
         #[test]
         fn what_is_read_is_what_was_written(commits in proptest::collection::vec(any_commit(), 0..12)) {
-            let fixture = Fixture::new();
+            let fixture = StoreFixture::new();
             let journal = fixture.begin("r", &launch(3));
             for commit in &commits {
                 journal.commit(commit.clone()).unwrap();
@@ -275,7 +275,7 @@ mod tests {
 
     #[test]
     fn the_events_of_runs_are_kept_apart() {
-        let fixture = Fixture::new();
+        let fixture = StoreFixture::new();
         let (a, b) = (fixture.begin("a", &launch(2)), fixture.begin("b", &launch(2)));
         for at in 1..=3 {
             a.commit(step("c1", at)).unwrap();
@@ -300,7 +300,7 @@ mod tests {
     #[test]
     fn an_event_that_is_another_by_now_is_not_read() {
         let changed = |column: &str, other: &str| {
-            let fixture = Fixture::new();
+            let fixture = StoreFixture::new();
             let journal = fixture.begin("r", &launch(2));
             journal.commit(step("c1", 1)).unwrap();
             journal.commit(step("c2", 1)).unwrap();
@@ -328,7 +328,7 @@ mod tests {
 
     #[test]
     fn a_content_that_is_another_by_now_is_not_read() {
-        let fixture = Fixture::new();
+        let fixture = StoreFixture::new();
         let journal = fixture.begin("r", &launch(1));
         let commit = step("c1", 1);
         let hash = commit.blobs[0].hash;
@@ -356,7 +356,7 @@ mod tests {
 
     #[test]
     fn missing_contents_are_left_out() {
-        let fixture = Fixture::new();
+        let fixture = StoreFixture::new();
         let _journal = fixture.begin("r", &launch(1));
         let (known, unknown) = (Hash::of(b"fn a() {}"), Hash::of(b"never"));
         assert_eq!(fixture.store.blob(&unknown).unwrap(), None);

@@ -13,14 +13,14 @@ use rusqlite::{Connection, params};
 const MAPPED: i64 = 0x7fff_0000;
 
 /// One state of the store, open to be read.
-pub struct Reading<'c> {
+pub struct StoreReading<'c> {
     conn: &'c Connection,
     run: i64,
 }
 
 /// An event as it is stored.
 #[derive(Clone, Copy, Debug)]
-pub struct Row<'r> {
+pub struct StoredEvent<'r> {
     /// The step's path.
     pub path: &'r str,
     /// When.
@@ -31,18 +31,26 @@ pub struct Row<'r> {
 
 impl Store {
     /// Opens one state of the store, to read cases of a run.
-    pub fn reading<T, E: From<StoreError>>(&self, run: &str, body: impl FnOnce(&Reading<'_>) -> Result<T, E>) -> Result<T, E> {
+    pub fn reading<T, E: From<StoreError>>(
+        &self,
+        run: &str,
+        body: impl FnOnce(&StoreReading<'_>) -> Result<T, E>,
+    ) -> Result<T, E> {
         self.read(|conn| {
             // Content lies scattered over the file: mapping it saves a call of the system for each page.
             conn.pragma_update(None, "mmap_size", MAPPED)?;
-            Ok(body(&Reading { conn, run: run_row(conn, run)? }))
+            Ok(body(&StoreReading { conn, run: run_row(conn, run)? }))
         })?
     }
 }
 
-impl Reading<'_> {
+impl StoreReading<'_> {
     /// Shows the events of a case in order.
-    pub fn events<E: From<StoreError>>(&self, case: &str, mut visit: impl FnMut(Row<'_>) -> Result<(), E>) -> Result<(), E> {
+    pub fn events<E: From<StoreError>>(
+        &self,
+        case: &str,
+        mut visit: impl FnMut(StoredEvent<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
         let sql = |error: rusqlite::Error| StoreError::from(error);
         let mut rows = self
             .conn
@@ -61,7 +69,7 @@ impl Reading<'_> {
                 let seq: i64 = row.get(6).map_err(sql)?;
                 return Err(StoreError::Damaged(format!("event {seq} of case `{case}` is not what was recorded")).into());
             }
-            visit(Row { path, at: Timestamp::from_millis(at), body })?;
+            visit(StoredEvent { path, at: Timestamp::from_millis(at), body })?;
         }
         Ok(())
     }

@@ -14,7 +14,7 @@ use std::fmt;
 /// Where a run, or the walk of a case, stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Status {
+pub enum RunStatus {
     /// Of a case: its walk has not begun.
     Waiting,
     /// Being executed; of a run: by a living process.
@@ -27,7 +27,7 @@ pub enum Status {
     Error,
 }
 
-impl Status {
+impl RunStatus {
     const ALL: [Self; 5] = [Self::Waiting, Self::Running, Self::Paused, Self::Done, Self::Error];
 
     /// As JSON and people have it.
@@ -48,7 +48,7 @@ impl Status {
     }
 }
 
-impl fmt::Display for Status {
+impl fmt::Display for RunStatus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
@@ -62,7 +62,7 @@ pub struct RunRow {
     /// The pipeline's name.
     pub pipeline: String,
     /// Where it stands. A run whose process died without a word is `paused`, since it can be resumed.
-    pub status: Status,
+    pub status: RunStatus,
     /// When it began.
     pub started_at: Timestamp,
     /// The number of its cases.
@@ -79,7 +79,7 @@ pub struct RunRecord {
     /// The pipeline's name.
     pub pipeline: String,
     /// Where it stands; `paused` if its process died.
-    pub status: Status,
+    pub status: RunStatus,
     /// When it began.
     pub started_at: Timestamp,
     /// When it ended or paused last, unless it goes on.
@@ -100,12 +100,12 @@ pub struct RunCase {
     /// The case.
     pub case: Case,
     /// Where its walk stands.
-    pub status: Status,
+    pub status: RunStatus,
 }
 
 impl Store {
     /// Notes that a run is over: `done`, or `error` if it or some case failed.
-    pub fn finish_run(&self, run: &str, status: Status, at: Timestamp) -> Result<(), StoreError> {
+    pub fn finish_run(&self, run: &str, status: RunStatus, at: Timestamp) -> Result<(), StoreError> {
         self.writer()?.exclusively(|conn| {
             let row = run_row(conn, run)?;
             conn.prepare_cached("UPDATE runs SET status = ?2, ended_at = ?3 WHERE id = ?1")?.execute(params![
@@ -119,7 +119,7 @@ impl Store {
 
     /// Notes that a run was stopped and can be resumed.
     pub fn pause_run(&self, run: &str, at: Timestamp) -> Result<(), StoreError> {
-        self.finish_run(run, Status::Paused, at)
+        self.finish_run(run, RunStatus::Paused, at)
     }
 
     /// All runs, newest first.
@@ -135,7 +135,7 @@ impl Store {
                 Ok(RunRow {
                     run: row.get("name")?,
                     pipeline: row.get("pipeline")?,
-                    status: Status::of_column(row, "status")?,
+                    status: RunStatus::of_column(row, "status")?,
                     started_at: Timestamp::from_millis(row.get("started_at")?),
                     cases: row.get::<_, i64>("cases")?.unsigned_abs(),
                     done: row.get::<_, i64>("done")?.unsigned_abs(),
@@ -158,7 +158,7 @@ impl Store {
                 Ok(RunRecord {
                     run: row.get("name")?,
                     pipeline: row.get("pipeline")?,
-                    status: Status::of_column(row, "status")?,
+                    status: RunStatus::of_column(row, "status")?,
                     started_at: Timestamp::from_millis(row.get("started_at")?),
                     ended_at: row.get::<_, Option<i64>>("ended_at")?.map(Timestamp::from_millis),
                     seed: row.get::<_, i64>("seed")?.cast_unsigned(),
@@ -205,7 +205,7 @@ impl Store {
             let mut cases = Vec::new();
             while let Some(row) = rows.next()? {
                 let case = needed(conn, &Hash::from_bytes(row.get("content")?), parse)??;
-                cases.push(RunCase { case, status: Status::of_column(row, "status")? });
+                cases.push(RunCase { case, status: RunStatus::of_column(row, "status")? });
             }
             Ok(cases)
         })
@@ -233,8 +233,8 @@ impl Store {
     }
 
     /// A run that is said to be running while no process executes it can be resumed.
-    fn seen(&self, run: &str, status: Status) -> Status {
-        if status == Status::Running && !Lease::is_held(self.path(), run) { Status::Paused } else { status }
+    fn seen(&self, run: &str, status: RunStatus) -> RunStatus {
+        if status == RunStatus::Running && !Lease::is_held(self.path(), run) { RunStatus::Paused } else { status }
     }
 }
 
@@ -257,14 +257,14 @@ mod tests {
     #![allow(clippy::unwrap_used)]
 
     use super::*;
-    use crate::store::fixture::{Fixture, at, begin, enter, launch, step};
+    use crate::store::fixture::{StoreFixture, at, begin, enter, launch, step};
     use crate::store::{Durability, NewRun};
-    use crate::walk::What;
+    use crate::walk::EventBody;
     use crate::walk::{Blob, Commit, Journal};
 
     #[test]
     fn everything_a_run_began_with_comes_back() {
-        let fixture = Fixture::new();
+        let fixture = StoreFixture::new();
         let mut launch = launch(5);
         launch.attributes.insert("lane", "ran");
         launch.notes.push("cut".into());
@@ -299,30 +299,31 @@ mod tests {
 
     #[test]
     fn runs_are_listed_newest_first_as_they_stand() {
-        let fixture = Fixture::new();
+        let fixture = StoreFixture::new();
         let first = fixture.begin("first", &launch(2));
         let second = fixture.begin("second", &launch(1));
-        let done = What::WalkComplete { node: "n".into() };
+        let done = EventBody::WalkComplete { node: "n".into() };
         let end = Commit { events: vec![crate::store::fixture::event("c1", "1", done)], ..Commit::default() };
         first.commit(end).unwrap();
         let listed = || fixture.store.runs().unwrap().into_iter().map(|run| (run.run, run.status, run.cases, run.done));
-        let expect = |first: Status, second: Status| vec![("second".to_owned(), second, 1, 0), ("first".to_owned(), first, 2, 1)];
-        assert_eq!(listed().collect::<Vec<_>>(), expect(Status::Running, Status::Running));
+        let expect =
+            |first: RunStatus, second: RunStatus| vec![("second".to_owned(), second, 1, 0), ("first".to_owned(), first, 2, 1)];
+        assert_eq!(listed().collect::<Vec<_>>(), expect(RunStatus::Running, RunStatus::Running));
         fixture.store.pause_run("second", at(2)).unwrap();
-        fixture.store.finish_run("first", Status::Done, at(3)).unwrap();
-        assert_eq!(listed().collect::<Vec<_>>(), expect(Status::Done, Status::Paused));
+        fixture.store.finish_run("first", RunStatus::Done, at(3)).unwrap();
+        assert_eq!(listed().collect::<Vec<_>>(), expect(RunStatus::Done, RunStatus::Paused));
         assert_eq!(fixture.store.run("first").unwrap().ended_at, Some(at(3)));
         drop((first, second));
         let again = fixture.store.journal("second").unwrap();
-        assert_eq!(fixture.store.run("second").unwrap().status, Status::Running);
+        assert_eq!(fixture.store.run("second").unwrap().status, RunStatus::Running);
         assert_eq!(fixture.store.run("second").unwrap().ended_at, None);
         drop(again);
-        assert_eq!(fixture.store.run("second").unwrap().status, Status::Paused, "nobody executes it any more");
+        assert_eq!(fixture.store.run("second").unwrap().status, RunStatus::Paused, "nobody executes it any more");
     }
 
     #[test]
     fn a_run_has_one_executor_at_a_time() {
-        let fixture = Fixture::new();
+        let fixture = StoreFixture::new();
         let journal = fixture.begin("r", &launch(1));
         let second = Store::open(fixture.store.path(), Durability::Batch).unwrap();
         assert!(second.journal("r").is_err_and(|error| error.is_busy()));
@@ -337,7 +338,7 @@ mod tests {
 
     #[test]
     fn names_must_be_new_to_begin_and_known_to_go_on() {
-        let fixture = Fixture::new();
+        let fixture = StoreFixture::new();
         drop(fixture.begin("r", &launch(1)));
         assert!(matches!(begin(&fixture.store, "r", &launch(1)), Err(StoreError::RunExists(run)) if run == "r"));
         let mut twice = launch(2);
@@ -345,7 +346,7 @@ mod tests {
         assert!(matches!(begin(&fixture.store, "s", &twice), Err(StoreError::Refused(why)) if why.contains("`c1`")));
         assert!(matches!(fixture.store.run("s"), Err(StoreError::UnknownRun(_))), "nothing of it was stored");
         assert!(matches!(fixture.store.journal("s"), Err(StoreError::UnknownRun(_))));
-        assert!(matches!(fixture.store.finish_run("s", Status::Done, at(0)), Err(StoreError::UnknownRun(_))));
+        assert!(matches!(fixture.store.finish_run("s", RunStatus::Done, at(0)), Err(StoreError::UnknownRun(_))));
         let reader = Store::read_only(fixture.store.path()).unwrap();
         assert!(matches!(reader.journal("r"), Err(StoreError::ReadOnly)));
         assert!(matches!(begin(&reader, "t", &launch(1)), Err(StoreError::ReadOnly)));
@@ -353,7 +354,7 @@ mod tests {
 
     #[test]
     fn a_run_without_cases_or_launch_is_a_run() {
-        let fixture = Fixture::new();
+        let fixture = StoreFixture::new();
         drop(fixture.begin("r", &Launch::default()));
         drop(fixture.begin("s", &Launch::default()));
         assert_eq!(fixture.store.launch("r", |_, case| Some(case)).unwrap(), Launch::default());

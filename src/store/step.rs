@@ -1,21 +1,21 @@
 //! One step's commit, made ready outside the writer's lock, and its way into the tables.
 
-use super::effects::{Act, apply};
+use super::effects::{EffectContext, apply};
 use super::error::StoreError;
 use crate::model::{Effect, Hash, Hasher};
 use crate::walk::{Blob, Commit};
-use crate::walk::{Event, Name, What};
+use crate::walk::{Event, EventBody, Name};
 use rusqlite::{Connection, params};
 use std::collections::HashMap;
 
 /// The ids of the cases of a run in the store, by their ids in the run.
-pub(super) type Cases = HashMap<Box<str>, i64>;
+pub(super) type CaseIds = HashMap<Box<str>, i64>;
 
 /// A commit ready to be stored.
 #[derive(Debug)]
-pub(super) struct Step {
+pub(super) struct StoredCommit {
     run: i64,
-    events: Vec<Row>,
+    events: Vec<EventRow>,
     blobs: Vec<Blob>,
     effects: Vec<Effect<i64>>,
     /// The case that the effects are about.
@@ -27,17 +27,17 @@ pub(super) struct Step {
 }
 
 #[derive(Debug)]
-struct Row {
+struct EventRow {
     case: Option<i64>,
     path: Name,
     at: i64,
     body: String,
 }
 
-impl Step {
+impl StoredCommit {
     /// Makes a commit ready. Refuses events about cases that the run does not have, effects that are not about exactly one
     /// case, and numbers that JSON cannot hold.
-    pub(super) fn new(run: i64, cases: &Cases, commit: Commit) -> Result<Self, StoreError> {
+    pub(super) fn new(run: i64, cases: &CaseIds, commit: Commit) -> Result<Self, StoreError> {
         let mut step = Self {
             run,
             events: Vec::with_capacity(commit.events.len()),
@@ -59,13 +59,13 @@ impl Step {
                 step.statuses.retain(|(other, _)| *other != case);
                 step.statuses.push((case, status));
             }
-            if let What::NodeExit { effects, by, .. } = &event.what {
+            if let EventBody::NodeExit { effects, by, .. } = &event.what {
                 step.by.clone_from(by);
                 effects.iter().try_for_each(check_numbers)?;
             }
             let body = serde_json::to_string(&event.what)
                 .map_err(|error| StoreError::Refused(format!("an event cannot be written as JSON: {error}")))?;
-            step.events.push(Row { case, path: event.path, at: event.at.millis(), body });
+            step.events.push(EventRow { case, path: event.path, at: event.at.millis(), body });
         }
         step.effects.iter().try_for_each(check_numbers)?;
         if !step.effects.is_empty() && (several || step.about.is_none()) {
@@ -92,7 +92,7 @@ impl Step {
             }
         }
         if let Some(case) = self.about {
-            let act = Act { run: self.run, case, stamp, by: &self.by };
+            let act = EffectContext { run: self.run, case, stamp, by: &self.by };
             self.effects.iter().try_for_each(|effect| apply(conn, &act, effect))?;
         }
         Ok(())
@@ -129,27 +129,27 @@ pub(super) fn insert_blob(conn: &Connection, hash: &Hash, text: &str) -> Result<
 /// failure makes anything of it.
 fn status(event: &Event) -> Option<&'static str> {
     match event.what {
-        What::WalkError { .. } => Some("error"),
-        What::Reopened { .. } => Some("running"),
+        EventBody::WalkError { .. } => Some("error"),
+        EventBody::Reopened { .. } => Some("running"),
         _ if event.path.contains('/') => None,
-        What::NodeEnter { .. } | What::Fork { .. } => Some("running"),
-        What::WalkComplete { .. } => Some("done"),
-        What::Barrier { .. }
-        | What::Reload { .. }
-        | What::Adopt { .. }
-        | What::SubWalk { .. }
-        | What::Join { .. }
-        | What::BranchError { .. }
-        | What::WalkerSwitch { .. }
-        | What::Asked { .. }
-        | What::Complained { .. }
-        | What::Unanswered { .. }
-        | What::Masked { .. }
-        | What::NodeExit { .. }
-        | What::ThermalWarning { .. }
-        | What::EdgeEvaluate { .. }
-        | What::Shadow { .. }
-        | What::Transition { .. } => None,
+        EventBody::NodeEnter { .. } | EventBody::Fork { .. } => Some("running"),
+        EventBody::WalkComplete { .. } => Some("done"),
+        EventBody::Barrier { .. }
+        | EventBody::Reload { .. }
+        | EventBody::Adopt { .. }
+        | EventBody::SubWalk { .. }
+        | EventBody::Join { .. }
+        | EventBody::BranchError { .. }
+        | EventBody::WalkerSwitch { .. }
+        | EventBody::Asked { .. }
+        | EventBody::Complained { .. }
+        | EventBody::Unanswered { .. }
+        | EventBody::Masked { .. }
+        | EventBody::NodeExit { .. }
+        | EventBody::ThermalWarning { .. }
+        | EventBody::EdgeEvaluate { .. }
+        | EventBody::Shadow { .. }
+        | EventBody::Transition { .. } => None,
     }
 }
 
@@ -168,32 +168,32 @@ mod tests {
     #![allow(clippy::unwrap_used)]
 
     use super::*;
-    use crate::store::Status;
-    use crate::store::fixture::{Fixture, effects, enter, event, launch, rca};
+    use crate::store::RunStatus;
+    use crate::store::fixture::{StoreFixture, effects, enter, event, launch, rca};
     use crate::walk::{Journal, JournalError};
 
     #[test]
     fn the_walks_status_follows_the_events_of_the_top_level() {
-        let fixture = Fixture::new();
+        let fixture = StoreFixture::new();
         let journal = fixture.begin("r", &launch(1));
         let status = || fixture.store.cases("r").unwrap()[0].status;
-        let after = |path: &str, what: What| {
+        let after = |path: &str, what: EventBody| {
             journal.commit(Commit { events: vec![event("c1", path, what)], ..Commit::default() }).unwrap();
             status()
         };
-        assert_eq!(status(), Status::Waiting);
-        assert_eq!(after("1", What::NodeEnter { node: "n".into() }), Status::Running);
-        assert_eq!(after("1/court/1", What::WalkComplete { node: "n".into() }), Status::Running);
-        assert_eq!(after("2", What::NodeEnter { node: "n".into() }), Status::Running);
-        let failed = What::WalkError { node: "n".into(), kind: "no_edge".into(), message: "m".into() };
-        assert_eq!(after("2", failed), Status::Error);
-        assert_eq!(after("", What::WalkComplete { node: "n".into() }), Status::Done);
+        assert_eq!(status(), RunStatus::Waiting);
+        assert_eq!(after("1", EventBody::NodeEnter { node: "n".into() }), RunStatus::Running);
+        assert_eq!(after("1/court/1", EventBody::WalkComplete { node: "n".into() }), RunStatus::Running);
+        assert_eq!(after("2", EventBody::NodeEnter { node: "n".into() }), RunStatus::Running);
+        let failed = EventBody::WalkError { node: "n".into(), kind: "no_edge".into(), message: "m".into() };
+        assert_eq!(after("2", failed), RunStatus::Error);
+        assert_eq!(after("", EventBody::WalkComplete { node: "n".into() }), RunStatus::Done);
         assert_eq!(fixture.store.runs().unwrap()[0].done, 1);
     }
 
     #[test]
     fn what_cannot_be_stored_truly_is_refused_whole() {
-        let fixture = Fixture::new();
+        let fixture = StoreFixture::new();
         let journal = fixture.begin("r", &launch(2));
         let note = || Effect::Note { text: "n".into() };
         let mut nan = rca(1, "m");
@@ -218,7 +218,7 @@ mod tests {
 
     #[test]
     fn a_content_is_stored_once() {
-        let fixture = Fixture::new();
+        let fixture = StoreFixture::new();
         let journal = fixture.begin("r", &launch(1));
         for _ in 0..3 {
             journal.commit(Commit { blobs: vec![Blob::new("same"), Blob::new("same")], ..Commit::default() }).unwrap();

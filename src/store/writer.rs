@@ -6,49 +6,49 @@
 
 use super::connection::{run, transaction};
 use super::error::StoreError;
-use super::halt::Halt;
-use super::step::Step;
+use super::failpoint::Halt;
+use super::step::StoredCommit;
 use crate::walk::JournalError;
 use rusqlite::Connection;
 use std::collections::HashMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-type Reply = Result<(), JournalError>;
+type CommitReply = Result<(), JournalError>;
 
 /// The write connection and who waits for it.
 #[derive(Debug)]
-pub(super) struct Writer {
-    queue: Mutex<Queue>,
+pub(super) struct CommitWriter {
+    queue: Mutex<WriteQueue>,
     /// Someone has stopped leading.
     changed: Condvar,
-    desk: Mutex<Desk>,
+    desk: Mutex<CommitQueue>,
 }
 
 #[derive(Debug, Default)]
-struct Queue {
+struct WriteQueue {
     next: u64,
-    waiting: Vec<(u64, Step)>,
-    replies: HashMap<u64, Reply>,
+    waiting: Vec<(u64, StoredCommit)>,
+    replies: HashMap<u64, CommitReply>,
     led: bool,
 }
 
 #[derive(Debug)]
-struct Desk {
+struct CommitQueue {
     conn: Connection,
     patience: Duration,
     halt: Halt,
 }
 
-impl Writer {
+impl CommitWriter {
     /// Owns the connection from now on. `patience` is how long to wait for other processes' transactions.
     pub(super) fn new(conn: Connection, patience: Duration, halt: Halt) -> Self {
-        let desk = Mutex::new(Desk { conn, patience, halt });
+        let desk = Mutex::new(CommitQueue { conn, patience, halt });
         Self { queue: Mutex::default(), changed: Condvar::new(), desk }
     }
 
     /// Stores a step; returns once it is committed, alone or with others.
-    pub(super) fn submit(&self, step: Step) -> Reply {
+    pub(super) fn submit(&self, step: StoredCommit) -> CommitReply {
         let mut queue = lock(&self.queue);
         let ticket = queue.next;
         queue.next += 1;
@@ -65,7 +65,7 @@ impl Writer {
         queue.led = true;
         let group = std::mem::take(&mut queue.waiting);
         drop(queue);
-        let mut lead = Lead { writer: self, replies: Vec::with_capacity(group.len()) };
+        let mut lead = LeaderGuard { writer: self, replies: Vec::with_capacity(group.len()) };
         lead.replies = lock(&self.desk).commit(&group);
         let own = lead.replies.iter().position(|(other, _)| *other == ticket);
         // Without a reply, an earlier leader panicked with this step in its hands.
@@ -84,12 +84,12 @@ impl Writer {
 }
 
 /// Leads as long as it lives; then, even after a panic, hands out the replies and lets the next one lead.
-struct Lead<'a> {
-    writer: &'a Writer,
-    replies: Vec<(u64, Reply)>,
+struct LeaderGuard<'a> {
+    writer: &'a CommitWriter,
+    replies: Vec<(u64, CommitReply)>,
 }
 
-impl Drop for Lead<'_> {
+impl Drop for LeaderGuard<'_> {
     fn drop(&mut self) {
         let mut queue = lock(&self.writer.queue);
         queue.led = false;
@@ -99,8 +99,8 @@ impl Drop for Lead<'_> {
     }
 }
 
-impl Desk {
-    fn commit(&mut self, group: &[(u64, Step)]) -> Vec<(u64, Reply)> {
+impl CommitQueue {
+    fn commit(&mut self, group: &[(u64, StoredCommit)]) -> Vec<(u64, CommitReply)> {
         let alone = group.len() == 1;
         let mut replies = Vec::with_capacity(group.len());
         let whole = self.transaction(|conn| {
@@ -130,7 +130,7 @@ impl Desk {
 }
 
 /// Stores a step so that its failure leaves no trace and harms no other step of the transaction.
-fn isolated(conn: &Connection, step: &Step) -> Result<(), StoreError> {
+fn isolated(conn: &Connection, step: &StoredCommit) -> Result<(), StoreError> {
     run(conn, "SAVEPOINT step")?;
     let stored = step.store(conn);
     if stored.is_err() && !conn.is_autocommit() {
@@ -154,7 +154,7 @@ mod tests {
     use super::*;
     use crate::model::Effect;
     use crate::store::Durability;
-    use crate::store::fixture::{Fixture, effects, enter, launch, step, without_id};
+    use crate::store::fixture::{StoreFixture, effects, enter, launch, step, without_id};
     use crate::walk::{Commit, Journal};
 
     #[test]
@@ -185,24 +185,24 @@ mod tests {
 
     #[test]
     fn one_bad_commit_of_a_group_leaves_no_trace_and_harms_no_other() {
-        let fixture = Fixture::new();
+        let fixture = StoreFixture::new();
         let _journal = fixture.begin("r", &launch(3));
         let cases = (1..=3).map(|n| (format!("c{n}").into(), n)).collect();
         let bad = Commit { effects: vec![Effect::Note { text: "x".into() }, without_id()], ..step("c2", 1) };
         let commits = [step("c1", 1), bad, step("c3", 1)];
-        let group = commits.into_iter().zip(0..).map(|(commit, ticket)| (ticket, Step::new(1, &cases, commit).unwrap()));
+        let group = commits.into_iter().zip(0..).map(|(commit, ticket)| (ticket, StoredCommit::new(1, &cases, commit).unwrap()));
         let replies = lock(&fixture.store.writer().unwrap().desk).commit(&group.collect::<Vec<_>>());
         assert!(matches!(&replies[1].1, Err(JournalError::Refused(why)) if why.contains("without an id")), "{replies:?}");
         assert!(replies[0].1.is_ok() && replies[2].1.is_ok());
         let counts = ["c1", "c2", "c3"].map(|case| fixture.store.events("r", case).unwrap().len());
         assert_eq!(counts, [4, 0, 4]);
         assert!(fixture.store.case_facts("r", "c2").unwrap().notes.is_empty());
-        assert_eq!(fixture.store.cases("r").unwrap()[1].status, crate::store::Status::Waiting);
+        assert_eq!(fixture.store.cases("r").unwrap()[1].status, crate::store::RunStatus::Waiting);
     }
 
     #[test]
     fn a_failing_commit_alone_leaves_no_trace() {
-        let fixture = Fixture::new();
+        let fixture = StoreFixture::new();
         let journal = fixture.begin("r", &launch(1));
         assert!(journal.commit(effects("c1", vec![without_id()])).is_err());
         assert!(fixture.store.all_events("r").unwrap().is_empty());
@@ -212,7 +212,7 @@ mod tests {
 
     #[test]
     fn a_panic_inside_a_transaction_is_not_the_end() {
-        let fixture = Fixture::new();
+        let fixture = StoreFixture::new();
         let journal = fixture.begin("r", &launch(1));
         let writer = fixture.store.writer().unwrap();
         let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {

@@ -96,7 +96,7 @@ impl Printed for Painted {
 
 /// How a stream is cleaned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum CleanForm {
     /// Stand-ins are written.
     Text,
     /// Escapes of JSON are written.
@@ -106,13 +106,13 @@ pub(super) enum Form {
 /// A writer that cleans what passes through it.
 pub(super) struct Cleaning<W: Write> {
     inner: W,
-    form: Form,
+    form: CleanForm,
     /// The beginning of a character, or a `\r` of which it is not yet known whether it ends a line.
     rest: Vec<u8>,
 }
 
 impl<W: Write> Cleaning<W> {
-    pub(super) fn new(inner: W, form: Form) -> Self {
+    pub(super) fn new(inner: W, form: CleanForm) -> Self {
         Self { inner, form, rest: Vec::new() }
     }
 
@@ -124,7 +124,7 @@ impl<W: Write> Cleaning<W> {
     }
 
     fn emit(&mut self, text: &str) -> io::Result<()> {
-        let clean = if self.form == Form::Json { escaped(text) } else { cleaned(text) };
+        let clean = if self.form == CleanForm::Json { escaped(text) } else { cleaned(text) };
         self.inner.write_all(clean.as_bytes())
     }
 }
@@ -181,7 +181,7 @@ mod tests {
         fn a_stream_is_cleaned_like_a_text(parts in proptest::collection::vec("(\r|\n|\u{1b}|é|\u{202e}|\u{10348}|x)", 0..12), cut in 1usize..5) {
             let text = parts.concat();
             let mut out = Vec::new();
-            let mut stream = Cleaning::new(&mut out, Form::Text);
+            let mut stream = Cleaning::new(&mut out, CleanForm::Text);
             for part in text.as_bytes().chunks(cut) {
                 stream.write_all(part).unwrap();
             }

@@ -31,7 +31,7 @@ pub(super) fn render(diagnostic: &Diagnostic, coloured: bool) -> Painted {
 
 /// The parts of a diagnostic are cleaned before the formatter puts its colours around them.
 fn painted(handler: &GraphicalReportHandler, diagnostic: &Diagnostic) -> Painted {
-    Painted::new(Rendered(handler, &Shown::new(diagnostic)).to_string().trim_end().to_owned())
+    Painted::new(Rendered(handler, &MietteDiagnostic::new(diagnostic)).to_string().trim_end().to_owned())
 }
 
 /// Whether the lines that a label is on, and those beside them, are short enough to be drawn.
@@ -43,7 +43,7 @@ fn drawable(label: &Label) -> bool {
     end - start <= 4 * COLUMN && text[from..upto].split(|byte| *byte == b'\n').all(|line| line.len() <= COLUMN)
 }
 
-struct Rendered<'a>(&'a GraphicalReportHandler, &'a Shown);
+struct Rendered<'a>(&'a GraphicalReportHandler, &'a MietteDiagnostic);
 
 impl fmt::Display for Rendered<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -53,17 +53,17 @@ impl fmt::Display for Rendered<'_> {
 
 /// A diagnostic in miette's terms.
 #[derive(Debug)]
-struct Shown {
+struct MietteDiagnostic {
     code: Option<String>,
     severity: Severity,
     message: String,
     help: Option<String>,
-    source: Option<NamedSource<Lines>>,
+    source: Option<NamedSource<SourceLines>>,
     labels: Vec<LabeledSpan>,
     elsewhere: Vec<Self>,
 }
 
-impl Shown {
+impl MietteDiagnostic {
     fn new(diagnostic: &Diagnostic) -> Self {
         let home = diagnostic.labels.first().map(|label| &label.source);
         let (here, elsewhere): (Vec<&Label>, Vec<&Label>) =
@@ -91,15 +91,15 @@ impl Shown {
     }
 }
 
-fn named(label: &Label) -> NamedSource<Lines> {
-    NamedSource::new(plain(label.source.name()), Lines(plain(label.source.text())))
+fn named(label: &Label) -> NamedSource<SourceLines> {
+    NamedSource::new(plain(label.source.name()), SourceLines(plain(label.source.text())))
 }
 
 /// A cleaned text whose columns are counted in characters, as everywhere else.
 #[derive(Debug)]
-struct Lines(String);
+struct SourceLines(String);
 
-impl SourceCode for Lines {
+impl SourceCode for SourceLines {
     fn read_span<'a>(
         &'a self,
         span: &SourceSpan,
@@ -140,15 +140,15 @@ fn span(label: &Label, primary: bool) -> LabeledSpan {
     if primary { LabeledSpan::new_primary_with_span(said, start..end) } else { LabeledSpan::new_with_span(said, start..end) }
 }
 
-impl fmt::Display for Shown {
+impl fmt::Display for MietteDiagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)
     }
 }
 
-impl std::error::Error for Shown {}
+impl std::error::Error for MietteDiagnostic {}
 
-impl miette::Diagnostic for Shown {
+impl miette::Diagnostic for MietteDiagnostic {
     fn code<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
         self.code.as_ref().map(|code| Box::new(code) as Box<dyn fmt::Display>)
     }

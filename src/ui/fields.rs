@@ -21,10 +21,10 @@ impl Fields {
     /// What `state`, `params`, `vars` or a group such as `params.failure` has; nothing for other names. `pipelines` are those whose
     /// vars are told.
     pub fn named(name: &str, pipelines: impl FnOnce() -> Vec<Pipeline>) -> Option<Vec<Self>> {
-        let of = |fields: &[crate::walk::Field]| {
+        let of = |fields: &[crate::walk::DocumentedField]| {
             fields.iter().map(|field| [field.name, field.kind, field.doc].map(str::to_owned)).collect()
         };
-        let group = |group: &crate::walk::Group| {
+        let group = |group: &crate::walk::FieldGroup| {
             let fields = match group.name {
                 "needs" => NEEDS.iter().map(|need| [need.name.replace('.', "_"), String::new(), need.doc.to_owned()]).collect(),
                 _ => of(group.fields),

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 /// Functions with their documentation.
 #[derive(Debug)]
-pub struct Functions {
+pub struct FunctionDocs {
     /// Those of the host.
     pub host: Vec<&'static HostFn>,
     /// Those of scripts.
@@ -27,7 +27,7 @@ pub struct ScriptFn {
     pub doc: String,
 }
 
-impl Functions {
+impl FunctionDocs {
     /// Those that have the name, are in the group, in the script or are referred to by it; all of them without a name.
     pub fn named(library: &Library, name: Option<&str>) -> Result<Self, Diagnostic> {
         let wanted = |names: &[&str]| name.is_none_or(|name| names.contains(&name));

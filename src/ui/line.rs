@@ -24,7 +24,7 @@ pub trait Assist {
     /// What to show behind the cursor, and whether that could be typed.
     fn hint(&self, text: &str, at: usize) -> Option<Hint>;
     /// The parts of the text that are coloured.
-    fn paint(&self, text: &str) -> Vec<(Span, Ink)>;
+    fn paint(&self, text: &str) -> Vec<(Span, SyntaxClass)>;
     /// Whether the text is to be taken, or another line belongs to it.
     fn whole(&self, text: &str) -> bool;
 }
@@ -49,7 +49,7 @@ pub struct Hint {
 
 /// What a part of a text is, for its colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ink {
+pub enum SyntaxClass {
     /// A command of the session.
     Command,
     /// A word of the language.
@@ -68,7 +68,7 @@ pub enum Ink {
     Bad,
 }
 
-impl Ink {
+impl SyntaxClass {
     fn code(self) -> &'static str {
         match self {
             Self::Command => "\x1b[1;35m",
@@ -85,7 +85,7 @@ impl Ink {
 
 /// What was typed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Typed {
+pub enum TypedLine {
     /// A text of one or more lines.
     Text(String),
     /// The text was given up.
@@ -95,14 +95,14 @@ pub enum Typed {
 }
 
 /// The editor.
-pub struct Lines<A: Assist> {
-    editor: Editor<Helped<A>, FileHistory>,
+pub struct LineEditor<A: Assist> {
+    editor: Editor<EditorHelper<A>, FileHistory>,
     history: Option<PathBuf>,
 }
 
 impl Ui {
     /// An editor of lines at the terminal. Lines are remembered in the file `history`, which nobody else can read.
-    pub fn lines<A: Assist>(self, assist: A, history: Option<PathBuf>) -> io::Result<Lines<A>> {
+    pub fn lines<A: Assist>(self, assist: A, history: Option<PathBuf>) -> io::Result<LineEditor<A>> {
         let config = Config::builder()
             .max_history_size(HISTORY)
             .and_then(|config| config.history_ignore_dups(true))
@@ -112,33 +112,33 @@ impl Ui {
             .completion_type(rustyline::CompletionType::List)
             .build();
         let mut editor = Editor::with_config(config).map_err(failed)?;
-        editor.set_helper(Some(Helped { assist, coloured: self.colour.on_stdout() }));
+        editor.set_helper(Some(EditorHelper { assist, coloured: self.colour.on_stdout() }));
         // One that is not there yet, or cannot be read, is empty.
         let history = history.filter(|path| path.parent().is_some_and(make_private));
         if let Some(path) = &history {
             drop(editor.load_history(path));
         }
-        Ok(Lines { editor, history })
+        Ok(LineEditor { editor, history })
     }
 }
 
-impl<A: Assist> Lines<A> {
+impl<A: Assist> LineEditor<A> {
     /// What helps with the text being typed.
     pub fn assist(&mut self) -> Option<&mut A> {
         self.editor.helper_mut().map(|helped| &mut helped.assist)
     }
 
     /// Reads a text after a prompt.
-    pub fn read(&mut self, prompt: &str) -> io::Result<Typed> {
+    pub fn read(&mut self, prompt: &str) -> io::Result<TypedLine> {
         match self.editor.readline(&plain(prompt)) {
             Ok(text) => {
                 if let Some(path) = &self.history {
                     drop(self.editor.append_history(path));
                 }
-                Ok(Typed::Text(text))
+                Ok(TypedLine::Text(text))
             }
-            Err(ReadlineError::Interrupted) => Ok(Typed::Cancelled),
-            Err(ReadlineError::Eof) => Ok(Typed::End),
+            Err(ReadlineError::Interrupted) => Ok(TypedLine::Cancelled),
+            Err(ReadlineError::Eof) => Ok(TypedLine::End),
             Err(error) => Err(failed(error)),
         }
     }
@@ -161,14 +161,14 @@ fn make_private(dir: &Path) -> bool {
 }
 
 /// An [`Assist`] in the editor's terms.
-struct Helped<A> {
+struct EditorHelper<A> {
     assist: A,
     coloured: bool,
 }
 
-impl<A: Assist> Helper for Helped<A> {}
+impl<A: Assist> Helper for EditorHelper<A> {}
 
-impl<A: Assist> Completer for Helped<A> {
+impl<A: Assist> Completer for EditorHelper<A> {
     type Candidate = Pair;
 
     fn complete(&self, line: &str, pos: usize, _: &Context<'_>) -> rustyline::Result<(usize, Vec<Pair>)> {
@@ -188,7 +188,7 @@ impl rustyline::hint::Hint for Hint {
     }
 }
 
-impl<A: Assist> Hinter for Helped<A> {
+impl<A: Assist> Hinter for EditorHelper<A> {
     type Hint = Hint;
 
     fn hint(&self, line: &str, pos: usize, _: &Context<'_>) -> Option<Hint> {
@@ -197,7 +197,7 @@ impl<A: Assist> Hinter for Helped<A> {
     }
 }
 
-impl<A: Assist> Highlighter for Helped<A> {
+impl<A: Assist> Highlighter for EditorHelper<A> {
     fn highlight<'l>(&self, line: &'l str, _: usize) -> Cow<'l, str> {
         if self.coloured { Cow::Owned(coloured(line, &self.assist.paint(line))) } else { Cow::Borrowed(line) }
     }
@@ -215,7 +215,7 @@ impl<A: Assist> Highlighter for Helped<A> {
     }
 }
 
-impl<A: Assist> Validator for Helped<A> {
+impl<A: Assist> Validator for EditorHelper<A> {
     fn validate(&self, context: &mut ValidationContext<'_>) -> rustyline::Result<ValidationResult> {
         let whole = self.assist.whole(context.input());
         Ok(if whole { ValidationResult::Valid(None) } else { ValidationResult::Incomplete })
@@ -223,7 +223,7 @@ impl<A: Assist> Validator for Helped<A> {
 }
 
 /// A text with its parts coloured; the parts are in order and do not overlap.
-fn coloured(text: &str, parts: &[(Span, Ink)]) -> String {
+fn coloured(text: &str, parts: &[(Span, SyntaxClass)]) -> String {
     let mut out = String::with_capacity(text.len() + parts.len() * 10);
     let mut at = 0;
     for (span, ink) in parts {
@@ -244,9 +244,9 @@ mod tests {
 
     #[test]
     fn parts_are_coloured_and_the_rest_stays() {
-        let parts = [(Span::new(0, 1), Ink::Number), (Span::new(4, 6), Ink::Text)];
+        let parts = [(Span::new(0, 1), SyntaxClass::Number), (Span::new(4, 6), SyntaxClass::Text)];
         assert_eq!(coloured("1 + é.", &parts), "\x1b[33m1\x1b[0m + \x1b[32mé\x1b[0m.");
         assert_eq!(coloured("x", &[]), "x");
-        assert_eq!(coloured("é", &[(Span::new(1, 2), Ink::Text)]), "é", "half a character is no part");
+        assert_eq!(coloured("é", &[(Span::new(1, 2), SyntaxClass::Text)]), "é", "half a character is no part");
     }
 }

@@ -17,22 +17,22 @@ mod usage;
 pub use clean::{Printed, plain};
 pub use colour::Colour;
 pub use fields::Fields;
-pub use functions::{Functions, ScriptFn};
-pub use line::{Assist, Candidate, Hint, Ink, Lines, Typed};
+pub use functions::{FunctionDocs, ScriptFn};
+pub use line::{Assist, Candidate, Hint, LineEditor, SyntaxClass, TypedLine};
 pub use progress::Progress;
 pub use stdout::take_failure;
-pub use style::{Painted, Style};
-pub use table::{Paint, Table};
+pub use style::{Painted, TextStyle};
+pub use table::{CellPaint, Table};
 
 use crate::diag::{Diagnostic, Diagnostics};
 use anstream::AutoStream;
-use clean::{Cleaning, Form};
+use clean::{CleanForm, Cleaning};
 use serde::Serialize;
 use std::io::{self, BufWriter, IsTerminal as _, Write as _};
 
 /// How data is printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-pub enum Format {
+pub enum OutputFormat {
     /// For people.
     #[default]
     Pretty,
@@ -44,17 +44,17 @@ pub enum Format {
 #[derive(Clone, Copy, Debug)]
 pub struct Ui {
     colour: Colour,
-    format: Format,
+    format: OutputFormat,
 }
 
 impl Ui {
     /// A printer in that colour choice and format.
-    pub fn new(colour: Colour, format: Format) -> Self {
+    pub fn new(colour: Colour, format: OutputFormat) -> Self {
         Self { colour, format }
     }
 
     /// The format asked for.
-    pub fn format(self) -> Format {
+    pub fn format(self) -> OutputFormat {
         self.format
     }
 
@@ -84,15 +84,15 @@ impl Ui {
 
     /// Prints text that is too much to hold.
     pub fn out_with(self, fill: impl FnOnce(&mut dyn io::Write) -> io::Result<()>) {
-        self.stream(Form::Text, fill);
+        self.stream(CleanForm::Text, fill);
     }
 
     /// Prints JSON that is too much to hold, or in pieces.
     pub fn json_with(self, fill: impl FnOnce(&mut dyn io::Write) -> io::Result<()>) {
-        self.stream(Form::Json, fill);
+        self.stream(CleanForm::Json, fill);
     }
 
-    fn stream(self, form: Form, fill: impl FnOnce(&mut dyn io::Write) -> io::Result<()>) {
+    fn stream(self, form: CleanForm, fill: impl FnOnce(&mut dyn io::Write) -> io::Result<()>) {
         let stream = BufWriter::new(AutoStream::new(io::stdout().lock(), self.colour.choice()));
         let mut stream = Cleaning::new(stream, form);
         stdout::keep(fill(&mut stream).and_then(|()| stream.finish()));
@@ -125,7 +125,7 @@ impl Ui {
 
     /// A progress bar on stderr; silent off a terminal and for programs.
     pub fn progress(self, total: usize) -> Progress {
-        Progress::new(total, self.format == Format::Pretty)
+        Progress::new(total, self.format == OutputFormat::Pretty)
     }
 
     /// Whether remarks go to a terminal.

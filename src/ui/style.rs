@@ -20,7 +20,7 @@ impl Painted {
 
 /// A look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Style {
+pub enum TextStyle {
     /// As it is.
     Plain,
     /// A heading.
@@ -33,7 +33,7 @@ pub enum Style {
     Dim,
 }
 
-impl Style {
+impl TextStyle {
     /// The text in this look, cleaned. Off a terminal, whoever prints it takes the look away again.
     pub fn paint(self, text: &str) -> Painted {
         let text = cleaned(text);

@@ -15,9 +15,9 @@ const CELL: usize = 1000;
 
 /// What a cell is written in: a colour of its own, or none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Paint(Option<[u8; 3]>);
+pub struct CellPaint(Option<[u8; 3]>);
 
-impl Paint {
+impl CellPaint {
     /// As the rest.
     pub fn none() -> Self {
         Self(None)
@@ -75,9 +75,9 @@ impl Table {
     }
 
     /// Adds a row of cells with colours.
-    pub fn painted<S: AsRef<str>>(&mut self, cells: impl IntoIterator<Item = (S, Paint)>) {
+    pub fn painted<S: AsRef<str>>(&mut self, cells: impl IntoIterator<Item = (S, CellPaint)>) {
         let coloured = self.coloured;
-        let cell = |(text, Paint(paint)): (S, Paint)| {
+        let cell = |(text, CellPaint(paint)): (S, CellPaint)| {
             let cell = Cell::new(one_line(text.as_ref()));
             match paint.filter(|_| coloured) {
                 Some([r, g, b]) => cell.fg(Color::Rgb { r, g, b }),

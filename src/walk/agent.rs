@@ -12,7 +12,7 @@ pub struct Agent {
     pub request: i64,
     /// What it took; nothing where tokens are none of the matter.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tokens: Option<Tokens>,
+    pub tokens: Option<TokenUsage>,
     /// How many answers to other requests came before this one, and were left alone.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub stale: u64,
@@ -20,7 +20,7 @@ pub struct Agent {
 
 impl Agent {
     /// Who answered, and which request.
-    pub fn new(via: Name, request: i64, tokens: Option<Tokens>) -> Self {
+    pub fn new(via: Name, request: i64, tokens: Option<TokenUsage>) -> Self {
         Self { via, request, tokens, stale: 0 }
     }
 }
@@ -32,7 +32,7 @@ fn is_zero(number: &u64) -> bool {
 
 /// What answers took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Tokens {
+pub struct TokenUsage {
     /// Tokens of prompts.
     pub prompt: u64,
     /// Tokens of answers.
@@ -43,7 +43,7 @@ pub struct Tokens {
     pub cost: f64,
 }
 
-impl Tokens {
+impl TokenUsage {
     /// All of them.
     pub fn total(&self) -> u64 {
         self.prompt.saturating_add(self.answer)

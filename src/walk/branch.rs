@@ -10,7 +10,7 @@ pub const BRANCH: &str = "branch[";
 /// What makes branches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum By {
+pub enum BranchKind {
     /// A node is taken for each item of a list (`foreach:`).
     Items,
     /// Several edges fired that are taken beside each other (`parallel:`).

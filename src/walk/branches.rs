@@ -1,50 +1,50 @@
 //! Steps that begin branches or end them: a node that is taken for each of its items, edges that are taken beside each other, nodes that
 //! wait for others.
 
-use super::branch::{Branch, By};
+use super::branch::{Branch, BranchKind};
 use super::error::Failure;
-use super::event::{Name, What};
-use super::fan::{Fan, joined};
+use super::event::{EventBody, Name};
+use super::foreach::{ForeachPlan, joined};
 use super::plan::Plan;
-use super::ports::Reply;
+use super::ports::NodeAnswer;
 use super::state::WalkState;
-use super::step::{Once, Stepper, Taken};
+use super::step::{StepResult, StepStart, Stepper};
 
 impl Stepper<'_> {
     /// Takes a node that may be taken for each item of a list.
-    pub(super) fn split(&self, fan: &Fan) -> Taken {
+    pub(super) fn split(&self, fan: &ForeachPlan) -> StepResult {
         self.attempt(|log, (path, now), (member, over)| {
             let plan = self.walker.plan;
             let (state, params) = self.params((path, now), (member, self.state.handoffs + i64::from(over)), &[]);
             match fan.branches(self.name(), &params.view, &state, plan.vars())? {
-                None if fan.may_go_without(plan.node(self.node)) => Ok(Once::Asked),
+                None if fan.may_go_without(plan.node(self.node)) => Ok(StepStart::Asked),
                 Some(branches) if !branches.is_empty() => {
-                    log.push(What::Fork { by: By::Items, node: Some(self.name().clone()), branches });
-                    Ok(Once::Parted)
+                    log.push(EventBody::Fork { by: BranchKind::Items, node: Some(self.name().clone()), branches });
+                    Ok(StepStart::Parted)
                 }
-                _ => Ok(Once::Is(Reply::walked(fan.merged(plan, self.node, &[])?))),
+                _ => Ok(StepStart::Is(NodeAnswer::walked(fan.merged(plan, self.node, &[])?))),
             }
         })
     }
 
     /// Ends a node whose branches are over.
-    pub(super) fn merge(&self, fan: &Fan) -> Taken {
+    pub(super) fn merge(&self, fan: &ForeachPlan) -> StepResult {
         self.close(|| fan.merged(self.walker.plan, self.node, &self.state.inner))
     }
 
     /// Begins branches with all nodes that wait for none any more.
-    pub(super) fn wave(&self) -> Taken {
+    pub(super) fn wave(&self) -> StepResult {
         let (log, _) = self.log(self.walker.clock.now());
         self.end(log, |log, _| {
             let branch = |node: Name| Branch { node, ..Branch::default() };
             let branches = ready(self.walker.plan, self.state).into_iter().map(branch).collect();
-            log.push(What::Fork { by: By::Waves, node: None, branches });
+            log.push(EventBody::Fork { by: BranchKind::Waves, node: None, branches });
             Ok(())
         })
     }
 
     /// Lets branches come together.
-    pub(super) fn join(&self) -> Taken {
+    pub(super) fn join(&self) -> StepResult {
         let (log, _) = self.log(self.walker.clock.now());
         self.end(log, |log, _| {
             let plan = self.walker.plan;
@@ -53,9 +53,9 @@ impl Stepper<'_> {
                 Some(to) => *to == plan.done,
                 None => self.state.path.len() + self.state.inner.len() == plan.nodes.len(),
             };
-            log.push(What::Join { to });
+            log.push(EventBody::Join { to });
             if over {
-                log.push(What::WalkComplete { node: self.last() });
+                log.push(EventBody::WalkComplete { node: self.last() });
             }
             Ok(())
         })
@@ -74,11 +74,11 @@ fn ready(plan: &Plan, state: &WalkState) -> Vec<Name> {
 }
 
 /// A failure of a branch, whose path this is the beginning of, that does not fail the case.
-pub(super) fn collected(taken: &mut Taken, branch: &Name) {
+pub(super) fn collected(taken: &mut StepResult, branch: &Name) {
     for event in &mut taken.events {
-        if let What::WalkError { node, kind, message } = &event.what {
+        if let EventBody::WalkError { node, kind, message } = &event.what {
             let (node, kind, message) = (node.clone(), kind.clone(), message.clone());
-            event.what = What::BranchError { branch: branch.clone(), node, kind, message };
+            event.what = EventBody::BranchError { branch: branch.clone(), node, kind, message };
         }
     }
     let _collected: Option<Failure> = taken.failure.take();

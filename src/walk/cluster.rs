@@ -21,13 +21,13 @@ pub struct Cluster {
 #[derive(Debug)]
 pub struct Clustering {
     most: usize,
-    groups: Vec<Group>,
+    groups: Vec<RecallGroup>,
     /// The latest group of each key.
     open: HashMap<Hash, usize>,
 }
 
 #[derive(Debug)]
-struct Group {
+struct RecallGroup {
     first: Name,
     /// Known from the second case on.
     key: Option<Arc<str>>,
@@ -51,7 +51,7 @@ impl Clustering {
             full => {
                 let key = full.map(|(key, _)| key);
                 self.open.insert(hash, self.groups.len());
-                self.groups.push(Group { first: case, key, others: Vec::new() });
+                self.groups.push(RecallGroup { first: case, key, others: Vec::new() });
             }
         }
     }
@@ -59,7 +59,7 @@ impl Clustering {
     /// The clusters, in the order of their representatives.
     pub fn finish(self) -> Vec<Cluster> {
         let groups = self.groups.into_iter().filter(|group| !group.others.is_empty());
-        let cluster = |Group { first, key, others }| Cluster {
+        let cluster = |RecallGroup { first, key, others }| Cluster {
             cases: std::iter::once(first).chain(others).collect(),
             key: key.unwrap_or_default(),
         };

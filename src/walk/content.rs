@@ -22,16 +22,16 @@ const ADDRESS: usize = 66;
 /// its text then names the address of each, and a part that many objects share is stored once. A part that no other object
 /// has ([`Content::own`]), or that is no longer than an address, stands there itself. [`assemble`] puts them together again.
 #[derive(Clone)]
-pub struct Content(Arc<Inner>);
+pub struct Content(Arc<ContentInner>);
 
-struct Inner {
-    made: Made,
+struct ContentInner {
+    made: ContentForm,
     /// Whether only one object has it for a part.
     own: bool,
-    sealed: OnceLock<Sealed>,
+    sealed: OnceLock<SealedContent>,
 }
 
-enum Made {
+enum ContentForm {
     /// From a value.
     View(View),
     /// From parts.
@@ -42,7 +42,7 @@ enum Made {
 
 /// The address with the canonical text it is the address of (absent when read from a journal).
 #[derive(Clone)]
-struct Sealed {
+struct SealedContent {
     hash: Hash,
     text: Option<Arc<str>>,
 }
@@ -50,28 +50,28 @@ struct Sealed {
 impl Content {
     /// Content that is at hand.
     pub fn new(view: View) -> Self {
-        Self::made(Made::View(view), false)
+        Self::made(ContentForm::View(view), false)
     }
 
     /// Content that is at hand, and that no more than one object will have for a part.
     pub fn own(view: View) -> Self {
-        Self::made(Made::View(view), true)
+        Self::made(ContentForm::View(view), true)
     }
 
     /// An object made of parts.
     pub fn of_parts(parts: impl IntoIterator<Item = (Name, Self)>) -> Self {
-        Self::made(Made::Parts(parts.into_iter().collect()), false)
+        Self::made(ContentForm::Parts(parts.into_iter().collect()), false)
     }
 
     /// Content whose canonical JSON is at hand, and nothing else of it: for what is too large to be looked at as a value.
     pub fn of_text(text: impl Into<Arc<str>>) -> Self {
         let text = text.into();
-        let sealed = Sealed { hash: Hash::of(text.as_bytes()), text: Some(text) };
-        Self(Arc::new(Inner { made: Made::Sealed, own: false, sealed: OnceLock::from(sealed) }))
+        let sealed = SealedContent { hash: Hash::of(text.as_bytes()), text: Some(text) };
+        Self(Arc::new(ContentInner { made: ContentForm::Sealed, own: false, sealed: OnceLock::from(sealed) }))
     }
 
-    fn made(made: Made, own: bool) -> Self {
-        Self(Arc::new(Inner { made, own, sealed: OnceLock::new() }))
+    fn made(made: ContentForm, own: bool) -> Self {
+        Self(Arc::new(ContentInner { made, own, sealed: OnceLock::new() }))
     }
 
     /// The address.
@@ -81,7 +81,7 @@ impl Content {
 
     /// The value, if this was made from one.
     pub fn view(&self) -> Option<&View> {
-        if let Made::View(view) = &self.0.made { Some(view) } else { None }
+        if let ContentForm::View(view) = &self.0.made { Some(view) } else { None }
     }
 
     /// The canonical JSON that the address is of, unless this was read from a journal.
@@ -96,7 +96,7 @@ impl Content {
     }
 
     fn below(&self, visit: &mut impl FnMut(&Self)) {
-        if let Made::Parts(parts) = &self.0.made {
+        if let ContentForm::Parts(parts) = &self.0.made {
             for (_, part) in parts {
                 if part.inline().is_none() {
                     visit(part);
@@ -118,11 +118,11 @@ impl Content {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
-    fn seal(&self) -> &Sealed {
+    fn seal(&self) -> &SealedContent {
         self.0.sealed.get_or_init(|| {
             let text: Arc<str> = match &self.0.made {
-                Made::View(view) => view.canonical().into(),
-                Made::Parts(parts) => {
+                ContentForm::View(view) => view.canonical().into(),
+                ContentForm::Parts(parts) => {
                     let parts: BTreeMap<&str, &Self> = parts.iter().map(|(name, part)| (&**name, part)).collect();
                     let entry = |(name, part): (&str, &Self)| {
                         let name = Value::from(name);
@@ -131,16 +131,20 @@ impl Content {
                     let entries: Vec<String> = parts.into_iter().map(entry).collect();
                     format!("{{\"{PARTS}\":{{{}}}}}", entries.join(",")).into()
                 }
-                Made::Sealed => "null".into(), // sealed when it was made
+                ContentForm::Sealed => "null".into(), // sealed when it was made
             };
-            Sealed { hash: Hash::of(text.as_bytes()), text: Some(text) }
+            SealedContent { hash: Hash::of(text.as_bytes()), text: Some(text) }
         })
     }
 }
 
 impl From<Hash> for Content {
     fn from(hash: Hash) -> Self {
-        Self(Arc::new(Inner { made: Made::Sealed, own: false, sealed: OnceLock::from(Sealed { hash, text: None }) }))
+        Self(Arc::new(ContentInner {
+            made: ContentForm::Sealed,
+            own: false,
+            sealed: OnceLock::from(SealedContent { hash, text: None }),
+        }))
     }
 }
 

@@ -1,17 +1,17 @@
 //! The edges driver: from node to node by the first edge that fires, one commit a step.
 
 use super::branches::collected;
-use super::error::{Failure, Kind};
-use super::event::{Event, Name, What};
-use super::lasso;
+use super::error::{Failure, FailureKind};
+use super::event::{Event, EventBody, Name};
+use super::loop_detector;
 use super::params::CaseParams;
 use super::plan::Plan;
-use super::plans::{Generation, Plans};
-use super::ports::{Answer, Commit, Journal, JournalError, Needs};
-use super::round::{Job, Round};
-use super::state::{Status, WalkState};
-use super::step::Taken;
-use super::team::Member;
+use super::ports::{Answerer, Commit, Journal, JournalError, Queries};
+use super::ready_set::{ReadySet, RoundStep};
+use super::revisions::{Revision, RevisionSource};
+use super::state::{WalkState, WalkStatus};
+use super::step::StepResult;
+use super::team::TeamMember;
 use super::thermal;
 use crate::clock::Clock;
 use crate::diag::{Diagnostic, did_you_mean};
@@ -29,13 +29,13 @@ pub struct Walker<'a> {
     /// Candidate rules, asked beside every decision and never followed.
     pub shadow: Option<&'a Plan>,
     /// Where newer texts come from, if they may be exchanged.
-    pub plans: Option<&'a dyn Plans>,
+    pub plans: Option<&'a dyn RevisionSource>,
     /// Who walks where the plan has no team, if not the walker without a name: of a walk within a walk, whoever takes the step around it.
-    pub inherited: Option<&'a Member>,
+    pub inherited: Option<&'a TeamMember>,
     /// Who answers the nodes.
-    pub answer: &'a dyn Answer,
+    pub answer: &'a dyn Answerer,
     /// The bounded reads.
-    pub needs: &'a dyn Needs,
+    pub needs: &'a dyn Queries,
     /// Where every step is recorded.
     pub journal: &'a dyn Journal,
     /// The time.
@@ -56,7 +56,7 @@ pub struct Walker<'a> {
 
 /// How a walk ended, short of a failing journal.
 #[derive(Debug)]
-pub enum End {
+pub enum WalkEnd {
     /// It is over.
     Done,
     /// It has come to a phase that it may not enter yet.
@@ -69,7 +69,7 @@ pub enum End {
 
 /// Whose walk it is.
 #[derive(Clone, Copy)]
-pub(super) struct Who<'a> {
+pub(super) struct WalkOwner<'a> {
     pub(super) case: &'a Case,
     pub(super) name: &'a Name,
     /// Converted when the first node of the case asks for its parameters.
@@ -79,19 +79,19 @@ pub(super) struct Who<'a> {
 impl Walker<'_> {
     /// Takes a case on from where `state` left it, to the end, a failure, the end of the phase, or the order to stop. A state that is over
     /// already stays as it is.
-    pub fn walk(&self, case: &Case, state: &mut WalkState) -> Result<End, JournalError> {
+    pub fn walk(&self, case: &Case, state: &mut WalkState) -> Result<WalkEnd, JournalError> {
         let params = OnceLock::new();
         let case_name: Name = case.id.as_str().into();
-        let mut held: Option<Arc<Generation>> = None;
+        let mut held: Option<Arc<Revision>> = None;
         loop {
             match state.status {
-                Status::Done => return Ok(End::Done),
-                Status::Error => return Ok(End::Failed(recorded(state))),
-                Status::Running | Status::Paused => {}
+                WalkStatus::Done => return Ok(WalkEnd::Done),
+                WalkStatus::Error => return Ok(WalkEnd::Failed(recorded(state))),
+                WalkStatus::Running | WalkStatus::Paused => {}
             }
             if self.stop.load(Ordering::Relaxed) {
-                state.status = Status::Paused;
-                return Ok(End::Paused);
+                state.status = WalkStatus::Paused;
+                return Ok(WalkEnd::Paused);
             }
             if let Some(plans) = self.plans
                 && held.as_ref().is_none_or(|held| !plans.in_force(held.number))
@@ -99,15 +99,15 @@ impl Walker<'_> {
                 held = Some(plans.current()?);
             }
             let walker = Walker { plan: held.as_ref().map_or(self.plan, |held| &held.plan), ..*self };
-            let who = Who { case, name: &case_name, params: &params };
-            let mut round = Round::default();
+            let who = WalkOwner { case, name: &case_name, params: &params };
+            let mut round = ReadySet::default();
             match thermal::stop(walker.plan, state) {
-                Some(failure) => round.push(Job::failed(walker.stopped(&case_name, state, failure))),
+                Some(failure) => round.push(RoundStep::failed(walker.stopped(&case_name, state, failure))),
                 None => walker.ready(&who, state, None, &mut round),
             }
             if round.len() == 0 {
-                state.status = Status::Running;
-                return Ok(End::Waiting);
+                state.status = WalkStatus::Running;
+                return Ok(WalkEnd::Waiting);
             }
             let mut committed: Vec<Event> = Vec::new();
             let mut spent_ms = state.spent_ms;
@@ -129,7 +129,7 @@ impl Walker<'_> {
                 }
                 thermal::warn(walker.plan, spent_ms, &mut taken.events);
                 let first = !std::mem::replace(&mut adopted, true);
-                let adopt = |taken: &mut Taken, state: &WalkState| {
+                let adopt = |taken: &mut StepResult, state: &WalkState| {
                     let Some(event) = taken.events.first().filter(|_| first) else { return };
                     let adoption = held.as_ref().and_then(|held| held.adoption(state, &case_name, event.path.clone(), event.at));
                     taken.events.splice(..0, adoption);
@@ -163,22 +163,22 @@ impl Walker<'_> {
                 state.apply(event);
             }
             if let Some(failure) = failed? {
-                return Ok(End::Failed(failure));
+                return Ok(WalkEnd::Failed(failure));
             }
             if all_wait {
-                state.status = Status::Paused;
-                return Ok(End::Paused);
+                state.status = WalkStatus::Paused;
+                return Ok(WalkEnd::Paused);
             }
         }
     }
 
     /// A step whose effects the journal does not take fails its case, and no other.
-    fn refused(&self, events: &[Event], state: &WalkState, why: &str) -> Taken {
+    fn refused(&self, events: &[Event], state: &WalkState, why: &str) -> StepResult {
         let message = format!("the store refused what the step's effects ask for: {why}");
         let help = "the effect script of this node says what to write; mend it, or what it goes by";
-        let failure = Failure::new(Kind::RuleError, Diagnostic::error("rule/effect", message).help(help));
+        let failure = Failure::new(FailureKind::RuleError, Diagnostic::error("rule/effect", message).help(help));
         let left = events.iter().find_map(|event| match &event.what {
-            What::NodeExit { node, .. } => Some((&event.case, &event.path, node)),
+            EventBody::NodeExit { node, .. } => Some((&event.case, &event.path, node)),
             _ => None,
         });
         let (case, path, node) = match (left, events.first()) {
@@ -189,7 +189,7 @@ impl Walker<'_> {
         self.failed(case, path, node, failure)
     }
 
-    pub(super) fn stopped(&self, case: &Name, state: &WalkState, failure: Failure) -> Taken {
+    pub(super) fn stopped(&self, case: &Name, state: &WalkState, failure: Failure) -> StepResult {
         let state = state.ongoing();
         let path = state.next_path();
         let start = || {
@@ -200,10 +200,10 @@ impl Walker<'_> {
         self.failed(case.clone(), path, node, failure)
     }
 
-    fn failed(&self, case: Name, path: Name, node: Name, failure: Failure) -> Taken {
-        let what = What::WalkError { node, kind: failure.kind.word().into(), message: failure.diagnostic.message.clone() };
+    fn failed(&self, case: Name, path: Name, node: Name, failure: Failure) -> StepResult {
+        let what = EventBody::WalkError { node, kind: failure.kind.word().into(), message: failure.diagnostic.message.clone() };
         let event = Event { case, path, at: self.clock.now(), what };
-        Taken { events: vec![event], failure: Some(failure), ..Taken::default() }
+        StepResult { events: vec![event], failure: Some(failure), ..StepResult::default() }
     }
 
     /// Records a step, and only then lets the watcher know of it.
@@ -215,7 +215,7 @@ impl Walker<'_> {
             if let Some(watch) = self.watch {
                 watch(event);
             }
-            if let What::NodeExit { agent: Some(agent), .. } = &event.what {
+            if let EventBody::NodeExit { agent: Some(agent), .. } = &event.what {
                 self.answer.recorded(&event.case, agent);
             }
         }
@@ -232,7 +232,7 @@ impl Plan {
             let known = pipeline.nodes.iter().map(|node| node.name.as_str());
             let message = format!("the walk is at `{name}`, which the pipeline `{}` does not have", *pipeline.name);
             let diagnostic = Diagnostic::error("walk/node-not-found", message).maybe_help(did_you_mean(name, known));
-            return Err(Failure::new(Kind::NodeNotFound, diagnostic));
+            return Err(Failure::new(FailureKind::NodeNotFound, diagnostic));
         };
         match pipeline.max_steps {
             Some(cap) if state.steps >= cap => {
@@ -240,8 +240,8 @@ impl Plan {
                     format!("the walk took {}, the most that `{}` allows", counted(cap, "step", "steps"), *pipeline.name);
                 let diagnostic = Diagnostic::error("walk/max-steps", message)
                     .label(&pipeline.source, pipeline.nodes[node.0].name.span, "it would go on here")
-                    .help(format!("{}; raise `max_steps` if that is right (0 means no cap)", lasso::describe(state)));
-                Err(Failure::new(Kind::MaxSteps, diagnostic))
+                    .help(format!("{}; raise `max_steps` if that is right (0 means no cap)", loop_detector::describe(state)));
+                Err(Failure::new(FailureKind::MaxSteps, diagnostic))
             }
             _ => Ok(node),
         }
@@ -250,12 +250,12 @@ impl Plan {
 
 /// How long the answer took that the event tells of.
 fn took_ms(event: &Event) -> u64 {
-    if let What::NodeExit { took_ms, .. } = event.what { took_ms } else { 0 }
+    if let EventBody::NodeExit { took_ms, .. } = event.what { took_ms } else { 0 }
 }
 
 /// The failure that a state remembers (when a failed walk is looked at again).
 fn recorded(state: &WalkState) -> Failure {
     let (kind, message) = state.error.clone().unwrap_or_default();
-    let kind = serde_json::from_value(serde_json::Value::String(kind)).unwrap_or(Kind::AgentError);
+    let kind = serde_json::from_value(serde_json::Value::String(kind)).unwrap_or(FailureKind::AgentError);
     Failure::new(kind, Diagnostic::error("walk/recorded", message))
 }

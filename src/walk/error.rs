@@ -7,7 +7,7 @@ use std::fmt;
 /// The kinds of failure, the same words everywhere (`design.md` §6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum FailureKind {
     /// No edge of the node fired, and it has no fallback.
     NoEdge,
     /// The walk took more steps than the pipeline allows.
@@ -28,7 +28,7 @@ pub enum Kind {
     FanOutMerge,
 }
 
-impl Kind {
+impl FailureKind {
     /// The word on the wire.
     pub fn word(self) -> &'static str {
         match self {
@@ -45,7 +45,7 @@ impl Kind {
     }
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for FailureKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.word())
     }
@@ -55,21 +55,21 @@ impl fmt::Display for Kind {
 #[derive(Clone, Debug)]
 pub struct Failure {
     /// What kind of failure it is.
-    pub kind: Kind,
+    pub kind: FailureKind,
     /// What is wrong, where, and what to do.
     pub diagnostic: Box<Diagnostic>,
 }
 
 impl Failure {
     /// A failure of that kind.
-    pub fn new(kind: Kind, diagnostic: impl Into<Box<Diagnostic>>) -> Self {
+    pub fn new(kind: FailureKind, diagnostic: impl Into<Box<Diagnostic>>) -> Self {
         Self { kind, diagnostic: diagnostic.into() }
     }
 
-    /// A script's failure; a limit that it ran into is a [`Kind::Limit`].
+    /// A script's failure; a limit that it ran into is a [`FailureKind::Limit`].
     pub fn script(diagnostic: Box<Diagnostic>) -> Self {
         let limit = matches!(diagnostic.code.as_ref(), "script/limit" | "script/deadline");
-        Self { kind: if limit { Kind::Limit } else { Kind::RuleError }, diagnostic }
+        Self { kind: if limit { FailureKind::Limit } else { FailureKind::RuleError }, diagnostic }
     }
 }
 

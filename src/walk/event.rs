@@ -1,9 +1,9 @@
 //! The events of a journal: what happened, to whom, where in the walk, when.
 
 use super::agent::Agent;
-use super::branch::{Branch, By};
+use super::branch::{Branch, BranchKind};
 use super::content::Content;
-pub use super::outcome::Outcome;
+pub use super::outcome::EdgeOutcome;
 use crate::clock::Timestamp;
 use crate::model::{Effect, Hash};
 use serde::{Deserialize, Serialize};
@@ -34,13 +34,13 @@ pub struct Event {
     pub at: Timestamp,
     /// What happened.
     #[serde(flatten)]
-    pub what: What,
+    pub what: EventBody,
 }
 
 /// What happened. `type` on the wire is the variant's name in `snake_case`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub enum What {
+pub enum EventBody {
     /// Of the run itself: a phase of a wave begins. Every case has come as far as it may before; what the run committed up to
     /// here is seen from now on.
     Barrier {
@@ -61,9 +61,9 @@ pub enum What {
         /// The address of the list of all texts of the project, with the vars in force.
         manifest: Hash,
         /// Why.
-        cause: Cause,
+        cause: ReloadCause,
         /// What is other than in the generation before.
-        changed: Vec<Change>,
+        changed: Vec<TextChange>,
     },
     /// From this step on a case goes by other texts.
     Adopt {
@@ -102,7 +102,7 @@ pub enum What {
     /// branch's (`4/branch[2]/1`), up to the exit of the node whose items they are for, or until they join.
     Fork {
         /// What makes them.
-        by: By,
+        by: BranchKind,
         /// The node whose items they are for, or that the edges lead from.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         node: Option<Name>,
@@ -232,7 +232,7 @@ pub enum What {
         /// The vars' address.
         vars: Content,
         /// Every edge considered, in the order considered.
-        considered: Vec<Considered>,
+        considered: Vec<ConsideredEdge>,
     },
     /// What candidate rules would have decided at the decision before this: for comparison, without any effect on the walk
     /// (`run --shadow`).
@@ -254,7 +254,7 @@ pub enum What {
         /// Whether the walk went on otherwise: by another edge, to another node, or not at all.
         differs: bool,
         /// Every edge considered, in the order considered.
-        considered: Vec<Considered>,
+        considered: Vec<ConsideredEdge>,
     },
     /// The walk moved on.
     Transition {
@@ -289,7 +289,7 @@ pub enum What {
     },
 }
 
-impl What {
+impl EventBody {
     /// The content that the event refers to.
     pub fn contents(&self) -> impl Iterator<Item = &Content> {
         let found: [Option<&Content>; 3] = match self {
@@ -340,7 +340,7 @@ fn is_zero(number: &u64) -> bool {
 /// Why the texts of a run were exchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Cause {
+pub enum ReloadCause {
     /// Somebody edited them while the run went on (`run --watch`).
     Edit,
     /// The run was resumed by the texts of that time (`run --resume RUN --migrate`).
@@ -349,7 +349,7 @@ pub enum Cause {
 
 /// A text or setting that is other than it was.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Change {
+pub struct TextChange {
     /// The text, by its path with the area it belongs to (`scripts/rules/rca.rhai`, `data/personas.yaml`), or the setting
     /// (`vars.recall_hit`).
     pub what: String,
@@ -363,11 +363,11 @@ pub struct Change {
 
 /// One edge as a decision considered it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Considered {
+pub struct ConsideredEdge {
     /// The edge's id, or `fallback`.
     pub edge: Name,
     /// What came of it.
-    pub outcome: Outcome,
+    pub outcome: EdgeOutcome,
     /// Why, where it fired.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub because: Option<Reason>,

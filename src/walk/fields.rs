@@ -2,7 +2,7 @@
 
 /// A field that every value of its group has.
 #[derive(Clone, Copy, Debug)]
-pub struct Field {
+pub struct DocumentedField {
     /// Its name.
     pub name: &'static str,
     /// Its type, for people.
@@ -13,25 +13,25 @@ pub struct Field {
 
 /// A group of parameters.
 #[derive(Clone, Copy, Debug)]
-pub struct Group {
+pub struct FieldGroup {
     /// Its name.
     pub name: &'static str,
     /// What it holds.
     pub doc: &'static str,
     /// All of its fields; without fields, it may have any.
-    pub fields: &'static [Field],
+    pub fields: &'static [DocumentedField],
 }
 
-const fn field(name: &'static str, kind: &'static str, doc: &'static str) -> Field {
-    Field { name, kind, doc }
+const fn field(name: &'static str, kind: &'static str, doc: &'static str) -> DocumentedField {
+    DocumentedField { name, kind, doc }
 }
 
-const fn group(name: &'static str, doc: &'static str, fields: &'static [Field]) -> Group {
-    Group { name, doc, fields }
+const fn group(name: &'static str, doc: &'static str, fields: &'static [DocumentedField]) -> FieldGroup {
+    FieldGroup { name, doc, fields }
 }
 
 /// The fields of the state of a walk.
-pub const STATE: &[Field] = &[
+pub const STATE: &[DocumentedField] = &[
     field("chance", "number", "from 0 up to 1; the same whenever this step is walked again"),
     field("confidence", "number", "that of the artifact, or else the last one that the walk had"),
     field("context", "map", "what rules put there (`context:` of a verdict), and `item` in a node with `foreach:`"),
@@ -49,7 +49,7 @@ pub const STATE: &[Field] = &[
 ];
 
 /// The groups of parameters that templates, responders and effects may name.
-pub const GROUPS: &[Group] = &[
+pub const GROUPS: &[FieldGroup] = &[
     group(
         "answer",
         "what is to be answered",

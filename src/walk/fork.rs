@@ -1,10 +1,10 @@
 //! Branches in the state of a walk: how they begin, and what stays of them.
 
 use super::branch::BRANCH;
-use super::branch::{Branch, By};
+use super::branch::{Branch, BranchKind};
 use super::event::Name;
-use super::fan::Lone;
-use super::state::{Status, Visit, WalkState};
+use super::foreach::BranchOrigin;
+use super::state::{Visit, WalkState, WalkStatus};
 use super::views::{context_view, loops_view, visit_view};
 use crate::clock::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
@@ -28,7 +28,7 @@ impl WalkState {
     }
 
     /// Begins branches at the next step. Each knows what the walk knows.
-    pub(super) fn fork(&mut self, by: By, branches: &[Branch], at: Timestamp) {
+    pub(super) fn fork(&mut self, by: BranchKind, branches: &[Branch], at: Timestamp) {
         let path = self.next_path();
         // Who takes the same node as one before it takes the visit after.
         let mut taken: BTreeMap<&Name, usize> = BTreeMap::new();
@@ -38,14 +38,14 @@ impl WalkState {
             let mut walk = self.clone();
             walk.place = compact_str::format_compact!("{path}/{BRANCH}{}]/", index + 1);
             walk.node = Some(branch.node.clone());
-            (walk.status, walk.error, walk.steps, walk.ticks) = (Status::Running, None, 0, 0);
+            (walk.status, walk.error, walk.steps, walk.ticks) = (WalkStatus::Running, None, 0, 0);
             (walk.spent_ms, walk.answers) = (0, 0);
             walk.path.clear();
             walk.asked.clear();
             let before = taken.entry(&branch.node).or_default();
             walk.offset = self.offset + *before;
             *before += 1;
-            walk.lone = Some(Box::new(Lone::new(by, branch.sequence)));
+            walk.lone = Some(Box::new(BranchOrigin::new(by, branch.sequence)));
             if let (Some(edge), Some(from)) = (&branch.edge, self.path.last()) {
                 let because = branch.because.clone().unwrap_or_default();
                 let advisories = if index == 0 { advice.clone() } else { Vec::new() };
@@ -103,7 +103,7 @@ impl WalkState {
         self.node = to.cloned();
         if let (Some(lone), Some(to)) = (&mut self.lone, to) {
             lone.leads(to, &serde_json::Map::new());
-            self.status = Status::Done;
+            self.status = WalkStatus::Done;
         }
     }
 

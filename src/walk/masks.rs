@@ -1,15 +1,15 @@
 //! Masks: scripts around a step, which change what is told before it and what comes of it (`design.md` §5).
 
-use super::error::{Failure, Kind};
-use super::event::{Name, What};
+use super::error::{Failure, FailureKind};
+use super::event::{EventBody, Name};
 use super::params::Params;
 use super::plan::Plan;
-use super::ports::{Need, Reply};
-use super::team::Member;
+use super::ports::{NodeAnswer, Query};
+use super::team::TeamMember;
 use crate::diag::Diagnostic;
 use crate::model;
 use crate::pipeline::NodeIx;
-use crate::script::{Function, View};
+use crate::script::{ScriptFunction, View};
 use std::sync::Arc;
 
 /// A mask.
@@ -18,13 +18,13 @@ pub struct Mask {
     /// The path of its script.
     pub path: Name,
     /// `fn pre(ctx)`: what a step is told.
-    pub pre: Option<Function>,
+    pub pre: Option<ScriptFunction>,
     /// `fn post(ctx, artifact)`: what comes of it.
-    pub post: Option<Function>,
+    pub post: Option<ScriptFunction>,
     /// The names of the nodes it is for.
     pub nodes: Vec<String>,
     /// The reads it brings.
-    pub needs: Vec<&'static Need>,
+    pub needs: Vec<&'static Query>,
 }
 
 impl Mask {
@@ -43,7 +43,7 @@ pub(super) struct Masks<'a> {
 
 impl<'a> Masks<'a> {
     /// Those of the node, then those that the walker brings. What was walked has none: the steps of that walk have theirs.
-    pub(super) fn on(plan: &'a Plan, node: NodeIx, member: &'a Member, walked: bool) -> Self {
+    pub(super) fn on(plan: &'a Plan, node: NodeIx, member: &'a TeamMember, walked: bool) -> Self {
         let linked = plan.node(node);
         let own = linked.masks.iter().map(|mask| &**mask);
         let brought = member.masks.iter().map(|mask| &**mask);
@@ -53,7 +53,7 @@ impl<'a> Masks<'a> {
     }
 
     /// The reads of the node and of its masks, each once.
-    pub(super) fn needs(&self) -> Vec<&'static Need> {
+    pub(super) fn needs(&self) -> Vec<&'static Query> {
         let mut needs = self.plan.node(self.node).needs.clone();
         for need in self.all.iter().flat_map(|mask| &mask.needs) {
             if !needs.iter().any(|known| known.name == need.name) {
@@ -77,7 +77,7 @@ impl<'a> Masks<'a> {
     }
 
     /// What comes of the step, from the innermost mask to the outermost. With the event to record, if there are masks.
-    pub(super) fn finish(&self, params: Option<&Params>, reply: &mut Reply) -> Result<Option<What>, Failure> {
+    pub(super) fn finish(&self, params: Option<&Params>, reply: &mut NodeAnswer) -> Result<Option<EventBody>, Failure> {
         let (Some(params), false) = (params, self.all.is_empty()) else { return Ok(None) };
         let linked = self.plan.node(self.node);
         let given = Arc::clone(&reply.artifact);
@@ -93,11 +93,11 @@ impl<'a> Masks<'a> {
         let changed = !Arc::ptr_eq(&given, &reply.artifact);
         let answer = changed.then(|| super::Content::new(View::of(&given, &model::Kind::Any, "answer")));
         let masks = self.all.iter().map(|mask| mask.path.clone()).collect();
-        Ok(Some(What::Masked { node: linked.name.clone(), masks, answer }))
+        Ok(Some(EventBody::Masked { node: linked.name.clone(), masks, answer }))
     }
 
     /// What a mask makes of an artifact has to fit the schema as the artifact had to.
-    fn check(&self, mask: &Mask, post: &Function, made: &serde_json::Value, checked: bool) -> Result<(), Failure> {
+    fn check(&self, mask: &Mask, post: &ScriptFunction, made: &serde_json::Value, checked: bool) -> Result<(), Failure> {
         let node = self.plan.pipeline.at(self.node);
         let complaints = node.schema.as_ref().filter(|_| checked).map(|shape| shape.check(made)).unwrap_or_default();
         if complaints.is_empty() {
@@ -109,6 +109,6 @@ impl<'a> Masks<'a> {
         if let Some((source, span)) = post.definition() {
             diagnostic = diagnostic.label(&source, span, "made here");
         }
-        Err(Failure::new(Kind::Schema, diagnostic))
+        Err(Failure::new(FailureKind::Schema, diagnostic))
     }
 }

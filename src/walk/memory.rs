@@ -1,13 +1,13 @@
 //! A journal that keeps nothing and reads that find nothing: for single decisions and benches.
 
-use super::ports::{About, Commit, Journal, JournalError, Needs};
+use super::ports::{Commit, Journal, JournalError, Queries, QuerySubject};
 use serde_json::{Value, json};
 
 /// A journal that keeps nothing.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Nowhere;
+pub struct NullJournal;
 
-impl Journal for Nowhere {
+impl Journal for NullJournal {
     fn commit(&self, _commit: Commit) -> Result<(), JournalError> {
         Ok(())
     }
@@ -19,10 +19,10 @@ impl Journal for Nowhere {
 
 /// Reads that find nothing: every query answers with an empty list, or with an empty map where one thing is asked for.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct NoNeeds;
+pub struct NullQueries;
 
-impl Needs for NoNeeds {
-    fn query(&self, name: &str, _about: &About<'_>) -> Result<Value, String> {
+impl Queries for NullQueries {
+    fn query(&self, name: &str, _about: &QuerySubject<'_>) -> Result<Value, String> {
         Ok(if name == "cluster" { json!({}) } else { json!([]) })
     }
 }

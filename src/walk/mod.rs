@@ -1,66 +1,68 @@
 //! The walk: one step function, the edges driver, routing, the state as a fold over events, and the ports to the outside.
 //!
 //! Nothing here does I/O. A [`Walker`] takes a case along a [`Plan`] (a pipeline linked with its scripts), asks an
-//! [`Answer`] for each node's artifact, lets the rules choose the next edge, and hands every step to a [`Journal`] as one
+//! [`Answerer`] for each node's artifact, lets the rules choose the next edge, and hands every step to a [`Journal`] as one
 //! [`Commit`].
 
 mod agent;
-mod asked;
 mod because;
 mod branch;
 mod branches;
 mod cluster;
 mod content;
+mod decision_step;
 mod drive;
 mod error;
 mod event;
-mod fan;
 mod fields;
+mod foreach;
 mod fork;
-mod lasso;
+mod loop_detector;
 mod masks;
 mod memory;
+mod node_view;
 mod outcome;
 mod params;
 mod plan;
-mod plans;
 mod ports;
+mod ready_set;
 mod request;
-mod round;
+mod requests;
+mod revisions;
 mod route;
 mod shadow;
-mod shown;
 mod state;
 mod step;
 mod team;
 mod thermal;
 mod tool;
-mod turn;
 mod views;
 
-pub use agent::{Agent, Tokens};
-pub use asked::{Asking, Open};
+pub use agent::{Agent, TokenUsage};
 pub use because::input;
-pub use branch::{BRANCH, Branch, By, is_branch};
+pub use branch::{BRANCH, Branch, BranchKind, is_branch};
 pub use cluster::{Cluster, Clustering};
 pub use content::{Content, assemble};
-pub use drive::{End, Walker};
-pub use error::{Failure, Kind};
-pub use event::{Cause, Change, Considered, Event, Name, Outcome, Reason, What, place_of};
-pub use fan::{Fan, Lone, Merge, joined};
-pub use fields::{Field, GROUPS, Group, STATE};
+pub use decision_step::DecisionStep;
+pub use drive::{WalkEnd, Walker};
+pub use error::{Failure, FailureKind};
+pub use event::{ConsideredEdge, EdgeOutcome, Event, EventBody, Name, Reason, ReloadCause, TextChange, place_of};
+pub use fields::{DocumentedField, FieldGroup, GROUPS, STATE};
+pub use foreach::{BranchOrigin, ForeachPlan, MergePlan, joined};
 pub use fork::ITEM;
 pub use masks::Mask;
-pub use memory::{NoNeeds, Nowhere};
+pub use memory::{NullJournal, NullQueries};
 pub use params::{CaseParams, Params, StepPlace, recorded_params};
-pub use plan::{Plan, PlanNode, Rule, nodes_of};
-pub use plans::{FIRST, Generation, Plans};
-pub use ports::{About, Answer, Blob, Commit, Journal, JournalError, NEEDS, Need, Needs, Next, Refusal, Reply};
+pub use plan::{EdgeRule, Plan, PlanNode, nodes_of};
+pub use ports::{
+    AfterRefusal, Answerer, Blob, Commit, Journal, JournalError, NEEDS, NodeAnswer, Queries, Query, QuerySubject, Refusal,
+};
 pub use request::{Request, bare, complaints, misfit};
-pub use route::{Ask, Choice, Decision, FALLBACK, decide, decide_asking};
-pub use state::{Status, Visit, WalkState};
+pub use requests::{OpenRequest, PromptRequest};
+pub use revisions::{FIRST, Revision, RevisionSource};
+pub use route::{AskRule, Decision, EdgeChoice, FALLBACK, decide, decide_asking};
+pub use state::{Visit, WalkState, WalkStatus};
 pub use step::WALK;
-pub use team::{Member, Moment, Team};
-pub use tool::{Call, TOOL, Tool, called};
-pub use turn::Turn;
+pub use team::{ChoiceMoment, TeamMember, TeamPlan};
+pub use tool::{Call, TOOL, ToolPlan, called};
 pub use views::{recorded_state, walker_view};

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// What came of considering an edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Outcome {
+pub enum EdgeOutcome {
     /// It was taken (or, of a guard, overrode the node's own choice).
     Fired,
     /// Its condition did not hold.
@@ -18,7 +18,7 @@ pub enum Outcome {
     NotReached,
 }
 
-impl Outcome {
+impl EdgeOutcome {
     /// Its word, as programs have it too.
     pub fn word(self) -> &'static str {
         match self {

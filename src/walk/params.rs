@@ -3,7 +3,7 @@
 use super::content::Content;
 use super::plan::Plan;
 use super::state::WalkState;
-use super::team::Member;
+use super::team::TeamMember;
 use super::views::recorded_state;
 use crate::clock::Timestamp;
 use crate::model::{Case, Kind, Launch};
@@ -72,7 +72,7 @@ impl CaseParams {
         walk: &WalkState,
         state: &View,
         step: &StepPlace<'_>,
-        (member, needs): (&Member, &[(String, View)]),
+        (member, needs): (&TeamMember, &[(String, View)]),
     ) -> Params {
         let spec = &plan.pipeline.nodes[node.0];
         let identity = View::object(

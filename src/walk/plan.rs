@@ -3,15 +3,15 @@
 use super::branch::BRANCH;
 use super::content::Content;
 use super::event::Name;
-use super::fan::Fan;
+use super::foreach::ForeachPlan;
 use super::masks::Mask;
-use super::ports::Need;
-use super::team::{Member, Team};
-use super::tool::Tool;
+use super::ports::Query;
+use super::team::{TeamMember, TeamPlan};
+use super::tool::ToolPlan;
 use crate::model::{Hash, Kind};
 use crate::pipeline::{EdgeIx, NodeIx, Pipeline};
 use crate::prompt::Template;
-use crate::script::{Function, View};
+use crate::script::{ScriptFunction, View};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
@@ -23,13 +23,13 @@ pub struct Plan {
     /// One per node of the graph, in the same order.
     pub nodes: Vec<PlanNode>,
     /// One per edge of the graph, in the same order: the rule that decides it, if any.
-    pub rules: Vec<Option<Rule>>,
+    pub rules: Vec<Option<EdgeRule>>,
     /// The names of the edges, shared with the events.
     pub edge_names: Vec<Name>,
     /// What gives a case the key of its cluster.
-    pub cluster: Option<Function>,
+    pub cluster: Option<ScriptFunction>,
     /// What sums a case up for the report.
-    pub summary: Option<Function>,
+    pub summary: Option<ScriptFunction>,
     /// The vars in force (the pipeline's, overlaid by configuration and `--set`).
     pub vars: Map<String, Value>,
     /// The same, as rules see them and as decisions record them.
@@ -43,9 +43,9 @@ pub struct Plan {
     /// The repositories of the project file.
     pub workspace: Content,
     /// The walker of a pipeline without a team.
-    pub walker: Member,
+    pub walker: TeamMember,
     /// The team, if the pipeline has one.
-    pub team: Option<Team>,
+    pub team: Option<TeamPlan>,
     /// The done name, shared with the events.
     pub done: Name,
 }
@@ -60,32 +60,32 @@ pub struct PlanNode {
     /// The form of its artifact.
     pub kind: Kind,
     /// The script that answers it when nobody else does.
-    pub responder: Option<Function>,
+    pub responder: Option<ScriptFunction>,
     /// What its artifact makes the store do.
-    pub effect: Option<Function>,
+    pub effect: Option<ScriptFunction>,
     /// Its prompt.
     pub template: Option<Arc<Template>>,
     /// What its template says of the form of an answer: the parameter group `answer`.
     pub answer: Content,
     /// The reads it declares; those of its masks are theirs.
-    pub needs: Vec<&'static Need>,
+    pub needs: Vec<&'static Query>,
     /// Who is to answer it, in the order to be tried; empty if it does not say.
     pub via: Vec<Name>,
     /// The masks on it, the outermost first.
     pub masks: Vec<Arc<Mask>>,
     /// The tool that is called for its artifact.
-    pub tool: Option<Tool>,
+    pub tool: Option<ToolPlan>,
     /// What is walked in its place, or for each of its items: its artifact, or that of the branch, is the last one of that walk.
     pub part: Option<Arc<Plan>>,
     /// For which items it is taken, if not once.
-    pub fan: Option<Fan>,
+    pub fan: Option<ForeachPlan>,
 }
 
 /// The rule of an edge.
 #[derive(Clone, Debug)]
-pub struct Rule {
+pub struct EdgeRule {
     /// What decides.
-    pub function: Function,
+    pub function: ScriptFunction,
     /// The inputs it may read, as paths (`artifact.confidence`), for a reason when it gives none.
     pub reads: Vec<Box<str>>,
     /// The content address of its script, with its imports.
@@ -165,7 +165,7 @@ impl Plan {
     }
 
     /// An edge's rule.
-    pub fn rule(&self, edge: EdgeIx) -> Option<&Rule> {
+    pub fn rule(&self, edge: EdgeIx) -> Option<&EdgeRule> {
         self.rules[edge.0].as_ref()
     }
 }

@@ -12,23 +12,23 @@ use std::time::Duration;
 
 /// Answers nodes: a script, a stub, a person, an agent behind files or a network. The walk knows no more of them. Whoever lets
 /// anything out of the process says so before, with [`Request::ask`].
-pub trait Answer: Send + Sync {
+pub trait Answerer: Send + Sync {
     /// Its name, as `--via` and the journal have it.
     fn name(&self) -> &str;
 
     /// The artifact for a node.
-    fn answer(&self, request: &Request<'_>) -> Result<Reply, Refusal>;
+    fn answer(&self, request: &Request<'_>) -> Result<NodeAnswer, Refusal>;
 
     /// Is told that its answer to a request for that case was committed: it may tell whoever gave it.
     fn recorded(&self, _case: &str, _agent: &Agent) {}
 }
 
-impl<A: Answer + ?Sized> Answer for std::sync::Arc<A> {
+impl<A: Answerer + ?Sized> Answerer for std::sync::Arc<A> {
     fn name(&self) -> &str {
         (**self).name()
     }
 
-    fn answer(&self, request: &Request<'_>) -> Result<Reply, Refusal> {
+    fn answer(&self, request: &Request<'_>) -> Result<NodeAnswer, Refusal> {
         (**self).answer(request)
     }
 
@@ -39,7 +39,7 @@ impl<A: Answer + ?Sized> Answer for std::sync::Arc<A> {
 
 /// An answer to a node.
 #[derive(Clone, Debug)]
-pub struct Reply {
+pub struct NodeAnswer {
     /// The artifact.
     pub artifact: Arc<Value>,
     /// Who decided: `script`, `stub`, `agent`, `human`.
@@ -50,7 +50,7 @@ pub struct Reply {
     pub agent: Option<Box<Agent>>,
 }
 
-impl Reply {
+impl NodeAnswer {
     /// An answer from within the process.
     pub fn own(artifact: Arc<Value>, by: &'static str, checked: bool) -> Self {
         Self { artifact, by, checked, agent: None }
@@ -68,12 +68,12 @@ pub struct Refusal {
     /// What went wrong, or what is waited for.
     pub diagnostic: Box<Diagnostic>,
     /// What to do about it.
-    pub next: Next,
+    pub next: AfterRefusal,
 }
 
 /// What comes after a refusal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Next {
+pub enum AfterRefusal {
     /// Asking again won't help.
     GiveUp,
     /// Asking again may help, but not before this time has passed, if there is one.
@@ -87,17 +87,17 @@ pub enum Next {
 impl Refusal {
     /// A refusal for good.
     pub fn failed(diagnostic: impl Into<Box<Diagnostic>>) -> Self {
-        Self { diagnostic: diagnostic.into(), next: Next::GiveUp }
+        Self { diagnostic: diagnostic.into(), next: AfterRefusal::GiveUp }
     }
 
     /// A failure that asking again may mend.
     pub fn again(diagnostic: impl Into<Box<Diagnostic>>) -> Self {
-        Self { diagnostic: diagnostic.into(), next: Next::Retry(None) }
+        Self { diagnostic: diagnostic.into(), next: AfterRefusal::Retry(None) }
     }
 
     /// No answer yet.
     pub fn wait(diagnostic: impl Into<Box<Diagnostic>>) -> Self {
-        Self { diagnostic: diagnostic.into(), next: Next::Wait }
+        Self { diagnostic: diagnostic.into(), next: AfterRefusal::Wait }
     }
 }
 
@@ -174,15 +174,15 @@ pub enum JournalError {
 }
 
 /// Bounded reads of the store and the workspace, declared by nodes as `needs:` and run before the step.
-pub trait Needs: Send + Sync {
+pub trait Queries: Send + Sync {
     /// The answer to the query of that name for a case. Sees the store as of the run's original start, with what the cases of
     /// the run that stand before this one committed before the run's last barrier.
-    fn query(&self, name: &str, about: &About<'_>) -> Result<Value, String>;
+    fn query(&self, name: &str, about: &QuerySubject<'_>) -> Result<Value, String>;
 }
 
 /// Whom a query is about.
 #[derive(Clone, Copy, Debug)]
-pub struct About<'a> {
+pub struct QuerySubject<'a> {
     /// The launch.
     pub launch: &'a Launch,
     /// The case.
@@ -193,7 +193,7 @@ pub struct About<'a> {
 
 /// One query of the registry.
 #[derive(Clone, Copy, Debug)]
-pub struct Need {
+pub struct Query {
     /// Its name in `needs:`; the result stands under `params.needs` with dots turned to underscores.
     pub name: &'static str,
     /// What it returns, for people.
@@ -204,8 +204,8 @@ pub struct Need {
 }
 
 /// Every query that a node may declare.
-pub const NEEDS: &[Need] = &[
-    Need {
+pub const NEEDS: &[Query] = &[
+    Query {
         name: "symptoms.similar",
         of_run: false,
         doc: "up to 10 known symptoms like this case's failure, best first: `{id, test, error, category, component, score, \
@@ -214,7 +214,7 @@ pub const NEEDS: &[Need] = &[
               was seen in launches that began before this one (`{launches, first_seen, last_seen, days, launches_between}`), or \
               null; why: how alike names and errors are, how much each weighs, and words that the errors share",
     },
-    Need {
+    Query {
         name: "rcas.of_symptom",
         of_run: false,
         doc: "up to 10 root causes linked to the symptoms that `symptoms.similar` finds, best first: `{id, symptom, title, message, \
@@ -222,44 +222,44 @@ pub const NEEDS: &[Need] = &[
               review (by whom) took back that it is the cause, or put it right; same_run: of a case of this run that stands \
               before this one",
     },
-    Need {
+    Query {
         name: "rcas.recent",
         of_run: false,
         doc: "up to 20 root causes created last before this run, newest first, then up to 20 of the first cases of this run that \
               stand before this one: `{id, title, message, defect_type, component, status, cases, same_run, status_since, launches, versions, earlier}`",
     },
-    Need {
+    Query {
         name: "siblings",
         of_run: false,
         doc: "up to 50 other failures of the same launch: `{id, name, suite, error_message, recall_key, same_error}`",
     },
-    Need {
+    Query {
         name: "cluster",
         of_run: false,
         doc: "the cases that wait for one another (`clusters:`): `{key, representative, members, prior}`, with the ids of the cases and, \
               for all but the representative, its artifacts by node; an empty map for a case that is like no other",
     },
-    Need {
+    Query {
         name: "accuracy",
         of_run: true,
         doc: "of the last 500 cases that were reviewed before this run, how many of a walker's answers at a node stood: \
               `{walker, node, reviewed, stood, share}`; nothing of a walker and node of which no case was reviewed",
     },
-    Need { name: "workspace", of_run: true, doc: "the repositories of the project file: `{name, path, purpose, branch}`" },
-    Need {
+    Query { name: "workspace", of_run: true, doc: "the repositories of the project file: `{name, path, purpose, branch}`" },
+    Query {
         name: "workspace.log",
         of_run: false,
         doc: "of each repository that an earlier artifact selects, up to 10 commits before the launch that touched its \
               `focus_paths`, newest first: `{repo, commit, branch, at, commits: [{hash, date, age_days, author, subject, files, \
               touched}], more, notes}`",
     },
-    Need {
+    Query {
         name: "workspace.blame",
         of_run: false,
         doc: "who last changed the lines of `focus_paths` (`path:line`) and two around each: `{repo, commit, branch, at, lines: \
               [{path, line, focus, text, commit, date, age_days, author, subject, boundary}], more, notes}`",
     },
-    Need {
+    Query {
         name: "workspace.grep",
         of_run: false,
         doc: "up to 12 places of each of the `focus_terms`, which mean themselves: `{repo, commit, branch, at, matches: [{term, \

@@ -1,10 +1,10 @@
 //! What an answerer is asked.
 
-use super::asked::Desk;
 use super::content::Content;
 use super::event::Name;
 use super::params::Params;
 use super::plan::Plan;
+use super::requests::RequestLog;
 use super::tool::{Call, called};
 use crate::diag::Diagnostic;
 use crate::model::Case;
@@ -30,7 +30,7 @@ pub struct Request<'a> {
     pub visit: usize,
     /// Who is to answer, in the order to be tried: as the node says, or else the walker; empty if neither does.
     pub via: &'a [Name],
-    pub(super) desk: &'a Desk<'a>,
+    pub(super) desk: &'a RequestLog<'a>,
     make: &'a dyn Fn() -> Params,
     params: OnceCell<Params>,
 }
@@ -41,7 +41,7 @@ impl<'a> Request<'a> {
         (plan, node): (&'a Plan, NodeIx),
         (run, case, path): (&'a str, &'a Case, &'a str),
         visit: usize,
-        (via, desk): (&'a [Name], &'a Desk<'a>),
+        (via, desk): (&'a [Name], &'a RequestLog<'a>),
         make: &'a dyn Fn() -> Params,
     ) -> Self {
         Self { plan, node, run, case, path, visit, via, desk, make, params: OnceCell::new() }

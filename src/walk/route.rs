@@ -1,12 +1,12 @@
 //! One routing decision: advisories, then the node's own edges in file order, then guards, then the fallback.
 
 use super::because;
-use super::error::{Failure, Kind};
-use super::event::{Considered, Name, Outcome, Reason};
-use super::plan::{Plan, Rule};
+use super::error::{Failure, FailureKind};
+use super::event::{ConsideredEdge, EdgeOutcome, Name, Reason};
+use super::plan::{EdgeRule, Plan};
 use crate::diag::{Diagnostic, did_you_mean};
-use crate::pipeline::{Edge, EdgeIx, NodeIx, OnRuleError, Target};
-use crate::script::{Verdict, View};
+use crate::pipeline::{Edge, EdgeIx, EdgeTarget, NodeIx, OnRuleError};
+use crate::script::{RuleOutcome, View};
 use serde_json::{Map, Value};
 
 /// The name of the edge that is taken when no edge fires and the node has a fallback (`decisions.md` 12).
@@ -16,22 +16,22 @@ pub const FALLBACK: &str = "fallback";
 #[derive(Clone, Debug)]
 pub struct Decision {
     /// Every edge considered, in the order considered.
-    pub considered: Vec<Considered>,
+    pub considered: Vec<ConsideredEdge>,
     /// The way taken; absent at a node without any edge, where the walk completes (`decisions.md` 13).
-    pub choice: Option<Choice>,
+    pub choice: Option<EdgeChoice>,
     /// The advisories that spoke, in file order.
     pub advisories: Vec<Name>,
 }
 
 /// The way taken.
 #[derive(Clone, Debug)]
-pub struct Choice {
+pub struct EdgeChoice {
     /// The edge; absent for the fallback.
     pub edge: Option<EdgeIx>,
     /// Its name, or [`FALLBACK`].
     pub name: Name,
     /// Where it goes.
-    pub to: Target,
+    pub to: EdgeTarget,
     /// Why.
     pub because: Reason,
     /// What it and the advisories add to the walk's context.
@@ -41,7 +41,7 @@ pub struct Choice {
 }
 
 /// Decides the way on from a node. The considered edges come back even when the decision fails.
-pub fn decide(plan: &Plan, node: NodeIx, artifact: &View, state: &View) -> Result<Decision, (Vec<Considered>, Failure)> {
+pub fn decide(plan: &Plan, node: NodeIx, artifact: &View, state: &View) -> Result<Decision, (Vec<ConsideredEdge>, Failure)> {
     decide_asking(plan, node, artifact, state, &mut |_, rule| rule.function.decide(artifact, state, plan.vars()))
 }
 
@@ -51,10 +51,10 @@ pub fn decide_asking(
     node: NodeIx,
     artifact: &View,
     state: &View,
-    ask: &mut Ask<'_>,
-) -> Result<Decision, (Vec<Considered>, Failure)> {
+    ask: &mut AskRule<'_>,
+) -> Result<Decision, (Vec<ConsideredEdge>, Failure)> {
     let (considered, advisories) = (Vec::new(), Vec::new());
-    let mut router = Router { plan, artifact, state, ask, considered, context: Map::new(), advisories };
+    let mut router = EdgeRouter { plan, artifact, state, ask, considered, context: Map::new(), advisories };
     match router.choose(node) {
         Ok(choice) => Ok(Decision { considered: router.considered, choice, advisories: router.advisories }),
         Err(failure) => Err((router.considered, failure)),
@@ -62,20 +62,20 @@ pub fn decide_asking(
 }
 
 /// Asks the rule of an edge.
-pub type Ask<'a> = dyn FnMut(EdgeIx, &Rule) -> Result<Verdict, Box<Diagnostic>> + 'a;
+pub type AskRule<'a> = dyn FnMut(EdgeIx, &EdgeRule) -> Result<RuleOutcome, Box<Diagnostic>> + 'a;
 
-struct Router<'a> {
+struct EdgeRouter<'a> {
     plan: &'a Plan,
     artifact: &'a View,
     state: &'a View,
-    ask: &'a mut Ask<'a>,
-    considered: Vec<Considered>,
+    ask: &'a mut AskRule<'a>,
+    considered: Vec<ConsideredEdge>,
     context: Map<String, Value>,
     advisories: Vec<Name>,
 }
 
-impl Router<'_> {
-    fn choose(&mut self, node: NodeIx) -> Result<Option<Choice>, Failure> {
+impl EdgeRouter<'_> {
+    fn choose(&mut self, node: NodeIx) -> Result<Option<EdgeChoice>, Failure> {
         let pipeline = &*self.plan.pipeline;
         let spec = &pipeline.nodes[node.0];
         self.considered.reserve(spec.advisories.len() + spec.edges.len() + pipeline.guards.len());
@@ -83,7 +83,7 @@ impl Router<'_> {
             self.advise(edge)?;
         }
         let own = self.first(&spec.edges)?;
-        let done = own.as_ref().is_some_and(|choice| choice.to == Target::Done);
+        let done = own.as_ref().is_some_and(|choice| choice.to == EdgeTarget::Done);
         let guard = if done {
             self.not_reached(&pipeline.guards);
             None
@@ -106,7 +106,7 @@ impl Router<'_> {
     /// Evaluates an advisory: it may add context, and never routes.
     fn advise(&mut self, edge: EdgeIx) -> Result<(), Failure> {
         let name = self.plan.edge_names[edge.0].clone();
-        if let Some(fired) = self.evaluate(edge, Outcome::Advisory)? {
+        if let Some(fired) = self.evaluate(edge, EdgeOutcome::Advisory)? {
             self.context.extend(fired.context);
             self.advisories.push(name);
         }
@@ -114,25 +114,25 @@ impl Router<'_> {
     }
 
     /// The first of these edges that fires; the rest is recorded as not reached.
-    fn first(&mut self, edges: &[EdgeIx]) -> Result<Option<Choice>, Failure> {
+    fn first(&mut self, edges: &[EdgeIx]) -> Result<Option<EdgeChoice>, Failure> {
         for (index, &edge) in edges.iter().enumerate() {
-            let Some(fired) = self.evaluate(edge, Outcome::Fired)? else { continue };
+            let Some(fired) = self.evaluate(edge, EdgeOutcome::Fired)? else { continue };
             let to = self.target(edge, fired.to.as_deref())?;
             let beside = self.beside(edge, to, &edges[index + 1..])?;
             let name = self.plan.edge_names[edge.0].clone();
-            return Ok(Some(Choice { edge: Some(edge), name, to, because: fired.because, context: fired.context, beside }));
+            return Ok(Some(EdgeChoice { edge: Some(edge), name, to, because: fired.because, context: fired.context, beside }));
         }
         Ok(None)
     }
 
     /// Of the edges behind one that fired, those that are taken beside it. The others are recorded as not reached.
-    fn beside(&mut self, first: EdgeIx, first_to: Target, rest: &[EdgeIx]) -> Result<Vec<Choice>, Failure> {
+    fn beside(&mut self, first: EdgeIx, first_to: EdgeTarget, rest: &[EdgeIx]) -> Result<Vec<EdgeChoice>, Failure> {
         let pipeline = &*self.plan.pipeline;
-        let mut beside: Vec<Choice> = Vec::new();
+        let mut beside: Vec<EdgeChoice> = Vec::new();
         for &edge in rest {
             // One that leads to the end, or where another leads already, is no way of its own.
-            let fits = pipeline.edge_at(first).parallel && pipeline.edge_at(edge).parallel && first_to != Target::Done;
-            let fired = if fits { self.evaluate(edge, Outcome::Fired)? } else { None };
+            let fits = pipeline.edge_at(first).parallel && pipeline.edge_at(edge).parallel && first_to != EdgeTarget::Done;
+            let fired = if fits { self.evaluate(edge, EdgeOutcome::Fired)? } else { None };
             let Some(fired) = fired else {
                 if !fits {
                     self.not_reached(&[edge]);
@@ -140,7 +140,7 @@ impl Router<'_> {
                 continue;
             };
             let to = self.target(edge, fired.to.as_deref())?;
-            if to == Target::Done || to == first_to || beside.iter().any(|other| other.to == to) {
+            if to == EdgeTarget::Done || to == first_to || beside.iter().any(|other| other.to == to) {
                 let spec = pipeline.edge_at(edge);
                 let chosen = pipeline.target_name(to);
                 return Err(self.bad_target(
@@ -150,7 +150,7 @@ impl Router<'_> {
                 ));
             }
             let name = self.plan.edge_names[edge.0].clone();
-            beside.push(Choice {
+            beside.push(EdgeChoice {
                 edge: Some(edge),
                 name,
                 to,
@@ -162,19 +162,19 @@ impl Router<'_> {
         Ok(beside)
     }
 
-    fn evaluate(&mut self, edge: EdgeIx, fires_as: Outcome) -> Result<Option<Fired>, Failure> {
+    fn evaluate(&mut self, edge: EdgeIx, fires_as: EdgeOutcome) -> Result<Option<Fired>, Failure> {
         let spec = self.plan.pipeline.edge_at(edge);
         let name = self.plan.edge_names[edge.0].clone();
         let rule = self.plan.rule(edge);
         let verdict = match rule {
-            None => Ok(Verdict::Yes { to: None, because: None, context: Map::new() }),
+            None => Ok(RuleOutcome::Yes { to: None, because: None, context: Map::new() }),
             Some(rule) => (self.ask)(edge, rule),
         };
         let script = rule.map(|rule| rule.script);
-        let mut entry = Considered { edge: name, outcome: Outcome::False, because: None, error: None, script };
+        let mut entry = ConsideredEdge { edge: name, outcome: EdgeOutcome::False, because: None, error: None, script };
         let fired = match verdict {
-            Ok(Verdict::No) => None,
-            Ok(Verdict::Yes { to, because, context: ruled }) => {
+            Ok(RuleOutcome::No) => None,
+            Ok(RuleOutcome::Yes { to, because, context: ruled }) => {
                 let because: Reason = because.unwrap_or_else(|| self.reason(edge)).into();
                 let mut context = spec.context.clone();
                 context.extend(ruled);
@@ -183,7 +183,7 @@ impl Router<'_> {
                 Some(Fired { to, because, context })
             }
             Err(diagnostic) => {
-                entry.outcome = Outcome::Error;
+                entry.outcome = EdgeOutcome::Error;
                 entry.error = Some(diagnostic.to_string());
                 let skip = self.plan.pipeline.on_rule_error == OnRuleError::Skip;
                 self.considered.push(entry);
@@ -203,9 +203,9 @@ impl Router<'_> {
 
     fn not_reached(&mut self, edges: &[EdgeIx]) {
         for edge in edges {
-            self.considered.push(Considered {
+            self.considered.push(ConsideredEdge {
                 edge: self.plan.edge_names[edge.0].clone(),
-                outcome: Outcome::NotReached,
+                outcome: EdgeOutcome::NotReached,
                 because: None,
                 error: None,
                 script: None,
@@ -214,7 +214,7 @@ impl Router<'_> {
     }
 
     /// Where an edge goes: what the rule chose among the edge's targets, else the edge's `to`.
-    fn target(&self, edge: EdgeIx, chosen: Option<&str>) -> Result<Target, Failure> {
+    fn target(&self, edge: EdgeIx, chosen: Option<&str>) -> Result<EdgeTarget, Failure> {
         let pipeline = &*self.plan.pipeline;
         let spec = &pipeline.edges[edge.0];
         let Some(chosen) = chosen else {
@@ -238,20 +238,20 @@ impl Router<'_> {
         let diagnostic = Diagnostic::error("walk/unknown-target", message)
             .label(&pipeline.source, edge.spans.whole, "this edge")
             .maybe_help(did_you_mean(chosen, known));
-        Failure::new(Kind::NodeNotFound, diagnostic)
+        Failure::new(FailureKind::NodeNotFound, diagnostic)
     }
 
-    fn fall_back(&mut self, node: NodeIx) -> Option<Choice> {
+    fn fall_back(&mut self, node: NodeIx) -> Option<EdgeChoice> {
         let to = self.plan.pipeline.nodes[node.0].fallback?;
         let because: Reason = "no edge fired".into();
-        self.considered.push(Considered {
+        self.considered.push(ConsideredEdge {
             edge: FALLBACK.into(),
-            outcome: Outcome::Fired,
+            outcome: EdgeOutcome::Fired,
             because: Some(because.clone()),
             error: None,
             script: None,
         });
-        Some(Choice { edge: None, name: FALLBACK.into(), to, because, context: Map::new(), beside: Vec::new() })
+        Some(EdgeChoice { edge: None, name: FALLBACK.into(), to, because, context: Map::new(), beside: Vec::new() })
     }
 
     /// Lists every edge tried and why it did not fire (`decisions.md` 12).
@@ -274,7 +274,7 @@ impl Router<'_> {
         let diagnostic = Diagnostic::error("walk/no-edge", message)
             .label(&pipeline.source, spec.name.span, "the walk stops here")
             .help(format!("tried in this order:\n{}\nadd an edge for this case, or a `fallback:` to the node", tried.join("\n")));
-        Failure::new(Kind::NoEdge, diagnostic)
+        Failure::new(FailureKind::NoEdge, diagnostic)
     }
 }
 

@@ -1,14 +1,14 @@
 //! The state of a walk: a fold over its events, and nothing else (`design.md` §2.2).
 
-use super::agent::Tokens;
-use super::asked::Open;
+use super::agent::TokenUsage;
 use super::branch::BRANCH;
-use super::branch::By;
+use super::branch::BranchKind;
 use super::content::Content;
-use super::event::{Event, Name, Outcome, Reason, What};
-use super::fan::Lone;
-use super::plans::FIRST;
-use super::views::{Views, context_view, loops_view, visit_view};
+use super::event::{EdgeOutcome, Event, EventBody, Name, Reason};
+use super::foreach::BranchOrigin;
+use super::requests::OpenRequest;
+use super::revisions::FIRST;
+use super::views::{StateViews, context_view, loops_view, visit_view};
 use crate::clock::Timestamp;
 use crate::script::View;
 use serde::{Deserialize, Serialize};
@@ -24,7 +24,7 @@ pub(super) const CONTEXT_SIZE: usize = 1 << 20;
 /// How far a walk is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Status {
+pub enum WalkStatus {
     /// Not over.
     #[default]
     Running,
@@ -36,7 +36,7 @@ pub enum Status {
     Error,
 }
 
-impl Status {
+impl WalkStatus {
     /// What people call it.
     pub fn word(self) -> &'static str {
         match self {
@@ -69,7 +69,7 @@ pub struct WalkState {
     /// The node to go on at; absent before the first step and after the last.
     pub node: Option<Name>,
     /// How far the walk is.
-    pub status: Status,
+    pub status: WalkStatus,
     /// Why it failed: kind and message.
     pub error: Option<(String, String)>,
     /// Steps completed. The next step's number is one more.
@@ -103,9 +103,9 @@ pub struct WalkState {
     /// How many answers there were, those of walks within this one too.
     pub answers: u64,
     /// What the answers took so far, those of walks within this one too.
-    pub tokens: Tokens,
+    pub tokens: TokenUsage,
     /// What was asked outside of the process for the step to be taken, in order; see [`WalkState::waits`].
-    pub asked: Vec<Open>,
+    pub asked: Vec<OpenRequest>,
     /// Whether it was over and goes on because somebody wants it to.
     pub reopened: bool,
     /// Of a walk within a walk: what the paths of its steps begin with (`3/court/`); nothing of a case's own walk.
@@ -113,7 +113,7 @@ pub struct WalkState {
     /// What goes on in the place of the node that the walk is at: one walk, or the branches in their order.
     pub inner: Vec<Self>,
     /// Of a branch, what makes it one: it is over with its only step.
-    pub lone: Option<Box<Lone>>,
+    pub lone: Option<Box<BranchOrigin>>,
     /// What is added to the count of a node's visits within a branch, so that branches which take the same node do not take the
     /// same visit of it.
     pub offset: usize,
@@ -121,14 +121,14 @@ pub struct WalkState {
     pub ticks: u64,
     /// What advisories said at the node in question.
     pub(super) advice: Vec<(Name, Reason)>,
-    pub(super) views: Views,
+    pub(super) views: StateViews,
 }
 
 impl Default for WalkState {
     fn default() -> Self {
         Self {
             node: None,
-            status: Status::Running,
+            status: WalkStatus::Running,
             error: None,
             steps: 0,
             path: Vec::new(),
@@ -145,7 +145,7 @@ impl Default for WalkState {
             generation: FIRST,
             spent_ms: 0,
             answers: 0,
-            tokens: Tokens::default(),
+            tokens: TokenUsage::default(),
             asked: Vec::new(),
             reopened: false,
             place: Name::default(),
@@ -154,7 +154,7 @@ impl Default for WalkState {
             offset: 0,
             ticks: 0,
             advice: Vec::new(),
-            views: Views::default(),
+            views: StateViews::default(),
         }
     }
 }
@@ -181,11 +181,11 @@ impl WalkState {
 
     /// Whether it is over, for better or worse.
     pub fn is_over(&self) -> bool {
-        matches!(self.status, Status::Done | Status::Error)
+        matches!(self.status, WalkStatus::Done | WalkStatus::Error)
     }
 
     /// Whether it is a branch that this made.
-    pub(super) fn is_by(&self, by: By) -> bool {
+    pub(super) fn is_by(&self, by: BranchKind) -> bool {
         self.lone.as_ref().is_some_and(|lone| lone.by == by)
     }
 
@@ -197,7 +197,7 @@ impl WalkState {
     }
 
     /// The request that the walk waits for an answer to, if any.
-    pub fn waits(&self) -> Option<&Open> {
+    pub fn waits(&self) -> Option<&OpenRequest> {
         if self.is_over() { None } else { self.inner.iter().find_map(Self::waits).or(self.asked.last()) }
     }
 
@@ -238,7 +238,7 @@ impl WalkState {
 
     /// Takes one event in.
     pub fn apply(&mut self, event: &Event) {
-        if let What::NodeExit { took_ms, agent, .. } = &event.what {
+        if let EventBody::NodeExit { took_ms, agent, .. } = &event.what {
             self.spent_ms += took_ms;
             self.answers += 1;
             if let Some(tokens) = agent.as_ref().and_then(|agent| agent.tokens.as_ref()) {
@@ -246,37 +246,37 @@ impl WalkState {
             }
         }
         self.ticks += u64::from(is_one_of_a_commit(&event.what));
-        if let What::BranchError { branch, kind, message, .. } = &event.what
+        if let EventBody::BranchError { branch, kind, message, .. } = &event.what
             && *branch == self.place
         {
-            self.status = Status::Error;
+            self.status = WalkStatus::Error;
             self.error = Some((kind.clone(), message.clone()));
             return;
         }
         if let Some(inner) = self.inner_of(&event.path) {
             inner.apply(event);
-            let (failed, error) = (inner.status == Status::Error, inner.error.clone());
+            let (failed, error) = (inner.status == WalkStatus::Error, inner.error.clone());
             // It is the case that goes by texts, whichever of its branches came first.
-            if let What::Adopt { generation, .. } = &event.what {
+            if let EventBody::Adopt { generation, .. } = &event.what {
                 self.generation = *generation;
             }
-            if failed && !matches!(event.what, What::BranchError { .. }) {
-                (self.status, self.error) = (Status::Error, error);
+            if failed && !matches!(event.what, EventBody::BranchError { .. }) {
+                (self.status, self.error) = (WalkStatus::Error, error);
             }
             return;
         }
         match &event.what {
-            What::SubWalk { node, .. } => self.inner = vec![self.within(node, &event.path)],
-            What::Fork { by, branches, .. } => self.fork(*by, branches, event.at),
-            What::Join { to } => self.join(to.as_ref()),
-            What::NodeEnter { node } => {
+            EventBody::SubWalk { node, .. } => self.inner = vec![self.within(node, &event.path)],
+            EventBody::Fork { by, branches, .. } => self.fork(*by, branches, event.at),
+            EventBody::Join { to } => self.join(to.as_ref()),
+            EventBody::NodeEnter { node } => {
                 self.node = Some(node.clone());
                 self.path.push(node.clone());
-                self.status = Status::Running;
+                self.status = WalkStatus::Running;
                 self.error = None;
                 self.started_at.get_or_insert(event.at);
             }
-            What::NodeExit { node, artifact, confidence, bindings, .. } => {
+            EventBody::NodeExit { node, artifact, confidence, bindings, .. } => {
                 let own = match std::mem::take(&mut self.inner) {
                     branches if branches.iter().any(|branch| branch.lone.is_some()) => self.fanned(&branches),
                     parts => {
@@ -293,11 +293,11 @@ impl WalkState {
                 *self.visits.entry(node.clone()).or_default() += own;
                 self.steps += 1;
             }
-            What::EdgeEvaluate { considered, .. } => {
-                let spoke = considered.iter().filter(|entry| entry.outcome == Outcome::Advisory);
+            EventBody::EdgeEvaluate { considered, .. } => {
+                let spoke = considered.iter().filter(|entry| entry.outcome == EdgeOutcome::Advisory);
                 self.advice.extend(spoke.map(|entry| (entry.edge.clone(), entry.because.clone().unwrap_or_default())));
             }
-            What::Transition { from, to, edge, because, counter, context } => {
+            EventBody::Transition { from, to, edge, because, counter, context } => {
                 if let Some(counter) = counter {
                     *self.loops.entry(counter.to_string()).or_default() += 1;
                     self.views.loops = loops_view(&self.loops);
@@ -318,37 +318,37 @@ impl WalkState {
                 self.node = Some(to.clone());
                 if let Some(lone) = &mut self.lone {
                     lone.leads(to, context);
-                    self.status = Status::Done;
+                    self.status = WalkStatus::Done;
                 }
             }
-            What::Adopt { generation, .. } => self.generation = *generation,
-            What::WalkerSwitch { from, to, .. } => {
+            EventBody::Adopt { generation, .. } => self.generation = *generation,
+            EventBody::WalkerSwitch { from, to, .. } => {
                 self.handoffs += i64::from(from.is_some());
                 self.walker = Some(to.clone());
             }
-            What::Asked { .. } | What::Complained { .. } => Open::take(&mut self.asked, event),
-            What::Reopened { node, .. } => {
-                self.status = Status::Running;
+            EventBody::Asked { .. } | EventBody::Complained { .. } => OpenRequest::take(&mut self.asked, event),
+            EventBody::Reopened { node, .. } => {
+                self.status = WalkStatus::Running;
                 self.node = Some(node.clone());
                 self.error = None;
                 self.asked.clear();
                 self.inner.clear();
                 self.reopened = true;
             }
-            What::Unanswered { .. }
-            | What::Barrier { .. }
-            | What::Reload { .. }
-            | What::Shadow { .. }
-            | What::Masked { .. }
-            | What::BranchError { .. }
-            | What::ThermalWarning { .. } => {}
-            What::WalkComplete { .. } => {
-                self.status = Status::Done;
+            EventBody::Unanswered { .. }
+            | EventBody::Barrier { .. }
+            | EventBody::Reload { .. }
+            | EventBody::Shadow { .. }
+            | EventBody::Masked { .. }
+            | EventBody::BranchError { .. }
+            | EventBody::ThermalWarning { .. } => {}
+            EventBody::WalkComplete { .. } => {
+                self.status = WalkStatus::Done;
                 self.node = None;
             }
-            What::WalkError { node, kind, message } => {
+            EventBody::WalkError { node, kind, message } => {
                 self.asked.clear();
-                self.status = Status::Error;
+                self.status = WalkStatus::Error;
                 self.node = Some(node.clone());
                 self.error = Some((kind.clone(), message.clone()));
             }
@@ -369,9 +369,12 @@ impl WalkState {
 
 /// Whether the event is in every commit of a step once: of one that is answered, of one that begins a walk or branches of its own, and of
 /// one that ends them.
-fn is_one_of_a_commit(what: &What) -> bool {
+fn is_one_of_a_commit(what: &EventBody) -> bool {
     matches!(
         what,
-        What::NodeExit { .. } | What::SubWalk { .. } | What::Join { .. } | What::Fork { by: By::Items | By::Waves, .. }
+        EventBody::NodeExit { .. }
+            | EventBody::SubWalk { .. }
+            | EventBody::Join { .. }
+            | EventBody::Fork { by: BranchKind::Items | BranchKind::Waves, .. }
     )
 }

@@ -1,24 +1,24 @@
 //! The one step: everything that happens at a node, in one order, ending in one commit (`design.md` §2.3).
 
-use super::asked::{Desk, Left};
-use super::branch::By;
+use super::branch::BranchKind;
 use super::content::Content;
+use super::decision_step::DecisionStep;
 use super::drive::Walker;
-use super::error::{Failure, Kind};
-use super::event::{Event, Name, What};
+use super::error::{Failure, FailureKind};
+use super::event::{Event, EventBody, Name};
 use super::masks::Masks;
 use super::params::{CaseParams, Params, StepPlace};
 use super::plan::Plan;
-use super::ports::{About, Need, Next, Reply};
+use super::ports::{AfterRefusal, NodeAnswer, Query, QuerySubject};
 use super::request::Request;
+use super::requests::{RequestLog, StepRemainder};
 use super::state::WalkState;
-use super::team::Member;
-use super::turn::Turn;
+use super::team::TeamMember;
 use crate::clock::{Timestamp, chance, derived_id};
 use crate::diag::{Diagnostic, did_you_mean};
 use crate::model::{self, Case, Effect, Handle};
 use crate::pipeline::NodeIx;
-use crate::script::{Function, View};
+use crate::script::{ScriptFunction, View};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -42,7 +42,7 @@ const EFFECTS: [&str; 11] = [
 
 /// What a step leaves behind, whether it succeeded or not.
 #[derive(Default)]
-pub(super) struct Taken {
+pub(super) struct StepResult {
     /// The events, in order.
     pub(super) events: Vec<Event>,
     /// The writes of its effect script.
@@ -50,7 +50,7 @@ pub(super) struct Taken {
     /// Why the walk cannot go on.
     pub(super) failure: Option<Failure>,
     /// What is recorded of it already.
-    pub(super) left: Left,
+    pub(super) left: StepRemainder,
 }
 
 /// A step being taken. Stages without a policy yet (cache, gate) have their place in [`Stepper::take`] and pass their input on.
@@ -66,53 +66,53 @@ pub(super) struct Stepper<'a> {
 
 impl<'a> Stepper<'a> {
     /// Takes the step: choose walker, needs, masks, prompt, cache, answer, schema check, masks, gate, effects, decision.
-    pub(super) fn take(&self) -> Taken {
-        self.attempt(|_, _, _| Ok(Once::Asked))
+    pub(super) fn take(&self) -> StepResult {
+        self.attempt(|_, _, _| Ok(StepStart::Asked))
     }
 
     /// The same, where `first` says whether somebody is asked, once it is chosen who takes the step.
     pub(super) fn attempt(
         &self,
-        first: impl FnOnce(&mut Log, (&Name, Timestamp), (&'a Member, bool)) -> Result<Once, Failure>,
-    ) -> Taken {
+        first: impl FnOnce(&mut StepLog, (&Name, Timestamp), (&'a TeamMember, bool)) -> Result<StepStart, Failure>,
+    ) -> StepResult {
         let now = self.walker.clock.now();
         // A step that somebody was asked about goes on as it began.
         let began = self.state.asked.first().map_or(now, |open| open.at);
         let (mut log, path) = self.log(began);
-        let desk = Desk::new(&self.walker, (self.case_name.clone(), path.clone()), began, &self.state.asked);
+        let desk = RequestLog::new(&self.walker, (self.case_name.clone(), path.clone()), began, &self.state.asked);
         let member = self.enter(&mut log, &path, began);
         let taken = self.end(log, |log, effects| {
             let member = member?;
             let walked = match first(log, (&path, began), member)? {
-                Once::Asked => None,
-                Once::Is(reply) => Some(reply),
-                Once::Parted => return Ok(()),
+                StepStart::Asked => None,
+                StepStart::Is(reply) => Some(reply),
+                StepStart::Parted => return Ok(()),
             };
-            self.stages(log, (&path, began), member, Asked { desk: &desk, now, walked }, effects)
+            self.stages(log, (&path, began), member, StepAnswering { desk: &desk, now, walked }, effects)
         });
         let left = desk.left();
-        if left.waits { Taken { left, ..Taken::default() } } else { Taken { left, ..taken } }
+        if left.waits { StepResult { left, ..StepResult::default() } } else { StepResult { left, ..taken } }
     }
 
     /// Begins a step whose artifact is that of a walk of its own.
-    pub(super) fn descend(&self, part: &Plan) -> Taken {
+    pub(super) fn descend(&self, part: &Plan) -> StepResult {
         let now = self.walker.clock.now();
         let (mut log, path) = self.log(now);
         let member = self.enter(&mut log, &path, now);
         self.end(log, |log, _| {
             member?;
-            log.push(What::SubWalk { node: self.name().clone(), pipeline: part.pipeline.name.as_str().into() });
+            log.push(EventBody::SubWalk { node: self.name().clone(), pipeline: part.pipeline.name.as_str().into() });
             Ok(())
         })
     }
 
     /// Chooses who takes the step, and enters the node. Also whether the step is handed over.
-    fn enter(&self, log: &mut Log, path: &Name, now: Timestamp) -> Result<(&'a Member, bool), Failure> {
+    fn enter(&self, log: &mut StepLog, path: &Name, now: Timestamp) -> Result<(&'a TeamMember, bool), Failure> {
         let chosen = self.choose(path, now);
-        let entered = What::NodeEnter { node: self.name().clone() };
+        let entered = EventBody::NodeEnter { node: self.name().clone() };
         match chosen {
             Ok((member, switch)) => {
-                let over = matches!(switch, Some(What::WalkerSwitch { from: Some(_), .. }));
+                let over = matches!(switch, Some(EventBody::WalkerSwitch { from: Some(_), .. }));
                 switch.into_iter().chain([entered]).for_each(|what| log.push(what));
                 Ok((member, over))
             }
@@ -123,10 +123,10 @@ impl<'a> Stepper<'a> {
         }
     }
 
-    fn choose(&self, path: &Name, now: Timestamp) -> Result<(&'a Member, Option<What>), Failure> {
+    fn choose(&self, path: &Name, now: Timestamp) -> Result<(&'a TeamMember, Option<EventBody>), Failure> {
         let Walker { plan, inherited, .. } = self.walker;
         let Some(team) = &plan.team else { return Ok((plan.member(None, inherited), None)) };
-        if self.state.is_by(By::Items) {
+        if self.state.is_by(BranchKind::Items) {
             // Whoever takes the node takes it for each of its items.
             return Ok((plan.member(self.state.walker.as_deref(), inherited), None));
         }
@@ -135,19 +135,19 @@ impl<'a> Stepper<'a> {
     }
 
     /// Ends the step when that walk is over.
-    pub(super) fn finish(&self, inner: &WalkState) -> Taken {
+    pub(super) fn finish(&self, inner: &WalkState) -> StepResult {
         self.close(|| Ok(inner.last_artifact().and_then(|last| last.view().map(View::json)).unwrap_or_default()))
     }
 
     /// Ends the step with an artifact that nobody is asked for.
-    pub(super) fn close(&self, artifact: impl FnOnce() -> Result<Value, Failure>) -> Taken {
+    pub(super) fn close(&self, artifact: impl FnOnce() -> Result<Value, Failure>) -> StepResult {
         let now = self.walker.clock.now();
         let (log, path) = self.log(now);
         let Walker { plan, inherited, .. } = self.walker;
         let member = plan.member(self.state.walker.as_deref(), inherited);
-        let desk = Desk::new(&self.walker, (self.case_name.clone(), path.clone()), now, &[]);
+        let desk = RequestLog::new(&self.walker, (self.case_name.clone(), path.clone()), now, &[]);
         self.end(log, |log, effects| {
-            let asked = Asked { desk: &desk, now, walked: Some(Reply::walked(artifact()?)) };
+            let asked = StepAnswering { desk: &desk, now, walked: Some(NodeAnswer::walked(artifact()?)) };
             self.stages(log, (&path, now), (member, false), asked, effects)
         })
     }
@@ -156,33 +156,37 @@ impl<'a> Stepper<'a> {
         &self.walker.plan.node(self.node).name
     }
 
-    pub(super) fn log(&self, at: Timestamp) -> (Log, Name) {
+    pub(super) fn log(&self, at: Timestamp) -> (StepLog, Name) {
         let path = self.state.next_path();
-        (Log { case: self.case_name.clone(), path: path.clone(), at, events: Vec::with_capacity(5) }, path)
+        (StepLog { case: self.case_name.clone(), path: path.clone(), at, events: Vec::with_capacity(5) }, path)
     }
 
-    pub(super) fn end(&self, mut log: Log, stages: impl FnOnce(&mut Log, &mut Vec<Effect<i64>>) -> Result<(), Failure>) -> Taken {
+    pub(super) fn end(
+        &self,
+        mut log: StepLog,
+        stages: impl FnOnce(&mut StepLog, &mut Vec<Effect<i64>>) -> Result<(), Failure>,
+    ) -> StepResult {
         let name = self.name();
         let mut effects = Vec::new();
         let failure = stages(&mut log, &mut effects).err();
         if let Some(failure) = &failure {
             effects.clear();
-            log.push(What::WalkError {
+            log.push(EventBody::WalkError {
                 node: name.clone(),
                 kind: failure.kind.word().into(),
                 message: failure.diagnostic.message.clone(),
             });
         }
-        Taken { events: log.events, effects, failure, left: Left::default() }
+        StepResult { events: log.events, effects, failure, left: StepRemainder::default() }
     }
 
     /// Everything between the entry and the commit.
     fn stages(
         &self,
-        log: &mut Log,
+        log: &mut StepLog,
         (path, now): (&Name, Timestamp),
-        (member, switched): (&'a Member, bool),
-        asked: Asked<'_>,
+        (member, switched): (&'a TeamMember, bool),
+        asked: StepAnswering<'_>,
         writes: &mut Vec<Effect<i64>>,
     ) -> Result<(), Failure> {
         let Walker { plan, run, .. } = self.walker;
@@ -213,11 +217,11 @@ impl<'a> Stepper<'a> {
         if let Some(what) = masked {
             log.push(what);
         }
-        let part = self.state.is_by(By::Items);
+        let part = self.state.is_by(BranchKind::Items);
         let linked = plan.node(self.node);
         let artifact = View::of(&reply.artifact, if part { linked.answered() } else { &linked.kind }, "artifact");
         let (shadow, node, state) = (self.walker.shadow, self.node, self.state);
-        let turn = Turn { plan, shadow, node, state, walker: &member.view, handoffs, now, chance: luck };
+        let turn = DecisionStep { plan, shadow, node, state, walker: &member.view, handoffs, now, chance: luck };
         let confidence = turn.confidence(&artifact);
         let mut bindings = BTreeMap::new();
         // What comes of all branches together is what has effects, and leads on.
@@ -225,7 +229,7 @@ impl<'a> Stepper<'a> {
             *writes = self.effects(&artifact, &request, &mut bindings)?;
         }
         let content = Content::new(artifact.clone());
-        log.push(What::NodeExit {
+        log.push(EventBody::NodeExit {
             node: name.clone(),
             artifact: content.clone(),
             by: reply.by.into(),
@@ -238,12 +242,12 @@ impl<'a> Stepper<'a> {
             bindings,
         });
         if part {
-            log.push(What::WalkComplete { node: name.clone() });
+            log.push(EventBody::WalkComplete { node: name.clone() });
             return Ok(());
         }
         let taken = turn.take(&artifact, content, confidence, |what| log.push(what));
         taken.map_err(|failure| match failure.kind {
-            Kind::NoEdge if self.state.is_by(By::Edges) => Failure { kind: Kind::FanOutMerge, ..failure },
+            FailureKind::NoEdge if self.state.is_by(BranchKind::Edges) => Failure { kind: FailureKind::FanOutMerge, ..failure },
             _ => failure,
         })
     }
@@ -252,7 +256,7 @@ impl<'a> Stepper<'a> {
     pub(super) fn params(
         &self,
         (path, now): (&Name, Timestamp),
-        (member, handoffs): (&Member, i64),
+        (member, handoffs): (&TeamMember, i64),
         needs: &[(String, View)],
     ) -> (View, Params) {
         let Walker { plan, run, seed, launch, .. } = self.walker;
@@ -265,7 +269,7 @@ impl<'a> Stepper<'a> {
     }
 
     /// Runs these reads.
-    fn needs(&self, needs: &[&Need]) -> Result<Vec<(String, View)>, Failure> {
+    fn needs(&self, needs: &[&Query]) -> Result<Vec<(String, View)>, Failure> {
         if needs.is_empty() {
             return Ok(Vec::new());
         }
@@ -276,29 +280,29 @@ impl<'a> Stepper<'a> {
             .filter_map(|(name, artifact)| Some((name.to_string(), artifact.view()?.json())))
             .collect::<serde_json::Map<_, _>>()
             .into();
-        let about = About { launch: self.walker.launch, case: self.case, prior: &prior };
+        let about = QuerySubject { launch: self.walker.launch, case: self.case, prior: &prior };
         needs
             .iter()
             .map(|need| match self.walker.needs.query(need.name, &about) {
                 Ok(value) => Ok((need.name.replace('.', "_"), View::of(&value, &model::Kind::Any, "params.needs"))),
                 Err(message) => {
                     let said = format!("the query `{}` failed: {message}", need.name);
-                    Err(Failure::new(Kind::AgentError, Diagnostic::error("walk/need", said)))
+                    Err(Failure::new(FailureKind::AgentError, Diagnostic::error("walk/need", said)))
                 }
             })
             .collect()
     }
 
     /// Asks the answerer, and holds the answer against the node's schema.
-    fn answer(&self, request: &Request<'_>) -> Result<Reply, Failure> {
+    fn answer(&self, request: &Request<'_>) -> Result<NodeAnswer, Failure> {
         let reply = self.walker.answer.answer(request).map_err(|refusal| {
-            if refusal.next == Next::Wait {
+            if refusal.next == AfterRefusal::Wait {
                 request.desk.wait();
             }
             match refusal.diagnostic.code.as_ref() {
-                "script/limit" | "script/deadline" => Failure::new(Kind::Limit, refusal.diagnostic),
-                "walk/schema" => Failure::new(Kind::Schema, refusal.diagnostic),
-                _ => Failure::new(Kind::AgentError, refusal.diagnostic),
+                "script/limit" | "script/deadline" => Failure::new(FailureKind::Limit, refusal.diagnostic),
+                "walk/schema" => Failure::new(FailureKind::Schema, refusal.diagnostic),
+                _ => Failure::new(FailureKind::AgentError, refusal.diagnostic),
             }
         })?;
         let complaints = if reply.checked { request.complaints(&reply.artifact) } else { Vec::new() };
@@ -306,7 +310,7 @@ impl<'a> Stepper<'a> {
             return Ok(reply);
         }
         let via = reply.agent.as_ref().map_or(reply.by, |agent| &agent.via);
-        Err(Failure::new(Kind::Schema, request.misfit(via, &complaints)))
+        Err(Failure::new(FailureKind::Schema, request.misfit(via, &complaints)))
     }
 
     /// Runs the effect script and gives every symbolic id its value.
@@ -343,14 +347,14 @@ impl<'a> Stepper<'a> {
 
     fn bad_effect(&self, index: usize, said: &str) -> Failure {
         let function = self.walker.plan.node(self.node).effect.as_ref();
-        let name = function.map_or_else(String::new, Function::key);
+        let name = function.map_or_else(String::new, ScriptFunction::key);
         let mut diagnostic =
             Diagnostic::error("rule/effect", format!("effect {} returned by `{name}` is not one: {said}", index + 1))
                 .help("an effect is a map such as #{ effect: \"set_case_status\", status: \"triaged\" }");
-        if let Some((source, span)) = function.and_then(Function::definition) {
+        if let Some((source, span)) = function.and_then(ScriptFunction::definition) {
             diagnostic = diagnostic.label(&source, span, "returned from here");
         }
-        Failure::new(Kind::RuleError, diagnostic)
+        Failure::new(FailureKind::RuleError, diagnostic)
     }
 }
 
@@ -365,35 +369,35 @@ fn unknown_effect(value: &Value) -> Option<String> {
 }
 
 /// What a step begins with.
-pub(super) enum Once {
+pub(super) enum StepStart {
     /// Somebody is asked.
     Asked,
     /// Nobody is: this is its artifact.
-    Is(Reply),
+    Is(NodeAnswer),
     /// It goes on in branches.
     Parted,
 }
 
 /// How a step comes by its answer.
-struct Asked<'a> {
+struct StepAnswering<'a> {
     /// Where is recorded who is asked.
-    desk: &'a Desk<'a>,
+    desk: &'a RequestLog<'a>,
     /// The time now: the step may have begun long ago.
     now: Timestamp,
     /// The answer, if it is that of a walk.
-    walked: Option<Reply>,
+    walked: Option<NodeAnswer>,
 }
 
 /// The events of a step, all with its case, path and time.
-pub(super) struct Log {
+pub(super) struct StepLog {
     case: Name,
     path: Name,
     at: Timestamp,
     events: Vec<Event>,
 }
 
-impl Log {
-    pub(super) fn push(&mut self, what: What) {
+impl StepLog {
+    pub(super) fn push(&mut self, what: EventBody) {
         self.events.push(Event { case: self.case.clone(), path: self.path.clone(), at: self.at, what });
     }
 }

@@ -1,38 +1,38 @@
 //! Who takes a step: one of a team, whom its scheduler chooses, or the one walker of a walk without a team.
 
 use super::content::Content;
-use super::error::{Failure, Kind};
-use super::event::{Name, What};
+use super::error::{Failure, FailureKind};
+use super::event::{EventBody, Name};
 use super::masks::Mask;
 use super::plan::Plan;
-use super::ports::Need;
+use super::ports::Query;
 use super::state::WalkState;
 use crate::clock::Timestamp;
 use crate::diag::{Diagnostic, did_you_mean};
 use crate::pipeline::NodeIx;
-use crate::script::{Function, View};
+use crate::script::{ScriptFunction, View};
 use std::sync::Arc;
 
 /// The team of a pipeline.
 #[derive(Clone, Debug)]
-pub struct Team {
+pub struct TeamPlan {
     /// Its walkers, in the order written; at least one.
-    pub members: Vec<Member>,
+    pub members: Vec<TeamMember>,
     /// All of them as the scheduler sees them.
     pub walkers: View,
     /// What chooses: `fn select(ctx)`.
-    pub select: Function,
+    pub select: ScriptFunction,
     /// What says why: `fn because(ctx, name)`.
-    pub because: Option<Function>,
+    pub because: Option<ScriptFunction>,
     /// The reads that the scheduler declares.
-    pub needs: Vec<&'static Need>,
+    pub needs: Vec<&'static Query>,
     /// What the scheduler sees of each node, and of the zone it is in.
     pub places: Vec<(View, View)>,
 }
 
 /// Who walks.
 #[derive(Clone, Debug)]
-pub struct Member {
+pub struct TeamMember {
     /// The name; empty of the walker of a walk without a team.
     pub name: Name,
     /// It as schedulers see it.
@@ -48,11 +48,11 @@ pub struct Member {
 }
 
 /// When a walker is chosen: the time and the number in [0, 1) of the step.
-pub type Moment = (Timestamp, f64);
+pub type ChoiceMoment = (Timestamp, f64);
 
-impl Team {
+impl TeamPlan {
     /// Its member of that name.
-    pub fn member(&self, name: &str) -> Option<&Member> {
+    pub fn member(&self, name: &str) -> Option<&TeamMember> {
         self.members.iter().find(|member| member.name == name)
     }
 
@@ -63,9 +63,9 @@ impl Team {
         plan: &Plan,
         node: NodeIx,
         walk: &WalkState,
-        (now, chance): Moment,
+        (now, chance): ChoiceMoment,
         needs: &[(String, View)],
-    ) -> Result<(&Member, Option<What>), Failure> {
+    ) -> Result<(&TeamMember, Option<EventBody>), Failure> {
         let before = walk.walker.as_deref().and_then(|name| self.member(name));
         let state = walk.view(&plan.node(node).view, None, now, chance, before.map_or(&plan.walker.view, |member| &member.view));
         let (place, zone) = &self.places[node.0];
@@ -95,7 +95,8 @@ impl Team {
             }
         };
         let needs = (!needs.is_empty()).then(|| Content::new(found));
-        let switch = What::WalkerSwitch { from: walk.walker.clone(), to: member.name.clone(), because: because.into(), needs };
+        let switch =
+            EventBody::WalkerSwitch { from: walk.walker.clone(), to: member.name.clone(), because: because.into(), needs };
         Ok((member, Some(switch)))
     }
 
@@ -107,14 +108,14 @@ impl Team {
         if let Some((source, span)) = self.select.definition() {
             diagnostic = diagnostic.label(&source, span, "chosen here");
         }
-        Failure::new(Kind::RuleError, diagnostic)
+        Failure::new(FailureKind::RuleError, diagnostic)
     }
 }
 
 impl Plan {
     /// Who walks, given who took the last step: of the team, or `inherited` from the walk around this one, or the walker without a
     /// name.
-    pub fn member<'a>(&'a self, name: Option<&str>, inherited: Option<&'a Member>) -> &'a Member {
+    pub fn member<'a>(&'a self, name: Option<&str>, inherited: Option<&'a TeamMember>) -> &'a TeamMember {
         match &self.team {
             Some(team) => name.and_then(|name| team.member(name)).unwrap_or(&self.walker),
             None => inherited.unwrap_or(&self.walker),

@@ -1,7 +1,7 @@
 //! What a case may spend (`thermal:`): told once, and ended, by what the journal says that its answers took.
 
-use super::error::{Failure, Kind};
-use super::event::{Event, What};
+use super::error::{Failure, FailureKind};
+use super::event::{Event, EventBody};
 use super::plan::Plan;
 use super::state::WalkState;
 use crate::diag::Diagnostic;
@@ -18,17 +18,17 @@ pub(super) fn stop(plan: &Plan, state: &WalkState) -> Option<Failure> {
     let message = format!("the answers of this case took {spent} ms, and `{}` allows {ceiling}", *plan.pipeline.name);
     let help = "raise `ceiling_ms` of `thermal` if that is right (without it there is no ceiling), or find out which step takes so long: \
                 asterisk run --observe trace=FILE";
-    Some(Failure::new(Kind::Limit, Diagnostic::error("walk/thermal", message).help(help)))
+    Some(Failure::new(FailureKind::Limit, Diagnostic::error("walk/thermal", message).help(help)))
 }
 
 /// Adds to the events of a step, before which they took `before_ms`, that it is the one with which the answers of the case took as long as is to be told.
 pub(super) fn warn(plan: &Plan, before_ms: u64, events: &mut Vec<Event>) {
     let Some(thermal) = plan.pipeline.thermal else { return };
-    let took = |event: &Event| if let What::NodeExit { took_ms, .. } = event.what { Some(took_ms) } else { None };
+    let took = |event: &Event| if let EventBody::NodeExit { took_ms, .. } = event.what { Some(took_ms) } else { None };
     let Some((at, took)) = events.iter().enumerate().find_map(|(at, event)| Some((at, took(event)?))) else { return };
     let spent_ms = before_ms + took;
     if thermal.warns(before_ms, spent_ms) {
-        let what = What::ThermalWarning { spent_ms, warning_ms: thermal.warning_ms, ceiling_ms: thermal.ceiling_ms };
+        let what = EventBody::ThermalWarning { spent_ms, warning_ms: thermal.warning_ms, ceiling_ms: thermal.ceiling_ms };
         let warning = Event { what, ..events[at].clone() };
         events.insert(at + 1, warning);
     }

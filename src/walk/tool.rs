@@ -1,11 +1,11 @@
 //! A node whose artifact is what a tool gives back: which one it is, and what makes its arguments.
 
+use super::decision_step::check_bounds;
 use super::event::Name;
 use super::plan::Plan;
-use super::turn::check_bounds;
 use crate::diag::{Diagnostic, Source, Span};
 use crate::pipeline::NodeIx;
-use crate::script::{Function, View};
+use crate::script::{ScriptFunction, View};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -14,14 +14,14 @@ pub const TOOL: &str = "tool";
 
 /// A tool of a server.
 #[derive(Clone, Debug)]
-pub struct Tool {
+pub struct ToolPlan {
     /// The server, as the settings have it.
     pub server: String,
     /// The tool, as the server has it.
     pub name: String,
     /// What makes its arguments: a function given `(params, vars)`, or an expression given `(params, state, vars)`. None are given
     /// without it.
-    pub arguments: Option<Function>,
+    pub arguments: Option<ScriptFunction>,
     /// Where it stands.
     pub place: (Source, Span),
 }
@@ -37,7 +37,7 @@ pub struct Call {
     pub arguments: Map<String, Value>,
 }
 
-impl Tool {
+impl ToolPlan {
     /// What a server is called as one who answers.
     pub fn via(server: &str) -> Name {
         format!("mcp:{server}").into()

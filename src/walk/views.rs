@@ -1,7 +1,7 @@
 //! The state of a walk as rules see it, and the same of its record.
 
 use super::state::{Visit, WalkState};
-use super::team::Moment;
+use super::team::ChoiceMoment;
 use crate::clock::Timestamp;
 use crate::script::View;
 use compact_str::ToCompactString as _;
@@ -10,13 +10,13 @@ use std::collections::BTreeMap;
 
 /// The parts of the state that rules see, kept as shared views so that a step rebuilds only what changed.
 #[derive(Clone, Debug)]
-pub(super) struct Views {
+pub(super) struct StateViews {
     pub(super) history: View,
     pub(super) loops: View,
     pub(super) context: View,
 }
 
-impl Default for Views {
+impl Default for StateViews {
     fn default() -> Self {
         Self { history: View::list("state.history", []), loops: loops_view(&BTreeMap::new()), context: context_view(&Map::new()) }
     }
@@ -33,7 +33,7 @@ impl WalkState {
         &self,
         node: &View,
         confidence: Option<f64>,
-        (now, chance): Moment,
+        (now, chance): ChoiceMoment,
         (walker, handoffs): (&View, i64),
     ) -> View {
         let elapsed = self.started_at.map_or(0.0, |start| now.seconds_since(start));

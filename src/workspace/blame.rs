@@ -1,7 +1,7 @@
 //! `workspace.blame`: which commits last changed the lines that are looked at.
 
-use super::checkout::{Checkout, When, age, date};
-use super::git::Git;
+use super::checkout::{Checkout, CheckoutTime, age, date};
+use super::git::GitProgram;
 use super::text::line;
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -11,7 +11,13 @@ use std::path::Path;
 const AROUND: u32 = 2;
 
 /// The lines around a line of a file, each with the commit that last changed it.
-pub(super) fn lines(git: &Git, checkout: &Checkout, path: &str, at: u32, when: &When) -> Result<Vec<Value>, String> {
+pub(super) fn lines(
+    git: &GitProgram,
+    checkout: &Checkout,
+    path: &str,
+    at: u32,
+    when: &CheckoutTime,
+) -> Result<Vec<Value>, String> {
     let (Some(dir), Some(commit)) = (&checkout.dir, &checkout.commit) else { return Ok(Vec::new()) };
     let blame = |first: u32, last: u32| {
         let range = format!("{first},{last}");
@@ -33,16 +39,16 @@ pub(super) fn lines(git: &Git, checkout: &Checkout, path: &str, at: u32, when: &
 }
 
 /// One line of a file as it was at a commit, with the commit that last changed it.
-pub(super) fn line_of(git: &Git, dir: &Path, commit: &str, path: &str, at: u32) -> Result<Option<Value>, String> {
+pub(super) fn line_of(git: &GitProgram, dir: &Path, commit: &str, path: &str, at: u32) -> Result<Option<Value>, String> {
     let range = format!("{at},{at}");
     let said = git.run(dir, &["blame", "--porcelain", "--no-textconv", "-L", &range, commit, "--", path])?;
     let text = String::from_utf8_lossy(&said.text);
-    Ok(parse(&text, path, at, &When::default()).pop())
+    Ok(parse(&text, path, at, &CheckoutTime::default()).pop())
 }
 
 /// Reads `git blame --porcelain`: a header with the commit and the line's number, what is said of a commit where it first
 /// comes, and the line itself behind a tab.
-fn parse(text: &str, path: &str, at: u32, when: &When) -> Vec<Value> {
+fn parse(text: &str, path: &str, at: u32, when: &CheckoutTime) -> Vec<Value> {
     let mut known: HashMap<&str, HashMap<&str, &str>> = HashMap::new();
     let (mut commit, mut number) = ("", 0);
     let mut lines = Vec::new();

@@ -1,7 +1,7 @@
 //! Whether the repositories of the project file are where it says, for people who set a project up.
 
-use super::checkout::{Repository, When};
-use super::git::Git;
+use super::checkout::{CheckoutTime, Repository};
+use super::git::GitProgram;
 use serde::Serialize;
 use serde_json::Value;
 use std::path::Path;
@@ -25,13 +25,13 @@ pub struct Checked {
 
 /// Whether there is a git to ask.
 pub fn has_git() -> bool {
-    Git::find().is_some()
+    GitProgram::find().is_some()
 }
 
 /// Looks at each repository (`[{name, path, branch}]`); relative paths are relative to `root`.
 pub fn check(root: &Path, repositories: &Value, now: crate::clock::Timestamp) -> Vec<Checked> {
-    let git = Git::find();
-    let when = When { commit: String::new(), began: Some(now.millis()) };
+    let git = GitProgram::find();
+    let when = CheckoutTime { commit: String::new(), began: Some(now.millis()) };
     let one = |repository: Repository| {
         let found = repository.open(root, git.as_ref(), &when);
         Checked {

@@ -1,7 +1,7 @@
 //! A repository on disk, at the commit that a launch saw.
 
 use super::folder;
-use super::git::Git;
+use super::git::GitProgram;
 use super::text::line;
 use crate::clock::Timestamp;
 use serde_json::{Map, Value, json};
@@ -20,7 +20,7 @@ pub(super) struct Repository {
 
 /// What is known of a launch beside what failed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub(super) struct When {
+pub(super) struct CheckoutTime {
     /// The commit that was tested.
     pub(super) commit: String,
     /// When the launch began, in milliseconds; nothing later can be its cause.
@@ -66,7 +66,7 @@ impl Repository {
     }
 
     /// Opens it at the commit that the launch saw: the one it names, else the last one of the branch before it began.
-    pub(super) fn open(&self, root: &Path, git: Option<&Git>, when: &When) -> Checkout {
+    pub(super) fn open(&self, root: &Path, git: Option<&GitProgram>, when: &CheckoutTime) -> Checkout {
         let mut checkout = Checkout::default();
         let dir = match self.dir(root) {
             Ok(dir) => dir,
@@ -96,7 +96,7 @@ impl Repository {
 }
 
 impl Checkout {
-    fn find_commit(&mut self, git: &Git, dir: &Path, branch: &str, when: &When) -> Result<(), String> {
+    fn find_commit(&mut self, git: &GitProgram, dir: &Path, branch: &str, when: &CheckoutTime) -> Result<(), String> {
         let said = git.run(dir, &["rev-parse", "--is-shallow-repository"])?;
         if !said.ok {
             return Err(match said.complaint.as_str() {
@@ -131,7 +131,13 @@ impl Checkout {
     }
 
     /// The commit to begin with: the launch's, else the branch's, else what is checked out.
-    fn start(&mut self, git: &Git, dir: &Path, branch: &str, when: &When) -> Result<(String, &'static str), String> {
+    fn start(
+        &mut self,
+        git: &GitProgram,
+        dir: &Path,
+        branch: &str,
+        when: &CheckoutTime,
+    ) -> Result<(String, &'static str), String> {
         let commit =
             |name: &str| git.line(dir, &["rev-parse", "--verify", "--quiet", "--end-of-options", &format!("{name}^{{commit}}")]);
         let is_hash = (7..=64).contains(&when.commit.len()) && when.commit.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -160,11 +166,11 @@ impl Checkout {
     /// The last commit before the launch began, unless the launch names one.
     fn before(
         &mut self,
-        git: &Git,
+        git: &GitProgram,
         dir: &Path,
         commit: String,
         because: &'static str,
-        when: &When,
+        when: &CheckoutTime,
     ) -> Result<(String, &'static str), String> {
         let Some(began) = when.began.filter(|_| because != "launch") else {
             if because != "launch" {
@@ -199,7 +205,7 @@ pub(super) fn date(seconds: &str) -> String {
 
 /// How many days (to a tenth) before the launch began a time of git's was; null if that is not known.
 #[allow(clippy::cast_precision_loss)]
-pub(super) fn age(seconds: &str, when: &When) -> Value {
+pub(super) fn age(seconds: &str, when: &CheckoutTime) -> Value {
     let (Some(began), Ok(seconds)) = (when.began, seconds.parse::<i64>()) else { return Value::Null };
     let days = (began / 1000).saturating_sub(seconds) as f64 / 86_400.0;
     json!((days * 10.0).round() / 10.0)

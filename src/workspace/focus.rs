@@ -16,18 +16,18 @@ const TERM: std::ops::RangeInclusive<usize> = 3..=120;
 
 /// A repository to look into.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Wanted {
+pub(super) struct WantedRepository {
     /// Its name.
     pub(super) name: String,
     /// Where to look.
-    pub(super) places: Vec<Place>,
+    pub(super) places: Vec<FocusPath>,
     /// The texts to look for.
     pub(super) terms: Vec<String>,
 }
 
 /// A path, perhaps with a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct FocusPath {
     /// As it was asked for.
     pub(super) given: String,
     /// Its components; none if it leads out of a repository.
@@ -37,21 +37,21 @@ pub(super) struct Place {
 }
 
 /// What the artifacts of a case ask for.
-pub(super) fn wanted(prior: &Value) -> Vec<Wanted> {
+pub(super) fn wanted(prior: &Value) -> Vec<WantedRepository> {
     let artifacts = || prior.as_object().into_iter().flat_map(|prior| prior.values());
     let list = |artifact: &Value, key: &str| artifact[key].as_array().filter(|list| !list.is_empty()).cloned();
     if let Some(selected) = artifacts().find_map(|artifact| list(artifact, "selected_repos")) {
-        let one = |repo: &Value| Some(Wanted::of(repo["name"].as_str()?, repo));
+        let one = |repo: &Value| Some(WantedRepository::of(repo["name"].as_str()?, repo));
         return unique(selected.iter().filter_map(one));
     }
     let candidates = artifacts().find_map(|artifact| Some((artifact, list(artifact, "candidate_repos")?)));
     let Some((artifact, names)) = candidates else { return Vec::new() };
-    unique(names.iter().filter_map(Value::as_str).map(|name| Wanted::of(name, artifact)))
+    unique(names.iter().filter_map(Value::as_str).map(|name| WantedRepository::of(name, artifact)))
 }
 
 /// The first of each name, and not too many.
-fn unique(all: impl Iterator<Item = Wanted>) -> Vec<Wanted> {
-    let mut kept: Vec<Wanted> = Vec::new();
+fn unique(all: impl Iterator<Item = WantedRepository>) -> Vec<WantedRepository> {
+    let mut kept: Vec<WantedRepository> = Vec::new();
     for wanted in all {
         if kept.len() < REPOSITORIES && !kept.iter().any(|known| known.name == wanted.name) {
             kept.push(wanted);
@@ -60,16 +60,16 @@ fn unique(all: impl Iterator<Item = Wanted>) -> Vec<Wanted> {
     kept
 }
 
-impl Wanted {
+impl WantedRepository {
     fn of(name: &str, asked: &Value) -> Self {
         let texts = |key: &str| asked[key].as_array().into_iter().flatten().filter_map(Value::as_str);
         let fit = |term: &&str| TERM.contains(&term.len()) && !term.contains(|ch: char| ch.is_control());
         let terms = texts("focus_terms").map(str::trim).filter(fit).take(TERMS).map(str::to_owned).collect();
-        Self { name: name.to_owned(), places: texts("focus_paths").take(PLACES).map(Place::parse).collect(), terms }
+        Self { name: name.to_owned(), places: texts("focus_paths").take(PLACES).map(FocusPath::parse).collect(), terms }
     }
 }
 
-impl Place {
+impl FocusPath {
     /// Reads `path`, `path:line` or `path:line:column`.
     fn parse(text: &str) -> Self {
         let (path, line) = numbered(text);
@@ -100,7 +100,7 @@ mod tests {
     #[test]
     fn places_have_paths_and_lines() {
         let read = |text: &str| {
-            let place = Place::parse(text);
+            let place = FocusPath::parse(text);
             (place.parts.join("/"), place.line)
         };
         assert_eq!(read("src/a.rs:88"), ("src/a.rs".into(), Some(88)));

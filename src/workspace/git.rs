@@ -58,7 +58,7 @@ const ENVIRONMENT: &[(&str, &str)] = &[
 
 /// The program.
 #[derive(Clone, Debug)]
-pub(super) struct Git {
+pub(super) struct GitProgram {
     program: PathBuf,
     path: OsString,
     patience: Duration,
@@ -66,7 +66,7 @@ pub(super) struct Git {
 
 /// What a command said.
 #[derive(Debug, Default)]
-pub(super) struct Said {
+pub(super) struct GitOutput {
     /// Its output, perhaps cut.
     pub(super) text: Vec<u8>,
     /// Whether it had more to say, or took too long: then `text` is its beginning.
@@ -77,7 +77,7 @@ pub(super) struct Said {
     pub(super) complaint: String,
 }
 
-impl Git {
+impl GitProgram {
     /// The program, if it is in an absolute directory of `PATH`: a relative one could be the checkout's.
     pub(super) fn find() -> Option<Self> {
         let path = std::env::var_os("PATH")?;
@@ -88,7 +88,7 @@ impl Git {
     }
 
     /// Runs a command in a directory. What can be mistaken for an option must stand behind `--` or `--end-of-options`.
-    pub(super) fn run(&self, dir: &Path, args: &[&str]) -> Result<Said, String> {
+    pub(super) fn run(&self, dir: &Path, args: &[&str]) -> Result<GitOutput, String> {
         let mut command = Command::new(&self.program);
         command.arg("-C").arg(dir).arg("--no-pager");
         for setting in SETTINGS {
@@ -113,17 +113,17 @@ impl Git {
         Ok((said.ok && !text.is_empty()).then_some(text))
     }
 
-    fn listen(&self, child: &mut Child) -> Result<Said, String> {
+    fn listen(&self, child: &mut Child) -> Result<GitOutput, String> {
         let (Some(out), Some(err)) = (child.stdout.take(), child.stderr.take()) else { return Err("git has no output".into()) };
         let out = read(out, MOST)?;
         let err = read(err, COMPLAINT)?;
-        let mut said = Said::default();
+        let mut said = GitOutput::default();
         let end = std::time::Instant::now() + self.patience;
         loop {
             match out.recv_timeout(end.saturating_duration_since(std::time::Instant::now())) {
-                Ok(Piece::Bytes(bytes)) => said.text.extend_from_slice(&bytes),
-                Ok(Piece::End) => break,
-                Ok(Piece::More) | Err(_) => {
+                Ok(OutputPiece::Bytes(bytes)) => said.text.extend_from_slice(&bytes),
+                Ok(OutputPiece::End) => break,
+                Ok(OutputPiece::More) | Err(_) => {
                     said.cut = true;
                     return Ok(said);
                 }
@@ -131,7 +131,7 @@ impl Git {
         }
         // Once its output has ended, its complaints come soon.
         let mut complaint = Vec::new();
-        while let Ok(Piece::Bytes(bytes)) = err.recv_timeout(Duration::from_secs(1)) {
+        while let Ok(OutputPiece::Bytes(bytes)) = err.recv_timeout(Duration::from_secs(1)) {
             complaint.extend_from_slice(&bytes);
         }
         let complaint = String::from_utf8_lossy(&complaint);
@@ -144,7 +144,7 @@ impl Git {
 }
 
 /// Some of what a program says.
-enum Piece {
+enum OutputPiece {
     Bytes(Vec<u8>),
     /// It has said all.
     End,
@@ -153,22 +153,22 @@ enum Piece {
 }
 
 /// Reads a pipe in a thread of its own, at most so many bytes.
-fn read(mut pipe: impl Read + Send + 'static, most: u64) -> Result<mpsc::Receiver<Piece>, String> {
+fn read(mut pipe: impl Read + Send + 'static, most: u64) -> Result<mpsc::Receiver<OutputPiece>, String> {
     let (send, receive) = mpsc::sync_channel(4);
     let body = move || {
         let mut left = most;
         loop {
             let mut bytes = vec![0; 64 << 10];
             let piece = match pipe.read(&mut bytes) {
-                Ok(0) | Err(_) => Piece::End,
-                Ok(_) if left == 0 => Piece::More,
+                Ok(0) | Err(_) => OutputPiece::End,
+                Ok(_) if left == 0 => OutputPiece::More,
                 Ok(count) => {
                     bytes.truncate(count.min(usize::try_from(left).unwrap_or(usize::MAX)));
                     left -= bytes.len() as u64;
-                    Piece::Bytes(bytes)
+                    OutputPiece::Bytes(bytes)
                 }
             };
-            let over = !matches!(piece, Piece::Bytes(_));
+            let over = !matches!(piece, OutputPiece::Bytes(_));
             if send.send(piece).is_err() || over {
                 return;
             }
@@ -194,14 +194,14 @@ mod tests {
 
     /// A `git` that does what the test wants.
     #[cfg(unix)]
-    fn fake(body: &str, patience: Duration) -> (tempfile::TempDir, Git) {
+    fn fake(body: &str, patience: Duration) -> (tempfile::TempDir, GitProgram) {
         use std::os::unix::fs::PermissionsExt as _;
         let dir = tempfile::tempdir().expect("a directory");
         let program = dir.path().join("git");
         std::fs::write(&program, format!("#!/bin/sh\n{body}\n")).expect("written");
         std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).expect("made executable");
         let path = std::env::var_os("PATH").unwrap_or_default();
-        (dir, Git { program, path, patience })
+        (dir, GitProgram { program, path, patience })
     }
 
     #[cfg(unix)]
@@ -240,7 +240,7 @@ mod tests {
     #[cfg(unix)]
     #[test]
     fn no_setting_of_a_checkout_opens_a_transport_or_reads_elsewhere() {
-        let git = Git::find().expect("git, which these tests need");
+        let git = GitProgram::find().expect("git, which these tests need");
         let dir = tempfile::tempdir().expect("a directory");
         assert!(git.run(dir.path(), &["init", "--quiet"]).expect("run").ok);
         let mark = dir.path().join("mark");

@@ -2,7 +2,7 @@
 
 use super::checkout::Checkout;
 use super::folder;
-use super::git::Git;
+use super::git::GitProgram;
 use super::text::line;
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ const MOST: usize = 12;
 
 /// The places of a text in a checkout, in order of path and line, and whether there are more. The text means itself: it is
 /// no pattern.
-pub(super) fn places(git: Option<&Git>, checkout: &Checkout, term: &str) -> Result<(Vec<Value>, bool), String> {
+pub(super) fn places(git: Option<&GitProgram>, checkout: &Checkout, term: &str) -> Result<(Vec<Value>, bool), String> {
     let Some(dir) = &checkout.dir else { return Ok((Vec::new(), false)) };
     let (Some(git), Some(commit)) = (git, &checkout.commit) else {
         let (found, more) = folder::grep(dir, &checkout.files, term, MOST);

@@ -2,7 +2,7 @@
 
 use super::blame;
 use super::checkout::date;
-use super::git::Git;
+use super::git::GitProgram;
 use super::text::line;
 use serde::Serialize;
 use std::io::Write as _;
@@ -10,7 +10,7 @@ use std::path::Path;
 
 /// A commit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Commit {
+pub struct GitCommit {
     /// Its full address.
     pub commit: String,
     /// When it was made.
@@ -25,9 +25,9 @@ pub struct Commit {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Committed {
     /// The latest commit that made the file this text.
-    pub version: Option<Commit>,
+    pub version: Option<GitCommit>,
     /// The commit that last changed the line.
-    pub line: Option<Commit>,
+    pub line: Option<GitCommit>,
     /// What is missing, if anything: no git, no checkout, never committed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
@@ -47,7 +47,7 @@ pub fn committed(file: &Path, text: &str, at: u32) -> Committed {
 }
 
 fn find(file: &Path, text: &str, at: u32, found: &mut Committed) -> Result<(), String> {
-    let git = Git::find().ok_or("git is not installed")?;
+    let git = GitProgram::find().ok_or("git is not installed")?;
     let (Some(dir), Some(name)) = (file.parent(), file.file_name().and_then(|name| name.to_str())) else {
         return Err("its name cannot be given to git".into());
     };
@@ -70,14 +70,14 @@ fn find(file: &Path, text: &str, at: u32, found: &mut Committed) -> Result<(), S
         let there = git.line(dir, &["rev-parse", "--verify", "--quiet", "--end-of-options", &format!("{commit}:./{name}")])?;
         if there.as_deref() == Some(&blob) {
             let (author, subject) = (line(author), line(subject));
-            found.version = Some(Commit { commit: commit.to_owned(), date: date(seconds), author, subject });
+            found.version = Some(GitCommit { commit: commit.to_owned(), date: date(seconds), author, subject });
             break;
         }
     }
     let Some(version) = &found.version else { return Err("this text was never committed".into()) };
     found.line = blame::line_of(&git, dir, &version.commit, name, at)?.map(|of| {
         let text = |key: &str| of[key].as_str().unwrap_or_default().to_owned();
-        Commit { commit: text("commit"), date: text("date"), author: text("author"), subject: text("subject") }
+        GitCommit { commit: text("commit"), date: text("date"), author: text("author"), subject: text("subject") }
     });
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! `workspace.log`: the last commits that touched what is looked at.
 
-use super::checkout::{Checkout, When, age, date};
-use super::git::Git;
+use super::checkout::{Checkout, CheckoutTime, age, date};
+use super::git::GitProgram;
 use super::text::line;
 use serde_json::{Value, json};
 
@@ -11,7 +11,12 @@ const MOST: usize = 10;
 const FILES: usize = 8;
 
 /// The commits of a checkout that touched these paths (any, if there are none), newest first, none younger than the launch.
-pub(super) fn commits(git: &Git, checkout: &Checkout, paths: &[String], when: &When) -> Result<(Vec<Value>, bool), String> {
+pub(super) fn commits(
+    git: &GitProgram,
+    checkout: &Checkout,
+    paths: &[String],
+    when: &CheckoutTime,
+) -> Result<(Vec<Value>, bool), String> {
     let (Some(dir), Some(commit)) = (&checkout.dir, &checkout.commit) else { return Ok((Vec::new(), false)) };
     let count = (MOST + 1).to_string();
     let limit = when.began.filter(|_| checkout.because != "launch").map(|began| format!("--min-age={}", began.div_euclid(1000)));

@@ -20,15 +20,15 @@ mod tests;
 mod text;
 
 pub use check::{Checked, check, has_git};
-pub use history::{Commit, Committed, committed};
+pub use history::{Committed, GitCommit, committed};
 
 use crate::clock::Timestamp;
 use crate::model::Hash;
-use crate::walk::{About, Needs};
-use checkout::{Checkout, Repository, When};
-use focus::Wanted;
-use git::Git;
-use paths::Found;
+use crate::walk::{Queries, QuerySubject};
+use checkout::{Checkout, CheckoutTime, Repository};
+use focus::WantedRepository;
+use git::GitProgram;
+use paths::PathMatch;
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -43,8 +43,8 @@ pub struct Workspace {
     root: PathBuf,
     repositories: Vec<Repository>,
     /// Looked for when it is first needed; nothing if it is not installed.
-    git: OnceLock<Option<Git>>,
-    checkouts: Mutex<HashMap<(String, When), Arc<Checkout>>>,
+    git: OnceLock<Option<GitProgram>>,
+    checkouts: Mutex<HashMap<(String, CheckoutTime), Arc<Checkout>>>,
     answers: Mutex<HashMap<Hash, Value>>,
 }
 
@@ -60,12 +60,12 @@ impl Workspace {
         }
     }
 
-    fn git(&self) -> Option<&Git> {
-        self.git.get_or_init(Git::find).as_ref()
+    fn git(&self) -> Option<&GitProgram> {
+        self.git.get_or_init(GitProgram::find).as_ref()
     }
 
     /// Opens a repository, once for all cases of a launch.
-    fn open(&self, repository: &Repository, when: &When) -> Arc<Checkout> {
+    fn open(&self, repository: &Repository, when: &CheckoutTime) -> Arc<Checkout> {
         let key = (repository.name.clone(), when.clone());
         if let Some(known) = lock(&self.checkouts).get(&key) {
             return Arc::clone(known);
@@ -78,7 +78,7 @@ impl Workspace {
         Arc::clone(kept.entry(key).or_insert(opened))
     }
 
-    fn answer(&self, query: Query, wanted: &Wanted, when: &When) -> Value {
+    fn answer(&self, query: WorkspaceQuery, wanted: &WantedRepository, when: &CheckoutTime) -> Value {
         let Some(repository) = self.repositories.iter().find(|repository| repository.name == wanted.name) else {
             let mut answer = Checkout::default().head(&text::line(&wanted.name));
             query.finish(&mut answer, Vec::new(), false, &["the project file names no such repository".to_owned()]);
@@ -94,9 +94,9 @@ impl Workspace {
 
     fn look(
         &self,
-        query: Query,
-        wanted: &Wanted,
-        when: &When,
+        query: WorkspaceQuery,
+        wanted: &WantedRepository,
+        when: &CheckoutTime,
         checkout: &Checkout,
         notes: &mut Vec<String>,
     ) -> (Vec<Value>, bool) {
@@ -113,7 +113,7 @@ impl Workspace {
             }
             Err(note) => notes.push(text::line(&note)),
         };
-        if query == Query::Grep {
+        if query == WorkspaceQuery::Grep {
             for term in &wanted.terms {
                 take(grep::places(git, checkout, term), notes);
             }
@@ -122,13 +122,13 @@ impl Workspace {
         let mut found = Vec::new();
         for place in &wanted.places {
             match paths::find(&checkout.files, place) {
-                Found::File(path) => found.push((path, place.line)),
-                Found::Directory(path) => found.push((path, None)),
-                Found::None(note) => notes.push(text::line(&note)),
+                PathMatch::File(path) => found.push((path, place.line)),
+                PathMatch::Directory(path) => found.push((path, None)),
+                PathMatch::None(note) => notes.push(text::line(&note)),
             }
         }
         let Some(git) = git.filter(|_| checkout.commit.is_some()) else { return (items, more) };
-        if query == Query::Log {
+        if query == WorkspaceQuery::Log {
             let mut paths: Vec<String> = found.into_iter().map(|(path, _)| path).collect();
             paths.dedup();
             // Where what is looked for is not in it, its other commits tell nothing.
@@ -146,12 +146,12 @@ impl Workspace {
     }
 }
 
-impl Needs for Workspace {
-    fn query(&self, name: &str, about: &About<'_>) -> Result<Value, String> {
-        let query = Query::named(name).ok_or_else(|| format!("the workspace answers no query `{name}`"))?;
+impl Queries for Workspace {
+    fn query(&self, name: &str, about: &QuerySubject<'_>) -> Result<Value, String> {
+        let query = WorkspaceQuery::named(name).ok_or_else(|| format!("the workspace answers no query `{name}`"))?;
         let began = about.launch.started_at.or(about.case.started_at).map(Timestamp::millis);
-        let when = When { commit: about.launch.git.commit.clone().unwrap_or_default(), began };
-        let one = |wanted: &Wanted| {
+        let when = CheckoutTime { commit: about.launch.git.commit.clone().unwrap_or_default(), began };
+        let one = |wanted: &WantedRepository| {
             let key = Hash::of(format!("{query:?} {wanted:?} {when:?}").as_bytes());
             if let Some(known) = lock(&self.answers).get(&key) {
                 return known.clone();
@@ -173,13 +173,13 @@ impl Needs for Workspace {
 
 /// What is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Query {
+enum WorkspaceQuery {
     Log,
     Blame,
     Grep,
 }
 
-impl Query {
+impl WorkspaceQuery {
     fn named(name: &str) -> Option<Self> {
         match name {
             "workspace.log" => Some(Self::Log),

@@ -1,10 +1,10 @@
 //! Finding the file of a repository that a path means, wherever the path begins.
 
-use super::focus::Place;
+use super::focus::FocusPath;
 
 /// What a path means in a repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Found {
+pub(super) enum PathMatch {
     /// This file.
     File(String),
     /// This directory.
@@ -16,19 +16,19 @@ pub(super) enum Found {
 /// Looks a place up in the files of a repository (sorted, with `/`). A path that is not there as it stands may have more in
 /// front (where a machine checked the code out) or less (a package without its source root): then the one file that ends
 /// like it, or that it ends like, is meant. Several are none.
-pub(super) fn find(files: &[String], place: &Place) -> Found {
+pub(super) fn find(files: &[String], place: &FocusPath) -> PathMatch {
     let given = &place.given;
     if place.parts.is_empty() {
-        return Found::None(format!("`{given}` is no path in a repository"));
+        return PathMatch::None(format!("`{given}` is no path in a repository"));
     }
     let path = place.parts.join("/");
     if files.binary_search(&path).is_ok() {
-        return Found::File(path);
+        return PathMatch::File(path);
     }
     let below = format!("{path}/");
     let next = files.partition_point(|file| *file < below);
     if files.get(next).is_some_and(|file| file.starts_with(&below)) {
-        return Found::Directory(path);
+        return PathMatch::Directory(path);
     }
     let longer = |file: &&String| file.ends_with(&path) && file[..file.len() - path.len()].ends_with('/');
     let mut ending: Vec<&String> = files.iter().filter(longer).collect();
@@ -42,9 +42,9 @@ pub(super) fn find(files: &[String], place: &Place) -> Found {
         ending.truncate(1);
     }
     match ending[..] {
-        [] => Found::None(format!("`{given}` is not in it")),
-        [file] => Found::File(file.clone()),
-        _ => Found::None(format!("`{given}` may be any of {} files", ending.len())),
+        [] => PathMatch::None(format!("`{given}` is not in it")),
+        [file] => PathMatch::File(file.clone()),
+        _ => PathMatch::None(format!("`{given}` may be any of {} files", ending.len())),
     }
 }
 
@@ -63,9 +63,9 @@ mod tests {
         let look = |path: &str| {
             let wanted = wanted(&json!({"r": {"selected_repos": [{"name": "r", "focus_paths": [path]}]}}));
             match find(&files, &wanted[0].places[0]) {
-                Found::File(file) => file,
-                Found::Directory(dir) => format!("{dir}/"),
-                Found::None(why) => why,
+                PathMatch::File(file) => file,
+                PathMatch::Directory(dir) => format!("{dir}/"),
+                PathMatch::None(why) => why,
             }
         };
         assert_eq!(look("pkg/clock/servo.go:3"), "pkg/clock/servo.go");

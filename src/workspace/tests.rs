@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
-use crate::model::{Case, Git as Tested, Launch};
+use crate::model::{Case, Launch, LaunchCheckout};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -13,13 +13,13 @@ const BEGAN: i64 = 1_771_070_400;
 const DAY: i64 = 86_400;
 
 /// A project with one repository, `clock`.
-struct Fixture {
+struct WorkspaceFixture {
     dir: tempfile::TempDir,
     repositories: Value,
     launch: Launch,
 }
 
-impl Fixture {
+impl WorkspaceFixture {
     fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
         fs::create_dir(dir.path().join("clock")).unwrap();
@@ -75,7 +75,7 @@ impl Fixture {
             {"name": "clock", "path": "/", "branch": "--all", "focus_paths": paths, "focus_terms": terms},
         ]}});
         let workspace = Workspace::new(self.dir.path(), &self.repositories);
-        let about = About { launch: &self.launch, case: &Case::default(), prior: &prior };
+        let about = QuerySubject { launch: &self.launch, case: &Case::default(), prior: &prior };
         let answer = workspace.query(query, &about).unwrap();
         assert_eq!(workspace.query(query, &about).unwrap(), answer, "asked again");
         answer[0].clone()
@@ -92,7 +92,7 @@ fn column<'a>(list: &'a Value, key: &str) -> Vec<&'a str> {
 
 #[test]
 fn the_log_has_the_commits_before_the_launch_that_touched_a_path() {
-    let fixture = Fixture::with_history();
+    let fixture = WorkspaceFixture::with_history();
     let answer = fixture.ask("workspace.log", &["src/servo.rs:2"], &[]);
     assert_eq!(column(&answer["commits"], "subject"), ["Read the offset from the wire", "Begin"]);
     let first = &answer["commits"][0];
@@ -110,7 +110,7 @@ fn the_log_has_the_commits_before_the_launch_that_touched_a_path() {
 
 #[test]
 fn blame_tells_who_last_changed_the_line_the_launch_saw() {
-    let fixture = Fixture::with_history();
+    let fixture = WorkspaceFixture::with_history();
     let answer = fixture.ask("workspace.blame", &["/ci/checkout/clock/src/servo.rs:2", "doc/x.md"], &[]);
     assert_eq!(column(&answer["lines"], "text"), ["fn offset() {", "    read().unwrap()", "}"]);
     let line = &answer["lines"][1];
@@ -123,7 +123,7 @@ fn blame_tells_who_last_changed_the_line_the_launch_saw() {
 
 #[test]
 fn grep_finds_texts_that_mean_themselves() {
-    let fixture = Fixture::with_history();
+    let fixture = WorkspaceFixture::with_history();
     let answer = fixture.ask("workspace.grep", &[], &["offset", "read().unwrap()", "o.fset", "gone"]);
     let places: Vec<String> = answer["matches"]
         .as_array()
@@ -137,7 +137,7 @@ fn grep_finds_texts_that_mean_themselves() {
 
 #[test]
 fn the_launchs_commit_counts_then_the_branch_then_what_is_checked_out() {
-    let mut fixture = Fixture::with_history();
+    let mut fixture = WorkspaceFixture::with_history();
     fixture.git(&["branch", "release", "main~3"], 0);
     fixture.repositories[0]["branch"] = json!("release");
     let answer = fixture.ask("workspace.log", &["src/servo.rs"], &[]);
@@ -145,7 +145,7 @@ fn the_launchs_commit_counts_then_the_branch_then_what_is_checked_out() {
         (&answer["at"], &answer["branch"], column(&answer["commits"], "subject")),
         (&json!("branch"), &json!("release"), vec!["Begin"])
     );
-    fixture.launch.git = Tested { commit: Some(fixture.git(&["rev-parse", "main"], 0)), ..Tested::default() };
+    fixture.launch.git = LaunchCheckout { commit: Some(fixture.git(&["rev-parse", "main"], 0)), ..LaunchCheckout::default() };
     let answer = fixture.ask("workspace.log", &["src/servo.rs"], &[]);
     assert_eq!((&answer["at"], column(&answer["commits"], "subject").len()), (&json!("launch"), 3));
     fixture.launch.git.commit = Some("0123456789".into());
@@ -157,10 +157,10 @@ fn the_launchs_commit_counts_then_the_branch_then_what_is_checked_out() {
 #[test]
 fn what_is_missing_is_a_note() {
     let queries = ["workspace.log", "workspace.blame", "workspace.grep"];
-    let all = |fixture: &Fixture| -> Vec<String> {
+    let all = |fixture: &WorkspaceFixture| -> Vec<String> {
         queries.iter().map(|query| notes(&fixture.ask(query, &["src/a.rs:1"], &["offset"]))).collect()
     };
-    let mut fixture = Fixture::new();
+    let mut fixture = WorkspaceFixture::new();
     assert!(all(&fixture).iter().all(|said| said.contains("no git repository")));
     fixture.git(&["init", "-q"], 0);
     assert!(all(&fixture).iter().all(|said| said.contains("no commit yet")));
@@ -170,10 +170,10 @@ fn what_is_missing_is_a_note() {
     assert!(all(&fixture).iter().all(|said| said.contains("says no `path`")));
     fixture.repositories[0]["name"] = json!("other");
     assert!(all(&fixture).iter().all(|said| said.contains("names no such repository")));
-    let fixture = Fixture::with_history();
+    let fixture = WorkspaceFixture::with_history();
     fixture.git(&["checkout", "-q", "--detach"], 0);
     assert!(all(&fixture).iter().all(|said| said.contains("HEAD is detached")));
-    let mut shallow = Fixture::new();
+    let mut shallow = WorkspaceFixture::new();
     fs::remove_dir(shallow.repo()).unwrap();
     let from = format!("file://{}", fixture.repo().display());
     let to = shallow.repo().display().to_string();
@@ -186,7 +186,7 @@ fn what_is_missing_is_a_note() {
 
 #[test]
 fn a_directory_without_git_is_searched() {
-    let fixture = Fixture::new();
+    let fixture = WorkspaceFixture::new();
     fixture.write("src/a.rs", "one\noffset two\n");
     fixture.write("image.bin", "offset\0");
     fixture.write(".env", "offset secret\n");
@@ -197,7 +197,7 @@ fn a_directory_without_git_is_searched() {
 #[cfg(unix)]
 #[test]
 fn links_do_not_lead_out() {
-    let fixture = Fixture::new();
+    let fixture = WorkspaceFixture::new();
     fs::write(fixture.dir.path().join("secret"), "offset of the secret\n").unwrap();
     fs::create_dir(fixture.dir.path().join("secrets")).unwrap();
     fs::write(fixture.dir.path().join("secrets/s.txt"), "offset of the secret\n").unwrap();
@@ -220,7 +220,7 @@ fn links_do_not_lead_out() {
 
 #[test]
 fn names_are_no_options() {
-    let mut fixture = Fixture::with_history();
+    let mut fixture = WorkspaceFixture::with_history();
     fixture.commit(
         1,
         "Odd",
@@ -248,7 +248,7 @@ fn names_are_no_options() {
 #[test]
 fn nothing_of_a_checkout_is_run() {
     use std::os::unix::fs::PermissionsExt as _;
-    let fixture = Fixture::with_history();
+    let fixture = WorkspaceFixture::with_history();
     let mark = fixture.dir.path().join("pwned");
     let program = fixture.repo().join("git");
     fs::write(&program, format!("#!/bin/sh\ntouch '{}'\n", mark.display())).unwrap();
@@ -286,7 +286,7 @@ fn nothing_of_a_checkout_is_run() {
 
 #[test]
 fn objects_are_not_replaced_and_texts_cannot_draw() {
-    let fixture = Fixture::with_history();
+    let fixture = WorkspaceFixture::with_history();
     let odd = fixture.commit(
         1,
         "Odd \u{1b}[31m\u{1e}\u{1f}and\u{7f}plain",
@@ -301,7 +301,7 @@ fn objects_are_not_replaced_and_texts_cannot_draw() {
 
 #[test]
 fn a_directory_of_a_repository_is_a_repository_of_its_own() {
-    let mut fixture = Fixture::with_history();
+    let mut fixture = WorkspaceFixture::with_history();
     fixture.repositories[0]["path"] = json!("clock/src");
     let answer = fixture.ask("workspace.log", &["servo.rs:2", "doc/x.md"], &[]);
     assert_eq!((column(&answer["commits"], "subject").len(), &answer["commits"][0]["files"]), (2, &json!(["servo.rs"])));
@@ -311,7 +311,7 @@ fn a_directory_of_a_repository_is_a_repository_of_its_own() {
 
 #[test]
 fn the_check_says_what_is_there() {
-    let fixture = Fixture::with_history();
+    let fixture = WorkspaceFixture::with_history();
     let repositories = json!([{"name": "clock", "path": "clock", "branch": "main"}, {"name": "x", "path": "no/such"}]);
     let now = Timestamp::from_millis((BEGAN + DAY * 9) * 1000);
     let found = check(Path::new(fixture.dir.path()), &repositories, now);

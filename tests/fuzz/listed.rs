@@ -32,7 +32,7 @@ const OWN: &[(&str, &str)] = &[
     ("report/cases.rs", "a file without a name that this process wrote"),
     ("script/view/record.rs", "bytes of a text"),
     ("session/briefing.rs", "recorded contents, canonical when they were stored"),
-    ("session/crew.rs", "recorded contents, canonical when they were stored"),
+    ("session/executor.rs", "recorded contents, canonical when they were stored"),
     ("session/dispatch.rs", "numbers that this program keeps in the run's directory; what is none is an error of the file"),
     ("session/projection.rs", "recorded contents, canonical when they were stored"),
     ("session/resume.rs", "recorded contents, canonical when they were stored"),
@@ -42,12 +42,12 @@ const OWN: &[(&str, &str)] = &[
     ("store/needs/cluster.rs", "recorded contents, canonical when they were stored"),
     ("store/runs.rs", "columns of the store"),
     ("ui/clean.rs", "what is about to be printed"),
-    ("trace/decisions.rs", "recorded contents, canonical when they were stored"),
-    ("trace/explain.rs", "recorded contents, canonical when they were stored"),
-    ("trace/replay/effects.rs", "recorded contents, canonical when they were stored"),
-    ("trace/replay/pass.rs", "recorded contents, canonical when they were stored"),
-    ("trace/replay/sweep/chart.rs", "a picture that was drawn a moment before"),
-    ("trace/save.rs", "recorded contents, canonical when they were stored"),
+    ("decisions/recorded.rs", "recorded contents, canonical when they were stored"),
+    ("decisions/explain.rs", "recorded contents, canonical when they were stored"),
+    ("decisions/replay/effects.rs", "recorded contents, canonical when they were stored"),
+    ("decisions/replay/pass.rs", "recorded contents, canonical when they were stored"),
+    ("decisions/replay/sweep/chart.rs", "a picture that was drawn a moment before"),
+    ("decisions/save.rs", "recorded contents, canonical when they were stored"),
 ];
 
 #[test]

@@ -6,7 +6,7 @@ use crate::harness::{PATIENCE, Project, TWO};
 use crate::samples::texts;
 use crate::server::says;
 use asterisk::clock::{FixedClock, Timestamp};
-use asterisk::reportportal::{Access, Portal, Settings};
+use asterisk::reportportal::{Access, Portal, PortalSettings};
 use serde_json::{Value, json};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -28,14 +28,14 @@ pub(crate) fn all() -> Vec<Target> {
             },
             tries: Tries::Together { many: 60, reads: commands },
             few: 120,
-            covers: &["agent/found.rs", "agent/exec.rs", "agent/process.rs"],
+            covers: &["agent/find_json.rs", "agent/exec.rs", "agent/process.rs"],
         },
         Target {
             name: "answer-of-a-model",
             samples: || texts(&[MODEL, "{\"error\": {\"message\": \"no credit\", \"type\": \"x\"}}", "{\"choices\": []}"]),
             tries: Tries::Together { many: 60, reads: models },
             few: 60,
-            covers: &["agent/found.rs", "net/client.rs"],
+            covers: &["agent/find_json.rs", "net/client.rs"],
         },
         Target {
             name: "answer-of-a-tool",
@@ -48,7 +48,7 @@ pub(crate) fn all() -> Vec<Target> {
             },
             tries: Tries::Together { many: 40, reads: tools },
             few: 16,
-            covers: &["agent/tools/pipes.rs", "agent/tools/result.rs", "agent/tools/heard.rs"],
+            covers: &["agent/tools/pipes.rs", "agent/tools/result.rs", "agent/tools/server_output.rs"],
         },
         Target {
             name: "answer-of-a-tool-over-http",
@@ -121,7 +121,7 @@ pub(crate) fn all() -> Vec<Target> {
             },
             tries: Tries::Together { many: 40, reads: repl },
             few: 10,
-            covers: &["repl/flip.rs", "repl/place.rs", "repl/talk.rs", "repl/tryout.rs"],
+            covers: &["repl/flip.rs", "repl/place.rs", "repl/assist.rs", "repl/tryout.rs"],
         },
         Target {
             name: "route-and-call",
@@ -136,9 +136,9 @@ pub(crate) fn all() -> Vec<Target> {
             covers: &[
                 "cli/call.rs",
                 "cli/route.rs",
-                "trace/replay/sweep/scenario.rs",
-                "trace/replay/sweep/values.rs",
-                "suite/params.rs",
+                "decisions/replay/sweep/scenario.rs",
+                "decisions/replay/sweep/values.rs",
+                "script_tests/params.rs",
             ],
         },
     ]
@@ -302,7 +302,7 @@ fn portal(input: &[u8]) {
     let url = portal_url();
     *SAYS.lock().unwrap() =
         [0, 1, 2].map(|at| if at == which { input.get(1..).unwrap_or_default() } else { &samples[at][1..] }.to_vec());
-    let settings = Settings { url: Some(url.to_owned()), project: Some("shop".into()), token: None };
+    let settings = PortalSettings { url: Some(url.to_owned()), project: Some("shop".into()), token: None };
     let clock = FixedClock::new(Timestamp::from_millis(1_771_104_069_000), 1);
     let access = Access { root: Path::new("."), secret: |_| Err(String::new()), clock: &clock, stop: &AtomicBool::new(false) };
     let portal = Portal::open(&settings, &access).map_err(|trouble| trouble.diagnostic().to_string()).unwrap();

@@ -3,19 +3,19 @@
 use crate::engine::{Target, Tries};
 use crate::outside;
 use crate::samples::{files, journal, texts};
-use asterisk::agent::{Manifest, Places, Signal, Stub, Tray, open, parse, unwrapped};
+use asterisk::agent::{AgentSignal, BatchManifest, RunDir, StepFiles, StubAnswers, open, parse, unwrapped};
 use asterisk::clock::Timestamp;
-use asterisk::config::{Given, resolve};
+use asterisk::config::{CommandLine, resolve};
 use asterisk::diag::{Allow, Comments, Diagnostics, Source};
-use asterisk::files::{Area, Origin};
-use asterisk::ingest::{Gather, decode};
+use asterisk::files::{Area, FileOrigin};
+use asterisk::ingest::{LaunchMerger, decode};
 use asterisk::lint::{Baseline, Config};
 use asterisk::model::{Effect, Handle};
 use asterisk::pipeline::yaml;
-use asterisk::project::{Project, Settings, Sources, read_data};
+use asterisk::project::{LinkSettings, Project, Sources, read_data};
 use asterisk::prompt::Templates;
-use asterisk::script::{Inputs, Library, Limits, Pattern, Reference};
-use asterisk::session::Text;
+use asterisk::script::{FunctionRef, Library, LibraryInputs, Pattern, ScriptLimits};
+use asterisk::session::ProjectText;
 use asterisk::walk::{Event, Request, WalkState};
 use serde_json::json;
 use std::io;
@@ -85,7 +85,7 @@ pub(crate) fn all() -> Vec<Target> {
             samples: || files(&["scripts", "tests/fixtures/routes/scripts", "src/lint/manual"], &["rhai"]),
             tries: Tries::Each { reads: script, mib: 512, kib: 1024 },
             few: 150,
-            covers: &["script/parse.rs", "script/pattern.rs", "script/engine.rs", "script/quiet.rs", "script/unit.rs"],
+            covers: &["script/parse.rs", "script/pattern.rs", "script/engine.rs", "script/panic_guard.rs", "script/unit.rs"],
         },
         Target {
             name: "lint",
@@ -106,7 +106,7 @@ pub(crate) fn all() -> Vec<Target> {
             samples: artifacts,
             tries: Tries::Each { reads: artifact, mib: 16, kib: 16 },
             few: 400,
-            covers: &["agent/artifact.rs", "agent/wrapper.rs", "session/handed.rs", "session/answer_file.rs"],
+            covers: &["agent/artifact.rs", "agent/wrapper.rs", "session/pending.rs", "session/answer_file.rs"],
         },
         Target {
             name: "signal",
@@ -127,7 +127,7 @@ pub(crate) fn all() -> Vec<Target> {
             samples: effects,
             tries: Tries::Each { reads: effect, mib: 16, kib: 16 },
             few: 300,
-            covers: &["walk/step.rs", "model/effect.rs", "suite/scene.rs"],
+            covers: &["walk/step.rs", "model/effect.rs", "script_tests/test_host.rs"],
         },
         Target {
             name: "word",
@@ -148,7 +148,7 @@ pub(crate) fn all() -> Vec<Target> {
             samples: journal,
             tries: Tries::Each { reads: events, mib: 64, kib: 64 },
             few: 150,
-            covers: &["store/read.rs", "trace/replay/tape.rs", "walk/drive.rs", "walk/fan.rs", "walk/content.rs"],
+            covers: &["store/read.rs", "decisions/replay/recorded_walk.rs", "walk/drive.rs", "walk/foreach.rs", "walk/content.rs"],
         },
     ]
     .into_iter()
@@ -183,7 +183,7 @@ fn launch(bytes: &[u8]) {
         }
         Err(found) => sound(&found),
     }
-    let mut streamed = Gather::default();
+    let mut streamed = LaunchMerger::default();
     if streamed.add_input("x", Some(STREAMED), || Ok(bytes)).is_ok() {
         streamed.finish();
     }
@@ -213,7 +213,7 @@ fn pipeline(bytes: &[u8]) {
         drop(asterisk::pipeline::json_schema());
         drop(pipeline);
     }
-    match Project::link(sources(&text), Settings::default()) {
+    match Project::link(sources(&text), LinkSettings::default()) {
         Ok(project) => sound(&project.warnings),
         Err(found) => sound(&found),
     }
@@ -241,7 +241,7 @@ fn config_samples() -> Vec<Vec<u8>> {
 fn config(bytes: &[u8]) {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("asterisk.yaml"), bytes).unwrap();
-    match resolve(Given::default(), dir.path()) {
+    match resolve(CommandLine::default(), dir.path()) {
         Ok(resolved) => drop(resolved.settings),
         Err(error) => assert!(!error.to_string().is_empty()),
     }
@@ -249,15 +249,15 @@ fn config(bytes: &[u8]) {
 
 fn set(bytes: &[u8]) {
     let dir = tempfile::tempdir().unwrap();
-    let given = Given { set: vec![text(bytes)], ..Given::default() };
+    let given = CommandLine { set: vec![text(bytes)], ..CommandLine::default() };
     if let Err(error) = resolve(given, dir.path()) {
         assert!(!error.to_string().is_empty());
     }
 }
 
 /// Few operations, so that what is tried is how they are bounded.
-fn limits() -> Limits {
-    Limits { operations: 20_000, wall: Duration::from_secs(60), ..Limits::default() }
+fn limits() -> ScriptLimits {
+    ScriptLimits { operations: 20_000, wall: Duration::from_secs(60), ..ScriptLimits::default() }
 }
 
 /// The bundled libraries, which scripts may import.
@@ -270,7 +270,8 @@ fn bundled() -> &'static (Vec<Source>, Library) {
         let name = |path: &std::path::Path| format!("lib/{}", path.file_name().unwrap().to_str().unwrap());
         let own = paths.iter().filter(|path| !path.to_str().unwrap().ends_with("_test.rhai"));
         let scripts: Vec<Source> = own.map(|path| Source::new(name(path), std::fs::read_to_string(path).unwrap())).collect();
-        let library = Library::link(Inputs { scripts: scripts.clone(), limits: limits(), ..Inputs::default() }, None);
+        let library =
+            Library::link(LibraryInputs { scripts: scripts.clone(), limits: limits(), ..LibraryInputs::default() }, None);
         (scripts, library.unwrap_or_else(|found| panic!("{found}")))
     })
 }
@@ -280,7 +281,7 @@ fn script(bytes: &[u8]) {
     let (scripts, before) = bundled();
     let mut scripts = scripts.clone();
     scripts.push(Source::new(PATH, text(bytes)));
-    let library = match Library::link(Inputs { scripts, limits: limits(), ..Inputs::default() }, Some(before)) {
+    let library = match Library::link(LibraryInputs { scripts, limits: limits(), ..LibraryInputs::default() }, Some(before)) {
         Ok(library) => library,
         Err(found) => return sound(&found),
     };
@@ -290,7 +291,7 @@ fn script(bytes: &[u8]) {
     });
     let functions: Vec<_> = library.file(PATH).unwrap().functions().cloned().collect();
     for public in functions.iter().take(4) {
-        let Ok(reference) = Reference::parse(&format!("{PATH}#{}", public.name)) else { continue };
+        let Ok(reference) = FunctionRef::parse(&format!("{PATH}#{}", public.name)) else { continue };
         let Ok(function) = library.function(&reference, public.params.len()) else { continue };
         if let Err(problem) = function.call_json(&vec![artifact.clone(); public.params.len()]) {
             assert!(!problem.code.ends_with("/panic"), "{problem}");
@@ -308,16 +309,20 @@ fn lint(bytes: &[u8]) {
         (Area::Templates, "example.md", include_str!("../../src/lint/manual/example.md")),
     ];
     for replaced in 0..around.len() {
-        let of = |(at, (area, path, own)): (usize, &(Area, &str, &str))| Text {
+        let of = |(at, (area, path, own)): (usize, &(Area, &str, &str))| ProjectText {
             area: *area,
             source: Source::new(*path, if at == replaced { text.as_str() } else { own }),
             shown: (*path).to_owned(),
-            origin: Origin::Embedded,
+            origin: FileOrigin::Embedded,
             asked: true,
         };
-        let texts: Vec<Text> = around.iter().enumerate().map(of).collect();
-        let input =
-            asterisk::lint::Input { texts: &texts, settings: &Settings::default(), config: &Config::default(), cases: &[] };
+        let texts: Vec<ProjectText> = around.iter().enumerate().map(of).collect();
+        let input = asterisk::lint::LintInput {
+            texts: &texts,
+            settings: &LinkSettings::default(),
+            config: &Config::default(),
+            cases: &[],
+        };
         for finding in asterisk::lint::lint(input).findings {
             sound(&Diagnostics::from(finding.diagnostic));
         }
@@ -365,8 +370,8 @@ const STUB: &str = r#"{"x": {"look": [{"n": 7}, {"n": 1.5e3}]}, "*": {"close": [
 /// A directory that has the input as every file.
 struct Only<'b>(&'b [u8]);
 
-impl Tray for Only<'_> {
-    fn places(&self, _request: &Request<'_>) -> Places {
+impl RunDir for Only<'_> {
+    fn places(&self, _request: &Request<'_>) -> StepFiles {
         unreachable!("nobody is asked")
     }
     fn path(&self, name: &str) -> String {
@@ -395,15 +400,15 @@ impl Tray for Only<'_> {
 }
 
 fn signal(bytes: &[u8]) {
-    if let Some(signal) = Signal::parse(bytes) {
+    if let Some(signal) = AgentSignal::parse(bytes) {
         // What can be read can be written, and is the same then.
-        assert_eq!(Signal::parse(signal.text().as_bytes()).map(|again| again.text()), Some(signal.text()));
+        assert_eq!(AgentSignal::parse(signal.text().as_bytes()).map(|again| again.text()), Some(signal.text()));
     }
-    drop(Manifest::read(&Only(bytes)));
+    drop(BatchManifest::read(&Only(bytes)));
 }
 
 fn stub(bytes: &[u8]) {
-    match Stub::parse(&Source::new("stub.json", text(bytes))) {
+    match StubAnswers::parse(&Source::new("stub.json", text(bytes))) {
         Ok(stub) => assert!(stub.nodes().count() <= bytes.len()),
         Err(problem) => sound(&Diagnostics::from(*problem)),
     }
@@ -427,7 +432,7 @@ fn effect(bytes: &[u8]) {
 
 fn word(bytes: &[u8]) {
     let text = text(bytes);
-    if let Err(problem) = Reference::parse(&text) {
+    if let Err(problem) = FunctionRef::parse(&text) {
         sound(&Diagnostics::from(problem));
     }
     if let Ok(pattern) = Pattern::read(&text) {

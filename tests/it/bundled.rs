@@ -1,7 +1,7 @@
 //! The repository's own scripts, templates and pipeline, as the tests need them.
 
 use asterisk::diag::Source;
-use asterisk::project::{Answers, Project, Settings, Sources};
+use asterisk::project::{AnswererNames, LinkSettings, Project, Sources};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -54,7 +54,8 @@ pub(crate) fn project_with(workspace: &Value, domain: Option<&str>, own: Option<
         )]),
         missing: BTreeMap::new(),
     };
-    let mut settings = Settings { answers: Answers::Scripts, domain: domain.map(str::to_owned), ..Settings::default() };
+    let mut settings =
+        LinkSettings { answers: AnswererNames::Scripts, domain: domain.map(str::to_owned), ..LinkSettings::default() };
     if !workspace.is_null() {
         settings.workspace = workspace.clone();
     }

@@ -2,12 +2,12 @@
 //! would say of it. Everything is real but the store, whose answers the fixtures hold.
 
 use crate::bundled::{files, project, project_with, root};
-use asterisk::agent::Scripts;
+use asterisk::agent::ScriptAnswerer;
 use asterisk::clock::{FixedClock, Timestamp};
 use asterisk::model::{Case, Launch};
 use asterisk::walk::{
-    About, Answer, CaseParams, Commit, End, Journal, JournalError, Needs, Plan, Refusal, Reply, Request, StepPlace, WalkState,
-    Walker,
+    Answerer, CaseParams, Commit, Journal, JournalError, NodeAnswer, Plan, Queries, QuerySubject, Refusal, Request, StepPlace,
+    WalkEnd, WalkState, Walker,
 };
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -17,27 +17,27 @@ use std::sync::atomic::AtomicBool;
 /// The scripted responders, each of whose questions must also make a good prompt.
 struct Prompted;
 
-impl Answer for Prompted {
+impl Answerer for Prompted {
     fn name(&self) -> &'static str {
         "script"
     }
 
-    fn answer(&self, request: &Request<'_>) -> Result<Reply, Refusal> {
+    fn answer(&self, request: &Request<'_>) -> Result<NodeAnswer, Refusal> {
         let node = request.node_name();
         let prompt = request.prompt().unwrap_or_else(|| panic!("`{node}` has no template"));
         let prompt = prompt.unwrap_or_else(|diagnostic| panic!("{diagnostic} ({:?})", diagnostic.place()));
         let template = request.plan.node(request.node).template.as_ref().unwrap();
         assert_eq!(template.render(&request.params().json()).unwrap(), prompt, "a record gives the same prompt");
         assert!(prompt.contains("## What to answer") && prompt.contains(&request.case.name), "{node}: {prompt}");
-        Scripts.answer(request)
+        ScriptAnswerer.answer(request)
     }
 }
 
 /// The reads of a fixture.
 struct Given(Value);
 
-impl Needs for Given {
-    fn query(&self, name: &str, about: &About<'_>) -> Result<Value, String> {
+impl Queries for Given {
+    fn query(&self, name: &str, about: &QuerySubject<'_>) -> Result<Value, String> {
         assert!(!about.case.id.is_empty());
         let given = match name {
             "siblings" => &self.0["siblings"],
@@ -109,7 +109,7 @@ fn walk(fixture: &Value) -> Outcome {
     };
     let mut state = WalkState::default();
     match walker.walk(&case, &mut state).unwrap() {
-        End::Done => {}
+        WalkEnd::Done => {}
         end => panic!("the walk ended as {end:?}"),
     }
     let prior = state.prior.iter().map(|(node, artifact)| (node.to_string(), artifact.view().unwrap().json())).collect();

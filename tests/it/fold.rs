@@ -1,13 +1,13 @@
 //! State is a fold over events: for any small pipeline, what the journal holds gives the live state back, and a walk resumed
 //! from any of its commits ends as the undisturbed one.
 
-use asterisk::agent::Stub;
+use asterisk::agent::StubAnswers;
 use asterisk::clock::{Clock, Timestamp};
 use asterisk::diag::Source;
 use asterisk::model::{Case, Launch};
-use asterisk::project::{Answers, Project, Settings, Sources};
+use asterisk::project::{AnswererNames, LinkSettings, Project, Sources};
 use asterisk::script::View;
-use asterisk::walk::{Commit, Content, Event, Journal, JournalError, NoNeeds, Status, Visit, WalkState, Walker};
+use asterisk::walk::{Commit, Content, Event, Journal, JournalError, NullQueries, Visit, WalkState, WalkStatus, Walker};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -122,7 +122,7 @@ fn world(count: usize, edges: &[Edge], answers: &[i64], falls: [bool; 5]) -> Wor
 }
 
 /// Walks the world's one case on from a state; returns the events of the journal, commit by commit.
-fn walk(project: &Project, stub: &Stub, state: &mut WalkState, steps: Option<usize>) -> Vec<Vec<Event>> {
+fn walk(project: &Project, stub: &StubAnswers, state: &mut WalkState, steps: Option<usize>) -> Vec<Vec<Event>> {
     let journal = Memory { left: steps.map(AtomicUsize::new), ..Memory::default() };
     let clock = Ticking::default();
     let case = Case { id: "c".into(), name: "c".into(), ..Case::default() };
@@ -131,7 +131,7 @@ fn walk(project: &Project, stub: &Stub, state: &mut WalkState, steps: Option<usi
         plans: None,
         shadow: None,
         answer: stub,
-        needs: &NoNeeds,
+        needs: &NullQueries,
         journal: &journal,
         clock: &clock,
         run: "r",
@@ -181,12 +181,12 @@ proptest! {
     fn a_walk_resumed_from_any_of_its_commits_ends_the_same(world in worlds(), cuts in prop::collection::vec(1..6_usize, 0..6)) {
         let pipeline = Source::new("any.yaml", world.yaml.to_string());
         let sources = Sources { scripts: Vec::new(), templates: Vec::new(), data: Vec::new(), pipeline, parts: BTreeMap::new(), missing: BTreeMap::new() };
-        let project = Project::link(sources, Settings { answers: Answers::Others, ..Settings::default() }).unwrap();
-        let stub = Stub::parse(&Source::new("stub", world.stub.to_string())).unwrap();
+        let project = Project::link(sources, LinkSettings { answers: AnswererNames::Others, ..LinkSettings::default() }).unwrap();
+        let stub = StubAnswers::parse(&Source::new("stub", world.stub.to_string())).unwrap();
 
         let mut live = WalkState::default();
         let commits = walk(&project, &stub, &mut live, None);
-        prop_assert!(matches!(live.status, Status::Done | Status::Error));
+        prop_assert!(matches!(live.status, WalkStatus::Done | WalkStatus::Error));
         prop_assert_eq!(shown(&WalkState::fold(commits.iter().flatten())), shown(&live));
         prop_assert_eq!(shown(&read_back(&project, &commits)), shown(&live));
 
@@ -219,11 +219,11 @@ proptest! {
             let scripts = vec![Source::new("one.rhai", "fn select(ctx) { ctx.walkers[0].name }")];
             let pipeline = Source::new("any.yaml", yaml.to_string());
             let sources = Sources { scripts, templates: Vec::new(), data: Vec::new(), pipeline, parts: BTreeMap::new(), missing: BTreeMap::new() };
-            Project::link(sources, Settings { answers: Answers::Others, ..Settings::default() }).unwrap()
+            Project::link(sources, LinkSettings { answers: AnswererNames::Others, ..LinkSettings::default() }).unwrap()
         };
         let mut team = world.yaml.clone();
         team["team"] = json!({ "walkers": [{ "name": "Solo" }], "scheduler": "one.rhai" });
-        let stub = Stub::parse(&Source::new("stub", world.stub.to_string())).unwrap();
+        let stub = StubAnswers::parse(&Source::new("stub", world.stub.to_string())).unwrap();
         let walked = |yaml: &Value| {
             let mut state = WalkState::default();
             let commits = walk(&link(yaml), &stub, &mut state, None);

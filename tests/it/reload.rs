@@ -406,7 +406,7 @@ proptest::proptest! {
     #[test]
     fn a_project_linked_after_any_edits_is_the_one_linked_anew(edits in proptest::collection::vec((0..VERSIONS.len(), 0_usize..5), 1..12)) {
         use asterisk::diag::Source;
-        use asterisk::project::{Project, Settings, Sources};
+        use asterisk::project::{Project, LinkSettings, Sources};
         let mut texts: BTreeMap<&str, String> = VERSIONS.iter().map(|(path, versions)| (*path, version(path, versions[0]))).collect();
         texts.insert("scripts/effects/none.rhai", "fn none(artifact, params) { [] }".into());
         let mut last: Option<Project> = None;
@@ -426,8 +426,8 @@ proptest::proptest! {
                 parts: BTreeMap::new(),
                 missing: BTreeMap::new(),
             };
-            let warm = Project::relink(sources(), Settings::default(), last.as_ref());
-            proptest::prop_assert_eq!(outcome(&warm), outcome(&Project::link(sources(), Settings::default())));
+            let warm = Project::relink(sources(), LinkSettings::default(), last.as_ref());
+            proptest::prop_assert_eq!(outcome(&warm), outcome(&Project::link(sources(), LinkSettings::default())));
             last = warm.ok().or(last);
         }
     }

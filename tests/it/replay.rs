@@ -4,11 +4,11 @@
 use crate::fold::{World, pairs};
 use crate::harness::{Project, repository};
 use asterisk::clock::{FixedClock, Timestamp};
+use asterisk::decisions::replay::{ReplayReport, ReplaySpec, replay};
 use asterisk::diag::Source;
-use asterisk::session::{Files, Inputs, KEEP, RunResult, RunSpec, Session, Setup, Via, Watch};
+use asterisk::session::{Files, KEEP, RunInputs, RunListener, RunResult, RunSpec, Session, Setup, Via};
 use asterisk::store::{Durability, Store};
-use asterisk::trace::replay::{Asked, Replayed, replay};
-use asterisk::walk::What;
+use asterisk::walk::EventBody;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -68,7 +68,7 @@ fn session(dir: &Path, scripts: Option<PathBuf>, pipelines: Option<PathBuf>, var
         masks: Vec::new(),
         team: None,
         agents: std::collections::BTreeMap::new(),
-        reportportal: asterisk::reportportal::Settings::default(),
+        reportportal: asterisk::reportportal::PortalSettings::default(),
         servers: std::collections::BTreeMap::new(),
         root: dir.to_path_buf(),
         store: dir.join("store.db"),
@@ -86,9 +86,9 @@ fn session(dir: &Path, scripts: Option<PathBuf>, pipelines: Option<PathBuf>, var
 }
 
 struct Silent;
-impl Watch for Silent {}
+impl RunListener for Silent {}
 
-fn run(session: &Session, pipeline: Option<&str>, inputs: Inputs, stub: Option<&Value>, dry_run: bool) -> RunResult {
+fn run(session: &Session, pipeline: Option<&str>, inputs: RunInputs, stub: Option<&Value>, dry_run: bool) -> RunResult {
     let spec = RunSpec {
         pipeline: pipeline.map(str::to_owned),
         inputs,
@@ -125,7 +125,7 @@ fn ways(result: &RunResult) -> Ways {
 fn answers(store: &Store, run: &str) -> Value {
     let mut stub = json!({});
     for (_, event) in store.all_events(run).unwrap() {
-        if let What::NodeExit { node, artifact, .. } = event.what {
+        if let EventBody::NodeExit { node, artifact, .. } = event.what {
             let text = store.blob(&artifact.hash()).unwrap().unwrap();
             let list = &mut stub[&*event.case][&*node];
             if list.is_null() {
@@ -138,7 +138,7 @@ fn answers(store: &Store, run: &str) -> Value {
 }
 
 /// Holds a replay against the way the cases went and the way they go afresh.
-fn holds(done: &Replayed, recorded: &Ways, fresh: &Ways) -> Result<(), TestCaseError> {
+fn holds(done: &ReplayReport, recorded: &Ways, fresh: &Ways) -> Result<(), TestCaseError> {
     for (case, (nodes, edges)) in fresh {
         let flips: Vec<_> = done.flips.iter().filter(|flip| flip.case == *case).collect();
         let unknown = done.unknown.iter().find(|unknown| unknown.case == *case);
@@ -190,13 +190,13 @@ const EDITS: [(&str, &str); 8] = [
 /// A launch that was walked by the bundled rules and scripts, with its answers.
 struct Ground {
     dir: tempfile::TempDir,
-    input: Inputs,
+    input: RunInputs,
     recorded: Ways,
     stub: Value,
 }
 
 impl Ground {
-    fn new(input: Inputs) -> Self {
+    fn new(input: RunInputs) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let session = session(dir.path(), None, None, &Map::new());
         let result = run(&session, None, input.clone(), None, false);
@@ -207,7 +207,7 @@ impl Ground {
     fn all() -> &'static [Self] {
         static ALL: std::sync::OnceLock<Vec<Ground>> = std::sync::OnceLock::new();
         let launch = repository().join("examples/series/3-3.3.0.json");
-        ALL.get_or_init(|| [Inputs::Example, Inputs::Files(vec![launch])].map(Self::new).into())
+        ALL.get_or_init(|| [RunInputs::Example, RunInputs::Files(vec![launch])].map(Self::new).into())
     }
 
     /// Scripts with these edits.
@@ -224,8 +224,8 @@ impl Ground {
     }
 }
 
-fn asked() -> Asked {
-    Asked { runs: Vec::new(), pipeline: None, parallel: 2 }
+fn asked() -> ReplaySpec {
+    ReplaySpec { runs: Vec::new(), pipeline: None, parallel: 2 }
 }
 
 fn vars() -> impl Strategy<Value = Map<String, Value>> {
@@ -263,12 +263,12 @@ proptest! {
         let write = |world: &World| std::fs::write(pipelines.join("any.yaml"), world.yaml.to_string()).unwrap();
         let session = session(dir.path(), None, Some(pipelines.clone()), &Map::new());
         write(&before);
-        let recorded = ways(&run(&session, Some("any"), Inputs::None, Some(&before.stub), false));
+        let recorded = ways(&run(&session, Some("any"), RunInputs::None, Some(&before.stub), false));
         let nothing = replay(&session, &asked()).unwrap();
         prop_assert!(nothing.flips.is_empty() && nothing.unknown.is_empty(), "{:?}", nothing);
         write(&after);
         let done = replay(&session, &asked()).unwrap();
-        let fresh = ways(&run(&session, Some("any"), Inputs::None, Some(&before.stub), true));
+        let fresh = ways(&run(&session, Some("any"), RunInputs::None, Some(&before.stub), true));
         holds(&done, &recorded, &fresh)?;
     }
 }

@@ -1,7 +1,7 @@
 //! The order of the house: layers, heads of files, who prints, and no word of the domain in Rust.
 
 use crate::harness::{Project, repository};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -14,7 +14,7 @@ const LAYERS: &[&[&str]] = &[
     &["project"],
     &["net", "store", "agent", "ingest", "files", "workspace", "reportportal"],
     &["session", "reload"],
-    &["lint", "observe", "suite", "trace", "report", "calibrate", "goal"],
+    &["lint", "observe", "script_tests", "decisions", "report", "calibrate", "goal"],
     &["ui", "exit", "config", "cli", "repl", "serve"],
 ];
 
@@ -202,6 +202,32 @@ fn every_file_begins_with_what_it_is() {
     none("files without a `//!` line at their head", &missing);
 }
 
+/// A type name means one thing in the whole tree; a module's own error, kind and arguments may go by the usual names.
+#[test]
+fn a_type_name_means_one_thing() {
+    let mut files: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for file in File::all("src") {
+        for line in file.text.lines() {
+            let words = line.trim_start_matches("pub ").trim_start();
+            let words = words.split_once(") ").filter(|(seen, _)| seen.starts_with("pub(")).map_or(words, |(_, rest)| rest);
+            let mut words = words.split_whitespace();
+            let defines = matches!(words.next(), Some("struct" | "enum" | "trait" | "union" | "type"));
+            // What is indented is of a function, a test or a trait.
+            if let Some(name) = words.next().filter(|_| defines && !line.starts_with(' ')) {
+                let name: String = name.chars().take_while(|ch| ch.is_alphanumeric() || *ch == '_').collect();
+                files.entry(name).or_default().insert(file.path.clone());
+            }
+        }
+    }
+    let usual = ["Error", "Kind", "Args"];
+    let repeated: Vec<String> = files
+        .iter()
+        .filter(|(name, files)| files.len() > 1 && !usual.contains(&name.as_str()))
+        .map(|(name, files)| format!("{name}: {}", files.iter().cloned().collect::<Vec<_>>().join(", ")))
+        .collect();
+    none("types that share a name", &repeated);
+}
+
 #[test]
 fn nothing_is_left_unfinished_and_only_ui_prints() {
     let unfinished = ["todo!(", "unimplemented!(", "dbg!("];
@@ -326,7 +352,7 @@ fn every_command_shows_an_example() {
 /// What the repository holds is what the program holds, and all of it links.
 #[test]
 fn every_bundled_file_is_embedded_and_links() {
-    use asterisk::files::{Area, Origin, Overlay};
+    use asterisk::files::{Area, FileOrigin, Overlay};
     for (area, dir, endings) in [
         (Area::Scripts, "scripts", &["rhai", "yaml"][..]),
         (Area::Tests, "scripts", &["rhai", "json"]),
@@ -337,7 +363,7 @@ fn every_bundled_file_is_embedded_and_links() {
         let embedded: BTreeSet<String> = overlay
             .files()
             .map(|(path, source, origin)| {
-                assert_eq!(*origin, Origin::Embedded);
+                assert_eq!(*origin, FileOrigin::Embedded);
                 assert_eq!(source.text(), fs::read_to_string(repository().join(dir).join(path)).unwrap(), "{path}");
                 path.to_owned()
             })

@@ -4,9 +4,9 @@
 use asterisk::clock::{FixedClock, Timestamp};
 use asterisk::diag::Diagnostics;
 use asterisk::report;
-use asterisk::session::{Files, Inputs, KEEP, ResumeSpec, RunResult, RunSpec, Session, Setup, Via, Watch};
+use asterisk::session::{Files, KEEP, ResumeSpec, RunInputs, RunListener, RunResult, RunSpec, Session, Setup, Via};
 use asterisk::store::{Durability, Store};
-use asterisk::walk::{Event, Status, What};
+use asterisk::walk::{Event, EventBody, WalkStatus};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use std::path::Path;
@@ -53,7 +53,7 @@ fn session(dir: &Path, keep: usize) -> Session {
         masks: Vec::new(),
         team: None,
         agents: std::collections::BTreeMap::new(),
-        reportportal: asterisk::reportportal::Settings::default(),
+        reportportal: asterisk::reportportal::PortalSettings::default(),
         servers: std::collections::BTreeMap::new(),
         root: dir.to_path_buf(),
         store: dir.join("store.db"),
@@ -73,7 +73,7 @@ fn session(dir: &Path, keep: usize) -> Session {
 fn spec(dir: &Path, parallel: usize, dry_run: bool) -> RunSpec {
     RunSpec {
         pipeline: Some("waves".into()),
-        inputs: Inputs::Files(vec![dir.join("launch.json")]),
+        inputs: RunInputs::Files(vec![dir.join("launch.json")]),
         cases: Vec::new(),
         via: Via::default(),
         stub: None,
@@ -101,7 +101,7 @@ struct Stop<'a> {
     left: AtomicUsize,
 }
 
-impl Watch for Stop<'_> {
+impl RunListener for Stop<'_> {
     fn warnings(&self, warnings: &Diagnostics) {
         assert!(warnings.iter().next().is_none(), "{warnings}");
     }
@@ -185,8 +185,8 @@ fn difference(left: &Value, right: &Value, path: &str) -> Option<String> {
     }
 }
 
-fn over(status: Status) -> bool {
-    matches!(status, Status::Done | Status::Error)
+fn over(status: WalkStatus) -> bool {
+    matches!(status, WalkStatus::Done | WalkStatus::Error)
 }
 
 fn failures() -> impl Strategy<Value = Vec<Failure>> {
@@ -252,7 +252,7 @@ fn no_two_cases_are_each_others_duplicates() {
     for (at, (case, _)) in store.case_names(&result.run).unwrap().iter().enumerate() {
         let events = store.events(&result.run, case).unwrap();
         for (_, event) in events {
-            let What::NodeExit { effects, .. } = event.what else { continue };
+            let EventBody::NodeExit { effects, .. } = event.what else { continue };
             for effect in effects {
                 let effect = serde_json::to_value(effect).unwrap();
                 let id = effect["id"].as_i64();

@@ -3,22 +3,22 @@
 //! A step that was taken belongs to whoever has its ticket, for as long as its lease lasts; then it is given back. Pulling and
 //! submitting are plain futures, so that a server can wait for many at once with any runtime; the walk's thread blocks.
 
+mod messages;
 mod offer;
 #[cfg(test)]
 mod tests;
-mod told;
 mod waiting;
 
-use super::gate::Gate;
-use super::settings::Settings;
+use super::in_flight::InFlightGate;
+use super::settings::AgentSettings;
+pub(super) use messages::StepNews;
+pub use messages::{PullResult, QueueClosed, SubmitError, SubmitOutcome, SubmittedArtifact, Task, WorkerHealth};
 pub(super) use offer::Offer;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 use std::time::{Duration, Instant};
-pub(super) use told::News;
-pub use told::{Brought, Closed, Health, Pulled, SubmitError, Task, Verdict};
-pub use waiting::{Pull, Submission};
+pub use waiting::{PullFuture, SubmitFuture};
 
 /// How many workers are told apart.
 const WORKERS: usize = 4096;
@@ -36,15 +36,15 @@ struct Worker {
 
 /// The steps of a run that wait for somebody to answer them.
 #[derive(Debug)]
-pub struct Queue {
-    inner: Mutex<Inner>,
+pub struct StepQueue {
+    inner: Mutex<QueueState>,
 }
 
 #[derive(Debug)]
-struct Inner {
+struct QueueState {
     /// Counts steps, pulls and submissions.
     count: u64,
-    steps: HashMap<i64, Step>,
+    steps: HashMap<i64, QueuedStep>,
     /// Those that nobody has, by age.
     ready: BTreeMap<u64, i64>,
     /// Those who wait for a step, by age.
@@ -56,24 +56,24 @@ struct Inner {
     /// Answers that are not recorded yet, with the case and who waits to be told.
     unrecorded: HashMap<i64, (String, u64)>,
     workers: BTreeMap<String, Worker>,
-    gate: Gate,
-    closed: Option<Closed>,
+    gate: InFlightGate,
+    closed: Option<QueueClosed>,
 }
 
 #[derive(Debug)]
-struct Step {
+struct QueuedStep {
     age: u64,
     task: Task,
     lease: Duration,
-    at: At,
+    at: StepLocation,
     bell: Arc<Condvar>,
     /// What the walk is to see next.
-    news: Option<News>,
+    news: Option<StepNews>,
 }
 
 /// Where a step is.
 #[derive(Debug, PartialEq)]
-enum At {
+enum StepLocation {
     /// With nobody.
     Ready,
     /// With a worker, until then.
@@ -92,14 +92,14 @@ struct Puller {
 
 #[derive(Debug, Default)]
 struct Ack {
-    verdict: Option<Verdict>,
+    verdict: Option<SubmitOutcome>,
     waker: Option<Waker>,
 }
 
-impl Queue {
+impl StepQueue {
     /// An empty one. `desired`: how many are to be at work at once.
     pub fn new(desired: usize) -> Arc<Self> {
-        let inner = Inner {
+        let inner = QueueState {
             count: 0,
             steps: HashMap::new(),
             ready: BTreeMap::new(),
@@ -108,18 +108,18 @@ impl Queue {
             answered: HashSet::new(),
             unrecorded: HashMap::new(),
             workers: BTreeMap::new(),
-            gate: Gate::new(desired),
+            gate: InFlightGate::new(desired),
             closed: None,
         };
         Arc::new(Self { inner: Mutex::new(inner) })
     }
 
-    fn inner(&self) -> MutexGuard<'_, Inner> {
+    fn inner(&self) -> MutexGuard<'_, QueueState> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Asks for a step. Dropping this before it is ready gives up; a step that was just about to be had goes to the next.
-    pub fn pull(self: &Arc<Self>, worker: &str) -> Pull {
+    pub fn pull(self: &Arc<Self>, worker: &str) -> PullFuture {
         let mut inner = self.inner();
         let key = inner.next();
         inner.heard(worker, |worker| worker.waiting += 1);
@@ -127,16 +127,16 @@ impl Queue {
         inner.pullers.insert(key, Puller { worker: worker.to_owned(), waker: None, got: None });
         inner.pair();
         drop(inner);
-        Pull { queue: Arc::clone(self), key: Some(key) }
+        PullFuture { queue: Arc::clone(self), key: Some(key) }
     }
 
     /// Takes the answer to a step. What becomes of it is known when the future is; it is looked at whether that is awaited or not.
-    pub fn submit(self: &Arc<Self>, id: i64, ticket: &str, brought: Brought) -> Result<Submission, SubmitError> {
+    pub fn submit(self: &Arc<Self>, id: i64, ticket: &str, brought: SubmittedArtifact) -> Result<SubmitFuture, SubmitError> {
         let mut inner = self.inner();
-        if let Some(Closed::Aborted(why)) = &inner.closed {
+        if let Some(QueueClosed::Aborted(why)) = &inner.closed {
             return Err(SubmitError::Aborted(why.clone()));
         }
-        let Gate { desired, in_flight, .. } = inner.gate;
+        let InFlightGate { desired, in_flight, .. } = inner.gate;
         let open = inner.gate.is_open();
         let key = inner.next();
         let answered = inner.answered.contains(&id);
@@ -144,18 +144,18 @@ impl Queue {
             return Err(if answered { SubmitError::AlreadySubmitted(id) } else { SubmitError::Unknown(id) });
         };
         let worker = match &step.at {
-            At::Answered(..) => return Err(SubmitError::AlreadySubmitted(id)),
+            StepLocation::Answered(..) => return Err(SubmitError::AlreadySubmitted(id)),
             _ if step.task.ticket.is_empty() || step.task.ticket != ticket => return Err(SubmitError::NotYours(id)),
             // It is late, but nobody else has begun.
-            At::Ready => None,
-            At::Held(worker, _) => Some(worker.clone()),
+            StepLocation::Ready => None,
+            StepLocation::Held(worker, _) => Some(worker.clone()),
         };
         if !open {
             return Err(SubmitError::Gate(desired, in_flight));
         }
         let name = worker.clone().unwrap_or_default();
-        step.at = At::Answered(name, key);
-        step.news = Some(News::Brought(brought));
+        step.at = StepLocation::Answered(name, key);
+        step.news = Some(StepNews::Brought(brought));
         step.bell.notify_all();
         let age = step.age;
         inner.ready.remove(&age);
@@ -165,14 +165,14 @@ impl Queue {
         }
         inner.acks.insert(key, Ack::default());
         drop(inner);
-        Ok(Submission { queue: Arc::clone(self), key })
+        Ok(SubmitFuture { queue: Arc::clone(self), key })
     }
 
     /// Says that the answer to a request is recorded.
     pub fn recorded(&self, id: i64) {
         let mut inner = self.inner();
         if let Some((_, key)) = inner.unrecorded.remove(&id) {
-            inner.tell(key, Verdict::Accepted);
+            inner.tell(key, SubmitOutcome::Accepted);
         }
     }
 
@@ -188,7 +188,7 @@ impl Queue {
     }
 
     /// Gives out no more steps; whoever waits is told why. Only the first word counts.
-    pub fn close(&self, why: &Closed) {
+    pub fn close(&self, why: &QueueClosed) {
         let mut inner = self.inner();
         if inner.closed.is_some() {
             return;
@@ -196,32 +196,32 @@ impl Queue {
         inner.closed = Some(why.clone());
         #[expect(clippy::iter_over_hash_type, reason = "all are told the same")]
         for step in inner.steps.values_mut() {
-            step.news.get_or_insert_with(|| News::Closed(why.clone()));
+            step.news.get_or_insert_with(|| StepNews::Closed(why.clone()));
             step.bell.notify_all();
         }
         inner.pullers.values_mut().filter_map(|puller| puller.waker.take()).for_each(Waker::wake);
     }
 
     /// Says that the run has ended, and whether all that it answered is recorded.
-    pub fn end(&self, why: &Closed, recorded: bool) {
+    pub fn end(&self, why: &QueueClosed, recorded: bool) {
         self.close(why);
         let mut inner = self.inner();
         let mut waiting: Vec<u64> = inner.unrecorded.drain().map(|(_, (_, key))| key).collect();
         waiting.sort_unstable();
         for key in waiting {
-            inner.tell(key, if recorded { Verdict::Accepted } else { Verdict::Lost(why.clone()) });
+            inner.tell(key, if recorded { SubmitOutcome::Accepted } else { SubmitOutcome::Lost(why.clone()) });
         }
     }
 
     /// Why it gives out no more steps, if it does not.
-    pub fn closed(&self) -> Option<Closed> {
+    pub fn closed(&self) -> Option<QueueClosed> {
         self.inner().closed.clone()
     }
 
     /// How the workers do, by name.
-    pub fn health(&self) -> Vec<Health> {
+    pub fn health(&self) -> Vec<WorkerHealth> {
         let inner = self.inner();
-        let health = |(name, worker): (&String, &Worker)| Health {
+        let health = |(name, worker): (&String, &Worker)| WorkerHealth {
             worker: name.clone(),
             state: match worker {
                 Worker { holding: 1.., .. } => "working",
@@ -239,19 +239,22 @@ impl Queue {
     }
 
     /// How many steps wait for a worker, and how the gate stands.
-    pub fn standing(&self) -> (usize, Gate) {
+    pub fn standing(&self) -> (usize, InFlightGate) {
         let inner = self.inner();
         (inner.ready.len(), inner.gate.clone())
     }
 
     /// Offers a step. It is withdrawn when what this returns is dropped.
-    pub(super) fn offer(&self, task: Task, settings: &Settings) -> Offer<'_> {
+    pub(super) fn offer(&self, task: Task, settings: &AgentSettings) -> Offer<'_> {
         let mut inner = self.inner();
         let (id, age) = (task.dispatch_id, inner.next());
-        let news = inner.closed.clone().map(News::Closed);
+        let news = inner.closed.clone().map(StepNews::Closed);
         let bell = Arc::new(Condvar::new());
         inner.answered.remove(&id);
-        inner.steps.insert(id, Step { age, task, lease: settings.bounds.timeout, at: At::Ready, bell: Arc::clone(&bell), news });
+        inner.steps.insert(
+            id,
+            QueuedStep { age, task, lease: settings.bounds.timeout, at: StepLocation::Ready, bell: Arc::clone(&bell), news },
+        );
         inner.ready.insert(age, id);
         inner.pair();
         drop(inner);
@@ -259,7 +262,7 @@ impl Queue {
     }
 }
 
-impl Inner {
+impl QueueState {
     fn next(&mut self) -> u64 {
         self.count += 1;
         self.count
@@ -302,7 +305,7 @@ impl Inner {
     fn give(&mut self, id: i64, worker: &str) {
         let Some(step) = self.steps.get_mut(&id) else { return };
         step.task.ticket = ticket();
-        step.at = At::Held(worker.to_owned(), Instant::now() + step.lease);
+        step.at = StepLocation::Held(worker.to_owned(), Instant::now() + step.lease);
         // The walk's thread minds the lease.
         step.bell.notify_all();
         self.gate.give();
@@ -315,9 +318,9 @@ impl Inner {
     /// Takes a step from whoever has it, and gives it to nobody.
     fn take_back(&mut self, id: i64) {
         let Some(step) = self.steps.get_mut(&id) else { return };
-        let At::Held(worker, _) = &step.at else { return };
+        let StepLocation::Held(worker, _) = &step.at else { return };
         let worker = worker.clone();
-        step.at = At::Ready;
+        step.at = StepLocation::Ready;
         self.gate.land();
         if let Some(worker) = self.workers.get_mut(&worker) {
             worker.holding = worker.holding.saturating_sub(1);
@@ -326,12 +329,12 @@ impl Inner {
 
     /// Has a step that nobody has in its old place again.
     fn put_back(&mut self, id: i64) {
-        let Some(step) = self.steps.get(&id).filter(|step| step.at == At::Ready) else { return };
+        let Some(step) = self.steps.get(&id).filter(|step| step.at == StepLocation::Ready) else { return };
         self.ready.insert(step.age, id);
         self.pair();
     }
 
-    fn tell(&mut self, key: u64, verdict: Verdict) {
+    fn tell(&mut self, key: u64, verdict: SubmitOutcome) {
         if let Some(ack) = self.acks.get_mut(&key) {
             ack.verdict = Some(verdict);
             if let Some(waker) = ack.waker.take() {

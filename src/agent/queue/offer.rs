@@ -1,28 +1,28 @@
 //! A step as the walk sees it that waits for its answer.
 
-use super::told::{Closed, News, Verdict};
-use super::{At, Queue};
+use super::messages::{QueueClosed, StepNews, SubmitOutcome};
+use super::{StepLocation, StepQueue};
 use std::sync::{Arc, Condvar, PoisonError};
 use std::time::Instant;
 
 /// A step that the walk waits for.
 pub(in crate::agent) struct Offer<'q> {
-    pub(super) queue: &'q Queue,
+    pub(super) queue: &'q StepQueue,
     pub(super) id: i64,
     pub(super) bell: Arc<Condvar>,
 }
 
 impl Offer<'_> {
     /// Waits until something happens to it.
-    pub(in crate::agent) fn wait(&self) -> News {
+    pub(in crate::agent) fn wait(&self) -> StepNews {
         let mut inner = self.queue.inner();
         loop {
-            let Some(step) = inner.steps.get_mut(&self.id) else { return News::Closed(Closed::Cancelled) };
+            let Some(step) = inner.steps.get_mut(&self.id) else { return StepNews::Closed(QueueClosed::Cancelled) };
             if let Some(news) = step.news.take() {
                 return news;
             }
             let until = match &step.at {
-                At::Held(worker, until) => Some((worker.clone(), *until)),
+                StepLocation::Held(worker, until) => Some((worker.clone(), *until)),
                 _ => None,
             };
             inner = match until {
@@ -34,7 +34,7 @@ impl Offer<'_> {
                         if let Some(worker) = inner.workers.get_mut(&worker) {
                             worker.lost += 1;
                         }
-                        return News::Late(worker);
+                        return StepNews::Late(worker);
                     }
                     self.bell.wait_timeout(inner, left).unwrap_or_else(PoisonError::into_inner).0
                 }
@@ -52,7 +52,7 @@ impl Offer<'_> {
         let mut inner = self.queue.inner();
         let Some(step) = inner.steps.remove(&self.id) else { return };
         inner.answered.insert(self.id);
-        if let At::Answered(worker, key) = step.at {
+        if let StepLocation::Answered(worker, key) = step.at {
             inner.unrecorded.insert(self.id, (step.task.case_id, key));
             inner.heard(&worker, |worker| worker.accepted += 1);
         }
@@ -63,10 +63,10 @@ impl Offer<'_> {
         let mut inner = self.queue.inner();
         let mut step = inner.steps.remove(&self.id)?;
         inner.answered.insert(self.id);
-        let At::Answered(worker, key) = std::mem::replace(&mut step.at, At::Ready) else { return None };
+        let StepLocation::Answered(worker, key) = std::mem::replace(&mut step.at, StepLocation::Ready) else { return None };
         inner.heard(&worker, |worker| worker.refused += 1);
         let Some((id, prompt)) = again else {
-            inner.tell(key, Verdict::Refused(complaints, None));
+            inner.tell(key, SubmitOutcome::Refused(complaints, None));
             return None;
         };
         (step.task.dispatch_id, step.task.prompt) = (id, prompt);
@@ -74,7 +74,7 @@ impl Offer<'_> {
         inner.steps.insert(id, step);
         inner.give(id, &worker);
         let task = inner.steps.get(&id).map(|step| Box::new(step.task.clone()));
-        inner.tell(key, Verdict::Refused(complaints, task));
+        inner.tell(key, SubmitOutcome::Refused(complaints, task));
         drop(inner);
         self.id = id;
         Some(self)
@@ -87,8 +87,8 @@ impl Drop for Offer<'_> {
         inner.take_back(self.id);
         let Some(step) = inner.steps.remove(&self.id) else { return };
         inner.ready.remove(&step.age);
-        if let At::Answered(_, key) = step.at {
-            inner.tell(key, Verdict::Lost(Closed::Cancelled));
+        if let StepLocation::Answered(_, key) = step.at {
+            inner.tell(key, SubmitOutcome::Lost(QueueClosed::Cancelled));
         }
     }
 }

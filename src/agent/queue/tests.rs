@@ -1,7 +1,7 @@
 //! Who gets which step, and what becomes of answers.
 
 use super::*;
-use crate::agent::Kind;
+use crate::agent::AnswererKind;
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -37,8 +37,8 @@ fn now<F: Future + Unpin>(future: &mut F) -> Option<F::Output> {
     }
 }
 
-fn settings(lease: Duration) -> Settings {
-    let mut settings = Settings::of(Kind::Mcp);
+fn settings(lease: Duration) -> AgentSettings {
+    let mut settings = AgentSettings::of(AnswererKind::Mcp);
     settings.bounds.timeout = lease;
     settings
 }
@@ -58,21 +58,21 @@ fn task(id: i64) -> Task {
     }
 }
 
-fn got(pulled: Pulled) -> Task {
+fn got(pulled: PullResult) -> Task {
     match pulled {
-        Pulled::Task(task, _) => *task,
-        Pulled::Over(closed) => panic!("{closed:?}"),
+        PullResult::Task(task, _) => *task,
+        PullResult::Over(closed) => panic!("{closed:?}"),
     }
 }
 
-fn brought(number: i64) -> Brought {
-    Brought { artifact: json!({ "of": number }), tokens: (None, None) }
+fn brought(number: i64) -> SubmittedArtifact {
+    SubmittedArtifact { artifact: json!({ "of": number }), tokens: (None, None) }
 }
 
 #[test]
 fn the_oldest_step_goes_to_who_waits_longest() {
-    let queue = Queue::new(0);
-    let mut pulls: Vec<Pull> = ["ann", "bob", "ann"].into_iter().map(|worker| queue.pull(worker)).collect();
+    let queue = StepQueue::new(0);
+    let mut pulls: Vec<PullFuture> = ["ann", "bob", "ann"].into_iter().map(|worker| queue.pull(worker)).collect();
     assert!(pulls.iter_mut().all(|pull| now(pull).is_none()));
     let offers: Vec<Offer<'_>> = (1..=4).map(|id| queue.offer(task(id), &settings(LONG))).collect();
     let ids: Vec<i64> = pulls.iter_mut().map(|pull| got(now(pull).expect("there")).dispatch_id).collect();
@@ -86,14 +86,14 @@ fn the_oldest_step_goes_to_who_waits_longest() {
 
 #[test]
 fn answers_find_their_step_in_any_order() {
-    let queue = Queue::new(0);
+    let queue = StepQueue::new(0);
     thread::scope(|scope| {
         let walks: Vec<_> = (1..=20)
             .map(|id| {
                 let queue = &queue;
                 scope.spawn(move || {
                     let offer = queue.offer(task(id), &settings(LONG));
-                    let News::Brought(brought) = offer.wait() else { panic!("no answer") };
+                    let StepNews::Brought(brought) = offer.wait() else { panic!("no answer") };
                     offer.accept();
                     queue.recorded(id);
                     (id, brought.artifact)
@@ -104,7 +104,7 @@ fn answers_find_their_step_in_any_order() {
         tasks.reverse();
         for task in tasks {
             let submitted = queue.submit(task.dispatch_id, &task.ticket, brought(task.dispatch_id)).expect("there");
-            assert_eq!(wait(submitted), Verdict::Accepted);
+            assert_eq!(wait(submitted), SubmitOutcome::Accepted);
         }
         for walk in walks {
             let (id, artifact) = walk.join().expect("ended");
@@ -116,7 +116,7 @@ fn answers_find_their_step_in_any_order() {
 
 #[test]
 fn wrong_answers_are_told_apart() {
-    let queue = Queue::new(0);
+    let queue = StepQueue::new(0);
     let offer = queue.offer(task(1), &settings(LONG));
     let _other = queue.offer(task(2), &settings(LONG));
     assert_eq!(queue.submit(1, "", brought(1)).expect_err("refused"), SubmitError::NotYours(1));
@@ -127,53 +127,53 @@ fn wrong_answers_are_told_apart() {
     assert_eq!(queue.submit(2, &mine.ticket, brought(1)).expect_err("refused"), SubmitError::NotYours(2));
     let mut submitted = queue.submit(1, &mine.ticket, brought(1)).expect("there");
     assert_eq!(queue.submit(1, &mine.ticket, brought(1)).expect_err("refused"), SubmitError::AlreadySubmitted(1));
-    assert_eq!(offer.wait(), News::Brought(brought(1)));
+    assert_eq!(offer.wait(), StepNews::Brought(brought(1)));
     assert!(now(&mut submitted).is_none());
     offer.accept();
     assert!(now(&mut submitted).is_none(), "nothing is acknowledged before it is recorded");
     assert_eq!(queue.submit(1, &mine.ticket, brought(1)).expect_err("refused"), SubmitError::AlreadySubmitted(1));
     queue.recorded(1);
-    assert_eq!(now(&mut submitted), Some(Verdict::Accepted));
-    queue.close(&Closed::Aborted("no disk".into()));
-    queue.close(&Closed::Over);
+    assert_eq!(now(&mut submitted), Some(SubmitOutcome::Accepted));
+    queue.close(&QueueClosed::Aborted("no disk".into()));
+    queue.close(&QueueClosed::Over);
     assert_eq!(queue.submit(2, &theirs.ticket, brought(2)).expect_err("refused"), SubmitError::Aborted("no disk".into()));
 }
 
 #[test]
 fn a_cancelled_walk_withdraws_its_step() {
-    let queue = Queue::new(0);
+    let queue = StepQueue::new(0);
     let offer = queue.offer(task(1), &settings(LONG));
     let mine = got(wait(queue.pull("ann")));
     let mut waiting = queue.pull("bob");
     assert!(now(&mut waiting).is_none());
-    queue.close(&Closed::Cancelled);
-    assert_eq!(offer.wait(), News::Closed(Closed::Cancelled));
+    queue.close(&QueueClosed::Cancelled);
+    assert_eq!(offer.wait(), StepNews::Closed(QueueClosed::Cancelled));
     drop(offer);
     assert_eq!(queue.submit(1, &mine.ticket, brought(1)).expect_err("refused"), SubmitError::Unknown(1));
-    assert_eq!(now(&mut waiting), Some(Pulled::Over(Closed::Cancelled)));
-    assert_eq!(wait(queue.pull("late")), Pulled::Over(Closed::Cancelled));
+    assert_eq!(now(&mut waiting), Some(PullResult::Over(QueueClosed::Cancelled)));
+    assert_eq!(wait(queue.pull("late")), PullResult::Over(QueueClosed::Cancelled));
 }
 
 #[test]
 fn a_dead_worker_gives_its_step_back() {
-    let queue = Queue::new(0);
+    let queue = StepQueue::new(0);
     let offer = queue.offer(task(1), &settings(Duration::from_millis(30)));
     let dead = got(wait(queue.pull("dead")));
     let _younger = queue.offer(task(2), &settings(LONG));
-    assert_eq!(offer.wait(), News::Late("dead".into()));
+    assert_eq!(offer.wait(), StepNews::Late("dead".into()));
     offer.again();
     let mine = got(wait(queue.pull("ann")));
     assert_eq!((mine.dispatch_id, queue.health()[1].lost), (1, 1));
     assert_eq!(queue.submit(1, &dead.ticket, brought(1)).expect_err("refused"), SubmitError::NotYours(1));
-    assert_eq!(offer.wait(), News::Late("ann".into()));
+    assert_eq!(offer.wait(), StepNews::Late("ann".into()));
     // Late, but nobody else has begun.
     let _submitted = queue.submit(1, &mine.ticket, brought(1)).expect("there");
-    assert_eq!(offer.wait(), News::Brought(brought(1)));
+    assert_eq!(offer.wait(), StepNews::Brought(brought(1)));
 }
 
 #[test]
 fn who_gives_up_waiting_loses_no_step() {
-    let queue = Queue::new(0);
+    let queue = StepQueue::new(0);
     let mut early = queue.pull("early");
     assert!(now(&mut early).is_none());
     let _offer = queue.offer(task(1), &settings(LONG));
@@ -183,33 +183,33 @@ fn who_gives_up_waiting_loses_no_step() {
 
 #[test]
 fn a_bad_answer_goes_back_to_the_same_worker() {
-    let queue = Queue::new(0);
+    let queue = StepQueue::new(0);
     let offer = queue.offer(task(1), &settings(LONG));
     let first = got(wait(queue.pull("ann")));
     let mut waiting = queue.pull("bob");
     let mut submitted = queue.submit(1, &first.ticket, brought(1)).expect("there");
-    assert_eq!(offer.wait(), News::Brought(brought(1)));
+    assert_eq!(offer.wait(), StepNews::Brought(brought(1)));
     let offer = offer.refuse(vec!["no".into()], Some((7, "again".into()))).expect("there");
-    let Some(Verdict::Refused(why, Some(again))) = now(&mut submitted) else { panic!("refused") };
+    let Some(SubmitOutcome::Refused(why, Some(again))) = now(&mut submitted) else { panic!("refused") };
     assert_eq!((why, again.dispatch_id, again.prompt.as_str()), (vec!["no".to_owned()], 7, "again"));
     assert!(now(&mut waiting).is_none());
     assert_ne!(again.ticket, first.ticket);
     assert_eq!(queue.submit(1, &first.ticket, brought(1)).expect_err("refused"), SubmitError::AlreadySubmitted(1));
     let mut submitted = queue.submit(7, &again.ticket, brought(1)).expect("there");
-    assert_eq!(offer.wait(), News::Brought(brought(1)));
+    assert_eq!(offer.wait(), StepNews::Brought(brought(1)));
     assert!(offer.refuse(vec!["no".into()], None).is_none());
-    assert_eq!(now(&mut submitted), Some(Verdict::Refused(vec!["no".into()], None)));
+    assert_eq!(now(&mut submitted), Some(SubmitOutcome::Refused(vec!["no".into()], None)));
     assert_eq!(queue.health()[0].refused, 2);
 }
 
 #[test]
 fn answers_wait_for_enough_workers() {
-    let queue = Queue::new(2);
+    let queue = StepQueue::new(2);
     let _offers: Vec<Offer<'_>> = (1..=3).map(|id| queue.offer(task(id), &settings(LONG))).collect();
-    let Pulled::Task(mine, Some(warning)) = wait(queue.pull("ann")) else { panic!("no warning") };
+    let PullResult::Task(mine, Some(warning)) = wait(queue.pull("ann")) else { panic!("no warning") };
     assert!(warning.starts_with("1 of 2"), "{warning}");
     assert_eq!(queue.submit(1, &mine.ticket, brought(1)).expect_err("refused"), SubmitError::Gate(2, 1));
-    let Pulled::Task(_, None) = wait(queue.pull("bob")) else { panic!("a warning") };
+    let PullResult::Task(_, None) = wait(queue.pull("bob")) else { panic!("a warning") };
     let _submitted = queue.submit(1, &mine.ticket, brought(1)).expect("there");
 }
 
@@ -217,7 +217,7 @@ fn answers_wait_for_enough_workers() {
 #[test]
 fn nothing_is_lost_or_doubled() {
     const STEPS: i64 = 2000;
-    let queue = Queue::new(0);
+    let queue = StepQueue::new(0);
     let taken: BTreeMap<String, usize> = thread::scope(|scope| {
         let walks: Vec<_> = (0..20)
             .map(|walk| {
@@ -228,12 +228,12 @@ fn nothing_is_lost_or_doubled() {
                         let offer = queue.offer(task(id), &settings(Duration::from_millis(200)));
                         loop {
                             match offer.wait() {
-                                News::Brought(found) => {
+                                StepNews::Brought(found) => {
                                     assert_eq!(found, brought(id));
                                     break;
                                 }
-                                News::Late(_) => offer.again(),
-                                News::Closed(closed) => panic!("{closed:?}"),
+                                StepNews::Late(_) => offer.again(),
+                                StepNews::Closed(closed) => panic!("{closed:?}"),
                             }
                         }
                         offer.accept();
@@ -251,12 +251,12 @@ fn nothing_is_lost_or_doubled() {
                     let name = format!("w{number}");
                     let mut count = 0;
                     loop {
-                        let Pulled::Task(task, _) = wait(queue.pull(&name)) else { return (name, count) };
+                        let PullResult::Task(task, _) = wait(queue.pull(&name)) else { return (name, count) };
                         if number == 0 && count == 3 {
                             return (name, count);
                         }
                         match queue.submit(task.dispatch_id, &task.ticket, brought(task.dispatch_id)) {
-                            Ok(submitted) => assert_eq!(wait(submitted), Verdict::Accepted),
+                            Ok(submitted) => assert_eq!(wait(submitted), SubmitOutcome::Accepted),
                             // Its lease was over before this thread had its turn.
                             Err(error) => {
                                 assert_eq!(error, SubmitError::NotYours(task.dispatch_id));
@@ -269,7 +269,7 @@ fn nothing_is_lost_or_doubled() {
             })
             .collect();
         assert_eq!(walks.into_iter().map(|walk| walk.join().expect("ended")).sum::<i64>(), STEPS);
-        queue.end(&Closed::Over, true);
+        queue.end(&QueueClosed::Over, true);
         workers.into_iter().map(|worker| worker.join().expect("ended")).collect()
     });
     assert_eq!(taken.values().sum::<usize>(), 2000);

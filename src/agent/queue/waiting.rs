@@ -1,7 +1,7 @@
 //! Waiting for a step, and for what becomes of an answer: futures of no runtime in particular.
 
-use super::Queue;
-use super::told::{Closed, Pulled, Verdict};
+use super::StepQueue;
+use super::messages::{PullResult, QueueClosed, SubmitOutcome};
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -9,20 +9,20 @@ use std::task::{Context, Poll};
 
 /// Waiting for a step.
 #[derive(Debug)]
-pub struct Pull {
-    pub(super) queue: Arc<Queue>,
+pub struct PullFuture {
+    pub(super) queue: Arc<StepQueue>,
     pub(super) key: Option<u64>,
 }
 
-impl Future for Pull {
-    type Output = Pulled;
+impl Future for PullFuture {
+    type Output = PullResult;
 
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Pulled> {
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<PullResult> {
         let queue = Arc::clone(&self.queue);
         let mut inner = queue.inner();
         let closed = inner.closed.clone();
         let Some(puller) = self.key.and_then(|key| inner.pullers.get_mut(&key)) else {
-            return Poll::Ready(Pulled::Over(Closed::Cancelled));
+            return Poll::Ready(PullResult::Over(QueueClosed::Cancelled));
         };
         let got = puller.got.take();
         if got.is_none() && closed.is_none() {
@@ -37,16 +37,16 @@ impl Future for Pull {
         inner.gate.wait_over();
         inner.heard(&worker, |worker| worker.waiting = worker.waiting.saturating_sub(1));
         Poll::Ready(match task {
-            Some((task, warning)) => Pulled::Task(Box::new(task), warning),
+            Some((task, warning)) => PullResult::Task(Box::new(task), warning),
             None => {
                 inner.gate.none_left();
-                Pulled::Over(closed.unwrap_or(Closed::Cancelled))
+                PullResult::Over(closed.unwrap_or(QueueClosed::Cancelled))
             }
         })
     }
 }
 
-impl Drop for Pull {
+impl Drop for PullFuture {
     fn drop(&mut self) {
         let Some(key) = self.key else { return };
         let mut inner = self.queue.inner();
@@ -65,17 +65,17 @@ impl Drop for Pull {
 
 /// Waiting for what becomes of an answer.
 #[derive(Debug)]
-pub struct Submission {
-    pub(super) queue: Arc<Queue>,
+pub struct SubmitFuture {
+    pub(super) queue: Arc<StepQueue>,
     pub(super) key: u64,
 }
 
-impl Future for Submission {
-    type Output = Verdict;
+impl Future for SubmitFuture {
+    type Output = SubmitOutcome;
 
-    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Verdict> {
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<SubmitOutcome> {
         let mut inner = self.queue.inner();
-        let Some(ack) = inner.acks.get_mut(&self.key) else { return Poll::Ready(Verdict::Lost(Closed::Cancelled)) };
+        let Some(ack) = inner.acks.get_mut(&self.key) else { return Poll::Ready(SubmitOutcome::Lost(QueueClosed::Cancelled)) };
         match ack.verdict.take() {
             Some(verdict) => Poll::Ready(verdict),
             None => {
@@ -86,7 +86,7 @@ impl Future for Submission {
     }
 }
 
-impl Drop for Submission {
+impl Drop for SubmitFuture {
     fn drop(&mut self) {
         self.queue.inner().acks.remove(&self.key);
     }

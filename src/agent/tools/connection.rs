@@ -1,10 +1,10 @@
 //! A conversation with a server: begun with the first call, and anew with the next one after it broke off.
 
-use super::super::settings::Bounds;
-use super::heard::Heard;
-use super::pipes::{self, Process};
+use super::super::settings::AgentBounds;
+use super::pipes::{self, ServerProcess};
+use super::server_output::SharedServerOutput;
 use super::settings::{Secrets, ServerSettings};
-use super::web::Web;
+use super::web::HttpTransport;
 use rmcp::RoleClient;
 use rmcp::model::{
     CallToolRequestParams, CallToolResult, ClientCapabilities, ClientConfig, ErrorCode, ErrorData, Implementation, JsonObject,
@@ -31,22 +31,22 @@ pub(super) struct Connection {
     /// The variables of all secrets: its own are among `secrets`.
     withheld: BTreeSet<String>,
     /// What is heard in the conversation.
-    heard: std::sync::Mutex<Heard>,
-    open: Mutex<Option<Open>>,
+    heard: std::sync::Mutex<SharedServerOutput>,
+    open: Mutex<Option<ToolSession>>,
     /// How many calls are under way.
     busy: AtomicUsize,
 }
 
 /// A conversation. Its process ends after it.
-struct Open {
+struct ToolSession {
     service: RunningService<RoleClient, ClientConfig>,
     tools: Vec<String>,
-    _process: Option<Process>,
+    _process: Option<ServerProcess>,
 }
 
 /// Why a call came to nothing.
 #[derive(Debug)]
-pub(super) enum Trouble {
+pub(super) enum ToolError {
     /// The server cannot be started: why, and whether trying again may help.
     Start(String, bool),
     /// It cannot be talked to: why.
@@ -70,7 +70,7 @@ impl Connection {
     }
 
     /// What is heard in the conversation.
-    pub(super) fn heard(&self) -> Heard {
+    pub(super) fn heard(&self) -> SharedServerOutput {
         self.heard.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
@@ -84,18 +84,24 @@ impl Connection {
     }
 
     /// Calls a tool. `id` is what the call is known by.
-    pub(super) async fn call(&self, root: &Path, tool: &str, arguments: JsonObject, id: &str) -> Result<CallToolResult, Trouble> {
+    pub(super) async fn call(
+        &self,
+        root: &Path,
+        tool: &str,
+        arguments: JsonObject,
+        id: &str,
+    ) -> Result<CallToolResult, ToolError> {
         self.busy.fetch_add(1, Ordering::SeqCst);
-        let _busy = Busy(&self.busy);
+        let _busy = CallGuard(&self.busy);
         let peer = {
             let mut open = self.open.lock().await;
             if open.as_ref().is_none_or(|open| open.service.is_transport_closed()) {
                 *open = None;
                 *open = Some(self.begin(root).await?);
             }
-            let Some(open) = open.as_ref() else { return Err(Trouble::Talk("it is gone".into())) };
+            let Some(open) = open.as_ref() else { return Err(ToolError::Talk("it is gone".into())) };
             if !open.tools.iter().any(|known| known == tool) {
-                return Err(Trouble::NoTool(open.tools.clone()));
+                return Err(ToolError::NoTool(open.tools.clone()));
             }
             open.service.peer().clone()
         };
@@ -105,48 +111,48 @@ impl Connection {
         let called = peer.call_tool(params).await;
         called.map_err(|error| match error {
             ServiceError::McpError(error) => refused(&error),
-            error => Trouble::Talk(error.to_string()),
+            error => ToolError::Talk(error.to_string()),
         })
     }
 
     /// Begins a conversation, and asks which tools there are.
-    async fn begin(&self, root: &Path) -> Result<Open, Trouble> {
-        *self.heard.lock().unwrap_or_else(PoisonError::into_inner) = Heard::default();
+    async fn begin(&self, root: &Path) -> Result<ToolSession, ToolError> {
+        *self.heard.lock().unwrap_or_else(PoisonError::into_inner) = SharedServerOutput::default();
         // As most servers know it; those that know only what came after it say so.
         let lifecycle = ClientLifecycleMode::Initialize;
         let (service, process) = match self.talk(root, lifecycle).await {
-            Err(Trouble::Refused(..)) => {
+            Err(ToolError::Refused(..)) => {
                 let preferred_versions = rmcp::model::ProtocolVersion::KNOWN_VERSIONS.iter().rev().cloned().collect();
                 self.talk(root, ClientLifecycleMode::Discover { preferred_versions }).await
             }
             begun => begun,
         }?;
-        let tools = service.peer().list_all_tools().await.map_err(|error| Trouble::Talk(error.to_string()))?;
+        let tools = service.peer().list_all_tools().await.map_err(|error| ToolError::Talk(error.to_string()))?;
         let tools = tools.into_iter().map(|tool| tool.name.into_owned()).collect();
-        Ok(Open { service, tools, _process: process })
+        Ok(ToolSession { service, tools, _process: process })
     }
 
     async fn talk(
         &self,
         root: &Path,
         lifecycle: ClientLifecycleMode,
-    ) -> Result<(RunningService<RoleClient, ClientConfig>, Option<Process>), Trouble> {
+    ) -> Result<(RunningService<RoleClient, ClientConfig>, Option<ServerProcess>), ToolError> {
         let own = ClientConfig::new(ClientCapabilities::default(), Implementation::new("asterisk", env!("CARGO_PKG_VERSION")));
-        let Bounds { timeout, max_bytes, .. } = self.settings.bounds;
+        let AgentBounds { timeout, max_bytes, .. } = self.settings.bounds;
         let (begun, process) = match &self.settings.url {
             Some(url) => {
                 let mut config = StreamableHttpClientTransportConfig::with_uri(url.as_str());
                 config.auth_header.clone_from(&self.secrets.token);
-                let web = Web::new(timeout, max_bytes, &self.heard());
+                let web = HttpTransport::new(timeout, max_bytes, &self.heard());
                 let transport = StreamableHttpClientTransport::with_client(web, config);
                 (own.serve_with_lifecycle(transport, lifecycle).await, None)
             }
             None => {
-                let command = self.command(root).ok_or_else(|| Trouble::Start("it has no command".into(), false))?;
+                let command = self.command(root).ok_or_else(|| ToolError::Start("it has no command".into(), false))?;
                 let started = pipes::start(command, max_bytes, &self.heard());
                 let (pipes, process) = started.map_err(|error| {
                     // A program that is not there does not come by waiting.
-                    Trouble::Start(error.to_string(), error.kind() != std::io::ErrorKind::NotFound)
+                    ToolError::Start(error.to_string(), error.kind() != std::io::ErrorKind::NotFound)
                 })?;
                 (own.serve_with_lifecycle(pipes, lifecycle).await, Some(process))
             }
@@ -154,7 +160,7 @@ impl Connection {
         match begun {
             Ok(service) => Ok((service, process)),
             Err(ClientInitializeError::JsonRpcError(error)) => Err(refused(&error)),
-            Err(error) => Err(Trouble::Talk(error.to_string())),
+            Err(error) => Err(ToolError::Talk(error.to_string())),
         }
     }
 
@@ -166,14 +172,14 @@ impl Connection {
 }
 
 /// A call under way, however it ends.
-struct Busy<'a>(&'a AtomicUsize);
+struct CallGuard<'a>(&'a AtomicUsize);
 
-impl Drop for Busy<'_> {
+impl Drop for CallGuard<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
-fn refused(error: &ErrorData) -> Trouble {
-    Trouble::Refused(error.message.to_string(), error.code == ErrorCode::INTERNAL_ERROR)
+fn refused(error: &ErrorData) -> ToolError {
+    ToolError::Refused(error.message.to_string(), error.code == ErrorCode::INTERNAL_ERROR)
 }

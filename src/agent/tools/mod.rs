@@ -2,21 +2,21 @@
 //! recorded before it leaves; asking again, leaving alone and everything else that stands around one who is asked outside is the same.
 
 mod connection;
-mod heard;
 mod pipes;
 mod result;
+mod server_output;
 mod settings;
 mod web;
 
 pub use settings::{ServerSettings, Servers, Variable};
 
-use self::connection::{Connection, Trouble};
-use self::result::{Given, given};
-use super::build::Outside;
-use super::limit::stopped;
+use self::connection::{Connection, ToolError};
+use self::result::{ToolResult, given};
+use super::build::ExternalContext;
+use super::concurrency::stopped;
 use crate::diag::{Diagnostic, did_you_mean};
 use crate::net::ReadSecret;
-use crate::walk::{Agent, Answer, Name, Refusal, Reply, Request, TOOL, Tool};
+use crate::walk::{Agent, Answerer, Name, NodeAnswer, Refusal, Request, TOOL, ToolPlan};
 use rmcp::model::{CallToolResult, JsonObject};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -29,7 +29,7 @@ use tokio::runtime::{Builder, Runtime};
 const LOOK: Duration = Duration::from_millis(50);
 
 /// The tools of a server.
-pub(super) struct Tools<'a> {
+pub(super) struct ToolAnswerer<'a> {
     name: Name,
     server: String,
     settings: ServerSettings,
@@ -37,16 +37,16 @@ pub(super) struct Tools<'a> {
     secret: ReadSecret,
     withheld: BTreeSet<String>,
     stop: &'a AtomicBool,
-    talk: Mutex<Option<Arc<Talk>>>,
+    talk: Mutex<Option<Arc<ToolConversation>>>,
 }
 
 /// What is there once somebody called.
-struct Talk {
+struct ToolConversation {
     connection: Connection,
     runtime: Option<Runtime>,
 }
 
-impl Drop for Talk {
+impl Drop for ToolConversation {
     fn drop(&mut self) {
         if let Some(runtime) = self.runtime.take() {
             // A call over HTTP that nobody waits for any more ends by its own time.
@@ -55,15 +55,15 @@ impl Drop for Talk {
     }
 }
 
-impl<'a> Tools<'a> {
-    pub(super) fn new(server: &str, settings: &ServerSettings, outside: &Outside<'a>) -> Self {
-        let Outside { root, secret, stop, .. } = *outside;
-        let (name, server, settings) = (Tool::via(server), server.to_owned(), settings.clone());
+impl<'a> ToolAnswerer<'a> {
+    pub(super) fn new(server: &str, settings: &ServerSettings, outside: &ExternalContext<'a>) -> Self {
+        let ExternalContext { root, secret, stop, .. } = *outside;
+        let (name, server, settings) = (ToolPlan::via(server), server.to_owned(), settings.clone());
         let withheld = outside.withheld.clone();
         Self { name, server, settings, root: root.to_owned(), secret, withheld, stop, talk: Mutex::new(None) }
     }
 
-    fn talk(&self, request: &Request<'_>) -> Result<Arc<Talk>, Refusal> {
+    fn talk(&self, request: &Request<'_>) -> Result<Arc<ToolConversation>, Refusal> {
         let mut talk = self.talk.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(talk) = talk.as_ref() {
             return Ok(Arc::clone(talk));
@@ -73,23 +73,23 @@ impl<'a> Tools<'a> {
         let runtime = Builder::new_multi_thread().worker_threads(1).thread_name("tools").enable_all().build();
         let runtime = runtime.map_err(|error| Refusal::again(self.failed(request, &error.to_string())))?;
         let connection = Connection::new(self.settings.clone(), secrets, self.withheld.clone());
-        let new = Arc::new(Talk { connection, runtime: Some(runtime) });
+        let new = Arc::new(ToolConversation { connection, runtime: Some(runtime) });
         *talk = Some(Arc::clone(&new));
         Ok(new)
     }
 
     /// Waits for a call, as long as the settings allow and the run goes on.
-    fn wait(&self, talk: &Talk, tool: &str, arguments: JsonObject, id: &str) -> Result<CallToolResult, Ended> {
-        let Some(runtime) = &talk.runtime else { return Err(Ended::Stopped) };
+    fn wait(&self, talk: &ToolConversation, tool: &str, arguments: JsonObject, id: &str) -> Result<CallToolResult, CallEnd> {
+        let Some(runtime) = &talk.runtime else { return Err(CallEnd::Stopped) };
         runtime.block_on(async {
             let call = tokio::time::timeout(self.settings.bounds.timeout, talk.connection.call(&self.root, tool, arguments, id));
             tokio::pin!(call);
             loop {
                 tokio::select! {
-                    called = &mut call => return called.map_err(|_| Ended::Late)?.map_err(Ended::Trouble),
+                    called = &mut call => return called.map_err(|_| CallEnd::Late)?.map_err(CallEnd::Trouble),
                     () = tokio::time::sleep(LOOK) => {
                         if self.stop.load(Ordering::Relaxed) {
-                            return Err(Ended::Stopped);
+                            return Err(CallEnd::Stopped);
                         }
                     }
                 }
@@ -102,22 +102,22 @@ impl<'a> Tools<'a> {
         let message = format!("`{}/{tool}` did not answer `{}`: {why}", self.server, request.node_name());
         let error = Diagnostic::error("agent/tool", message);
         match request.plan.node(request.node).tool.as_ref() {
-            Some(Tool { place: (source, span), .. }) => error.label(source, *span, "called here"),
+            Some(ToolPlan { place: (source, span), .. }) => error.label(source, *span, "called here"),
             None => error,
         }
     }
 
     /// Why there is no answer, and what to do about it.
-    fn refusal(&self, request: &Request<'_>, talk: &Talk, tool: &str, trouble: Trouble) -> Refusal {
+    fn refusal(&self, request: &Request<'_>, talk: &ToolConversation, tool: &str, trouble: ToolError) -> Refusal {
         let hide = |text: &str| talk.connection.secrets.hide(text);
         let known = talk.connection.heard().now();
         let settled = format!("see `{}` of `mcp_servers:` in asterisk.yaml ({})", self.server, self.settings.place());
         match trouble {
-            Trouble::Start(why, again) => {
+            ToolError::Start(why, again) => {
                 let error = self.failed(request, &format!("it cannot be started: {}", hide(&why))).help(settled);
                 if again { Refusal::again(error) } else { Refusal::failed(error) }
             }
-            Trouble::Talk(why) => {
+            ToolError::Talk(why) => {
                 let error = self.failed(request, &hide(known.why.as_deref().unwrap_or(&why)));
                 let garbage = known
                     .garbage
@@ -128,13 +128,13 @@ impl<'a> Tools<'a> {
                 let error = error.help([Some(settled), garbage, stderr].into_iter().flatten().collect::<String>());
                 if known.for_good { Refusal::failed(error) } else { Refusal::again(error) }
             }
-            Trouble::NoTool(tools) => {
+            ToolError::NoTool(tools) => {
                 let hint = did_you_mean(tool, tools.iter().map(String::as_str));
                 let list = if tools.is_empty() { "it has none".to_owned() } else { format!("its tools: {}", tools.join(", ")) };
                 let help = hint.map_or_else(|| list.clone(), |hint| format!("{hint}\n{list}"));
                 Refusal::failed(self.failed(request, &format!("the server has no tool `{tool}`")).help(help))
             }
-            Trouble::Refused(said, again) => {
+            ToolError::Refused(said, again) => {
                 let error = self.failed(request, &format!("it refused the call: {}", hide(&said)));
                 if again { Refusal::again(error) } else { Refusal::failed(error.help("see the `arguments:` of the node")) }
             }
@@ -143,18 +143,18 @@ impl<'a> Tools<'a> {
 }
 
 /// Why a call ended without a result.
-enum Ended {
+enum CallEnd {
     Late,
     Stopped,
-    Trouble(Trouble),
+    Trouble(ToolError),
 }
 
-impl Answer for Tools<'_> {
+impl Answerer for ToolAnswerer<'_> {
     fn name(&self) -> &str {
         &self.name
     }
 
-    fn answer(&self, request: &Request<'_>) -> Result<Reply, Refusal> {
+    fn answer(&self, request: &Request<'_>) -> Result<NodeAnswer, Refusal> {
         let Some(call) = request.call() else {
             let message = format!("`{}` answers nodes that call its tools, and `{}` calls none", self.name, request.node_name());
             let help = format!("`tool: {}/TOOL` of a node calls one", self.server);
@@ -167,23 +167,23 @@ impl Answer for Tools<'_> {
         let id = format!("{}-{}", request.run, asking.id);
         let result = match self.wait(&talk, &call.tool, call.arguments, &id) {
             Ok(result) => result,
-            Err(Ended::Stopped) => return Err(stopped()),
-            Err(Ended::Late) => {
+            Err(CallEnd::Stopped) => return Err(stopped()),
+            Err(CallEnd::Late) => {
                 let why = format!("it took longer than {} s", self.settings.bounds.timeout.as_secs_f64());
-                let refusal = self.refusal(request, &talk, &call.tool, Trouble::Talk(why));
+                let refusal = self.refusal(request, &talk, &call.tool, ToolError::Talk(why));
                 talk.connection.give_up();
                 return Err(refusal);
             }
-            Err(Ended::Trouble(trouble)) => return Err(self.refusal(request, &talk, &call.tool, trouble)),
+            Err(CallEnd::Trouble(trouble)) => return Err(self.refusal(request, &talk, &call.tool, trouble)),
         };
         let artifact = match given(&result, self.settings.bounds.max_bytes, &|text| talk.connection.secrets.hide(text)) {
-            Given::Artifact(artifact) => artifact,
-            Given::Failed(said) => {
+            ToolResult::Artifact(artifact) => artifact,
+            ToolResult::Failed(said) => {
                 return Err(Refusal::again(
                     self.failed(request, &format!("it says that it failed: {}", crate::net::shown(&said))),
                 ));
             }
-            Given::Refused(why) => {
+            ToolResult::Refused(why) => {
                 return Err(Refusal::failed(self.failed(request, &format!("what it gave back was not accepted: {why}"))));
             }
         };
@@ -193,6 +193,6 @@ impl Answer for Tools<'_> {
             return Err(Refusal::failed(request.misfit(&self.name, &complaints)));
         }
         let agent = Agent::new(self.name.clone(), asking.id, None);
-        Ok(Reply { artifact: Arc::new(artifact), by: TOOL, checked: true, agent: Some(Box::new(agent)) })
+        Ok(NodeAnswer { artifact: Arc::new(artifact), by: TOOL, checked: true, agent: Some(Box::new(agent)) })
     }
 }

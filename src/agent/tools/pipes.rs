@@ -1,8 +1,8 @@
 //! A server that is a command: messages line by line over its standard input and output.
 
 use super::super::artifact::unread;
-use super::super::group::{Group, is_over};
-use super::heard::Heard;
+use super::super::group::{ProcessGroup, is_over};
+use super::server_output::SharedServerOutput;
 use rmcp::RoleClient;
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
@@ -19,24 +19,24 @@ const GRACE: Duration = Duration::from_millis(500);
 /// How many messages wait to be heard.
 const WAITING: usize = 16;
 
-type Input = Arc<Mutex<Option<Sender<Vec<u8>>>>>;
+type SharedInput = Arc<Mutex<Option<Sender<Vec<u8>>>>>;
 
 /// The messages of one.
-pub(super) struct Pipes {
-    to: Input,
+pub(super) struct PipeTransport {
+    to: SharedInput,
     from: mpsc::Receiver<RxJsonRpcMessage<RoleClient>>,
 }
 
 /// Its process, which ends with this.
-pub(super) struct Process {
+pub(super) struct ServerProcess {
     child: Child,
-    group: Group,
-    to: Input,
+    group: ProcessGroup,
+    to: SharedInput,
 }
 
 /// Starts one. A message of more than `most` bytes ends the conversation.
-pub(super) fn start(command: Command, most: usize, heard: &Heard) -> io::Result<(Pipes, Process)> {
-    let (mut child, group) = Group::spawn(command)?;
+pub(super) fn start(command: Command, most: usize, heard: &SharedServerOutput) -> io::Result<(PipeTransport, ServerProcess)> {
+    let (mut child, group) = ProcessGroup::spawn(command)?;
     let (send, lines) = channel::<Vec<u8>>();
     if let Some(mut stdin) = child.stdin.take() {
         thread::spawn(move || lines.into_iter().all(|line| stdin.write_all(&line).and_then(|()| stdin.flush()).is_ok()));
@@ -57,12 +57,12 @@ pub(super) fn start(command: Command, most: usize, heard: &Heard) -> io::Result<
             heard.writes(false);
         });
     }
-    let to: Input = Arc::new(Mutex::new(Some(send)));
-    Ok((Pipes { to: Arc::clone(&to), from }, Process { child, group, to }))
+    let to: SharedInput = Arc::new(Mutex::new(Some(send)));
+    Ok((PipeTransport { to: Arc::clone(&to), from }, ServerProcess { child, group, to }))
 }
 
 /// Hands on the messages that are heard, until there are no more of them.
-fn listen(from: impl Read, most: usize, said: &mpsc::Sender<RxJsonRpcMessage<RoleClient>>, heard: &Heard) {
+fn listen(from: impl Read, most: usize, said: &mpsc::Sender<RxJsonRpcMessage<RoleClient>>, heard: &SharedServerOutput) {
     let mut from = BufReader::new(from);
     let mut line = Vec::new();
     loop {
@@ -89,7 +89,7 @@ fn listen(from: impl Read, most: usize, said: &mpsc::Sender<RxJsonRpcMessage<Rol
     }
 }
 
-impl Transport<RoleClient> for Pipes {
+impl Transport<RoleClient> for PipeTransport {
     type Error = io::Error;
 
     fn send(&mut self, item: TxJsonRpcMessage<RoleClient>) -> impl Future<Output = io::Result<()>> + Send + 'static {
@@ -111,7 +111,7 @@ impl Transport<RoleClient> for Pipes {
     }
 }
 
-impl Drop for Process {
+impl Drop for ServerProcess {
     /// Ends its input, which tells it to end; then the whole group.
     fn drop(&mut self) {
         drop(self.to.lock().unwrap_or_else(PoisonError::into_inner).take());

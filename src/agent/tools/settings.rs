@@ -1,8 +1,8 @@
 //! How servers are set up whose tools nodes may call (`mcp_servers:` of the project file).
 
 use super::super::group::is_found;
-use super::super::settings::Bounds;
-use crate::net::{Hider, ReadSecret, Secret};
+use super::super::settings::AgentBounds;
+use crate::net::{ReadSecret, SecretRedactor, SecretSource};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -25,10 +25,10 @@ pub struct ServerSettings {
     pub url: Option<String>,
     /// Where the token is that it wants, over HTTP.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub secret: Option<Secret>,
+    pub secret: Option<SecretSource>,
     /// How it is asked.
     #[serde(flatten)]
-    pub bounds: Bounds,
+    pub bounds: AgentBounds,
 }
 
 /// The value of a variable.
@@ -38,12 +38,18 @@ pub enum Variable {
     /// As it stands.
     Text(String),
     /// Where it is.
-    Secret(Secret),
+    Secret(SecretSource),
 }
 
 impl Default for ServerSettings {
     fn default() -> Self {
-        Self { command: Vec::new(), env: BTreeMap::new(), url: None, secret: None, bounds: Bounds::of(Duration::from_secs(60)) }
+        Self {
+            command: Vec::new(),
+            env: BTreeMap::new(),
+            url: None,
+            secret: None,
+            bounds: AgentBounds::of(Duration::from_secs(60)),
+        }
     }
 }
 
@@ -73,13 +79,13 @@ impl ServerSettings {
         for (name, variable) in &self.env {
             let (text, hidden) = value(variable)?;
             if hidden {
-                secrets.hidden.push(Hider::new(&text));
+                secrets.hidden.push(SecretRedactor::new(&text));
             }
             secrets.env.push((name.clone(), text));
         }
         if let Some(secret) = &self.secret {
             let token = secret.read(root, read, "secret")?;
-            secrets.hidden.push(Hider::new(&token));
+            secrets.hidden.push(SecretRedactor::new(&token));
             secrets.token = Some(token);
         }
         Ok(secrets)
@@ -91,7 +97,7 @@ impl ServerSettings {
 pub(super) struct Secrets {
     pub(super) env: Vec<(String, String)>,
     pub(super) token: Option<String>,
-    hidden: Vec<Hider>,
+    hidden: Vec<SecretRedactor>,
 }
 
 impl Secrets {

@@ -3,7 +3,7 @@
 //! What is listened for is the answer to what was posted, as JSON or in a stream of events; what a server may say beside it is nothing
 //! that a tool's call needs.
 
-use super::heard::Heard;
+use super::server_output::SharedServerOutput;
 use crate::net::shown;
 use futures_core::stream::BoxStream;
 use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
@@ -18,19 +18,19 @@ use ureq::http::{HeaderName, HeaderValue};
 /// The header that says which session a message belongs to.
 const SESSION: &str = "Mcp-Session-Id";
 
-type Failed = StreamableHttpError<ureq::Error>;
+type WebError = StreamableHttpError<ureq::Error>;
 type Headers = HashMap<HeaderName, HeaderValue>;
 
 /// A client of one.
 #[derive(Clone)]
-pub(super) struct Web {
+pub(super) struct HttpTransport {
     client: ureq::Agent,
     most: usize,
-    heard: Heard,
+    heard: SharedServerOutput,
 }
 
-impl Web {
-    pub(super) fn new(timeout: Duration, most: usize, heard: &Heard) -> Self {
+impl HttpTransport {
+    pub(super) fn new(timeout: Duration, most: usize, heard: &SharedServerOutput) -> Self {
         let config = ureq::Agent::config_builder()
             .timeout_global(Some(timeout))
             .http_status_as_error(false)
@@ -47,7 +47,7 @@ impl Web {
         message: &ClientJsonRpcMessage,
         (session, token): (Option<&str>, Option<&str>),
         headers: &Headers,
-    ) -> Result<StreamableHttpPostResponse, Failed> {
+    ) -> Result<StreamableHttpPostResponse, WebError> {
         let mut call = self.client.post(uri).header("Content-Type", "application/json");
         call = call.header("Accept", "application/json, text/event-stream");
         call = headers.iter().fold(call, |call, (name, value)| call.header(name, value));
@@ -96,7 +96,7 @@ impl Web {
     }
 
     /// The answer in a stream of events, and the last of them as a text.
-    fn event(&self, from: impl Read) -> Result<(Option<ServerJsonRpcMessage>, String), Failed> {
+    fn event(&self, from: impl Read) -> Result<(Option<ServerJsonRpcMessage>, String), WebError> {
         let mut data = String::new();
         for line in BufReader::new(from).lines() {
             let line = line.map_err(|error| self.broken(&error))?;
@@ -115,7 +115,7 @@ impl Web {
         Ok((None, data))
     }
 
-    fn broken(&self, error: &std::io::Error) -> Failed {
+    fn broken(&self, error: &std::io::Error) -> WebError {
         let inner = error.get_ref().and_then(|inner| inner.downcast_ref::<ureq::Error>());
         match inner {
             Some(ureq::Error::BodyExceedsLimit(most)) => self.heard.over(format!("it said more than {most} bytes at once"), true),
@@ -125,7 +125,7 @@ impl Web {
     }
 }
 
-impl StreamableHttpClient for Web {
+impl StreamableHttpClient for HttpTransport {
     type Error = ureq::Error;
 
     async fn post_message(
@@ -135,7 +135,7 @@ impl StreamableHttpClient for Web {
         session_id: Option<Arc<str>>,
         auth_header: Option<String>,
         custom_headers: Headers,
-    ) -> Result<StreamableHttpPostResponse, Failed> {
+    ) -> Result<StreamableHttpPostResponse, WebError> {
         let web = self.clone();
         let post = move || web.post(&uri, &message, (session_id.as_deref(), auth_header.as_deref()), &custom_headers);
         tokio::task::spawn_blocking(post).await?
@@ -147,7 +147,7 @@ impl StreamableHttpClient for Web {
         session_id: Arc<str>,
         auth_header: Option<String>,
         _custom_headers: Headers,
-    ) -> Result<(), Failed> {
+    ) -> Result<(), WebError> {
         let web = self.clone();
         let delete = move || {
             let call = web.client.delete(&*uri).header(SESSION, &*session_id);
@@ -167,7 +167,7 @@ impl StreamableHttpClient for Web {
         _last_event_id: Option<String>,
         _auth_header: Option<String>,
         _custom_headers: Headers,
-    ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Failed> {
+    ) -> Result<BoxStream<'static, Result<Sse, SseError>>, WebError> {
         Err(StreamableHttpError::ServerDoesNotSupportSse)
     }
 }

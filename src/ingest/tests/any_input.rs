@@ -1,6 +1,6 @@
 //! Any input at all gets a launch that keeps its promises, or findings, in reasonable time.
 
-use super::super::{Gather, Limits, cut, read};
+use super::super::{LaunchMerger, TextLimits, cut, read};
 use super::{example, fixture, read_all, text};
 use crate::diag::Source;
 use crate::model::Launch;
@@ -27,7 +27,7 @@ fn check(launch: &Launch) {
     for case in &launch.cases {
         assert!(!case.id.is_empty() && !case.name.contains('\n') && !case.recall_key.is_empty());
         for text in [case.error_message.as_str(), &case.log_snippet.told()].into_iter().chain(case.attributes.values()) {
-            assert!(text.len() <= Limits::default().text);
+            assert!(text.len() <= TextLimits::default().text);
             assert!(text.chars().all(|ch| matches!(ch, '\n' | '\t') || !ch.is_control()), "{text:?}");
         }
     }
@@ -71,7 +71,7 @@ proptest! {
             text.replace_range(start..end, &insert);
         }
         // Held or streamed, the same comes of it.
-        let mut streamed = Gather::default();
+        let mut streamed = LaunchMerger::default();
         let through = streamed.add_input("x", Some(u64::from(u32::MAX) >> 3), || Ok(text.as_bytes())).is_ok();
         prop_assert_eq!(through, read(&Source::new("x", text.as_str())).is_ok());
         match read(&Source::new("x", text)) {

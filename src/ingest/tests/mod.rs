@@ -53,7 +53,7 @@ fn attribute<'a>(case: &'a Case, name: &str) -> &'a str {
 
 /// Several sources as one launch.
 fn read_all(sources: &[Source]) -> Launch {
-    let mut gather = Gather::default();
+    let mut gather = LaunchMerger::default();
     for source in sources {
         gather.add(source).unwrap();
     }
@@ -72,7 +72,7 @@ fn a_real_envelope_is_read() {
     assert_eq!(launch.ended_at.unwrap().to_string(), "2026-02-15T05:29:12.804Z");
     assert_eq!(["total", "passed", "failed", "skipped"].map(|outcome| launch.totals[outcome]), [172, 85, 8, 79]);
     assert_eq!(&launch.attributes["ptp_operator"], "4.21.0-202602070620");
-    assert_eq!(launch.git, crate::model::Git::default());
+    assert_eq!(launch.git, crate::model::LaunchCheckout::default());
     assert_eq!(ids(&launch), REAL_CASES);
     let first = &launch.cases[0];
     assert_eq!(first.suite, "[T-TSC] RAN PTP tests");

@@ -1,6 +1,6 @@
 //! What is refused, how it is called, and where the label stands.
 
-use super::super::{Gather, InputError, MAX_BYTES, read};
+use super::super::{InputError, LaunchMerger, MAX_BYTES, read};
 use super::text;
 use crate::diag::Diagnostic;
 use std::io::Read;
@@ -202,12 +202,12 @@ fn input_without_bounds_is_refused() {
     }
     // Devices have no end; of these no more is read than their beginning.
     for endless in [0, b'y', 0xa7] {
-        let read = Gather::default().add_input("x", None, || Ok(Read::take(std::io::repeat(endless), 1 << 20)));
+        let read = LaunchMerger::default().add_input("x", None, || Ok(Read::take(std::io::repeat(endless), 1 << 20)));
         assert!(
             matches!(read, Err(InputError::Wrong(found)) if found.iter().next().unwrap().code == "ingest/format"),
             "{endless}"
         );
     }
-    let large = Gather::default().add_input("x", Some(MAX_BYTES + 1), || Ok(&b""[..]));
+    let large = LaunchMerger::default().add_input("x", Some(MAX_BYTES + 1), || Ok(&b""[..]));
     assert!(matches!(large, Err(InputError::Wrong(found)) if found.iter().next().unwrap().code == "ingest/too-large"));
 }

@@ -1,10 +1,10 @@
 //! Reading a rule as a formula: when it says yes.
 
-use super::formula::{Formula, Op, Test};
+use super::formula::{Formula, InputTest, NumberOp};
 use super::solve::kind_at;
 use crate::model::Kind;
 use crate::pipeline::Pipeline;
-use crate::project::Examined;
+use crate::project::ExaminedFunction;
 use crate::script::check::chain::{Segment, flatten};
 use crate::script::rewrite::statements_of;
 use rhai::{ASTFlags, ASTNode, Expr, Stmt};
@@ -15,7 +15,7 @@ const STEPS: u32 = 1_000;
 
 /// What an expression is.
 #[derive(Clone, Debug)]
-enum Value {
+enum SymbolicValue {
     Number(f64),
     Text(String),
     Truth(Formula),
@@ -28,11 +28,11 @@ enum Value {
 }
 
 /// The names in sight, innermost last.
-type Env = Vec<(String, Value)>;
+type SymbolicEnv = Vec<(String, SymbolicValue)>;
 
 /// Statements that are still to be run, and how many names were in sight before them.
 #[derive(Clone)]
-struct Rest<'s> {
+struct PendingStatements<'s> {
     statements: &'s [Stmt],
     names: usize,
 }
@@ -40,7 +40,7 @@ struct Rest<'s> {
 /// Reads the rules of a pipeline.
 pub(crate) struct Reasoner {
     /// The declared values of vars that compare.
-    vars: BTreeMap<String, Value>,
+    vars: BTreeMap<String, SymbolicValue>,
     /// How many things could not be looked into.
     unknown: usize,
 }
@@ -49,8 +49,8 @@ impl Reasoner {
     /// A reader of the rules of this pipeline.
     pub(crate) fn new(pipeline: &Pipeline) -> Self {
         let value = |value: &serde_json::Value| match value {
-            serde_json::Value::Number(number) => number.as_f64().map(Value::Number),
-            serde_json::Value::String(text) => Some(Value::Text(text.clone())),
+            serde_json::Value::Number(number) => number.as_f64().map(SymbolicValue::Number),
+            serde_json::Value::String(text) => Some(SymbolicValue::Text(text.clone())),
             _ => None,
         };
         let vars = pipeline.vars.iter().filter_map(|(name, var)| Some((format!("vars.{name}"), value(&var.value)?)));
@@ -60,11 +60,11 @@ impl Reasoner {
     /// Something that cannot be looked into.
     pub(crate) fn unknown(&mut self) -> Formula {
         self.unknown += 1;
-        Formula::Atom(format!("?{}", self.unknown), Test::Holds)
+        Formula::Atom(format!("?{}", self.unknown), InputTest::Holds)
     }
 
     /// When a rule or condition says yes.
-    pub(crate) fn fires(&mut self, of: &Examined<'_>) -> Formula {
+    pub(crate) fn fires(&mut self, of: &ExaminedFunction<'_>) -> Formula {
         let ast = of.unit.ast();
         let mut functions = ast.iter_fn_def().filter(|function| *function.name == *of.name);
         let Some(function) = functions.find(|function| function.params.len() == of.inputs.len()) else {
@@ -72,24 +72,25 @@ impl Reasoner {
         };
         let body = statements_of(function);
         let params = function.params.iter().zip(&of.inputs);
-        let env: Env = params.map(|(param, (name, _))| (param.to_string(), Value::Input((*name).to_owned()))).collect();
+        let env: SymbolicEnv =
+            params.map(|(param, (name, _))| (param.to_string(), SymbolicValue::Input((*name).to_owned()))).collect();
         let known = env.len();
-        let mut reading = Reading { reasoner: self, of, known, steps: STEPS };
-        reading.run(vec![Rest { statements: &body, names: known }], env)
+        let mut reading = SymbolicReading { reasoner: self, of, known, steps: STEPS };
+        reading.run(vec![PendingStatements { statements: &body, names: known }], env)
     }
 }
 
-struct Reading<'r, 'x> {
+struct SymbolicReading<'r, 'x> {
     reasoner: &'r mut Reasoner,
-    of: &'x Examined<'x>,
+    of: &'x ExaminedFunction<'x>,
     /// How many names are those of the inputs.
     known: usize,
     steps: u32,
 }
 
-impl Reading<'_, '_> {
+impl SymbolicReading<'_, '_> {
     /// When the rest of the function says yes; the innermost statements stand last.
-    fn run(&mut self, mut rest: Vec<Rest<'_>>, mut env: Env) -> Formula {
+    fn run(&mut self, mut rest: Vec<PendingStatements<'_>>, mut env: SymbolicEnv) -> Formula {
         loop {
             let Some(frame) = rest.last_mut() else { return Formula::False };
             let Some((statement, after)) = frame.statements.split_first() else {
@@ -117,7 +118,7 @@ impl Reading<'_, '_> {
                     let when = self.truth(&parts.expr, &env);
                     let branch = |statements| {
                         let mut rest = rest.clone();
-                        rest.push(Rest { statements, names: env.len() });
+                        rest.push(PendingStatements { statements, names: env.len() });
                         rest
                     };
                     let then = match when {
@@ -131,7 +132,7 @@ impl Reading<'_, '_> {
                     let yes = Formula::all([when.clone(), then]);
                     return Formula::any([yes, Formula::all([when.negated(), otherwise])]);
                 }
-                Stmt::Block(block) => rest.push(Rest { statements: block.statements(), names: env.len() }),
+                Stmt::Block(block) => rest.push(PendingStatements { statements: block.statements(), names: env.len() }),
                 Stmt::Assignment(parts) => self.assign(&parts.1.lhs, &parts.1.rhs, parts.0.is_op_assignment(), &mut env),
                 Stmt::Noop(_) | Stmt::Import(..) | Stmt::Export(..) => {}
                 other if last || leaves(other) => return self.reasoner.unknown(),
@@ -140,8 +141,8 @@ impl Reading<'_, '_> {
         }
     }
 
-    fn assign(&mut self, target: &Expr, value: &Expr, keeps: bool, env: &mut Env) {
-        let value = if keeps { Value::Unknown } else { self.value(value, env) };
+    fn assign(&mut self, target: &Expr, value: &Expr, keeps: bool, env: &mut SymbolicEnv) {
+        let value = if keeps { SymbolicValue::Unknown } else { self.value(value, env) };
         let (name, whole) = match target {
             Expr::Variable(variable, ..) => (variable.1.to_string(), true),
             other => match flatten(other).map(|chain| chain.root) {
@@ -150,37 +151,37 @@ impl Reading<'_, '_> {
             },
         };
         if let Some((_, known)) = env.iter_mut().rev().find(|(known, _)| *known == name)
-            && (whole || !matches!(known, Value::Map))
+            && (whole || !matches!(known, SymbolicValue::Map))
         {
-            *known = if whole { value } else { Value::Unknown };
+            *known = if whole { value } else { SymbolicValue::Unknown };
         }
     }
 
     /// When a value that a rule returns is a yes.
-    fn verdict(&mut self, expr: &Expr, env: &Env) -> Formula {
+    fn verdict(&mut self, expr: &Expr, env: &SymbolicEnv) -> Formula {
         if let Expr::Stmt(block) = expr {
-            return self.run(vec![Rest { statements: block.statements(), names: env.len() }], env.clone());
+            return self.run(vec![PendingStatements { statements: block.statements(), names: env.len() }], env.clone());
         }
         match self.value(expr, env) {
-            Value::Map => Formula::True,
-            Value::Unit => Formula::False,
+            SymbolicValue::Map => Formula::True,
+            SymbolicValue::Unit => Formula::False,
             _ => self.truth(expr, env),
         }
     }
 
     /// When an expression is `true`.
-    fn truth(&mut self, expr: &Expr, env: &Env) -> Formula {
+    fn truth(&mut self, expr: &Expr, env: &SymbolicEnv) -> Formula {
         match self.value(expr, env) {
-            Value::Truth(formula) => formula,
-            Value::Input(path) if self.is(&path, |kind| *kind == Kind::Bool) && !path.starts_with("vars.") => {
-                Formula::Atom(path, Test::Holds)
+            SymbolicValue::Truth(formula) => formula,
+            SymbolicValue::Input(path) if self.is(&path, |kind| *kind == Kind::Bool) && !path.starts_with("vars.") => {
+                Formula::Atom(path, InputTest::Holds)
             }
             _ => self.opaque(expr, env),
         }
     }
 
     /// An expression that cannot be looked into; the same text is the same, if nothing in it depends on the way there.
-    fn opaque(&mut self, expr: &Expr, env: &Env) -> Formula {
+    fn opaque(&mut self, expr: &Expr, env: &SymbolicEnv) -> Formula {
         let locals: Vec<&str> = env[self.known..].iter().map(|(name, _)| name.as_str()).collect();
         let mut open = false;
         expr.walk(&mut Vec::new(), &mut |path| {
@@ -197,7 +198,7 @@ impl Reading<'_, '_> {
                 let params: Vec<&str> = env[..self.known].iter().map(|(name, _)| name.as_str()).collect();
                 let text = &unit.script()[span.start..span.end];
                 let key = format!("?{}|{}|{text}", if unit.is_condition() { "" } else { unit.name() }, params.join(","));
-                Formula::Atom(key, Test::Holds)
+                Formula::Atom(key, InputTest::Holds)
             }
             None => self.reasoner.unknown(),
         }
@@ -207,56 +208,60 @@ impl Reading<'_, '_> {
         kind_at(&self.of.inputs, path).is_some_and(|(kind, _)| test(kind))
     }
 
-    fn value(&mut self, expr: &Expr, env: &Env) -> Value {
+    fn value(&mut self, expr: &Expr, env: &SymbolicEnv) -> SymbolicValue {
         self.steps = self.steps.saturating_sub(1);
         #[expect(clippy::cast_precision_loss, reason = "what is compared with is small")]
         match expr {
-            _ if self.steps == 0 => Value::Unknown,
-            Expr::BoolConstant(true, _) => Value::Truth(Formula::True),
-            Expr::BoolConstant(false, _) => Value::Truth(Formula::False),
-            Expr::IntegerConstant(number, _) => Value::Number(*number as f64),
-            Expr::FloatConstant(number, _) => Value::Number(**number),
-            Expr::StringConstant(text, _) => Value::Text(text.to_string()),
-            Expr::Unit(_) => Value::Unit,
-            Expr::Map(..) => Value::Map,
-            Expr::DynamicConstant(value, _) if value.is_map() => Value::Map,
-            Expr::And(sides, _) => Value::Truth(Formula::all(sides.iter().map(|side| self.truth(side, env)).collect::<Vec<_>>())),
-            Expr::Or(sides, _) => Value::Truth(Formula::any(sides.iter().map(|side| self.truth(side, env)).collect::<Vec<_>>())),
+            _ if self.steps == 0 => SymbolicValue::Unknown,
+            Expr::BoolConstant(true, _) => SymbolicValue::Truth(Formula::True),
+            Expr::BoolConstant(false, _) => SymbolicValue::Truth(Formula::False),
+            Expr::IntegerConstant(number, _) => SymbolicValue::Number(*number as f64),
+            Expr::FloatConstant(number, _) => SymbolicValue::Number(**number),
+            Expr::StringConstant(text, _) => SymbolicValue::Text(text.to_string()),
+            Expr::Unit(_) => SymbolicValue::Unit,
+            Expr::Map(..) => SymbolicValue::Map,
+            Expr::DynamicConstant(value, _) if value.is_map() => SymbolicValue::Map,
+            Expr::And(sides, _) => {
+                SymbolicValue::Truth(Formula::all(sides.iter().map(|side| self.truth(side, env)).collect::<Vec<_>>()))
+            }
+            Expr::Or(sides, _) => {
+                SymbolicValue::Truth(Formula::any(sides.iter().map(|side| self.truth(side, env)).collect::<Vec<_>>()))
+            }
             Expr::Variable(variable, ..) if variable.2.is_empty() => {
                 let known = env.iter().rev().find(|(name, _)| *name == variable.1.as_str());
-                known.map_or(Value::Unknown, |(_, value)| value.clone())
+                known.map_or(SymbolicValue::Unknown, |(_, value)| value.clone())
             }
             Expr::Dot(..) | Expr::Index(..) => self.chain(expr, env),
             Expr::FnCall(call, _) => match (call.name.as_str(), call.args.as_slice()) {
-                ("!", [inner]) => Value::Truth(self.truth(inner, env).negated()),
+                ("!", [inner]) => SymbolicValue::Truth(self.truth(inner, env).negated()),
                 ("==" | "!=" | "<" | "<=" | ">" | ">=", [left, right]) if call.op_token.is_some() => {
                     let (left, right) = (self.value(left, env), self.value(right, env));
-                    self.compare(&call.name, left, right).map_or(Value::Unknown, Value::Truth)
+                    self.compare(&call.name, left, right).map_or(SymbolicValue::Unknown, SymbolicValue::Truth)
                 }
                 ("contains", [Expr::Array(items, _), item]) => self.one_of(items, item, env),
-                _ => Value::Unknown,
+                _ => SymbolicValue::Unknown,
             },
-            _ => Value::Unknown,
+            _ => SymbolicValue::Unknown,
         }
     }
 
     /// `item in ["a", "b"]`
-    fn one_of(&mut self, items: &[Expr], item: &Expr, env: &Env) -> Value {
+    fn one_of(&mut self, items: &[Expr], item: &Expr, env: &SymbolicEnv) -> SymbolicValue {
         let item = self.value(item, env);
         let mut any = Vec::new();
         for one in items {
             let one = self.value(one, env);
             match self.compare("==", item.clone(), one) {
                 Some(formula) => any.push(formula),
-                None => return Value::Unknown,
+                None => return SymbolicValue::Unknown,
             }
         }
-        Value::Truth(Formula::any(any))
+        SymbolicValue::Truth(Formula::any(any))
     }
 
-    fn chain(&mut self, expr: &Expr, env: &Env) -> Value {
-        let Some(chain) = flatten(expr) else { return Value::Unknown };
-        let Value::Input(mut path) = self.value(chain.root, env) else { return Value::Unknown };
+    fn chain(&mut self, expr: &Expr, env: &SymbolicEnv) -> SymbolicValue {
+        let Some(chain) = flatten(expr) else { return SymbolicValue::Unknown };
+        let SymbolicValue::Input(mut path) = self.value(chain.root, env) else { return SymbolicValue::Unknown };
         let list = |kind: &Kind| matches!(kind, Kind::List(_));
         let text = |kind: &Kind| matches!(kind, Kind::Text { .. });
         for (at, segment) in chain.segments.iter().enumerate() {
@@ -267,47 +272,47 @@ impl Reading<'_, '_> {
                 Segment::Call { call, .. } if last && call.args.is_empty() && self.is(&path, list) => {
                     let length = format!("{path}.len()");
                     return match call.name.as_str() {
-                        "len" => Value::Input(length),
-                        "is_empty" => Value::Truth(Formula::Atom(length, Test::Number(Op::Equal, 0.0))),
-                        _ => Value::Unknown,
+                        "len" => SymbolicValue::Input(length),
+                        "is_empty" => SymbolicValue::Truth(Formula::Atom(length, InputTest::Number(NumberOp::Equal, 0.0))),
+                        _ => SymbolicValue::Unknown,
                     };
                 }
                 Segment::Call { call, .. } if last && call.args.is_empty() && call.name == "is_empty" && self.is(&path, text) => {
-                    return Value::Truth(Formula::Atom(path, Test::Text(String::new())));
+                    return SymbolicValue::Truth(Formula::Atom(path, InputTest::Text(String::new())));
                 }
-                _ => return Value::Unknown,
+                _ => return SymbolicValue::Unknown,
             }
         }
-        Value::Input(path)
+        SymbolicValue::Input(path)
     }
 
     /// A comparison of an input with a constant; nothing for any other.
-    fn compare(&mut self, op: &str, left: Value, right: Value) -> Option<Formula> {
-        let is_input = |value: &Value| matches!(value, Value::Input(path) if !path.starts_with("vars."));
+    fn compare(&mut self, op: &str, left: SymbolicValue, right: SymbolicValue) -> Option<Formula> {
+        let is_input = |value: &SymbolicValue| matches!(value, SymbolicValue::Input(path) if !path.starts_with("vars."));
         let (path, other, op) = match (left, right) {
-            (Value::Input(path), other) if is_input(&Value::Input(path.clone())) => (path, other, op),
-            (other, Value::Input(path)) if is_input(&Value::Input(path.clone())) => (path, other, flipped(op)),
+            (SymbolicValue::Input(path), other) if is_input(&SymbolicValue::Input(path.clone())) => (path, other, op),
+            (other, SymbolicValue::Input(path)) if is_input(&SymbolicValue::Input(path.clone())) => (path, other, flipped(op)),
             _ => return None,
         };
         let other = match other {
-            Value::Input(var) => self.reasoner.vars.get(&var)?.clone(),
+            SymbolicValue::Input(var) => self.reasoner.vars.get(&var)?.clone(),
             other => other,
         };
         let atom = |test| Formula::Atom(path.clone(), test);
-        let number = |op, number| atom(Test::Number(op, number));
+        let number = |op, number| atom(InputTest::Number(op, number));
         Some(match (other, op) {
-            (Value::Number(n), "==") => number(Op::Equal, n),
-            (Value::Number(n), "!=") => number(Op::Equal, n).negated(),
-            (Value::Number(n), "<") => number(Op::Less, n),
-            (Value::Number(n), "<=") => number(Op::AtMost, n),
-            (Value::Number(n), ">") => number(Op::AtMost, n).negated(),
-            (Value::Number(n), ">=") => number(Op::Less, n).negated(),
-            (Value::Text(text), "==") => atom(Test::Text(text)),
-            (Value::Text(text), "!=") => atom(Test::Text(text)).negated(),
-            (Value::Truth(truth @ (Formula::True | Formula::False)), "==" | "!=")
+            (SymbolicValue::Number(n), "==") => number(NumberOp::Equal, n),
+            (SymbolicValue::Number(n), "!=") => number(NumberOp::Equal, n).negated(),
+            (SymbolicValue::Number(n), "<") => number(NumberOp::Less, n),
+            (SymbolicValue::Number(n), "<=") => number(NumberOp::AtMost, n),
+            (SymbolicValue::Number(n), ">") => number(NumberOp::AtMost, n).negated(),
+            (SymbolicValue::Number(n), ">=") => number(NumberOp::Less, n).negated(),
+            (SymbolicValue::Text(text), "==") => atom(InputTest::Text(text)),
+            (SymbolicValue::Text(text), "!=") => atom(InputTest::Text(text)).negated(),
+            (SymbolicValue::Truth(truth @ (Formula::True | Formula::False)), "==" | "!=")
                 if self.is(&path, |kind| *kind == Kind::Bool) =>
             {
-                let holds = atom(Test::Holds);
+                let holds = atom(InputTest::Holds);
                 if (truth == Formula::True) == (op == "==") { holds } else { holds.negated() }
             }
             _ => return None,
@@ -336,11 +341,13 @@ fn leaves(statement: &Stmt) -> bool {
 }
 
 /// Whatever a statement names may be another afterwards; of a map it still is one, and inputs cannot be changed.
-fn forget(statement: &Stmt, known: usize, env: &mut Env) {
+fn forget(statement: &Stmt, known: usize, env: &mut SymbolicEnv) {
     statement.walk(&mut Vec::new(), &mut |path| {
         if let Some(ASTNode::Expr(Expr::Variable(variable, ..))) = path.last() {
             let named = env[known..].iter_mut().filter(|(name, _)| *name == variable.1.as_str());
-            named.filter(|(_, value)| !matches!(value, Value::Map)).for_each(|(_, value)| *value = Value::Unknown);
+            named
+                .filter(|(_, value)| !matches!(value, SymbolicValue::Map))
+                .for_each(|(_, value)| *value = SymbolicValue::Unknown);
         }
         true
     });

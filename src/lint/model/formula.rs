@@ -2,7 +2,7 @@
 
 /// How a number is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Op {
+pub(crate) enum NumberOp {
     Equal,
     Less,
     AtMost,
@@ -10,11 +10,11 @@ pub(crate) enum Op {
 
 /// What is asked of an input.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Test {
+pub(crate) enum InputTest {
     /// It is `true`.
     Holds,
     /// It is a number that compares so with this one.
-    Number(Op, f64),
+    Number(NumberOp, f64),
     /// It is this text.
     Text(String),
 }
@@ -26,7 +26,7 @@ pub(crate) enum Formula {
     False,
     /// An input (`artifact.confidence`, `artifact.repos.len()`) and what is asked of it. An input that begins with `?` is
     /// something that cannot be looked into.
-    Atom(String, Test),
+    Atom(String, InputTest),
     Not(Box<Self>),
     All(Vec<Self>),
     Any(Vec<Self>),

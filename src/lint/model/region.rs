@@ -1,11 +1,11 @@
 //! What an input may be when several tests hold or do not.
 
-use super::formula::{Op, Test};
+use super::formula::{InputTest, NumberOp};
 use std::collections::BTreeSet;
 
 /// What is known of the values that an input can have at all.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Domain {
+pub(crate) struct InputDomain {
     pub(crate) least: Option<f64>,
     pub(crate) most: Option<f64>,
     pub(crate) whole: bool,
@@ -28,34 +28,34 @@ pub(crate) struct Region {
 
 impl Region {
     /// The region in which a test holds too (or does not); nothing if there is none.
-    pub(crate) fn with(mut self, test: &Test, wanted: bool, domain: &Domain) -> Option<Self> {
+    pub(crate) fn with(mut self, test: &InputTest, wanted: bool, domain: &InputDomain) -> Option<Self> {
         match test {
-            Test::Holds => {
+            InputTest::Holds => {
                 if self.holds.replace(wanted).is_some_and(|before| before != wanted) {
                     return None;
                 }
             }
-            Test::Number(op, number) => {
+            InputTest::Number(op, number) => {
                 self.numeric = true;
                 match (op, wanted) {
-                    (Op::Equal, true) => {
+                    (NumberOp::Equal, true) => {
                         self.above(*number, true);
                         self.below(*number, true);
                     }
-                    (Op::Equal, false) => self.not.push(*number),
-                    (Op::Less, true) => self.below(*number, false),
-                    (Op::Less, false) => self.above(*number, true),
-                    (Op::AtMost, true) => self.below(*number, true),
-                    (Op::AtMost, false) => self.above(*number, false),
+                    (NumberOp::Equal, false) => self.not.push(*number),
+                    (NumberOp::Less, true) => self.below(*number, false),
+                    (NumberOp::Less, false) => self.above(*number, true),
+                    (NumberOp::AtMost, true) => self.below(*number, true),
+                    (NumberOp::AtMost, false) => self.above(*number, false),
                 }
             }
-            Test::Text(text) if wanted => {
+            InputTest::Text(text) if wanted => {
                 if self.text.as_ref().is_some_and(|before| before != text) {
                     return None;
                 }
                 self.text = Some(text.clone());
             }
-            Test::Text(text) => drop(self.not_texts.insert(text.clone())),
+            InputTest::Text(text) => drop(self.not_texts.insert(text.clone())),
         }
         self.any(domain).then_some(self)
     }
@@ -75,7 +75,7 @@ impl Region {
     }
 
     /// Whether any value of the domain is left.
-    fn any(&self, domain: &Domain) -> bool {
+    fn any(&self, domain: &InputDomain) -> bool {
         if let Some(text) = &self.text {
             let known = domain.one_of.is_empty() || domain.one_of.contains(text);
             if !known || self.not_texts.contains(text) {
@@ -88,7 +88,7 @@ impl Region {
     }
 
     /// A number of the region: a whole one if there is one.
-    pub(crate) fn number(&self, domain: &Domain) -> Option<f64> {
+    pub(crate) fn number(&self, domain: &InputDomain) -> Option<f64> {
         let mut own = self.clone();
         domain.least.iter().for_each(|least| own.above(*least, true));
         domain.most.iter().for_each(|most| own.below(*most, true));
@@ -119,7 +119,7 @@ impl Region {
     }
 
     /// A value of it, for people.
-    pub(crate) fn example(&self, domain: &Domain) -> Option<String> {
+    pub(crate) fn example(&self, domain: &InputDomain) -> Option<String> {
         if let Some(holds) = self.holds {
             return Some(holds.to_string());
         }
@@ -141,36 +141,41 @@ impl Region {
 mod tests {
     use super::*;
 
-    fn left(tests: &[(Op, f64, bool)], domain: &Domain) -> Option<f64> {
+    fn left(tests: &[(NumberOp, f64, bool)], domain: &InputDomain) -> Option<f64> {
         let start = Some(Region::default());
-        let region =
-            tests.iter().fold(start, |region, (op, number, wanted)| region?.with(&Test::Number(*op, *number), *wanted, domain));
+        let region = tests
+            .iter()
+            .fold(start, |region, (op, number, wanted)| region?.with(&InputTest::Number(*op, *number), *wanted, domain));
         region.and_then(|region| region.number(domain))
     }
 
     #[test]
     fn intervals_are_met_exactly() {
-        let any = Domain::default();
-        assert_eq!(left(&[(Op::Less, 0.8, true), (Op::Less, 0.8, false)], &any), None);
-        assert!(left(&[(Op::AtMost, 0.8, true), (Op::Less, 0.8, false)], &any).is_some_and(|x| (x - 0.8).abs() < 1e-9));
-        assert!(left(&[(Op::Less, 0.4, false), (Op::Less, 0.8, true)], &any).is_some_and(|x| (0.4..0.8).contains(&x)));
-        let whole = Domain { least: Some(0.0), whole: true, ..Domain::default() };
-        assert_eq!(left(&[(Op::Less, 2.0, true), (Op::AtMost, 1.0, false)], &whole), None);
-        assert_eq!(left(&[(Op::Less, 0.0, true)], &whole), None);
-        assert_eq!(left(&[(Op::AtMost, 2.0, false)], &whole), Some(3.0));
-        let unit = Domain { least: Some(0.0), most: Some(1.0), ..Domain::default() };
-        assert_eq!(left(&[(Op::AtMost, 1.0, false)], &unit), None);
-        assert!(left(&[(Op::Less, 1.0, true), (Op::AtMost, 0.999, false)], &unit).is_some());
-        assert!(left(&[(Op::Equal, 0.0, false)], &unit).is_some());
+        let any = InputDomain::default();
+        assert_eq!(left(&[(NumberOp::Less, 0.8, true), (NumberOp::Less, 0.8, false)], &any), None);
+        assert!(
+            left(&[(NumberOp::AtMost, 0.8, true), (NumberOp::Less, 0.8, false)], &any).is_some_and(|x| (x - 0.8).abs() < 1e-9)
+        );
+        assert!(
+            left(&[(NumberOp::Less, 0.4, false), (NumberOp::Less, 0.8, true)], &any).is_some_and(|x| (0.4..0.8).contains(&x))
+        );
+        let whole = InputDomain { least: Some(0.0), whole: true, ..InputDomain::default() };
+        assert_eq!(left(&[(NumberOp::Less, 2.0, true), (NumberOp::AtMost, 1.0, false)], &whole), None);
+        assert_eq!(left(&[(NumberOp::Less, 0.0, true)], &whole), None);
+        assert_eq!(left(&[(NumberOp::AtMost, 2.0, false)], &whole), Some(3.0));
+        let unit = InputDomain { least: Some(0.0), most: Some(1.0), ..InputDomain::default() };
+        assert_eq!(left(&[(NumberOp::AtMost, 1.0, false)], &unit), None);
+        assert!(left(&[(NumberOp::Less, 1.0, true), (NumberOp::AtMost, 0.999, false)], &unit).is_some());
+        assert!(left(&[(NumberOp::Equal, 0.0, false)], &unit).is_some());
     }
 
     #[test]
     fn texts_run_out() {
-        let domain = Domain { one_of: vec!["a".into(), "b".into()], ..Domain::default() };
-        let not = |region: Option<Region>, text: &str| region?.with(&Test::Text(text.into()), false, &domain);
+        let domain = InputDomain { one_of: vec!["a".into(), "b".into()], ..InputDomain::default() };
+        let not = |region: Option<Region>, text: &str| region?.with(&InputTest::Text(text.into()), false, &domain);
         let one = not(Some(Region::default()), "a");
         assert_eq!(one.as_ref().and_then(|region| region.example(&domain)).as_deref(), Some("\"b\""));
         assert_eq!(not(one, "b"), None);
-        assert_eq!(Region::default().with(&Test::Text("c".into()), true, &domain), None);
+        assert_eq!(Region::default().with(&InputTest::Text("c".into()), true, &domain), None);
     }
 }

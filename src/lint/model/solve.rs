@@ -1,9 +1,9 @@
 //! Whether a formula can hold, and where.
 
-use super::formula::{Formula, Test};
-use super::region::{Domain, Region};
+use super::formula::{Formula, InputTest};
+use super::region::{InputDomain, Region};
 use crate::model::{Kind, Shape};
-use crate::project::Examined;
+use crate::project::ExaminedFunction;
 use std::collections::BTreeMap;
 
 /// The most ways to hold that are looked at.
@@ -22,12 +22,12 @@ pub(crate) struct Solver<'a> {
 
 impl<'a> Solver<'a> {
     /// Of everything that an input can be, an artifact that is not there included: for proofs that something never holds.
-    pub(crate) fn proof(of: &'a Examined<'_>) -> Self {
+    pub(crate) fn proof(of: &'a ExaminedFunction<'_>) -> Self {
         Self { inputs: &of.inputs, absent: true }
     }
 
     /// Of answers that have what the schema requires: for examples.
-    pub(crate) fn example(of: &'a Examined<'_>) -> Self {
+    pub(crate) fn example(of: &'a ExaminedFunction<'_>) -> Self {
         Self { inputs: &of.inputs, absent: false }
     }
 
@@ -75,12 +75,12 @@ impl<'a> Solver<'a> {
         })
     }
 
-    fn domain(&self, subject: &str, test: &Test) -> Domain {
-        let counted = Domain { least: Some(0.0), whole: true, ..Domain::default() };
+    fn domain(&self, subject: &str, test: &InputTest) -> InputDomain {
+        let counted = InputDomain { least: Some(0.0), whole: true, ..InputDomain::default() };
         if subject.ends_with(".len()") || subject.starts_with("state.loops.") {
             return counted;
         }
-        let Some((kind, required)) = kind_at(self.inputs, subject) else { return Domain::default() };
+        let Some((kind, required)) = kind_at(self.inputs, subject) else { return InputDomain::default() };
         let absent = self.absent || !required;
         #[expect(clippy::cast_precision_loss, reason = "bounds are small")]
         let bounds = match kind {
@@ -91,19 +91,19 @@ impl<'a> Solver<'a> {
         let widened =
             |bound: Option<f64>, to: fn(f64, f64) -> f64| bound.map(|bound| if absent { to(bound, 0.0) } else { bound });
         let one_of = match (kind, test) {
-            (Kind::Text { one_of }, Test::Text(_)) if !one_of.is_empty() => {
+            (Kind::Text { one_of }, InputTest::Text(_)) if !one_of.is_empty() => {
                 one_of.iter().cloned().chain(absent.then(String::new)).collect()
             }
             _ => Vec::new(),
         };
-        Domain { least: widened(bounds.0, f64::min), most: widened(bounds.1, f64::max), whole: bounds.2, one_of }
+        InputDomain { least: widened(bounds.0, f64::min), most: widened(bounds.1, f64::max), whole: bounds.2, one_of }
     }
 
     /// A term in words: `` `confidence` is 0.5 and `label` is "x" ``.
     pub(crate) fn words(&self, term: &Term) -> Option<String> {
         let mut words = Vec::new();
         for (subject, region) in &term.0 {
-            let domain = self.domain(subject, &Test::Text(String::new()));
+            let domain = self.domain(subject, &InputTest::Text(String::new()));
             let shown = subject.strip_prefix("artifact.").unwrap_or(subject);
             words.push(format!("`{shown}` is {}", region.example(&domain)?));
         }

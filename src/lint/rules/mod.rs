@@ -11,10 +11,10 @@ mod routing;
 mod teams;
 mod templates;
 
-use super::rule::Rule;
+use super::rule::LintRule;
 
 /// The rules by category, in the order they are listed in.
-pub(super) const RULES: &[&[Rule]] = &[
+pub(super) const RULES: &[&[LintRule]] = &[
     correctness::RULES,
     routing::RULES,
     purity::RULES,

@@ -2,7 +2,7 @@
 //!
 //! A run waits for none of it but at its end, and there not for long.
 
-use crate::net::{Client, shown};
+use crate::net::{HttpClient, shown};
 use opentelemetry::KeyValue;
 use opentelemetry_http::{Bytes, HttpClient, HttpError, Request, Response};
 use opentelemetry_otlp::{ExporterBuildError, Protocol, SpanExporter, WithExportConfig, WithHttpConfig};
@@ -26,13 +26,13 @@ const TRACES: &str = "/v1/traces";
 
 /// What is known of the delivery.
 #[derive(Debug, Default)]
-struct Told {
+struct DeliveryState {
     arrived: AtomicUsize,
     /// The address that was asked last, and what went wrong there last.
     last: Mutex<(String, Option<String>)>,
 }
 
-impl Told {
+impl DeliveryState {
     fn last(&self, change: impl FnOnce(&mut (String, Option<String>))) {
         change(&mut self.last.lock().unwrap_or_else(PoisonError::into_inner));
     }
@@ -41,7 +41,7 @@ impl Told {
 /// Spans on their way.
 pub(super) struct Delivery {
     processor: BatchSpanProcessor,
-    told: Arc<Told>,
+    told: Arc<DeliveryState>,
     taken: usize,
 }
 
@@ -49,8 +49,8 @@ impl Delivery {
     /// To the collector at this address, or at the one that the environment names as all programs with OpenTelemetry have it
     /// (`OTEL_EXPORTER_OTLP_ENDPOINT`).
     pub(super) fn to(address: Option<&str>) -> Result<Self, (String, String)> {
-        let told = Arc::new(Told::default());
-        let http = Http { client: Client::new(PATIENCE, MOST), told: Arc::clone(&told) };
+        let told = Arc::new(DeliveryState::default());
+        let http = OtlpHttp { client: HttpClient::new(PATIENCE, MOST), told: Arc::clone(&told) };
         let mut builder = SpanExporter::builder().with_http().with_http_client(http);
         if std::env::var_os("OTEL_EXPORTER_OTLP_PROTOCOL").is_none() {
             builder = builder.with_protocol(Protocol::HttpBinary);
@@ -67,7 +67,7 @@ impl Delivery {
             let help = "give an address, otlp=http://HOST:4318, or mend the variables OTEL_EXPORTER_OTLP_*";
             (format!("OpenTelemetry cannot be set up: {error}"), help.into())
         })?;
-        let exporter = Counted { exporter, told: Arc::clone(&told) };
+        let exporter = CountingExporter { exporter, told: Arc::clone(&told) };
         let config = BatchConfigBuilder::default().with_max_queue_size(QUEUE).build();
         let mut processor = BatchSpanProcessor::new(exporter, config);
         processor.set_resource(&resource());
@@ -112,12 +112,12 @@ fn resource() -> Resource {
 
 /// Counts what arrives.
 #[derive(Debug)]
-struct Counted {
+struct CountingExporter {
     exporter: SpanExporter,
-    told: Arc<Told>,
+    told: Arc<DeliveryState>,
 }
 
-impl opentelemetry_sdk::trace::SpanExporter for Counted {
+impl opentelemetry_sdk::trace::SpanExporter for CountingExporter {
     async fn export(&self, batch: Vec<SpanData>) -> OTelSdkResult {
         let many = batch.len();
         let result = self.exporter.export(batch).await;
@@ -139,12 +139,12 @@ impl opentelemetry_sdk::trace::SpanExporter for Counted {
 
 /// The client that the exporter sends by.
 #[derive(Debug)]
-struct Http {
-    client: Client,
-    told: Arc<Told>,
+struct OtlpHttp {
+    client: HttpClient,
+    told: Arc<DeliveryState>,
 }
 
-impl Http {
+impl OtlpHttp {
     fn send(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
         let address = request.uri().to_string();
         self.told.last(|last| *last = (address, None));
@@ -159,7 +159,7 @@ impl Http {
     }
 }
 
-impl HttpClient for Http {
+impl HttpClient for OtlpHttp {
     fn send_bytes<'life0, 'async_trait>(
         &'life0 self,
         request: Request<Bytes>,

@@ -7,14 +7,14 @@ mod deliver;
 mod span;
 
 use self::deliver::Delivery;
-use self::span::{Open, id, run_id, trace_id};
-use super::cast::Cast;
-use super::kinds::Made;
+use self::span::{OpenSpan, id, run_id, trace_id};
+use super::kinds::MadeObserver;
+use super::name_table::NameTable;
 use super::observed::Observer;
 use crate::clock::Timestamp;
 use crate::model::Case;
-use crate::session::Begun;
-use crate::walk::{BRANCH, By, Event, Name, Outcome, Status, What, place_of};
+use crate::session::StartedRun;
+use crate::walk::{BRANCH, BranchKind, EdgeOutcome, Event, EventBody, Name, WalkStatus, place_of};
 use opentelemetry::{SpanId, TraceId};
 use std::collections::BTreeMap;
 use std::io;
@@ -22,32 +22,32 @@ use std::io;
 /// Sends a run's spans to a collector.
 pub(super) struct Otlp {
     delivery: Delivery,
-    cast: Cast,
+    cast: NameTable,
     trace: TraceId,
-    run: Option<Open>,
-    cases: BTreeMap<Name, Whole>,
+    run: Option<OpenSpan>,
+    cases: BTreeMap<Name, CaseSpan>,
 }
 
 /// What a step is called that is nothing but branches.
 const BRANCHES: &str = "branches";
 
 /// A case under way.
-struct Whole {
-    span: Open,
-    steps: BTreeMap<Name, Step>,
+struct CaseSpan {
+    span: OpenSpan,
+    steps: BTreeMap<Name, StepSpan>,
 }
 
 /// A step under way.
-struct Step {
-    span: Open,
+struct StepSpan {
+    span: OpenSpan,
     /// When it was answered. What is decided then still belongs to it.
     answered: Option<Timestamp>,
 }
 
 /// An observer that sends to the collector at this address, or at the one that the environment names.
-pub(super) fn sender(address: Option<&str>) -> Made {
+pub(super) fn sender(address: Option<&str>) -> MadeObserver {
     let delivery = Delivery::to(address)?;
-    let otlp = Otlp { delivery, cast: Cast::default(), trace: TraceId::INVALID, run: None, cases: BTreeMap::new() };
+    let otlp = Otlp { delivery, cast: NameTable::default(), trace: TraceId::INVALID, run: None, cases: BTreeMap::new() };
     Ok(Box::new(otlp))
 }
 
@@ -57,21 +57,21 @@ impl Otlp {
     }
 
     /// The case of an event, which begins with the first that is seen of it.
-    fn case(&mut self, event: &Event) -> &mut Whole {
+    fn case(&mut self, event: &Event) -> &mut CaseSpan {
         let (run, cast) = (self.run_id(), &self.cast);
         self.cases.entry(event.case.clone()).or_insert_with(|| {
             let case = event.case.as_str();
-            let mut span = Open::new(id(run, &[case]), run, format!("case {case}"), event.at);
+            let mut span = OpenSpan::new(id(run, &[case]), run, format!("case {case}"), event.at);
             span.set("asterisk.case", case.to_owned());
             if let Some(name) = cast.case(case) {
                 span.set("asterisk.case.name", name.to_owned());
             }
-            Whole { span, steps: BTreeMap::new() }
+            CaseSpan { span, steps: BTreeMap::new() }
         })
     }
 
     /// The step of an event, with those it stands in: they began before this process did, if they are not under way.
-    fn step(&mut self, event: &Event) -> Option<&mut Step> {
+    fn step(&mut self, event: &Event) -> Option<&mut StepSpan> {
         let run = self.run_id();
         let mut parent = self.case(event).span.id;
         // A step is a number, and what is walked within it a name: `3/court/1`.
@@ -82,10 +82,10 @@ impl Otlp {
             let name = if within.starts_with(BRANCH) { BRANCHES.to_owned() } else { self.cast.node(path, within) };
             let whole = self.cases.get_mut(&event.case)?;
             let step = whole.steps.entry(path.into()).or_insert_with(|| {
-                let mut span = Open::new(id(run, &[&event.case, path]), parent, name, event.at);
+                let mut span = OpenSpan::new(id(run, &[&event.case, path]), parent, name, event.at);
                 span.set("asterisk.case", event.case.to_string());
                 span.set("asterisk.path", path.to_owned());
-                Step { span, answered: None }
+                StepSpan { span, answered: None }
             });
             parent = step.span.id;
         }
@@ -96,7 +96,7 @@ impl Otlp {
     fn settle(&mut self, event: &Event) {
         let Some(whole) = self.cases.get_mut(&event.case) else { return };
         let place = place_of(&event.path);
-        let over = |path: &Name, step: &Step| {
+        let over = |path: &Name, step: &StepSpan| {
             let beside = place_of(path) == place && *path != event.path;
             let within = path.strip_prefix(&*event.path).is_some_and(|rest| rest.starts_with('/'));
             step.answered.is_some() && (beside || within)
@@ -119,13 +119,13 @@ impl Otlp {
         if let Some(step) = self.step(event) {
             let span = &mut step.span;
             match &event.what {
-                What::NodeEnter { node: name } => {
+                EventBody::NodeEnter { node: name } => {
                     span.name = node(name);
                     span.began = event.at;
                     span.set("asterisk.node", name.to_string());
                 }
-                What::Asked { node: name, .. } => span.name = node(name),
-                What::NodeExit { node: name, by, confidence, agent, .. } => {
+                EventBody::Asked { node: name, .. } => span.name = node(name),
+                EventBody::NodeExit { node: name, by, confidence, agent, .. } => {
                     span.name = node(name);
                     span.set("asterisk.node", name.to_string());
                     span.set("asterisk.by", by.to_string());
@@ -142,7 +142,7 @@ impl Otlp {
                     }
                     step.answered = Some(now);
                 }
-                What::Transition { to, edge, because, counter, .. } => {
+                EventBody::Transition { to, edge, because, counter, .. } => {
                     span.set("asterisk.edge", edge.to_string());
                     span.set("asterisk.to", to.to_string());
                     span.set("asterisk.because", because.to_string());
@@ -150,15 +150,15 @@ impl Otlp {
                         span.set("asterisk.counter", counter.to_string());
                     }
                 }
-                What::SubWalk { pipeline, .. } => span.set("asterisk.pipeline", pipeline.to_string()),
-                What::WalkerSwitch { to, .. } => span.set("asterisk.walker", to.to_string()),
-                What::Fork { branches, .. } => {
+                EventBody::SubWalk { pipeline, .. } => span.set("asterisk.pipeline", pipeline.to_string()),
+                EventBody::WalkerSwitch { to, .. } => span.set("asterisk.walker", to.to_string()),
+                EventBody::Fork { branches, .. } => {
                     if span.name.is_empty() {
                         BRANCHES.clone_into(&mut span.name);
                     }
                     span.set("asterisk.branches", number(branches.len() as u64));
                 }
-                What::WalkError { message, .. } => span.fail(message),
+                EventBody::WalkError { message, .. } => span.fail(message),
                 _ => {}
             }
         }
@@ -175,8 +175,8 @@ impl Otlp {
         }
     }
 
-    fn over(&mut self, whole: Whole, status: Status, now: Timestamp) {
-        let Whole { mut span, steps } = whole;
+    fn over(&mut self, whole: CaseSpan, status: WalkStatus, now: Timestamp) {
+        let CaseSpan { mut span, steps } = whole;
         for step in steps.into_values() {
             self.delivery.take(step.span.end(self.trace, step.answered.unwrap_or(now)));
         }
@@ -188,39 +188,39 @@ impl Otlp {
     /// What happened, as an event of the span that it belongs to.
     fn happened(&mut self, event: &Event) {
         let fields: Vec<(&'static str, String)> = match &event.what {
-            What::WalkerSwitch { from, to, because, .. } => {
+            EventBody::WalkerSwitch { from, to, because, .. } => {
                 let from = from.as_deref().unwrap_or_default().to_owned();
                 vec![("from", from), ("to", to.to_string()), ("because", because.to_string())]
             }
-            What::Masked { masks, answer, .. } => {
+            EventBody::Masked { masks, answer, .. } => {
                 vec![("masks", masks.join(" ")), ("changed", answer.is_some().to_string())]
             }
-            What::Asked { id, via, .. } => vec![("request", id.to_string()), ("via", via.to_string())],
-            What::Complained { id, via, complaints } => {
+            EventBody::Asked { id, via, .. } => vec![("request", id.to_string()), ("via", via.to_string())],
+            EventBody::Complained { id, via, complaints } => {
                 vec![("request", id.to_string()), ("via", via.to_string()), ("complaints", complaints.join("; "))]
             }
-            What::Unanswered { id, via, message } => {
+            EventBody::Unanswered { id, via, message } => {
                 vec![("request", id.to_string()), ("via", via.to_string()), ("message", message.clone())]
             }
-            What::Fork { branches, .. } => {
+            EventBody::Fork { branches, .. } => {
                 vec![("nodes", branches.iter().map(|branch| branch.node.as_str()).collect::<Vec<_>>().join(" "))]
             }
-            What::Join { to } => vec![("to", to.as_deref().unwrap_or_default().to_owned())],
-            What::BranchError { branch, node, kind, message } => {
+            EventBody::Join { to } => vec![("to", to.as_deref().unwrap_or_default().to_owned())],
+            EventBody::BranchError { branch, node, kind, message } => {
                 let (branch, node) = (branch.to_string(), node.to_string());
                 vec![("branch", branch), ("node", node), ("kind", kind.clone()), ("message", message.clone())]
             }
-            What::ThermalWarning { spent_ms, .. } => vec![("spent_ms", spent_ms.to_string())],
-            What::Shadow { edge, to, differs: true, .. } => {
+            EventBody::ThermalWarning { spent_ms, .. } => vec![("spent_ms", spent_ms.to_string())],
+            EventBody::Shadow { edge, to, differs: true, .. } => {
                 let text = |name: &Option<Name>| name.as_deref().unwrap_or_default().to_owned();
                 vec![("edge", text(edge)), ("to", text(to))]
             }
-            What::WalkError { kind, message, .. } => vec![("kind", kind.clone()), ("message", message.clone())],
-            What::Reopened { by, .. } => vec![("by", by.to_string())],
-            What::Adopt { generation, .. } => vec![("generation", generation.to_string())],
-            What::EdgeEvaluate { considered, .. } => {
-                let worth = considered.iter().filter(|entry| matches!(entry.outcome, Outcome::Advisory | Outcome::Error));
-                let edge = |entry: &crate::walk::Considered| {
+            EventBody::WalkError { kind, message, .. } => vec![("kind", kind.clone()), ("message", message.clone())],
+            EventBody::Reopened { by, .. } => vec![("by", by.to_string())],
+            EventBody::Adopt { generation, .. } => vec![("generation", generation.to_string())],
+            EventBody::EdgeEvaluate { considered, .. } => {
+                let worth = considered.iter().filter(|entry| matches!(entry.outcome, EdgeOutcome::Advisory | EdgeOutcome::Error));
+                let edge = |entry: &crate::walk::ConsideredEdge| {
                     let why = entry.error.clone().or_else(|| entry.because.as_deref().map(str::to_owned));
                     let outcome = entry.outcome.word().into();
                     vec![("edge", entry.edge.to_string()), ("outcome", outcome), ("because", why.unwrap_or_default())]
@@ -248,7 +248,7 @@ impl Otlp {
 
     /// A walk within a step has come to its end: how is the step's matter too.
     fn ended_within(&mut self, event: &Event) {
-        let What::Transition { from, to, edge, because, .. } = &event.what else { return };
+        let EventBody::Transition { from, to, edge, because, .. } = &event.what else { return };
         let around = place_of(&event.path).trim_end_matches('/').rsplit_once('/');
         let Some((around, name)) = around.filter(|_| self.cast.is_done(&event.path, to)) else { return };
         if name.starts_with(BRANCH) {
@@ -262,11 +262,11 @@ impl Otlp {
 }
 
 impl Observer for Otlp {
-    fn began(&mut self, begun: &Begun<'_>, now: Timestamp) {
+    fn began(&mut self, begun: &StartedRun<'_>, now: Timestamp) {
         self.cast.began(begun);
         self.trace = trace_id(begun.run);
         let pipeline = begun.plan.pipeline.name.value.clone();
-        let mut span = Open::new(run_id(begun.run, now), SpanId::INVALID, pipeline.clone(), now);
+        let mut span = OpenSpan::new(run_id(begun.run, now), SpanId::INVALID, pipeline.clone(), now);
         span.set("asterisk.run", begun.run.to_owned());
         span.set("asterisk.pipeline", pipeline);
         span.set("asterisk.cases", number(begun.cases as u64));
@@ -276,8 +276,8 @@ impl Observer for Otlp {
     fn event(&mut self, event: &Event, now: Timestamp) {
         if event.case.is_empty() {
             let fields = match &event.what {
-                What::Barrier { wave, phase, .. } => vec![("wave", wave.to_string()), ("phase", phase.to_string())],
-                What::Reload { generation, .. } => vec![("generation", generation.to_string())],
+                EventBody::Barrier { wave, phase, .. } => vec![("wave", wave.to_string()), ("phase", phase.to_string())],
+                EventBody::Reload { generation, .. } => vec![("generation", generation.to_string())],
                 _ => return,
             };
             if let Some(run) = &mut self.run {
@@ -287,19 +287,19 @@ impl Observer for Otlp {
         }
         self.settle(event);
         // The last of a walk has nothing to tell, and its step may be over.
-        if !event.path.is_empty() && !matches!(event.what, What::WalkComplete { .. }) {
+        if !event.path.is_empty() && !matches!(event.what, EventBody::WalkComplete { .. }) {
             self.within(event, now);
         }
         self.happened(event);
         match &event.what {
-            What::Transition { .. } => {
+            EventBody::Transition { .. } => {
                 self.ended_within(event);
                 self.end_step(&event.case, &event.path, now);
             }
-            What::Fork { by: By::Edges, .. } | What::Join { .. } | What::WalkComplete { .. } => {
+            EventBody::Fork { by: BranchKind::Edges, .. } | EventBody::Join { .. } | EventBody::WalkComplete { .. } => {
                 self.end_step(&event.case, &event.path, now);
             }
-            What::WalkError { message, .. } => {
+            EventBody::WalkError { message, .. } => {
                 self.fail(event, message);
                 self.end_step(&event.case, &event.path, now);
             }
@@ -307,7 +307,7 @@ impl Observer for Otlp {
         }
     }
 
-    fn case_over(&mut self, case: &Case, status: Status, now: Timestamp) {
+    fn case_over(&mut self, case: &Case, status: WalkStatus, now: Timestamp) {
         if let Some(whole) = self.cases.remove(case.id.as_str()) {
             self.over(whole, status, now);
         }
@@ -316,7 +316,7 @@ impl Observer for Otlp {
     fn end(&mut self, now: Timestamp) -> io::Result<()> {
         // What is left waits for an answer.
         for (_, whole) in std::mem::take(&mut self.cases) {
-            self.over(whole, Status::Paused, now);
+            self.over(whole, WalkStatus::Paused, now);
         }
         if let Some(run) = self.run.take() {
             self.delivery.take(run.end(self.trace, now));

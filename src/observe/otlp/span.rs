@@ -8,7 +8,7 @@ use opentelemetry_sdk::trace::{SpanData, SpanEvents, SpanLinks};
 use std::time::{Duration, SystemTime};
 
 /// A span that is under way.
-pub(super) struct Open {
+pub(super) struct OpenSpan {
     pub(super) id: SpanId,
     parent: SpanId,
     pub(super) name: String,
@@ -18,7 +18,7 @@ pub(super) struct Open {
     status: Status,
 }
 
-impl Open {
+impl OpenSpan {
     pub(super) fn new(id: SpanId, parent: SpanId, name: String, began: Timestamp) -> Self {
         Self { id, parent, name, began, fields: Vec::new(), events: Vec::new(), status: Status::Unset }
     }
@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn an_attribute_has_one_value_and_a_failure_says_why() {
-        let mut span = Open::new(SpanId::INVALID, SpanId::INVALID, "n".into(), Timestamp::from_millis(1));
+        let mut span = OpenSpan::new(SpanId::INVALID, SpanId::INVALID, "n".into(), Timestamp::from_millis(1));
         span.set("a", "x");
         span.set("a", 2);
         span.fail("no");

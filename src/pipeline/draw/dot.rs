@@ -1,6 +1,6 @@
 //! A picture in Graphviz's DOT language.
 
-use super::{Arrow, Kind, Picture, Role, Shape};
+use super::{Arrow, ArrowKind, Picture, PictureShape, ShapeRole};
 use std::fmt::Write;
 
 impl Picture {
@@ -62,8 +62,8 @@ impl Picture {
         let mut rows = String::new();
         for kind in self.kinds() {
             let stroke = match kind {
-                Kind::Loop => "&#9473;&#9473;",
-                Kind::Plain | Kind::Beside | Kind::Guard | Kind::Start => "&#9472;&#9472;",
+                ArrowKind::Loop => "&#9473;&#9473;",
+                ArrowKind::Plain | ArrowKind::Beside | ArrowKind::Guard | ArrowKind::Start => "&#9472;&#9472;",
                 _ => "&#9476;&#9476;",
             };
             let text = format!("<font color=\"{}\">{stroke} {}</font>", kind.colours().0, kind.says());
@@ -79,18 +79,18 @@ impl Picture {
     }
 }
 
-fn node(shape: &Shape) -> String {
+fn node(shape: &PictureShape) -> String {
     let name = shape.code.as_ref().map_or(shape.name.clone(), |code| format!("{code} {}", shape.name));
     // The colour says the element.
     let notes: Vec<String> = shape.notes().into_iter().filter(|note| Some(note) != shape.element.as_ref()).collect();
     let name = if notes.is_empty() { name } else { format!("{name}\n{}", notes.join(" · ")) };
     let mut attributes = match shape.role {
-        Role::Start => "shape=circle, label=\"\", width=0.15, style=filled, fillcolor=\"#3f4a5a\"".to_owned(),
-        Role::Node => format!("label={}", quoted(&name)),
-        Role::Done => format!("shape=box, style=\"rounded,filled,bold\", label={}", quoted(&name)),
-        Role::Any => format!("shape=diamond, color=\"{}\", label={}", Kind::Guard.colours().0, quoted("any node")),
-        Role::Advisory => {
-            let colour = Kind::Advisory.colours().0;
+        ShapeRole::Start => "shape=circle, label=\"\", width=0.15, style=filled, fillcolor=\"#3f4a5a\"".to_owned(),
+        ShapeRole::Node => format!("label={}", quoted(&name)),
+        ShapeRole::Done => format!("shape=box, style=\"rounded,filled,bold\", label={}", quoted(&name)),
+        ShapeRole::Any => format!("shape=diamond, color=\"{}\", label={}", ArrowKind::Guard.colours().0, quoted("any node")),
+        ShapeRole::Advisory => {
+            let colour = ArrowKind::Advisory.colours().0;
             format!("shape=note, style=\"filled,dashed\", fontsize=10, color=\"{colour}\", label={}", quoted(&name))
         }
     };
@@ -112,22 +112,22 @@ fn edge(arrow: &Arrow) -> String {
     let faded = format!("{}4d", arrow.kind.colours().0);
     let colour = if arrow.is_idle() { &faded } else { arrow.kind.colours().0 };
     let style = match arrow.kind {
-        Kind::Start | Kind::Plain | Kind::Beside | Kind::Guard => "solid",
-        Kind::Shortcut | Kind::Fallback => "dashed",
-        Kind::Loop => "bold",
-        Kind::Choice | Kind::Advisory => "dotted",
+        ArrowKind::Start | ArrowKind::Plain | ArrowKind::Beside | ArrowKind::Guard => "solid",
+        ArrowKind::Shortcut | ArrowKind::Fallback => "dashed",
+        ArrowKind::Loop => "bold",
+        ArrowKind::Choice | ArrowKind::Advisory => "dotted",
     };
     let mut out = format!("style={style}, color=\"{colour}\", fontcolor=\"{colour}\"");
     if arrow.count.is_some_and(|count| count > 0) {
         out.push_str(", penwidth=2.6");
     }
     // An advisory's note says what it is.
-    if arrow.kind == Kind::Advisory {
+    if arrow.kind == ArrowKind::Advisory {
         out.push_str(", dir=none");
     } else if !arrow.label().is_empty() {
         _ = write!(out, ", label={}", quoted(&format!(" {} ", arrow.label())));
     }
-    if matches!(arrow.kind, Kind::Loop | Kind::Choice | Kind::Fallback) {
+    if matches!(arrow.kind, ArrowKind::Loop | ArrowKind::Choice | ArrowKind::Fallback) {
         out.push_str(", constraint=false");
     }
     out

@@ -7,7 +7,7 @@
 //! goes out to the far lanes first; on the left the other way round.
 
 use super::svg_text::width;
-use super::{Arrow, Kind, Picture, Role};
+use super::{Arrow, ArrowKind, Picture, ShapeRole};
 
 /// The height of a row in which a line leaves with its label.
 const ROW: f64 = 21.0;
@@ -47,7 +47,7 @@ pub(super) struct Band {
 
 /// A line, as a chain of horizontal and vertical pieces.
 #[derive(Debug)]
-pub(super) struct Line {
+pub(super) struct Polyline {
     pub(super) arrow: usize,
     pub(super) points: Vec<Point>,
     /// Whether it ends in a head; of several lines that join, the first does.
@@ -56,7 +56,7 @@ pub(super) struct Line {
 
 /// A label beside the spine.
 #[derive(Debug)]
-pub(super) struct Label {
+pub(super) struct SpineLabel {
     pub(super) arrow: usize,
     pub(super) at: Point,
     /// Whether the text ends at its place rather than begins there.
@@ -74,23 +74,23 @@ pub(super) struct Layout {
     pub(super) height: f64,
     pub(super) placed: Vec<Placed>,
     pub(super) bands: Vec<Band>,
-    pub(super) lines: Vec<Line>,
-    pub(super) labels: Vec<Label>,
+    pub(super) lines: Vec<Polyline>,
+    pub(super) labels: Vec<SpineLabel>,
 }
 
 /// Arrows of one kind between the same two shapes.
 struct Bundle {
     from: usize,
     to: usize,
-    kind: Kind,
+    kind: ArrowKind,
     arrows: Vec<usize>,
     /// The lane, 0 nearest to the nodes; none for those that go straight down.
     lane: usize,
-    way: Way,
+    way: Direction,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Way {
+enum Direction {
     Down,
     Right,
     Left,
@@ -98,7 +98,7 @@ enum Way {
 
 /// One side of a shape: who comes in and who goes out, each in the order of their rows.
 #[derive(Default)]
-struct Side {
+struct ShapeSide {
     entries: Vec<usize>,
     exits: Vec<usize>,
 }
@@ -109,16 +109,16 @@ impl Layout {
         let bundles = bundles(picture, &spine);
         let mut layout = Self { half: half(picture), ..Self::default() };
         let label = |arrow: usize| width(&picture.arrows[arrow].label(), LABEL) + 26.0;
-        let of = |way: Way| bundles.iter().filter(move |bundle| bundle.way == way);
-        let widest = |way: Way| of(way).flat_map(|bundle| &bundle.arrows).map(|ix| label(*ix)).fold(16.0, f64::max);
-        let lanes = |way: Way| of(way).map(|bundle| bundle.lane + 1).max().unwrap_or(0);
-        let advisory = |arrow: &Arrow| if arrow.kind == Kind::Advisory { width(&arrow.label(), LABEL) + 44.0 } else { 0.0 };
+        let of = |way: Direction| bundles.iter().filter(move |bundle| bundle.way == way);
+        let widest = |way: Direction| of(way).flat_map(|bundle| &bundle.arrows).map(|ix| label(*ix)).fold(16.0, f64::max);
+        let lanes = |way: Direction| of(way).map(|bundle| bundle.lane + 1).max().unwrap_or(0);
+        let advisory = |arrow: &Arrow| if arrow.kind == ArrowKind::Advisory { width(&arrow.label(), LABEL) + 44.0 } else { 0.0 };
         let notes = picture.arrows.iter().map(advisory).fold(0.0, f64::max);
-        let below = of(Way::Down).flat_map(|bundle| &bundle.arrows).map(|ix| label(*ix) + 40.0 - layout.half);
-        let (left, right) = (widest(Way::Left), below.fold(widest(Way::Right).max(notes), f64::max));
+        let below = of(Direction::Down).flat_map(|bundle| &bundle.arrows).map(|ix| label(*ix) + 40.0 - layout.half);
+        let (left, right) = (widest(Direction::Left), below.fold(widest(Direction::Right).max(notes), f64::max));
         #[expect(clippy::cast_precision_loss, reason = "a few lanes")]
-        let reach = |column: f64, way: Way| layout.half + column + lanes(way) as f64 * LANE;
-        (layout.left, layout.right) = (reach(left, Way::Left), reach(right, Way::Right));
+        let reach = |column: f64, way: Direction| layout.half + column + lanes(way) as f64 * LANE;
+        (layout.left, layout.right) = (reach(left, Direction::Left), reach(right, Direction::Right));
         let columns = [layout.half + left, layout.half + right];
         layout.place(picture, &spine, &bundles, columns);
         layout
@@ -131,7 +131,7 @@ impl Layout {
         let mut y = 0.0;
         let mut previous: Option<usize> = None;
         for (at, &shape) in spine.iter().enumerate() {
-            let down: Vec<&Bundle> = bundles.iter().filter(|bundle| bundle.way == Way::Down && bundle.to == at).collect();
+            let down: Vec<&Bundle> = bundles.iter().filter(|bundle| bundle.way == Direction::Down && bundle.to == at).collect();
             let written: Vec<usize> = down
                 .iter()
                 .flat_map(|bundle| bundle.arrows.iter().copied())
@@ -148,22 +148,22 @@ impl Layout {
             self.lines_down(&down, above, y);
             let lines = count(down.len().saturating_sub(1)) * LANE / 2.0;
             let first = above + (gap - count(written.len()) * 16.0) / 2.0 + 11.0;
-            self.labels.extend(written.iter().enumerate().map(|(row, ix)| Label {
+            self.labels.extend(written.iter().enumerate().map(|(row, ix)| SpineLabel {
                 arrow: *ix,
                 at: (lines + 10.0, first + count(row) * 16.0),
                 ends: false,
             }));
             let notes =
-                picture.arrows.iter().enumerate().filter(|(_, arrow)| arrow.from == shape && arrow.kind == Kind::Advisory);
+                picture.arrows.iter().enumerate().filter(|(_, arrow)| arrow.from == shape && arrow.kind == ArrowKind::Advisory);
             let notes: Vec<usize> = notes.map(|(ix, _)| ix).collect();
-            let (right, left) = (side(bundles, at, Way::Right), side(bundles, at, Way::Left));
-            let rows = |side: &Side| {
+            let (right, left) = (side(bundles, at, Direction::Right), side(bundles, at, Direction::Left));
+            let rows = |side: &ShapeSide| {
                 let exits = side.exits.iter().map(|ix| bundles[*ix].arrows.len()).sum::<usize>();
                 count(side.entries.len()) * ENTRY + count(exits) * ROW + 10.0
             };
             let least = match picture.shapes[shape].role {
-                Role::Start => 14.0,
-                Role::Done | Role::Any => 32.0,
+                ShapeRole::Start => 14.0,
+                ShapeRole::Done | ShapeRole::Any => 32.0,
                 _ => NODE,
             };
             let height = least.max(rows(&right) + count(notes.len()) * ROW).max(rows(&left));
@@ -175,8 +175,8 @@ impl Layout {
             }
             for ix in notes {
                 row += ROW;
-                self.labels.push(Label { arrow: ix, at: (self.half + 24.0, row - 5.0), ends: false });
-                self.lines.push(Line {
+                self.labels.push(SpineLabel { arrow: ix, at: (self.half + 24.0, row - 5.0), ends: false });
+                self.lines.push(Polyline {
                     arrow: ix,
                     points: vec![(self.half, row - 9.0), (self.half + 16.0, row - 9.0)],
                     head: false,
@@ -186,7 +186,7 @@ impl Layout {
                 for arrow in &bundles[ix].arrows {
                     row += ROW;
                     exits[ix].push(row - 3.0);
-                    self.labels.push(Label { arrow: *arrow, at: (self.half + 10.0, row - 8.5), ends: false });
+                    self.labels.push(SpineLabel { arrow: *arrow, at: (self.half + 10.0, row - 8.5), ends: false });
                 }
             }
             let mut row = y + (height - rows(&left)) / 2.0 + 5.0;
@@ -194,7 +194,7 @@ impl Layout {
                 for arrow in &bundles[ix].arrows {
                     row += ROW;
                     exits[ix].push(row - 3.0);
-                    self.labels.push(Label { arrow: *arrow, at: (-self.half - 10.0, row - 8.5), ends: true });
+                    self.labels.push(SpineLabel { arrow: *arrow, at: (-self.half - 10.0, row - 8.5), ends: true });
                 }
             }
             for ix in left.entries {
@@ -224,45 +224,45 @@ impl Layout {
         for (ix, bundle) in down.iter().enumerate() {
             let x = first + count(ix) * LANE;
             let Some(arrow) = bundle.arrows.first() else { continue };
-            self.lines.push(Line { arrow: *arrow, points: vec![(x, above), (x, y)], head: true });
+            self.lines.push(Polyline { arrow: *arrow, points: vec![(x, above), (x, y)], head: true });
         }
     }
 
     /// Out into the lane, along it, and in again; the further arrows of a bundle join its lane.
     fn lines_aside(&mut self, bundle: &Bundle, exits: &[f64], entry: f64, columns: [f64; 2]) {
         let (sign, column) = match bundle.way {
-            Way::Down => return,
-            Way::Left => (-1.0, columns[0]),
-            Way::Right => (1.0, columns[1]),
+            Direction::Down => return,
+            Direction::Left => (-1.0, columns[0]),
+            Direction::Right => (1.0, columns[1]),
         };
         let (edge, x) = (sign * self.half, sign * (column + count(bundle.lane) * LANE));
         for (row, (arrow, exit)) in bundle.arrows.iter().zip(exits).enumerate() {
             // The one furthest back in the lane carries the line; the others join it.
-            let carries = row == if bundle.way == Way::Left { exits.len() - 1 } else { 0 };
+            let carries = row == if bundle.way == Direction::Left { exits.len() - 1 } else { 0 };
             let points = if carries {
                 vec![(edge, *exit), (x, *exit), (x, entry), (edge, entry)]
             } else {
                 vec![(edge, *exit), (x, *exit)]
             };
-            self.lines.push(Line { arrow: *arrow, points, head: carries });
+            self.lines.push(Polyline { arrow: *arrow, points, head: carries });
         }
     }
 }
 
 /// The order on the spine: start, the nodes in file order with those of a zone together, the end, the guards' origin.
 fn spine(picture: &Picture) -> Vec<usize> {
-    let of = |role: Role| picture.shapes.iter().enumerate().filter(move |(_, shape)| shape.role == role).map(|(ix, _)| ix);
-    let mut spine: Vec<usize> = of(Role::Start).collect();
-    for ix in of(Role::Node) {
+    let of = |role: ShapeRole| picture.shapes.iter().enumerate().filter(move |(_, shape)| shape.role == role).map(|(ix, _)| ix);
+    let mut spine: Vec<usize> = of(ShapeRole::Start).collect();
+    for ix in of(ShapeRole::Node) {
         if spine.contains(&ix) {
             continue;
         }
         match picture.shapes[ix].group {
-            Some(group) => spine.extend(of(Role::Node).filter(|other| picture.shapes[*other].group == Some(group))),
+            Some(group) => spine.extend(of(ShapeRole::Node).filter(|other| picture.shapes[*other].group == Some(group))),
             None => spine.push(ix),
         }
     }
-    spine.extend(of(Role::Done).chain(of(Role::Any)));
+    spine.extend(of(ShapeRole::Done).chain(of(ShapeRole::Any)));
     spine
 }
 
@@ -276,18 +276,18 @@ fn bundles(picture: &Picture, spine: &[usize]) -> Vec<Bundle> {
             Some(bundle) => bundle.arrows.push(ix),
             None => {
                 let way = if to == from + 1 {
-                    Way::Down
+                    Direction::Down
                 } else if to > from {
-                    Way::Right
+                    Direction::Right
                 } else {
-                    Way::Left
+                    Direction::Left
                 };
                 bundles.push(Bundle { from, to, kind: arrow.kind, arrows: vec![ix], lane: 0, way });
             }
         }
     }
     // The shortest in the nearest lanes.
-    let mut order: Vec<usize> = (0..bundles.len()).filter(|ix| bundles[*ix].way != Way::Down).collect();
+    let mut order: Vec<usize> = (0..bundles.len()).filter(|ix| bundles[*ix].way != Direction::Down).collect();
     order.sort_by_key(|ix| (bundles[*ix].from.abs_diff(bundles[*ix].to), *ix));
     for (done, &ix) in order.iter().enumerate() {
         // There are never more lanes than lines.
@@ -310,23 +310,23 @@ fn meet(a: &Bundle, b: &Bundle) -> bool {
 }
 
 /// The rows of one side of a shape, top down.
-fn side(bundles: &[Bundle], at: usize, way: Way) -> Side {
+fn side(bundles: &[Bundle], at: usize, way: Direction) -> ShapeSide {
     let of = |end: fn(&Bundle) -> usize| {
         let mut found: Vec<usize> = (0..bundles.len()).filter(|ix| bundles[*ix].way == way && end(&bundles[*ix]) == at).collect();
         found.sort_by_key(|ix| bundles[*ix].lane);
         found
     };
     let (mut entries, mut exits) = (of(|bundle| bundle.to), of(|bundle| bundle.from));
-    if way == Way::Right { &mut exits } else { &mut entries }.reverse();
-    Side { entries, exits }
+    if way == Direction::Right { &mut exits } else { &mut entries }.reverse();
+    ShapeSide { entries, exits }
 }
 
 /// Half the width that the names of all nodes need.
 fn half(picture: &Picture) -> f64 {
-    let shape = |shape: &super::Shape| {
+    let shape = |shape: &super::PictureShape| {
         let code = shape.code.as_ref().map_or(0.0, |code| width(code, NAME) + 10.0);
         let notes = width(&shape.notes().join(" · "), LABEL) + 24.0;
-        if shape.role == Role::Advisory { 0.0 } else { notes.max(code + width(&shape.name, NAME) + 32.0) }
+        if shape.role == ShapeRole::Advisory { 0.0 } else { notes.max(code + width(&shape.name, NAME) + 32.0) }
     };
     (picture.shapes.iter().map(shape).fold(150.0, f64::max) / 2.0).round()
 }
@@ -388,7 +388,7 @@ mod tests {
                 [left, label.at.1 - LABEL * 0.7, left + wide, label.at.1 + 1.0]
             }).collect();
             let boxes = layout.placed.iter().map(|placed| [-layout.half, placed.y, layout.half, placed.y + placed.height]);
-            let pieces = layout.lines.iter().filter(|line| picture.arrows[line.arrow].kind != Kind::Advisory).flat_map(|line| {
+            let pieces = layout.lines.iter().filter(|line| picture.arrows[line.arrow].kind != ArrowKind::Advisory).flat_map(|line| {
                 line.points.windows(2).map(|ends| {
                     let ((x0, y0), (x1, y1)) = (ends[0], ends[1]);
                     [x0.min(x1) - 0.5, y0.min(y1) - 0.5, x0.max(x1) + 0.5, y0.max(y1) + 0.5]

@@ -4,7 +4,7 @@
 //! Advisories hang as flags on their nodes, guards start at a node `*`, the end is a stadium. Nodes and zones carry a class
 //! `element_NAME`, which the colours of the element data fill. Names go in as escaped labels, never as ids.
 
-use super::{Kind, Picture, Role, Shape};
+use super::{ArrowKind, Picture, PictureShape, ShapeRole};
 use std::fmt::Write;
 
 impl Picture {
@@ -21,21 +21,21 @@ impl Picture {
         for (element, colour) in self.elements() {
             _ = writeln!(out, "  classDef {} fill:{}", class(element), tint(colour));
         }
-        if self.has(&|shape| shape.role == Role::Advisory) {
-            _ = writeln!(out, "  classDef advisory stroke:{},stroke-dasharray:3", Kind::Advisory.colours().0);
+        if self.has(&|shape| shape.role == ShapeRole::Advisory) {
+            _ = writeln!(out, "  classDef advisory stroke:{},stroke-dasharray:3", ArrowKind::Advisory.colours().0);
         }
-        if self.has(&Shape::is_idle) {
+        if self.has(&PictureShape::is_idle) {
             out.push_str("  classDef idle opacity:0.35\n");
         }
         out
     }
 
-    fn has(&self, what: &dyn Fn(&Shape) -> bool) -> bool {
+    fn has(&self, what: &dyn Fn(&PictureShape) -> bool) -> bool {
         self.shapes.iter().any(what) || self.parts.iter().any(|part| part.picture.has(what))
     }
 
     /// The shapes and arrows, their ids after `prefix`; each arrow is put on the list.
-    fn chart(&self, prefix: &str, out: &mut String, links: &mut Vec<Link>) {
+    fn chart(&self, prefix: &str, out: &mut String, links: &mut Vec<ChartLink>) {
         let mut line = |text: String| {
             out.push_str("  ");
             out.push_str(&text);
@@ -61,17 +61,17 @@ impl Picture {
         for arrow in &self.arrows {
             let (from, to) = (&self.shapes[arrow.from].id, &self.shapes[arrow.to].id);
             let stroke = match arrow.kind {
-                Kind::Start | Kind::Plain | Kind::Beside | Kind::Guard => "-->",
-                Kind::Shortcut | Kind::Choice | Kind::Fallback => "-.->",
-                Kind::Loop => "==>",
-                Kind::Advisory => "-.-",
+                ArrowKind::Start | ArrowKind::Plain | ArrowKind::Beside | ArrowKind::Guard => "-->",
+                ArrowKind::Shortcut | ArrowKind::Choice | ArrowKind::Fallback => "-.->",
+                ArrowKind::Loop => "==>",
+                ArrowKind::Advisory => "-.-",
             };
             let text = label(&arrow.label());
             match arrow.kind {
-                Kind::Start | Kind::Advisory => line(format!("{prefix}{from} {stroke} {prefix}{to}")),
+                ArrowKind::Start | ArrowKind::Advisory => line(format!("{prefix}{from} {stroke} {prefix}{to}")),
                 _ => line(format!("{prefix}{from} {stroke}|\"{text}\"| {prefix}{to}")),
             }
-            links.push(Link { kind: Some(arrow.kind), count: arrow.count });
+            links.push(ChartLink { kind: Some(arrow.kind), count: arrow.count });
         }
         let idle: Vec<String> =
             self.shapes.iter().filter(|shape| shape.is_idle()).map(|shape| format!("{prefix}{}", shape.id)).collect();
@@ -83,19 +83,19 @@ impl Picture {
             _ = writeln!(out, "  subgraph {within}part[\"{}\"]", label(&self.part_title(part)));
             part.picture.chart(&within, out, links);
             _ = writeln!(out, "  end\n  {prefix}{} -.- {within}start", self.shapes[part.shape].id);
-            links.push(Link { kind: None, count: None });
+            links.push(ChartLink { kind: None, count: None });
         }
     }
 }
 
 /// An arrow of the chart, in the order in which its lines are counted.
-struct Link {
-    kind: Option<Kind>,
+struct ChartLink {
+    kind: Option<ArrowKind>,
     count: Option<u64>,
 }
 
 /// A style for some of the arrows.
-fn style(out: &mut String, links: &[Link], which: impl Fn(&Link) -> bool, style: &str) {
+fn style(out: &mut String, links: &[ChartLink], which: impl Fn(&ChartLink) -> bool, style: &str) {
     let chosen = links.iter().enumerate().filter(|(_, link)| which(link)).map(|(ix, _)| ix.to_string());
     let chosen: Vec<String> = chosen.collect();
     if !chosen.is_empty() {
@@ -104,7 +104,7 @@ fn style(out: &mut String, links: &[Link], which: impl Fn(&Link) -> bool, style:
 }
 
 /// A line that makes a shape; the start has one already.
-fn node(prefix: &str, shape: &Shape) -> Option<String> {
+fn node(prefix: &str, shape: &PictureShape) -> Option<String> {
     let (id, name) = (format!("{prefix}{}", shape.id), label(&shape.name));
     // The colour says the element.
     let notes: Vec<String> =
@@ -113,11 +113,11 @@ fn node(prefix: &str, shape: &Shape) -> Option<String> {
     let code = shape.code.as_ref().map_or(String::new(), |code| format!("{} ", label(code)));
     let class = shape.element.as_ref().map_or(String::new(), |element| format!(":::{}", class(element)));
     Some(match shape.role {
-        Role::Start => return None,
-        Role::Node => format!("{id}[\"{code}{name}{notes}\"]{class}"),
-        Role::Done => format!("{id}([\"{name}\"])"),
-        Role::Any => format!("{id}{{{{\"{name}\"}}}}"),
-        Role::Advisory => format!("{id}>\"{name}\"]:::advisory"),
+        ShapeRole::Start => return None,
+        ShapeRole::Node => format!("{id}[\"{code}{name}{notes}\"]{class}"),
+        ShapeRole::Done => format!("{id}([\"{name}\"])"),
+        ShapeRole::Any => format!("{id}{{{{\"{name}\"}}}}"),
+        ShapeRole::Advisory => format!("{id}>\"{name}\"]:::advisory"),
     })
 }
 

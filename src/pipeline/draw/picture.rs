@@ -1,7 +1,7 @@
 //! What a picture of a pipeline shows: shapes, the groups they stand in, and arrows between them.
 
-use super::team::Team;
-use crate::pipeline::{Edge, Node, NodeIx, Origin, Pipeline, Target};
+use super::team::DrawnTeam;
+use crate::pipeline::{Edge, EdgeOrigin, EdgeTarget, NodeIx, Pipeline, PipelineNode};
 use std::collections::BTreeMap;
 
 /// What a picture shows, in the order of the file.
@@ -12,20 +12,20 @@ pub struct Picture {
     /// What it is for; may be empty.
     pub description: String,
     /// The zones.
-    pub groups: Vec<Group>,
+    pub groups: Vec<ZoneGroup>,
     /// Everything that arrows go between: start, nodes, the end, guards' origin, advisories.
-    pub shapes: Vec<Shape>,
+    pub shapes: Vec<PictureShape>,
     /// The arrows.
     pub arrows: Vec<Arrow>,
     /// What is walked in the place of nodes.
-    pub parts: Vec<Part>,
+    pub parts: Vec<NestedPicture>,
     /// Who may walk.
-    pub team: Option<Team>,
+    pub team: Option<DrawnTeam>,
 }
 
 /// A walk in the place of a node.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Part {
+pub struct NestedPicture {
     /// The index of the node's shape.
     pub shape: usize,
     /// What is walked.
@@ -34,7 +34,7 @@ pub struct Part {
 
 /// A zone.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Group {
+pub struct ZoneGroup {
     /// Its name.
     pub name: String,
     /// Its element.
@@ -45,11 +45,11 @@ pub struct Group {
 
 /// Something that an arrow can begin or end at.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Shape {
+pub struct PictureShape {
     /// An id of letters and digits, unique in the picture.
     pub id: String,
     /// What it stands for.
-    pub role: Role,
+    pub role: ShapeRole,
     /// The short code of a node.
     pub code: Option<String>,
     /// Its name.
@@ -70,7 +70,7 @@ pub struct Shape {
 
 /// What a shape stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Role {
+pub enum ShapeRole {
     /// Where walks begin.
     Start,
     /// A node.
@@ -91,7 +91,7 @@ pub struct Arrow {
     /// The index of the shape it goes to.
     pub to: usize,
     /// What kind of way it is.
-    pub kind: Kind,
+    pub kind: ArrowKind,
     /// The edge's id, or what the arrow is called instead.
     pub id: String,
     /// The edge's name; may be empty.
@@ -104,7 +104,7 @@ pub struct Arrow {
 
 /// The kinds of ways, in the order of a legend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
+pub enum ArrowKind {
     /// Into the first node, or from one to another that waits for it.
     Start,
     /// A usual edge.
@@ -125,7 +125,7 @@ pub enum Kind {
     Advisory,
 }
 
-impl Kind {
+impl ArrowKind {
     /// What a legend says of it.
     pub fn says(self) -> &'static str {
         match self {
@@ -175,23 +175,23 @@ impl Picture {
         let colour = |element: Option<&String>| colours.get(element?).filter(|text| is_colour(text)).cloned();
         let groups = pipeline.zones.iter().map(|zone| {
             let element = zone.element.as_ref().map(|element| element.value.clone());
-            Group { name: zone.name.value.clone(), colour: colour(element.as_ref()), element }
+            ZoneGroup { name: zone.name.value.clone(), colour: colour(element.as_ref()), element }
         });
-        let mut shapes = vec![Shape::plain("start", Role::Start, "start")];
+        let mut shapes = vec![PictureShape::plain("start", ShapeRole::Start, "start")];
         shapes.extend(pipeline.nodes.iter().enumerate().map(|(ix, node)| {
             let element = node.element.as_ref().map(|element| element.value.clone());
-            Shape {
+            PictureShape {
                 code: node.code.as_ref().map(|code| code.value.clone()),
                 colour: colour(element.as_ref()),
                 element,
                 group: node.zone.map(|zone| zone.0),
                 badges: badges(node),
-                ..Shape::plain(&format!("n{ix}"), Role::Node, &node.name)
+                ..PictureShape::plain(&format!("n{ix}"), ShapeRole::Node, &node.name)
             }
         }));
-        shapes.push(Shape::plain("done", Role::Done, &pipeline.done));
+        shapes.push(PictureShape::plain("done", ShapeRole::Done, &pipeline.done));
         if !pipeline.guards.is_empty() {
-            shapes.push(Shape::plain("any", Role::Any, "*"));
+            shapes.push(PictureShape::plain("any", ShapeRole::Any, "*"));
         }
         let mut picture = Self {
             title: pipeline.name.value.clone(),
@@ -200,19 +200,19 @@ impl Picture {
             shapes,
             arrows: Vec::new(),
             parts: Vec::new(),
-            team: pipeline.team.as_ref().map(Team::of),
+            team: pipeline.team.as_ref().map(DrawnTeam::of),
         };
         for (ix, node) in pipeline.nodes.iter().enumerate() {
             let first = if pipeline.waves() { node.after.is_empty() } else { NodeIx(ix) == pipeline.start };
             if first {
-                picture.arrow(0, ix + 1, Kind::Start, "", "");
+                picture.arrow(0, ix + 1, ArrowKind::Start, "", "");
             }
             for NodeIx(before) in &node.after {
-                picture.arrow(before + 1, ix + 1, Kind::Start, "", "");
+                picture.arrow(before + 1, ix + 1, ArrowKind::Start, "", "");
             }
             if pipeline.waves() && !pipeline.nodes.iter().any(|other| other.after.contains(&NodeIx(ix))) {
-                let done = picture.target(Target::Done);
-                picture.arrow(ix + 1, done, Kind::Start, "", "");
+                let done = picture.target(EdgeTarget::Done);
+                picture.arrow(ix + 1, done, ArrowKind::Start, "", "");
             }
         }
         for (ix, edge) in pipeline.edges.iter().enumerate() {
@@ -221,7 +221,7 @@ impl Picture {
         for (ix, node) in pipeline.nodes.iter().enumerate() {
             if let Some(fallback) = node.fallback {
                 let to = picture.target(fallback);
-                picture.arrow(ix + 1, to, Kind::Fallback, "fallback", "");
+                picture.arrow(ix + 1, to, ArrowKind::Fallback, "fallback", "");
             }
         }
         picture
@@ -230,29 +230,29 @@ impl Picture {
     /// The same with what is walked in the place of nodes: `part` is asked for each node, by its place in the file.
     #[must_use]
     pub fn with_parts(mut self, part: impl Fn(usize) -> Option<Self>) -> Self {
-        let nodes = self.shapes.iter().enumerate().filter(|(_, shape)| shape.role == Role::Node).map(|(shape, _)| shape);
-        self.parts = nodes.enumerate().filter_map(|(ix, shape)| Some(Part { shape, picture: part(ix)? })).collect();
+        let nodes = self.shapes.iter().enumerate().filter(|(_, shape)| shape.role == ShapeRole::Node).map(|(shape, _)| shape);
+        self.parts = nodes.enumerate().filter_map(|(ix, shape)| Some(NestedPicture { shape, picture: part(ix)? })).collect();
         self
     }
 
     fn edge(&mut self, ix: usize, edge: &Edge) {
         let from = match edge.from {
-            Origin::Node(NodeIx(node)) => node + 1,
-            Origin::Any => self.shapes.iter().position(|shape| shape.role == Role::Any).unwrap_or(0),
+            EdgeOrigin::Node(NodeIx(node)) => node + 1,
+            EdgeOrigin::Any => self.shapes.iter().position(|shape| shape.role == ShapeRole::Any).unwrap_or(0),
         };
         if edge.advisory {
             let group = self.shapes[from].group;
             let name = if edge.name.is_empty() { edge.id.value.clone() } else { format!("{} {}", *edge.id, edge.name) };
-            self.shapes.push(Shape { group, ..Shape::plain(&format!("a{ix}"), Role::Advisory, &name) });
-            self.arrow(from, self.shapes.len() - 1, Kind::Advisory, &edge.id, &edge.name);
+            self.shapes.push(PictureShape { group, ..PictureShape::plain(&format!("a{ix}"), ShapeRole::Advisory, &name) });
+            self.arrow(from, self.shapes.len() - 1, ArrowKind::Advisory, &edge.id, &edge.name);
             return;
         }
         let kind = match edge {
-            Edge { from: Origin::Any, .. } => Kind::Guard,
-            Edge { looped: true, .. } => Kind::Loop,
-            Edge { shortcut: true, .. } => Kind::Shortcut,
-            Edge { parallel: true, .. } => Kind::Beside,
-            _ => Kind::Plain,
+            Edge { from: EdgeOrigin::Any, .. } => ArrowKind::Guard,
+            Edge { looped: true, .. } => ArrowKind::Loop,
+            Edge { shortcut: true, .. } => ArrowKind::Shortcut,
+            Edge { parallel: true, .. } => ArrowKind::Beside,
+            _ => ArrowKind::Plain,
         };
         if let Some(to) = edge.to {
             let to = self.target(to);
@@ -263,25 +263,25 @@ impl Picture {
         }
         for target in edge.targets.iter().filter(|target| Some(target.value) != edge.to) {
             let to = self.target(target.value);
-            self.arrow(from, to, Kind::Choice, &edge.id, "may choose");
+            self.arrow(from, to, ArrowKind::Choice, &edge.id, "may choose");
         }
     }
 
-    fn arrow(&mut self, from: usize, to: usize, kind: Kind, id: &str, name: &str) {
+    fn arrow(&mut self, from: usize, to: usize, kind: ArrowKind, id: &str, name: &str) {
         // Some edges have no other name than their id.
         let name = if name == id { "" } else { name };
         self.arrows.push(Arrow { from, to, kind, id: id.to_owned(), name: name.to_owned(), counter: None, count: None });
     }
 
-    fn target(&self, target: Target) -> usize {
+    fn target(&self, target: EdgeTarget) -> usize {
         match target {
-            Target::Node(NodeIx(ix)) => ix + 1,
-            Target::Done => self.shapes.iter().position(|shape| shape.role == Role::Done).unwrap_or(0),
+            EdgeTarget::Node(NodeIx(ix)) => ix + 1,
+            EdgeTarget::Done => self.shapes.iter().position(|shape| shape.role == ShapeRole::Done).unwrap_or(0),
         }
     }
 
     /// What a walk in the place of a node is called: `F4b court is walked as defect-court`.
-    pub(super) fn part_title(&self, part: &Part) -> String {
+    pub(super) fn part_title(&self, part: &NestedPicture) -> String {
         let shape = &self.shapes[part.shape];
         let code = shape.code.as_ref().map_or(String::new(), |code| format!("{code} "));
         format!("{code}{} is walked as {}", shape.name, part.picture.title)
@@ -296,9 +296,9 @@ impl Picture {
     }
 
     /// The kinds of arrows shown, in the order of a legend; those of walks within too.
-    pub(super) fn kinds(&self) -> Vec<Kind> {
-        let own = self.arrows.iter().map(|arrow| arrow.kind).filter(|kind| *kind != Kind::Start);
-        let mut kinds: Vec<Kind> = own.chain(self.parts.iter().flat_map(|part| part.picture.kinds())).collect();
+    pub(super) fn kinds(&self) -> Vec<ArrowKind> {
+        let own = self.arrows.iter().map(|arrow| arrow.kind).filter(|kind| *kind != ArrowKind::Start);
+        let mut kinds: Vec<ArrowKind> = own.chain(self.parts.iter().flat_map(|part| part.picture.kinds())).collect();
         kinds.sort_unstable();
         kinds.dedup();
         kinds
@@ -306,7 +306,7 @@ impl Picture {
 }
 
 /// What is special about how a node gets its artifact.
-fn badges(node: &Node) -> Vec<String> {
+fn badges(node: &PipelineNode) -> Vec<String> {
     let walk = node.part.as_ref().map(|part| format!("walk {}", part.value));
     let each = node.fan.as_ref().map(|_| "for each item".to_owned());
     let tool = node.tool.as_ref().map(|tool| format!("tool {}", tool.name.value));
@@ -320,7 +320,7 @@ fn badges(node: &Node) -> Vec<String> {
     each.into_iter().chain(walk).chain(tool).chain(script).chain(via).chain(masks).collect()
 }
 
-impl Shape {
+impl PictureShape {
     /// What is written below its name: element, badges, how often it was visited.
     pub(super) fn notes(&self) -> Vec<String> {
         let count = self.count.filter(|count| *count > 0).map(|count| format!("×{count}"));
@@ -333,7 +333,7 @@ impl Shape {
         self.count == Some(0)
     }
 
-    fn plain(id: &str, role: Role, name: &str) -> Self {
+    fn plain(id: &str, role: ShapeRole, name: &str) -> Self {
         Self {
             id: id.to_owned(),
             role,

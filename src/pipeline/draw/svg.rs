@@ -1,8 +1,8 @@
 //! A picture as SVG: readable on white and on black, with a title and description for those who hear it.
 
-use super::layout::{LABEL, Label, Layout, Line, NAME, Placed, Point};
+use super::layout::{LABEL, Layout, NAME, Placed, Point, Polyline, SpineLabel};
 use super::svg_text::{escape, width, wrap};
-use super::{Kind, Picture, Role};
+use super::{ArrowKind, Picture, ShapeRole};
 use std::fmt::Write;
 
 /// The margin around everything.
@@ -12,16 +12,16 @@ const CORNER: f64 = 7.0;
 /// The height of a line of the legend.
 const LEGEND: f64 = 20.0;
 
-const KINDS: [Kind; 9] = [
-    Kind::Start,
-    Kind::Plain,
-    Kind::Beside,
-    Kind::Shortcut,
-    Kind::Loop,
-    Kind::Choice,
-    Kind::Guard,
-    Kind::Fallback,
-    Kind::Advisory,
+const KINDS: [ArrowKind; 9] = [
+    ArrowKind::Start,
+    ArrowKind::Plain,
+    ArrowKind::Beside,
+    ArrowKind::Shortcut,
+    ArrowKind::Loop,
+    ArrowKind::Choice,
+    ArrowKind::Guard,
+    ArrowKind::Fallback,
+    ArrowKind::Advisory,
 ];
 
 const STYLE: &str = "\
@@ -113,9 +113,9 @@ impl Picture {
     fn spoken(&self) -> String {
         let name = |ix: usize| self.shapes[ix].name.as_str();
         let arrow = |arrow: &super::Arrow| match arrow.kind {
-            Kind::Start => format!("It starts at {}.", name(arrow.to)),
-            Kind::Advisory => format!("{} advises at {}.", arrow.label(), name(arrow.from)),
-            Kind::Guard => format!("{} leads from every node to {}.", arrow.label(), name(arrow.to)),
+            ArrowKind::Start => format!("It starts at {}.", name(arrow.to)),
+            ArrowKind::Advisory => format!("{} advises at {}.", arrow.label(), name(arrow.from)),
+            ArrowKind::Guard => format!("{} leads from every node to {}.", arrow.label(), name(arrow.to)),
             _ => format!("{} leads from {} to {}.", arrow.label(), name(arrow.from), name(arrow.to)),
         };
         let arrows: Vec<String> = self.arrows.iter().map(arrow).collect();
@@ -156,7 +156,7 @@ impl Picture {
         }
     }
 
-    fn svg_line(&self, out: &mut String, line: &Line, origin: Point) {
+    fn svg_line(&self, out: &mut String, line: &Polyline, origin: Point) {
         let arrow = &self.arrows[line.arrow];
         let word = arrow.kind.word();
         let head = if line.head { format!(" marker-end=\"url(#ak-{word})\"") } else { String::new() };
@@ -171,7 +171,7 @@ impl Picture {
     }
 
     /// How a line shows whether it was taken. One that carries several arrows was if any of them was.
-    fn taken(&self, line: &Line) -> &'static str {
+    fn taken(&self, line: &Polyline) -> &'static str {
         let own = &self.arrows[line.arrow];
         let along = |arrow: &&super::Arrow| (arrow.from, arrow.to, arrow.kind) == (own.from, own.to, own.kind);
         let most = if line.head { self.arrows.iter().filter(along).filter_map(|arrow| arrow.count).max() } else { own.count };
@@ -182,11 +182,11 @@ impl Picture {
         }
     }
 
-    fn svg_label(&self, out: &mut String, label: &Label, origin: Point) {
+    fn svg_label(&self, out: &mut String, label: &SpineLabel, origin: Point) {
         let arrow = &self.arrows[label.arrow];
         let (x, y) = (origin.0 + label.at.0, origin.1 + label.at.1);
         let (word, idle) = (arrow.kind.word(), if arrow.is_idle() { " idle" } else { "" });
-        if arrow.kind == Kind::Advisory {
+        if arrow.kind == ArrowKind::Advisory {
             // A flag behind the text.
             let w = width(&arrow.label(), LABEL) + 6.0;
             _ = writeln!(
@@ -217,11 +217,11 @@ impl Picture {
             out.push_str("<g class=\"idle\">");
         }
         match shape.role {
-            Role::Start => {
+            ShapeRole::Start => {
                 _ = writeln!(out, "<circle class=\"f-start\" cx=\"{:.1}\" cy=\"{middle:.1}\" r=\"7\"/>", origin.0);
                 return;
             }
-            Role::Node | Role::Advisory => {
+            ShapeRole::Node | ShapeRole::Advisory => {
                 _ = writeln!(out, "<rect class=\"node\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{w:.1}\" height=\"{h:.1}\" rx=\"8\"/>");
                 if let Some(colour) = &shape.colour {
                     _ = writeln!(
@@ -231,7 +231,7 @@ impl Picture {
                     );
                 }
             }
-            Role::Done => {
+            ShapeRole::Done => {
                 _ = writeln!(
                     out,
                     "<rect class=\"node\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{w:.1}\" height=\"{h:.1}\" rx=\"{:.1}\" \
@@ -239,7 +239,7 @@ impl Picture {
                     h.min(32.0) / 2.0
                 );
             }
-            Role::Any => {
+            ShapeRole::Any => {
                 _ = writeln!(
                     out,
                     "<path class=\"node k-guard\" d=\"M{:.1} {y:.1}h{:.1}l12 {:.1}l-12 {:.1}h-{:.1}l-12 -{:.1}z\"/>",
@@ -252,7 +252,7 @@ impl Picture {
                 );
             }
         }
-        let name = if shape.role == Role::Any { "any node" } else { &shape.name };
+        let name = if shape.role == ShapeRole::Any { "any node" } else { &shape.name };
         let code = shape
             .code
             .as_ref()

@@ -1,23 +1,23 @@
 //! Who may walk, as a picture says it.
 
 use super::Picture;
-use crate::pipeline::{self, Teammate};
+use crate::pipeline::{self, TeamWalker};
 
 /// Who may walk.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Team {
+pub struct DrawnTeam {
     /// The walkers' names, each with who answers what it is to answer, if it says.
     pub walkers: Vec<(String, Vec<String>)>,
     /// What chooses among them.
     pub scheduler: String,
 }
 
-impl Team {
+impl DrawnTeam {
     pub(super) fn of(team: &pipeline::Team) -> Self {
-        let walker = |walker: &Teammate| {
+        let walker = |walker: &TeamWalker| {
             let via = match walker {
-                Teammate::Own(yaml) => yaml.get("via").and_then(|via| via.as_list()).unwrap_or_default(),
-                Teammate::Persona(_) => &[],
+                TeamWalker::Own(yaml) => yaml.get("via").and_then(|via| via.as_list()).unwrap_or_default(),
+                TeamWalker::Persona(_) => &[],
             };
             let via = via.iter().filter_map(|name| name.as_text()).map(str::to_owned).collect();
             Some((walker.name()?.value, via))
@@ -47,7 +47,7 @@ impl Picture {
 
     /// What stands below the title: what it is for, and who walks.
     pub(super) fn subtitle(&self) -> String {
-        let team = self.team.iter().map(Team::says);
+        let team = self.team.iter().map(DrawnTeam::says);
         std::iter::once(self.description.clone()).chain(team).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n")
     }
 }

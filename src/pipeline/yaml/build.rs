@@ -2,7 +2,7 @@
 
 use super::fault::{diagnose, token};
 use super::number::{Plain, plain};
-use super::tree::{Entry, Kind, Style, Text, Yaml};
+use super::tree::{QuoteStyle, Yaml, YamlEntry, YamlKind, YamlText};
 use crate::diag::{Diagnostic, Diagnostics, Source, Span};
 use crate::pipeline::Spanned;
 use serde_saphyr::granit_parser::{Event, Parser, ScalarStyle, Span as Place, StructureStyle, Tag, options};
@@ -17,7 +17,7 @@ const MAX_DEPTH: usize = 32;
 
 const BOM: char = '\u{feff}';
 
-/// Reads a text as one YAML document. An empty one is [`Kind::Null`].
+/// Reads a text as one YAML document. An empty one is [`YamlKind::Null`].
 pub fn parse(source: &Source) -> Result<Yaml, Diagnostics> {
     let (base, text) = match source.text().strip_prefix(BOM) {
         Some(text) => (BOM.len_utf8(), text),
@@ -35,7 +35,7 @@ pub fn parse(source: &Source) -> Result<Yaml, Diagnostics> {
             break;
         }
     }
-    let root = builder.root.unwrap_or(Yaml { span: Span::default(), kind: Kind::Null });
+    let root = builder.root.unwrap_or(Yaml { span: Span::default(), kind: YamlKind::Null });
     builder.found.into_result(root)
 }
 
@@ -43,7 +43,7 @@ struct Builder<'a> {
     source: &'a Source,
     /// Where the parser's text begins in the source.
     base: usize,
-    open: Vec<Open>,
+    open: Vec<OpenContainer>,
     root: Option<Yaml>,
     /// Finished anchored values by the parser's number for them.
     anchors: BTreeMap<usize, Yaml>,
@@ -56,20 +56,20 @@ struct Builder<'a> {
 }
 
 /// A list or map that is not finished.
-struct Open {
+struct OpenContainer {
     span: Span,
     anchor: usize,
     flow: bool,
-    content: Content,
+    content: ContainerContent,
 }
 
-enum Content {
+enum ContainerContent {
     List(Vec<Yaml>),
-    Map { entries: Vec<Entry>, key: Key, merges: Vec<Yaml> },
+    Map { entries: Vec<YamlEntry>, key: PendingKey, merges: Vec<Yaml> },
 }
 
 /// What the next value of a map belongs to.
-enum Key {
+enum PendingKey {
     /// Nothing yet: it is a key.
     None,
     Name(Spanned<String>),
@@ -117,11 +117,11 @@ impl<'a> Builder<'a> {
             Event::Alias(anchor) => self.alias(anchor, span)?,
             Event::SequenceStart(style, anchor, tag) => {
                 self.collection_tag(tag.as_deref(), "seq", span);
-                self.open(span, anchor, style, Content::List(Vec::new()))?;
+                self.open(span, anchor, style, ContainerContent::List(Vec::new()))?;
             }
             Event::MappingStart(style, anchor, tag) => {
                 self.collection_tag(tag.as_deref(), "map", span);
-                let content = Content::Map { entries: Vec::new(), key: Key::None, merges: Vec::new() };
+                let content = ContainerContent::Map { entries: Vec::new(), key: PendingKey::None, merges: Vec::new() };
                 self.open(span, anchor, style, content)?;
             }
             Event::SequenceEnd | Event::MappingEnd => self.close(span)?,
@@ -154,34 +154,34 @@ impl<'a> Builder<'a> {
 
     fn scalar(&mut self, value: &str, style: ScalarStyle, tag: Option<&Tag>, span: Span) -> Yaml {
         let style = match style {
-            ScalarStyle::SingleQuoted => Style::Single,
-            ScalarStyle::DoubleQuoted => Style::Double,
-            ScalarStyle::Literal | ScalarStyle::Folded => Style::Block,
-            ScalarStyle::Plain => Style::Plain,
+            ScalarStyle::SingleQuoted => QuoteStyle::Single,
+            ScalarStyle::DoubleQuoted => QuoteStyle::Double,
+            ScalarStyle::Literal | ScalarStyle::Folded => QuoteStyle::Block,
+            ScalarStyle::Plain => QuoteStyle::Plain,
         };
         let written = self.source.slice(span);
-        let span = if style == Style::Block { Span::new(span.start, span.start + written.trim_end().len()) } else { span };
-        let text = || Kind::Text(Text { value: value.to_owned(), style });
+        let span = if style == QuoteStyle::Block { Span::new(span.start, span.start + written.trim_end().len()) } else { span };
+        let text = || YamlKind::Text(YamlText { value: value.to_owned(), style });
         let kind = match (tag, tag.and_then(core)) {
             (_, Some("str")) => text(),
-            (None, _) if style != Style::Plain => text(),
+            (None, _) if style != QuoteStyle::Plain => text(),
             (None, _) => match plain(value) {
-                Plain::Null => Kind::Null,
-                Plain::Bool(value) => Kind::Bool(value),
-                Plain::Int(value) => Kind::Int(value),
-                Plain::Float(value) => Kind::Float(value),
+                Plain::Null => YamlKind::Null,
+                Plain::Bool(value) => YamlKind::Bool(value),
+                Plain::Int(value) => YamlKind::Int(value),
+                Plain::Float(value) => YamlKind::Float(value),
                 Plain::Text => text(),
                 Plain::Unholdable => {
                     self.unholdable(value, span);
-                    Kind::Null
+                    YamlKind::Null
                 }
             },
             (Some(tag), wanted) => match (wanted, plain(value)) {
-                (Some("null"), Plain::Null) => Kind::Null,
-                (Some("bool"), Plain::Bool(value)) => Kind::Bool(value),
-                (Some("int"), Plain::Int(value)) => Kind::Int(value),
-                (Some("float"), Plain::Float(value)) => Kind::Float(value),
-                (Some("float"), Plain::Int(_)) => value.parse().map_or(Kind::Null, Kind::Float),
+                (Some("null"), Plain::Null) => YamlKind::Null,
+                (Some("bool"), Plain::Bool(value)) => YamlKind::Bool(value),
+                (Some("int"), Plain::Int(value)) => YamlKind::Int(value),
+                (Some("float"), Plain::Float(value)) => YamlKind::Float(value),
+                (Some("float"), Plain::Int(_)) => value.parse().map_or(YamlKind::Null, YamlKind::Float),
                 _ => {
                     self.bad_tag(tag, span);
                     text()
@@ -232,9 +232,9 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    fn open(&mut self, span: Span, anchor: usize, style: StructureStyle, content: Content) -> Result<(), Diagnostic> {
+    fn open(&mut self, span: Span, anchor: usize, style: StructureStyle, content: ContainerContent) -> Result<(), Diagnostic> {
         self.count(1, span)?;
-        self.open.push(Open { span, anchor, flow: style == StructureStyle::Flow, content });
+        self.open.push(OpenContainer { span, anchor, flow: style == StructureStyle::Flow, content });
         if self.open.len() <= MAX_DEPTH {
             return Ok(());
         }
@@ -248,18 +248,18 @@ impl<'a> Builder<'a> {
             open.span.end = open.span.end.max(end.end);
         }
         let kind = match open.content {
-            Content::List(items) => Kind::List(items),
-            Content::Map { entries, merges, .. } => Kind::Map(self.merge(entries, merges)?),
+            ContainerContent::List(items) => YamlKind::List(items),
+            ContainerContent::Map { entries, merges, .. } => YamlKind::Map(self.merge(entries, merges)?),
         };
         self.finish(Yaml { span: open.span, kind }, open.anchor, false);
         Ok(())
     }
 
     /// The entries with those of the merged maps that are not given.
-    fn merge(&mut self, mut entries: Vec<Entry>, merges: Vec<Yaml>) -> Result<Vec<Entry>, Diagnostic> {
+    fn merge(&mut self, mut entries: Vec<YamlEntry>, merges: Vec<Yaml>) -> Result<Vec<YamlEntry>, Diagnostic> {
         for merge in merges {
             let maps = match &merge.kind {
-                Kind::List(items) => items.iter().collect(),
+                YamlKind::List(items) => items.iter().collect(),
                 _ => vec![&merge],
             };
             for map in maps {
@@ -291,35 +291,35 @@ impl<'a> Builder<'a> {
         open.span.start = open.span.start.min(yaml.span.start);
         open.span.end = open.span.end.max(yaml.span.end);
         let (entries, key, merges) = match &mut open.content {
-            Content::List(items) => {
+            ContainerContent::List(items) => {
                 items.push(yaml);
                 return;
             }
-            Content::Map { entries, key, merges } => (entries, key, merges),
+            ContainerContent::Map { entries, key, merges } => (entries, key, merges),
         };
-        match std::mem::replace(key, Key::None) {
-            Key::Name(name) => entries.push(Entry { key: name, value: yaml }),
-            Key::Merge => merges.push(yaml),
-            Key::Bad => {}
-            Key::None => *key = key_of(self.source, &yaml, unquoted, entries, &mut self.found),
+        match std::mem::replace(key, PendingKey::None) {
+            PendingKey::Name(name) => entries.push(YamlEntry { key: name, value: yaml }),
+            PendingKey::Merge => merges.push(yaml),
+            PendingKey::Bad => {}
+            PendingKey::None => *key = key_of(self.source, &yaml, unquoted, entries, &mut self.found),
         }
     }
 }
 
 /// A value in the place of a key.
-fn key_of(source: &Source, yaml: &Yaml, unquoted: bool, entries: &[Entry], found: &mut Diagnostics) -> Key {
+fn key_of(source: &Source, yaml: &Yaml, unquoted: bool, entries: &[YamlEntry], found: &mut Diagnostics) -> PendingKey {
     let name = match &yaml.kind {
-        Kind::Text(text) if unquoted && text.value == "<<" => return Key::Merge,
-        Kind::Text(text) => text.value.clone(),
-        Kind::List(_) | Kind::Map(_) => {
+        YamlKind::Text(text) if unquoted && text.value == "<<" => return PendingKey::Merge,
+        YamlKind::Text(text) => text.value.clone(),
+        YamlKind::List(_) | YamlKind::Map(_) => {
             let message = format!("a key must be a text, not {}", yaml.what());
             found.push(Diagnostic::error("yaml/key", message).label(source, yaml.head(source), ""));
-            return Key::Bad;
+            return PendingKey::Bad;
         }
-        Kind::Null if yaml.span.is_empty() => {
+        YamlKind::Null if yaml.span.is_empty() => {
             let at = token(source, yaml.span.start);
             found.push(Diagnostic::error("yaml/key", "a key is missing").label(source, at, "before this"));
-            return Key::Bad;
+            return PendingKey::Bad;
         }
         _ if unquoted => source.slice(yaml.span).to_owned(),
         _ => yaml.to_json().to_string(),
@@ -331,9 +331,9 @@ fn key_of(source: &Source, yaml: &Yaml, unquoted: bool, entries: &[Entry], found
                 .label(source, first.key.span, "first here")
                 .help("leave one of them"),
         );
-        return Key::Bad;
+        return PendingKey::Bad;
     }
-    Key::Name(Spanned::new(name, yaml.span))
+    PendingKey::Name(Spanned::new(name, yaml.span))
 }
 
 /// The name of a core schema tag; `str` for the non-specific `!`.
@@ -361,8 +361,8 @@ mod tests {
     fn places(source: &Source, yaml: &Yaml) -> Vec<String> {
         let mut out = vec![source.slice(yaml.span).to_owned()];
         match &yaml.kind {
-            Kind::List(items) => items.iter().for_each(|item| out.extend(places(source, item))),
-            Kind::Map(entries) => {
+            YamlKind::List(items) => items.iter().for_each(|item| out.extend(places(source, item))),
+            YamlKind::Map(entries) => {
                 for entry in entries {
                     out.push(source.slice(entry.key.span).to_owned());
                     out.extend(places(source, &entry.value));

@@ -15,5 +15,5 @@ mod read;
 mod tree;
 
 pub use build::parse;
-pub use read::{Fields, Reader};
-pub use tree::{Entry, Kind, Style, Text, Yaml};
+pub use read::{YamlFields, YamlReader};
+pub use tree::{QuoteStyle, Yaml, YamlEntry, YamlKind, YamlText};

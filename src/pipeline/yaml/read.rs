@@ -1,8 +1,8 @@
 //! Reading a tree with expectations: every value of the wrong type, every missing and unknown key becomes a diagnostic,
 //! and reading goes on.
 
-use super::tree::{Entry, Kind, Style, Yaml};
-use crate::diag::{Diagnostic, Diagnostics, Mapped, Source, Span, did_you_mean, nearest};
+use super::tree::{QuoteStyle, Yaml, YamlEntry, YamlKind};
+use crate::diag::{Diagnostic, Diagnostics, MappedText, Source, Span, did_you_mean, nearest};
 use crate::pipeline::Spanned;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use std::ops::RangeInclusive;
 /// Reads values of one file and collects what is wrong with them. Codes begin with the area of the file (`pipeline`,
 /// `config`, ...): `AREA/type`, `AREA/unknown-key`, `AREA/not-supported`, `AREA/empty`.
 #[derive(Debug)]
-pub struct Reader<'a> {
+pub struct YamlReader<'a> {
     source: &'a Source,
     area: &'static str,
     found: Diagnostics,
@@ -22,25 +22,25 @@ const EMPTY: &str = "give it a value, or leave the key out";
 
 /// A map whose keys are taken one by one.
 #[derive(Clone, Copy, Debug)]
-pub struct Fields<'y> {
+pub struct YamlFields<'y> {
     /// The whole map.
     pub yaml: &'y Yaml,
-    entries: &'y [Entry],
+    entries: &'y [YamlEntry],
 }
 
-impl<'y> Fields<'y> {
+impl<'y> YamlFields<'y> {
     /// The entry of a key.
-    pub fn entry(&self, key: &str) -> Option<&'y Entry> {
+    pub fn entry(&self, key: &str) -> Option<&'y YamlEntry> {
         self.entries.iter().find(|entry| *entry.key == key)
     }
 
     /// All entries, in the order written.
-    pub fn entries(&self) -> &'y [Entry] {
+    pub fn entries(&self) -> &'y [YamlEntry] {
         self.entries
     }
 }
 
-impl<'a> Reader<'a> {
+impl<'a> YamlReader<'a> {
     /// Begins reading a file.
     pub fn new(source: &'a Source, area: &'static str) -> Self {
         Self { source, area, found: Diagnostics::new() }
@@ -85,9 +85,9 @@ impl<'a> Reader<'a> {
     }
 
     /// `what` as a map.
-    pub fn map<'y>(&mut self, yaml: &'y Yaml, what: &str) -> Option<Fields<'y>> {
+    pub fn map<'y>(&mut self, yaml: &'y Yaml, what: &str) -> Option<YamlFields<'y>> {
         match &yaml.kind {
-            Kind::Map(entries) => Some(Fields { yaml, entries }),
+            YamlKind::Map(entries) => Some(YamlFields { yaml, entries }),
             _ => self.wrong(yaml, what, "a map"),
         }
     }
@@ -95,7 +95,7 @@ impl<'a> Reader<'a> {
     /// `what` as a list.
     pub fn list<'y>(&mut self, yaml: &'y Yaml, what: &str) -> Option<&'y [Yaml]> {
         match &yaml.kind {
-            Kind::List(items) => Some(items),
+            YamlKind::List(items) => Some(items),
             _ => self.wrong(yaml, what, "a list"),
         }
     }
@@ -103,26 +103,26 @@ impl<'a> Reader<'a> {
     /// `what` as a text that is not blank.
     pub fn text(&mut self, yaml: &Yaml, what: &str) -> Option<Spanned<String>> {
         match &yaml.kind {
-            Kind::Text(text) if text.value.trim().is_empty() => {
+            YamlKind::Text(text) if text.value.trim().is_empty() => {
                 let error = self.error("empty", format!("{what} is empty"), yaml.span, "");
                 self.push(error.help(EMPTY));
                 None
             }
-            Kind::Text(text) => Some(Spanned::new(text.value.clone(), yaml.span)),
+            YamlKind::Text(text) => Some(Spanned::new(text.value.clone(), yaml.span)),
             _ => self.wrong(yaml, what, "a text"),
         }
     }
 
     /// `what` as a text that is not blank, with the place of each of its characters; a bool counts as the text it is
     /// written as.
-    pub fn expression(&mut self, yaml: &Yaml, what: &str) -> Option<Mapped> {
+    pub fn expression(&mut self, yaml: &Yaml, what: &str) -> Option<MappedText> {
         match &yaml.kind {
-            Kind::Bool(value) => {
+            YamlKind::Bool(value) => {
                 let text = value.to_string();
                 let offsets = (yaml.span.start..yaml.span.end).collect();
-                Some(Mapped::new(text, offsets, self.source.clone(), yaml.span))
+                Some(MappedText::new(text, offsets, self.source.clone(), yaml.span))
             }
-            Kind::Text(_) => self.text(yaml, what).and_then(|_| yaml.mapped(self.source)),
+            YamlKind::Text(_) => self.text(yaml, what).and_then(|_| yaml.mapped(self.source)),
             _ => self.wrong(yaml, what, "an expression in a text"),
         }
     }
@@ -136,7 +136,7 @@ impl<'a> Reader<'a> {
     /// `what` as `true` or `false`.
     pub fn bool(&mut self, yaml: &Yaml, what: &str) -> Option<bool> {
         match yaml.kind {
-            Kind::Bool(value) => Some(value),
+            YamlKind::Bool(value) => Some(value),
             _ => self.wrong(yaml, what, "`true` or `false`"),
         }
     }
@@ -144,8 +144,8 @@ impl<'a> Reader<'a> {
     /// `what` as a whole number in a range.
     pub fn int(&mut self, yaml: &Yaml, what: &str, range: &RangeInclusive<i64>) -> Option<i64> {
         match yaml.kind {
-            Kind::Int(value) if range.contains(&value) => Some(value),
-            Kind::Int(_) => self.wrong(yaml, what, &bounds(range)),
+            YamlKind::Int(value) if range.contains(&value) => Some(value),
+            YamlKind::Int(_) => self.wrong(yaml, what, &bounds(range)),
             _ => self.wrong(yaml, what, "a whole number"),
         }
     }
@@ -154,8 +154,8 @@ impl<'a> Reader<'a> {
     pub fn number(&mut self, yaml: &Yaml, what: &str) -> Option<f64> {
         match yaml.kind {
             #[expect(clippy::cast_precision_loss, reason = "the nearest float is what a script would see as well")]
-            Kind::Int(value) => Some(value as f64),
-            Kind::Float(value) => Some(value),
+            YamlKind::Int(value) => Some(value as f64),
+            YamlKind::Float(value) => Some(value),
             _ => self.wrong(yaml, what, "a number"),
         }
     }
@@ -175,18 +175,18 @@ impl<'a> Reader<'a> {
 
     /// The entries of a map of settings, whatever their values are. A number that is written with a comma is an error: YAML takes
     /// it for a text or, within braces, for another key.
-    pub fn vars(&mut self, fields: Fields<'_>) -> BTreeMap<String, Spanned<Value>> {
+    pub fn vars(&mut self, fields: YamlFields<'_>) -> BTreeMap<String, Spanned<Value>> {
         let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
         let mut vars = BTreeMap::new();
         let mut entries = fields.entries().iter().peekable();
-        while let Some(Entry { key, value }) = entries.next() {
+        while let Some(YamlEntry { key, value }) = entries.next() {
             let cut = entries.next_if(|next| {
                 let between = self.source.text().get(value.span.end..next.key.span.start);
-                matches!(value.kind, Kind::Int(_)) && between == Some(",") && next.value.is_null() && digits(&next.key)
+                matches!(value.kind, YamlKind::Int(_)) && between == Some(",") && next.value.is_null() && digits(&next.key)
             });
             let whole = cut.map_or(value.span, |next| Span::new(value.span.start, next.key.span.end));
             let written = self.source.slice(whole);
-            let plain = matches!(&value.kind, Kind::Text(text) if text.style == Style::Plain);
+            let plain = matches!(&value.kind, YamlKind::Text(text) if text.style == QuoteStyle::Plain);
             let number = plain.then(|| with_point(written)).flatten().or_else(|| cut.and_then(|_| with_point(written)));
             let Some(number) = number else {
                 vars.insert(key.value.clone(), Spanned::new(value.to_json(), value.span));
@@ -200,7 +200,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Complains of every key that is not known; of those that are known to come later, that they do.
-    pub fn known_keys(&mut self, fields: Fields<'_>, what: &str, known: &[&str], later: &[&str]) {
+    pub fn known_keys(&mut self, fields: YamlFields<'_>, what: &str, known: &[&str], later: &[&str]) {
         for entry in fields.entries() {
             let key = entry.key.as_str();
             if known.contains(&key) {
@@ -220,15 +220,15 @@ impl<'a> Reader<'a> {
     /// Says that `what` is not what was `wanted`, and finds nothing.
     fn wrong<T>(&mut self, yaml: &Yaml, what: &str, wanted: &str) -> Option<T> {
         let got = match &yaml.kind {
-            Kind::Null => {
+            YamlKind::Null => {
                 let error = self.error("empty", format!("{what} is empty"), yaml.span, format!("expected {wanted}"));
                 self.push(error.help(EMPTY));
                 return None;
             }
-            Kind::Int(value) => format!("{value}"),
-            Kind::Float(value) => format!("{value}"),
-            Kind::Bool(value) => format!("`{value}`"),
-            Kind::Text(text) if text.value.len() <= 40 && !text.value.contains('\n') => format!("the text `{}`", text.value),
+            YamlKind::Int(value) => format!("{value}"),
+            YamlKind::Float(value) => format!("{value}"),
+            YamlKind::Bool(value) => format!("`{value}`"),
+            YamlKind::Text(text) if text.value.len() <= 40 && !text.value.contains('\n') => format!("the text `{}`", text.value),
             _ => yaml.what().to_owned(),
         };
         let message = format!("{what} must be {wanted}, not {got}");
@@ -248,8 +248,8 @@ fn with_point(text: &str) -> Option<String> {
 
 /// What to write instead, where that can be told.
 fn instead(yaml: &Yaml, written: &str, wanted: &str) -> Option<String> {
-    let scalar = matches!(yaml.kind, Kind::Int(_) | Kind::Float(_) | Kind::Bool(_)) && !written.starts_with('*');
-    let text = if let Kind::Text(text) = &yaml.kind { Some(text.value.trim()) } else { None };
+    let scalar = matches!(yaml.kind, YamlKind::Int(_) | YamlKind::Float(_) | YamlKind::Bool(_)) && !written.starts_with('*');
+    let text = if let YamlKind::Text(text) = &yaml.kind { Some(text.value.trim()) } else { None };
     let bare = |text: &str| format!("write it without quotes: {text}");
     match wanted {
         "a text" if scalar => Some(format!("put it in quotes: \"{written}\"")),
@@ -287,9 +287,9 @@ mod tests {
 
     #[test]
     fn a_value_of_the_wrong_type_says_what_to_write() {
-        let help = |text: &str, read: fn(&mut Reader<'_>, &Yaml)| {
+        let help = |text: &str, read: fn(&mut YamlReader<'_>, &Yaml)| {
             let source = Source::new("x.yaml", text);
-            let mut reader = Reader::new(&source, "x");
+            let mut reader = YamlReader::new(&source, "x");
             read(&mut reader, parse(&source).unwrap().get("k").unwrap());
             let found = reader.finish();
             found.iter().next().unwrap().help.clone().unwrap_or_default()
@@ -315,7 +315,7 @@ mod tests {
             "n: 7\nlist: [a, 2]\nname: x\nflag: on\nhalf: .5\nmode: fasst\nnmae: y\nsoon: 1\nnone:\n",
         );
         let tree = parse(&source).unwrap();
-        let mut reader = Reader::new(&source, "config");
+        let mut reader = YamlReader::new(&source, "config");
         let fields = reader.map(&tree, "a project file").unwrap();
         let at = |key: &str| &fields.entry(key).unwrap().value;
         assert_eq!(reader.text(at("name"), "`name`").unwrap().value, "x");

@@ -1,6 +1,6 @@
 //! The tree: values with spans.
 
-use crate::diag::{Mapped, Source, Span};
+use crate::diag::{MappedText, Source, Span};
 use crate::pipeline::{Spanned, scalar};
 use serde_json::{Map, Value};
 
@@ -11,12 +11,12 @@ pub struct Yaml {
     /// its first to its last character; empty where nothing is written (`key:`).
     pub span: Span,
     /// What it is.
-    pub kind: Kind,
+    pub kind: YamlKind,
 }
 
 /// What a value is.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Kind {
+pub enum YamlKind {
     /// Nothing: `~`, `null` or empty.
     Null,
     /// `true` or `false`.
@@ -26,25 +26,25 @@ pub enum Kind {
     /// A number; always finite.
     Float(f64),
     /// A text.
-    Text(Text),
+    Text(YamlText),
     /// A list.
     List(Vec<Yaml>),
     /// A map, in the order written; no key twice.
-    Map(Vec<Entry>),
+    Map(Vec<YamlEntry>),
 }
 
 /// A text and how it was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Text {
+pub struct YamlText {
     /// The decoded text.
     pub value: String,
     /// How it was written.
-    pub style: Style,
+    pub style: QuoteStyle,
 }
 
 /// How a text was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Style {
+pub enum QuoteStyle {
     /// Without quotes.
     Plain,
     /// `'..'`
@@ -59,7 +59,7 @@ pub enum Style {
 
 /// A key of a map with its value.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Entry {
+pub struct YamlEntry {
     /// The key.
     pub key: Spanned<String>,
     /// The value.
@@ -70,25 +70,25 @@ impl Yaml {
     /// What people call what it is, with an article.
     pub fn what(&self) -> &'static str {
         match self.kind {
-            Kind::Null => "nothing",
-            Kind::Bool(_) => "a bool",
-            Kind::Int(_) => "a whole number",
-            Kind::Float(_) => "a number",
-            Kind::Text(_) => "a text",
-            Kind::List(_) => "a list",
-            Kind::Map(_) => "a map",
+            YamlKind::Null => "nothing",
+            YamlKind::Bool(_) => "a bool",
+            YamlKind::Int(_) => "a whole number",
+            YamlKind::Float(_) => "a number",
+            YamlKind::Text(_) => "a text",
+            YamlKind::List(_) => "a list",
+            YamlKind::Map(_) => "a map",
         }
     }
 
     /// True if nothing is there.
     pub fn is_null(&self) -> bool {
-        self.kind == Kind::Null
+        self.kind == YamlKind::Null
     }
 
     /// The text, if it is one.
     pub fn as_text(&self) -> Option<&str> {
         match &self.kind {
-            Kind::Text(text) => Some(&text.value),
+            YamlKind::Text(text) => Some(&text.value),
             _ => None,
         }
     }
@@ -96,15 +96,15 @@ impl Yaml {
     /// The items, if it is a list.
     pub fn as_list(&self) -> Option<&[Self]> {
         match &self.kind {
-            Kind::List(items) => Some(items),
+            YamlKind::List(items) => Some(items),
             _ => None,
         }
     }
 
     /// The entries, if it is a map.
-    pub fn as_map(&self) -> Option<&[Entry]> {
+    pub fn as_map(&self) -> Option<&[YamlEntry]> {
         match &self.kind {
-            Kind::Map(entries) => Some(entries),
+            YamlKind::Map(entries) => Some(entries),
             _ => None,
         }
     }
@@ -122,9 +122,9 @@ impl Yaml {
     }
 
     /// The text with the place of each of its characters, if it is a text.
-    pub fn mapped(&self, source: &Source) -> Option<Mapped> {
+    pub fn mapped(&self, source: &Source) -> Option<MappedText> {
         match &self.kind {
-            Kind::Text(text) => Some(scalar::mapped(source, self.span, text)),
+            YamlKind::Text(text) => Some(scalar::mapped(source, self.span, text)),
             _ => None,
         }
     }
@@ -132,21 +132,21 @@ impl Yaml {
     /// The same as JSON.
     pub fn to_json(&self) -> Value {
         match &self.kind {
-            Kind::Null => Value::Null,
-            Kind::Bool(value) => Value::from(*value),
-            Kind::Int(value) => Value::from(*value),
-            Kind::Float(value) => Value::from(*value),
-            Kind::Text(text) => Value::from(text.value.as_str()),
-            Kind::List(items) => items.iter().map(Self::to_json).collect(),
-            Kind::Map(entries) => Value::Object(entries.iter().map(Entry::to_json).collect::<Map<_, _>>()),
+            YamlKind::Null => Value::Null,
+            YamlKind::Bool(value) => Value::from(*value),
+            YamlKind::Int(value) => Value::from(*value),
+            YamlKind::Float(value) => Value::from(*value),
+            YamlKind::Text(text) => Value::from(text.value.as_str()),
+            YamlKind::List(items) => items.iter().map(Self::to_json).collect(),
+            YamlKind::Map(entries) => Value::Object(entries.iter().map(YamlEntry::to_json).collect::<Map<_, _>>()),
         }
     }
 
     /// The number of values in it, itself included.
     pub(super) fn size(&self) -> usize {
         1 + match &self.kind {
-            Kind::List(items) => items.iter().map(Self::size).sum(),
-            Kind::Map(entries) => entries.iter().map(|entry| 1 + entry.value.size()).sum(),
+            YamlKind::List(items) => items.iter().map(Self::size).sum(),
+            YamlKind::Map(entries) => entries.iter().map(|entry| 1 + entry.value.size()).sum(),
             _ => 0,
         }
     }
@@ -154,8 +154,8 @@ impl Yaml {
     /// How deep it nests: 0 for a scalar.
     pub(super) fn depth(&self) -> usize {
         match &self.kind {
-            Kind::List(items) => 1 + items.iter().map(Self::depth).max().unwrap_or(0),
-            Kind::Map(entries) => 1 + entries.iter().map(|entry| entry.value.depth()).max().unwrap_or(0),
+            YamlKind::List(items) => 1 + items.iter().map(Self::depth).max().unwrap_or(0),
+            YamlKind::Map(entries) => 1 + entries.iter().map(|entry| entry.value.depth()).max().unwrap_or(0),
             _ => 0,
         }
     }
@@ -163,16 +163,16 @@ impl Yaml {
     /// The same value as it is seen at an alias: all of it stands where the alias is.
     pub(super) fn seen_at(&self, span: Span) -> Self {
         let kind = match &self.kind {
-            Kind::Text(text) => Kind::Text(Text { value: text.value.clone(), style: Style::Alias }),
-            Kind::List(items) => Kind::List(items.iter().map(|item| item.seen_at(span)).collect()),
-            Kind::Map(entries) => Kind::Map(entries.iter().map(|entry| entry.seen_at(span)).collect()),
+            YamlKind::Text(text) => YamlKind::Text(YamlText { value: text.value.clone(), style: QuoteStyle::Alias }),
+            YamlKind::List(items) => YamlKind::List(items.iter().map(|item| item.seen_at(span)).collect()),
+            YamlKind::Map(entries) => YamlKind::Map(entries.iter().map(|entry| entry.seen_at(span)).collect()),
             scalar => scalar.clone(),
         };
         Self { span, kind }
     }
 }
 
-impl Entry {
+impl YamlEntry {
     fn to_json(&self) -> (String, Value) {
         (self.key.value.clone(), self.value.to_json())
     }

@@ -3,7 +3,7 @@
 use super::{check, keys::DOMAIN, merge};
 use crate::diag::{Diagnostic, Diagnostics, Source, did_you_mean};
 use crate::pipeline::yaml::{self, Yaml};
-use crate::project::form::{Check, fill};
+use crate::project::form::{FormReader, fill};
 use serde_json::{Value, json};
 
 /// The vocabulary of a project that names none.
@@ -14,7 +14,7 @@ const BELOW: &str = "domains/";
 
 /// A vocabulary with everything it extends.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Vocabulary {
+pub struct Domain {
     /// Its name: the stem of its file.
     pub name: String,
     /// What scripts see: every key of the form, `name`, and `extends` as the list of all it extends, nearest first.
@@ -23,7 +23,7 @@ pub struct Vocabulary {
 
 /// A vocabulary that can be named.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Listed {
+pub struct ListedDomain {
     /// Its name.
     pub name: String,
     /// What it says it is for.
@@ -51,19 +51,19 @@ pub fn names(data: &[Source]) -> Vec<&str> {
 }
 
 /// All vocabularies among the data files, with what they say of themselves, as far as they can be read.
-pub fn list(data: &[Source]) -> Vec<Listed> {
+pub fn list(data: &[Source]) -> Vec<ListedDomain> {
     let listed = |source: &Source| {
         let tree = yaml::parse(source).ok();
         let text = |key: &str| tree.as_ref().and_then(|tree| tree.get(key)?.as_text()).unwrap_or_default().trim().to_owned();
         let (description, extends) = (text("description"), text("extends"));
-        Some(Listed { name: name_of(source)?.to_owned(), description, extends, file: source.name().to_owned() })
+        Some(ListedDomain { name: name_of(source)?.to_owned(), description, extends, file: source.name().to_owned() })
     };
     data.iter().filter_map(listed).collect()
 }
 
 /// Links the vocabulary of that name. Without a name it is [`DEFAULT_DOMAIN`], if there is one. Errors and warnings of all
 /// files that it is made of are found at once; with any error there is none.
-pub fn link(data: &[Source], name: Option<&str>, found: &mut Diagnostics) -> Option<Vocabulary> {
+pub fn link(data: &[Source], name: Option<&str>, found: &mut Diagnostics) -> Option<Domain> {
     let wanted = match name {
         Some(name) => name,
         None if names(data).contains(&DEFAULT_DOMAIN) => DEFAULT_DOMAIN,
@@ -77,7 +77,7 @@ pub fn link(data: &[Source], name: Option<&str>, found: &mut Diagnostics) -> Opt
     let mut merged: Option<Value> = None;
     let mut sound = true;
     for (source, tree) in layers.iter().rev() {
-        let mut check = Check::new(source, "domain");
+        let mut check = FormReader::new(source, "domain");
         let own = check.file(tree, &DOMAIN, merged.as_ref());
         let whole = merge::merge(merged.take(), own, &DOMAIN);
         check::check(&mut check, tree, &whole);
@@ -91,7 +91,7 @@ pub fn link(data: &[Source], name: Option<&str>, found: &mut Diagnostics) -> Opt
     merge::complete(&mut value);
     value["name"] = json!(wanted);
     value["extends"] = layers.iter().skip(1).filter_map(|(source, _)| name_of(source)).collect();
-    Some(Vocabulary { name: wanted.to_owned(), value })
+    Some(Domain { name: wanted.to_owned(), value })
 }
 
 /// What to say of a vocabulary that is not there.

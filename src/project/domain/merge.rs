@@ -1,6 +1,6 @@
 //! Laying a vocabulary over the one it extends.
 
-use crate::project::form::{Form, Holds};
+use crate::project::form::{Form, ValueForm};
 use crate::script::escape;
 use serde_json::{Map, Value, json};
 
@@ -19,15 +19,15 @@ pub(super) fn merge(base: Option<Value>, own: Value, form: &'static Form) -> Val
     Value::Object(merged)
 }
 
-fn combined(base: Option<Value>, own: Value, holds: &'static Holds) -> Value {
+fn combined(base: Option<Value>, own: Value, holds: &'static ValueForm) -> Value {
     let Some(base) = base else { return own };
     match (holds, base, own) {
-        (Holds::List(_), Value::Array(mut base), Value::Array(own)) => {
+        (ValueForm::List(_), Value::Array(mut base), Value::Array(own)) => {
             let new: Vec<Value> = own.into_iter().filter(|item| !base.contains(item)).collect();
             base.extend(new);
             Value::Array(base)
         }
-        (Holds::Records(_, id), Value::Array(mut base), Value::Array(own)) => {
+        (ValueForm::Records(_, id), Value::Array(mut base), Value::Array(own)) => {
             let mut first = Vec::new();
             for item in own {
                 match base.iter_mut().find(|known| known[*id] == item[*id]) {
@@ -39,11 +39,11 @@ fn combined(base: Option<Value>, own: Value, holds: &'static Holds) -> Value {
             first.extend(base);
             Value::Array(first)
         }
-        (Holds::Entries(item), Value::Object(mut base), Value::Object(own)) => {
+        (ValueForm::Entries(item), Value::Object(mut base), Value::Object(own)) => {
             for (name, value) in own {
                 let below = base.remove(&name);
                 let value = match (item, below) {
-                    (Holds::Map(_), Some(mut below)) => {
+                    (ValueForm::Map(_), Some(mut below)) => {
                         overlay(&mut below, value);
                         below
                     }

@@ -10,7 +10,7 @@ mod merge;
 mod patterns;
 
 pub(super) use chain::is_one;
-pub use chain::{DEFAULT_DOMAIN, Listed, Vocabulary, link, list, names};
+pub use chain::{DEFAULT_DOMAIN, Domain, ListedDomain, link, list, names};
 
 use super::form;
 use serde_json::Value;

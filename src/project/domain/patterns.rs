@@ -2,8 +2,8 @@
 
 use super::check::map;
 use crate::diag::Severity;
-use crate::pipeline::yaml::{Entry, Yaml};
-use crate::project::form::{Check, ListedPattern};
+use crate::pipeline::yaml::{Yaml, YamlEntry};
+use crate::project::form::{FormReader, ListedPattern};
 use crate::script::Pattern;
 
 /// One letter or digit each; what matches several of them matches nearly every text.
@@ -12,7 +12,7 @@ const CHARACTERS: &str = "abcdefghijklmnopqrstuvwxyz0123456789";
 const TOO_MANY: usize = 8;
 
 /// Checks all patterns of a file.
-pub(super) fn check(check: &mut Check<'_>, tree: &Yaml) {
+pub(super) fn check(check: &mut FormReader<'_>, tree: &Yaml) {
     let patterns = std::mem::take(&mut check.patterns);
     for listed in &patterns {
         wide(check, listed);
@@ -26,7 +26,7 @@ pub(super) fn check(check: &mut Check<'_>, tree: &Yaml) {
 }
 
 /// A pattern that matches everything is no pattern.
-fn wide(check: &mut Check<'_>, listed: &ListedPattern) {
+fn wide(check: &mut FormReader<'_>, listed: &ListedPattern) {
     let (message, help) = if listed.pattern.matches_nothing() {
         let message = format!("a pattern in {} matches the empty text, and so every text", listed.of);
         (message, "make at least one part of it required: `+` for `*`, no empty alternative")
@@ -47,7 +47,7 @@ fn single(text: &str) -> usize {
 }
 
 /// A plain text of which another pattern of the same list matches a part, wherever it stands, has nothing to do.
-fn shadowed(check: &mut Check<'_>, listed: &ListedPattern, all: &[ListedPattern], index: usize) {
+fn shadowed(check: &mut FormReader<'_>, listed: &ListedPattern, all: &[ListedPattern], index: usize) {
     let Some(literal) = listed.pattern.literal() else { return };
     // Between other words, and within one.
     let samples =
@@ -68,8 +68,8 @@ fn shadowed(check: &mut Check<'_>, listed: &ListedPattern, all: &[ListedPattern]
 }
 
 /// The same pattern for two components (or repositories) tells nothing of which.
-fn shared(check: &mut Check<'_>, tree: &Yaml, key: &str, what: &str) {
-    let mut seen: Vec<(String, &Entry, &Yaml)> = Vec::new();
+fn shared(check: &mut FormReader<'_>, tree: &Yaml, key: &str, what: &str) {
+    let mut seen: Vec<(String, &YamlEntry, &Yaml)> = Vec::new();
     for entry in map(tree, key) {
         for list in ["patterns", "paths"] {
             for pattern in entry.value.get(list).and_then(Yaml::as_list).unwrap_or_default() {

@@ -6,7 +6,7 @@
 use super::keys::DOMAIN;
 use super::*;
 use crate::diag::{Diagnostics, Severity, Source};
-use crate::project::form::{Form, Holds};
+use crate::project::form::{Form, ValueForm};
 use serde_json::{Map, json};
 
 const BASE: &str = "\
@@ -27,7 +27,7 @@ fn sources(own: &str) -> Vec<Source> {
     vec![Source::new("domains/base.yaml", BASE), Source::new("domains/own.yaml", own)]
 }
 
-fn linked(own: &str) -> (Option<Vocabulary>, Diagnostics) {
+fn linked(own: &str) -> (Option<Domain>, Diagnostics) {
     let mut found = Diagnostics::new();
     let vocabulary = link(&sources(own), Some("own"), &mut found);
     (vocabulary, found)
@@ -178,19 +178,19 @@ fn valid(schema: &Value, value: &Value) -> bool {
 }
 
 /// A right value of a kind, every key given.
-fn example(holds: &Holds) -> Value {
+fn example(holds: &ValueForm) -> Value {
     match holds {
-        Holds::Text => json!("text"),
-        Holds::Bool => json!(true),
-        Holds::Number(least, _) => json!(least),
-        Holds::Whole(least, _) => json!(least),
-        Holds::Word(words) => json!(words[0]),
-        Holds::Pattern(_) => json!("(some)(more)(words)"),
-        Holds::Name(_) => json!("n1"),
-        Holds::List(item) => json!([example(item)]),
-        Holds::Records(form, _) => json!([whole(form)]),
-        Holds::Entries(item) => json!({ "n1": example(item) }),
-        Holds::Map(form) => whole(form),
+        ValueForm::Text => json!("text"),
+        ValueForm::Bool => json!(true),
+        ValueForm::Number(least, _) => json!(least),
+        ValueForm::Whole(least, _) => json!(least),
+        ValueForm::Word(words) => json!(words[0]),
+        ValueForm::Pattern(_) => json!("(some)(more)(words)"),
+        ValueForm::Name(_) => json!("n1"),
+        ValueForm::List(item) => json!([example(item)]),
+        ValueForm::Records(form, _) => json!([whole(form)]),
+        ValueForm::Entries(item) => json!({ "n1": example(item) }),
+        ValueForm::Map(form) => whole(form),
     }
 }
 
@@ -199,14 +199,14 @@ fn whole(form: &Form) -> Value {
 }
 
 /// Everything that differs in one place from a right value.
-fn slips(holds: &Holds) -> Vec<Value> {
+fn slips(holds: &ValueForm) -> Vec<Value> {
     let mut slips =
         vec![json!(7.5), json!("word"), json!(true), json!([true]), json!({ "n1": 7.5 }), json!(null), json!(" "), json!([])];
     match holds {
-        Holds::List(item) => slips.extend(self::slips(item).into_iter().map(|slip| json!([slip]))),
-        Holds::Entries(item) => slips.extend(self::slips(item).into_iter().map(|slip| json!({ "n1": slip }))),
-        Holds::Records(form, _) => slips.extend(of_form(form).into_iter().map(|slip| json!([slip]))),
-        Holds::Map(form) => slips.extend(of_form(form)),
+        ValueForm::List(item) => slips.extend(self::slips(item).into_iter().map(|slip| json!([slip]))),
+        ValueForm::Entries(item) => slips.extend(self::slips(item).into_iter().map(|slip| json!({ "n1": slip }))),
+        ValueForm::Records(form, _) => slips.extend(of_form(form).into_iter().map(|slip| json!([slip]))),
+        ValueForm::Map(form) => slips.extend(of_form(form)),
         _ => {}
     }
     slips
@@ -243,7 +243,7 @@ fn the_schema_and_the_reader_agree() {
             let source = Source::new("domains/x.yaml", value.to_string());
             let tree = crate::pipeline::yaml::parse(&source).unwrap();
             let base = (value.get("extends").is_some_and(Value::is_string)).then(|| whole(&DOMAIN));
-            let mut check = crate::project::form::Check::new(&source, "domain");
+            let mut check = crate::project::form::FormReader::new(&source, "domain");
             check.file(&tree, &DOMAIN, base.as_ref());
             let said = check.finish();
             // What refers to what, and what patterns say, is no matter of form.

@@ -3,7 +3,7 @@
 mod read;
 mod schema;
 
-pub(super) use read::{Check, ListedPattern, fill};
+pub(super) use read::{FormReader, ListedPattern, fill};
 pub(super) use schema::json_schema;
 
 /// A map with fixed keys.
@@ -12,14 +12,14 @@ pub(super) struct Form {
     /// What people call such a map, with an article.
     pub(super) what: &'static str,
     /// Its keys.
-    pub(super) keys: &'static [Key],
+    pub(super) keys: &'static [FormKey],
 }
 
 /// A key of a [`Form`].
 #[derive(Debug)]
-pub(super) struct Key {
+pub(super) struct FormKey {
     pub(super) name: &'static str,
-    pub(super) holds: Holds,
+    pub(super) holds: ValueForm,
     /// Whether it has to be there. What a vocabulary extends may bring it.
     pub(super) required: bool,
     /// What it says, in a sentence.
@@ -28,7 +28,7 @@ pub(super) struct Key {
 
 /// What the value of a key is.
 #[derive(Debug)]
-pub(super) enum Holds {
+pub(super) enum ValueForm {
     /// A text that is not blank.
     Text,
     /// `true` or `false`.
@@ -53,21 +53,21 @@ pub(super) enum Holds {
     Map(&'static Form),
 }
 
-impl Key {
+impl FormKey {
     /// A key that may be left out.
-    pub(super) const fn new(name: &'static str, holds: Holds, doc: &'static str) -> Self {
+    pub(super) const fn new(name: &'static str, holds: ValueForm, doc: &'static str) -> Self {
         Self { name, holds, required: false, doc }
     }
 
     /// A key that has to be there.
-    pub(super) const fn required(name: &'static str, holds: Holds, doc: &'static str) -> Self {
+    pub(super) const fn required(name: &'static str, holds: ValueForm, doc: &'static str) -> Self {
         Self { name, holds, required: true, doc }
     }
 }
 
 impl Form {
     /// The key of that name.
-    pub(super) fn key(&self, name: &str) -> Option<&'static Key> {
+    pub(super) fn key(&self, name: &str) -> Option<&'static FormKey> {
         self.keys.iter().find(|key| key.name == name)
     }
 }

@@ -1,15 +1,15 @@
 //! Reading a data file by its form: everything that is wrong is found at once, and what is right comes back as JSON.
 
-use super::{Form, Holds, Key};
+use super::{Form, FormKey, ValueForm};
 use crate::diag::{Diagnostics, Source};
 use crate::pipeline::Spanned;
-use crate::pipeline::yaml::{Entry, Reader, Yaml};
+use crate::pipeline::yaml::{Yaml, YamlEntry, YamlReader};
 use crate::script::Pattern;
 use serde_json::{Map, Value, json};
 
 /// A name that refers to an entry elsewhere in the file.
 #[derive(Clone, Debug)]
-pub(in crate::project) struct Reference {
+pub(in crate::project) struct EntryReference {
     /// The key at the top whose entry it means.
     pub(in crate::project) to: &'static str,
     /// The name.
@@ -30,16 +30,16 @@ pub(in crate::project) struct ListedPattern {
 }
 
 /// Reads one file.
-pub(in crate::project) struct Check<'a> {
-    pub(in crate::project) reader: Reader<'a>,
-    pub(in crate::project) references: Vec<Reference>,
+pub(in crate::project) struct FormReader<'a> {
+    pub(in crate::project) reader: YamlReader<'a>,
+    pub(in crate::project) references: Vec<EntryReference>,
     pub(in crate::project) patterns: Vec<ListedPattern>,
 }
 
-impl<'a> Check<'a> {
+impl<'a> FormReader<'a> {
     /// Begins with a file; codes of what is found begin with `area`.
     pub(in crate::project) fn new(source: &'a Source, area: &'static str) -> Self {
-        Self { reader: Reader::new(source, area), references: Vec::new(), patterns: Vec::new() }
+        Self { reader: YamlReader::new(source, area), references: Vec::new(), patterns: Vec::new() }
     }
 
     /// Reads the whole file. What `base` has need not be here again.
@@ -57,10 +57,13 @@ impl<'a> Check<'a> {
         let names: Vec<&str> = form.keys.iter().map(|key| key.name).collect();
         self.reader.known_keys(fields, what, &names, &[]);
         let mut out = Map::new();
-        for Entry { key: name, value } in fields.entries() {
+        for YamlEntry { key: name, value } in fields.entries() {
             let Some(key) = form.key(name) else { continue };
             // A key under which everything is commented out is a key that is not there.
-            if value.is_null() && !matches!(key.holds, Holds::Text | Holds::Pattern(_) | Holds::Name(_)) && !key.required {
+            if value.is_null()
+                && !matches!(key.holds, ValueForm::Text | ValueForm::Pattern(_) | ValueForm::Name(_))
+                && !key.required
+            {
                 continue;
             }
             let below = base.and_then(|base| base.get(key.name));
@@ -77,37 +80,37 @@ impl<'a> Check<'a> {
         Some(Value::Object(out))
     }
 
-    fn missing(&mut self, yaml: &Yaml, key: &Key, what: &str) {
+    fn missing(&mut self, yaml: &Yaml, key: &FormKey, what: &str) {
         let place = yaml.head(self.reader.source());
         let error = self.reader.error("missing-key", format!("{what} has no `{}`", key.name), place, "add it here");
         self.reader.push(error.help(format!("`{}`: {}", key.name, key.doc)));
     }
 
-    fn value(&mut self, yaml: &Yaml, holds: &'static Holds, what: &str, base: Option<&Value>) -> Option<Value> {
+    fn value(&mut self, yaml: &Yaml, holds: &'static ValueForm, what: &str, base: Option<&Value>) -> Option<Value> {
         match holds {
-            Holds::Text => self.reader.text(yaml, what).map(|text| json!(text.value)),
-            Holds::Bool => self.reader.bool(yaml, what).map(Value::from),
-            Holds::Number(least, most) => self.number(yaml, what, *least, *most),
-            Holds::Whole(least, most) => self.reader.int(yaml, what, &(*least..=*most)).map(Value::from),
-            Holds::Word(words) => {
+            ValueForm::Text => self.reader.text(yaml, what).map(|text| json!(text.value)),
+            ValueForm::Bool => self.reader.bool(yaml, what).map(Value::from),
+            ValueForm::Number(least, most) => self.number(yaml, what, *least, *most),
+            ValueForm::Whole(least, most) => self.reader.int(yaml, what, &(*least..=*most)).map(Value::from),
+            ValueForm::Word(words) => {
                 let words: Vec<(&str, &str)> = words.iter().map(|word| (*word, *word)).collect();
                 self.reader.one_of(yaml, what, &words).map(Value::from)
             }
-            Holds::Pattern(groups) => self.pattern(yaml, *groups, what).map(Value::from),
-            Holds::Name(to) => {
+            ValueForm::Pattern(groups) => self.pattern(yaml, *groups, what).map(Value::from),
+            ValueForm::Name(to) => {
                 let name = self.reader.text(yaml, what)?;
-                self.references.push(Reference { to, name: name.clone(), by: what.to_owned() });
+                self.references.push(EntryReference { to, name: name.clone(), by: what.to_owned() });
                 Some(json!(name.value))
             }
-            Holds::List(item) => {
+            ValueForm::List(item) => {
                 let items = self.reader.list(yaml, what)?;
                 Some(items.iter().filter_map(|yaml| self.value(yaml, item, &format!("an item of {what}"), None)).collect())
             }
-            Holds::Records(form, id) => self.records(yaml, form, id, what, base),
-            Holds::Entries(item) => {
+            ValueForm::Records(form, id) => self.records(yaml, form, id, what, base),
+            ValueForm::Entries(item) => {
                 let fields = self.reader.map(yaml, what)?;
                 let mut out = Map::new();
-                for Entry { key: name, value } in fields.entries() {
+                for YamlEntry { key: name, value } in fields.entries() {
                     if name.trim().is_empty() {
                         let error = self.reader.error("empty", format!("a name in {what} is empty"), name.span, "");
                         self.reader.push(error);
@@ -115,13 +118,13 @@ impl<'a> Check<'a> {
                     }
                     let below = base.and_then(|base| base.get(name.as_str()));
                     let what = match item {
-                        Holds::Map(form) => format!("{} `{name}`", bare(form.what)),
+                        ValueForm::Map(form) => format!("{} `{name}`", bare(form.what)),
                         _ => format!("`{name}` of {what}"),
                     };
                     // A name alone is an entry that says nothing more.
                     let value = match (&value.is_null(), item) {
-                        (true, Holds::Map(form)) => {
-                            let empty = Yaml { span: name.span, kind: crate::pipeline::yaml::Kind::Map(Vec::new()) };
+                        (true, ValueForm::Map(form)) => {
+                            let empty = Yaml { span: name.span, kind: crate::pipeline::yaml::YamlKind::Map(Vec::new()) };
                             self.map(&empty, form, &what, below)
                         }
                         _ => self.value(value, item, &what, below),
@@ -132,7 +135,7 @@ impl<'a> Check<'a> {
                 }
                 Some(Value::Object(out))
             }
-            Holds::Map(form) => {
+            ValueForm::Map(form) => {
                 let what = if what.starts_with("an item") { form.what } else { what };
                 self.map(yaml, form, what, base)
             }
@@ -215,23 +218,23 @@ pub(in crate::project) fn fill(value: &mut Value, form: &'static Form) {
     }
 }
 
-fn fill_below(value: &mut Value, holds: &'static Holds) {
+fn fill_below(value: &mut Value, holds: &'static ValueForm) {
     match holds {
-        Holds::Map(form) => fill(value, form),
-        Holds::Records(form, _) => value.as_array_mut().into_iter().flatten().for_each(|item| fill(item, form)),
-        Holds::List(item) => value.as_array_mut().into_iter().flatten().for_each(|value| fill_below(value, item)),
-        Holds::Entries(item) => value.as_object_mut().into_iter().flatten().for_each(|(_, value)| fill_below(value, item)),
+        ValueForm::Map(form) => fill(value, form),
+        ValueForm::Records(form, _) => value.as_array_mut().into_iter().flatten().for_each(|item| fill(item, form)),
+        ValueForm::List(item) => value.as_array_mut().into_iter().flatten().for_each(|value| fill_below(value, item)),
+        ValueForm::Entries(item) => value.as_object_mut().into_iter().flatten().for_each(|(_, value)| fill_below(value, item)),
         _ => {}
     }
 }
 
-fn empty(holds: &Holds) -> Value {
+fn empty(holds: &ValueForm) -> Value {
     match holds {
-        Holds::Bool => Value::Bool(false),
-        Holds::Number(least, _) => json!(least),
-        Holds::Whole(least, _) => json!(least),
-        Holds::Text | Holds::Word(_) | Holds::Pattern(_) | Holds::Name(_) => json!(""),
-        Holds::List(_) | Holds::Records(..) => json!([]),
-        Holds::Entries(_) | Holds::Map(_) => json!({}),
+        ValueForm::Bool => Value::Bool(false),
+        ValueForm::Number(least, _) => json!(least),
+        ValueForm::Whole(least, _) => json!(least),
+        ValueForm::Text | ValueForm::Word(_) | ValueForm::Pattern(_) | ValueForm::Name(_) => json!(""),
+        ValueForm::List(_) | ValueForm::Records(..) => json!([]),
+        ValueForm::Entries(_) | ValueForm::Map(_) => json!({}),
     }
 }

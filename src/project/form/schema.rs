@@ -1,6 +1,6 @@
 //! The JSON Schema (2020-12) of a form.
 
-use super::{Form, Holds};
+use super::{Form, ValueForm};
 use serde_json::{Map, Value, json};
 
 /// The schema of files of a form. Where they may extend another file by the key `extends`, what is required is so only of a
@@ -21,7 +21,7 @@ pub(in crate::project) fn json_schema(title: &str, form: &Form) -> Value {
 }
 
 fn of_form(form: &Form) -> Value {
-    let property = |key: &super::Key| {
+    let property = |key: &super::FormKey| {
         let mut schema = of(&key.holds, !key.required);
         schema["description"] = json!(key.doc);
         (key.name.to_owned(), schema)
@@ -31,42 +31,42 @@ fn of_form(form: &Form) -> Value {
 }
 
 /// The schema of a value; one that `may` be left out may also be written as nothing, if it is a collection.
-fn of(holds: &Holds, may: bool) -> Value {
+fn of(holds: &ValueForm, may: bool) -> Value {
     let kind = |name: &str| if may { json!([name, "null"]) } else { json!(name) };
     match holds {
-        Holds::Text => json!({ "type": "string", "pattern": "\\S" }),
-        Holds::Pattern(_) => json!({ "type": "string", "pattern": "\\S", "format": "regex" }),
-        Holds::Name(to) => json!({ "type": "string", "pattern": "\\S", "$comment": format!("a name under `{to}`") }),
-        Holds::Bool => json!({ "type": kind("boolean") }),
-        Holds::Number(least, most) => json!({ "type": kind("number"), "minimum": least, "maximum": most }),
-        Holds::Whole(least, most) => json!({ "type": kind("integer"), "minimum": least, "maximum": most }),
-        Holds::Word(words) => {
+        ValueForm::Text => json!({ "type": "string", "pattern": "\\S" }),
+        ValueForm::Pattern(_) => json!({ "type": "string", "pattern": "\\S", "format": "regex" }),
+        ValueForm::Name(to) => json!({ "type": "string", "pattern": "\\S", "$comment": format!("a name under `{to}`") }),
+        ValueForm::Bool => json!({ "type": kind("boolean") }),
+        ValueForm::Number(least, most) => json!({ "type": kind("number"), "minimum": least, "maximum": most }),
+        ValueForm::Whole(least, most) => json!({ "type": kind("integer"), "minimum": least, "maximum": most }),
+        ValueForm::Word(words) => {
             let mut words: Vec<Value> = words.iter().map(|word| json!(word)).collect();
             words.extend(may.then_some(Value::Null));
             json!({ "enum": words })
         }
-        Holds::List(item) => {
+        ValueForm::List(item) => {
             let mut schema = of(item, false);
             // What is only listed is never laid over anything, and has to be whole.
-            if let Holds::Map(form) = item {
+            if let ValueForm::Map(form) = item {
                 let names = form.keys.iter().filter(|key| key.required).map(|key| key.name);
                 schema["required"] = names.collect();
             }
             json!({ "type": kind("array"), "items": schema })
         }
-        Holds::Records(form, id) => {
+        ValueForm::Records(form, id) => {
             let mut item = of_form(form);
             item["required"] = json!([id]);
             json!({ "type": kind("array"), "items": item })
         }
-        Holds::Entries(item) => {
+        ValueForm::Entries(item) => {
             let mut entry = of(item, false);
-            if let Holds::Map(_) = item {
+            if let ValueForm::Map(_) = item {
                 entry["type"] = json!(["object", "null"]);
             }
             json!({ "type": kind("object"), "propertyNames": { "pattern": "\\S" }, "additionalProperties": entry })
         }
-        Holds::Map(form) => {
+        ValueForm::Map(form) => {
             let mut schema = of_form(form);
             schema["type"] = kind("object");
             schema
@@ -77,18 +77,18 @@ fn of(holds: &Holds, may: bool) -> Value {
 /// Only what has to be there, at any depth.
 fn required(form: &Form) -> Option<Value> {
     let names: Vec<&str> = form.keys.iter().filter(|key| key.required).map(|key| key.name).collect();
-    let below = |key: &super::Key| Some((key.name.to_owned(), required_below(&key.holds)?));
+    let below = |key: &super::FormKey| Some((key.name.to_owned(), required_below(&key.holds)?));
     let properties: Map<String, Value> = form.keys.iter().filter_map(below).collect();
     let kind = if names.is_empty() { json!(["object", "null"]) } else { json!("object") };
     (!names.is_empty() || !properties.is_empty()).then(|| json!({ "type": kind, "required": names, "properties": properties }))
 }
 
-fn required_below(holds: &Holds) -> Option<Value> {
+fn required_below(holds: &ValueForm) -> Option<Value> {
     match holds {
-        Holds::Map(form) => required(form),
-        Holds::Records(form, _) => Some(json!({ "items": required(form)? })),
-        Holds::List(item) => Some(json!({ "items": required_below(item)? })),
-        Holds::Entries(item) => Some(json!({ "additionalProperties": required_below(item)? })),
+        ValueForm::Map(form) => required(form),
+        ValueForm::Records(form, _) => Some(json!({ "items": required(form)? })),
+        ValueForm::List(item) => Some(json!({ "items": required_below(item)? })),
+        ValueForm::Entries(item) => Some(json!({ "additionalProperties": required_below(item)? })),
         _ => None,
     }
 }

@@ -3,7 +3,7 @@
 use crate::model::counted;
 use crate::report::build::{CaseReport, NodeReport};
 use crate::report::text::short;
-use crate::walk::Status;
+use crate::walk::WalkStatus;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -28,15 +28,15 @@ pub(super) struct Graph {
     pub(super) top: i32,
     pub(super) width: i32,
     pub(super) height: i32,
-    pub(super) nodes: Vec<Node>,
-    pub(super) turns: Vec<Line>,
+    pub(super) nodes: Vec<PathNode>,
+    pub(super) turns: Vec<PathLine>,
     /// The path in words.
     pub(super) words: String,
 }
 
 /// A node, or the end of the walk.
 #[derive(Debug, Serialize)]
-pub(super) struct Node {
+pub(super) struct PathNode {
     pub(super) x: i32,
     pub(super) code: String,
     pub(super) name: String,
@@ -48,7 +48,7 @@ pub(super) struct Node {
 
 /// A turn that was taken.
 #[derive(Debug, Serialize)]
-pub(super) struct Line {
+pub(super) struct PathLine {
     /// The way of the pen.
     pub(super) d: String,
     pub(super) label: String,
@@ -83,9 +83,9 @@ pub(super) fn graph(nodes: &[NodeReport], case: &CaseReport) -> Option<Graph> {
             None => taken.push((key, 1)),
         }
     }
-    let over = case.status == Status::Done;
+    let over = case.status == WalkStatus::Done;
     let stop = if over { None } else { case.path.last() };
-    let node = |(index, node): (usize, &NodeReport)| Node {
+    let node = |(index, node): (usize, &NodeReport)| PathNode {
         x: at(index),
         code: short(&node.code, 10),
         name: if node.code == node.name { String::new() } else { short(&node.name, 13) },
@@ -96,9 +96,9 @@ pub(super) fn graph(nodes: &[NodeReport], case: &CaseReport) -> Option<Graph> {
             _ => "seen",
         },
     };
-    let mut drawn: Vec<Node> = nodes.iter().enumerate().map(node).collect();
+    let mut drawn: Vec<PathNode> = nodes.iter().enumerate().map(node).collect();
     if over {
-        drawn.push(Node { x: at(end), code: "done".into(), name: String::new(), visits: 1, kind: "end" });
+        drawn.push(PathNode { x: at(end), code: "done".into(), name: String::new(), visits: 1, kind: "end" });
     }
     let mut turns = Vec::new();
     let (mut above, mut below) = (HEIGHT / 2 + 16, HEIGHT / 2);
@@ -127,25 +127,25 @@ fn at(index: usize) -> i32 {
 }
 
 /// A turn: straight to the next node, in an arc above over others, below when it leads back.
-fn line(from: usize, to: usize, label: String) -> Line {
+fn line(from: usize, to: usize, label: String) -> PathLine {
     let (x, y) = (at(from), at(to));
     let (half, edge) = (WIDTH / 2, HEIGHT / 2);
     let middle = i32::midpoint(x, y);
     let skipped = i32::try_from(from.abs_diff(to)).unwrap_or(0);
     if to == from + 1 {
         let d = format!("M{} 0H{}", x + half, y - half - 7);
-        return Line { d, label, x: middle, y: -edge - 5, back: false };
+        return PathLine { d, label, x: middle, y: -edge - 5, back: false };
     }
     let rise = RISE + MORE * skipped;
     if to > from {
         let d = format!("M{x} {}C{x} {} {y} {} {y} {}", -edge, -edge - rise, -edge - rise, -edge - 7);
-        return Line { d, label, x: middle, y: -edge - rise * 3 / 4 - 5, back: false };
+        return PathLine { d, label, x: middle, y: -edge - rise * 3 / 4 - 5, back: false };
     }
     let rise = rise - MORE;
     // A turn to the same node leaves and comes back a little apart.
     let (x, y) = if from == to { (x - 14, y + 14) } else { (x, y) };
     let d = format!("M{x} {edge}C{x} {} {y} {} {y} {}", edge + rise, edge + rise, edge + 7);
-    Line { d, label, x: middle, y: edge + rise * 3 / 4 + 12, back: true }
+    PathLine { d, label, x: middle, y: edge + rise * 3 / 4 + 12, back: true }
 }
 
 fn words(case: &CaseReport) -> String {
@@ -160,8 +160,8 @@ fn words(case: &CaseReport) -> String {
         })
         .collect();
     let stopped = match (case.status, case.path.last()) {
-        (Status::Done, _) | (_, None) => String::new(),
-        (Status::Error, Some(last)) => format!("; failed at {last}"),
+        (WalkStatus::Done, _) | (_, None) => String::new(),
+        (WalkStatus::Error, Some(last)) => format!("; failed at {last}"),
         (_, Some(last)) => format!("; waits at {last}"),
     };
     format!("{} taken: {}{stopped}", counted(turns.len(), "turn", "turns"), turns.join(", "))
@@ -170,14 +170,14 @@ fn words(case: &CaseReport) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::build::Turn;
+    use crate::report::build::ReportTransition;
 
     fn nodes() -> Vec<NodeReport> {
         ["a", "b", "c"].map(|name| NodeReport { name: name.into(), code: name.to_uppercase() }).into()
     }
 
-    fn turn(node: &str, edge: &str, to: Option<&str>) -> Turn {
-        Turn { node: node.into(), edge: edge.into(), to: to.map(Into::into), ..Turn::default() }
+    fn turn(node: &str, edge: &str, to: Option<&str>) -> ReportTransition {
+        ReportTransition { node: node.into(), edge: edge.into(), to: to.map(Into::into), ..ReportTransition::default() }
     }
 
     #[test]
@@ -190,7 +190,7 @@ mod tests {
             turn("b", "E4", None),
         ];
         let path = ["A", "C", "B", "C", "B"].map(Into::into).to_vec();
-        let case = CaseReport { turns, path, status: Status::Done, ..CaseReport::default() };
+        let case = CaseReport { turns, path, status: WalkStatus::Done, ..CaseReport::default() };
         let graph = graph(&nodes(), &case).expect("a picture");
         let lines: Vec<_> = graph.turns.iter().map(|line| (line.label.as_str(), line.back, line.y < -20)).collect();
         assert_eq!(lines, [("E1", false, true), ("E2 ×2", true, false), ("E3", false, true), ("E4", false, true)]);
@@ -207,7 +207,7 @@ mod tests {
         let case = CaseReport {
             turns: vec![turn("a", "E1", Some("b"))],
             path: vec!["A".into(), "B".into()],
-            status: Status::Error,
+            status: WalkStatus::Error,
             ..CaseReport::default()
         };
         let graph = graph(&nodes(), &case).expect("a picture");

@@ -7,12 +7,12 @@
 
 mod charts;
 mod graph;
-mod over;
+mod over_time;
 mod view;
 
 pub(super) use view::DETAILS;
 
-use super::Report;
+use super::RunReport;
 use super::text::clean;
 use crate::diag::Diagnostic;
 use minijinja::syntax::SyntaxConfig;
@@ -28,8 +28,8 @@ const FILES: &[(&str, &str)] = &[
 ];
 
 /// `report.html`.
-pub fn html(report: &Report) -> Result<String, Box<Diagnostic>> {
-    let page = view::Page::of(report);
+pub fn html(report: &RunReport) -> Result<String, Box<Diagnostic>> {
+    let page = view::HtmlPage::of(report);
     let environment = environment().map_err(|error| failed(&error))?;
     let template = environment.get_template("page.html").map_err(|error| failed(&error))?;
     template.render(Value::from(minijinja::value::Serde(&page))).map_err(|error| failed(&error))

@@ -2,14 +2,14 @@
 
 use super::charts::{Bar, Histogram, bars, histogram, parts};
 use super::graph::{Graph, graph};
-use super::over::{Over, Past};
+use super::over_time::{CausePast, OverTimeSection};
 use crate::clock::Timestamp;
 use crate::model::counted;
-use crate::report::build::{CaseReport, Head, Report, Turn};
+use crate::report::build::{CaseReport, ReportHead, ReportTransition, RunReport};
 use crate::report::cases::CaseBrief;
 use crate::report::causes::Cause;
 use crate::report::text::short;
-use crate::walk::Status;
+use crate::walk::WalkStatus;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -26,8 +26,8 @@ pub(in crate::report) const DETAILS: usize = 300;
 
 /// The page.
 #[derive(Debug, Serialize)]
-pub(super) struct Page<'r> {
-    report: Head<'r>,
+pub(super) struct HtmlPage<'r> {
+    report: ReportHead<'r>,
     title: String,
     status: &'static str,
     run_at: String,
@@ -38,13 +38,13 @@ pub(super) struct Page<'r> {
     defects: Vec<Bar>,
     categories: Vec<Bar>,
     confidence: Histogram,
-    over: Option<Over<'r>>,
+    over: Option<OverTimeSection<'r>>,
     causes: Vec<Card<'r>>,
     /// How many causes there are in all.
     all_causes: usize,
     /// How many of them have a card.
     cards: usize,
-    rows: Vec<Row<'r>>,
+    rows: Vec<CaseRow<'r>>,
     details: Vec<Detail<'r>>,
 }
 
@@ -64,12 +64,12 @@ struct Card<'r> {
     colour: usize,
     confidence: Option<f64>,
     evidence: Vec<Evidence<'r>>,
-    named: Vec<Named<'r>>,
+    named: Vec<NamedCase<'r>>,
     /// How many cases are not named.
     unnamed: usize,
     graph: Option<Graph>,
     review: Option<String>,
-    past: Option<Past>,
+    past: Option<CausePast>,
 }
 
 /// A reference: where it is, and what stands there.
@@ -81,7 +81,7 @@ struct Evidence<'r> {
 
 /// A case in a card.
 #[derive(Debug, Serialize)]
-struct Named<'r> {
+struct NamedCase<'r> {
     id: &'r str,
     name: &'r str,
     suite: &'r str,
@@ -92,9 +92,9 @@ struct Named<'r> {
 
 /// A case in the table.
 #[derive(Debug, Serialize)]
-struct Row<'r> {
+struct CaseRow<'r> {
     #[serde(flatten)]
-    named: Named<'r>,
+    named: NamedCase<'r>,
     cause: Option<usize>,
     defect: &'r str,
     category: &'r str,
@@ -111,21 +111,21 @@ struct Detail<'r> {
     case: &'r CaseReport,
     cause: Option<usize>,
     status: &'static str,
-    turns: Vec<Told<'r>>,
+    turns: Vec<TransitionText<'r>>,
     context: Vec<(&'r str, String)>,
     graph: Option<Graph>,
 }
 
 /// A turn in words.
 #[derive(Debug, Serialize)]
-struct Told<'r> {
+struct TransitionText<'r> {
     code: &'r str,
     next: Option<&'r str>,
-    turn: &'r Turn,
+    turn: &'r ReportTransition,
 }
 
-impl<'r> Page<'r> {
-    pub(super) fn of(report: &'r Report) -> Self {
+impl<'r> HtmlPage<'r> {
+    pub(super) fn of(report: &'r RunReport) -> Self {
         let launch = &report.launch;
         let number = launch.number.map_or(String::new(), |number| format!(" #{number}"));
         let meant: BTreeMap<&str, &str> = report.cases.iter().map(|case| (&*case.defect_type, &*case.defect_name)).collect();
@@ -137,7 +137,7 @@ impl<'r> Page<'r> {
         let detailed = detailed(report);
         let cards = Cards { report, cases: &cases, detailed: &detailed, colours: &colours };
         let causes: Vec<Card<'_>> = report.causes.iter().take(LISTED).map(|cause| cards.card(cause)).collect();
-        let rows = report.cases.iter().enumerate().take(ROWS).map(|(index, case)| Row {
+        let rows = report.cases.iter().enumerate().take(ROWS).map(|(index, case)| CaseRow {
             named: named(index, case, &detailed),
             cause: causes_of.get(&*case.case).copied(),
             defect: &case.defect_type,
@@ -158,7 +158,7 @@ impl<'r> Page<'r> {
             launch_at: launch.started_at.map(instant),
             duration: launch.started_at.zip(launch.ended_at).and_then(|(from, to)| duration(to.seconds_since(from))),
             tiles: tiles(report),
-            over: report.regression.as_ref().map(Over::of),
+            over: report.regression.as_ref().map(OverTimeSection::of),
             tests: parts(&launch.totals),
             categories: bars(&report.totals.by_category, |_| String::new()),
             confidence: histogram(report.cases.iter().map(|case| case.confidence)),
@@ -175,7 +175,7 @@ impl<'r> Page<'r> {
 
 /// What cards are made of.
 struct Cards<'p, 'r> {
-    report: &'r Report,
+    report: &'r RunReport,
     cases: &'p HashMap<&'r str, usize>,
     detailed: &'p BTreeSet<usize>,
     colours: &'p BTreeMap<String, usize>,
@@ -196,14 +196,14 @@ impl<'r> Cards<'_, 'r> {
             named: names.collect(),
             unnamed: cause.cases.len().saturating_sub(NAMED),
             graph: speaker.filter(|_| cause.number <= CARDS).and_then(|case| graph(&self.report.nodes, case)),
-            past: Past::of(cause, self.report.regression.as_ref().is_none_or(|found| found.launches.len() < 2)),
+            past: CausePast::of(cause, self.report.regression.as_ref().is_none_or(|found| found.launches.len() < 2)),
             review: finding.review.as_ref().map(|review| format!("{} ({})", review.decision, review.by)),
             cause,
         }
     }
 }
 
-fn tiles(report: &Report) -> Vec<Tile> {
+fn tiles(report: &RunReport) -> Vec<Tile> {
     let totals = &report.totals;
     let tile = |value: usize, label, hint: String| Tile { value: value.to_string(), label, hint };
     let biggest = report.causes.first().map_or(0, |cause| cause.cases.len());
@@ -229,7 +229,7 @@ fn tiles(report: &Report) -> Vec<Tile> {
 
 /// The cases whose decisions are told: all where there are few; else those that speak for a cause, those that failed, and
 /// then the first.
-fn detailed(report: &Report) -> BTreeSet<usize> {
+fn detailed(report: &RunReport) -> BTreeSet<usize> {
     let cases = &report.cases;
     if cases.len() <= DETAILS {
         return (0..cases.len()).collect();
@@ -237,7 +237,7 @@ fn detailed(report: &Report) -> BTreeSet<usize> {
     let speakers: BTreeSet<&str> = report.causes.iter().take(CARDS).map(|cause| cause.speaker.as_str()).collect();
     let indices = || cases.iter().enumerate();
     let speaking = indices().filter(|(_, case)| speakers.contains(&*case.case));
-    let failed = indices().filter(|(_, case)| case.status == Status::Error);
+    let failed = indices().filter(|(_, case)| case.status == WalkStatus::Error);
     let mut chosen = BTreeSet::new();
     for (index, _) in speaking.chain(failed).chain(indices()) {
         if chosen.len() == DETAILS {
@@ -248,13 +248,13 @@ fn detailed(report: &Report) -> BTreeSet<usize> {
     chosen
 }
 
-fn named<'r>(index: usize, case: &'r CaseBrief, detailed: &BTreeSet<usize>) -> Named<'r> {
+fn named<'r>(index: usize, case: &'r CaseBrief, detailed: &BTreeSet<usize>) -> NamedCase<'r> {
     let detail = detailed.contains(&index).then_some(index + 1);
-    Named { id: &case.case, name: &case.name, suite: &case.suite, follows: &case.follows, detail }
+    NamedCase { id: &case.case, name: &case.name, suite: &case.suite, follows: &case.follows, detail }
 }
 
-fn detail<'r>(report: &'r Report, number: usize, case: &'r CaseReport, cause: Option<usize>) -> Detail<'r> {
-    let turns = case.turns.iter().enumerate().map(|(index, turn)| Told {
+fn detail<'r>(report: &'r RunReport, number: usize, case: &'r CaseReport, cause: Option<usize>) -> Detail<'r> {
+    let turns = case.turns.iter().enumerate().map(|(index, turn)| TransitionText {
         code: case.path.get(index).unwrap_or(&turn.node),
         next: case.path.get(index + 1).map(String::as_str),
         turn,

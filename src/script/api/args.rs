@@ -2,13 +2,13 @@
 
 use crate::diag::did_you_mean;
 use crate::script::compare::kind_of;
-use crate::script::fault::Fault;
+use crate::script::fault::ScriptFault;
 use crate::script::guard::charge;
-use crate::script::view::{List, Object as Fields, View};
+use crate::script::view::{ListView, ObjectView, View};
 use rhai::{Array, Dynamic, EvalAltResult, ImmutableString, Map};
 
 /// What a host function returns.
-pub(super) type Outcome<T> = Result<T, Box<EvalAltResult>>;
+pub(super) type HostFnResult<T> = Result<T, Box<EvalAltResult>>;
 
 /// The longest text, in bytes, that a function produces.
 pub(super) const MAX_TEXT: usize = 1 << 20;
@@ -23,28 +23,28 @@ const MAX_DEPTH: usize = 64;
 const CODE: &str = "script/argument";
 
 /// A runtime error with a message; the engine adds the position of the call.
-pub(super) fn fail<T>(message: impl Into<String>) -> Outcome<T> {
-    Fault::new(CODE, message).fail()
+pub(super) fn fail<T>(message: impl Into<String>) -> HostFnResult<T> {
+    ScriptFault::new(CODE, message).fail()
 }
 
-fn wrong<T>(wanted: &str, value: &Dynamic) -> Outcome<T> {
+fn wrong<T>(wanted: &str, value: &Dynamic) -> HostFnResult<T> {
     fail(format!("expected {wanted}, got {}", kind_of(value)))
 }
 
 /// A text that a function reads once; its length is charged to the call.
-pub(super) fn charged(text: &str) -> Outcome<&str> {
+pub(super) fn charged(text: &str) -> HostFnResult<&str> {
     charge(text.len())?;
     Ok(text)
 }
 
 /// The items of a list. Their number is charged to the call.
-pub(super) fn list(value: &Dynamic) -> Outcome<Vec<Dynamic>> {
+pub(super) fn list(value: &Dynamic) -> HostFnResult<Vec<Dynamic>> {
     const ITEM: usize = size_of::<Dynamic>();
     if let Some(array) = value.read_lock::<Array>() {
         charge(array.len() * ITEM)?;
         return Ok(array.clone());
     }
-    if let Some(list) = value.read_lock::<List>() {
+    if let Some(list) = value.read_lock::<ListView>() {
         charge(list.items().len() * ITEM)?;
         return Ok(list.items().iter().map(View::dynamic).collect());
     }
@@ -52,12 +52,12 @@ pub(super) fn list(value: &Dynamic) -> Outcome<Vec<Dynamic>> {
 }
 
 /// The items of a list of texts.
-pub(super) fn texts(value: &Dynamic) -> Outcome<Vec<ImmutableString>> {
+pub(super) fn texts(value: &Dynamic) -> HostFnResult<Vec<ImmutableString>> {
     list(value)?.iter().map(text).collect()
 }
 
 /// A text. Its length is charged to the call.
-pub(super) fn text(value: &Dynamic) -> Outcome<ImmutableString> {
+pub(super) fn text(value: &Dynamic) -> HostFnResult<ImmutableString> {
     match value.read_lock::<ImmutableString>() {
         Some(text) => {
             charge(text.len())?;
@@ -68,14 +68,14 @@ pub(super) fn text(value: &Dynamic) -> Outcome<ImmutableString> {
 }
 
 /// Something with named fields.
-pub(super) enum Object {
+pub(super) enum ObjectArg {
     /// A script's own map.
     Map(Map),
     /// A view: what is not there may read as a zero.
-    View(Fields),
+    View(ObjectView),
 }
 
-impl Object {
+impl ObjectArg {
     /// The value of a field that is there and that scripts may read.
     pub(super) fn get(&self, name: &str) -> Option<Dynamic> {
         match self {
@@ -94,12 +94,12 @@ impl Object {
     }
 
     /// A field that every item must have, as a script would read it.
-    pub(super) fn require(&self, name: &str) -> Outcome<Dynamic> {
+    pub(super) fn require(&self, name: &str) -> HostFnResult<Dynamic> {
         match self {
             Self::View(object) => object.read(name),
             Self::Map(map) => map.get(name).cloned().map_or_else(
                 || {
-                    let fault = Fault::new(CODE, format!("an item has no field `{name}`"));
+                    let fault = ScriptFault::new(CODE, format!("an item has no field `{name}`"));
                     fault.maybe_help(did_you_mean(name, map.keys().map(rhai::Identifier::as_str))).fail()
                 },
                 Ok,
@@ -109,13 +109,13 @@ impl Object {
 }
 
 /// The fields of a map or object.
-pub(super) fn object(value: &Dynamic) -> Outcome<Object> {
+pub(super) fn object(value: &Dynamic) -> HostFnResult<ObjectArg> {
     if let Some(map) = value.read_lock::<Map>() {
         charge(map.len() * size_of::<Dynamic>())?;
-        return Ok(Object::Map(map.clone()));
+        return Ok(ObjectArg::Map(map.clone()));
     }
-    if let Some(object) = value.read_lock::<Fields>() {
-        return Ok(Object::View(object.clone()));
+    if let Some(object) = value.read_lock::<ObjectView>() {
+        return Ok(ObjectArg::View(object.clone()));
     }
     wrong("an object", value)
 }
@@ -150,7 +150,7 @@ impl From<Number> for Dynamic {
 }
 
 /// A number.
-pub(super) fn number(value: &Dynamic) -> Outcome<Number> {
+pub(super) fn number(value: &Dynamic) -> HostFnResult<Number> {
     match (value.as_int(), value.as_float()) {
         (Ok(int), _) => Ok(Number::Int(int)),
         (_, Ok(float)) => Ok(Number::Float(float)),
@@ -164,7 +164,7 @@ pub(super) fn count(value: i64, max: usize) -> usize {
 }
 
 /// The text if it is not too long.
-pub(super) fn bounded(text: String) -> Outcome<String> {
+pub(super) fn bounded(text: String) -> HostFnResult<String> {
     if text.len() > MAX_TEXT {
         return fail(format!("the result would be longer than {MAX_TEXT} bytes"));
     }
@@ -172,15 +172,15 @@ pub(super) fn bounded(text: String) -> Outcome<String> {
 }
 
 /// A text that is the same for equal values and differs for others; whole numbers equal floats of the same value.
-pub(super) fn key(value: &Dynamic) -> Outcome<String> {
+pub(super) fn key(value: &Dynamic) -> HostFnResult<String> {
     key_at(value, 0)
 }
 
 fn is_list(value: &Dynamic) -> bool {
-    value.is_array() || value.read_lock::<List>().is_some()
+    value.is_array() || value.read_lock::<ListView>().is_some()
 }
 
-fn key_at(value: &Dynamic, depth: usize) -> Outcome<String> {
+fn key_at(value: &Dynamic, depth: usize) -> HostFnResult<String> {
     if depth > MAX_DEPTH {
         return fail(format!("values nested more than {MAX_DEPTH} deep cannot be compared"));
     }
@@ -197,13 +197,13 @@ fn key_at(value: &Dynamic, depth: usize) -> Outcome<String> {
     }
     if is_list(value) {
         let items = list(value)?;
-        let keys: Vec<_> = items.iter().map(|item| key_at(item, depth + 1)).collect::<Outcome<_>>()?;
+        let keys: Vec<_> = items.iter().map(|item| key_at(item, depth + 1)).collect::<HostFnResult<_>>()?;
         return Ok(format!("[{}]", keys.join(",")));
     }
-    if value.is_map() || value.read_lock::<Fields>().is_some() {
+    if value.is_map() || value.read_lock::<ObjectView>().is_some() {
         let object = object(value)?;
         let field = |(name, value): (&str, Dynamic)| Ok(format!("{name:?}:{}", key_at(&value, depth + 1)?));
-        let keys: Vec<_> = object.fields().into_iter().map(field).collect::<Outcome<_>>()?;
+        let keys: Vec<_> = object.fields().into_iter().map(field).collect::<HostFnResult<_>>()?;
         return Ok(format!("{{{}}}", keys.join(",")));
     }
     if value.is_unit() || value.is_bool() || value.is_char() {

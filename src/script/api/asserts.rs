@@ -1,16 +1,16 @@
 //! What tests claim: assertions, and tables of rows. Known in `*_test.rhai` files only.
 
 use super::HostFn;
-use super::args::{Number, Outcome, list, number, text};
+use super::args::{HostFnResult, Number, list, number, text};
 use crate::model::counted;
 use crate::script::View;
 use crate::script::compare::{self, kind_of};
-use crate::script::fault::Fault;
+use crate::script::fault::ScriptFault;
 use crate::script::guard;
 use crate::script::json;
 use crate::script::predicate::pointer;
-use crate::script::probe::Seen;
-use crate::script::trial::{begin_table, note_row};
+use crate::script::probe::ObservedValue;
+use crate::script::test_call::{begin_table, note_row};
 use rhai::{Dynamic, EvalAltResult, NativeCallContext};
 use serde_json::Value;
 
@@ -103,16 +103,16 @@ pub(super) const TABLE: &[HostFn] = &[
 ];
 
 #[cold]
-fn failed<T>(message: impl Into<String>) -> Outcome<T> {
-    Fault::new(ASSERT, message).fail()
+fn failed<T>(message: impl Into<String>) -> HostFnResult<T> {
+    ScriptFault::new(ASSERT, message).fail()
 }
 
-fn assert(condition: &Dynamic, message: Option<&Dynamic>) -> Outcome<()> {
+fn assert(condition: &Dynamic, message: Option<&Dynamic>) -> HostFnResult<()> {
     let said = message.map(text).transpose()?;
     match condition.as_bool() {
         Ok(true) => Ok(()),
         Ok(false) => failed(said.map_or_else(|| "this is not true".to_owned(), |said| format!("this is not true: {said}"))),
-        Err(_) => Fault::new(ASSERT, format!("expected `true`, got {}", shown(condition)))
+        Err(_) => ScriptFault::new(ASSERT, format!("expected `true`, got {}", shown(condition)))
             .help("an assertion is about a truth value: compare with something")
             .fail(),
     }
@@ -120,11 +120,11 @@ fn assert(condition: &Dynamic, message: Option<&Dynamic>) -> Outcome<()> {
 
 /// A value, with its kind where that is not plain to see.
 fn shown(value: &Dynamic) -> String {
-    let text = Seen::of(value).to_string();
+    let text = ObservedValue::of(value).to_string();
     if text == kind_of(value) { text } else { format!("`{text}`") }
 }
 
-fn assert_eq(got: &Dynamic, want: &Dynamic) -> Outcome<()> {
+fn assert_eq(got: &Dynamic, want: &Dynamic) -> HostFnResult<()> {
     if compare::equal(got, want)? {
         return Ok(());
     }
@@ -182,17 +182,17 @@ fn count(items: usize) -> String {
     counted(items, "item", "items")
 }
 
-fn assert_ne(got: &Dynamic, other: &Dynamic) -> Outcome<()> {
+fn assert_ne(got: &Dynamic, other: &Dynamic) -> HostFnResult<()> {
     if compare::equal(got, other)? { failed(format!("both are {}", shown(got))) } else { Ok(()) }
 }
 
-fn assert_near(got: &Dynamic, want: &Dynamic, tolerance: &Dynamic) -> Outcome<()> {
+fn assert_near(got: &Dynamic, want: &Dynamic, tolerance: &Dynamic) -> HostFnResult<()> {
     let [a, b, most] = [number(got)?, number(want)?, number(tolerance)?].map(Number::float);
     let by = (a - b).abs();
     if by <= most { Ok(()) } else { failed(format!("got {a}, wanted {b} give or take {most}: they are {by} apart")) }
 }
 
-fn assert_throws(context: &NativeCallContext, action: &Dynamic) -> Outcome<String> {
+fn assert_throws(context: &NativeCallContext, action: &Dynamic) -> HostFnResult<String> {
     let outcome: Result<Dynamic, _> = pointer(action)?.call_within_context(context, ());
     match outcome {
         Ok(value) => failed(format!("this does not throw: it is {}", shown(&value))),
@@ -206,19 +206,21 @@ fn thrown(error: EvalAltResult) -> String {
     match error {
         EvalAltResult::ErrorInFunctionCall(_, _, inner, _) => thrown(*inner),
         EvalAltResult::ErrorRuntime(value, _) => {
-            if let Some(fault) = value.read_lock::<Fault>() {
+            if let Some(fault) = value.read_lock::<ScriptFault>() {
                 return fault.message.clone();
             }
-            if value.is_string() { value.to_string() } else { Seen::of(&value).to_string() }
+            if value.is_string() { value.to_string() } else { ObservedValue::of(&value).to_string() }
         }
         other => crate::script::words::strip(&other),
     }
 }
 
-fn table(context: &NativeCallContext, rows: &Dynamic, check: &Dynamic) -> Outcome<()> {
+fn table(context: &NativeCallContext, rows: &Dynamic, check: &Dynamic) -> HostFnResult<()> {
     let (rows, check) = (list(rows)?, pointer(check)?);
     if rows.is_empty() {
-        return Fault::new(ASSERT, "this table has no rows").help("a table without rows checks nothing: give it some").fail();
+        return ScriptFault::new(ASSERT, "this table has no rows")
+            .help("a table without rows checks nothing: give it some")
+            .fail();
     }
     let table = begin_table();
     let (all, mut bad) = (rows.len(), 0);
@@ -233,7 +235,7 @@ fn table(context: &NativeCallContext, rows: &Dynamic, check: &Dynamic) -> Outcom
             }
         }
     }
-    if bad == 0 { Ok(()) } else { Fault::new(ROWS, format!("{bad} of {all} rows failed")).fail() }
+    if bad == 0 { Ok(()) } else { ScriptFault::new(ROWS, format!("{bad} of {all} rows failed")).fail() }
 }
 
 #[cfg(test)]

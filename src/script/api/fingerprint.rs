@@ -1,7 +1,7 @@
 //! Fingerprints of failures and texts.
 
 use super::HostFn;
-use super::args::{Outcome, charged, texts};
+use super::args::{HostFnResult, charged, texts};
 use crate::model::{Hash, normalise_error};
 use rhai::Dynamic;
 
@@ -47,7 +47,7 @@ pub(super) const TABLE: &[HostFn] = &[
     },
 ];
 
-fn fingerprint(parts: &Dynamic) -> Outcome<String> {
+fn fingerprint(parts: &Dynamic) -> HostFnResult<String> {
     let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
     for (index, part) in texts(parts)?.iter().enumerate() {
         let separator: &[u8] = if index == 0 { b"" } else { b"|" };

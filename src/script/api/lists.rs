@@ -1,7 +1,7 @@
 //! Lists: without doubles, by a field, counted.
 
 use super::HostFn;
-use super::args::{Number, Outcome, count, fail, key, list, number, object, text};
+use super::args::{HostFnResult, Number, count, fail, key, list, number, object, text};
 use crate::script::compare::kind_of;
 use crate::script::guard::charge;
 use rhai::{Array, Dynamic, Map};
@@ -98,7 +98,7 @@ pub(super) const TABLE: &[HostFn] = &[
     },
 ];
 
-fn unique(items: &Dynamic) -> Outcome<Array> {
+fn unique(items: &Dynamic) -> HostFnResult<Array> {
     let mut seen = BTreeSet::new();
     let mut kept = Array::new();
     for item in list(items)? {
@@ -109,7 +109,7 @@ fn unique(items: &Dynamic) -> Outcome<Array> {
     Ok(kept)
 }
 
-fn pluck(items: &Dynamic, field: &str) -> Outcome<Array> {
+fn pluck(items: &Dynamic, field: &str) -> HostFnResult<Array> {
     list(items)?.iter().map(|item| object(item)?.require(field)).collect()
 }
 
@@ -120,7 +120,7 @@ enum Rank {
 }
 
 impl Rank {
-    fn of(value: &Dynamic) -> Outcome<Self> {
+    fn of(value: &Dynamic) -> HostFnResult<Self> {
         if let Ok(number) = number(value) {
             return Ok(Self::Number(number));
         }
@@ -142,9 +142,11 @@ impl Rank {
 }
 
 /// The items with what they are ordered by, which is of one kind.
-fn ranked(items: &Dynamic, field: &str) -> Outcome<Vec<(Rank, Dynamic)>> {
-    let ranked: Vec<_> =
-        list(items)?.into_iter().map(|item| Ok((Rank::of(&object(&item)?.require(field)?)?, item))).collect::<Outcome<_>>()?;
+fn ranked(items: &Dynamic, field: &str) -> HostFnResult<Vec<(Rank, Dynamic)>> {
+    let ranked: Vec<_> = list(items)?
+        .into_iter()
+        .map(|item| Ok((Rank::of(&object(&item)?.require(field)?)?, item)))
+        .collect::<HostFnResult<_>>()?;
     let texts = ranked.iter().filter(|(rank, _)| matches!(rank, Rank::Text(_))).count();
     if texts == 0 || texts == ranked.len() {
         Ok(ranked)
@@ -153,19 +155,19 @@ fn ranked(items: &Dynamic, field: &str) -> Outcome<Vec<(Rank, Dynamic)>> {
     }
 }
 
-fn sort_by_key(items: &Dynamic, field: &str) -> Outcome<Array> {
+fn sort_by_key(items: &Dynamic, field: &str) -> HostFnResult<Array> {
     let mut ranked = ranked(items, field)?;
     ranked.sort_by(|(a, _), (b, _)| a.compare(b));
     Ok(ranked.into_iter().map(|(_, item)| item).collect())
 }
 
 /// The first item whose rank compares so to that of all others.
-fn best_by(items: &Dynamic, field: &str, better: Ordering) -> Outcome<Dynamic> {
+fn best_by(items: &Dynamic, field: &str, better: Ordering) -> HostFnResult<Dynamic> {
     let best = ranked(items, field)?.into_iter().reduce(|best, next| if next.0.compare(&best.0) == better { next } else { best });
     Ok(best.map_or(Dynamic::UNIT, |(_, item)| item))
 }
 
-fn count_by(items: &Dynamic) -> Outcome<Map> {
+fn count_by(items: &Dynamic) -> HostFnResult<Map> {
     let mut counts = std::collections::BTreeMap::<String, i64>::new();
     for item in list(items)? {
         let scalar = item.is_string() || item.is_bool() || item.is_char() || number(&item).is_ok();

@@ -1,7 +1,7 @@
 //! Maps and objects.
 
 use super::HostFn;
-use super::args::{Outcome, object, texts};
+use super::args::{HostFnResult, object, texts};
 use rhai::{Dynamic, Map};
 
 const GROUP: &str = "maps";
@@ -32,12 +32,12 @@ pub(super) const TABLE: &[HostFn] = &[
     },
 ];
 
-fn pick(map: &Dynamic, keys: &Dynamic) -> Outcome<Map> {
+fn pick(map: &Dynamic, keys: &Dynamic) -> HostFnResult<Map> {
     let object = object(map)?;
     Ok(texts(keys)?.iter().filter_map(|key| Some((key.as_str().into(), object.get(key)?))).collect())
 }
 
-fn get_or(map: &Dynamic, key: &str, default: Dynamic) -> Outcome<Dynamic> {
+fn get_or(map: &Dynamic, key: &str, default: Dynamic) -> HostFnResult<Dynamic> {
     Ok(object(map)?.get(key).filter(|value| !value.is_unit()).unwrap_or(default))
 }
 

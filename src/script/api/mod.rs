@@ -4,13 +4,13 @@
 //! group is one file with a table of [`HostFn`]s and one line in [`GROUPS`].
 
 mod args;
-mod asking;
 mod asserts;
 mod fingerprint;
 mod lists;
 mod maps;
 mod numbers;
 mod patterns;
+mod test_api;
 mod text;
 
 pub(crate) use asserts::ROWS;
@@ -49,7 +49,7 @@ impl HostFn {
 const GROUPS: &[&[HostFn]] = &[text::TABLE, patterns::TABLE, fingerprint::TABLE, numbers::TABLE, lists::TABLE, maps::TABLE];
 
 /// The groups of functions that only tests may call.
-const TEST_GROUPS: &[&[HostFn]] = &[asserts::TABLE, asking::TABLE];
+const TEST_GROUPS: &[&[HostFn]] = &[asserts::TABLE, test_api::TABLE];
 
 static REGISTRY: LazyLock<Vec<HostFn>> = LazyLock::new(|| GROUPS.concat());
 static TEST_REGISTRY: LazyLock<Vec<HostFn>> = LazyLock::new(|| TEST_GROUPS.concat());
@@ -81,24 +81,24 @@ pub(crate) fn register_for_tests(engine: &mut Engine) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::script::trial::{Question, Stage, set_stage};
-    use crate::script::{Extend, Fault, Limits, View, build_engine};
+    use crate::script::test_call::{TestHost, TestQuestion, set_stage};
+    use crate::script::{Extend, ScriptFault, ScriptLimits, View, build_engine};
     use rhai::{Dynamic, EvalAltResult, Scope};
     use serde_json::{Value, json};
     use std::collections::BTreeSet;
     use std::rc::Rc;
 
     fn engine(extend: Extend) -> Engine {
-        build_engine(&Limits::default(), ["name", "score", "repos"], extend)
+        build_engine(&ScriptLimits::default(), ["name", "score", "repos"], extend)
     }
 
     /// The value of a script, or the fault it raised.
-    pub(super) fn eval(script: &str) -> Result<Dynamic, Fault> {
+    pub(super) fn eval(script: &str) -> Result<Dynamic, ScriptFault> {
         eval_with(&View::null(), script)
     }
 
     /// The value of a script that sees an `artifact`.
-    pub(super) fn eval_with(artifact: &View, script: &str) -> Result<Dynamic, Fault> {
+    pub(super) fn eval_with(artifact: &View, script: &str) -> Result<Dynamic, ScriptFault> {
         let mut scope = Scope::new();
         scope.push_dynamic("artifact", artifact.dynamic());
         engine(register).eval_with_scope(&mut scope, script).map_err(|error| fault(&error))
@@ -110,38 +110,38 @@ mod tests {
     }
 
     /// Answers the questions of the examples.
-    struct Canned;
+    struct ExampleStage;
 
-    impl Stage for Canned {
-        fn answer(&self, question: Question, name: &str, inputs: &Value) -> Result<Value, Box<crate::diag::Diagnostic>> {
+    impl TestHost for ExampleStage {
+        fn answer(&self, question: TestQuestion, name: &str, inputs: &Value) -> Result<Value, Box<crate::diag::Diagnostic>> {
             Ok(match question {
-                Question::Verdict => {
+                TestQuestion::Verdict => {
                     json!({ "fired": inputs["artifact"]["score"] == 0.9, "to": null, "because": "seen before", "context": {} })
                 }
-                Question::Decide => json!({ "edge": "H1" }),
-                Question::Respond => {
+                TestQuestion::Decide => json!({ "edge": "H1" }),
+                TestQuestion::Respond => {
                     json!({ "text": format!("hello {}", inputs["params"]["failure"]["name"].as_str().unwrap_or("")) })
                 }
-                Question::Effects => json!([{ "effect": "note", "text": inputs["artifact"]["text"] }]),
-                Question::Fixture => json!({ "score": if name.ends_with("known.json") { 0.9 } else { 0.0 } }),
+                TestQuestion::Effects => json!([{ "effect": "note", "text": inputs["artifact"]["text"] }]),
+                TestQuestion::Fixture => json!({ "score": if name.ends_with("known.json") { 0.9 } else { 0.0 } }),
             })
         }
     }
 
     /// The value of a script that may call what tests may, or the fault it raised.
-    pub(super) fn eval_in_test(script: &str) -> Result<Dynamic, Fault> {
-        set_stage(Some(Rc::new(Canned)));
+    pub(super) fn eval_in_test(script: &str) -> Result<Dynamic, ScriptFault> {
+        set_stage(Some(Rc::new(ExampleStage)));
         let value = engine(register_all).eval(script).map_err(|error| fault(&error));
         set_stage(None);
         value
     }
 
     /// The fault that an error carries; any other error as one.
-    pub(super) fn fault(error: &EvalAltResult) -> Fault {
+    pub(super) fn fault(error: &EvalAltResult) -> ScriptFault {
         match error {
-            EvalAltResult::ErrorRuntime(payload, _) if payload.is::<Fault>() => payload.clone_cast(),
+            EvalAltResult::ErrorRuntime(payload, _) if payload.is::<ScriptFault>() => payload.clone_cast(),
             EvalAltResult::ErrorInFunctionCall(_, _, inner, _) => fault(inner),
-            other => Fault::new("other", other.to_string()),
+            other => ScriptFault::new("other", other.to_string()),
         }
     }
 

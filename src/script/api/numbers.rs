@@ -1,7 +1,7 @@
 //! Numbers: bounds, rounding, shares, and reading them out of texts.
 
 use super::HostFn;
-use super::args::{Number, Outcome, charged, fail, list, number};
+use super::args::{HostFnResult, Number, charged, fail, list, number};
 use rhai::Dynamic;
 
 const GROUP: &str = "numbers";
@@ -76,7 +76,7 @@ pub(super) const TABLE: &[HostFn] = &[
     },
 ];
 
-fn clamp(x: &Dynamic, low: &Dynamic, high: &Dynamic) -> Outcome<Dynamic> {
+fn clamp(x: &Dynamic, low: &Dynamic, high: &Dynamic) -> HostFnResult<Dynamic> {
     let (x, low, high) = (number(x)?, number(low)?, number(high)?);
     if let (Number::Int(x), Number::Int(low), Number::Int(high)) = (x, low, high)
         && low <= high
@@ -91,7 +91,7 @@ fn clamp(x: &Dynamic, low: &Dynamic, high: &Dynamic) -> Outcome<Dynamic> {
     }
 }
 
-fn round_to(x: &Dynamic, digits: i64) -> Outcome<Dynamic> {
+fn round_to(x: &Dynamic, digits: i64) -> HostFnResult<Dynamic> {
     Ok(match number(x)? {
         Number::Int(int) => int.into(),
         Number::Float(float) => {
@@ -104,19 +104,19 @@ fn round_to(x: &Dynamic, digits: i64) -> Outcome<Dynamic> {
     })
 }
 
-fn percent(part: &Dynamic, whole: &Dynamic) -> Outcome<Dynamic> {
+fn percent(part: &Dynamic, whole: &Dynamic) -> HostFnResult<Dynamic> {
     let (part, whole) = (number(part)?.float(), number(whole)?.float());
     Ok(if whole == 0.0 { Dynamic::UNIT } else { (100.0 * part / whole).into() })
 }
 
 #[allow(clippy::cast_precision_loss)]
-fn mean(numbers: &Dynamic) -> Outcome<Dynamic> {
+fn mean(numbers: &Dynamic) -> HostFnResult<Dynamic> {
     let items = list(numbers)?;
-    let total = items.iter().map(|item| number(item).map(Number::float)).sum::<Outcome<f64>>()?;
+    let total = items.iter().map(|item| number(item).map(Number::float)).sum::<HostFnResult<f64>>()?;
     Ok(if items.is_empty() { Dynamic::UNIT } else { (total / items.len() as f64).into() })
 }
 
-fn sum(numbers: &Dynamic) -> Outcome<Dynamic> {
+fn sum(numbers: &Dynamic) -> HostFnResult<Dynamic> {
     let mut total = Number::Int(0);
     for item in &list(numbers)? {
         total = match (total, number(item)?) {

@@ -1,7 +1,7 @@
 //! Regular expressions, in the syntax of the `regex` crate: linear time, no look-around, no back-references.
 
 use super::HostFn;
-use super::args::{MAX_ITEMS, MAX_TEXT, Outcome, bounded, fail};
+use super::args::{HostFnResult, MAX_ITEMS, MAX_TEXT, bounded, fail};
 use crate::script::guard::{apart, charge, check_clock};
 use regex::{Regex, RegexBuilder};
 use rhai::{Array, Dynamic, ImmutableString};
@@ -93,13 +93,13 @@ pub(super) const TABLE: &[HostFn] = &[
 ///
 /// Behind an `Arc`, because a clone of a `Regex` begins with an empty state cache: it would build its automaton again on every
 /// text, which costs many times the search.
-type Kept = Arc<OnceLock<Result<Regex, String>>>;
+type CachedPattern = Arc<OnceLock<Result<Regex, String>>>;
 
 /// The patterns of all threads.
-static COMPILED: LazyLock<RwLock<HashMap<String, Kept>>> = LazyLock::new(RwLock::default);
+static COMPILED: LazyLock<RwLock<HashMap<String, CachedPattern>>> = LazyLock::new(RwLock::default);
 
 /// Works with a compiled pattern; the texts it is used on are bounded, as nothing can interrupt a search.
-fn with<T>(text: &str, pattern: &str, work: impl FnOnce(&Regex) -> Outcome<T>) -> Outcome<T> {
+fn with<T>(text: &str, pattern: &str, work: impl FnOnce(&Regex) -> HostFnResult<T>) -> HostFnResult<T> {
     if text.len() > MAX_TEXT {
         return fail(format!("patterns are for texts of at most {MAX_TEXT} bytes; this one has {}", text.len()));
     }
@@ -110,7 +110,7 @@ fn with<T>(text: &str, pattern: &str, work: impl FnOnce(&Regex) -> Outcome<T>) -
 /// All matches, without overlaps. A search may read the text to its end for a match of one byte at its beginning, so that all of
 /// them together may take the square of its length: the clock is read after each. What a search learns of its pattern is kept with
 /// it for all calls of the thread.
-fn matches<'t>(regex: &Regex, text: &'t str, mut each: impl FnMut(regex::Match<'t>) -> Outcome<()>) -> Outcome<()> {
+fn matches<'t>(regex: &Regex, text: &'t str, mut each: impl FnMut(regex::Match<'t>) -> HostFnResult<()>) -> HostFnResult<()> {
     let mut all = apart(|| regex.find_iter(text));
     while let Some(found) = apart(|| all.next()) {
         check_clock()?;
@@ -120,7 +120,7 @@ fn matches<'t>(regex: &Regex, text: &'t str, mut each: impl FnMut(regex::Match<'
     Ok(())
 }
 
-fn number_of(regex: &Regex, text: &str) -> Outcome<i64> {
+fn number_of(regex: &Regex, text: &str) -> HostFnResult<i64> {
     let mut number = 0;
     matches(regex, text, |_| {
         number += 1;
@@ -129,7 +129,7 @@ fn number_of(regex: &Regex, text: &str) -> Outcome<i64> {
     Ok(number)
 }
 
-fn compiled<T>(pattern: &str, work: impl FnOnce(&Regex) -> Outcome<T>) -> Outcome<T> {
+fn compiled<T>(pattern: &str, work: impl FnOnce(&Regex) -> HostFnResult<T>) -> HostFnResult<T> {
     let kept = apart(|| {
         let kept = kept(pattern);
         kept.get_or_init(|| compile(pattern));
@@ -144,7 +144,7 @@ fn compiled<T>(pattern: &str, work: impl FnOnce(&Regex) -> Outcome<T>) -> Outcom
     }
 }
 
-fn kept(pattern: &str) -> Kept {
+fn kept(pattern: &str) -> CachedPattern {
     if let Some(kept) = COMPILED.read().unwrap_or_else(PoisonError::into_inner).get(pattern) {
         return Arc::clone(kept);
     }
@@ -165,7 +165,7 @@ fn find(regex: &Regex, text: &str) -> Dynamic {
     apart(|| regex.find(text)).map_or(Dynamic::UNIT, |found| ImmutableString::from(found.as_str()).into())
 }
 
-fn find_all(regex: &Regex, text: &str) -> Outcome<Array> {
+fn find_all(regex: &Regex, text: &str) -> HostFnResult<Array> {
     let mut all = Array::new();
     matches(regex, text, |found| {
         if all.len() >= MAX_ITEMS {
@@ -185,7 +185,7 @@ fn captures(regex: &Regex, text: &str) -> Dynamic {
     groups
 }
 
-fn replace_all(regex: &Regex, text: &str, replacement: &str) -> Outcome<String> {
+fn replace_all(regex: &Regex, text: &str, replacement: &str) -> HostFnResult<String> {
     let mut out = String::new();
     let mut done = 0;
     let (mut all, mut groups) = apart(|| (regex.captures_iter(text), None));

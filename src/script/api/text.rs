@@ -1,7 +1,7 @@
 //! Text: lines and words, searching, cutting and likeness.
 
 use super::HostFn;
-use super::args::{MAX_ITEMS, Outcome, bounded, charged, count, fail, texts};
+use super::args::{HostFnResult, MAX_ITEMS, bounded, charged, count, fail, texts};
 use crate::model::counted;
 use crate::script::guard::{charge, check_clock};
 use rhai::{Array, Dynamic, ImmutableString};
@@ -190,7 +190,7 @@ pub(super) const TABLE: &[HostFn] = &[
     },
 ];
 
-fn parts<'a>(parts: impl Iterator<Item = &'a str>) -> Outcome<Array> {
+fn parts<'a>(parts: impl Iterator<Item = &'a str>) -> HostFnResult<Array> {
     let parts: Array = parts.take(MAX_ITEMS + 1).map(|part| Dynamic::from(part.to_owned())).collect();
     if parts.len() > MAX_ITEMS { fail(format!("the text has more than {MAX_ITEMS} parts")) } else { Ok(parts) }
 }
@@ -208,7 +208,7 @@ fn trim_lines(text: &str) -> String {
 }
 
 /// How many of the parts stand in the text, of how many.
-fn contains(text: &str, parts: &Dynamic) -> Outcome<(usize, usize)> {
+fn contains(text: &str, parts: &Dynamic) -> HostFnResult<(usize, usize)> {
     let (text, parts) = (charged(text)?.to_lowercase(), texts(parts)?);
     let mut found = 0;
     for part in parts.iter().filter(|part| !part.is_empty()) {
@@ -231,7 +231,7 @@ fn shorten(text: &str, length: i64) -> String {
     if length == 0 { kept } else { format!("{}…", kept.trim_end()) }
 }
 
-fn indent(text: &str, spaces: i64) -> Outcome<String> {
+fn indent(text: &str, spaces: i64) -> HostFnResult<String> {
     let margin = " ".repeat(count(spaces, 64));
     let mut out = String::with_capacity(text.len());
     for line in text.split_inclusive('\n') {
@@ -260,7 +260,7 @@ fn strip_ansi(text: &str) -> String {
     out
 }
 
-fn title_case(text: &str) -> Outcome<String> {
+fn title_case(text: &str) -> HostFnResult<String> {
     let mut out = String::with_capacity(text.len());
     let mut at_start = true;
     for ch in text.chars().map(|ch| if ch == '_' || ch == '-' { ' ' } else { ch }) {
@@ -274,7 +274,7 @@ fn title_case(text: &str) -> Outcome<String> {
     bounded(out)
 }
 
-fn join_nonempty(parts: &Dynamic, separator: &str) -> Outcome<String> {
+fn join_nonempty(parts: &Dynamic, separator: &str) -> HostFnResult<String> {
     let mut out = String::new();
     for part in texts(parts)?.iter().filter(|part| !part.trim().is_empty()) {
         if !out.is_empty() {
@@ -285,7 +285,7 @@ fn join_nonempty(parts: &Dynamic, separator: &str) -> Outcome<String> {
     Ok(out)
 }
 
-fn common_prefix(list: &Dynamic) -> Outcome<ImmutableString> {
+fn common_prefix(list: &Dynamic) -> HostFnResult<ImmutableString> {
     let texts = texts(list)?;
     let Some((first, rest)) = texts.split_first() else { return Ok(ImmutableString::new()) };
     let shared = rest.iter().fold(first.as_str(), |prefix, text| {
@@ -296,14 +296,14 @@ fn common_prefix(list: &Dynamic) -> Outcome<ImmutableString> {
 }
 
 #[allow(clippy::cast_precision_loss)]
-fn similarity(a: &str, b: &str) -> Outcome<f64> {
+fn similarity(a: &str, b: &str) -> HostFnResult<f64> {
     let (a, b) = (lowercase_words(a)?, lowercase_words(b)?);
     let (shared, either) = (a.intersection(&b).count(), a.union(&b).count());
     Ok(if either == 0 { 1.0 } else { shared as f64 / either as f64 })
 }
 
 /// The different words of a text, in small letters.
-fn lowercase_words(text: &str) -> Outcome<BTreeSet<String>> {
+fn lowercase_words(text: &str) -> HostFnResult<BTreeSet<String>> {
     /// What putting a word in its place takes, in terms of reading a byte.
     const WORD: usize = 256;
     /// The clock is read once in so many words.

@@ -1,11 +1,11 @@
 //! The pass over calls: operators, functions of this script and of imported ones, closures, and what is known of the rest.
 
+use super::builtins::{self, ListElement, ListResult};
 use super::findings;
-use super::flow::{Env, Flow, Frame, THIS, declare};
+use super::flow::{FlowFrame, THIS, TypeEnv, TypeFlow, declare};
 use super::reads::is_whole;
-use super::script::{Callable, Function, Script};
-use super::stock::{self, Given, Over};
-use super::types::{Class, Type, Value};
+use super::script::{Callable, CheckedFunction, Script};
+use super::types::{Class, Type, TypedValue};
 use rhai::{Expr, FnCallExpr, Position};
 use std::rc::Rc;
 
@@ -15,9 +15,9 @@ const MAX_CALLS: usize = 3;
 /// How many functions and closures deep calls are followed.
 const MAX_FRAMES: usize = 8;
 
-impl<'a> Flow<'a> {
+impl<'a> TypeFlow<'a> {
     /// `name(arguments)` and operators.
-    pub(super) fn call(&mut self, call: &FnCallExpr, at: Position, env: &mut Env<'a>) -> Value<'a> {
+    pub(super) fn call(&mut self, call: &FnCallExpr, at: Position, env: &mut TypeEnv<'a>) -> TypedValue<'a> {
         if !call.namespace.is_empty() {
             return self.module_call(call, at, env);
         }
@@ -54,14 +54,20 @@ impl<'a> Flow<'a> {
                         let first = self.expr(first, env);
                         self.native(name, &first, rest, at, env)
                     }
-                    None => Value::unknown(at),
+                    None => TypedValue::unknown(at),
                 }
             }
         }
     }
 
     /// `receiver.name(arguments)`
-    pub(super) fn method(&mut self, receiver: &Value<'a>, call: &FnCallExpr, at: Position, env: &mut Env<'a>) -> Value<'a> {
+    pub(super) fn method(
+        &mut self,
+        receiver: &TypedValue<'a>,
+        call: &FnCallExpr,
+        at: Position,
+        env: &mut TypeEnv<'a>,
+    ) -> TypedValue<'a> {
         let (name, args) = (call.name.as_str(), call.args.as_slice());
         if name == "call" && receiver.function.is_some() {
             return self.call_pointer(receiver, args, at, env);
@@ -76,7 +82,7 @@ impl<'a> Flow<'a> {
         self.native(name, receiver, args, at, env)
     }
 
-    fn module_call(&mut self, call: &FnCallExpr, at: Position, env: &mut Env<'a>) -> Value<'a> {
+    fn module_call(&mut self, call: &FnCallExpr, at: Position, env: &mut TypeEnv<'a>) -> TypedValue<'a> {
         if let [alias] = call.namespace.path.as_slice()
             && let Some(path) = self.script().import(&alias.name).map(str::to_owned)
             && let Some(script) = self.module(&path)
@@ -85,7 +91,7 @@ impl<'a> Flow<'a> {
             return self.follow_call(script, function, None, &call.args, at, env);
         }
         self.use_all(&call.args, env);
-        Value::unknown(at)
+        TypedValue::unknown(at)
     }
 
     fn module(&mut self, path: &str) -> Option<Rc<Script<'a>>> {
@@ -96,7 +102,15 @@ impl<'a> Flow<'a> {
         self.scripts.get(path).cloned().flatten()
     }
 
-    fn comparison(&mut self, op: &str, left: &Expr, right: &Expr, ordered: bool, at: Position, env: &mut Env<'a>) -> Value<'a> {
+    fn comparison(
+        &mut self,
+        op: &str,
+        left: &Expr,
+        right: &Expr,
+        ordered: bool,
+        at: Position,
+        env: &mut TypeEnv<'a>,
+    ) -> TypedValue<'a> {
         let (left_value, right_value) = (self.expr(left, env), self.expr(right, env));
         self.compared(op, (&left_value, left), (&right_value, right), at);
         self.used(&left_value);
@@ -106,11 +120,18 @@ impl<'a> Flow<'a> {
             self.compare_literal(&left_value, right);
             self.compare_literal(&right_value, left);
         }
-        Value::new(Type::Bool, at)
+        TypedValue::new(Type::Bool, at)
     }
 
     /// `item in list`, `list.contains(item)`; `literal` is the list where it is written out.
-    fn contains(&mut self, list: &Value<'a>, literal: Option<&Expr>, item: &Expr, at: Position, env: &mut Env<'a>) -> Value<'a> {
+    fn contains(
+        &mut self,
+        list: &TypedValue<'a>,
+        literal: Option<&Expr>,
+        item: &Expr,
+        at: Position,
+        env: &mut TypeEnv<'a>,
+    ) -> TypedValue<'a> {
         let value = self.expr(item, env);
         self.used(&value);
         match (list.ty.class(), item) {
@@ -137,10 +158,10 @@ impl<'a> Flow<'a> {
             }
             _ => self.used(list),
         }
-        Value::new(Type::Bool, at)
+        TypedValue::new(Type::Bool, at)
     }
 
-    fn operator(&mut self, name: &str, args: &[Expr], at: Position, env: &mut Env<'a>) -> Value<'a> {
+    fn operator(&mut self, name: &str, args: &[Expr], at: Position, env: &mut TypeEnv<'a>) -> TypedValue<'a> {
         let values: Vec<_> = args.iter().map(|arg| self.expr(arg, env)).collect();
         for value in &values {
             self.used(value);
@@ -154,27 +175,27 @@ impl<'a> Flow<'a> {
             ("+" | "-", 1) | ("+" | "-" | "*" | "/" | "%" | "**", 2) if all(Class::Number) => Type::Number,
             _ => Type::Unknown,
         };
-        Value::new(ty, at)
+        TypedValue::new(ty, at)
     }
 
     fn follow_call(
         &mut self,
         script: Rc<Script<'a>>,
-        function: Rc<Function>,
-        this: Option<Value<'a>>,
+        function: Rc<CheckedFunction>,
+        this: Option<TypedValue<'a>>,
         args: &[Expr],
         at: Position,
-        env: &mut Env<'a>,
-    ) -> Value<'a> {
+        env: &mut TypeEnv<'a>,
+    ) -> TypedValue<'a> {
         let values = args.iter().map(|arg| self.expr(arg, env)).collect();
         let named = function.name.clone();
         self.follow(Callable { script, function, captured: Vec::new() }, this, values, at, Some(named))
     }
 
-    fn call_pointer(&mut self, pointer: &Value<'a>, args: &[Expr], at: Position, env: &mut Env<'a>) -> Value<'a> {
+    fn call_pointer(&mut self, pointer: &TypedValue<'a>, args: &[Expr], at: Position, env: &mut TypeEnv<'a>) -> TypedValue<'a> {
         let Some(function) = pointer.function.clone() else {
             self.use_all(args, env);
-            return Value::unknown(at);
+            return TypedValue::unknown(at);
         };
         let values = args.iter().map(|arg| self.expr(arg, env)).collect();
         self.follow(function, None, values, at, None)
@@ -184,38 +205,45 @@ impl<'a> Flow<'a> {
     pub(super) fn follow(
         &mut self,
         callable: Callable<'a>,
-        this: Option<Value<'a>>,
-        values: Vec<Value<'a>>,
+        this: Option<TypedValue<'a>>,
+        values: Vec<TypedValue<'a>>,
         at: Position,
         named: Option<String>,
-    ) -> Value<'a> {
+    ) -> TypedValue<'a> {
         let Callable { script, function, captured } = callable;
         let depth = self.frames.iter().filter(|frame| frame.call.is_some()).count();
         let again = self.frames.iter().any(|frame| Rc::ptr_eq(&frame.function, &function));
         if again || self.frames.len() >= MAX_FRAMES || (named.is_some() && depth >= MAX_CALLS) {
             values.iter().chain(this.iter()).for_each(|value| self.used(value));
-            return Value::unknown(at);
+            return TypedValue::unknown(at);
         }
-        let mut env = Env::new();
-        let this = this.unwrap_or_else(|| Value::unknown(at));
+        let mut env = TypeEnv::new();
+        let this = this.unwrap_or_else(|| TypedValue::unknown(at));
         declare(&mut env, &function, THIS, this);
         let mut values = captured.into_iter().chain(values);
         for param in &function.params {
-            declare(&mut env, &function, param, values.next().unwrap_or_else(|| Value::unknown(at)));
+            declare(&mut env, &function, param, values.next().unwrap_or_else(|| TypedValue::unknown(at)));
         }
         let call = named.map(|name| (self.place(at), name));
-        self.frames.push(Frame { script, function: function.clone(), call, inner: true, returns: Vec::new() });
+        self.frames.push(FlowFrame { script, function: function.clone(), call, inner: true, returns: Vec::new() });
         let result = self.block(&function.body, &mut env);
         let returns = self.frames.pop().map(|frame| frame.returns).unwrap_or_default();
-        returns.iter().fold(result, Value::or).seen(at)
+        returns.iter().fold(result, TypedValue::or).seen(at)
     }
 
     /// A function that is no script, called on or with `first`.
-    fn native(&mut self, name: &str, first: &Value<'a>, rest: &[Expr], at: Position, env: &mut Env<'a>) -> Value<'a> {
+    fn native(
+        &mut self,
+        name: &str,
+        first: &TypedValue<'a>,
+        rest: &[Expr],
+        at: Position,
+        env: &mut TypeEnv<'a>,
+    ) -> TypedValue<'a> {
         let params = rest.len() + 1;
         if first.frozen
             && matches!(first.ty.class(), Some(Class::List | Class::Map))
-            && stock::changes(name)
+            && builtins::changes(name)
             && let Some(path) = first.path()
         {
             let found = findings::written(&self.place(at), path, "changes what it is called on");
@@ -226,7 +254,7 @@ impl<'a> Flow<'a> {
             return self.get(first, key, *key_at, at);
         }
         self.used(first);
-        if let Some(given) = stock::given(name, params).filter(|_| first.ty.class() != Some(Class::Map)) {
+        if let Some(given) = builtins::given(name, params).filter(|_| first.ty.class() != Some(Class::Map)) {
             return self.taken_apart(given, first, rest, at, env);
         }
         let mut item_seen = false;
@@ -240,25 +268,25 @@ impl<'a> Flow<'a> {
                 None => self.used(&value),
             }
         }
-        match stock::over_items(name).filter(|_| item_seen) {
-            Some(Over::Items) => first.copied(at),
-            Some(Over::Item) => first.item_or_unit(at),
-            Some(Over::Bool) => Value::new(Type::Bool, at),
-            _ => Value::new(stock::result(name, params, first.ty), at),
+        match builtins::over_items(name).filter(|_| item_seen) {
+            Some(ListResult::Items) => first.copied(at),
+            Some(ListResult::Item) => first.item_or_unit(at),
+            Some(ListResult::Bool) => TypedValue::new(Type::Bool, at),
+            _ => TypedValue::new(builtins::result(name, params, first.ty), at),
         }
     }
 
     /// A function is handed to a native one, which may call it for the items of a list.
-    fn over_items(&mut self, name: &str, list: &Value<'a>, function: Callable<'a>, at: Position) {
-        let item = if list.ty.class() == Some(Class::Map) { Value::unknown(at) } else { list.item(at) };
-        let number = Value::new(Type::Number, at);
-        let (this, values) = if stock::accumulates(name) {
-            (None, vec![Value::unknown(at), item, number])
-        } else if stock::takes_pairs(name) {
+    fn over_items(&mut self, name: &str, list: &TypedValue<'a>, function: Callable<'a>, at: Position) {
+        let item = if list.ty.class() == Some(Class::Map) { TypedValue::unknown(at) } else { list.item(at) };
+        let number = TypedValue::new(Type::Number, at);
+        let (this, values) = if builtins::accumulates(name) {
+            (None, vec![TypedValue::unknown(at), item, number])
+        } else if builtins::takes_pairs(name) {
             (None, vec![item.clone(), item])
-        } else if stock::takes_others(name) {
+        } else if builtins::takes_others(name) {
             (None, vec![item])
-        } else if stock::over_items(name).is_some() {
+        } else if builtins::over_items(name).is_some() {
             match function.open_params() {
                 0 => (Some(item), Vec::new()),
                 1 => (None, vec![item]),
@@ -271,7 +299,14 @@ impl<'a> Flow<'a> {
     }
 
     /// A host function that returns items or fields of a list; the field is named by a literal or not known.
-    fn taken_apart(&mut self, given: Given, list: &Value<'a>, rest: &[Expr], at: Position, env: &mut Env<'a>) -> Value<'a> {
+    fn taken_apart(
+        &mut self,
+        given: ListElement,
+        list: &TypedValue<'a>,
+        rest: &[Expr],
+        at: Position,
+        env: &mut TypeEnv<'a>,
+    ) -> TypedValue<'a> {
         if let [Expr::StringConstant(name, name_at)] = rest {
             let item = list.item(at);
             let field = self.key(&item, name, *name_at);
@@ -280,20 +315,20 @@ impl<'a> Flow<'a> {
             self.use_all(rest, env);
         }
         match given {
-            Given::Items => list.copied(at),
-            Given::Item => list.item_or_unit(at),
-            Given::Fields => Value::new(Type::List, at),
+            ListElement::Items => list.copied(at),
+            ListElement::Item => list.item_or_unit(at),
+            ListElement::Fields => TypedValue::new(Type::List, at),
         }
     }
 
     /// `object.get("key")` and `get_or(object, "key", default)` ask for a field that need not be there.
-    fn get(&mut self, object: &Value<'a>, key: &str, key_at: Position, at: Position) -> Value<'a> {
+    fn get(&mut self, object: &TypedValue<'a>, key: &str, key_at: Position, at: Position) -> TypedValue<'a> {
         let field = object.part(Type::Unknown, &format!(".{key}"), key_at);
         self.read(&field);
-        Value { frozen: false, ..field.seen(at) }
+        TypedValue { frozen: false, ..field.seen(at) }
     }
 
-    fn use_all(&mut self, args: &[Expr], env: &mut Env<'a>) {
+    fn use_all(&mut self, args: &[Expr], env: &mut TypeEnv<'a>) {
         for arg in args {
             let value = self.expr(arg, env);
             self.used(&value);

@@ -1,22 +1,22 @@
 //! The pass over expressions: constants, names, chains and comparisons.
 
 use super::chain::{Chain, Segment, flatten};
-use super::findings::{self, Side};
-use super::flow::{Env, Flow, THIS};
+use super::findings::{self, ComparisonSide};
+use super::flow::{THIS, TypeEnv, TypeFlow};
 use super::reads::is_whole;
 use super::script::Callable;
-use super::types::{Class, Type, Value};
+use super::types::{Class, Type, TypedValue};
 use rhai::{Expr, FnCallExpr, FnPtr, Position};
 
-impl<'a> Flow<'a> {
+impl<'a> TypeFlow<'a> {
     /// What is known of an expression's value.
-    pub(super) fn expr(&mut self, expr: &Expr, env: &mut Env<'a>) -> Value<'a> {
+    pub(super) fn expr(&mut self, expr: &Expr, env: &mut TypeEnv<'a>) -> TypedValue<'a> {
         let at = expr.position();
         if self.left == 0 {
-            return Value::unknown(at);
+            return TypedValue::unknown(at);
         }
         self.left -= 1;
-        let known = |ty| Value::new(ty, at);
+        let known = |ty| TypedValue::new(ty, at);
         match expr {
             Expr::BoolConstant(..) => known(Type::Bool),
             Expr::IntegerConstant(..) | Expr::FloatConstant(..) => known(Type::Number),
@@ -45,30 +45,30 @@ impl<'a> Flow<'a> {
             }
             Expr::Coalesce(sides, _) => {
                 let mut values: Vec<_> = sides.iter().map(|side| self.expr(side, env)).collect();
-                let last = values.pop().unwrap_or_else(|| Value::unknown(at));
-                values.iter().fold(last, Value::or).seen(at)
+                let last = values.pop().unwrap_or_else(|| TypedValue::unknown(at));
+                values.iter().fold(last, TypedValue::or).seen(at)
             }
             Expr::Variable(variable, ..) if variable.2.is_empty() => self.variable(&variable.1, at, env),
             Expr::Variable(variable, ..) => match variable.2.path.as_slice() {
                 [root] if root.name == "global" => known(self.script().constant(&variable.1)),
-                _ => Value::unknown(at),
+                _ => TypedValue::unknown(at),
             },
             Expr::ThisPtr(_) => self.variable(THIS, at, env),
             Expr::Stmt(block) => self.block(block.statements(), env),
             Expr::FnCall(call, _) => self.call(call, at, env),
             Expr::Dot(..) | Expr::Index(..) => match flatten(expr) {
                 Some(chain) => self.chain(&chain, env),
-                None => Value::unknown(at),
+                None => TypedValue::unknown(at),
             },
             Expr::Custom(custom, _) => {
                 custom.inputs.iter().for_each(|input| self.condition(input, env));
-                Value::unknown(at)
+                TypedValue::unknown(at)
             }
-            _ => Value::unknown(at),
+            _ => TypedValue::unknown(at),
         }
     }
 
-    fn constant(&self, value: &rhai::Dynamic, at: Position) -> Value<'a> {
+    fn constant(&self, value: &rhai::Dynamic, at: Position) -> TypedValue<'a> {
         if let Some(pointer) = value.read_lock::<FnPtr>() {
             return self.pointer(pointer.fn_name(), at);
         }
@@ -79,18 +79,18 @@ impl<'a> Flow<'a> {
         } else {
             Type::Unknown
         };
-        Value::new(ty, at)
+        TypedValue::new(ty, at)
     }
 
     /// A pointer to a function of the script being followed.
-    pub(super) fn pointer(&self, name: &str, at: Position) -> Value<'a> {
+    pub(super) fn pointer(&self, name: &str, at: Position) -> TypedValue<'a> {
         let script = self.script();
         let function = script.pointed_at(name).cloned();
         let function = function.map(|function| Callable { script, function, captured: Vec::new() });
-        Value { function, ..Value::unknown(at) }
+        TypedValue { function, ..TypedValue::unknown(at) }
     }
 
-    fn variable(&self, name: &str, at: Position, env: &Env<'a>) -> Value<'a> {
+    fn variable(&self, name: &str, at: Position, env: &TypeEnv<'a>) -> TypedValue<'a> {
         match env.iter().rev().find(|(known, _)| known == name) {
             Some((_, value)) => value.clone().seen(at),
             // A name that is no variable may be a function's.
@@ -98,7 +98,7 @@ impl<'a> Flow<'a> {
         }
     }
 
-    fn chain(&mut self, chain: &Chain<'_>, env: &mut Env<'a>) -> Value<'a> {
+    fn chain(&mut self, chain: &Chain<'_>, env: &mut TypeEnv<'a>) -> TypedValue<'a> {
         let mut value = self.expr(chain.root, env);
         for segment in &chain.segments {
             value = self.segment(&value, segment, env);
@@ -110,7 +110,7 @@ impl<'a> Flow<'a> {
         value
     }
 
-    pub(super) fn segment(&mut self, value: &Value<'a>, segment: &Segment<'_>, env: &mut Env<'a>) -> Value<'a> {
+    pub(super) fn segment(&mut self, value: &TypedValue<'a>, segment: &Segment<'_>, env: &mut TypeEnv<'a>) -> TypedValue<'a> {
         match segment {
             Segment::Field { name, at } => self.field(value, name, *at),
             Segment::Index { key: Expr::StringConstant(name, at) } if !value.ty.is_list() => self.key(value, name, *at),
@@ -129,51 +129,51 @@ impl<'a> Flow<'a> {
     }
 
     /// What a method is called on is read, unless it is an input itself.
-    fn read_receiver(&mut self, value: &Value<'a>, call: &FnCallExpr) {
+    fn read_receiver(&mut self, value: &TypedValue<'a>, call: &FnCallExpr) {
         if value.origins.iter().all(|path| !is_whole(path)) && call.name != "call" {
             self.read(value);
         }
     }
 
     /// `.name`
-    fn field(&mut self, value: &Value<'a>, name: &str, at: Position) -> Value<'a> {
+    fn field(&mut self, value: &TypedValue<'a>, name: &str, at: Position) -> TypedValue<'a> {
         match (value.ty.is_list(), name) {
             (true, "len") => {
                 self.read(value);
-                Value::new(Type::Number, at)
+                TypedValue::new(Type::Number, at)
             }
             (true, "is_empty") => {
                 self.read(value);
-                Value::new(Type::Bool, at)
+                TypedValue::new(Type::Bool, at)
             }
             (true, _) => {
                 let found = findings::no_field(&self.place(at), value, name);
                 self.report(found);
-                Value::unknown(at)
+                TypedValue::unknown(at)
             }
             (false, _) => self.key(value, name, at),
         }
     }
 
     /// The value under a name.
-    pub(super) fn key(&mut self, value: &Value<'a>, name: &str, at: Position) -> Value<'a> {
+    pub(super) fn key(&mut self, value: &TypedValue<'a>, name: &str, at: Position) -> TypedValue<'a> {
         if let Some(shape) = value.ty.shape() {
             if let Some(field) = shape.field(name) {
                 return value.part(Type::of(&field.kind), &format!(".{name}"), at);
             }
             let found = findings::no_field(&self.place(at), value, name);
             self.report(found);
-            return Value::unknown(at);
+            return TypedValue::unknown(at);
         }
         value.part(value.ty.item(), &format!(".{name}"), at)
     }
 
     /// Checks a comparison; `ordered` for `<` and its like.
-    pub(super) fn compare(&mut self, left: &Value<'a>, right: &Value<'a>, ordered: bool, at: Position) {
+    pub(super) fn compare(&mut self, left: &TypedValue<'a>, right: &TypedValue<'a>, ordered: bool, at: Position) {
         let (Some(left_class), Some(right_class)) = (left.ty.class(), right.ty.class()) else { return };
         let place = self.place(at);
-        let left = Side { value: left, class: left_class, span: self.place(left.at).span };
-        let right = Side { value: right, class: right_class, span: self.place(right.at).span };
+        let left = ComparisonSide { value: left, class: left_class, span: self.place(left.at).span };
+        let right = ComparisonSide { value: right, class: right_class, span: self.place(right.at).span };
         let unit = left.class == Class::Unit || right.class == Class::Unit;
         if left.class != right.class && (ordered || !unit) {
             self.report(findings::compared(&place, &left, &right));
@@ -183,7 +183,7 @@ impl<'a> Flow<'a> {
     }
 
     /// Checks a text literal that something is compared with.
-    pub(super) fn compare_literal(&mut self, value: &Value<'a>, literal: &Expr) {
+    pub(super) fn compare_literal(&mut self, value: &TypedValue<'a>, literal: &Expr) {
         if let (Some(one_of), Expr::StringConstant(text, at)) = (value.ty.one_of(), literal)
             // An absent field reads as the empty text.
             && !text.is_empty()

@@ -1,7 +1,7 @@
 //! What a function compares and indexes: nothing wrong by itself, but what the linter goes by.
 
-use super::flow::Flow;
-use super::types::Value;
+use super::flow::TypeFlow;
+use super::types::TypedValue;
 use crate::diag::{Source, Span};
 use rhai::{Expr, Position};
 
@@ -10,16 +10,16 @@ const MOST: usize = 1_000;
 
 /// The facts of a function, each place once.
 #[derive(Clone, Debug, Default)]
-pub struct Facts {
+pub struct FunctionFacts {
     /// Its comparisons, as far as an input is on one side.
-    pub compared: Vec<Compared>,
+    pub compared: Vec<ComparisonFact>,
     /// Its lists of the inputs of which an item is taken by a number that is written out.
-    pub indexed: Vec<Indexed>,
+    pub indexed: Vec<IndexFact>,
 }
 
 /// A comparison.
 #[derive(Clone, Debug)]
-pub struct Compared {
+pub struct ComparisonFact {
     /// `==`, `<`, ...
     pub op: String,
     /// What stands on the left.
@@ -49,7 +49,7 @@ pub struct Operand {
 
 /// An item taken out of a list.
 #[derive(Clone, Debug)]
-pub struct Indexed {
+pub struct IndexFact {
     /// The list: `artifact.candidate_repos`.
     pub path: String,
     /// The number.
@@ -60,9 +60,9 @@ pub struct Indexed {
     pub span: Span,
 }
 
-impl<'a> Flow<'a> {
+impl<'a> TypeFlow<'a> {
     /// A comparison was looked at.
-    pub(super) fn compared(&mut self, op: &str, left: (&Value<'a>, &Expr), right: (&Value<'a>, &Expr), at: Position) {
+    pub(super) fn compared(&mut self, op: &str, left: (&TypedValue<'a>, &Expr), right: (&TypedValue<'a>, &Expr), at: Position) {
         let wanted = self.keeps_facts && self.facts.compared.len() < MOST;
         if !wanted || left.0.path().is_none() && right.0.path().is_none() {
             return;
@@ -72,10 +72,10 @@ impl<'a> Flow<'a> {
             return;
         }
         let (left, right) = (self.operand(left.0, left.1), self.operand(right.0, right.1));
-        self.facts.compared.push(Compared { op: op.to_owned(), left, right, source: place.source, span: place.span });
+        self.facts.compared.push(ComparisonFact { op: op.to_owned(), left, right, source: place.source, span: place.span });
     }
 
-    fn operand(&self, value: &Value<'a>, expr: &Expr) -> Operand {
+    fn operand(&self, value: &TypedValue<'a>, expr: &Expr) -> Operand {
         #[expect(clippy::cast_precision_loss, reason = "thresholds are small")]
         let (number, float) = match expr {
             Expr::IntegerConstant(number, _) => (Some(*number as f64), false),
@@ -89,12 +89,12 @@ impl<'a> Flow<'a> {
     }
 
     /// An item of a list was taken.
-    pub(super) fn indexed(&mut self, list: &Value<'a>, index: i64, at: Position) {
+    pub(super) fn indexed(&mut self, list: &TypedValue<'a>, index: i64, at: Position) {
         let Some(path) = list.path().filter(|path| self.keeps_facts && path.contains('.')) else { return };
         let place = self.place(at);
-        let known = |known: &Indexed| known.span == place.span && known.source == place.source;
+        let known = |known: &IndexFact| known.span == place.span && known.source == place.source;
         if self.facts.indexed.len() < MOST && !self.facts.indexed.iter().any(known) {
-            self.facts.indexed.push(Indexed { path: path.to_owned(), index, source: place.source, span: place.span });
+            self.facts.indexed.push(IndexFact { path: path.to_owned(), index, source: place.source, span: place.span });
         }
     }
 }

@@ -1,13 +1,13 @@
 //! The findings in words, each with a label on the token it is about, each reported once.
 
-use super::types::{Class, Type, Value};
+use super::types::{Class, Type, TypedValue};
 use crate::diag::{Diagnostic, Diagnostics, Source, Span, did_you_mean, nearest};
 use crate::script::fault;
 use std::collections::BTreeSet;
 
 /// A place in a script.
 #[derive(Clone, Debug)]
-pub(super) struct Place {
+pub(super) struct ScriptPlace {
     pub(super) source: Source,
     pub(super) span: Span,
 }
@@ -21,7 +21,7 @@ pub(super) struct Findings {
 
 impl Findings {
     /// Adds a finding unless the same was found at the same place; `frames` are the calls that led there.
-    pub(super) fn add(&mut self, mut diagnostic: Diagnostic, frames: &[(Place, String)]) {
+    pub(super) fn add(&mut self, mut diagnostic: Diagnostic, frames: &[(ScriptPlace, String)]) {
         let Some(primary) = diagnostic.primary() else { return };
         if self.seen.insert((diagnostic.code.to_string(), primary.source.name().to_owned(), primary.span)) {
             for (place, name) in frames.iter().rev() {
@@ -38,13 +38,13 @@ impl Findings {
 }
 
 /// A side of a comparison.
-pub(super) struct Side<'v, 'a> {
-    pub(super) value: &'v Value<'a>,
+pub(super) struct ComparisonSide<'v, 'a> {
+    pub(super) value: &'v TypedValue<'a>,
     pub(super) class: Class,
     pub(super) span: Span,
 }
 
-impl Side<'_, '_> {
+impl ComparisonSide<'_, '_> {
     /// `` `artifact.confidence` is a number `` or `a number`.
     fn says(&self) -> Option<String> {
         self.value.path().map(|path| format!("`{path}` is {}", self.class.name()))
@@ -52,7 +52,7 @@ impl Side<'_, '_> {
 }
 
 /// Values of two kinds are compared.
-pub(super) fn compared(place: &Place, left: &Side<'_, '_>, right: &Side<'_, '_>) -> Diagnostic {
+pub(super) fn compared(place: &ScriptPlace, left: &ComparisonSide<'_, '_>, right: &ComparisonSide<'_, '_>) -> Diagnostic {
     let (says, other) = match (left.says(), right.says()) {
         (Some(says), _) => (says, right),
         (None, Some(says)) => (says, left),
@@ -66,7 +66,7 @@ pub(super) fn compared(place: &Place, left: &Side<'_, '_>, right: &Side<'_, '_>)
         .maybe_help(compare_help(place, left, right))
 }
 
-fn compare_help(place: &Place, left: &Side<'_, '_>, right: &Side<'_, '_>) -> Option<String> {
+fn compare_help(place: &ScriptPlace, left: &ComparisonSide<'_, '_>, right: &ComparisonSide<'_, '_>) -> Option<String> {
     let has = |class| left.class == class || right.class == class;
     let side = |class| if left.class == class { left } else { right };
     if has(Class::Number) && has(Class::Text) {
@@ -86,7 +86,7 @@ fn compare_help(place: &Place, left: &Side<'_, '_>, right: &Side<'_, '_>) -> Opt
 }
 
 /// Values without an order are compared by order.
-pub(super) fn unordered(place: &Place, side: &Side<'_, '_>) -> Diagnostic {
+pub(super) fn unordered(place: &ScriptPlace, side: &ComparisonSide<'_, '_>) -> Diagnostic {
     let says = side.says().unwrap_or_else(|| format!("this is {}", side.class.name()));
     let help = match side.class {
         Class::List => Some("compare its length: `.len()`"),
@@ -100,7 +100,7 @@ pub(super) fn unordered(place: &Place, side: &Side<'_, '_>) -> Diagnostic {
 }
 
 /// A text field is compared with a text that it never is.
-pub(super) fn never(place: &Place, value: &Value<'_>, literal: &str, one_of: &[String]) -> Diagnostic {
+pub(super) fn never(place: &ScriptPlace, value: &TypedValue<'_>, literal: &str, one_of: &[String]) -> Diagnostic {
     let subject = value.path().map_or_else(|| "this value".to_owned(), |path| format!("`{path}`"));
     let help = did_you_mean(literal, one_of.iter().map(String::as_str));
     Diagnostic::error("rule/enum-value", format!("{subject} is never \"{literal}\""))
@@ -109,7 +109,7 @@ pub(super) fn never(place: &Place, value: &Value<'_>, literal: &str, one_of: &[S
 }
 
 /// A field is read that there is not.
-pub(super) fn no_field(place: &Place, value: &Value<'_>, name: &str) -> Diagnostic {
+pub(super) fn no_field(place: &ScriptPlace, value: &TypedValue<'_>, name: &str) -> Diagnostic {
     let Some(shape) = value.ty.shape() else { return list_field(place, value, name) };
     let known = || shape.fields.iter().map(|field| field.name.as_str());
     if value.path() == Some("vars") {
@@ -128,7 +128,7 @@ pub(super) fn no_field(place: &Place, value: &Value<'_>, name: &str) -> Diagnost
         .maybe_help(text.or_else(|| did_you_mean(name, known())))
 }
 
-fn list_field(place: &Place, value: &Value<'_>, name: &str) -> Diagnostic {
+fn list_field(place: &ScriptPlace, value: &TypedValue<'_>, name: &str) -> Diagnostic {
     let subject = value.path().map_or_else(|| "this".to_owned(), |path| format!("`{path}`"));
     let has = matches!(value.ty.item(), Type::Of(_)) && value.ty.item().shape().is_some_and(|shape| shape.field(name).is_some());
     let help = if has {
@@ -142,14 +142,20 @@ fn list_field(place: &Place, value: &Value<'_>, name: &str) -> Diagnostic {
 }
 
 /// An input is changed.
-pub(super) fn written(place: &Place, path: &str, label: &str) -> Diagnostic {
+pub(super) fn written(place: &ScriptPlace, path: &str, label: &str) -> Diagnostic {
     Diagnostic::error("rule/writes-input", format!("`{path}` is read-only"))
         .label(&place.source, place.span, label)
         .help("inputs are never changed: return what should be different, or work on a value of your own")
 }
 
 /// A case of a switch is a literal that what is switched on never is.
-pub(super) fn no_case(place: &Place, value: &Value<'_>, class: Class, literal: &str, help: Option<String>) -> Diagnostic {
+pub(super) fn no_case(
+    place: &ScriptPlace,
+    value: &TypedValue<'_>,
+    class: Class,
+    literal: &str,
+    help: Option<String>,
+) -> Diagnostic {
     let subject = value.path().map_or_else(|| "this".to_owned(), |path| format!("`{path}`"));
     Diagnostic::error(fault::COMPARE_TYPES, format!("the case `{literal}` never matches: {subject} is {}", class.name()))
         .label(&place.source, place.span, "never matches")

@@ -1,12 +1,12 @@
 //! The pass over statements.
 
 use super::chain::{Chain, Segment, flatten};
-use super::facts::Facts;
-use super::findings::{self, Findings, Place};
-use super::reads::{Reads, is_whole};
-use super::script::{Function, Script};
-use super::types::{Type, Value};
-use super::{Analysis, Input, Modules, verdict};
+use super::facts::FunctionFacts;
+use super::findings::{self, Findings, ScriptPlace};
+use super::reads::{ReadCollector, is_whole};
+use super::script::{CheckedFunction, Script};
+use super::types::{Type, TypedValue};
+use super::{Analysis, CheckedParameter, ModuleLookup, rule_outcome};
 use crate::diag::{Diagnostic, Span};
 use rhai::{ASTFlags, Expr, FlowControl, Position, Stmt, SwitchCasesCollection};
 use std::collections::BTreeMap;
@@ -16,66 +16,66 @@ use std::rc::Rc;
 const MAX_EXPRESSIONS: u32 = 100_000;
 
 /// The names that a statement sees, innermost last.
-pub(super) type Env<'a> = Vec<(String, Value<'a>)>;
+pub(super) type TypeEnv<'a> = Vec<(String, TypedValue<'a>)>;
 
 /// The name under which a method sees what it is called on.
 pub(super) const THIS: &str = "this";
 
 /// A function being followed.
-pub(super) struct Frame<'a> {
+pub(super) struct FlowFrame<'a> {
     pub(super) script: Rc<Script<'a>>,
-    pub(super) function: Rc<Function>,
+    pub(super) function: Rc<CheckedFunction>,
     /// Where it was called, if it was by a script that names it.
-    pub(super) call: Option<(Place, String)>,
+    pub(super) call: Option<(ScriptPlace, String)>,
     /// Whether it was called by what is followed; then what it returns is not yet used.
     pub(super) inner: bool,
-    pub(super) returns: Vec<Value<'a>>,
+    pub(super) returns: Vec<TypedValue<'a>>,
 }
 
 /// The pass.
-pub(super) struct Flow<'a> {
-    pub(super) modules: &'a Modules<'a>,
+pub(super) struct TypeFlow<'a> {
+    pub(super) modules: &'a ModuleLookup<'a>,
     /// The scripts that were looked up, by path.
     pub(super) scripts: BTreeMap<String, Option<Rc<Script<'a>>>>,
-    pub(super) frames: Vec<Frame<'a>>,
+    pub(super) frames: Vec<FlowFrame<'a>>,
     /// The script that is followed while no frame is open.
     script: Rc<Script<'a>>,
     findings: Findings,
-    reads: Reads,
-    pub(super) facts: Facts,
+    reads: ReadCollector,
+    pub(super) facts: FunctionFacts,
     pub(super) keeps_facts: bool,
     /// How many more expressions may be looked at.
     pub(super) left: u32,
 }
 
-impl<'a> Flow<'a> {
+impl<'a> TypeFlow<'a> {
     /// A pass that starts in a script.
-    pub(super) fn new(script: Rc<Script<'a>>, modules: &'a Modules<'a>, keeps_facts: bool) -> Self {
+    pub(super) fn new(script: Rc<Script<'a>>, modules: &'a ModuleLookup<'a>, keeps_facts: bool) -> Self {
         Self {
             modules,
             scripts: BTreeMap::new(),
             frames: Vec::new(),
             script,
             findings: Findings::default(),
-            reads: Reads::default(),
-            facts: Facts::default(),
+            reads: ReadCollector::default(),
+            facts: FunctionFacts::default(),
             keeps_facts,
             left: MAX_EXPRESSIONS,
         }
     }
 
     /// Follows a function from its inputs.
-    pub(super) fn run(mut self, function: &Rc<Function>, inputs: &[Input<'a>]) -> Analysis {
-        let mut env = Env::new();
+    pub(super) fn run(mut self, function: &Rc<CheckedFunction>, inputs: &[CheckedParameter<'a>]) -> Analysis {
+        let mut env = TypeEnv::new();
         for (param, input) in function.params.iter().zip(inputs) {
-            declare(&mut env, function, param, Value::input(input.name, input.kind));
+            declare(&mut env, function, param, TypedValue::input(input.name, input.kind));
         }
         let script = self.script.clone();
-        self.frames.push(Frame { script, function: function.clone(), call: None, inner: false, returns: Vec::new() });
+        self.frames.push(FlowFrame { script, function: function.clone(), call: None, inner: false, returns: Vec::new() });
         let result = self.block(&function.body, &mut env);
         self.used(&result);
         let returns = self.frames.pop().map(|frame| frame.returns).unwrap_or_default();
-        if verdict::is_rule(inputs) {
+        if rule_outcome::is_rule(inputs) {
             self.verdict(function, &result, &returns);
         }
         Analysis { diagnostics: self.findings.into_list(), reads: self.reads.into_list(), facts: self.facts }
@@ -87,16 +87,16 @@ impl<'a> Flow<'a> {
     }
 
     /// A token of the script being followed.
-    pub(super) fn place(&self, at: Position) -> Place {
+    pub(super) fn place(&self, at: Position) -> ScriptPlace {
         let unit = self.script().unit;
         let (source, span) = unit.token(at).unwrap_or_else(|| unit.locate(Span::default()));
-        Place { source, span }
+        ScriptPlace { source, span }
     }
 
     /// A span of the text being followed.
-    pub(super) fn place_of(&self, span: Span) -> Place {
+    pub(super) fn place_of(&self, span: Span) -> ScriptPlace {
         let (source, span) = self.script().unit.locate(span);
-        Place { source, span }
+        ScriptPlace { source, span }
     }
 
     /// Reports a finding.
@@ -106,14 +106,14 @@ impl<'a> Flow<'a> {
     }
 
     /// The value was read from the inputs.
-    pub(super) fn read(&mut self, value: &Value<'a>) {
+    pub(super) fn read(&mut self, value: &TypedValue<'a>) {
         let place = self.place(value.at);
         self.reads.add(value, &place.source, place.span);
     }
 
     /// The value as a whole leaves what is followed: an input that is used whole is read whole. (Parts of inputs are noted
     /// where they are taken.) A function may be called with anything.
-    pub(super) fn used(&mut self, value: &Value<'a>) {
+    pub(super) fn used(&mut self, value: &TypedValue<'a>) {
         if let Some(function) = &value.function {
             self.follow(function.clone(), None, Vec::new(), value.at, None);
         }
@@ -123,9 +123,9 @@ impl<'a> Flow<'a> {
     }
 
     /// Statements with names of their own, and the value of the last.
-    pub(super) fn block(&mut self, statements: &[Stmt], env: &mut Env<'a>) -> Value<'a> {
+    pub(super) fn block(&mut self, statements: &[Stmt], env: &mut TypeEnv<'a>) -> TypedValue<'a> {
         let outside = env.len();
-        let mut value = Value::unknown(Position::NONE);
+        let mut value = TypedValue::unknown(Position::NONE);
         for (at, statement) in statements.iter().enumerate() {
             if at + 1 < statements.len() {
                 self.drops(statement);
@@ -136,8 +136,8 @@ impl<'a> Flow<'a> {
         value
     }
 
-    fn statement(&mut self, statement: &Stmt, env: &mut Env<'a>) -> Value<'a> {
-        let nothing = Value::unknown(statement.position());
+    fn statement(&mut self, statement: &Stmt, env: &mut TypeEnv<'a>) -> TypedValue<'a> {
+        let nothing = TypedValue::unknown(statement.position());
         match statement {
             Stmt::Var(declaration, ..) => {
                 let value = self.expr(&declaration.1, env);
@@ -160,7 +160,7 @@ impl<'a> Flow<'a> {
             Stmt::Switch(parts, at) => self.switch(&parts.0, &parts.1, *at, env),
             Stmt::While(parts, at) | Stmt::Do(parts, _, at) => {
                 self.twice(parts, env, |flow, env| flow.condition(&parts.expr, env));
-                Value::unknown(*at)
+                TypedValue::unknown(*at)
             }
             Stmt::For(parts, at) => {
                 let (item, counter, parts) = &**parts;
@@ -169,21 +169,21 @@ impl<'a> Flow<'a> {
                 let outside = env.len();
                 self.declare(env, &item.name, list.item(item.pos));
                 if let Some(counter) = counter {
-                    self.declare(env, &counter.name, Value::new(Type::Number, counter.pos));
+                    self.declare(env, &counter.name, TypedValue::new(Type::Number, counter.pos));
                 }
                 self.twice(parts, env, |_, _| ());
                 env.truncate(outside);
-                Value::unknown(*at)
+                TypedValue::unknown(*at)
             }
             Stmt::TryCatch(parts, at) => {
                 self.block(parts.body.statements(), env);
                 let outside = env.len();
                 if let Expr::Variable(caught, _, at) = &parts.expr {
-                    self.declare(env, &caught.1, Value::unknown(*at));
+                    self.declare(env, &caught.1, TypedValue::unknown(*at));
                 }
                 self.block(parts.branch.statements(), env);
                 env.truncate(outside);
-                Value::unknown(*at)
+                TypedValue::unknown(*at)
             }
             Stmt::Return(expr, flags, at) => {
                 if let Some(expr) = expr {
@@ -196,13 +196,13 @@ impl<'a> Flow<'a> {
                         frame.returns.push(value);
                     }
                 }
-                Value::unknown(*at)
+                TypedValue::unknown(*at)
             }
             Stmt::BreakLoop(expr, _, at) => {
                 if let Some(expr) = expr {
                     self.condition(expr, env);
                 }
-                Value::unknown(*at)
+                TypedValue::unknown(*at)
             }
             // Imports were looked up before; sharing and exporting change nothing.
             _ => nothing,
@@ -210,7 +210,7 @@ impl<'a> Flow<'a> {
     }
 
     /// The body of a loop, as often as it takes for what is assigned at its end to reach its beginning.
-    fn twice(&mut self, parts: &FlowControl, env: &mut Env<'a>, mut each: impl FnMut(&mut Self, &mut Env<'a>)) {
+    fn twice(&mut self, parts: &FlowControl, env: &mut TypeEnv<'a>, mut each: impl FnMut(&mut Self, &mut TypeEnv<'a>)) {
         for _ in 0..2 {
             each(self, env);
             if let Some(last) = parts.body.statements().last() {
@@ -220,26 +220,26 @@ impl<'a> Flow<'a> {
         }
     }
 
-    fn switch(&mut self, on: &Expr, cases: &SwitchCasesCollection, at: Position, env: &mut Env<'a>) -> Value<'a> {
+    fn switch(&mut self, on: &Expr, cases: &SwitchCasesCollection, at: Position, env: &mut TypeEnv<'a>) -> TypedValue<'a> {
         let value = self.expr(on, env);
         self.used(&value);
         self.cases(&value, cases, at);
-        let mut result: Option<Value<'a>> = cases.def_case.is_none().then(|| Value::unknown(at));
+        let mut result: Option<TypedValue<'a>> = cases.def_case.is_none().then(|| TypedValue::unknown(at));
         for case in &cases.expressions {
             self.condition(&case.lhs, env);
             let value = self.expr(&case.rhs, env);
             result = Some(result.map_or_else(|| value.clone(), |result| result.or(&value)));
         }
-        result.unwrap_or_else(|| Value::unknown(at))
+        result.unwrap_or_else(|| TypedValue::unknown(at))
     }
 
     /// An expression whose value is used up.
-    pub(super) fn condition(&mut self, expr: &Expr, env: &mut Env<'a>) {
+    pub(super) fn condition(&mut self, expr: &Expr, env: &mut TypeEnv<'a>) {
         let value = self.expr(expr, env);
         self.used(&value);
     }
 
-    fn assign(&mut self, target: &Expr, value: &Expr, keeps_old: bool, env: &mut Env<'a>) {
+    fn assign(&mut self, target: &Expr, value: &Expr, keeps_old: bool, env: &mut TypeEnv<'a>) {
         let value = self.expr(value, env);
         if let Expr::Variable(variable, ..) = target {
             if let Some((_, known)) = env.iter_mut().rev().find(|(name, _)| *name == variable.1.as_str()) {
@@ -257,7 +257,7 @@ impl<'a> Flow<'a> {
     }
 
     /// The last segment of the chain is given a value.
-    fn write(&mut self, chain: &Chain<'_>, env: &mut Env<'a>) {
+    fn write(&mut self, chain: &Chain<'_>, env: &mut TypeEnv<'a>) {
         let mut value = self.expr(chain.root, env);
         let Some((last, before)) = chain.segments.split_last() else { return };
         for segment in before {
@@ -280,7 +280,7 @@ impl<'a> Flow<'a> {
         }
     }
 
-    fn declare(&mut self, env: &mut Env<'a>, name: &str, value: Value<'a>) {
+    fn declare(&mut self, env: &mut TypeEnv<'a>, name: &str, value: TypedValue<'a>) {
         if let Some(frame) = self.frames.last() {
             declare(env, &frame.function, name, value);
         }
@@ -288,9 +288,9 @@ impl<'a> Flow<'a> {
 }
 
 /// Adds a name. Of a variable that is given other values later only where it comes from is kept.
-pub(super) fn declare<'a>(env: &mut Env<'a>, function: &Function, name: &str, mut value: Value<'a>) {
+pub(super) fn declare<'a>(env: &mut TypeEnv<'a>, function: &CheckedFunction, name: &str, mut value: TypedValue<'a>) {
     if function.reassigned.contains(name) {
-        value = Value { ty: Type::Unknown, frozen: false, function: None, ..value };
+        value = TypedValue { ty: Type::Unknown, frozen: false, function: None, ..value };
     }
     env.push((name.to_owned(), value));
 }

@@ -3,6 +3,7 @@
 //! A forward pass over the plain syntax tree follows inputs through variables, loops, closures and calls of other script
 //! functions. Only what is certain is reported: a value whose type depends on the way taken has no type here.
 
+mod builtins;
 mod calls;
 pub(crate) mod chain;
 mod expressions;
@@ -10,17 +11,16 @@ mod facts;
 mod findings;
 mod flow;
 mod reads;
+mod rule_outcome;
 mod script;
 mod slips;
-mod stock;
 mod switch;
 #[cfg(test)]
 mod tests;
 mod types;
-mod verdict;
 
-pub use facts::{Compared, Facts, Indexed, Operand};
-pub use reads::Read;
+pub use facts::{ComparisonFact, FunctionFacts, IndexFact, Operand};
+pub use reads::FieldReadSite;
 
 use super::Unit;
 use super::condition;
@@ -30,8 +30,8 @@ use std::rc::Rc;
 
 /// A parameter of a function, with what it is given.
 #[derive(Clone, Copy, Debug)]
-pub struct Input<'a> {
-    /// What it is called in [`Read::path`]s and diagnostics (`artifact`, `state`, `vars`), whatever the function calls it.
+pub struct CheckedParameter<'a> {
+    /// What it is called in [`FieldReadSite::path`]s and diagnostics (`artifact`, `state`, `vars`), whatever the function calls it.
     pub name: &'a str,
     /// Its type.
     pub kind: &'a Kind,
@@ -44,28 +44,28 @@ pub struct Analysis {
     /// of a function of `artifact`, `state` and `vars`, which is a rule, `rule/return` if it never answers with a verdict.
     pub diagnostics: Diagnostics,
     /// Every input field it may read, in the order of first reading.
-    pub reads: Vec<Read>,
+    pub reads: Vec<FieldReadSite>,
     /// What the linter goes by, if the checker keeps it.
-    pub facts: Facts,
+    pub facts: FunctionFacts,
 }
 
 /// Finds a script by its path below the script root (`lib/base.rhai`); `None` leaves calls into it unfollowed.
-pub type Modules<'a> = dyn Fn(&str) -> Option<&'a Unit> + 'a;
+pub type ModuleLookup<'a> = dyn Fn(&str) -> Option<&'a Unit> + 'a;
 
 /// Checks the functions of one script. Looking through the script is done once, so keep it for all functions of a script.
 pub struct Checker<'a> {
     script: Rc<script::Script<'a>>,
-    modules: &'a Modules<'a>,
+    modules: &'a ModuleLookup<'a>,
     facts: bool,
 }
 
 impl<'a> Checker<'a> {
     /// A checker of a script or condition.
-    pub fn new(unit: &'a Unit, modules: &'a Modules<'a>) -> Self {
+    pub fn new(unit: &'a Unit, modules: &'a ModuleLookup<'a>) -> Self {
         Self { script: Rc::new(script::Script::new(unit)), modules, facts: false }
     }
 
-    /// The same, keeping the [`Facts`] that the linter goes by.
+    /// The same, keeping the [`FunctionFacts`] that the linter goes by.
     #[must_use]
     pub fn with_facts(self) -> Self {
         Self { facts: true, ..self }
@@ -73,21 +73,21 @@ impl<'a> Checker<'a> {
 
     /// Checks the function of that name that takes as many parameters as there are inputs; where there is none, nothing is
     /// found.
-    pub fn function(&self, name: &str, inputs: &[Input<'a>]) -> Analysis {
+    pub fn function(&self, name: &str, inputs: &[CheckedParameter<'a>]) -> Analysis {
         match self.script.function(name, inputs.len()) {
-            Some(function) => flow::Flow::new(self.script.clone(), self.modules, self.facts).run(function, inputs),
+            Some(function) => flow::TypeFlow::new(self.script.clone(), self.modules, self.facts).run(function, inputs),
             None => Analysis::default(),
         }
     }
 
     /// Checks an inline condition; its inputs are `artifact`, `state` and `vars`.
-    pub fn condition(&self, inputs: &[Input<'a>; 3]) -> Analysis {
+    pub fn condition(&self, inputs: &[CheckedParameter<'a>; 3]) -> Analysis {
         self.function(condition::NAME, inputs)
     }
 }
 
 /// Checks one function of a script; see [`Checker::function`].
-pub fn function<'a>(unit: &'a Unit, name: &str, inputs: &[Input<'a>], modules: &'a Modules<'a>) -> Analysis {
+pub fn function<'a>(unit: &'a Unit, name: &str, inputs: &[CheckedParameter<'a>], modules: &'a ModuleLookup<'a>) -> Analysis {
     Checker::new(unit, modules).function(name, inputs)
 }
 

@@ -1,12 +1,12 @@
 //! The input fields that a function may read, in the order of their first reading.
 
-use super::types::Value;
+use super::types::TypedValue;
 use crate::diag::{Source, Span};
 use std::collections::BTreeSet;
 
 /// An input field that a function may read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Read {
+pub struct FieldReadSite {
     /// Its path: `artifact.match`, `state.loops.investigate`, `artifact.candidate_repos[].score` (of every item), or just
     /// the input's name where the whole of it is used.
     pub path: String,
@@ -18,23 +18,23 @@ pub struct Read {
 
 /// Collects reads.
 #[derive(Default)]
-pub(super) struct Reads {
+pub(super) struct ReadCollector {
     seen: BTreeSet<String>,
-    list: Vec<Read>,
+    list: Vec<FieldReadSite>,
 }
 
-impl Reads {
+impl ReadCollector {
     /// A value is read at a place, whatever it is then used for.
-    pub(super) fn add(&mut self, value: &Value<'_>, source: &Source, span: Span) {
+    pub(super) fn add(&mut self, value: &TypedValue<'_>, source: &Source, span: Span) {
         for path in &value.origins {
             if self.seen.insert(path.to_string()) {
-                self.list.push(Read { path: path.to_string(), source: source.clone(), span });
+                self.list.push(FieldReadSite { path: path.to_string(), source: source.clone(), span });
             }
         }
     }
 
     /// All of them.
-    pub(super) fn into_list(self) -> Vec<Read> {
+    pub(super) fn into_list(self) -> Vec<FieldReadSite> {
         self.list
     }
 }

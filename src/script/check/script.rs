@@ -1,6 +1,6 @@
 //! A script as the analysis looks things up in it: functions with their bodies, imports, constants.
 
-use super::types::{Type, Value};
+use super::types::{Type, TypedValue};
 use crate::script::Unit;
 use crate::script::resolver::script_of;
 use crate::script::rewrite::statements_of;
@@ -14,15 +14,15 @@ use std::sync::Arc;
 pub(super) struct Script<'a> {
     /// What it was made of.
     pub(super) unit: &'a Unit,
-    functions: BTreeMap<(String, usize), Rc<Function>>,
-    closures: BTreeMap<String, Rc<Function>>,
+    functions: BTreeMap<(String, usize), Rc<CheckedFunction>>,
+    closures: BTreeMap<String, Rc<CheckedFunction>>,
     /// Alias to the path of the script; aliases that stand for several are left out.
     imports: BTreeMap<String, String>,
     constants: BTreeMap<String, Type<'static>>,
 }
 
 /// A function of a script.
-pub(super) struct Function {
+pub(super) struct CheckedFunction {
     pub(super) name: String,
     pub(super) params: Vec<String>,
     pub(super) body: Vec<Stmt>,
@@ -34,9 +34,9 @@ pub(super) struct Function {
 #[derive(Clone)]
 pub(super) struct Callable<'a> {
     pub(super) script: Rc<Script<'a>>,
-    pub(super) function: Rc<Function>,
+    pub(super) function: Rc<CheckedFunction>,
     /// The values of its first parameters.
-    pub(super) captured: Vec<Value<'a>>,
+    pub(super) captured: Vec<TypedValue<'a>>,
 }
 
 impl Callable<'_> {
@@ -80,7 +80,7 @@ impl<'a> Script<'a> {
             add_reassigned(&body, &methods, &mut reassigned);
             let params: Vec<String> = definition.params.iter().map(ToString::to_string).collect();
             let name = definition.name.to_string();
-            let function = Rc::new(Function { name: name.clone(), params, body, reassigned });
+            let function = Rc::new(CheckedFunction { name: name.clone(), params, body, reassigned });
             if name.starts_with(CLOSURE) {
                 script.closures.insert(name, function);
             } else {
@@ -91,12 +91,12 @@ impl<'a> Script<'a> {
     }
 
     /// The function of that name that takes so many values.
-    pub(super) fn function(&self, name: &str, params: usize) -> Option<&Rc<Function>> {
+    pub(super) fn function(&self, name: &str, params: usize) -> Option<&Rc<CheckedFunction>> {
         self.functions.get(&(name.to_owned(), params))
     }
 
     /// The function or closure that a function pointer names, if only one has the name.
-    pub(super) fn pointed_at(&self, name: &str) -> Option<&Rc<Function>> {
+    pub(super) fn pointed_at(&self, name: &str) -> Option<&Rc<CheckedFunction>> {
         if let Some(closure) = self.closures.get(name) {
             return Some(closure);
         }

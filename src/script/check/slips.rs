@@ -1,7 +1,7 @@
 //! What runs without an error and is hardly meant: values that go nowhere, texts that are not filled in.
 
-use super::findings::Place;
-use super::flow::Flow;
+use super::findings::ScriptPlace;
+use super::flow::TypeFlow;
 use crate::diag::Diagnostic;
 use rhai::{Expr, Position, Stmt};
 
@@ -13,13 +13,13 @@ const PLAIN: &str = "rule/plain-interpolation";
 /// The operators that do nothing but compare.
 const COMPARISONS: &[&str] = &["==", "!=", "<", "<=", ">", ">=", "!"];
 
-impl Flow<'_> {
+impl TypeFlow<'_> {
     /// Reports the values that the branches of a statement end with although nothing takes them: the statement is not the last.
     pub(super) fn drops(&mut self, statement: &Stmt) {
         let mut found = Vec::new();
         in_branches(statement, &mut found);
         for at in found {
-            let Place { source, span } = self.place(at);
+            let ScriptPlace { source, span } = self.place(at);
             let written = source.slice(span);
             let simple = written.chars().all(|c| c.is_alphanumeric() || c == '_');
             let help = match written {
@@ -36,7 +36,7 @@ impl Flow<'_> {
         if !text.contains("${") {
             return;
         }
-        let Place { source, span } = self.place(at);
+        let ScriptPlace { source, span } = self.place(at);
         let written = source.slice(span);
         let names = |rest: &str| rest.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && rest.contains('}');
         if written.starts_with('"') && written.split("${").skip(1).any(names) {
@@ -93,12 +93,12 @@ fn is_value(expr: &Expr) -> bool {
 #[cfg(test)]
 mod tests {
     use crate::model::Kind;
-    use crate::script::check::Input;
+    use crate::script::check::CheckedParameter;
     use crate::script::testing::{find, line, link};
 
     fn said(body: &str) -> Vec<String> {
         let library = link(&[("t.rhai", &format!("fn f(artifact, state, vars) {{ {body} }}"))]);
-        let inputs = ["artifact", "state", "vars"].map(|name| Input { name, kind: &Kind::Any });
+        let inputs = ["artifact", "state", "vars"].map(|name| CheckedParameter { name, kind: &Kind::Any });
         library.check(&find(&library, "t.rhai#f", 3), &inputs).diagnostics.iter().map(line).collect()
     }
 

@@ -4,8 +4,8 @@
 //! agree on how many cases there are, nothing is said.
 
 use super::findings;
-use super::flow::Flow;
-use super::types::{Class, Type, Value};
+use super::flow::TypeFlow;
+use super::types::{Class, Type, TypedValue};
 use crate::diag::Span;
 use crate::model::Kind;
 use crate::script::Unit;
@@ -44,9 +44,9 @@ impl Literal {
     }
 }
 
-impl<'a> Flow<'a> {
+impl<'a> TypeFlow<'a> {
     /// Checks the literals of the cases against the kind of what is switched on.
-    pub(super) fn cases(&mut self, on: &Value<'a>, cases: &SwitchCasesCollection, at: Position) {
+    pub(super) fn cases(&mut self, on: &TypedValue<'a>, cases: &SwitchCasesCollection, at: Position) {
         let Some(class) = on.ty.class().filter(|class| *class != Class::Unit) else { return };
         let unit = self.script().unit;
         for span in literals(unit, cases, at).unwrap_or_default() {

@@ -143,7 +143,7 @@ const MAX_PATH: usize = 240;
 
 /// What is known of a value.
 #[derive(Clone, Debug)]
-pub(super) struct Value<'a> {
+pub(super) struct TypedValue<'a> {
     /// Its type.
     pub(super) ty: Type<'a>,
     /// The input paths it may be (`artifact.candidate_repos[]`).
@@ -156,7 +156,7 @@ pub(super) struct Value<'a> {
     pub(super) function: Option<Callable<'a>>,
 }
 
-impl<'a> Value<'a> {
+impl<'a> TypedValue<'a> {
     /// A value of a type.
     pub(super) fn new(ty: Type<'a>, at: Position) -> Self {
         Self { ty, origins: Vec::new(), frozen: false, at, function: None }
@@ -252,7 +252,7 @@ mod tests {
     #[test]
     fn parts_keep_their_paths_and_paths_end_somewhere() {
         let kind = Kind::Any;
-        let mut value = Value::input("a", &kind);
+        let mut value = TypedValue::input("a", &kind);
         assert_eq!(value.item(Position::NONE).path(), Some("a[]"));
         for _ in 0..200 {
             value = value.part(Type::Unknown, ".next", Position::NONE);

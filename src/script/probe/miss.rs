@@ -1,10 +1,10 @@
 //! Why a rule said no, and how near it was to a yes: the comparisons and truth values that settled it.
 
-use super::outline::{Outline, Side, short};
-use super::seen::Seen;
-use super::table::{Logic, Node, NodeRole};
+use super::outline::{Outline, OutlineOperand, short};
+use super::seen::ObservedValue;
+use super::table::{Logic, NodeRole, ProbeNode};
 use super::{Evaluation, clipped};
-use crate::script::compare::Op;
+use crate::script::compare::CompareOp;
 use crate::script::unit::Unit;
 use serde::Serialize;
 
@@ -40,11 +40,11 @@ impl Outline<'_> {
 
     /// What would make a function that returned a truth value (or nothing) return the other one.
     fn function(&self, evaluation: &Evaluation, want: bool, depth: usize, out: &mut Vec<Miss>) {
-        let inside: Vec<(&Evaluation, &Unit, &Node)> =
+        let inside: Vec<(&Evaluation, &Unit, &ProbeNode)> =
             evaluation.inside.iter().filter_map(|part| self.find(part).map(|(unit, node)| (part, unit, node))).collect();
-        let results = |(_, _, node): &(_, _, &Node)| matches!(node.role, NodeRole::Return | NodeRole::Result);
+        let results = |(_, _, node): &(_, _, &ProbeNode)| matches!(node.role, NodeRole::Return | NodeRole::Result);
         let last = inside.iter().rposition(results);
-        let scope = Scope { evaluation, depth };
+        let scope = MissScope { evaluation, depth };
         if let Some((result, unit, node)) = last.map(|at| inside[at]) {
             let written = matches!(node.text(unit).trim(), "true" | "false" | "()" | "");
             if !written {
@@ -55,7 +55,7 @@ impl Outline<'_> {
         let before = &inside[..last.unwrap_or(inside.len())];
         for (part, _, node) in before.iter().rev() {
             let asked = matches!(node.role, NodeRole::Condition | NodeRole::Case);
-            let Some(truth) = part.value.as_ref().and_then(Seen::truth).filter(|_| asked) else { continue };
+            let Some(truth) = part.value.as_ref().and_then(ObservedValue::truth).filter(|_| asked) else { continue };
             if truth && !out.is_empty() {
                 break;
             }
@@ -73,7 +73,7 @@ impl Outline<'_> {
     }
 
     /// What would give an expression the other truth value.
-    fn flip(&self, scope: Scope<'_>, part: &Evaluation, want: bool, out: &mut Vec<Miss>) {
+    fn flip(&self, scope: MissScope<'_>, part: &Evaluation, want: bool, out: &mut Vec<Miss>) {
         let Some((unit, node)) = self.find(part) else { return };
         let inside =
             || part.inside.iter().filter(|part| self.find(part).is_some_and(|(_, node)| node.role != NodeRole::Function));
@@ -100,7 +100,7 @@ impl Outline<'_> {
     }
 
     /// Where an expression is a call or a variable: what settled it there.
-    fn elsewhere(&self, scope: Scope<'_>, part: &Evaluation, want: bool, out: &mut Vec<Miss>) -> bool {
+    fn elsewhere(&self, scope: MissScope<'_>, part: &Evaluation, want: bool, out: &mut Vec<Miss>) -> bool {
         let (Some((unit, node)), true) = (self.find(part), scope.depth < DEEPEST) else { return false };
         let text = node.text(unit).trim();
         if is_word(text) {
@@ -125,7 +125,7 @@ impl Outline<'_> {
             }
             // Of a list, the item that came nearest.
             calls if !calls.is_empty() && calls.iter().all(|call| is_closure(&call)) => {
-                let other = |call: &&&Evaluation| call.value.as_ref().and_then(Seen::truth) == Some(!want);
+                let other = |call: &&&Evaluation| call.value.as_ref().and_then(ObservedValue::truth) == Some(!want);
                 let mut found = Vec::new();
                 calls.iter().filter(other).for_each(|call| self.function(call, want, scope.depth + 1, &mut found));
                 let by = |miss: &Miss| miss.by.unwrap_or(f64::INFINITY);
@@ -142,7 +142,7 @@ impl Outline<'_> {
 
 /// The function whose answer is looked into.
 #[derive(Clone, Copy)]
-struct Scope<'e> {
+struct MissScope<'e> {
     evaluation: &'e Evaluation,
     depth: usize,
 }
@@ -152,7 +152,7 @@ fn is_word(text: &str) -> bool {
 }
 
 /// Whether an expression is what a variable was made with: `let NAME = ..`.
-fn is_initial(unit: &Unit, node: &Node, name: &str) -> bool {
+fn is_initial(unit: &Unit, node: &ProbeNode, name: &str) -> bool {
     let Some(span) = node.span(unit) else { return false };
     let before = unit.script().get(..span.start).unwrap_or_default().trim_end();
     let before = before.strip_suffix('=').and_then(|before| before.trim_end().strip_suffix(name)).map(str::trim_end);
@@ -160,7 +160,7 @@ fn is_initial(unit: &Unit, node: &Node, name: &str) -> bool {
 }
 
 /// An expression that is no comparison, with its value.
-fn plain(part: &Evaluation, unit: &Unit, node: &Node) -> Option<Miss> {
+fn plain(part: &Evaluation, unit: &Unit, node: &ProbeNode) -> Option<Miss> {
     let expression = node.written(unit);
     let value = part.value.as_ref()?.to_string();
     if value == expression {
@@ -171,7 +171,7 @@ fn plain(part: &Evaluation, unit: &Unit, node: &Node) -> Option<Miss> {
 }
 
 /// A comparison that had to hold and did not.
-fn missed([left, right]: &[Side; 2], need: Op) -> Option<(String, Option<f64>)> {
+fn missed([left, right]: &[OutlineOperand; 2], need: CompareOp) -> Option<(String, Option<f64>)> {
     let (l, r) = (told(left), told(right));
     if let (Some(a), Some(b)) = (left.number, right.number) {
         let by = (a - b).abs();
@@ -180,24 +180,24 @@ fn missed([left, right]: &[Side; 2], need: Op) -> Option<(String, Option<f64>)> 
         }
         let shown = short(by);
         let text = match need {
-            Op::Ne => same(left, right),
-            Op::Eq => format!("{l} is not {r}, off by {shown}"),
-            Op::Gt | Op::Ge if a < b => format!("{l} < {r}, short by {shown}"),
-            Op::Lt | Op::Le if a > b => format!("{l} > {r}, over by {shown}"),
+            CompareOp::Ne => same(left, right),
+            CompareOp::Eq => format!("{l} is not {r}, off by {shown}"),
+            CompareOp::Gt | CompareOp::Ge if a < b => format!("{l} < {r}, short by {shown}"),
+            CompareOp::Lt | CompareOp::Le if a > b => format!("{l} > {r}, over by {shown}"),
             _ => format!("{l} is not {} {r}", need.text()),
         };
         return Some((text, Some(by)));
     }
     let text = match need {
-        Op::Ne => same(left, right),
-        Op::Eq => format!("{l} is not {r}"),
+        CompareOp::Ne => same(left, right),
+        CompareOp::Eq => format!("{l} is not {r}"),
         need => format!("{l} is not {} {r}", need.text()),
     };
     Some((text, None))
 }
 
 /// Two sides that are equal and should not be.
-fn same(left: &Side, right: &Side) -> String {
+fn same(left: &OutlineOperand, right: &OutlineOperand) -> String {
     let (l, r) = (clipped(name(&left.written), LONGEST), clipped(name(&right.written), LONGEST));
     let value = clipped(&left.value, LONGEST);
     match (left.literal, right.literal) {
@@ -207,7 +207,7 @@ fn same(left: &Side, right: &Side) -> String {
     }
 }
 
-fn told(side: &Side) -> String {
+fn told(side: &OutlineOperand) -> String {
     let value = clipped(&side.value, LONGEST);
     if side.literal || side.written == side.value { value } else { format!("{} {value}", clipped(name(&side.written), LONGEST)) }
 }
@@ -221,27 +221,28 @@ fn name(expression: &str) -> &str {
 mod tests {
     #![allow(clippy::unwrap_used)]
 
-    use super::super::{Keep, Probes, Recorder};
+    use super::super::{Probes, Recorder, RecordingScope};
     use super::*;
     use crate::diag::Source;
     use crate::model::Kind;
-    use crate::script::{Inputs, Library, Reference, View};
+    use crate::script::{FunctionRef, Library, LibraryInputs, View};
     use serde_json::json;
 
     /// What is told of a rule with this body that says no.
     fn misses(body: &str) -> Vec<String> {
         let text = format!("fn f(artifact, state, vars) {{ {body} }}\nfn near(x, y) {{ if x >= y {{ return true; }} false }}");
-        let inputs = Inputs { scripts: vec![Source::new("t.rhai", text)], probes: Probes::All, ..Inputs::default() };
+        let inputs =
+            LibraryInputs { scripts: vec![Source::new("t.rhai", text)], probes: Probes::All, ..LibraryInputs::default() };
         let library = Library::link(inputs, None).unwrap();
-        let rule = library.function(&Reference::parse("t.rhai#f").unwrap(), 3).unwrap();
+        let rule = library.function(&FunctionRef::parse("t.rhai#f").unwrap(), 3).unwrap();
         let artifact =
             json!({"score": 0.62, "n": 3, "match": false, "label": "infra", "list": [1, 2], "repos": [{"s": 0.1}, {"s": 0.5}]});
         let of = |value: &serde_json::Value, name| View::of(value, &Kind::Any, name);
         let (artifact, state) = (of(&artifact, "artifact"), of(&json!({"loops": {"x": 2}}), "state"));
         let vars = of(&json!({"enough": 0.7, "most": 2, "label": "infra"}), "vars");
-        let mut recorder = Recorder::new(Keep::Values);
+        let mut recorder = Recorder::new(RecordingScope::Values);
         let verdict = recorder.watch(|| rule.decide(&artifact, &state, &vars)).unwrap();
-        assert_eq!(verdict, crate::script::Verdict::No, "{body}");
+        assert_eq!(verdict, crate::script::RuleOutcome::No, "{body}");
         let outline = Outline::new(library.probed());
         outline.misses(&recorder.evaluations()[0]).into_iter().map(|miss| miss.text).collect()
     }

@@ -4,7 +4,7 @@
 //! as it is: the scripts mean what they mean without, results, errors and limits alike. While a [`Recorder`] watches, each of
 //! these nodes counts how often its value was true, false or something else, and, if asked to, the recorder keeps the whole
 //! [`Evaluation`] as a tree: every call inside every expression, each with its value. What a node stands for is in the
-//! [`Table`] of its text. Libraries of production are linked without probes and pay nothing.
+//! [`ProbeTable`] of its text. Libraries of production are linked without probes and pay nothing.
 //!
 //! ```text
 //! let library = Library::link(Inputs { probes: Probes::All, .. }, None)?;
@@ -28,12 +28,12 @@ mod tests;
 
 pub use miss::Miss;
 pub(crate) use nodes::Probed;
-pub use outline::{Line, Outline, Told, clipped, telling};
-pub use recorder::{Evaluation, Hits, Keep, Recorder};
+pub use outline::{Outline, OutlineLine, OutlineOutcome, clipped, telling};
+pub use recorder::{Evaluation, Hits, Recorder, RecordingScope};
 pub(crate) use recorder::{last_failed, register};
 pub(crate) use seen::text_of;
-pub use seen::{Seen, text_of_view};
-pub use table::{Logic, Node, NodeRole, Table};
+pub use seen::{ObservedValue, text_of_view};
+pub use table::{Logic, NodeRole, ProbeNode, ProbeTable};
 
 /// How much of a library's scripts can be watched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,20 +1,20 @@
 //! Puts the probes into a script while it is rewritten: the nodes of production, with nodes that watch in front of values.
 
 use super::Probes;
-use super::recorder::{Stand, behind, probe};
-use super::table::{Logic, Node, NodeRole, Table};
-use crate::script::compare::Op;
-use crate::script::rewrite::{Nodes, Role};
+use super::recorder::{ProbeState, behind, probe};
+use super::table::{Logic, NodeRole, ProbeNode, ProbeTable};
+use crate::script::compare::CompareOp;
+use crate::script::rewrite::{Nodes, ValueRole};
 use crate::script::strict;
 use rhai::{ASTNode, Expr, ImmutableString, Position, ScriptFuncDef, Shared, Stmt};
 
 /// The nodes of a library with probes.
 pub(crate) struct Probed {
     probes: Probes,
-    table: Table,
+    table: ProbeTable,
     function: Option<u32>,
     /// What is open, from the outside in. Values that get no probe are open too, so that what is inside them finds its parent.
-    open: Vec<Opened>,
+    open: Vec<OpenedProbe>,
     /// The next value opened is the first of a statement.
     fresh: bool,
     /// The statement is nothing but a call, which the next value opened is.
@@ -23,10 +23,10 @@ pub(crate) struct Probed {
     again: bool,
 }
 
-struct Opened {
+struct OpenedProbe {
     /// Its number, if it has a probe.
     node: Option<u32>,
-    stand: Stand,
+    stand: ProbeState,
     /// Whether its parts are operands of `&&` or `||`.
     logical: bool,
 }
@@ -36,11 +36,11 @@ const UNWATCHED: u32 = u32::MAX;
 
 impl Probed {
     pub(crate) fn new(probes: Probes) -> Self {
-        Self { probes, table: Table::new(), function: None, open: Vec::new(), fresh: false, call: false, again: false }
+        Self { probes, table: ProbeTable::new(), function: None, open: Vec::new(), fresh: false, call: false, again: false }
     }
 
     /// What the probes stand for.
-    pub(crate) fn into_table(self) -> Table {
+    pub(crate) fn into_table(self) -> ProbeTable {
         self.table
     }
 
@@ -54,7 +54,7 @@ impl Nodes for Probed {
         self.open.clear();
         self.function = function.map(|definition| {
             let number = self.table.next();
-            self.table.add(Node {
+            self.table.add(ProbeNode {
                 role: NodeRole::Function,
                 comparison: None,
                 logic: None,
@@ -73,7 +73,7 @@ impl Nodes for Probed {
         match self.function {
             Some(node) => {
                 let position = block.position();
-                probe(block, position, Stand::Body, self.table.id(), node)
+                probe(block, position, ProbeState::Body, self.table.id(), node)
             }
             None => block,
         }
@@ -84,23 +84,23 @@ impl Nodes for Probed {
         self.call = matches!(statement, Stmt::FnCall(..));
     }
 
-    fn open(&mut self, value: &Expr, role: Role) -> Option<u32> {
+    fn open(&mut self, value: &Expr, role: ValueRole) -> Option<u32> {
         let function = self.function?;
         let statement = std::mem::take(&mut self.fresh);
-        let stand = if std::mem::take(&mut self.call) { Stand::Statement } else { Stand::Value };
-        if std::mem::take(&mut self.again) && role == Role::Value {
+        let stand = if std::mem::take(&mut self.call) { ProbeState::Statement } else { ProbeState::Value };
+        if std::mem::take(&mut self.again) && role == ValueRole::Value {
             let logical = self.open.last().is_some_and(|open| open.logical);
-            self.open.push(Opened { node: None, stand: Stand::Value, logical });
+            self.open.push(OpenedProbe { node: None, stand: ProbeState::Value, logical });
             return Some(UNWATCHED);
         }
         let role = match role {
-            Role::Condition => NodeRole::Condition,
-            Role::Case => NodeRole::Case,
-            Role::Arm => NodeRole::Arm,
-            Role::Return => NodeRole::Return,
-            Role::Result => NodeRole::Result,
-            Role::Value if self.open.last().is_some_and(|open| open.logical) => NodeRole::Operand,
-            Role::Value => NodeRole::Value,
+            ValueRole::Condition => NodeRole::Condition,
+            ValueRole::Case => NodeRole::Case,
+            ValueRole::Arm => NodeRole::Arm,
+            ValueRole::Return => NodeRole::Return,
+            ValueRole::Result => NodeRole::Result,
+            ValueRole::Value if self.open.last().is_some_and(|open| open.logical) => NodeRole::Operand,
+            ValueRole::Value => NodeRole::Value,
         };
         // The walk opens such a value a second time, as a value.
         self.again = role != NodeRole::Value
@@ -109,7 +109,7 @@ impl Nodes for Probed {
             && !crate::script::rewrite::is_literal(value);
         let logical = matches!(value, Expr::And(..) | Expr::Or(..));
         let node = self.watches(role, statement).then(|| {
-            self.table.add(Node {
+            self.table.add(ProbeNode {
                 role,
                 comparison: comparison(value),
                 logic: logic(value),
@@ -122,12 +122,12 @@ impl Nodes for Probed {
                 reach: reach(value),
             })
         });
-        self.open.push(Opened { node, stand, logical });
+        self.open.push(OpenedProbe { node, stand, logical });
         Some(node.unwrap_or(UNWATCHED))
     }
 
     fn close(&mut self, value: Expr, node: u32) -> Expr {
-        let stand = self.open.pop().map_or(Stand::Value, |open| open.stand);
+        let stand = self.open.pop().map_or(ProbeState::Value, |open| open.stand);
         self.again = false;
         let Some(watched) = self.table.node(node) else { return value };
         // Rhai says where a value of the wrong type ends if it wanted a truth value, and else where it begins.
@@ -136,7 +136,7 @@ impl Nodes for Probed {
         probe(value, position, stand, self.table.id(), node)
     }
 
-    fn compare(&mut self, op: Op, mut operands: Vec<Expr>, position: Position, node: Option<u32>) -> Expr {
+    fn compare(&mut self, op: CompareOp, mut operands: Vec<Expr>, position: Position, node: Option<u32>) -> Expr {
         operands.iter_mut().for_each(behind);
         let compared = strict::compare(op, operands, position);
         match node {
@@ -159,9 +159,9 @@ impl Nodes for Probed {
     }
 }
 
-fn comparison(value: &Expr) -> Option<Op> {
+fn comparison(value: &Expr) -> Option<CompareOp> {
     match value {
-        Expr::FnCall(call, _) if call.op_token.is_some() && call.args.len() == 2 => Op::of(&call.name),
+        Expr::FnCall(call, _) if call.op_token.is_some() && call.args.len() == 2 => CompareOp::of(&call.name),
         _ => None,
     }
 }

@@ -1,17 +1,17 @@
 //! An evaluation in lines: what was asked, with the values of its parts under it.
 
 use super::Evaluation;
-use super::seen::Seen;
-use super::table::{Logic, Node, NodeRole, Table};
+use super::seen::ObservedValue;
+use super::table::{Logic, NodeRole, ProbeNode, ProbeTable};
 use crate::diag::{Source, Span};
-use crate::script::compare::Op;
+use crate::script::compare::CompareOp;
 use crate::script::unit::Unit;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 /// One line of an outline.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Line {
+pub struct OutlineLine {
     /// How deep it stands, from 0.
     pub depth: usize,
     /// The words before the expression: `if`, `return`, or nothing.
@@ -19,14 +19,14 @@ pub struct Line {
     /// The expression as it is written, in one line.
     pub text: String,
     /// What came of it.
-    pub outcome: Told,
+    pub outcome: OutlineOutcome,
     /// How near it was to be otherwise: `missed by 0.08`.
     pub remark: Option<String>,
 }
 
 /// What came of an expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Told {
+pub enum OutlineOutcome {
     /// It had this value.
     Value(String),
     /// An error came of it.
@@ -35,7 +35,7 @@ pub enum Told {
     Skipped,
 }
 
-impl Line {
+impl OutlineLine {
     /// The line as a person reads it, its expression and its value cut to so many characters.
     pub fn told(&self, longest: usize) -> String {
         let mut text = "  ".repeat(self.depth);
@@ -45,17 +45,17 @@ impl Line {
         }
         let shown = clipped(&self.text, longest);
         match &self.outcome {
-            Told::Value(value) if self.word == "return" && self.text.starts_with("#{") => {
+            OutlineOutcome::Value(value) if self.word == "return" && self.text.starts_with("#{") => {
                 text.push_str(&clipped(value, longest.min(72)));
             }
-            Told::Value(value) if *value == self.text => text.push_str(&clipped(value, longest)),
-            Told::Value(value) => {
+            OutlineOutcome::Value(value) if *value == self.text => text.push_str(&clipped(value, longest)),
+            OutlineOutcome::Value(value) => {
                 let _ = write!(text, "{shown}  = {}", clipped(value, longest));
             }
-            Told::Failed => {
+            OutlineOutcome::Failed => {
                 let _ = write!(text, "{shown}  failed");
             }
-            Told::Skipped => {
+            OutlineOutcome::Skipped => {
                 let _ = write!(text, "{shown}  not {}", if self.word.is_empty() { "evaluated" } else { "reached" });
             }
         }
@@ -67,11 +67,11 @@ impl Line {
 }
 
 /// Those lines that tell why: what an answer in the form of a map is made of tells nothing.
-pub fn telling(lines: Vec<Line>) -> Vec<Line> {
+pub fn telling(lines: Vec<OutlineLine>) -> Vec<OutlineLine> {
     let mut inside = false;
-    let mut tells = |line: &Line| {
+    let mut tells = |line: &OutlineLine| {
         if line.depth == 0 {
-            inside = line.word == "return" && line.text.starts_with("#{") && line.outcome != Told::Failed;
+            inside = line.word == "return" && line.text.starts_with("#{") && line.outcome != OutlineOutcome::Failed;
         }
         line.depth == 0 || !inside
     };
@@ -88,28 +88,28 @@ pub fn clipped(text: &str, longest: usize) -> String {
 
 /// Finds the text and the node that an evaluation is of.
 pub struct Outline<'a> {
-    texts: Vec<(&'a Unit, &'a Table)>,
+    texts: Vec<(&'a Unit, &'a ProbeTable)>,
 }
 
 impl<'a> Outline<'a> {
     /// An outline of evaluations of these texts ([`Library::probed`](crate::script::Library::probed)).
-    pub fn new(texts: impl IntoIterator<Item = (&'a Unit, &'a Table)>) -> Self {
+    pub fn new(texts: impl IntoIterator<Item = (&'a Unit, &'a ProbeTable)>) -> Self {
         Self { texts: texts.into_iter().collect() }
     }
 
     /// The text and the node of an evaluation.
-    pub fn find(&self, evaluation: &Evaluation) -> Option<(&'a Unit, &'a Node)> {
+    pub fn find(&self, evaluation: &Evaluation) -> Option<(&'a Unit, &'a ProbeNode)> {
         let (unit, table) = self.text(evaluation.table)?;
         Some((unit, table.node(evaluation.node)?))
     }
 
-    fn text(&self, table: u32) -> Option<(&'a Unit, &'a Table)> {
+    fn text(&self, table: u32) -> Option<(&'a Unit, &'a ProbeTable)> {
         self.texts.iter().find(|(_, known)| known.id() == table).copied()
     }
 
     /// The lines of the evaluation of a function: what it asked, in order, each with the values of its parts, and what it
     /// returned. What other functions did inside is left out: their results stand where they were called.
-    pub fn lines(&self, evaluation: &Evaluation) -> Vec<Line> {
+    pub fn lines(&self, evaluation: &Evaluation) -> Vec<OutlineLine> {
         let mut lines = Vec::new();
         for part in &evaluation.inside {
             self.part(part, 0, None, &mut lines);
@@ -119,39 +119,40 @@ impl<'a> Outline<'a> {
 
     /// Where a function returned: the expression that gave its answer.
     pub fn answer(&self, evaluation: &Evaluation) -> Option<(Source, Span)> {
-        let is_answer = |node: &Node| matches!(node.role, NodeRole::Return | NodeRole::Result);
+        let is_answer = |node: &ProbeNode| matches!(node.role, NodeRole::Return | NodeRole::Result);
         let found = evaluation.inside.iter().rev().filter_map(|part| self.find(part)).find(|(_, node)| is_answer(node));
         found.and_then(|(unit, node)| node.place(unit))
     }
 
     /// The conditions of a function that its evaluation did not come to, in the order of the text.
-    pub fn unreached(&self, evaluation: &Evaluation) -> Vec<Line> {
+    pub fn unreached(&self, evaluation: &Evaluation) -> Vec<OutlineLine> {
         let Some((unit, table)) = self.text(evaluation.table) else { return Vec::new() };
         let mut came: BTreeSet<u32> = BTreeSet::new();
         evaluation.walk(&mut |part| {
             came.extend((part.table == evaluation.table).then_some(part.node));
         });
-        let missing = |(number, node): &(u32, &Node)| {
+        let missing = |(number, node): &(u32, &ProbeNode)| {
             let asks = matches!(node.role, NodeRole::Condition | NodeRole::Case);
             asks && node.function == evaluation.node && !came.contains(number)
         };
-        let line = |(_, node): (u32, &Node)| skipped(0, word(node.role), node.written(unit));
+        let line = |(_, node): (u32, &ProbeNode)| skipped(0, word(node.role), node.written(unit));
         (0..).zip(table.nodes()).filter(missing).map(line).collect()
     }
 
-    fn part(&self, evaluation: &Evaluation, depth: usize, above: Option<Span>, lines: &mut Vec<Line>) {
+    fn part(&self, evaluation: &Evaluation, depth: usize, above: Option<Span>, lines: &mut Vec<OutlineLine>) {
         let Some((unit, node)) = self.find(evaluation) else { return };
         // A closure says nothing before it is called.
-        if node.role == NodeRole::Function || matches!(&evaluation.value, Some(Seen::Other("a function"))) {
+        if node.role == NodeRole::Function || matches!(&evaluation.value, Some(ObservedValue::Other("a function"))) {
             return;
         }
         let span = node.span(unit);
         // Parent and child of one extent are one line.
         let same = span.is_some() && span == above;
         if !same {
-            let outcome = evaluation.value.as_ref().map_or(Told::Failed, |value| Told::Value(value.to_string()));
+            let outcome =
+                evaluation.value.as_ref().map_or(OutlineOutcome::Failed, |value| OutlineOutcome::Value(value.to_string()));
             let (word, text) = (word(node.role), node.written(unit));
-            lines.push(Line { depth, word, text, outcome, remark: self.remark(evaluation, unit, node) });
+            lines.push(OutlineLine { depth, word, text, outcome, remark: self.remark(evaluation, unit, node) });
         }
         let depth = if same { depth } else { depth + 1 };
         for part in &evaluation.inside {
@@ -163,7 +164,7 @@ impl<'a> Outline<'a> {
     }
 
     /// The operands of `&&` or `||` that were not evaluated, because those before them had settled it.
-    fn settled(&self, evaluation: &Evaluation, unit: &Unit, depth: usize, lines: &mut Vec<Line>) {
+    fn settled(&self, evaluation: &Evaluation, unit: &Unit, depth: usize, lines: &mut Vec<OutlineLine>) {
         let Some((_, table)) = self.text(evaluation.table) else { return };
         let came = |number: u32| evaluation.inside.iter().any(|part| part.node == number);
         // The parts of a node come behind it, and those of one function side by side.
@@ -175,8 +176,8 @@ impl<'a> Outline<'a> {
     }
 
     /// By how much a comparison of numbers did not hold.
-    fn remark(&self, evaluation: &Evaluation, unit: &Unit, node: &Node) -> Option<String> {
-        let op = node.comparison.filter(|op| !matches!(op, Op::Eq | Op::Ne))?;
+    fn remark(&self, evaluation: &Evaluation, unit: &Unit, node: &ProbeNode) -> Option<String> {
+        let op = node.comparison.filter(|op| !matches!(op, CompareOp::Eq | CompareOp::Ne))?;
         if evaluation.value.as_ref()?.truth()? {
             return None;
         }
@@ -186,16 +187,22 @@ impl<'a> Outline<'a> {
     }
 
     /// The two sides of a comparison with their values, if its operator stands there once.
-    pub(super) fn sides(&self, evaluation: &Evaluation, unit: &Unit, node: &Node, op: Op) -> Option<[Side; 2]> {
+    pub(super) fn sides(
+        &self,
+        evaluation: &Evaluation,
+        unit: &Unit,
+        node: &ProbeNode,
+        op: CompareOp,
+    ) -> Option<[OutlineOperand; 2]> {
         let side = |text: &str| {
             let is_it = |part: &&Evaluation| self.find(part).is_some_and(|(unit, node)| node.text(unit).trim() == text);
             let part = evaluation.inside.iter().find(is_it);
             let value = part.and_then(|part| part.value.as_ref());
-            Side {
+            OutlineOperand {
                 written: part.and_then(|part| self.find(part)).map_or_else(|| text.to_owned(), |(unit, node)| node.written(unit)),
                 literal: part.is_none(),
                 value: value.map_or_else(|| text.to_owned(), ToString::to_string),
-                number: value.map_or_else(|| text.parse().ok(), Seen::number),
+                number: value.map_or_else(|| text.parse().ok(), ObservedValue::number),
             }
         };
         let (left, right) = sides(node.text(unit), op)?;
@@ -204,7 +211,7 @@ impl<'a> Outline<'a> {
 }
 
 /// One side of a comparison.
-pub(super) struct Side {
+pub(super) struct OutlineOperand {
     /// As it is written.
     pub(super) written: String,
     /// Whether it is nothing but its value.
@@ -224,8 +231,8 @@ fn word(role: NodeRole) -> &'static str {
     }
 }
 
-fn skipped(depth: usize, word: &'static str, text: String) -> Line {
-    Line { depth, word, text, outcome: Told::Skipped, remark: None }
+fn skipped(depth: usize, word: &'static str, text: String) -> OutlineLine {
+    OutlineLine { depth, word, text, outcome: OutlineOutcome::Skipped, remark: None }
 }
 
 /// A distance in few digits.
@@ -235,7 +242,7 @@ pub(super) fn short(by: f64) -> String {
 }
 
 /// The two sides of a comparison, if its operator stands there once.
-fn sides(text: &str, op: Op) -> Option<(&str, &str)> {
+fn sides(text: &str, op: CompareOp) -> Option<(&str, &str)> {
     let spaced = format!(" {} ", op.text());
     let (left, right) = text.split_once(spaced.as_str())?;
     (!right.contains(spaced.as_str())).then(|| (left.trim(), right.trim()))

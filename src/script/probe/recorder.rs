@@ -1,9 +1,9 @@
 //! What is kept of the evaluations that are watched.
 
-use super::Table;
-use super::seen::Seen;
+use super::ProbeTable;
+use super::seen::ObservedValue;
 use crate::script::guard;
-use crate::script::limits::Limits;
+use crate::script::limits::ScriptLimits;
 use crate::script::rewrite::node;
 use crate::script::strict::misplaced;
 use rhai::{Dynamic, Engine, EvalAltResult, EvalContext, Expr, Expression, Position};
@@ -16,7 +16,7 @@ const MOST: usize = 20_000;
 
 /// What a recorder keeps beside the counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Keep {
+pub enum RecordingScope {
     /// Nothing.
     Counts,
     /// Every evaluation with its value, as a tree.
@@ -59,7 +59,7 @@ pub struct Evaluation {
     /// The node.
     pub node: u32,
     /// What came of it; nothing after an error.
-    pub value: Option<Seen>,
+    pub value: Option<ObservedValue>,
     /// The evaluations inside it, those of called functions included.
     pub inside: Vec<Self>,
     /// Whether evaluations inside it were let go because there were too many.
@@ -69,7 +69,7 @@ pub struct Evaluation {
 /// Watches evaluations of libraries that have probes.
 #[derive(Debug)]
 pub struct Recorder {
-    keep: Keep,
+    keep: RecordingScope,
     /// By table, then by node.
     hits: Vec<Vec<Hits>>,
     /// What is going on, from the outside in; the first is no evaluation but holds the complete ones.
@@ -83,7 +83,7 @@ thread_local! {
 
 impl Recorder {
     /// A recorder that has seen nothing.
-    pub fn new(keep: Keep) -> Self {
+    pub fn new(keep: RecordingScope) -> Self {
         Self { keep, hits: Vec::new(), open: vec![Evaluation::new(u32::MAX, u32::MAX)], kept: 0 }
     }
 
@@ -101,7 +101,7 @@ impl Recorder {
     }
 
     /// How often a node had which values.
-    pub fn hits(&self, table: &Table, node: u32) -> Hits {
+    pub fn hits(&self, table: &ProbeTable, node: u32) -> Hits {
         let hits = index(table.id()).and_then(|table| self.hits.get(table)?.get(index(node)?));
         hits.copied().unwrap_or_default()
     }
@@ -138,7 +138,7 @@ impl Recorder {
     }
 
     fn enter(&mut self, table: u32, node: u32) {
-        if self.keep == Keep::Values {
+        if self.keep == RecordingScope::Values {
             self.open.push(Evaluation::new(table, node));
         }
     }
@@ -152,12 +152,12 @@ impl Recorder {
             Some(None) => hits.other += 1,
             None => hits.none += 1,
         }
-        if self.keep == Keep::Values {
-            self.leave_with(value.map(Seen::of));
+        if self.keep == RecordingScope::Values {
+            self.leave_with(value.map(ObservedValue::of));
         }
     }
 
-    fn leave_with(&mut self, value: Option<Seen>) {
+    fn leave_with(&mut self, value: Option<ObservedValue>) {
         let Some(mut done) = self.open.pop() else { return };
         done.value = value;
         if let Some(parent) = self.open.last_mut() {
@@ -209,7 +209,7 @@ pub(crate) fn last_failed() -> Option<Evaluation> {
 
 /// Where a probe stands, as far as the count of operations goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stand {
+pub(super) enum ProbeState {
     /// In front of an expression.
     Value,
     /// In front of a call that was a statement of its own.
@@ -221,7 +221,7 @@ pub(super) enum Stand {
 }
 
 /// A node that watches the value behind it.
-pub(super) fn probe(value: Expr, position: Position, stand: Stand, table: u32, number: u32) -> Expr {
+pub(super) fn probe(value: Expr, position: Position, stand: ProbeState, table: u32, number: u32) -> Expr {
     let state = (stand as i64) << 61 | i64::from(table & 0x1fff_ffff) << 32 | i64::from(number);
     node(PROBE, [value], state.into(), position)
 }
@@ -233,12 +233,12 @@ pub(super) fn behind(value: &mut Expr) {
         && matches!(custom.inputs.first(), Some(Expr::Stmt(..)))
         && let Ok(state) = custom.state.as_int()
     {
-        custom.state = (state | (Stand::Block as i64) << 61).into();
+        custom.state = (state | (ProbeState::Block as i64) << 61).into();
     }
 }
 
 /// Makes probes work in an engine.
-pub(crate) fn register(engine: &mut Engine, limits: &Limits) {
+pub(crate) fn register(engine: &mut Engine, limits: &ScriptLimits) {
     // The probes' own operations are given back to the guard, which counts them all; Rhai's own count only ever grows.
     engine.set_max_operations(limits.operations.saturating_mul(8));
     let registered = engine.register_custom_syntax_handler(PROBE, false, evaluate);
@@ -250,11 +250,11 @@ fn evaluate(context: &mut EvalContext, inputs: &[Expression], state: &Dynamic) -
     let state = state.as_int().map_err(|_| misplaced())?;
     let part = |bits: i64| u32::try_from(bits & 0xffff_ffff).unwrap_or(0);
     let (stand, table, number) = (state >> 61, part(state >> 32) & 0x1fff_ffff, part(state));
-    let body = stand == Stand::Body as i64;
+    let body = stand == ProbeState::Body as i64;
     // An operation was counted for this node. Behind it a block is evaluated without counting one for the block itself, which
     // makes up for it, unless none is counted for it without a probe either. A call that is a statement counts once.
-    if body || stand == Stand::Block as i64 || !matches!(**value, Expr::Stmt(..)) {
-        guard::refund(if stand == Stand::Statement as i64 { 2 } else { 1 });
+    if body || stand == ProbeState::Block as i64 || !matches!(**value, Expr::Stmt(..)) {
+        guard::refund(if stand == ProbeState::Statement as i64 { 2 } else { 1 });
     }
     let watching = WATCHING
         .with_borrow_mut(|recorder| recorder.as_mut().map(|recorder| guard::apart(|| recorder.enter(table, number))).is_some());

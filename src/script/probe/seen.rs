@@ -1,14 +1,14 @@
 //! The value of an expression as it was seen: small ones as they are, large ones by the beginning of their text.
 
 use crate::script::compare::kind_of;
-use crate::script::view::{List, Object, View};
+use crate::script::view::{ListView, ObjectView, View};
 use rhai::Dynamic;
 use std::borrow::Cow;
 use std::fmt;
 
 /// A value that an expression had. Keeping it costs little, however large the value is.
 #[derive(Clone, Debug)]
-pub enum Seen {
+pub enum ObservedValue {
     /// The value itself: a number, a text, a truth value, nothing, or an input.
     Value(Dynamic),
     /// A list, a map or a long text of the script, as it would be written, cut.
@@ -23,7 +23,7 @@ const LONGEST: usize = 100;
 /// The deepest that texts of values go.
 const DEEPEST: usize = 6;
 
-impl Seen {
+impl ObservedValue {
     /// Looks at a value.
     pub fn of(value: &Dynamic) -> Self {
         if value.is_shared() {
@@ -55,7 +55,7 @@ impl Seen {
     }
 }
 
-impl fmt::Display for Seen {
+impl fmt::Display for ObservedValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Value(value) => f.write_str(&text_of(value)),
@@ -96,9 +96,9 @@ fn write(value: &Dynamic, depth: usize, out: &mut String) {
             out.push_str(": ");
             write(item, depth + 1, out);
         });
-    } else if let Some(list) = value.read_lock::<List>() {
+    } else if let Some(list) = value.read_lock::<ListView>() {
         brackets("[", "]", list.items().iter(), depth, out, |item, out| write_view(item, depth + 1, out));
-    } else if let Some(object) = value.read_lock::<Object>() {
+    } else if let Some(object) = value.read_lock::<ObjectView>() {
         write_object(&View::from(object.clone()), depth, out);
     } else if value.is_unit() {
         out.push_str("()");

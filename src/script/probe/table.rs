@@ -1,7 +1,7 @@
 //! What the probes of a text stand for.
 
 use crate::diag::{Source, Span};
-use crate::script::compare::Op;
+use crate::script::compare::CompareOp;
 use crate::script::unit::Unit;
 use rhai::{Position, ScriptFuncDef, Shared};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -40,11 +40,11 @@ pub enum Logic {
 
 /// A watched node.
 #[derive(Clone, Debug)]
-pub struct Node {
+pub struct ProbeNode {
     /// What it is for.
     pub role: NodeRole,
     /// The comparison it is, if it is one.
-    pub comparison: Option<Op>,
+    pub comparison: Option<CompareOp>,
     /// The connective it is, if it is one.
     pub logic: Option<Logic>,
     /// Whether it can be nothing but true or false: a comparison, `&&`, `||` or `!`.
@@ -63,7 +63,7 @@ pub struct Node {
     pub(crate) reach: (Position, Position),
 }
 
-impl Node {
+impl ProbeNode {
     /// The name of the function, for its body. The parser gives closures names that begin with `anon$`.
     pub fn name(&self) -> Option<&str> {
         self.definition.as_ref().map(|definition| definition.name.as_str())
@@ -106,14 +106,14 @@ impl Node {
 
 /// The watched nodes of a text, by number.
 #[derive(Clone, Debug)]
-pub struct Table {
+pub struct ProbeTable {
     id: u32,
-    nodes: Vec<Node>,
+    nodes: Vec<ProbeNode>,
 }
 
 static NEXT: AtomicU32 = AtomicU32::new(0);
 
-impl Table {
+impl ProbeTable {
     /// A table that no other has the number of.
     pub(super) fn new() -> Self {
         Self { id: NEXT.fetch_add(1, Ordering::Relaxed), nodes: Vec::new() }
@@ -125,19 +125,19 @@ impl Table {
     }
 
     /// The nodes, in the order of the text's functions.
-    pub fn nodes(&self) -> &[Node] {
+    pub fn nodes(&self) -> &[ProbeNode] {
         &self.nodes
     }
 
     /// A node.
-    pub fn node(&self, node: u32) -> Option<&Node> {
+    pub fn node(&self, node: u32) -> Option<&ProbeNode> {
         self.nodes.get(usize::try_from(node).ok()?)
     }
 
     /// The number of the function that a closure is written in.
-    pub fn around(&self, closure: &Node) -> Option<u32> {
+    pub fn around(&self, closure: &ProbeNode) -> Option<u32> {
         let key = |position: Position| (position.line(), position.position());
-        let holds = |node: &Node| {
+        let holds = |node: &ProbeNode| {
             node.role == NodeRole::Function
                 && !node.is_closure()
                 && key(node.reach.0) <= key(closure.reach.0)
@@ -146,7 +146,7 @@ impl Table {
         (0..).zip(&self.nodes).find(|(_, node)| holds(node)).map(|(number, _)| number)
     }
 
-    pub(super) fn add(&mut self, node: Node) -> u32 {
+    pub(super) fn add(&mut self, node: ProbeNode) -> u32 {
         self.nodes.push(node);
         self.next() - 1
     }

@@ -1,26 +1,26 @@
 //! Watched or not, a script means the same: the same results, the same errors at the same places, the same limits.
 
-use super::{Keep, Outline, Probes, Recorder};
+use super::{Outline, Probes, Recorder, RecordingScope};
 use crate::diag::Source;
 use crate::script::equivalence::{artifact, body};
 use crate::script::testing::{find, line};
-use crate::script::{Inputs, Library, Limits, Reference, View};
+use crate::script::{FunctionRef, Library, LibraryInputs, ScriptLimits, View};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
 use serde_json::{Value, json};
 use std::path::Path;
 
 /// The same scripts without probes, with few and with all.
-fn three(scripts: &[Source], limits: &Limits) -> Option<[Library; 3]> {
+fn three(scripts: &[Source], limits: &ScriptLimits) -> Option<[Library; 3]> {
     let link = |probes| {
         let scripts = scripts.to_vec();
-        Library::link(Inputs { scripts, limits: limits.clone(), probes, ..Inputs::default() }, None)
+        Library::link(LibraryInputs { scripts, limits: limits.clone(), probes, ..LibraryInputs::default() }, None)
     };
     let plain = link(Probes::None).ok()?;
     Some([plain, link(Probes::Decisions).expect("links"), link(Probes::All).expect("links")])
 }
 
-fn call(library: &Library, reference: &Reference, args: &[Value]) -> Result<Value, String> {
+fn call(library: &Library, reference: &FunctionRef, args: &[Value]) -> Result<Value, String> {
     let function = library.function(reference, args.len()).expect("a function");
     function.call_json(args).map_err(|problem| {
         // A limit is noticed at an operation; which token that is differs between a statement and its expression.
@@ -30,11 +30,11 @@ fn call(library: &Library, reference: &Reference, args: &[Value]) -> Result<Valu
 
 /// Calls a function of all three, the probed ones watched and not, and compares.
 #[track_caller]
-fn compare(libraries: &[Library; 3], reference: &Reference, args: &[Value]) {
+fn compare(libraries: &[Library; 3], reference: &FunctionRef, args: &[Value]) {
     let wanted = call(&libraries[0], reference, args);
     for library in &libraries[1..] {
         assert_eq!(call(library, reference, args), wanted, "{reference} unwatched");
-        for keep in [Keep::Counts, Keep::Values] {
+        for keep in [RecordingScope::Counts, RecordingScope::Values] {
             let got = Recorder::new(keep).watch(|| call(library, reference, args));
             assert_eq!(got, wanted, "{reference} watched");
         }
@@ -93,11 +93,11 @@ fn text(body: &str) -> String {
 
 #[test]
 fn tricky_scripts_mean_the_same() {
-    let f = Reference::parse("t.rhai#f").expect("a reference");
+    let f = FunctionRef::parse("t.rhai#f").expect("a reference");
     let mut linked = 0;
     for body in TRICKY {
         let source = [Source::new("t.rhai", text(body))];
-        let Some(libraries) = three(&source, &Limits::default()) else { continue };
+        let Some(libraries) = three(&source, &ScriptLimits::default()) else { continue };
         compare(&libraries, &f, &[artifact()]);
         linked += 1;
     }
@@ -106,10 +106,10 @@ fn tricky_scripts_mean_the_same() {
 
 #[test]
 fn watching_spends_none_of_the_budget() {
-    let f = Reference::parse("t.rhai#f").expect("a reference");
+    let f = FunctionRef::parse("t.rhai#f").expect("a reference");
     for body in [TRICKY[0], TRICKY[4], TRICKY[8], TRICKY[15], TRICKY[16], TRICKY[27]] {
         for operations in 0..180 {
-            let limits = Limits { operations, ..Limits::default() };
+            let limits = ScriptLimits { operations, ..ScriptLimits::default() };
             let Some(libraries) = three(&[Source::new("t.rhai", text(body))], &limits) else { continue };
             compare(&libraries, &f, &[artifact()]);
         }
@@ -119,10 +119,10 @@ fn watching_spends_none_of_the_budget() {
 /// What a recorder keeps is not the script's: it keeps far more here than the script may hold.
 #[test]
 fn watching_takes_none_of_the_memory() {
-    let f = Reference::parse("t.rhai#f").expect("a reference");
+    let f = FunctionRef::parse("t.rhai#f").expect("a reference");
     let body = "let m = #{}; for i in 0..400 { if i % 7 > 5 || m.len() > 3 { v += [i, [i, i]].len() } m[`${i % 50}`] = `${i}`; let t = `a text of ${i}`; } v";
     for (memory, fits) in [(1 << 10, false), (32 << 10, true)] {
-        let limits = Limits { memory, ..Limits::default() };
+        let limits = ScriptLimits { memory, ..ScriptLimits::default() };
         let libraries = three(&[Source::new("t.rhai", text(body))], &limits).expect("links");
         compare(&libraries, &f, &[artifact()]);
         assert_eq!(call(&libraries[0], &f, &[artifact()]).is_ok(), fits, "{memory}");
@@ -134,9 +134,9 @@ proptest! {
 
     #[test]
     fn random_scripts_mean_the_same(body in body(), operations in prop_oneof![Just(5_000_000_u64), 0..400_u64]) {
-        let limits = Limits { operations, ..Limits::default() };
+        let limits = ScriptLimits { operations, ..ScriptLimits::default() };
         if let Some(libraries) = three(&[Source::new("t.rhai", text(&body))], &limits) {
-            compare(&libraries, &Reference::parse("t.rhai#f").expect("a reference"), &[artifact()]);
+            compare(&libraries, &FunctionRef::parse("t.rhai#f").expect("a reference"), &[artifact()]);
         }
     }
 }
@@ -177,12 +177,13 @@ fn bundled(dir: &Path, below: &str, out: &mut Vec<Source>) {
 fn bundled_scripts_mean_the_same() {
     let mut sources = Vec::new();
     bundled(&Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts"), "", &mut sources);
-    let libraries = three(&sources, &Limits::default()).expect("they link");
-    let functions: Vec<(Reference, usize)> = libraries[0]
+    let libraries = three(&sources, &ScriptLimits::default()).expect("they link");
+    let functions: Vec<(FunctionRef, usize)> = libraries[0]
         .files()
         .flat_map(|file| {
-            file.functions()
-                .map(|function| (Reference { file: file.path().into(), function: function.name.clone() }, function.params.len()))
+            file.functions().map(|function| {
+                (FunctionRef { file: file.path().into(), function: function.name.clone() }, function.params.len())
+            })
         })
         .collect();
     assert!(functions.len() > 50);
@@ -202,8 +203,9 @@ fn what_was_evaluated_is_counted_and_kept() {
         "t.rhai",
         "fn f(a, t) {\n  if a.score < t || !a.known { return #{ no: 1 }; }\n  let best = a.list.filter(|x| x > t);\n  best.len() > 2\n}",
     );
-    let library = Library::link(Inputs { scripts: vec![source], probes: Probes::All, ..Inputs::default() }, None).expect("links");
-    let mut recorder = Recorder::new(Keep::Values);
+    let library = Library::link(LibraryInputs { scripts: vec![source], probes: Probes::All, ..LibraryInputs::default() }, None)
+        .expect("links");
+    let mut recorder = Recorder::new(RecordingScope::Values);
     let f = find(&library, "t.rhai#f", 2);
     let a = View::plain(&json!({"score": 0.6, "known": true, "list": [0.2, 0.9]}), "a");
     drop(recorder.watch(|| f.call(&[a, View::from(0.5)])).expect("fine"));

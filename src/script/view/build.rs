@@ -1,7 +1,7 @@
 //! JSON to views, once a step.
 
-use super::object::{Absent, Entry, Object};
-use super::{List, Node, Path, View};
+use super::object::{Absent, ObjectEntry, ObjectView};
+use super::{ListView, Path, View, ViewNode};
 use crate::model::Kind;
 use serde_json::Value;
 
@@ -11,7 +11,7 @@ impl View {
     pub fn of(value: &Value, kind: &Kind, name: &str) -> Self {
         let path = || Path::root(name);
         match value {
-            Value::Null if *kind == Kind::Any => Self(Node::Object(Object::empty(path(), Absent::Refused))),
+            Value::Null if *kind == Kind::Any => Self(ViewNode::Object(ObjectView::empty(path(), Absent::Refused))),
             Value::Null => Self::zero(kind, path),
             value => build(value, kind, path),
         }
@@ -25,23 +25,23 @@ impl View {
 
 fn build(value: &Value, kind: &Kind, path: impl FnOnce() -> Path) -> View {
     View(match value {
-        Value::Null => Node::Null,
-        Value::Bool(value) => Node::Bool(*value),
+        Value::Null => ViewNode::Null,
+        Value::Bool(value) => ViewNode::Bool(*value),
         Value::Number(number) => match (number.as_i64(), kind) {
-            (Some(value), Kind::Number { .. }) => Node::Float(as_float(value)),
-            (Some(value), _) => Node::Int(value),
-            (None, _) => Node::Float(number.as_f64().unwrap_or(f64::NAN)),
+            (Some(value), Kind::Number { .. }) => ViewNode::Float(as_float(value)),
+            (Some(value), _) => ViewNode::Int(value),
+            (None, _) => ViewNode::Float(number.as_f64().unwrap_or(f64::NAN)),
         },
-        Value::String(text) => Node::Text(text.as_str().into()),
+        Value::String(text) => ViewNode::Text(text.as_str().into()),
         Value::Array(items) => {
             let item_kind = if let Kind::List(item) = kind { item } else { &Kind::Any };
-            Node::List(list(items, item_kind, path()))
+            ViewNode::List(list(items, item_kind, path()))
         }
-        Value::Object(fields) => Node::Object(object(fields, kind, path())),
+        Value::Object(fields) => ViewNode::Object(object(fields, kind, path())),
     })
 }
 
-fn list(items: &[Value], kind: &Kind, path: Path) -> List {
+fn list(items: &[Value], kind: &Kind, path: Path) -> ListView {
     let mut shared: Option<Path> = None;
     let mut item_path = || shared.get_or_insert_with(|| Path::item(&path)).clone();
     let views = items.iter().map(|item| match item {
@@ -49,10 +49,10 @@ fn list(items: &[Value], kind: &Kind, path: Path) -> List {
         item => build(item, kind, &mut item_path),
     });
     let views = views.collect();
-    List::new(views, path)
+    ListView::new(views, path)
 }
 
-fn object(fields: &serde_json::Map<String, Value>, kind: &Kind, path: Path) -> Object {
+fn object(fields: &serde_json::Map<String, Value>, kind: &Kind, path: Path) -> ObjectView {
     let absent = match kind {
         Kind::Object(shape) => Absent::Declared(shape.clone()),
         Kind::Map(item) => Absent::Zero((**item).clone()),
@@ -68,10 +68,10 @@ fn object(fields: &serde_json::Map<String, Value>, kind: &Kind, path: Path) -> O
             _ => (&Kind::Any, true),
         };
         let view = build(value, kind, || Path::field(&path, name));
-        Entry { key: name.as_str().into(), view, known }
+        ObjectEntry { key: name.as_str().into(), view, known }
     });
     let entries = entries.collect();
-    Object::new(entries, path, absent)
+    ObjectView::new(entries, path, absent)
 }
 
 #[expect(clippy::cast_precision_loss, reason = "the schema says number: scripts see floats")]

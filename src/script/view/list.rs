@@ -1,22 +1,22 @@
 //! The type `list` of scripts: items that can be read and nothing else.
 
 use super::{Path, View};
-use crate::script::fault::{self, Fault};
+use crate::script::fault::{self, ScriptFault};
 use rhai::{Dynamic, EvalAltResult};
 use std::sync::Arc;
 
 /// An immutable list.
 #[derive(Clone)]
-pub(crate) struct List(Arc<Inner>);
+pub(crate) struct ListView(Arc<ListInner>);
 
-struct Inner {
+struct ListInner {
     items: Box<[View]>,
     path: Path,
 }
 
-impl List {
+impl ListView {
     pub(super) fn new(items: Box<[View]>, path: Path) -> Self {
-        Self(Arc::new(Inner { items, path }))
+        Self(Arc::new(ListInner { items, path }))
     }
 
     pub(crate) fn items(&self) -> &[View] {
@@ -60,11 +60,11 @@ impl List {
             count => format!("`{path}` has {count} items: it has no item [{index}]"),
         };
         let help = "test `.len()` first, or use `.get(i)`, `.first()` or `.last()`, which answer `()` where there is nothing";
-        Fault::new(fault::INDEX, message).help(help).fail()
+        ScriptFault::new(fault::INDEX, message).help(help).fail()
     }
 }
 
-impl List {
+impl ListView {
     /// What messages call it, to hand on.
     pub(super) fn shared_path(&self) -> Path {
         self.0.path.clone()
@@ -72,21 +72,21 @@ impl List {
 }
 
 /// Iterates without copying the list.
-impl IntoIterator for List {
+impl IntoIterator for ListView {
     type Item = Dynamic;
-    type IntoIter = Items;
-    fn into_iter(self) -> Items {
-        Items { list: self, next: 0 }
+    type IntoIter = ListIter;
+    fn into_iter(self) -> ListIter {
+        ListIter { list: self, next: 0 }
     }
 }
 
 /// A walk over a list.
-pub(crate) struct Items {
-    list: List,
+pub(crate) struct ListIter {
+    list: ListView,
     next: usize,
 }
 
-impl Iterator for Items {
+impl Iterator for ListIter {
     type Item = Dynamic;
     fn next(&mut self) -> Option<Dynamic> {
         let item = self.list.items().get(self.next)?;

@@ -10,8 +10,8 @@ mod record;
 mod register;
 mod zero;
 
-pub(crate) use list::List;
-pub(crate) use object::Object;
+pub(crate) use list::ListView;
+pub(crate) use object::ObjectView;
 pub(crate) use register::{register, register_fields};
 
 use path::Path;
@@ -20,49 +20,49 @@ use serde_json::Value;
 use std::fmt;
 
 /// The name of a field. Nearly all are short enough to be kept in place.
-type Key = compact_str::CompactString;
+type FieldName = compact_str::CompactString;
 
 /// A value as scripts see it. Compound values know what error messages call them (`artifact.nested`) and how an absent field
 /// reads (`decisions.md` 41).
 #[derive(Clone)]
-pub struct View(Node);
+pub struct View(ViewNode);
 
 #[derive(Clone)]
-enum Node {
+enum ViewNode {
     Null,
     Bool(bool),
     Int(i64),
     Float(f64),
     Text(ImmutableString),
-    List(List),
-    Object(Object),
+    List(ListView),
+    Object(ObjectView),
 }
 
 impl View {
     /// Nothing: `()` in a script.
     pub fn null() -> Self {
-        Self(Node::Null)
+        Self(ViewNode::Null)
     }
 
     /// An object put together from views: what `state` is made of at every step. Absent fields are errors.
     pub fn object<K: AsRef<str>>(name: &'static str, entries: impl IntoIterator<Item = (K, Self)>) -> Self {
-        Self(Node::Object(Object::assembled(name, entries, object::Absent::Refused)))
+        Self(ViewNode::Object(ObjectView::assembled(name, entries, object::Absent::Refused)))
     }
 
     /// An object with any keys, in which an absent key reads as `missing` (a loop counter never taken is 0).
     pub fn map<K: AsRef<str>>(name: &'static str, entries: impl IntoIterator<Item = (K, Self)>, missing: Self) -> Self {
-        Self(Node::Object(Object::assembled(name, entries, object::Absent::Reads(missing))))
+        Self(ViewNode::Object(ObjectView::assembled(name, entries, object::Absent::Reads(missing))))
     }
 
     /// A list of views.
     pub fn list(name: &'static str, items: impl IntoIterator<Item = Self>) -> Self {
-        Self(Node::List(List::new(items.into_iter().collect(), Path::root(name))))
+        Self(ViewNode::List(ListView::new(items.into_iter().collect(), Path::root(name))))
     }
 
     /// A field as a script would read it; nothing when reading it would be an error or this is no object.
     pub fn get(&self, field: &str) -> Option<Self> {
         match &self.0 {
-            Node::Object(object) => object.field(field),
+            ViewNode::Object(object) => object.field(field),
             _ => None,
         }
     }
@@ -74,40 +74,40 @@ impl View {
 
     /// The entries of an object that are there, sorted by key; none for anything else.
     pub fn entries(&self) -> impl Iterator<Item = (&str, &Self)> {
-        let object = if let Node::Object(object) = &self.0 { Some(object) } else { None };
-        object.into_iter().flat_map(Object::entries)
+        let object = if let ViewNode::Object(object) = &self.0 { Some(object) } else { None };
+        object.into_iter().flat_map(ObjectView::entries)
     }
 
     /// The items of a list; none for anything else.
     pub fn items(&self) -> &[Self] {
-        if let Node::List(list) = &self.0 { list.items() } else { &[] }
+        if let ViewNode::List(list) = &self.0 { list.items() } else { &[] }
     }
 
     /// A field of an object as it was given: nothing if it is not there, whatever a script would read.
     pub fn present(&self, field: &str) -> Option<&Self> {
-        if let Node::Object(object) = &self.0 { object.given(field) } else { None }
+        if let ViewNode::Object(object) = &self.0 { object.given(field) } else { None }
     }
 
     /// How many items it has, if it is a list.
     pub fn as_list(&self) -> Option<usize> {
-        if let Node::List(list) = &self.0 { Some(list.items().len()) } else { None }
+        if let ViewNode::List(list) = &self.0 { Some(list.items().len()) } else { None }
     }
 
     /// How many entries it has, if it is an object.
     pub fn as_object(&self) -> Option<usize> {
-        if let Node::Object(object) = &self.0 { Some(object.len()) } else { None }
+        if let ViewNode::Object(object) = &self.0 { Some(object.len()) } else { None }
     }
 
     /// The value as JSON. What a schema turned into a float stays one.
     pub fn json(&self) -> Value {
         match &self.0 {
-            Node::Null => Value::Null,
-            Node::Bool(value) => Value::Bool(*value),
-            Node::Int(value) => Value::from(*value),
-            Node::Float(value) => Value::from(*value),
-            Node::Text(value) => Value::from(value.as_str()),
-            Node::List(list) => list.items().iter().map(Self::json).collect(),
-            Node::Object(object) => object.entries().map(|(key, view)| (key.to_owned(), view.json())).collect(),
+            ViewNode::Null => Value::Null,
+            ViewNode::Bool(value) => Value::Bool(*value),
+            ViewNode::Int(value) => Value::from(*value),
+            ViewNode::Float(value) => Value::from(*value),
+            ViewNode::Text(value) => Value::from(value.as_str()),
+            ViewNode::List(list) => list.items().iter().map(Self::json).collect(),
+            ViewNode::Object(object) => object.entries().map(|(key, view)| (key.to_owned(), view.json())).collect(),
         }
     }
 
@@ -115,48 +115,48 @@ impl View {
     pub(crate) fn size(&self) -> usize {
         const PART: usize = 16;
         PART + match &self.0 {
-            Node::Text(text) => text.len(),
-            Node::List(list) => list.items().iter().map(Self::size).sum(),
-            Node::Object(object) => object.entries().map(|(key, view)| key.len() + view.size()).sum(),
+            ViewNode::Text(text) => text.len(),
+            ViewNode::List(list) => list.items().iter().map(Self::size).sum(),
+            ViewNode::Object(object) => object.entries().map(|(key, view)| key.len() + view.size()).sum(),
             _ => 0,
         }
     }
 
     /// True for nothing.
     pub fn is_null(&self) -> bool {
-        matches!(self.0, Node::Null)
+        matches!(self.0, ViewNode::Null)
     }
 
     /// The text, if it is one.
     pub fn as_str(&self) -> Option<&str> {
-        if let Node::Text(text) = &self.0 { Some(text) } else { None }
+        if let ViewNode::Text(text) = &self.0 { Some(text) } else { None }
     }
 
     /// The number, if it is one.
     #[expect(clippy::cast_precision_loss, reason = "a count read as a number")]
     pub fn as_f64(&self) -> Option<f64> {
         match &self.0 {
-            Node::Int(value) => Some(*value as f64),
-            Node::Float(value) => Some(*value),
+            ViewNode::Int(value) => Some(*value as f64),
+            ViewNode::Float(value) => Some(*value),
             _ => None,
         }
     }
 
     /// The whole number, if it is one.
     pub fn as_i64(&self) -> Option<i64> {
-        if let Node::Int(value) = self.0 { Some(value) } else { None }
+        if let ViewNode::Int(value) = self.0 { Some(value) } else { None }
     }
 
     /// The truth value, if it is one.
     pub fn as_bool(&self) -> Option<bool> {
-        if let Node::Bool(value) = self.0 { Some(value) } else { None }
+        if let ViewNode::Bool(value) = self.0 { Some(value) } else { None }
     }
 
     /// Where a compound value is: two that are at the same place are the same.
     pub(crate) fn address(&self) -> Option<usize> {
         match &self.0 {
-            Node::List(list) => Some(list.address()),
-            Node::Object(object) => Some(object.address()),
+            ViewNode::List(list) => Some(list.address()),
+            ViewNode::Object(object) => Some(object.address()),
             _ => None,
         }
     }
@@ -164,50 +164,50 @@ impl View {
     /// The value in the hands of a script. Compound values are shared, not copied.
     pub(crate) fn dynamic(&self) -> Dynamic {
         match &self.0 {
-            Node::Null => Dynamic::UNIT,
-            Node::Bool(value) => (*value).into(),
-            Node::Int(value) => (*value).into(),
-            Node::Float(value) => (*value).into(),
-            Node::Text(value) => value.clone().into(),
-            Node::List(list) => Dynamic::from(list.clone()),
-            Node::Object(object) => Dynamic::from(object.clone()),
+            ViewNode::Null => Dynamic::UNIT,
+            ViewNode::Bool(value) => (*value).into(),
+            ViewNode::Int(value) => (*value).into(),
+            ViewNode::Float(value) => (*value).into(),
+            ViewNode::Text(value) => value.clone().into(),
+            ViewNode::List(list) => Dynamic::from(list.clone()),
+            ViewNode::Object(object) => Dynamic::from(object.clone()),
         }
     }
 }
 
 impl From<bool> for View {
     fn from(value: bool) -> Self {
-        Self(Node::Bool(value))
+        Self(ViewNode::Bool(value))
     }
 }
 
 impl From<i64> for View {
     fn from(value: i64) -> Self {
-        Self(Node::Int(value))
+        Self(ViewNode::Int(value))
     }
 }
 
 impl From<f64> for View {
     fn from(value: f64) -> Self {
-        Self(Node::Float(value))
+        Self(ViewNode::Float(value))
     }
 }
 
 impl From<&str> for View {
     fn from(value: &str) -> Self {
-        Self(Node::Text(value.into()))
+        Self(ViewNode::Text(value.into()))
     }
 }
 
 impl From<String> for View {
     fn from(value: String) -> Self {
-        Self(Node::Text(value.into()))
+        Self(ViewNode::Text(value.into()))
     }
 }
 
 impl From<ImmutableString> for View {
     fn from(value: ImmutableString) -> Self {
-        Self(Node::Text(value))
+        Self(ViewNode::Text(value))
     }
 }
 
@@ -215,9 +215,9 @@ impl From<ImmutableString> for View {
 impl PartialEq for View {
     fn eq(&self, other: &Self) -> bool {
         match (&self.0, &other.0) {
-            (Node::List(a), Node::List(b)) => a.items() == b.items(),
-            (Node::Object(a), Node::Object(b)) => a.entries().eq(b.entries()),
-            (Node::List(_) | Node::Object(_), _) | (_, Node::List(_) | Node::Object(_)) => false,
+            (ViewNode::List(a), ViewNode::List(b)) => a.items() == b.items(),
+            (ViewNode::Object(a), ViewNode::Object(b)) => a.entries().eq(b.entries()),
+            (ViewNode::List(_) | ViewNode::Object(_), _) | (_, ViewNode::List(_) | ViewNode::Object(_)) => false,
             _ => super::compare::equal(&self.dynamic(), &other.dynamic()).unwrap_or(false),
         }
     }
@@ -267,7 +267,7 @@ mod tests {
         {
             let view = View::of(&value, &shape(), "artifact");
             assert_eq!(view.get("confidence"), Some(View::from(0.0)));
-            assert!(matches!(view.get("confidence").map(|v| v.0), Some(Node::Float(_))), "a number reads as a float");
+            assert!(matches!(view.get("confidence").map(|v| v.0), Some(ViewNode::Float(_))), "a number reads as a float");
             assert_eq!(view.get("label"), Some(View::from("")));
             assert_eq!(view.get("hits").map(|hits| hits.items().len()), Some(0));
             assert_eq!(view.path(&["nested", "b"]), Some(View::from(0)));

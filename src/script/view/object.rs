@@ -1,9 +1,9 @@
 //! The type `object` of scripts: fields that can be read and nothing else.
 
-use super::{Key, Path, View};
+use super::{FieldName, Path, View};
 use crate::diag::did_you_mean;
 use crate::model::{Kind, Shape};
-use crate::script::fault::{self, Fault};
+use crate::script::fault::{self, ScriptFault};
 use rhai::{Dynamic, EvalAltResult};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,19 +13,19 @@ const INDEXED: usize = 32;
 
 /// An immutable object.
 #[derive(Clone)]
-pub(crate) struct Object(Arc<Inner>);
+pub(crate) struct ObjectView(Arc<ObjectInner>);
 
-struct Inner {
+struct ObjectInner {
     /// Sorted by key.
-    entries: Box<[Entry]>,
-    index: Option<HashMap<Key, usize>>,
+    entries: Box<[ObjectEntry]>,
+    index: Option<HashMap<FieldName, usize>>,
     path: Path,
     absent: Absent,
 }
 
 /// A field that is there.
-pub(super) struct Entry {
-    pub(super) key: Key,
+pub(super) struct ObjectEntry {
+    pub(super) key: FieldName,
     pub(super) view: View,
     /// False for a field that the schema does not know: it is kept, but cannot be read.
     pub(super) known: bool,
@@ -43,14 +43,14 @@ pub(super) enum Absent {
     Reads(View),
 }
 
-impl Object {
-    pub(super) fn new(mut entries: Box<[Entry]>, path: Path, absent: Absent) -> Self {
+impl ObjectView {
+    pub(super) fn new(mut entries: Box<[ObjectEntry]>, path: Path, absent: Absent) -> Self {
         if !entries.is_sorted_by(|a, b| a.key.as_str() < b.key.as_str()) {
             entries.sort_by(|a, b| a.key.as_str().cmp(b.key.as_str()));
         }
         let index =
             (entries.len() > INDEXED).then(|| entries.iter().enumerate().map(|(at, entry)| (entry.key.clone(), at)).collect());
-        Self(Arc::new(Inner { entries, index, path, absent }))
+        Self(Arc::new(ObjectInner { entries, index, path, absent }))
     }
 
     pub(super) fn empty(path: Path, absent: Absent) -> Self {
@@ -62,7 +62,7 @@ impl Object {
         entries: impl IntoIterator<Item = (K, View)>,
         absent: Absent,
     ) -> Self {
-        let entries = entries.into_iter().map(|(key, view)| Entry { key: key.as_ref().into(), view, known: true });
+        let entries = entries.into_iter().map(|(key, view)| ObjectEntry { key: key.as_ref().into(), view, known: true });
         Self::new(entries.collect(), Path::root(name), absent)
     }
 
@@ -80,7 +80,7 @@ impl Object {
         self.0.entries.len()
     }
 
-    fn find(&self, key: &str) -> Option<&Entry> {
+    fn find(&self, key: &str) -> Option<&ObjectEntry> {
         let inner = &*self.0;
         let at = match &inner.index {
             Some(index) => *index.get(key)?,
@@ -120,7 +120,7 @@ impl Object {
 
     /// A field that is absent, null or undeclared.
     #[cold]
-    fn unset(&self, key: &str, entry: Option<&Entry>) -> Option<View> {
+    fn unset(&self, key: &str, entry: Option<&ObjectEntry>) -> Option<View> {
         let path = || Path::field(&self.0.path, key);
         match (&self.0.absent, entry) {
             (Absent::Declared(shape), _) => shape.field(key).map(|field| View::zero(&field.kind, path)),
@@ -143,6 +143,6 @@ impl Object {
             _ => did_you_mean(key, self.entries().map(|(key, _)| key)),
         };
         let message = format!("`{path}` has no field `{key}`");
-        Fault::new(fault::UNKNOWN_FIELD, message).maybe_help(help).fail()
+        ScriptFault::new(fault::UNKNOWN_FIELD, message).maybe_help(help).fail()
     }
 }

@@ -1,6 +1,6 @@
 //! What error messages call a compound value: a chain of names, put together only when a message needs it.
 
-use super::Key;
+use super::FieldName;
 use std::fmt;
 use std::sync::Arc;
 
@@ -8,16 +8,16 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub(super) enum Path {
     /// Where a chain begins. Most are short enough not to need memory of their own.
-    Root(Key),
+    Root(FieldName),
     /// A part of something.
-    Part(Arc<Part>),
+    Part(Arc<PathPart>),
 }
 
 #[derive(Debug)]
-pub(super) struct Part {
+pub(super) struct PathPart {
     parent: Path,
     /// Empty for the items of a list.
-    name: Key,
+    name: FieldName,
 }
 
 impl Path {
@@ -26,7 +26,7 @@ impl Path {
     }
 
     pub(super) fn field(parent: &Self, name: &str) -> Self {
-        Self::Part(Arc::new(Part { parent: parent.clone(), name: name.into() }))
+        Self::Part(Arc::new(PathPart { parent: parent.clone(), name: name.into() }))
     }
 
     pub(super) fn item(parent: &Self) -> Self {

@@ -1,6 +1,6 @@
 //! Views in the record of a decision: their canonical text, their size, and lists that grow.
 
-use super::{List, Node, View};
+use super::{ListView, View, ViewNode};
 use serde::Serialize as _;
 use serde::ser::{SerializeMap as _, SerializeSeq as _, Serializer};
 
@@ -9,7 +9,7 @@ impl View {
     pub fn canonical(&self) -> String {
         let mut out = Vec::with_capacity(256);
         // Writing JSON into memory fails for nothing that a view can hold.
-        let written = Written(self).serialize(&mut serde_json::Serializer::new(&mut out));
+        let written = SerializedView(self).serialize(&mut serde_json::Serializer::new(&mut out));
         match written.ok().and_then(|()| String::from_utf8(out).ok()) {
             Some(text) => text,
             None => self.json().to_string(),
@@ -19,9 +19,9 @@ impl View {
     /// How many entries an object, items a list, or characters a text has; nothing for anything else.
     pub fn len(&self) -> Option<usize> {
         match &self.0 {
-            Node::Text(text) => Some(text.chars().count()),
-            Node::List(list) => Some(list.items().len()),
-            Node::Object(object) => Some(object.entries().count()),
+            ViewNode::Text(text) => Some(text.chars().count()),
+            ViewNode::List(list) => Some(list.items().len()),
+            ViewNode::Object(object) => Some(object.entries().count()),
             _ => None,
         }
     }
@@ -35,34 +35,34 @@ impl View {
     #[must_use]
     pub fn with(&self, item: Self) -> Self {
         match &self.0 {
-            Node::List(list) => Self(Node::List(list.with(item))),
+            ViewNode::List(list) => Self(ViewNode::List(list.with(item))),
             _ => Self::list("list", [item]),
         }
     }
 }
 
 /// A view as serde writes it.
-struct Written<'a>(&'a View);
+struct SerializedView<'a>(&'a View);
 
-impl serde::Serialize for Written<'_> {
+impl serde::Serialize for SerializedView<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match &self.0.0 {
-            Node::Null => serializer.serialize_unit(),
-            Node::Bool(value) => serializer.serialize_bool(*value),
-            Node::Int(value) => serializer.serialize_i64(*value),
-            Node::Float(value) => serializer.serialize_f64(*value),
-            Node::Text(value) => serializer.serialize_str(value),
-            Node::List(list) => {
+            ViewNode::Null => serializer.serialize_unit(),
+            ViewNode::Bool(value) => serializer.serialize_bool(*value),
+            ViewNode::Int(value) => serializer.serialize_i64(*value),
+            ViewNode::Float(value) => serializer.serialize_f64(*value),
+            ViewNode::Text(value) => serializer.serialize_str(value),
+            ViewNode::List(list) => {
                 let mut seq = serializer.serialize_seq(Some(list.items().len()))?;
                 for item in list.items() {
-                    seq.serialize_element(&Written(item))?;
+                    seq.serialize_element(&SerializedView(item))?;
                 }
                 seq.end()
             }
-            Node::Object(object) => {
+            ViewNode::Object(object) => {
                 let mut map = serializer.serialize_map(None)?;
                 for (key, view) in object.entries() {
-                    map.serialize_entry(key, &Written(view))?;
+                    map.serialize_entry(key, &SerializedView(view))?;
                 }
                 map.end()
             }
@@ -70,7 +70,7 @@ impl serde::Serialize for Written<'_> {
     }
 }
 
-impl List {
+impl ListView {
     /// The list with one more item.
     fn with(&self, item: View) -> Self {
         let items = self.items().iter().cloned().chain([item]).collect();

@@ -2,16 +2,16 @@
 //! registered, so that a script cannot write to its inputs. (Registering setters that fail would not do: after a method call
 //! Rhai feeds the receiver back through the setter, and `artifact.list.len()` itself would fail.)
 
-use super::{List, Object, View};
+use super::{ListView, ObjectView, View};
 use crate::script::compare;
 use rhai::{Array, Dynamic, Engine, EvalAltResult, FnPtr, ImmutableString, Map, NativeCallContext};
 use std::any::TypeId;
 
-type Outcome = Result<Dynamic, Box<EvalAltResult>>;
+type DynamicResult = Result<Dynamic, Box<EvalAltResult>>;
 
 /// What the last parameters of a borrowed array method are.
 #[derive(Clone, Copy)]
-enum Takes {
+enum ArgumentKind {
     Closure,
     Index,
     Range,
@@ -19,10 +19,10 @@ enum Takes {
     Value,
 }
 
-use Takes::{Closure, Index, Range, RangeInclusive, Value};
+use ArgumentKind::{Closure, Index, Range, RangeInclusive, Value};
 
 /// Methods of lists that are those of arrays, on a shallow copy: (name, the array's method, what it takes).
-const BORROWED: &[(&str, &str, &[Takes])] = &[
+const BORROWED: &[(&str, &str, &[ArgumentKind])] = &[
     ("filter", "filter", &[Closure]),
     ("map", "map", &[Closure]),
     ("any", "any", &[Closure]),
@@ -52,8 +52,8 @@ const BORROWED: &[(&str, &str, &[Takes])] = &[
 
 /// Registers the types, their methods and operators. (How they are printed is in `text`.)
 pub(crate) fn register(engine: &mut Engine) {
-    engine.register_type_with_name::<Object>("object");
-    engine.register_type_with_name::<List>("list");
+    engine.register_type_with_name::<ObjectView>("object");
+    engine.register_type_with_name::<ListView>("list");
     objects(engine);
     lists(engine);
     for_each(engine);
@@ -68,48 +68,49 @@ pub(crate) fn register(engine: &mut Engine) {
 pub(crate) fn register_fields<'a>(engine: &mut Engine, names: impl IntoIterator<Item = &'a str>) {
     for name in names {
         let key: ImmutableString = name.into();
-        engine.register_get(name, move |object: &mut Object| object.read(&key));
+        engine.register_get(name, move |object: &mut ObjectView| object.read(&key));
     }
 }
 
 fn objects(engine: &mut Engine) {
-    engine.register_indexer_get(|object: &mut Object, key: ImmutableString| object.read(&key));
-    engine.register_fn("len", |object: &mut Object| count(object.len()));
-    engine.register_fn("is_empty", |object: &mut Object| object.len() == 0);
-    engine.register_fn("contains", |object: &mut Object, key: ImmutableString| object.has(&key));
-    engine.register_fn("get", |object: &mut Object, key: ImmutableString| {
+    engine.register_indexer_get(|object: &mut ObjectView, key: ImmutableString| object.read(&key));
+    engine.register_fn("len", |object: &mut ObjectView| count(object.len()));
+    engine.register_fn("is_empty", |object: &mut ObjectView| object.len() == 0);
+    engine.register_fn("contains", |object: &mut ObjectView, key: ImmutableString| object.has(&key));
+    engine.register_fn("get", |object: &mut ObjectView, key: ImmutableString| {
         object.field(&key).map_or(Dynamic::UNIT, |view| view.dynamic())
     });
-    engine.register_fn("keys", |object: &mut Object| -> Array { object.entries().map(|(key, _)| key.into()).collect() });
-    engine.register_fn("values", |object: &mut Object| -> Array { object.entries().map(|(_, view)| view.dynamic()).collect() });
-    engine.register_fn("to_map", |object: &mut Object| -> Map {
+    engine.register_fn("keys", |object: &mut ObjectView| -> Array { object.entries().map(|(key, _)| key.into()).collect() });
+    engine
+        .register_fn("values", |object: &mut ObjectView| -> Array { object.entries().map(|(_, view)| view.dynamic()).collect() });
+    engine.register_fn("to_map", |object: &mut ObjectView| -> Map {
         object.entries().map(|(key, view)| (key.into(), view.dynamic())).collect()
     });
 }
 
 fn lists(engine: &mut Engine) {
-    engine.register_iterator::<List>();
-    engine.register_indexer_get(|list: &mut List, index: i64| list.read(index));
-    engine.register_fn("len", |list: &mut List| count(list.items().len()));
-    engine.register_get("len", |list: &mut List| count(list.items().len()));
-    engine.register_fn("is_empty", |list: &mut List| list.items().is_empty());
-    engine.register_get("is_empty", |list: &mut List| list.items().is_empty());
-    engine.register_fn("to_array", |list: &mut List| list.array());
+    engine.register_iterator::<ListView>();
+    engine.register_indexer_get(|list: &mut ListView, index: i64| list.read(index));
+    engine.register_fn("len", |list: &mut ListView| count(list.items().len()));
+    engine.register_get("len", |list: &mut ListView| count(list.items().len()));
+    engine.register_fn("is_empty", |list: &mut ListView| list.items().is_empty());
+    engine.register_get("is_empty", |list: &mut ListView| list.items().is_empty());
+    engine.register_fn("to_array", |list: &mut ListView| list.array());
     let or_nothing = |view: Option<&View>| view.map_or(Dynamic::UNIT, View::dynamic);
-    engine.register_fn("get", move |list: &mut List, index: i64| or_nothing(list.at(index)));
-    engine.register_fn("first", move |list: &mut List| or_nothing(list.at(0)));
-    engine.register_fn("last", move |list: &mut List| or_nothing(list.at(-1)));
-    engine.register_fn("contains", |list: &mut List, value: Dynamic| {
+    engine.register_fn("get", move |list: &mut ListView, index: i64| or_nothing(list.at(index)));
+    engine.register_fn("first", move |list: &mut ListView| or_nothing(list.at(0)));
+    engine.register_fn("last", move |list: &mut ListView| or_nothing(list.at(-1)));
+    engine.register_fn("contains", |list: &mut ListView, value: Dynamic| {
         Ok::<_, Box<EvalAltResult>>(position(list, &value)?.is_some())
     });
-    engine.register_fn("index_of", |list: &mut List, value: Dynamic| {
+    engine.register_fn("index_of", |list: &mut ListView, value: Dynamic| {
         Ok::<_, Box<EvalAltResult>>(position(list, &value)?.map_or(-1, count))
     });
-    engine.register_fn("+", |list: &mut List, more: List| [list.array(), more.array()].concat());
-    engine.register_fn("+", |list: &mut List, more: Array| [list.array(), more].concat());
-    engine.register_fn("+", |array: &mut Array, more: List| [array.as_slice(), &more.array()].concat());
-    engine.register_fn("+=", |array: &mut Array, more: List| array.extend(more.array()));
-    engine.register_fn("append", |array: &mut Array, more: List| array.extend(more.array()));
+    engine.register_fn("+", |list: &mut ListView, more: ListView| [list.array(), more.array()].concat());
+    engine.register_fn("+", |list: &mut ListView, more: Array| [list.array(), more].concat());
+    engine.register_fn("+", |array: &mut Array, more: ListView| [array.as_slice(), &more.array()].concat());
+    engine.register_fn("+=", |array: &mut Array, more: ListView| array.extend(more.array()));
+    engine.register_fn("append", |array: &mut Array, more: ListView| array.extend(more.array()));
     // The same on the arrays that scripts make, so that nobody needs to know which of the two is at hand.
     engine.register_fn("first", |array: &mut Array| array.first().cloned().unwrap_or_default());
     engine.register_fn("last", |array: &mut Array| array.last().cloned().unwrap_or_default());
@@ -121,7 +122,7 @@ fn lists(engine: &mut Engine) {
 /// without parameters may change the item, which is `this`.
 fn for_each(engine: &mut Engine) {
     let types = [TypeId::of::<Array>(), TypeId::of::<FnPtr>()];
-    engine.register_raw_fn("for_each", types, move |context: NativeCallContext, args: &mut [&mut Dynamic]| -> Outcome {
+    engine.register_raw_fn("for_each", types, move |context: NativeCallContext, args: &mut [&mut Dynamic]| -> DynamicResult {
         let [array, closure] = args else { return Ok(Dynamic::UNIT) };
         let Some(closure) = closure.read_lock::<FnPtr>().map(|closure| closure.clone()) else { return Ok(Dynamic::UNIT) };
         let definition =
@@ -151,10 +152,10 @@ fn both(engine: &mut Engine) {
             });
         )*};
     }
-    equality! { Object, Object; Object, Map; Map, Object; List, List; List, Array; Array, List; }
+    equality! { ObjectView, ObjectView; ObjectView, Map; Map, ObjectView; ListView, ListView; ListView, Array; Array, ListView; }
 }
 
-fn position(list: &List, value: &Dynamic) -> Result<Option<usize>, Box<EvalAltResult>> {
+fn position(list: &ListView, value: &Dynamic) -> Result<Option<usize>, Box<EvalAltResult>> {
     for (at, item) in list.items().iter().enumerate() {
         if compare::equal(&item.dynamic(), value)? {
             return Ok(Some(at));
@@ -164,7 +165,7 @@ fn position(list: &List, value: &Dynamic) -> Result<Option<usize>, Box<EvalAltRe
 }
 
 /// Registers the method `array` of arrays as `name` of lists.
-fn borrow(engine: &mut Engine, name: &'static str, array: &'static str, takes: &[Takes]) {
+fn borrow(engine: &mut Engine, name: &'static str, array: &'static str, takes: &[ArgumentKind]) {
     let types = takes.iter().map(|takes| match takes {
         Closure => TypeId::of::<FnPtr>(),
         Index => TypeId::of::<i64>(),
@@ -172,10 +173,10 @@ fn borrow(engine: &mut Engine, name: &'static str, array: &'static str, takes: &
         RangeInclusive => TypeId::of::<std::ops::RangeInclusive<i64>>(),
         Value => TypeId::of::<Dynamic>(),
     });
-    let types: Vec<TypeId> = std::iter::once(TypeId::of::<List>()).chain(types).collect();
+    let types: Vec<TypeId> = std::iter::once(TypeId::of::<ListView>()).chain(types).collect();
     engine.register_raw_fn(name, types, move |context: NativeCallContext, args: &mut [&mut Dynamic]| {
         let Some((list, rest)) = args.split_first_mut() else { return Ok(Dynamic::UNIT) };
-        let Some(list) = list.read_lock::<List>().map(|list| list.clone()) else { return Ok(Dynamic::UNIT) };
+        let Some(list) = list.read_lock::<ListView>().map(|list| list.clone()) else { return Ok(Dynamic::UNIT) };
         let mut copy = Dynamic::from_array(list.array());
         let mut rest: Vec<Dynamic> = rest.iter_mut().map(|arg| arrays(arg.take())).collect();
         let mut all: Vec<&mut Dynamic> = std::iter::once(&mut copy).chain(rest.iter_mut()).collect();
@@ -186,7 +187,7 @@ fn borrow(engine: &mut Engine, name: &'static str, array: &'static str, takes: &
 }
 
 fn arrays(value: Dynamic) -> Dynamic {
-    match value.read_lock::<List>().map(|list| list.array()) {
+    match value.read_lock::<ListView>().map(|list| list.array()) {
         Some(array) => Dynamic::from_array(array),
         None => value,
     }
@@ -196,14 +197,14 @@ fn count(count: usize) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }
 
-impl From<Object> for View {
-    fn from(object: Object) -> Self {
-        Self(super::Node::Object(object))
+impl From<ObjectView> for View {
+    fn from(object: ObjectView) -> Self {
+        Self(super::ViewNode::Object(object))
     }
 }
 
-impl From<List> for View {
-    fn from(list: List) -> Self {
-        Self(super::Node::List(list))
+impl From<ListView> for View {
+    fn from(list: ListView) -> Self {
+        Self(super::ViewNode::List(list))
     }
 }

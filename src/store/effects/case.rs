@@ -1,6 +1,6 @@
 //! What is noted of a case itself: its triage, its status, remarks.
 
-use super::Act;
+use super::EffectContext;
 use crate::store::error::StoreError;
 use rusqlite::{Connection, params};
 
@@ -20,7 +20,7 @@ pub(super) struct NewTriage<'a> {
 }
 
 /// Records the triage of the case; the latest counts.
-pub(super) fn create_triage(conn: &Connection, act: &Act<'_>, triage: &NewTriage<'_>) -> Result<(), StoreError> {
+pub(super) fn create_triage(conn: &Connection, act: &EffectContext<'_>, triage: &NewTriage<'_>) -> Result<(), StoreError> {
     let NewTriage { category, severity, defect_type, skip_investigation, repos } = triage;
     let repos = serde_json::Value::from(repos.to_vec()).to_string();
     conn.prepare_cached(
@@ -32,14 +32,14 @@ pub(super) fn create_triage(conn: &Connection, act: &Act<'_>, triage: &NewTriage
 }
 
 /// Sets the status of the case; the latest counts.
-pub(super) fn set_status(conn: &Connection, act: &Act<'_>, status: &str) -> Result<(), StoreError> {
+pub(super) fn set_status(conn: &Connection, act: &EffectContext<'_>, status: &str) -> Result<(), StoreError> {
     conn.prepare_cached("INSERT INTO case_statuses (rc, stamp, status) VALUES (?1, ?2, ?3)")?
         .execute(params![act.case, act.stamp, status])?;
     Ok(())
 }
 
 /// Leaves a remark on the case.
-pub(super) fn note(conn: &Connection, act: &Act<'_>, text: &str) -> Result<(), StoreError> {
+pub(super) fn note(conn: &Connection, act: &EffectContext<'_>, text: &str) -> Result<(), StoreError> {
     conn.prepare_cached("INSERT INTO notes (rc, stamp, text) VALUES (?1, ?2, ?3)")?
         .execute(params![act.case, act.stamp, text])?;
     Ok(())

@@ -10,7 +10,7 @@ use rusqlite::{Connection, OptionalExtension};
 
 /// Whose effects, and when.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Act<'a> {
+pub(super) struct EffectContext<'a> {
     /// The run.
     pub(super) run: i64,
     /// The case of the run.
@@ -23,7 +23,7 @@ pub(super) struct Act<'a> {
 
 /// Writes an effect, inside a transaction. An effect about a symptom or root cause that the store does not know is left out,
 /// and a note on the case says so: whoever answered may have made the id up, which is no reason to lose the step.
-pub(super) fn apply(conn: &Connection, act: &Act<'_>, effect: &Effect<i64>) -> Result<(), StoreError> {
+pub(super) fn apply(conn: &Connection, act: &EffectContext<'_>, effect: &Effect<i64>) -> Result<(), StoreError> {
     match write(conn, act, effect) {
         Err(error @ StoreError::UnknownId(_)) => case::note(conn, act, &format!("an effect was left out: {error}")),
         other => other,
@@ -31,11 +31,11 @@ pub(super) fn apply(conn: &Connection, act: &Act<'_>, effect: &Effect<i64>) -> R
 }
 
 /// Writes an effect, or nothing of it.
-fn write(conn: &Connection, act: &Act<'_>, effect: &Effect<i64>) -> Result<(), StoreError> {
+fn write(conn: &Connection, act: &EffectContext<'_>, effect: &Effect<i64>) -> Result<(), StoreError> {
     match effect {
         Effect::LinkSymptom { id, name: _ } => symptom::link(conn, act, *id),
         Effect::UpsertSymptom { id, name: _, fingerprint, test, error, category, component } => {
-            let text = symptom::Text { test, error, category, component };
+            let text = symptom::SymptomText { test, error, category, component };
             symptom::upsert(conn, act, given(*id, "symptom")?, fingerprint, &text)
         }
         Effect::MarkSeen { id } => symptom::mark_seen(conn, act, *id),
@@ -44,7 +44,7 @@ fn write(conn: &Connection, act: &Act<'_>, effect: &Effect<i64>) -> Result<(), S
             case::create_triage(conn, act, &triage)
         }
         Effect::CreateRca { id, name: _, title, message, defect_type, component, convergence } => {
-            let revision = rca::Revision {
+            let revision = rca::RcaRevision {
                 title: Some(title),
                 message: Some(message),
                 defect_type: Some(defect_type),
@@ -58,11 +58,11 @@ fn write(conn: &Connection, act: &Act<'_>, effect: &Effect<i64>) -> Result<(), S
         Effect::LinkSymptomRca { symptom, rca, confidence } => rca::link_symptom(conn, act, *symptom, *rca, *confidence),
         Effect::Overturn { symptom, rca, replaced } => rca::overturn(conn, act, *symptom, *rca, *replaced),
         Effect::UpdateRca { id, message, defect_type, status } => {
-            let revision = rca::Revision {
+            let revision = rca::RcaRevision {
                 message: message.as_deref(),
                 defect_type: defect_type.as_deref(),
                 status: status.as_deref(),
-                ..rca::Revision::default()
+                ..rca::RcaRevision::default()
             };
             rca::update(conn, act, *id, &revision)
         }
@@ -71,7 +71,7 @@ fn write(conn: &Connection, act: &Act<'_>, effect: &Effect<i64>) -> Result<(), S
     }
 }
 
-impl Act<'_> {
+impl EffectContext<'_> {
     /// Whether a person decided it.
     fn is_human(&self) -> bool {
         self.by == "human"
@@ -109,7 +109,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
 
     use super::*;
-    use crate::store::fixture::{Fixture, effects, launch, rca, symptom};
+    use crate::store::fixture::{StoreFixture, effects, launch, rca, symptom};
     use crate::store::{RunJournal, Store};
     use crate::walk::{Journal, JournalError};
 
@@ -131,7 +131,7 @@ mod tests {
 
     #[test]
     fn a_case_keeps_its_latest_triage_and_status_and_all_remarks() {
-        let fixture = Fixture::new();
+        let fixture = StoreFixture::new();
         let journal = fixture.begin("r", &launch(2));
         let triage = |category: &str| Effect::CreateTriage {
             category: category.into(),
@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn a_symptom_is_one_per_fingerprint_and_seen_once_by_each_case_of_a_run() {
-        let fixture = Fixture::new();
+        let fixture = StoreFixture::new();
         let journal = fixture.begin("r", &launch(3));
         journal.commit(effects("c1", vec![symptom(5, "t", "e"), Effect::MarkSeen { id: 5 }])).unwrap();
         journal.commit(effects("c1", vec![symptom(5, "t", "e")])).unwrap();
@@ -187,7 +187,7 @@ mod tests {
     #[test]
     fn the_first_case_in_order_describes_a_symptom_whoever_arrives_first() {
         for order in [[1, 2, 3], [3, 1, 2], [2, 3, 1]] {
-            let fixture = Fixture::new();
+            let fixture = StoreFixture::new();
             let journal = fixture.begin("r", &launch(3));
             for case in order {
                 journal.commit(effects(&format!("c{case}"), vec![symptom(5, "t", &format!("error of {case}"))])).unwrap();
@@ -201,7 +201,7 @@ mod tests {
 
     #[test]
     fn a_root_cause_is_what_was_said_of_it_last() {
-        let fixture = Fixture::new();
+        let fixture = StoreFixture::new();
         let journal = fixture.begin("r", &launch(2));
         journal.commit(effects("c1", vec![rca(9, "first")])).unwrap();
         journal.commit(effects("c1", vec![rca(9, "second")])).unwrap();
@@ -219,7 +219,7 @@ mod tests {
     #[test]
     fn words_of_parallel_cases_count_in_the_order_of_the_cases() {
         for order in [["c2", "c3"], ["c3", "c2"]] {
-            let fixture = Fixture::new();
+            let fixture = StoreFixture::new();
             let journal = fixture.begin("r", &launch(3));
             journal.commit(effects("c3", vec![rca(9, "owner's")])).unwrap();
             for case in order {
@@ -234,7 +234,7 @@ mod tests {
 
     #[test]
     fn symptoms_are_linked_to_root_causes() {
-        let fixture = Fixture::new();
+        let fixture = StoreFixture::new();
         let journal = fixture.begin("r", &launch(1));
         let link = |confidence| Effect::LinkSymptomRca { symptom: 5, rca: 9, confidence };
         journal.commit(effects("c1", vec![symptom(5, "t", "e"), rca(9, "m"), link(0.5), link(0.75)])).unwrap();
@@ -243,7 +243,7 @@ mod tests {
 
     #[test]
     fn an_effect_about_an_unknown_id_is_left_out_with_a_note() {
-        let fixture = Fixture::new();
+        let fixture = StoreFixture::new();
         let journal = fixture.begin("r", &launch(2));
         journal.commit(effects("c1", vec![symptom(5, "t", "e"), rca(9, "m")])).unwrap();
         let made_up = [
@@ -264,7 +264,7 @@ mod tests {
 
     #[test]
     fn contradictions_are_refused_by_name() {
-        let fixture = Fixture::new();
+        let fixture = StoreFixture::new();
         let journal = fixture.begin("r", &launch(2));
         journal.commit(effects("c1", vec![symptom(5, "t", "e"), rca(9, "m")])).unwrap();
         let mut other_id = symptom(5, "t", "e");

@@ -1,13 +1,13 @@
 //! Root causes: what was said of them, and what they are linked to.
 
-use super::{Act, expect_rca, expect_symptom, known};
+use super::{EffectContext, expect_rca, expect_symptom, known};
 use crate::store::error::StoreError;
-use crate::store::knowledge::{Sight, rca_as_of};
+use crate::store::knowledge::{FactScope, rca_as_of};
 use rusqlite::{Connection, params};
 
 /// What is said of a root cause; an absent part says nothing.
 #[derive(Debug, Default)]
-pub(super) struct Revision<'a> {
+pub(super) struct RcaRevision<'a> {
     /// Its title.
     pub(super) title: Option<&'a str>,
     /// Its text.
@@ -23,7 +23,7 @@ pub(super) struct Revision<'a> {
 }
 
 /// Creates a root cause and links the case. Creating one's own again replaces what one said of it.
-pub(super) fn create(conn: &Connection, act: &Act<'_>, id: i64, revision: &Revision<'_>) -> Result<(), StoreError> {
+pub(super) fn create(conn: &Connection, act: &EffectContext<'_>, id: i64, revision: &RcaRevision<'_>) -> Result<(), StoreError> {
     match known::<i64>(conn, "SELECT rc FROM rcas WHERE id = ?1", id)? {
         Some(owner) if owner == act.case => {}
         Some(_) => return Err(StoreError::Refused(format!("root cause {id} belongs to another case"))),
@@ -37,19 +37,25 @@ pub(super) fn create(conn: &Connection, act: &Act<'_>, id: i64, revision: &Revis
 }
 
 /// Adds to what is known of a root cause.
-pub(super) fn update(conn: &Connection, act: &Act<'_>, id: i64, revision: &Revision<'_>) -> Result<(), StoreError> {
+pub(super) fn update(conn: &Connection, act: &EffectContext<'_>, id: i64, revision: &RcaRevision<'_>) -> Result<(), StoreError> {
     expect_rca(conn, id)?;
     say(conn, act, id, revision)
 }
 
 /// Links the case to a known root cause.
-pub(super) fn link(conn: &Connection, act: &Act<'_>, id: i64) -> Result<(), StoreError> {
+pub(super) fn link(conn: &Connection, act: &EffectContext<'_>, id: i64) -> Result<(), StoreError> {
     expect_rca(conn, id)?;
     link_known(conn, act, id)
 }
 
 /// Says that a symptom comes of a root cause.
-pub(super) fn link_symptom(conn: &Connection, act: &Act<'_>, symptom: i64, rca: i64, confidence: f64) -> Result<(), StoreError> {
+pub(super) fn link_symptom(
+    conn: &Connection,
+    act: &EffectContext<'_>,
+    symptom: i64,
+    rca: i64,
+    confidence: f64,
+) -> Result<(), StoreError> {
     expect_symptom(conn, symptom)?;
     expect_rca(conn, rca)?;
     conn.prepare_cached("INSERT INTO symptom_rcas (symptom, rca, rc, stamp, confidence, human) VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?
@@ -58,10 +64,16 @@ pub(super) fn link_symptom(conn: &Connection, act: &Act<'_>, symptom: i64, rca: 
 }
 
 /// Takes back that a symptom comes of a root cause, or, if the cause is `replaced`, that it is what was said of it so far.
-pub(super) fn overturn(conn: &Connection, act: &Act<'_>, symptom: i64, rca: i64, replaced: bool) -> Result<(), StoreError> {
+pub(super) fn overturn(
+    conn: &Connection,
+    act: &EffectContext<'_>,
+    symptom: i64,
+    rca: i64,
+    replaced: bool,
+) -> Result<(), StoreError> {
     expect_symptom(conn, symptom)?;
     expect_rca(conn, rca)?;
-    let was = if replaced { Some(rca_as_of(conn, rca, Sight::ALL)?) } else { None };
+    let was = if replaced { Some(rca_as_of(conn, rca, FactScope::ALL)?) } else { None };
     let was = was.as_ref();
     conn.prepare_cached(
         "INSERT INTO overturned (symptom, rca, rc, stamp, by, title, message, defect_type) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
@@ -79,8 +91,8 @@ pub(super) fn overturn(conn: &Connection, act: &Act<'_>, symptom: i64, rca: i64,
     Ok(())
 }
 
-fn say(conn: &Connection, act: &Act<'_>, id: i64, revision: &Revision<'_>) -> Result<(), StoreError> {
-    let Revision { title, message, defect_type, component, convergence, status } = revision;
+fn say(conn: &Connection, act: &EffectContext<'_>, id: i64, revision: &RcaRevision<'_>) -> Result<(), StoreError> {
+    let RcaRevision { title, message, defect_type, component, convergence, status } = revision;
     conn.prepare_cached(
         "INSERT INTO rca_revisions (rca, rc, stamp, title, message, defect_type, component, convergence, status, human) \
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
@@ -100,7 +112,7 @@ fn say(conn: &Connection, act: &Act<'_>, id: i64, revision: &Revision<'_>) -> Re
     Ok(())
 }
 
-fn link_known(conn: &Connection, act: &Act<'_>, id: i64) -> Result<(), StoreError> {
+fn link_known(conn: &Connection, act: &EffectContext<'_>, id: i64) -> Result<(), StoreError> {
     conn.prepare_cached("INSERT INTO case_rcas (rc, rca, stamp) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING")?
         .execute(params![act.case, id, act.stamp])?;
     Ok(())

@@ -1,13 +1,13 @@
 //! Symptoms: what a failure looks like, and where it was seen.
 
-use super::{Act, expect_symptom, known};
+use super::{EffectContext, expect_symptom, known};
 use crate::store::error::StoreError;
 use crate::store::terms;
 use rusqlite::{Connection, OptionalExtension, params};
 
 /// How a symptom is described.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Text<'a> {
+pub(super) struct SymptomText<'a> {
     /// The test's name.
     pub(super) test: &'a str,
     /// The error's text.
@@ -19,7 +19,13 @@ pub(super) struct Text<'a> {
 }
 
 /// Creates the symptom of a fingerprint or finds it, links the case and counts the sighting.
-pub(super) fn upsert(conn: &Connection, act: &Act<'_>, id: i64, fingerprint: &str, text: &Text<'_>) -> Result<(), StoreError> {
+pub(super) fn upsert(
+    conn: &Connection,
+    act: &EffectContext<'_>,
+    id: i64,
+    fingerprint: &str,
+    text: &SymptomText<'_>,
+) -> Result<(), StoreError> {
     let mut owner = conn.prepare_cached("SELECT id FROM symptoms WHERE fingerprint = ?1")?;
     match owner.query_row([fingerprint], |row| row.get::<_, i64>(0)).optional()? {
         Some(owner) if owner == id => {}
@@ -41,13 +47,13 @@ pub(super) fn upsert(conn: &Connection, act: &Act<'_>, id: i64, fingerprint: &st
 }
 
 /// Links the case to a known symptom.
-pub(super) fn link(conn: &Connection, act: &Act<'_>, id: i64) -> Result<(), StoreError> {
+pub(super) fn link(conn: &Connection, act: &EffectContext<'_>, id: i64) -> Result<(), StoreError> {
     expect_symptom(conn, id)?;
     link_known(conn, act, id)
 }
 
 /// Counts a sighting of a known symptom.
-pub(super) fn mark_seen(conn: &Connection, act: &Act<'_>, id: i64) -> Result<(), StoreError> {
+pub(super) fn mark_seen(conn: &Connection, act: &EffectContext<'_>, id: i64) -> Result<(), StoreError> {
     expect_symptom(conn, id)?;
     see(conn, act, id)
 }
@@ -55,13 +61,13 @@ pub(super) fn mark_seen(conn: &Connection, act: &Act<'_>, id: i64) -> Result<(),
 /// In the run that found the symptom, the first case in the run's order describes it, not the first to arrive: so a
 /// description is kept unless that of an earlier case stands. Later runs count it and leave its description alone; a run
 /// that began before the other was heard of says its own.
-fn describe(conn: &Connection, act: &Act<'_>, id: i64, text: &Text<'_>) -> Result<(), StoreError> {
+fn describe(conn: &Connection, act: &EffectContext<'_>, id: i64, text: &SymptomText<'_>) -> Result<(), StoreError> {
     let mut latest = conn.prepare_cached(
         "SELECT run, rc, test, error, category, component FROM symptom_revisions WHERE symptom = ?1 \
          AND (run = ?2 OR stamp <= (SELECT start_seq FROM runs WHERE id = ?2)) ORDER BY rc, stamp DESC, id DESC LIMIT 1",
     )?;
     let stands = latest.query_row([id, act.run], |row| {
-        let same = Text {
+        let same = SymptomText {
             test: row.get_ref("test")?.as_str()?,
             error: row.get_ref("error")?.as_str()?,
             category: row.get_ref("category")?.as_str()?,
@@ -88,14 +94,14 @@ fn describe(conn: &Connection, act: &Act<'_>, id: i64, text: &Text<'_>) -> Resul
     Ok(())
 }
 
-fn link_known(conn: &Connection, act: &Act<'_>, id: i64) -> Result<(), StoreError> {
+fn link_known(conn: &Connection, act: &EffectContext<'_>, id: i64) -> Result<(), StoreError> {
     conn.prepare_cached("INSERT INTO case_symptoms (rc, symptom, stamp) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING")?
         .execute(params![act.case, id, act.stamp])?;
     Ok(())
 }
 
 /// A failure is counted once, however often a walk comes by and however often its launch is analysed.
-fn see(conn: &Connection, act: &Act<'_>, id: i64) -> Result<(), StoreError> {
+fn see(conn: &Connection, act: &EffectContext<'_>, id: i64) -> Result<(), StoreError> {
     conn.prepare_cached(
         "INSERT INTO symptom_keys (recall_key, symptom, stamp) \
          SELECT recall_key, ?2, ?3 FROM run_cases WHERE id = ?1 AND recall_key <> '' ON CONFLICT DO NOTHING",

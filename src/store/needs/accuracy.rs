@@ -1,6 +1,6 @@
 //! `accuracy`: of the cases that were reviewed, how many of a walker's answers at a node stood.
 
-use super::{Asking, Snapshot, kept};
+use super::{ActiveQuery, StoreSnapshot, kept};
 use crate::store::error::StoreError;
 use rusqlite::{Connection, params};
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ const CASES: i64 = 500;
 const REVIEWED: &str = "reviewed";
 
 /// The answer to the query: the same for all cases of a run, since nothing that the run itself wrote is in it.
-pub(super) fn answer(needs: &Asking<'_>) -> Result<Value, StoreError> {
+pub(super) fn answer(needs: &ActiveQuery<'_>) -> Result<Value, StoreError> {
     kept(&needs.accuracy, || match needs.ask(counted)? {
         Value::Null => Ok(json!([])),
         found => Ok(found),
@@ -21,10 +21,10 @@ pub(super) fn answer(needs: &Asking<'_>) -> Result<Value, StoreError> {
 }
 
 /// How many answers were reviewed, and how many of them stood.
-type Tally = BTreeMap<(String, String), (i64, i64)>;
+type ReviewTally = BTreeMap<(String, String), (i64, i64)>;
 
-fn counted(conn: &Connection, snapshot: Snapshot) -> Result<Value, StoreError> {
-    let mut tally = Tally::new();
+fn counted(conn: &Connection, snapshot: StoreSnapshot) -> Result<Value, StoreError> {
+    let mut tally = ReviewTally::new();
     let mut cases = conn.prepare_cached(
         "SELECT s.rc, r.run, EXISTS (SELECT 1 FROM overturned o WHERE o.rc = s.rc AND o.stamp <= ?1) FROM \
          (SELECT DISTINCT rc FROM case_statuses WHERE status = ?2 AND stamp <= ?1 ORDER BY rc DESC LIMIT ?3) s \

@@ -1,8 +1,8 @@
 //! Known symptoms that share telling words with a failure, however long ago they were found.
 
-use super::known::{Found, Known, of_ids};
+use super::known::{KnownSymptom, SymptomScope, of_ids};
 use crate::store::error::StoreError;
-use crate::store::knowledge::Sight;
+use crate::store::knowledge::FactScope;
 use crate::store::terms::{FULL, TELLING};
 use rusqlite::{Connection, params};
 use std::cmp::Reverse;
@@ -19,16 +19,16 @@ const PART: u32 = 3;
 pub(super) fn of_words(
     conn: &Connection,
     run: i64,
-    sight: Sight,
-    found: Found,
+    sight: FactScope,
+    found: SymptomScope,
     terms: &BTreeSet<i64>,
     known: &BTreeSet<i64>,
-) -> Result<Vec<Known>, StoreError> {
+) -> Result<Vec<KnownSymptom>, StoreError> {
     let (condition, upto) = match found {
-        Found::Earlier => ("run < ?2", sight.start),
-        Found::Here => ("run = ?2", sight.upto),
+        SymptomScope::Earlier => ("run < ?2", sight.start),
+        SymptomScope::Here => ("run = ?2", sight.upto),
     };
-    if matches!(found, Found::Here) && sight.upto == sight.start {
+    if matches!(found, SymptomScope::Here) && sight.upto == sight.start {
         return Ok(Vec::new());
     }
     let mut list = conn.prepare_cached(&format!(
@@ -69,9 +69,9 @@ mod tests {
     #![allow(clippy::unwrap_used)]
 
     use crate::model::{Case, Effect, Launch};
-    use crate::store::fixture::{Fixture, effects, launch, symptom};
-    use crate::store::{RunJournal, StoreNeeds};
-    use crate::walk::{About, Journal, Needs};
+    use crate::store::fixture::{StoreFixture, effects, launch, symptom};
+    use crate::store::{RunJournal, StoreQueries};
+    use crate::walk::{Journal, Queries, QuerySubject};
     use rusqlite::Connection;
     use serde_json::{Value, json};
 
@@ -112,12 +112,12 @@ mod tests {
         }
     }
 
-    fn needs(fixture: &Fixture, run: &str) -> StoreNeeds {
-        StoreNeeds::new(&fixture.store, run, json!([])).unwrap()
+    fn needs(fixture: &StoreFixture, run: &str) -> StoreQueries {
+        StoreQueries::new(&fixture.store, run, json!([])).unwrap()
     }
 
-    fn similar(needs: &StoreNeeds, launch: &Launch, case: &Case) -> Vec<Value> {
-        let answer = needs.query("symptoms.similar", &About { launch, case, prior: &Value::Null }).unwrap();
+    fn similar(needs: &StoreQueries, launch: &Launch, case: &Case) -> Vec<Value> {
+        let answer = needs.query("symptoms.similar", &QuerySubject { launch, case, prior: &Value::Null }).unwrap();
         answer.as_array().unwrap().clone()
     }
 
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn an_old_symptom_alike_in_words_is_found_among_thousands_of_newer_ones() {
-        let fixture = Fixture::new();
+        let fixture = StoreFixture::new();
         let old = of(&[OLD.into()]);
         let first = fixture.begin("first", &old);
         first.commit(effects("c1", vec![symptom(5, "0", OLD)])).unwrap();
@@ -158,7 +158,7 @@ mod tests {
     }
 
     /// 300 newer symptoms push what came before them out of the list of the latest.
-    fn push_out(fixture: &Fixture) {
+    fn push_out(fixture: &StoreFixture) {
         let newer = of(&others(300));
         let journal = fixture.begin("newer", &newer);
         let all = (1000..1300).zip(&newer.cases).map(|(id, case)| symptom(id, "0", &case.error_message)).collect();
@@ -167,7 +167,7 @@ mod tests {
 
     #[test]
     fn beside_a_likely_one_those_that_share_a_word_by_chance_are_passed_over() {
-        let fixture = Fixture::new();
+        let fixture = StoreFixture::new();
         let chance = "tariff of an old while";
         let first = fixture.begin("first", &of(&[OLD.into(), chance.into()]));
         first.commit(effects("c1", vec![symptom(5, "0", OLD)])).unwrap();
@@ -186,7 +186,7 @@ mod tests {
     #[test]
     fn the_lists_are_seen_as_they_were_when_the_run_began_and_at_its_barriers() {
         for order in [[0, 1, 2, 3], [3, 1, 0, 2]] {
-            let fixture = Fixture::new();
+            let fixture = StoreFixture::new();
             let texts = [OLD.to_owned(), ALIKE.to_owned(), format!("{OLD} again"), format!("{ALIKE} again")];
             let launch = of(&texts);
             let early = fixture.begin("early", &launch);
@@ -199,7 +199,7 @@ mod tests {
             early.commit(effects("c2", vec![symptom(6, "0", ALIKE)])).unwrap();
             let later = fixture.begin("later", &launch);
             later.commit(effects("c1", vec![symptom(7, "0", ALIKE)])).unwrap();
-            let told = |needs: &StoreNeeds, case: usize| {
+            let told = |needs: &StoreQueries, case: usize| {
                 let mut ids = ids(&similar(needs, &launch, &launch.cases[case]));
                 ids.retain(|id| *id < 1000);
                 ids.sort_unstable();
@@ -218,7 +218,7 @@ mod tests {
     #[test]
     fn the_lists_do_not_tell_who_came_first() {
         let answers = |order: &[usize]| {
-            let fixture = Fixture::new();
+            let fixture = StoreFixture::new();
             // Three cases to a symptom, each with words of its own; more symptoms than a list holds.
             let texts: Vec<String> =
                 (0..240).map(|n| format!("lost lock of k{} m{} while mending", letters(n), letters(n / 4))).collect();

@@ -1,15 +1,15 @@
 //! `cluster`: the cases that wait for one another, and what the one that walked ahead found.
 
-use super::{Asking, Snapshot, kept_under};
+use super::{ActiveQuery, StoreSnapshot, kept_under};
 use crate::store::content::needed;
 use crate::store::error::StoreError;
 use crate::store::read::event;
-use crate::walk::{About, WalkState};
+use crate::walk::{QuerySubject, WalkState};
 use rusqlite::{Connection, params};
 use serde_json::{Map, Value, json};
 
 /// The answer to the query: an empty map for a case that is in no cluster.
-pub(super) fn answer(needs: &Asking<'_>, about: &About<'_>) -> Result<Value, StoreError> {
+pub(super) fn answer(needs: &ActiveQuery<'_>, about: &QuerySubject<'_>) -> Result<Value, StoreError> {
     let Some(cluster) = needs.clusters.get(about.case.id.as_str()) else { return Ok(json!({})) };
     let representative = cluster.representative();
     let prior = if representative == about.case.id {
@@ -26,7 +26,7 @@ pub(super) fn answer(needs: &Asking<'_>, about: &About<'_>) -> Result<Value, Sto
 }
 
 /// The latest artifact of each node that a case of the run had left before the last barrier: what its walk knew by then.
-fn prior(conn: &Connection, snapshot: Snapshot, case: &str) -> Result<Value, StoreError> {
+fn prior(conn: &Connection, snapshot: StoreSnapshot, case: &str) -> Result<Value, StoreError> {
     let mut events = conn.prepare_cached(
         "SELECT seq, ?2 AS item, run, rc, path, at, body, sum FROM events \
          WHERE run = ?1 AND rc = (SELECT id FROM run_cases WHERE run = ?1 AND item = ?2) AND seq <= ?3 AND type IN ('node_enter', 'sub_walk', 'node_exit') ORDER BY seq",

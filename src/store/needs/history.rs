@@ -1,6 +1,6 @@
 //! In which launches a symptom or a root cause was seen before the run, and how long ago that was for the launch at hand.
 
-use super::Snapshot;
+use super::StoreSnapshot;
 use crate::clock::Timestamp;
 use crate::store::error::StoreError;
 use rusqlite::{Connection, params};
@@ -12,7 +12,7 @@ const LAUNCHES: i64 = 1000;
 const VERSIONS: usize = 20;
 
 /// A launch in which it was seen.
-struct Night {
+struct PastSighting {
     launch: i64,
     at: i64,
     version: String,
@@ -20,14 +20,14 @@ struct Night {
 
 /// `launches` and `versions` of a symptom, and `earlier`: what is known of it from launches that began before the one at hand
 /// (`{launches, first_seen, last_seen, days, launches_between}`), or null. Facts of the run itself do not count.
-pub(super) fn of_symptom(conn: &Connection, snapshot: Snapshot, symptom: i64) -> Result<Map<String, Value>, StoreError> {
+pub(super) fn of_symptom(conn: &Connection, snapshot: StoreSnapshot, symptom: i64) -> Result<Map<String, Value>, StoreError> {
     let sql = "SELECT l.id, l.at, l.version FROM symptom_launches s JOIN launches l ON l.id = s.launch \
          WHERE symptom = ?1 AND s.stamp <= ?2 ORDER BY l.at DESC, l.id DESC LIMIT ?3";
     told(conn, snapshot, &nights(conn, sql, symptom, snapshot.start)?)
 }
 
 /// The same of a root cause.
-pub(super) fn of_rca(conn: &Connection, snapshot: Snapshot, rca: i64) -> Result<Map<String, Value>, StoreError> {
+pub(super) fn of_rca(conn: &Connection, snapshot: StoreSnapshot, rca: i64) -> Result<Map<String, Value>, StoreError> {
     let sql = "SELECT DISTINCT l.id, l.at, l.version FROM case_causes k JOIN run_cases r ON r.id = k.rc \
          JOIN cases c ON c.id = r.known JOIN launches l ON l.id = c.launch \
          WHERE k.rca = ?1 AND k.stamp <= ?2 ORDER BY l.at DESC, l.id DESC LIMIT ?3";
@@ -35,15 +35,15 @@ pub(super) fn of_rca(conn: &Connection, snapshot: Snapshot, rca: i64) -> Result<
 }
 
 /// Latest first.
-fn nights(conn: &Connection, sql: &str, id: i64, stamp: i64) -> Result<Vec<Night>, StoreError> {
+fn nights(conn: &Connection, sql: &str, id: i64, stamp: i64) -> Result<Vec<PastSighting>, StoreError> {
     let mut rows = conn.prepare_cached(sql)?;
     let nights = rows.query_map(params![id, stamp, LAUNCHES], |row| {
-        Ok(Night { launch: row.get(0)?, at: row.get(1)?, version: row.get(2)? })
+        Ok(PastSighting { launch: row.get(0)?, at: row.get(1)?, version: row.get(2)? })
     })?;
     Ok(nights.collect::<Result<_, _>>()?)
 }
 
-fn told(conn: &Connection, snapshot: Snapshot, nights: &[Night]) -> Result<Map<String, Value>, StoreError> {
+fn told(conn: &Connection, snapshot: StoreSnapshot, nights: &[PastSighting]) -> Result<Map<String, Value>, StoreError> {
     let mut versions: Vec<&str> = Vec::new();
     for night in nights {
         if !night.version.is_empty() && !versions.contains(&night.version.as_str()) && versions.len() < VERSIONS {

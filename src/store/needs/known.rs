@@ -3,7 +3,7 @@
 use super::features::Features;
 use super::short;
 use crate::store::error::StoreError;
-use crate::store::knowledge::Sight;
+use crate::store::knowledge::FactScope;
 use rusqlite::types::ToSql;
 use rusqlite::{Connection, Row};
 
@@ -13,7 +13,7 @@ const LATEST: i64 = 50;
 
 /// A symptom as it was described in the run that found it.
 #[derive(Clone, Debug)]
-pub(super) struct Known {
+pub(super) struct KnownSymptom {
     /// Its id.
     pub(super) id: i64,
     /// The case that describes it.
@@ -32,14 +32,14 @@ pub(super) struct Known {
 
 /// Which runs found the symptoms that are looked for.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Found {
+pub(super) enum SymptomScope {
     /// Runs that began before the reader's: those of the latest first.
     Earlier,
     /// The reader's own run.
     Here,
 }
 
-impl Found {
+impl SymptomScope {
     fn rest(self) -> &'static str {
         match self {
             Self::Earlier => "AND run < ?1 ORDER BY run DESC, symptom LIMIT 100",
@@ -49,7 +49,13 @@ impl Found {
 }
 
 /// Up to 100 symptoms of a test.
-pub(super) fn of_test(conn: &Connection, run: i64, sight: Sight, found: Found, test: &str) -> Result<Vec<Known>, StoreError> {
+pub(super) fn of_test(
+    conn: &Connection,
+    run: i64,
+    sight: FactScope,
+    found: SymptomScope,
+    test: &str,
+) -> Result<Vec<KnownSymptom>, StoreError> {
     current(conn, run, sight, "test = ?6", found.rest(), &test)
 }
 
@@ -57,21 +63,21 @@ pub(super) fn of_test(conn: &Connection, run: i64, sight: Sight, found: Found, t
 pub(super) fn of_component(
     conn: &Connection,
     run: i64,
-    sight: Sight,
-    found: Found,
+    sight: FactScope,
+    found: SymptomScope,
     component: &str,
-) -> Result<Vec<Known>, StoreError> {
+) -> Result<Vec<KnownSymptom>, StoreError> {
     current(conn, run, sight, "component = ?6 AND component <> ''", found.rest(), &component)
 }
 
 /// The symptoms of some ids, as far as they are in sight.
-pub(super) fn of_ids(conn: &Connection, run: i64, sight: Sight, ids: &[i64]) -> Result<Vec<Known>, StoreError> {
+pub(super) fn of_ids(conn: &Connection, run: i64, sight: FactScope, ids: &[i64]) -> Result<Vec<KnownSymptom>, StoreError> {
     let of_ids = "run <= ?1 AND symptom IN (SELECT value FROM json_each(?6))";
     current(conn, run, sight, of_ids, "ORDER BY symptom", &serde_json::json!(ids).to_string())
 }
 
 /// Up to 50 symptoms that cases with a recall key were seen with.
-pub(super) fn of_recall_key(conn: &Connection, run: i64, sight: Sight, key: &str) -> Result<Vec<Known>, StoreError> {
+pub(super) fn of_recall_key(conn: &Connection, run: i64, sight: FactScope, key: &str) -> Result<Vec<KnownSymptom>, StoreError> {
     let of_key = "run <= ?1 AND symptom IN (SELECT symptom FROM symptom_keys k WHERE recall_key = ?6 AND (stamp <= ?2 \
          OR EXISTS (SELECT 1 FROM sightings s JOIN run_cases c ON c.id = s.rc WHERE s.symptom = k.symptom AND s.stamp <= ?3 \
          AND s.rc >= ?4 AND s.rc < ?5 AND c.recall_key = ?6)) ORDER BY symptom LIMIT 50)";
@@ -79,14 +85,14 @@ pub(super) fn of_recall_key(conn: &Connection, run: i64, sight: Sight, key: &str
 }
 
 /// The symptoms that earlier runs found last, those of the latest first.
-pub(super) fn recent(conn: &Connection, run: i64, sight: Sight) -> Result<Vec<Known>, StoreError> {
+pub(super) fn recent(conn: &Connection, run: i64, sight: FactScope) -> Result<Vec<KnownSymptom>, StoreError> {
     let latest =
         "run < ?1 AND symptom IN (SELECT id FROM symptoms WHERE run < ?1 AND stamp <= ?2 ORDER BY run DESC, id LIMIT ?6)";
     current(conn, run, sight, latest, "ORDER BY run DESC, symptom", &LATEST)
 }
 
 /// The symptoms that this run found first, those of its first cases first.
-pub(super) fn recent_here(conn: &Connection, run: i64, sight: Sight) -> Result<Vec<Known>, StoreError> {
+pub(super) fn recent_here(conn: &Connection, run: i64, sight: FactScope) -> Result<Vec<KnownSymptom>, StoreError> {
     // The first revisions of the run's first cases; nearly every one is still the current one.
     let first = "r.id IN (SELECT id FROM symptom_revisions WHERE run = ?1 AND rc >= ?4 AND stamp > ?2 AND stamp <= ?3 ORDER BY rc, id LIMIT ?6)";
     current(conn, run, sight, first, "ORDER BY rc, symptom", &LATEST)
@@ -97,11 +103,11 @@ pub(super) fn recent_here(conn: &Connection, run: i64, sight: Sight) -> Result<V
 fn current(
     conn: &Connection,
     run: i64,
-    sight: Sight,
+    sight: FactScope,
     condition: &str,
     order: &str,
     value: &dyn ToSql,
-) -> Result<Vec<Known>, StoreError> {
+) -> Result<Vec<KnownSymptom>, StoreError> {
     let mut rows = conn.prepare_cached(&format!(
         "SELECT symptom, rc, test, error, category, component FROM symptom_revisions r \
          WHERE {condition} AND (stamp <= ?2 OR (stamp <= ?3 AND rc >= ?4 AND rc < ?5)) \
@@ -110,11 +116,11 @@ fn current(
          AND (o.rc < r.rc OR (o.rc = r.rc AND o.id > r.id))) {order}"
     ))?;
     let inputs: [&dyn ToSql; 6] = [&run, &sight.start, &sight.upto, &sight.first, &sight.before, value];
-    let known = rows.query_map(inputs, Known::of_row)?;
+    let known = rows.query_map(inputs, KnownSymptom::of_row)?;
     Ok(known.collect::<Result<_, _>>()?)
 }
 
-impl Known {
+impl KnownSymptom {
     fn of_row(row: &Row<'_>) -> rusqlite::Result<Self> {
         let (test, error): (String, String) = (row.get(2)?, row.get(3)?);
         Ok(Self {

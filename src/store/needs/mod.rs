@@ -13,18 +13,18 @@ mod siblings;
 mod similar;
 
 use super::error::StoreError;
-use super::knowledge::Sight;
+use super::knowledge::FactScope;
 use super::open::Store;
 use super::runs::run_row;
 use crate::diag::did_you_mean;
 use crate::model::Hash;
-use crate::walk::{About, Cluster, NEEDS, Name, Needs};
-use known::Known;
+use crate::walk::{Cluster, NEEDS, Name, Queries, QuerySubject};
+use known::KnownSymptom;
 use rusqlite::{Connection, OptionalExtension, params};
 use serde_json::{Map, Value};
-use siblings::Errors;
-pub use siblings::Tellable;
-use similar::Hit;
+pub use siblings::SiblingScope;
+use siblings::SimilarErrors;
+use similar::SimilarSymptom;
 use std::collections::HashMap;
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -36,35 +36,35 @@ const TEXT_CHARS: usize = 2000;
 
 /// Answers queries for one run. What it has found it keeps, since nothing that it may see changes.
 #[derive(Debug)]
-pub struct StoreNeeds {
+pub struct StoreQueries {
     /// None where there is no store: nothing is known then.
-    source: Option<(Store, Snapshot)>,
+    source: Option<(Store, StoreSnapshot)>,
     /// The answer to `workspace`.
     repositories: Value,
     /// Does not change with barriers.
     accuracy: Mutex<Option<Value>>,
-    recent_rcas: Mutex<Option<Arc<[recent::Created]>>>,
-    recent_symptoms: Mutex<Option<Arc<[Known]>>>,
-    hits: Mutex<HashMap<Asked, Arc<[Hit]>>>,
-    rcas_of: Mutex<HashMap<i64, Arc<[of_symptom::Link]>>>,
-    seen: Mutex<HashMap<i64, Arc<similar::Seen>>>,
+    recent_rcas: Mutex<Option<Arc<[recent::CreatedRca]>>>,
+    recent_symptoms: Mutex<Option<Arc<[KnownSymptom]>>>,
+    hits: Mutex<HashMap<LikenessInputs, Arc<[SimilarSymptom]>>>,
+    rcas_of: Mutex<HashMap<i64, Arc<[of_symptom::SymptomLink]>>>,
+    seen: Mutex<HashMap<i64, Arc<similar::SymptomOccurrences>>>,
     /// Does not change with barriers.
-    histories: Mutex<Histories>,
-    errors: Mutex<Option<Arc<Errors>>>,
+    histories: Mutex<OccurrenceHistory>,
+    errors: Mutex<Option<Arc<SimilarErrors>>>,
     /// The cluster of each case that is in one.
     clusters: HashMap<Name, Arc<Cluster>>,
     priors: Mutex<HashMap<Box<str>, Value>>,
 }
 
 /// Where root causes (true) and symptoms were seen before the run.
-type Histories = HashMap<(bool, i64), Arc<Map<String, Value>>>;
+type OccurrenceHistory = HashMap<(bool, i64), Arc<Map<String, Value>>>;
 
 /// What the likeness of symptoms is asked for: the inputs, and the place of the case if that matters.
-type Asked = (Hash, i64);
+type LikenessInputs = (Hash, i64);
 
 /// What a run may see: facts up to a stamp, all of them written by runs that began before it, and its own up to another.
 #[derive(Clone, Copy, Debug)]
-struct Snapshot {
+struct StoreSnapshot {
     run: i64,
     /// The last event when the run began.
     start: i64,
@@ -75,20 +75,20 @@ struct Snapshot {
     end: i64,
 }
 
-impl Snapshot {
+impl StoreSnapshot {
     /// What a case sees: of its own run only what the cases before it wrote. So no two cases can each take the other's root
     /// cause for theirs.
-    fn of(self, case: i64) -> Sight {
-        Sight { start: self.start, upto: self.upto, first: self.first, before: case }
+    fn of(self, case: i64) -> FactScope {
+        FactScope { start: self.start, upto: self.upto, first: self.first, before: case }
     }
 
     /// What any case of the run may see.
-    fn whole(self) -> Sight {
+    fn whole(self) -> FactScope {
         self.of(self.end)
     }
 }
 
-impl StoreNeeds {
+impl StoreQueries {
     /// Answers for a run of the store. `repositories` is what `workspace` returns: `[{name, path, purpose, branch}]`.
     pub fn new(store: &Store, run: &str, repositories: Value) -> Result<Self, StoreError> {
         let snapshot = store.read(|conn| {
@@ -99,7 +99,7 @@ impl StoreNeeds {
                 [row],
                 |row| Ok((row.get(0)?, row.get(1)?)),
             )?;
-            Ok(Snapshot { run: row, start, upto: start, first, end })
+            Ok(StoreSnapshot { run: row, start, upto: start, first, end })
         })?;
         Ok(Self::with(Some((store.clone(), snapshot)), repositories))
     }
@@ -109,7 +109,7 @@ impl StoreNeeds {
         Self::with(None, repositories)
     }
 
-    fn with(source: Option<(Store, Snapshot)>, repositories: Value) -> Self {
+    fn with(source: Option<(Store, StoreSnapshot)>, repositories: Value) -> Self {
         Self {
             source,
             repositories,
@@ -154,29 +154,29 @@ impl StoreNeeds {
     }
 
     /// Asks in one transaction: one state of the store, and its file is locked once, not for each of some fifty looks at it.
-    fn asking<T>(&self, body: impl FnOnce(&Asking<'_>) -> Result<T, StoreError>) -> Result<T, StoreError> {
+    fn asking<T>(&self, body: impl FnOnce(&ActiveQuery<'_>) -> Result<T, StoreError>) -> Result<T, StoreError> {
         match &self.source {
-            Some((store, snapshot)) => store.read(|conn| body(&Asking { needs: self, store: Some((conn, *snapshot)) })),
-            None => body(&Asking { needs: self, store: None }),
+            Some((store, snapshot)) => store.read(|conn| body(&ActiveQuery { needs: self, store: Some((conn, *snapshot)) })),
+            None => body(&ActiveQuery { needs: self, store: None }),
         }
     }
 }
 
 /// A query that is being answered.
-struct Asking<'a> {
-    needs: &'a StoreNeeds,
-    store: Option<(&'a Connection, Snapshot)>,
+struct ActiveQuery<'a> {
+    needs: &'a StoreQueries,
+    store: Option<(&'a Connection, StoreSnapshot)>,
 }
 
-impl Deref for Asking<'_> {
-    type Target = StoreNeeds;
+impl Deref for ActiveQuery<'_> {
+    type Target = StoreQueries;
 
-    fn deref(&self) -> &StoreNeeds {
+    fn deref(&self) -> &StoreQueries {
         self.needs
     }
 }
 
-impl Asking<'_> {
+impl ActiveQuery<'_> {
     /// The place of a case among the cases of all runs.
     fn place(&self, case: &str) -> Result<i64, StoreError> {
         self.ask(|conn, snapshot| {
@@ -203,13 +203,13 @@ impl Asking<'_> {
     }
 
     /// Asks the store; nothing is known where there is none.
-    fn ask<T: Default>(&self, query: impl FnOnce(&Connection, Snapshot) -> Result<T, StoreError>) -> Result<T, StoreError> {
+    fn ask<T: Default>(&self, query: impl FnOnce(&Connection, StoreSnapshot) -> Result<T, StoreError>) -> Result<T, StoreError> {
         self.store.map_or_else(|| Ok(T::default()), |(conn, snapshot)| query(conn, snapshot))
     }
 }
 
-impl Needs for StoreNeeds {
-    fn query(&self, name: &str, about: &About<'_>) -> Result<Value, String> {
+impl Queries for StoreQueries {
+    fn query(&self, name: &str, about: &QuerySubject<'_>) -> Result<Value, String> {
         let answer = match name {
             "symptoms.similar" => self.asking(|asking| similar::answer(asking, about)),
             "rcas.of_symptom" => self.asking(|asking| of_symptom::answer(asking, about)),

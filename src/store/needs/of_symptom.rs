@@ -1,10 +1,10 @@
 //! `rcas.of_symptom`: root causes of the symptoms that are like this case's failure.
 
-use super::{Asking, Snapshot, kept_under, short, similar};
+use super::{ActiveQuery, StoreSnapshot, kept_under, short, similar};
 use crate::store::error::StoreError;
 use crate::store::knowledge::{Rca, rca_as_of};
-use crate::store::overturned::{Overturned, overturned_as_of};
-use crate::walk::About;
+use crate::store::overturned::{OverturnedLink, overturned_as_of};
+use crate::walk::QuerySubject;
 use rusqlite::{Connection, params};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -15,7 +15,7 @@ const MOST: usize = 10;
 
 /// That a symptom comes of a root cause, as a run may know it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Link {
+pub(super) struct SymptomLink {
     rca: i64,
     confidence: f64,
     /// Of this run: the case that said so.
@@ -24,13 +24,13 @@ pub(super) struct Link {
 }
 
 /// The answer to the query: in the order of the symptoms, for each the surest first, each root cause once.
-pub(super) fn answer(needs: &Asking<'_>, about: &About<'_>) -> Result<Value, StoreError> {
+pub(super) fn answer(needs: &ActiveQuery<'_>, about: &QuerySubject<'_>) -> Result<Value, StoreError> {
     let case = needs.place(&about.case.id)?;
     let mut told = BTreeSet::new();
     let mut rcas = Vec::new();
     for hit in similar::hits(needs, about.case)?.iter() {
         let symptom = hit.known.id;
-        let links: Arc<[Link]> =
+        let links: Arc<[SymptomLink]> =
             kept_under(&needs.rcas_of, symptom, || Ok(needs.ask(|conn, snapshot| links(conn, snapshot, symptom))?.into()))?;
         let overturned = needs.ask(|conn, snapshot| overturned_as_of(conn, symptom, snapshot.start))?;
         told.extend(overturned.iter().filter(|over| !over.replaced).map(|over| over.rca));
@@ -55,7 +55,7 @@ pub(super) fn answer(needs: &Asking<'_>, about: &About<'_>) -> Result<Value, Sto
 /// The root causes of a symptom, the surest first. Of earlier runs those that are sure, then those of the latest cases; then,
 /// among as sure ones, those that this run found, of its first cases first: what a pair of both was said to be before this run
 /// began is not said anew.
-fn links(conn: &Connection, snapshot: Snapshot, symptom: i64) -> Result<Vec<Link>, StoreError> {
+fn links(conn: &Connection, snapshot: StoreSnapshot, symptom: i64) -> Result<Vec<SymptomLink>, StoreError> {
     let mut rows = conn.prepare_cached(
         "SELECT rca, confidence FROM symptom_rcas l JOIN rcas ON rcas.id = rca \
          WHERE symptom = ?1 AND l.stamp <= ?2 AND NOT EXISTS (SELECT 1 FROM symptom_rcas o \
@@ -64,9 +64,9 @@ fn links(conn: &Connection, snapshot: Snapshot, symptom: i64) -> Result<Vec<Link
     )?;
     let most = i64::try_from(MOST).unwrap_or(i64::MAX);
     let earlier = rows.query_map(params![symptom, snapshot.start, most], |row| {
-        Ok(Link { rca: row.get(0)?, confidence: row.get(1)?, case: None, same_run: false })
+        Ok(SymptomLink { rca: row.get(0)?, confidence: row.get(1)?, case: None, same_run: false })
     })?;
-    let mut links: Vec<Link> = earlier.collect::<Result<_, _>>()?;
+    let mut links: Vec<SymptomLink> = earlier.collect::<Result<_, _>>()?;
     if snapshot.upto > snapshot.start {
         // For each pair the last word of the first case that spoke of it.
         let mut rows = conn.prepare_cached(
@@ -75,7 +75,7 @@ fn links(conn: &Connection, snapshot: Snapshot, symptom: i64) -> Result<Vec<Link
         )?;
         let inputs = params![symptom, snapshot.start, snapshot.upto, snapshot.first, snapshot.end];
         let here = rows.query_map(inputs, |row| {
-            Ok(Link { rca: row.get(0)?, confidence: row.get(1)?, case: Some(row.get(2)?), same_run: row.get(3)? })
+            Ok(SymptomLink { rca: row.get(0)?, confidence: row.get(1)?, case: Some(row.get(2)?), same_run: row.get(3)? })
         })?;
         let mut told: BTreeSet<i64> = links.iter().map(|link| link.rca).collect();
         for link in here {
@@ -90,7 +90,7 @@ fn links(conn: &Connection, snapshot: Snapshot, symptom: i64) -> Result<Vec<Link
     Ok(links)
 }
 
-impl Link {
+impl SymptomLink {
     fn to_json(self, symptom: i64, rca: Rca) -> Value {
         json!({
             "id": rca.id,
@@ -112,7 +112,7 @@ impl Link {
 }
 
 /// A cause that it was not.
-fn overturned_json(symptom: i64, over: Overturned) -> Value {
+fn overturned_json(symptom: i64, over: OverturnedLink) -> Value {
     json!({
         "id": over.rca,
         "symptom": symptom,

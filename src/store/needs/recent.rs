@@ -1,9 +1,9 @@
 //! `rcas.recent`: the root causes created last, and those that this run found first.
 
-use super::{Asking, Snapshot, kept, short};
+use super::{ActiveQuery, StoreSnapshot, kept, short};
 use crate::store::error::StoreError;
 use crate::store::knowledge::{Rca, rca_as_of};
-use crate::walk::About;
+use crate::walk::QuerySubject;
 use rusqlite::{Connection, params};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -13,7 +13,7 @@ const MOST: usize = 20;
 
 /// A root cause with the case that created it and the number of cases linked to it.
 #[derive(Clone, Debug)]
-pub(super) struct Created {
+pub(super) struct CreatedRca {
     case: i64,
     same_run: bool,
     rca: Rca,
@@ -22,8 +22,8 @@ pub(super) struct Created {
 
 /// The answer to the query: of earlier runs, the latest run's first and in a run the last case's first; then of this run, those
 /// of the first cases, as far as they stand before this one.
-pub(super) fn answer(needs: &Asking<'_>, about: &About<'_>) -> Result<Value, StoreError> {
-    let all: Arc<[Created]> = kept(&needs.recent_rcas, || Ok(needs.ask(recent)?.into()))?;
+pub(super) fn answer(needs: &ActiveQuery<'_>, about: &QuerySubject<'_>) -> Result<Value, StoreError> {
+    let all: Arc<[CreatedRca]> = kept(&needs.recent_rcas, || Ok(needs.ask(recent)?.into()))?;
     if !all.iter().any(|created| created.same_run) {
         return all.iter().map(|created| created.told(needs)).collect();
     }
@@ -31,7 +31,7 @@ pub(super) fn answer(needs: &Asking<'_>, about: &About<'_>) -> Result<Value, Sto
     all.iter().filter(|created| !created.same_run || created.case < case).map(|created| created.told(needs)).collect()
 }
 
-fn recent(conn: &Connection, snapshot: Snapshot) -> Result<Vec<Created>, StoreError> {
+fn recent(conn: &Connection, snapshot: StoreSnapshot) -> Result<Vec<CreatedRca>, StoreError> {
     let cases = "(SELECT count(DISTINCT known) FROM case_rcas l JOIN run_cases ON run_cases.id = l.rc WHERE l.rca = rcas.id \
          AND (l.stamp <= ?1 OR (l.stamp <= ?2 AND l.rc >= ?3 AND l.rc < ?4)))";
     let earlier = format!("SELECT id, rc, {cases} FROM rcas WHERE stamp <= ?1 ORDER BY rc DESC, stamp DESC, id LIMIT ?5");
@@ -54,14 +54,14 @@ fn recent(conn: &Connection, snapshot: Snapshot) -> Result<Vec<Created>, StoreEr
             let sight = if same_run { snapshot.of(case + 1) } else { snapshot.of(0) };
             let mut rca = rca_as_of(conn, rca, sight)?;
             rca.message = short(rca.message);
-            found.push(Created { case, same_run, rca, cases });
+            found.push(CreatedRca { case, same_run, rca, cases });
         }
     }
     Ok(found)
 }
 
-impl Created {
-    fn told(&self, needs: &Asking<'_>) -> Result<Value, StoreError> {
+impl CreatedRca {
+    fn told(&self, needs: &ActiveQuery<'_>) -> Result<Value, StoreError> {
         needs.with_history(self.to_json(), true, self.rca.id)
     }
 

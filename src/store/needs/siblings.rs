@@ -1,9 +1,9 @@
 //! `siblings`: the other failures of the same launch.
 
 use super::features::error_shape;
-use super::{StoreNeeds, lock, short};
+use super::{StoreQueries, lock, short};
 use crate::model::{Case, Launch};
-use crate::walk::About;
+use crate::walk::QuerySubject;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,8 +13,8 @@ const MOST: usize = 50;
 
 /// Which cases of a launch have errors that differ only in numbers and ids.
 #[derive(Debug)]
-pub(super) struct Errors {
-    launch: Identity,
+pub(super) struct SimilarErrors {
+    launch: LaunchFingerprint,
     /// The error of each case.
     shapes: Vec<Option<u64>>,
     /// The first cases of each error, one more than are returned.
@@ -24,7 +24,7 @@ pub(super) struct Errors {
 /// Which cases of a launch `siblings` ever tells of: asked in the order of the launch, by their errors. The
 /// others are not needed.
 #[derive(Debug, Default)]
-pub struct Tellable {
+pub struct SiblingScope {
     /// How many there are of each error so far.
     counts: HashMap<u64, usize>,
     /// The two most common errors so far.
@@ -32,7 +32,7 @@ pub struct Tellable {
     asked: usize,
 }
 
-impl Tellable {
+impl SiblingScope {
     /// Whether the next case is told of: as one of the first of its error, or as one of the first that have not the error of
     /// the case that asks, whichever error that is.
     pub fn next(&mut self, error: &str) -> bool {
@@ -55,11 +55,11 @@ impl Tellable {
 }
 
 /// Enough to notice another launch: queries come with the one launch of their run again and again.
-type Identity = (String, String, Option<i64>, usize, usize);
+type LaunchFingerprint = (String, String, Option<i64>, usize, usize);
 
 /// The answer to the query: those with the same error first, each part in the order of the launch.
-pub(super) fn answer(needs: &StoreNeeds, about: &About<'_>) -> Value {
-    let About { launch, case, .. } = about;
+pub(super) fn answer(needs: &StoreQueries, about: &QuerySubject<'_>) -> Value {
+    let QuerySubject { launch, case, .. } = about;
     let errors = errors(needs, launch);
     let shape = error_shape(&case.error_message);
     let same = shape.and_then(|shape| errors.alike.get(&shape)).into_iter().flatten();
@@ -80,7 +80,7 @@ fn to_json((other, same): (&Case, bool)) -> Value {
     })
 }
 
-fn errors(needs: &StoreNeeds, launch: &Launch) -> Arc<Errors> {
+fn errors(needs: &StoreQueries, launch: &Launch) -> Arc<SimilarErrors> {
     let identity = (launch.name.clone(), launch.run_id.clone(), launch.number, launch.cases.len(), launch.cases.as_ptr().addr());
     if let Some(errors) = lock(&needs.errors).as_ref().filter(|errors| errors.launch == identity) {
         return Arc::clone(errors);
@@ -95,7 +95,7 @@ fn errors(needs: &StoreNeeds, launch: &Launch) -> Arc<Errors> {
             }
         }
     }
-    let errors = Arc::new(Errors { launch: identity, shapes, alike });
+    let errors = Arc::new(SimilarErrors { launch: identity, shapes, alike });
     *lock(&needs.errors) = Some(Arc::clone(&errors));
     errors
 }
@@ -125,16 +125,16 @@ mod tests {
             errors in proptest::collection::vec(prop_oneof![6 => 1..3_u8, 2 => 0..6_u8, 1 => 0..12_u8], 0..400)
         ) {
             let whole = launch(&errors);
-            let mut tellable = Tellable::default();
+            let mut tellable = SiblingScope::default();
             let mut light = whole.clone();
             for case in &mut light.cases {
                 if !tellable.next(&case.error_message) {
                     *case = Case { id: case.id.clone(), ..Case::default() };
                 }
             }
-            let (of_whole, of_light) = (StoreNeeds::without_store(json!([])), StoreNeeds::without_store(json!([])));
+            let (of_whole, of_light) = (StoreQueries::without_store(json!([])), StoreQueries::without_store(json!([])));
             for case in &whole.cases {
-                let about = |launch| About { launch, case, prior: &Value::Null };
+                let about = |launch| QuerySubject { launch, case, prior: &Value::Null };
                 prop_assert_eq!(answer(&of_whole, &about(&whole)), answer(&of_light, &about(&light)));
             }
         }
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn of_many_with_one_error_few_are_told_of() {
-        let mut tellable = Tellable::default();
+        let mut tellable = SiblingScope::default();
         let errors = (0..10_000).map(|n| if n % 9 == 0 { "timeout" } else { "lost lock" });
         assert_eq!(errors.filter(|error| tellable.next(error)).count(), 2 * (MOST + 1));
     }

@@ -2,13 +2,13 @@
 
 use super::alike::of_words;
 use super::features::Features;
-use super::known::{Found, Known, of_component, of_recall_key, of_test, recent, recent_here};
-use super::{Asking, Snapshot, kept, kept_under};
+use super::known::{KnownSymptom, SymptomScope, of_component, of_recall_key, of_test, recent, recent_here};
+use super::{ActiveQuery, StoreSnapshot, kept, kept_under};
 use crate::clock::Timestamp;
 use crate::model::{Case, Hash};
 use crate::store::error::StoreError;
 use crate::store::terms::terms;
-use crate::walk::About;
+use crate::walk::QuerySubject;
 use rusqlite::{Connection, OptionalExtension, params};
 use serde_json::{Value, json};
 use std::cmp::Reverse;
@@ -22,25 +22,25 @@ const LEAST_LIKE: f64 = 0.1;
 
 /// A symptom like a case's failure.
 #[derive(Clone, Debug)]
-pub(super) struct Hit {
+pub(super) struct SimilarSymptom {
     /// The symptom.
-    pub(super) known: Known,
+    pub(super) known: KnownSymptom,
     /// How like it is, 0 to 1.
     score: f64,
-    times: Times,
+    times: SightingTimes,
     same_run: bool,
 }
 
 /// How often and when a symptom was seen.
 #[derive(Clone, Copy, Debug)]
-struct Times {
+struct SightingTimes {
     total: i64,
     /// In milliseconds, as all times of the store.
     first: i64,
     last: i64,
 }
 
-impl Times {
+impl SightingTimes {
     const NEVER: Self = Self { total: 0, first: i64::MAX, last: i64::MIN };
 
     fn and(self, other: Self) -> Self {
@@ -50,23 +50,23 @@ impl Times {
 
 /// Where and when a symptom was seen, as a run may know it.
 #[derive(Debug)]
-pub(super) struct Seen {
+pub(super) struct SymptomOccurrences {
     /// Before the run began.
-    before: Times,
+    before: SightingTimes,
     /// By cases of the run, in their order: of each, all sightings so far and its own.
-    here: Vec<(i64, Times)>,
+    here: Vec<(i64, SightingTimes)>,
 }
 
-impl Seen {
+impl SymptomOccurrences {
     /// As a case knows it: before the run, and by the cases that stand before it.
-    fn by(&self, case: i64) -> Times {
+    fn by(&self, case: i64) -> SightingTimes {
         let earlier = self.here.partition_point(|(other, _)| *other < case);
         earlier.checked_sub(1).and_then(|last| self.here.get(last)).map_or(self.before, |(_, so_far)| *so_far)
     }
 }
 
 /// The answer to the query.
-pub(super) fn answer(needs: &Asking<'_>, about: &About<'_>) -> Result<Value, StoreError> {
+pub(super) fn answer(needs: &ActiveQuery<'_>, about: &QuerySubject<'_>) -> Result<Value, StoreError> {
     let ours = Features::new(&about.case.name, &about.case.error_message);
     let hits = hits(needs, about.case)?;
     let records = hits.iter().map(|hit| {
@@ -80,7 +80,7 @@ pub(super) fn answer(needs: &Asking<'_>, about: &About<'_>) -> Result<Value, Sto
 /// Symptoms with the case's recall key first (score 1), then others by the likeness of their words: those of the same test,
 /// of the same component (if the case has an attribute `component`), those that share telling words, and the ones found last
 /// are considered. Ties are broken by how often a symptom was seen, then by its id.
-pub(super) fn hits(needs: &Asking<'_>, case: &Case) -> Result<Arc<[Hit]>, StoreError> {
+pub(super) fn hits(needs: &ActiveQuery<'_>, case: &Case) -> Result<Arc<[SimilarSymptom]>, StoreError> {
     let component = case.attributes.get("component").unwrap_or_default();
     let inputs = json!([case.recall_key, case.name, case.error_message, component]);
     // As long as nothing of the run itself is seen, all its cases see the same.
@@ -89,21 +89,21 @@ pub(super) fn hits(needs: &Asking<'_>, case: &Case) -> Result<Arc<[Hit]>, StoreE
         let recent = kept(&needs.recent_symptoms, || Ok(needs.ask(latest)?.into()))?;
         let found = needs.ask(|conn, snapshot| {
             let (run, sight) = (snapshot.run, snapshot.of(place));
-            let mut found: BTreeMap<i64, (f64, Known)> = BTreeMap::new();
+            let mut found: BTreeMap<i64, (f64, KnownSymptom)> = BTreeMap::new();
             if !case.recall_key.is_empty() {
                 let same = of_recall_key(conn, run, sight, &case.recall_key)?;
                 found.extend(same.into_iter().map(|known| (known.id, (1.0, known))));
             }
             let mut others = Vec::new();
-            for found in [Found::Earlier, Found::Here] {
+            for found in [SymptomScope::Earlier, SymptomScope::Here] {
                 others.extend(of_test(conn, run, sight, found, &case.name)?);
                 others.extend(of_component(conn, run, sight, found, component)?);
             }
-            let visible = |known: &&Known| known.case < snapshot.first || known.case < place;
+            let visible = |known: &&KnownSymptom| known.case < snapshot.first || known.case < place;
             let at_hand = found.values().map(|(_, known)| known).chain(&others).chain(recent.iter().filter(visible));
             let at_hand: BTreeSet<i64> = at_hand.map(|known| known.id).collect();
             let terms = terms(&case.name, &case.error_message);
-            for found in [Found::Earlier, Found::Here] {
+            for found in [SymptomScope::Earlier, SymptomScope::Here] {
                 others.extend(of_words(conn, run, sight, found, &terms, &at_hand)?);
             }
             let ours = Features::new(&case.name, &case.error_message);
@@ -120,7 +120,7 @@ pub(super) fn hits(needs: &Asking<'_>, case: &Case) -> Result<Arc<[Hit]>, StoreE
 }
 
 /// Symptoms that are looked at whatever the case is like.
-fn latest(conn: &Connection, snapshot: Snapshot) -> Result<Vec<Known>, StoreError> {
+fn latest(conn: &Connection, snapshot: StoreSnapshot) -> Result<Vec<KnownSymptom>, StoreError> {
     let mut latest = recent(conn, snapshot.run, snapshot.whole())?;
     if snapshot.upto > snapshot.start {
         latest.extend(recent_here(conn, snapshot.run, snapshot.whole())?);
@@ -128,7 +128,7 @@ fn latest(conn: &Connection, snapshot: Snapshot) -> Result<Vec<Known>, StoreErro
     Ok(latest)
 }
 
-fn best(needs: &Asking<'_>, place: i64, mut found: Vec<(f64, Known)>) -> Result<Vec<Hit>, StoreError> {
+fn best(needs: &ActiveQuery<'_>, place: i64, mut found: Vec<(f64, KnownSymptom)>) -> Result<Vec<SimilarSymptom>, StoreError> {
     found.sort_by(|(a, _), (b, _)| b.total_cmp(a));
     // All that tie with the last of the best stay until it is known how often they were seen.
     let worst = found.get(MOST - 1).map_or(0.0, |(score, _)| *score);
@@ -138,10 +138,10 @@ fn best(needs: &Asking<'_>, place: i64, mut found: Vec<(f64, Known)>) -> Result<
         let symptom = known.id;
         let seen = kept_under(&needs.seen, symptom, || {
             let seen = needs.ask(|conn, snapshot| Ok(Some(Arc::new(seen(conn, snapshot, symptom)?))))?;
-            Ok(seen.unwrap_or_else(|| Arc::new(Seen { before: Times::NEVER, here: Vec::new() })))
+            Ok(seen.unwrap_or_else(|| Arc::new(SymptomOccurrences { before: SightingTimes::NEVER, here: Vec::new() })))
         })?;
         let same_run = needs.is_own(known.case);
-        hits.push(Hit { times: seen.by(place), score, known, same_run });
+        hits.push(SimilarSymptom { times: seen.by(place), score, known, same_run });
     }
     hits.sort_by(|a, b| {
         b.score.total_cmp(&a.score).then_with(|| (Reverse(a.times.total), a.known.id).cmp(&(Reverse(b.times.total), b.known.id)))
@@ -150,14 +150,14 @@ fn best(needs: &Asking<'_>, place: i64, mut found: Vec<(f64, Known)>) -> Result<
     Ok(hits)
 }
 
-fn seen(conn: &Connection, snapshot: Snapshot, symptom: i64) -> Result<Seen, StoreError> {
+fn seen(conn: &Connection, snapshot: StoreSnapshot, symptom: i64) -> Result<SymptomOccurrences, StoreError> {
     let mut rows = conn.prepare_cached(
         "SELECT total, first_at, last_at FROM sightings WHERE symptom = ?1 AND stamp <= ?2 ORDER BY stamp DESC LIMIT 1",
     )?;
     let before = rows.query_row(params![symptom, snapshot.start], |row| {
-        Ok(Times { total: row.get("total")?, first: row.get("first_at")?, last: row.get("last_at")? })
+        Ok(SightingTimes { total: row.get("total")?, first: row.get("first_at")?, last: row.get("last_at")? })
     });
-    let before = before.optional()?.unwrap_or(Times::NEVER);
+    let before = before.optional()?.unwrap_or(SightingTimes::NEVER);
     let mut here = Vec::new();
     if snapshot.upto > snapshot.start {
         let mut rows = conn.prepare_cached(
@@ -168,14 +168,14 @@ fn seen(conn: &Connection, snapshot: Snapshot, symptom: i64) -> Result<Seen, Sto
         let sightings = rows.query_map(inputs, |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?)))?;
         for sighting in sightings {
             let (case, at) = sighting?;
-            so_far = so_far.and(Times { total: 1, first: at, last: at });
+            so_far = so_far.and(SightingTimes { total: 1, first: at, last: at });
             here.push((case, so_far));
         }
     }
-    Ok(Seen { before, here })
+    Ok(SymptomOccurrences { before, here })
 }
 
-impl Hit {
+impl SimilarSymptom {
     fn to_json(&self) -> Value {
         let Self { known, score, times, same_run } = self;
         let at = |millis: i64| if times.total == 0 { Timestamp::default() } else { Timestamp::from_millis(millis) };

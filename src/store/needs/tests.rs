@@ -4,27 +4,27 @@
 
 use super::*;
 use crate::model::{Case, Effect, Launch};
-use crate::store::fixture::{Fixture, at, effects, launch, rca, symptom};
-use crate::store::{RunJournal, Status};
+use crate::store::fixture::{StoreFixture, at, effects, launch, rca, symptom};
+use crate::store::{RunJournal, RunStatus};
 use crate::walk::Journal;
 use serde_json::json;
 
-fn ask(needs: &StoreNeeds, name: &str, launch: &Launch, case: &Case) -> Value {
-    needs.query(name, &About { launch, case, prior: &Value::Null }).unwrap()
+fn ask(needs: &StoreQueries, name: &str, launch: &Launch, case: &Case) -> Value {
+    needs.query(name, &QuerySubject { launch, case, prior: &Value::Null }).unwrap()
 }
 
 /// The queries of the registry that the store answers; the workspace answers the others.
-fn ours() -> impl Iterator<Item = &'static crate::walk::Need> {
+fn ours() -> impl Iterator<Item = &'static crate::walk::Query> {
     NEEDS.iter().filter(|need| !need.name.starts_with("workspace."))
 }
 
-fn everything(needs: &StoreNeeds, launch: &Launch) -> Vec<Value> {
+fn everything(needs: &StoreQueries, launch: &Launch) -> Vec<Value> {
     let names = ours().map(|need| need.name);
     names.flat_map(|name| launch.cases.iter().map(move |case| ask(needs, name, launch, case))).collect()
 }
 
-fn needs(fixture: &Fixture, run: &str) -> StoreNeeds {
-    StoreNeeds::new(&fixture.store, run, json!([])).unwrap()
+fn needs(fixture: &StoreFixture, run: &str) -> StoreQueries {
+    StoreQueries::new(&fixture.store, run, json!([])).unwrap()
 }
 
 fn ids(answer: &Value) -> Vec<i64> {
@@ -36,7 +36,7 @@ fn link(symptom: i64, rca: i64, confidence: f64) -> Effect<i64> {
 }
 
 /// A first run whose cases find a symptom and a root cause each.
-fn first_run(fixture: &Fixture, launch: &Launch) -> RunJournal {
+fn first_run(fixture: &StoreFixture, launch: &Launch) -> RunJournal {
     let journal = fixture.begin("first", launch);
     for (case, id) in launch.cases.iter().zip(1..) {
         let found = symptom(id, &case.name, &case.error_message);
@@ -47,32 +47,32 @@ fn first_run(fixture: &Fixture, launch: &Launch) -> RunJournal {
 
 #[test]
 fn every_query_of_the_registry_has_an_answer_and_no_other() {
-    let fixture = Fixture::new();
+    let fixture = StoreFixture::new();
     let launch = launch(2);
     let _run = fixture.begin("r", &launch);
-    for needs in [needs(&fixture, "r"), StoreNeeds::without_store(json!([]))] {
+    for needs in [needs(&fixture, "r"), StoreQueries::without_store(json!([]))] {
         for need in ours() {
             let answer = ask(&needs, need.name, &launch, &launch.cases[0]);
             let known = if need.name == "cluster" { None } else { Some(usize::from(need.name == "siblings")) };
             assert_eq!(answer.as_array().map(Vec::len), known, "{}", need.name);
         }
-        let about = About { launch: &launch, case: &launch.cases[0], prior: &Value::Null };
+        let about = QuerySubject { launch: &launch, case: &launch.cases[0], prior: &Value::Null };
         let why = needs.query("symptoms.similiar", &about).expect_err("a slip");
         assert!(why.contains("did you mean `symptoms.similar`?"), "{why}");
     }
-    assert!(StoreNeeds::new(&fixture.store, "nobody", json!([])).is_err());
+    assert!(StoreQueries::new(&fixture.store, "nobody", json!([])).is_err());
 }
 
 #[test]
 fn answers_have_the_documented_shape() {
-    let fixture = Fixture::new();
+    let fixture = StoreFixture::new();
     let mut launch = launch(2);
     launch.cases[1].suite = "suite".into();
     let first = first_run(&fixture, &launch);
     first.commit(effects("c2", vec![Effect::LinkRca { id: 101, name: None }])).unwrap();
     let _second = fixture.begin("second", &launch);
     let repositories = json!([{"name": "a", "path": "b", "purpose": "c", "branch": "d"}]);
-    let needs = StoreNeeds::new(&fixture.store, "second", repositories.clone()).unwrap();
+    let needs = StoreQueries::new(&fixture.store, "second", repositories.clone()).unwrap();
     let case = &launch.cases[0];
     let similar = ask(&needs, "symptoms.similar", &launch, case);
     let expected = json!({"id": 1, "test": "test number 1", "error": case.error_message, "category": "timeout", "component": "",
@@ -101,7 +101,7 @@ fn answers_have_the_documented_shape() {
 
 #[test]
 fn the_same_recall_key_comes_first_then_the_likeness_of_words() {
-    let fixture = Fixture::new();
+    let fixture = StoreFixture::new();
     let known = launch(4);
     let journal = fixture.begin("first", &known);
     for (case, id, test, error) in [
@@ -129,7 +129,7 @@ fn the_same_recall_key_comes_first_then_the_likeness_of_words() {
 
 #[test]
 fn answers_are_bounded() {
-    let fixture = Fixture::new();
+    let fixture = StoreFixture::new();
     let mut launch = launch(60);
     for case in &mut launch.cases {
         case.name = "one test".into();
@@ -164,7 +164,7 @@ fn siblings_with_the_same_error_come_first() {
     for (case, error) in launch.cases.iter_mut().zip(["lost lock 1", "", "other", "lost lock 2"]) {
         case.error_message = error.into();
     }
-    let needs = StoreNeeds::without_store(json!([]));
+    let needs = StoreQueries::without_store(json!([]));
     let of = |case: usize| {
         let answer = ask(&needs, "siblings", &launch, &launch.cases[case]);
         let tell = |other: &Value| format!("{} {}", other["id"].as_str().unwrap(), other["same_error"]);
@@ -178,7 +178,7 @@ fn siblings_with_the_same_error_come_first() {
 
 #[test]
 fn a_run_sees_the_store_as_it_was_when_it_began() {
-    let fixture = Fixture::new();
+    let fixture = StoreFixture::new();
     let launch = launch(4);
     let first = first_run(&fixture, &launch);
     let second = fixture.begin("second", &launch);
@@ -216,7 +216,7 @@ fn a_run_sees_the_store_as_it_was_when_it_began() {
     let _resumed = fixture.store.journal("second").unwrap();
     assert_eq!(everything(&needs(&fixture, "second"), &launch), before, "a resume changes nothing");
 
-    fixture.store.finish_run("first", Status::Done, at(9)).unwrap();
+    fixture.store.finish_run("first", RunStatus::Done, at(9)).unwrap();
     let _fourth = fixture.begin("fourth", &launch);
     assert_ne!(everything(&needs(&fixture, "fourth"), &launch), before, "a new run sees all of it");
 }
@@ -237,7 +237,7 @@ fn what_a_later_run_sees_does_not_depend_on_the_order_of_arrival() {
         launch
     };
     let seen = |order: &[usize]| {
-        let fixture = Fixture::new();
+        let fixture = StoreFixture::new();
         // Known before, so that parallel cases can all speak of it.
         let zeroth = fixture.begin("zeroth", &launch);
         zeroth.commit(effects("c7", vec![symptom(50, "test 0", "e"), rca(51, "m")])).unwrap();
@@ -276,7 +276,7 @@ fn what_a_later_run_sees_does_not_depend_on_the_order_of_arrival() {
 
 #[test]
 fn answers_stay_the_same_while_others_write() {
-    let fixture = Fixture::new();
+    let fixture = StoreFixture::new();
     let launch = launch(6);
     let _first = first_run(&fixture, &launch);
     let second = fixture.begin("second", &launch);
@@ -296,7 +296,7 @@ fn answers_stay_the_same_while_others_write() {
 }
 
 /// What a case is told, as texts: ids, with a `+` for what is of its own run.
-fn told(needs: &StoreNeeds, name: &str, launch: &Launch, case: usize) -> Vec<String> {
+fn told(needs: &StoreQueries, name: &str, launch: &Launch, case: usize) -> Vec<String> {
     let answer = ask(needs, name, launch, &launch.cases[case]);
     let tell = |row: &Value| format!("{}{}", row["id"], if row["same_run"] == true { "+" } else { "" });
     answer.as_array().unwrap().iter().map(tell).collect()
@@ -305,7 +305,7 @@ fn told(needs: &StoreNeeds, name: &str, launch: &Launch, case: usize) -> Vec<Str
 #[test]
 fn after_a_barrier_a_case_sees_what_the_cases_before_it_wrote() {
     for order in [[0, 1, 2, 3], [3, 1, 0, 2]] {
-        let fixture = Fixture::new();
+        let fixture = StoreFixture::new();
         let mut launch = launch(4);
         for case in &mut launch.cases {
             case.name = "one test".into();

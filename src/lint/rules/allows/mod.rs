@@ -4,7 +4,7 @@ mod unknown_rule;
 mod unused;
 mod without_reason;
 
-use crate::lint::rule::Rule;
+use crate::lint::rule::LintRule;
 
 /// All of them.
-pub(super) const RULES: &[Rule] = &[unknown_rule::RULE, unused::RULE, without_reason::RULE];
+pub(super) const RULES: &[LintRule] = &[unknown_rule::RULE, unused::RULE, without_reason::RULE];

@@ -1,11 +1,11 @@
 //! `allows/unknown-rule`: allows of rules that there are not.
 
-use crate::lint::rule::{Level, Rule};
+use crate::lint::rule::{LintLevel, LintRule};
 
 /// The rule. It is looked for after all others, when it is known what each allow took away.
-pub(super) const RULE: Rule = Rule {
+pub(super) const RULE: LintRule = LintRule {
     id: "allows/unknown-rule",
-    level: Level::Warning,
+    level: LintLevel::Warning,
     summary: "an allow of a rule that there is not",
     manual: MANUAL,
     options: &[],

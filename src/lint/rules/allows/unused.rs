@@ -1,11 +1,11 @@
 //! `allows/unused`: allows of what is not found.
 
-use crate::lint::rule::{Level, Rule};
+use crate::lint::rule::{LintLevel, LintRule};
 
 /// The rule. It is looked for after all others, when it is known what each allow took away.
-pub(super) const RULE: Rule = Rule {
+pub(super) const RULE: LintRule = LintRule {
     id: "allows/unused",
-    level: Level::Warning,
+    level: LintLevel::Warning,
     summary: "an allow of something that is not found there",
     manual: MANUAL,
     options: &[],

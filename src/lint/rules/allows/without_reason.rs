@@ -1,11 +1,11 @@
 //! `allows/without-reason`: allows that do not say why.
 
-use crate::lint::rule::{Level, Rule};
+use crate::lint::rule::{LintLevel, LintRule};
 
 /// The rule. It is looked for after all others, when it is known what each allow took away.
-pub(super) const RULE: Rule = Rule {
+pub(super) const RULE: LintRule = LintRule {
     id: "allows/without-reason",
-    level: Level::Warning,
+    level: LintLevel::Warning,
     summary: "an allow that does not say why",
     manual: MANUAL,
     options: &[],

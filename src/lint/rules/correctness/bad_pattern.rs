@@ -1,18 +1,18 @@
 //! `correctness/bad-pattern`: regular expressions that do not compile.
 
 use crate::diag::{Diagnostic, Span};
-use crate::lint::context::Cx;
-use crate::lint::finding::Report;
-use crate::lint::rule::{Level, Rule};
+use crate::lint::context::LintContext;
+use crate::lint::finding::FindingCollector;
+use crate::lint::rule::{LintLevel, LintRule};
 use crate::lint::syntax::walk;
 use crate::script::Pattern;
 use rhai::{ASTNode, Expr, Stmt};
 use std::collections::BTreeMap;
 
 /// The rule.
-pub(super) const RULE: Rule = Rule {
+pub(super) const RULE: LintRule = LintRule {
     id: "correctness/bad-pattern",
-    level: Level::Error,
+    level: LintLevel::Error,
     summary: "a regular expression that does not compile",
     manual: MANUAL,
     options: &[],
@@ -40,7 +40,7 @@ fn seen(artifact, state, vars) {
 ```
 "#;
 
-fn check(cx: &Cx<'_>, report: &mut Report) {
+fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     for unit in cx.units.iter().copied().chain(cx.library.conditions()) {
         let mut found: BTreeMap<usize, Diagnostic> = BTreeMap::new();
         walk(unit, |node| {

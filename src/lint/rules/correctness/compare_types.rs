@@ -1,11 +1,11 @@
 //! `correctness/compare-types`: numbers compared with strings, and their like.
 
-use crate::lint::rule::{Level, Rule};
+use crate::lint::rule::{LintLevel, LintRule};
 
 /// The rule. Linking looks for it.
-pub(super) const RULE: Rule = Rule {
+pub(super) const RULE: LintRule = LintRule {
     id: "correctness/compare-types",
-    level: Level::Error,
+    level: LintLevel::Error,
     summary: "values of different types compared: a number with a string",
     manual: MANUAL,
     options: &[],

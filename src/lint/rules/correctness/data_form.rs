@@ -1,11 +1,11 @@
 //! `correctness/data-form`: data files that do not hold together.
 
-use crate::lint::rule::{Level, Rule};
+use crate::lint::rule::{LintLevel, LintRule};
 
 /// The rule. Linking looks for it.
-pub(super) const RULE: Rule = Rule {
+pub(super) const RULE: LintRule = LintRule {
     id: "correctness/data-form",
-    level: Level::Error,
+    level: LintLevel::Error,
     summary: "a data file or vocabulary that does not hold together",
     manual: MANUAL,
     options: &[],

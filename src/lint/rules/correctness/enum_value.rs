@@ -1,11 +1,11 @@
 //! `correctness/enum-value`: values outside an enum.
 
-use crate::lint::rule::{Level, Rule};
+use crate::lint::rule::{LintLevel, LintRule};
 
 /// The rule. Linking looks for it.
-pub(super) const RULE: Rule = Rule {
+pub(super) const RULE: LintRule = LintRule {
     id: "correctness/enum-value",
-    level: Level::Error,
+    level: LintLevel::Error,
     summary: "a text field compared with a text that it never is",
     manual: MANUAL,
     options: &[],

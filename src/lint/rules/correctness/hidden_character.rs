@@ -1,15 +1,15 @@
 //! `correctness/hidden-character`: characters that make a text read otherwise than it runs.
 
 use crate::diag::{Diagnostic, Span};
-use crate::lint::context::Cx;
-use crate::lint::finding::Report;
-use crate::lint::rule::{Level, Rule};
+use crate::lint::context::LintContext;
+use crate::lint::finding::FindingCollector;
+use crate::lint::rule::{LintLevel, LintRule};
 use crate::model::is_invisible;
 
 /// The rule.
-pub(super) const RULE: Rule = Rule {
+pub(super) const RULE: LintRule = LintRule {
     id: "correctness/hidden-character",
-    level: Level::Error,
+    level: LintLevel::Error,
     summary: "a character that shows nothing, or turns the direction of writing",
     manual: MANUAL,
     options: &[],
@@ -37,7 +37,7 @@ fn seen(artifact, state, vars) {
 ```
 ";
 
-fn check(cx: &Cx<'_>, report: &mut Report) {
+fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     for text in cx.texts {
         let source = &text.source;
         let mut chars = source.text().char_indices().peekable();

@@ -1,18 +1,18 @@
 //! `correctness/missing-return`: functions that give a value on one way out and nothing on another.
 
 use crate::diag::Diagnostic;
-use crate::lint::context::Cx;
-use crate::lint::finding::Report;
-use crate::lint::rule::{Level, Rule};
+use crate::lint::context::LintContext;
+use crate::lint::finding::FindingCollector;
+use crate::lint::rule::{LintLevel, LintRule};
 use crate::lint::syntax::{body, functions, name_of};
-use crate::project::Place;
+use crate::project::FunctionUse;
 use rhai::{ASTFlags, ASTNode, Expr, Position, Stmt};
 use std::collections::BTreeSet;
 
 /// The rule.
-pub(super) const RULE: Rule = Rule {
+pub(super) const RULE: LintRule = LintRule {
     id: "correctness/missing-return",
-    level: Level::Warning,
+    level: LintLevel::Warning,
     summary: "a function that gives a value on one way and nothing on another",
     manual: MANUAL,
     options: &[],
@@ -50,12 +50,12 @@ private fn grade(artifact) {
 ```
 "#;
 
-fn check(cx: &Cx<'_>, report: &mut Report) {
+fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     let rules: BTreeSet<(&str, &str)> = cx
         .pipelines
         .iter()
         .flat_map(|pipe| &pipe.examined)
-        .filter(|one| matches!(one.place, Place::Edge(_)))
+        .filter(|one| matches!(one.place, FunctionUse::Edge(_)))
         .map(|one| (one.unit.name(), one.name.as_str()))
         .collect();
     for unit in &cx.units {
@@ -74,9 +74,9 @@ fn check(cx: &Cx<'_>, report: &mut Report) {
                     true
                 });
             }
-            let mut ends = Ends { gives: returned, falls: false };
+            let mut ends = FunctionEnd { gives: returned, falls: false };
             ends.add(&body);
-            let Ends { gives: Some(given), falls: true } = ends else { continue };
+            let FunctionEnd { gives: Some(given), falls: true } = ends else { continue };
             if is_rule {
                 continue;
             }
@@ -93,14 +93,14 @@ fn check(cx: &Cx<'_>, report: &mut Report) {
 }
 
 /// How a function ends.
-struct Ends {
+struct FunctionEnd {
     /// Where it gives a value.
     gives: Option<Position>,
     /// Whether it may run off its end.
     falls: bool,
 }
 
-impl Ends {
+impl FunctionEnd {
     fn add(&mut self, statements: &[Stmt]) {
         match statements.last() {
             Some(Stmt::Return(..) | Stmt::FnCall(..)) => {}

@@ -24,10 +24,10 @@ mod unreachable;
 mod writes_input;
 mod wrong_signature;
 
-use crate::lint::rule::Rule;
+use crate::lint::rule::LintRule;
 
 /// All of them.
-pub(super) const RULES: &[Rule] = &[
+pub(super) const RULES: &[LintRule] = &[
     bad_pattern::RULE,
     compare_types::RULE,
     data_form::RULE,

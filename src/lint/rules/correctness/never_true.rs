@@ -1,16 +1,16 @@
 //! `correctness/never-true`: rules that can never say yes.
 
 use crate::diag::Diagnostic;
-use crate::lint::context::Cx;
-use crate::lint::finding::Report;
+use crate::lint::context::LintContext;
+use crate::lint::finding::FindingCollector;
 use crate::lint::model::Solver;
-use crate::lint::rule::{Level, Rule};
+use crate::lint::rule::{LintLevel, LintRule};
 use crate::pipeline::EdgeIx;
 
 /// The rule.
-pub(super) const RULE: Rule = Rule {
+pub(super) const RULE: LintRule = LintRule {
     id: "correctness/never-true",
-    level: Level::Warning,
+    level: LintLevel::Warning,
     summary: "a rule or condition that can never say yes",
     manual: MANUAL,
     options: &[],
@@ -38,7 +38,7 @@ fn seen(artifact, state, vars) {
 ```
 "#;
 
-fn check(cx: &Cx<'_>, report: &mut Report) {
+fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     for pipe in &cx.pipelines {
         for (at, edge) in pipe.pipeline.edges.iter().enumerate() {
             let Some(rule) = pipe.rule(EdgeIx(at)) else { continue };

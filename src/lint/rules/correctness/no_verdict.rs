@@ -1,11 +1,11 @@
 //! `correctness/no-verdict`: rules that never answer.
 
-use crate::lint::rule::{Level, Rule};
+use crate::lint::rule::{LintLevel, LintRule};
 
 /// The rule. Linking looks for it.
-pub(super) const RULE: Rule = Rule {
+pub(super) const RULE: LintRule = LintRule {
     id: "correctness/no-verdict",
-    level: Level::Error,
+    level: LintLevel::Error,
     summary: "a rule that never answers with a verdict",
     manual: MANUAL,
     options: &[],

@@ -1,11 +1,11 @@
 //! `correctness/pipeline-form`: pipelines that cannot be read.
 
-use crate::lint::rule::{Level, Rule};
+use crate::lint::rule::{LintLevel, LintRule};
 
 /// The rule. Linking looks for it.
-pub(super) const RULE: Rule = Rule {
+pub(super) const RULE: LintRule = LintRule {
     id: "correctness/pipeline-form",
-    level: Level::Error,
+    level: LintLevel::Error,
     summary: "a pipeline that says what cannot be said",
     manual: MANUAL,
     options: &[],

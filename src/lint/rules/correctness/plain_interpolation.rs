@@ -1,11 +1,11 @@
 //! `correctness/plain-interpolation`: `${..}` between quotes that take it as it is written.
 
-use crate::lint::rule::{Level, Rule};
+use crate::lint::rule::{LintLevel, LintRule};
 
 /// The rule. Linking looks for it.
-pub(super) const RULE: Rule = Rule {
+pub(super) const RULE: LintRule = LintRule {
     id: "correctness/plain-interpolation",
-    level: Level::Warning,
+    level: LintLevel::Warning,
     summary: "`${..}` in a text between plain quotes",
     manual: MANUAL,
     options: &[],

@@ -1,11 +1,11 @@
 //! `correctness/prose-condition`: conditions that are sentences.
 
-use crate::lint::rule::{Level, Rule};
+use crate::lint::rule::{LintLevel, LintRule};
 
 /// The rule. Linking finds that the condition cannot be parsed; [`is_prose`] tells why.
-pub(super) const RULE: Rule = Rule {
+pub(super) const RULE: LintRule = LintRule {
     id: "correctness/prose-condition",
-    level: Level::Error,
+    level: LintLevel::Error,
     summary: "a condition that is a sentence, not an expression",
     manual: MANUAL,
     options: &[],

@@ -1,17 +1,17 @@
 //! `correctness/repeated-condition`: conditions that an earlier branch has taken already.
 
 use crate::diag::{Diagnostic, Span};
-use crate::lint::context::Cx;
-use crate::lint::finding::Report;
-use crate::lint::rule::{Level, Rule};
+use crate::lint::context::LintContext;
+use crate::lint::finding::FindingCollector;
+use crate::lint::rule::{LintLevel, LintRule};
 use crate::lint::syntax::walk;
 use rhai::{ASTNode, Stmt};
 use std::collections::BTreeSet;
 
 /// The rule.
-pub(super) const RULE: Rule = Rule {
+pub(super) const RULE: LintRule = LintRule {
     id: "correctness/repeated-condition",
-    level: Level::Warning,
+    level: LintLevel::Warning,
     summary: "the same condition twice in a chain of `else if`",
     manual: MANUAL,
     options: &[],
@@ -51,7 +51,7 @@ fn seen(artifact, state, vars) {
 ```
 "#;
 
-fn check(cx: &Cx<'_>, report: &mut Report) {
+fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     for unit in &cx.units {
         let mut inner = BTreeSet::new();
         let mut found: Vec<Diagnostic> = Vec::new();

@@ -1,17 +1,17 @@
 //! `correctness/same-sides`: operators with the same on both sides.
 
 use crate::diag::{Diagnostic, Span};
-use crate::lint::context::Cx;
-use crate::lint::finding::Report;
-use crate::lint::rule::{Level, Rule};
+use crate::lint::context::LintContext;
+use crate::lint::finding::FindingCollector;
+use crate::lint::rule::{LintLevel, LintRule};
 use crate::lint::syntax::walk;
 use rhai::{ASTNode, Expr, Position};
 use std::collections::BTreeMap;
 
 /// The rule.
-pub(super) const RULE: Rule = Rule {
+pub(super) const RULE: LintRule = LintRule {
     id: "correctness/same-sides",
-    level: Level::Warning,
+    level: LintLevel::Warning,
     summary: "both sides of an operator are the same",
     manual: MANUAL,
     options: &[],
@@ -45,7 +45,7 @@ const CHANGING: [&str; 3] = ["pop(", "shift(", "remove("];
 /// Operators that compare.
 const COMPARES: [&str; 6] = ["==", "!=", "<", "<=", ">", ">="];
 
-fn check(cx: &Cx<'_>, report: &mut Report) {
+fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     for unit in cx.units.iter().copied().chain(cx.library.conditions()) {
         let mut texts: BTreeMap<Span, Diagnostic> = BTreeMap::new();
         walk(unit, |node| {

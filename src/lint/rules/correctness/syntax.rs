@@ -1,11 +1,11 @@
 //! `correctness/syntax`: what cannot be parsed.
 
-use crate::lint::rule::{Level, Rule};
+use crate::lint::rule::{LintLevel, LintRule};
 
 /// The rule. Linking looks for it.
-pub(super) const RULE: Rule = Rule {
+pub(super) const RULE: LintRule = LintRule {
     id: "correctness/syntax",
-    level: Level::Error,
+    level: LintLevel::Error,
     summary: "what cannot be parsed: scripts, pipelines, templates and data",
     manual: MANUAL,
     options: &[],

@@ -1,11 +1,11 @@
 //! `correctness/unknown-counter`: counters that nothing counts.
 
-use crate::lint::rule::{Level, Rule};
+use crate::lint::rule::{LintLevel, LintRule};
 
 /// The rule. Linking looks for it.
-pub(super) const RULE: Rule = Rule {
+pub(super) const RULE: LintRule = LintRule {
     id: "correctness/unknown-counter",
-    level: Level::Warning,
+    level: LintLevel::Warning,
     summary: "a loop counter that no edge counts",
     manual: MANUAL,
     options: &[],

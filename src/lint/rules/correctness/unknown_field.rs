@@ -1,11 +1,11 @@
 //! `correctness/unknown-field`: fields that no schema knows.
 
-use crate::lint::rule::{Level, Rule};
+use crate::lint::rule::{LintLevel, LintRule};
 
 /// The rule. Linking looks for it.
-pub(super) const RULE: Rule = Rule {
+pub(super) const RULE: LintRule = LintRule {
     id: "correctness/unknown-field",
-    level: Level::Error,
+    level: LintLevel::Error,
     summary: "a field that the node's schema does not have",
     manual: MANUAL,
     options: &[],

@@ -1,11 +1,11 @@
 //! `correctness/unknown-function`: calls of what is not there.
 
-use crate::lint::rule::{Level, Rule};
+use crate::lint::rule::{LintLevel, LintRule};
 
 /// The rule. Linking looks for it.
-pub(super) const RULE: Rule = Rule {
+pub(super) const RULE: LintRule = LintRule {
     id: "correctness/unknown-function",
-    level: Level::Error,
+    level: LintLevel::Error,
     summary: "a function, variable, module or constant that there is not",
     manual: MANUAL,
     options: &[],

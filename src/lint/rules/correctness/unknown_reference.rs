@@ -1,11 +1,11 @@
 //! `correctness/unknown-reference`: names of what is not there.
 
-use crate::lint::rule::{Level, Rule};
+use crate::lint::rule::{LintLevel, LintRule};
 
 /// The rule. Linking looks for it.
-pub(super) const RULE: Rule = Rule {
+pub(super) const RULE: LintRule = LintRule {
     id: "correctness/unknown-reference",
-    level: Level::Error,
+    level: LintLevel::Error,
     summary: "a file, node, template or query that there is not",
     manual: MANUAL,
     options: &[],

@@ -1,11 +1,11 @@
 //! `correctness/unknown-var`: vars that no pipeline declares.
 
-use crate::lint::rule::{Level, Rule};
+use crate::lint::rule::{LintLevel, LintRule};
 
 /// The rule. Linking looks for it.
-pub(super) const RULE: Rule = Rule {
+pub(super) const RULE: LintRule = LintRule {
     id: "correctness/unknown-var",
-    level: Level::Error,
+    level: LintLevel::Error,
     summary: "a var that the pipeline does not declare",
     manual: MANUAL,
     options: &[],

@@ -1,17 +1,17 @@
 //! `correctness/unreachable`: statements that are never run.
 
 use crate::diag::{Diagnostic, Source, Span};
-use crate::lint::context::Cx;
-use crate::lint::finding::Report;
-use crate::lint::rule::{Level, Rule};
+use crate::lint::context::LintContext;
+use crate::lint::finding::FindingCollector;
+use crate::lint::rule::{LintLevel, LintRule};
 use crate::script::Unit;
 use crate::script::rewrite::statements_of;
 use rhai::{Expr, Stmt};
 
 /// The rule.
-pub(super) const RULE: Rule = Rule {
+pub(super) const RULE: LintRule = LintRule {
     id: "correctness/unreachable",
-    level: Level::Warning,
+    level: LintLevel::Warning,
     summary: "statements behind a return, throw or break",
     manual: MANUAL,
     options: &[],
@@ -40,7 +40,7 @@ fn seen(artifact, state, vars) {
 ```
 ";
 
-fn check(cx: &Cx<'_>, report: &mut Report) {
+fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     for unit in &cx.units {
         for definition in unit.ast().iter_fn_def() {
             block(unit, &statements_of(definition), report);
@@ -49,7 +49,7 @@ fn check(cx: &Cx<'_>, report: &mut Report) {
 }
 
 /// Looks through statements and those inside them; the statement behind one that leaves is reported, once a block.
-fn block(unit: &Unit, statements: &[Stmt], report: &mut Report) {
+fn block(unit: &Unit, statements: &[Stmt], report: &mut FindingCollector) {
     let leaving = statements.iter().position(leaves);
     let behind = leaving.and_then(|at| Some((&statements[at], statements[at + 1..].iter().find(|one| !one.is_noop())?)));
     if let Some((left, behind)) = behind

@@ -1,11 +1,11 @@
 //! `correctness/writes-input`: inputs that are written to.
 
-use crate::lint::rule::{Level, Rule};
+use crate::lint::rule::{LintLevel, LintRule};
 
 /// The rule. Linking looks for it.
-pub(super) const RULE: Rule = Rule {
+pub(super) const RULE: LintRule = LintRule {
     id: "correctness/writes-input",
-    level: Level::Error,
+    level: LintLevel::Error,
     summary: "an input is written to",
     manual: MANUAL,
     options: &[],

@@ -1,11 +1,11 @@
 //! `correctness/wrong-signature`: functions that their role cannot call.
 
-use crate::lint::rule::{Level, Rule};
+use crate::lint::rule::{LintLevel, LintRule};
 
 /// The rule. Linking looks for it.
-pub(super) const RULE: Rule = Rule {
+pub(super) const RULE: LintRule = LintRule {
     id: "correctness/wrong-signature",
-    level: Level::Error,
+    level: LintLevel::Error,
     summary: "a function that takes other parameters than its role gives",
     manual: MANUAL,
     options: &[],

@@ -4,7 +4,7 @@ mod pipeline_without_description;
 mod rule_without_doc;
 mod test_without_assertion;
 
-use crate::lint::rule::Rule;
+use crate::lint::rule::LintRule;
 
 /// All of them.
-pub(super) const RULES: &[Rule] = &[pipeline_without_description::RULE, rule_without_doc::RULE, test_without_assertion::RULE];
+pub(super) const RULES: &[LintRule] = &[pipeline_without_description::RULE, rule_without_doc::RULE, test_without_assertion::RULE];

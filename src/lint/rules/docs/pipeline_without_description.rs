@@ -1,14 +1,14 @@
 //! `docs/pipeline-without-description`: pipelines without a description.
 
 use crate::diag::Diagnostic;
-use crate::lint::context::Cx;
-use crate::lint::finding::Report;
-use crate::lint::rule::{Level, Rule};
+use crate::lint::context::LintContext;
+use crate::lint::finding::FindingCollector;
+use crate::lint::rule::{LintLevel, LintRule};
 
 /// The rule.
-pub(super) const RULE: Rule = Rule {
+pub(super) const RULE: LintRule = LintRule {
     id: "docs/pipeline-without-description",
-    level: Level::Note,
+    level: LintLevel::Note,
     summary: "a pipeline that does not say what it is for",
     manual: MANUAL,
     options: &[],
@@ -71,7 +71,7 @@ done: _done
 ```
 "#;
 
-fn check(cx: &Cx<'_>, report: &mut Report) {
+fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     for pipe in cx.pipelines.iter().filter(|pipe| pipe.pipeline.description.trim().is_empty()) {
         let name = &pipe.pipeline.name;
         let found = Diagnostic::warning(RULE.id, format!("nothing says what `{}` is for", **name));

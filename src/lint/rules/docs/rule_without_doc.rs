@@ -1,15 +1,15 @@
 //! `docs/rule-without-doc`: functions of pipelines without documentation.
 
 use crate::diag::Diagnostic;
-use crate::lint::context::Cx;
-use crate::lint::finding::Report;
-use crate::lint::rule::{Level, Rule};
+use crate::lint::context::LintContext;
+use crate::lint::finding::FindingCollector;
+use crate::lint::rule::{LintLevel, LintRule};
 use crate::lint::syntax::{functions, name_of};
 
 /// The rule.
-pub(super) const RULE: Rule = Rule {
+pub(super) const RULE: LintRule = LintRule {
     id: "docs/rule-without-doc",
-    level: Level::Warning,
+    level: LintLevel::Warning,
     summary: "a function that a pipeline names and nobody explains",
     manual: MANUAL,
     options: &[],
@@ -36,7 +36,7 @@ fn seen(artifact, state, vars) {
 ```
 ";
 
-fn check(cx: &Cx<'_>, report: &mut Report) {
+fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     for one in cx.examined().filter(|one| !one.unit.is_condition()) {
         let file = cx.library.file(one.unit.name());
         let public = file

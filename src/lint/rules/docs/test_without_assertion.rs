@@ -1,17 +1,17 @@
 //! `docs/test-without-assertion`: tests that assert nothing.
 
 use crate::diag::Diagnostic;
-use crate::lint::context::Cx;
-use crate::lint::finding::Report;
+use crate::lint::context::LintContext;
+use crate::lint::finding::FindingCollector;
 use crate::lint::gather::is_test;
-use crate::lint::rule::{Level, Rule};
+use crate::lint::rule::{LintLevel, LintRule};
 use crate::lint::syntax::{functions, name_of, text_of};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The rule.
-pub(super) const RULE: Rule = Rule {
+pub(super) const RULE: LintRule = LintRule {
     id: "docs/test-without-assertion",
-    level: Level::Warning,
+    level: LintLevel::Warning,
     summary: "a test that asserts nothing",
     manual: MANUAL,
     options: &[],
@@ -41,7 +41,7 @@ fn test_seen() {
 ```
 "#;
 
-fn check(cx: &Cx<'_>, report: &mut Report) {
+fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     for unit in cx.units.iter().filter(|unit| is_test(unit.name())) {
         let mut called: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
         for function in functions(unit) {

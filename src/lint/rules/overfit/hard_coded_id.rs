@@ -1,18 +1,18 @@
 //! `overfit/hard-coded-id`: ids of one run, commit or machine.
 
 use crate::diag::Diagnostic;
-use crate::lint::context::Cx;
-use crate::lint::finding::Report;
+use crate::lint::context::LintContext;
+use crate::lint::finding::FindingCollector;
 use crate::lint::gather::is_test;
-use crate::lint::rule::{Level, Rule};
+use crate::lint::rule::{LintLevel, LintRule};
 use crate::lint::syntax::{strings, texts};
 use regex::Regex;
 use std::sync::LazyLock;
 
 /// The rule.
-pub(super) const RULE: Rule = Rule {
+pub(super) const RULE: LintRule = LintRule {
     id: "overfit/hard-coded-id",
-    level: Level::Warning,
+    level: LintLevel::Warning,
     summary: "a UUID, commit or address in a script",
     manual: MANUAL,
     options: &[],
@@ -40,7 +40,7 @@ fn seen(artifact, state, vars) {
 ```
 "#;
 
-fn check(cx: &Cx<'_>, report: &mut Report) {
+fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     let literals = cx.units.iter().filter(|unit| !is_test(unit.name())).flat_map(|unit| strings(unit));
     for (text, source, span) in literals.chain(cx.data.iter().flat_map(|(source, yaml)| texts(source, yaml))) {
         let Some((what, id)) = IDS.iter().find_map(|(what, pattern)| Some((*what, pattern.find(&text)?))) else { continue };

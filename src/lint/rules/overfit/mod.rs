@@ -6,8 +6,8 @@ mod one_case_literal;
 mod one_case_pattern;
 mod ticket_id;
 
-use crate::lint::rule::Rule;
+use crate::lint::rule::LintRule;
 
 /// All of them.
-pub(super) const RULES: &[Rule] =
+pub(super) const RULES: &[LintRule] =
     &[hard_coded_id::RULE, named_case::RULE, one_case_literal::RULE, one_case_pattern::RULE, ticket_id::RULE];

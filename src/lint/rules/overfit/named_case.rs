@@ -1,15 +1,15 @@
 //! `overfit/named-case`: decisions for one test by name.
 
 use crate::diag::Diagnostic;
-use crate::lint::context::Cx;
-use crate::lint::finding::Report;
-use crate::lint::rule::{Level, Rule};
+use crate::lint::context::LintContext;
+use crate::lint::finding::FindingCollector;
+use crate::lint::rule::{LintLevel, LintRule};
 use crate::script::check::Operand;
 
 /// The rule.
-pub(super) const RULE: Rule = Rule {
+pub(super) const RULE: LintRule = LintRule {
     id: "overfit/named-case",
-    level: Level::Warning,
+    level: LintLevel::Warning,
     summary: "a script that asks for one test, launch or case by name",
     manual: MANUAL,
     options: &[],
@@ -49,7 +49,7 @@ const NAMES: [&str; 8] = [
     "params.git.commit",
 ];
 
-fn check(cx: &Cx<'_>, report: &mut Report) {
+fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     for one in cx.examined() {
         for compared in &one.analysis.facts.compared {
             let ((Operand { path: Some(path), .. }, Operand { text: Some(text), span, .. })

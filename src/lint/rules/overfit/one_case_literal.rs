@@ -1,24 +1,24 @@
 //! `overfit/one-case-literal`: texts that fit one known case only.
 
 use crate::diag::Diagnostic;
-use crate::lint::context::{CaseText, Cx};
-use crate::lint::finding::Report;
+use crate::lint::context::{CaseText, LintContext};
+use crate::lint::finding::FindingCollector;
 use crate::lint::gather::is_test;
-use crate::lint::rule::{Level, Opt, Rule, Value};
+use crate::lint::rule::{LintLevel, LintRule, OptionDefault, RuleOption};
 use crate::lint::syntax::walk;
 use crate::script::Pattern;
 use rhai::{ASTNode, Expr, Stmt};
 use std::collections::BTreeMap;
 
 /// The rule.
-pub(super) const RULE: Rule = Rule {
+pub(super) const RULE: LintRule = LintRule {
     id: "overfit/one-case-literal",
-    level: Level::Note,
+    level: LintLevel::Note,
     summary: "a text of a script that occurs in one known case only",
     manual: MANUAL,
     options: &[
-        Opt { name: "min_cases", default: Value::Int(3), doc: "From how many known cases on it is looked for." },
-        Opt { name: "min_length", default: Value::Int(8), doc: "The least bytes of a text." },
+        RuleOption { name: "min_cases", default: OptionDefault::Int(3), doc: "From how many known cases on it is looked for." },
+        RuleOption { name: "min_length", default: OptionDefault::Int(8), doc: "The least bytes of a text." },
     ],
     check: Some(check),
 };
@@ -44,7 +44,7 @@ fn seen(artifact, state, vars) {
 ```
 "#;
 
-fn check(cx: &Cx<'_>, report: &mut Report) {
+fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     if cx.cases.len() < cx.number(&RULE, "min_cases") {
         return;
     }
@@ -80,7 +80,7 @@ fn check(cx: &Cx<'_>, report: &mut Report) {
 const SEARCHES: [&str; 6] = ["contains", "starts_with", "ends_with", "regex_is_match", "regex_find", "regex_captures"];
 
 /// The one case that has a text.
-fn only<'c>(cx: &'c Cx<'_>, text: &str, pattern: bool) -> Option<&'c CaseText> {
+fn only<'c>(cx: &'c LintContext<'_>, text: &str, pattern: bool) -> Option<&'c CaseText> {
     if pattern {
         let all = || cx.cases.iter().map(|case| case.text.as_str());
         if Pattern::read(text).is_err() || Pattern::matches(text, all()) != 1 {

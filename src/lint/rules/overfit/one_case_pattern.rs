@@ -2,22 +2,22 @@
 
 use crate::diag::{Diagnostic, Source, Span};
 use crate::lint::context::CaseText;
-use crate::lint::context::Cx;
-use crate::lint::finding::Report;
-use crate::lint::rule::{Level, Opt, Rule, Value};
+use crate::lint::context::LintContext;
+use crate::lint::finding::FindingCollector;
+use crate::lint::rule::{LintLevel, LintRule, OptionDefault, RuleOption};
 use crate::lint::syntax::texts;
 use crate::pipeline::yaml::Yaml;
 use crate::script::Pattern;
 
 /// The rule.
-pub(super) const RULE: Rule = Rule {
+pub(super) const RULE: LintRule = LintRule {
     id: "overfit/one-case-pattern",
-    level: Level::Note,
+    level: LintLevel::Note,
     summary: "a pattern of a data file that matches one known case only",
     manual: MANUAL,
     options: &[
-        Opt { name: "min_cases", default: Value::Int(3), doc: "From how many known cases on it is looked for." },
-        Opt { name: "min_length", default: Value::Int(12), doc: "The least bytes that a pattern must match." },
+        RuleOption { name: "min_cases", default: OptionDefault::Int(3), doc: "From how many known cases on it is looked for." },
+        RuleOption { name: "min_length", default: OptionDefault::Int(12), doc: "The least bytes that a pattern must match." },
     ],
     check: Some(check),
 };
@@ -39,7 +39,7 @@ patterns:
 ```
 "#;
 
-fn check(cx: &Cx<'_>, report: &mut Report) {
+fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     if cx.cases.len() < cx.number(&RULE, "min_cases") {
         return;
     }

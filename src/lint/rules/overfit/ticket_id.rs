@@ -1,23 +1,23 @@
 //! `overfit/ticket-id`: ids of tickets.
 
 use crate::diag::Diagnostic;
-use crate::lint::context::Cx;
-use crate::lint::finding::Report;
+use crate::lint::context::LintContext;
+use crate::lint::finding::FindingCollector;
 use crate::lint::gather::is_test;
-use crate::lint::rule::{Level, Opt, Rule, Value};
+use crate::lint::rule::{LintLevel, LintRule, OptionDefault, RuleOption};
 use crate::lint::syntax::{strings, texts};
 use regex::Regex;
 use std::sync::LazyLock;
 
 /// The rule.
-pub(super) const RULE: Rule = Rule {
+pub(super) const RULE: LintRule = LintRule {
     id: "overfit/ticket-id",
-    level: Level::Warning,
+    level: LintLevel::Warning,
     summary: "the id of a ticket in a script or data file",
     manual: MANUAL,
-    options: &[Opt {
+    options: &[RuleOption {
         name: "standards",
-        default: Value::Texts(&[
+        default: OptionDefault::Texts(&[
             "UTF", "SHA", "ISO", "RFC", "CVE", "HTTP", "TLS", "AES", "MD", "CP", "IEEE", "X", "BASE", "ASCII", "LATIN",
         ]),
         doc: "What stands before the dash of names that are no tickets.",
@@ -46,7 +46,7 @@ fn seen(artifact, state, vars) {
 ```
 "#;
 
-fn check(cx: &Cx<'_>, report: &mut Report) {
+fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     let standards = cx.config.texts(&RULE, "standards");
     let literals = cx.units.iter().filter(|unit| !is_test(unit.name())).flat_map(|unit| strings(unit));
     for (text, source, span) in literals.chain(cx.data.iter().flat_map(|(source, yaml)| texts(source, yaml))) {

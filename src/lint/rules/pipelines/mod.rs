@@ -6,8 +6,8 @@ mod unused_function;
 mod unused_var;
 mod zone_overlap;
 
-use crate::lint::rule::Rule;
+use crate::lint::rule::LintRule;
 
 /// All of them.
-pub(super) const RULES: &[Rule] =
+pub(super) const RULES: &[LintRule] =
     &[naming::RULE, node_without_zone::RULE, unused_function::RULE, unused_var::RULE, zone_overlap::RULE];

@@ -1,16 +1,16 @@
 //! `pipelines/naming`: names that are written in another way.
 
 use crate::diag::{Diagnostic, Span};
-use crate::lint::context::Cx;
-use crate::lint::finding::Report;
-use crate::lint::rule::{Level, Rule};
+use crate::lint::context::LintContext;
+use crate::lint::finding::FindingCollector;
+use crate::lint::rule::{LintLevel, LintRule};
 use regex::Regex;
 use std::sync::LazyLock;
 
 /// The rule.
-pub(super) const RULE: Rule = Rule {
+pub(super) const RULE: LintRule = LintRule {
     id: "pipelines/naming",
-    level: Level::Note,
+    level: LintLevel::Note,
     summary: "a name that is written otherwise than the house writes names",
     manual: MANUAL,
     options: &[],
@@ -74,7 +74,7 @@ done: _done
 ```
 "#;
 
-fn check(cx: &Cx<'_>, report: &mut Report) {
+fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     for pipe in &cx.pipelines {
         let pipeline = pipe.pipeline;
         let mut tell = |what: &str, name: &str, span: Span, fits: &Regex, form: &str| {

@@ -1,14 +1,14 @@
 //! `pipelines/node-without-zone`: nodes without a zone.
 
 use crate::diag::Diagnostic;
-use crate::lint::context::Cx;
-use crate::lint::finding::Report;
-use crate::lint::rule::{Level, Rule};
+use crate::lint::context::LintContext;
+use crate::lint::finding::FindingCollector;
+use crate::lint::rule::{LintLevel, LintRule};
 
 /// The rule.
-pub(super) const RULE: Rule = Rule {
+pub(super) const RULE: LintRule = LintRule {
     id: "pipelines/node-without-zone",
-    level: Level::Note,
+    level: LintLevel::Note,
     summary: "a node in no zone, though others are in some",
     manual: MANUAL,
     options: &[],
@@ -76,7 +76,7 @@ done: _done
 ```
 "#;
 
-fn check(cx: &Cx<'_>, report: &mut Report) {
+fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     for pipe in cx.pipelines.iter().filter(|pipe| !pipe.pipeline.zones.is_empty()) {
         let pipeline = pipe.pipeline;
         for node in pipeline.nodes.iter().filter(|node| node.zone.is_none()) {

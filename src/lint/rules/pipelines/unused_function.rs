@@ -1,18 +1,18 @@
 //! `pipelines/unused-function`: functions that nothing calls.
 
 use crate::diag::Diagnostic;
-use crate::lint::context::Cx;
-use crate::lint::finding::Report;
+use crate::lint::context::LintContext;
+use crate::lint::finding::FindingCollector;
 use crate::lint::gather::is_test;
-use crate::lint::rule::{Level, Rule};
+use crate::lint::rule::{LintLevel, LintRule};
 use crate::lint::syntax::{functions, is_private, name_of};
 use crate::script::Unit;
 use std::collections::BTreeSet;
 
 /// The rule.
-pub(super) const RULE: Rule = Rule {
+pub(super) const RULE: LintRule = LintRule {
     id: "pipelines/unused-function",
-    level: Level::Warning,
+    level: LintLevel::Warning,
     summary: "a function that nothing calls",
     manual: MANUAL,
     options: &[],
@@ -45,7 +45,7 @@ fn seen(artifact, state, vars) {
 ```
 "#;
 
-fn check(cx: &Cx<'_>, report: &mut Report) {
+fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     let named: BTreeSet<(&str, &str)> = cx.examined().map(|one| (one.unit.name(), one.name.as_str())).collect();
     let texts: Vec<&str> = cx.units.iter().map(|unit| unit.script()).collect();
     for unit in cx.units.iter().filter(|unit| !is_test(unit.name())) {

@@ -1,18 +1,18 @@
 //! `pipelines/unused-var`: vars that nothing reads.
 
 use crate::diag::{Diagnostic, Span, nearest};
-use crate::lint::context::Cx;
-use crate::lint::finding::Report;
-use crate::lint::rule::{Level, Rule};
+use crate::lint::context::LintContext;
+use crate::lint::finding::FindingCollector;
+use crate::lint::rule::{LintLevel, LintRule};
 use crate::lint::syntax::walk;
 use crate::project::conditions;
 use rhai::{ASTNode, Expr};
 use std::collections::BTreeSet;
 
 /// The rule.
-pub(super) const RULE: Rule = Rule {
+pub(super) const RULE: LintRule = LintRule {
     id: "pipelines/unused-var",
-    level: Level::Warning,
+    level: LintLevel::Warning,
     summary: "a var that no rule and no script reads",
     manual: MANUAL,
     options: &[],
@@ -76,7 +76,7 @@ done: _done
 ```
 "#;
 
-fn check(cx: &Cx<'_>, report: &mut Report) {
+fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     // Every name behind a dot and every text counts, and so every way to read a var.
     let mut names: BTreeSet<String> = BTreeSet::new();
     for unit in cx.units.iter().copied().chain(cx.library.conditions()) {

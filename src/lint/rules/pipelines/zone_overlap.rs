@@ -1,15 +1,15 @@
 //! `pipelines/zone-overlap`: nodes that are in two zones.
 
 use crate::diag::Diagnostic;
-use crate::lint::context::Cx;
-use crate::lint::finding::Report;
-use crate::lint::rule::{Level, Rule};
+use crate::lint::context::LintContext;
+use crate::lint::finding::FindingCollector;
+use crate::lint::rule::{LintLevel, LintRule};
 use crate::pipeline::NodeIx;
 
 /// The rule.
-pub(super) const RULE: Rule = Rule {
+pub(super) const RULE: LintRule = LintRule {
     id: "pipelines/zone-overlap",
-    level: Level::Warning,
+    level: LintLevel::Warning,
     summary: "a node in two zones",
     manual: MANUAL,
     options: &[],
@@ -79,7 +79,7 @@ done: _done
 ```
 "#;
 
-fn check(cx: &Cx<'_>, report: &mut Report) {
+fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     for pipe in &cx.pipelines {
         let pipeline = pipe.pipeline;
         for (at, node) in pipeline.nodes.iter().enumerate() {

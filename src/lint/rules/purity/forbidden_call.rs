@@ -1,11 +1,11 @@
 //! `purity/forbidden-call`: calls that would let the outside in.
 
-use crate::lint::rule::{Level, Rule};
+use crate::lint::rule::{LintLevel, LintRule};
 
 /// The rule. Linking looks for it.
-pub(super) const RULE: Rule = Rule {
+pub(super) const RULE: LintRule = LintRule {
     id: "purity/forbidden-call",
-    level: Level::Error,
+    level: LintLevel::Error,
     summary: "a call that would let the outside in: time, printing, evaluation",
     manual: MANUAL,
     options: &[],

@@ -1,15 +1,15 @@
 //! `purity/hidden-nondeterminism`: decisions by chance or by the clock.
 
 use crate::diag::Diagnostic;
-use crate::lint::context::Cx;
-use crate::lint::finding::Report;
-use crate::lint::rule::{Level, Rule};
-use crate::project::Place;
+use crate::lint::context::LintContext;
+use crate::lint::finding::FindingCollector;
+use crate::lint::rule::{LintLevel, LintRule};
+use crate::project::FunctionUse;
 
 /// The rule.
-pub(super) const RULE: Rule = Rule {
+pub(super) const RULE: LintRule = LintRule {
     id: "purity/hidden-nondeterminism",
-    level: Level::Warning,
+    level: LintLevel::Warning,
     summary: "a rule that decides by chance or by the clock",
     manual: MANUAL,
     options: &[],
@@ -47,15 +47,15 @@ const DIFFERENT: [&str; 6] = [
     "params.state.chance",
 ];
 
-fn check(cx: &Cx<'_>, report: &mut Report) {
+fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     for one in cx.examined() {
-        if !matches!(one.place, Place::Edge(_) | Place::Effect(_) | Place::Cluster | Place::Scheduler) {
+        if !matches!(one.place, FunctionUse::Edge(_) | FunctionUse::Effect(_) | FunctionUse::Cluster | FunctionUse::Scheduler) {
             continue;
         }
         for read in one.analysis.reads.iter().filter(|read| DIFFERENT.contains(&read.path.as_str())) {
             let what = match one.place {
-                Place::Edge(_) => "this decision",
-                Place::Scheduler => "who takes a step",
+                FunctionUse::Edge(_) => "this decision",
+                FunctionUse::Scheduler => "who takes a step",
                 _ => "what is kept",
             };
             let found = Diagnostic::warning(RULE.id, format!("{what} depends on `{}`, which is another in every run", read.path));

@@ -1,18 +1,18 @@
 //! `purity/test-call`: calls that only tests may make.
 
 use crate::diag::Diagnostic;
-use crate::lint::context::Cx;
-use crate::lint::finding::Report;
+use crate::lint::context::LintContext;
+use crate::lint::finding::FindingCollector;
 use crate::lint::gather::is_test;
-use crate::lint::rule::{Level, Rule};
+use crate::lint::rule::{LintLevel, LintRule};
 use crate::lint::syntax::{calls, functions};
 use crate::script::rewrite::statements_of;
 use std::collections::BTreeSet;
 
 /// The rule.
-pub(super) const RULE: Rule = Rule {
+pub(super) const RULE: LintRule = LintRule {
     id: "purity/test-call",
-    level: Level::Error,
+    level: LintLevel::Error,
     summary: "an assertion outside of tests",
     manual: MANUAL,
     options: &[],
@@ -41,7 +41,7 @@ fn seen(artifact, state, vars) {
 ```
 ";
 
-fn check(cx: &Cx<'_>, report: &mut Report) {
+fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     for unit in cx.units.iter().filter(|unit| !is_test(unit.name())) {
         let own: BTreeSet<&str> = functions(unit).iter().map(|function| function.name.as_str()).collect();
         for function in unit.ast().iter_fn_def() {

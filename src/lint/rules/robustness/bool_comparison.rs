@@ -1,20 +1,20 @@
 //! `robustness/bool-comparison`: bools that are compared with `true` or `false`.
 
 use crate::diag::Diagnostic;
-use crate::lint::context::Cx;
-use crate::lint::finding::Report;
+use crate::lint::context::LintContext;
+use crate::lint::finding::FindingCollector;
 use crate::lint::model::kind_at;
-use crate::lint::rule::{Level, Rule};
+use crate::lint::rule::{LintLevel, LintRule};
 use crate::model::Kind;
-use crate::project::Examined;
+use crate::project::ExaminedFunction;
 use crate::script::check::chain::{Segment, flatten};
 use crate::script::rewrite::statements_of;
 use rhai::{ASTNode, Expr, ScriptFuncDef};
 
 /// The rule.
-pub(super) const RULE: Rule = Rule {
+pub(super) const RULE: LintRule = LintRule {
     id: "robustness/bool-comparison",
-    level: Level::Note,
+    level: LintLevel::Note,
     summary: "a bool compared with `true` or `false`",
     manual: MANUAL,
     options: &[],
@@ -42,7 +42,7 @@ fn seen(artifact, state, vars) {
 ```
 ";
 
-fn check(cx: &Cx<'_>, report: &mut Report) {
+fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     for one in cx.examined() {
         for definition in one.unit.ast().iter_fn_def() {
             if *definition.name != *one.name || definition.params.len() != one.inputs.len() {
@@ -69,7 +69,7 @@ fn check(cx: &Cx<'_>, report: &mut Report) {
     }
 }
 
-fn tell(one: &Examined<'_>, whole: &Expr, side: &Expr, wanted: bool, report: &mut Report) {
+fn tell(one: &ExaminedFunction<'_>, whole: &Expr, side: &Expr, wanted: bool, report: &mut FindingCollector) {
     let (Some((source, span)), Some((_, inner))) = (one.unit.extent(whole), one.unit.extent(side)) else { return };
     let written = source.slice(inner);
     let plain = if wanted { written.to_owned() } else { format!("!{written}") };
@@ -78,7 +78,7 @@ fn tell(one: &Examined<'_>, whole: &Expr, side: &Expr, wanted: bool, report: &mu
 }
 
 /// Whether an expression is a field that the schema says is a bool.
-fn is_bool(one: &Examined<'_>, definition: &ScriptFuncDef, side: &Expr) -> bool {
+fn is_bool(one: &ExaminedFunction<'_>, definition: &ScriptFuncDef, side: &Expr) -> bool {
     let Some(chain) = flatten(side) else { return false };
     let Expr::Variable(root, ..) = chain.root else { return false };
     let Some(at) = definition.params.iter().position(|param| *param == root.1) else { return false };

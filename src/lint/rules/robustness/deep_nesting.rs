@@ -1,19 +1,19 @@
 //! `robustness/deep-nesting`: blocks nested too deep.
 
 use crate::diag::Diagnostic;
-use crate::lint::context::Cx;
-use crate::lint::finding::Report;
-use crate::lint::rule::{Level, Opt, Rule, Value};
+use crate::lint::context::LintContext;
+use crate::lint::finding::FindingCollector;
+use crate::lint::rule::{LintLevel, LintRule, OptionDefault, RuleOption};
 use crate::script::rewrite::statements_of;
 use rhai::{Position, Stmt};
 
 /// The rule.
-pub(super) const RULE: Rule = Rule {
+pub(super) const RULE: LintRule = LintRule {
     id: "robustness/deep-nesting",
-    level: Level::Note,
+    level: LintLevel::Note,
     summary: "blocks nested so deep that nobody knows where they are",
     manual: MANUAL,
-    options: &[Opt { name: "max_depth", default: Value::Int(5), doc: "The most blocks inside one another." }],
+    options: &[RuleOption { name: "max_depth", default: OptionDefault::Int(5), doc: "The most blocks inside one another." }],
     check: Some(check),
 };
 
@@ -52,7 +52,7 @@ fn seen(artifact, state, vars) {
 ```
 ";
 
-fn check(cx: &Cx<'_>, report: &mut Report) {
+fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     let most = cx.number(&RULE, "max_depth");
     for unit in &cx.units {
         for function in unit.ast().iter_fn_def() {

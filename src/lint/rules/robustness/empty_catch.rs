@@ -1,16 +1,16 @@
 //! `robustness/empty-catch`: failures that are caught and forgotten.
 
 use crate::diag::Diagnostic;
-use crate::lint::context::Cx;
-use crate::lint::finding::Report;
-use crate::lint::rule::{Level, Rule};
+use crate::lint::context::LintContext;
+use crate::lint::finding::FindingCollector;
+use crate::lint::rule::{LintLevel, LintRule};
 use crate::lint::syntax::walk;
 use rhai::{ASTNode, Stmt};
 
 /// The rule.
-pub(super) const RULE: Rule = Rule {
+pub(super) const RULE: LintRule = LintRule {
     id: "robustness/empty-catch",
-    level: Level::Warning,
+    level: LintLevel::Warning,
     summary: "a failure that is caught and forgotten",
     manual: MANUAL,
     options: &[],
@@ -40,7 +40,7 @@ fn seen(artifact, state, vars) {
 ```
 ";
 
-fn check(cx: &Cx<'_>, report: &mut Report) {
+fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     for unit in &cx.units {
         walk(unit, |node| {
             if let ASTNode::Stmt(Stmt::TryCatch(parts, at)) = node

@@ -1,17 +1,17 @@
 //! `robustness/float-equality`: numbers with fractions compared by `==`.
 
 use crate::diag::Diagnostic;
-use crate::lint::context::Cx;
-use crate::lint::finding::Report;
+use crate::lint::context::LintContext;
+use crate::lint::finding::FindingCollector;
 use crate::lint::model::kind_at;
-use crate::lint::rule::{Level, Rule};
+use crate::lint::rule::{LintLevel, LintRule};
 use crate::model::Kind;
 use crate::script::check::Operand;
 
 /// The rule.
-pub(super) const RULE: Rule = Rule {
+pub(super) const RULE: LintRule = LintRule {
     id: "robustness/float-equality",
-    level: Level::Warning,
+    level: LintLevel::Warning,
     summary: "a number with a fraction compared by `==`",
     manual: MANUAL,
     options: &[],
@@ -39,7 +39,7 @@ fn seen(artifact, state, vars) {
 ```
 ";
 
-fn check(cx: &Cx<'_>, report: &mut Report) {
+fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     for pipe in &cx.pipelines {
         for one in &pipe.examined {
             let fraction = |side: &Operand| {

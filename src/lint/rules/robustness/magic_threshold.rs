@@ -1,16 +1,16 @@
 //! `robustness/magic-threshold`: thresholds that are written into a rule.
 
 use crate::diag::Diagnostic;
-use crate::lint::context::Cx;
-use crate::lint::finding::Report;
-use crate::lint::rule::{Level, Rule};
-use crate::project::Place;
+use crate::lint::context::LintContext;
+use crate::lint::finding::FindingCollector;
+use crate::lint::rule::{LintLevel, LintRule};
+use crate::project::FunctionUse;
 use crate::script::check::Operand;
 
 /// The rule.
-pub(super) const RULE: Rule = Rule {
+pub(super) const RULE: LintRule = LintRule {
     id: "robustness/magic-threshold",
-    level: Level::Warning,
+    level: LintLevel::Warning,
     summary: "an input compared with a number that should be a var",
     manual: MANUAL,
     options: &[],
@@ -38,9 +38,9 @@ fn seen(artifact, state, vars) {
 ```
 ";
 
-fn check(cx: &Cx<'_>, report: &mut Report) {
+fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     for pipe in &cx.pipelines {
-        for one in pipe.examined.iter().filter(|one| matches!(one.place, Place::Edge(_))) {
+        for one in pipe.examined.iter().filter(|one| matches!(one.place, FunctionUse::Edge(_))) {
             for compared in &one.analysis.facts.compared {
                 let ((Operand { path: Some(path), .. }, literal @ Operand { number: Some(_), .. })
                 | (literal @ Operand { number: Some(_), .. }, Operand { path: Some(path), .. })) =

@@ -11,10 +11,10 @@ mod unguarded_index;
 mod unguarded_optional;
 mod unused_variable;
 
-use crate::lint::rule::Rule;
+use crate::lint::rule::LintRule;
 
 /// All of them.
-pub(super) const RULES: &[Rule] = &[
+pub(super) const RULES: &[LintRule] = &[
     bool_comparison::RULE,
     deep_nesting::RULE,
     empty_catch::RULE,

@@ -1,20 +1,20 @@
 //! `robustness/overlong-function`: functions that are too long.
 
 use crate::diag::Diagnostic;
-use crate::lint::context::Cx;
-use crate::lint::finding::Report;
-use crate::lint::rule::{Level, Opt, Rule, Value};
+use crate::lint::context::LintContext;
+use crate::lint::finding::FindingCollector;
+use crate::lint::rule::{LintLevel, LintRule, OptionDefault, RuleOption};
 use crate::lint::syntax::{functions, name_of, text_of};
 
 /// The rule.
-pub(super) const RULE: Rule = Rule {
+pub(super) const RULE: LintRule = LintRule {
     id: "robustness/overlong-function",
-    level: Level::Note,
+    level: LintLevel::Note,
     summary: "a function with more lines than one sees at once",
     manual: MANUAL,
-    options: &[Opt {
+    options: &[RuleOption {
         name: "max_lines",
-        default: Value::Int(60),
+        default: OptionDefault::Int(60),
         doc: "The most lines of a function, without blank ones and comments.",
     }],
     check: Some(check),
@@ -55,7 +55,7 @@ fn seen(artifact, state, vars) {
 ```
 "#;
 
-fn check(cx: &Cx<'_>, report: &mut Report) {
+fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     let most = cx.number(&RULE, "max_lines");
     for unit in &cx.units {
         for function in functions(unit) {

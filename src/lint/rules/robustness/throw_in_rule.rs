@@ -1,17 +1,17 @@
 //! `robustness/throw-in-rule`: rules that stop the walk on purpose.
 
 use crate::diag::Diagnostic;
-use crate::lint::context::Cx;
-use crate::lint::finding::Report;
-use crate::lint::rule::{Level, Rule};
-use crate::project::Place;
+use crate::lint::context::LintContext;
+use crate::lint::finding::FindingCollector;
+use crate::lint::rule::{LintLevel, LintRule};
+use crate::project::FunctionUse;
 use crate::script::rewrite::statements_of;
 use rhai::{ASTFlags, ASTNode, Stmt};
 
 /// The rule.
-pub(super) const RULE: Rule = Rule {
+pub(super) const RULE: LintRule = LintRule {
     id: "robustness/throw-in-rule",
-    level: Level::Warning,
+    level: LintLevel::Warning,
     summary: "a rule that stops the walk on purpose",
     manual: MANUAL,
     options: &[],
@@ -40,8 +40,8 @@ fn seen(artifact, state, vars) {
 ```
 "#;
 
-fn check(cx: &Cx<'_>, report: &mut Report) {
-    for one in cx.examined().filter(|one| matches!(one.place, Place::Edge(_))) {
+fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
+    for one in cx.examined().filter(|one| matches!(one.place, FunctionUse::Edge(_))) {
         let definition = one
             .unit
             .ast()

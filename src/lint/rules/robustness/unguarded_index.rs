@@ -1,16 +1,16 @@
 //! `robustness/unguarded-index`: items of lists that may be empty.
 
 use crate::diag::Diagnostic;
-use crate::lint::context::Cx;
-use crate::lint::finding::Report;
+use crate::lint::context::LintContext;
+use crate::lint::finding::FindingCollector;
 use crate::lint::model::kind_at;
-use crate::lint::rule::{Level, Rule};
+use crate::lint::rule::{LintLevel, LintRule};
 use crate::model::Kind;
 
 /// The rule.
-pub(super) const RULE: Rule = Rule {
+pub(super) const RULE: LintRule = LintRule {
     id: "robustness/unguarded-index",
-    level: Level::Warning,
+    level: LintLevel::Warning,
     summary: "an item of a list that may be empty",
     manual: MANUAL,
     options: &[],
@@ -38,7 +38,7 @@ fn seen(artifact, state, vars) {
 ```
 ";
 
-fn check(cx: &Cx<'_>, report: &mut Report) {
+fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     for one in cx.examined() {
         // There is no team without walkers.
         for indexed in one.analysis.facts.indexed.iter().filter(|indexed| indexed.path != "ctx.walkers") {

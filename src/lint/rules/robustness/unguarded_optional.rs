@@ -1,18 +1,18 @@
 //! `robustness/unguarded-optional`: optional numbers whose absence decides.
 
 use crate::diag::Diagnostic;
-use crate::lint::context::Cx;
-use crate::lint::finding::Report;
+use crate::lint::context::LintContext;
+use crate::lint::finding::FindingCollector;
 use crate::lint::model::kind_at;
-use crate::lint::rule::{Level, Rule};
+use crate::lint::rule::{LintLevel, LintRule};
 use crate::model::Kind;
-use crate::project::Place;
+use crate::project::FunctionUse;
 use crate::script::check::Operand;
 
 /// The rule.
-pub(super) const RULE: Rule = Rule {
+pub(super) const RULE: LintRule = LintRule {
     id: "robustness/unguarded-optional",
-    level: Level::Warning,
+    level: LintLevel::Warning,
     summary: "an optional number whose absence decides",
     manual: MANUAL,
     options: &[],
@@ -40,9 +40,9 @@ fn seen(artifact, state, vars) {
 ```
 "#;
 
-fn check(cx: &Cx<'_>, report: &mut Report) {
+fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     for pipe in &cx.pipelines {
-        for one in pipe.examined.iter().filter(|one| matches!(one.place, Place::Edge(_))) {
+        for one in pipe.examined.iter().filter(|one| matches!(one.place, FunctionUse::Edge(_))) {
             for compared in &one.analysis.facts.compared {
                 let number = |side: &Operand| {
                     let var = side.path.as_deref().and_then(|path| path.strip_prefix("vars."));

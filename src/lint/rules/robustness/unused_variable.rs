@@ -1,17 +1,17 @@
 //! `robustness/unused-variable`: variables that nothing reads.
 
 use crate::diag::{Diagnostic, Span};
-use crate::lint::context::Cx;
-use crate::lint::finding::Report;
-use crate::lint::rule::{Level, Rule};
+use crate::lint::context::LintContext;
+use crate::lint::finding::FindingCollector;
+use crate::lint::rule::{LintLevel, LintRule};
 use crate::lint::syntax::{body, functions, text_of};
 use crate::script::Unit;
 use rhai::{ASTNode, ScriptFuncDef, Stmt};
 
 /// The rule.
-pub(super) const RULE: Rule = Rule {
+pub(super) const RULE: LintRule = LintRule {
     id: "robustness/unused-variable",
-    level: Level::Warning,
+    level: LintLevel::Warning,
     summary: "a variable that nothing reads",
     manual: MANUAL,
     options: &[],
@@ -41,7 +41,7 @@ fn seen(artifact, state, vars) {
 ```
 ";
 
-fn check(cx: &Cx<'_>, report: &mut Report) {
+fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     for unit in &cx.units {
         for function in functions(unit) {
             let declared = declared(unit, function);

@@ -1,17 +1,17 @@
 //! `routing/dead-edge`: edges that others always go before.
 
 use crate::diag::Diagnostic;
-use crate::lint::context::Cx;
-use crate::lint::context::Pipe;
-use crate::lint::finding::Report;
+use crate::lint::context::LintContext;
+use crate::lint::context::LintedPipeline;
+use crate::lint::finding::FindingCollector;
 use crate::lint::model::{Formula, Solver};
-use crate::lint::rule::{Level, Rule};
+use crate::lint::rule::{LintLevel, LintRule};
 use crate::pipeline::EdgeIx;
 
 /// The rule.
-pub(super) const RULE: Rule = Rule {
+pub(super) const RULE: LintRule = LintRule {
     id: "routing/dead-edge",
-    level: Level::Warning,
+    level: LintLevel::Warning,
     summary: "an edge that is never taken, because earlier ones always are",
     manual: MANUAL,
     options: &[],
@@ -75,7 +75,7 @@ done: _done
 ```
 "#;
 
-fn check(cx: &Cx<'_>, report: &mut Report) {
+fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     for pipe in &cx.pipelines {
         let pipeline = pipe.pipeline;
         for node in &pipeline.nodes {
@@ -114,7 +114,7 @@ fn check(cx: &Cx<'_>, report: &mut Report) {
 }
 
 /// Whether an edge may fire where the other does too.
-fn meets(pipe: &Pipe<'_>, edge: EdgeIx, own: &Formula) -> bool {
+fn meets(pipe: &LintedPipeline<'_>, edge: EdgeIx, own: &Formula) -> bool {
     let both = Formula::all([pipe.fires[edge.0].clone(), own.clone()]);
     pipe.rule(edge).is_none_or(|rule| !Solver::proof(rule).never(&both))
 }

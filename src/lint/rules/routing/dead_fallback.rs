@@ -1,16 +1,16 @@
 //! `routing/dead-fallback`: fallbacks that are never taken.
 
 use crate::diag::Diagnostic;
-use crate::lint::context::Cx;
-use crate::lint::finding::Report;
+use crate::lint::context::LintContext;
+use crate::lint::finding::FindingCollector;
 use crate::lint::model::Formula;
-use crate::lint::rule::{Level, Rule};
-use crate::pipeline::{EdgeIx, OnRuleError, When};
+use crate::lint::rule::{LintLevel, LintRule};
+use crate::pipeline::{EdgeCondition, EdgeIx, OnRuleError};
 
 /// The rule.
-pub(super) const RULE: Rule = Rule {
+pub(super) const RULE: LintRule = LintRule {
     id: "routing/dead-fallback",
-    level: Level::Warning,
+    level: LintLevel::Warning,
     summary: "a fallback that is never taken",
     manual: MANUAL,
     options: &[],
@@ -75,13 +75,13 @@ done: _done
 ```
 "#;
 
-fn check(cx: &Cx<'_>, report: &mut Report) {
+fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     for pipe in &cx.pipelines {
         let pipeline = pipe.pipeline;
         for node in pipeline.nodes.iter().filter(|node| node.fallback.is_some()) {
             let always = node.edges.iter().find(|edge| pipe.fires[edge.0] == Formula::True);
             let fails = pipeline.on_rule_error == OnRuleError::Skip;
-            let unconditional = |edge: &&EdgeIx| pipeline.edge_at(**edge).when == When::Always;
+            let unconditional = |edge: &&EdgeIx| pipeline.edge_at(**edge).when == EdgeCondition::Always;
             let dead = match always {
                 Some(_) if fails => node.edges.iter().any(|edge| unconditional(&edge)),
                 Some(_) => true,

@@ -1,16 +1,16 @@
 //! `routing/idle-advisory`: advisories that add nothing.
 
 use crate::diag::Diagnostic;
-use crate::lint::context::Cx;
-use crate::lint::finding::Report;
-use crate::lint::rule::{Level, Rule};
+use crate::lint::context::LintContext;
+use crate::lint::finding::FindingCollector;
+use crate::lint::rule::{LintLevel, LintRule};
 use crate::lint::syntax::{functions, text_of};
-use crate::pipeline::{EdgeIx, When};
+use crate::pipeline::{EdgeCondition, EdgeIx};
 
 /// The rule.
-pub(super) const RULE: Rule = Rule {
+pub(super) const RULE: LintRule = LintRule {
     id: "routing/idle-advisory",
-    level: Level::Warning,
+    level: LintLevel::Warning,
     summary: "an advisory edge that adds nothing",
     manual: MANUAL,
     options: &[],
@@ -76,13 +76,13 @@ done: _done
 ```
 "#;
 
-fn check(cx: &Cx<'_>, report: &mut Report) {
+fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     for pipe in &cx.pipelines {
         for (at, edge) in pipe.pipeline.edges.iter().enumerate().filter(|(_, edge)| edge.advisory && edge.context.is_empty()) {
             let adds = match (&edge.when, pipe.rule(EdgeIx(at))) {
                 // What is not known may add something.
-                (When::Rule(_), None) => true,
-                (When::Rule(_), Some(rule)) => {
+                (EdgeCondition::Rule(_), None) => true,
+                (EdgeCondition::Rule(_), Some(rule)) => {
                     functions(rule.unit).iter().filter(|function| *function.name == *rule.name).any(|function| {
                         let text = text_of(rule.unit, function);
                         text.contains("context") || text.contains("::")

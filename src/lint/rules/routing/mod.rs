@@ -9,10 +9,10 @@ mod target_outside;
 mod unbounded_loop;
 mod unreachable_node;
 
-use crate::lint::rule::Rule;
+use crate::lint::rule::LintRule;
 
 /// All of them.
-pub(super) const RULES: &[Rule] = &[
+pub(super) const RULES: &[LintRule] = &[
     dead_edge::RULE,
     dead_fallback::RULE,
     idle_advisory::RULE,

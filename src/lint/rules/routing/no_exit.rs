@@ -1,15 +1,15 @@
 //! `routing/no-exit`: nodes without a way out for some answer.
 
 use crate::diag::Diagnostic;
-use crate::lint::context::Cx;
-use crate::lint::finding::Report;
+use crate::lint::context::LintContext;
+use crate::lint::finding::FindingCollector;
 use crate::lint::model::{Formula, Solver, Term};
-use crate::lint::rule::{Level, Rule};
+use crate::lint::rule::{LintLevel, LintRule};
 
 /// The rule.
-pub(super) const RULE: Rule = Rule {
+pub(super) const RULE: LintRule = LintRule {
     id: "routing/no-exit",
-    level: Level::Warning,
+    level: LintLevel::Warning,
     summary: "a node that some answer leaves without a way out",
     manual: MANUAL,
     options: &[],
@@ -72,7 +72,7 @@ done: _done
 ```
 "#;
 
-fn check(cx: &Cx<'_>, report: &mut Report) {
+fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     for pipe in &cx.pipelines {
         let pipeline = pipe.pipeline;
         // A guard may lead on from anywhere, and nodes that wait for each other need no edges.

@@ -1,17 +1,17 @@
 //! `routing/overlapping-conditions`: conditions that overlap in part.
 
 use crate::diag::Diagnostic;
-use crate::lint::context::Cx;
-use crate::lint::context::Pipe;
-use crate::lint::finding::Report;
+use crate::lint::context::LintContext;
+use crate::lint::context::LintedPipeline;
+use crate::lint::finding::FindingCollector;
 use crate::lint::model::{Formula, Solver};
-use crate::lint::rule::{Level, Rule};
+use crate::lint::rule::{LintLevel, LintRule};
 use crate::pipeline::EdgeIx;
 
 /// The rule.
-pub(super) const RULE: Rule = Rule {
+pub(super) const RULE: LintRule = LintRule {
     id: "routing/overlapping-conditions",
-    level: Level::Warning,
+    level: LintLevel::Warning,
     summary: "two edges whose conditions overlap in part, with different targets",
     manual: MANUAL,
     options: &[],
@@ -75,7 +75,7 @@ done: _done
 ```
 "#;
 
-fn check(cx: &Cx<'_>, report: &mut Report) {
+fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     for pipe in &cx.pipelines {
         let pipeline = pipe.pipeline;
         for node in &pipeline.nodes {
@@ -98,7 +98,7 @@ fn check(cx: &Cx<'_>, report: &mut Report) {
 }
 
 /// Where two edges both fire, if each also fires alone and they ask about the same.
-fn overlap(pipe: &Pipe<'_>, first: EdgeIx, second: EdgeIx) -> Option<String> {
+fn overlap(pipe: &LintedPipeline<'_>, first: EdgeIx, second: EdgeIx) -> Option<String> {
     let (one, other) = (&pipe.fires[first.0], &pipe.fires[second.0]);
     if !one.is_exact() || !other.is_exact() || one.subjects().is_empty() || one.subjects() != other.subjects() {
         return None;

@@ -1,18 +1,18 @@
 //! `routing/target-outside`: targets that an edge does not list.
 
 use crate::diag::{Diagnostic, did_you_mean};
-use crate::lint::context::Cx;
-use crate::lint::finding::Report;
-use crate::lint::rule::{Level, Rule};
+use crate::lint::context::LintContext;
+use crate::lint::finding::FindingCollector;
+use crate::lint::rule::{LintLevel, LintRule};
 use crate::pipeline::EdgeIx;
 use crate::script::check::chain::{Segment, flatten};
 use crate::script::rewrite::statements_of;
 use rhai::{ASTNode, Expr, Position, Stmt};
 
 /// The rule.
-pub(super) const RULE: Rule = Rule {
+pub(super) const RULE: LintRule = LintRule {
     id: "routing/target-outside",
-    level: Level::Error,
+    level: LintLevel::Error,
     summary: "a rule that sends the walk where its edge does not lead",
     manual: MANUAL,
     options: &[],
@@ -42,7 +42,7 @@ fn seen(artifact, state, vars) {
 ```
 "#;
 
-fn check(cx: &Cx<'_>, report: &mut Report) {
+fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     for pipe in &cx.pipelines {
         for (at, edge) in pipe.pipeline.edges.iter().enumerate() {
             let Some(rule) = pipe.rule(EdgeIx(at)).filter(|rule| !rule.unit.is_condition() && !edge.advisory) else { continue };

@@ -1,18 +1,18 @@
 //! `routing/unbounded-loop`: cycles that nothing bounds.
 
 use crate::diag::{Diagnostic, Span};
-use crate::lint::context::Cx;
-use crate::lint::context::Pipe;
-use crate::lint::finding::Report;
+use crate::lint::context::LintContext;
+use crate::lint::context::LintedPipeline;
+use crate::lint::finding::FindingCollector;
 use crate::lint::model::Formula;
-use crate::lint::rule::{Level, Rule};
-use crate::pipeline::{EdgeIx, Target, When};
+use crate::lint::rule::{LintLevel, LintRule};
+use crate::pipeline::{EdgeCondition, EdgeIx, EdgeTarget};
 use std::collections::BTreeSet;
 
 /// The rule.
-pub(super) const RULE: Rule = Rule {
+pub(super) const RULE: LintRule = LintRule {
     id: "routing/unbounded-loop",
-    level: Level::Warning,
+    level: LintLevel::Warning,
     summary: "a cycle of edges that nothing bounds but the limit on steps",
     manual: MANUAL,
     options: &[],
@@ -76,7 +76,7 @@ done: _done
 ```
 "#;
 
-fn check(cx: &Cx<'_>, report: &mut Report) {
+fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     for pipe in &cx.pipelines {
         let pipeline = pipe.pipeline;
         if pipeline.guards.iter().any(|guard| bounds(pipe, *guard)) {
@@ -91,10 +91,10 @@ fn check(cx: &Cx<'_>, report: &mut Report) {
                 let edge = pipeline.edge_at(*edge);
                 let targets = edge.choices().filter(|_| !bounded);
                 ways.extend(
-                    targets.filter_map(|to| if let Target::Node(to) = to { Some((at, to.0, edge.id.span)) } else { None }),
+                    targets.filter_map(|to| if let EdgeTarget::Node(to) = to { Some((at, to.0, edge.id.span)) } else { None }),
                 );
             }
-            if let (Some(Target::Node(to)), false) =
+            if let (Some(EdgeTarget::Node(to)), false) =
                 (node.fallback, bounded || node.edges.iter().any(|edge| pipe.fires[edge.0] == Formula::True))
             {
                 ways.push((at, to.0, node.name.span));
@@ -117,9 +117,9 @@ fn check(cx: &Cx<'_>, report: &mut Report) {
 }
 
 /// Whether an edge's condition looks at the walk, or cannot be looked into.
-fn bounds(pipe: &Pipe<'_>, edge: EdgeIx) -> bool {
+fn bounds(pipe: &LintedPipeline<'_>, edge: EdgeIx) -> bool {
     match (&pipe.pipeline.edge_at(edge).when, pipe.rule(edge)) {
-        (When::Always, _) => false,
+        (EdgeCondition::Always, _) => false,
         (_, None) => true,
         (_, Some(rule)) => rule.analysis.reads.iter().any(|read| read.path == "state" || read.path.starts_with("state.")),
     }

@@ -1,16 +1,16 @@
 //! `routing/unreachable-node`: nodes that no walk comes to.
 
 use crate::diag::Diagnostic;
-use crate::lint::context::Cx;
-use crate::lint::finding::Report;
-use crate::lint::rule::{Level, Rule};
-use crate::pipeline::{NodeIx, Target};
+use crate::lint::context::LintContext;
+use crate::lint::finding::FindingCollector;
+use crate::lint::rule::{LintLevel, LintRule};
+use crate::pipeline::{EdgeTarget, NodeIx};
 use std::collections::BTreeSet;
 
 /// The rule.
-pub(super) const RULE: Rule = Rule {
+pub(super) const RULE: LintRule = LintRule {
     id: "routing/unreachable-node",
-    level: Level::Warning,
+    level: LintLevel::Warning,
     summary: "a node that no walk comes to",
     manual: MANUAL,
     options: &[],
@@ -75,7 +75,7 @@ done: _done
 ```
 "#;
 
-fn check(cx: &Cx<'_>, report: &mut Report) {
+fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     for pipe in &cx.pipelines {
         let pipeline = pipe.pipeline;
         // Where nodes wait for each other, each gets its turn.
@@ -87,7 +87,7 @@ fn check(cx: &Cx<'_>, report: &mut Report) {
             let node = pipeline.at(at);
             let edges = node.edges.iter().chain(&pipeline.guards).flat_map(|edge| pipeline.edge_at(*edge).choices());
             for target in edges.chain(node.fallback) {
-                if let Target::Node(to) = target
+                if let EdgeTarget::Node(to) = target
                     && seen.insert(to)
                 {
                     open.push(to);

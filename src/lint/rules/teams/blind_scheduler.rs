@@ -1,16 +1,16 @@
 //! `teams/blind-scheduler`: schedulers that choose without looking at whom there is to choose from.
 
 use crate::diag::Diagnostic;
-use crate::lint::context::Cx;
-use crate::lint::finding::Report;
-use crate::lint::rule::{Level, Rule};
+use crate::lint::context::LintContext;
+use crate::lint::finding::FindingCollector;
+use crate::lint::rule::{LintLevel, LintRule};
 use crate::lint::syntax::{functions, name_of};
-use crate::project::Place;
+use crate::project::FunctionUse;
 
 /// The rule.
-pub(super) const RULE: Rule = Rule {
+pub(super) const RULE: LintRule = LintRule {
     id: "teams/blind-scheduler",
-    level: Level::Warning,
+    level: LintLevel::Warning,
     summary: "a scheduler that does not look at the walkers",
     manual: MANUAL,
     options: &[],
@@ -40,8 +40,8 @@ fn select(ctx) {
 ```
 "#;
 
-fn check(cx: &Cx<'_>, report: &mut Report) {
-    for one in cx.examined().filter(|one| one.place == Place::Scheduler) {
+fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
+    for one in cx.examined().filter(|one| one.place == FunctionUse::Scheduler) {
         let looks = |path: &str| path == "ctx" || path.starts_with("ctx.walkers") || path.starts_with("ctx.prior");
         if one.analysis.reads.iter().any(|read| looks(&read.path)) {
             continue;

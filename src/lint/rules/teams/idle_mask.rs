@@ -2,18 +2,18 @@
 
 use super::{function, masks};
 use crate::diag::Diagnostic;
-use crate::lint::context::Cx;
-use crate::lint::finding::Report;
-use crate::lint::rule::{Level, Rule};
+use crate::lint::context::LintContext;
+use crate::lint::finding::FindingCollector;
+use crate::lint::rule::{LintLevel, LintRule};
 use crate::lint::syntax::{body, name_of};
 use crate::script::Unit;
 use rhai::{Expr, Stmt};
 use serde_json::Value;
 
 /// The rule.
-pub(super) const RULE: Rule = Rule {
+pub(super) const RULE: LintRule = LintRule {
     id: "teams/idle-mask",
-    level: Level::Warning,
+    level: LintLevel::Warning,
     summary: "a mask that changes nothing and brings nothing",
     manual: MANUAL,
     options: &[],
@@ -46,7 +46,7 @@ fn pre(ctx) {
 ```
 "#;
 
-fn check(cx: &Cx<'_>, report: &mut Report) {
+fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     for unit in masks(cx) {
         let brings = cx.library.file(unit.name()).and_then(|file| file.constant("NEEDS"));
         if brings.is_some_and(|needs| needs != Value::Array(Vec::new())) {
@@ -77,14 +77,14 @@ fn hands_on(unit: &Unit, function: &rhai::ScriptFuncDef) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lint::manual::File;
+    use crate::lint::manual::ExampleFile;
     use crate::lint::testing::{Example, found};
 
     #[test]
     fn whatever_does_something_is_no_idle_mask() {
         let with = |text: &str| {
             let text = format!("const NODES = [\"look\"];\n{text}");
-            found(RULE.id, &Example::of(&[File { path: "scripts/masks/m.rhai".into(), text }]))
+            found(RULE.id, &Example::of(&[ExampleFile { path: "scripts/masks/m.rhai".into(), text }]))
         };
         for body in [
             "/// Tells.\nfn pre(ctx) { let told = ctx.to_map(); told.meta = #{}; told }",

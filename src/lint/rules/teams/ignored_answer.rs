@@ -2,16 +2,16 @@
 
 use super::{function, masks};
 use crate::diag::Diagnostic;
-use crate::lint::context::Cx;
-use crate::lint::finding::Report;
-use crate::lint::rule::{Level, Rule};
+use crate::lint::context::LintContext;
+use crate::lint::finding::FindingCollector;
+use crate::lint::rule::{LintLevel, LintRule};
 use crate::lint::syntax::{body, name_of};
 use rhai::{ASTNode, Expr};
 
 /// The rule.
-pub(super) const RULE: Rule = Rule {
+pub(super) const RULE: LintRule = LintRule {
     id: "teams/ignored-answer",
-    level: Level::Warning,
+    level: LintLevel::Warning,
     summary: "a mask whose `post` does not look at the answer",
     manual: MANUAL,
     options: &[],
@@ -45,7 +45,7 @@ fn post(ctx, artifact) {
 ```
 "#;
 
-fn check(cx: &Cx<'_>, report: &mut Report) {
+fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     for unit in masks(cx) {
         let Some(post) = function(unit, "post", 2) else { continue };
         let statements = body(unit, post);

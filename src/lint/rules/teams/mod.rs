@@ -5,18 +5,18 @@ mod idle_mask;
 mod ignored_answer;
 mod unknown_walker;
 
-use crate::lint::context::Cx;
-use crate::lint::rule::Rule;
+use crate::lint::context::LintContext;
+use crate::lint::rule::LintRule;
 use crate::script::Unit;
 use rhai::ScriptFuncDef;
 
 /// All of them.
-pub(super) const RULES: &[Rule] = &[blind_scheduler::RULE, idle_mask::RULE, ignored_answer::RULE, unknown_walker::RULE];
+pub(super) const RULES: &[LintRule] = &[blind_scheduler::RULE, idle_mask::RULE, ignored_answer::RULE, unknown_walker::RULE];
 
 /// The masks that link, by their form: `masks/NAME.rhai`.
-fn masks<'a>(cx: &Cx<'a>) -> impl Iterator<Item = &'a Unit> {
+fn masks<'a>(cx: &LintContext<'a>) -> impl Iterator<Item = &'a Unit> {
     let library = cx.library;
-    library.files().map(crate::script::File::unit).filter(|unit| unit.name().starts_with("masks/"))
+    library.files().map(crate::script::LinkedScript::unit).filter(|unit| unit.name().starts_with("masks/"))
 }
 
 /// The function of a script by that name and number of parameters.

@@ -1,18 +1,18 @@
 //! `teams/unknown-walker`: schedulers that ask for somebody who is not in the team.
 
 use crate::diag::{Diagnostic, Source, Span, did_you_mean};
-use crate::lint::context::Cx;
-use crate::lint::finding::Report;
-use crate::lint::rule::{Level, Rule};
+use crate::lint::context::LintContext;
+use crate::lint::finding::FindingCollector;
+use crate::lint::rule::{LintLevel, LintRule};
 use crate::lint::syntax::{body, functions};
-use crate::project::Place;
+use crate::project::FunctionUse;
 use crate::script::Unit;
 use rhai::{ASTNode, Expr, Stmt};
 
 /// The rule.
-pub(super) const RULE: Rule = Rule {
+pub(super) const RULE: LintRule = LintRule {
     id: "teams/unknown-walker",
-    level: Level::Warning,
+    level: LintLevel::Warning,
     summary: "a scheduler that names a walker who is not in the team",
     manual: MANUAL,
     options: &[],
@@ -45,11 +45,11 @@ fn select(ctx) {
 /// What the checker calls the name of a walker.
 const NAMES: [&str; 2] = ["ctx.walkers[].name", "ctx.prior.name"];
 
-fn check(cx: &Cx<'_>, report: &mut Report) {
+fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     for pipe in cx.pipelines.iter().chain(&cx.teams) {
         let Some(team) = &pipe.pipeline.team else { continue };
         let names: Vec<String> = team.walkers.iter().filter_map(|walker| Some(walker.name()?.value)).collect();
-        for one in pipe.examined.iter().filter(|one| one.place == Place::Scheduler) {
+        for one in pipe.examined.iter().filter(|one| one.place == FunctionUse::Scheduler) {
             let mut said = returned(one.unit, &one.name);
             for compared in &one.analysis.facts.compared {
                 for (side, other) in [(&compared.left, &compared.right), (&compared.right, &compared.left)] {
@@ -118,14 +118,14 @@ fn tails(statement: &Stmt, visit: &mut impl FnMut(&Expr)) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lint::manual::File;
+    use crate::lint::manual::ExampleFile;
     use crate::lint::testing::{Example, found};
 
     #[test]
     fn names_are_looked_for_wherever_a_choice_comes_from() {
         let with = |body: &str| {
             let text = format!("/// Chooses.\nfn select(ctx) {{ {body} }}\n");
-            found(RULE.id, &Example::of(&[File { path: "scripts/schedulers/example.rhai".into(), text }]))
+            found(RULE.id, &Example::of(&[ExampleFile { path: "scripts/schedulers/example.rhai".into(), text }]))
         };
         for body in [
             "if ctx.walkers.len() > 1 { \"Herald\" } else { \"Scout\" }",

@@ -1,16 +1,16 @@
 //! `templates/clock-planes`: times without a word on their clocks.
 
 use crate::diag::{Diagnostic, Span};
-use crate::lint::context::Cx;
-use crate::lint::finding::Report;
-use crate::lint::rule::{Level, Rule};
+use crate::lint::context::LintContext;
+use crate::lint::finding::FindingCollector;
+use crate::lint::rule::{LintLevel, LintRule};
 use crate::lint::tags::{paths, tags};
 use std::collections::BTreeSet;
 
 /// The rule.
-pub(super) const RULE: Rule = Rule {
+pub(super) const RULE: LintRule = LintRule {
     id: "templates/clock-planes",
-    level: Level::Warning,
+    level: LintLevel::Warning,
     summary: "times in a prompt without a word on whose clock they are of",
     manual: MANUAL,
     options: &[],
@@ -32,7 +32,7 @@ The launch began at {{ timestamps.launch_started_at }}. Its clock and those of t
 ```
 ";
 
-fn check(cx: &Cx<'_>, report: &mut Report) {
+fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     for path in cx.templates.paths() {
         let Some(source) = cx.templates.get(path).map(|template| template.source().clone()) else { continue };
         let shown = tags(&source).into_iter().find_map(|tag| {
@@ -54,12 +54,12 @@ fn check(cx: &Cx<'_>, report: &mut Report) {
 }
 
 /// Whether a template is another, or includes it, itself or by others.
-fn reaches(cx: &Cx<'_>, from: &str, to: &str) -> bool {
+fn reaches(cx: &LintContext<'_>, from: &str, to: &str) -> bool {
     family(cx, from).iter().any(|part| part == to)
 }
 
 /// A template and all that it includes.
-fn family(cx: &Cx<'_>, path: &str) -> BTreeSet<String> {
+fn family(cx: &LintContext<'_>, path: &str) -> BTreeSet<String> {
     let (mut seen, mut open) = (BTreeSet::from([path.to_owned()]), vec![path.to_owned()]);
     while let Some(path) = open.pop() {
         for part in cx.templates.includes(&path) {
@@ -72,6 +72,6 @@ fn family(cx: &Cx<'_>, path: &str) -> BTreeSet<String> {
 }
 
 /// Whether a template speaks of clocks.
-fn says(cx: &Cx<'_>, path: &str) -> bool {
+fn says(cx: &LintContext<'_>, path: &str) -> bool {
     cx.templates.get(path).is_some_and(|template| template.source().text().to_lowercase().contains("clock"))
 }

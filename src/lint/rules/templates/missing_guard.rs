@@ -1,16 +1,16 @@
 //! `templates/missing-guard`: values that may not be there.
 
 use crate::diag::{Diagnostic, Span};
-use crate::lint::context::Cx;
-use crate::lint::finding::Report;
-use crate::lint::rule::{Level, Rule};
-use crate::lint::tags::{Tag, filters, paths, tags};
+use crate::lint::context::LintContext;
+use crate::lint::finding::FindingCollector;
+use crate::lint::rule::{LintLevel, LintRule};
+use crate::lint::tags::{TemplateTag, filters, paths, tags};
 use std::collections::BTreeSet;
 
 /// The rule.
-pub(super) const RULE: Rule = Rule {
+pub(super) const RULE: LintRule = LintRule {
     id: "templates/missing-guard",
-    level: Level::Warning,
+    level: LintLevel::Warning,
     summary: "a value that may not be there, used without asking",
     manual: MANUAL,
     options: &[],
@@ -34,7 +34,7 @@ It was said to be {{ prior.look.kind | code }}.
 ```
 ";
 
-fn check(cx: &Cx<'_>, report: &mut Report) {
+fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     for path in cx.templates.paths() {
         let Some(source) = cx.templates.get(path).map(|template| template.source().clone()) else { continue };
         let mut told = BTreeSet::new();
@@ -72,7 +72,7 @@ fn needed(path: &str) -> Option<String> {
     Some(parts[..most].join("."))
 }
 
-fn asked(tag: &Tag, needed: &str) -> bool {
+fn asked(tag: &TemplateTag, needed: &str) -> bool {
     let ask = format!("{needed} is ");
     tag.inner.contains(&ask) || tag.conditions.iter().any(|condition| condition.contains(&ask))
 }
@@ -83,12 +83,12 @@ fn rescued(inner: &str, named: &str, needed: &str) -> bool {
 }
 
 /// Whether every template that includes this one asks before.
-fn by_includer(cx: &Cx<'_>, path: &str, needed: &str, levels: usize) -> bool {
+fn by_includer(cx: &LintContext<'_>, path: &str, needed: &str, levels: usize) -> bool {
     let mut any = false;
     for other in cx.templates.paths().filter(|other| cx.templates.includes(other).iter().any(|name| name == path)) {
         any = true;
         let Some(source) = cx.templates.get(other).map(|template| template.source().clone()) else { return false };
-        let includes = |tag: &Tag| tag.inner.starts_with("include") && tag.inner.contains(path);
+        let includes = |tag: &TemplateTag| tag.inner.starts_with("include") && tag.inner.contains(path);
         let all = tags(&source).iter().filter(|tag| includes(tag)).all(|tag| asked(tag, needed));
         let above = || levels > 0 && by_includer(cx, other, needed, levels - 1);
         if !(all || above()) {

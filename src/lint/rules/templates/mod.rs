@@ -6,8 +6,8 @@ mod undeclared_parameter;
 mod unfenced_text;
 mod unused_template;
 
-use crate::lint::rule::Rule;
+use crate::lint::rule::LintRule;
 
 /// All of them.
-pub(super) const RULES: &[Rule] =
+pub(super) const RULES: &[LintRule] =
     &[clock_planes::RULE, missing_guard::RULE, undeclared_parameter::RULE, unfenced_text::RULE, unused_template::RULE];

@@ -1,11 +1,11 @@
 //! `templates/undeclared-parameter`: parameters that there are not.
 
-use crate::lint::rule::{Level, Rule};
+use crate::lint::rule::{LintLevel, LintRule};
 
 /// The rule. Linking looks for it.
-pub(super) const RULE: Rule = Rule {
+pub(super) const RULE: LintRule = LintRule {
     id: "templates/undeclared-parameter",
-    level: Level::Error,
+    level: LintLevel::Error,
     summary: "a parameter that there is not, or that the node does not ask for",
     manual: MANUAL,
     options: &[],

@@ -1,20 +1,20 @@
 //! `templates/unfenced-text`: texts from outside without a fence.
 
 use crate::diag::{Diagnostic, Span};
-use crate::lint::context::Cx;
-use crate::lint::finding::Report;
-use crate::lint::rule::{Level, Opt, Rule, Value};
-use crate::lint::tags::{Sort, filters, paths, tags};
+use crate::lint::context::LintContext;
+use crate::lint::finding::FindingCollector;
+use crate::lint::rule::{LintLevel, LintRule, OptionDefault, RuleOption};
+use crate::lint::tags::{TagKind, filters, paths, tags};
 
 /// The rule.
-pub(super) const RULE: Rule = Rule {
+pub(super) const RULE: LintRule = LintRule {
     id: "templates/unfenced-text",
-    level: Level::Warning,
+    level: LintLevel::Warning,
     summary: "a text from outside that is shown as if it were the prompt",
     manual: MANUAL,
-    options: &[Opt {
+    options: &[RuleOption {
         name: "outside",
-        default: Value::Texts(&[
+        default: OptionDefault::Texts(&[
             "failure.name",
             "failure.suite",
             "failure.file",
@@ -50,11 +50,11 @@ The error:
 ```
 ";
 
-fn check(cx: &Cx<'_>, report: &mut Report) {
+fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     let outside = cx.config.texts(&RULE, "outside");
     for path in cx.templates.paths() {
         let Some(source) = cx.templates.get(path).map(|template| template.source().clone()) else { continue };
-        for tag in tags(&source).into_iter().filter(|tag| tag.sort == Sort::Value) {
+        for tag in tags(&source).into_iter().filter(|tag| tag.sort == TagKind::Value) {
             let filters = filters(&tag.inner);
             if filters.iter().any(|filter| SAFE.contains(filter)) {
                 continue;

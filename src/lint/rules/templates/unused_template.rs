@@ -1,16 +1,16 @@
 //! `templates/unused-template`: templates that nothing uses.
 
 use crate::diag::{Diagnostic, Span};
-use crate::lint::context::Cx;
-use crate::lint::finding::Report;
-use crate::lint::rule::{Level, Rule};
-use crate::pipeline::Node;
+use crate::lint::context::LintContext;
+use crate::lint::finding::FindingCollector;
+use crate::lint::rule::{LintLevel, LintRule};
+use crate::pipeline::PipelineNode;
 use std::collections::BTreeSet;
 
 /// The rule.
-pub(super) const RULE: Rule = Rule {
+pub(super) const RULE: LintRule = LintRule {
     id: "templates/unused-template",
-    level: Level::Note,
+    level: LintLevel::Note,
     summary: "a template that nothing uses",
     manual: MANUAL,
     options: &[],
@@ -36,14 +36,15 @@ More.
 ```
 "#;
 
-fn check(cx: &Cx<'_>, report: &mut Report) {
+fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     if !cx.whole {
         return;
     }
     let included: BTreeSet<String> = cx.templates.paths().flat_map(|path| cx.templates.includes(path)).collect();
     for path in cx.templates.paths().filter(|path| !included.contains(*path)) {
-        let prompts =
-            |node: &Node| node.prompt.as_ref().map_or_else(|| format!("{}.md", *node.family), |prompt| prompt.value.clone());
+        let prompts = |node: &PipelineNode| {
+            node.prompt.as_ref().map_or_else(|| format!("{}.md", *node.family), |prompt| prompt.value.clone())
+        };
         if cx.pipelines.iter().any(|pipe| pipe.pipeline.nodes.iter().any(|node| prompts(node) == path)) {
             continue;
         }

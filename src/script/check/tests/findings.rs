@@ -1,9 +1,9 @@
 //! Every finding, on its token, and its silent neighbours.
 
 use super::{analyse, analyse_with, finds, found, kinds, reads, silent, unit};
-use crate::script::check::{Checker, Input, no_modules};
+use crate::script::check::{CheckedParameter, Checker, no_modules};
 use crate::script::testing::condition;
-use crate::script::{Inputs, Library};
+use crate::script::{Library, LibraryInputs};
 
 #[test]
 fn different_types_are_not_compared() {
@@ -229,13 +229,15 @@ fn helpers_are_followed_to_where_they_go_wrong() {
 
 #[test]
 fn conditions_are_checked_in_the_pipeline_they_stand_in() {
-    let library =
-        Library::link(Inputs { conditions: vec![condition("confidense < vars.recall_hit")], ..Inputs::default() }, None);
+    let library = Library::link(
+        LibraryInputs { conditions: vec![condition("confidense < vars.recall_hit")], ..LibraryInputs::default() },
+        None,
+    );
     let library = library.unwrap();
     let unit = library.conditions().next().unwrap();
     let kinds = kinds();
     let [artifact, state, vars] = &kinds;
-    let input = |name, kind| Input { name, kind };
+    let input = |name, kind| CheckedParameter { name, kind };
     let inputs = [input("artifact", artifact), input("state", state), input("vars", vars)];
     let analysis = Checker::new(unit, &no_modules).condition(&inputs);
     let shown: Vec<_> =

@@ -5,18 +5,18 @@ mod findings;
 mod reads;
 mod robust;
 
-use super::{Analysis, Checker, Input, Modules, no_modules};
+use super::{Analysis, CheckedParameter, Checker, ModuleLookup, no_modules};
 use crate::diag::{Diagnostic, Source};
 use crate::model::{Field, Kind, Shape};
-use crate::script::unit::Text;
-use crate::script::{Limits, Unit, api, build_engine};
+use crate::script::unit::UnitText;
+use crate::script::{ScriptLimits, Unit, api, build_engine};
 use std::sync::Arc;
 
 /// A script as it is linked, without the refusals of linking.
 fn try_unit(name: &str, text: &str) -> Option<Unit> {
-    let mut engine = build_engine(&Limits::default(), [], api::register);
+    let mut engine = build_engine(&ScriptLimits::default(), [], api::register);
     engine.set_strict_variables(false);
-    let text = Text::file(&Source::new(name, text));
+    let text = UnitText::file(&Source::new(name, text));
     let ast = engine.compile(text.script()).ok()?;
     Some(Unit::new(name.to_owned(), text, ast))
 }
@@ -67,9 +67,10 @@ fn kinds() -> [Kind; 3] {
     [artifact, state, vars]
 }
 
-fn analyse_with(text: &str, kinds: &[Kind; 3], modules: &Modules<'_>) -> Analysis {
+fn analyse_with(text: &str, kinds: &[Kind; 3], modules: &ModuleLookup<'_>) -> Analysis {
     let script = unit("r.rhai", text);
-    let inputs: Vec<_> = ["artifact", "state", "vars"].iter().zip(kinds).map(|(name, kind)| Input { name, kind }).collect();
+    let inputs: Vec<_> =
+        ["artifact", "state", "vars"].iter().zip(kinds).map(|(name, kind)| CheckedParameter { name, kind }).collect();
     // Shortens what is looked up to the life of the script.
     let lookup = |path: &str| modules(path);
     let Analysis { diagnostics, reads, facts } = Checker::new(&script, &lookup).function("f", &inputs);

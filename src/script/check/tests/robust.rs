@@ -1,7 +1,7 @@
 //! Odd scripts, deep ones, and none.
 
 use super::{kinds, tokens, try_unit, unit};
-use crate::script::check::{Checker, Input, no_modules};
+use crate::script::check::{CheckedParameter, Checker, no_modules};
 use std::collections::BTreeMap;
 
 #[test]
@@ -107,7 +107,7 @@ proptest::proptest! {
         if let Some(script) = try_unit("r.rhai", &text) {
             let modules = |_: &str| Some(&script);
             let kinds = kinds();
-            let inputs: Vec<_> = ["artifact", "state", "vars"].iter().zip(&kinds).map(|(name, kind)| Input { name, kind }).collect();
+            let inputs: Vec<_> = ["artifact", "state", "vars"].iter().zip(&kinds).map(|(name, kind)| CheckedParameter { name, kind }).collect();
             let analysis = Checker::new(&script, &modules).function("f", &inputs);
             for diagnostic in &analysis.diagnostics {
                 let label = diagnostic.primary().unwrap();

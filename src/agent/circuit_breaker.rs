@@ -1,0 +1,108 @@
+//! Leaving somebody alone who fails again and again: closed, open for a while, then one probe.
+
+use super::concurrency::stopped;
+use crate::clock::{Clock, Timestamp};
+use crate::diag::Diagnostic;
+use crate::walk::{AfterRefusal, Answerer, NodeAnswer, Refusal, Request};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// How often somebody who waits for the probe looks whether the run is to stop.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Refuses for a while after so many failures in a row.
+pub(super) struct CircuitBreaker<'a> {
+    inner: Box<dyn Answerer + 'a>,
+    failures: usize,
+    rest: Duration,
+    clock: &'a dyn Clock,
+    stop: &'a AtomicBool,
+    state: Mutex<BreakerState>,
+    probed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct BreakerState {
+    /// Failures in a row.
+    failures: usize,
+    /// Until when nobody is asked.
+    open: Option<Timestamp>,
+    /// Whether one is asked to see how it is.
+    probing: bool,
+}
+
+impl<'a> CircuitBreaker<'a> {
+    pub(super) fn new(
+        inner: Box<dyn Answerer + 'a>,
+        (failures, rest): (usize, Duration),
+        clock: &'a dyn Clock,
+        stop: &'a AtomicBool,
+    ) -> Self {
+        Self { inner, failures, rest, clock, stop, state: Mutex::default(), probed: Condvar::new() }
+    }
+
+    fn state(&self) -> MutexGuard<'_, BreakerState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether the request may go through. Whoever comes while one probes waits for what it finds.
+    fn enter(&self) -> Result<(), Refusal> {
+        let mut state = self.state();
+        loop {
+            let Some(until) = state.open else { return Ok(()) };
+            let left = until.millis() - self.clock.now().millis();
+            if let Ok(left @ 1..) = u64::try_from(left) {
+                let message =
+                    format!("`{}` failed {} times in a row and is left alone for a while", self.inner.name(), state.failures);
+                let help = "`breaker:` of its entry in `agents:` says when and for how long";
+                let diagnostic = Box::new(Diagnostic::error("agent/resting", message).help(help));
+                return Err(Refusal { diagnostic, next: AfterRefusal::Rest(Duration::from_millis(left)) });
+            }
+            if !state.probing {
+                state.probing = true;
+                return Ok(());
+            }
+            if self.stop.load(Ordering::Relaxed) {
+                return Err(stopped());
+            }
+            state = self.probed.wait_timeout(state, LOOK).unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    fn leave(&self, failed: Option<bool>) {
+        let mut state = self.state();
+        match failed {
+            Some(true) => {
+                state.failures += 1;
+                if state.probing || state.failures >= self.failures {
+                    let rest = i64::try_from(self.rest.as_millis()).unwrap_or(i64::MAX);
+                    state.open = Some(Timestamp::from_millis(self.clock.now().millis().saturating_add(rest)));
+                }
+            }
+            Some(false) => (state.failures, state.open) = (0, None),
+            None => {}
+        }
+        state.probing = false;
+        self.probed.notify_all();
+    }
+}
+
+impl Answerer for CircuitBreaker<'_> {
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+
+    fn answer(&self, request: &Request<'_>) -> Result<NodeAnswer, Refusal> {
+        self.enter()?;
+        let rounds = request.rounds(self.name());
+        let reply = self.inner.answer(request);
+        self.leave(match &reply {
+            Ok(_) => Some(false),
+            Err(Refusal { next: AfterRefusal::Wait | AfterRefusal::Rest(_), .. }) => None,
+            // It answered, if only nonsense.
+            Err(_) => Some(request.rounds(self.name()) == rounds),
+        });
+        reply
+    }
+}

@@ -1,0 +1,98 @@
+//! Whether those who pull steps work as many at once as was asked for: answers are refused until that has been seen.
+
+/// Counts steps in flight and workers that wait. A batch lasts from a first step in flight until none is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct InFlightGate {
+    /// How many are to be at work at once; up to 1, no answer is refused.
+    pub desired: usize,
+    /// Steps in flight.
+    pub in_flight: usize,
+    /// The most steps in flight of this batch.
+    pub batch_peak: usize,
+    /// Workers that wait for a step.
+    pub pullers: usize,
+    /// The most workers that ever waited at once.
+    pub peak_pullers: usize,
+    /// Whether somebody of this batch asked for a step and there was none: there is no more to be had at once.
+    pub exempt: bool,
+}
+
+impl InFlightGate {
+    /// One that asks for so many.
+    pub fn new(desired: usize) -> Self {
+        Self { desired, ..Self::default() }
+    }
+
+    /// Whether answers are taken.
+    pub fn is_open(&self) -> bool {
+        self.desired <= 1 || self.exempt || self.batch_peak >= self.desired || self.peak_pullers >= self.desired
+    }
+
+    /// What somebody who gets a step should know: that fewer are at work than was asked for.
+    pub fn warning(&self) -> Option<String> {
+        let Self { desired, in_flight, .. } = *self;
+        (desired > 1 && in_flight < desired).then(|| {
+            format!("{in_flight} of {desired} steps are in flight: have {} more workers call get_next_step", desired - in_flight)
+        })
+    }
+
+    /// Somebody begins to wait.
+    pub(super) fn wait(&mut self) {
+        self.pullers += 1;
+        self.peak_pullers = self.peak_pullers.max(self.pullers);
+    }
+
+    /// Somebody waits no longer.
+    pub(super) fn wait_over(&mut self) {
+        self.pullers = self.pullers.saturating_sub(1);
+    }
+
+    /// A step was given to somebody.
+    pub(super) fn give(&mut self) {
+        self.in_flight += 1;
+        self.batch_peak = self.batch_peak.max(self.in_flight);
+    }
+
+    /// There was no step for somebody who asked.
+    pub(super) fn none_left(&mut self) {
+        self.exempt = true;
+    }
+
+    /// A step is with nobody any more.
+    pub(super) fn land(&mut self) {
+        self.in_flight = self.in_flight.saturating_sub(1);
+        if self.in_flight == 0 {
+            (self.batch_peak, self.exempt) = (0, false);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_are_taken_once_enough_are_at_work() {
+        let open = |desired, batch_peak, peak_pullers, exempt| {
+            InFlightGate { desired, batch_peak, peak_pullers, exempt, ..InFlightGate::default() }.is_open()
+        };
+        assert!(open(1, 0, 0, false) && open(0, 0, 0, false));
+        assert!(!open(4, 1, 1, false));
+        assert!(open(4, 4, 1, false) && open(4, 1, 4, false) && open(4, 1, 1, true));
+    }
+
+    #[test]
+    fn a_batch_ends_when_nothing_is_in_flight() {
+        let mut gate = InFlightGate::new(2);
+        gate.give();
+        assert!(!gate.is_open());
+        assert_eq!(gate.warning().expect("there"), "1 of 2 steps are in flight: have 1 more workers call get_next_step");
+        gate.none_left();
+        assert!(gate.is_open());
+        gate.land();
+        gate.give();
+        assert!(!gate.is_open(), "each batch for itself");
+        gate.give();
+        assert!(gate.is_open() && gate.warning().is_none());
+    }
+}

@@ -1,0 +1,202 @@
+//! What decided where a case went: the rule, the line, the version of its text, and the commit it came from.
+
+use super::explain::changed;
+use super::recorded::{Decisions, RecordedDecision};
+use super::reevaluate::{self, file_of, is_changed};
+use super::selection::{CaseList, StepQuery, StepSelection, choose, find, status};
+use super::steps::{JournalStep, StepEnd};
+use crate::diag::{Source, Span};
+use crate::model::Hash;
+use crate::pipeline::{EdgeIx, NodeIx};
+use crate::project::Project;
+use crate::script::probe::{Outline, Probes};
+use crate::session::{Session, SessionError};
+use crate::walk::{EdgeOutcome, FALLBACK, WalkStatus};
+use crate::workspace::{Committed, committed};
+use serde::Serialize;
+use std::collections::BTreeSet;
+
+/// What decided the steps of a case.
+#[derive(Clone, Debug, Serialize)]
+pub struct CaseBlame {
+    /// The run.
+    pub run: String,
+    /// The pipeline.
+    pub pipeline: String,
+    /// The case.
+    pub case: String,
+    /// Its name.
+    pub name: String,
+    /// How far its walk is.
+    pub status: WalkStatus,
+    /// Whether whole functions are wanted.
+    #[serde(skip)]
+    pub detailed: bool,
+    /// The steps that decided something.
+    pub steps: Vec<StepBlame>,
+}
+
+/// What decided a step.
+#[derive(Clone, Debug, Serialize)]
+pub struct StepBlame {
+    /// The step's path.
+    pub path: String,
+    /// The node.
+    pub node: String,
+    /// The edge that was taken, or failed.
+    pub edge: String,
+    /// Where it led; nothing if it failed.
+    pub to: Option<String>,
+    /// Why, or what went wrong.
+    pub because: String,
+    /// The function's reference; nothing for a condition, and for an edge without one.
+    pub rule: Option<String>,
+    /// The file.
+    pub file: String,
+    /// The line that decided, from 1.
+    pub line: usize,
+    /// The address of the file's text as it was; the store has it.
+    pub text_hash: Hash,
+    /// Whether the file, or one it imports, is other by now.
+    pub changed: bool,
+    /// Where the file is; nothing for one that is bundled with the program, or gone.
+    pub path_on_disk: Option<String>,
+    /// The commits it came from; nothing for one that is not on disk.
+    pub committed: Option<Committed>,
+    /// The lines of the function, or only the one that decided.
+    pub text: Vec<CodeLine>,
+}
+
+/// A line of a recorded text.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct CodeLine {
+    /// Its number, from 1.
+    pub line: usize,
+    /// What stands there.
+    pub text: String,
+    /// Whether it decided.
+    pub decided: bool,
+}
+
+/// The longest function that is shown whole.
+const LONGEST: usize = 60;
+
+/// What decided the steps of a case, or the cases of which one must be named.
+pub fn blame(session: &Session, asked: &StepQuery) -> Result<Result<CaseBlame, CaseList>, SessionError> {
+    let decisions = Decisions::open(session)?;
+    let (run, case, steps) = match find(&decisions, asked)? {
+        StepSelection::Case { run, case, steps } => (run, case, steps),
+        StepSelection::Cases(cases) => return Ok(Err(cases)),
+    };
+    let name = decisions.record().store().case(&run, &case)?.name;
+    let last = steps.last().map(|step| decisions.project(&run, step, Probes::All)).transpose()?;
+    let status = status(&steps, last.as_ref().map(|project| &*project.plan.done));
+    let (pipeline, steps) = match &last {
+        Some(project) => {
+            let pipeline = &project.plan.pipeline;
+            (pipeline.name.value.clone(), choose(steps, asked, pipeline)?)
+        }
+        None => (String::new(), steps),
+    };
+    let changed = changed(&decisions, &run, &steps)?;
+    let mut told = Vec::new();
+    for decision in decisions.decisions(&run, steps)? {
+        let project = decisions.project(&run, &decision.step, Probes::All)?;
+        told.extend(of(&decisions, &run, &decision, &project, &changed, asked.step.is_some())?);
+    }
+    Ok(Ok(CaseBlame { run, pipeline, case, name, status, detailed: asked.step.is_some(), steps: told }))
+}
+
+fn of(
+    decisions: &Decisions,
+    run: &str,
+    decision: &RecordedDecision,
+    project: &Project,
+    changed: &BTreeSet<String>,
+    detailed: bool,
+) -> Result<Option<StepBlame>, SessionError> {
+    let step = &decision.step;
+    let Some((edge, to, because)) = taken(step) else { return Ok(None) };
+    let again = decision.again(project)?;
+    let pipeline = &again.plan.pipeline;
+    let ix = pipeline.edge(&edge);
+    let rule = ix.and_then(|ix| again.plan.rule(ix));
+    let function = rule.map(|rule| &rule.function);
+    let (source, span) = match ix {
+        Some(ix) => place(&again, ix, project),
+        None => (pipeline.source.clone(), fallback(pipeline, again.node)),
+    };
+    let (line, _) = source.line_column(span.start);
+    let begins = function.and_then(crate::script::ScriptFunction::definition).map_or(line, |(of, at)| of.line_column(at.start).0);
+    let script = function.and_then(|function| function.file());
+    let on_disk = match script {
+        Some(name) => decisions.record().script_file(run, name)?,
+        None => decisions.record().pipeline_file(run, source.name())?,
+    };
+    let whole = script.map_or(source.text(), |name| file_of(project, name));
+    let number = u32::try_from(line).unwrap_or(u32::MAX);
+    Ok(Some(StepBlame {
+        path: step.path.to_string(),
+        node: step.node.to_string(),
+        edge,
+        to,
+        because,
+        rule: function.filter(|function| !function.is_condition()).map(crate::script::ScriptFunction::key),
+        file: source.name().to_owned(),
+        line,
+        text_hash: Hash::of(whole.as_bytes()),
+        changed: is_changed(project, pipeline, function, changed),
+        committed: on_disk.as_ref().map(|file| committed(file, source.text(), number)),
+        path_on_disk: on_disk.map(|file| file.display().to_string()),
+        text: lines(&source, begins.min(line), line, detailed && script.is_some()),
+    }))
+}
+
+/// The edge that was taken or that failed, where it led, and why.
+fn taken(step: &JournalStep) -> Option<(String, Option<String>, String)> {
+    match &step.went {
+        StepEnd::To { to, edge, because, .. } => Some((edge.to_string(), Some(to.to_string()), because.to_string())),
+        StepEnd::Failed { message, .. } => {
+            let failed = step.considered.iter().rev().find(|entry| entry.outcome == EdgeOutcome::Error)?;
+            Some((failed.edge.to_string(), None, message.clone()))
+        }
+        StepEnd::Over | StepEnd::Open => None,
+    }
+    .filter(|(edge, ..)| !edge.is_empty())
+}
+
+/// Where the answer of an edge came from: the expression that its rule returned, where it failed, or the edge itself.
+fn place(again: &super::recorded::Reevaluation, ix: EdgeIx, project: &Project) -> (Source, Span) {
+    let retold = reevaluate::watch(again);
+    let outline = Outline::new(project.library.probed());
+    let watched = retold.watched.get(&ix);
+    let failed = watched.and_then(|watched| watched.error.as_ref()?.primary().map(|label| (label.source.clone(), label.span)));
+    let answer = || outline.answer(watched?.recorder.evaluations().first()?);
+    let defined = || again.plan.rule(ix)?.function.definition();
+    let pipeline = &again.plan.pipeline;
+    failed.or_else(answer).or_else(defined).unwrap_or_else(|| (pipeline.source.clone(), pipeline.edge_at(ix).spans.whole))
+}
+
+fn fallback(pipeline: &crate::pipeline::Pipeline, node: NodeIx) -> Span {
+    let name = pipeline.at(node).name.span;
+    let text = pipeline.source.text();
+    // The `fallback:` stands behind the node's name.
+    let found = text.get(name.end..).and_then(|rest| rest.find(FALLBACK)).map(|at| name.end + at);
+    found.map_or(name, |at| Span::new(at, at + FALLBACK.len()))
+}
+
+/// The line that decided, with the whole of its function if that is wanted.
+fn lines(source: &Source, begins: usize, decided: usize, whole: bool) -> Vec<CodeLine> {
+    let all: Vec<&str> = source.text().lines().collect();
+    let line = |number: usize| CodeLine {
+        line: number,
+        text: all.get(number - 1).copied().unwrap_or_default().trim_end().to_owned(),
+        decided: number == decided,
+    };
+    if !whole {
+        return vec![line(decided)];
+    }
+    let is_end = |number: &usize| all.get(number - 1).is_some_and(|text| text.starts_with('}')) && *number >= decided;
+    let end = (begins..=all.len()).find(is_end).unwrap_or(decided).min(begins + LONGEST).max(decided);
+    (begins..=end).map(line).collect()
+}

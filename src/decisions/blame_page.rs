@@ -1,0 +1,61 @@
+//! What decided, as a page of lines for a terminal.
+
+use super::blame::{CaseBlame, StepBlame};
+use super::page::{PageLine, TextPage, Tone};
+use crate::workspace::GitCommit;
+
+/// How many digits of a commit's or a text's address are shown.
+const SHORT: usize = 10;
+
+/// The page, at most so many characters wide.
+pub fn blame_page(told: &CaseBlame, width: usize) -> Vec<PageLine> {
+    let mut page = TextPage::new(width);
+    page.text(Tone::Head, "", 2, format!("{}  {}", told.case, told.name).trim_end());
+    page.text(Tone::Quiet, "", 2, &format!("run {}, {}: {}", told.run, told.pipeline, told.status.word()));
+    if told.steps.is_empty() {
+        page.blank();
+        page.text(Tone::Plain, "", 2, "nothing was decided here: no edge was tried");
+    }
+    for step in &told.steps {
+        page.blank();
+        write(&mut page, step);
+    }
+    page.lines
+}
+
+fn write(page: &mut TextPage, step: &StepBlame) {
+    let (tone, way) = match &step.to {
+        Some(to) => (Tone::Head, format!("-> {to} by {}: ", step.edge)),
+        None => (Tone::Bad, format!("{} failed: ", step.edge)),
+    };
+    page.text(tone, "", 4, &format!("{} {} {way}{}", step.path, step.node, step.because));
+    let name = step.rule.as_ref().and_then(|rule| rule.rsplit('#').next()).unwrap_or_default();
+    page.text(Tone::Plain, "    ", 6, format!("{}:{} {name}", step.file, step.line).trim_end());
+    let digits = step.text.last().map_or(1, |line| line.line.to_string().len());
+    for line in &step.text {
+        let (tone, mark) = if line.decided { (Tone::Good, ">") } else { (Tone::Quiet, " ") };
+        let first = format!("    {mark} {:>digits$} | ", line.line);
+        let text = if step.text.len() == 1 { line.text.trim_start() } else { &line.text };
+        page.text(tone, &first, 9 + digits, text);
+    }
+    let same = if step.changed { "; it, or what it imports, is other by now" } else { ", which is that of now" };
+    let text = &step.text_hash.to_string()[..SHORT];
+    let Some(committed) = &step.committed else {
+        return page.text(Tone::Quiet, "    ", 6, &format!("text {text}{same}; bundled with asterisk"));
+    };
+    page.text(Tone::Quiet, "    ", 6, &format!("text {text}{same}"));
+    let commit =
+        |of: &GitCommit| format!("{} {} {}: {}", &of.commit[..SHORT.min(of.commit.len())], &of.date, of.author, of.subject);
+    if let Some(line) = &committed.line {
+        page.text(Tone::Plain, "    ", 6, &format!("the line is of {}", commit(line)));
+    }
+    match &committed.version {
+        Some(version) if committed.line.as_ref() != Some(version) => {
+            page.text(Tone::Plain, "    ", 6, &format!("the text is of {}", commit(version)));
+        }
+        _ => {}
+    }
+    if let Some(note) = &committed.note {
+        page.text(Tone::Quiet, "    ", 6, &format!("no commit: {note}"));
+    }
+}

@@ -1,0 +1,296 @@
+//! What all recorded decisions went through: of every edge, how often it was asked, fired, failed, and stood in another's shadow.
+
+use super::recorded::{Decisions, RecordedDecision};
+use crate::pipeline::{EdgeCondition, EdgeIx, EdgeOrigin, Pipeline};
+use crate::project::Project;
+use crate::script::RuleOutcome;
+use crate::script::probe::Probes;
+use crate::session::{Session, SessionError};
+use crate::walk::{EdgeOutcome, FALLBACK};
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+/// What the decisions of runs went through.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct DecisionHistory {
+    /// The runs that were looked at, newest first.
+    pub runs: Vec<String>,
+    /// How many decisions they made.
+    pub decisions: u64,
+    /// By pipeline, in order of their names.
+    pub pipelines: Vec<PipelineHistory>,
+    /// Runs that could not be looked at, each with the reason.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub passed_over: Vec<(String, String)>,
+}
+
+/// What the decisions of a pipeline went through.
+#[derive(Clone, Debug, Serialize)]
+pub struct PipelineHistory {
+    /// Its name.
+    pub pipeline: String,
+    /// How many runs went by it.
+    pub runs: u64,
+    /// How many decisions they made.
+    pub decisions: u64,
+    /// Its edges, in the order of the file.
+    pub edges: Vec<EdgeHistory>,
+}
+
+/// What came of an edge.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct EdgeHistory {
+    /// Its id, or `fallback`.
+    pub edge: String,
+    /// The node it leaves; `*` for a guard.
+    pub from: String,
+    /// The function or the condition that decides it; nothing if it always fires.
+    pub rule: Option<String>,
+    /// How many decisions were made where it stands: of these it was asked or not reached.
+    pub decisions: u64,
+    /// How often it was asked: of these it fired, did not fire or failed.
+    pub asked: u64,
+    /// How often it fired, or spoke as an advisory.
+    pub fired: u64,
+    /// How often its condition did not hold.
+    #[serde(rename = "false")]
+    pub refused: u64,
+    /// How often its rule failed.
+    pub error: u64,
+    /// How often it was not asked, because another fired first or failed.
+    pub not_reached: u64,
+    /// How often it was not asked and would have fired.
+    pub shadowed: u64,
+    /// Whether it is none of the edges that the pipeline had in the newest of these runs.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub gone: bool,
+}
+
+/// How often an edge must have fired for it to be worth saying that it always does.
+const OFTEN: u64 = 10;
+
+impl EdgeHistory {
+    /// What should give one to think, if anything.
+    pub fn remark(&self) -> Option<&'static str> {
+        Some(match self {
+            Self { gone: true, .. } => "gone",
+            Self { decisions: 0, .. } => "not visited",
+            Self { error: 1.., .. } => "fails",
+            Self { edge, fired: 0, .. } if edge == FALLBACK => return None,
+            Self { asked: 0, shadowed: 0, .. } => "never asked",
+            Self { fired: 0, shadowed: 1.., .. } => "only shadowed",
+            Self { fired: 0, .. } => "never fired",
+            Self { rule: Some(_), refused: 0, not_reached: 0, decisions: OFTEN.., .. } => "always fires",
+            _ => return None,
+        })
+    }
+}
+
+/// What is being added up for a pipeline.
+#[derive(Default)]
+struct CoverageTally {
+    runs: BTreeSet<String>,
+    decisions: u64,
+    /// How many decisions were made at each node.
+    nodes: BTreeMap<String, u64>,
+    edges: BTreeMap<(String, String), EdgeHistory>,
+    /// The edges as the newest run has them.
+    order: Vec<(String, String)>,
+}
+
+/// Goes through all decisions of runs; of all runs of the store if none is named.
+pub fn coverage(session: &Session, asked: &[String]) -> Result<DecisionHistory, SessionError> {
+    let decisions = Decisions::open(session)?;
+    let mut history = DecisionHistory { runs: decisions.record().runs(asked)?, ..DecisionHistory::default() };
+    let mut tallies: BTreeMap<String, CoverageTally> = BTreeMap::new();
+    for run in &history.runs {
+        let mut failed = None;
+        decisions.each(run, |decision| match one(&decisions, run, &decision, &mut tallies) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => {
+                failed = Some(error);
+                ControlFlow::Break(())
+            }
+        })?;
+        match failed {
+            None => {}
+            // What an older version of the program linked, this one may refuse.
+            Some(SessionError::Texts(problems)) => {
+                let why = problems.iter().next().map_or_else(String::new, ToString::to_string);
+                history.passed_over.push((run.clone(), format!("its texts do not link any more: {why}")));
+            }
+            Some(error) => return Err(error),
+        }
+    }
+    history.decisions = tallies.values().map(|tally| tally.decisions).sum();
+    history.pipelines = tallies.into_iter().map(|(pipeline, tally)| tally.told(pipeline)).collect();
+    Ok(history)
+}
+
+fn one(
+    decisions: &Decisions,
+    run: &str,
+    decision: &RecordedDecision,
+    tallies: &mut BTreeMap<String, CoverageTally>,
+) -> Result<(), SessionError> {
+    let project = decisions.project(run, &decision.step, Probes::None)?;
+    let Some(plan) = project.plan.of_path(&decision.step.path) else { return Ok(()) };
+    let pipeline = Arc::clone(&plan.pipeline);
+    let tally = match tallies.get_mut(pipeline.name.as_str()) {
+        Some(tally) => tally,
+        None => tallies.entry(pipeline.name.value.clone()).or_insert_with(|| CoverageTally::of(&pipeline)),
+    };
+    if !tally.runs.contains(run) {
+        tally.runs.insert(run.to_owned());
+    }
+    tally.add(decision, &project, &pipeline)
+}
+
+/// Where an edge leaves from, and its id; none for the fallback, which is added where it is needed.
+fn key(pipeline: &Pipeline, ix: EdgeIx) -> (String, String) {
+    let edge = pipeline.edge_at(ix);
+    let from = match edge.from {
+        EdgeOrigin::Node(node) => pipeline.at(node).name.value.clone(),
+        EdgeOrigin::Any => "*".to_owned(),
+    };
+    (from, edge.id.value.clone())
+}
+
+fn rule(pipeline: &Pipeline, ix: EdgeIx) -> Option<String> {
+    match &pipeline.edge_at(ix).when {
+        EdgeCondition::Always => None,
+        EdgeCondition::Rule(reference) => Some(reference.value.clone()),
+        EdgeCondition::Condition(text) => Some(text.text().split_whitespace().collect::<Vec<_>>().join(" ")),
+    }
+}
+
+impl CoverageTally {
+    /// The edges of a pipeline, nothing counted yet.
+    fn of(pipeline: &Pipeline) -> Self {
+        let mut tally = Self::default();
+        for at in 0..pipeline.edges.len() {
+            let key = key(pipeline, EdgeIx(at));
+            tally.edge(&key).rule = rule(pipeline, EdgeIx(at));
+            tally.order.push(key);
+        }
+        for node in pipeline.nodes.iter().filter(|node| node.fallback.is_some()) {
+            let key = (node.name.value.clone(), FALLBACK.to_owned());
+            tally.edge(&key);
+            tally.order.push(key);
+        }
+        tally
+    }
+
+    fn edge(&mut self, key: &(String, String)) -> &mut EdgeHistory {
+        self.edges.entry(key.clone()).or_insert_with(|| EdgeHistory {
+            from: key.0.clone(),
+            edge: key.1.clone(),
+            ..EdgeHistory::default()
+        })
+    }
+
+    fn add(&mut self, decision: &RecordedDecision, project: &Project, pipeline: &Pipeline) -> Result<(), SessionError> {
+        let step = &decision.step;
+        self.decisions += 1;
+        *self.nodes.entry(step.node.to_string()).or_default() += 1;
+        let Some(node) = pipeline.node(&step.node) else { return Ok(()) };
+        let spec = pipeline.at(node);
+        let mut again = None;
+        for &ix in spec.edges.iter().chain(&spec.advisories).chain(&pipeline.guards) {
+            let id = pipeline.edge_at(ix).id.as_str();
+            let outcome =
+                step.considered.iter().find(|entry| entry.edge == id).map_or(EdgeOutcome::NotReached, |entry| entry.outcome);
+            let mut shadowed = false;
+            if outcome == EdgeOutcome::NotReached {
+                let again = match &again {
+                    Some(again) => again,
+                    None => again.insert(decision.again(project)?),
+                };
+                shadowed = match again.plan.rule(ix) {
+                    None => true,
+                    Some(rule) => {
+                        let said = rule.function.decide(&again.artifact, &again.state, again.plan.vars());
+                        matches!(said, Ok(RuleOutcome::Yes { .. }))
+                    }
+                };
+            }
+            let edge = self.edge(&key(pipeline, ix));
+            edge.decisions += 1;
+            match outcome {
+                EdgeOutcome::Fired | EdgeOutcome::Advisory => edge.fired += 1,
+                EdgeOutcome::False => edge.refused += 1,
+                EdgeOutcome::Error => edge.error += 1,
+                EdgeOutcome::NotReached => edge.not_reached += 1,
+            }
+            edge.asked += u64::from(outcome != EdgeOutcome::NotReached);
+            edge.shadowed += u64::from(shadowed);
+        }
+        if spec.fallback.is_some() {
+            let fired = step.considered.iter().any(|entry| entry.edge == FALLBACK);
+            let edge = self.edge(&(spec.name.value.clone(), FALLBACK.to_owned()));
+            edge.decisions += 1;
+            let count = if fired { &mut edge.fired } else { &mut edge.not_reached };
+            *count += 1;
+            edge.asked += u64::from(fired);
+        }
+        Ok(())
+    }
+
+    fn told(mut self, pipeline: String) -> PipelineHistory {
+        let mut edges: Vec<EdgeHistory> = self.order.iter().filter_map(|key| self.edges.remove(key)).collect();
+        edges.extend(self.edges.into_values().map(|edge| EdgeHistory { gone: true, ..edge }));
+        let runs = self.runs.len() as u64;
+        PipelineHistory { pipeline, runs, decisions: self.decisions, edges }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::super::testing::TraceFixture;
+    use super::*;
+
+    const PIPELINE: &str = "pipeline: p\nnodes:\n  - { name: a, fallback: b }\n  - { name: b }\n  - { name: c }\nedges:\n\
+         \x20 - { id: E1, from: a, to: b, condition: \"n > 1\" }\n\
+         \x20 - { id: E2, from: a, to: b, condition: \"n > 2\" }\n\
+         \x20 - { id: E3, from: a, to: b, condition: \"zz > 9\" }\n\
+         \x20 - { id: E4, from: b, to: _done }\n\
+         \x20 - { id: E5, from: c, to: _done }\n\
+         \x20 - { id: G, from: \"*\", to: _done, condition: \"m == 7\" }\nstart: a\ndone: _done\non_rule_error: skip\n";
+
+    #[test]
+    fn every_edge_is_counted_by_the_decisions_where_it_stands() {
+        let ground = TraceFixture::with(&[("pipelines/p.yaml", PIPELINE)]);
+        for n in [0, 2, 3] {
+            ground.run_stub("p", &format!(r#"{{"*": {{"a": [{{"n": {n}, "m": 0, "zz": 0}}], "b": [{{"m": 0}}]}}}}"#));
+        }
+        ground.run_stub("p", r#"{"*": {"a": [{"n": 0, "m": 7}]}}"#);
+        let history = coverage(&ground.session, &[]).unwrap();
+        assert_eq!((history.runs.len(), history.decisions, history.pipelines.len()), (4, 7, 1));
+        let told = |edge: &EdgeHistory| {
+            let EdgeHistory { edge: id, decisions, asked, fired, refused, error, not_reached, shadowed, .. } = edge;
+            format!(
+                "{id} {decisions}/{asked}: {fired} {refused} {error} {not_reached} {shadowed} {}",
+                edge.remark().unwrap_or_default()
+            )
+        };
+        let told: Vec<String> = history.pipelines[0].edges.iter().map(told).collect();
+        assert_eq!(
+            told,
+            [
+                "E1 4/4: 2 2 0 0 0 ",
+                "E2 4/2: 0 2 0 2 1 only shadowed",
+                "E3 4/2: 0 1 1 2 0 fails",
+                "E4 3/3: 3 0 0 0 0 ",
+                "E5 0/0: 0 0 0 0 0 not visited",
+                "G 7/4: 1 3 0 3 0 ",
+                "fallback 4/1: 1 0 0 3 0 ",
+            ]
+        );
+        let latest = coverage(&ground.session, &["latest".into()]).unwrap();
+        assert_eq!((latest.runs.len(), latest.decisions), (1, 1));
+    }
+}

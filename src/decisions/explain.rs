@@ -1,0 +1,203 @@
+//! Why a case went the way it went.
+
+use super::explanation::CaseExplanation;
+use super::recorded::Decisions;
+use super::reevaluate;
+use super::selection::{CaseList, StepQuery, StepSelection, choose, find, status};
+use super::steps::JournalStep;
+use crate::project::Project;
+use crate::script::probe::Probes;
+use crate::session::{Session, SessionError};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// What there is to say.
+#[derive(Clone, Debug)]
+pub enum Explanation {
+    /// Of a case.
+    Case(Box<CaseExplanation>),
+    /// The cases, of which one must be named.
+    Cases(CaseList),
+}
+
+/// Explains the steps of a case: each decision is made again by the recorded texts on what it was made on, watched.
+pub fn explain(session: &Session, asked: &StepQuery) -> Result<Explanation, SessionError> {
+    let decisions = Decisions::open(session)?;
+    let (run, case, steps) = match find(&decisions, asked)? {
+        StepSelection::Case { run, case, steps } => (run, case, steps),
+        StepSelection::Cases(cases) => return Ok(Explanation::Cases(cases)),
+    };
+    let case_name = decisions.record().store().case(&run, &case)?.name;
+    // The node's names are those of the graph that the case went by last.
+    let last = steps.last().map(|step| decisions.project(&run, step, Probes::All)).transpose()?;
+    let done = last.as_ref().map(|project| project.plan.done.to_string());
+    let status = status(&steps, done.as_deref());
+    let steps = match &last {
+        Some(project) => choose(steps, asked, &project.plan.pipeline)?,
+        None => steps,
+    };
+    let changed = changed(&decisions, &run, &steps)?;
+    let mut told = Vec::with_capacity(steps.len());
+    for step in &steps {
+        let project = decisions.project(&run, step, Probes::All)?;
+        told.push(tell(&decisions, &run, step, &project, &changed)?);
+    }
+    Ok(Explanation::Case(Box::new(CaseExplanation {
+        pipeline: last.map_or_else(String::new, |project| project.plan.pipeline.name.value.clone()),
+        run,
+        case,
+        name: case_name,
+        status,
+        detailed: asked.step.is_some(),
+        changed: changed.into_iter().collect(),
+        steps: told,
+    })))
+}
+
+fn tell(
+    decisions: &Decisions,
+    run: &str,
+    step: &JournalStep,
+    project: &Arc<Project>,
+    changed: &BTreeSet<String>,
+) -> Result<super::explanation::StepExplanation, SessionError> {
+    let mut told = match decisions.decisions(run, vec![step.clone()])?.pop() {
+        Some(decision) => reevaluate::decided(step, &decision.again(project)?, project, changed),
+        None => {
+            let plan = project.plan.of_path(&step.path).unwrap_or_else(|| Arc::clone(&project.plan));
+            let pipeline = &plan.pipeline;
+            reevaluate::undecided(step, pipeline.node(&step.node).map(|node| pipeline.at(node)))
+        }
+    };
+    if let Some(call) = step.call {
+        let text = decisions.record().store().blob(&call)?;
+        told.call = text.and_then(|text| serde_json::from_str(&text).ok());
+    }
+    Ok(told)
+}
+
+/// The texts that are other by now than those that these steps went by.
+pub(super) fn changed(decisions: &Decisions, run: &str, steps: &[JournalStep]) -> Result<BTreeSet<String>, SessionError> {
+    let mut found = BTreeSet::new();
+    for texts in decisions.texts(run)? {
+        if steps.iter().any(|step| step.manifest == texts.address) {
+            let changes = decisions.record().changed_since(run, &texts.manifest)?;
+            // Only what decides can change a decision.
+            let decides = |what: &String| what.starts_with("scripts/") || what.starts_with("pipelines/");
+            found.extend(changes.into_iter().map(|change| change.what).filter(decides));
+        }
+    }
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::super::testing::TraceFixture;
+    use super::super::{markdown, page};
+    use super::*;
+    use proptest::prelude::*;
+    use std::fmt::Write as _;
+
+    fn asked(case: &str) -> StepQuery {
+        StepQuery { run: "latest".into(), case: Some(case.into()), step: None }
+    }
+
+    fn explained(ground: &TraceFixture, asked: &StepQuery) -> CaseExplanation {
+        match explain(&ground.session, asked).unwrap() {
+            Explanation::Case(told) => *told,
+            Explanation::Cases(list) => panic!("{list:?}"),
+        }
+    }
+
+    /// Explains a case in every way there is, and holds the outcomes against the record.
+    fn holds(ground: &TraceFixture, case: &str) -> usize {
+        let decisions = Decisions::open(&ground.session).unwrap();
+        let run = decisions.record().run("latest").unwrap();
+        let recorded = decisions.steps(&run, case).unwrap();
+        for detailed in [false, true] {
+            let mut told = explained(ground, &asked(case));
+            told.detailed = detailed;
+            assert_eq!(told.steps.len(), recorded.len());
+            for (step, recorded) in told.steps.iter().zip(&recorded) {
+                assert!(!step.differs, "{step:?}");
+                for entry in &recorded.considered {
+                    let edge = step.edges.iter().find(|edge| edge.edge == *entry.edge).unwrap();
+                    assert_eq!(edge.outcome, entry.outcome);
+                    assert_eq!(edge.error.is_some(), entry.error.is_some());
+                }
+            }
+            for width in [20, 80] {
+                let lines = page(&told, width);
+                assert!(lines.iter().all(|line| line.text.chars().count() <= width.max(40)), "{lines:?}");
+            }
+            assert!(!markdown(&told).is_empty() && serde_json::to_value(&told).is_ok());
+        }
+        recorded.len()
+    }
+
+    #[test]
+    fn explaining_the_bundled_launch_changes_no_outcome() {
+        let ground = TraceFixture::with(&[]);
+        let run = ground.run_example();
+        let ids: Vec<String> = run.launch.cases.iter().map(|case| case.id.clone()).collect();
+        let steps: usize = ids.iter().map(|id| holds(&ground, id)).sum();
+        assert!(steps > 50, "{steps}");
+    }
+
+    /// Conditions of all kinds: those that hold, that do not, and that fail.
+    fn condition() -> impl Strategy<Value = String> {
+        let atom = prop_oneof![
+            (0..6_i64, prop_oneof![Just(">"), Just("<="), Just("=="), Just("!=")]).prop_map(|(n, op)| format!("n {op} {n}")),
+            Just("flag".to_owned()),
+            Just("!flag".to_owned()),
+            Just("label == \"a\"".to_owned()),
+            Just("label.len() > 1".to_owned()),
+            Just("items.any(|item| item > n)".to_owned()),
+            Just("items[0] == n".to_owned()),
+            Just("items.filter(|item| item != 2).len() >= vars.least".to_owned()),
+            Just("state.loops.turn < vars.least".to_owned()),
+            Just("parse_int(label) > 1".to_owned()),
+            Just("{ let big = n > 2; if big { return flag; } label != \"b\" }".to_owned()),
+            Just("switch label { \"a\" => flag, _ => n > 1 }".to_owned()),
+        ];
+        atom.prop_recursive(3, 8, 3, |inner| {
+            (proptest::collection::vec(inner, 2..4), any::<bool>())
+                .prop_map(|(parts, all)| format!("({})", parts.join(if all { " && " } else { " || " })))
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn explaining_random_pipelines_changes_no_outcome(
+            conditions in proptest::collection::vec((condition(), 0..6_u8), 1..7),
+            artifacts in proptest::collection::vec((0..6_i64, any::<bool>(), "[ab0-9]{0,2}", proptest::collection::vec(0..5_i64, 0..4)), 4),
+            skip in any::<bool>(),
+        ) {
+            let mut text = String::from("pipeline: p\nvars: { least: 2 }\n");
+            text.push_str(if skip { "on_rule_error: skip\n" } else { "" });
+            text.push_str("nodes:\n  - name: a\n    fallback: _done\n    schema: { n: int, flag: bool, label: string, items: [int] }\nedges:\n");
+            for (at, (condition, kind)) in conditions.iter().enumerate() {
+                let condition = condition.replace('\'', "''");
+                let way = match kind {
+                    0 => "from: a, advisory: true".to_owned(),
+                    1 => "from: \"*\", to: _done".to_owned(),
+                    2 => "from: a, to: _done".to_owned(),
+                    _ => "from: a, to: a, loop: true, counter: turn".to_owned(),
+                };
+                let _ = writeln!(text, "  - {{ id: E{at}, {way}, condition: '{condition}' }}");
+            }
+            text.push_str("  - { id: last, from: a, to: _done }\nmax_steps: 4\nstart: a\ndone: _done\n");
+            let answers: Vec<_> = artifacts
+                .iter()
+                .map(|(n, flag, label, items)| serde_json::json!({ "n": n, "flag": flag, "label": label, "items": items }))
+                .collect();
+            let ground = TraceFixture::with(&[("pipelines/p.yaml", &text)]);
+            ground.run_stub("p", &serde_json::json!({ "*": { "a": answers } }).to_string());
+            prop_assert!(holds(&ground, "case-1") > 0);
+        }
+    }
+}

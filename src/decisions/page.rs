@@ -1,0 +1,281 @@
+//! An explanation as a page of lines for a terminal.
+
+use super::explanation::{CaseExplanation, EdgeExplanation, EdgeKind, RuleExplanation, StepExplanation};
+use crate::diag::Diagnostic;
+use crate::walk::EdgeOutcome;
+use textwrap::{Options, wrap};
+
+/// How a line is to be looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tone {
+    /// As it is.
+    Plain,
+    /// A heading.
+    Head,
+    /// Something fired.
+    Good,
+    /// Something failed.
+    Bad,
+    /// What one may pass over.
+    Quiet,
+}
+
+/// A line of a page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PageLine {
+    /// How to look at it.
+    pub tone: Tone,
+    /// Its text, without an end of line.
+    pub text: String,
+}
+
+/// The narrowest and the widest that pages are made.
+const WIDTHS: (usize, usize) = (40, 100);
+
+/// The most characters of an expression or a value.
+const LONGEST: usize = 240;
+
+/// The page, at most so many characters wide.
+pub fn page(told: &CaseExplanation, width: usize) -> Vec<PageLine> {
+    let mut page = TextPage::new(width);
+    page.head(told);
+    for step in &told.steps {
+        page.blank();
+        if told.detailed {
+            page.whole(step);
+        } else {
+            page.brief(step);
+        }
+    }
+    page.lines
+}
+
+/// What is told of an edge beside its outcome, in one line.
+pub(super) fn why(edge: &EdgeExplanation) -> String {
+    let error = edge.error.as_ref().map(|error| error.message.clone());
+    let missed = || edge.missed.iter().map(|miss| miss.text.as_str()).collect::<Vec<_>>().join("; or ");
+    let said = match edge.outcome {
+        EdgeOutcome::Error => error,
+        EdgeOutcome::False => Some(missed()).filter(|missed| !missed.is_empty()),
+        EdgeOutcome::Fired => match (&edge.because, &edge.why) {
+            (Some(because), Some(why)) => Some(format!("{because} ({why})")),
+            (because, why) => because.clone().or_else(|| why.clone()),
+        },
+        EdgeOutcome::Advisory => edge.because.clone(),
+        EdgeOutcome::NotReached => edge.why.clone(),
+    };
+    let said = said.unwrap_or_default();
+    match (edge.rule.as_ref().is_some_and(|rule| rule.changed), said.is_empty()) {
+        (false, _) => said,
+        (true, true) => "(its text changed since)".into(),
+        (true, false) => format!("{said} (its text changed since)"),
+    }
+}
+
+/// A step's number, code and node.
+pub(super) fn place(step: &StepExplanation) -> String {
+    let code = step.code.as_ref().map_or(String::new(), |code| format!("{code} "));
+    format!("{} {code}{}", step.path, step.node)
+}
+
+/// Where a step led.
+pub(super) fn way(step: &StepExplanation) -> Option<String> {
+    match (&step.to, &step.edge, &step.error) {
+        (Some(to), Some(edge), _) => Some(format!("-> {to} by {edge}")),
+        (_, _, Some(error)) => Some(format!("failed: {}", error.kind)),
+        _ => None,
+    }
+}
+
+/// An edge's id, outcome, name and where it leads.
+fn title(edge: &EdgeExplanation) -> String {
+    let name = if edge.name.is_empty() { String::new() } else { format!(", {}", edge.name) };
+    let kind = match edge.kind {
+        EdgeKind::Advisory => ", an advisory",
+        EdgeKind::Guard => ", a guard",
+        EdgeKind::Edge | EdgeKind::Fallback => "",
+    };
+    let to = edge.to.as_ref().map_or(String::new(), |to| format!(", to {to}"));
+    format!("{}  {}{name}{kind}{to}", edge.edge, edge.outcome.word())
+}
+
+/// A fallback that was not needed is no news.
+pub(super) fn is_idle(edge: &EdgeExplanation) -> bool {
+    edge.kind == EdgeKind::Fallback && edge.outcome == EdgeOutcome::NotReached
+}
+
+fn tone(outcome: EdgeOutcome) -> Tone {
+    match outcome {
+        EdgeOutcome::Fired | EdgeOutcome::Advisory => Tone::Good,
+        EdgeOutcome::Error => Tone::Bad,
+        EdgeOutcome::False => Tone::Plain,
+        EdgeOutcome::NotReached => Tone::Quiet,
+    }
+}
+
+/// A page being written.
+pub(super) struct TextPage {
+    pub(super) width: usize,
+    pub(super) lines: Vec<PageLine>,
+}
+
+impl TextPage {
+    /// An empty one, at most so many characters wide.
+    pub(super) fn new(width: usize) -> Self {
+        Self { width: width.clamp(WIDTHS.0, WIDTHS.1), lines: Vec::new() }
+    }
+
+    pub(super) fn blank(&mut self) {
+        self.lines.push(PageLine { tone: Tone::Plain, text: String::new() });
+    }
+
+    /// A text, its first line behind `first`, the others indented so far.
+    pub(super) fn text(&mut self, tone: Tone, first: &str, indent: usize, text: &str) {
+        let half = self.width / 2;
+        if first.chars().count() > half && !text.is_empty() {
+            // The text has no room beside it.
+            self.text(tone, "", 4, first.trim_end());
+            return self.text(tone, "        ", 8, text);
+        }
+        let rest = " ".repeat(indent.min(half));
+        let options = Options::new(self.width).initial_indent(first).subsequent_indent(&rest);
+        let lines = text.lines().enumerate().flat_map(|(at, line)| {
+            let options = if at == 0 { options.clone() } else { options.clone().initial_indent(&rest) };
+            wrap(line, options).into_iter().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>()
+        });
+        let lines: Vec<String> = lines.collect();
+        if lines.is_empty() {
+            self.lines.push(PageLine { tone, text: first.trim_end().to_owned() });
+        }
+        self.lines.extend(lines.into_iter().map(|text| PageLine { tone, text }));
+    }
+
+    fn head(&mut self, told: &CaseExplanation) {
+        self.text(Tone::Head, "", 2, format!("{}  {}", told.case, told.name).trim_end());
+        let steps = match told.steps.len() {
+            _ if told.detailed => String::new(),
+            1 => " after 1 step".to_owned(),
+            many => format!(" after {many} steps"),
+        };
+        let line = format!("run {}, {}: {}{steps}", told.run, told.pipeline, told.status.word());
+        self.text(Tone::Quiet, "", 2, &line);
+        if !told.changed.is_empty() {
+            let line = format!("changed since, so this goes by the recorded texts: {}", told.changed.join(", "));
+            self.text(Tone::Bad, "", 2, &line);
+        }
+    }
+
+    pub(super) fn brief(&mut self, step: &StepExplanation) {
+        self.title(step);
+        if step.walker.as_ref().is_some_and(|walker| walker.because.is_some()) {
+            self.crew(step);
+        }
+        let ids = step.edges.iter().map(|edge| edge.edge.chars().count()).max().unwrap_or(0).min(24);
+        for edge in step.edges.iter().filter(|edge| !is_idle(edge)) {
+            let first = format!("    {:ids$}  {:11}  ", edge.edge, edge.outcome.word());
+            self.text(tone(edge.outcome), &first, 4 + ids + 15, &why(edge));
+        }
+        self.trouble(step);
+    }
+
+    fn title(&mut self, step: &StepExplanation) {
+        let first = format!("{} {}", place(step), way(step).unwrap_or_default());
+        let because = step.because.as_ref().map_or(String::new(), |because| format!(": {because}"));
+        self.text(Tone::Head, "", 4, &format!("{}{because}", first.trim_end()));
+    }
+
+    /// Who took it, and through which masks.
+    fn crew(&mut self, step: &StepExplanation) {
+        if let Some(walker) = &step.walker {
+            self.text(Tone::Plain, "    ", 6, &super::explanation::taken_by(walker));
+        }
+        if !step.masks.is_empty() {
+            self.text(Tone::Quiet, "    ", 6, &format!("masks: {}", step.masks.join(", ")));
+        }
+    }
+
+    fn trouble(&mut self, step: &StepExplanation) {
+        if let Some(error) = &step.error {
+            self.text(Tone::Bad, "    ", 4, &error.message);
+        }
+        if step.differs {
+            let text = "this is not how it was recorded; a mistake of the program, which should be reported";
+            self.text(Tone::Bad, "    ", 4, text);
+        }
+    }
+
+    /// Everything about a step.
+    fn whole(&mut self, step: &StepExplanation) {
+        self.title(step);
+        let by = step.by.as_ref().map_or(String::new(), |by| format!(", answered by {by}"));
+        let texts = if step.generation > 1 { format!(", by the run's texts no. {}", step.generation) } else { String::new() };
+        self.text(Tone::Quiet, "  ", 4, &format!("at {}{by}{texts}", step.at));
+        self.crew(step);
+        if let Some(call) = &step.call {
+            self.text(Tone::Plain, "  ", 4, &super::explanation::called(call));
+        }
+        if !step.context.is_empty() {
+            let context: Vec<String> = step.context.iter().map(|(name, value)| format!("{name}: {value}")).collect();
+            self.text(Tone::Plain, "  adds to the context: ", 4, &super::explanation::short(&context.join(", ")));
+        }
+        self.trouble(step);
+        if !step.read.is_empty() {
+            self.text(Tone::Plain, "  ", 4, "what was read:");
+            let paths = step.read.iter().map(|read| read.path.chars().count()).max().unwrap_or(0).min(36);
+            for read in &step.read {
+                self.text(Tone::Quiet, &format!("    {:paths$}  ", read.path), 6 + paths, &read.value);
+            }
+        }
+        let idle = |edge: &&EdgeExplanation| edge.outcome == EdgeOutcome::NotReached;
+        for edge in step.edges.iter().filter(|edge| !idle(edge)) {
+            self.blank();
+            self.edge(edge);
+        }
+        if step.edges.iter().any(|edge| idle(&edge)) {
+            self.blank();
+        }
+        for edge in step.edges.iter().filter(idle) {
+            self.text(Tone::Quiet, "", 4, &format!("{}: {}", title(edge), why(edge)));
+        }
+    }
+
+    pub(super) fn edge(&mut self, edge: &EdgeExplanation) {
+        self.text(tone(edge.outcome), "", 4, &title(edge));
+        let said = why(edge);
+        if !said.is_empty() {
+            self.text(Tone::Plain, "    ", 4, &said);
+        }
+        match &edge.rule {
+            Some(rule) => self.rule(rule),
+            None if edge.kind == EdgeKind::Fallback => {}
+            None => self.text(Tone::Quiet, "    ", 4, "has no condition: it fires whenever it is asked"),
+        }
+        if let Some(error) = &edge.error {
+            self.error(error);
+        }
+        for line in &edge.values {
+            let tone = if line.outcome == crate::script::probe::OutlineOutcome::Skipped { Tone::Quiet } else { Tone::Plain };
+            self.text(tone, "      ", 10 + 2 * line.depth, &line.told(LONGEST));
+        }
+    }
+
+    fn rule(&mut self, rule: &RuleExplanation) {
+        let name = rule.text.rsplit('#').next().filter(|_| rule.text.starts_with(&rule.file)).unwrap_or(&rule.text);
+        self.text(Tone::Quiet, "    ", 6, &format!("{}:{} {name}", rule.file, rule.line));
+        if !rule.doc.is_empty() {
+            self.text(Tone::Quiet, "    ", 4, &rule.doc);
+        }
+    }
+
+    fn error(&mut self, error: &Diagnostic) {
+        if let Some(label) = error.primary() {
+            let (line, column) = label.source.line_column(label.span.start);
+            self.text(Tone::Bad, "    ", 6, &format!("{}:{line}:{column} ({})", label.source.name(), error.code));
+            let text = label.source.text().lines().nth(line - 1).unwrap_or_default();
+            self.text(Tone::Plain, "      ", 8, text.trim());
+        }
+        if let Some(help) = &error.help {
+            self.text(Tone::Plain, "      help: ", 12, help);
+        }
+    }
+}

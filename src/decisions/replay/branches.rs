@@ -1,0 +1,96 @@
+//! Branches, walked again: those that edges led into, and what is walked for each item of a node.
+
+use super::recorded_walk::{RecordedStep, RecordedWalk, event};
+use super::replay_walk::{ArtifactSource, ReplayOutcome, ReplayWalk, ReplayedDecision, failed};
+use super::reuse_check::KnowledgeMatch;
+use crate::pipeline::NodeIx;
+use crate::session::SessionError;
+use crate::walk::{BranchKind, EventBody, TeamMember, WalkState, WalkStatus, joined};
+
+impl ReplayWalk<'_> {
+    /// Walks the branches again that the walk was led into, up to where they join. Whether it goes on from there. `tape` is the record, if
+    /// the walk is still the recorded one.
+    pub(super) fn beside(
+        &self,
+        tape: Option<&RecordedWalk>,
+        state: &mut WalkState,
+        artifact: &mut ArtifactSource<'_>,
+        (done, exact): (&mut ReplayOutcome, &mut KnowledgeMatch),
+    ) -> Result<bool, SessionError> {
+        for at in 0..state.inner.len() {
+            let branch = state.inner[at].clone();
+            let Some(within) = tape.and_then(|tape| tape.of_place(&branch.place)) else {
+                done.unknown = Some((branch.node.clone().unwrap_or_default(), branch.next_path()));
+                return Ok(false);
+            };
+            let (ended, _) = self.walk(&within, branch, artifact, done, exact)?;
+            if ended.status != WalkStatus::Done {
+                state.status = ended.status;
+                return Ok(false);
+            }
+            state.inner[at] = ended;
+        }
+        let at = state.history.last().map(|visit| visit.at).unwrap_or_default();
+        match joined(&state.inner) {
+            Ok(to) => {
+                let over = to.as_ref().is_none_or(|to| *to == self.plan.done);
+                state.apply(&event(at, EventBody::Join { to }));
+                if over {
+                    state.status = WalkStatus::Done;
+                }
+                Ok(true)
+            }
+            Err(failure) => {
+                let (node, path) = (state.path.last().cloned().unwrap_or_default(), state.next_path());
+                done.decisions.push(ReplayedDecision {
+                    node,
+                    path,
+                    place: None,
+                    before: None,
+                    now: failed(&failure),
+                    seen: None,
+                });
+                state.status = WalkStatus::Error;
+                Ok(false)
+            }
+        }
+    }
+
+    /// Walks again what is walked for each item of a node. Whether what came of it is what was put together: if not, nobody knows what
+    /// comes of that.
+    pub(super) fn each(
+        &self,
+        (tape, step, node): (&RecordedWalk, &RecordedStep, NodeIx),
+        state: &WalkState,
+        member: &TeamMember,
+        artifact: &mut ArtifactSource<'_>,
+        done: &mut ReplayOutcome,
+    ) -> Result<bool, SessionError> {
+        let (Some(fork), Some(part), Some(same)) = (&step.fork, self.plan.node(node).part.as_deref(), self.same.part(node))
+        else {
+            return Ok(true);
+        };
+        if !matches!(fork, EventBody::Fork { by: BranchKind::Items, .. }) || part.pipeline.waves() {
+            return Ok(true);
+        }
+        let name = &self.plan.node(node).name;
+        let mut forked = state.clone();
+        forked.apply(&event(step.at, fork.clone()));
+        for branch in &forked.inner {
+            let inner = branch.within(name, &branch.next_path());
+            let Some(within) = tape.of_place(&inner.place) else { continue };
+            let again = ReplayWalk { plan: part, same, settled: None, inherited: Some(member), ..*self };
+            let mut exact = KnowledgeMatch { ways: false, reasons: false };
+            let (_, found) = again.walk(&within, inner, artifact, done, &mut exact)?;
+            let recorded = tape.of_branch(&branch.place);
+            if done.unknown.is_some() {
+                return Ok(false);
+            }
+            if recorded.is_some() && found != recorded {
+                done.unknown = Some((name.clone(), state.next_path()));
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}

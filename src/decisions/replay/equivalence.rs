@@ -1,0 +1,250 @@
+//! The bundled launch, decided again by many edits of vars and rules, against walks that begin anew by the same edits.
+#![allow(clippy::unwrap_used)]
+
+use super::answer_inputs::AnswerInputs;
+use super::recorded_walk::RecordedWalk;
+use super::replay_walk::{ReplayOutcome, ReplayWalk};
+use super::reuse_check::{ReuseCheck, TextComparison};
+use crate::agent::StubAnswers;
+use crate::clock::{FixedClock, Timestamp};
+use crate::decisions::StepEnd;
+use crate::decisions::testing::TraceFixture;
+use crate::diag::Source;
+use crate::model::{Hash, Launch};
+use crate::pipeline::NodeIx;
+use crate::project::{AnswererNames, Project};
+use crate::script::View;
+use crate::session::{Session, SessionError, Setup};
+use crate::store::Store;
+use crate::walk::{EventBody, NullJournal, NullQueries, Plan, WalkEnd, WalkState, Walker};
+use proptest::prelude::*;
+use serde_json::{Map, Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::AtomicBool;
+
+/// The rules that are edited.
+const RULES: &str = include_str!("../../../scripts/rules/rca.rhai");
+
+/// A recorded run, ready to be walked again and anew.
+struct Run {
+    launch: Launch,
+    tapes: Vec<RecordedWalk>,
+    stub: StubAnswers,
+    /// Of each case, the edges it took.
+    edges: Vec<Vec<String>>,
+}
+
+struct World {
+    ground: TraceFixture,
+    scripts: tempfile::TempDir,
+    base: Project,
+    artifacts: BTreeMap<Hash, Value>,
+    runs: Vec<Run>,
+    edits: Vec<String>,
+}
+
+/// The rules with one edit each: a comparison turned around, or a condition negated.
+fn edits() -> Vec<String> {
+    let mut edits = Vec::new();
+    let other = [(" >= ", " < "), (" < ", " >= "), (" != ", " == "), (" == ", " != "), (" || ", " && "), (" && ", " || ")];
+    let code = RULES.find("\nfn ").unwrap();
+    for (from, to) in other {
+        let found = RULES[code..].match_indices(from).map(|(at, _)| code + at);
+        // What is said in a text is not compared.
+        let said = |at: usize| RULES[..at].rsplit('\n').next().is_some_and(|line| line.contains('`') || line.contains("///"));
+        edits.extend(found.filter(|at| !said(*at)).map(|at| format!("{}{to}{}", &RULES[..at], &RULES[at + from.len()..])));
+    }
+    for (at, _) in RULES.match_indices("    if ") {
+        let (from, to) = (at + 7, at + RULES[at..].find(" {").unwrap());
+        edits.push(format!("{}!({}){}", &RULES[..from], &RULES[from..to], &RULES[to..]));
+    }
+    edits
+}
+
+impl World {
+    fn new() -> Self {
+        let ground = TraceFixture::with(&[]);
+        // The second goes by what the first has found out.
+        let runs = [ground.run_example().run, ground.run_example().run];
+        let store = Store::read_only(&ground.session.setup().store).unwrap();
+        let mut artifacts = BTreeMap::new();
+        let runs = runs.map(|run| Run::read(&store, &run, &mut artifacts)).into();
+        let base = ground.session.project(None, AnswererNames::Others).unwrap();
+        Self { ground, scripts: tempfile::tempdir().unwrap(), base, artifacts, runs, edits: edits() }
+    }
+
+    /// The project with these rules; none if they do not link.
+    fn linked(&self, rules: &str) -> Option<Project> {
+        let dir = self.scripts.path();
+        std::fs::create_dir_all(dir.join("rules")).unwrap();
+        std::fs::write(dir.join("rules/rca.rhai"), rules).unwrap();
+        let session = Session::new(Setup { scripts: Some(dir.to_owned()), ..self.ground.session.setup().clone() });
+        session.project_after(None, AnswererNames::Others, Some(&self.base)).ok()
+    }
+
+    fn again(&self, run: &Run, plan: &Plan, same: &AnswerInputs, settled: Option<&ReuseCheck>, at: usize) -> ReplayOutcome {
+        let mut artifact = |hash: &Hash, plan: &Plan, node: NodeIx| {
+            Ok::<_, SessionError>(View::of(&self.artifacts[hash], &plan.node(node).kind, "artifact"))
+        };
+        let case = &run.launch.cases[at].id;
+        ReplayWalk { plan, same, settled, seed: 0, case, inherited: None, needs: &[], follow: true }
+            .case(&run.tapes[at], &mut artifact)
+            .unwrap()
+    }
+}
+
+impl Run {
+    fn read(store: &Store, run: &str, artifacts: &mut BTreeMap<Hash, Value>) -> Self {
+        let launch = store.launch(run, |_, case| Some(case)).unwrap();
+        let mut stub = json!({});
+        let mut edges: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for (_, event) in store.all_events(run).unwrap() {
+            match event.what {
+                EventBody::NodeExit { node, artifact, .. } => {
+                    let hash = artifact.hash();
+                    let value: Value = serde_json::from_str(&store.blob(&hash).unwrap().unwrap()).unwrap();
+                    let answers = &mut stub[&*event.case][&*node];
+                    match answers.as_array_mut() {
+                        Some(list) => list.push(value.clone()),
+                        None => *answers = json!([value]),
+                    }
+                    artifacts.insert(hash, value);
+                }
+                EventBody::Transition { edge, .. } => edges.entry(event.case.to_string()).or_default().push(edge.to_string()),
+                _ => {}
+            }
+        }
+        let read = |reading: &crate::store::StoreReading<'_>| {
+            launch.cases.iter().map(|case| RecordedWalk::read(reading, &case.id)).collect::<Result<_, SessionError>>()
+        };
+        Self {
+            tapes: store.reading(run, read).unwrap(),
+            edges: launch.cases.iter().map(|case| edges.remove(&case.id).unwrap()).collect(),
+            stub: StubAnswers::parse(&Source::new("answers", stub.to_string())).unwrap(),
+            launch,
+        }
+    }
+
+    /// A walk of a case that begins anew.
+    fn anew(&self, plan: &Plan, at: usize) -> (WalkState, WalkEnd) {
+        let mut plan = plan.clone();
+        for node in &mut plan.nodes {
+            node.needs.clear();
+            node.effect = None;
+        }
+        let (clock, stop) = (FixedClock::new(Timestamp::from_millis(1_700_000_000_000), 0), AtomicBool::new(false));
+        let walker = Walker {
+            plan: &plan,
+            plans: None,
+            shadow: None,
+            answer: &self.stub,
+            needs: &NullQueries,
+            journal: &NullJournal,
+            clock: &clock,
+            run: "anew",
+            seed: 0,
+            launch: &self.launch,
+            stop: &stop,
+            inherited: None,
+            until: usize::MAX,
+            watch: None,
+        };
+        let mut state = WalkState::default();
+        let end = walker.walk(&self.launch.cases[at], &mut state).unwrap();
+        (state, end)
+    }
+}
+
+/// Holds a case that was walked again against one that was walked anew, as far as answers reach. Returns how many flips there were.
+fn holds(again: &ReplayOutcome, recorded: &[String], state: &WalkState, end: &WalkEnd) -> Result<usize, TestCaseError> {
+    let edges: Vec<&str> = state.history.iter().map(|visit| &*visit.edge).collect();
+    let nodes: Vec<&str> = state.path.iter().map(|node| &**node).collect();
+    let made: Vec<_> = again.decisions.iter().filter(|decision| decision.place.is_some()).collect();
+    for (at, decision) in made.iter().enumerate() {
+        prop_assert_eq!(nodes.get(at).copied(), Some(&*decision.node));
+        match &decision.now {
+            StepEnd::To { edge, .. } => prop_assert_eq!(edges.get(at).copied(), Some(&**edge)),
+            StepEnd::Over => prop_assert!(at + 1 == nodes.len() && matches!(end, WalkEnd::Done), "{:?}", end),
+            StepEnd::Failed { kind, .. } => {
+                let WalkEnd::Failed(failure) = end else { panic!("{end:?}") };
+                prop_assert_eq!((at + 1, kind.as_str()), (nodes.len(), failure.kind.word()));
+            }
+            StepEnd::Open => panic!("{decision:?}"),
+        }
+    }
+    match &again.unknown {
+        Some((node, _)) => prop_assert_eq!(nodes.get(made.len()).copied(), Some(&**node)),
+        None => prop_assert_eq!(made.len(), nodes.len()),
+    }
+    // The first flip is where the edges first differ, if the answers reach so far.
+    let differ = (0..made.len()).find(|at| edges.get(*at).copied() != recorded.get(*at).map(String::as_str));
+    prop_assert_eq!(again.decisions.iter().position(super::replay_walk::ReplayedDecision::flipped), differ);
+    Ok(again.decisions.iter().filter(|decision| decision.flipped()).count())
+}
+
+/// Where a walk went, step by step.
+fn ways(walked: &ReplayOutcome) -> Vec<(&str, &str, Option<StepEnd>)> {
+    let way = |decision: &super::replay_walk::ReplayedDecision| match &decision.now {
+        // Why is not told of what is settled.
+        StepEnd::To { to, edge, context, .. } => {
+            StepEnd::To { to: to.clone(), edge: edge.clone(), because: "".into(), context: context.clone() }
+        }
+        went => went.clone(),
+    };
+    let unknown = walked.unknown.iter().map(|(node, path)| (node.as_str(), path.as_str(), None));
+    let made = walked.decisions.iter().map(|decision| (decision.node.as_str(), decision.path.as_str(), Some(way(decision))));
+    made.chain(unknown).collect()
+}
+
+fn vars() -> impl Strategy<Value = Map<String, Value>> {
+    let share = || (0..=20_u8).prop_map(|n| json!(f64::from(n) / 20.0));
+    let one = prop_oneof![
+        (prop::sample::select(vec!["recall_hit", "recall_uncertain", "convergence_sufficient", "correlate_dup"]), share()),
+        (prop::sample::select(vec!["max_investigate_loops", "max_reassess"]), (0..4_u8).prop_map(|n| json!(n))),
+    ];
+    prop::collection::vec(one, 0..3).prop_map(|set| set.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
+}
+
+#[test]
+fn edited_vars_and_rules_flip_what_a_walk_anew_does_otherwise() {
+    let world = World::new();
+    let config = ProptestConfig { cases: 80, failure_persistence: None, max_shrink_iters: 64, ..ProptestConfig::default() };
+    let mut runner = proptest::test_runner::TestRunner::new(config);
+    let tried = (prop::collection::vec(vars(), 4), prop::option::weighted(0.9, any::<prop::sample::Index>()), 0..4_usize);
+    let seen = std::cell::RefCell::new((0, 0, 0, 0, BTreeSet::new()));
+    runner
+        .run(&tried, |(sets, edit, from)| {
+            let rules: &str = edit.map_or(RULES, |edit| &world.edits[edit.index(world.edits.len())]);
+            let Some(project) = world.linked(rules) else { return Ok(()) };
+            let same = AnswerInputs::of(&project);
+            let mut compared = TextComparison::new(&world.base, &project);
+            for vars in sets {
+                let plan = project.plan_with(&vars).unwrap();
+                let settled = compared.settled(&plan);
+                let mut seen = seen.borrow_mut();
+                seen.0 += 1;
+                seen.4.insert(rules.to_owned());
+                for run in &world.runs {
+                    for at in (from..run.tapes.len()).step_by(4) {
+                        let again = world.again(run, &plan, &same, Some(&settled), at);
+                        // What is settled is what would be decided.
+                        let all = world.again(run, &plan, &same, None, at);
+                        prop_assert_eq!(ways(&again), ways(&all));
+                        let (state, end) = run.anew(&plan, at);
+                        seen.1 += holds(&again, &run.edges[at], &state, &end)?;
+                        seen.2 += usize::from(again.unknown.is_some());
+                        seen.3 += 1;
+                    }
+                }
+            }
+            Ok(())
+        })
+        .unwrap();
+    let (plans, flips, unknown, cases, rules) = seen.into_inner();
+    let told = format!(
+        "{plans} plans, {flips} flips, {cases} cases, {unknown} of them unknown beyond, {} of {} edits",
+        rules.len(),
+        world.edits.len()
+    );
+    assert!(plans >= 250 && rules.len() >= 20 && flips >= 200 && unknown >= 100 && cases - unknown >= 200, "{told}");
+}

@@ -1,0 +1,137 @@
+//! One pass through the cases of a run: each is read once, and walked again by as many plans as are asked for.
+
+use super::base::ReplayProject;
+use super::recorded_walk::RecordedWalk;
+use super::replay_walk::{ReplayOutcome, ReplayWalk};
+use super::reuse_check::ReuseCheck;
+use crate::decisions::steps::damaged;
+use crate::model::{Hash, Kind};
+use crate::pipeline::NodeIx;
+use crate::script::View;
+use crate::session::{Record, SessionError, WorkerPool};
+use crate::store::StoreReading;
+use crate::walk::Plan;
+use serde_json::Value;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// How many cases a thread takes at a time.
+const STRETCH: usize = 16;
+
+/// The most artifacts that are kept because another case may have the same.
+const KEPT: usize = 4096;
+
+/// The largest of them, in bytes of their text.
+const LARGE: usize = 4096;
+
+/// A pass.
+pub(super) struct ReplayPass<'a> {
+    pub(super) record: &'a Record,
+    pub(super) run: &'a str,
+    pub(super) base: &'a ReplayProject,
+    /// Plans of the base, each with other vars.
+    pub(super) plans: &'a [Arc<Plan>],
+    /// By each of the plans, what holds as it was decided.
+    pub(super) settled: &'a [ReuseCheck],
+    /// How many cases are walked at once; at least 1.
+    pub(super) parallel: usize,
+}
+
+/// A case, walked again.
+pub(super) struct ReplayedCase<'p> {
+    pub(super) case: &'p str,
+    /// By each of the plans.
+    pub(super) walks: Vec<ReplayOutcome>,
+}
+
+/// Artifacts that were read before, by address and node: most are of one case only, so that the first time nothing but that it was
+/// there is remembered.
+#[derive(Default)]
+struct ArtifactCache(Mutex<HashMap<ArtifactKey, Option<View>>>);
+
+/// The address of an artifact, and the node whose schema gives it its form: that of a pipeline that stays where it is.
+type ArtifactKey = (Hash, usize, usize);
+
+impl ReplayPass<'_> {
+    /// Makes something of every case and hands it on, in the order of the cases.
+    pub(super) fn cases<R: Send>(
+        &self,
+        make: impl Fn(ReplayedCase<'_>) -> R + Sync,
+        mut take: impl FnMut(R),
+    ) -> Result<usize, SessionError> {
+        let store = self.record.store();
+        let seed = store.run(self.run)?.seed;
+        let cases: Vec<String> = store.case_names(self.run)?.into_iter().map(|(case, _)| case).collect();
+        let artifacts = ArtifactCache::default();
+        let stretch = |cases: &&[String]| {
+            store.reading(self.run, |reading| {
+                let one = |case: &String| Ok(make(self.one(reading, seed, case, &artifacts)?));
+                cases.iter().map(one).collect::<Result<Vec<R>, SessionError>>()
+            })
+        };
+        let stretches: Vec<&[String]> = cases.chunks(STRETCH).collect();
+        WorkerPool::new(self.parallel).in_order(&stretches, stretch, |made| {
+            made.into_iter().for_each(&mut take);
+            Ok::<_, SessionError>(())
+        })?;
+        Ok(cases.len())
+    }
+
+    fn one<'p>(
+        &self,
+        reading: &StoreReading<'_>,
+        seed: u64,
+        case: &'p str,
+        artifacts: &ArtifactCache,
+    ) -> Result<ReplayedCase<'p>, SessionError> {
+        let tape = RecordedWalk::read(reading, case)?;
+        // Every plan needs the same ones.
+        let mut own: Vec<(ArtifactKey, View)> = Vec::new();
+        let mut artifact = |hash: &Hash, plan: &Plan, node: NodeIx| {
+            let key = (*hash, Arc::as_ptr(&plan.pipeline).addr(), node.0);
+            if let Some((_, view)) = own.iter().find(|(known, _)| *known == key) {
+                return Ok(view.clone());
+            }
+            let view = Self::artifact(reading, artifacts, key, &plan.node(node).kind)?;
+            own.push((key, view.clone()));
+            Ok(view)
+        };
+        let needs = tape.needs.map_or_else(|| Ok(Vec::new()), |hash| found(reading, &hash))?;
+        let same = &self.base.same;
+        let walk = |(plan, settled): (&Arc<Plan>, &ReuseCheck)| {
+            ReplayWalk { plan, same, settled: Some(settled), seed, case, inherited: None, needs: &needs, follow: true }
+                .case(&tape, &mut artifact)
+        };
+        let walks = self.plans.iter().zip(self.settled).map(walk).collect::<Result<_, _>>()?;
+        Ok(ReplayedCase { case, walks })
+    }
+
+    /// An artifact in the form of a node's schema. What other cases are likely to have too is kept.
+    fn artifact(reading: &StoreReading<'_>, kept: &ArtifactCache, key: ArtifactKey, kind: &Kind) -> Result<View, SessionError> {
+        let known = kept.0.lock().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
+        if let Some(Some(view)) = known {
+            return Ok(view);
+        }
+        let hash = key.0;
+        let look = |text: &str| (text.len(), serde_json::from_str::<Value>(text).map(|value| View::of(&value, kind, "artifact")));
+        let found = reading.content(&hash, look)?;
+        let (size, view) = found.ok_or_else(|| damaged(format!("the artifact {hash} is missing")))?;
+        let view = view.map_err(|error| damaged(format!("the artifact {hash} is no JSON: {error}")))?;
+        if size <= LARGE {
+            let mut kept = kept.0.lock().unwrap_or_else(PoisonError::into_inner);
+            if kept.len() >= KEPT {
+                kept.clear();
+            }
+            kept.insert(key, known.map(|_| view.clone()));
+        }
+        Ok(view)
+    }
+}
+
+/// What a scheduler's reads found.
+fn found(reading: &StoreReading<'_>, hash: &Hash) -> Result<Vec<(String, View)>, SessionError> {
+    let read = |text: &str| serde_json::from_str::<Value>(text).unwrap_or_default();
+    let value = reading.content(hash, read)?.ok_or_else(|| damaged(format!("what a scheduler read, {hash}, is missing")))?;
+    let view = |(name, value): (&String, &Value)| (name.clone(), View::of(value, &Kind::Any, "ctx.needs"));
+    Ok(value.as_object().into_iter().flatten().map(view).collect())
+}

@@ -1,0 +1,344 @@
+//! The walk of a case as it was recorded: what deciding it again needs, and no more.
+
+use crate::clock::Timestamp;
+use crate::decisions::StepEnd;
+use crate::decisions::steps::{apart, damaged};
+use crate::model::Hash;
+use crate::session::SessionError;
+use crate::store::StoreReading;
+use crate::walk::{BranchKind, Content, EdgeOutcome, Event, EventBody, Name, Reason, WalkState, joined, place_of};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+/// The recorded walk of a case.
+#[derive(Clone, Debug, Default)]
+pub(super) struct RecordedWalk {
+    /// Its steps.
+    pub(super) steps: Vec<RecordedStep>,
+    /// The address of what the scheduler's reads found when the first walker was chosen, if it declares any: of the store as it was
+    /// when the run began, so the same at every step.
+    pub(super) needs: Option<Hash>,
+    /// The steps of the walks in the place of nodes, by what their paths begin with (`5/court/`).
+    within: BTreeMap<Name, Vec<RecordedStep>>,
+}
+
+/// A recorded step.
+#[derive(Clone, Debug)]
+pub(super) struct RecordedStep {
+    pub(super) path: Name,
+    pub(super) at: Timestamp,
+    pub(super) node: Name,
+    /// The change of walkers before it.
+    switch: Option<EventBody>,
+    /// The decision, if advisories spoke at it.
+    pub(super) advised: Option<Box<EventBody>>,
+    /// Absent if the step failed before it had one.
+    pub(super) answer: Option<RecordedAnswer>,
+    pub(super) went: StepEnd,
+    /// The branches that it began.
+    pub(super) fork: Option<EventBody>,
+    /// The counter that the way added one to.
+    pub(super) counter: Option<Name>,
+}
+
+/// A recorded answer.
+#[derive(Clone, Debug)]
+pub(super) struct RecordedAnswer {
+    pub(super) artifact: Hash,
+    pub(super) by: Name,
+    pub(super) confidence: Option<f64>,
+}
+
+#[derive(Deserialize)]
+struct EnterBody<'r> {
+    #[serde(borrow)]
+    node: Cow<'r, str>,
+}
+
+#[derive(Deserialize)]
+struct ExitBody<'r> {
+    #[serde(borrow)]
+    node: Cow<'r, str>,
+    artifact: Hash,
+    #[serde(borrow)]
+    by: Cow<'r, str>,
+    #[serde(default)]
+    confidence: Option<f64>,
+}
+
+#[derive(Deserialize)]
+struct TransitionBody {
+    to: Name,
+    edge: Name,
+    because: Reason,
+    #[serde(default)]
+    counter: Option<Name>,
+    #[serde(default)]
+    context: Map<String, Value>,
+}
+
+#[derive(Deserialize)]
+struct FailureBody<'r> {
+    #[serde(borrow)]
+    node: Cow<'r, str>,
+    kind: String,
+    message: String,
+}
+
+/// What is in the text of a decision at which advisories spoke.
+const ADVISED: &str = r#""outcome":"advisory""#;
+
+impl RecordedWalk {
+    /// Reads the record of a case.
+    pub(super) fn read(reading: &StoreReading<'_>, case: &str) -> Result<Self, SessionError> {
+        let mut own: Vec<RecordedStep> = Vec::with_capacity(8);
+        let mut within: BTreeMap<Name, Vec<RecordedStep>> = BTreeMap::new();
+        let mut found = None;
+        let mut switches: BTreeMap<Name, EventBody> = BTreeMap::new();
+        reading.events(case, |row| {
+            let steps = match place_of(row.path) {
+                "" => &mut own,
+                place => within.entry(place.into()).or_default(),
+            };
+            let body = row.body.strip_prefix(r#"{"type":""#).unwrap_or_default();
+            let kind = body.split('"').next().unwrap_or_default();
+            match kind {
+                "walker_switch" => {
+                    let what: EventBody = parse(row.body)?;
+                    if let EventBody::WalkerSwitch { needs: Some(needs), .. } = &what {
+                        found.get_or_insert(needs.hash());
+                    }
+                    switches.insert(row.path.into(), what);
+                }
+                "node_enter" => {
+                    let node = parse::<EnterBody<'_>>(row.body)?.node;
+                    // A step that was not finished has been taken again.
+                    if steps.last().is_some_and(|last| last.path == row.path) {
+                        steps.pop();
+                    }
+                    steps
+                        .push(RecordedStep { switch: switches.remove(row.path), ..RecordedStep::begun(row.path, row.at, &node) });
+                }
+                "node_exit" => {
+                    let ExitBody { node, artifact, by, confidence } = parse(row.body)?;
+                    if let Some(step) = steps.last_mut().filter(|step| step.node == node) {
+                        step.answer = Some(RecordedAnswer { artifact, by: by.as_ref().into(), confidence });
+                    }
+                }
+                "edge_evaluate" if row.body.contains(ADVISED) => {
+                    if let Some(step) = steps.last_mut() {
+                        step.advised = Some(Box::new(parse(row.body)?));
+                    }
+                }
+                "fork" => {
+                    let what: EventBody = parse(row.body)?;
+                    if let Some(step) = steps.last_mut().filter(|last| last.path == row.path) {
+                        if let EventBody::Fork { by: BranchKind::Edges, branches, .. } = &what {
+                            step.went = apart(branches);
+                        }
+                        step.fork = Some(what);
+                    }
+                }
+                "transition" => {
+                    let TransitionBody { to, edge, because, counter, context } = parse(row.body)?;
+                    if let Some(step) = steps.last_mut() {
+                        (step.went, step.counter) = (StepEnd::To { to, edge, because, context }, counter);
+                    }
+                }
+                "walk_complete" => {
+                    if let Some(step) = steps.last_mut().filter(|step| step.went == StepEnd::Open) {
+                        step.went = StepEnd::Over;
+                    }
+                }
+                "walk_error" => {
+                    let FailureBody { node, kind, message } = parse(row.body)?;
+                    // A walk that could not even begin its step has no other event of it.
+                    if steps.last().is_none_or(|last| last.path != row.path) {
+                        steps.push(RecordedStep::begun(row.path, row.at, &node));
+                    }
+                    if let Some(step) = steps.last_mut() {
+                        step.went = StepEnd::Failed { kind, message };
+                    }
+                }
+                _ => {}
+            }
+            Ok::<_, SessionError>(())
+        })?;
+        Ok(Self { steps: own, within, needs: found })
+    }
+
+    /// A list of answers, in the order of the visits of each node, instead of a record.
+    pub(super) fn of_answers(answers: impl IntoIterator<Item = (Name, Hash)>) -> Self {
+        let step = |(node, artifact): (Name, Hash)| {
+            let answer = Some(RecordedAnswer { artifact, by: "stub".into(), confidence: None });
+            RecordedStep { answer, ..RecordedStep::begun("", Timestamp::default(), &node) }
+        };
+        Self { steps: answers.into_iter().map(step).collect(), within: BTreeMap::new(), needs: None }
+    }
+
+    /// The record of the walk of these steps, and of those in the place of its nodes.
+    pub(super) fn of_place(&self, place: &str) -> Option<Self> {
+        let steps = self.within.get(place)?.clone();
+        let deeper = self.within.iter().filter(|(other, _)| other.len() > place.len() && other.starts_with(place));
+        Some(Self { steps, within: deeper.map(|(place, steps)| (place.clone(), steps.clone())).collect(), needs: self.needs })
+    }
+
+    /// The walk in the place of a step's node as it ended, after the walk of the step came there in that state.
+    pub(super) fn walked(&self, step: &RecordedStep, state: &WalkState) -> Option<WalkState> {
+        let inner = state.within(&step.node, &step.path);
+        let tape = self.of_place(&inner.place)?;
+        Some(tape.fold(inner, tape.steps.len()))
+    }
+
+    /// The step of a node's `visit`-th answer, counted from 0, and its place.
+    pub(super) fn visit(&self, node: &str, visit: usize) -> Option<(usize, &RecordedStep)> {
+        let answered = |(_, step): &(usize, &RecordedStep)| step.node == node && step.answer.is_some();
+        self.steps.iter().enumerate().filter(answered).nth(visit)
+    }
+
+    /// When the step of a node's next visit was taken; the time of nothing if it never was.
+    pub(super) fn time(&self, node: &str, state: &WalkState) -> Timestamp {
+        let visit = state.visits.get(node).copied().unwrap_or(0);
+        self.visit(node, visit).map_or_else(Timestamp::default, |(_, step)| step.at)
+    }
+
+    /// The state of the walk before the step at that place: the fold of what was recorded until then.
+    pub(super) fn state(&self, place: usize) -> WalkState {
+        let mut state = self.fold(WalkState::default(), place);
+        if let Some(step) = self.steps.get(place) {
+            step.take_turns(&mut state);
+        }
+        state
+    }
+
+    fn fold(&self, mut state: WalkState, steps: usize) -> WalkState {
+        for step in &self.steps[..steps] {
+            let inner = self.walked(step, &state);
+            step.fold(&mut state, inner);
+            self.rejoin(step, &mut state);
+        }
+        state
+    }
+
+    /// The branches that a step led into, up to where they joined.
+    fn rejoin(&self, step: &RecordedStep, state: &mut WalkState) {
+        let Some(fork @ EventBody::Fork { by: BranchKind::Edges, .. }) = &step.fork else { return };
+        state.apply(&event(step.at, fork.clone()));
+        for branch in &mut state.inner {
+            if let Some(tape) = self.of_place(&branch.place) {
+                *branch = tape.fold(branch.clone(), tape.steps.len());
+            }
+        }
+        let to = joined(&state.inner).ok().flatten();
+        state.apply(&event(step.at, EventBody::Join { to }));
+    }
+
+    /// What came of a branch, given what its paths begin with.
+    pub(super) fn of_branch(&self, place: &str) -> Option<Hash> {
+        Some(self.within.get(place)?.last()?.answer.as_ref()?.artifact)
+    }
+}
+
+impl RecordedStep {
+    fn begun(path: &str, at: Timestamp, node: &str) -> Self {
+        Self {
+            path: path.into(),
+            at,
+            node: node.into(),
+            switch: None,
+            advised: None,
+            answer: None,
+            went: StepEnd::Open,
+            fork: None,
+            counter: None,
+        }
+    }
+
+    /// What advisories said at a decision: by edge.
+    pub(super) fn said(what: &EventBody) -> Option<impl Iterator<Item = (&Name, Option<&Reason>)>> {
+        let EventBody::EdgeEvaluate { considered, .. } = what else { return None };
+        let spoke = considered.iter().filter(|entry| entry.outcome == EdgeOutcome::Advisory);
+        Some(spoke.map(|entry| (&entry.edge, entry.because.as_ref())))
+    }
+
+    fn take_turns(&self, state: &mut WalkState) {
+        if let Some(switch) = &self.switch {
+            state.apply(&event(self.at, switch.clone()));
+        }
+    }
+
+    fn fold(&self, state: &mut WalkState, inner: Option<WalkState>) {
+        self.take_turns(state);
+        let Some(answer) = &self.answer else { return };
+        enter(state, &self.node, self.at, (Content::from(answer.artifact), answer.confidence), &answer.by, inner);
+        if self.fork.as_ref().is_none_or(is_of_items) {
+            self.go(state);
+        }
+    }
+
+    /// Goes the way that it went.
+    pub(super) fn go(&self, state: &mut WalkState) {
+        if let Some(advised) = &self.advised {
+            state.apply(&event(self.at, EventBody::clone(advised)));
+        }
+        let node = self.node.clone();
+        let what = match &self.went {
+            StepEnd::To { to, edge, because, context } => EventBody::Transition {
+                from: node,
+                to: to.clone(),
+                edge: edge.clone(),
+                because: because.clone(),
+                counter: self.counter.clone(),
+                context: context.clone(),
+            },
+            StepEnd::Over => EventBody::WalkComplete { node },
+            StepEnd::Failed { kind, message } => {
+                EventBody::WalkError { node, kind: kind.as_str().into(), message: message.clone() }
+            }
+            StepEnd::Open => return,
+        };
+        state.apply(&event(self.at, what));
+    }
+}
+
+/// Takes in that a node was entered and answered, perhaps by a walk.
+pub(super) fn enter(
+    state: &mut WalkState,
+    node: &Name,
+    at: Timestamp,
+    (artifact, confidence): (Content, Option<f64>),
+    by: &Name,
+    inner: Option<WalkState>,
+) {
+    state.apply(&event(at, EventBody::NodeEnter { node: node.clone() }));
+    state.inner = inner.into_iter().collect();
+    let what = EventBody::NodeExit {
+        node: node.clone(),
+        artifact,
+        by: by.clone(),
+        params: None,
+        template: None,
+        took_ms: 0,
+        agent: None,
+        confidence,
+        effects: Vec::new(),
+        bindings: std::collections::BTreeMap::new(),
+    };
+    state.apply(&event(at, what));
+}
+
+/// Whether branches are for the items of a list: then the step goes on as any other.
+fn is_of_items(fork: &EventBody) -> bool {
+    matches!(fork, EventBody::Fork { by: BranchKind::Items, .. })
+}
+
+/// An event of whichever case is being decided again.
+pub(super) fn event(at: Timestamp, what: EventBody) -> Event {
+    Event { case: Name::default(), path: Name::default(), at, what }
+}
+
+fn parse<'r, T: Deserialize<'r>>(body: &'r str) -> Result<T, SessionError> {
+    serde_json::from_str(body).map_err(|error| damaged(format!("an event cannot be read: {error}")))
+}

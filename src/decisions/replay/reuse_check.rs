@@ -1,0 +1,203 @@
+//! Decisions that need not be made again: nothing that they depend on is other than it was.
+
+use super::base::ReplayProject;
+use super::recorded_walk::RecordedStep;
+use crate::decisions::StepEnd;
+use crate::pipeline::{Edge, EdgeIx, NodeIx, Pipeline};
+use crate::project::Project;
+use crate::walk::{EdgeRule, EventBody, Plan};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// What was decided at these nodes would be decided again, as long as the walk is as it was.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ReuseCheck {
+    /// One per node of the plan of now.
+    nodes: Vec<ReuseConditions>,
+    /// Of what is walked in the place of nodes.
+    parts: Vec<Option<Self>>,
+}
+
+/// What has to be as it was, that a decision may hold.
+#[derive(Clone, Copy, Debug, Default)]
+struct ReuseConditions {
+    /// Whether it may hold at all.
+    may: bool,
+    /// Whether it depends on why the walk came here.
+    history: bool,
+}
+
+/// How far a walk knows what the recorded one knew.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct KnowledgeMatch {
+    /// Its artifacts, its counters, its context, and by which edges it came.
+    pub(super) ways: bool,
+    /// Why it took them.
+    pub(super) reasons: bool,
+}
+
+impl KnowledgeMatch {
+    /// How far what a turn leaves to the walk is what the recorded one left.
+    pub(super) fn left(whats: &[EventBody], step: &RecordedStep) -> Self {
+        let transition = whats.iter().find_map(|what| match what {
+            EventBody::Transition { counter, context, because, .. } => Some((counter, context, because)),
+            _ => None,
+        });
+        let spoke = whats.iter().filter_map(RecordedStep::said).flatten().eq(step
+            .advised
+            .iter()
+            .filter_map(|what| RecordedStep::said(what))
+            .flatten());
+        match (transition, &step.went) {
+            (Some((counter, now, reason)), StepEnd::To { context, because, .. }) => {
+                Self { ways: *counter == step.counter && now == context, reasons: spoke && reason == because }
+            }
+            (None, StepEnd::To { .. }) | (Some(_), _) => Self { ways: false, reasons: false },
+            (None, _) => Self { ways: true, reasons: spoke },
+        }
+    }
+}
+
+/// Compares what a run went by with what there is now. The texts are compared once, the vars for each plan.
+pub(super) struct TextComparison<'a> {
+    then: &'a Project,
+    /// By what a function is known by, whether it may run other text now.
+    other: HashMap<String, bool>,
+    /// Whether no script is other at all.
+    same_scripts: bool,
+    same_data: bool,
+}
+
+impl<'a> TextComparison<'a> {
+    pub(super) fn new(then: &'a Project, now: &Project) -> Self {
+        let (before, after) = (then.manifest().0, now.manifest().0);
+        let same_data = before.data == after.data && before.domain == after.domain && before.workspace == after.workspace;
+        Self { then, other: HashMap::new(), same_scripts: before.scripts == after.scripts, same_data }
+    }
+
+    /// What is settled by a plan of now.
+    pub(super) fn settled(&mut self, now: &Plan) -> ReuseCheck {
+        // Walkers come of the data.
+        if self.same_data { self.plan(&self.then.plan, now) } else { ReuseCheck::default() }
+    }
+
+    fn plan(&mut self, then: &Plan, now: &Plan) -> ReuseCheck {
+        let teams = then.team.is_some() || now.team.is_some();
+        let rules = then.pipeline.on_rule_error == now.pipeline.on_rule_error && then.done == now.done;
+        if teams || !rules {
+            return ReuseCheck::default();
+        }
+        let nodes = (0..now.nodes.len()).map(|at| self.node((then, now), NodeIx(at))).collect();
+        let part = |at: &NodeIx| {
+            let node = now.node(*at);
+            let before = then.pipeline.node(&node.name).and_then(|node| then.node(node).part.as_ref())?;
+            Some((before, node.part.as_ref()?))
+        };
+        let parts = (0..now.nodes.len()).map(|at| part(&NodeIx(at)).map(|(then, now)| self.plan(then, now)));
+        ReuseCheck { nodes, parts: parts.collect() }
+    }
+
+    fn node(&mut self, (then, now): (&Plan, &Plan), at: NodeIx) -> ReuseConditions {
+        let Some(before) = then.pipeline.node(&now.node(at).name) else { return ReuseConditions::default() };
+        let (old, new) = (then.pipeline.at(before), now.pipeline.at(at));
+        let confidence = |node: &crate::pipeline::PipelineNode| node.confidence.as_ref().map(|field| field.value.clone());
+        let fallback = |pipeline: &Pipeline, node: &crate::pipeline::PipelineNode| {
+            node.fallback.map(|target| pipeline.target_name(target).to_owned())
+        };
+        let edges = |plan: &Plan, node: &crate::pipeline::PipelineNode| -> Vec<EdgeIx> {
+            node.advisories.iter().chain(&node.edges).chain(&plan.pipeline.guards).copied().collect()
+        };
+        let (tried_then, tried_now) = (edges(then, old), edges(now, new));
+        let reads = tried_now.iter().filter_map(|edge| now.rules[edge.0].as_ref()).flat_map(|rule| &rule.reads);
+        let history =
+            reads.filter_map(|read| read.strip_prefix("state")).any(|rest| rest.is_empty() || rest.starts_with(".history"));
+        let may = then.node(before).kind == now.node(at).kind
+            && confidence(old) == confidence(new)
+            && fallback(&then.pipeline, old) == fallback(&now.pipeline, new)
+            && tried_then.len() == tried_now.len()
+            && tried_then.into_iter().zip(tried_now).all(|(old, new)| self.edge((then, now), (old, new)));
+        ReuseConditions { may, history }
+    }
+
+    fn edge(&mut self, (then, now): (&Plan, &Plan), (old, new): (EdgeIx, EdgeIx)) -> bool {
+        let (before, after) = (then.pipeline.edge_at(old), now.pipeline.edge_at(new));
+        let ways = |pipeline: &Pipeline, edge: &Edge| -> Vec<String> {
+            let all = edge.to.iter().chain(edge.targets.iter().map(|target| &target.value));
+            all.map(|target| pipeline.target_name(*target).to_owned()).collect()
+        };
+        before.id.value == after.id.value
+            && before.to.is_some() == after.to.is_some()
+            && ways(&then.pipeline, before) == ways(&now.pipeline, after)
+            && (before.looped, &before.counter, before.advisory, before.parallel)
+                == (after.looped, &after.counter, after.advisory, after.parallel)
+            && before.context == after.context
+            && match (&then.rules[old.0], &now.rules[new.0]) {
+                (None, None) => true,
+                (Some(old), Some(new)) => {
+                    let vars = new.reads.iter().filter_map(|read| read.strip_prefix("vars"));
+                    let mut same = vars.map(|var| match var.strip_prefix('.') {
+                        Some(var) => {
+                            let name = var.split(['.', '[']).next().unwrap_or(var);
+                            then.vars.get(name) == now.vars.get(name)
+                        }
+                        None => then.vars == now.vars,
+                    });
+                    same.all(|same| same) && self.rule(old, new)
+                }
+                _ => false,
+            }
+    }
+
+    fn rule(&mut self, old: &EdgeRule, new: &EdgeRule) -> bool {
+        if !old.function.is_condition() && self.same_scripts && old.function.key() == new.function.key() {
+            return true;
+        }
+        let key = format!("{} {}", old.function.key(), new.function.key());
+        !*self.other.entry(key).or_insert_with(|| old.function.reach() != new.function.reach())
+    }
+}
+
+/// What is settled by each of the plans of a base, of a run that went by a project.
+pub(super) fn settled(then: Option<&Project>, base: &ReplayProject, plans: &[Arc<Plan>]) -> Vec<ReuseCheck> {
+    let Some(then) = then else { return vec![ReuseCheck::default(); plans.len()] };
+    let mut compared = TextComparison::new(then, &base.project);
+    plans.iter().map(|plan| compared.settled(plan)).collect()
+}
+
+impl ReuseCheck {
+    /// Whether what was decided at a node would be decided again.
+    pub(super) fn holds(&self, node: NodeIx, exact: KnowledgeMatch) -> bool {
+        self.nodes.get(node.0).is_some_and(|node| node.may && exact.ways && (exact.reasons || !node.history))
+    }
+
+    /// The same of what is walked in the place of a node.
+    pub(super) fn part(&self, node: NodeIx) -> Option<&Self> {
+        self.parts.get(node.0)?.as_ref()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+    use crate::decisions::testing::TraceFixture;
+    use crate::project::AnswererNames;
+    use serde_json::{Map, json};
+
+    #[test]
+    fn only_where_a_changed_var_is_read_is_anything_open() {
+        let ground = TraceFixture::with(&[]);
+        let project = ground.session.project(None, AnswererNames::Others).unwrap();
+        let mut compared = TextComparison::new(&project, &project);
+        let mut open = |var: &str, value: f64| -> Vec<String> {
+            let plan = project.plan_with(&Map::from_iter([(var.to_owned(), json!(value))])).unwrap();
+            let settled = compared.settled(&plan);
+            let open =
+                (0..plan.nodes.len()).filter(|node| !settled.holds(NodeIx(*node), KnowledgeMatch { ways: true, reasons: true }));
+            open.map(|node| plan.nodes[node].name.to_string()).collect()
+        };
+        assert_eq!(open("recall_hit", 0.9), ["recall"]);
+        assert_eq!(open("recall_hit", 0.8), Vec::<String>::new());
+    }
+}

@@ -1,0 +1,12 @@
+//! A var over a range of values, against history or a scenario: how many decisions flip, which edges are taken how often, and
+//! between which values nothing changes.
+
+mod chart;
+mod point;
+mod scenario;
+mod values;
+
+pub use chart::{chart, shown};
+pub use point::{Plateau, SweepPoint, SweepReport, sweep_runs};
+pub use scenario::{Scenario, sweep_scenario};
+pub use values::SweptVar;

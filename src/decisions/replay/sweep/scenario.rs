@@ -1,0 +1,191 @@
+//! A scenario: cases with the answers to their nodes, and single decisions, to try values on without any run.
+
+use super::super::base::ReplayProject;
+use super::super::recorded_walk::RecordedWalk;
+use super::super::replay_walk::{ReplayOutcome, ReplayWalk};
+use super::point::{PointCount, PointTally, SweepReport};
+use super::values::SweptVar;
+use crate::diag::{Diagnostic, Diagnostics, Source, did_you_mean};
+use crate::model::{Hash, canonical};
+use crate::pipeline::{EdgeTarget, NodeIx, Pipeline};
+use crate::script::View;
+use crate::session::{RouteState, Session, SessionError};
+use crate::walk::{Name, Plan, decide};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// A scenario as it is written. Keys that are not known are left alone: other tools have scenarios too.
+#[derive(Clone, Debug, Default, Deserialize)]
+pub struct Scenario {
+    /// The pipeline, by path, stem or name.
+    #[serde(default)]
+    pub pipeline: Option<String>,
+    /// Cases with their answers.
+    #[serde(default)]
+    pub cases: Vec<ScenarioCase>,
+    /// Single decisions, as `route --batch` takes them.
+    #[serde(default)]
+    pub decisions: Vec<ScenarioDecision>,
+}
+
+/// A case of a scenario.
+#[derive(Clone, Debug, Deserialize)]
+pub struct ScenarioCase {
+    /// Its name.
+    pub id: String,
+    /// By node, the artifact, or a list of artifacts of which the n-th visit gets the n-th.
+    #[serde(default)]
+    pub answers: BTreeMap<String, Value>,
+    /// `expected_NODE`, where NODE may be the beginning of a node's name, is an answer too.
+    #[serde(flatten)]
+    pub more: Map<String, Value>,
+}
+
+/// A decision of a scenario.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ScenarioDecision {
+    /// Its name.
+    #[serde(default)]
+    pub id: Value,
+    /// The node to leave, by name or code.
+    pub node: String,
+    /// The artifact.
+    #[serde(default)]
+    pub artifact: Value,
+    /// The state; absent parts are empty.
+    #[serde(default)]
+    pub state: RouteState,
+    /// Vars that are set for it alone.
+    #[serde(default)]
+    pub vars: Map<String, Value>,
+}
+
+/// What an answer in a scenario is called after.
+const EXPECTED: &str = "expected_";
+
+impl Scenario {
+    /// Reads a scenario, YAML or JSON.
+    pub fn parse(source: &Source) -> Result<Self, SessionError> {
+        let help =
+            "a scenario has `cases: [{id, answers: {NODE: [artifact, ...]}}]` or `decisions: [{node, artifact, state, vars}]`";
+        let bad = |message: String| {
+            let found = Diagnostic::error("sweep/scenario", format!("`{}` is no scenario: {message}", source.name())).help(help);
+            SessionError::Texts(Diagnostics::from(found))
+        };
+        let tree = crate::pipeline::yaml::parse(source).map_err(SessionError::Texts)?;
+        let scenario: Self = serde_json::from_value(tree.to_json()).map_err(|error| bad(error.to_string()))?;
+        if scenario.cases.is_empty() && scenario.decisions.is_empty() {
+            return Err(bad("it has neither cases nor decisions".into()));
+        }
+        Ok(scenario)
+    }
+}
+
+/// Sweeps a var over a scenario: its cases are walked on their answers, its decisions made, with every value.
+pub fn sweep_scenario(
+    session: &Session,
+    scenario: &Scenario,
+    pipeline: Option<&str>,
+    var: SweptVar,
+) -> Result<SweepReport, SessionError> {
+    let pipeline = pipeline.or(scenario.pipeline.as_deref()).map(str::to_owned);
+    let base = ReplayProject::link(session.clone(), pipeline)?;
+    let plan = &base.project.plan;
+    var.check(plan).map_err(SessionError::Asked)?;
+    let current = plan.var(&var.name).cloned().unwrap_or_default();
+    let var = var.with(&current);
+    let plans = var.plans(&base)?;
+    let mut counts = vec![PointCount::default(); plans.len()];
+    for case in &scenario.cases {
+        let canned = CannedAnswers::of(case, &plan.pipeline)?;
+        let now = canned.walk(&base, plan, &case.id)?;
+        for (plan, count) in plans.iter().zip(&mut counts) {
+            let walk = canned.walk(&base, plan, &case.id)?;
+            count.add(PointTally { flips: walk.flips_from(&now), ..PointTally::of(&walk) });
+        }
+    }
+    for decision in &scenario.decisions {
+        let now = decision.way(&base, &Map::new())?;
+        for (value, count) in var.values.iter().zip(&mut counts) {
+            let way = decision.way(&base, &Map::from_iter([(var.name.clone(), value.clone())]))?;
+            count.add(PointTally { flips: usize::from(way != now), unknown: false, ways: vec![way] });
+        }
+    }
+    let cases = scenario.cases.len() + scenario.decisions.len();
+    Ok(SweepReport { cases, ..SweepReport::new(&var, current, counts) })
+}
+
+/// The answers of a case.
+struct CannedAnswers {
+    tape: RecordedWalk,
+    artifacts: BTreeMap<Hash, Value>,
+}
+
+impl CannedAnswers {
+    fn of(case: &ScenarioCase, pipeline: &Pipeline) -> Result<Self, SessionError> {
+        let mut artifacts = BTreeMap::new();
+        let mut steps: Vec<(Name, Hash)> = Vec::new();
+        let expected = case.more.iter().filter_map(|(key, value)| Some((key.strip_prefix(EXPECTED)?, value)));
+        let expected = expected.filter_map(|(name, value)| Some((begins(pipeline, name)?, value)));
+        let answers = case.answers.iter().map(|(name, value)| Ok((node_of(pipeline, name)?, value)));
+        for answer in answers.chain(expected.map(Ok)) {
+            let (node, value): (NodeIx, &Value) = answer.map_err(SessionError::Asked)?;
+            let list = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);
+            for artifact in list {
+                let hash = Hash::of(canonical(artifact).as_bytes());
+                artifacts.insert(hash, artifact.clone());
+                steps.push((pipeline.at(node).name.as_str().into(), hash));
+            }
+        }
+        Ok(Self { tape: RecordedWalk::of_answers(steps), artifacts })
+    }
+
+    fn walk(&self, base: &ReplayProject, plan: &Plan, case: &str) -> Result<ReplayOutcome, SessionError> {
+        let mut artifact = |hash: &Hash, plan: &Plan, node: NodeIx| {
+            let value = self.artifacts.get(hash).unwrap_or(&Value::Null);
+            Ok(View::of(value, &plan.node(node).kind, "artifact"))
+        };
+        ReplayWalk { plan, same: &base.same, settled: None, seed: 0, case, inherited: None, needs: &[], follow: false }
+            .case(&self.tape, &mut artifact)
+    }
+}
+
+impl ScenarioDecision {
+    /// The edge taken and where it goes.
+    fn way(&self, base: &ReplayProject, set: &Map<String, Value>) -> Result<(String, Option<String>), SessionError> {
+        let mut vars = self.vars.clone();
+        vars.extend(set.iter().map(|(name, value)| (name.clone(), value.clone())));
+        let plan: Arc<Plan> = base.project.plan_with(&vars)?;
+        let node = node_of(&plan.pipeline, &self.node).map_err(SessionError::Asked)?;
+        let artifact = View::of(&self.artifact, &plan.node(node).kind, "artifact");
+        let (_, state) = self.state.clone().at(&plan, Some(node), &artifact, crate::clock::Timestamp::default());
+        Ok(match decide(&plan, node, &artifact, &state) {
+            Ok(decision) => decision.choice.map_or_else(
+                || ("end".to_owned(), None),
+                |choice| (choice.name.as_str().to_owned(), Some(plan.pipeline.target_name(choice.to).to_owned())),
+            ),
+            Err((_, failure)) => (failure.kind.word().to_owned(), None),
+        })
+    }
+}
+
+/// A node by its name or code.
+fn node_of(pipeline: &Pipeline, name: &str) -> Result<NodeIx, Box<Diagnostic>> {
+    match pipeline.resolve_target(name) {
+        Some(EdgeTarget::Node(node)) => Ok(node),
+        _ => {
+            let message = format!("the pipeline `{}` has no node `{name}`, of which the scenario has an answer", *pipeline.name);
+            let known = pipeline.nodes.iter().map(|node| node.name.as_str());
+            Err(Box::new(Diagnostic::error("sweep/scenario", message).maybe_help(did_you_mean(name, known))))
+        }
+    }
+}
+
+/// The one node whose name begins so.
+fn begins(pipeline: &Pipeline, name: &str) -> Option<NodeIx> {
+    let mut found = pipeline.nodes.iter().enumerate().filter(|(_, node)| node.name.starts_with(name));
+    found.next().filter(|_| !name.is_empty()).map(|(at, _)| NodeIx(at)).filter(|_| found.next().is_none())
+}

@@ -1,0 +1,83 @@
+//! Runs for the tests of this module.
+#![allow(clippy::unwrap_used)]
+
+use crate::clock::{FixedClock, Timestamp};
+use crate::diag::Source;
+use crate::session::{Files, KEEP, RunInputs, RunListener, RunResult, RunSpec, Session, Setup, Via};
+use crate::store::Durability;
+use serde_json::{Map, json};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+/// A directory with a store, and a session over it.
+pub(super) struct TraceFixture {
+    _dir: tempfile::TempDir,
+    pub(super) session: Session,
+}
+
+struct SilentWatch;
+
+impl RunListener for SilentWatch {}
+
+impl TraceFixture {
+    /// With these files; scripts lie below `scripts/`, pipelines below `pipelines/`.
+    pub(super) fn with(files: &[(&str, &str)]) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        for (path, text) in files {
+            let path = dir.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        }
+        let below = |name: &str| Some(dir.path().join(name)).filter(|path| path.is_dir());
+        let setup = Setup {
+            root: dir.path().to_owned(),
+            store: dir.path().join("store.db"),
+            out: dir.path().join("out"),
+            scripts: below("scripts"),
+            pipelines: below("pipelines"),
+            templates: None,
+            vars: Map::new(),
+            project_vars: std::collections::BTreeMap::new(),
+            workspace: json!({"repositories": []}),
+            domain: None,
+            masks: Vec::new(),
+            team: None,
+            agents: std::collections::BTreeMap::new(),
+            reportportal: crate::reportportal::PortalSettings::default(),
+            servers: std::collections::BTreeMap::new(),
+            script_time: Some(Duration::from_secs(60)),
+            keep: KEEP,
+            clock: Arc::new(FixedClock::new(Timestamp::from_millis(1_700_000_000_000), 7)),
+        };
+        Self { session: Session::new(setup), _dir: dir }
+    }
+
+    /// Walks the bundled launch by the bundled pipeline.
+    pub(super) fn run_example(&self) -> RunResult {
+        self.run(None, RunInputs::Example, None)
+    }
+
+    /// Walks one empty case by a pipeline, with canned answers.
+    pub(super) fn run_stub(&self, pipeline: &str, answers: &str) -> RunResult {
+        self.run(Some(pipeline), RunInputs::None, Some(answers))
+    }
+
+    fn run(&self, pipeline: Option<&str>, inputs: RunInputs, stub: Option<&str>) -> RunResult {
+        let spec = RunSpec {
+            pipeline: pipeline.map(str::to_owned),
+            inputs,
+            cases: Vec::new(),
+            via: if stub.is_some() { Via::stub() } else { Via::default() },
+            stub: stub.map(|text| Source::new("answers.json", text)),
+            parallel: 2,
+            durability: Durability::Batch,
+            seed: 0,
+            dry_run: false,
+            files: Files::Never,
+            shadow: None,
+            budget: None,
+        };
+        self.session.run(&spec, &SilentWatch, &AtomicBool::new(false)).unwrap()
+    }
+}

@@ -1,0 +1,148 @@
+//! Where a session stands: a node with its artifact, its state and the vars, ready to be decided and to be looked at.
+
+use super::bind;
+use crate::decisions::JournalStep;
+use crate::diag::{Diagnostic, Diagnostics, MappedText, Severity, Source, Span};
+use crate::model::Kind;
+use crate::pipeline::{EdgeIx, NodeIx};
+use crate::project::{Project, fields, input_kinds};
+use crate::script::check::CheckedParameter;
+use crate::script::{Condition, Library, LibraryInputs, ScriptFunction, View};
+use crate::session::SessionError;
+use crate::walk::{ConsideredEdge, Decision, Failure, Plan, decide};
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// A place to decide and to look around at.
+#[derive(Clone)]
+pub(super) struct EvalScope {
+    pub(super) project: Arc<Project>,
+    /// The project's plan with the vars of the place.
+    pub(super) plan: Arc<Plan>,
+    /// None for an artifact that no node gave.
+    pub(super) node: Option<NodeIx>,
+    pub(super) artifact: View,
+    pub(super) state: View,
+    /// The step as it was recorded, if it was.
+    pub(super) step: Option<JournalStep>,
+    /// Whether it is no longer what was recorded: other vars, scripts, artifact or state.
+    pub(super) changed: bool,
+    /// What expressions see besides: the names that were bound in the session, and others that it gives.
+    pub(super) locals: Vec<(String, View)>,
+}
+
+fn names_of(locals: &[(String, View)]) -> Vec<String> {
+    locals.iter().map(|(name, _)| name.clone()).collect()
+}
+
+/// The key of the typed expression among the conditions of its library.
+const TYPED: &str = "typed";
+/// A mistake of a rule that is none of an expression, which may have any value.
+const VERDICT: &str = "rule/return";
+
+impl EvalScope {
+    /// The node's name; nothing without a node.
+    pub(super) fn node_name(&self) -> &str {
+        self.node.map_or("", |node| &self.plan.node(node).name)
+    }
+
+    /// What rules see, by name.
+    pub(super) fn inputs(&self) -> [(&'static str, View); 3] {
+        [("artifact", self.artifact.clone()), ("state", self.state.clone()), ("vars", self.plan.vars().clone())]
+    }
+
+    /// The forms of what rules see.
+    pub(super) fn kinds(&self) -> [(&'static str, Kind); 3] {
+        input_kinds(&self.plan, self.node)
+    }
+
+    /// Makes the decision.
+    pub(super) fn decide(&self) -> Result<Result<Decision, (Vec<ConsideredEdge>, Failure)>, SessionError> {
+        Ok(decide(&self.plan, self.at_node()?, &self.artifact, &self.state))
+    }
+
+    /// The node, where something is to be decided.
+    pub(super) fn at_node(&self) -> Result<NodeIx, SessionError> {
+        self.node.ok_or_else(|| {
+            let help = "say which with `:at NODE`; `:graph` lists them".to_owned();
+            SessionError::asked("repl/no-node", "nothing is decided here: the artifact belongs to no node", Some(help))
+        })
+    }
+
+    /// The edge of that name that is considered here.
+    pub(super) fn edge(&self, text: &Source, name: &str, at: usize) -> Result<EdgeIx, SessionError> {
+        let pipeline = &self.plan.pipeline;
+        let found = self.edges().into_iter().find(|edge| *pipeline.edge_at(*edge).id.value == *name);
+        found.ok_or_else(|| {
+            let known: Vec<&str> = self.edges().into_iter().map(|edge| pipeline.edge_at(edge).id.as_str()).collect();
+            let elsewhere = pipeline.edges.iter().any(|edge| *edge.id.value == *name);
+            let message = if elsewhere {
+                format!("the edge `{name}` does not leave `{}`", self.node_name())
+            } else {
+                format!("there is no edge `{name}`")
+            };
+            let help = match crate::diag::did_you_mean(name, known.iter().copied()) {
+                Some(help) if !elsewhere => help,
+                _ if known.is_empty() => "no edge is considered here".to_owned(),
+                _ => format!("considered here: {}", known.join(", ")),
+            };
+            let diagnostic = Diagnostic::error("repl/edge", message).label(text, Span::new(at, at + name.len()), "");
+            SessionError::Asked(Box::new(diagnostic.help(help)))
+        })
+    }
+
+    /// The edges that are considered here, in that order.
+    pub(super) fn edges(&self) -> Vec<EdgeIx> {
+        let Some(node) = self.node else { return Vec::new() };
+        let node = self.plan.pipeline.at(node);
+        node.advisories.iter().chain(&node.edges).chain(&self.plan.pipeline.guards).copied().collect()
+    }
+
+    /// Compiles a part of a typed text as rules and conditions are compiled; what is wrong is labelled there. `_` stands for the last
+    /// result, and `more` for a text behind the part that was not typed.
+    pub(super) fn compile(&self, text: &Source, start: usize, part: &str, more: &str) -> Result<ScriptFunction, SessionError> {
+        let end = start + part.len();
+        // Each byte of a character stands for the character.
+        let (mut written, mut offsets) = (String::with_capacity(part.len() + more.len()), Vec::with_capacity(part.len()));
+        let mut add = |piece: &str, at: usize| {
+            written.push_str(piece);
+            offsets.extend(std::iter::repeat_n(at, piece.len()));
+        };
+        let results = bind::results(part);
+        for (at, c) in part.char_indices() {
+            let own = c.encode_utf8(&mut [0; 4]).to_owned();
+            add(if results.contains(&at) { bind::LAST } else { &own }, start + at);
+        }
+        add(more, end.saturating_sub(1));
+        let mapped = MappedText::new(written, offsets, text.clone(), Span::new(start, end));
+        let mut names: BTreeSet<String> = fields(&self.plan.pipeline);
+        names.extend(self.artifact.entries().map(|(name, _)| name.to_owned()));
+        let inputs = LibraryInputs {
+            scripts: self.project.sources.scripts.clone(),
+            conditions: vec![Condition { key: TYPED.to_owned(), text: mapped, locals: names_of(&self.locals) }],
+            fields: names,
+            limits: self.project.settings.limits.clone(),
+            probes: self.project.settings.probes,
+        };
+        let library = Library::link(inputs, Some(&self.project.library))?;
+        let Some(function) = library.condition(TYPED) else {
+            return Err(SessionError::asked("repl/empty", "there is no expression", None));
+        };
+        let kinds = self.kinds();
+        let inputs = kinds.iter().map(|(name, kind)| CheckedParameter { name, kind });
+        let locals = self.locals.iter().map(|(name, _)| CheckedParameter { name, kind: &Kind::Any });
+        let analysis = library.check(&function, &inputs.chain(locals).collect::<Vec<_>>());
+        let wrong = |found: &Diagnostic| found.severity == Severity::Error && found.code != VERDICT;
+        let found: Diagnostics = analysis.diagnostics.into_iter().filter(wrong).collect();
+        Ok(found.into_result(function)?)
+    }
+
+    /// Evaluates what was compiled.
+    pub(super) fn evaluate(&self, function: &ScriptFunction) -> Result<Value, SessionError> {
+        let locals = self.locals.iter().map(|(_, view)| view.clone());
+        let args: Vec<View> = self.inputs().into_iter().map(|(_, view)| view).chain(locals).collect();
+        let value = function.call(&args).and_then(|value| function.data(&value, "repl/value"));
+        value.map_err(|diagnostic| SessionError::Texts(Diagnostics::from(*diagnostic)))
+    }
+}

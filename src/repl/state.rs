@@ -1,0 +1,384 @@
+//! What each command and each expression does.
+
+use super::bind::{self, Bound};
+use super::command::{self, CODE, COMMANDS, ReplCommand, Verb};
+use super::interrupt::Interrupt;
+use super::place::{ReplPosition, no_run};
+use super::{diff, flip, graph, show, tryout, why};
+use crate::decisions::{DecisionMade, PageLine};
+use crate::diag::{Diagnostic, Source, Span};
+use crate::exit::Exit;
+use crate::pipeline::draw::Picture;
+use crate::session::{RouteState, SessionError};
+use crate::ui::{Fields, FunctionDocs, Ui, plain};
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// How long an expression is measured.
+const MEASURED: Duration = Duration::from_millis(50);
+/// The most cases that are listed.
+const LISTED: usize = 100;
+
+/// Names that nobody can bind.
+const RESERVED: &[&str] = &["artifact", "state", "vars", bind::LAST, bind::PARAMS];
+
+/// A session at work.
+pub(super) struct ReplState {
+    pub(super) ui: Ui,
+    pub(super) place: ReplPosition,
+    pub(super) interrupt: Interrupt,
+}
+
+/// Whether the session goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ReplFlow {
+    On,
+    /// It ends, with that code if one was given.
+    Quit(Option<Exit>),
+    /// What was waited for was interrupted.
+    Interrupted,
+}
+
+pub(super) type CommandDone = Result<ReplFlow, SessionError>;
+
+impl ReplState {
+    /// Does what a typed text says.
+    pub(super) fn take(&mut self, text: &Source) -> CommandDone {
+        let asked = |diagnostic| SessionError::Asked(diagnostic);
+        match command::parse(text).map_err(asked)? {
+            Some((command, argument, at)) => self.command(text, command, argument, at),
+            None => self.expression(text, text.text(), 0, false),
+        }
+    }
+
+    fn command(&mut self, text: &Source, command: &'static ReplCommand, argument: &str, at: usize) -> CommandDone {
+        let given = !argument.is_empty();
+        match command.verb {
+            Verb::Cases => self.cases(argument),
+            Verb::Case if given => {
+                self.place.case(text, argument, at)?;
+                self.arrived()
+            }
+            Verb::Steps => self.steps(),
+            Verb::At if given => {
+                self.place.go(text, argument, at)?;
+                self.arrived()
+            }
+            Verb::At => self.arrived(),
+            Verb::Next | Verb::Back => self.one_on(text, command.verb == Verb::Next),
+            Verb::Why if given => {
+                let edge = self.place.here()?.edge(text, argument, at)?;
+                self.page(&why::edge(&self.place, edge, self.ui.width())?)
+            }
+            Verb::Why => self.page(&why::decision(&self.place, self.ui.width())?),
+            Verb::Flip if given => {
+                let here = self.place.here()?;
+                let edge = here.edge(text, argument, at)?;
+                self.lines(&flip::flip(&here, edge))
+            }
+            Verb::Diff => self.diff(text, argument, at),
+            Verb::Set if given => self.set(text, argument, at),
+            Verb::Set => {
+                let vars = &self.place.here()?.plan.vars;
+                let mark = |name: &str| if self.place.set.contains_key(name) { " (set)" } else { "" };
+                self.lines(&vars.iter().map(|(name, value)| format!("{name} = {value}{}", mark(name))).collect::<Vec<_>>())
+            }
+            Verb::Unset => self.unset(text, argument, at),
+            Verb::Load if given => {
+                self.place.artifact = Some(tryout::data(text, argument, at, "an artifact")?);
+                self.decided()
+            }
+            Verb::State if given => {
+                self.place.state = Some(tryout::data::<RouteState>(text, argument, at, "a state")?);
+                self.decided()
+            }
+            Verb::Reload => self.reload(text, argument, at),
+            Verb::Follow => self.follow(),
+            Verb::Graph => self.graph(text, argument, at),
+            Verb::Doc if given => self.doc(text, argument, at),
+            Verb::Time if given => self.time(text, argument, at),
+            Verb::Full if given => self.expression(text, argument, at, true),
+            Verb::SaveAsTest => self.save(argument),
+            Verb::Help => self.help(text, argument, at),
+            Verb::Quit => quit(text, argument, at),
+            _ => {
+                let diagnostic = Diagnostic::error(CODE, format!("`:{}` lacks its {}", command.name, command.usage));
+                let end = text.text().trim_end().len();
+                let diagnostic = diagnostic.label(text, Span::new(end - command.name.len() - 1, end), "");
+                Err(SessionError::Asked(Box::new(diagnostic.help(command::usage(command)))))
+            }
+        }
+    }
+
+    fn expression(&mut self, text: &Source, part: &str, at: usize, full: bool) -> CommandDone {
+        let here = self.place.here_for(part)?;
+        let Some(Bound { names, end, valued }) = bind::bound(part, |name| self.place.bound.contains_key(name)) else {
+            return self.result(here.evaluate(&here.compile(text, at, part, "")?)?, full);
+        };
+        if let Some(reserved) = names.iter().find(|name| RESERVED.contains(&name.as_str())) {
+            let message = format!("`{reserved}` is what the session itself gives");
+            return Err(SessionError::asked("repl/bind", message, Some("bind another name".into())));
+        }
+        let value = if valued { Some(here.evaluate(&here.compile(text, at, part, "")?)?) } else { None };
+        let statements = part[..end].trim_end().trim_end_matches(';');
+        let values = here.evaluate(&here.compile(text, at, statements, &format!("\n;[{}]", names.join(", ")))?)?;
+        let values = values.as_array().cloned().unwrap_or_default();
+        let mut lines = Vec::with_capacity(names.len());
+        for (name, value) in names.into_iter().zip(values) {
+            lines.push(format!("{name} = {}", show::short(&value)));
+            self.place.bound.insert(name, value);
+        }
+        match value {
+            Some(value) => self.result(value, full),
+            None => self.lines(&lines),
+        }
+    }
+
+    /// Shows what an expression gave, and keeps it for `_`.
+    fn result(&mut self, value: Value, full: bool) -> CommandDone {
+        let text = show::value(&value, full);
+        self.place.last = Some(value);
+        self.say(&text)
+    }
+
+    fn cases(&self, wanted: &str) -> CommandDone {
+        let walked = self.place.walked.as_ref().ok_or_else(no_run)?;
+        let cases = walked.decisions.record().store().cases(&walked.run)?;
+        let mut table = self.ui.table(&["", "case", "name", "status", "path"]);
+        let (mut listed, mut more) = (0, 0);
+        for found in cases {
+            if listed == LISTED && wanted.is_empty() {
+                more += 1;
+                continue;
+            }
+            let steps = walked.decisions.steps(&walked.run, &found.case.id)?;
+            let path: Vec<&str> = steps.iter().map(|step| &*step.node).collect();
+            let path = path.join(" ");
+            if ![&found.case.id, &found.case.name, &path].iter().any(|text| text.contains(wanted)) {
+                continue;
+            }
+            if listed == LISTED {
+                more += 1;
+                continue;
+            }
+            listed += 1;
+            let mark = if found.case.id == walked.case { ">" } else { "" };
+            table.row([mark, &found.case.id, &found.case.name, found.status.name(), &path]);
+        }
+        self.ui.out(&table.text());
+        if more > 0 {
+            self.say(&format!("and {more} more; :cases TEXT lists those whose id, name or path has TEXT"))?;
+        }
+        Ok(ReplFlow::On)
+    }
+
+    fn steps(&mut self) -> CommandDone {
+        self.place.refresh()?;
+        let walked = self.place.walked.as_ref().ok_or_else(no_run)?;
+        let lines: Vec<String> = (0..walked.steps.len()).map(|number| self.line(number)).collect();
+        match lines.as_slice() {
+            [] => self.say("the case has no steps yet"),
+            lines => self.lines(lines),
+        }
+    }
+
+    /// A line about a step: whether the session is there, its number, what came of it.
+    pub(super) fn line(&self, number: usize) -> String {
+        let Some(walked) = &self.place.walked else { return String::new() };
+        let mark = if number == walked.at { '>' } else { ' ' };
+        let path = &walked.steps[number].path;
+        let number = number + 1;
+        let path = if **path == *number.to_string() { String::new() } else { format!(" [{path}]") };
+        format!("{mark} {number}{path}  {}", show::went(&walked.steps[number - 1]))
+    }
+
+    fn one_on(&mut self, text: &Source, on: bool) -> CommandDone {
+        self.place.refresh()?;
+        let walked = self.place.walked.as_mut().ok_or_else(no_run)?;
+        let there = if on { walked.at.checked_add(1) } else { walked.at.checked_sub(1) };
+        match there.filter(|there| *there < walked.steps.len()) {
+            Some(there) => self.place.go(text, &(there + 1).to_string(), 0)?,
+            None => {
+                let message = if on { "this is the last step of the case" } else { "this is the first step of the case" };
+                let help = if on { ":follow waits for more, if the case is not done" } else { ":cases lists the other cases" };
+                return Err(SessionError::asked("repl/step", message, Some(help.to_owned())));
+            }
+        }
+        self.arrived()
+    }
+
+    /// Says where the session is.
+    fn arrived(&self) -> CommandDone {
+        match (&self.place.walked, self.place.step()) {
+            (Some(walked), Some(step)) => {
+                let (case, number, of) = (&walked.case, walked.at + 1, walked.steps.len());
+                self.say(&format!("{case}, step {number} of {of}: {}", show::went(step)))?;
+                if self.place.here()?.changed { self.now() } else { Ok(ReplFlow::On) }
+            }
+            (Some(walked), None) => self.say(&format!("{}: no steps yet", walked.case)),
+            (None, _) => {
+                let here = self.place.here()?;
+                let node = if here.node.is_some() { here.node_name() } else { "no node" };
+                self.say(&format!("{node} of {}", here.plan.pipeline.name.value))
+            }
+        }
+    }
+
+    /// Says what is decided here now, if a node is.
+    pub(super) fn decided(&self) -> CommandDone {
+        if self.place.here()?.node.is_some() { self.now() } else { Ok(ReplFlow::On) }
+    }
+
+    fn now(&self) -> CommandDone {
+        let here = self.place.here()?;
+        self.say(&format!("now: {}", show::decided(&here, &here.decide()?)))
+    }
+
+    fn diff(&self, text: &Source, argument: &str, at: usize) -> CommandDone {
+        let walked = self.place.walked.as_ref().ok_or_else(no_run)?;
+        let other = match (argument, walked.at) {
+            ("", 0) => {
+                let help = ":diff STEP compares with that one".to_owned();
+                return Err(SessionError::asked("repl/step", "there is no step before the first", Some(help)));
+            }
+            ("", at) => at - 1,
+            _ => self.place.find(text, argument, at)?,
+        };
+        let (before, after) = (self.place.here_at(other)?, self.place.here()?);
+        let mut lines = Vec::new();
+        for ((name, before), (_, after)) in before.inputs().iter().zip(after.inputs().iter()) {
+            lines.extend(diff::differences(name, &before.json(), &after.json()));
+        }
+        match lines.as_slice() {
+            [] => self.say("nothing differs"),
+            lines => self.lines(lines),
+        }
+    }
+
+    fn graph(&self, text: &Source, argument: &str, at: usize) -> CommandDone {
+        let here = self.place.here()?;
+        let picture =
+            || -> Result<Picture, SessionError> { Ok(Picture::new(&here.plan.pipeline, &self.place.session.element_colours()?)) };
+        match argument {
+            "" => {
+                let steps = self.place.walked.iter().flat_map(|walked| walked.steps.iter().take(walked.at));
+                let been: BTreeSet<String> = steps.map(|step| step.node.to_string()).collect();
+                self.say(&graph::outline(&here, &been))
+            }
+            "mermaid" => self.say(&picture()?.mermaid()),
+            "dot" => self.say(&picture()?.dot()),
+            _ => Err(wrong_word(text, argument, at, "`:graph`, `:graph mermaid` or `:graph dot`")),
+        }
+    }
+
+    fn doc(&self, text: &Source, argument: &str, at: usize) -> CommandDone {
+        let here = self.place.here()?;
+        if let Ok(edge) = here.edge(text, argument, at) {
+            return self.page(&why::edge(&self.place, edge, self.ui.width())?);
+        }
+        if let Some(given) = Fields::named(argument, || vec![here.plan.pipeline.as_ref().clone()]) {
+            return self.say(&Fields::text(&given));
+        }
+        let labelled = |diagnostic: Diagnostic| {
+            SessionError::Asked(Box::new(diagnostic.label(text, Span::new(at, at + argument.len()), "")))
+        };
+        let functions = FunctionDocs::named(&here.project.library, Some(argument)).map_err(labelled)?;
+        self.say(functions.text().trim())
+    }
+
+    fn time(&self, text: &Source, argument: &str, at: usize) -> CommandDone {
+        let here = self.place.here_for(argument)?;
+        let function = here.compile(text, at, argument, "")?;
+        let clock = &self.place.session.setup().clock;
+        let (began, start, mut count) = (clock.now(), Instant::now(), 0_u32);
+        while count == 0 || start.elapsed() < MEASURED {
+            here.evaluate(&function)?;
+            count += 1;
+        }
+        let each = start.elapsed() / count;
+        // A clock that stands still is there for sessions that are the same each time.
+        if clock.now() == began {
+            return self.say("not measured: the clock stands still");
+        }
+        self.say(&format!("{each:.1?} each, of {count} evaluations"))
+    }
+
+    fn help(&self, text: &Source, argument: &str, at: usize) -> CommandDone {
+        let name = argument.trim_start_matches(':');
+        if name.is_empty() {
+            return self.say(&command::help());
+        }
+        match COMMANDS.iter().find(|command| command.name == name) {
+            Some(command) => self.say(&command::usage(command)),
+            None => Err(wrong_word(text, argument, at, ":help lists the commands")),
+        }
+    }
+
+    /// Keeps what is decided here, as things are tried out, as a test.
+    fn save(&self, file: &str) -> CommandDone {
+        let here = self.place.here()?;
+        let considered = match here.decide()? {
+            Ok(decision) => decision.considered,
+            Err((considered, _)) => considered,
+        };
+        let origin = self.place.walked.as_ref().map(|walked| self.place.session.origin(&walked.run)).transpose()?;
+        let (session, pipeline) = match &origin {
+            Some(origin) => (&origin.session, Some(&origin.pipeline)),
+            None => (&self.place.session, self.place.pipeline.as_ref()),
+        };
+        let [artifact, state, vars] = here.inputs().map(|(_, view)| view.json());
+        let part = here.project.of_part(here.step.as_ref().map_or("", |step| &*step.path));
+        let pipeline = pipeline.filter(|_| part.is_none());
+        let (project, node) = (part.as_ref().unwrap_or(&here.project), here.node_name());
+        let made = DecisionMade {
+            project,
+            pipeline: pipeline.map(String::as_str),
+            node,
+            artifact,
+            state,
+            vars,
+            considered: &considered,
+        };
+        let saved = made.save(session, Some(file).filter(|file| !file.is_empty()).map(Path::new))?;
+        self.lines(&[saved.text.trim_end().to_owned(), saved.whither()])
+    }
+
+    #[allow(clippy::unnecessary_wraps, reason = "the last thing that some commands do")]
+    fn page(&self, lines: &[PageLine]) -> CommandDone {
+        self.ui.page(lines);
+        Ok(ReplFlow::On)
+    }
+
+    pub(super) fn lines(&self, lines: &[String]) -> CommandDone {
+        self.say(&lines.join("\n"))
+    }
+
+    #[allow(clippy::unnecessary_wraps, reason = "the last thing that most commands do")]
+    pub(super) fn say(&self, text: &str) -> CommandDone {
+        self.ui.out(&plain(text));
+        Ok(ReplFlow::On)
+    }
+}
+
+pub(super) fn wrong_word(text: &Source, word: &str, at: usize, help: &str) -> SessionError {
+    let diagnostic = Diagnostic::error(CODE, format!("`{word}` makes no sense here"));
+    SessionError::Asked(Box::new(diagnostic.label(text, Span::new(at, at + word.len()), "").help(help)))
+}
+
+fn quit(text: &Source, argument: &str, at: usize) -> CommandDone {
+    if argument.is_empty() {
+        return Ok(ReplFlow::Quit(None));
+    }
+    match argument.parse().ok().and_then(Exit::of) {
+        Some(exit) => Ok(ReplFlow::Quit(Some(exit))),
+        None => {
+            let diagnostic = Diagnostic::error(CODE, format!("`{argument}` is no exit code of asterisk"));
+            let diagnostic = diagnostic.label(text, Span::new(at, at + argument.len()), "");
+            Err(SessionError::Asked(Box::new(
+                diagnostic.help("0 to 6 and 130 are; `asterisk help` and the README say what they mean"),
+            )))
+        }
+    }
+}

@@ -1,0 +1,431 @@
+//! The functions that a text calls. Rhai looks a function up when a call is reached; here each one must be there when the text
+//! is linked, so that a slip in a branch that is seldom taken does not wait there for its walk.
+
+use super::compare::CompareOp;
+use super::parse::Parsed;
+use super::reference::is_test_file;
+use super::resolver::script_of;
+use super::syntax::parameters;
+use super::unit::Unit;
+use super::words::{is_word, plausible};
+use super::{api, builtins, common_mistakes, engine, fault};
+use crate::diag::{Diagnostic, Diagnostics, Span, did_you_mean, nearest};
+use rhai::{AST, ASTNode, Expr, FnAccess, FnCallExpr, Position, ScriptFuncDef, Shared, Stmt};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// What is to be said of the calls of a text.
+#[derive(Default)]
+pub(crate) struct Calls {
+    /// What is wrong whatever the other texts hold.
+    problems: Vec<Diagnostic>,
+    /// Methods that are there only if some map holds a function under that name.
+    methods: Vec<(String, Diagnostic)>,
+    /// Functions of imported scripts.
+    modules: Vec<ModuleCall>,
+    /// Names under which a map may hold a function, and of methods that any script may call.
+    members: BTreeSet<String>,
+}
+
+/// `alias::name(..)`
+struct ModuleCall {
+    /// The path of the imported script.
+    script: String,
+    name: String,
+    args: usize,
+    at: Position,
+}
+
+/// Finds out what a text calls.
+pub(crate) fn calls_of(unit: &Unit) -> Calls {
+    let mut calls = Calls::default();
+    let known = CallNames::of(unit.ast());
+    // A case of a `switch` may be walked more than once.
+    let mut seen = BTreeSet::new();
+    unit.ast().walk(&mut |path| {
+        match path.last() {
+            Some(ASTNode::Stmt(Stmt::FnCall(call, at)) | ASTNode::Expr(Expr::FnCall(call, at)))
+                if call.op_token.is_none() && seen.insert(*at) =>
+            {
+                CallCheck { unit, known: &known, call, at: *at }.function(&mut calls);
+            }
+            Some(ASTNode::Expr(Expr::MethodCall(call, at))) if seen.insert(*at) => {
+                CallCheck { unit, known: &known, call, at: *at }.method(&mut calls);
+            }
+            Some(ASTNode::Stmt(Stmt::Assignment(assignment))) => add_target(&assignment.1.lhs, &mut calls.members),
+            Some(ASTNode::Expr(Expr::Map(fields, _))) => {
+                let fields = fields.0.iter().filter(|(_, value)| !is_data(value));
+                calls.members.extend(fields.map(|(name, _)| name.name.to_string()));
+            }
+            _ => {}
+        }
+        true
+    });
+    let typed = unit.ast().iter_fn_def().filter(|function| function.this_type.is_some());
+    calls.members.extend(typed.map(|function| function.name.to_string()));
+    calls
+}
+
+/// Reports what the texts call and is not there.
+pub(crate) fn check_calls(
+    scripts: &BTreeMap<String, Arc<Parsed>>,
+    conditions: &BTreeMap<String, Arc<Parsed>>,
+    problems: &mut Diagnostics,
+) {
+    let texts = || scripts.values().chain(conditions.values());
+    let members: BTreeSet<&str> = texts().flat_map(|text| &text.calls.members).map(String::as_str).collect();
+    for text in texts() {
+        let Calls { problems: found, methods, modules, .. } = &text.calls;
+        problems.extend(found.iter().cloned());
+        let missing = methods.iter().filter(|(name, _)| !members.contains(name.as_str()));
+        problems.extend(missing.map(|(_, problem)| problem.clone()));
+        problems.extend(modules.iter().filter_map(|call| call.problem(text, scripts.get(&call.script)?)));
+    }
+}
+
+/// What the names of a text stand for.
+struct CallNames {
+    /// The functions, each with the numbers of parameters that there are.
+    functions: BTreeMap<String, Vec<usize>>,
+    /// Variables and parameters: they may hold functions.
+    variables: BTreeSet<String>,
+    /// The imported scripts by their names here.
+    imports: BTreeMap<String, String>,
+}
+
+impl CallNames {
+    fn of(ast: &AST) -> Self {
+        let mut known = Self { functions: BTreeMap::new(), variables: BTreeSet::new(), imports: BTreeMap::new() };
+        for function in ast.iter_fn_def() {
+            known.variables.extend(function.params.iter().map(ToString::to_string));
+            known.functions.entry(function.name.to_string()).or_default().push(function.params.len());
+        }
+        known.functions.values_mut().for_each(|counts| counts.sort_unstable());
+        for statement in ast.statements() {
+            if let Stmt::Import(parts, _) = statement
+                && let Expr::StringConstant(path, _) = &parts.0
+                && let Ok(script) = script_of(path)
+            {
+                known.imports.insert(parts.1.name.to_string(), script);
+            }
+        }
+        let variables = &mut known.variables;
+        ast.walk(&mut |path| {
+            match path.last() {
+                Some(ASTNode::Stmt(Stmt::Var(parts, ..))) => drop(variables.insert(parts.0.name.to_string())),
+                Some(ASTNode::Stmt(Stmt::For(parts, _))) => {
+                    variables.insert(parts.0.name.to_string());
+                    variables.extend(parts.1.iter().map(|counter| counter.name.to_string()));
+                }
+                _ => {}
+            }
+            true
+        });
+        known
+    }
+
+    /// The functions of the file that scripts can name.
+    fn named(&self) -> impl Iterator<Item = &str> {
+        self.functions.keys().map(String::as_str).filter(|name| is_word(name) && !name.starts_with("anon$"))
+    }
+}
+
+/// One call of a text.
+struct CallCheck<'a> {
+    unit: &'a Unit,
+    known: &'a CallNames,
+    call: &'a FnCallExpr,
+    at: Position,
+}
+
+impl CallCheck<'_> {
+    /// Whether the host has a function of that name for this text.
+    fn is_host(&self, name: &str) -> bool {
+        is_host(name) || (self.is_test() && is_for_tests(name))
+    }
+
+    fn is_test(&self) -> bool {
+        is_test_file(self.unit.name())
+    }
+
+    /// `name(..)` and `alias::name(..)`
+    fn function(&self, calls: &mut Calls) {
+        if self.call.namespace.is_empty() {
+            calls.problems.extend(self.plain());
+        } else {
+            calls.modules.extend(self.module());
+        }
+    }
+
+    /// `name(..)`
+    fn plain(&self) -> Option<Diagnostic> {
+        let name = self.call.name.as_str();
+        if let ("Fn", [Expr::StringConstant(operator, at)]) = (name, self.call.args.as_slice())
+            && CompareOp::of(operator).is_some()
+        {
+            let fault = fault::operator(operator);
+            return Some(self.label(Diagnostic::error(fault.code, fault.message).maybe_help(fault.help), *at, ""));
+        }
+        if !is_word(name) || name.starts_with("anon$") || self.is_host(name) || self.known.variables.contains(name) {
+            return None;
+        }
+        if let Some(fault) = engine::forbidden(name) {
+            return Some(self.label(Diagnostic::error(fault.code, fault.message).maybe_help(fault.help), self.at, ""));
+        }
+        match self.known.functions.get(name) {
+            Some(counts) if counts.contains(&self.call.args.len()) => None,
+            Some(counts) => Some(self.arity(counts)),
+            None => Some(self.unknown()),
+        }
+    }
+
+    /// `receiver.name(..)`. A function of the file sees the receiver as `this`, any other as its first argument.
+    fn method(&self, calls: &mut Calls) {
+        let name = self.call.name.as_str();
+        if !is_word(name) || self.is_host(name) {
+            return;
+        }
+        let (counts, given) = (self.known.functions.get(name), self.call.args.len());
+        let problem = match counts {
+            Some(counts) if counts.contains(&given) => return,
+            Some(counts) if counts.contains(&(given + 1)) => {
+                let help =
+                    format!("what a function of the file is called on is its `this`: write `{name}(..)`, the receiver first");
+                self.arity(counts).help(help)
+            }
+            Some(counts) => self.arity(counts),
+            None => self.unknown(),
+        };
+        calls.methods.push((name.to_owned(), problem));
+    }
+
+    /// `alias::name(..)`; calls through names that are no import at the head of the file are refused elsewhere.
+    fn module(&self) -> Option<ModuleCall> {
+        let [alias] = self.call.namespace.path.as_slice() else { return None };
+        let script = self.known.imports.get(alias.name.as_str())?.clone();
+        Some(ModuleCall { script, name: self.call.name.to_string(), args: self.call.args.len(), at: self.at })
+    }
+
+    fn arity(&self, counts: &[usize]) -> Diagnostic {
+        let counts: Vec<String> = counts.iter().map(|count| parameters(*count)).collect();
+        let message = format!("`{}` takes {}, not {}", self.call.name, counts.join(" or "), self.call.args.len());
+        self.label(Diagnostic::error("script/unknown-function", message), self.at, "")
+    }
+
+    fn unknown(&self) -> Diagnostic {
+        let name = self.call.name.as_str();
+        if is_for_tests(name) {
+            let problem = Diagnostic::error("script/unknown-function", format!("`{name}` is known in tests only"));
+            return self.label(problem.help("tests are the functions `test_..` of files `.._test.rhai`"), self.at, "");
+        }
+        let for_tests = if self.is_test() { api::test_registry() } else { &[] };
+        let host = api::registry().iter().chain(for_tests).map(|function| function.name);
+        let known = self.known.named().chain(host).chain(builtins::NAMES.iter().copied());
+        let near = common_mistakes::function(name).or_else(|| nearest(name, known).filter(|known| plausible(name, known)));
+        let problem = Diagnostic::error("script/unknown-function", format!("there is no function `{name}`"));
+        self.label(problem.maybe_help(near.map(|known| format!("did you mean `{known}`?"))), self.at, "")
+    }
+
+    fn label(&self, problem: Diagnostic, at: Position, text: &str) -> Diagnostic {
+        match self.unit.token(at) {
+            Some((source, span)) => problem.label(&source, span, text),
+            None => problem,
+        }
+    }
+}
+
+impl ModuleCall {
+    fn problem(&self, text: &Parsed, script: &Parsed) -> Option<Diagnostic> {
+        let Self { script: path, name, args, .. } = self;
+        let named = || script.publics.iter().filter(|function| function.name == *name);
+        if named().any(|function| function.params.len() == *args) {
+            return None;
+        }
+        let counts: Vec<String> = named().map(|function| parameters(function.params.len())).collect();
+        let private =
+            || script.unit.ast().iter_fn_def().any(|function| function.name == *name && function.access == FnAccess::Private);
+        let problem = if !counts.is_empty() {
+            Diagnostic::error("script/unknown-function", format!("`{name}` takes {}, not {args}", counts.join(" or ")))
+        } else if private() {
+            Diagnostic::error("script/private", format!("`{name}` is private in `{path}`")).help("take the `private` away there")
+        } else {
+            let known = script.publics.iter().map(|function| function.name.as_str());
+            Diagnostic::error("script/unknown-function", format!("`{path}` has no function `{name}`"))
+                .maybe_help(did_you_mean(name, known))
+        };
+        let (source, span) = text.unit.locate(text.unit.text().token(self.at).unwrap_or_default());
+        let problem = problem.label(&source, span, "");
+        let public = |function: &&Shared<ScriptFuncDef>| function.name == *name && function.access == FnAccess::Public;
+        let found = script.unit.ast().iter_fn_def().filter(public).filter_map(|function| script.unit.definition(function));
+        let defined: BTreeSet<Span> = found.map(|(_, span)| span).collect();
+        Some(defined.into_iter().fold(problem, |problem, span| problem.label(&script.source, span, "defined here")))
+    }
+}
+
+fn is_host(name: &str) -> bool {
+    builtins::has(name) || api::registry().iter().any(|function| function.name == name)
+}
+
+fn is_for_tests(name: &str) -> bool {
+    api::test_registry().iter().any(|function| function.name == name)
+}
+
+/// Values that are certainly no function.
+fn is_data(value: &Expr) -> bool {
+    match value {
+        Expr::FnCall(call, _) => call.op_token.is_some(),
+        Expr::BoolConstant(..)
+        | Expr::IntegerConstant(..)
+        | Expr::FloatConstant(..)
+        | Expr::CharConstant(..)
+        | Expr::StringConstant(..)
+        | Expr::InterpolatedString(..)
+        | Expr::Array(..)
+        | Expr::Map(..)
+        | Expr::Unit(..)
+        | Expr::And(..)
+        | Expr::Or(..) => true,
+        _ => false,
+    }
+}
+
+/// `map.name = ..` and `map["name"] = ..` may put a function there.
+fn add_target(target: &Expr, members: &mut BTreeSet<String>) {
+    target.walk(&mut Vec::new(), &mut |path| {
+        match path.last() {
+            Some(ASTNode::Expr(Expr::Property(parts, _))) => drop(members.insert(parts.2.to_string())),
+            Some(ASTNode::Expr(Expr::StringConstant(name, _))) => drop(members.insert(name.to_string())),
+            _ => {}
+        }
+        true
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::script::testing::{eval, find, function, line, link, problem, try_condition, try_link};
+    use serde_json::json;
+
+    fn said(text: &str) -> String {
+        line(&problem(&[("t.rhai", text)]))
+    }
+
+    #[test]
+    fn a_call_that_is_seldom_reached_is_looked_up_when_the_script_is_linked() {
+        let unreached = |call: &str| {
+            said(&format!("fn open_file(n) {{ n }}\nfn f(state) {{ if state.steps > 60 {{ {call} }} else {{ false }} }}"))
+        };
+        for (call, want) in [
+            (
+                "opn_file(1)",
+                "script/unknown-function @ t.rhai:opn_file: there is no function `opn_file` | did you mean `open_file`?",
+            ),
+            ("open_file()", "script/unknown-function @ t.rhai:open_file: `open_file` takes 1 parameter, not 0"),
+            (
+                "state.history.filtr(|x| true)",
+                "script/unknown-function @ t.rhai:filtr: there is no function `filtr` | did you mean `filter`?",
+            ),
+            ("[1].map(|x| zzzz(x))", "script/unknown-function @ t.rhai:zzzz: there is no function `zzzz`"),
+            ("zzzz(1);", "script/unknown-function @ t.rhai:zzzz: there is no function `zzzz`"),
+            ("switch 1 { 1 | 2 => zzzz(1), _ => 0 }", "script/unknown-function @ t.rhai:zzzz: there is no function `zzzz`"),
+            ("let a = `${zzzz()}`", "script/unknown-function @ t.rhai:zzzz: there is no function `zzzz`"),
+            (
+                "state.open_file()",
+                "script/unknown-function @ t.rhai:open_file: `open_file` takes 1 parameter, not 0 | what a function of the file is called on \
+                 is its `this`: write `open_file(..)`, the receiver first",
+            ),
+        ] {
+            assert_eq!(unreached(call), want, "{call}");
+        }
+    }
+
+    #[test]
+    fn every_unknown_function_is_reported_once() {
+        let problems = try_link(&[("a.rhai", "fn f() { aa_(1); bb_(2).cc_() }"), ("b.rhai", "fn g() { dd_() }")]);
+        let said: Vec<String> = problems.expect_err("four").iter().map(|problem| problem.message.clone()).collect();
+        assert_eq!(said.len(), 4, "{said:?}");
+    }
+
+    #[test]
+    fn functions_of_imports_are_looked_up_too() {
+        let base = ("lib/base.rhai", "fn over(x, t) { x > t } private fn secret() { 1 }");
+        let said = |call: &str| {
+            line(&problem(&[base, ("t.rhai", &format!("import \"lib/base\" as b;\nfn f(x) {{ if x {{ b::{call} }} }}"))]))
+        };
+        assert_eq!(
+            said("ovr(1, 2)"),
+            "script/unknown-function @ t.rhai:ovr: `lib/base.rhai` has no function `ovr` | did you mean `over`?"
+        );
+        assert_eq!(
+            said("over(1)"),
+            "script/unknown-function @ t.rhai:over, lib/base.rhai:over: `over` takes 2 parameters, not 1"
+        );
+        assert_eq!(
+            said("secret()"),
+            "script/private @ t.rhai:secret: `secret` is private in `lib/base.rhai` | take the `private` away there"
+        );
+    }
+
+    #[test]
+    fn a_change_of_an_import_is_noticed_where_it_is_used() {
+        let user = ("t.rhai", "import \"lib\" as l;\nfn f() { l::one() }");
+        let first = link(&[("lib.rhai", "fn one() { 1 }"), user]);
+        let scripts = [("lib.rhai", "fn two() { 1 }"), user].map(|(path, text)| crate::diag::Source::new(path, text)).to_vec();
+        let inputs = crate::script::LibraryInputs { scripts, ..Default::default() };
+        let problems = crate::script::Library::link(inputs, Some(&first)).expect_err("gone");
+        assert_eq!(
+            problems.iter().map(line).collect::<Vec<_>>(),
+            ["script/unknown-function @ t.rhai:one: `lib.rhai` has no function `one` | known here: `two`"]
+        );
+    }
+
+    #[test]
+    fn functions_in_variables_and_maps_are_left_alone() {
+        for (body, want) in [
+            ("let g = |x| x + 1; g.call(1)", json!(2)),
+            ("let m = #{run: |x| x + 1}; m.run(1)", json!(2)),
+            ("let m = #{}; m.run = |x| x + 1; m.run(1)", json!(2)),
+            ("let m = #{}; m[\"run\"] = |x| x + 1; m.run(1)", json!(2)),
+            ("let x = 3; let m = #{run: |y| x + y}; m.run(1)", json!(4)),
+            ("[1, 2].map(|x| type_of(x)).len()", json!(2)),
+            ("is_def_fn(\"nope\", 1)", json!(false)),
+        ] {
+            assert_eq!(eval(body).unwrap_or_else(|problem| panic!("{body}: {}", line(&problem))), want, "{body}");
+        }
+        let elsewhere =
+            [("lib.rhai", "fn table() { #{run: |x| x + 1} }"), ("t.rhai", "import \"lib\" as l;\nfn f() { l::table().run(1) }")];
+        assert!(try_link(&elsewhere).is_ok(), "a map of another file may hold it");
+        assert!(try_link(&[("t.rhai", "fn f(g) { g(1) }")]).is_ok(), "a parameter may be a function");
+    }
+
+    #[test]
+    fn a_method_of_the_file_and_a_second_form_of_a_stock_function_are_there() {
+        let f = function("fn plus(n) { this + n } fn len(a, b) { a + b } fn f(x) { [x.plus(1), len(1, 2), [1].len()] }", 1);
+        assert_eq!(f.call_json(&[json!(1)]).expect("fine"), json!([2, 3, 1]));
+        let typed =
+            link(&[("lib.rhai", "fn int.double() { this * 2 }"), ("t.rhai", "import \"lib\" as l;\nfn f(x) { x.double() }")]);
+        assert!(find(&typed, "t.rhai#f", 1).call_json(&[json!(2)]).is_ok());
+    }
+
+    #[test]
+    fn conditions_are_looked_through_as_well() {
+        let said = try_condition("confidence > 1 && lenn(list) > 1").expect_err("unknown");
+        assert_eq!(
+            said.iter().map(line).collect::<Vec<_>>(),
+            ["script/unknown-function @ p.yaml:lenn: there is no function `lenn` | did you mean `len`?"]
+        );
+    }
+
+    #[test]
+    fn comparisons_have_no_names() {
+        for operator in ["==", "!=", "<", "<=", ">", ">="] {
+            let want = format!(
+                "script/forbidden @ t.rhai:\"{operator}\": `{operator}` cannot be called by its name | write a closure: `|a, b| a {operator} b`"
+            );
+            assert_eq!(said(&format!("fn f() {{ Fn(\"{operator}\").call(\"1\", 1) }}")), want);
+            let made = function(&format!("fn f() {{ let name = \"{operator}\"; Fn(name).call(1, 1) }}"), 0);
+            let said = line(&made.call_json(&[]).expect_err("refused"));
+            assert!(said.starts_with(&format!("script/forbidden @ t.rhai:name: `{operator}` cannot be called")), "{said}");
+        }
+    }
+}

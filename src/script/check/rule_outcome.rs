@@ -1,0 +1,200 @@
+//! Whether a rule can decide anything: a way out that is certainly no verdict is a mistake, whatever it is asked.
+
+use super::CheckedParameter;
+use super::findings::ScriptPlace;
+use super::flow::TypeFlow;
+use super::script::CheckedFunction;
+use super::types::{Class, Type, TypedValue};
+use crate::diag::Diagnostic;
+use crate::script::rule;
+use rhai::Stmt;
+
+/// What rules and conditions are given.
+const INPUTS: [&str; 3] = ["artifact", "state", "vars"];
+
+/// How many ways out are labelled.
+const MAX_LABELS: usize = 4;
+
+/// Whether a function that is given these inputs is asked as a rule.
+pub(super) fn is_rule(inputs: &[CheckedParameter<'_>]) -> bool {
+    inputs.iter().map(|input| input.name).eq(INPUTS)
+}
+
+impl<'a> TypeFlow<'a> {
+    /// Reports a rule that answers with what is no verdict, and a condition that never answers with one; `last` is the value at its
+    /// end.
+    pub(super) fn verdict(&mut self, function: &CheckedFunction, last: &TypedValue<'a>, returns: &[TypedValue<'a>]) {
+        let at_end = (!leaves(&function.body)).then_some(last);
+        let unit = self.script().unit;
+        let all: Vec<&TypedValue<'a>> = returns.iter().chain(at_end).collect();
+        let ways: Vec<&TypedValue<'a>> = all.iter().copied().filter(|way| is_no_verdict(way, unit.is_condition())).collect();
+        let Some(first) = ways.first().filter(|_| !unit.is_condition() || ways.len() == all.len()) else { return };
+        let finding = if unit.is_condition() {
+            let what = name(first);
+            let (source, span) = unit.locate(unit.text().whole());
+            Diagnostic::error(rule::CODE, format!("this condition is {what}, not `true` or `false`"))
+                .label(&source, span, "")
+                .help("compare it with something")
+        } else {
+            let message = format!("`{}` is used as a rule, but returns {}", function.name, name(first));
+            let mut finding = Diagnostic::warning(rule::CODE, message).help(rule::HELP);
+            for way in ways.iter().take(MAX_LABELS) {
+                let ScriptPlace { source, span } = self.place(way.at);
+                finding = finding.label(&source, span, format!("{} is no verdict", name(way)));
+            }
+            finding
+        };
+        self.report(finding);
+    }
+}
+
+/// Whether a value is certainly not `true`, `false`, `()` or, from a rule, a map.
+fn is_no_verdict(value: &TypedValue<'_>, condition: bool) -> bool {
+    match value.ty.class() {
+        Some(Class::Number | Class::Text | Class::List) => true,
+        Some(Class::Map) => condition,
+        Some(Class::Bool | Class::Unit) => false,
+        None => value.function.is_some() || value.ty == Type::NoVerdict,
+    }
+}
+
+fn name(value: &TypedValue<'_>) -> &'static str {
+    match value.ty.class() {
+        Some(class) => class.name(),
+        None if value.function.is_some() => "a function",
+        None => "a number, a string or a list",
+    }
+}
+
+/// Whether statements certainly do not come to their end.
+fn leaves(statements: &[Stmt]) -> bool {
+    statements.iter().any(|statement| match statement {
+        Stmt::Return(..) => true,
+        Stmt::Block(block) => leaves(block.statements()),
+        Stmt::If(parts, _) => leaves(parts.body.statements()) && leaves(parts.branch.statements()),
+        _ => false,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::model::{Field, Kind, Shape};
+    use crate::script::check::CheckedParameter;
+    use crate::script::testing::{find, line, link, try_condition};
+    use crate::script::{ScriptFunction, View};
+    use std::sync::Arc;
+
+    fn schema() -> Kind {
+        let field = |name: &str, kind| Field { name: name.into(), kind, required: true };
+        let text = Kind::Text { one_of: Vec::new() };
+        let fields = vec![field("n", Kind::Number { min: None, max: None }), field("ok", Kind::Bool), field("label", text)];
+        Kind::Object(Arc::new(Shape { name: "artifact".into(), fields }))
+    }
+
+    /// What the check says, and whether a call agrees.
+    fn said(library: &crate::script::Library, function: &ScriptFunction) -> (Vec<String>, bool) {
+        let (artifact, any) = (schema(), Kind::Any);
+        let inputs =
+            [("artifact", &artifact), ("state", &any), ("vars", &any)].map(|(name, kind)| CheckedParameter { name, kind });
+        let found = library.check(function, &inputs).diagnostics.iter().map(line).collect();
+        let value = serde_json::json!({"n": 3.0, "ok": true, "label": "x"});
+        let view = View::of(&value, &artifact, "artifact");
+        let outcome = function.decide(&view, &View::null(), &View::null());
+        (found, outcome.is_err_and(|problem| problem.code == "rule/return"))
+    }
+
+    fn rule(body: &str) -> (Vec<String>, bool) {
+        let text =
+            format!("fn level(a) {{ if a.n > 1 {{ \"high\" }} else {{ \"low\" }} }}\nfn f(artifact, state, vars) {{ {body} }}");
+        let library = link(&[("t.rhai", &text)]);
+        said(&library, &find(&library, "t.rhai#f", 3))
+    }
+
+    #[test]
+    fn a_way_out_of_a_rule_that_is_no_verdict_is_told() {
+        for (body, labels, what) in [
+            ("\"yes\"", "t.rhai:\"yes\"", "a string"),
+            ("artifact.n", "t.rhai:n", "a number"),
+            ("artifact.n + 1", "t.rhai:+", "a number"),
+            ("[true]", "t.rhai:[", "a list"),
+            ("return \"yes\";", "t.rhai:\"yes\"", "a string"),
+            ("if artifact.ok { return 1; } \"no\"", "t.rhai:1, t.rhai:\"no\"", "a number"),
+            ("if !artifact.ok { return true; } \"no\"", "t.rhai:\"no\"", "a string"),
+            ("if artifact.ok { return \"go\"; } true", "t.rhai:\"go\"", "a string"),
+            ("if artifact.ok { \"yes\" } else { 1 }", "t.rhai:\"yes\"", "a number, a string or a list"),
+            ("if artifact.ok { return 1; } else { return 2; }", "t.rhai:1, t.rhai:2", "a number"),
+            ("level(artifact)", "t.rhai:level", "a string"),
+            ("`${artifact.n}`", "t.rhai:`", "a string"),
+            ("|x| x", "t.rhai:|", "a function"),
+            ("throw \"x\"; 1", "", ""),
+        ] {
+            let (found, fails) = rule(body);
+            if what.is_empty() {
+                assert_eq!(found, Vec::<String>::new(), "{body}");
+                continue;
+            }
+            assert!(fails, "{body}: a call agrees");
+            assert_eq!(found.len(), 1, "{body}: {found:?}");
+            let want = format!("rule/return @ {labels}");
+            assert!(found[0].starts_with(&want), "{body}: {found:?}");
+            assert!(
+                found[0].contains(&format!(": `f` is used as a rule, but returns {what} | a rule returns `()`")),
+                "{body}: {found:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn whatever_may_be_a_verdict_is_left_alone() {
+        for body in [
+            "",
+            "true",
+            "()",
+            "#{ to: \"x\" }",
+            "artifact.ok",
+            "artifact.n > 1",
+            "if artifact.ok { \"yes\" }",
+            "state",
+            "vars.x",
+            "let x = 1;",
+            "throw \"x\"",
+            "for x in [1] { return true; }",
+            "let x = 1; x = true; x",
+            "switch artifact.n { 1.0 => \"a\" }",
+            "\"yes\";",
+            "try { 1 } catch { true }",
+        ] {
+            let (found, fails) = rule(body);
+            assert!(found.is_empty() || fails, "{body}: {found:?}");
+            assert!(found.is_empty() || body == "\"yes\";", "{body}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn a_condition_that_is_certainly_not_boolean_is_refused() {
+        let check = |text: &str| {
+            let conditions = vec![crate::script::testing::condition(text)];
+            let library = crate::script::Library::link(crate::script::LibraryInputs { conditions, ..Default::default() }, None)
+                .expect("links");
+            said(&library, &library.condition("H1").expect("there"))
+        };
+        for (text, what) in [
+            ("\"yes\"", "a string"),
+            ("1", "a number"),
+            ("n + 1", "a number"),
+            ("n", "a number"),
+            ("label", "a string"),
+            ("[ok]", "a list"),
+            ("#{ to: label }", "an object"),
+        ] {
+            let want = format!(
+                "rule/return @ p.yaml:{text}: this condition is {what}, not `true` or `false` | compare it with something"
+            );
+            assert_eq!(check(text), (vec![want], true), "{text}");
+        }
+        for text in ["ok", "n > 1", "ok && n > 1", "state", "if ok { \"x\" }"] {
+            assert_eq!(check(text).0, Vec::<String>::new(), "{text}");
+        }
+        assert!(try_condition("1").is_ok(), "without its inputs nothing is checked");
+    }
+}

@@ -1,0 +1,211 @@
+//! What people write who come from other languages, or in haste: what the parser says of it is told by what was meant.
+
+use super::unit::UnitText;
+use crate::diag::Span;
+use rhai::{LexError, ParseErrorType as Kind};
+
+/// A slip that is known.
+pub(super) struct CommonMistake {
+    pub(super) message: String,
+    pub(super) help: String,
+    /// Where it is, if not where the parser stopped.
+    pub(super) span: Option<Span>,
+}
+
+#[allow(clippy::unnecessary_wraps, reason = "each is what `slip` answers")]
+impl CommonMistake {
+    fn new(message: impl Into<String>, help: impl Into<String>) -> Option<Self> {
+        Some(Self { message: message.into(), help: help.into(), span: None })
+    }
+
+    fn at(span: Span, message: impl Into<String>, help: impl Into<String>) -> Option<Self> {
+        Some(Self { message: message.into(), help: help.into(), span: Some(span) })
+    }
+}
+
+/// What each role of function is given.
+const INPUTS: [&str; 4] = ["artifact", "state", "vars", "params"];
+
+/// The slip behind a fault, if it is one of those. `open`: a brace that is still open there.
+pub(super) fn slip(text: &UnitText, kind: &Kind, fault: Span, open: Option<Span>, at_end: bool) -> Option<CommonMistake> {
+    let words: Vec<(&str, Span)> = text.words().collect();
+    let at = words.iter().position(|(_, span)| span.start >= fault.start).unwrap_or(words.len());
+    let word = words.get(at).map_or("", |(word, _)| *word);
+    let before = at.checked_sub(1).and_then(|before| words.get(before));
+    let next = words.get(at + 1).map_or("", |(word, _)| *word);
+    let rest = text.script().get(fault.start..).unwrap_or_default();
+    if let Some(operator) = ["===", "!=="].into_iter().find(|operator| rest.starts_with(operator)) {
+        let whole = Span::new(fault.start, fault.start + operator.len());
+        let help = format!("write `{}`: it never takes a number for a text", &operator[..2]);
+        return CommonMistake::at(whole, format!("there is no operator `{operator}`"), help);
+    }
+    if let Some(slip) = foreign(kind, word, words.get(at).map(|(_, span)| *span)) {
+        return Some(slip);
+    }
+    match kind {
+        Kind::VariableUndefined(name) if next == ":" && before.is_some_and(|(word, _)| *word == "{") => {
+            CommonMistake::new("this `{` opens a block, not a map", format!("a map is written `#{{ {name}: .. }}`"))
+        }
+        Kind::VariableUndefined(name) if INPUTS.contains(&name.as_str()) && !text.is_condition() => CommonMistake::new(
+            format!("`{name}` is no parameter of this function"),
+            "a rule is `fn name(artifact, state, vars)`, a responder `fn name(params, vars)`; other functions are handed what they need",
+        ),
+        Kind::BadInput(LexError::MalformedChar(_)) => {
+            let inner = text.script().get(fault.start..fault.end).unwrap_or("").trim_matches('\'');
+            CommonMistake::new("a string stands in double quotes", format!("write `\"{inner}\"`"))
+        }
+        Kind::BadInput(LexError::UnterminatedString) if !text.is_condition() => CommonMistake::new(
+            "this string does not end",
+            "close it with the quote that it began with; one that goes over several lines stands in backticks",
+        ),
+        Kind::BadInput(LexError::UnexpectedInput(_)) if matches!(word, "}" | ")" | "]") => {
+            CommonMistake::new(format!("something is missing before `{word}`"), "what stands before it is not finished")
+        }
+        Kind::VariableExpected => {
+            CommonMistake::new(format!("expected the name of a variable, not `{word}`"), "write for example `let n = 1;`")
+        }
+        Kind::MissingToken(token, what) => missing(token, what, word, at_end, before, text, open),
+        kind if kind.to_string().contains("typo of '=='") => {
+            CommonMistake::new("this `=` compares nothing", "to compare, write `==`")
+        }
+        _ => None,
+    }
+}
+
+/// Something that the parser wanted is not there.
+fn missing(
+    token: &str,
+    what: &str,
+    word: &str,
+    at_end: bool,
+    before: Option<&(&str, Span)>,
+    text: &UnitText,
+    open: Option<Span>,
+) -> Option<CommonMistake> {
+    if at_end && let Some(open) = open {
+        return CommonMistake::at(open, "this `{` is never closed", "write the `}` that closes it");
+    }
+    match token {
+        "{" if !at_end => CommonMistake::new(
+            format!("expected `{{`, not `{word}`"),
+            "what follows `if`, `for`, `while` or the head of a function stands in braces: `if x { .. }`",
+        ),
+        "," if word == "{" && what.contains("parameters") => {
+            CommonMistake::new("the list of parameters is not closed", "write `)` before this `{`")
+        }
+        ";" if text.is_condition() && !at_end => {
+            let help = super::syntax::CONDITION_HELP;
+            CommonMistake::new(format!("`{word}` cannot stand here"), help)
+        }
+        ";" if open.is_none() && !at_end => {
+            let (_, end) = before?;
+            let between = text.script().get(end.end..)?;
+            let lines = between.find(|ch: char| !ch.is_whitespace()).map_or("", |at| &between[..at]);
+            let apart = lines.contains('\n');
+            apart
+                .then_some(())
+                .and_then(|()| CommonMistake::at(*end, "a `;` is missing after this", "all statements but the last end in `;`"))
+        }
+        _ => None,
+    }
+}
+
+/// Words and signs of other languages.
+fn foreign(kind: &Kind, word: &str, span: Option<Span>) -> Option<CommonMistake> {
+    let undefined = match kind {
+        Kind::VariableUndefined(name) => Some(name.as_str()),
+        _ => None,
+    };
+    let stopped = undefined == Some(word) || matches!(kind, Kind::MissingToken(..) | Kind::Reserved(_));
+    let at = |message: String, help: String| span.and_then(|span| CommonMistake::at(span, message, help));
+    let documents = kind.to_string().starts_with("Doc-comment");
+    if matches!(word, "def" | "func" | "function") && (stopped || documents) {
+        return at(format!("`{word}` does not begin a function"), "write `fn`".into());
+    }
+    if documents {
+        return CommonMistake::new(
+            "a `///` comment belongs to a function, and none follows",
+            "a function begins with `fn`; other comments with `//`",
+        );
+    }
+    match word {
+        "and" | "or" if stopped => {
+            let ours = if word == "and" { "&&" } else { "||" };
+            at(format!("there is no operator `{word}`"), format!("write `{ours}`"))
+        }
+        "not" if stopped => at("there is no operator `not`".into(), "write `!` before it: `!(a > b)`".into()),
+        "elif" | "elsif" | "elseif" if stopped => at(format!("there is no `{word}`"), "write `else if`".into()),
+        "null" | "nil" | "None" | "undefined" if stopped && !matches!(kind, Kind::MissingToken(..)) => {
+            at(format!("there is no `{word}`"), "nothing is written `()`: `x == ()`".into())
+        }
+        "True" | "False" if stopped => at(format!("there is no `{word}`"), format!("write `{}`", word.to_lowercase())),
+        _ => None,
+    }
+}
+
+/// What a function of other languages is called here.
+pub(super) fn function(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "length" | "lenght" | "size" | "count" => "len",
+        "includes" | "has" | "include" | "has_key" | "hasOwnProperty" => "contains",
+        "lower" | "toLowerCase" | "lowercase" | "downcase" => "to_lower",
+        "upper" | "toUpperCase" | "uppercase" | "upcase" => "to_upper",
+        "startswith" | "startsWith" => "starts_with",
+        "endswith" | "endsWith" => "ends_with",
+        "strip" => "trim",
+        "indexOf" => "index_of",
+        "forEach" => "for_each",
+        "isEmpty" => "is_empty",
+        "str" | "toString" => "to_string",
+        "int" | "parseInt" => "parse_int",
+        "float" | "parseFloat" => "parse_float",
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::script::engine;
+    use crate::script::testing::{line, problem};
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn the_names_of_other_languages_lead_to_functions_that_there_are() {
+        let signatures =
+            engine::build(&crate::script::ScriptLimits::default(), [], crate::script::api::register).gen_fn_signatures(true);
+        let known: BTreeSet<&str> = signatures.iter().filter_map(|signature| signature.split('(').next()).collect();
+        for foreign in [
+            "length",
+            "includes",
+            "lower",
+            "upper",
+            "startswith",
+            "endswith",
+            "strip",
+            "indexOf",
+            "forEach",
+            "isEmpty",
+            "str",
+            "int",
+            "float",
+        ] {
+            let ours = super::function(foreign).expect("known");
+            assert!(known.contains(ours), "{foreign}: there is no `{ours}`");
+        }
+    }
+
+    #[test]
+    fn a_slip_is_told_by_what_was_meant() {
+        for (text, want) in [
+            ("fn f(a) { a and a }", "script/syntax @ t.rhai:and: there is no operator `and` | write `&&`"),
+            ("fn f(a) { a == null }", "script/reserved @ t.rhai:null: there is no `null` | nothing is written `()`: `x == ()`"),
+            (
+                "fn f(a) {\n  let b = a\n  b\n}",
+                "script/syntax @ t.rhai:a: a `;` is missing after this | all statements but the last end in `;`",
+            ),
+            ("def f(a) { a }", "script/unknown-variable @ t.rhai:def: `def` does not begin a function | write `fn`"),
+        ] {
+            assert_eq!(line(&problem(&[("t.rhai", text)])), want, "{text}");
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! Calling a function of a library.
+//!
+//! The function's rewritten block is evaluated directly, its parameters in scope. Going through Rhai's own call would look the
+//! function up, hash its arguments' types and wrap its errors each time.
+
+use super::environment::Environment;
+use super::eval_cache::CachedEvalState;
+use super::eval_trace::Tracer;
+use super::guard;
+use super::json;
+use super::library::LinkedLibrary;
+use super::lookup_limit;
+use super::parse::Parsed;
+use super::view::View;
+use crate::diag::{Diagnostic, Source, Span};
+use crate::model::Hash;
+use rhai::{Dynamic, EvalAltResult, EvalContext, Expr, Expression, ImmutableString, ScriptFuncDef, Shared};
+use serde_json::Value;
+use std::borrow::Borrow;
+use std::sync::Arc;
+
+/// A function as it is called.
+pub(crate) struct Callee {
+    pub(crate) name: String,
+    pub(crate) params: Vec<String>,
+    pub(crate) names: Vec<ImmutableString>,
+    pub(crate) doc: String,
+    pub(crate) private: bool,
+    pub(crate) definition: Option<Shared<ScriptFuncDef>>,
+    pub(crate) block: Arc<Expr>,
+    pub(crate) environment: Arc<Environment>,
+    pub(crate) parsed: Arc<Parsed>,
+    pub(crate) deep: Hash,
+}
+
+impl Callee {
+    /// A function that answers nothing.
+    pub(crate) fn empty(parsed: Arc<Parsed>, environment: Arc<Environment>) -> Self {
+        Self {
+            name: String::new(),
+            params: Vec::new(),
+            names: Vec::new(),
+            doc: String::new(),
+            private: false,
+            definition: None,
+            block: Arc::new(Expr::default()),
+            environment,
+            deep: parsed.hash,
+            parsed,
+        }
+    }
+
+    /// Its name where it is defined. Looked for in the text when it is asked for, which is when something is wrong.
+    pub(crate) fn definition(&self) -> Option<(Source, Span)> {
+        self.parsed.unit.definition(self.definition.as_ref()?)
+    }
+}
+
+/// A function of a library, ready to be called, from any thread. Cloning is two reference counts.
+#[derive(Clone)]
+pub struct ScriptFunction {
+    linked: Arc<LinkedLibrary>,
+    callee: Arc<Callee>,
+}
+
+/// Whether the function may assign to its parameters.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Parameters {
+    /// They are inputs: an assignment is an error.
+    ReadOnly,
+    /// They are variables, as in a call from a script.
+    Variables,
+}
+
+impl ScriptFunction {
+    pub(crate) fn new(linked: Arc<LinkedLibrary>, callee: Arc<Callee>) -> Self {
+        Self { linked, callee }
+    }
+
+    /// Its name; a condition's is `condition`.
+    pub fn name(&self) -> &str {
+        &self.callee.name
+    }
+
+    /// The path of its script; nothing for a condition.
+    pub fn file(&self) -> Option<&str> {
+        (!self.is_condition()).then(|| self.callee.parsed.unit.name())
+    }
+
+    /// What it is known by: `path#name`, or a condition's key.
+    pub fn key(&self) -> String {
+        let unit = self.callee.parsed.unit.name();
+        if self.is_condition() { unit.to_owned() } else { format!("{unit}#{}", self.callee.name) }
+    }
+
+    /// The names of its parameters.
+    pub fn params(&self) -> &[String] {
+        &self.callee.params
+    }
+
+    /// Its `///` comment, without the slashes.
+    pub fn doc(&self) -> &str {
+        &self.callee.doc
+    }
+
+    /// Its name where it is defined; the whole of a condition.
+    pub fn definition(&self) -> Option<(Source, Span)> {
+        self.callee.definition()
+    }
+
+    /// The address of its script's text and of all that script imports.
+    pub fn hash(&self) -> Hash {
+        self.callee.deep
+    }
+
+    /// True for an inline condition.
+    pub fn is_condition(&self) -> bool {
+        self.callee.parsed.unit.is_condition()
+    }
+
+    /// The addresses of what its script imports.
+    pub(crate) fn imported(&self) -> impl Iterator<Item = Hash> {
+        let imports = self.callee.parsed.imports.iter();
+        imports.filter_map(|import| self.linked.files.get(&import.script)).map(|file| file.deep)
+    }
+
+    /// The script it is part of.
+    pub(crate) fn unit(&self) -> &super::Unit {
+        &self.callee.parsed.unit
+    }
+
+    /// Calls it. What it returns is Rhai's; [`ScriptFunction::call_json`] answers JSON.
+    pub fn call(&self, args: &[View]) -> Result<Dynamic, Box<Diagnostic>> {
+        self.evaluate(args, Parameters::Variables)
+    }
+
+    /// Calls it with plain JSON, for people.
+    pub fn call_json(&self, args: &[Value]) -> Result<Value, Box<Diagnostic>> {
+        let names = self.callee.params.iter().map(String::as_str).chain(std::iter::repeat("argument"));
+        let views: Vec<View> = args.iter().zip(names).map(|(arg, name)| View::plain(arg, name)).collect();
+        let value = self.call(&views)?;
+        self.data(&value, "script/return")
+    }
+
+    /// What it returned, as JSON.
+    pub(crate) fn data(&self, value: &Dynamic, code: &'static str) -> Result<Value, Box<Diagnostic>> {
+        json::from_dynamic(value).map_err(|failure| {
+            let path = if failure.path == "$" { " there".into() } else { format!(" at `{}`", failure.path) };
+            let message = format!("`{}` cannot return this: what stands{path} {}", self.name(), failure.what);
+            Box::new(self.blame(
+                Diagnostic::error(code, message).help("return numbers, strings, `true`, `false`, `()`, lists and maps of them"),
+            ))
+        })
+    }
+
+    /// Labels a diagnostic with the function's definition.
+    pub(crate) fn blame(&self, diagnostic: Diagnostic) -> Diagnostic {
+        match self.callee.definition() {
+            Some((source, span)) => diagnostic.label(&source, span, ""),
+            None => diagnostic,
+        }
+    }
+
+    pub(crate) fn evaluate(&self, args: &[impl Borrow<View>], parameters: Parameters) -> Result<Dynamic, Box<Diagnostic>> {
+        if args.len() != self.callee.params.len() {
+            let takes = super::syntax::parameters(self.callee.params.len());
+            let message = format!("`{}` takes {takes}, but is called with {}", self.key(), args.len());
+            return Err(Box::new(self.blame(Diagnostic::error("script/arity", message))));
+        }
+        guard::run(&self.linked.limits, || self.run(args, parameters)).map_err(|stop| Box::new(self.explain(stop)))
+    }
+
+    fn run(&self, args: &[impl Borrow<View>], parameters: Parameters) -> Result<Dynamic, Box<EvalAltResult>> {
+        let mut warm = guard::apart(|| {
+            let mut warm = CachedEvalState::take(&self.linked, &self.callee.environment);
+            warm.bind(&self.callee.names, args, parameters);
+            warm
+        });
+        let CachedEvalState { global, caches, scope, .. } = &mut *warm;
+        let mut context = EvalContext::new(&self.linked.engine, global, caches, scope, None);
+        // Flattened while the guard still holds what closures captured.
+        let value = match lookup_limit::from_outside(|| context.eval_expression_tree(&Expression::from(&*self.callee.block))) {
+            Ok(value) => value.flatten(),
+            Err(error) => match *error {
+                EvalAltResult::Return(value, _) => value.flatten(),
+                other => return Err(Box::new(other)),
+            },
+        };
+        warm.keep(&self.callee.environment);
+        Ok(value)
+    }
+
+    #[cold]
+    pub(super) fn explain(&self, stop: guard::EvaluationStop) -> Diagnostic {
+        let unit = |path: &str| self.linked.files.get(path).map(|file| &file.parsed.unit);
+        let tracer = Tracer {
+            engine: &self.linked.engine,
+            entry: &self.callee.parsed.unit,
+            fallback: self.callee.definition(),
+            unit: &unit,
+        };
+        tracer.explain(stop)
+    }
+}
+
+impl std::fmt::Debug for ScriptFunction {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Function({})", self.key())
+    }
+}

@@ -1,0 +1,38 @@
+//! `asterisk test`: tests of scripts, written as scripts.
+//!
+//! A test is a function `test_..()` of a file `.._test.rhai`. It may import what rules import, make assertions, and ask rules,
+//! decisions, responders and effects as a walk does (`asterisk doc tests`, `asterisk doc asking`). The scripts run without
+//! probes; a test that fails runs again with them, to show the values under its assertion, and `--coverage` runs with as many
+//! as it needs.
+//!
+//! | file | what |
+//! |---|---|
+//! | `select` | which tests there are, and which are asked for |
+//! | `ground` | the libraries and projects that tests run on |
+//! | `scene`, `params` | answering what a test asks the host |
+//! | `run`, `result` | running tests, several at once, and what came of them |
+//! | `mutate` | scripts changed in one place, and whether a test notices |
+//! | `blame` | a failed assertion, with the values it was about |
+//! | `coverage`, `lcov`, `listing` | what of the scripts the tests went through |
+//! | `junit` | results in the form of JUnit |
+
+mod blame;
+mod coverage;
+mod junit;
+mod lcov;
+mod listing;
+pub mod mutate;
+mod params;
+mod result;
+mod run;
+mod select;
+mod test_host;
+mod test_project;
+
+pub use coverage::{Coverage, CoverageGap, CoverageKind, CoveragePoint, CoverageShare, FileCoverage, FunctionCoverage};
+pub use junit::junit;
+pub use lcov::lcov;
+pub use listing::{ListingLine, listing};
+pub use result::{TestFailure, TestResult, TestResults};
+pub use run::{TestSpec, list, run};
+pub use select::SelectedFile;

@@ -1,0 +1,74 @@
+//! Which tests call which functions.
+
+use crate::diag::Diagnostic;
+use crate::script::probe::{NodeRole, Probes, Recorder, RecordingScope};
+use crate::script::{ScriptLimits, is_test_file};
+use crate::script_tests::run::{SelectedTests, function, scene};
+use crate::script_tests::test_project::TestProject;
+use crate::session::{Session, SessionError, TestFile, WorkerPool};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// What the tests call.
+pub(super) struct TestReach {
+    /// By script and place of the function's name, the numbers of the tests.
+    tests: BTreeMap<(String, usize), BTreeSet<usize>>,
+    /// The operations that are enough for every test.
+    pub(super) operations: u64,
+}
+
+/// So many operations are enough for most tests; a mutant that does not end is known by them sooner.
+const FEW: u64 = 500_000;
+
+impl TestReach {
+    /// Runs every test once, watched.
+    pub(super) fn of(session: &Session, ready: &SelectedTests, jobs: &[(&TestFile, &str)]) -> Result<Self, SessionError> {
+        Self::within(session, ready, jobs, FEW)
+            .or_else(|_| Self::within(session, ready, jobs, ScriptLimits::default().operations))
+    }
+
+    fn within(
+        session: &Session,
+        ready: &SelectedTests,
+        jobs: &[(&TestFile, &str)],
+        operations: u64,
+    ) -> Result<Self, SessionError> {
+        let ground = Arc::new(TestProject::link_within(session, &ready.texts, Probes::Decisions, operations)?);
+        let recorders = WorkerPool::all().map(jobs, |(file, name)| {
+            let mut recorder = Recorder::new(RecordingScope::Counts);
+            let function = function(&ground, file, name).map_err(SessionError::Asked)?;
+            let trial = recorder.watch(|| function.trial(scene(&ground, file)));
+            if trial.failure.is_some() || trial.rows.iter().any(|row| row.failure.is_some()) {
+                let message = format!("`{}#{name}` fails before anything is changed", file.source.name());
+                let help = "mend it first: what a failing test notices says nothing";
+                return Err(SessionError::Asked(Box::new(Diagnostic::error("test/mutate", message).help(help))));
+            }
+            Ok(recorder)
+        });
+        let recorders = recorders.into_iter().collect::<Result<Vec<Recorder>, SessionError>>()?;
+        let mut tests: BTreeMap<(String, usize), BTreeSet<usize>> = BTreeMap::new();
+        ground.with_probed(|texts| {
+            for (unit, table) in texts.iter().filter(|(unit, _)| !unit.is_condition() && !is_test_file(unit.name())) {
+                for (number, node) in
+                    (0..).zip(table.nodes()).filter(|(_, node)| node.role == NodeRole::Function && !node.is_closure())
+                {
+                    let Some((_, place)) = node.place(unit) else { continue };
+                    let calls = recorders.iter().enumerate().filter(|(_, recorder)| recorder.hits(table, number).total() > 0);
+                    tests.entry((unit.name().to_owned(), place.start)).or_default().extend(calls.map(|(test, _)| test));
+                }
+            }
+        });
+        Ok(Self { tests, operations })
+    }
+
+    /// The numbers of the tests that call a function, given its script and where its name is defined.
+    pub(super) fn tests(&self, script: &str, place: usize) -> impl Iterator<Item = usize> {
+        self.tests.get(&(script.to_owned(), place)).into_iter().flatten().copied()
+    }
+    /// The numbers of the tests that call any function of a script.
+    pub(super) fn tests_of_script(&self, script: &str) -> Vec<usize> {
+        let of_script = self.tests.iter().filter(|((path, _), _)| path == script);
+        let numbers: BTreeSet<usize> = of_script.flat_map(|(_, tests)| tests).copied().collect();
+        numbers.into_iter().collect()
+    }
+}

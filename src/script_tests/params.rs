@@ -1,0 +1,106 @@
+//! The parameters of a step, as a test gives them: what it leaves out is as in an empty case.
+
+use super::test_project::known_keys;
+use crate::clock::Timestamp;
+use crate::diag::Diagnostic;
+use crate::model::{Case, Kind, Launch};
+use crate::pipeline::NodeIx;
+use crate::script::View;
+use crate::session::RouteState;
+use crate::walk::{CaseParams, Content, FieldGroup, GROUPS, NEEDS, Plan, PlanNode, StepPlace};
+use serde_json::{Value, json};
+
+type DiagnosticResult<T> = Result<T, Box<Diagnostic>>;
+
+/// The parameters at a node, with what is given laid over those of an empty case.
+pub(super) fn params(plan: &Plan, node: NodeIx, given: &Value, now: Timestamp) -> DiagnosticResult<View> {
+    known_keys("the params", given, GROUPS.iter().map(|group| group.name))?;
+    let state = state(&given["state"])?;
+    let (mut walk, view) = state.at(plan, Some(node), &View::null(), now);
+    let names = names(plan);
+    known_keys("the params' `prior`", &given["prior"], names.iter().map(String::as_str))?;
+    for (name, artifact) in given["prior"].as_object().into_iter().flatten() {
+        let Some(kind) = plan.kind(name) else { continue };
+        check(&kind, artifact, name)?;
+        walk.prior.insert(name.as_str().into(), Content::new(View::of(artifact, &kind, &format!("params.prior.{name}"))));
+    }
+    for (name, id) in given["bindings"].as_object().into_iter().flatten() {
+        walk.bindings.insert(name.clone(), id.as_i64().unwrap_or_default());
+    }
+    let needs = needs(&given["needs"])?;
+    let place = StepPlace { run: "run", case: "case-1", path: "1", now };
+    let (launch, case) = (Launch::default(), Case { id: "case-1".into(), ..Case::default() });
+    let all = CaseParams::new(&launch, &case).for_step(plan, node, &walk, &view, &place, (plan.member(None, None), &needs)).view;
+    let groups = GROUPS.iter().map(|FieldGroup { name, fields, .. }| {
+        let own = all.get(name).unwrap_or_else(View::null);
+        let given = match (*name, &given[*name]) {
+            // These are made above.
+            ("state" | "prior" | "bindings" | "needs" | "history", _) | (_, Value::Null) => return Ok((*name, own)),
+            (_, given) => given,
+        };
+        if !fields.is_empty() {
+            known_keys(&format!("the params' `{name}`"), given, fields.iter().map(|field| field.name))?;
+        }
+        let mut value = own.json();
+        merge(&mut value, given);
+        Ok((*name, View::of(&value, &Kind::Any, &format!("params.{name}"))))
+    });
+    Ok(View::object("params", groups.collect::<DiagnosticResult<Vec<_>>>()?))
+}
+
+/// What artifacts are known by: the nodes of a plan, and those of the walks within it (`court/indict`).
+fn names(plan: &Plan) -> Vec<String> {
+    let of_node = |node: &PlanNode| {
+        let within = node.part.iter().flat_map(|part| names(part)).map(|name| format!("{}/{name}", node.name));
+        std::iter::once(node.name.to_string()).chain(within.collect::<Vec<_>>()).collect::<Vec<_>>()
+    };
+    plan.nodes.iter().flat_map(of_node).collect()
+}
+
+/// The state that a test gives, as `asterisk route --state` takes it.
+pub(super) fn state(given: &Value) -> DiagnosticResult<RouteState> {
+    if given.is_null() {
+        return Ok(RouteState::default());
+    }
+    serde_json::from_value(given.clone()).map_err(|error| {
+        let help = "a state is `#{ loops, context, history, confidence, steps, elapsed_s, handoffs, chance, walker }`, each may be left out";
+        Box::new(Diagnostic::error("test/inputs", format!("this is no state: {error}")).help(help))
+    })
+}
+
+/// Refuses an artifact that no node of that form would ever hand on. What is required may be missing, as it may where a walk
+/// is asked with `asterisk route`: rules read it as the zero of its type.
+pub(super) fn check(kind: &Kind, artifact: &Value, whose: &str) -> DiagnosticResult<()> {
+    let (Kind::Object(shape), false) = (kind, artifact.is_null()) else { return Ok(()) };
+    let complaints = shape.check(artifact);
+    let Some(complaint) = complaints.iter().find(|complaint| complaint.message != "is required and missing") else {
+        return Ok(());
+    };
+    let message = format!("this is no artifact of `{whose}`: {complaint}");
+    Err(Box::new(Diagnostic::error("test/artifact", message).help("the node's `schema:` in the pipeline says what it may hold")))
+}
+
+fn needs(given: &Value) -> DiagnosticResult<Vec<(String, View)>> {
+    let name = |need: &str| need.replace('.', "_");
+    let names: Vec<String> = NEEDS.iter().map(|need| name(need.name)).collect();
+    known_keys("the params' `needs`", given, names.iter().map(String::as_str))?;
+    let answer = |name: String| {
+        let nothing = if name == "cluster" { json!({}) } else { json!([]) };
+        let answer = given.get(&name).unwrap_or(&nothing);
+        let view = View::of(answer, &Kind::Any, &format!("params.needs.{name}"));
+        (name, view)
+    };
+    Ok(names.into_iter().map(answer).collect())
+}
+
+/// Lays a value over another: maps by their keys, everything else whole.
+fn merge(under: &mut Value, over: &Value) {
+    match (under, over) {
+        (Value::Object(under), Value::Object(over)) => {
+            for (key, value) in over {
+                merge(under.entry(key.clone()).or_insert(Value::Null), value);
+            }
+        }
+        (under, over) => *under = over.clone(),
+    }
+}

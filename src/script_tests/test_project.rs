@@ -1,0 +1,177 @@
+//! What tests run on: a library of all scripts and tests, and the projects of the pipelines that tests ask about.
+
+use crate::diag::{Diagnostic, Diagnostics, Source, did_you_mean};
+use crate::project::{LinkSettings, Project};
+use crate::script::probe::{ProbeTable, Probes};
+use crate::script::{Library, LibraryInputs, ScriptLimits, Unit, apart};
+use crate::session::{Session, SessionError, TestTexts};
+use crate::walk::Plan;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// Texts that are linked once and asked by all tests.
+pub(super) struct TestProject {
+    pub(super) session: Session,
+    pub(super) library: Library,
+    /// Every text of the library.
+    scripts: Vec<Source>,
+    /// The texts these were before one of them was edited, and that one.
+    edited: Option<(Arc<Self>, Source)>,
+    limits: ScriptLimits,
+    probes: Probes,
+    /// The project of the default pipeline.
+    default: Arc<Project>,
+    /// Those of others, linked when a test first asks for them.
+    others: Mutex<BTreeMap<String, Arc<Project>>>,
+}
+
+/// How much more real time a test may take than a call of a run: what bounds it is the number of its operations, which is the
+/// same on every machine.
+const PATIENCE: u32 = 10;
+
+/// How much of the stack a test may use, in bytes: it calls what calls scripts.
+const STACK: usize = 4 << 20;
+
+impl TestProject {
+    /// Links the scripts with the tests.
+    pub(super) fn link(session: &Session, texts: &TestTexts, probes: Probes) -> Result<Self, SessionError> {
+        Self::link_within(session, texts, probes, ScriptLimits::default().operations)
+    }
+
+    /// The same, with so many operations for a test, and for what a test asks.
+    pub(super) fn link_within(
+        session: &Session,
+        texts: &TestTexts,
+        probes: Probes,
+        operations: u64,
+    ) -> Result<Self, SessionError> {
+        let wall = session.setup().script_time.unwrap_or(Duration::from_secs(1)).saturating_mul(PATIENCE);
+        let limits = ScriptLimits { wall, operations, stack: STACK, ..ScriptLimits::default() };
+        let scripts = texts.scripts.iter().map(|(source, _)| source);
+        let scripts: Vec<Source> =
+            scripts.chain(texts.tests.iter().map(|test| &test.source)).chain(&texts.others).cloned().collect();
+        let inputs = LibraryInputs { scripts: scripts.clone(), limits: limits.clone(), probes, ..LibraryInputs::default() };
+        let library = Library::link(inputs, None)?;
+        let default = Arc::new(bounded(session.project_watched(None, probes)?, operations)?);
+        let session = session.clone();
+        Ok(Self { session, library, scripts, edited: None, limits, probes, default, others: Mutex::default() })
+    }
+
+    /// The same with another text for one of the scripts. Only that is compiled.
+    pub(super) fn edit(self: &Arc<Self>, script: &Source) -> Result<Self, Diagnostics> {
+        let scripts = script.instead_in(&self.scripts);
+        let inputs = LibraryInputs {
+            scripts: scripts.clone(),
+            limits: self.limits.clone(),
+            probes: self.probes,
+            ..LibraryInputs::default()
+        };
+        Ok(Self {
+            session: self.session.clone(),
+            library: Library::link(inputs, Some(&self.library))?,
+            scripts,
+            edited: Some((self.clone(), script.clone())),
+            limits: self.limits.clone(),
+            probes: self.probes,
+            default: Arc::new(self.default.edit(script)?),
+            others: Mutex::default(),
+        })
+    }
+
+    /// The project of a pipeline; if none is named, the first one that satisfies a condition, the default one before all
+    /// others, or else the default one.
+    pub(super) fn project(&self, pipeline: Option<&str>, uses: impl Fn(&Plan) -> bool) -> Result<Arc<Project>, Box<Diagnostic>> {
+        if let Some((before, _)) = &self.edited {
+            // An edit of a script does not change which pipeline uses what.
+            let project = before.project(pipeline, uses)?;
+            return self.named(&project.plan.pipeline.name);
+        }
+        if let Some(name) = pipeline {
+            return self.named(name);
+        }
+        if uses(&self.default.plan) {
+            return Ok(self.default.clone());
+        }
+        let listed = self.session.pipelines().map_err(|error| diagnostic(&error))?;
+        for listed in listed {
+            // One that does not link uses nothing.
+            if let Ok(project) = self.named(&listed.stem)
+                && uses(&project.plan)
+            {
+                return Ok(project);
+            }
+        }
+        Ok(self.default.clone())
+    }
+
+    fn named(&self, name: &str) -> Result<Arc<Project>, Box<Diagnostic>> {
+        if name == *self.default.plan.pipeline.name {
+            return Ok(self.default.clone());
+        }
+        let mut others = self.others.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(project) = others.get(name) {
+            return Ok(project.clone());
+        }
+        let link = || match &self.edited {
+            Some((before, script)) => {
+                before.named(name)?.edit(script).map_err(SessionError::from).map_err(|error| diagnostic(&error))
+            }
+            None => {
+                let project = self.session.project_watched(Some(name), self.probes);
+                project.and_then(|project| Ok(bounded(project, self.limits.operations)?)).map_err(|error| diagnostic(&error))
+            }
+        };
+        // It is kept for all tests: the one that asks first has no less memory for it.
+        let project = Arc::new(apart(link)?);
+        others.insert(name.to_owned(), project.clone());
+        Ok(project)
+    }
+
+    /// Does something with every text that has probes and what those stand for.
+    pub(super) fn with_probed<T>(&self, take: impl FnOnce(&[(&Unit, &ProbeTable)]) -> T) -> T {
+        let others = self.others.lock().unwrap_or_else(PoisonError::into_inner);
+        let projects = std::iter::once(&self.default).chain(others.values());
+        let texts: Vec<(&Unit, &ProbeTable)> =
+            self.library.probed().chain(projects.flat_map(|project| project.library.probed())).collect();
+        take(&texts)
+    }
+}
+
+/// A project whose calls have so many operations.
+fn bounded(project: Project, operations: u64) -> Result<Project, Diagnostics> {
+    if project.settings.limits.operations == operations {
+        return Ok(project);
+    }
+    let limits = ScriptLimits { operations, ..project.settings.limits.clone() };
+    Project::link(project.sources, LinkSettings { limits, ..project.settings })
+}
+
+/// What an error of the session comes to in a test.
+#[expect(clippy::unnecessary_box_returns, reason = "it goes into the error of a result")]
+fn diagnostic(error: &SessionError) -> Box<Diagnostic> {
+    match error {
+        SessionError::Texts(found) => {
+            let first = found.iter().next().cloned();
+            Box::new(first.unwrap_or_else(|| Diagnostic::error("test/project", error.to_string())))
+        }
+        SessionError::Asked(diagnostic) => diagnostic.clone(),
+        error => Box::new(Diagnostic::error("test/project", error.to_string())),
+    }
+}
+
+/// Refuses keys that a map must not have.
+pub(super) fn known_keys<'k>(
+    what: &str,
+    given: &serde_json::Value,
+    known: impl IntoIterator<Item = &'k str> + Clone,
+) -> Result<(), Box<Diagnostic>> {
+    for key in given.as_object().into_iter().flat_map(serde_json::Map::keys) {
+        if !known.clone().into_iter().any(|known| known == key) {
+            let all: Vec<String> = known.clone().into_iter().map(|known| format!("`{known}`")).collect();
+            let help = did_you_mean(key, known).unwrap_or_else(|| format!("there are {}", all.join(", ")));
+            return Err(Box::new(Diagnostic::error("test/inputs", format!("{what} have no `{key}`")).help(help)));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,22 @@
+//! Paths in messages, which lead nowhere out of the project's directory.
+
+use super::fault::ToolFault;
+use std::path::{Path, PathBuf};
+
+/// A path that leads nowhere out of the project's directory, links followed.
+pub(super) fn within(root: &Path, path: &str) -> Result<PathBuf, ToolFault> {
+    let outside = || {
+        ToolFault::new("outside", format!("`{path}` is not a file of the project")).help("name one below the project's directory")
+    };
+    let root = root.canonicalize().map_err(|_| outside())?;
+    let whole = root.join(path).canonicalize().map_err(|_| outside())?;
+    if whole.starts_with(&root) { Ok(whole) } else { Err(outside()) }
+}
+
+/// Makes sure that a pipeline, if it is named by a path, is the project's.
+pub(super) fn pipeline_within(root: &Path, pipeline: Option<&str>) -> Result<(), ToolFault> {
+    match pipeline.filter(|pipeline| pipeline.contains(['/', '\\']) || root.join(pipeline).exists()) {
+        Some(path) => within(root, path).map(drop),
+        None => Ok(()),
+    }
+}

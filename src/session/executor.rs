@@ -1,0 +1,290 @@
+//! Walking the cases of a run, round by round, on several threads.
+
+use super::queries::QueryRouter;
+use super::revisions::RunRevisions;
+use super::run_batches::{CaseSchedule, RunBatch, phase_of};
+use super::work::{CaseReader, CaseWork};
+use super::worker_pool::WorkerPool;
+use super::{RunListener, Session, SessionError};
+use crate::agent::manual_names;
+use crate::model::{Launch, canonical};
+use crate::project::Project;
+use crate::store::{RunJournal, StoreError};
+use crate::walk::RevisionSource;
+use crate::walk::{
+    Answerer, CaseParams, Cluster, Clustering, Commit, Content, Event, EventBody, Journal as _, JournalError, Name, Plan,
+    StepPlace, WalkEnd, WalkStatus, Walker,
+};
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// What a walk needs of the outside.
+pub(super) struct WalkPorts<'a> {
+    pub(super) answer: &'a dyn Answerer,
+    pub(super) needs: QueryRouter,
+    pub(super) journal: &'a RunJournal,
+}
+
+/// The walks of one run.
+pub(super) struct RunExecutor<'a> {
+    pub(super) session: &'a Session,
+    pub(super) generations: &'a RunRevisions<'a>,
+    pub(super) launch: &'a Launch,
+    /// Candidate rules that are asked beside those of the run.
+    pub(super) shadow: Option<&'a Plan>,
+    pub(super) run: &'a str,
+    pub(super) seed: u64,
+    pub(super) watch: &'a dyn RunListener,
+    pub(super) stop: &'a AtomicBool,
+    /// The case that an answer was brought for: others that wait for theirs stay as they are.
+    pub(super) brought: Option<&'a str>,
+    /// Who walk at once.
+    pub(super) hands: &'a WorkerPool,
+    /// Whether cases and their states stay in memory from round to round.
+    pub(super) keep: bool,
+}
+
+/// A case on its way.
+struct ActiveCase {
+    place: CaseSchedule,
+    work: Mutex<CaseWork>,
+}
+
+impl ActiveCase {
+    fn work(&self) -> MutexGuard<'_, CaseWork> {
+        self.work.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl RunExecutor<'_> {
+    /// Takes every case as far as it goes, a phase after the other, from where the run's own events say that it stands. The
+    /// results are in the order of the work, whoever did it when.
+    pub(super) fn walk(&self, work: Vec<CaseWork>, mut ports: WalkPorts<'_>) -> Result<Vec<CaseWork>, SessionError> {
+        let project = self.generations.project();
+        let pipeline = &project.plan.pipeline;
+        let walking = work.into_iter().map(|work| {
+            let place = CaseSchedule { wave: work.wave, turn: 1, phase: work.phase };
+            ActiveCase { place, work: Mutex::new(work) }
+        });
+        let mut walking: Vec<ActiveCase> = walking.collect();
+        let (mut round, mut begun) = (RunBatch::FIRST, true);
+        for (seq, event) in ports.journal.store().run_events(self.run)? {
+            let EventBody::Barrier { wave, phase, turn, clusters } = event.what else { continue };
+            let clusters = clusters.map(|clusters| clusters_at(&ports, &clusters)).transpose()?.unwrap_or_default();
+            take_turns(&mut walking, &clusters);
+            ports.needs.advance(seq, clusters);
+            round = RunBatch { wave, phase, turn };
+        }
+        self.alone(&mut walking, &ports)?;
+        loop {
+            if walking.iter().any(|case| case.place.walks(round, pipeline)) {
+                if !begun {
+                    self.begin(round, &mut walking, &mut ports)?;
+                }
+                // Until whoever is waited for has answered, nobody enters a later phase.
+                if self.round(round, &mut walking, &ports)? {
+                    break;
+                }
+            }
+            if self.stop.load(Ordering::Relaxed) {
+                break;
+            }
+            let Some(next) = round.next(pipeline) else { break };
+            (round, begun) = (next, false);
+        }
+        let over = walking.into_iter().map(|case| {
+            let mut work = case.work.into_inner().unwrap_or_else(PoisonError::into_inner);
+            // What waited when the run was stopped goes on with it.
+            if work.status == WalkStatus::Running {
+                work.status = WalkStatus::Paused;
+            }
+            if let Some((_, state)) = work.whole.as_deref_mut() {
+                state.status = work.status;
+            }
+            work
+        });
+        Ok(over.collect())
+    }
+
+    /// The barrier before a round: what is committed so far is seen from now on.
+    fn begin(&self, round: RunBatch, walking: &mut [ActiveCase], ports: &mut WalkPorts<'_>) -> Result<(), SessionError> {
+        let clusters = self.clusters(round, walking, ports)?;
+        let content = (!clusters.is_empty()).then(|| Cluster::content(&clusters));
+        let RunBatch { wave, phase, turn } = round;
+        let what = EventBody::Barrier { wave, phase, turn, clusters: content.clone() };
+        let event = Event { case: "".into(), path: "".into(), at: self.session.setup().clock.now(), what };
+        ports.journal.commit(Commit::of(vec![event]))?;
+        let events = ports.journal.store().run_events(self.run)?;
+        let last = events.into_iter().rfind(|(_, event)| matches!(event.what, EventBody::Barrier { .. }));
+        let (seq, event) = last.ok_or_else(|| StoreError::Damaged("a barrier was not recorded".into()))?;
+        self.watch.event(&event);
+        take_turns(walking, &clusters);
+        ports.needs.advance(seq, clusters);
+        Ok(())
+    }
+
+    /// The clusters of the cases that would walk in a round. A script says what makes cases alike: those are of which it
+    /// returns the same map; of which it returns an empty one is like no other.
+    fn clusters(&self, round: RunBatch, walking: &[ActiveCase], ports: &WalkPorts<'_>) -> Result<Vec<Cluster>, SessionError> {
+        let plan = &*Arc::clone(&self.generations.current()?.plan);
+        let (Some(spec), Some(by)) = (&plan.pipeline.clusters, &plan.cluster) else { return Ok(Vec::new()) };
+        if !round.forms_clusters(&plan.pipeline) {
+            return Ok(Vec::new());
+        }
+        let project = self.generations.project();
+        let cases = self.cases(&project, ports);
+        let members: Vec<&ActiveCase> = walking.iter().filter(|case| case.place.walks(round, &plan.pipeline)).collect();
+        let key = |walking: &&ActiveCase| {
+            let mut work = walking.work();
+            let whole = work.take(&cases)?;
+            let (case, state) = &*whole;
+            let node = state.node.as_deref().and_then(|name| plan.pipeline.node(name)).unwrap_or(plan.pipeline.start);
+            let now = state.history.last().map_or_else(Default::default, |visit| visit.at);
+            let member = plan.member(state.walker.as_deref(), None);
+            let view = state.view(&plan.node(node).view, None, now, 0.0, &member.view);
+            let place = StepPlace { run: self.run, case: &case.id, path: "", now };
+            let params = CaseParams::new(self.launch, case).for_step(plan, node, state, &view, &place, (member, &[]));
+            let key = by.respond(&params.view, plan.vars()).map_err(|error| SessionError::Texts((*error).into()))?;
+            let alike = key.as_object().is_some_and(|parts| !parts.is_empty());
+            work.whole = self.keep.then_some(whole);
+            Ok::<_, SessionError>((work.id.clone(), alike.then(|| canonical(&key))))
+        };
+        let mut clustering = Clustering::new(spec.most);
+        self.hands.in_order(&members, key, |(case, key)| {
+            clustering.add(case, key);
+            Ok(())
+        })?;
+        Ok(clustering.finish())
+    }
+
+    /// Lets the cases go on that were over and are not any more: as far as they go, whatever the rounds are at.
+    fn alone(&self, walking: &mut [ActiveCase], ports: &WalkPorts<'_>) -> Result<(), SessionError> {
+        let show = |event: &Event| self.watch.event(event);
+        let project = self.generations.project();
+        let walker = Walker { until: usize::MAX, ..self.walker(&project.plan, ports, RunBatch::FIRST, &show) };
+        let cases = self.cases(&project, ports);
+        for case in walking {
+            if case.work().alone {
+                if case.place.phase.is_some() {
+                    self.one(&walker, &cases, case)?;
+                }
+                // It is of no round.
+                case.place.phase = None;
+            }
+        }
+        Ok(())
+    }
+
+    fn walker<'w>(
+        &'w self,
+        plan: &'w Plan,
+        ports: &'w WalkPorts<'_>,
+        round: RunBatch,
+        show: &'w (dyn Fn(&Event) + Sync),
+    ) -> Walker<'w> {
+        Walker {
+            plan,
+            inherited: None,
+            plans: Some(self.generations),
+            shadow: self.shadow,
+            answer: ports.answer,
+            needs: &ports.needs,
+            journal: ports.journal,
+            clock: &*self.session.setup().clock,
+            run: self.run,
+            seed: self.seed,
+            launch: self.launch,
+            until: round.limit(),
+            stop: self.stop,
+            watch: Some(show),
+        }
+    }
+
+    /// Lets the cases of a round walk as far as they may. Whether one of them waits for somebody outside.
+    fn round(&self, round: RunBatch, walking: &mut [ActiveCase], ports: &WalkPorts<'_>) -> Result<bool, SessionError> {
+        let show = |event: &Event| self.watch.event(event);
+        let project = self.generations.project();
+        let walker = self.walker(&project.plan, ports, round, &show);
+        let pipeline = &project.plan.pipeline;
+        let members: Vec<&ActiveCase> = walking.iter().filter(|case| case.place.walks(round, pipeline)).collect();
+        self.watch.phase(round.limit() + 1, pipeline.phases, members.len());
+        let next = AtomicUsize::new(0);
+        let broken: Mutex<Option<SessionError>> = Mutex::new(None);
+        let cases = self.cases(&project, ports);
+        let manual = manual_names(&self.session.setup.agents);
+        let hand = || {
+            while let Some(case) = members.get(next.fetch_add(1, Ordering::Relaxed)) {
+                if self.rests(case, &manual) {
+                    continue;
+                }
+                if let Err(error) = self.one(&walker, &cases, case) {
+                    self.stop.store(true, Ordering::Relaxed);
+                    broken.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+                    return;
+                }
+            }
+        };
+        if !self.hands.each(hand) {
+            let lost = JournalError::Failed("a walk ended in a panic, which is a bug; the run can be resumed".into());
+            broken.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(lost.into());
+        }
+        if let Some(error) = broken.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            return Err(error);
+        }
+        let waits = members.iter().any(|case| case.work().status == WalkStatus::Paused);
+        for case in walking.iter_mut().filter(|case| !case.work().alone) {
+            case.place.phase = case.work.get_mut().unwrap_or_else(PoisonError::into_inner).phase;
+        }
+        Ok(waits)
+    }
+
+    /// Whether a case waits for an answer that is to be brought (by one of `manual`), and another one was.
+    fn rests(&self, walking: &ActiveCase, manual: &[String]) -> bool {
+        let mut work = walking.work();
+        if self.brought.is_none_or(|case| work.id == case) {
+            return false;
+        }
+        let waits = work.own.as_ref().and_then(|own| own.waits.as_ref());
+        work.rested = work.status == WalkStatus::Paused && waits.is_some_and(|via| manual.iter().any(|name| via == name));
+        work.rested
+    }
+
+    fn one(&self, walker: &Walker<'_>, cases: &CaseReader<'_>, walking: &ActiveCase) -> Result<(), SessionError> {
+        let mut work = walking.work();
+        let mut whole = work.take(cases)?;
+        let (case, state) = &mut *whole;
+        let end = walker.walk(case, state)?;
+        work.note(state, phase_of(state, &walker.plan.pipeline));
+        self.watch.case_went(case);
+        if !matches!(end, WalkEnd::Waiting) {
+            self.watch.case_over(case, state.status);
+        }
+        if let WalkEnd::Failed(failure) = end {
+            work.fail(failure);
+        }
+        work.whole = self.keep.then_some(whole);
+        Ok(())
+    }
+
+    /// Where cases that are not kept are read again.
+    fn cases<'s>(&'s self, project: &'s Project, ports: &'s WalkPorts<'_>) -> CaseReader<'s> {
+        CaseReader { store: ports.journal.store(), run: self.run, plan: &project.plan }
+    }
+}
+
+/// The clusters that a barrier recorded.
+fn clusters_at(ports: &WalkPorts<'_>, content: &Content) -> Result<Vec<Cluster>, SessionError> {
+    let text = super::resume::text(ports.journal.store(), &content.hash())?;
+    Ok(serde_json::from_str(&text).map_err(|error| StoreError::Damaged(error.to_string()))?)
+}
+
+/// Of each cluster, all but the representative wait.
+fn take_turns(walking: &mut [ActiveCase], clusters: &[Cluster]) {
+    let waiting: HashSet<&str> = clusters.iter().flat_map(Cluster::members).map(Name::as_str).collect();
+    for case in walking {
+        if waiting.contains(case.work.get_mut().unwrap_or_else(PoisonError::into_inner).id.as_str()) {
+            case.place.turn = 2;
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! Where each file of a project comes from, and whether anything uses it.
+
+use super::{Session, SessionError};
+use crate::diag::nearest;
+use crate::files::{Area, FileOrigin, Overlay, passed_over};
+use crate::pipeline::{self, EdgeCondition, Pipeline};
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// A file of a project.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OverlaidFile {
+    /// What it is.
+    pub area: Area,
+    /// Its path below the area's directory.
+    pub path: String,
+    /// Where it comes from.
+    pub origin: FileOrigin,
+    /// Whether it takes the place of a bundled file.
+    pub replaces: bool,
+    /// Whether anything uses it: a pipeline, another script or template. Bundled files count as used.
+    pub used: bool,
+    /// The bundled file whose name it nearly has, if nothing uses it.
+    pub meant: Option<String>,
+}
+
+impl Session {
+    /// All files of the project, area by area. Texts that do not parse count as using nothing.
+    pub fn files_used(&self) -> Result<Vec<OverlaidFile>, SessionError> {
+        let mut all = Vec::new();
+        let mut texts: Vec<(String, String)> = Vec::new();
+        for area in Area::ALL {
+            let dir = self.overlaid(area);
+            let overlay = Overlay::load(area, dir)?;
+            texts.extend(overlay.files().map(|(path, source, _)| (format!("{}/{path}", area.name()), source.text().to_owned())));
+            let bundled: Vec<String> = area.embedded().into_iter().map(|(path, _)| path).collect();
+            for (path, _, origin) in overlay.files() {
+                let replaces = *origin != FileOrigin::Embedded && bundled.iter().any(|name| name == path);
+                all.push((area, path.to_owned(), origin.clone(), replaces, bundled.clone()));
+            }
+            for path in dir.map_or(Ok(Vec::new()), |dir| passed_over(area, dir))? {
+                let origin = FileOrigin::File(dir.unwrap_or(Path::new("")).join(&path));
+                all.push((area, path, origin, false, bundled.clone()));
+            }
+        }
+        let pipelines: Vec<Pipeline> =
+            self.pipelines()?.iter().filter_map(|listed| pipeline::parse(&listed.source).ok()).collect();
+        let named: BTreeSet<String> = pipelines.iter().flat_map(named).collect();
+        let file = |(area, path, origin, replaces, bundled): (Area, String, FileOrigin, bool, Vec<String>)| {
+            let own = format!("{}/{path}", area.name());
+            let used = origin == FileOrigin::Embedded
+                || replaces
+                || area == Area::Pipelines && area.takes(&path)
+                || area == Area::Scripts && Area::Tests.takes(&path)
+                // A vocabulary is chosen by its name, with one run or another.
+                || area == Area::Scripts && path.starts_with("data/domains/")
+                || named.contains(&own)
+                || area.takes(&path) && texts.iter().any(|(other, text)| *other != own && mentions(text, area, &path));
+            // A slip is near in a name of that length; a file of one's own is not.
+            let near = nearest(&path, bundled.iter().map(String::as_str));
+            let meant = near.filter(|name| !used && strsim::damerau_levenshtein(name, &path) <= 3).map(str::to_owned);
+            OverlaidFile { area, path, origin, replaces, used, meant }
+        };
+        Ok(all.into_iter().map(file).collect())
+    }
+
+    pub(super) fn overlaid(&self, area: Area) -> Option<&Path> {
+        match area {
+            Area::Scripts | Area::Tests => self.setup.scripts.as_deref(),
+            Area::Pipelines => self.setup.pipelines.as_deref(),
+            Area::Templates => self.setup.templates.as_deref(),
+        }
+    }
+}
+
+/// The files that a pipeline names.
+fn named(pipeline: &Pipeline) -> Vec<String> {
+    let script = |reference: &str| format!("scripts/{}", reference.split('#').next().unwrap_or_default());
+    let mut found: Vec<String> = pipeline.report.iter().map(|reference| script(reference)).collect();
+    found.extend(pipeline.clusters.iter().map(|clusters| script(&clusters.by)));
+    for edge in &pipeline.edges {
+        if let EdgeCondition::Rule(reference) = &edge.when {
+            found.push(script(reference));
+        }
+    }
+    for node in &pipeline.nodes {
+        found.extend(node.effect.iter().chain(&node.script).map(|reference| script(reference)));
+        found.push(format!("scripts/agents/{}.rhai", *node.family));
+        let prompt = node.prompt.as_ref().map_or(format!("{}.md", *node.family), |prompt| prompt.value.clone());
+        found.push(format!("templates/{prompt}"));
+    }
+    found
+}
+
+/// Whether a text mentions a file: a script or template by its path in quotes, data by its stem.
+fn mentions(text: &str, area: Area, path: &str) -> bool {
+    let stem = path.rsplit_once('.').map_or(path, |(stem, _)| stem);
+    if area == Area::Scripts && !path.ends_with(".rhai") {
+        let word = stem.rsplit('/').next().unwrap_or(stem);
+        return text.split(|c: char| !c.is_alphanumeric() && c != '_').any(|other| other == word);
+    }
+    [path, stem].iter().any(|name| ['"', '\''].iter().any(|quote| text.contains(&format!("{quote}{name}{quote}"))))
+}

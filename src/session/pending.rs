@@ -1,0 +1,400 @@
+//! Work handed to somebody outside and taken back: the prompts that cases wait for an answer to, the answers, and a person's word on a
+//! case that is over.
+
+use super::answer_file::{MEND, not_accepted};
+use super::answers::SubmittedWork;
+use super::projection::{StepFileNames, case_dir, place_dir};
+use super::prompt::{self, KeptTemplates};
+use super::recorded::{linked, named};
+use super::resume::text;
+use super::{PendingBatch, RunListener, RunResult, Session, SessionError};
+use crate::agent::{self, SubmittedAnswer};
+use crate::diag::{Diagnostic, Diagnostics, Source, Span, did_you_mean};
+use crate::files::OutDir;
+use crate::model::{Kind, Shape, shell};
+use crate::pipeline::EdgeTarget;
+use crate::project::AnswererNames;
+use crate::script::probe::Probes;
+use crate::store::{Durability, Store};
+use crate::walk::{Event, EventBody, OpenRequest, Plan, WalkState, WalkStatus, assemble, bare, called, complaints, misfit};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// A prompt that somebody is to answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PendingTask {
+    /// The case.
+    pub case: String,
+    /// The node.
+    pub node: String,
+    /// What signals call the step (`F0_RECALL`).
+    pub step: String,
+    /// Who is asked.
+    pub via: String,
+    /// The request's id.
+    pub request: i64,
+    /// Where the prompt is written.
+    pub prompt_path: PathBuf,
+    /// Where the answer may be written.
+    pub artifact_path: PathBuf,
+    /// The prompt.
+    pub prompt: String,
+    /// The directory of both, below that of the run.
+    #[serde(skip)]
+    pub(super) dir: String,
+}
+
+/// What is handed out of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CheckedOutTasks {
+    /// The run.
+    pub run: String,
+    /// The prompts.
+    pub prompts: Vec<PendingTask>,
+    /// Where they are laid out as a batch, if they are.
+    pub batch: Option<PendingBatch>,
+}
+
+/// An answer that somebody brings.
+#[derive(Clone, Debug)]
+pub struct Submission<'a> {
+    /// The run; `latest` is the one that began last.
+    pub run: &'a str,
+    /// The case.
+    pub case: &'a str,
+    /// The answer: an artifact, or `{dispatch_id, data}`.
+    pub answer: &'a Source,
+    /// Which request it answers, if that is said.
+    pub request: Option<i64>,
+    /// Whose word it is: `human` or `agent`.
+    pub by: &'static str,
+}
+
+/// What a person says of a case.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ReviewWord {
+    /// It is right.
+    Approve,
+    /// Look again, from that node on.
+    Reassess(String),
+    /// It is wrong; the right defect code, if that is known.
+    Overturn(Option<String>),
+}
+
+impl ReviewWord {
+    /// The word for it.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Approve => "approve",
+            Self::Reassess(_) => "reassess",
+            Self::Overturn(_) => "overturn",
+        }
+    }
+}
+
+/// A case of a run, read to be handed out or taken back.
+struct HeldCase {
+    store: Store,
+    run: String,
+    plan: Arc<Plan>,
+    state: WalkState,
+}
+
+impl Session {
+    /// The prompts that cases of a run wait for an answer to, the first one alone unless `all`; each is written to a file. Those of
+    /// one case if it is named. All of them are laid out as a batch too.
+    pub fn hand_out(&self, run: &str, case: Option<&str>, all: bool) -> Result<CheckedOutTasks, SessionError> {
+        let store = Store::read_only(&self.setup.store)?;
+        let run = named(&store, run)?;
+        let manual = agent::manual_names(&self.setup.agents);
+        let ids: Vec<String> = store.case_names(&run)?.into_iter().map(|(id, _)| id).collect();
+        if let Some(case) = case {
+            known_case(&run, &ids, case)?;
+        }
+        let dir = self.run_dir(&run)?;
+        let kept = KeptTemplates::of(&store, &run)?;
+        let plan = self.plan_of(&store, &run)?;
+        let (mut handed, mut phase) = (Vec::new(), None);
+        for id in ids.iter().filter(|id| case.is_none_or(|case| *id == case)) {
+            let events: Vec<Event> = store.events(&run, id)?.into_iter().map(|(_, event)| event).collect();
+            let state = WalkState::fold(&events);
+            let Some(open) = state.waits().filter(|open| manual.iter().any(|name| open.via == *name)) else { continue };
+            let own = plan.of_path(&open.path);
+            let node = own.as_ref().and_then(|own| Some(own.pipeline.phase_name(own.pipeline.node(&open.node)?).to_owned()));
+            phase = phase.or(node);
+            handed.push(hand(&store, &kept, &plan, (&dir, id), &events, (&state, open))?);
+            if !all {
+                break;
+            }
+        }
+        if handed.is_empty() {
+            let message = case.map_or_else(
+                || format!("no case of the run {run} waits for an answer"),
+                |case| format!("case `{case}` of the run {run} waits for no answer"),
+            );
+            let help =
+                "asterisk status shows how far it is; a run that hands its steps out begins with: asterisk run --via manual";
+            return Err(SessionError::asked("input/not-waiting", message, Some(help.into())));
+        }
+        let batch = if all { Some(self.lay_out_batch(&run, &phase.unwrap_or_default(), &handed)?) } else { None };
+        Ok(CheckedOutTasks { run, prompts: handed, batch })
+    }
+
+    /// Takes an answer, and goes on with the run as far as it goes. An answer that is not accepted changes nothing.
+    pub fn hand_in(
+        &self,
+        brought: &Submission<'_>,
+        watch: &dyn RunListener,
+        stop: &AtomicBool,
+    ) -> Result<RunResult, SessionError> {
+        let held = self.hold(brought.run, brought.case)?;
+        let open = self.open(&held, brought.case)?.clone();
+        let mut artifact = read(brought.answer)?;
+        let (wrapped, inner) = agent::unwrapped(artifact);
+        artifact = inner;
+        for id in [brought.request, wrapped].into_iter().flatten() {
+            if id != open.id {
+                let message =
+                    format!("this answers the request {id}, and case `{}` waits for the answer to {}", brought.case, open.id);
+                let help = format!(
+                    "take the prompt of `{}` with: asterisk cursor --case-id {} --suite-id {}",
+                    open.node,
+                    shell(brought.case),
+                    held.run
+                );
+                return Err(SessionError::asked("answer/stale", message, Some(help)));
+            }
+        }
+        agent::signed(&mut artifact, brought.by);
+        accept(&held.plan, &open, &artifact)?;
+        let given = given(brought.case, &open, artifact, brought.by);
+        let run = held.run.clone();
+        let result = self.go_on(&run, SubmittedWork { given: Some(given), reopened: None }, watch, stop)?;
+        self.note_brought(&run, open.id);
+        Ok(result)
+    }
+
+    /// Takes a person's word on a case: as the answer it waits for, or, of a case that is over, by going on with it at its review.
+    pub fn review(
+        &self,
+        (run, case): (&str, &str),
+        (verdict, message): (&ReviewWord, Option<&str>),
+        watch: &dyn RunListener,
+        stop: &AtomicBool,
+    ) -> Result<RunResult, SessionError> {
+        let held = self.hold(run, case)?;
+        let nodes = held.plan.pipeline.nodes.iter().filter(|node| takes(node.schema.as_deref(), verdict));
+        let names: Vec<&str> = nodes.map(|node| node.name.as_str()).collect();
+        let Some(node) = names.first().copied() else {
+            let message =
+                format!("no node of the pipeline `{}` takes the decision `{}`", *held.plan.pipeline.name, verdict.word());
+            let help =
+                format!("a review is a node whose schema has `decision: {{ type: string, enum: [{}, ...] }}`", verdict.word());
+            return Err(SessionError::asked("input/no-review", message, Some(help)));
+        };
+        let artifact = decision(&held.plan, node, verdict, message)?;
+        let over = matches!(held.state.status, WalkStatus::Done | WalkStatus::Error);
+        if over {
+            let open = OpenRequest { node: node.into(), path: "1".into(), ..nobody() };
+            accept(&held.plan, &open, &artifact)?;
+            let given = SubmittedAnswer { request: None, ..given(case, &open, artifact, HUMAN) };
+            return self.go_on(
+                &held.run,
+                SubmittedWork { given: Some(given), reopened: Some((case.to_owned(), node.to_owned())) },
+                watch,
+                stop,
+            );
+        }
+        let open = self.open(&held, case)?.clone();
+        if !names.contains(&open.node.as_str()) || open.path.contains('/') {
+            let message = format!("case `{case}` is at `{}`, not at its review", open.node);
+            let help = format!("answer that first: asterisk cursor --case-id {} --suite-id {}", shell(case), held.run);
+            return Err(SessionError::asked("input/no-review", message, Some(help)));
+        }
+        let artifact = decision(&held.plan, &open.node, verdict, message)?;
+        accept(&held.plan, &open, &artifact)?;
+        let given = given(case, &open, artifact, HUMAN);
+        self.go_on(&held.run, SubmittedWork { given: Some(given), reopened: None }, watch, stop)
+    }
+
+    fn hold(&self, run: &str, case: &str) -> Result<HeldCase, SessionError> {
+        let store = self.store(Durability::Step)?;
+        let run = named(&store, run)?;
+        let ids: Vec<String> = store.case_names(&run)?.into_iter().map(|(id, _)| id).collect();
+        known_case(&run, &ids, case)?;
+        let events: Vec<Event> = store.events(&run, case)?.into_iter().map(|(_, event)| event).collect();
+        let plan = self.plan_of(&store, &run)?;
+        Ok(HeldCase { plan, state: WalkState::fold(&events), store, run })
+    }
+
+    /// The plan that a run goes by.
+    fn plan_of(&self, store: &Store, run: &str) -> Result<Arc<Plan>, SessionError> {
+        let manifests = super::revisions::manifests(store, run)?;
+        let (_, manifest) = manifests.last().ok_or_else(|| crate::store::StoreError::UnknownRun(run.to_owned()))?;
+        Ok(linked(self, store, manifest, AnswererNames::Others, Probes::None)?.plan)
+    }
+
+    /// The request that a case waits for an answer to.
+    fn open<'h>(&self, held: &'h HeldCase, case: &str) -> Result<&'h OpenRequest, SessionError> {
+        let manual = agent::manual_names(&self.setup.agents);
+        let run = &held.run;
+        if held.store.run(run)?.status == crate::store::RunStatus::Running {
+            let help = format!("wait until it has come as far as it can: asterisk status {run}");
+            return Err(SessionError::Store(crate::store::StoreError::Busy(format!("the run {run} is being executed; {help}"))));
+        }
+        match held.state.waits() {
+            Some(open) if manual.iter().any(|name| open.via == *name) => Ok(open),
+            _ => {
+                let how = match held.state.status {
+                    WalkStatus::Done => "is over".to_owned(),
+                    WalkStatus::Error => "has failed".to_owned(),
+                    _ => format!("waits for no answer now; go on with: asterisk run --resume {run}"),
+                };
+                let help = "asterisk status shows which cases wait, and for what";
+                Err(SessionError::asked("input/not-waiting", format!("case `{case}` of the run {run} {how}"), Some(help.into())))
+            }
+        }
+    }
+}
+
+/// Who speaks by `asterisk review`.
+const HUMAN: &str = "human";
+
+fn nobody() -> OpenRequest {
+    OpenRequest {
+        id: 0,
+        node: "".into(),
+        path: "".into(),
+        via: agent::MANUAL.into(),
+        prompt: crate::model::Hash::of(b""),
+        at: crate::clock::Timestamp::default(),
+        complaints: Vec::new(),
+    }
+}
+
+fn given(case: &str, open: &OpenRequest, artifact: Value, by: &'static str) -> SubmittedAnswer {
+    let (node, via) = (open.node.clone(), open.via.clone());
+    SubmittedAnswer { case: case.to_owned(), node, via, request: Some(open.id), artifact: Arc::new(artifact), by }
+}
+
+fn known_case(run: &str, ids: &[String], case: &str) -> Result<(), SessionError> {
+    if ids.iter().any(|id| id == case) {
+        return Ok(());
+    }
+    let hint = did_you_mean(case, ids.iter().map(String::as_str));
+    Err(SessionError::asked("input/no-case", format!("the run {run} has no case `{case}`"), hint))
+}
+
+/// Makes the prompt of a request again from its record, and writes it.
+fn hand(
+    store: &Store,
+    kept: &KeptTemplates<'_>,
+    plan: &Arc<Plan>,
+    (dir, case): (&OutDir, &str),
+    events: &[Event],
+    (state, open): (&WalkState, &OpenRequest),
+) -> Result<PendingTask, SessionError> {
+    let asked = events.iter().rev().find_map(|event| match &event.what {
+        EventBody::Asked { id, params, template, call, .. } if *id == open.id => Some((params, template, call)),
+        _ => None,
+    });
+    let damaged = |what: &str| crate::store::StoreError::Damaged(format!("{what} of the request {} is missing", open.id));
+    let (params, template, call) = asked.ok_or_else(|| damaged("the record"))?;
+    let own = plan.of_path(&open.path).ok_or_else(|| damaged("the pipeline"))?;
+    let node = own.pipeline.node(&open.node).ok_or_else(|| damaged("the node"))?;
+    let spec = own.pipeline.at(node);
+    let prompt = match (template, call) {
+        (_, Some(call)) => {
+            let call = serde_json::from_str(&text(store, &call.hash())?).map_err(|_| damaged("the call"))?;
+            called(&own, node, &call)
+        }
+        (Some(hash), None) => prompt::text(store, &*kept.latest_template(*hash)?, params)?,
+        (None, None) => bare(&own, node, &assemble(&text(store, &params.hash())?, &mut |hash| text(store, hash))?),
+    };
+    let below = place_dir(&case_dir(case), &open.path);
+    let visit = state.ongoing().visits.get(&open.node).copied().unwrap_or(0);
+    let laid = StepFileNames::of(spec, visit);
+    let failed = |source| SessionError::Write { path: dir.path().join(&below).display().to_string(), source };
+    let prompt_path = dir.write(&format!("{below}/{}", laid.prompt), &prompt).map_err(failed)?;
+    Ok(PendingTask {
+        case: case.to_owned(),
+        node: open.node.to_string(),
+        step: spec.step_name(),
+        via: open.via.to_string(),
+        request: open.id,
+        artifact_path: prompt_path.with_file_name(laid.artifact),
+        prompt_path,
+        prompt,
+        dir: below,
+    })
+}
+
+/// The JSON of an answer.
+fn read(source: &Source) -> Result<Value, SessionError> {
+    if let Err(error) = serde_json::from_str::<serde::de::IgnoredAny>(source.text())
+        && !agent::is_too_deep(&error)
+    {
+        let at = source.offset(error.line(), error.column()).min(source.text().len().saturating_sub(1));
+        let diagnostic = Diagnostic::error("answer/json", format!("the answer is no JSON: {error}"))
+            .label(source, Span::new(at, at + 1), "here")
+            .help(MEND);
+        return Err(SessionError::Texts(diagnostic.into()));
+    }
+    agent::parse(source.text()).map_err(|why| not_accepted(&why))
+}
+
+/// Holds an answer against the schema of its node.
+fn accept(plan: &Arc<Plan>, open: &OpenRequest, artifact: &Value) -> Result<(), SessionError> {
+    let Some(own) = plan.of_path(&open.path) else { return Ok(()) };
+    let Some(node) = own.pipeline.node(&open.node) else { return Ok(()) };
+    let complaints = complaints(&own, node, artifact);
+    if complaints.is_empty() {
+        return Ok(());
+    }
+    let mut diagnostic = misfit(&own, node, &open.via, &complaints);
+    let help = diagnostic.help.take().unwrap_or_default();
+    Err(SessionError::Texts(Diagnostics::from(diagnostic.help(format!("{help}\n{MEND}")))))
+}
+
+/// Whether a form takes that decision.
+fn takes(schema: Option<&Shape>, verdict: &ReviewWord) -> bool {
+    let field = schema.and_then(|schema| schema.field("decision"));
+    field.is_some_and(|field| matches!(&field.kind, Kind::Text { one_of } if one_of.iter().any(|word| word == verdict.word())))
+}
+
+/// The artifact of a review that a person made.
+fn decision(plan: &Plan, node: &str, verdict: &ReviewWord, message: Option<&str>) -> Result<Value, SessionError> {
+    let schema = plan.pipeline.node(node).and_then(|node| plan.pipeline.at(node).schema.clone());
+    let has = |name: &str| schema.as_ref().is_some_and(|schema| schema.field(name).is_some());
+    let mut artifact = Map::new();
+    artifact.insert("decision".into(), verdict.word().into());
+    if has("by") {
+        artifact.insert("by".into(), HUMAN.into());
+    }
+    match verdict {
+        ReviewWord::Approve => {}
+        ReviewWord::Reassess(to) => {
+            let Some(EdgeTarget::Node(target)) = plan.pipeline.resolve_target(to) else {
+                let known = plan.pipeline.nodes.iter().map(|node| node.name.as_str());
+                let message = format!("the pipeline `{}` has no node `{to}`", *plan.pipeline.name);
+                return Err(SessionError::asked("input/no-node", message, did_you_mean(to, known)));
+            };
+            artifact.insert("loop_target".into(), plan.node(target).name.as_str().into());
+        }
+        ReviewWord::Overturn(defect) => {
+            let mut right = Map::new();
+            right.extend(defect.iter().map(|code| ("defect_type".to_owned(), json!(code))));
+            right.extend(message.iter().map(|message| ("rca_message".to_owned(), json!(message))));
+            if !right.is_empty() {
+                artifact.insert("human_override".into(), Value::Object(right));
+            }
+        }
+    }
+    if let Some(message) = message.filter(|_| has("reasoning")) {
+        artifact.insert("reasoning".into(), message.into());
+    }
+    Ok(Value::Object(artifact))
+}

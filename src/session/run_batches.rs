@@ -1,0 +1,92 @@
+//! Which cases walk when: waves of leaders and followers, phases, and within a phase clusters.
+
+use crate::pipeline::Pipeline;
+use crate::walk::{Event, EventBody, WalkState, WalkStatus};
+use std::collections::HashSet;
+
+/// How many waves there are: the first case of each recall key, then the others.
+const WAVES: u32 = 2;
+
+/// A stretch of a run: the cases of a wave walk as far as a phase allows. Each begins with a barrier: what was committed
+/// before it is seen in it. Counted from 1, and in this order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct RunBatch {
+    pub(super) wave: u32,
+    pub(super) phase: u32,
+    /// 2 for the cases that wait for the representative of their cluster; 1 for all others.
+    pub(super) turn: u32,
+}
+
+impl RunBatch {
+    pub(super) const FIRST: Self = Self { wave: 1, phase: 1, turn: 1 };
+
+    /// The one that the barriers of a run have led to.
+    pub(super) fn after(events: &[(i64, Event)]) -> Self {
+        let barrier = |(_, event): &(i64, Event)| match event.what {
+            EventBody::Barrier { wave, phase, turn, .. } => Some(Self { wave, phase, turn }),
+            _ => None,
+        };
+        events.iter().rev().find_map(barrier).unwrap_or(Self::FIRST)
+    }
+
+    /// The one after it; none after the last.
+    pub(super) fn next(self, pipeline: &Pipeline) -> Option<Self> {
+        let Self { wave, phase, turn } = self;
+        if turn == 1 && pipeline.clusters.as_ref().is_some_and(|clusters| clusters.phase == self.limit()) {
+            Some(Self { turn: 2, ..self })
+        } else if (phase as usize) < pipeline.phases {
+            Some(Self { phase: phase + 1, turn: 1, ..self })
+        } else {
+            (wave < WAVES).then_some(Self { wave: wave + 1, phase: 1, turn: 1 })
+        }
+    }
+
+    /// The last phase that may be entered, counted from 0.
+    pub(super) fn limit(self) -> usize {
+        (self.phase as usize).saturating_sub(1)
+    }
+
+    /// Whether clusters are formed at its beginning.
+    pub(super) fn forms_clusters(self, pipeline: &Pipeline) -> bool {
+        self.turn == 1 && pipeline.clusters.as_ref().is_some_and(|clusters| clusters.phase == self.limit())
+    }
+}
+
+/// Where a case stands, and with whom it walks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct CaseSchedule {
+    /// 1 for the first case of its recall key, 2 for the others.
+    pub(super) wave: u32,
+    /// Its turn in the phase that clusters are formed before.
+    pub(super) turn: u32,
+    /// The phase of the node to go on at, counted from 0; none if the walk is over.
+    pub(super) phase: Option<u32>,
+}
+
+impl CaseSchedule {
+    /// Whether it walks in a round.
+    pub(super) fn walks(self, round: RunBatch, pipeline: &Pipeline) -> bool {
+        let turn = if pipeline.clusters.as_ref().is_some_and(|clusters| clusters.phase == round.limit()) { self.turn } else { 1 };
+        self.wave == round.wave && turn == round.turn && self.phase.is_some_and(|phase| phase < round.phase)
+    }
+}
+
+/// The wave of each case, by their recall keys: the first of each key leads, the others follow. A case without a key follows nobody.
+pub(super) fn waves<'k>(keys: impl IntoIterator<Item = &'k str>) -> Vec<u32> {
+    let mut led = HashSet::new();
+    keys.into_iter().map(|key| if key.is_empty() || led.insert(key) { 1 } else { 2 }).collect()
+}
+
+/// The phase of the node that a walk goes on at; none if it is over.
+pub(super) fn phase_of(state: &WalkState, pipeline: &Pipeline) -> Option<u32> {
+    if matches!(state.status, WalkStatus::Done | WalkStatus::Error) {
+        return None;
+    }
+    // A node that the pipeline does not have fails the walk when it goes on.
+    let node = match &state.node {
+        None => Some(pipeline.start),
+        Some(name) => pipeline.node(name),
+    };
+    // There are no more phases than nodes.
+    Some(node.map_or(0, |node| u32::try_from(pipeline.at(node).phase).unwrap_or(u32::MAX)))
+}

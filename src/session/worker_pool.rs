@@ -1,0 +1,113 @@
+//! The threads that work at once: the same ones from the first case to the last.
+//!
+//! A thread that searches with a pattern for the first time makes a cache for it that stays with the pattern. Fresh threads for
+//! every round would leave behind a multiple of what those caches take.
+
+use rayon::prelude::*;
+use rayon::{ThreadPool, ThreadPoolBuilder};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// The stack of a thread, in bytes: deep script expressions are evaluated recursively.
+const STACK: usize = 64 << 20;
+
+/// How many items each thread takes at a time where results are wanted in order.
+const STRETCH: usize = 64;
+
+/// Threads, begun when there is work for the first time.
+#[derive(Debug)]
+pub struct WorkerPool {
+    count: usize,
+    /// None if the system gives no threads: the work is then done by whoever asks for it.
+    pool: OnceLock<Option<ThreadPool>>,
+}
+
+impl WorkerPool {
+    /// So many; at least one.
+    pub fn new(count: usize) -> Self {
+        Self { count: count.max(1), pool: OnceLock::new() }
+    }
+
+    /// As many as the machine has processors.
+    pub fn all() -> Self {
+        Self::new(std::thread::available_parallelism().map_or(1, usize::from))
+    }
+
+    fn pool(&self) -> Option<&ThreadPool> {
+        let build = || ThreadPoolBuilder::new().num_threads(self.count).stack_size(STACK).build().ok();
+        self.pool.get_or_init(build).as_ref()
+    }
+
+    /// Lets each of them do this, at once. Whether all came to the end of it: none panicked.
+    pub(super) fn each(&self, work: impl Fn() + Sync) -> bool {
+        let panicked = AtomicBool::new(false);
+        let work = || {
+            if catch_unwind(AssertUnwindSafe(&work)).is_err() {
+                panicked.store(true, Ordering::Relaxed);
+            }
+        };
+        match self.pool() {
+            Some(pool) => drop(pool.broadcast(|_| work())),
+            None => work(),
+        }
+        !panicked.into_inner()
+    }
+
+    /// Makes something of each item. The results are in the order of the items.
+    pub fn map<T: Sync, R: Send>(&self, items: &[T], make: impl Fn(&T) -> R + Sync) -> Vec<R> {
+        match self.pool() {
+            Some(pool) => pool.install(|| items.par_iter().with_max_len(1).map(&make).collect()),
+            None => items.iter().map(make).collect(),
+        }
+    }
+
+    /// Makes something of each item and hands it on in the order of the items, a stretch at a time, until there is an error.
+    pub fn in_order<T: Sync, R: Send, E: Send>(
+        &self,
+        items: &[T],
+        make: impl Fn(&T) -> Result<R, E> + Sync,
+        mut take: impl FnMut(R) -> Result<(), E>,
+    ) -> Result<(), E> {
+        for stretch in items.chunks(STRETCH * self.count) {
+            self.map(stretch, &make).into_iter().try_for_each(|made| take(made?))?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+    use std::sync::Mutex;
+
+    #[test]
+    fn results_come_in_order_and_an_error_ends_them() {
+        let items: Vec<usize> = (0..1000).collect();
+        let mut seen = Vec::new();
+        let double = |item: &usize| if *item < 700 { Ok(item * 2) } else { Err(*item) };
+        let end = WorkerPool::new(3).in_order(&items, double, |made| {
+            seen.push(made);
+            Ok(())
+        });
+        assert_eq!(end, Err(700));
+        assert_eq!(seen, (0..700).map(|item| item * 2).collect::<Vec<_>>());
+        assert_eq!(WorkerPool::all().map(&[] as &[usize], |item| *item), Vec::<usize>::new());
+    }
+
+    #[test]
+    fn the_same_threads_do_everything() {
+        let (hands, threads) = (WorkerPool::new(2), Mutex::new(HashSet::new()));
+        let note = || {
+            threads.lock().expect("no panic").insert(std::thread::current().id());
+        };
+        for _ in 0..20 {
+            assert!(hands.each(note));
+            hands.map(&[1, 2, 3], |_| note());
+        }
+        assert_eq!(threads.lock().expect("no panic").len(), 2);
+        assert!(!hands.each(|| panic!("a bug")), "it is told");
+        assert!(hands.each(|| ()), "and they go on");
+    }
+}

@@ -1,0 +1,195 @@
+//! Root causes with the cases, launches and versions they were found in.
+
+use super::{Occurrences, column, ids_json};
+use crate::clock::Timestamp;
+use crate::store::error::StoreError;
+use crate::store::knowledge::{FactScope, Rca, rca_as_of};
+use crate::store::open::Store;
+use crate::store::overturned::overturned_as_of;
+use crate::store::runs::run_row;
+use rusqlite::{Connection, params};
+use serde::Serialize;
+
+/// The status of what a case wrote down before it was found to be a known root cause.
+const DUPLICATE: &str = "duplicate";
+
+/// Which root causes, and how much of each.
+#[derive(Clone, Debug)]
+pub struct RcaFilter {
+    /// Only these.
+    pub ids: Option<Vec<i64>>,
+    /// Only those that a case of this run is linked to.
+    pub run: Option<String>,
+    /// Only those of this status; none that is a `duplicate` unless asked for so or by id.
+    pub status: Option<String>,
+    /// Only those seen in this version.
+    pub version: Option<String>,
+    /// At most so many.
+    pub limit: usize,
+    /// At most so many cases of each.
+    pub cases: usize,
+}
+
+impl Default for RcaFilter {
+    /// All, of each the 20 latest cases.
+    fn default() -> Self {
+        Self { ids: None, run: None, status: None, version: None, limit: usize::MAX, cases: 20 }
+    }
+}
+
+/// A root cause, and where it was found.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RcaRow {
+    /// What is said of it.
+    #[serde(flatten)]
+    pub rca: Rca,
+    /// How sure the surest link of a symptom to it is, 0 to 1; how far its evidence converged if no symptom is linked.
+    pub confidence: f64,
+    /// When the run that created it began.
+    pub created_at: Timestamp,
+    /// That run.
+    pub created_by: String,
+    /// Where and when it was found.
+    #[serde(flatten)]
+    pub seen: Occurrences,
+    /// Its cases, those of the latest launches first; no more than the filter asks for ([`Occurrences::occurrences`] counts all).
+    pub cases: Vec<SeenCase>,
+    /// The symptoms that come of it, the surest first; last those of which it was overturned.
+    pub symptoms: Vec<SymptomOf>,
+    /// Of one that a person declared over (its status is not `open`): whether it was found in a launch that began later.
+    pub reappeared: bool,
+}
+
+/// A failure that came of a root cause.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SeenCase {
+    /// The latest run that said so.
+    pub run: String,
+    /// The launch's name.
+    pub launch: String,
+    /// Its id where it came from.
+    pub launch_id: String,
+    /// Its number, if it has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub number: Option<i64>,
+    /// When it began.
+    pub at: Timestamp,
+    /// The version tested, or empty.
+    pub version: String,
+    /// The failure's id in the launch.
+    pub case: String,
+    /// The test's name.
+    pub test: String,
+}
+
+/// A symptom of a root cause.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SymptomOf {
+    /// The symptom.
+    pub id: i64,
+    /// How sure it is that it comes of the cause, 0 to 1.
+    pub confidence: f64,
+    /// Who said that it does not come of it, if anybody did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub overturned_by: Option<String>,
+}
+
+impl Store {
+    /// Root causes, those seen last first; among equals those of the smaller id.
+    pub fn rcas(&self, filter: &RcaFilter) -> Result<Vec<RcaRow>, StoreError> {
+        self.read(|conn| {
+            let run = filter.run.as_deref().map(|run| run_row(conn, run)).transpose()?;
+            let mut rows = conn.prepare_cached(
+                "SELECT rcas.id, maker.name, maker.started_at, count(DISTINCT r.known), count(DISTINCT c.launch), count(DISTINCT r.run), \
+                 ifnull(min(l.at), maker.started_at), ifnull(max(l.at), maker.started_at) AS last \
+                 FROM rcas JOIN run_cases owner ON owner.id = rcas.rc JOIN runs maker ON maker.id = owner.run \
+                 LEFT JOIN case_causes k ON k.rca = rcas.id LEFT JOIN run_cases r ON r.id = k.rc \
+                 LEFT JOIN cases c ON c.id = r.known LEFT JOIN launches l ON l.id = c.launch \
+                 WHERE (?1 IS NULL OR rcas.id IN (SELECT value FROM json_each(?1))) \
+                 AND (?2 IS NULL OR rcas.id IN (SELECT rca FROM run_cases JOIN case_causes ON rc = run_cases.id WHERE run = ?2)) \
+                 AND (?3 IS NULL OR rcas.id IN (SELECT rca FROM launches JOIN cases ON cases.launch = launches.id \
+                 JOIN run_cases ON known = cases.id JOIN case_causes ON rc = run_cases.id WHERE version = ?3)) \
+                 GROUP BY rcas.id ORDER BY last DESC, rcas.id",
+            )?;
+            let mut rows = rows.query(params![ids_json(filter.ids.as_deref()), run, filter.version])?;
+            let mut found = Vec::new();
+            while found.len() < filter.limit {
+                let Some(row) = rows.next()? else { break };
+                let rca = rca_as_of(conn, row.get(0)?, FactScope::ALL)?;
+                let wanted = filter.status.as_ref().map_or(filter.ids.is_some() || rca.status != DUPLICATE, |status| *status == rca.status);
+                if !wanted {
+                    continue;
+                }
+                let count = |at| row.get::<_, i64>(at).map(i64::unsigned_abs);
+                let seen = Occurrences {
+                    occurrences: count(3)?,
+                    launches: count(4)?,
+                    runs: count(5)?,
+                    versions: versions(conn, rca.id)?,
+                    first_seen: Timestamp::from_millis(row.get(6)?),
+                    last_seen: Timestamp::from_millis(row.get(7)?),
+                };
+                let symptoms = symptoms(conn, rca.id)?;
+                found.push(RcaRow {
+                    confidence: surest(&symptoms).unwrap_or(rca.convergence),
+                    reappeared: rca.word.as_ref().is_some_and(|word| word.status != "open" && seen.last_seen > word.at),
+                    created_by: row.get(1)?,
+                    created_at: Timestamp::from_millis(row.get(2)?),
+                    seen,
+                    cases: cases(conn, rca.id, filter.cases)?,
+                    symptoms,
+                    rca,
+                });
+            }
+            Ok(found)
+        })
+    }
+}
+
+fn versions(conn: &Connection, rca: i64) -> Result<Vec<String>, StoreError> {
+    let sql = "SELECT version FROM case_causes k JOIN run_cases r ON r.id = k.rc JOIN cases c ON c.id = r.known \
+         JOIN launches l ON l.id = c.launch WHERE rca = ?1 AND version <> '' GROUP BY version ORDER BY min(l.at), version";
+    column(conn, sql, &[&rca])
+}
+
+fn cases(conn: &Connection, rca: i64, most: usize) -> Result<Vec<SeenCase>, StoreError> {
+    let mut rows = conn.prepare_cached(
+        "SELECT runs.name AS run, l.name AS launch, l.external, l.number, l.at, l.version, c.item, c.test, max(r.id) \
+         FROM case_causes k JOIN run_cases r ON r.id = k.rc JOIN runs ON runs.id = r.run \
+         JOIN cases c ON c.id = r.known JOIN launches l ON l.id = c.launch \
+         WHERE rca = ?1 GROUP BY c.id ORDER BY l.at DESC, c.id LIMIT ?2",
+    )?;
+    let cases = rows.query_map(params![rca, i64::try_from(most).unwrap_or(i64::MAX)], |row| {
+        Ok(SeenCase {
+            run: row.get("run")?,
+            launch: row.get("launch")?,
+            launch_id: row.get("external")?,
+            number: row.get("number")?,
+            at: Timestamp::from_millis(row.get("at")?),
+            version: row.get("version")?,
+            case: row.get("item")?,
+            test: row.get("test")?,
+        })
+    })?;
+    Ok(cases.collect::<Result<_, _>>()?)
+}
+
+fn symptoms(conn: &Connection, rca: i64) -> Result<Vec<SymptomOf>, StoreError> {
+    let mut rows = conn.prepare_cached(
+        "SELECT symptom, confidence FROM symptom_rcas l WHERE rca = ?1 AND NOT EXISTS (SELECT 1 FROM symptom_rcas o \
+         WHERE o.symptom = l.symptom AND o.rca = l.rca AND (o.rc > l.rc OR (o.rc = l.rc AND o.id > l.id))) \
+         ORDER BY confidence DESC, symptom",
+    )?;
+    let found = rows.query_map([rca], |row| Ok(SymptomOf { id: row.get(0)?, confidence: row.get(1)?, overturned_by: None }))?;
+    let mut found: Vec<SymptomOf> = found.collect::<Result<_, _>>()?;
+    for symptom in &mut found {
+        let overturned = overturned_as_of(conn, symptom.id, i64::MAX)?;
+        symptom.overturned_by = overturned.into_iter().find(|over| over.rca == rca && !over.replaced).map(|over| over.by);
+    }
+    found.sort_by_key(|symptom| symptom.overturned_by.is_some());
+    Ok(found)
+}
+
+fn surest(symptoms: &[SymptomOf]) -> Option<f64> {
+    symptoms.iter().find(|symptom| symptom.overturned_by.is_none()).map(|symptom| symptom.confidence)
+}

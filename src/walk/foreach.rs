@@ -1,0 +1,190 @@
+//! A node that is taken once for each item of a list: what makes the list, and what makes one artifact of those of the branches.
+
+use super::branch::{Branch, BranchKind};
+use super::decision_step::check_size;
+use super::error::{self, Failure};
+use super::event::Name;
+use super::plan::{Plan, PlanNode};
+use super::state::{WalkState, WalkStatus};
+use crate::diag::{Diagnostic, Source, Span};
+use crate::model::Kind;
+use crate::pipeline::NodeIx;
+use crate::script::{ScriptFunction, View};
+use serde_json::{Map, Value, json};
+
+/// The most branches that a node may have at once.
+const MOST_BRANCHES: usize = 10_000;
+
+/// For which items a node is taken.
+#[derive(Clone, Debug)]
+pub struct ForeachPlan {
+    /// What makes the list: a function given `(params, vars)`, or an expression given `(params, state, vars)`.
+    pub items: ScriptFunction,
+    /// What makes one artifact.
+    pub merge: MergePlan,
+    /// Whether a branch that fails is left out, and does not fail the case.
+    pub collect: bool,
+    /// The form of the artifact of a branch.
+    pub kind: Kind,
+    /// How many branches are taken at once.
+    pub concurrency: usize,
+    /// Where it stands.
+    pub place: (Source, Span),
+}
+
+/// What makes one artifact of those of the branches. Branches that failed have none.
+#[derive(Clone, Debug)]
+pub enum MergePlan {
+    /// A list of all.
+    Append,
+    /// The first one.
+    First,
+    /// The last one.
+    Latest,
+    /// The first of those with the most confidence.
+    Best,
+    /// What a script makes of them, given `(branches, vars)`.
+    Script(ScriptFunction),
+}
+
+/// What makes a walk a branch.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BranchOrigin {
+    /// What makes branches.
+    pub by: BranchKind,
+    /// Branches of a higher number wait for those of a lower.
+    pub sequence: i64,
+    /// Where it leads: a node, or the pipeline's done name.
+    pub to: Option<Name>,
+    /// What it added to the context.
+    pub added: Map<String, Value>,
+}
+
+impl BranchOrigin {
+    pub(super) fn new(by: BranchKind, sequence: i64) -> Self {
+        Self { by, sequence, to: None, added: Map::new() }
+    }
+
+    pub(super) fn leads(&mut self, to: &Name, added: &Map<String, Value>) {
+        self.to = Some(to.clone());
+        self.added.extend(added.iter().map(|(key, value)| (key.clone(), value.clone())));
+    }
+}
+
+impl ForeachPlan {
+    /// The branches of a node, one for each item; nothing if it says `()`: then the node is taken as if it had no list.
+    pub(super) fn branches(&self, node: &Name, params: &View, state: &View, vars: &View) -> Result<Option<Vec<Branch>>, Failure> {
+        let given: &[&View] = if self.items.is_condition() { &[params, state, vars] } else { &[params, vars] };
+        let items = match self.items.value(given).map_err(Failure::script)? {
+            Value::Array(items) => items,
+            Value::Null => return Ok(None),
+            other => {
+                let other = super::because::short(&View::plain(&other, "items"));
+                let message = format!("`foreach` of `{node}` gave {other}, not a list");
+                return Err(self.failure(
+                    error::FailureKind::RuleError,
+                    message,
+                    "give a list, or `()` to take the node once without an item",
+                ));
+            }
+        };
+        if items.len() > MOST_BRANCHES {
+            let message = format!("`foreach` of `{node}` gave {} items, more than {MOST_BRANCHES}", items.len());
+            return Err(self.failure(error::FailureKind::Limit, message, "take them together in groups"));
+        }
+        check_size(&items).map_err(|said| {
+            self.failure(error::FailureKind::Limit, said, "give what tells the items apart, not all that is known of them")
+        })?;
+        let branch = |item: Value| {
+            let sequence = item.get("sequence").and_then(Value::as_i64).unwrap_or(0);
+            Branch { node: node.clone(), sequence, item: Some(item), ..Branch::default() }
+        };
+        Ok(Some(items.into_iter().map(branch).collect()))
+    }
+
+    /// Whether the node can be taken once, without an item: it has someone to answer it, and its artifact is of the same form then.
+    pub(super) fn may_go_without(&self, node: &PlanNode) -> bool {
+        node.part.is_none() && !matches!(self.merge, MergePlan::Append)
+    }
+
+    /// One artifact of those of the branches. If all failed, that is the failure of the first.
+    pub fn merged(&self, plan: &Plan, node: NodeIx, branches: &[WalkState]) -> Result<Value, Failure> {
+        let whole = || branches.iter().filter(|branch| branch.status == WalkStatus::Done);
+        let artifact =
+            |branch: &WalkState| branch.last_artifact().and_then(|last| last.view().map(View::json)).unwrap_or_default();
+        if let (Some(first), None) = (branches.first(), whole().next()) {
+            let (kind, message) = first.error.clone().unwrap_or_default();
+            let kind = serde_json::from_value(Value::String(kind)).unwrap_or(error::FailureKind::AgentError);
+            let said = format!("every branch of `{}` failed, the first so: {message}", plan.node(node).name);
+            return Err(self.failure(kind, said, "`asterisk explain` shows each of them"));
+        }
+        let field = plan.pipeline.at(node).confidence.as_ref();
+        let confidence = |artifact: &Value| field.and_then(|field| artifact.get(field.as_str())?.as_f64());
+        match &self.merge {
+            MergePlan::Append => Ok(whole().map(artifact).collect()),
+            MergePlan::First => Ok(whole().next().map(artifact).unwrap_or_default()),
+            MergePlan::Latest => Ok(whole().next_back().map(artifact).unwrap_or_default()),
+            MergePlan::Best => {
+                let mut best: Option<(f64, Value)> = None;
+                for artifact in whole().map(artifact) {
+                    let sure = confidence(&artifact).unwrap_or(f64::NEG_INFINITY);
+                    if best.as_ref().is_none_or(|(most, _)| sure > *most) {
+                        best = Some((sure, artifact));
+                    }
+                }
+                Ok(best.map(|(_, artifact)| artifact).unwrap_or_default())
+            }
+            MergePlan::Script(function) => {
+                let told = |(index, branch): (usize, &WalkState)| {
+                    let (kind, message) = branch.error.clone().unwrap_or_default();
+                    let failed = branch.status == WalkStatus::Error;
+                    let artifact = if failed { Value::Null } else { artifact(branch) };
+                    json!({
+                        "branch": index + 1,
+                        "item": branch.context.get(super::fork::ITEM),
+                        "confidence": confidence(&artifact),
+                        "error": if failed { json!({ "kind": kind, "message": message }) } else { Value::Null },
+                        "artifact": artifact,
+                    })
+                };
+                let branches: Value = branches.iter().enumerate().map(told).collect();
+                let branches = View::of(&branches, &Kind::Any, "branches");
+                function.value(&[&branches, plan.vars()]).map_err(Failure::script)
+            }
+        }
+    }
+
+    fn failure(&self, kind: error::FailureKind, message: String, help: &str) -> Failure {
+        let (source, span) = &self.place;
+        Failure::new(kind, Diagnostic::error("walk/foreach", message).label(source, *span, "for each of these").help(help))
+    }
+}
+
+/// Where branches that edges led apart come together: the one node that all of them lead to, or the done name.
+pub fn joined(branches: &[WalkState]) -> Result<Option<Name>, Failure> {
+    let mut found: Option<(&WalkState, &Name)> = None;
+    for branch in branches {
+        let Some(lone) = &branch.lone else { continue };
+        if lone.by != BranchKind::Edges {
+            return Ok(None);
+        }
+        let at = |branch: &WalkState| branch.path.last().cloned().unwrap_or_default();
+        let Some(to) = &lone.to else {
+            let message = format!("the branch at `{}` leads nowhere, so the branches beside it cannot join it", at(branch));
+            return Err(apart(message));
+        };
+        match found {
+            Some((first, other)) if other != to => {
+                let message = format!("branches lead apart: `{}` to `{other}`, `{}` to `{to}`", at(first), at(branch));
+                return Err(apart(message));
+            }
+            _ => found = Some((branch, to)),
+        }
+    }
+    Ok(found.map(|(_, to)| to.clone()))
+}
+
+fn apart(message: String) -> Failure {
+    let help = "edges that are `parallel: true` lead to one node each; the edges of those nodes have to lead to the same one";
+    Failure::new(error::FailureKind::FanOutMerge, Diagnostic::error("walk/fan-out-merge", message).help(help))
+}
