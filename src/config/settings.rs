@@ -3,13 +3,13 @@
 use super::origin::{Setting, SettingOrigin};
 use super::project_file::{self, ProjectConfig};
 use crate::clock::{Clock, FixedClock, SystemClock};
-use crate::diag::{Diagnostic, Source, Span, secrets_in};
+use crate::diag::{Diagnostic, Source, Span};
 use crate::files::{Area, FileError, conventional, project_root, read_text_file};
 use crate::lint;
 use crate::pipeline::Spanned;
 use crate::project::domain::DEFAULT_DOMAIN;
 use crate::project::{ProjectVar, ProjectVars};
-use crate::session::{KEEP, SessionError, Setup};
+use crate::session::{KEEP, SessionError, Setup, refuse_secret};
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -294,13 +294,8 @@ fn keep() -> Result<usize, SessionError> {
 /// `name=value` settings: the value is JSON if it reads as JSON, else a text.
 fn parse_set(set: &[String]) -> Result<Map<String, Value>, SessionError> {
     let pair = |text: &String| match text.split_once('=') {
-        Some((name, _)) if !secrets_in(text).is_empty() => {
-            let message =
-                format!("`--set {name}=...` looks like a secret: what is set is recorded with the run and told to agents");
-            let help = "rules and prompts need none; agents and servers are told where theirs is by `secret:` and `env:` in asterisk.yaml";
-            Err(SessionError::Asked(Box::new(Diagnostic::error("config/secret", message).help(help))))
-        }
         Some((name, value)) if !name.trim().is_empty() => {
+            refuse_secret(name, value)?;
             let value = serde_json::from_str(value).unwrap_or_else(|_| Value::String(value.to_owned()));
             Ok((name.trim().to_owned(), value))
         }

@@ -59,9 +59,10 @@ mod tests {
             assert!(std::thread::spawn(|| panic!("loud two")).join().is_err());
             return;
         }
-        let name = "script::quiet::tests::caught_panics_are_silent_and_others_are_not";
+        let (_, module) = module_path!().split_once("::").expect("a module of this crate");
+        let name = format!("{module}::caught_panics_are_silent_and_others_are_not");
         let child = Command::new(std::env::current_exe().expect("this test"))
-            .args([name, "--exact", "--nocapture", "--test-threads=1"])
+            .args([&name, "--exact", "--nocapture", "--test-threads=1"])
             .env(CHILD, "1")
             .output()
             .expect("runs");

@@ -7,7 +7,9 @@ use super::registry::{RunPhase, SERVER, ServedRun, SessionRegistry, locked};
 use crate::agent::{MCP, QueueClosed, StepQueue};
 use crate::model::Case;
 use crate::report;
-use crate::session::{Files, ResumeSpec, RunInputs, RunListener, RunResult, RunSpec, Session, SessionError, StartedRun, Via};
+use crate::session::{
+    Files, ResumeSpec, RunInputs, RunListener, RunResult, RunSpec, Session, SessionError, StartedRun, Via, refuse_secret,
+};
 use crate::store::Durability;
 use crate::walk::{Event, EventBody, WalkStatus};
 use serde_json::{Value, json};
@@ -47,6 +49,9 @@ pub(super) fn start(desk: &Arc<SessionRegistry>, args: StartRun) -> Result<Value
     let queue = StepQueue::new(args.desired_capacity);
     let stop = Arc::new(AtomicBool::new(false));
     let mut setup = desk.session.setup().clone();
+    for (name, value) in &args.set {
+        refuse_secret(name, value.as_str().unwrap_or(&value.to_string()))?;
+    }
     setup.vars.extend(args.set.clone());
     let session = Session::new(setup).with_queue(Arc::clone(&queue));
     let job = job(&session, args, parallel)?;

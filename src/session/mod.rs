@@ -56,7 +56,7 @@ pub use resume::{ResumeSpec, RunOrigin};
 pub use revisions::AppliedReload;
 pub use route::{RouteState, RouteVisit, Routed};
 pub use run::{RunInputs, RunListener, RunSpec, StartedRun};
-pub use setup::{Files, KEEP, Setup, Via};
+pub use setup::{Files, KEEP, Setup, Via, refuse_secret};
 pub use shadow::ShadowSummary;
 use std::path::PathBuf;
 use std::sync::Arc;

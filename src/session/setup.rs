@@ -1,7 +1,9 @@
 //! What a session is told by its front end.
 
+use super::SessionError;
 use crate::agent::{Agents, STUB, Servers, Variable};
 use crate::clock::Clock;
+use crate::diag::secrets_in;
 use crate::net::SecretSource;
 use crate::project::{AnswererNames, ProjectVars, SCRIPT};
 use crate::reportportal;
@@ -162,4 +164,14 @@ impl Files {
             Self::Never => false,
         }
     }
+}
+
+/// Refuses a var that looks like a secret: vars are recorded with the run and shown to agents.
+pub fn refuse_secret(name: &str, value: &str) -> Result<(), SessionError> {
+    if secrets_in(&format!("{name}={value}")).is_empty() {
+        return Ok(());
+    }
+    let message = format!("the var `{name}` looks like a secret: vars are recorded with the run and shown to agents");
+    let help = "rules and prompts need none; `secret:` and `env:` in asterisk.yaml tell agents and servers where theirs is";
+    Err(SessionError::asked("config/secret", message, Some(help.to_owned())))
 }

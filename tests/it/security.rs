@@ -671,6 +671,9 @@ fn secrets_by_mistake_are_refused_and_starred() {
     assert!(!ran.text().contains("never-to-be-seen") && ran.stderr.contains("stroe"), "{}", ran.text());
     // Nor is one set, since vars are recorded.
     project.file("asterisk.yaml", "");
+    let mut pipes = Pipes::start(&project, &[]);
+    let told = pipes.call("start_run", &json!({ "pipeline": "two.yaml", "input": "none", "set": { "x": KEY } }));
+    assert!(told["code"] == "config/secret" && !told.to_string().contains(KEY), "{told}");
     let ran = project.asterisk(&["run", "two.yaml", "--input", "none", "--set", &format!("x={KEY}")]).exits(2);
     assert!(!ran.text().contains("never-to-be-seen") && ran.stderr.contains("looks like a secret"), "{}", ran.text());
     let mut command = project.command(&["doctor"]);

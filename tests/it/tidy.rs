@@ -324,6 +324,7 @@ fn every_command_shows_an_example() {
     let commands = crate::cli::commands(&project);
     let commands: BTreeSet<&str> = commands.iter().map(String::as_str).collect();
     let support = [
+        "command_groups",
         "lint_report",
         "run_observe",
         "mod",
