@@ -17,37 +17,37 @@ pub(super) const GRACE: Duration = Duration::from_millis(500);
 const END: Duration = Duration::from_secs(2);
 
 /// The groups that are running.
-static RUNNING: Mutex<RunningGroups> = Mutex::new(RunningGroups { groups: BTreeMap::new(), count: 0, warden: None });
+static RUNNING: Mutex<RunningGroups> = Mutex::new(RunningGroups { groups: BTreeMap::new(), count: 0, watchdog: None });
 
 /// The groups that are running, with the marks of their commands, and who ends them if this process cannot.
 struct RunningGroups {
     groups: BTreeMap<u32, String>,
     /// How many commands there were.
     count: u64,
-    warden: Option<Watchdog>,
+    watchdog: Option<Watchdog>,
 }
 
 impl RunningGroups {
     /// Sees to it that somebody ends the groups if this process cannot. Whether somebody does.
     fn guard(&mut self) -> bool {
-        if self.warden.is_none() {
+        if self.watchdog.is_none() {
             family::adopt();
         }
-        self.warden = self.warden.take().or_else(Watchdog::start);
-        self.warden.is_some()
+        self.watchdog = self.watchdog.take().or_else(Watchdog::start);
+        self.watchdog.is_some()
     }
 
     fn add(&mut self, group: u32, mark: String) {
         self.groups.insert(group, mark);
-        if let Some(warden) = &mut self.warden {
-            warden.tell(group, true);
+        if let Some(watchdog) = &mut self.watchdog {
+            watchdog.tell(group, true);
         }
     }
 
     fn remove(&mut self, group: u32) {
         self.groups.remove(&group);
-        if let Some(warden) = &mut self.warden {
-            warden.tell(group, false);
+        if let Some(watchdog) = &mut self.watchdog {
+            watchdog.tell(group, false);
         }
     }
 
@@ -58,14 +58,14 @@ impl RunningGroups {
         let own = std::process::id();
         let all = family::all()?;
         let here = all.iter().find(|one| one.pid == own)?.group;
-        let warden = self.warden.as_ref().map(Watchdog::id);
+        let watchdog = self.watchdog.as_ref().map(Watchdog::id);
         let alone = self.groups.keys().all(|other| other == group);
         let left = |one: &Process| {
             if one.group == *group {
                 return !one.over || (one.pid != *group && one.parent == own);
             }
             // Whoever is the child of another ends up here once that one is gone.
-            if one.parent != own || self.groups.contains_key(&one.group) || Some(one.group) == warden {
+            if one.parent != own || self.groups.contains_key(&one.group) || Some(one.group) == watchdog {
                 return false;
             }
             if one.over {
@@ -135,7 +135,7 @@ pub(super) fn is_found(program: &Path, paths: Option<OsString>) -> bool {
     std::env::split_paths(&paths).any(|dir| dir.join(program).is_file())
 }
 
-pub(super) fn start(mut command: Command) -> io::Result<Child> {
+fn start(mut command: Command) -> io::Result<Child> {
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()
@@ -146,21 +146,26 @@ pub(super) struct ProcessGroup(u32, String);
 
 impl ProcessGroup {
     /// Starts a command in a group of its own, with pipes to it and from it. It does not begin before the group is known to whoever ends it.
-    pub(super) fn spawn(mut command: Command) -> io::Result<(Child, Self)> {
-        let mut running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
-        let guarded = running.guard();
-        running.count += 1;
-        let mark = format!("{}.{}", family::root(), running.count);
-        command.env(family::MARK, &mark);
-        let mut child = start(if guarded { held(&command)? } else { command })?;
-        running.add(child.id(), mark.clone());
-        drop(running);
-        let group = Self(child.id(), mark);
-        if guarded && let Some(stdin) = &mut child.stdin {
+    pub(super) fn spawn(command: Command) -> io::Result<(Child, Self)> {
+        let (mut child, group, held) = Self::prepare(command)?;
+        if held && let Some(stdin) = &mut child.stdin {
             // If it is gone, that is seen by what it says.
             drop(stdin.write_all(b"\n"));
         }
         Ok((child, group))
+    }
+
+    /// Starts what becomes the command, and lists its group. Whether it is held, and begins only when it is told a line.
+    pub(super) fn prepare(mut command: Command) -> io::Result<(Child, Self, bool)> {
+        let mut running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
+        let held = running.guard();
+        running.count += 1;
+        let mark = format!("{}.{}", family::root(), running.count);
+        command.env(family::MARK, &mark);
+        let child = start(if held { self::held(&command)? } else { command })?;
+        running.add(child.id(), mark.clone());
+        let group = Self(child.id(), mark);
+        Ok((child, group, held))
     }
 
     /// Tells what is left of the command to end, kills what does not, and takes the child's status. What is there even then.

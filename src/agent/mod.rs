@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! script, stub                      answers from within the process
-//! exec, process, warden             a command, running it, and ending it whatever happens
+//! exec, process, watchdog             a command, running it, and ending it whatever happens
 //! http                              a model behind HTTP
 //! heard, found                      what they say: the JSON in it, as a reply or a complaint
 //! file, signal, wrapper, tray       files: what is asked, the answer with its id, how far it is; the directory they are in

@@ -186,7 +186,7 @@ fn how(status: ExitStatus) -> String {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::super::family::{self, Process};
-    use super::super::group::{held, start};
+    use super::super::group::held;
     use super::*;
 
     fn sh(script: &str, seconds: f64, most: usize) -> CommandOutput {
@@ -264,13 +264,15 @@ mod tests {
         let touch = || {
             let mut command = Command::new("touch");
             command.arg("begun").current_dir(dir.path());
-            start(held(&command).unwrap()).unwrap()
+            let (child, group, held) = ProcessGroup::prepare(command).unwrap();
+            assert!(held);
+            (child, group)
         };
-        let mut child = touch();
+        let (mut child, _group) = touch();
         drop(child.stdin.take());
         assert!(!child.wait().unwrap().success());
         assert!(!dir.path().join("begun").exists());
-        let mut child = touch();
+        let (mut child, _group) = touch();
         child.stdin.take().unwrap().write_all(b"\n").unwrap();
         assert!(child.wait().unwrap().success());
         assert!(dir.path().join("begun").exists());

@@ -8,7 +8,7 @@ use crate::session::SessionError;
 use crate::ui::OutputFormat;
 use clap::Args;
 
-/// Say what decided where a case went: the rule, the line, the version of its text, and in a git checkout the commit.
+/// Show what decided where a case went: the rule, the line, the version of its text, and in a git checkout the commit.
 ///
 /// The texts are those that the run went by, from the store. With --step the whole rule is shown.
 #[derive(Debug, Args)]

@@ -11,7 +11,7 @@ use clap::Args;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
-/// Remove what old runs left: events, contents, directories; keep what they found out.
+/// Remove what old runs left (events, contents, directories); keep the symptoms and root causes they found.
 ///
 /// Symptoms, root causes and all that recall goes by stay as they are. A run that is being executed is never touched, one that
 /// is paused only if asked for. With both bounds, a run goes that is older and not among the latest.

@@ -10,7 +10,7 @@ use crate::session::SessionError;
 use crate::ui::{OutputFormat, Ui};
 use clap::Args;
 
-/// Say how often every edge of past runs was asked, fired, failed, and stood in another's shadow.
+/// Count how often every edge of past runs was evaluated, fired, failed, or was shadowed by another.
 ///
 /// An edge is shadowed when it was not asked, because another fired first, and would have fired: its rule is asked now, on the
 /// recorded inputs. What tests go through is shown by `asterisk test --coverage`.

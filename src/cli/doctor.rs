@@ -10,7 +10,7 @@ use crate::ui::{OutputFormat, plain};
 use clap::Args;
 use serde_json::{Value, json};
 
-/// Look the project over: files and where they come from, store, directories, repositories, terminal.
+/// Check the project: files and where they come from, store, directories, repositories, terminal.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  asterisk doctor\n  asterisk doctor --deep\n  asterisk doctor --files --format json")]
 pub(super) struct DoctorArgs {

@@ -10,10 +10,10 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 use std::path::PathBuf;
 
-/// Say why a case went the way it went: every edge of every step, what came of it, and how near the others were.
+/// Explain why a case took its path: every edge of every step, its outcome, and how close the others came.
 ///
-/// Each decision is made again, by the recorded texts on the recorded inputs. With --step everything is shown: the values
-/// of all parts of every rule that was asked.
+/// Each decision is evaluated again, with the recorded texts on the recorded inputs. With --step everything is shown: the values
+/// of all parts of every rule that was evaluated.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  asterisk explain latest\n  asterisk explain latest --case 880501\n  \
                         asterisk explain latest --case 880501 --step F0\n  \

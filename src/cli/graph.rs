@@ -13,7 +13,7 @@ use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// Draw a pipeline, and the ways that cases took through it.
+/// Draw a pipeline, or the paths that cases took through it.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  asterisk graph rca --format svg > rca.svg\n  asterisk graph rca --format dot > rca.dot\n  \
                         asterisk graph rca --format mermaid > rca.mmd\n  asterisk graph --run latest --format svg > run.svg")]

@@ -12,7 +12,7 @@ use clap::{Args, ValueEnum};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
-/// Write the bundled scripts, pipelines and templates out, to be changed.
+/// Write out the bundled scripts, pipelines and templates for editing.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  asterisk init heuristics --only scripts\n  asterisk init my-project")]
 pub(super) struct InitArgs {

@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 /// Rounds of mending: a mended text may have something to mend that was hidden before.
 const ROUNDS: usize = 8;
 
-/// Look over scripts, pipelines, templates and data: what does not link, and what runs but smells.
+/// Check scripts, pipelines, templates and data: what does not link, and what links but is suspicious.
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 #[command(after_help = "Without PATH the whole project is linted. Exits with 1 if anything above a note is found.\n\
@@ -46,7 +46,7 @@ pub(super) struct LintArgs {
     /// Leave out the findings that are listed in this file.
     #[arg(long, value_name = "FILE")]
     baseline: Option<PathBuf>,
-    /// Write the findings to the baseline file instead of telling them.
+    /// Write the findings to the baseline file instead of reporting them.
     #[arg(long, requires = "baseline", conflicts_with = "fix")]
     write_baseline: bool,
     /// Launches whose cases scripts may be overfitted to, instead of those in the store.
@@ -55,7 +55,7 @@ pub(super) struct LintArgs {
     /// It is no error if there is nothing to lint.
     #[arg(long)]
     allow_empty: bool,
-    /// The directory of scripts, laid over the bundled ones.
+    /// The directory of scripts that overlays the bundled ones.
     #[arg(long, value_name = "DIR", env = "ASTERISK_SCRIPTS")]
     scripts: Option<PathBuf>,
     /// How to print.

@@ -56,7 +56,7 @@ use std::process::ExitCode;
 /// The widest that help is written.
 const WIDTH: usize = 100;
 
-/// Investigate failed CI launches with pipelines whose every turn is a small, explainable script.
+/// Investigate failed CI launches with pipelines whose every transition is decided by a small, explainable script.
 #[derive(Debug, Parser)]
 #[command(name = "asterisk", version, max_term_width = WIDTH)]
 struct Cli {
@@ -74,7 +74,7 @@ struct GlobalArgs {
     /// When to colour.
     #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN", env = "ASTERISK_COLOR")]
     color: Colour,
-    /// Tell more on stderr: every turn of every case (-vv: every event).
+    /// Print more on stderr: every transition of every case (-vv: every event).
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     verbose: u8,
 }
@@ -90,13 +90,13 @@ struct FormatArg {
 /// `--scripts`, `--domain` and `--set`, for commands that link a project.
 #[derive(Clone, Debug, Default, Args)]
 struct ProjectArgs {
-    /// A directory of scripts, laid over the bundled ones file by file.
+    /// A directory of scripts that overlays the bundled ones, file by file.
     #[arg(long, value_name = "DIR", env = "ASTERISK_SCRIPTS")]
     scripts: Option<PathBuf>,
-    /// The vocabulary to go by (`asterisk show domains`) [default: generic].
+    /// The domain to use (`asterisk show domains`) [default: generic].
     #[arg(long, value_name = "NAME", env = "ASTERISK_DOMAIN")]
     domain: Option<String>,
-    /// Set a var of the pipeline; VALUE is JSON, or else a text.
+    /// Set a var of the pipeline; VALUE is JSON, or else a string.
     #[arg(long, value_name = "NAME=VALUE")]
     set: Vec<String>,
 }

@@ -11,7 +11,7 @@ use clap::{Args, ValueEnum};
 use serde_json::json;
 use std::path::PathBuf;
 
-/// Begin a rule, a responder, an effect, a mask, a scheduler, a vocabulary, a pipeline or a test, from a commented skeleton.
+/// Create a rule, responder, effect, mask, scheduler, domain, pipeline or test from a commented skeleton.
 ///
 /// It goes where the project has its scripts and pipelines (`asterisk.yaml`; else `scripts/` and `pipelines/`), with a test
 /// beside it. Nothing is overwritten.
@@ -37,7 +37,7 @@ enum SkeletonKind {
     Responder,
     /// What a node's artifact leaves in the store: `effects/NAME.rhai`.
     Effect,
-    /// A vocabulary: `data/domains/NAME.yaml`.
+    /// A domain: `data/domains/NAME.yaml`.
     Domain,
     /// A graph with a condition and a loop: `NAME.yaml`.
     Pipeline,

@@ -7,7 +7,7 @@ use crate::ui::{OutputFormat, plain};
 use clap::Args;
 use serde_json::{Value, json};
 
-/// Show a prompt of a run, as the step was given it.
+/// Show the prompt that a step of a run was given.
 ///
 /// It is made again from the record: the template's text and the parameters of the step. Without --node it is that of the
 /// case's last answered step.

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-/// Give what a person has reviewed to another system.
+/// Send what a person has reviewed to another system.
 ///
 /// Only cases that a person approved or overturned leave (`asterisk review`). To ReportPortal goes, for each case, the defect type and a
 /// comment; doing it again sends nothing that was sent before. For Jira and GitHub a draft is made of each root cause, and nothing is sent:

@@ -7,7 +7,7 @@ use crate::ui::OutputFormat;
 use clap::{Args, ValueEnum};
 use serde_json::json;
 
-/// Say what became of a root cause: resolved, verified, archived, open again.
+/// Record what became of a root cause: resolved, verified, archived, reopened.
 ///
 /// Later runs go by it: when it comes back, that is a regression. A person's word counts more than a run's. A root cause that is resolved, verified or archived and is found in a later launch
 /// stays so; it is shown as one that came back.

@@ -15,7 +15,7 @@ use std::thread::available_parallelism;
 /// The most flips and unknowns that are shown to a person.
 const SHOWN: usize = 100;
 
-/// Decide past runs again by edited scripts, pipeline or vars, and tell what would go another way.
+/// Evaluate past decisions again with edited scripts, pipeline or vars, and list those that flip.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Every case is walked again on the answers that were recorded; nobody is asked anything, and nothing is written. Where a\n\

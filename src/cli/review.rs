@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// Say as a person what you think of a case's analysis.
+/// Approve, reassess or overturn the analysis of a case, as a person.
 ///
 /// A case that waits at its review takes it as the answer; one that is over goes on at its review. What a person overturns counts as
 /// the truth about that failure from then on: later runs recall it, and no script or agent takes it back.

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// Bring the answer to a step that waits for it.
+/// Submit the answer to a step that waits for one.
 ///
 /// The answer is held against the schema of its node. One that does not fit is told why and changes nothing; one that does is recorded,
 /// and the case goes on as far as it can: to the next step that waits, or to its end. Wrapped as

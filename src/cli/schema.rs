@@ -22,7 +22,7 @@ pub(super) struct SchemaArgs {
 enum SchemaKind {
     /// A pipeline.
     Pipeline,
-    /// A vocabulary.
+    /// A domain.
     Domain,
     /// `asterisk.yaml`.
     Project,

@@ -15,7 +15,7 @@ use std::time::Duration;
 /// The variable that a token is read from.
 const TOKEN: &str = "ASTERISK_TOKEN";
 
-/// Serve agents over MCP: they start runs, pull steps, bring answers, read reports, and ask why.
+/// Serve agents over MCP: they start runs, pull steps, submit answers, read reports, and ask why.
 #[derive(Debug, Args)]
 #[command(
     after_help = "An agent's settings name the program: {\"command\": \"asterisk\", \"args\": [\"serve\", \"--mcp\", \"stdio\"]}.\n\

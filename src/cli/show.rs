@@ -10,8 +10,7 @@ use crate::ui::{OutputFormat, Ui};
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
 
-/// Show the elements, the personas, the cycles, the pipelines, the vocabularies, the data files, or what the store knows: symptoms and
-/// root causes.
+/// Show elements, personas, cycles, masks, pipelines, domains, data files, or what the store knows: symptoms and root causes.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  asterisk show elements\n  asterisk show personas herald\n  asterisk show domains\n  asterisk show data domain --domain ptp --format json\n  \
@@ -44,7 +43,7 @@ enum ShowTarget {
     Cycles,
     /// The pipelines that can be named.
     Pipelines,
-    /// The vocabularies.
+    /// The domains.
     Domains,
     /// The data files of the scripts.
     Data,

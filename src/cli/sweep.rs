@@ -17,7 +17,7 @@ use std::path::PathBuf;
 /// The most edges that a table has a column for.
 const EDGES: usize = 6;
 
-/// Try the values of a var against past runs or a scenario: what would flip, which edges are taken, where nothing changes.
+/// Try a range of values of a var on past runs or a scenario: what flips, which edges are taken, where nothing changes.
 #[derive(Debug, Args)]
 #[command(
     after_help = "A scenario is YAML or JSON: `cases: [{id, answers: {NODE: [artifact, ...]}}]`, walked on these answers, and\n\

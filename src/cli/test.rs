@@ -13,7 +13,7 @@ use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
-/// Run the tests of scripts: the functions `test_..` of files `.._test.rhai`.
+/// Run the tests of scripts: functions `test_*` in files `*_test.rhai`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  asterisk test\n  asterisk test rules/rca_test.rhai --filter recall\n  \
                         asterisk test --coverage --min-coverage 60\n  \
