@@ -2,7 +2,7 @@
 //!
 //! A run waits for none of it but at its end, and there not for long.
 
-use crate::net::{HttpClient, shown};
+use crate::net::{self, shown};
 use opentelemetry::KeyValue;
 use opentelemetry_http::{Bytes, HttpClient, HttpError, Request, Response};
 use opentelemetry_otlp::{ExporterBuildError, Protocol, SpanExporter, WithExportConfig, WithHttpConfig};
@@ -50,7 +50,7 @@ impl Delivery {
     /// (`OTEL_EXPORTER_OTLP_ENDPOINT`).
     pub(super) fn to(address: Option<&str>) -> Result<Self, (String, String)> {
         let told = Arc::new(DeliveryState::default());
-        let http = OtlpHttp { client: HttpClient::new(PATIENCE, MOST), told: Arc::clone(&told) };
+        let http = OtlpHttp { client: net::HttpClient::new(PATIENCE, MOST), told: Arc::clone(&told) };
         let mut builder = SpanExporter::builder().with_http().with_http_client(http);
         if std::env::var_os("OTEL_EXPORTER_OTLP_PROTOCOL").is_none() {
             builder = builder.with_protocol(Protocol::HttpBinary);
@@ -140,7 +140,7 @@ impl opentelemetry_sdk::trace::SpanExporter for CountingExporter {
 /// The client that the exporter sends by.
 #[derive(Debug)]
 struct OtlpHttp {
-    client: HttpClient,
+    client: net::HttpClient,
     told: Arc<DeliveryState>,
 }
 
