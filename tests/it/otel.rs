@@ -1,6 +1,6 @@
 //! OpenTelemetry: what a collector is sent of a run, and that a run does not mind one that is not there.
 
-use crate::harness::{PATIENCE, Project, until};
+use crate::harness::{PATIENCE, Project};
 use crate::observe::{RUN, project};
 use crate::server::{Server, says, says_json};
 use crate::signals::{Agent, artifact, put, wrapped};
