@@ -1,16 +1,17 @@
-//! Who answers nodes: the zero-LLM responders, canned answers, and those outside of the process. Each implements the `Answer` port.
+//! Who answers nodes: the zero-LLM responders, canned answers, and those outside of the process. Each implements the `Answerer` port.
 //!
 //! ```text
 //! script, stub                      answers from within the process
-//! exec, process, watchdog             a command, running it, and ending it whatever happens
+//! exec, process, group, family,     a command, running it, and ending it with all it started
+//! watchdog                          even if this process is killed
 //! http                              a model behind HTTP
-//! heard, found                      what they say: the JSON in it, as a reply or a complaint
-//! file, signal, wrapper, tray       files: what is asked, the answer with its id, how far it is; the directory they are in
+//! output_reader, find_json          what they say: the JSON in it, as a reply or a complaint
+//! file, signal, wrapper, run_dir    files: what is asked, the answer with its id, how far it is; the directory they are in
 //! batch, manifest                   several requests at once, and how far each is
 //! manual                            a person or agent who takes the prompt and brings the answer (`cursor`, `save`)
-//! mcp, queue, gate                  workers who pull steps from a server and bring the answers
+//! mcp, queue, in_flight             workers who pull steps from a server and bring the answers
 //! tools                             tools of MCP servers, as those who answer nodes that call one
-//! router, retry, breaker, limit,    what stands around those outside: who is asked in which order, again, not at all, at once;
+//! router, retry, circuit_breaker, concurrency,  what stands around those outside: who is asked in which order, again, not at all, at once;
 //! budget                            what may be spent
 //! settings, tokens, artifact        how they are set up; what they take; what of theirs is accepted
 //! ```

@@ -4,15 +4,15 @@
 //! ([`RecordedDecision::again`]): watched, to be explained; by other scripts or vars, to see what would change.
 //!
 //! ```text
-//! steps, decisions   the record: steps of cases, decisions with their inputs, made again
-//! asked              which run, case and step is meant
-//! retell, told       a decision made again while it is watched, and what is told of it
-//! look               a decision told of as it is made
+//! steps, recorded    the record: steps of cases, decisions with their inputs, made again
+//! selection          which run, case and step is meant
+//! reevaluate, explanation  a decision evaluated again while it is watched, and its explanation
+//! rule_view          what a rule reads and answers, shown as it is evaluated
 //! explain            a case's path, or everything about a step; as a page and as Markdown
 //! blame              what decided: rule, line, version of the text, commit
 //! coverage           how often every edge was asked, fired, failed, and stood in another's shadow
 //! save, shrink       a decision as a test, with as little of its inputs as it takes
-//! ways               which ways a run's cases took, for a picture
+//! edge_counts        which ways a run's cases took, for a picture
 //! replay             history decided again by other texts
 //! ```
 

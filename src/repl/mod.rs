@@ -2,13 +2,13 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `place`, `here` | the run, case and step; the artifact, state and vars there, and evaluating in their midst |
-//! | `command`, `desk` | the commands, and what each does |
+//! | `place`, `scope` | the run, case and step; the artifact, state and vars there, and evaluating in their midst |
+//! | `command`, `state` | the commands, and what each does |
 //! | `bind` | names that live as long as the session |
 //! | `why`, `flip`, `diff`, `graph`, `show` | what they say |
 //! | `tryout`, `follow` | other vars, scripts and inputs; a walk that goes on |
 //! | `lex`, `words`, `complete` | colours, brackets, and what could be typed |
-//! | `talk`, `interrupt` | reading from a terminal or a pipe, and ending |
+//! | `assist`, `interrupt` | reading from a terminal or a pipe, and ending |
 
 mod assist;
 mod bind;

@@ -7,15 +7,15 @@
 //! | file | what |
 //! |---|---|
 //! | `view` | the values scripts read |
-//! | `limits`, `guard`, `quiet`, `engine` | what a script may use, how that is enforced, and the one place where engines are made |
+//! | `limits`, `guard`, `panic_guard`, `engine` | what a script may use, how that is enforced, and the one place where engines are made |
 //! | `tokens`, `unit` | a parsed text: positions to spans, and spans to the file they came from |
-//! | `rewrite`, `shell`, `strict`, `compare` | the nodes put in place of comparisons after parsing, and what comparing means |
+//! | `rewrite`, `function_stub`, `strict`, `compare` | the nodes put in place of comparisons after parsing, and what comparing means |
 //! | `capture`, `pad`, `sort`, `text` | where the stock behaviour of closures, of filling lists, of sorting and of making texts would not do |
-//! | `fault`, `syntax`, `trace`, `explain`, `words` | errors, from inside an evaluation, from the parser, and through call frames |
+//! | `fault`, `syntax`, `eval_trace`, `explain`, `words` | errors, from inside an evaluation, from the parser, and through call frames |
 //! | `condition`, `parse`, `imports`, `environment`, `link`, `resolver`, `library` | texts to a linked library |
 //! | `probe` | watching an evaluation: values and ways, for explanations and coverage |
-//! | `call`, `rule`, `responder`, `effects`, `role`, `json` | calling a function and reading what it returned |
-//! | `trial` | running a test, and what tests ask of the host |
+//! | `invoke`, `rule`, `responder`, `effects`, `role`, `json` | calling a function and reading what it returned |
+//! | `test_call` | running a test, and what tests ask of the host |
 //! | `pattern` | a regular expression, looked at before it is used |
 //! | `api`, `check` | the functions scripts may call; static checks |
 

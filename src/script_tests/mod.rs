@@ -8,8 +8,8 @@
 //! | file | what |
 //! |---|---|
 //! | `select` | which tests there are, and which are asked for |
-//! | `ground` | the libraries and projects that tests run on |
-//! | `scene`, `params` | answering what a test asks the host |
+//! | `test_project` | the libraries and projects that tests run on |
+//! | `test_host`, `params` | answering what a test asks the host |
 //! | `run`, `result` | running tests, several at once, and what came of them |
 //! | `mutate` | scripts changed in one place, and whether a test notices |
 //! | `blame` | a failed assertion, with the values it was about |

@@ -3,10 +3,10 @@
 //! ```text
 //! handler                    what the protocol asks for, told to the others
 //! tools, args, fault         the tools with their arguments; what went wrong, as data
-//! desk, start, signals       the one run that is served; starting it; what happens, for whoever asks
+//! registry, start, signals   the one run that is served; starting it; what happens, for whoever asks
 //! steps                      pulling and submitting
 //! reading, resources         what past runs say
-//! place                      paths in messages
+//! paths                      paths in messages
 //! lines                      standard input and output
 //! http, guard, guests, body  the network, who is let in, how many, and for how long
 //! ```

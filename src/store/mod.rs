@@ -5,13 +5,13 @@
 //! durability, writer, step, journal       writing: steps, group commit, one run's journal
 //! begin, runs, lease, clean               runs: beginning, ending, going on; one process at a time; retention
 //! effects                                 symptoms, root causes and cases: facts written by steps
-//! people, overturned                      what people say outside of runs, what they took back
+//! reviews, overturned                     what people say outside of runs, what they took back
 //! read, reading, content                  reading back: events, contents (each compared with its address)
-//! knowledge, known                        what is known
+//! knowledge, history                      what is known
 //! needs                                   the bounded queries that nodes declare
 //! words, terms                            what is compared of a failure's text; the index of symptoms by it
 //! check                                   looking a file over
-//! halt                                    a place to be killed at, for tests
+//! failpoint                               a place to be killed at, for tests
 //! ```
 //!
 //! **What is safe when.** A step is one transaction: its events, the contents they refer to, its effects. What an

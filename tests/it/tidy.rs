@@ -202,6 +202,28 @@ fn every_file_begins_with_what_it_is() {
     none("files without a `//!` line at their head", &missing);
 }
 
+/// The map at the head of a module names files that are there.
+#[test]
+fn the_maps_of_modules_name_what_is_there() {
+    let mut gone = Vec::new();
+    for file in File::all("src").iter().filter(|file| file.path.ends_with("/mod.rs")) {
+        let dir = repository().join(&file.path).parent().unwrap().to_owned();
+        let head = file.text.lines().map_while(|line| line.strip_prefix("//!"));
+        let mut fenced = false;
+        for line in head {
+            fenced ^= line.trim_start().starts_with("```");
+            let Some((names, _)) = line.strip_prefix(' ').and_then(|line| line.split_once("  ")).filter(|_| fenced) else {
+                continue;
+            };
+            let names = names.split(", ").map(|name| name.trim_end_matches(','));
+            let missing = names.filter(|name| !name.is_empty() && name.chars().all(|ch| ch.is_ascii_lowercase() || ch == '_'));
+            let missing = missing.filter(|name| !dir.join(name).is_dir() && !dir.join(format!("{name}.rs")).exists());
+            gone.extend(missing.map(|name| format!("{}: {name}", file.path)));
+        }
+    }
+    none("names in the maps of modules without a file", &gone);
+}
+
 /// A type name means one thing in the whole tree; a module's own error, kind and arguments may go by the usual names.
 #[test]
 fn a_type_name_means_one_thing() {

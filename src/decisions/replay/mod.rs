@@ -3,7 +3,7 @@
 //! The walk of each case is walked again on the answers that were recorded, by the turn that live walks take
 //! ([`Turn`](crate::walk::Turn)), its state folded as theirs is. As long as it goes the recorded way, the recorded answers are its own,
 //! whatever made them. Where it turns off, each node further on takes the answer that the case recorded for the same visit of that
-//! node, if whoever gave it would have been told the same ([`Same`](same::Same)); else all beyond is unknown.
+//! node, if whoever gave it would have been told the same ([`AnswerInputs`](answer_inputs::AnswerInputs)); else all beyond is unknown.
 //!
 //! A decision is taken as it was recorded where nothing that it depends on is other: its edges, what their rules may run and the
 //! vars they read ([`Settled`](settled::Settled)), on a walk that knows what the recorded one knew.
