@@ -347,6 +347,7 @@ fn every_command_shows_an_example() {
     let commands: BTreeSet<&str> = commands.iter().map(String::as_str).collect();
     let support = [
         "command_groups",
+        "junit",
         "lint_report",
         "run_observe",
         "mod",
