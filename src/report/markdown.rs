@@ -1,9 +1,10 @@
 //! The report as Markdown.
 
-use super::build::{CaseReport, RunReport};
+use super::build::RunReport;
+use super::case::CaseReport;
 use super::causes::Cause;
-use super::regression::CauseState;
 use super::text::clean;
+use super::timeline::CauseState;
 use crate::model::counted;
 use crate::walk::WalkStatus;
 use std::collections::BTreeMap;
