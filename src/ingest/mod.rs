@@ -21,11 +21,13 @@ mod json_span;
 mod json_stream;
 mod junit;
 mod junit_case;
+mod junit_failure;
 mod junit_repeat;
 mod junit_retry;
 mod logs;
 mod markup;
 mod merge;
+mod part;
 mod reportportal;
 mod rerun;
 mod room;
@@ -45,7 +47,7 @@ pub use gather::{InputError, LaunchMerger, MAX_BYTES, is_no_launch};
 
 use crate::diag::{Diagnostics, Source};
 use crate::model::Launch;
-use gather::InputPart;
+use part::InputPart;
 
 /// How much of its texts a launch keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
