@@ -1,5 +1,6 @@
 //! `asterisk run`.
 
+use super::report::FilesArg;
 use super::run_observe;
 use super::run_table;
 use super::run_view::{self, LiveView};
@@ -13,7 +14,7 @@ use crate::model::shell;
 use crate::observe::ObserverFanout;
 use crate::project::CurrentProject;
 use crate::reload::LoadProject;
-use crate::session::{Files, ResumeSpec, RunInputs, RunListener, RunResult, RunSpec, Session, SessionError, Via};
+use crate::session::{ResumeSpec, RunInputs, RunListener, RunResult, RunSpec, Session, SessionError, Via};
 use crate::store::Durability;
 use crate::ui::{OutputFormat, Ui};
 use crate::walk::WalkStatus;
@@ -122,24 +123,6 @@ enum DurabilityArg {
     Batch,
 }
 
-#[derive(Clone, Copy, Debug, Default, ValueEnum)]
-pub(super) enum FilesArg {
-    #[default]
-    Auto,
-    Always,
-    Never,
-}
-
-impl From<FilesArg> for Files {
-    fn from(files: FilesArg) -> Self {
-        match files {
-            FilesArg::Auto => Self::Auto,
-            FilesArg::Always => Self::Always,
-            FilesArg::Never => Self::Never,
-        }
-    }
-}
-
 /// The var that a pipeline has whose doubtful conclusions can be judged.
 const COURT: &str = "court";
 
@@ -167,7 +150,16 @@ pub(super) fn run(global: &GlobalArgs, mut args: RunArgs) -> Result<Exit, Sessio
     let attached = run_observe::attach(&wanted, &live, ui, global.verbose)?;
     let observed = ObserverFanout::over(&live, &session.setup().clock, attached);
     let watch = observed.as_ref().map_or(&live as &dyn RunListener, |observed| observed);
-    let texts = WatchedTexts::of(global, &args)?;
+    let texts = WatchedTexts {
+        global: global.clone(),
+        project: args.project.clone(),
+        out: args.out.clone(),
+        pipeline: args.pipeline.clone(),
+        answers: via(&args)?.answers(),
+        resume: args.resume.clone(),
+        masks: args.masks.clone(),
+        team: args.team.clone(),
+    };
     let (follow, pin, migrate, resume, budget) = (args.watch, args.pin, args.migrate, args.resume.clone(), args.budget);
     let spec = resume.is_none().then(|| spec(args, parallel, durability)).transpose()?;
     let go = |current: Option<&CurrentProject>| match (&resume, &spec, current) {
@@ -234,7 +226,7 @@ fn spec(args: RunArgs, parallel: usize, durability: Durability) -> Result<RunSpe
 }
 
 /// Who is to answer.
-pub(super) fn via(args: &RunArgs) -> Result<Via, SessionError> {
+fn via(args: &RunArgs) -> Result<Via, SessionError> {
     let mut via = if args.stub.is_some() { Via::stub() } else { Via::default() };
     let mut usual = Vec::new();
     for one in &args.via {
