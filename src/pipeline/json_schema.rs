@@ -1,6 +1,6 @@
 //! The JSON Schema of pipeline files, for editors: made from the very lists of keys that the reader goes by.
 
-use super::{phases, read, read_edge, read_node, schema, team, thermal};
+use super::{phases, read, read_edge, read_node, schema, team, thermal, vars};
 use serde_json::{Map, Value, json};
 
 /// What a key is called, what it is for, and the schema of its value.
@@ -72,8 +72,8 @@ fn top() -> Vec<DescribedPipelineKey> {
         ("description", "What it is for.", words()),
         (
             "vars",
-            "Numbers, texts and flags that its rules see as `vars`, with their defaults; `--set NAME=VALUE` and the project file change them.",
-            json!({ "type": ["object", "null"] }),
+            "Settings that its rules see as `vars`: each a default, or `{ default, type, min, max, values, doc }`; `--set NAME=VALUE` and the project file change them.",
+            json!({ "type": ["object", "null"], "additionalProperties": var_schema() }),
         ),
         (
             "phases",
@@ -124,6 +124,24 @@ fn top() -> Vec<DescribedPipelineKey> {
             json!({ "type": ["array", "null"], "items": text() }),
         ),
         ("report", "The function that sums a case up for the report: fn summary(params, vars).", script()),
+    ]
+}
+
+/// A var: its default, or, of a map with a `default`, the long form.
+fn var_schema() -> Value {
+    let mut long = described(vars::KEYS, &var());
+    long["required"] = json!(["default"]);
+    json!({ "if": { "type": "object", "required": ["default"] }, "then": long })
+}
+
+fn var() -> Vec<DescribedPipelineKey> {
+    vec![
+        ("default", "Its value unless it is set.", json!({})),
+        ("type", "Its type; that of its default without.", json!({ "enum": vars::TYPES })),
+        ("min", "The least number it may be set to.", json!({ "type": "number" })),
+        ("max", "The greatest number it may be set to.", json!({ "type": "number" })),
+        ("values", "The texts it may be set to.", json!({ "type": "array", "items": { "type": "string" }, "minItems": 1 })),
+        ("doc", "What it is for.", text()),
     ]
 }
 
@@ -358,6 +376,7 @@ mod tests {
             (phases::PHASE_KEYS, phase()),
             (phases::CLUSTER_KEYS, cluster()),
             (team::KEYS, self::team()),
+            (vars::KEYS, var()),
         ] {
             let known: BTreeSet<&str> = keys.iter().copied().collect();
             let described: BTreeSet<&str> = entries.iter().map(|(key, ..)| *key).collect();

@@ -19,6 +19,7 @@ mod subpipelines;
 mod team;
 mod thermal;
 mod tool;
+mod vars;
 pub mod yaml;
 
 use crate::diag::{Diagnostics, Source};
@@ -35,6 +36,7 @@ pub use subpipelines::parts_of;
 pub use team::TEAM_MAX_STEPS;
 pub use thermal::Thermal;
 pub use tool::ToolCall;
+pub use vars::Var;
 
 /// Reads a pipeline. Every problem of the text is reported at once; a text that is not YAML has only its first.
 pub fn parse(source: &Source) -> Result<Pipeline, Diagnostics> {
@@ -177,7 +179,7 @@ done: _done
         let pipeline = read(WHOLE);
         assert_eq!((&**pipeline.name, pipeline.description.as_str()), ("all", "everything"));
         assert_eq!(Value::from(pipeline.vars_json()), serde_json::json!({"limit": 0.8, "deep": {"x": [1, "two"]}}));
-        assert_eq!(pipeline.source.slice(pipeline.vars["limit"].span), "0.8");
+        assert_eq!(pipeline.source.slice(pipeline.vars["limit"].default.span), "0.8");
         assert_eq!((pipeline.max_steps, pipeline.on_rule_error), (Some(12), OnRuleError::Skip));
         let (recall, triage, review) = (NodeIx(0), NodeIx(1), NodeIx(2));
         assert_eq!(pipeline.thermal, Some(Thermal { warning_ms: 50, ceiling_ms: Some(200) }));

@@ -3,9 +3,9 @@
 use super::Spanned;
 use super::graph::OnRuleError;
 use super::raw::{RawNode, RawPipeline, RawZone};
+use super::vars::Var;
 use super::yaml::{Yaml, YamlEntry, YamlFields, YamlReader};
 use super::{phases, read_edge, read_node, team, thermal};
-use serde_json::Value;
 use std::collections::BTreeMap;
 
 pub(super) const KEYS: &[&str] = &[
@@ -84,9 +84,9 @@ fn waits(fields: YamlFields<'_>) -> bool {
     nodes.iter().any(|node| node.get("after").is_some_and(|after| !after.is_null()))
 }
 
-fn vars(reader: &mut YamlReader<'_>, fields: YamlFields<'_>) -> BTreeMap<String, Spanned<Value>> {
-    let Some(vars) = present(fields, "vars").and_then(|yaml| reader.map(yaml, "`vars`")) else { return BTreeMap::new() };
-    reader.vars(vars)
+fn vars(reader: &mut YamlReader<'_>, fields: YamlFields<'_>) -> BTreeMap<String, Var> {
+    let vars = present(fields, "vars").and_then(|yaml| reader.map(yaml, "`vars`"));
+    vars.map(|fields| super::vars::read(reader, fields)).unwrap_or_default()
 }
 
 fn zones(reader: &mut YamlReader<'_>, fields: YamlFields<'_>) -> Vec<RawZone> {

@@ -2,7 +2,7 @@
 
 use super::conditions::{conditions, fields};
 use super::plans::{SharedInputs, taxonomy, with_vars};
-use super::vars::ProjectVars;
+use super::vars::{ProjectVars, VarPlaces};
 use super::{ProjectManifest, Sources, data, masks, prompts, subpipelines, teams, vars};
 use crate::diag::Diagnostics;
 use crate::model::Kind;
@@ -30,6 +30,8 @@ pub struct LinkSettings {
     pub vars: Map<String, Value>,
     /// Vars of the project, which those set for this pipeline override; the pipeline need not have them.
     pub project_vars: ProjectVars,
+    /// Where vars are set for this pipeline, of those of which it is known.
+    pub set_places: VarPlaces,
     /// Who answers.
     pub answers: AnswererNames,
     /// The repositories of the project file.
@@ -56,6 +58,7 @@ impl Default for LinkSettings {
         Self {
             vars: Map::new(),
             project_vars: ProjectVars::new(),
+            set_places: VarPlaces::new(),
             answers: AnswererNames::Others,
             workspace,
             domain: None,
@@ -134,7 +137,7 @@ impl Project {
                 return Err(found);
             }
         };
-        let (set, project_vars) = vars::of_project(&pipeline, &parts, &mut settings, &mut found);
+        let (set, places) = vars::of_project(&pipeline, &parts, &mut settings, &mut found);
         let any = |value: &Value, name: &str| Content::new(View::of(value, &Kind::Any, name));
         let shared = SharedInputs {
             library: &library,
@@ -148,14 +151,13 @@ impl Project {
             agents: settings.agents.as_deref(),
             servers: settings.servers.as_deref(),
             files: &data,
-            project_vars: &project_vars,
             taxonomy: any(&taxonomy(&data), "params.taxonomy"),
             domain,
             data: any(&Value::Object(data.clone()), "params.data"),
             workspace: any(&settings.workspace, "params.workspace"),
         };
         prompts::check_names(&templates, &mut found);
-        let plan = shared.plan(&pipeline, &set, &mut Vec::new(), &mut found);
+        let plan = shared.plan(&pipeline, (&set, &places), &mut Vec::new(), &mut found);
         masks::idle(&settings.masks, plan.masks().iter(), &mut found);
         let (errors, warnings): (Vec<_>, Vec<_>) =
             found.into_iter().partition(|diagnostic| diagnostic.severity == crate::diag::Severity::Error);

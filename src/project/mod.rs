@@ -32,4 +32,4 @@ pub use linker::SCRIPT;
 pub use manifest::ProjectManifest;
 pub use sources::Sources;
 pub use teams::teams;
-pub use vars::{ProjectVar, ProjectVars};
+pub use vars::{ProjectVar, ProjectVars, VarPlaces};

@@ -180,6 +180,7 @@ impl Session {
         let limits = ScriptLimits { wall: self.setup.script_time.unwrap_or(default.wall), ..default };
         LinkSettings {
             vars: self.setup.vars.clone(),
+            set_places: self.setup.set_places.clone(),
             project_vars: self.project_vars(),
             answers,
             workspace: self.setup.workspace.clone(),
