@@ -14,6 +14,8 @@ use std::sync::Arc;
 
 /// The steps a walk may take when the pipeline does not say.
 pub const DEFAULT_MAX_STEPS: u64 = 256;
+/// The steps a walk of a team may take when the pipeline does not say (`decisions.md` 14).
+pub const TEAM_MAX_STEPS: u64 = 64;
 
 /// A node of a [`Pipeline`], by its place in [`Pipeline::nodes`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -111,7 +113,7 @@ pub enum TeamWalker {
     /// A persona, by name.
     Persona(Spanned<String>),
     /// One of the pipeline's own, as written.
-    Own(super::yaml::Yaml),
+    Own(crate::form::yaml::Yaml),
 }
 
 /// A group of nodes.

@@ -1,39 +1,37 @@
-//! The pipeline language: YAML text -> spanned tree -> what the text says -> the graph it means.
+//! The pipeline language: YAML text -> checked tree -> what the text says -> the graph it means.
+//!
+//! Innermost first: `schema_words`, `computed`, `foreach`, `tool`, `thermal`, `vars` (parts of a graph), `graph`, `raw` (what a
+//! text says), `keys` (the forms of the files), `json_schema`, `read` (tree to text), `link` (text to graph); beside them
+//! `same` and `subpipelines`, and `draw` for pictures.
 
 mod computed;
 pub mod draw;
 mod foreach;
 mod graph;
 mod json_schema;
+mod keys;
 mod link;
-mod phases;
 mod raw;
 mod read;
-mod read_edge;
-mod read_node;
 mod same;
-mod scalar;
-mod schema;
-mod spanned;
+mod schema_words;
 mod subpipelines;
-mod team;
 mod thermal;
 mod tool;
 mod vars;
-pub mod yaml;
 
 use crate::diag::{Diagnostics, Source};
+use crate::form::yaml;
 
+pub use crate::form::Spanned;
 pub use computed::ComputedValue;
 pub use foreach::{CONCURRENCY, Foreach, Merge};
 pub use graph::{
     Clusters, DEFAULT_MAX_STEPS, Edge, EdgeCondition, EdgeIx, EdgeOrigin, EdgeSpans, EdgeTarget, NodeIx, OnRuleError, Pipeline,
-    PipelineNode, Team, TeamWalker, Zone, ZoneIx,
+    PipelineNode, TEAM_MAX_STEPS, Team, TeamWalker, Zone, ZoneIx,
 };
-pub use json_schema::{described, json_schema};
-pub use spanned::Spanned;
+pub use json_schema::json_schema;
 pub use subpipelines::parts_of;
-pub use team::TEAM_MAX_STEPS;
 pub use thermal::Thermal;
 pub use tool::ToolCall;
 pub use vars::Var;
@@ -41,8 +39,7 @@ pub use vars::Var;
 /// Reads a pipeline. Every problem of the text is reported at once; a text that is not YAML has only its first.
 pub fn parse(source: &Source) -> Result<Pipeline, Diagnostics> {
     let tree = yaml::parse(source)?;
-    let mut reader = yaml::YamlReader::new(source, "pipeline");
-    let raw = read::pipeline(&mut reader, &tree);
+    let (mut reader, raw) = read::pipeline(source, &tree);
     let pipeline = link::link(&mut reader, raw);
     let found = reader.finish();
     match pipeline {
@@ -361,7 +358,7 @@ done: _done
 
     #[test]
     fn what_comes_later_is_refused_by_name() {
-        for key in read::LATER {
+        for key in keys::LATER {
             drop(expect_line(&format!("nodes: [{{name: a, ⟦{key}⟧{{not-supported}}: x}}, {{name: b}}]")));
             drop(expect_line(&format!("edges: [{{id: E, from: a, to: b, ⟦{key}⟧{{not-supported}}: x}}]")));
         }

@@ -1,10 +1,10 @@
 //! Pipelines linked into plans, each with those that are walked as its nodes.
 
-use super::linker::ProjectLinker;
+use super::linked_pipeline::ProjectLinker;
+use super::settings::{AnswererNames, VarPlaces};
 use super::subpipelines::Subpipelines;
 use super::team::anonymous;
-use super::vars::{self, VarPlaces};
-use super::{AnswererNames, personas, prompts, subpipelines};
+use super::{personas, prompts, subpipelines, vars};
 use crate::diag::{Diagnostic, Diagnostics, Source};
 use crate::pipeline::{Pipeline, Spanned};
 use crate::prompt::Templates;

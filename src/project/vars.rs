@@ -1,33 +1,13 @@
 //! The vars in force: the pipeline's defaults, overlaid from outside.
 
-use super::LinkSettings;
+use super::settings::{LinkSettings, VarPlaces};
 use super::subpipelines::Subpipelines;
-use crate::diag::{Diagnostic, Diagnostics, Source, Span, did_you_mean, nearest};
+use crate::diag::{Diagnostic, Diagnostics, did_you_mean, nearest};
 use crate::model::{Field, Kind, Shape};
 use crate::pipeline::Pipeline;
 use crate::walk::Plan;
 use serde_json::{Map, Value};
-use std::collections::BTreeMap;
 use std::sync::Arc;
-
-/// A var that a file of settings sets for all pipelines that have it.
-#[derive(Clone, Debug)]
-pub struct ProjectVar {
-    /// Its value.
-    pub value: Value,
-    /// Where it is set.
-    pub place: (Source, Span),
-    /// Whether the project's own file sets it. The user's is for other projects as well.
-    pub own: bool,
-    /// Whether another pipeline of the project has it.
-    pub elsewhere: bool,
-}
-
-/// Where vars are set, by name.
-pub type VarPlaces = BTreeMap<String, (Source, Span)>;
-
-/// Such vars by name.
-pub type ProjectVars = BTreeMap<String, ProjectVar>;
 
 /// Moves the project's vars that the pipeline or a part of it has to those set for it, and returns them all, with the places where
 /// they are set. A var that nobody has is an error, whether it is set for this pipeline or in the project's file; in the user's own

@@ -3,7 +3,8 @@
 use super::{Session, SessionError, Setup};
 use crate::diag::{Diagnostic, Source, did_you_mean};
 use crate::files::{Area, FileOrigin, ListedPipeline, Overlay, PipelineLookup, find_pipeline, list_pipelines};
-use crate::pipeline::{parts_of, yaml};
+use crate::form::yaml;
+use crate::pipeline::parts_of;
 use crate::project::{AnswererNames, LinkSettings, Project, ProjectVars, Sources, domain};
 use crate::script::ScriptLimits;
 use crate::script::probe::Probes;

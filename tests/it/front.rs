@@ -220,7 +220,7 @@ fn files_are_as_their_schemas_say() {
     let validator = |kind: &str| Validator(project.asterisk(&["schema", kind]).exits(0).json());
     let yaml = |text: &str| {
         let source = asterisk::diag::Source::new("x.yaml", text);
-        asterisk::pipeline::yaml::parse(&source).unwrap().to_json()
+        asterisk::form::yaml::parse(&source).unwrap().to_json()
     };
     let pipeline = validator("pipeline");
     for entry in fs::read_dir(repository().join("pipelines")).unwrap() {

@@ -5,33 +5,10 @@
 //! object list map`), a list of one type, a map of fields, or the long form: a map with `type` (or `enum`) and that type's
 //! options. A field that is itself called `type` or `enum` therefore goes under `{ type: object, fields: { .. } }`.
 
-use super::yaml::{Yaml, YamlFields, YamlKind, YamlReader};
-use crate::diag::{did_you_mean, nearest};
+use crate::form::yaml::{Yaml, YamlFields, YamlKind, YamlReader};
 use crate::model::{Field, Kind, Shape};
+use crate::pipeline::schema_words::{WORDS, type_hint};
 use std::sync::Arc;
-
-pub(super) const WORDS: &[&str] = &["bool", "int", "number", "string", "any", "object", "list", "map"];
-/// What people write for one of the words, coming from other languages.
-const FOREIGN: &[(&str, &str)] = &[
-    ("boolean", "bool"),
-    ("integer", "int"),
-    ("float", "number"),
-    ("double", "number"),
-    ("str", "string"),
-    ("text", "string"),
-    ("array", "list"),
-    ("dict", "map"),
-    ("flag", "bool"),
-];
-
-/// The type that an unknown word most likely means.
-pub(super) fn type_hint(word: &str, known: &[&str]) -> Option<String> {
-    let foreign = FOREIGN.iter().find(|(theirs, _)| *theirs == word).map(|(_, ours)| *ours);
-    match foreign.filter(|ours| known.contains(ours)).or(nearest(word, known.iter().copied())) {
-        Some(meant) => Some(format!("did you mean `{meant}`?")),
-        None => did_you_mean(word, known.iter().copied()),
-    }
-}
 
 /// Reads a map of fields.
 pub(super) fn shape(reader: &mut YamlReader<'_>, yaml: &Yaml, name: String, what: &str) -> Option<Shape> {
@@ -201,7 +178,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
     use crate::diag::{Diagnostics, Source};
-    use crate::pipeline::yaml;
+    use crate::form::yaml;
 
     fn read(text: &str) -> (Source, Option<Shape>, Diagnostics) {
         let source = Source::new("s.yaml", text);
