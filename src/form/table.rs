@@ -193,9 +193,8 @@ impl Form {
 fn is_collection(holds: &ValueForm) -> bool {
     use ValueForm as V;
     match holds {
-        V::Any | V::Label | V::Reference | V::List(_) | V::Some(_) | V::Distinct(_) | V::Records(..) | V::Entries(_) => true,
-        V::Map(_) | V::Own(_) => true,
         V::Fitting(forms) => forms.iter().any(is_collection),
-        _ => false,
+        V::Any | V::Label | V::Reference | V::Own(_) => true,
+        other => matches!(other, V::List(_) | V::Some(_) | V::Distinct(_) | V::Records(..) | V::Entries(_) | V::Map(_)),
     }
 }

@@ -185,6 +185,10 @@ impl Validator {
                 }
                 "not" => !fits(word),
                 "anyOf" => word.as_array().unwrap().iter().any(fits),
+                "allOf" => word.as_array().unwrap().iter().all(fits),
+                "propertyNames" => value
+                    .as_object()
+                    .is_none_or(|map| map.keys().all(|key| self.at(word, &Value::from(key.as_str()), path).is_ok())),
                 "oneOf" => word.as_array().unwrap().iter().filter(|schema| fits(schema)).count() == 1,
                 "if" => {
                     let branch = keywords.get(if fits(word) { "then" } else { "else" });

@@ -44,7 +44,7 @@ fn long(reader: &mut YamlReader<'_>, name: &Spanned<String>, yaml: &Yaml) -> Opt
         return None;
     };
     let default = Spanned::new(entry.value.to_json(), entry.value.span);
-    let declared = kind(reader, fields, &default.value, &what)?;
+    let declared = Some(kind(reader, fields, &default.value, &what)?).filter(|kind| *kind != Kind::Any);
     if let Some(kind) = declared.as_ref().filter(|kind| !kind.accepts(&default.value)) {
         let message = format!("the default of {what} must be {}, not {}", allowed(kind), default.value);
         let error = reader.error("var-default", message, default.span, "");
@@ -54,8 +54,8 @@ fn long(reader: &mut YamlReader<'_>, name: &Spanned<String>, yaml: &Yaml) -> Opt
     Some(Var { default, declared, doc: doc.map_or(String::new(), |doc| doc.value.trim().to_owned()) })
 }
 
-/// The declared type; `Some(None)` if nothing is declared beyond the default's own.
-fn kind(reader: &mut YamlReader<'_>, fields: YamlFields<'_>, default: &Value, what: &str) -> Option<Option<Kind>> {
+/// The type with its bounds; [`Kind::Any`] of a default that is a list or a map.
+fn kind(reader: &mut YamlReader<'_>, fields: YamlFields<'_>, default: &Value, what: &str) -> Option<Kind> {
     let given = |key: &str| fields.entry(key).map(|entry| &entry.value);
     let bounds = ["min", "max"].into_iter().find_map(given);
     let name = match given("type") {
@@ -77,7 +77,7 @@ fn kind(reader: &mut YamlReader<'_>, fields: YamlFields<'_>, default: &Value, wh
             Value::Bool(_) => "bool",
             Value::Number(_) => "number",
             Value::String(_) => "string",
-            _ => return Some(None),
+            _ => return Some(Kind::Any),
         },
     };
     let idle: &[&str] = match name {
@@ -92,7 +92,7 @@ fn kind(reader: &mut YamlReader<'_>, fields: YamlFields<'_>, default: &Value, wh
         reader.push(error.help("`min` and `max` are for numbers, `values` are for strings"));
         return None;
     }
-    Some(Some(match name {
+    Some(match name {
         "bool" => Kind::Bool,
         "string" => Kind::Text {
             one_of: match given("values") {
@@ -116,7 +116,7 @@ fn kind(reader: &mut YamlReader<'_>, fields: YamlFields<'_>, default: &Value, wh
             let (min, max) = (bound("min")?, bound("max")?);
             schema::ordered(reader, fields, min, max, what).then_some(Kind::Number { min, max })?
         }
-    }))
+    })
 }
 
 #[cfg(test)]
