@@ -134,7 +134,7 @@ fn the_type_of_a_var_holds_wherever_it_is_set() {
     let typed = |default: &str| format!("vars: {{ sure: {{ default: {default}, type: number, min: 0, max: 1 }} }}");
     let text = std::fs::read_to_string(project.root().join("pipelines/door.yaml")).unwrap();
     assert!(text.contains("vars: { sure: 0.8 }"), "{text}");
-    project.file("pipelines/door.yaml", &text.replace("vars: { sure: 0.8 }", &typed("0.8")));
+    project.file("pipelines/door.yaml", text.replace("vars: { sure: 0.8 }", &typed("0.8")));
     let run = ["run", "door", "--dry-run", "--input", "none"];
     let refused = |args: &[&str], place: &str| {
         let ran = project.asterisk(args).exits(2);
@@ -151,7 +151,7 @@ fn the_type_of_a_var_holds_wherever_it_is_set() {
     project.file("pipelines/around.yaml", "pipeline: around\nvars: { sure: 1.5 }\nnodes: [{ name: inner, pipeline: door }]\nedges: [{ id: E, from: inner, to: _done }]\nstart: inner\ndone: _done\n");
     refused(&["run", "around", "--dry-run", "--input", "none"], "around.yaml:2:15");
     // What the pipeline itself says is checked where it stands.
-    project.file("pipelines/door.yaml", &text.replace("vars: { sure: 0.8 }", &typed("1.5")));
+    project.file("pipelines/door.yaml", text.replace("vars: { sure: 0.8 }", &typed("1.5")));
     let ran = project.asterisk(&run);
     assert!(ran.stderr.contains("pipeline/var-default") && ran.stderr.contains("door.yaml:"), "{}", ran.text());
 }
