@@ -3,7 +3,7 @@
 use super::registry::{find, rules};
 use super::rule::{LintLevel, LintRule, OptionDefault};
 use crate::diag::did_you_mean;
-use crate::pipeline::yaml::{Yaml, YamlEntry, YamlReader};
+use crate::form::yaml::{Yaml, YamlEntry, YamlReader};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The keys of `lint:`.
@@ -124,7 +124,7 @@ fn wrong(reader: &mut YamlReader<'_>, option: &YamlEntry, what: &str) {
 mod tests {
     use super::*;
     use crate::diag::{Diagnostics, Source};
-    use crate::pipeline::yaml;
+    use crate::form::yaml;
 
     fn read(text: &str) -> Result<Config, Diagnostics> {
         let source = Source::new("asterisk.yaml", text);

@@ -5,7 +5,7 @@ use super::gather::key;
 use super::model::{Formula, Reasoner};
 use super::rule::LintRule;
 use crate::diag::Source;
-use crate::pipeline::yaml::Yaml;
+use crate::form::yaml::Yaml;
 use crate::pipeline::{Edge, EdgeCondition, EdgeIx, Pipeline};
 use crate::project::ExaminedFunction;
 use crate::prompt::Templates;

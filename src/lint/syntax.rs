@@ -1,7 +1,7 @@
 //! Walking scripts.
 
 use crate::diag::{Source, Span};
-use crate::pipeline::yaml::{Yaml, YamlKind};
+use crate::form::yaml::{Yaml, YamlKind};
 use crate::script::Unit;
 use crate::script::rewrite::statements_of;
 use rhai::{ASTNode, Expr, FnAccess, FnCallExpr, Position, ScriptFuncDef, Stmt};

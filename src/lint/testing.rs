@@ -7,7 +7,7 @@ use super::manual::{AROUND, ExampleFile};
 use super::run::{LintInput, lint};
 use crate::diag::Source;
 use crate::files::Area;
-use crate::pipeline::yaml::{self, YamlReader};
+use crate::form::yaml::{self, YamlReader};
 use crate::project::LinkSettings;
 use crate::session::ProjectText;
 

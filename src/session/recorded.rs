@@ -155,6 +155,7 @@ pub(super) fn linked(
     let settings = LinkSettings {
         vars: manifest.vars.clone(),
         project_vars: std::collections::BTreeMap::new(),
+        set_places: std::collections::BTreeMap::new(),
         workspace: manifest.workspace.clone(),
         domain: manifest.domain.clone(),
         probes,

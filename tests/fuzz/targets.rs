@@ -8,10 +8,10 @@ use asterisk::clock::Timestamp;
 use asterisk::config::{CommandLine, resolve};
 use asterisk::diag::{Allow, Comments, Diagnostics, Source};
 use asterisk::files::{Area, FileOrigin};
+use asterisk::form::yaml;
 use asterisk::ingest::{LaunchMerger, decode};
 use asterisk::lint::{Baseline, Config};
 use asterisk::model::{Effect, Handle};
-use asterisk::pipeline::yaml;
 use asterisk::project::{LinkSettings, Project, Sources, read_data};
 use asterisk::prompt::Templates;
 use asterisk::script::{FunctionRef, Library, LibraryInputs, Pattern, ScriptLimits};
@@ -50,21 +50,21 @@ pub(crate) fn all() -> Vec<Target> {
             samples: || files(&["pipelines", "scripts/data", "tests/fixtures/routes", "src/lint/manual"], &["yaml"]),
             tries: Tries::Each { reads: read_yaml, mib: 64, kib: 32 },
             few: 600,
-            covers: &["pipeline/yaml/build.rs", "pipeline/yaml/fault.rs"],
+            covers: &["form/yaml/build.rs", "form/yaml/fault.rs"],
         },
         Target {
             name: "pipeline",
             samples: || files(&["pipelines", "tests/fixtures/routes", "src/lint/manual"], &["yaml"]),
             tries: Tries::Each { reads: pipeline, mib: 256, kib: 256 },
             few: 250,
-            covers: &["pipeline/mod.rs", "pipeline/schema.rs", "pipeline/scalar.rs"],
+            covers: &["pipeline/mod.rs", "pipeline/read/schema.rs", "form/yaml/scalar.rs"],
         },
         Target {
             name: "data",
             samples: || files(&["scripts/data"], &["yaml"]),
             tries: Tries::Each { reads: data, mib: 256, kib: 256 },
             few: 250,
-            covers: &["project/data.rs", "project/domain/mod.rs", "project/form/read.rs"],
+            covers: &["project/data.rs", "project/domain/mod.rs", "form/read.rs"],
         },
         Target {
             name: "config",

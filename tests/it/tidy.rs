@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 /// one layer never import each other.
 const LAYERS: &[&[&str]] = &[
     &["diag", "model", "clock", "memory"],
+    &["form"],
     &["pipeline", "script", "prompt"],
     &["walk"],
     &["project"],

@@ -53,7 +53,7 @@ impl Reasoner {
             serde_json::Value::String(text) => Some(SymbolicValue::Text(text.clone())),
             _ => None,
         };
-        let vars = pipeline.vars.iter().filter_map(|(name, var)| Some((format!("vars.{name}"), value(&var.value)?)));
+        let vars = pipeline.vars.iter().filter_map(|(name, var)| Some((format!("vars.{name}"), value(&var.default.value)?)));
         Self { vars: vars.collect(), unknown: 0 }
     }
 

@@ -75,7 +75,7 @@ impl Scenario {
             let found = Diagnostic::error("sweep/scenario", format!("`{}` is no scenario: {message}", source.name())).help(help);
             SessionError::Texts(Diagnostics::from(found))
         };
-        let tree = crate::pipeline::yaml::parse(source).map_err(SessionError::Texts)?;
+        let tree = crate::form::yaml::parse(source).map_err(SessionError::Texts)?;
         let scenario: Self = serde_json::from_value(tree.to_json()).map_err(|error| bad(error.to_string()))?;
         if scenario.cases.is_empty() && scenario.decisions.is_empty() {
             return Err(bad("it has neither cases nor decisions".into()));

@@ -1,12 +1,12 @@
 //! `overfit/one-case-pattern`: patterns that match one known case only.
 
 use crate::diag::{Diagnostic, Source, Span};
+use crate::form::yaml::Yaml;
 use crate::lint::context::CaseText;
 use crate::lint::context::LintContext;
 use crate::lint::finding::FindingCollector;
 use crate::lint::rule::{LintLevel, LintRule, OptionDefault, RuleOption};
 use crate::lint::syntax::texts;
-use crate::pipeline::yaml::Yaml;
 use crate::script::Pattern;
 
 /// The rule.

@@ -95,7 +95,7 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
             tell("edge", &edge.id, edge.id.span, &IDS, "letters, digits, dashes and underscores");
         }
         for (name, var) in &pipeline.vars {
-            tell("var", name, var.span, &SNAKE, "lower_case");
+            tell("var", name, var.default.span, &SNAKE, "lower_case");
         }
     }
 }

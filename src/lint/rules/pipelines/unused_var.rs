@@ -100,8 +100,8 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
         let meant = |name: &str| slips.iter().any(|slip| nearest(slip, [name]).is_some());
         for (name, var) in pipeline.vars.iter().filter(|(name, _)| !names.contains(*name) && !meant(name)) {
             // The name stands before its value.
-            let before = &pipeline.source.text()[..var.span.start];
-            let place = before.rfind(name.as_str()).map_or(var.span, |at| Span::new(at, at + name.len()));
+            let before = &pipeline.source.text()[..var.default.span.start];
+            let place = before.rfind(name.as_str()).map_or(var.default.span, |at| Span::new(at, at + name.len()));
             let found = Diagnostic::warning(RULE.id, format!("nothing reads `vars.{name}`"));
             report.push(
                 found

@@ -65,7 +65,7 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
                     .pipeline
                     .vars
                     .iter()
-                    .filter(|(_, var)| var.value.as_f64().is_some_and(|var| var.total_cmp(&number).is_eq()));
+                    .filter(|(_, var)| var.default.as_f64().is_some_and(|var| var.total_cmp(&number).is_eq()));
                 let help = match near.next() {
                     Some((var, _)) => format!("`vars.{var}` has that value"),
                     None => format!("declare a var, `vars: {{ {name}_enough: {written} }}`, and compare with it"),

@@ -46,7 +46,7 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
             for compared in &one.analysis.facts.compared {
                 let number = |side: &Operand| {
                     let var = side.path.as_deref().and_then(|path| path.strip_prefix("vars."));
-                    side.number.or_else(|| pipe.pipeline.vars.get(var?)?.value.as_f64())
+                    side.number.or_else(|| pipe.pipeline.vars.get(var?)?.default.as_f64())
                 };
                 let optional = |side: &Operand| {
                     let path = side.path.clone()?;

@@ -1,60 +1,10 @@
-//! `phases:` and `clusters:`: which nodes the cases of a run walk before all go on, and which cases wait for another.
+//! Phases and clusters, with their nodes resolved.
 
-use super::graph::{Clusters, NodeIx, PipelineNode};
-use super::link::{NamedNode, PipelineLinker};
-use super::raw::{RawClusters, RawPhase};
-use super::read::{missing, present, required_text, value};
-use super::yaml::{Yaml, YamlFields, YamlKind, YamlReader};
+use super::{NamedNode, PipelineLinker};
 use crate::diag::Span;
+use crate::pipeline::graph::{Clusters, NodeIx, PipelineNode};
+use crate::pipeline::raw::{RawClusters, RawPhase};
 use std::collections::BTreeMap;
-
-pub(super) const CLUSTER_KEYS: &[&str] = &["before", "by", "most"];
-/// The keys of a phase that has a name.
-pub(super) const PHASE_KEYS: &[&str] = &["name", "nodes"];
-/// The cases of a cluster when the pipeline does not say.
-const USUAL_MOST: usize = 3;
-
-/// Reads `phases:`: lists of node names, or `{ name, nodes }`.
-pub(super) fn read_phases(reader: &mut YamlReader<'_>, fields: YamlFields<'_>) -> Option<Vec<RawPhase>> {
-    let yaml = present(fields, "phases")?;
-    let phases = reader.list(yaml, "`phases`")?;
-    Some(phases.iter().filter_map(|phase| read_phase(reader, phase)).collect())
-}
-
-fn read_phase(reader: &mut YamlReader<'_>, yaml: &Yaml) -> Option<RawPhase> {
-    let YamlKind::Map(_) = &yaml.kind else {
-        return Some(RawPhase { name: None, nodes: reader.texts(yaml, "a phase")? });
-    };
-    let fields = reader.map(yaml, "a phase")?;
-    reader.known_keys(fields, "a phase", PHASE_KEYS, &[]);
-    let name = value(fields, "name")
-        .and_then(|yaml| required_text(reader, yaml, "`name` of a phase", "missing-key", "`name` of a phase is empty"));
-    let nodes = match value(fields, "nodes") {
-        Some(yaml) => reader.texts(yaml, "`nodes` of a phase")?,
-        None => return missing(reader, fields, "nodes", "missing-key", "a phase has no `nodes`"),
-    };
-    Some(RawPhase { name: name.map(|name| name.value), nodes })
-}
-
-/// Reads `clusters:`.
-pub(super) fn read_clusters(reader: &mut YamlReader<'_>, fields: YamlFields<'_>) -> Option<RawClusters> {
-    let yaml = present(fields, "clusters")?;
-    let fields = reader.map(yaml, "`clusters`")?;
-    reader.known_keys(fields, "`clusters`", CLUSTER_KEYS, &[]);
-    let mut required = |key: &str| match value(fields, key) {
-        None => missing(reader, fields, key, "missing-key", &format!("`clusters` has no `{key}`")),
-        Some(yaml) => {
-            let what = format!("`{key}` of `clusters`");
-            required_text(reader, yaml, &what, "missing-key", &format!("{what} is empty"))
-        }
-    };
-    let (before, by) = (required("before"), required("by"));
-    let most = match value(fields, "most") {
-        None => Some(USUAL_MOST),
-        Some(yaml) => reader.int(yaml, "`most` of `clusters`", &(2..=1000)).and_then(|most| usize::try_from(most).ok()),
-    };
-    Some(RawClusters { before: before?, by: by?, most: most? })
-}
 
 impl PipelineLinker<'_, '_> {
     /// The phase of each node, and the name of each phase if it has one. Without `phases:` there is one phase.

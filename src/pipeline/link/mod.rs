@@ -1,11 +1,13 @@
 //! What the text says -> what it means: every name resolved, every unknown one reported.
 
+mod phases;
+mod waves;
+
 use super::Spanned;
-use super::foreach;
 use super::graph::{Edge, EdgeIx, EdgeOrigin, EdgeSpans, EdgeTarget, NodeIx, Pipeline, PipelineNode, Zone, ZoneIx, step_name};
 use super::raw::{ANY, RawEdge, RawNode, RawPipeline, RawZone, Ref, USUAL_DONE};
-use super::yaml::YamlReader;
 use crate::diag::{Span, did_you_mean};
+use crate::form::yaml::YamlReader;
 use std::collections::BTreeMap;
 
 /// The id under which the journal records that a node's fallback was taken.
@@ -266,7 +268,7 @@ impl PipelineLinker<'_, '_> {
             self.reader.push(error.help("leave it out, or leave `after` out and let edges lead from node to node"));
         }
         let waits: Vec<_> = nodes.iter().map(|node| (node.name.clone(), node.after.clone())).collect();
-        foreach::rounds(self.reader, &waits);
+        waves::rounds(self.reader, &waits);
         nodes.iter().position(|node| node.after.is_empty()).map(NodeIx)
     }
 

@@ -5,23 +5,10 @@
 //! object list map`), a list of one type, a map of fields, or the long form: a map with `type` (or `enum`) and that type's
 //! options. A field that is itself called `type` or `enum` therefore goes under `{ type: object, fields: { .. } }`.
 
-use super::yaml::{Yaml, YamlFields, YamlKind, YamlReader};
-use crate::diag::{did_you_mean, nearest};
+use crate::form::yaml::{Yaml, YamlFields, YamlKind, YamlReader};
 use crate::model::{Field, Kind, Shape};
+use crate::pipeline::schema_words::{WORDS, type_hint};
 use std::sync::Arc;
-
-pub(super) const WORDS: &[&str] = &["bool", "int", "number", "string", "any", "object", "list", "map"];
-/// What people write for one of the words, coming from other languages.
-const FOREIGN: &[(&str, &str)] = &[
-    ("boolean", "bool"),
-    ("integer", "int"),
-    ("float", "number"),
-    ("double", "number"),
-    ("str", "string"),
-    ("text", "string"),
-    ("array", "list"),
-    ("dict", "map"),
-];
 
 /// Reads a map of fields.
 pub(super) fn shape(reader: &mut YamlReader<'_>, yaml: &Yaml, name: String, what: &str) -> Option<Shape> {
@@ -93,13 +80,11 @@ fn by_word(reader: &mut YamlReader<'_>, word: &str, yaml: &Yaml, what: &str) -> 
         "list" => Kind::List(Box::new(Kind::Any)),
         "map" | "object" => Kind::Map(Box::new(Kind::Any)),
         _ => {
-            let foreign = FOREIGN.iter().find(|(theirs, _)| *theirs == word).map(|(_, ours)| *ours);
-            let help = match (word.strip_suffix('?'), foreign.or(nearest(word, WORDS.iter().copied()))) {
-                (Some(word), _) if WORDS.contains(&word) => {
+            let help = match word.strip_suffix('?') {
+                Some(word) if WORDS.contains(&word) => {
                     Some(format!("the `?` of an optional field goes after its name: `name?: {word}`"))
                 }
-                (_, Some(known)) => Some(format!("did you mean `{known}`?")),
-                _ => did_you_mean(word, WORDS.iter().copied()),
+                _ => type_hint(word, WORDS),
             };
             let error = reader.error("bad-schema", format!("`{word}` is not a type"), yaml.span, what);
             reader.push(error.maybe_help(help));
@@ -133,16 +118,21 @@ fn long(reader: &mut YamlReader<'_>, map: YamlFields<'_>, field: &str, what: &st
             let mut bound =
                 |key: &str| inner(key).and_then(|yaml| reader.int(yaml, &format!("`{key}` of {what}"), &(i64::MIN..=i64::MAX)));
             let (min, max) = (bound("min"), bound("max"));
-            ordered(reader, map, min.zip(max).is_none_or(|(min, max)| min <= max), what);
+            ordered(reader, map, min, max, what);
             Kind::Int { min, max }
         }
         Kind::Number { .. } => {
             let mut bound = |key: &str| inner(key).and_then(|yaml| reader.number(yaml, &format!("`{key}` of {what}")));
             let (min, max) = (bound("min"), bound("max"));
-            ordered(reader, map, min.zip(max).is_none_or(|(min, max)| min <= max), what);
+            ordered(reader, map, min, max, what);
             Kind::Number { min, max }
         }
-        Kind::Text { .. } => Kind::Text { one_of: words(reader, inner("enum"), what)? },
+        Kind::Text { .. } => Kind::Text {
+            one_of: match inner("enum") {
+                Some(yaml) => words(reader, yaml, &format!("`enum` of {what}"))?,
+                None => Vec::new(),
+            },
+        },
         Kind::List(any) => match inner("items") {
             Some(items) => Kind::List(Box::new(kind(reader, items, field, &format!("`items` of {what}"))?)),
             None => Kind::List(any),
@@ -156,10 +146,9 @@ fn long(reader: &mut YamlReader<'_>, map: YamlFields<'_>, field: &str, what: &st
     })
 }
 
-fn words(reader: &mut YamlReader<'_>, yaml: Option<&Yaml>, what: &str) -> Option<Vec<String>> {
-    let Some(yaml) = yaml else { return Some(Vec::new()) };
-    let what = format!("`enum` of {what}");
-    let words = reader.texts(yaml, &what)?;
+/// A list of allowed texts, of which there is at least one.
+pub(super) fn words(reader: &mut YamlReader<'_>, yaml: &Yaml, what: &str) -> Option<Vec<String>> {
+    let words = reader.texts(yaml, what)?;
     if words.is_empty() {
         let error = reader.error("bad-schema", format!("{what} allows nothing"), yaml.head(reader.source()), "");
         reader.push(error.help("list the texts it may be"));
@@ -167,12 +156,21 @@ fn words(reader: &mut YamlReader<'_>, yaml: Option<&Yaml>, what: &str) -> Option
     Some(words.into_iter().map(|word| word.value).collect())
 }
 
-fn ordered(reader: &mut YamlReader<'_>, map: YamlFields<'_>, ordered: bool, what: &str) {
+/// Whether `min` is not above `max`; otherwise reports it.
+pub(super) fn ordered<T: PartialOrd>(
+    reader: &mut YamlReader<'_>,
+    map: YamlFields<'_>,
+    min: Option<T>,
+    max: Option<T>,
+    what: &str,
+) -> bool {
+    let ordered = min.zip(max).is_none_or(|(min, max)| min <= max);
     if !ordered {
         let span = map.entry("min").map_or(map.yaml.span, |entry| entry.value.span);
         let error = reader.error("bad-schema", format!("`min` of {what} is greater than its `max`"), span, "");
         reader.push(error);
     }
+    ordered
 }
 
 #[cfg(test)]
@@ -180,7 +178,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
     use crate::diag::{Diagnostics, Source};
-    use crate::pipeline::yaml;
+    use crate::form::yaml;
 
     fn read(text: &str) -> (Source, Option<Shape>, Diagnostics) {
         let source = Source::new("s.yaml", text);

@@ -1,7 +1,7 @@
 //! The tree: values with spans.
 
-use crate::diag::{MappedText, Source, Span};
-use crate::pipeline::{Spanned, scalar};
+use crate::diag::{Source, Span};
+use crate::form::Spanned;
 use serde_json::{Map, Value};
 
 /// A value and where it stands. A value that came by an alias stands where the alias is.
@@ -93,6 +93,17 @@ impl Yaml {
         }
     }
 
+    /// The text with its place, if it is one and not blank.
+    pub fn text(&self) -> Option<Spanned<String>> {
+        let text = self.as_text().filter(|text| !text.trim().is_empty())?;
+        Some(Spanned::new(text.to_owned(), self.span))
+    }
+
+    /// The texts among the items, if it is a list.
+    pub fn texts(&self) -> Option<Vec<Spanned<String>>> {
+        Some(self.as_list()?.iter().filter_map(Self::text).collect())
+    }
+
     /// The items, if it is a list.
     pub fn as_list(&self) -> Option<&[Self]> {
         match &self.kind {
@@ -119,14 +130,6 @@ impl Yaml {
         let text = source.slice(self.span);
         let line = text.find(['\n', '\r']).map_or(text, |end| &text[..end]);
         Span::new(self.span.start, self.span.start + line.trim_end().len())
-    }
-
-    /// The text with the place of each of its characters, if it is a text.
-    pub fn mapped(&self, source: &Source) -> Option<MappedText> {
-        match &self.kind {
-            YamlKind::Text(text) => Some(scalar::mapped(source, self.span, text)),
-            _ => None,
-        }
     }
 
     /// The same as JSON.

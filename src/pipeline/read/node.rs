@@ -1,73 +1,40 @@
 //! A node as written.
 
-use super::raw::RawNode;
-use super::read::{LATER, missing, present, required_text, value};
-use super::yaml::{Yaml, YamlFields, YamlReader};
-use super::{Spanned, foreach, schema, tool};
+use super::{foreach, schema, tool};
 use crate::diag::{did_you_mean, nearest};
+use crate::form::yaml::{Yaml, YamlReader};
+use crate::form::{FormFields, Spanned};
 use crate::model::{Kind, Shape};
+use crate::pipeline::keys::NODE;
+use crate::pipeline::raw::RawNode;
 use std::sync::Arc;
-
-pub(super) const KEYS: &[&str] = &[
-    "name",
-    "code",
-    "element",
-    "family",
-    "prompt",
-    "artifact",
-    "confidence",
-    "schema",
-    "needs",
-    "masks",
-    "effect",
-    "script",
-    "via",
-    "tool",
-    "arguments",
-    "pipeline",
-    "foreach",
-    "do",
-    "merge",
-    "on_error",
-    "concurrency",
-    "after",
-    "fallback",
-];
 
 /// Reads a node; `None` if it is no map.
 pub(super) fn node(reader: &mut YamlReader<'_>, yaml: &Yaml) -> Option<RawNode> {
-    let fields = reader.map(yaml, "a node")?;
-    let name = match value(fields, "name") {
-        None => missing(reader, fields, "name", "node-name-missing", "a node has no name"),
-        Some(yaml) => required_text(reader, yaml, "`name` of a node", "node-name-missing", "a node has no name"),
-    };
+    let fields = FormFields::of(yaml, &NODE)?;
+    let name = fields.text("name");
     let what = name.as_ref().map_or("a node".to_owned(), |name| format!("node `{name}`"));
-    reader.known_keys(fields, &what, KEYS, LATER);
-    let mut text = |key: &str| value(fields, key).and_then(|yaml| reader.text(yaml, &format!("`{key}` of {what}")));
     let mut node = RawNode {
-        code: text("code"),
-        element: text("element"),
-        family: text("family"),
-        prompt: text("prompt"),
-        artifact: text("artifact"),
-        confidence: text("confidence"),
-        effect: text("effect"),
-        script: text("script"),
-        part: if value(fields, "foreach").is_some() { text("do") } else { text("pipeline") },
-        fallback: text("fallback"),
+        code: fields.text("code"),
+        element: fields.text("element"),
+        family: fields.text("family"),
+        prompt: fields.text("prompt"),
+        artifact: fields.text("artifact"),
+        confidence: fields.text("confidence"),
+        effect: fields.text("effect"),
+        script: fields.text("script"),
+        part: if fields.value("foreach").is_some() { fields.text("do") } else { fields.text("pipeline") },
+        fallback: fields.text("fallback"),
+        needs: fields.texts("needs"),
+        masks: fields.texts("masks"),
+        after: fields.texts("after"),
+        via: fields.texts("via"),
         name,
         ..RawNode::default()
     };
-    node.needs = once(reader, fields, "needs", &what);
-    node.masks = once(reader, fields, "masks", &what);
-    node.after = once(reader, fields, "after", &what);
-    node.fan = foreach::read(reader, fields, &node, &what);
-    node.tool = tool::read(reader, fields, &node, &what);
-    node.via = match present(fields, "via") {
-        Some(yaml) if yaml.as_list().is_none() => reader.text(yaml, &format!("`via` of {what}")).into_iter().collect(),
-        _ => once(reader, fields, "via", &what),
-    };
-    node.schema = value(fields, "schema").and_then(|yaml| {
+    node.fan = foreach::foreach(reader, fields, &node, &what);
+    node.tool = tool::tool(reader, fields, &node, &what);
+    node.schema = fields.value("schema").and_then(|yaml| {
         let name = node.name.as_ref().map_or("artifact".to_owned(), |name| format!("{name} artifact"));
         schema::shape(reader, yaml, name, &format!("`schema` of {what}")).map(Arc::new)
     });
@@ -79,26 +46,11 @@ pub(super) fn node(reader: &mut YamlReader<'_>, yaml: &Yaml) -> Option<RawNode> 
     Some(node)
 }
 
-/// A list of texts, none of them twice.
-fn once(reader: &mut YamlReader<'_>, fields: YamlFields<'_>, key: &str, what: &str) -> Vec<Spanned<String>> {
-    let what = format!("`{key}` of {what}");
-    let list = present(fields, key).and_then(|yaml| reader.texts(yaml, &what)).unwrap_or_default();
-    for (index, item) in list.iter().enumerate() {
-        if let Some(first) = list[..index].iter().find(|first| first.value == item.value) {
-            let code = format!("duplicate-{}", key.trim_end_matches('s'));
-            let error = reader.error(&code, format!("{what} lists `{item}` twice"), item.span, "again here");
-            let error = error.label(reader.source(), first.span, "first here");
-            reader.push(error);
-        }
-    }
-    list
-}
-
 /// A node that stands for a walk of its own is answered by that walk.
-fn whole_walk(reader: &mut YamlReader<'_>, fields: YamlFields<'_>, node: &RawNode, what: &str) {
+fn whole_walk(reader: &mut YamlReader<'_>, fields: FormFields<'_>, node: &RawNode, what: &str) {
     let Some(part) = &node.part else { return };
     for key in ["script", "via", "prompt", "needs", "masks", "family"] {
-        let Some(yaml) = present(fields, key) else { continue };
+        let Some(yaml) = fields.present(key) else { continue };
         let walked = if node.fan.is_some() { "do" } else { "pipeline" };
         let message = format!("{what} has both `{walked}` and `{key}`");
         let error =

@@ -1,94 +1,137 @@
-//! Reading a data file by its form: everything that is wrong is found at once, and what is right comes back as JSON.
+//! Reading a file by its form: everything that is wrong is found at once, and what is right comes back as JSON.
 
-use super::{Form, FormKey, ValueForm};
-use crate::diag::{Diagnostics, Source};
-use crate::pipeline::Spanned;
-use crate::pipeline::yaml::{Yaml, YamlEntry, YamlReader};
-use crate::script::Pattern;
+use super::spanned::Spanned;
+use super::table::{Form, MayBeEmpty, Requirement, ValueForm};
+use super::yaml::{Yaml, YamlEntry, YamlKind, YamlReader};
+use crate::diag::{Diagnostics, Source, Span};
 use serde_json::{Map, Value, json};
+
+/// How patterns are read, by the engine that will search with them.
+pub trait ReadPattern: Sized {
+    /// Reads a pattern, or says what is wrong and where in it.
+    fn read_pattern(text: &str) -> Result<Self, (String, Span)>;
+    /// The number of its groups.
+    fn groups(&self) -> usize;
+}
+
+/// For files without patterns: any text will do.
+impl ReadPattern for () {
+    fn read_pattern(_: &str) -> Result<Self, (String, Span)> {
+        Ok(())
+    }
+
+    fn groups(&self) -> usize {
+        usize::MAX
+    }
+}
 
 /// A name that refers to an entry elsewhere in the file.
 #[derive(Clone, Debug)]
-pub(in crate::project) struct EntryReference {
+pub struct EntryReference {
     /// The key at the top whose entry it means.
-    pub(in crate::project) to: &'static str,
+    pub to: &'static str,
     /// The name.
-    pub(in crate::project) name: Spanned<String>,
+    pub name: Spanned<String>,
     /// What refers: `` `category` of signature `x` ``.
-    pub(in crate::project) by: String,
+    pub by: String,
 }
 
 /// A pattern that compiles, and the list it stands in.
 #[derive(Clone, Debug)]
-pub(in crate::project) struct ListedPattern {
+pub struct ListedPattern<P> {
     /// The pattern as written.
-    pub(in crate::project) text: Spanned<String>,
+    pub text: Spanned<String>,
     /// The pattern as read.
-    pub(in crate::project) pattern: Pattern,
+    pub pattern: P,
     /// What it stands in: `` `patterns` of component `x` ``.
-    pub(in crate::project) of: String,
+    pub of: String,
 }
 
 /// Reads one file.
-pub(in crate::project) struct FormReader<'a> {
-    pub(in crate::project) reader: YamlReader<'a>,
-    pub(in crate::project) references: Vec<EntryReference>,
-    pub(in crate::project) patterns: Vec<ListedPattern>,
+pub struct FormReader<'a, P = ()> {
+    /// Reads values, and has what is wrong with them.
+    pub reader: YamlReader<'a>,
+    /// What the file refers to.
+    pub references: Vec<EntryReference>,
+    /// Its patterns.
+    pub patterns: Vec<ListedPattern<P>>,
 }
 
-impl<'a> FormReader<'a> {
+impl<'a, P: ReadPattern> FormReader<'a, P> {
     /// Begins with a file; codes of what is found begin with `area`.
-    pub(in crate::project) fn new(source: &'a Source, area: &'static str) -> Self {
+    pub fn new(source: &'a Source, area: &'static str) -> Self {
         Self { reader: YamlReader::new(source, area), references: Vec::new(), patterns: Vec::new() }
     }
 
     /// Reads the whole file. What `base` has need not be here again.
-    pub(in crate::project) fn file(&mut self, yaml: &Yaml, form: &'static Form, base: Option<&Value>) -> Value {
-        self.map(yaml, form, form.what, base).unwrap_or_else(|| json!({}))
+    pub fn file(&mut self, yaml: &Yaml, form: &'static Form, base: Option<&Value>) -> Value {
+        self.map(yaml, form, form.what, base, true).unwrap_or_else(|| json!({}))
+    }
+
+    /// Reads a part of a file that is called `what`.
+    pub fn part(&mut self, yaml: &Yaml, form: &'static Form, what: &str) -> Option<Value> {
+        self.map(yaml, form, what, None, false)
     }
 
     /// What was found.
-    pub(in crate::project) fn finish(self) -> Diagnostics {
+    pub fn finish(self) -> Diagnostics {
         self.reader.finish()
     }
 
-    fn map(&mut self, yaml: &Yaml, form: &'static Form, what: &str, base: Option<&Value>) -> Option<Value> {
+    fn map(&mut self, yaml: &Yaml, form: &'static Form, what: &str, base: Option<&Value>, top: bool) -> Option<Value> {
         let fields = self.reader.map(yaml, what)?;
-        let names: Vec<&str> = form.keys.iter().map(|key| key.name).collect();
-        self.reader.known_keys(fields, what, &names, &[]);
+        self.reader.known_keys(fields, what, &form.names(), form.later);
         let mut out = Map::new();
         for YamlEntry { key: name, value } in fields.entries() {
             let Some(key) = form.key(name) else { continue };
-            // A key under which everything is commented out is a key that is not there.
-            if value.is_null()
-                && !matches!(key.holds, ValueForm::Text | ValueForm::Pattern(_) | ValueForm::Name(_))
-                && !key.required
-            {
+            if value.is_null() && form.skips_empty(key) {
                 continue;
             }
             let below = base.and_then(|base| base.get(key.name));
-            let what = if form.what == what { format!("`{name}`") } else { format!("`{name}` of {what}") };
+            if let Requirement::Named(code, message) | Requirement::Sometimes(code, message) = key.required
+                && blank(value)
+            {
+                let error = self.reader.error(code, message, value.span, "nothing here");
+                self.reader.push(error);
+                continue;
+            }
+            let what = if top { format!("`{name}`") } else { format!("`{name}` of {what}") };
             if let Some(value) = self.value(value, &key.holds, &what, below) {
                 out.insert(key.name.to_owned(), value);
             }
         }
-        for key in form.keys.iter().filter(|key| key.required && fields.entry(key.name).is_none()) {
-            if base.and_then(|base| base.get(key.name)).is_none() {
-                self.missing(yaml, key, what);
-            }
+        for key in form.keys.iter().filter(|key| fields.entry(key.name).is_none()) {
+            let place = yaml.head(self.reader.source());
+            let error = match key.required {
+                Requirement::Named(code, message) => {
+                    let error = self.reader.error(code, message, place, format!("no `{}` here", key.name));
+                    error.help(format!("add the key `{}`", key.name))
+                }
+                Requirement::Required if base.and_then(|base| base.get(key.name)).is_none() => {
+                    let message = format!("{what} has no `{}`", key.name);
+                    let error = self.reader.error("missing-key", message, place, "add it here");
+                    error.help(format!("`{}`: {}", key.name, key.doc))
+                }
+                _ => continue,
+            };
+            self.reader.push(error);
         }
         Some(Value::Object(out))
     }
 
-    fn missing(&mut self, yaml: &Yaml, key: &FormKey, what: &str) {
-        let place = yaml.head(self.reader.source());
-        let error = self.reader.error("missing-key", format!("{what} has no `{}`", key.name), place, "add it here");
-        self.reader.push(error.help(format!("`{}`: {}", key.name, key.doc)));
-    }
-
     fn value(&mut self, yaml: &Yaml, holds: &'static ValueForm, what: &str, base: Option<&Value>) -> Option<Value> {
         match holds {
-            ValueForm::Text => self.reader.text(yaml, what).map(|text| json!(text.value)),
+            ValueForm::Any | ValueForm::Own(_) => Some(yaml.to_json()),
+            ValueForm::Label | ValueForm::Reference if blank(yaml) => None,
+            ValueForm::Text | ValueForm::Label | ValueForm::Reference | ValueForm::Matching(_) | ValueForm::Script => {
+                self.reader.text(yaml, what).map(|text| json!(text.value))
+            }
+            ValueForm::Expression => self.reader.expression(yaml, what).map(|text| json!(text.text())),
+            ValueForm::Distinct(code) => self.distinct(yaml, code, what),
+            ValueForm::Fitting(forms) => {
+                let form = forms.iter().find(|form| fits(yaml, form)).or(forms.last())?;
+                self.value(yaml, form, what, base)
+            }
             ValueForm::Bool => self.reader.bool(yaml, what).map(Value::from),
             ValueForm::Number(least, most) => self.number(yaml, what, *least, *most),
             ValueForm::Whole(least, most) => self.reader.int(yaml, what, &(*least..=*most)).map(Value::from),
@@ -102,7 +145,7 @@ impl<'a> FormReader<'a> {
                 self.references.push(EntryReference { to, name: name.clone(), by: what.to_owned() });
                 Some(json!(name.value))
             }
-            ValueForm::List(item) => {
+            ValueForm::List(item) | ValueForm::Some(item) => {
                 let items = self.reader.list(yaml, what)?;
                 Some(items.iter().filter_map(|yaml| self.value(yaml, item, &format!("an item of {what}"), None)).collect())
             }
@@ -123,9 +166,9 @@ impl<'a> FormReader<'a> {
                     };
                     // A name alone is an entry that says nothing more.
                     let value = match (&value.is_null(), item) {
-                        (true, ValueForm::Map(form)) => {
-                            let empty = Yaml { span: name.span, kind: crate::pipeline::yaml::YamlKind::Map(Vec::new()) };
-                            self.map(&empty, form, &what, below)
+                        (true, ValueForm::Map(form)) if form.empty == MayBeEmpty::AllButTexts => {
+                            let empty = Yaml { span: name.span, kind: YamlKind::Map(Vec::new()) };
+                            self.map(&empty, form, &what, below, false)
                         }
                         _ => self.value(value, item, &what, below),
                     };
@@ -136,8 +179,8 @@ impl<'a> FormReader<'a> {
                 Some(Value::Object(out))
             }
             ValueForm::Map(form) => {
-                let what = if what.starts_with("an item") { form.what } else { what };
-                self.map(yaml, form, what, base)
+                let what = if what.starts_with("an item") { of_item(yaml, form) } else { what.to_owned() };
+                self.map(yaml, form, &what, base, false)
             }
         }
     }
@@ -172,18 +215,30 @@ impl<'a> FormReader<'a> {
             }
             let known = |base: &&Value| name.as_ref().is_some_and(|name| base[id] == json!(name.value));
             let below = base.and_then(Value::as_array).and_then(|list| list.iter().find(known));
-            out.extend(self.map(item, form, &what, below));
+            out.extend(self.map(item, form, &what, below, false));
         }
         Some(Value::Array(out))
     }
 
+    /// A list of texts, none of them twice.
+    fn distinct(&mut self, yaml: &Yaml, code: &str, what: &str) -> Option<Value> {
+        let list = self.reader.texts(yaml, what)?;
+        for (index, item) in list.iter().enumerate() {
+            let Some(first) = list[..index].iter().find(|first| first.value == item.value) else { continue };
+            let error = self.reader.error(code, format!("{what} lists `{item}` twice"), item.span, "again here");
+            let error = error.label(self.reader.source(), first.span, "first here");
+            self.reader.push(error);
+        }
+        Some(list.into_iter().map(|item| item.value).collect())
+    }
+
     fn pattern(&mut self, yaml: &Yaml, groups: usize, what: &str) -> Option<String> {
         let text = self.reader.text(yaml, what)?;
-        match Pattern::read(&text) {
-            Err(fault) => {
-                let place = yaml.mapped(self.reader.source()).map_or(yaml.span, |mapped| mapped.locate(fault.span));
-                let message = format!("{what} is no regular expression");
-                let error = self.reader.error("bad-pattern", message, place, fault.message);
+        match P::read_pattern(&text) {
+            Err((message, span)) => {
+                let place = yaml.mapped(self.reader.source()).map_or(yaml.span, |mapped| mapped.locate(span));
+                let title = format!("{what} is no regular expression");
+                let error = self.reader.error("bad-pattern", title, place, message);
                 let help =
                     "put a `\\` before a character that is to stand for itself: `\\(`, `\\[`, `\\.`; there is no look-around";
                 self.reader.push(error.help(help));
@@ -204,13 +259,37 @@ impl<'a> FormReader<'a> {
     }
 }
 
+/// Whether nothing is written, or a blank text.
+fn blank(yaml: &Yaml) -> bool {
+    yaml.is_null() || yaml.as_text().is_some_and(|text| text.trim().is_empty())
+}
+
+/// Whether a value is written as one of this form is.
+fn fits(yaml: &Yaml, form: &ValueForm) -> bool {
+    match form {
+        ValueForm::List(_) | ValueForm::Some(_) | ValueForm::Distinct(_) | ValueForm::Records(..) => yaml.as_list().is_some(),
+        ValueForm::Map(_) | ValueForm::Entries(_) => yaml.as_map().is_some(),
+        ValueForm::Script => yaml.as_text().is_some_and(|text| text.contains(".rhai#")),
+        ValueForm::Text | ValueForm::Word(_) | ValueForm::Expression => yaml.as_text().is_some(),
+        ValueForm::Bool => matches!(yaml.kind, YamlKind::Bool(_)),
+        ValueForm::Number(..) | ValueForm::Whole(..) => matches!(yaml.kind, YamlKind::Int(_) | YamlKind::Float(_)),
+        _ => true,
+    }
+}
+
+/// What an item of a list is called: by its name, if it has one.
+fn of_item(yaml: &Yaml, form: &Form) -> String {
+    let name = form.id.and_then(|id| yaml.get(id)?.as_text()).filter(|name| !name.trim().is_empty());
+    name.map_or_else(|| form.what.to_owned(), |name| format!("{} `{name}`", bare(form.what)))
+}
+
 /// A name without its article.
 fn bare(what: &str) -> &str {
     what.strip_prefix("a ").or_else(|| what.strip_prefix("an ")).unwrap_or(what)
 }
 
 /// Gives every key of a form that is absent the empty value of its kind, at any depth, so that scripts need not ask.
-pub(in crate::project) fn fill(value: &mut Value, form: &'static Form) {
+pub fn fill(value: &mut Value, form: &'static Form) {
     let Some(map) = value.as_object_mut() else { return };
     for key in form.keys {
         let slot = map.entry(key.name).or_insert_with(|| empty(&key.holds));
@@ -233,8 +312,10 @@ fn empty(holds: &ValueForm) -> Value {
         ValueForm::Bool => Value::Bool(false),
         ValueForm::Number(least, _) => json!(least),
         ValueForm::Whole(least, _) => json!(least),
-        ValueForm::Text | ValueForm::Word(_) | ValueForm::Pattern(_) | ValueForm::Name(_) => json!(""),
-        ValueForm::List(_) | ValueForm::Records(..) => json!([]),
+        ValueForm::List(_) | ValueForm::Some(_) | ValueForm::Distinct(_) | ValueForm::Records(..) => json!([]),
         ValueForm::Entries(_) | ValueForm::Map(_) => json!({}),
+        ValueForm::Any | ValueForm::Own(_) => Value::Null,
+        ValueForm::Fitting(forms) => forms.last().map_or(Value::Null, empty),
+        _ => json!(""),
     }
 }

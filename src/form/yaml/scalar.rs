@@ -5,11 +5,21 @@
 //! visible is found in order without repeating the rules of indentation, folding and chomping. Where the two cannot be
 //! brought together the whole scalar is the place of everything in it.
 
-use super::yaml::{QuoteStyle, YamlText};
+use super::tree::{QuoteStyle, Yaml, YamlKind, YamlText};
 use crate::diag::{MappedText, Source, Span};
 
+impl Yaml {
+    /// The text with the place of each of its characters, if it is a text.
+    pub fn mapped(&self, source: &Source) -> Option<MappedText> {
+        match &self.kind {
+            YamlKind::Text(text) => Some(mapped(source, self.span, text)),
+            _ => None,
+        }
+    }
+}
+
 /// The text of a scalar that stands at `span`, with the place of each of its characters.
-pub(super) fn mapped(source: &Source, span: Span, text: &YamlText) -> MappedText {
+fn mapped(source: &Source, span: Span, text: &YamlText) -> MappedText {
     match offsets(source.slice(span), text) {
         Some(offsets) => {
             let offsets = offsets.into_iter().map(|offset| offset + span.start).collect();
@@ -203,8 +213,8 @@ fn is_white(ch: char) -> bool {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use super::super::yaml;
     use super::*;
+    use crate::form::yaml;
     use proptest::prelude::*;
 
     /// The mapped value of the key `c`.

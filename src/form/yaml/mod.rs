@@ -12,8 +12,9 @@ mod build;
 mod fault;
 mod number;
 mod read;
+mod scalar;
 mod tree;
 
 pub use build::parse;
-pub use read::{YamlFields, YamlReader};
+pub use read::{YamlFields, YamlReader, expression};
 pub use tree::{QuoteStyle, Yaml, YamlEntry, YamlKind, YamlText};

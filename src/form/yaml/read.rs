@@ -3,7 +3,7 @@
 
 use super::tree::{QuoteStyle, Yaml, YamlEntry, YamlKind};
 use crate::diag::{Diagnostic, Diagnostics, MappedText, Source, Span, did_you_mean, nearest};
-use crate::pipeline::Spanned;
+use crate::form::Spanned;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -117,12 +117,8 @@ impl<'a> YamlReader<'a> {
     /// written as.
     pub fn expression(&mut self, yaml: &Yaml, what: &str) -> Option<MappedText> {
         match &yaml.kind {
-            YamlKind::Bool(value) => {
-                let text = value.to_string();
-                let offsets = (yaml.span.start..yaml.span.end).collect();
-                Some(MappedText::new(text, offsets, self.source.clone(), yaml.span))
-            }
-            YamlKind::Text(_) => self.text(yaml, what).and_then(|_| yaml.mapped(self.source)),
+            YamlKind::Bool(_) => expression(yaml, self.source),
+            YamlKind::Text(_) => self.text(yaml, what).and_then(|_| expression(yaml, self.source)),
             _ => self.wrong(yaml, what, "an expression in a text"),
         }
     }
@@ -175,10 +171,10 @@ impl<'a> YamlReader<'a> {
 
     /// The entries of a map of settings, whatever their values are. A number that is written with a comma is an error: YAML takes
     /// it for a text or, within braces, for another key.
-    pub fn vars(&mut self, fields: YamlFields<'_>) -> BTreeMap<String, Spanned<Value>> {
+    pub fn vars(&mut self, entries: &[YamlEntry]) -> BTreeMap<String, Spanned<Value>> {
         let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
         let mut vars = BTreeMap::new();
-        let mut entries = fields.entries().iter().peekable();
+        let mut entries = entries.iter().peekable();
         while let Some(YamlEntry { key, value }) = entries.next() {
             let cut = entries.next_if(|next| {
                 let between = self.source.text().get(value.span.end..next.key.span.start);
@@ -236,6 +232,18 @@ impl<'a> YamlReader<'a> {
         let written = self.source.slice(yaml.span);
         self.push(error.maybe_help(instead(yaml, written, wanted)));
         None
+    }
+}
+
+/// An expression with the place of each of its characters; nothing of a blank text and of what is neither text nor bool.
+pub fn expression(yaml: &Yaml, source: &Source) -> Option<MappedText> {
+    match &yaml.kind {
+        YamlKind::Bool(value) => {
+            let offsets = (yaml.span.start..yaml.span.end).collect();
+            Some(MappedText::new(value.to_string(), offsets, source.clone(), yaml.span))
+        }
+        YamlKind::Text(text) if !text.value.trim().is_empty() => yaml.mapped(source),
+        _ => None,
     }
 }
 

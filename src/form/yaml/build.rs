@@ -4,7 +4,7 @@ use super::fault::{diagnose, token};
 use super::number::{Plain, plain};
 use super::tree::{QuoteStyle, Yaml, YamlEntry, YamlKind, YamlText};
 use crate::diag::{Diagnostic, Diagnostics, Source, Span};
-use crate::pipeline::Spanned;
+use crate::form::Spanned;
 use serde_saphyr::granit_parser::{Event, Parser, ScalarStyle, Span as Place, StructureStyle, Tag, options};
 use std::collections::BTreeMap;
 
