@@ -137,6 +137,21 @@ pub enum Effect<I> {
     },
 }
 
+/// The names of the effects, as scripts write them.
+pub const EFFECTS: [&str; 11] = [
+    "link_symptom",
+    "upsert_symptom",
+    "mark_seen",
+    "create_triage",
+    "create_rca",
+    "link_rca",
+    "link_symptom_rca",
+    "overturn",
+    "update_rca",
+    "set_case_status",
+    "note",
+];
+
 /// An id as a script writes it: a number, or `"$name"` for what an earlier effect of the same case called `as: "name"`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]

@@ -13,7 +13,7 @@ use crate::store::{RunJournal, StoreError};
 use crate::walk::RevisionSource;
 use crate::walk::{
     Answerer, CaseParams, Cluster, Clustering, Commit, Content, Event, EventBody, Journal as _, JournalError, Name, Plan,
-    StepPlace, WalkEnd, WalkStatus, Walker,
+    StepContext, WalkEnd, WalkStatus, Walker,
 };
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -140,11 +140,8 @@ impl RunExecutor<'_> {
             let whole = work.take(&cases)?;
             let (case, state) = &*whole;
             let node = state.node.as_deref().and_then(|name| plan.pipeline.node(name)).unwrap_or(plan.pipeline.start);
-            let now = state.history.last().map_or_else(Default::default, |visit| visit.at);
-            let member = plan.member(state.walker.as_deref(), None);
-            let view = state.view(&plan.node(node).view, None, now, 0.0, &member.view);
-            let place = StepPlace { run: self.run, case: &case.id, path: "", now };
-            let params = CaseParams::new(self.launch, case).for_step(plan, node, state, &view, &place, (member, &[]));
+            let step = StepContext::between(plan, node, state);
+            let params = CaseParams::new(self.run, self.launch, case).for_step(&step, &step.state(None), &[]);
             let key = by.respond(&params.view, plan.vars()).map_err(|error| SessionError::Texts((*error).into()))?;
             let alike = key.as_object().is_some_and(|parts| !parts.is_empty());
             work.whole = self.keep.then_some(whole);

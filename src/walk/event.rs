@@ -3,25 +3,13 @@
 use super::agent::Agent;
 use super::branch::{Branch, BranchKind};
 use super::content::Content;
-pub use super::outcome::EdgeOutcome;
+use super::name::{Name, Reason};
+use super::outcome::EdgeOutcome;
 use crate::clock::Timestamp;
 use crate::model::{Effect, Hash};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
-use std::sync::Arc;
-
-/// The name of a case, node, edge or step. Nearly all are short enough to be kept in place: they are copied with every event,
-/// and a shared count of references would make the threads of a run wait for one another.
-pub type Name = compact_str::CompactString;
-
-/// What the paths of a walk's steps begin with, given that of one of them: of `3/court/1` it is `3/court/`, of `3` nothing.
-pub fn place_of(path: &str) -> &str {
-    path.rfind('/').map_or("", |at| &path[..=at])
-}
-
-/// Why an edge was taken: in the decision, the transition and the state's history.
-pub type Reason = Arc<str>;
 
 /// One event. The journal numbers it (`seq`) when it takes it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -336,6 +324,9 @@ impl EventBody {
 fn is_zero(number: &u64) -> bool {
     *number == 0
 }
+
+/// The number of the texts that a run began with.
+pub const FIRST: u64 = 1;
 
 /// Why the texts of a run were exchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
