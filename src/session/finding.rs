@@ -1,11 +1,13 @@
 //! Asking a pipeline's summary script what came of a case.
 
-use super::work::DAMAGED;
 use crate::diag::Diagnostic;
 use crate::model::{Case, Launch};
 use crate::pipeline::NodeIx;
 use crate::walk::{CaseParams, Plan, StepContext, WalkState};
 use serde_json::Value;
+
+/// The kind of error that a case has if what is stored of it is damaged.
+pub(super) const DAMAGED: &str = "damaged";
 
 /// What the pipeline's `report:` script says of a case, given the parameters of its last step; nothing without a script, or of a case
 /// that is damaged in the store, whose artifacts are not all there.
