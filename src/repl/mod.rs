@@ -6,7 +6,7 @@
 //! | `command`, `state` | the commands, and what each does |
 //! | `bind` | names that live as long as the session |
 //! | `why`, `flip`, `diff`, `graph`, `show` | what they say |
-//! | `tryout`, `follow` | other vars, scripts and inputs; a walk that goes on |
+//! | `tryout`, `typed_json`, `follow` | other vars, scripts and inputs; a walk that goes on |
 //! | `lex`, `words`, `complete` | colours, brackets, and what could be typed |
 //! | `assist`, `interrupt` | reading from a terminal or a pipe, and ending |
 
@@ -25,6 +25,7 @@ mod scope;
 mod show;
 mod state;
 mod tryout;
+mod typed_json;
 mod why;
 mod words;
 

@@ -3,6 +3,7 @@
 use super::agent::Agent;
 use super::branch::{Branch, BranchKind};
 use super::content::Content;
+use super::event_kind::EventKind;
 use super::name::{Name, Reason};
 use super::outcome::EdgeOutcome;
 use crate::clock::Timestamp;
@@ -292,31 +293,36 @@ impl EventBody {
         found.into_iter().flatten()
     }
 
-    /// The name of the variant on the wire.
-    pub fn name(&self) -> &'static str {
+    /// Its kind.
+    pub fn kind(&self) -> EventKind {
         match self {
-            Self::Barrier { .. } => "barrier",
-            Self::Reload { .. } => "reload",
-            Self::Adopt { .. } => "adopt",
-            Self::WalkerSwitch { .. } => "walker_switch",
-            Self::Asked { .. } => "asked",
-            Self::Complained { .. } => "complained",
-            Self::Unanswered { .. } => "unanswered",
-            Self::Reopened { .. } => "reopened",
-            Self::Masked { .. } => "masked",
-            Self::NodeEnter { .. } => "node_enter",
-            Self::SubWalk { .. } => "sub_walk",
-            Self::Fork { .. } => "fork",
-            Self::Join { .. } => "join",
-            Self::BranchError { .. } => "branch_error",
-            Self::NodeExit { .. } => "node_exit",
-            Self::ThermalWarning { .. } => "thermal_warning",
-            Self::EdgeEvaluate { .. } => "edge_evaluate",
-            Self::Shadow { .. } => "shadow",
-            Self::Transition { .. } => "transition",
-            Self::WalkComplete { .. } => "walk_complete",
-            Self::WalkError { .. } => "walk_error",
+            Self::Barrier { .. } => EventKind::Barrier,
+            Self::Reload { .. } => EventKind::Reload,
+            Self::Adopt { .. } => EventKind::Adopt,
+            Self::WalkerSwitch { .. } => EventKind::WalkerSwitch,
+            Self::Asked { .. } => EventKind::Asked,
+            Self::Complained { .. } => EventKind::Complained,
+            Self::Unanswered { .. } => EventKind::Unanswered,
+            Self::Reopened { .. } => EventKind::Reopened,
+            Self::Masked { .. } => EventKind::Masked,
+            Self::NodeEnter { .. } => EventKind::NodeEnter,
+            Self::SubWalk { .. } => EventKind::SubWalk,
+            Self::Fork { .. } => EventKind::Fork,
+            Self::Join { .. } => EventKind::Join,
+            Self::BranchError { .. } => EventKind::BranchError,
+            Self::NodeExit { .. } => EventKind::NodeExit,
+            Self::ThermalWarning { .. } => EventKind::ThermalWarning,
+            Self::EdgeEvaluate { .. } => EventKind::EdgeEvaluate,
+            Self::Shadow { .. } => EventKind::Shadow,
+            Self::Transition { .. } => EventKind::Transition,
+            Self::WalkComplete { .. } => EventKind::WalkComplete,
+            Self::WalkError { .. } => EventKind::WalkError,
         }
+    }
+
+    /// The name of its kind on the wire.
+    pub fn name(&self) -> &'static str {
+        self.kind().name()
     }
 }
 

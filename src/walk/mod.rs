@@ -8,7 +8,7 @@
 //!
 //! ```text
 //! name, path, error, outcome, content, bounds, because, cluster, fields  the words that everything is made of
-//! agent, branch, event, journal, queries, memory  the record, and the ports to it
+//! agent, branch, event_kind, event, event_outline, journal, queries, memory  the record, and the ports to it
 //! mask, team_plan, foreach_plan, tool, plan, node_view  what a walk goes by
 //! visit, views, open_request, state, fork, foreach, revisions, loop_detector, thermal  where a walk is
 //! step_context, params, bare_prompt  what scripts, templates and answerers are given
@@ -32,6 +32,8 @@ mod decision_step;
 mod drive;
 mod error;
 mod event;
+mod event_kind;
+mod event_outline;
 mod fields;
 mod foreach;
 mod foreach_plan;
@@ -79,6 +81,8 @@ pub use decision_step::DecisionStep;
 pub use drive::WalkEnd;
 pub use error::{Failure, FailureKind};
 pub use event::{ConsideredEdge, Event, EventBody, FIRST, ReloadCause, TextChange};
+pub use event_kind::EventKind;
+pub use event_outline::{EnterOutline, ErrorOutline, EventOutline, ExitOutline, TransitionOutline, UnreadDecision};
 pub use fields::{DocumentedField, FieldGroup, GROUPS, STATE};
 pub use foreach::joined;
 pub use foreach_plan::{ForeachPlan, MergePlan};
