@@ -229,6 +229,13 @@ impl Effect<Handle> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_names_are_those_of_the_effects() {
+        let unknown = serde_json::from_value::<Effect<Handle>>(serde_json::json!({ "effect": "zz" })).expect_err("unknown");
+        let known = EFFECTS.map(|name| format!("`{name}`")).join(", ");
+        assert_eq!(unknown.to_string(), format!("unknown variant `zz`, expected one of {known}"));
+    }
     use serde_json::json;
 
     fn parse(value: serde_json::Value) -> Effect<Handle> {

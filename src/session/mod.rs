@@ -1,4 +1,17 @@
 //! The one API for front ends and tools: link a project, run it over a launch, resume, decide one step, call one function.
+//!
+//! A file imports from its own line and those above it.
+//!
+//! ```text
+//! error, setup, finding, run_batches, trim, worker_pool  what all others use
+//! input, texts, load, overlay_listing, test_texts, case_texts  reading projects, launches and tests
+//! route, queries, runs, knowledge, doctor, answer_file, briefing  single questions
+//! run_args, recorded, work, prompt  a run as it is stored
+//! listener, migrate, portal, shadow, outcome, revisions  a run as it goes on and ends
+//! executor, projection, clean, dispatch, run_dir  walking cases, and the files of a run
+//! answers, pending_batch, assembly, pending  who answers, and the assembly of a run
+//! resume, run  runs that go on, runs that begin
+//! ```
 
 mod answer_file;
 mod answers;

@@ -106,7 +106,7 @@ impl Session {
             let message = format!("the pipeline `{}` has no node `{node}`", *pipeline.name);
             return Err(SessionError::asked("input/no-node", message, did_you_mean(node, known)));
         };
-        let artifact = View::of(artifact, &plan.node(ix).kind, "artifact");
+        let artifact = plan.artifact(ix, artifact);
         let (walk, view) = state.at(&plan, Some(ix), &artifact, self.setup.clock.now());
         Ok(match decide(&plan, ix, &artifact, &view) {
             Ok(decision) => {

@@ -7,13 +7,13 @@
 //! A file imports from its own line and those above it.
 //!
 //! ```text
-//! name, path, error, outcome, content, bounds, because, cluster, fields  the words that everything is made of
+//! name, path, error, outcome, content, bounds, because, cluster, fields, views  the words that everything is made of
 //! agent, branch, event_kind, event, event_outline, journal, queries, memory  the record, and the ports to it
 //! mask, team_plan, foreach_plan, tool, plan, node_view  what a walk goes by
-//! visit, views, open_request, state, fork, foreach, revisions, loop_detector, thermal  where a walk is
+//! visit, open_request, state, fork, foreach, revisions, loop_detector, thermal  where a walk is
 //! step_context, params, bare_prompt  what scripts, templates and answerers are given
 //! answer, step_log, request_log, request, answerer  asking for an artifact
-//! route, shadow, decision_step, masks, team  choosing: the way on, who takes a step, what changes it
+//! route, rule_inputs, shadow, decision_step, masks, team  choosing: the way on, who takes a step, what changes it
 //! walker, step, branches  taking one step
 //! ready_set, drive  taking a case along
 //! ```
@@ -56,6 +56,7 @@ mod request;
 mod request_log;
 mod revisions;
 mod route;
+mod rule_inputs;
 mod shadow;
 mod state;
 mod step;
@@ -99,6 +100,7 @@ pub use queries::{NEEDS, Queries, Query, QuerySubject};
 pub use request::{PromptRequest, Request, complaints, misfit};
 pub use revisions::{Revision, RevisionSource};
 pub use route::{AskRule, Decision, EdgeChoice, FALLBACK, decide, decide_asking};
+pub use rule_inputs::RuleInputs;
 pub use state::{WalkState, WalkStatus};
 pub use step_context::{StepContext, StepMoment};
 pub use team_plan::{TeamMember, TeamPlan};

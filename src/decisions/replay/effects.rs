@@ -6,7 +6,6 @@ use crate::decisions::steps::damaged;
 use crate::model::Hash;
 use crate::project::Project;
 use crate::script::ScriptFunction;
-use crate::script::View;
 use crate::script::probe::Probes;
 use crate::session::{Record, SessionError};
 use crate::walk::{Content, Event, EventBody, FIRST, Name, Plan, assemble, recorded_params};
@@ -125,7 +124,7 @@ impl<'a> OriginalRun<'a> {
         let run = |function: Option<&ScriptFunction>, plan: &Plan, around: &Plan, at| match function {
             None => Ok(Vec::new()),
             Some(function) => {
-                let artifact = View::of(&artifact, &plan.node(at).kind, "artifact");
+                let artifact = plan.artifact(at, &artifact);
                 function.effects(&artifact, &recorded_params(&params, around, &event.path))
             }
         };
