@@ -123,14 +123,11 @@ enum DurabilityArg {
     Batch,
 }
 
-/// The var that a pipeline has whose doubtful conclusions can be judged.
-const COURT: &str = "court";
 
 pub(super) fn run(global: &GlobalArgs, mut args: RunArgs) -> Result<Exit, SessionError> {
     let ui = global.ui(args.format);
-    if args.court {
-        args.project.set.push(format!("{COURT}=true"));
-    }
+    // The flag is short for a setting; what the var means is the pipeline's business.
+    args.project.set.extend(args.court.then(|| "court=true".to_owned()));
     let resolved = global.resolve(&args.project, args.out.clone())?;
     let wanted = run_observe::wanted(&args.observe, &resolved.observers, &resolved.root)?;
     let mut setup = resolved.setup;

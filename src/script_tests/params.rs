@@ -7,7 +7,7 @@ use crate::model::{Case, Kind, Launch};
 use crate::pipeline::NodeIx;
 use crate::script::View;
 use crate::session::RouteState;
-use crate::walk::{CaseParams, Content, FieldGroup, GROUPS, NEEDS, Plan, PlanNode, StepPlace};
+use crate::walk::{CaseParams, Content, FieldGroup, GROUPS, NEEDS, Plan, PlanNode, StepContext, StepMoment};
 use serde_json::{Value, json};
 
 type DiagnosticResult<T> = Result<T, Box<Diagnostic>>;
@@ -28,9 +28,11 @@ pub(super) fn params(plan: &Plan, node: NodeIx, given: &Value, now: Timestamp) -
         walk.bindings.insert(name.clone(), id.as_i64().unwrap_or_default());
     }
     let needs = needs(&given["needs"])?;
-    let place = StepPlace { run: "run", case: "case-1", path: "1", now };
+    let moment = StepMoment { now, chance: 0.0 };
+    let step =
+        StepContext { plan, node, walk: &walk, path: "1", moment, member: plan.member(None, None), handoffs: walk.handoffs };
     let (launch, case) = (Launch::default(), Case { id: "case-1".into(), ..Case::default() });
-    let all = CaseParams::new(&launch, &case).for_step(plan, node, &walk, &view, &place, (plan.member(None, None), &needs)).view;
+    let all = CaseParams::new("run", &launch, &case).for_step(&step, &view, &needs).view;
     let groups = GROUPS.iter().map(|FieldGroup { name, fields, .. }| {
         let own = all.get(name).unwrap_or_else(View::null);
         let given = match (*name, &given[*name]) {
