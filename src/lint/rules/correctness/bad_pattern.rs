@@ -14,31 +14,10 @@ pub(super) const RULE: LintRule = LintRule {
     id: "correctness/bad-pattern",
     level: LintLevel::Error,
     summary: "a regular expression that does not compile",
-    manual: MANUAL,
+    manual: include_str!("../../manual/correctness/bad-pattern.md"),
     options: &[],
     check: Some(check),
 };
-
-const MANUAL: &str = r#"The pattern of a `regex_..` call is compiled when the call is reached; one that cannot be is an error there, perhaps on a way that is seldom taken.
-
-Found:
-
-```rhai
-/// Seen before.
-fn seen(artifact, state, vars) {
-    regex_is_match(artifact.label, "(crash|panic")
-}
-```
-
-Mended:
-
-```rhai
-/// Seen before.
-fn seen(artifact, state, vars) {
-    regex_is_match(artifact.label, "(crash|panic)")
-}
-```
-"#;
 
 fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     for unit in cx.units.iter().copied().chain(cx.library.conditions()) {

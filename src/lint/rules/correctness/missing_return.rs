@@ -14,41 +14,10 @@ pub(super) const RULE: LintRule = LintRule {
     id: "correctness/missing-return",
     level: LintLevel::Warning,
     summary: "a function that gives a value on one way and nothing on another",
-    manual: MANUAL,
+    manual: include_str!("../../manual/correctness/missing-return.md"),
     options: &[],
     check: Some(check),
 };
-
-const MANUAL: &str = r#"A function that returns values but may also run off its end gives `()` there, which its callers then compare, index or call methods on. Rules are not meant: of a rule, nothing is a no.
-
-Found:
-
-```rhai
-/// Seen before.
-fn seen(artifact, state, vars) {
-    grade(artifact) == "sure"
-}
-
-private fn grade(artifact) {
-    if artifact.confidence >= 1.0 { return "sure"; }
-    if artifact.match { return "perhaps"; }
-}
-```
-
-Mended:
-
-```rhai
-/// Seen before.
-fn seen(artifact, state, vars) {
-    grade(artifact) == "sure"
-}
-
-private fn grade(artifact) {
-    if artifact.match { return "sure"; }
-    "new"
-}
-```
-"#;
 
 fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     let rules: BTreeSet<(&str, &str)> = cx

@@ -12,31 +12,10 @@ pub(super) const RULE: LintRule = LintRule {
     id: "correctness/never-true",
     level: LintLevel::Warning,
     summary: "a rule or condition that can never say yes",
-    manual: MANUAL,
+    manual: include_str!("../../manual/correctness/never-true.md"),
     options: &[],
     check: Some(check),
 };
-
-const MANUAL: &str = r#"What the rule asks contradicts itself, or asks for what the schema does not allow. Vars count with their declared values where they are compared with an input; a comparison of vars alone may be a switch that is off, and counts as open.
-
-Found:
-
-```rhai
-/// Seen before.
-fn seen(artifact, state, vars) {
-    artifact.kind == "new" && artifact.kind == "known"
-}
-```
-
-Mended:
-
-```rhai
-/// Seen before.
-fn seen(artifact, state, vars) {
-    artifact.match && artifact.kind == "known"
-}
-```
-"#;
 
 fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     for pipe in &cx.pipelines {

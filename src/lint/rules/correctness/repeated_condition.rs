@@ -13,43 +13,10 @@ pub(super) const RULE: LintRule = LintRule {
     id: "correctness/repeated-condition",
     level: LintLevel::Warning,
     summary: "the same condition twice in a chain of `else if`",
-    manual: MANUAL,
+    manual: include_str!("../../manual/correctness/repeated-condition.md"),
     options: &[],
     check: Some(check),
 };
-
-const MANUAL: &str = r#"The second of two branches with the same condition is never taken.
-
-Found:
-
-```rhai
-/// Seen before.
-fn seen(artifact, state, vars) {
-    if artifact.kind == "new" {
-        false
-    } else if artifact.kind == "new" {
-        true
-    } else {
-        artifact.match
-    }
-}
-```
-
-Mended:
-
-```rhai
-/// Seen before.
-fn seen(artifact, state, vars) {
-    if artifact.kind == "new" {
-        false
-    } else if artifact.kind == "known" {
-        true
-    } else {
-        artifact.match
-    }
-}
-```
-"#;
 
 fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     for unit in &cx.units {

@@ -13,31 +13,10 @@ pub(super) const RULE: LintRule = LintRule {
     id: "correctness/same-sides",
     level: LintLevel::Warning,
     summary: "both sides of an operator are the same",
-    manual: MANUAL,
+    manual: include_str!("../../manual/correctness/same-sides.md"),
     options: &[],
     check: Some(check),
 };
-
-const MANUAL: &str = r"`x == x` is always true and `x < x` never; `a && a` is `a`. One side was meant to be another.
-
-Found:
-
-```rhai
-/// Seen before.
-fn seen(artifact, state, vars) {
-    artifact.confidence >= artifact.confidence
-}
-```
-
-Mended:
-
-```rhai
-/// Seen before.
-fn seen(artifact, state, vars) {
-    artifact.confidence >= vars.enough
-}
-```
-";
 
 /// Calls that give another value each time.
 const CHANGING: [&str; 3] = ["pop(", "shift(", "remove("];

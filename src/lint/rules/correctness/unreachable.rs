@@ -13,32 +13,10 @@ pub(super) const RULE: LintRule = LintRule {
     id: "correctness/unreachable",
     level: LintLevel::Warning,
     summary: "statements behind a return, throw or break",
-    manual: MANUAL,
+    manual: include_str!("../../manual/correctness/unreachable.md"),
     options: &[],
     check: Some(check),
 };
-
-const MANUAL: &str = r"Behind `return`, `throw`, `break` or `continue`, or behind an `if` whose branches all leave, nothing runs. Most likely something was meant to be in front of it.
-
-Found:
-
-```rhai
-/// Seen before.
-fn seen(artifact, state, vars) {
-    return artifact.match;
-    artifact.confidence >= vars.enough
-}
-```
-
-Mended:
-
-```rhai
-/// Seen before.
-fn seen(artifact, state, vars) {
-    artifact.match && artifact.confidence >= vars.enough
-}
-```
-";
 
 fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     for unit in &cx.units {

@@ -11,30 +11,10 @@ pub(super) const RULE: LintRule = LintRule {
     id: "docs/rule-without-doc",
     level: LintLevel::Warning,
     summary: "a function that a pipeline names and nobody explains",
-    manual: MANUAL,
+    manual: include_str!("../../manual/docs/rule-without-doc.md"),
     options: &[],
     check: Some(check),
 };
-
-const MANUAL: &str = r"The `///` comment of a rule is what `asterisk doc`, an editor and a colleague show for it: when it fires, and why. Functions that a pipeline names need one; helpers do not.
-
-Found:
-
-```rhai
-fn seen(artifact, state, vars) {
-    artifact.match
-}
-```
-
-Mended:
-
-```rhai
-/// Seen before.
-fn seen(artifact, state, vars) {
-    artifact.match
-}
-```
-";
 
 fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     for one in cx.examined().filter(|one| !one.unit.is_condition()) {

@@ -13,33 +13,10 @@ pub(super) const RULE: LintRule = LintRule {
     id: "docs/test-without-assertion",
     level: LintLevel::Warning,
     summary: "a test that asserts nothing",
-    manual: MANUAL,
+    manual: include_str!("../../manual/docs/test-without-assertion.md"),
     options: &[],
     check: Some(check),
 };
-
-const MANUAL: &str = r#"A `test_` function that calls no `assert` (itself, or through functions of its file) passes as long as nothing fails on the way, and says nothing about what came of it.
-
-Found:
-
-```rhai scripts/rules/example_test.rhai
-import "rules/example" as rules;
-
-fn test_seen() {
-    rules::seen(#{ match_: true }, #{}, #{ enough: 0.5 });
-}
-```
-
-Mended:
-
-```rhai scripts/rules/example_test.rhai
-import "rules/example" as rules;
-
-fn test_seen() {
-    assert(rules::seen(#{ match_: true }, #{}, #{ enough: 0.5 }));
-}
-```
-"#;
 
 fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     for unit in cx.units.iter().filter(|unit| is_test(unit.name())) {

@@ -14,36 +14,10 @@ pub(super) const RULE: LintRule = LintRule {
     id: "pipelines/unused-function",
     level: LintLevel::Warning,
     summary: "a function that nothing calls",
-    manual: MANUAL,
+    manual: include_str!("../../manual/pipelines/unused-function.md"),
     options: &[],
     check: Some(check),
 };
-
-const MANUAL: &str = r#"A private function that its file never calls, or a function `(artifact, state, vars)` in a file of rules that no pipeline names: left over, or an edge forgot it. Rules are looked for only where everything is linted.
-
-Found:
-
-```rhai
-/// Seen before.
-fn seen(artifact, state, vars) {
-    artifact.match
-}
-
-/// Never asked.
-fn heard(artifact, state, vars) {
-    artifact.label != ""
-}
-```
-
-Mended:
-
-```rhai
-/// Seen before.
-fn seen(artifact, state, vars) {
-    artifact.match || artifact.label != ""
-}
-```
-"#;
 
 fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     let named: BTreeSet<(&str, &str)> = cx.examined().map(|one| (one.unit.name(), one.name.as_str())).collect();

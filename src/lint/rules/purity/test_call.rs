@@ -14,32 +14,10 @@ pub(super) const RULE: LintRule = LintRule {
     id: "purity/test-call",
     level: LintLevel::Error,
     summary: "an assertion outside of tests",
-    manual: MANUAL,
+    manual: include_str!("../../manual/purity/test-call.md"),
     options: &[],
     check: Some(check),
 };
-
-const MANUAL: &str = r"`assert`, `assert_eq` and their like are there for `*_test.rhai` alone. A rule that asserts is a rule that stops the walk.
-
-Found:
-
-```rhai
-/// Seen before.
-fn seen(artifact, state, vars) {
-    assert(artifact.match);
-    artifact.match
-}
-```
-
-Mended:
-
-```rhai
-/// Seen before.
-fn seen(artifact, state, vars) {
-    artifact.match
-}
-```
-";
 
 fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     for unit in cx.units.iter().filter(|unit| !is_test(unit.name())) {

@@ -16,31 +16,10 @@ pub(super) const RULE: LintRule = LintRule {
     id: "robustness/bool-comparison",
     level: LintLevel::Note,
     summary: "a bool compared with `true` or `false`",
-    manual: MANUAL,
+    manual: include_str!("../../manual/robustness/bool-comparison.md"),
     options: &[],
     check: Some(check),
 };
-
-const MANUAL: &str = r"A bool is a condition by itself. `--fix` writes it so.
-
-Found:
-
-```rhai
-/// Seen before.
-fn seen(artifact, state, vars) {
-    artifact.match == true
-}
-```
-
-Mended:
-
-```rhai
-/// Seen before.
-fn seen(artifact, state, vars) {
-    artifact.match
-}
-```
-";
 
 fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     for one in cx.examined() {

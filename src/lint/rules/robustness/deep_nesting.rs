@@ -12,48 +12,13 @@ pub(super) const RULE: LintRule = LintRule {
     id: "robustness/deep-nesting",
     level: LintLevel::Note,
     summary: "blocks nested so deep that nobody knows where they are",
-    manual: MANUAL,
+    manual: include_str!("../../manual/robustness/deep-nesting.md"),
     options: &[RuleOption { name: "max_depth", default: OptionDefault::Int(5), doc: "The most blocks inside one another." }],
     check: Some(check),
 };
 
-const MANUAL: &str = r"Each level of `if` and `for` is a condition to keep in mind. Leave early, or name the inside.
-
-Found:
-
-```rhai
-/// Seen before.
-fn seen(artifact, state, vars) {
-    for a in artifact.places {
-        if a.weight > 0.0 {
-            for b in artifact.places {
-                if b.weight > 0.0 {
-                    if a.path != b.path {
-                        if artifact.match { return true; }
-                    }
-                }
-            }
-        }
-    }
-    false
-}
-```
-
-Mended:
-
-```rhai
-/// Seen before.
-fn seen(artifact, state, vars) {
-    for a in artifact.places {
-        if artifact.places.any(|b| a.path != b.path && b.weight > 0.0) { return true; }
-    }
-    false
-}
-```
-";
-
 fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
-    let most = cx.number(&RULE, "max_depth");
+    let most = RULE.number(cx.config, "max_depth");
     for unit in &cx.units {
         for function in unit.ast().iter_fn_def() {
             if let Some(at) = deeper(&statements_of(function), most)

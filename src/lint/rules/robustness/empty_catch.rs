@@ -12,33 +12,10 @@ pub(super) const RULE: LintRule = LintRule {
     id: "robustness/empty-catch",
     level: LintLevel::Warning,
     summary: "a failure that is caught and forgotten",
-    manual: MANUAL,
+    manual: include_str!("../../manual/robustness/empty-catch.md"),
     options: &[],
     check: Some(check),
 };
-
-const MANUAL: &str = r"A `catch` with nothing in it hides every mistake in its `try`, those that nobody thought of among them.
-
-Found:
-
-```rhai
-/// Seen before.
-fn seen(artifact, state, vars) {
-    let sure = false;
-    try { sure = artifact.confidence / vars.enough >= 1.0; } catch { }
-    sure
-}
-```
-
-Mended:
-
-```rhai
-/// Seen before.
-fn seen(artifact, state, vars) {
-    vars.enough != 0.0 && artifact.confidence / vars.enough >= 1.0
-}
-```
-";
 
 fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     for unit in &cx.units {

@@ -11,7 +11,7 @@ pub(super) const RULE: LintRule = LintRule {
     id: "robustness/overlong-function",
     level: LintLevel::Note,
     summary: "a function with more lines than one sees at once",
-    manual: MANUAL,
+    manual: include_str!("../../manual/robustness/overlong-function.md"),
     options: &[RuleOption {
         name: "max_lines",
         default: OptionDefault::Int(60),
@@ -20,43 +20,8 @@ pub(super) const RULE: LintRule = LintRule {
     check: Some(check),
 };
 
-const MANUAL: &str = r#"A function that does not fit on a screen has several things in it that want names of their own. Blank lines and comments do not count.
-
-Found:
-
-```yaml asterisk.yaml
-lint:
-  options: { robustness/overlong-function: { max_lines: 4 } }
-```
-
-```rhai
-/// Seen before.
-fn seen(artifact, state, vars) {
-    if !artifact.match { return false; }
-    if artifact.label == "" { return false; }
-    // How sure it is.
-    artifact.confidence >= vars.enough
-}
-```
-
-Mended:
-
-```yaml asterisk.yaml
-lint:
-  options: { robustness/overlong-function: { max_lines: 4 } }
-```
-
-```rhai
-/// Seen before.
-fn seen(artifact, state, vars) {
-    // A match with a name, and sure enough.
-    artifact.match && artifact.label != "" && artifact.confidence >= vars.enough
-}
-```
-"#;
-
 fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
-    let most = cx.number(&RULE, "max_lines");
+    let most = RULE.number(cx.config, "max_lines");
     for unit in &cx.units {
         for function in functions(unit) {
             let text = text_of(unit, function);

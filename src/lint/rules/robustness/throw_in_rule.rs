@@ -13,32 +13,10 @@ pub(super) const RULE: LintRule = LintRule {
     id: "robustness/throw-in-rule",
     level: LintLevel::Warning,
     summary: "a rule that stops the walk on purpose",
-    manual: MANUAL,
+    manual: include_str!("../../manual/robustness/throw-in-rule.md"),
     options: &[],
     check: Some(check),
 };
-
-const MANUAL: &str = r#"A rule that throws is never taken as a no: the walk stops with an error, and the case with it. What is no answer is `false`; what cannot be decided is for a person, by an edge of its own.
-
-Found:
-
-```rhai
-/// Seen before.
-fn seen(artifact, state, vars) {
-    if artifact.label == "" { throw "no label"; }
-    artifact.match
-}
-```
-
-Mended:
-
-```rhai
-/// Seen before.
-fn seen(artifact, state, vars) {
-    artifact.label != "" && artifact.match
-}
-```
-"#;
 
 fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     for one in cx.examined().filter(|one| matches!(one.place, FunctionUse::Edge(_))) {

@@ -13,33 +13,10 @@ pub(super) const RULE: LintRule = LintRule {
     id: "robustness/unused-variable",
     level: LintLevel::Warning,
     summary: "a variable that nothing reads",
-    manual: MANUAL,
+    manual: include_str!("../../manual/robustness/unused-variable.md"),
     options: &[],
     check: Some(check),
 };
-
-const MANUAL: &str = r"A value that is computed and never used is left over, or was to be used where another is. A name that begins with `_` is meant to be unused.
-
-Found:
-
-```rhai
-/// Seen before.
-fn seen(artifact, state, vars) {
-    let sure = artifact.confidence >= vars.enough;
-    artifact.match
-}
-```
-
-Mended:
-
-```rhai
-/// Seen before.
-fn seen(artifact, state, vars) {
-    let sure = artifact.confidence >= vars.enough;
-    artifact.match && sure
-}
-```
-";
 
 fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     for unit in &cx.units {

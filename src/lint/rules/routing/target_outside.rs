@@ -14,33 +14,10 @@ pub(super) const RULE: LintRule = LintRule {
     id: "routing/target-outside",
     level: LintLevel::Error,
     summary: "a rule that sends the walk where its edge does not lead",
-    manual: MANUAL,
+    manual: include_str!("../../manual/routing/target-outside.md"),
     options: &[],
     check: Some(check),
 };
-
-const MANUAL: &str = r#"A rule may choose among its edge's `to` and `targets`, by name, code or step name. Another name ends the walk with an error.
-
-Found:
-
-```rhai
-/// Seen before.
-fn seen(artifact, state, vars) {
-    if !artifact.match { return false; }
-    #{ to: "jugde" }
-}
-```
-
-Mended:
-
-```rhai
-/// Seen before.
-fn seen(artifact, state, vars) {
-    if !artifact.match { return false; }
-    #{ to: "judge" }
-}
-```
-"#;
 
 fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     for pipe in &cx.pipelines {

@@ -15,36 +15,10 @@ pub(super) const RULE: LintRule = LintRule {
     id: "teams/idle-mask",
     level: LintLevel::Warning,
     summary: "a mask that changes nothing and brings nothing",
-    manual: MANUAL,
+    manual: include_str!("../../manual/teams/idle-mask.md"),
     options: &[],
     check: Some(check),
 };
-
-const MANUAL: &str = r#"A mask changes what a step is told (`pre`) or what comes of it (`post`), or brings reads that the step does not have of its own (`NEEDS`). One that hands on what it was given, and brings nothing, only makes the record longer.
-
-Found:
-
-```rhai scripts/masks/lookout.rhai
-const NODES = ["look"];
-
-/// Keeps an eye on it.
-fn pre(ctx) {
-    ctx
-}
-```
-
-Mended:
-
-```rhai scripts/masks/lookout.rhai
-const NODES = ["look"];
-const NEEDS = ["siblings"];
-
-/// Keeps an eye on it.
-fn pre(ctx) {
-    ctx
-}
-```
-"#;
 
 fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     for unit in masks(cx) {

@@ -13,37 +13,10 @@ pub(super) const RULE: LintRule = LintRule {
     id: "teams/ignored-answer",
     level: LintLevel::Warning,
     summary: "a mask whose `post` does not look at the answer",
-    manual: MANUAL,
+    manual: include_str!("../../manual/teams/ignored-answer.md"),
     options: &[],
     check: Some(check),
 };
-
-const MANUAL: &str = r#"`post` is given what a step has answered and returns what is to be taken for it. One that never looks at the answer throws away whatever an agent or a script found out.
-
-Found:
-
-```rhai scripts/masks/lookout.rhai
-const NODES = ["look"];
-
-/// Is sure of it.
-fn post(ctx, artifact) {
-    #{ match: true, confidence: 0.9 }
-}
-```
-
-Mended:
-
-```rhai scripts/masks/lookout.rhai
-const NODES = ["look"];
-
-/// Is sure of it.
-fn post(ctx, artifact) {
-    let surer = artifact.to_map();
-    surer.confidence = 0.9;
-    surer
-}
-```
-"#;
 
 fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     for unit in masks(cx) {

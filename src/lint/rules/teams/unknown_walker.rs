@@ -14,33 +14,10 @@ pub(super) const RULE: LintRule = LintRule {
     id: "teams/unknown-walker",
     level: LintLevel::Warning,
     summary: "a scheduler that names a walker who is not in the team",
-    manual: MANUAL,
+    manual: include_str!("../../manual/teams/unknown-walker.md"),
     options: &[],
     check: Some(check),
 };
-
-const MANUAL: &str = r#"A scheduler returns the name of a walker of the team. A name that nobody there has stops the walk when it is returned, and is never equal to anybody's when it is compared.
-
-Found:
-
-```rhai scripts/schedulers/example.rhai
-/// The scout goes first.
-fn select(ctx) {
-    if ctx.prior == () { return "Scuot"; }
-    ctx.walkers[0].name
-}
-```
-
-Mended:
-
-```rhai scripts/schedulers/example.rhai
-/// The scout goes first.
-fn select(ctx) {
-    if ctx.prior == () { return "Scout"; }
-    ctx.walkers[0].name
-}
-```
-"#;
 
 /// What the checker calls the name of a walker.
 const NAMES: [&str; 2] = ["ctx.walkers[].name", "ctx.prior.name"];
