@@ -1,13 +1,12 @@
 //! Texts to a library: parse what changed, check the imports, order by them, evaluate each file's constants once.
 
-use super::call_site::check_calls;
+use super::call_check::check_calls;
 use super::condition::{self, Condition};
 use super::environment::{CapturedEnvironment, Environment, with_probe};
 use super::eval_trace::Tracer;
-use super::imports::{check_imports, order};
-use super::invoke::Callee;
-use super::library::{LibraryInputs, LinkedLibrary, LinkedScript};
+use super::import_order::{check_imports, order};
 use super::limits::ScriptLimits;
+use super::linked::{Callee, LibraryInputs, LinkedLibrary, LinkedScript};
 use super::parse::{Parsed, doc_of, finish, parse_file};
 use super::probe::{self, Probes};
 use super::reference::is_test_file;
@@ -15,7 +14,7 @@ use super::resolver::ScriptResolver;
 use super::{engine, guard};
 use crate::diag::{Diagnostic, Diagnostics, Source, Span};
 use crate::model::Hash;
-use rhai::{Engine, FnAccess, Module, Scope, Shared};
+use rhai::{Engine, Module, Scope, Shared};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -137,7 +136,7 @@ fn link_file(
         Tracer { engine, entry: &parsed.unit, fallback: None, unit: &unit }.explain(stop)
     })?;
     forget_imports(&mut module);
-    let environment = Arc::new(seen.environment(parsed));
+    let environment = Arc::new(seen.environment(parsed.unit.name(), &parsed.rewritten.ast));
     let callees = callees(parsed, &environment, deep);
     Ok(LinkedScript { parsed: parsed.clone(), module: Shared::new(module), callees, deep })
 }
@@ -155,24 +154,25 @@ fn forget_imports(module: &mut Module) {
 }
 
 fn link_condition(parsed: &Arc<Parsed>) -> Arc<Callee> {
-    let environment = Arc::new(CapturedEnvironment::default().environment(parsed));
+    let environment = Arc::new(CapturedEnvironment::default().environment(parsed.unit.name(), &parsed.rewritten.ast));
     let callees = callees(parsed, &environment, parsed.hash);
     let condition = callees.into_iter().find(|callee| callee.name == condition::NAME);
     condition.unwrap_or_else(|| Arc::new(Callee::empty(parsed.clone(), environment)))
 }
 
 fn callees(parsed: &Arc<Parsed>, environment: &Arc<Environment>, deep: Hash) -> Vec<Arc<Callee>> {
-    let named = parsed.rewritten.bodies.iter().filter(|body| !body.definition.name.starts_with("anon$"));
-    named
-        .map(|body| {
+    let functions = parsed.unit.tree().functions.iter().zip(&parsed.rewritten.bodies);
+    functions
+        .filter(|(function, _)| !function.head.is_closure())
+        .map(|(function, block)| {
             Arc::new(Callee {
-                name: body.definition.name.to_string(),
-                params: body.definition.params.iter().map(ToString::to_string).collect(),
-                names: body.definition.params.iter().cloned().collect(),
-                doc: doc_of(&body.definition.comments),
-                private: body.definition.access == FnAccess::Private,
-                definition: Some(body.definition.clone()),
-                block: body.block.clone(),
+                name: function.name().to_owned(),
+                params: function.params.iter().map(ToString::to_string).collect(),
+                names: function.params.iter().map(|param| param.as_str().into()).collect(),
+                doc: doc_of(&function.comments),
+                private: function.private,
+                definition: Some(function.head.clone()),
+                block: block.clone(),
                 environment: environment.clone(),
                 parsed: parsed.clone(),
                 deep,

@@ -26,10 +26,8 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
             if said || !Solver::proof(rule).never(&pipe.fires[at]) {
                 continue;
             }
-            let functions = rule.unit.ast().iter_fn_def();
-            let definition =
-                functions.filter(|function| *function.name == *rule.name).find_map(|function| rule.unit.definition(function));
-            let Some((source, span)) = definition else { continue };
+            let mut named = rule.unit.tree().named().filter(|function| function.name() == rule.name);
+            let Some((source, span)) = named.find_map(|function| rule.unit.definition(&function.head)) else { continue };
             let what = if rule.unit.is_condition() { "this condition".to_owned() } else { format!("`{}`", rule.name) };
             let found =
                 Diagnostic::warning(RULE.id, format!("{what} never says yes")).label(&source, span, "whatever it is asked");

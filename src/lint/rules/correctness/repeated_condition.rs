@@ -4,8 +4,7 @@ use crate::diag::{Diagnostic, Span};
 use crate::lint::context::LintContext;
 use crate::lint::finding::FindingCollector;
 use crate::lint::rule::{LintLevel, LintRule};
-use crate::lint::syntax::walk;
-use rhai::{ASTNode, Stmt};
+use crate::script::tree::{Node, Stmt};
 use std::collections::BTreeSet;
 
 /// The rule.
@@ -22,15 +21,15 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     for unit in &cx.units {
         let mut inner = BTreeSet::new();
         let mut found: Vec<Diagnostic> = Vec::new();
-        walk(unit, |node| {
-            let ASTNode::Stmt(Stmt::If(parts, at)) = node else { return };
+        unit.tree().each(|node| {
+            let Node::Stmt(Stmt::If { condition, otherwise, at, .. }) = node else { return };
             if inner.contains(at) {
                 return;
             }
             let mut seen: Vec<(String, Span)> = Vec::new();
-            let mut parts = &**parts;
+            let (mut condition, mut otherwise) = (condition, otherwise);
             loop {
-                if let Some(span) = unit.tokens().extent(unit.script(), &parts.expr) {
+                if let Some(span) = unit.tokens().extent(unit.script(), condition) {
                     let text = unit.script()[span.start..span.end].to_owned();
                     if let Some((_, first)) = seen.iter().find(|(known, _)| *known == text) {
                         let (source, first) = unit.locate(*first);
@@ -42,9 +41,9 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
                     }
                     seen.push((text, span));
                 }
-                let [Stmt::If(next, at)] = parts.branch.statements() else { break };
+                let [Stmt::If { condition: next, otherwise: last, at, .. }] = otherwise.as_slice() else { break };
                 inner.insert(*at);
-                parts = next;
+                (condition, otherwise) = (next, last);
             }
         });
         report.extend(found);

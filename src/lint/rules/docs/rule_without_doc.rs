@@ -4,7 +4,7 @@ use crate::diag::Diagnostic;
 use crate::lint::context::LintContext;
 use crate::lint::finding::FindingCollector;
 use crate::lint::rule::{LintLevel, LintRule};
-use crate::lint::syntax::{functions, name_of};
+use crate::lint::syntax::name_of;
 
 /// The rule.
 pub(super) const RULE: LintRule = LintRule {
@@ -24,7 +24,7 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
         if public.is_none_or(|public| !public.doc.is_empty()) {
             continue;
         }
-        let Some(function) = functions(one.unit).into_iter().find(|function| *function.name == *one.name) else { continue };
+        let Some(function) = one.unit.tree().named().find(|function| function.name() == one.name) else { continue };
         let (source, span) = name_of(one.unit, function);
         let found = Diagnostic::warning(RULE.id, format!("nothing says what `{}` is for", one.name));
         report.push(

@@ -6,9 +6,8 @@ use crate::lint::finding::FindingCollector;
 use crate::lint::gather::is_test;
 use crate::lint::input::CaseText;
 use crate::lint::rule::{LintLevel, LintRule, OptionDefault, RuleOption};
-use crate::lint::syntax::walk;
 use crate::script::Pattern;
-use rhai::{ASTNode, Expr, Stmt};
+use crate::script::tree::{Expr, Node};
 use std::collections::BTreeMap;
 
 /// The rule.
@@ -31,16 +30,16 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     let least = RULE.number(cx.config, "min_length");
     for unit in cx.units.iter().filter(|unit| !is_test(unit.name())) {
         let mut found: BTreeMap<usize, Diagnostic> = BTreeMap::new();
-        walk(unit, |node| {
+        unit.tree().each(|node| {
             let (call, at) = match node {
-                ASTNode::Stmt(Stmt::FnCall(call, _)) | ASTNode::Expr(Expr::FnCall(call, _)) => (call, 1),
-                ASTNode::Expr(Expr::MethodCall(call, _)) => (call, 0),
+                Node::Expr(Expr::Call(call, _)) => (call, 1),
+                Node::Expr(Expr::Method(call, _)) => (call, 0),
                 _ => return,
             };
             if !SEARCHES.contains(&call.name.as_str()) {
                 return;
             }
-            let Some(Expr::StringConstant(text, at)) = call.args.get(at) else { return };
+            let Some(Expr::Text(text, at)) = call.args.get(at) else { return };
             let pattern = call.name.starts_with("regex_");
             if text.len() < least {
                 return;

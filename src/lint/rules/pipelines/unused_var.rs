@@ -4,9 +4,8 @@ use crate::diag::{Diagnostic, Span, nearest};
 use crate::lint::context::LintContext;
 use crate::lint::finding::FindingCollector;
 use crate::lint::rule::{LintLevel, LintRule};
-use crate::lint::syntax::walk;
 use crate::project::conditions;
-use rhai::{ASTNode, Expr};
+use crate::script::tree::{Expr, Node};
 use std::collections::BTreeSet;
 
 /// The rule.
@@ -23,10 +22,10 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     // Every name behind a dot and every text counts, and so every way to read a var.
     let mut names: BTreeSet<String> = BTreeSet::new();
     for unit in cx.units.iter().copied().chain(cx.library.conditions()) {
-        walk(unit, |node| match node {
-            ASTNode::Expr(Expr::Property(property, _)) => drop(names.insert(property.2.to_string())),
-            ASTNode::Expr(Expr::StringConstant(text, _)) => drop(names.insert(text.to_string())),
-            _ => {}
+        unit.tree().each(|node| {
+            if let Node::Expr(Expr::Property(text, _) | Expr::Text(text, _)) = node {
+                names.insert(text.to_string());
+            }
         });
     }
     for pipe in &cx.pipelines {

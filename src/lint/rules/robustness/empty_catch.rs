@@ -4,8 +4,7 @@ use crate::diag::Diagnostic;
 use crate::lint::context::LintContext;
 use crate::lint::finding::FindingCollector;
 use crate::lint::rule::{LintLevel, LintRule};
-use crate::lint::syntax::walk;
-use rhai::{ASTNode, Stmt};
+use crate::script::tree::{Node, Stmt};
 
 /// The rule.
 pub(super) const RULE: LintRule = LintRule {
@@ -19,9 +18,9 @@ pub(super) const RULE: LintRule = LintRule {
 
 fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     for unit in &cx.units {
-        walk(unit, |node| {
-            if let ASTNode::Stmt(Stmt::TryCatch(parts, at)) = node
-                && parts.branch.statements().iter().all(Stmt::is_noop)
+        unit.tree().each(|node| {
+            if let Node::Stmt(Stmt::Try { handler, at, .. }) = node
+                && handler.iter().all(Stmt::is_nothing)
                 && let Some((source, span)) = unit.token(*at)
             {
                 let found = Diagnostic::warning(RULE.id, "whatever fails here is forgotten");

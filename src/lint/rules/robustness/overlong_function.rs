@@ -4,7 +4,7 @@ use crate::diag::Diagnostic;
 use crate::lint::context::LintContext;
 use crate::lint::finding::FindingCollector;
 use crate::lint::rule::{LintLevel, LintRule, OptionDefault, RuleOption};
-use crate::lint::syntax::{functions, name_of, text_of};
+use crate::lint::syntax::{name_of, text_of};
 
 /// The rule.
 pub(super) const RULE: LintRule = LintRule {
@@ -23,13 +23,13 @@ pub(super) const RULE: LintRule = LintRule {
 fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     let most = RULE.number(cx.config, "max_lines");
     for unit in &cx.units {
-        for function in functions(unit) {
+        for function in unit.tree().named() {
             let text = text_of(unit, function);
             let says = |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with("//");
             let lines = text.lines().filter(says).count();
             if lines > most {
                 let (source, span) = name_of(unit, function);
-                let found = Diagnostic::warning(RULE.id, format!("`{}` has {lines} lines, more than {most}", function.name));
+                let found = Diagnostic::warning(RULE.id, format!("`{}` has {lines} lines, more than {most}", function.name()));
                 report.push(found.label(&source, span, "goes on and on").help("give parts of it names: functions of their own"));
             }
         }

@@ -5,8 +5,7 @@ use crate::lint::context::LintContext;
 use crate::lint::finding::FindingCollector;
 use crate::lint::rule::{LintLevel, LintRule};
 use crate::project::FunctionUse;
-use crate::script::rewrite::statements_of;
-use rhai::{ASTFlags, ASTNode, Stmt};
+use crate::script::tree::{self, Node, Stmt};
 
 /// The rule.
 pub(super) const RULE: LintRule = LintRule {
@@ -20,24 +19,15 @@ pub(super) const RULE: LintRule = LintRule {
 
 fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     for one in cx.examined().filter(|one| matches!(one.place, FunctionUse::Edge(_))) {
-        let definition = one
-            .unit
-            .ast()
-            .iter_fn_def()
-            .find(|function| *function.name == *one.name && function.params.len() == one.inputs.len());
-        for statement in definition.map(statements_of).unwrap_or_default() {
-            statement.walk(&mut Vec::new(), &mut |path| {
-                if let Some(ASTNode::Stmt(Stmt::Return(_, flags, at))) = path.last()
-                    && flags.contains(ASTFlags::BREAK)
-                    && !path.iter().any(|node| matches!(node, ASTNode::Stmt(Stmt::TryCatch(..))))
-                    && let Some((source, span)) = one.unit.token(*at)
-                {
-                    let found =
-                        Diagnostic::warning(RULE.id, "a rule that throws stops the walk").label(&source, span, "thrown here");
-                    report.push(found.help("return `false`, or lead to a node where somebody decides"));
-                }
-                true
-            });
-        }
+        let Some(function) = one.unit.tree().function(&one.name, one.inputs.len()) else { continue };
+        tree::each_path(&function.body, &mut |path| {
+            if let Some(Node::Stmt(Stmt::Return { throws: true, at, .. })) = path.last()
+                && !path.iter().any(|node| matches!(node, Node::Stmt(Stmt::Try { .. })))
+                && let Some((source, span)) = one.unit.token(*at)
+            {
+                let found = Diagnostic::warning(RULE.id, "a rule that throws stops the walk").label(&source, span, "thrown here");
+                report.push(found.help("return `false`, or lead to a node where somebody decides"));
+            }
+        });
     }
 }

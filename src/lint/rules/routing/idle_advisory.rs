@@ -4,7 +4,7 @@ use crate::diag::Diagnostic;
 use crate::lint::context::LintContext;
 use crate::lint::finding::FindingCollector;
 use crate::lint::rule::{LintLevel, LintRule};
-use crate::lint::syntax::{functions, text_of};
+use crate::lint::syntax::text_of;
 use crate::pipeline::{EdgeCondition, EdgeIx};
 
 /// The rule.
@@ -24,7 +24,7 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
                 // What is not known may add something.
                 (EdgeCondition::Rule(_), None) => true,
                 (EdgeCondition::Rule(_), Some(rule)) => {
-                    functions(rule.unit).iter().filter(|function| *function.name == *rule.name).any(|function| {
+                    rule.unit.tree().named().filter(|function| function.name() == rule.name).any(|function| {
                         let text = text_of(rule.unit, function);
                         text.contains("context") || text.contains("::")
                     })

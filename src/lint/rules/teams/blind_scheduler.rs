@@ -4,7 +4,7 @@ use crate::diag::Diagnostic;
 use crate::lint::context::LintContext;
 use crate::lint::finding::FindingCollector;
 use crate::lint::rule::{LintLevel, LintRule};
-use crate::lint::syntax::{functions, name_of};
+use crate::lint::syntax::name_of;
 use crate::project::FunctionUse;
 
 /// The rule.
@@ -23,7 +23,7 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
         if one.analysis.reads.iter().any(|read| looks(&read.path)) {
             continue;
         }
-        let Some(function) = functions(one.unit).into_iter().find(|function| *function.name == *one.name) else { continue };
+        let Some(function) = one.unit.tree().named().find(|function| function.name() == one.name) else { continue };
         let (source, span) = name_of(one.unit, function);
         let found = Diagnostic::warning(RULE.id, format!("`{}` does not look at the walkers", one.name));
         let found = found.label(&source, span, "whoever the team is, it says the same");
