@@ -4,6 +4,7 @@ use crate::diag::{Source, Span};
 use crate::pipeline::yaml::{Yaml, YamlKind};
 use crate::script::Unit;
 use crate::script::tree::{self, Call, Expr, Function, Node, Position, Stmt};
+use compact_str::CompactString;
 
 /// Where a function is defined.
 pub(super) fn name_of(unit: &Unit, function: &Function) -> (Source, Span) {
@@ -12,7 +13,7 @@ pub(super) fn name_of(unit: &Unit, function: &Function) -> (Source, Span) {
 
 /// Whether a function has the parameters of a rule.
 pub(super) fn takes_rule_inputs(function: &Function) -> bool {
-    function.params.iter().map(|param| param.as_str()).eq(["artifact", "state", "vars"])
+    function.params.iter().map(CompactString::as_str).eq(["artifact", "state", "vars"])
 }
 
 /// The calls of a list of statements by name, with the places of the names; operators are none.

@@ -9,6 +9,7 @@ use super::rhai_internals::tree_of;
 use super::unit::{Unit, UnitText};
 use super::{fault, parse_error};
 use crate::diag::{Diagnostic, MappedText, Span};
+use compact_str::CompactString;
 use rhai::Engine;
 use std::collections::BTreeSet;
 
@@ -194,13 +195,15 @@ impl<'t> NameScope<'t> {
         if let ("curry", [Expr::Constant(Constant::Function(closure), _), captured @ ..]) = (name, args) {
             self.closure(closure, captured.len());
         } else {
-            args.iter().for_each(|arg| self.expr(arg));
+            for arg in args {
+                self.expr(arg);
+            }
         }
     }
 
     fn closure(&mut self, name: &str, captured: usize) {
         let Some(function) = self.tree.functions.iter().find(|function| function.name() == name) else { return };
-        self.within(function.params.iter().skip(captured).map(|param| param.as_str()), &function.body);
+        self.within(function.params.iter().skip(captured).map(CompactString::as_str), &function.body);
     }
 }
 

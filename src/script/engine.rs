@@ -2,7 +2,7 @@
 
 use super::limits::ScriptLimits;
 use super::rhai_internals::{capture, lexicon};
-use super::{environment, fault, forbidden, guard, pad, predicate, sort, strict, text, view};
+use super::{environment, equality, fault, forbidden, guard, pad, predicate, sort, strict, text, view};
 use rhai::packages::{Package, StandardPackage};
 use rhai::{Engine, Module, OptimizationLevel, Shared};
 use std::sync::LazyLock;
@@ -28,6 +28,7 @@ pub fn build<'a>(limits: &ScriptLimits, fields: impl IntoIterator<Item = &'a str
     lexicon::register(&mut engine);
     forbidden::register(&mut engine);
     view::register(&mut engine);
+    equality::register(&mut engine);
     engine.register_type_with_name::<fault::ScriptFault>("error");
     for name in ["to_string", "to_debug"] {
         engine.register_fn(name, |fault: &mut fault::ScriptFault| fault.message.clone());

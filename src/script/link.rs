@@ -7,7 +7,7 @@ use super::eval_trace::Tracer;
 use super::import_order::{check_imports, order};
 use super::limits::ScriptLimits;
 use super::linked::{Callee, LibraryInputs, LinkedLibrary, LinkedScript};
-use super::parse::{Parsed, doc_of, finish, parse_file};
+use super::parse::{ParseSettings, Parsed, doc_of, finish, parse_file};
 use super::probe::{self, Probes};
 use super::reference::is_test_file;
 use super::resolver::ScriptResolver;
@@ -33,9 +33,10 @@ pub(crate) fn link(inputs: LibraryInputs, previous: Option<&LinkedLibrary>) -> R
     if with_tests {
         super::api::register_for_tests(&mut engine);
     }
-    let parsed = parse_files(&engine, &limits, scripts, &fields, probes, previous, &mut problems);
+    let settings = ParseSettings { engine: &engine, limits: &limits, fields: &fields, probes };
+    let parsed = parse_files(settings, scripts, previous, &mut problems);
     check_imports(&parsed, &mut problems);
-    let conditions = parse_conditions(&engine, &limits, conditions, &fields, probes, previous, &mut problems);
+    let conditions = parse_conditions(settings, conditions, previous, &mut problems);
     check_calls(&parsed, &conditions, &mut problems);
     if problems.has_errors() {
         return Err(problems);
@@ -64,11 +65,8 @@ pub(crate) fn link(inputs: LibraryInputs, previous: Option<&LinkedLibrary>) -> R
 }
 
 fn parse_files(
-    engine: &Engine,
-    limits: &ScriptLimits,
+    settings: ParseSettings<'_>,
     scripts: Vec<Source>,
-    fields: &BTreeSet<String>,
-    probes: Probes,
     previous: Option<&LinkedLibrary>,
     problems: &mut Diagnostics,
 ) -> BTreeMap<String, Arc<Parsed>> {
@@ -89,7 +87,7 @@ fn parse_files(
             parsed.insert(path, before.parsed.clone());
             continue;
         }
-        match parse_file(engine, limits, &source, fields, probes, problems) {
+        match parse_file(settings, &source, problems) {
             Ok(file) => drop(parsed.insert(path, Arc::new(file))),
             Err(problem) => problems.push(problem),
         }
@@ -182,11 +180,8 @@ fn callees(parsed: &Arc<Parsed>, environment: &Arc<Environment>, deep: Hash) -> 
 }
 
 fn parse_conditions(
-    engine: &Engine,
-    limits: &ScriptLimits,
+    settings: ParseSettings<'_>,
     conditions: Vec<Condition>,
-    fields: &BTreeSet<String>,
-    probes: Probes,
     previous: Option<&LinkedLibrary>,
     problems: &mut Diagnostics,
 ) -> BTreeMap<String, Arc<Parsed>> {
@@ -194,7 +189,7 @@ fn parse_conditions(
     if conditions.is_empty() {
         return parsed;
     }
-    let mut loose = engine::build(limits, [], HOST_API);
+    let mut loose = engine::build(settings.limits, [], HOST_API);
     loose.set_strict_variables(false);
     for condition in conditions {
         let key = condition.key.clone();
@@ -214,10 +209,10 @@ fn parse_conditions(
             parsed.insert(key, before.clone());
             continue;
         }
-        match condition::parse(engine, &loose, &condition, fields) {
+        match condition::parse(settings.engine, &loose, &condition, settings.fields) {
             Ok(unit) => {
                 let source = condition.text.file().clone();
-                let finished = Parsed { mapped: Some(condition.text), ..finish(unit, source, Vec::new(), probes) };
+                let finished = Parsed { mapped: Some(condition.text), ..finish(unit, source, Vec::new(), settings.probes) };
                 parsed.insert(key, Arc::new(finished));
             }
             Err(problem) => problems.push(problem),

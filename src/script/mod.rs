@@ -4,21 +4,20 @@
 //! calls take [`View`]s (immutable, shared, free to hand over) and answer in the terms of a role: a [`RuleOutcome`], an artifact,
 //! a list of effects. Whatever a script does wrong comes back as one [`Diagnostic`](crate::diag::Diagnostic) on the token.
 //!
-//! The layers, lowest first (`tests/it/tidy.rs` checks them):
+//! The layers, lowest first, as `tests/it/imports.rs` checks them:
 //!
-//! | layer | files | what |
-//! |---|---|---|
-//! | 1 values | `view`, `json`, `compare`, `pattern`, `reference` | the values that scripts read, what comparing means, patterns, names of functions |
-//! | 1 limits | `limits`, `guard`, `panic_guard`, `fault` | what a script may use, how that is enforced, errors from inside an evaluation |
-//! | 2 Rhai | `rhai_internals` | the syntax tree, its rewriting, evaluating |
-//! | 3 engine | `engine`, `forbidden`, `strict`, `environment`, `pad`, `predicate`, `sort`, `text` | the one place where engines are made, and what is otherwise than in Rhai |
-//! | 4 texts | `unit`, `words`, `file_items`, `common_mistakes`, `parse_error`, `recover`, `condition`, `imports`, `resolver`, `call_site` | a text: its tokens and tree, what it needs, and what the parser refuses |
-//! | 5 linking | `probe`, `parse`, `import_order`, `call_check`, `eval_trace`, `explain`, `linked`, `link` | texts to a linked library; watching evaluations; errors through call frames |
-//! | 6 calling | `eval_cache`, `invoke`, `library`, `rule`, `responder`, `effects`, `role`, `reachable` | calling a function and reading what it returned |
-//! | 7 checking | `check`, `checked` | static checks |
-//! | 8 testing | `test_call`, `self_test` | running a test, and what tests ask of the host |
-//!
-//! `api` and `builtins` list the functions that scripts may call.
+//! | files | what |
+//! |---|---|
+//! | `fault`, `guard`, `limits`, `panic_guard`, `reference` | what a script may use, and how that is enforced; names of functions |
+//! | `view`, `json`, `value_kind`, `compare`, `equality` | the values that scripts read, and what comparing means |
+//! | `rhai_internals` | the syntax tree, its rewriting, evaluating: all that knows Rhai from the inside |
+//! | `engine`, `forbidden`, `strict`, `environment`, `pad`, `predicate`, `sort`, `text` | the one place where engines are made, and what is otherwise than in Rhai |
+//! | `unit`, `words`, `file_items`, `common_mistakes`, `parse_error`, `recover`, `condition`, `imports`, `resolver` | a text, its tokens and tree; what the parser refuses |
+//! | `probe`, `running_test` | watching an evaluation: values and ways, for explanations and coverage; what tests ask of the host |
+//! | `api`, `builtins`, `pattern` | the functions that scripts may call |
+//! | `parse`, `call_site`, `call_check`, `import_order`, `linked`, `link`, `eval_trace`, `explain` | texts to a linked library; errors through call frames |
+//! | `eval_cache`, `invoke`, `library`, `reachable`, `rule`, `responder`, `effects`, `role` | calling a function and reading what it returned |
+//! | `check`, `checked`, `self_test`, `test_call` | static checks, and running a test |
 
 pub mod api;
 mod builtins;
@@ -32,6 +31,7 @@ mod condition;
 mod effects;
 mod engine;
 mod environment;
+mod equality;
 mod eval_cache;
 mod eval_trace;
 mod explain;
@@ -62,12 +62,14 @@ mod responder;
 mod rhai_internals;
 mod role;
 mod rule;
+mod running_test;
 mod self_test;
 mod sort;
 mod strict;
 mod test_call;
 mod text;
 mod unit;
+mod value_kind;
 mod view;
 mod words;
 
@@ -94,7 +96,8 @@ pub use reference::{FunctionRef, is_test_file};
 pub(crate) use rhai_internals::chain;
 pub use rhai_internals::{tokens, tree};
 pub use rule::RuleOutcome;
+pub use running_test::{TestHost, TestQuestion};
 pub use self_test::self_test;
-pub use test_call::{TableRow, TestCallResult, TestHost, TestQuestion};
+pub use test_call::{TableRow, TestCallResult};
 pub use unit::Unit;
 pub use view::View;

@@ -42,15 +42,19 @@ pub(crate) struct Parsed {
     pub(crate) fields: BTreeSet<String>,
 }
 
+/// How texts are parsed.
+#[derive(Clone, Copy)]
+pub(crate) struct ParseSettings<'a> {
+    pub(crate) engine: &'a Engine,
+    pub(crate) limits: &'a ScriptLimits,
+    /// The names of fields that schemas declare.
+    pub(crate) fields: &'a BTreeSet<String>,
+    pub(crate) probes: Probes,
+}
+
 /// Parses a script file.
-pub(crate) fn parse_file(
-    engine: &Engine,
-    limits: &ScriptLimits,
-    source: &Source,
-    fields: &BTreeSet<String>,
-    probes: Probes,
-    problems: &mut Diagnostics,
-) -> Result<Parsed, Diagnostic> {
+pub(crate) fn parse_file(settings: ParseSettings<'_>, source: &Source, problems: &mut Diagnostics) -> Result<Parsed, Diagnostic> {
+    let ParseSettings { engine, limits, fields, probes } = settings;
     if source.text().len() > limits.source {
         let message = format!("this script has {} bytes, more than {}", source.text().len(), limits.source);
         return Err(Diagnostic::error(fault::LIMIT, message).label(source, Span::default(), "").help("divide it into files"));

@@ -31,19 +31,27 @@ impl<'a> TypeFlow<'a> {
             Expr::Constant(Constant::List, _) => known(Type::List),
             Expr::Constant(Constant::Map, _) => known(Type::Map),
             Expr::Interpolated(parts, _) => {
-                parts.iter().for_each(|part| self.condition(part, env));
+                for part in parts {
+                    self.condition(part, env);
+                }
                 known(Type::Text)
             }
             Expr::List(items, _) => {
-                items.iter().for_each(|item| self.condition(item, env));
+                for item in items {
+                    self.condition(item, env);
+                }
                 known(Type::List)
             }
             Expr::Map(fields, _) => {
-                fields.iter().for_each(|(_, value)| self.condition(value, env));
+                for (_, value) in fields {
+                    self.condition(value, env);
+                }
                 known(Type::Map)
             }
             Expr::And(sides, _) | Expr::Or(sides, _) => {
-                sides.iter().for_each(|side| self.condition(side, env));
+                for side in sides {
+                    self.condition(side, env);
+                }
                 known(Type::Bool)
             }
             Expr::Coalesce(sides, _) => {

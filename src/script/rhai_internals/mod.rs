@@ -1,7 +1,7 @@
 //! All that knows Rhai from the inside: an upgrade of Rhai is a change of this module, and `contract` says first what broke.
 //!
 //! The rest of the crate uses Rhai's documented interface (engines, values, modules, errors) within [`script`](super), and this
-//! module's own types beyond. `tests/it/tidy.rs` checks both.
+//! module's own types beyond. `tests/it/imports.rs` checks both.
 //!
 //! | file | what |
 //! |---|---|

@@ -334,10 +334,12 @@ pub fn each<'t>(statements: &'t [Stmt], visit: &mut impl FnMut(Node<'t>)) {
 /// Visits every node of some statements with the nodes that it is inside of, outermost first; itself is the last.
 pub fn each_path<'t>(statements: &'t [Stmt], visit: &mut dyn FnMut(&[Node<'t>])) {
     let mut path = Vec::new();
-    statements.iter().for_each(|statement| Node::Stmt(statement).walk(&mut path, visit));
+    for statement in statements {
+        Node::Stmt(statement).walk(&mut path, visit);
+    }
 }
 
-impl<'t> Node<'t> {
+impl Node<'_> {
     fn walk(self, path: &mut Vec<Self>, visit: &mut dyn FnMut(&[Self])) {
         path.push(self);
         visit(path);
@@ -392,7 +394,9 @@ impl Stmt {
 
     fn parts<'t>(&'t self, visit: &mut dyn FnMut(Node<'t>)) {
         let block = |visit: &mut dyn FnMut(Node<'t>), statements: &'t [Self]| {
-            statements.iter().for_each(|statement| visit(Node::Stmt(statement)));
+            for statement in statements {
+                visit(Node::Stmt(statement));
+            }
         };
         match self {
             Self::Nothing(_) | Self::Export(_) | Self::Share(_) => {}

@@ -65,7 +65,6 @@ struct FunctionEnd {
 impl FunctionEnd {
     fn add(&mut self, statements: &[Stmt]) {
         match statements.last() {
-            Some(Stmt::Return { .. }) => {}
             Some(Stmt::Expr(expr)) => match expr {
                 Expr::Block(statements, _) => self.add(statements),
                 // What a call gives is not known here; it may be nothing.
@@ -79,7 +78,7 @@ impl FunctionEnd {
             }
             Some(Stmt::Switch { has_default, .. }) => self.falls |= !has_default,
             // A loop without a condition ends by `break` or `return`.
-            Some(Stmt::While { condition: Expr::Unit(_) | Expr::Bool(true, _), .. }) => {}
+            Some(Stmt::Return { .. } | Stmt::While { condition: Expr::Unit(_) | Expr::Bool(true, _), .. }) => {}
             _ => self.falls = true,
         }
     }
