@@ -103,12 +103,12 @@ impl ImportGraph {
         self.edges.get(module).into_iter().flatten()
     }
 
-    /// Everything that a module imports, directly or not.
+    /// The files of its room that a file imports, directly or not. (Between rooms there are no cycles: they have layers.)
     fn reach(&self, module: &Module) -> BTreeSet<&Module> {
         let mut seen = BTreeSet::new();
         let mut open: Vec<&Module> = self.of(module).collect();
         while let Some(next) = open.pop() {
-            if seen.insert(next) {
+            if is_in(next, &module[0]) && seen.insert(next) {
                 open.extend(self.of(next));
             }
         }
@@ -157,6 +157,11 @@ fn module_of(file: &File) -> Module {
     let mut path: Module = below.split('/').map(str::to_owned).collect();
     path.pop_if(|last| last == "mod" || last == "lib");
     path
+}
+
+/// Whether a file is of a module of the crate's root.
+fn is_in(module: &Module, room: &str) -> bool {
+    module.first().is_some_and(|first| first == room)
 }
 
 /// The paths of a tree of imports, each with the name that it gets.
@@ -244,9 +249,12 @@ fn files_do_not_import_one_another_in_cycles() {
     let mut found = Vec::new();
     let mut clean: BTreeSet<&str> = CYCLIC.iter().copied().collect();
     for module in graph.edges.keys() {
-        let back: Vec<String> =
-            graph.of(module).filter(|next| graph.reach(next).contains(module)).map(|next| next.join("::")).collect();
-        if !back.is_empty() && !clean.remove(module[0].as_str()) && !CYCLIC.contains(&module[0].as_str()) {
+        if module.is_empty() || !graph.reach(module).contains(module) {
+            continue;
+        }
+        let back = graph.of(module).filter(|next| is_in(next, &module[0]) && graph.reach(next).contains(module));
+        let back: Vec<String> = back.map(|next| next.join("::")).collect();
+        if !clean.remove(module[0].as_str()) && !CYCLIC.contains(&module[0].as_str()) {
             found.push(format!("{} -> {}", module.join("::"), back.join(", ")));
         }
     }
@@ -261,12 +269,12 @@ fn files_import_lower_inner_layers_only() {
     for (room, layers) in INNER {
         let layer = |part: &str| layers.iter().position(|layer| layer.contains(&part));
         let parts: BTreeSet<&str> =
-            graph.edges.keys().filter(|module| module[0] == *room).filter_map(|module| Some(module.get(1)?.as_str())).collect();
+            graph.edges.keys().filter(|module| is_in(module, room)).filter_map(|module| Some(module.get(1)?.as_str())).collect();
         wrong.extend(parts.iter().filter(|part| layer(part).is_none()).map(|part| format!("{room}::{part} has no layer")));
         let listed = layers.iter().flat_map(|layer| layer.iter()).filter(|part| !parts.contains(**part));
         wrong.extend(listed.map(|part| format!("{room}::{part} is in the table and nowhere else")));
-        for (module, targets) in graph.edges.iter().filter(|(module, _)| module[0] == *room && module.len() > 1) {
-            let upward = targets.iter().filter(|target| target[0] == *room && layer(&target[1]) > layer(&module[1]));
+        for (module, targets) in graph.edges.iter().filter(|(module, _)| is_in(module, room) && module.len() > 1) {
+            let upward = targets.iter().filter(|target| is_in(target, room) && layer(&target[1]) > layer(&module[1]));
             wrong.extend(upward.map(|target| format!("{} imports {}", module.join("::"), target.join("::"))));
         }
     }
