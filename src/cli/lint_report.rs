@@ -10,12 +10,13 @@ use std::fmt::Write as _;
 pub(super) fn sarif(findings: &[LintFinding]) -> Value {
     let rules: Vec<&lint::LintRule> = lint::rules().collect();
     let rule = |rule: &&lint::LintRule| {
-        let help = format!("# {}\n\n{}", rule.id, rule.manual);
+        let manual = rule.manual();
+        let help = format!("# {}\n\n{manual}", rule.id);
         json!({
             "id": rule.id,
             "shortDescription": { "text": rule.summary },
-            "fullDescription": { "text": rule.manual.lines().next().unwrap_or_default() },
-            "help": { "text": rule.manual, "markdown": help },
+            "fullDescription": { "text": manual.lines().next().unwrap_or_default() },
+            "help": { "text": manual, "markdown": help },
             "defaultConfiguration": { "level": level(rule.level) },
             "properties": { "tags": [rule.category()] },
         })

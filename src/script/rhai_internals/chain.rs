@@ -3,7 +3,7 @@
 //! Rhai nests chains to the right, with properties and method calls that are only meaningful inside one; whoever wants to
 //! know what a script reads flattens them first.
 
-use rhai::{ASTFlags, Expr, FnCallExpr, Position};
+use super::tree::{Call, Expr, Position};
 
 /// A chain of at least one segment.
 pub(crate) struct Chain<'e> {
@@ -20,32 +20,32 @@ pub(crate) enum Segment<'e> {
     /// `[key]`
     Index { key: &'e Expr },
     /// `.name(arguments)`, with the position of the name.
-    Call { call: &'e FnCallExpr, at: Position },
+    Call { call: &'e Call, at: Position },
 }
 
 /// The chain that an expression is, if it is one.
 pub(crate) fn flatten(expr: &Expr) -> Option<Chain<'_>> {
-    let (pair, flags, indexed) = match expr {
-        Expr::Dot(pair, flags, _) => (pair, *flags, false),
-        Expr::Index(pair, flags, _) => (pair, *flags, true),
+    let (link, indexed) = match expr {
+        Expr::Dot(link, _) => (link, false),
+        Expr::Index(link, _) => (link, true),
         _ => return None,
     };
     let mut segments = Vec::new();
-    push(indexed, flags, &pair.rhs, &mut segments);
-    Some(Chain { root: &pair.lhs, segments })
+    push(indexed, link.ends, &link.right, &mut segments);
+    Some(Chain { root: &link.left, segments })
 }
 
-/// Adds what stands on the right of a dot or bracket. `BREAK` on the node to the left says that its right side is whole: the
-/// dot or bracket in `a[b.c]` belongs to the key, not to the chain.
-fn push<'e>(indexed: bool, flags: ASTFlags, right: &'e Expr, segments: &mut Vec<Segment<'e>>) {
+/// Adds what stands on the right of a dot or bracket. If the chain `ends` there, the dot or bracket in `a[b.c]` belongs to the
+/// key.
+fn push<'e>(indexed: bool, ends: bool, right: &'e Expr, segments: &mut Vec<Segment<'e>>) {
     match right {
-        Expr::Dot(pair, next, _) if !flags.contains(ASTFlags::BREAK) => {
-            segments.push(segment(indexed, &pair.lhs));
-            push(false, *next, &pair.rhs, segments);
+        Expr::Dot(link, _) if !ends => {
+            segments.push(segment(indexed, &link.left));
+            push(false, link.ends, &link.right, segments);
         }
-        Expr::Index(pair, next, _) if !flags.contains(ASTFlags::BREAK) => {
-            segments.push(segment(indexed, &pair.lhs));
-            push(true, *next, &pair.rhs, segments);
+        Expr::Index(link, _) if !ends => {
+            segments.push(segment(indexed, &link.left));
+            push(true, link.ends, &link.right, segments);
         }
         whole => segments.push(segment(indexed, whole)),
     }
@@ -53,8 +53,8 @@ fn push<'e>(indexed: bool, flags: ASTFlags, right: &'e Expr, segments: &mut Vec<
 
 fn segment(indexed: bool, expr: &Expr) -> Segment<'_> {
     match expr {
-        Expr::Property(property, at) if !indexed => Segment::Field { name: &property.2, at: *at },
-        Expr::MethodCall(call, at) if !indexed => Segment::Call { call, at: *at },
+        Expr::Property(name, at) if !indexed => Segment::Field { name, at: *at },
+        Expr::Method(call, at) if !indexed => Segment::Call { call, at: *at },
         key => Segment::Index { key },
     }
 }
@@ -62,14 +62,16 @@ fn segment(indexed: bool, expr: &Expr) -> Segment<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rhai::{Engine, Stmt};
+    use crate::script::rhai_internals::tree::Stmt;
+    use crate::script::rhai_internals::tree_of;
+    use rhai::Engine;
 
     /// The chain of the script's first statement, written out.
     fn shown(script: &str) -> String {
-        let ast = Engine::new().compile(script).expect("compiles");
-        let Some(Stmt::Expr(expr)) = ast.statements().first() else { panic!("`{script}` is no expression") };
+        let tree = tree_of(&Engine::new().compile(script).expect("compiles"));
+        let Some(Stmt::Expr(expr)) = tree.statements.first() else { panic!("`{script}` is no expression") };
         let Some(chain) = flatten(expr) else { return "no chain".into() };
-        let mut out = vec![format!("{:?}", chain.root).split(" @").next().unwrap_or_default().to_owned()];
+        let mut out = vec![chain.root.plain_variable().unwrap_or("other").to_owned()];
         out.extend(chain.segments.iter().map(|segment| match segment {
             Segment::Field { name, .. } => format!(".{name}"),
             Segment::Index { key } if flatten(key).is_some() => "[chain]".into(),
@@ -82,13 +84,13 @@ mod tests {
     #[test]
     fn chains_are_flat_and_in_order() {
         for (script, expected) in [
-            ("a.b", "Variable(a) .b"),
-            ("a.b.c", "Variable(a) .b .c"),
-            ("a[0][1].b", "Variable(a) [] [] .b"),
-            ("a.b[c.d].e(1)", "Variable(a) .b [chain] .e/1"),
-            ("a[b.c]", "Variable(a) [chain]"),
-            ("a.f().g(1, 2).h", "Variable(a) .f/0 .g/2 .h"),
-            ("a?.b?[0]", "Variable(a) .b []"),
+            ("a.b", "a .b"),
+            ("a.b.c", "a .b .c"),
+            ("a[0][1].b", "a [] [] .b"),
+            ("a.b[c.d].e(1)", "a .b [chain] .e/1"),
+            ("a[b.c]", "a [chain]"),
+            ("a.f().g(1, 2).h", "a .f/0 .g/2 .h"),
+            ("a?.b?[0]", "a .b []"),
             ("42", "no chain"),
         ] {
             assert_eq!(shown(script), expected, "{script}");

@@ -1,15 +1,14 @@
 //! What the parser refuses, in the words of a script's author. (Rhai stops at the first fault of a file.)
 
-use super::engine::FORBIDDEN;
+use super::common_mistakes::{self, CONDITION_HELP};
+use super::fault;
+use super::file_items::item_of;
+use super::forbidden::FORBIDDEN;
 use super::unit::UnitText;
-use super::words::is_word;
-use super::{common_mistakes, fault, recover};
+use super::words::{is_word, parameters};
 use crate::diag::{Diagnostic, Span, did_you_mean, nearest};
 use rhai::{LexError, ParseError, ParseErrorType as Kind};
 use std::collections::BTreeSet;
-
-/// An example for people who wrote prose.
-pub(crate) const CONDITION_HELP: &str = "a condition is a Rhai expression over the artifact's fields, `artifact`, `state` and `vars`, such as `confidence >= vars.enough`";
 
 /// The field of `state` that counts loops. Its singular is a keyword.
 const COUNTERS: &str = "loops";
@@ -87,7 +86,7 @@ fn open_brace(text: &UnitText, kind: &Kind, fault: Span) -> Option<Span> {
     }
     let mut open = Vec::new();
     let mut at_fault = None;
-    let item = recover::item_of(text.script(), fault).unwrap_or(text.whole());
+    let item = item_of(text.script(), fault).unwrap_or(text.whole());
     let inside = |span: &Span| span.start >= item.start && span.start < item.end.max(fault.end);
     for (word, span) in text.words().filter(|(_, span)| inside(span)) {
         if span.start >= fault.start && at_fault.is_none() {
@@ -195,14 +194,6 @@ fn definition_of(text: &UnitText, name: &str) -> Option<Span> {
 
 fn is_end(text: &UnitText, at: usize) -> bool {
     text.is_condition() && text.tokens().last().is_some_and(|last| at >= last.start)
-}
-
-pub(crate) fn parameters(count: usize) -> String {
-    match count {
-        0 => "no parameters".into(),
-        1 => "1 parameter".into(),
-        count => format!("{count} parameters"),
-    }
 }
 
 pub(crate) fn lowercased(text: &str) -> String {

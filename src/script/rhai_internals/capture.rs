@@ -4,8 +4,8 @@
 //! `artifact.repos.filter(|r| r.score > artifact.confidence)` fails as a data race. A variable that nothing can change needs no
 //! sharing: if its value is immutable too (an input, a string, a number), the closure simply gets it.
 
-use super::rewrite::node;
-use super::view::{ListView, ObjectView};
+use super::node::node;
+use crate::script::view::{ListView, ObjectView};
 use rhai::{AST, ASTNode, Dynamic, Engine, Expr, FlowControl, ImmutableString, Stmt, StmtBlock};
 use std::collections::BTreeSet;
 

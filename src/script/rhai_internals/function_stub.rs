@@ -1,11 +1,12 @@
 //! Functions with other bodies. The type of a body is not exported by Rhai, so it can neither be read nor made directly.
 
-use rhai::{AST, ASTNode, Dynamic, Engine, Expr, Module, ScriptFuncDef, Shared, Stmt};
+use super::node::RewrittenExpr;
+use rhai::{AST, ASTNode, Dynamic, Engine, Module, ScriptFuncDef, Shared, Stmt};
 use std::cell::RefCell;
 use std::sync::Arc;
 
 /// The statements of a function. (The payload's type is not exported, but walking an AST of that one function shows them.)
-pub fn statements_of(definition: &Shared<ScriptFuncDef>) -> Vec<Stmt> {
+pub(super) fn statements_of(definition: &Shared<ScriptFuncDef>) -> Vec<Stmt> {
     let mut module = Module::new();
     module.set_script_fn(definition.clone());
     let mut statements = Vec::new();
@@ -24,7 +25,7 @@ pub(crate) const BODY: &str = "rewritten_body__";
 
 /// What that statement holds.
 #[derive(Clone)]
-pub(crate) struct StubBlock(pub(crate) Arc<Expr>);
+pub(crate) struct StubBlock(pub(crate) Arc<RewrittenExpr>);
 
 thread_local! {
     static SHELL: (Engine, RefCell<Option<StubBlock>>) = (shell_engine(), RefCell::new(None));
@@ -32,7 +33,7 @@ thread_local! {
 
 /// A function with another body. A body can only be made by the parser, so it parses one that consists of a single node of
 /// ours, which holds the block.
-pub(crate) fn shell(definition: &ScriptFuncDef, block: Arc<Expr>) -> ScriptFuncDef {
+pub(super) fn shell(definition: &ScriptFuncDef, block: Arc<RewrittenExpr>) -> ScriptFuncDef {
     let parsed = SHELL.with(|(engine, next)| {
         *next.borrow_mut() = Some(StubBlock(block));
         engine.compile(format!("fn shell() {{ {BODY} }}"))

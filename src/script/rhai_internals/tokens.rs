@@ -1,7 +1,8 @@
 //! The tokens of a script by re-lexing it: Rhai's positions have a start and no length, a diagnostic wants the whole token.
 
+use super::tree::Expr;
 use crate::diag::Span;
-use rhai::{ASTNode, Engine, Expr, Position, Token};
+use rhai::{Engine, Position, Token};
 
 /// A token and where it stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -152,16 +153,7 @@ impl Tokens {
 
     /// The whole place of an expression: from its first to its last token, brackets closed.
     pub fn extent(&self, text: &str, expr: &Expr) -> Option<Span> {
-        let mut positions = Vec::new();
-        expr.walk(&mut Vec::new(), &mut |path| {
-            match path.last() {
-                Some(ASTNode::Expr(expr)) => positions.extend([expr.position(), expr.start_position()]),
-                Some(ASTNode::Stmt(statement)) => positions.push(statement.position()),
-                _ => {}
-            }
-            true
-        });
-        self.hull(text, positions)
+        self.hull(text, expr.positions())
     }
 
     /// From the first to the last of some positions, widened over a call's parentheses and over brackets left open.
@@ -273,8 +265,9 @@ fn string_length(rest: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::script::rhai_internals::tree::Stmt;
+    use crate::script::rhai_internals::tree_of;
     use crate::script::{ScriptLimits, build_engine};
-    use rhai::Stmt;
 
     fn words(text: &str) -> Vec<String> {
         let tokens = Tokens::new(&build_engine(&ScriptLimits::default(), [], |_| {}), text);
@@ -342,9 +335,9 @@ mod tests {
             ("let a = (1 + 2) * 3; a", "(1 + 2) * 3"),
             ("let a = \"x\".len(); a", "\"x\".len()"),
         ] {
-            let ast = engine.compile(text).expect("a script");
-            let Some(Stmt::Var(parts, ..)) = ast.statements().first() else { panic!("a variable") };
-            let span = Tokens::new(&engine, text).extent(text, &parts.1).expect("an extent");
+            let tree = tree_of(&engine.compile(text).expect("a script"));
+            let Some(Stmt::Var { value, .. }) = tree.statements.first() else { panic!("a variable") };
+            let span = Tokens::new(&engine, text).extent(text, value).expect("an extent");
             assert_eq!(&text[span.start..span.end], want);
         }
     }

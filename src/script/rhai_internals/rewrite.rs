@@ -5,19 +5,18 @@
 //! What is put in the place of a value is up to a [`Nodes`]: comparisons only in production, more for explanations.
 
 use super::capture;
-pub use super::compare::CompareOp;
-use super::function_stub::shell;
-pub use super::function_stub::statements_of;
-use rhai::{
-    AST, ASTFlags, CustomExpr, Dynamic, Expr, FnCallExpr, ImmutableString, Module, Position, ScriptFuncDef, Shared, Stmt,
-    StmtBlock,
-};
+use super::function_stub::{shell, statements_of};
+use super::lower::head;
+use super::node::RewrittenExpr;
+use super::tree::FunctionHead;
+use crate::script::compare::CompareOp;
+use rhai::{AST, ASTFlags, ASTNode, Expr, FnCallExpr, ImmutableString, Module, Position, ScriptFuncDef, Shared, Stmt, StmtBlock};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// What a value is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ValueRole {
+pub(crate) enum ValueRole {
     /// An operand, an argument, an initialiser.
     Value,
     /// What an `if` or a loop asks.
@@ -33,66 +32,119 @@ pub enum ValueRole {
 }
 
 /// Makes the nodes that take the place of values.
-pub trait Nodes {
+pub(crate) trait Nodes {
     /// A function's body (nothing: the statements of the file) is about to be rewritten.
-    fn enter(&mut self, _function: Option<&ScriptFuncDef>) {}
+    fn enter(&mut self, _function: Option<FunctionHead>) {}
 
     /// The node for a function's rewritten body.
-    fn body(&mut self, block: Expr) -> Expr {
+    fn body(&mut self, block: RewrittenExpr) -> RewrittenExpr {
         block
     }
 
-    /// A statement is about to be rewritten: the next value opened is the first of it.
-    fn statement(&mut self, _statement: &Stmt) {}
+    /// A statement is about to be rewritten: the next value opened is the first of it, and all of it if it `is_call`.
+    fn statement(&mut self, _is_call: bool) {}
 
     /// A value is about to be rewritten, from the outside in. An answer is handed to [`Nodes::close`] (or, for a comparison,
     /// to [`Nodes::compare`]) when its inside is done.
-    fn open(&mut self, _value: &Expr, _role: ValueRole) -> Option<u32> {
+    fn open(&mut self, _value: OpenedValue<'_>, _role: ValueRole) -> Option<u32> {
         None
     }
 
     /// The node for a value that was opened.
-    fn close(&mut self, value: Expr, _id: u32) -> Expr {
+    fn close(&mut self, value: RewrittenExpr, _id: u32) -> RewrittenExpr {
         value
     }
 
     /// The node for a comparison, its operands rewritten.
-    fn compare(&mut self, op: CompareOp, operands: Vec<Expr>, position: Position, id: Option<u32>) -> Expr;
+    fn compare(&mut self, op: CompareOp, operands: Vec<RewrittenExpr>, position: Position, id: Option<u32>) -> RewrittenExpr;
 
     /// The node for a constant of the file (`global::NAME`).
-    fn constant(&mut self, name: &ImmutableString, position: Position) -> Expr;
+    fn constant(&mut self, name: &ImmutableString, position: Position) -> RewrittenExpr;
 
     /// The node for a closure that captures variables.
-    fn closure(&mut self, made: Expr, position: Position) -> Expr;
+    fn closure(&mut self, made: RewrittenExpr, position: Position) -> RewrittenExpr;
 
     /// The node for a value that may be a list or a map, and is put into a variable or into another list or map.
-    fn shallow(&mut self, value: Expr, position: Position) -> Expr;
+    fn shallow(&mut self, value: RewrittenExpr, position: Position) -> RewrittenExpr;
 }
 
-/// A node of ours: `key` names its handler, `state` is handed to it.
-pub fn node(key: &str, inputs: impl IntoIterator<Item = Expr>, state: Dynamic, position: Position) -> Expr {
-    let custom = CustomExpr {
-        inputs: inputs.into_iter().collect(),
-        tokens: std::iter::once(ImmutableString::from(key)).collect(),
-        state,
-        scope_may_be_changed: false,
-        self_terminated: false,
-    };
-    Expr::Custom(Box::new(custom), position)
+/// A value that is about to be rewritten.
+#[derive(Clone, Copy)]
+pub(crate) struct OpenedValue<'e>(&'e Expr);
+
+/// How a truth value is put together of others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Logic {
+    /// `&&`
+    And,
+    /// `||`
+    Or,
+    /// `!`
+    Not,
 }
 
-/// A function of a rewritten script.
-pub(crate) struct RewrittenBody {
-    /// The definition it was made from.
-    pub(crate) definition: Shared<ScriptFuncDef>,
-    /// Its statements, rewritten, as one expression.
-    pub(crate) block: Arc<Expr>,
+impl OpenedValue<'_> {
+    /// Whether it is opened a second time, as a plain value, if it is first opened in another role.
+    pub(crate) fn opens_twice(self) -> bool {
+        !matches!(self.0, Expr::Variable(..) | Expr::Stmt(..)) && !is_literal(self.0)
+    }
+
+    /// The operator, if it is a comparison.
+    pub(crate) fn comparison(self) -> Option<CompareOp> {
+        comparison(self.0)
+    }
+
+    /// The connective, if it is one.
+    pub(crate) fn logic(self) -> Option<Logic> {
+        match self.0 {
+            Expr::And(..) => Some(Logic::And),
+            Expr::Or(..) => Some(Logic::Or),
+            Expr::FnCall(call, _) if call.op_token.is_some() && call.name == "!" && call.args.len() == 1 => Some(Logic::Not),
+            _ => None,
+        }
+    }
+
+    /// Where its value is shown: at its operator, or at the name that a path ends in.
+    pub(crate) fn token(self) -> Position {
+        match self.0 {
+            Expr::Dot(parts, ..) => OpenedValue(&parts.rhs).token(),
+            Expr::Index(parts, ..) => parts.lhs.start_position(),
+            value => value.position(),
+        }
+    }
+
+    /// The first and the last position inside it.
+    pub(crate) fn reach(self) -> (Position, Position) {
+        let mut reach = (self.0.start_position(), self.0.position());
+        let key = |position: Position| (position.line(), position.position());
+        let mut take = |position: Position| {
+            if position.is_none() {
+                return;
+            }
+            if reach.0.is_none() || key(position) < key(reach.0) {
+                reach.0 = position;
+            }
+            if reach.1.is_none() || key(position) > key(reach.1) {
+                reach.1 = position;
+            }
+        };
+        self.0.walk(&mut Vec::new(), &mut |path| {
+            match path.last() {
+                Some(ASTNode::Expr(expr)) => [expr.position(), expr.start_position()].into_iter().for_each(&mut take),
+                Some(ASTNode::Stmt(statement)) => take(statement.position()),
+                _ => {}
+            }
+            true
+        });
+        reach
+    }
 }
 
 /// A rewritten script: the AST to link, and the functions' bodies for calling them without Rhai's detours.
 pub(crate) struct RewrittenScript {
     pub(crate) ast: AST,
-    pub(crate) bodies: Vec<RewrittenBody>,
+    /// The statements of each function as one expression, in the order of [`Tree::functions`](super::tree::Tree::functions).
+    pub(crate) bodies: Vec<Arc<RewrittenExpr>>,
 }
 
 /// Rewrites a script.
@@ -110,14 +162,15 @@ pub(crate) fn rewrite(ast: &AST, nodes: &mut impl Nodes) -> RewrittenScript {
         (start.line(), start.position())
     });
     for definition in definitions {
-        nodes.enter(Some(definition));
+        nodes.enter(Some(head(definition)));
         let mut statements = statements_of(definition);
         let mut walk = AstWalk { nodes, changed: &changed };
         walk.block(&mut statements, true);
         let (start, end) = (definition.body.start_position(), definition.body.end_position());
-        let block = Arc::new(nodes.body(Expr::Stmt(Box::new(StmtBlock::new(statements, start, end)))));
+        let block = RewrittenExpr(Expr::Stmt(Box::new(StmtBlock::new(statements, start, end))));
+        let block = Arc::new(nodes.body(block));
         module.set_script_fn(shell(definition, block.clone()));
-        bodies.push(RewrittenBody { definition: definition.clone(), block });
+        bodies.push(block);
     }
     nodes.enter(None);
     let mut statements = ast.statements().to_vec();
@@ -141,7 +194,7 @@ impl<N: Nodes> AstWalk<'_, N> {
         if is_literal(expr) && role == ValueRole::Value {
             return;
         }
-        let id = self.nodes.open(expr, role);
+        let id = self.nodes.open(OpenedValue(expr), role);
         if role == ValueRole::Value && comparison(expr).is_some() {
             self.comparison(expr, id);
             return;
@@ -152,7 +205,7 @@ impl<N: Nodes> AstWalk<'_, N> {
             self.value(expr, ValueRole::Value);
         }
         if let Some(id) = id {
-            *expr = self.nodes.close(std::mem::take(expr), id);
+            *expr = self.nodes.close(RewrittenExpr(std::mem::take(expr)), id).0;
         }
     }
 
@@ -163,7 +216,7 @@ impl<N: Nodes> AstWalk<'_, N> {
         for operand in &mut operands {
             self.value(operand, ValueRole::Value);
         }
-        *expr = self.nodes.compare(op, operands, position, id);
+        *expr = self.nodes.compare(op, operands.into_iter().map(RewrittenExpr).collect(), position, id).0;
     }
 
     /// What is inside an expression that is not replaced itself.
@@ -177,7 +230,7 @@ impl<N: Nodes> AstWalk<'_, N> {
             }
             Expr::FnCall(call, position) if is_capture(call) => {
                 let position = *position;
-                *expr = self.nodes.closure(std::mem::take(expr), position);
+                *expr = self.nodes.closure(RewrittenExpr(std::mem::take(expr)), position).0;
             }
             Expr::FnCall(call, _) => self.call(call),
             Expr::Dot(parts, flags, _) => {
@@ -207,7 +260,7 @@ impl<N: Nodes> AstWalk<'_, N> {
         self.value(expr, ValueRole::Value);
         if !scalar {
             let position = expr.start_position();
-            *expr = self.nodes.shallow(std::mem::take(expr), position);
+            *expr = self.nodes.shallow(RewrittenExpr(std::mem::take(expr)), position).0;
         }
     }
 
@@ -217,7 +270,7 @@ impl<N: Nodes> AstWalk<'_, N> {
             && let [root] = variable.2.path.as_slice()
             && root.as_str() == "global"
         {
-            *expr = self.nodes.constant(&variable.1, *position);
+            *expr = self.nodes.constant(&variable.1, *position).0;
         }
     }
 
@@ -281,7 +334,7 @@ impl<N: Nodes> AstWalk<'_, N> {
 
     fn statement(&mut self, statement: &mut Stmt, tail: bool) {
         let last = if tail { ValueRole::Result } else { ValueRole::Value };
-        self.nodes.statement(statement);
+        self.nodes.statement(matches!(statement, Stmt::FnCall(..)));
         match statement {
             Stmt::If(flow, _) => {
                 self.value(&mut flow.expr, ValueRole::Condition);
@@ -359,7 +412,7 @@ fn stores(call: &FnCallExpr) -> bool {
     matches!(call.name.as_str(), "push" | "insert" | "set" | "pad" | "append" | "splice" | "mixin" | "fill_with")
 }
 
-pub(crate) fn is_literal(expr: &Expr) -> bool {
+fn is_literal(expr: &Expr) -> bool {
     matches!(
         expr,
         Expr::BoolConstant(..)
