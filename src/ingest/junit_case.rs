@@ -1,9 +1,8 @@
 //! One `<testcase>` of a JUnit file, and how it ended in the words of the tools that write one.
 
-use super::junit_retry;
 use super::times;
 use super::xml::Element;
-use super::{attributes, texts};
+use super::{attributes, junit_retry, junit_title, texts};
 use crate::model::Case;
 
 /// How a test ended.
@@ -143,6 +142,9 @@ pub(super) fn told(failure: &Element) -> String {
     let own = failure.text.trim();
     let body = if own.is_empty() { trace.map_or("", |trace| trace.text.trim()) } else { own };
     let body = junit_retry::first_attempt(body);
+    let untitled = junit_title::without_title(body);
+    let message = if untitled.is_some() && junit_title::is_place(message) { "" } else { message };
+    let body = untitled.as_deref().unwrap_or(body);
     match (message, body) {
         ("", "") => failure.attribute("type").unwrap_or_default().to_owned(),
         (message, "") => message.to_owned(),
