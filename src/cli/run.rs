@@ -32,8 +32,8 @@ use std::thread::available_parallelism;
 pub(super) struct RunArgs {
     /// The pipeline: a path, a file stem, or a `pipeline:` name [default: rca].
     pub(super) pipeline: Option<String>,
-    /// A launch (ReportPortal JSON, JUnit XML), a directory with launches below it, `-` for standard input, or `none` for one
-    /// empty case; several make one launch [default: the bundled example].
+    /// A launch (ReportPortal JSON, JUnit XML, or another test report that is read), a directory with launches below it, `-` for
+    /// standard input, or `none` for one empty case; several make one launch [default: the bundled example].
     #[arg(long, value_name = "FILE")]
     input: Vec<PathBuf>,
     /// The launch of this number or uuid, fetched from ReportPortal (`reportportal:` of asterisk.yaml says which).
@@ -122,7 +122,6 @@ enum DurabilityArg {
     Step,
     Batch,
 }
-
 
 pub(super) fn run(global: &GlobalArgs, mut args: RunArgs) -> Result<Exit, SessionError> {
     let ui = global.ui(args.format);

@@ -1,5 +1,6 @@
 //! What a `<failure>` or an element like it says. Playwright writes all attempts into one text, under headings.
 
+use super::junit_title;
 use super::xml::Element;
 
 /// How Playwright heads what a later attempt said, up to the number.
@@ -16,6 +17,9 @@ pub(super) fn told(failure: &Element) -> String {
     let own = failure.text.trim();
     let body = if own.is_empty() { trace.map_or("", |trace| trace.text.trim()) } else { own };
     let body = first_attempt(body);
+    let untitled = junit_title::without_title(body);
+    let message = if untitled.is_some() && junit_title::is_place(message) { "" } else { message };
+    let body = untitled.as_deref().unwrap_or(body);
     match (message, body) {
         ("", "") => failure.attribute("type").unwrap_or_default().to_owned(),
         (message, "") => message.to_owned(),

@@ -1,20 +1,25 @@
 //! Readers of launches: a text in, a [`Launch`] out, whichever tool wrote it.
 //!
-//! The format is told by content, never by a file's name: a ReportPortal launch (`failure_list`), ReportPortal items (a page
-//! of the API or a bare list), or JUnit XML in its dialects. Anything else is refused by the name of what it looks like.
+//! The format is told by content, never by a file's name (`detect`): a ReportPortal launch (`failure_list`), ReportPortal items (a
+//! page of the API or a bare list), JUnit XML in its dialects, TRX, `NUnit`, xUnit.net, `TestNG`, Robot Framework, Allure, the events of
+//! `go test -json` and of libtest, TAP. Anything else is refused by the name of what it looks like.
 //! Texts are cleaned of terminal escapes and markup, long ones are cut with the cut recorded, and what was left out is told
 //! in [`Launch::notes`]. Lists are read element by element and suites test by test: nothing is ever held as a whole but the
 //! failures themselves.
 
+mod allure;
 mod attempts;
 mod attributes;
 mod clean;
 mod cut;
+mod damage;
 mod decode;
 mod detect;
 mod fields;
 mod foreign;
+mod formats;
 mod gather;
+mod go_test;
 mod item;
 mod items;
 mod json_span;
@@ -24,20 +29,30 @@ mod junit_case;
 mod junit_failure;
 mod junit_repeat;
 mod junit_retry;
+mod junit_title;
+mod launch_builder;
+mod libtest;
+mod lines;
 mod logs;
 mod markup;
 mod merge;
+mod nunit;
 mod part;
 mod reportportal;
 mod rerun;
+mod robot;
 mod room;
 mod stream;
 mod surrogates;
+mod tap;
+mod testng;
 mod texts;
 mod times;
 mod tree;
+mod trx;
 mod unique;
 mod xml;
+mod xunit;
 
 #[cfg(test)]
 mod tests;

@@ -1,5 +1,6 @@
 //! What one input holds, before it is merged with the others.
 
+use super::allure::AllureFile;
 use super::logs::ItemLogs;
 use super::unique::name_hash;
 use crate::model::Launch;
@@ -16,6 +17,8 @@ pub(super) struct InputPart {
     pub(super) page: Option<(u64, u64)>,
     /// It is no launch but holds log entries of one.
     pub(super) logs: Option<ItemLogs>,
+    /// It is one file of a launch that is spread over a directory.
+    pub(super) allure: Option<AllureFile>,
     /// Hashes of the names of the tests that passed.
     pub(super) passed: Vec<u64>,
     /// Cases, by number, that turned out to be none.

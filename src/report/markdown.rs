@@ -73,6 +73,9 @@ fn head(report: &RunReport, out: &mut String) {
             found.gone.len()
         );
     }
+    if let Some(format) = launch.attributes.get("report_format") {
+        let _ = writeln!(out, "- Read as: {}", line(format));
+    }
     if !launch.totals.is_empty() {
         let parts: Vec<String> = launch.totals.iter().map(|(what, count)| format!("{count} {}", line(what))).collect();
         let _ = writeln!(out, "- Tests: {}", parts.join(", "));

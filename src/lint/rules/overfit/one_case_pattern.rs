@@ -1,6 +1,7 @@
 //! `overfit/one-case-pattern`: patterns that match one known case only.
 
 use crate::diag::{Diagnostic, Source, Span};
+use crate::form::yaml::Yaml;
 use crate::lint::context::LintContext;
 use crate::lint::finding::FindingCollector;
 use crate::lint::input::CaseText;
