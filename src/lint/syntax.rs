@@ -3,7 +3,7 @@
 use crate::diag::{Source, Span};
 use crate::form::yaml::{Yaml, YamlKind};
 use crate::script::Unit;
-use crate::script::tree::{self, Call, Expr, Function, Node, Position, Stmt};
+use crate::script::tree::{self, CallExpr, Expr, Function, Node, Position, Stmt};
 use compact_str::CompactString;
 
 /// Where a function is defined.
@@ -17,7 +17,7 @@ pub(super) fn takes_rule_inputs(function: &Function) -> bool {
 }
 
 /// The calls of a list of statements by name, with the places of the names; operators are none.
-pub(super) fn calls<'t>(statements: &'t [Stmt], mut visit: impl FnMut(&'t Call, Position)) {
+pub(super) fn calls<'t>(statements: &'t [Stmt], mut visit: impl FnMut(&'t CallExpr, Position)) {
     tree::each(statements, &mut |node| match node {
         Node::Expr(Expr::Call(call, at) | Expr::Method(call, at)) if !call.operator => visit(call, *at),
         _ => {}

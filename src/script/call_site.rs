@@ -4,7 +4,7 @@
 use super::compare::CompareOp;
 use super::reference::is_test_file;
 use super::resolver::script_of;
-use super::rhai_internals::tree::{Call, Expr, Node, Position, Stmt, Tree};
+use super::rhai_internals::tree::{CallExpr, Expr, Node, Position, Stmt, SyntaxTree};
 use super::unit::Unit;
 use super::words::{is_word, parameters, plausible};
 use super::{api, builtins, common_mistakes, fault, forbidden};
@@ -66,7 +66,7 @@ struct CallNames {
 }
 
 impl CallNames {
-    fn of(tree: &Tree) -> Self {
+    fn of(tree: &SyntaxTree) -> Self {
         let mut known = Self { functions: BTreeMap::new(), variables: BTreeSet::new(), imports: BTreeMap::new() };
         for function in &tree.functions {
             known.variables.extend(function.params.iter().map(ToString::to_string));
@@ -102,7 +102,7 @@ impl CallNames {
 struct CallCheck<'a> {
     unit: &'a Unit,
     known: &'a CallNames,
-    call: &'a Call,
+    call: &'a CallExpr,
     at: Position,
 }
 

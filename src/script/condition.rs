@@ -4,7 +4,7 @@
 //! of each of them, as the function that is called.
 
 use super::common_mistakes::CONDITION_HELP;
-use super::rhai_internals::tree::{Constant, Expr, Node, Position, Stmt, Tree};
+use super::rhai_internals::tree::{ConstantExpr, Expr, Node, Position, Stmt, SyntaxTree};
 use super::rhai_internals::tree_of;
 use super::unit::{Unit, UnitText};
 use super::{fault, parse_error};
@@ -70,7 +70,7 @@ pub(crate) fn parse(
 }
 
 /// A condition is one block: no functions, no imports, nothing behind the end.
-fn refuse_more(text: &UnitText, tree: &Tree) -> Result<(), Diagnostic> {
+fn refuse_more(text: &UnitText, tree: &SyntaxTree) -> Result<(), Diagnostic> {
     let error = |span: Span, message: &str| {
         let (source, span) = text.locate(span);
         let help = "put functions and imports into a script, and name it: `rule: path/of/script.rhai#function`";
@@ -97,7 +97,7 @@ fn refuse_more(text: &UnitText, tree: &Tree) -> Result<(), Diagnostic> {
 }
 
 /// The positions of identifiers that are no parameters and that nothing in the condition defines.
-fn free<'t>(tree: &'t Tree, params: &[&'t str]) -> BTreeSet<Position> {
+fn free<'t>(tree: &'t SyntaxTree, params: &[&'t str]) -> BTreeSet<Position> {
     let Some(condition) = tree.named().find(|function| function.name() == NAME) else { return BTreeSet::new() };
     let mut scope = NameScope { tree, names: params.to_vec(), free: BTreeSet::new() };
     scope.statements(&condition.body);
@@ -106,7 +106,7 @@ fn free<'t>(tree: &'t Tree, params: &[&'t str]) -> BTreeSet<Position> {
 
 /// The names in sight while going over the statements in order.
 struct NameScope<'t> {
-    tree: &'t Tree,
+    tree: &'t SyntaxTree,
     names: Vec<&'t str>,
     free: BTreeSet<Position>,
 }
@@ -184,7 +184,7 @@ impl<'t> NameScope<'t> {
             | Expr::Coalesce(parts, _) => parts.iter().for_each(|part| self.expr(part)),
             Expr::Map(fields, _) => fields.iter().for_each(|(_, value)| self.expr(value)),
             Expr::Block(statements, _) => self.statements(statements),
-            Expr::Constant(Constant::Function(name), _) => self.closure(name, 0),
+            Expr::Constant(ConstantExpr::Function(name), _) => self.closure(name, 0),
             _ => {}
         }
     }
@@ -192,7 +192,7 @@ impl<'t> NameScope<'t> {
     /// A closure that captures variables is `curry(closure, variable, ..)`: the captured ones are its first parameters, and
     /// are not defined by it.
     fn call(&mut self, name: &str, args: &'t [Expr]) {
-        if let ("curry", [Expr::Constant(Constant::Function(closure), _), captured @ ..]) = (name, args) {
+        if let ("curry", [Expr::Constant(ConstantExpr::Function(closure), _), captured @ ..]) = (name, args) {
             self.closure(closure, captured.len());
         } else {
             for arg in args {

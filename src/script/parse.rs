@@ -5,7 +5,7 @@ use super::imports::{Import, imports_of};
 use super::limits::ScriptLimits;
 use super::probe::{ProbeTable, Probed, Probes};
 use super::rhai_internals::rewrite::{RewrittenScript, rewrite};
-use super::rhai_internals::tree::{Expr, Function, Node, Tree};
+use super::rhai_internals::tree::{Expr, Function, Node, SyntaxTree};
 use super::strict::Strict;
 use super::unit::{Unit, UnitText};
 use super::{fault, panic_guard, parse_error, recover};
@@ -134,7 +134,7 @@ pub(crate) fn doc_of<T: AsRef<str>>(comments: &[T]) -> String {
     bare.collect::<Vec<_>>().join("\n").trim().to_owned()
 }
 
-fn fields_of(tree: &Tree) -> BTreeSet<String> {
+fn fields_of(tree: &SyntaxTree) -> BTreeSet<String> {
     let mut fields = BTreeSet::new();
     tree.each(|node| {
         if let Node::Expr(Expr::Property(name, _)) = node {

@@ -3,7 +3,7 @@
 use super::forbidden;
 use super::limits::ScriptLimits;
 use super::rhai_internals::tokens::Tokens;
-use super::rhai_internals::tree::{Expr, FunctionHead, Node, Position, Tree};
+use super::rhai_internals::tree::{Expr, FunctionHead, Node, Position, SyntaxTree};
 use super::rhai_internals::{lexicon, tree_of};
 use crate::diag::{MappedText, Source, Span};
 use rhai::{AST, Engine};
@@ -111,7 +111,7 @@ pub struct Unit {
     name: String,
     text: UnitText,
     ast: AST,
-    tree: Arc<Tree>,
+    tree: Arc<SyntaxTree>,
     /// The index of each `fn` among the tokens, found when first asked for.
     keywords: OnceLock<Vec<usize>>,
 }
@@ -140,7 +140,7 @@ impl Unit {
     }
 
     /// The parsed script, not rewritten.
-    pub fn tree(&self) -> &Tree {
+    pub fn tree(&self) -> &SyntaxTree {
         &self.tree
     }
 

@@ -6,7 +6,7 @@ use crate::model::Kind;
 use crate::pipeline::Pipeline;
 use crate::project::ExaminedFunction;
 use crate::script::chain::{Segment, flatten};
-use crate::script::tree::{Constant, Expr, Node, Stmt};
+use crate::script::tree::{ConstantExpr, Expr, Node, Stmt};
 use std::collections::BTreeMap;
 
 /// Steps of one rule; past them it cannot be looked into.
@@ -211,7 +211,7 @@ impl SymbolicReading<'_, '_> {
             Expr::Float(number, _) => SymbolicValue::Number(*number),
             Expr::Text(text, _) => SymbolicValue::Text(text.to_string()),
             Expr::Unit(_) => SymbolicValue::Unit,
-            Expr::Map(..) | Expr::Constant(Constant::Map, _) => SymbolicValue::Map,
+            Expr::Map(..) | Expr::Constant(ConstantExpr::Map, _) => SymbolicValue::Map,
             Expr::And(sides, _) => {
                 SymbolicValue::Truth(Formula::all(sides.iter().map(|side| self.truth(side, env)).collect::<Vec<_>>()))
             }

@@ -7,7 +7,7 @@ use super::reads::is_whole;
 use super::script::{CheckedFunction, Script, THIS};
 use super::types::{Class, Type};
 use super::value::{Callable, TypedValue};
-use crate::script::tree::{Call, Expr, Position};
+use crate::script::tree::{CallExpr, Expr, Position};
 use std::rc::Rc;
 
 /// How many named functions deep calls are followed.
@@ -18,7 +18,7 @@ const MAX_FRAMES: usize = 8;
 
 impl<'a> TypeFlow<'a> {
     /// `name(arguments)` and operators.
-    pub(super) fn call(&mut self, call: &Call, at: Position, env: &mut TypeEnv<'a>) -> TypedValue<'a> {
+    pub(super) fn call(&mut self, call: &CallExpr, at: Position, env: &mut TypeEnv<'a>) -> TypedValue<'a> {
         if !call.namespace.is_empty() {
             return self.module_call(call, at, env);
         }
@@ -65,7 +65,7 @@ impl<'a> TypeFlow<'a> {
     pub(super) fn method(
         &mut self,
         receiver: &TypedValue<'a>,
-        call: &Call,
+        call: &CallExpr,
         at: Position,
         env: &mut TypeEnv<'a>,
     ) -> TypedValue<'a> {
@@ -83,7 +83,7 @@ impl<'a> TypeFlow<'a> {
         self.native(name, receiver, args, at, env)
     }
 
-    fn module_call(&mut self, call: &Call, at: Position, env: &mut TypeEnv<'a>) -> TypedValue<'a> {
+    fn module_call(&mut self, call: &CallExpr, at: Position, env: &mut TypeEnv<'a>) -> TypedValue<'a> {
         if let [alias] = call.namespace.as_slice()
             && let Some(path) = self.script().import(alias).map(str::to_owned)
             && let Some(script) = self.module(&path)

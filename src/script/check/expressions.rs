@@ -7,7 +7,7 @@ use super::script::THIS;
 use super::types::{Class, Type};
 use super::value::{Callable, TypedValue};
 use crate::script::chain::{Chain, Segment, flatten};
-use crate::script::tree::{Call, Constant, Expr, Position};
+use crate::script::tree::{CallExpr, ConstantExpr, Expr, Position};
 
 impl<'a> TypeFlow<'a> {
     /// What is known of an expression's value.
@@ -27,9 +27,9 @@ impl<'a> TypeFlow<'a> {
             }
             Expr::Char(..) => known(Type::Text),
             Expr::Unit(_) => known(Type::Unit),
-            Expr::Constant(Constant::Function(name), _) => self.pointer(name, at),
-            Expr::Constant(Constant::List, _) => known(Type::List),
-            Expr::Constant(Constant::Map, _) => known(Type::Map),
+            Expr::Constant(ConstantExpr::Function(name), _) => self.pointer(name, at),
+            Expr::Constant(ConstantExpr::List, _) => known(Type::List),
+            Expr::Constant(ConstantExpr::Map, _) => known(Type::Map),
             Expr::Interpolated(parts, _) => {
                 for part in parts {
                     self.condition(part, env);
@@ -122,7 +122,7 @@ impl<'a> TypeFlow<'a> {
     }
 
     /// What a method is called on is read, unless it is an input itself.
-    fn read_receiver(&mut self, value: &TypedValue<'a>, call: &Call) {
+    fn read_receiver(&mut self, value: &TypedValue<'a>, call: &CallExpr) {
         if value.origins.iter().all(|path| !is_whole(path)) && call.name != "call" {
             self.read(value);
         }

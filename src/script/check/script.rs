@@ -3,7 +3,7 @@
 use super::types::Type;
 use crate::script::Unit;
 use crate::script::resolver::script_of;
-use crate::script::tree::{self, Call, Expr, Function, Node, Stmt, Tree};
+use crate::script::tree::{self, CallExpr, Expr, Function, Node, Stmt, SyntaxTree};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
@@ -96,11 +96,11 @@ fn add_reassigned<'a>(body: &'a [Stmt], methods: &BTreeSet<&str>, reassigned: &m
 }
 
 /// Whether a call takes values out of the variables it is given; `receivers` stand before the arguments.
-fn moves(call: &Call, receivers: usize) -> bool {
+fn moves(call: &CallExpr, receivers: usize) -> bool {
     matches!((call.name.as_str(), call.args.len() + receivers), ("take", 1) | ("swap", 2))
 }
 
-fn imports(tree: &Tree) -> BTreeMap<String, String> {
+fn imports(tree: &SyntaxTree) -> BTreeMap<String, String> {
     let mut found: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     tree.each(|node| {
         if let Node::Stmt(Stmt::Import { path, alias, .. }) = node {
@@ -118,7 +118,7 @@ fn imports(tree: &Tree) -> BTreeMap<String, String> {
     found.into_iter().filter_map(single).collect()
 }
 
-fn constants(tree: &Tree) -> BTreeMap<String, Type<'static>> {
+fn constants(tree: &SyntaxTree) -> BTreeMap<String, Type<'static>> {
     let mut constants = BTreeMap::new();
     for statement in &tree.statements {
         if let Stmt::Var { name, value, constant: true, .. } = statement {

@@ -3,7 +3,7 @@
 //! Rhai nests chains to the right, with properties and method calls that are only meaningful inside one; whoever wants to
 //! know what a script reads flattens them first.
 
-use super::tree::{Call, Expr, Position};
+use super::tree::{CallExpr, Expr, Position};
 
 /// A chain of at least one segment.
 pub(crate) struct Chain<'e> {
@@ -20,7 +20,7 @@ pub(crate) enum Segment<'e> {
     /// `[key]`
     Index { key: &'e Expr },
     /// `.name(arguments)`, with the position of the name.
-    Call { call: &'e Call, at: Position },
+    Call { call: &'e CallExpr, at: Position },
 }
 
 /// The chain that an expression is, if it is one.

@@ -1,7 +1,7 @@
 //! What is relied on of Rhai beyond its documented interface: the first tests to look at after an upgrade.
 
 use super::rewrite::rewrite;
-use super::tree::{Constant, Expr, Function, Node, Position, Stmt, Tree};
+use super::tree::{ConstantExpr, Expr, Function, Node, Position, Stmt, SyntaxTree};
 use crate::diag::Source;
 use crate::script::strict::Strict;
 use crate::script::{ScriptLimits, Unit, build_engine};
@@ -129,11 +129,13 @@ fn an_interpolated_string_is_its_parts() {
 #[test]
 fn a_closure_is_a_function_that_a_constant_or_a_curry_names() {
     let unit = body("|x| x");
-    assert!(matches!(expr(&unit), Expr::Constant(Constant::Function(name), _) if name.starts_with("anon$")));
+    assert!(matches!(expr(&unit), Expr::Constant(ConstantExpr::Function(name), _) if name.starts_with("anon$")));
     let unit = body("|x| x + a");
     let Expr::Block(statements, _) = expr(&unit) else { panic!("{:?}", expr(&unit)) };
     let [Stmt::Share(_), Stmt::Expr(Expr::Call(curry, _))] = statements.as_slice() else { panic!("{statements:?}") };
-    assert!(curry.name == "curry" && matches!(&curry.args[..], [Expr::Constant(Constant::Function(_), _), Expr::Variable(..)]));
+    assert!(
+        curry.name == "curry" && matches!(&curry.args[..], [Expr::Constant(ConstantExpr::Function(_), _), Expr::Variable(..)])
+    );
     let closure = unit.tree().functions.iter().find(|function| function.head.is_closure()).expect("a closure");
     assert_eq!(closure.params, ["a", "x"], "what it captures comes first");
 }
@@ -180,7 +182,7 @@ fn rewritten_bodies_stand_in_the_order_of_the_tree() {
     let starts: Vec<Position> = unit.tree().functions.iter().map(|function| function.head.start).collect();
     let bodies: Vec<Position> = rewritten.bodies.iter().map(|body| body.position()).collect();
     assert_eq!(starts, bodies);
-    let names = |tree: &Tree| tree.named().map(|function| function.name().to_owned()).collect::<Vec<_>>();
+    let names = |tree: &SyntaxTree| tree.named().map(|function| function.name().to_owned()).collect::<Vec<_>>();
     assert_eq!(names(unit.tree()), ["b", "a", "b"]);
 }
 

@@ -1,14 +1,16 @@
 //! Rhai's syntax tree as ours.
 
-use super::tree::{Arm, Call, Constant, Expr, Function, FunctionHead, Link, Name, Stmt, Tree, Variable};
+use super::tree::{
+    Arm, CallExpr, ConstantExpr, DeclaredName, Expr, Function, FunctionHead, Link, Stmt, SyntaxTree, VariableExpr,
+};
 use compact_str::CompactString;
 use rhai::{AST, ASTFlags, ASTNode, Expr as E, FnAccess, FnCallExpr, FnPtr, Ident, Module, ScriptFuncDef, Shared, Stmt as S};
 
 /// The tree of a parsed text.
-pub(crate) fn tree_of(ast: &AST) -> Tree {
+pub(crate) fn tree_of(ast: &AST) -> SyntaxTree {
     let mut functions: Vec<Function> = ast.iter_fn_def().map(function).collect();
     functions.sort_by_key(|function| (function.head.start.line(), function.head.start.position()));
-    Tree { statements: block(ast.statements()), functions }
+    SyntaxTree { statements: block(ast.statements()), functions }
 }
 
 /// The name and place of a function.
@@ -79,7 +81,7 @@ fn statement(of: &S) -> Stmt {
         S::TryCatch(parts, at) => Stmt::Try {
             body: block(parts.body.statements()),
             caught: match &parts.expr {
-                E::Variable(variable, _, at) => Some(Name { text: name(&variable.1), at: *at }),
+                E::Variable(variable, _, at) => Some(DeclaredName { text: name(&variable.1), at: *at }),
                 _ => None,
             },
             handler: block(parts.branch.statements()),
@@ -110,7 +112,7 @@ fn expr(of: &E) -> Expr {
         E::Map(parts, _) => Expr::Map(parts.0.iter().map(|(key, value)| (declared(key), expr(value))).collect(), at),
         E::Variable(parts, ..) => {
             let namespace = parts.2.path.iter().map(|module| name(&module.name)).collect();
-            Expr::Variable(Variable { name: name(&parts.1), namespace, start: of.start_position() }, at)
+            Expr::Variable(VariableExpr { name: name(&parts.1), namespace, start: of.start_position() }, at)
         }
         E::ThisPtr(_) => Expr::This(at),
         E::Property(parts, _) => Expr::Property(name(&parts.2), at),
@@ -124,14 +126,14 @@ fn expr(of: &E) -> Expr {
         E::Stmt(of) => Expr::Block(block(of.statements()), at),
         E::DynamicConstant(value, _) => {
             let constant = match value.read_lock::<FnPtr>() {
-                Some(pointer) => Constant::Function(pointer.fn_name().into()),
-                None if value.is_array() => Constant::List,
-                None if value.is_map() => Constant::Map,
-                None => Constant::Other,
+                Some(pointer) => ConstantExpr::Function(pointer.fn_name().into()),
+                None if value.is_array() => ConstantExpr::List,
+                None if value.is_map() => ConstantExpr::Map,
+                None => ConstantExpr::Other,
             };
             Expr::Constant(constant, at)
         }
-        _ => Expr::Constant(Constant::Other, at),
+        _ => Expr::Constant(ConstantExpr::Other, at),
     }
 }
 
@@ -139,8 +141,8 @@ fn link(left: &E, right: &E, flags: ASTFlags) -> Box<Link> {
     Box::new(Link { left: expr(left), right: expr(right), ends: flags.intersects(ASTFlags::BREAK) })
 }
 
-fn call(of: &FnCallExpr) -> Call {
-    Call {
+fn call(of: &FnCallExpr) -> CallExpr {
+    CallExpr {
         name: name(&of.name),
         args: of.args.iter().map(expr).collect(),
         operator: of.op_token.is_some(),
@@ -148,8 +150,8 @@ fn call(of: &FnCallExpr) -> Call {
     }
 }
 
-fn declared(ident: &Ident) -> Name {
-    Name { text: name(&ident.name), at: ident.pos }
+fn declared(ident: &Ident) -> DeclaredName {
+    DeclaredName { text: name(&ident.name), at: ident.pos }
 }
 
 fn name(text: &str) -> CompactString {

@@ -143,7 +143,7 @@ impl OpenedValue<'_> {
 /// A rewritten script: the AST to link, and the functions' bodies for calling them without Rhai's detours.
 pub(crate) struct RewrittenScript {
     pub(crate) ast: AST,
-    /// The statements of each function as one expression, in the order of [`Tree::functions`](super::tree::Tree::functions).
+    /// The statements of each function as one expression, in the order of [`SyntaxTree::functions`](super::tree::SyntaxTree::functions).
     pub(crate) bodies: Vec<Arc<RewrittenExpr>>,
 }
 

@@ -8,7 +8,7 @@ pub use rhai::Position;
 
 /// A parsed text.
 #[derive(Debug, Default)]
-pub struct Tree {
+pub struct SyntaxTree {
     /// The statements outside of functions.
     pub statements: Vec<Stmt>,
     /// The functions, closures included, in the order of the text.
@@ -48,7 +48,7 @@ pub struct Function {
 
 /// A name where it is declared.
 #[derive(Debug)]
-pub struct Name {
+pub struct DeclaredName {
     /// The name.
     pub text: CompactString,
     /// Its place.
@@ -65,7 +65,7 @@ pub enum Stmt {
     /// `let` or `const`.
     Var {
         /// The variable.
-        name: Name,
+        name: DeclaredName,
         /// Its first value.
         value: Expr,
         /// Whether it is `const`.
@@ -127,9 +127,9 @@ pub enum Stmt {
     /// `for`
     For {
         /// The variable.
-        item: Name,
+        item: DeclaredName,
         /// The variable that counts.
-        counter: Option<Name>,
+        counter: Option<DeclaredName>,
         /// What is gone through.
         over: Expr,
         /// What is repeated.
@@ -144,7 +144,7 @@ pub enum Stmt {
         /// What is tried.
         body: Vec<Self>,
         /// The variable of the error.
-        caught: Option<Name>,
+        caught: Option<DeclaredName>,
         /// What is done after an error.
         handler: Vec<Self>,
         /// The keyword.
@@ -171,7 +171,7 @@ pub enum Stmt {
         /// The path.
         path: Expr,
         /// The name behind `as`; empty if there is none.
-        alias: Name,
+        alias: DeclaredName,
         /// The keyword.
         at: Position,
     },
@@ -206,23 +206,23 @@ pub enum Expr {
     /// A string literal, or a part of one between interpolations.
     Text(CompactString, Position),
     /// A value that the parser made.
-    Constant(Constant, Position),
+    Constant(ConstantExpr, Position),
     /// `` `a ${b} c` ``
     Interpolated(Vec<Self>, Position),
     /// `[a, b]`
     List(Vec<Self>, Position),
     /// `#{ a: b }`
-    Map(Vec<(Name, Self)>, Position),
+    Map(Vec<(DeclaredName, Self)>, Position),
     /// A variable, or `module::NAME`.
-    Variable(Variable, Position),
+    Variable(VariableExpr, Position),
     /// `this`
     This(Position),
     /// `name` behind a dot.
     Property(CompactString, Position),
     /// `name(..)` behind a dot.
-    Method(Call, Position),
+    Method(CallExpr, Position),
     /// `name(..)` or an operator but `&&`, `||` and `??`.
-    Call(Call, Position),
+    Call(CallExpr, Position),
     /// `a && b && c`
     And(Vec<Self>, Position),
     /// `a || b || c`
@@ -239,7 +239,7 @@ pub enum Expr {
 
 /// A value that the parser made.
 #[derive(Debug)]
-pub enum Constant {
+pub enum ConstantExpr {
     /// A pointer to the function of that name; that of a closure, if it captures nothing.
     Function(CompactString),
     /// A list.
@@ -252,7 +252,7 @@ pub enum Constant {
 
 /// A variable.
 #[derive(Debug)]
-pub struct Variable {
+pub struct VariableExpr {
     /// Its name.
     pub name: CompactString,
     /// The modules before it, outermost first.
@@ -263,7 +263,7 @@ pub struct Variable {
 
 /// A call.
 #[derive(Debug)]
-pub struct Call {
+pub struct CallExpr {
     /// The function; of a closure that captures variables, `curry`.
     pub name: CompactString,
     /// What it is given.
@@ -308,7 +308,7 @@ impl Function {
     }
 }
 
-impl Tree {
+impl SyntaxTree {
     /// The function of that name that takes so many values.
     pub fn function(&self, name: &str, params: usize) -> Option<&Function> {
         self.functions.iter().find(|function| function.name() == name && function.params.len() == params)
@@ -459,7 +459,7 @@ impl Expr {
         }
     }
 
-    /// Where it begins. (Of an operator in a [`Call`], that is the operator.)
+    /// Where it begins. (Of an operator in a [`CallExpr`], that is the operator.)
     pub fn start_position(&self) -> Position {
         match self {
             Self::Variable(variable, _) => variable.start,
