@@ -1,4 +1,4 @@
-//! A node that is taken once for each item of a list: its branches, and the one artifact made of theirs.
+//! `foreach` nodes: forking a branch for each item of a list, and merging the branches' artifacts.
 
 use super::because::short;
 use super::bounds::check_size;
@@ -15,11 +15,12 @@ use crate::pipeline::NodeIx;
 use crate::script::View;
 use serde_json::{Value, json};
 
-/// The most branches that a node may have at once.
+/// The most branches of a node.
 const MOST_BRANCHES: usize = 10_000;
 
 impl ForeachPlan {
-    /// The branches of a node, one for each item; nothing if it says `()`: then the node is taken as if it had no list.
+    /// Makes the branches of a node, one for each item. `None` if the script returns `()`: then the node is taken once, without
+    /// an item.
     pub(super) fn branches(&self, node: &Name, params: &View, vars: &View) -> Result<Option<Vec<Branch>>, Failure> {
         let items = match value_of_params(&self.items, params, vars).map_err(Failure::script)? {
             Value::Array(items) => items,
@@ -48,12 +49,12 @@ impl ForeachPlan {
         Ok(Some(items.into_iter().map(branch).collect()))
     }
 
-    /// Whether the node can be taken once, without an item: it has someone to answer it, and its artifact is of the same form then.
+    /// Whether the node can be taken without an item: it has an answerer, and its artifact has the same schema then.
     pub(super) fn may_go_without(&self, node: &PlanNode) -> bool {
         node.part.is_none() && !matches!(self.merge, MergePlan::Append)
     }
 
-    /// One artifact of those of the branches. If all failed, that is the failure of the first.
+    /// Merges the artifacts of the branches. If all failed, returns the failure of the first.
     pub fn merged(&self, plan: &Plan, node: NodeIx, branches: &[WalkState]) -> Result<Value, Failure> {
         let whole = || branches.iter().filter(|branch| branch.status == WalkStatus::Done);
         let artifact =
@@ -106,7 +107,7 @@ impl ForeachPlan {
     }
 }
 
-/// Where branches that edges led apart come together: the one node that all of them lead to, or the done name.
+/// The node where branches of parallel edges join, or the done name; fails if they lead to different ones.
 pub fn joined(branches: &[WalkState]) -> Result<Option<Name>, Failure> {
     let mut found: Option<(&WalkState, &Name)> = None;
     for branch in branches {

@@ -1,4 +1,4 @@
-//! Branches in the state of a walk: how they begin, and what stays of them.
+//! Branches in the state of a walk: forking, joining, and what they leave behind.
 
 use super::branch::{Branch, BranchKind, BranchOrigin, ITEM};
 use super::name::Name;
@@ -10,7 +10,7 @@ use crate::clock::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
 
 impl WalkState {
-    /// The walk in the place of this one's node that a path is of.
+    /// The inner walk that a path belongs to.
     pub(super) fn inner_of(&mut self, path: &str) -> Option<&mut Self> {
         let at = match self.inner.as_slice() {
             [] => return None,
@@ -24,10 +24,10 @@ impl WalkState {
         self.inner.get_mut(at).filter(|inner| path.starts_with(inner.place.as_str()))
     }
 
-    /// Begins branches at the next step. Each knows what the walk knows.
+    /// Forks branches at the next step. Each inherits the state of the walk.
     pub(super) fn fork(&mut self, by: BranchKind, branches: &[Branch], at: Timestamp) {
         let path = self.next_path();
-        // Who takes the same node as one before it takes the visit after.
+        // Branches that take the same node take consecutive visits of it.
         let mut taken: BTreeMap<&Name, usize> = BTreeMap::new();
         let advice = std::mem::take(&mut self.advice);
         let mut inner = Vec::with_capacity(branches.len());
@@ -69,7 +69,7 @@ impl WalkState {
         self.history.push(visit);
     }
 
-    /// Branches come together: what each found, counted and added stays, in their order.
+    /// Joins branches: merges their artifacts, counters and context, in order.
     pub(super) fn join(&mut self, to: Option<&Name>) {
         let (history, loops, handoffs, prior) = (self.history.len(), self.loops.clone(), self.handoffs, self.prior.clone());
         let branches = std::mem::take(&mut self.inner);
@@ -104,14 +104,14 @@ impl WalkState {
         }
     }
 
-    /// What stays of the branches of a node that was taken for each of its items. How many visits the node itself is to be
-    /// counted: those of the branches are.
+    /// Merges what the branches of a `foreach` node leave behind. Returns how many visits to count for the node itself: those of
+    /// the branches are counted.
     pub(super) fn fanned(&mut self, branches: &[Self]) -> usize {
         self.outlast(branches);
         0
     }
 
-    /// The visits and bindings of branches outlast them.
+    /// Keeps the visits and bindings of branches.
     fn outlast(&mut self, branches: &[Self]) {
         let (base, bindings) = (self.offset, self.bindings.clone());
         let mut seen: BTreeSet<Name> = BTreeSet::new();

@@ -1,31 +1,30 @@
-//! A request to somebody outside of the process that is not answered yet.
+//! External requests without an answer yet.
 
 use super::event::{Event, EventBody};
 use super::name::Name;
 use crate::clock::Timestamp;
 use crate::model::Hash;
 
-/// A request that is not answered yet.
+/// An external request without an answer yet.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OpenRequest {
-    /// Its id.
     pub id: i64,
-    /// The node whose artifact is asked for.
+    /// The node whose artifact is requested.
     pub node: Name,
     /// The step's path.
     pub path: Name,
-    /// Who is asked.
+    /// The answerer.
     pub via: Name,
     /// The address of the prompt.
     pub prompt: Hash,
     /// When the step began.
     pub at: Timestamp,
-    /// What was wrong with the answer; nothing as long as there is none.
+    /// The validation errors of the last answer; empty before the first.
     pub complaints: Vec<String>,
 }
 
 impl OpenRequest {
-    /// Takes in that somebody was asked, or told that the answer is no good.
+    /// Applies an event: a request that is opened, or an answer that was rejected.
     pub(super) fn take(asked: &mut Vec<Self>, event: &Event) {
         match &event.what {
             EventBody::Asked { id, node, via, prompt, .. } => asked.push(Self {

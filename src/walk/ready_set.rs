@@ -1,7 +1,7 @@
-//! Which steps of a walk can be taken now, and taking them: one, or those of several branches at once.
+//! The steps of a walk that can be taken now, and taking them: one, or those of several branches concurrently.
 //!
-//! Branches go on side by side: those that are behind take their next step, in their order, and are recorded in that order however
-//! many are taken at once. So a run is the same at any concurrency, and after any interruption.
+//! Branches advance in batches: those that are behind take their next step, and steps are recorded in the order of the branches,
+//! whatever the concurrency. So a run is the same at any concurrency, and after any interruption.
 
 use super::branch::BranchKind;
 use super::error::Failure;
@@ -19,24 +19,23 @@ use std::sync::{Condvar, Mutex, PoisonError, mpsc};
 /// The steps that can be taken now.
 #[derive(Default)]
 pub(super) struct ReadySet<'a> {
-    /// In the order in which they are recorded. Nearly always there is but one, which needs no list; a `SmallVec` would keep what its
-    /// items borrow until it is dropped.
+    /// The first in the order of recording. Nearly always the only one, and then no list is allocated; a `SmallVec` would keep
+    /// its items' borrows until it is dropped.
     first: Option<RoundStep<'a>>,
     rest: Vec<RoundStep<'a>>,
-    /// How many are taken at once; 0 stands for 1.
+    /// The concurrency; 0 stands for 1.
     at_once: usize,
 }
 
 /// A step to be taken.
 pub(super) struct RoundStep<'a> {
     act: StepAction<'a>,
-    /// The branch that it fails, if it fails, instead of the case.
+    /// The branch that a failure is attributed to instead of the case.
     pub(super) collects: Option<&'a Name>,
 }
 
-/// What there is to do.
 enum StepAction<'a> {
-    /// To record that the walk cannot go on.
+    /// Records that the walk cannot continue.
     Fail(Mutex<Option<StepResult>>),
     Take(Stepper<'a>),
     Descend(Stepper<'a>, &'a Plan),
@@ -48,8 +47,8 @@ enum StepAction<'a> {
 }
 
 impl<'a> Walker<'a> {
-    /// Finds the steps that can be taken now: of the walk itself, or of what goes on in the place of the node it is at. None
-    /// if the case has to wait for its next phase. `collects`: the branch that a failure fails instead of the case.
+    /// Collects the steps that can be taken now, of the walk itself or of its inner walks. `None` if the case has to wait for its
+    /// next phase. `collects`: the branch that a failure is attributed to.
     pub(super) fn ready<'b>(self, who: &WalkOwner<'b>, state: &'b WalkState, collects: Option<&'b Name>, round: &mut ReadySet<'b>)
     where
         'a: 'b,
@@ -78,7 +77,7 @@ impl<'a> Walker<'a> {
                     StepAction::Finish(step, inner)
                 } else {
                     let shadow = self.shadow.and_then(|shadow| shadow.node(shadow.pipeline.node(&linked.name)?).part.as_deref());
-                    // Phases are of the cases' own walks.
+                    // Phases apply to the cases' own walks.
                     let inherited = Some(plan.member(state.walker.as_deref(), self.inherited));
                     let within = Walker { plan: part, shadow, inherited, until: usize::MAX, ..self };
                     return within.ready(who, inner, collects, round);
@@ -103,7 +102,7 @@ impl<'a> Walker<'a> {
         round.push(RoundStep { act, collects });
     }
 
-    /// The same of branches: of those that are behind the others, the next step.
+    /// Collects the next steps of the branches that are behind.
     fn branches<'b>(
         self,
         who: &WalkOwner<'b>,
@@ -113,14 +112,14 @@ impl<'a> Walker<'a> {
     ) where
         'a: 'b,
     {
-        // Those that wait for an answer are asked for it again, and hold up no other.
+        // Branches with a pending request are retried last, and block no other.
         let free = || open.iter().filter(|branch| branch.waits().is_none());
         let behind = free().map(|branch| branch.ticks).min();
         for branch in open.iter().filter(|branch| Some(branch.ticks) == behind || branch.waits().is_some()) {
             let collects = if fan.is_some_and(|fan| fan.collect) { Some(&branch.place) } else { collects };
             let before = round.len();
             self.ready(who, branch, collects, round);
-            // Branches within a branch take turns while there are others beside it.
+            // Nested branches alternate with their siblings.
             if open.len() > 1 {
                 round.truncate(before + 1);
             }
@@ -132,7 +131,7 @@ impl<'a> Walker<'a> {
 }
 
 impl RoundStep<'_> {
-    /// That the walk cannot go on.
+    /// A step that records a failure.
     pub(super) fn failed(taken: StepResult) -> Self {
         Self { act: StepAction::Fail(Mutex::new(Some(taken))), collects: None }
     }
@@ -159,12 +158,11 @@ impl<'a> ReadySet<'a> {
         if self.first.is_none() { self.first = Some(job) } else { self.rest.push(job) }
     }
 
-    /// How many steps there are.
     pub(super) fn len(&self) -> usize {
         usize::from(self.first.is_some()) + self.rest.len()
     }
 
-    /// Leaves out all but the first so many, at least one.
+    /// Keeps the first `most` steps, at least one.
     fn truncate(&mut self, most: usize) {
         self.rest.truncate(most - 1);
     }
@@ -177,8 +175,8 @@ impl<'a> ReadySet<'a> {
         self.first.iter().chain(&self.rest)
     }
 
-    /// Takes the steps, and lets each be recorded in its turn. Ends with the first that fails, and when it is told to stop; what was
-    /// taken behind is as if it had never been.
+    /// Takes the steps and records each in order. Ends with the first that fails, and when the recorder stops; later steps that
+    /// were taken are discarded.
     pub(super) fn each(
         &self,
         stop: &AtomicBool,
@@ -234,16 +232,16 @@ impl<'a> ReadySet<'a> {
     }
 }
 
-/// How far ahead of what is recorded steps are taken: never more than are taken at once, so that no more can be lost.
+/// Limits how far steps run ahead of the record: by the concurrency, so that no more can be lost.
 struct CommitWindow {
-    /// How many are recorded; nothing once no more are wanted.
+    /// The number of recorded steps; `None` once no more are wanted.
     recorded: Mutex<Option<usize>>,
     moved: Condvar,
     width: usize,
 }
 
 impl CommitWindow {
-    /// Waits until it reaches a step; false if it never will.
+    /// Blocks until a step is within the window; false if it never will be.
     fn reaches(&self, index: usize) -> bool {
         let mut recorded = self.recorded.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
