@@ -1,5 +1,4 @@
-//! Work handed to somebody outside and taken back: the prompts that cases wait for an answer to, the answers, and a person's word on a
-//! case that is over.
+//! Pending tasks: checking out the prompts of pending cases, submitting answers, and a person's review of a finished case.
 
 use super::answer_file::{MEND, not_accepted};
 use super::answers::SubmittedWork;
@@ -22,45 +21,43 @@ use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// What is handed out of a run.
+/// Tasks checked out of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckedOutTasks {
     /// The run.
     pub run: String,
-    /// The prompts.
     pub prompts: Vec<PendingTask>,
-    /// Where they are laid out as a batch, if they are.
+    /// The batch they are written as, if any.
     pub batch: Option<PendingBatch>,
 }
 
-/// An answer that somebody brings.
+/// A submitted answer.
 #[derive(Clone, Debug)]
 pub struct Submission<'a> {
     /// The run; `latest` is the one that began last.
     pub run: &'a str,
-    /// The case.
     pub case: &'a str,
     /// The answer: an artifact, or `{dispatch_id, data}`.
     pub answer: &'a Source,
-    /// Which request it answers, if that is said.
+    /// The request it answers, if given.
     pub request: Option<i64>,
-    /// Whose word it is: `human` or `agent`.
+    /// The kind of answerer: `human` or `agent`.
     pub by: &'static str,
 }
 
-/// What a person says of a case.
+/// A person's verdict on a case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReviewWord {
     /// It is right.
     Approve,
-    /// Look again, from that node on.
+    /// Investigate again, from that node on.
     Reassess(String),
-    /// It is wrong; the right defect code, if that is known.
+    /// It is wrong; with the right defect code, if known.
     Overturn(Option<String>),
 }
 
 impl ReviewWord {
-    /// The word for it.
+    /// Its word on the wire.
     pub fn word(&self) -> &'static str {
         match self {
             Self::Approve => "approve",
@@ -70,7 +67,7 @@ impl ReviewWord {
     }
 }
 
-/// A case of a run, read to be handed out or taken back.
+/// A case of a run, read for checkout or submission.
 struct HeldCase {
     store: Store,
     run: String,
@@ -79,8 +76,8 @@ struct HeldCase {
 }
 
 impl Session {
-    /// The prompts that cases of a run wait for an answer to, the first one alone unless `all`; each is written to a file. Those of
-    /// one case if it is named. All of them are laid out as a batch too.
+    /// Checks out the prompts of pending cases (of one case if named), the first one only unless `all`. Each is written to a
+    /// file, and all of them as a batch.
     pub fn hand_out(&self, run: &str, case: Option<&str>, all: bool) -> Result<CheckedOutTasks, SessionError> {
         let store = Store::read_only(&self.setup.store)?;
         let run = named(&store, run)?;
@@ -118,7 +115,7 @@ impl Session {
         Ok(CheckedOutTasks { run, prompts: handed, batch })
     }
 
-    /// Takes an answer, and goes on with the run as far as it goes. An answer that is not accepted changes nothing.
+    /// Submits an answer and resumes the run. A rejected answer changes nothing.
     pub fn hand_in(
         &self,
         brought: &Submission<'_>,
@@ -152,7 +149,8 @@ impl Session {
         Ok(result)
     }
 
-    /// Takes a person's word on a case: as the answer it waits for, or, of a case that is over, by going on with it at its review.
+    /// Submits a person's review of a case: as its pending answer, or, for a case that is over, by reopening it at its review
+    /// node.
     pub fn review(
         &self,
         (run, case): (&str, &str),
@@ -205,14 +203,14 @@ impl Session {
         Ok(HeldCase { plan, state: WalkState::fold(&events), store, run })
     }
 
-    /// The plan that a run goes by.
+    /// The plan that a run uses.
     fn plan_of(&self, store: &Store, run: &str) -> Result<Arc<Plan>, SessionError> {
         let manifests = super::run_args::manifests(store, run)?;
         let (_, manifest) = manifests.last().ok_or_else(|| crate::store::StoreError::UnknownRun(run.to_owned()))?;
         Ok(linked(self, store, manifest, AnswererNames::Others, Probes::None)?.plan)
     }
 
-    /// The request that a case waits for an answer to.
+    /// The open request of a case.
     fn open<'h>(&self, held: &'h HeldCase, case: &str) -> Result<&'h OpenRequest, SessionError> {
         let manual = agent::manual_names(&self.setup.agents);
         let run = &held.run;
@@ -235,7 +233,7 @@ impl Session {
     }
 }
 
-/// Who speaks by `asterisk review`.
+/// The `via` of `asterisk review`.
 const HUMAN: &str = "human";
 
 fn nobody() -> OpenRequest {
@@ -263,7 +261,7 @@ fn known_case(run: &str, ids: &[String], case: &str) -> Result<(), SessionError>
     Err(SessionError::asked("input/no-case", format!("the run {run} has no case `{case}`"), hint))
 }
 
-/// Makes the prompt of a request again from its record, and writes it.
+/// Renders the prompt of a request from its record, and writes it.
 fn hand(
     store: &Store,
     kept: &KeptTemplates<'_>,
@@ -307,7 +305,7 @@ fn hand(
     })
 }
 
-/// The JSON of an answer.
+/// Parses the JSON of an answer.
 fn read(source: &Source) -> Result<Value, SessionError> {
     if let Err(error) = serde_json::from_str::<serde::de::IgnoredAny>(source.text())
         && !agent::is_too_deep(&error)
@@ -321,7 +319,7 @@ fn read(source: &Source) -> Result<Value, SessionError> {
     agent::parse(source.text()).map_err(|why| not_accepted(&why))
 }
 
-/// Holds an answer against the schema of its node.
+/// Validates an answer by the schema of its node.
 fn accept(plan: &Arc<Plan>, open: &OpenRequest, artifact: &Value) -> Result<(), SessionError> {
     let Some(own) = plan.of_path(&open.path) else { return Ok(()) };
     let Some(node) = own.pipeline.node(&open.node) else { return Ok(()) };
@@ -334,13 +332,13 @@ fn accept(plan: &Arc<Plan>, open: &OpenRequest, artifact: &Value) -> Result<(), 
     Err(SessionError::Texts(Diagnostics::from(diagnostic.help(format!("{help}\n{MEND}")))))
 }
 
-/// Whether a form takes that decision.
+/// Whether a schema allows that decision.
 fn takes(schema: Option<&Shape>, verdict: &ReviewWord) -> bool {
     let field = schema.and_then(|schema| schema.field("decision"));
     field.is_some_and(|field| matches!(&field.kind, Kind::Text { one_of } if one_of.iter().any(|word| word == verdict.word())))
 }
 
-/// The artifact of a review that a person made.
+/// The artifact of a person's review.
 fn decision(plan: &Plan, node: &str, verdict: &ReviewWord, message: Option<&str>) -> Result<Value, SessionError> {
     let schema = plan.pipeline.node(node).and_then(|node| plan.pipeline.at(node).schema.clone());
     let has = |name: &str| schema.as_ref().is_some_and(|schema| schema.field(name).is_some());

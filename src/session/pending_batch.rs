@@ -1,5 +1,5 @@
-//! Handing out all prompts of a run at once: as a batch of the signal protocol, with its manifest, its briefing, and a signal beside each
-//! prompt, so that agents who know how to answer those need no other way. Answers are brought with `save`, here as there.
+//! Checking out all prompts of a run as a batch of the signal protocol, with its manifest, its briefing, and a signal beside each
+//! prompt, so that agents of that protocol need no other way. Answers are submitted with `save`, as for single prompts.
 
 use super::run_dir::RunDirectory;
 use super::{Session, SessionError};
@@ -9,43 +9,38 @@ use crate::agent::{
 use serde::Serialize;
 use std::path::PathBuf;
 
-/// A prompt that somebody is to answer.
+/// A task for an external answerer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PendingTask {
-    /// The case.
     pub case: String,
-    /// The node.
     pub node: String,
-    /// What signals call the step (`F0_RECALL`).
+    /// The step's name in signals (`F0_RECALL`).
     pub step: String,
-    /// Who is asked.
+    /// The answerer.
     pub via: String,
     /// The request's id.
     pub request: i64,
-    /// Where the prompt is written.
+    /// The file of the prompt.
     pub prompt_path: PathBuf,
-    /// Where the answer may be written.
+    /// The file that the answer may be written to.
     pub artifact_path: PathBuf,
-    /// The prompt.
     pub prompt: String,
     /// The directory of both, below that of the run.
     #[serde(skip)]
     pub(super) dir: String,
 }
 
-/// Where a batch is laid out.
+/// The files of a batch.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PendingBatch {
     /// Its number in the run.
     pub batch_id: u64,
-    /// Its manifest.
     pub manifest_path: PathBuf,
-    /// What all of it may want to know.
     pub briefing_path: PathBuf,
 }
 
 impl Session {
-    /// Lays prompts out as a batch of a phase.
+    /// Writes prompts as a batch of a phase.
     pub(super) fn lay_out_batch(&self, run: &str, phase: &str, handed: &[PendingTask]) -> Result<PendingBatch, SessionError> {
         let tray = RunDirectory::new(&self.setup.out, run, self.dispatches(run));
         let written = |name: &str, result: std::io::Result<()>| {
@@ -79,8 +74,7 @@ impl Session {
         Ok(PendingBatch { batch_id: batch, manifest_path: path(MANIFEST), briefing_path: path(BRIEFING) })
     }
 
-    /// Notes in the batch that was laid out last, if the request is one of it, that it is answered. What cannot be written is nothing to
-    /// lose an answer for.
+    /// Marks a request as answered in the last batch, if it is part of it. Write errors are ignored, so that no answer is lost.
     pub(super) fn note_brought(&self, run: &str, request: i64) {
         let tray = RunDirectory::new(&self.setup.out, run, self.dispatches(run));
         let Ok(mut manifest) = BatchManifest::read(&tray) else { return };

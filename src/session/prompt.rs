@@ -1,4 +1,4 @@
-//! The prompts of a run, made again from its record: the template's text and the parameters that the step was given.
+//! The prompts of a run, rendered again from the recorded template and parameters.
 
 use super::run_args::{self, manifests};
 use super::{Session, SessionError};
@@ -14,35 +14,31 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
-/// Which prompt is wanted.
+/// Selects a prompt.
 #[derive(Clone, Debug, Default)]
 pub struct PromptQuery {
-    /// The run; the latest if none.
+    /// The run; the latest if `None`.
     pub run: Option<String>,
-    /// The case.
     pub case: String,
-    /// The node, by name or code; that of the last answered step if none.
+    /// The node, by name or code; that of the last answered step if `None`.
     pub node: Option<String>,
-    /// Which visit of the node, from 1; the last if none.
+    /// The visit of the node, from 1; the last if `None`.
     pub visit: Option<usize>,
-    /// The step, by its path in the record; it alone says which node and visit.
+    /// The step, by its recorded path; overrides node and visit.
     pub path: Option<String>,
 }
 
 /// A prompt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Prompt {
-    /// The run.
     pub run: String,
-    /// The case.
     pub case: String,
-    /// The node.
     pub node: String,
-    /// Which visit of the node it is, from 1.
+    /// The visit of the node, from 1.
     pub visit: usize,
-    /// How many visits of the node were answered.
+    /// The number of answered visits of the node.
     pub visits: usize,
-    /// The step's path in the record.
+    /// The step's recorded path.
     pub path: String,
     /// The template, by its path below the templates.
     pub template: String,
@@ -50,7 +46,7 @@ pub struct Prompt {
     pub template_hash: Hash,
     /// The address of the parameters.
     pub params_hash: Hash,
-    /// Who answered it.
+    /// The kind of answerer.
     pub answered_by: String,
     /// The prompt itself.
     pub text: String,
@@ -63,12 +59,12 @@ struct AnsweredStep<'e> {
     by: &'e str,
     params: Option<&'e Content>,
     template: Option<Hash>,
-    /// Which texts of the run it went by.
+    /// The revision of the texts it used.
     generation: u64,
 }
 
 impl Session {
-    /// The prompt of a step of a run, as it was when it was answered.
+    /// Renders the prompt of a step of a run as it was when it was answered.
     pub fn prompt(&self, asked: &PromptQuery) -> Result<Prompt, SessionError> {
         let run = match &asked.run {
             Some(run) => run.clone(),
@@ -118,13 +114,13 @@ impl Session {
     }
 }
 
-/// The prompt that a template makes of recorded parameters.
+/// Renders a template with recorded parameters.
 pub(super) fn text(store: &Store, template: &Template, params: &Content) -> Result<String, SessionError> {
     let params = assemble(&run_args::text(store, &params.hash())?, &mut |hash| run_args::text(store, hash))?;
     template.render(&params).map_err(|error| SessionError::Texts((*error).into()))
 }
 
-/// The templates that a run went by, of each of its generations those that are asked for.
+/// The templates that a run used, by revision, loaded on demand.
 pub(super) struct KeptTemplates<'a> {
     store: &'a Store,
     manifests: Vec<(u64, ProjectManifest)>,
@@ -136,13 +132,13 @@ impl<'a> KeptTemplates<'a> {
         Ok(Self { store, manifests: manifests(store, run)?, compiled: RefCell::default() })
     }
 
-    /// The texts that the run went by last.
+    /// The latest texts of the run.
     fn latest(&self) -> Option<&ProjectManifest> {
         self.manifests.last().map(|(_, manifest)| manifest)
     }
 
-    /// The prompt of a step, and the template that it is made by: the one that the step went by. One that its template does not make was given to nobody, so it is made by
-    /// the template of that name of the latest generation, if that is another.
+    /// Renders the prompt of a step with the template it used, and returns both. If that template fails, its prompt was never
+    /// sent, so the template of that name in the latest revision is tried.
     pub(super) fn prompt(&self, generation: u64, hash: Hash, params: &Content) -> Result<(Arc<Template>, String), SessionError> {
         let template = self.template(generation, hash)?;
         let made = text(self.store, &template, params);
@@ -156,14 +152,14 @@ impl<'a> KeptTemplates<'a> {
         Ok((template, text))
     }
 
-    /// The template of that address, in the latest generation that has it.
+    /// The template of that address, in the latest revision that has it.
     pub(super) fn latest_template(&self, hash: Hash) -> Result<Arc<Template>, SessionError> {
         let has = |(_, manifest): &&(u64, ProjectManifest)| manifest.templates.values().any(|known| *known == hash);
         let generation = self.manifests.iter().rev().find(has).map_or(FIRST, |(number, _)| *number);
         self.template(generation, hash)
     }
 
-    /// The template of that address as it was in a generation, with whatever it includes.
+    /// The template of that address as of a revision, with its includes.
     pub(super) fn template(&self, generation: u64, hash: Hash) -> Result<Arc<Template>, SessionError> {
         let mut compiled = self.compiled.borrow_mut();
         if let Entry::Vacant(vacant) = compiled.entry(generation) {
@@ -179,7 +175,7 @@ impl<'a> KeptTemplates<'a> {
     }
 }
 
-/// The node that is meant by a name or code.
+/// Resolves a node's name or code.
 fn named(store: &Store, manifest: Option<&ProjectManifest>, name: &str) -> Result<String, SessionError> {
     let Some(ProjectManifest { pipeline: (path, hash), .. }) = manifest else { return Ok(name.to_owned()) };
     let source = Source::new(path.as_str(), run_args::text(store, hash)?);
@@ -195,7 +191,7 @@ fn named(store: &Store, manifest: Option<&ProjectManifest>, name: &str) -> Resul
 }
 
 impl<'e> AnsweredStep<'e> {
-    /// Those that the events of a case tell of.
+    /// The answered steps among the events of a case.
     fn all(events: &'e [Event]) -> Vec<Self> {
         let mut generation = FIRST;
         let mut step = |event: &'e Event| match &event.what {
@@ -212,7 +208,7 @@ impl<'e> AnsweredStep<'e> {
     }
 }
 
-/// The step that is asked for.
+/// Selects the requested step.
 fn choose<'s, 'e>(
     steps: &'s [AnsweredStep<'e>],
     asked: &PromptQuery,

@@ -1,4 +1,4 @@
-//! The texts that a run goes by, one generation after the other: each is recorded with the run before any case takes it.
+//! The revisions of a run's texts: each is recorded with the run before any case takes it.
 
 use super::Session;
 use super::listener::{AppliedReload, RunListener};
@@ -11,11 +11,11 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The texts that a run goes by when it begins or goes on.
+/// The texts that a run starts or resumes with.
 pub(super) struct RunTexts<'a> {
-    /// Where newer projects come from.
+    /// The source of newer projects.
     pub(super) current: &'a CurrentProject,
-    /// The number of the one of them that was looked at last.
+    /// The number of the last project seen.
     pub(super) seen: u64,
     /// The number of the run's revision.
     pub(super) number: u64,
@@ -28,9 +28,9 @@ pub(super) struct RunRevisions<'a> {
     session: &'a Session,
     watch: &'a dyn RunListener,
     journal: &'a RunJournal,
-    /// Where newer projects come from.
+    /// The source of newer projects.
     source: &'a CurrentProject,
-    /// The number of the one of them that was looked at last.
+    /// The number of the last project seen.
     seen: AtomicU64,
     number: AtomicU64,
     held: Mutex<CurrentGeneration>,
@@ -43,7 +43,7 @@ struct CurrentGeneration {
 }
 
 impl<'a> RunRevisions<'a> {
-    /// Of a run that goes by these texts until their source has another project than the one looked at last.
+    /// The run uses these texts until the source has a newer project than the last one seen.
     pub(super) fn new(session: &'a Session, texts: RunTexts<'a>, journal: &'a RunJournal, watch: &'a dyn RunListener) -> Self {
         let RunTexts { current: source, seen, number, manifest, project } = texts;
         let generation = Arc::new(Revision { number, manifest: manifest.blob().hash, plan: Arc::clone(&project.plan) });
@@ -56,7 +56,7 @@ impl<'a> RunRevisions<'a> {
         Arc::clone(&self.held().project)
     }
 
-    /// Goes on by this project, graph and all.
+    /// Migrates to this project, graph included.
     pub(super) fn migrate(&self, project: Arc<Project>) -> Result<(), JournalError> {
         self.adopt(&mut self.held(), project, ReloadCause::Migrate, false)
     }
@@ -65,7 +65,7 @@ impl<'a> RunRevisions<'a> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Records a project with the run and goes by it, unless it is the one that is held already.
+    /// Records a project with the run and upgrades to it, unless it is in force already.
     fn adopt(
         &self,
         held: &mut CurrentGeneration,
@@ -114,7 +114,7 @@ impl RevisionSource for RunRevisions<'_> {
     }
 }
 
-/// The graph of one project with the scripts, templates, data and vars of another.
+/// Combines the graph of one project with the scripts, templates, data and vars of another.
 fn with_graph_of(kept: &Project, newer: &Project) -> Result<Project, Diagnostics> {
     let mut sources = newer.sources.clone();
     sources.pipeline = kept.sources.pipeline.clone();

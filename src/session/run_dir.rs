@@ -1,4 +1,4 @@
-//! The directory of a run as those see it who answer through files, with the signals in it: watched as long as somebody waits.
+//! The directory of a run for answerers that work through files, with its signals: watched while an answer is pending.
 
 use super::dispatch::Dispatches;
 use super::projection::{StepFileNames, case_dir, place_dir, run_dir};
@@ -12,7 +12,7 @@ use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// How long nothing must be written before what was written is told of.
+/// How long the directory must be unchanged before a change is reported.
 const QUIET: Duration = Duration::from_millis(5);
 
 /// The directory of a run below some root.
@@ -21,11 +21,11 @@ pub(super) struct RunDirectory {
     opened: OnceLock<OutDir>,
     watch: OnceLock<Option<WatchStopper>>,
     told: Arc<ChangeCounter>,
-    /// What all directories of the run share.
+    /// Shared by all directories of the run.
     dispatches: Arc<Dispatches>,
 }
 
-/// How many changes there were.
+/// Counts changes.
 #[derive(Default)]
 struct ChangeCounter {
     changes: Mutex<u64>,
@@ -47,7 +47,7 @@ impl RunDirectory {
         Ok(self.opened.get_or_init(|| dir))
     }
 
-    /// Begins to watch, if that can be: without, whoever waits looks from time to time.
+    /// Starts watching, if the system supports it; without, waiting polls.
     fn watch(&self) {
         self.watch.get_or_init(|| {
             let mut watcher = Watcher::new(std::slice::from_ref(&self.root), QUIET).ok()?;
@@ -118,12 +118,12 @@ impl RunDir for RunDirectory {
 }
 
 impl Session {
-    /// The numbers of a run's requests, which are kept where runs write.
+    /// The dispatch numbers of a run's requests, stored in its output directory.
     pub(super) fn dispatches(&self, run: &str) -> Arc<Dispatches> {
         Arc::new(Dispatches::new(run_dir(&self.setup.out, run)))
     }
 
-    /// The directories below which runs have theirs: where they write, and where those are who answer through files.
+    /// The roots of run directories: the output root, and those of answerers that work through files.
     pub(super) fn roots(&self) -> Vec<PathBuf> {
         let mut roots = vec![self.setup.out.clone()];
         for dir in self.setup.agents.values().filter_map(|one| one.dir.as_ref()) {
@@ -135,7 +135,7 @@ impl Session {
         roots
     }
 
-    /// Marks the signals of a run that is over as complete, but for those that ended as errors.
+    /// Marks the signals of a finished run as complete, except those that ended in error.
     pub(super) fn finalise(&self, result: &RunResult) -> Result<(), SessionError> {
         if !matches!(result.status, WalkStatus::Done | WalkStatus::Error) {
             return Ok(());
@@ -149,7 +149,7 @@ impl Session {
             let left = |name: &str| name == SIGNAL || name.starts_with(CLAIM);
             for name in tray.dir().and_then(|dir| dir.find(left)).map_err(failed)? {
                 if !name.ends_with(SIGNAL) {
-                    // Whoever put more into it than a claim takes may keep it.
+                    // A directory with more than the claim in it is kept.
                     drop(tray.remove(&name));
                     continue;
                 }

@@ -1,4 +1,4 @@
-//! All texts of a project together, each with where it comes from: what is linted and tested as a whole.
+//! All texts of a project with their origins, for linting and testing it as a whole.
 
 use super::{Session, SessionError};
 use crate::diag::Source;
@@ -9,25 +9,23 @@ use std::path::{Path, PathBuf};
 /// One text of a project.
 #[derive(Clone, Debug)]
 pub struct ProjectText {
-    /// What it is.
     pub area: Area,
-    /// Its path below the area's root.
+    /// Named by its path below the area's root.
     pub source: Source,
-    /// What people know it by: its path as they would open it, or below the area's name if it is bundled.
+    /// The path shown to people: as they would open it, or below the area's name if it is bundled.
     pub shown: String,
-    /// Where it comes from.
     pub origin: FileOrigin,
-    /// Whether it is one of those asked for.
+    /// Whether it was requested.
     pub asked: bool,
 }
 
 impl Session {
-    /// The texts of the project, with those of `paths` laid over them. Files and directories that are named are the ones asked
-    /// for; without any, all are. A directory that holds `scripts`, `pipelines` or `templates`, or is called so, is laid out
-    /// like a project; in any other each file is told by its ending and what is in it.
+    /// The texts of the project, overlaid by those of `paths`. The files and directories named are the requested ones; without
+    /// any, all are. A directory that holds `scripts`, `pipelines` or `templates`, or has such a name, is read like a project; in
+    /// any other, the area of each file is detected by its extension and content.
     pub fn texts(&self, paths: &[PathBuf]) -> Result<Vec<ProjectText>, SessionError> {
         let mut texts: BTreeMap<(&'static str, String), ProjectText> = BTreeMap::new();
-        // Tests are scripts too; what they work on is not.
+        // Tests are scripts too; their data files are not.
         for (area, own) in Area::ALL.into_iter().map(|area| (area, area)).chain([(Area::Scripts, Area::Tests)]) {
             let overlay = Overlay::load(own, self.overlaid(area))?;
             for (path, source, origin) in overlay.files().filter(|(path, ..)| area.holds(path)) {
