@@ -1,4 +1,4 @@
-//! What decided where a case went: the rule, the line, the version of its text, and the commit it came from.
+//! Blame: the rule, line, text revision and commit behind each decision of a case.
 
 use super::explain::changed;
 use super::recorded::{Decisions, RecordedDecision};
@@ -19,49 +19,42 @@ use std::collections::BTreeSet;
 /// What decided the steps of a case.
 #[derive(Clone, Debug, Serialize)]
 pub struct CaseBlame {
-    /// The run.
     pub run: String,
-    /// The pipeline.
     pub pipeline: String,
-    /// The case.
+    /// The case's id.
     pub case: String,
-    /// Its name.
     pub name: String,
-    /// How far its walk is.
     pub status: WalkStatus,
-    /// Whether whole functions are wanted.
+    /// Whether whole functions are included.
     #[serde(skip)]
     pub detailed: bool,
-    /// The steps that decided something.
+    /// The steps with a decision.
     pub steps: Vec<StepBlame>,
 }
 
 /// What decided a step.
 #[derive(Clone, Debug, Serialize)]
 pub struct StepBlame {
-    /// The step's path.
     pub path: String,
-    /// The node.
     pub node: String,
     /// The edge that was taken, or failed.
     pub edge: String,
-    /// Where it led; nothing if it failed.
+    /// The target; `None` if the edge failed.
     pub to: Option<String>,
-    /// Why, or what went wrong.
+    /// The reason, or the error's message.
     pub because: String,
-    /// The function's reference; nothing for a condition, and for an edge without one.
+    /// The function's reference; `None` for a condition, and for an edge without a rule.
     pub rule: Option<String>,
-    /// The file.
     pub file: String,
     /// The line that decided, from 1.
     pub line: usize,
-    /// The address of the file's text as it was; the store has it.
+    /// The address of the file's recorded text in the store.
     pub text_hash: Hash,
-    /// Whether the file, or one it imports, is other by now.
+    /// Whether the file, or one it imports, has changed since.
     pub changed: bool,
-    /// Where the file is; nothing for one that is bundled with the program, or gone.
+    /// Where the file is; `None` for one that is bundled or gone.
     pub path_on_disk: Option<String>,
-    /// The commits it came from; nothing for one that is not on disk.
+    /// The commits it came from; `None` for one that is not on disk.
     pub committed: Option<Committed>,
     /// The lines of the function, or only the one that decided.
     pub text: Vec<CodeLine>,
@@ -72,16 +65,15 @@ pub struct StepBlame {
 pub struct CodeLine {
     /// Its number, from 1.
     pub line: usize,
-    /// What stands there.
     pub text: String,
     /// Whether it decided.
     pub decided: bool,
 }
 
-/// The longest function that is shown whole.
+/// The most lines of a function that is shown whole.
 const LONGEST: usize = 60;
 
-/// What decided the steps of a case, or the cases of which one must be named.
+/// Returns what decided the steps of a case, or the run's cases if none was named and there are several.
 pub fn blame(session: &Session, asked: &StepQuery) -> Result<Result<CaseBlame, CaseList>, SessionError> {
     let decisions = Decisions::open(session)?;
     let (run, case, steps) = match find(&decisions, asked)? {
@@ -152,7 +144,7 @@ fn of(
     }))
 }
 
-/// The edge that was taken or that failed, where it led, and why.
+/// The edge that was taken or that failed, its target, and the reason.
 fn taken(step: &JournalStep) -> Option<(String, Option<String>, String)> {
     match &step.went {
         StepEnd::To { to, edge, because, .. } => Some((edge.to_string(), Some(to.to_string()), because.to_string())),
@@ -165,7 +157,7 @@ fn taken(step: &JournalStep) -> Option<(String, Option<String>, String)> {
     .filter(|(edge, ..)| !edge.is_empty())
 }
 
-/// Where the answer of an edge came from: the expression that its rule returned, where it failed, or the edge itself.
+/// The place of an edge's outcome: the expression that its rule returned, or where it failed, or the edge itself.
 fn place(again: &crate::walk::RuleInputs, ix: EdgeIx, project: &Project) -> (Source, Span) {
     let retold = reevaluate::watch(again);
     let outline = Outline::new(project.library.probed());
@@ -180,12 +172,12 @@ fn place(again: &crate::walk::RuleInputs, ix: EdgeIx, project: &Project) -> (Sou
 fn fallback(pipeline: &crate::pipeline::Pipeline, node: NodeIx) -> Span {
     let name = pipeline.at(node).name.span;
     let text = pipeline.source.text();
-    // The `fallback:` stands behind the node's name.
+    // `fallback:` stands after the node's name.
     let found = text.get(name.end..).and_then(|rest| rest.find(FALLBACK)).map(|at| name.end + at);
     found.map_or(name, |at| Span::new(at, at + FALLBACK.len()))
 }
 
-/// The line that decided, with the whole of its function if that is wanted.
+/// The line that decided, or its whole function.
 fn lines(source: &Source, begins: usize, decided: usize, whole: bool) -> Vec<CodeLine> {
     let all: Vec<&str> = source.text().lines().collect();
     let line = |number: usize| CodeLine {

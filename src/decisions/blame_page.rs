@@ -1,4 +1,4 @@
-//! What decided, as a page of lines for a terminal.
+//! Blame as a page of lines for a terminal.
 
 use super::blame::{CaseBlame, StepBlame};
 use super::page::{PageLine, TextPage, Tone};
@@ -7,7 +7,7 @@ use crate::workspace::GitCommit;
 /// How many digits of a commit's or a text's address are shown.
 const SHORT: usize = 10;
 
-/// The page, at most so many characters wide.
+/// Renders the page, at most `width` characters wide.
 pub fn blame_page(told: &CaseBlame, width: usize) -> Vec<PageLine> {
     let mut page = TextPage::new(width);
     page.text(Tone::Head, "", 2, format!("{}  {}", told.case, told.name).trim_end());

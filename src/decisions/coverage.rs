@@ -1,4 +1,4 @@
-//! What all recorded decisions went through: of every edge, how often it was asked, fired, failed, and stood in another's shadow.
+//! Coverage of the recorded decisions: how often each edge was evaluated, fired, failed, or was shadowed by another.
 
 use super::recorded::{Decisions, RecordedDecision};
 use crate::pipeline::{EdgeCondition, EdgeIx, EdgeOrigin, Pipeline};
@@ -12,67 +12,64 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// What the decisions of runs went through.
+/// Edge coverage of the decisions of runs.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct DecisionHistory {
-    /// The runs that were looked at, newest first.
+    /// The runs counted, newest first.
     pub runs: Vec<String>,
-    /// How many decisions they made.
     pub decisions: u64,
     /// By pipeline, in order of their names.
     pub pipelines: Vec<PipelineHistory>,
-    /// Runs that could not be looked at, each with the reason.
+    /// Runs that could not be read, each with the reason.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub passed_over: Vec<(String, String)>,
 }
 
-/// What the decisions of a pipeline went through.
+/// Edge coverage of a pipeline.
 #[derive(Clone, Debug, Serialize)]
 pub struct PipelineHistory {
-    /// Its name.
     pub pipeline: String,
-    /// How many runs went by it.
+    /// The number of its runs.
     pub runs: u64,
-    /// How many decisions they made.
     pub decisions: u64,
-    /// Its edges, in the order of the file.
+    /// Its edges, in file order.
     pub edges: Vec<EdgeHistory>,
 }
 
-/// What came of an edge.
+/// How often an edge had each outcome.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct EdgeHistory {
     /// Its id, or `fallback`.
     pub edge: String,
     /// The node it leaves; `*` for a guard.
     pub from: String,
-    /// The function or the condition that decides it; nothing if it always fires.
+    /// The function or the condition that decides it; `None` if it always fires.
     pub rule: Option<String>,
-    /// How many decisions were made where it stands: of these it was asked or not reached.
+    /// The decisions that considered it: evaluated or not reached.
     pub decisions: u64,
-    /// How often it was asked: of these it fired, did not fire or failed.
+    /// Times evaluated: fired, refused or failed.
     pub asked: u64,
-    /// How often it fired, or spoke as an advisory.
+    /// Times fired, as an edge or an advisory.
     pub fired: u64,
-    /// How often its condition did not hold.
+    /// Times its condition did not hold.
     #[serde(rename = "false")]
     pub refused: u64,
-    /// How often its rule failed.
+    /// Times its rule failed.
     pub error: u64,
-    /// How often it was not asked, because another fired first or failed.
+    /// Times not evaluated, because another edge fired first or failed.
     pub not_reached: u64,
-    /// How often it was not asked and would have fired.
+    /// Times not evaluated although it would have fired.
     pub shadowed: u64,
-    /// Whether it is none of the edges that the pipeline had in the newest of these runs.
+    /// Whether the pipeline of the newest of these runs lacks it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub gone: bool,
 }
 
-/// How often an edge must have fired for it to be worth saying that it always does.
+/// How often an edge must have fired to be remarked on as always firing.
 const OFTEN: u64 = 10;
 
 impl EdgeHistory {
-    /// What should give one to think, if anything.
+    /// A remark on suspicious counts, if any.
     pub fn remark(&self) -> Option<&'static str> {
         Some(match self {
             Self { gone: true, .. } => "gone",
@@ -88,19 +85,19 @@ impl EdgeHistory {
     }
 }
 
-/// What is being added up for a pipeline.
+/// The counts of a pipeline in progress.
 #[derive(Default)]
 struct CoverageTally {
     runs: BTreeSet<String>,
     decisions: u64,
-    /// How many decisions were made at each node.
+    /// The number of decisions at each node.
     nodes: BTreeMap<String, u64>,
     edges: BTreeMap<(String, String), EdgeHistory>,
-    /// The edges as the newest run has them.
+    /// The edges in the order of the newest run.
     order: Vec<(String, String)>,
 }
 
-/// Goes through all decisions of runs; of all runs of the store if none is named.
+/// Counts the decisions of runs; of all runs of the store if none is named.
 pub fn coverage(session: &Session, asked: &[String]) -> Result<DecisionHistory, SessionError> {
     let decisions = Decisions::open(session)?;
     let mut history = DecisionHistory { runs: decisions.record().runs(asked)?, ..DecisionHistory::default() };
@@ -116,7 +113,7 @@ pub fn coverage(session: &Session, asked: &[String]) -> Result<DecisionHistory, 
         })?;
         match failed {
             None => {}
-            // What an older version of the program linked, this one may refuse.
+            // This version may refuse what an older one linked.
             Some(SessionError::Texts(problems)) => {
                 let why = problems.iter().next().map_or_else(String::new, ToString::to_string);
                 history.passed_over.push((run.clone(), format!("its texts do not link any more: {why}")));
@@ -148,7 +145,7 @@ fn one(
     tally.add(decision, &project, &pipeline)
 }
 
-/// Where an edge leaves from, and its id; none for the fallback, which is added where it is needed.
+/// The source node and the id of an edge. The fallback has none and is added where it is needed.
 fn key(pipeline: &Pipeline, ix: EdgeIx) -> (String, String) {
     let edge = pipeline.edge_at(ix);
     let from = match edge.from {
@@ -167,7 +164,7 @@ fn rule(pipeline: &Pipeline, ix: EdgeIx) -> Option<String> {
 }
 
 impl CoverageTally {
-    /// The edges of a pipeline, nothing counted yet.
+    /// The edges of a pipeline, with counts of zero.
     fn of(pipeline: &Pipeline) -> Self {
         let mut tally = Self::default();
         for at in 0..pipeline.edges.len() {

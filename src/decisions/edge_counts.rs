@@ -1,4 +1,4 @@
-//! The ways that the cases of a run took, to be laid over a picture of its graph.
+//! Counts of the edges taken by the cases of a run, for overlaying a picture of its graph.
 
 use crate::diag::did_you_mean;
 use crate::pipeline::draw::EdgeCounts;
@@ -9,19 +9,17 @@ use std::collections::HashSet;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// What a run went by, and the ways it took.
+/// The graph of a run with the counts of edges taken.
 pub struct EdgesTaken {
-    /// The run.
     pub run: String,
-    /// Its graph, as it went by it last.
+    /// The graph that the run used last.
     pub plan: Arc<Plan>,
-    /// How many cases are counted.
+    /// The number of cases counted.
     pub cases: usize,
-    /// The counts.
     pub ways: EdgeCounts,
 }
 
-/// Counts the ways of a run, or of one of its cases. `latest` is the run that began last.
+/// Counts the edges taken by a run, or by one of its cases. `latest` is the run that began last.
 pub fn ways(session: &Session, run: &str, case: Option<&str>) -> Result<EdgesTaken, SessionError> {
     let record = session.record()?;
     let run = record.run(run)?;
@@ -51,11 +49,11 @@ pub fn ways(session: &Session, run: &str, case: Option<&str>) -> Result<EdgesTak
     Ok(EdgesTaken { run, plan, cases, ways })
 }
 
-/// The steps, by case and path, that were taken for each item of a list.
+/// The `foreach` steps, by case and path.
 type ForeachSteps = HashSet<(Name, Name)>;
 
 fn add(ways: &mut EdgeCounts, split: &mut ForeachSteps, event: &Event) {
-    // Of `3/court/1`, what is not a number.
+    // The names in a path: `court` of `3/court/1`.
     let place = walk::nodes_of(&event.path).collect::<Vec<_>>().join("/");
     match &event.what {
         EventBody::Fork { by: BranchKind::Items, .. } => drop(split.insert((event.case.clone(), event.path.clone()))),
@@ -77,7 +75,7 @@ fn add(ways: &mut EdgeCounts, split: &mut ForeachSteps, event: &Event) {
     }
 }
 
-/// Of the path of a branch's own step, `2/branch[1]/1`, that of the step that it is a branch of; of any other nothing.
+/// The path of the step that a branch's own step belongs to: `2` of `2/branch[1]/1`; empty for any other path.
 fn around(path: &str) -> &str {
     let place = place_of(path).trim_end_matches('/');
     place.rsplit_once('/').filter(|(_, name)| name.starts_with(BRANCH)).map_or("", |(path, _)| path)

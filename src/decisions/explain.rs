@@ -1,4 +1,4 @@
-//! Why a case went the way it went.
+//! Explains why a case took its path.
 
 use super::explanation::CaseExplanation;
 use super::recorded::Decisions;
@@ -11,16 +11,15 @@ use crate::session::{Session, SessionError};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// What there is to say.
+/// The result of a request for an explanation.
 #[derive(Clone, Debug)]
 pub enum Explanation {
-    /// Of a case.
     Case(Box<CaseExplanation>),
-    /// The cases, of which one must be named.
+    /// The cases of the run, one of which must be named.
     Cases(CaseList),
 }
 
-/// Explains the steps of a case: each decision is made again by the recorded texts on what it was made on, watched.
+/// Explains the steps of a case: each decision is evaluated again on its recorded inputs, with probes.
 pub fn explain(session: &Session, asked: &StepQuery) -> Result<Explanation, SessionError> {
     let decisions = Decisions::open(session)?;
     let (run, case, steps) = match find(&decisions, asked)? {
@@ -28,7 +27,7 @@ pub fn explain(session: &Session, asked: &StepQuery) -> Result<Explanation, Sess
         StepSelection::Cases(cases) => return Ok(Explanation::Cases(cases)),
     };
     let case_name = decisions.record().store().case(&run, &case)?.name;
-    // The node's names are those of the graph that the case went by last.
+    // Nodes are named as in the graph that the case used last.
     let last = steps.last().map(|step| decisions.project(&run, step, Probes::All)).transpose()?;
     let done = last.as_ref().map(|project| project.plan.done.to_string());
     let status = status(&steps, done.as_deref());
@@ -76,13 +75,13 @@ fn tell(
     Ok(told)
 }
 
-/// The texts that are other by now than those that these steps went by.
+/// The texts that have changed since these steps used them.
 pub(super) fn changed(decisions: &Decisions, run: &str, steps: &[JournalStep]) -> Result<BTreeSet<String>, SessionError> {
     let mut found = BTreeSet::new();
     for texts in decisions.texts(run)? {
         if steps.iter().any(|step| step.manifest == texts.address) {
             let changes = decisions.record().changed_since(run, &texts.manifest)?;
-            // Only what decides can change a decision.
+            // Only scripts and pipelines can change a decision.
             let decides = |what: &String| what.starts_with("scripts/") || what.starts_with("pipelines/");
             found.extend(changes.into_iter().map(|change| change.what).filter(decides));
         }
@@ -111,7 +110,7 @@ mod tests {
         }
     }
 
-    /// Explains a case in every way there is, and holds the outcomes against the record.
+    /// Explains a case with every query, and compares the outcomes with the record.
     fn holds(ground: &TraceFixture, case: &str) -> usize {
         let decisions = Decisions::open(&ground.session).unwrap();
         let run = decisions.record().run("latest").unwrap();

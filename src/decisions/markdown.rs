@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 /// The most characters of an expression or a value.
 const LONGEST: usize = 120;
 
-/// The explanation as Markdown.
+/// Renders the explanation as Markdown.
 pub fn markdown(told: &CaseExplanation) -> String {
     let mut out = String::new();
     let name = if told.name.is_empty() { String::new() } else { format!(": {}", escaped(&told.name)) };
@@ -49,14 +49,14 @@ fn write(out: &mut String, step: &StepExplanation, detailed: bool) {
         let rule = edge.rule.as_ref().map_or(String::new(), |rule| format!(" ({}:{})", rule.file, rule.line));
         let _ = writeln!(out, "\n### {}{}\n\n```text", escaped(&edge.edge), escaped(&rule));
         for line in &edge.values {
-            // A line in a fence cannot end it: it is indented further than a fence may be.
+            // Indented lines in a fence cannot end it.
             let _ = writeln!(out, "    {}", line.told(LONGEST).replace(['\n', '\r'], " "));
         }
         let _ = writeln!(out, "```");
     }
 }
 
-/// A text in which nothing means anything to Markdown.
+/// Escapes everything that has a meaning in Markdown.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for ch in text.chars() {

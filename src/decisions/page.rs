@@ -5,10 +5,9 @@ use crate::diag::Diagnostic;
 use crate::walk::EdgeOutcome;
 use textwrap::{Options, wrap};
 
-/// How a line is to be looked at.
+/// The style of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tone {
-    /// As it is.
     Plain,
     /// A heading.
     Head,
@@ -16,26 +15,25 @@ pub enum Tone {
     Good,
     /// Something failed.
     Bad,
-    /// What one may pass over.
+    /// Secondary information.
     Quiet,
 }
 
 /// A line of a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PageLine {
-    /// How to look at it.
     pub tone: Tone,
-    /// Its text, without an end of line.
+    /// Without a line end.
     pub text: String,
 }
 
-/// The narrowest and the widest that pages are made.
+/// The least and the greatest width of pages.
 const WIDTHS: (usize, usize) = (40, 100);
 
 /// The most characters of an expression or a value.
 const LONGEST: usize = 240;
 
-/// The page, at most so many characters wide.
+/// Renders the page, at most `width` characters wide.
 pub fn page(told: &CaseExplanation, width: usize) -> Vec<PageLine> {
     let mut page = TextPage::new(width);
     page.head(told);
@@ -50,7 +48,7 @@ pub fn page(told: &CaseExplanation, width: usize) -> Vec<PageLine> {
     page.lines
 }
 
-/// What is told of an edge beside its outcome, in one line.
+/// Explains the outcome of an edge in one line.
 pub(super) fn why(edge: &EdgeExplanation) -> String {
     let error = edge.error.as_ref().map(|error| error.message.clone());
     let missed = || edge.missed.iter().map(|miss| miss.text.as_str()).collect::<Vec<_>>().join("; or ");
@@ -78,7 +76,7 @@ pub(super) fn place(step: &StepExplanation) -> String {
     format!("{} {code}{}", step.path, step.node)
 }
 
-/// Where a step led.
+/// The outcome of a step.
 pub(super) fn way(step: &StepExplanation) -> Option<String> {
     match (&step.to, &step.edge, &step.error) {
         (Some(to), Some(edge), _) => Some(format!("-> {to} by {edge}")),
@@ -87,7 +85,7 @@ pub(super) fn way(step: &StepExplanation) -> Option<String> {
     }
 }
 
-/// An edge's id, outcome, name and where it leads.
+/// An edge's id, outcome, name and target.
 fn title(edge: &EdgeExplanation) -> String {
     let name = if edge.name.is_empty() { String::new() } else { format!(", {}", edge.name) };
     let kind = match edge.kind {
@@ -99,7 +97,7 @@ fn title(edge: &EdgeExplanation) -> String {
     format!("{}  {}{name}{kind}{to}", edge.edge, edge.outcome.word())
 }
 
-/// A fallback that was not needed is no news.
+/// Whether an edge is a fallback that was not needed, which is not shown.
 pub(super) fn is_idle(edge: &EdgeExplanation) -> bool {
     edge.kind == EdgeKind::Fallback && edge.outcome == EdgeOutcome::NotReached
 }
@@ -113,14 +111,14 @@ fn tone(outcome: EdgeOutcome) -> Tone {
     }
 }
 
-/// A page being written.
+/// A page in progress.
 pub(super) struct TextPage {
     pub(super) width: usize,
     pub(super) lines: Vec<PageLine>,
 }
 
 impl TextPage {
-    /// An empty one, at most so many characters wide.
+    /// An empty page of that width.
     pub(super) fn new(width: usize) -> Self {
         Self { width: width.clamp(WIDTHS.0, WIDTHS.1), lines: Vec::new() }
     }
@@ -129,7 +127,7 @@ impl TextPage {
         self.lines.push(PageLine { tone: Tone::Plain, text: String::new() });
     }
 
-    /// A text, its first line behind `first`, the others indented so far.
+    /// Adds a text, its first line after `first`, the others indented.
     pub(super) fn text(&mut self, tone: Tone, first: &str, indent: usize, text: &str) {
         let half = self.width / 2;
         if first.chars().count() > half && !text.is_empty() {
@@ -184,7 +182,7 @@ impl TextPage {
         self.text(Tone::Head, "", 4, &format!("{}{because}", first.trim_end()));
     }
 
-    /// Who took it, and through which masks.
+    /// Adds the walker and the masks.
     fn crew(&mut self, step: &StepExplanation) {
         if let Some(walker) = &step.walker {
             self.text(Tone::Plain, "    ", 6, &super::explanation::taken_by(walker));
@@ -204,7 +202,7 @@ impl TextPage {
         }
     }
 
-    /// Everything about a step.
+    /// Adds everything about a step.
     fn whole(&mut self, step: &StepExplanation) {
         self.title(step);
         let by = step.by.as_ref().map_or(String::new(), |by| format!(", answered by {by}"));

@@ -1,4 +1,4 @@
-//! The decisions of past runs, one after the other, each with everything it was made on.
+//! Reading the decisions of past runs with their inputs.
 
 use super::steps::{JournalStep, StepAssembler, damaged};
 use crate::model::Hash;
@@ -16,17 +16,17 @@ const BATCH: usize = 256;
 /// The decisions of the runs of a store.
 pub struct Decisions {
     record: Record,
-    /// What was linked so far, by the address of its texts. Few, so a list.
+    /// The projects linked so far. Few, so a list.
     linked: Mutex<Vec<LinkedProject>>,
 }
 
-/// A project with the address of the texts it was linked of, and whether it can be watched.
+/// A project with the address of its manifest, and its probes.
 type LinkedProject = ((Hash, Probes), Arc<Project>);
 
-/// A decision of a past run: a step, with the texts of what its edges were decided on.
+/// A decision of a past run: a step with its inputs.
 #[derive(Clone, Debug)]
 pub struct RecordedDecision {
-    /// The step: case, path, node, the outcomes of its edges, where the walk went.
+    /// The step: case, path, node, outcomes of its edges, result.
     pub step: JournalStep,
     /// The artifact, as canonical JSON.
     pub artifact: Arc<str>,
@@ -37,17 +37,17 @@ pub struct RecordedDecision {
 }
 
 impl Decisions {
-    /// Those of a session's store. An error if there is none.
+    /// Opens the decisions of a session's store. Fails if there is none.
     pub fn open(session: &Session) -> Result<Self, SessionError> {
         Ok(Self { record: session.record()?, linked: Mutex::default() })
     }
 
-    /// The record that they are read from: which runs there are, what they went by.
+    /// The record they are read from: runs and their texts.
     pub fn record(&self) -> &Record {
         &self.record
     }
 
-    /// Shows every decision of a run in the order they were made, until told to stop. At most some hundred are in memory.
+    /// Visits every decision of a run in order, until `visit` breaks. Holds at most some hundred in memory.
     pub fn each(&self, run: &str, mut visit: impl FnMut(RecordedDecision) -> ControlFlow<()>) -> Result<(), SessionError> {
         let mut steps = StepAssembler::new(self.began(run)?);
         let mut batch: Vec<JournalStep> = Vec::with_capacity(BATCH);
@@ -76,7 +76,7 @@ impl Decisions {
         Ok(())
     }
 
-    /// The steps of a case of a run, in order, those included that decided nothing. None if the run has no such case.
+    /// The steps of a case of a run, in order, including those without a decision. `None` if the run has no such case.
     pub fn steps(&self, run: &str, case: &str) -> Result<Vec<JournalStep>, SessionError> {
         let mut steps = StepAssembler::new(self.began(run)?);
         let events = self.record.store().events(run, case)?;
@@ -85,7 +85,7 @@ impl Decisions {
         Ok(found)
     }
 
-    /// The decisions of these steps of a run, in their order; steps that decided nothing are left out.
+    /// The decisions of these steps of a run, in their order, skipping steps without one.
     pub fn decisions(&self, run: &str, steps: Vec<JournalStep>) -> Result<Vec<RecordedDecision>, SessionError> {
         let wanted: BTreeSet<Hash> = steps.iter().filter_map(|step| step.inputs).flatten().collect();
         let texts = self.record.store().blobs(wanted)?;
@@ -101,12 +101,12 @@ impl Decisions {
         steps.into_iter().filter_map(decision).collect()
     }
 
-    /// The texts that a run went by, in order.
+    /// The revisions of a run's texts, in order.
     pub fn texts(&self, run: &str) -> Result<Vec<RecordedTexts>, SessionError> {
         self.record.texts(run)
     }
 
-    /// The project that a step of a run went by, linked of the recorded texts once.
+    /// The project that a step of a run used, linked once from the recorded texts.
     pub fn project(&self, run: &str, step: &JournalStep, probes: Probes) -> Result<Arc<Project>, SessionError> {
         let key = (step.manifest, probes);
         let mut linked = self.linked.lock().unwrap_or_else(PoisonError::into_inner);
@@ -127,8 +127,8 @@ impl Decisions {
 }
 
 impl RecordedDecision {
-    /// The decision to be made again by a project's plan with the recorded vars. An error if the plan lacks the node or the
-    /// vars.
+    /// The inputs for evaluating the decision again with a project's plan and the recorded vars. Fails if the plan lacks the node
+    /// or the vars.
     pub fn again(&self, project: &Project) -> Result<RuleInputs, SessionError> {
         let missing = || damaged(format!("the pipeline `{}` has no node `{}`", *project.plan.pipeline.name, self.step.node));
         let plan = project.plan.of_path(&self.step.path).ok_or_else(missing)?;
@@ -137,7 +137,7 @@ impl RecordedDecision {
         self.by(&plan.ok_or_else(missing)?)?.ok_or_else(missing)
     }
 
-    /// The decision to be made again by another plan with vars of its own; nothing if that plan lacks the node.
+    /// The inputs for evaluating the decision with another plan and its vars; `None` if that plan lacks the node.
     pub fn by(&self, plan: &Arc<Plan>) -> Result<Option<RuleInputs>, SessionError> {
         let Some(node) = plan.pipeline.node(&self.step.node) else { return Ok(None) };
         Ok(Some(RuleInputs::recorded(Arc::clone(plan), node, &read(&self.artifact)?, &read(&self.state)?)))

@@ -1,4 +1,4 @@
-//! A recorded decision made again while it is watched.
+//! Evaluating a recorded decision again with probes.
 
 use super::explanation::{
     EdgeExplanation, EdgeKind, InputValue, RuleExplanation, StepExplanation, WalkFailure, WalkerExplanation,
@@ -13,21 +13,20 @@ use crate::script::{LinkedScript, ScriptFunction};
 use crate::walk::{ConsideredEdge, EdgeOutcome, EdgeRule, FALLBACK, RuleInputs, is_branch};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a rule said while it was watched.
+/// The observed evaluation of a rule.
 pub(super) struct WatchedRule {
     pub(super) recorder: Recorder,
     pub(super) error: Option<Box<Diagnostic>>,
 }
 
-/// A decision made again.
+/// A decision evaluated again.
 pub(super) struct Reevaluated {
-    /// By edge, what each that was asked said.
+    /// The observed evaluations, by edge.
     pub(super) watched: BTreeMap<EdgeIx, WatchedRule>,
-    /// Every edge considered.
     pub(super) considered: Vec<ConsideredEdge>,
 }
 
-/// Makes a decision again, watching each rule that is asked.
+/// Evaluates a decision, observing each rule.
 pub(super) fn watch(again: &RuleInputs) -> Reevaluated {
     let mut watched = BTreeMap::new();
     let RuleInputs { plan, artifact, state, .. } = again;
@@ -44,7 +43,7 @@ pub(super) fn watch(again: &RuleInputs) -> Reevaluated {
     Reevaluated { watched, considered }
 }
 
-/// A step that decided nothing, as it is told.
+/// The explanation of a step without a decision.
 pub(super) fn undecided(step: &JournalStep, node: Option<&PipelineNode>) -> StepExplanation {
     let mut told = StepExplanation {
         path: step.path.to_string(),
@@ -81,8 +80,8 @@ pub(super) fn undecided(step: &JournalStep, node: Option<&PipelineNode>) -> Step
     told
 }
 
-/// Tells a decision: the project must have been linked with all probes. `changed` are the texts that are other by now, by
-/// their paths with the area.
+/// Explains a decision; the project must be linked with all probes. `changed` are the texts that have changed since, by their
+/// paths with the area.
 pub(super) fn decided(step: &JournalStep, again: &RuleInputs, project: &Project, changed: &BTreeSet<String>) -> StepExplanation {
     let pipeline = &*again.plan.pipeline;
     let spec = pipeline.at(again.node);
@@ -166,7 +165,7 @@ impl Reevaluator<'_> {
         }
     }
 
-    /// Why an edge was not asked, or fired in vain.
+    /// Why an edge was not evaluated, or did not decide although it fired.
     fn why(&self, edge: &str, kind: EdgeKind, outcome: EdgeOutcome) -> Option<String> {
         let pipeline = &*self.again.plan.pipeline;
         let guard = |name: &str| pipeline.edge(name).is_some_and(|ix| pipeline.guards.contains(&ix));
@@ -218,7 +217,7 @@ impl Reevaluator<'_> {
         }
     }
 
-    /// The inputs that the rules which were asked may read, with their values.
+    /// The inputs that the evaluated rules may read, with their values.
     fn reads(&self) -> Vec<InputValue> {
         let mut found: Vec<InputValue> = Vec::new();
         for rule in self.retold.watched.keys().filter_map(|edge| self.again.plan.rule(*edge)) {
@@ -238,7 +237,7 @@ pub(super) fn file_of<'p>(project: &'p Project, script: &str) -> &'p str {
     project.library.file(script).map_or("", |file| file.source().text())
 }
 
-/// Whether the text of what decides an edge, or one that it imports, is other by now.
+/// Whether the text of an edge's rule, or one that it imports, has changed since.
 pub(super) fn is_changed(
     project: &Project,
     pipeline: &Pipeline,
@@ -265,7 +264,7 @@ fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The first paragraph of a documentation, up to the end of its first sentence.
+/// The first sentence of a documentation.
 fn sentence(doc: &str) -> String {
     let first = one_line(doc.split("\n\n").next().unwrap_or_default());
     match first.find(". ") {

@@ -1,4 +1,4 @@
-//! A decision told of as it is made, for whoever tries things out.
+//! Explaining a decision while it is evaluated, for interactive use.
 
 use super::explanation::StepExplanation;
 use super::page::{PageLine, TextPage};
@@ -10,8 +10,7 @@ use crate::project::Project;
 use crate::walk::RuleInputs;
 use std::collections::BTreeSet;
 
-/// Makes a decision and tells of it; the project must have been linked with all probes. `recorded` is the step it belongs to,
-/// if it belongs to any.
+/// Evaluates and explains a decision; the project must be linked with all probes. `recorded` is its recorded step, if any.
 pub fn look(again: &RuleInputs, project: &Project, recorded: Option<&JournalStep>) -> StepExplanation {
     let node = again.plan.node(again.node).name.clone();
     let mut step = recorded.cloned().unwrap_or_else(|| JournalStep {
@@ -48,14 +47,14 @@ pub fn look(again: &RuleInputs, project: &Project, recorded: Option<&JournalStep
     reevaluate::decided(&step, again, project, &BTreeSet::new())
 }
 
-/// A step and what came of its edges, at most so many characters wide.
+/// A step and the outcomes of its edges, at most `width` characters wide.
 pub fn step_page(told: &StepExplanation, width: usize) -> Vec<PageLine> {
     let mut page = TextPage::new(width);
     page.brief(told);
     page.lines
 }
 
-/// Everything about one edge of a step; nothing if it has no such edge.
+/// The details of one edge of a step; empty if it has no such edge.
 pub fn edge_page(told: &StepExplanation, edge: &str, width: usize) -> Vec<PageLine> {
     let mut page = TextPage::new(width);
     told.edges.iter().filter(|told| told.edge == edge).for_each(|told| page.edge(told));

@@ -1,4 +1,4 @@
-//! Which run, case and step is meant.
+//! Selecting a run, case and step.
 
 use super::recorded::Decisions;
 use super::steps::{JournalStep, StepEnd};
@@ -8,23 +8,22 @@ use crate::session::SessionError;
 use crate::walk::WalkStatus;
 use serde::Serialize;
 
-/// What is asked about.
+/// Selects steps of a case.
 #[derive(Clone, Debug, Default)]
 pub struct StepQuery {
     /// The run; `latest` is the one that began last.
     pub run: String,
-    /// The case; the only one if the run has but one.
+    /// The case; may be `None` if the run has only one.
     pub case: Option<String>,
-    /// The step, by its path in the record, or by its node's name or code (all visits of it); all steps if none.
+    /// The step, by its recorded path, or by its node's name or code (all visits of it); all steps if `None`.
     pub step: Option<String>,
 }
 
-/// The cases of a run, of which one must be named.
+/// The cases of a run, one of which must be named.
 #[derive(Clone, Debug, Serialize)]
 pub struct CaseList {
-    /// The run.
     pub run: String,
-    /// How many cases it has.
+    /// The number of cases.
     pub total: usize,
     /// The first of them.
     pub cases: Vec<CaseLine>,
@@ -35,26 +34,24 @@ pub struct CaseList {
 pub struct CaseLine {
     /// Its id.
     pub case: String,
-    /// Its name.
     pub name: String,
-    /// How far its walk is.
     pub status: WalkStatus,
-    /// The nodes it went through, by name.
+    /// The nodes visited, by name.
     pub nodes: Vec<String>,
-    /// The edges it took.
+    /// The edges taken.
     pub edges: Vec<String>,
 }
 
 /// The most cases of a list.
 const MOST: usize = 200;
 
-/// A case of a run with its steps, or the cases there are.
+/// A case of a run with its steps, or the list of cases.
 pub(super) enum StepSelection {
     Case { run: String, case: String, steps: Vec<JournalStep> },
     Cases(CaseList),
 }
 
-/// Finds the case that is asked about.
+/// Finds the selected case.
 pub(super) fn find(decisions: &Decisions, asked: &StepQuery) -> Result<StepSelection, SessionError> {
     let store = decisions.record().store();
     let run = decisions.record().run(&asked.run)?;
@@ -83,7 +80,7 @@ pub(super) fn find(decisions: &Decisions, asked: &StepQuery) -> Result<StepSelec
     Ok(StepSelection::Case { run, case, steps })
 }
 
-/// How far a walk of these steps is, in a pipeline whose end has that name.
+/// The status of a walk with these steps; `done` is the pipeline's done name.
 pub(super) fn status(steps: &[JournalStep], done: Option<&str>) -> WalkStatus {
     match steps.iter().rfind(|step| step.is_own() || matches!(step.went, StepEnd::Failed { .. })).map(|step| &step.went) {
         Some(StepEnd::Failed { .. }) => WalkStatus::Error,
@@ -99,7 +96,7 @@ fn line(decisions: &Decisions, run: &str, id: &str) -> Result<CaseLine, SessionE
     let own = || steps.iter().filter(|step| step.is_own());
     let entered = |name: &str| own().any(|step| step.node == name);
     let done = match own().next_back().map(|step| &step.went) {
-        // The end is entered by no step.
+        // The done name is entered by no step.
         Some(StepEnd::To { to, .. }) if !entered(to) => Some(to.to_string()),
         _ => Some(String::new()),
     };
@@ -113,7 +110,7 @@ fn line(decisions: &Decisions, run: &str, id: &str) -> Result<CaseLine, SessionE
     })
 }
 
-/// The steps that are asked for, of all steps of a case.
+/// The selected steps of a case.
 pub(super) fn choose(steps: Vec<JournalStep>, asked: &StepQuery, pipeline: &Pipeline) -> Result<Vec<JournalStep>, SessionError> {
     let Some(wanted) = &asked.step else { return Ok(steps) };
     let meant = match pipeline.resolve_target(wanted) {
@@ -131,7 +128,7 @@ pub(super) fn choose(steps: Vec<JournalStep>, asked: &StepQuery, pipeline: &Pipe
         if let Some(node) = meant {
             return Err(refused("input/no-step", format!("the case never came to `{node}`"), Some(all)));
         }
-        // Of numbers, none is nearly another.
+        // Numbers get no suggestions.
         let hint = did_you_mean(wanted, known.iter().map(String::as_str)).filter(|_| wanted.parse::<u64>().is_err());
         let help = hint.map_or_else(|| all.clone(), |hint| format!("{hint}\n{all}"));
         return Err(refused("input/no-step", format!("the case has no step `{wanted}`"), Some(help)));

@@ -1,4 +1,4 @@
-//! Branches, walked again: those that edges led into, and what is walked for each item of a node.
+//! Replaying branches: of parallel edges, and of `foreach` nodes.
 
 use super::recorded_walk::{RecordedStep, RecordedWalk, event};
 use super::replay_walk::{ArtifactSource, ReplayOutcome, ReplayWalk, ReplayedDecision, failed};
@@ -8,8 +8,8 @@ use crate::session::SessionError;
 use crate::walk::{BranchKind, EventBody, TeamMember, WalkState, WalkStatus, joined};
 
 impl ReplayWalk<'_> {
-    /// Walks the branches again that the walk was led into, up to where they join. Whether it goes on from there. `tape` is the record, if
-    /// the walk is still the recorded one.
+    /// Replays branches of parallel edges up to their join. Returns whether the walk continues from there. `tape` is the record,
+    /// as long as the walk follows it.
     pub(super) fn beside(
         &self,
         tape: Option<&RecordedWalk>,
@@ -56,8 +56,8 @@ impl ReplayWalk<'_> {
         }
     }
 
-    /// Walks again what is walked for each item of a node. Whether what came of it is what was put together: if not, nobody knows what
-    /// comes of that.
+    /// Replays the branches of a `foreach` node. Returns whether their artifacts are those that were merged: if not, the merged
+    /// artifact is unknown.
     pub(super) fn each(
         &self,
         (tape, step, node): (&RecordedWalk, &RecordedStep, NodeIx),

@@ -1,4 +1,4 @@
-//! A case walked again, by another plan, on the answers that were recorded: the edges are decided anew, nobody is asked anything.
+//! Replaying a case with another plan on its recorded answers: decisions are evaluated again, without any request.
 
 use super::answer_inputs::AnswerInputs;
 use super::recorded_walk::{RecordedStep, RecordedWalk, enter, event};
@@ -16,57 +16,57 @@ use crate::walk::{
 };
 use std::collections::BTreeMap;
 
-/// What to go by.
+/// The inputs of a replay.
 #[derive(Clone, Copy)]
 pub(super) struct ReplayWalk<'a> {
     pub(super) plan: &'a Plan,
     pub(super) same: &'a AnswerInputs,
-    /// The nodes where what was decided holds, as long as the walk is as it was.
+    /// The reusable decisions, valid while the walk follows its record.
     pub(super) settled: Option<&'a ReuseCheck>,
-    /// The seed of the run's chance.
+    /// Seeds `state.chance`.
     pub(super) seed: u64,
     pub(super) case: &'a str,
-    /// Who walks where the plan has no team: whoever takes the step around it.
+    /// The walker where the plan has no team: in a sub-pipeline, that of the enclosing step.
     pub(super) inherited: Option<&'a TeamMember>,
-    /// What the scheduler's reads found, if they were recorded.
+    /// The results of the scheduler's queries, if recorded.
     pub(super) needs: &'a [(String, View)],
-    /// Whether the record is a walk, whose first steps are the same until a decision differs; else it is only a list of answers.
+    /// Whether the record is a walk, which is followed until a decision differs; else it is a list of answers only.
     pub(super) follow: bool,
 }
 
-/// Gives a recorded artifact in the form of the schema of a plan's node.
+/// Returns a recorded artifact in the shape of the schema of a plan's node.
 pub(super) type ArtifactSource<'a> = dyn FnMut(&Hash, &Plan, NodeIx) -> Result<View, SessionError> + 'a;
 
-/// A decision that was made again.
+/// A replayed decision.
 #[derive(Clone, Debug)]
 pub(super) struct ReplayedDecision {
     pub(super) node: Name,
-    /// The step's path in the new walk.
+    /// The step's path in the replayed walk.
     pub(super) path: Name,
-    /// The place of the record whose answer was decided on; none of a walk that could not go on before anyone was asked.
+    /// The index of the recorded step whose answer was used; `None` for a walk that failed before its answer.
     pub(super) place: Option<usize>,
-    /// What the record has of it, if it has the same decision.
+    /// The recorded result of the same decision, if there is one.
     pub(super) before: Option<StepEnd>,
     pub(super) now: StepEnd,
-    /// Artifact and state as the rules saw them, of a decision that goes another way.
+    /// Artifact and state as the rules saw them, for a flipped decision.
     pub(super) seen: Option<(View, View)>,
 }
 
-/// What came of walking a case again.
+/// The result of replaying a case.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ReplayOutcome {
     pub(super) decisions: Vec<ReplayedDecision>,
-    /// The node of which the new way needs an answer that nobody recorded.
+    /// The node that needs an answer which was not recorded.
     pub(super) unknown: Option<(Name, Name)>,
 }
 
 impl ReplayOutcome {
-    /// How many decisions go another way than those of another walk of the case at the same visit of the same node.
+    /// The number of decisions that differ from those of another walk of the case at the same visit of the same node.
     pub(super) fn flips_from(&self, other: &Self) -> usize {
         let numbered = |walk: &Self| {
             let mut visits: BTreeMap<Name, usize> = BTreeMap::new();
             let number = |decision: &ReplayedDecision| {
-                // A node of a walk within is another than one of that name around it.
+                // A sub-pipeline's node is distinct from an outer one of the same name.
                 let node: Name = compact_str::format_compact!("{}{}", place_of(&decision.path), decision.node);
                 let visit = visits.entry(node.clone()).or_default();
                 *visit += 1;
@@ -80,13 +80,13 @@ impl ReplayOutcome {
 }
 
 impl ReplayedDecision {
-    /// Whether the walk goes another way than it went.
+    /// Whether any decision flipped.
     pub(super) fn flipped(&self) -> bool {
         self.before.as_ref().is_some_and(|before| !same_way(before, &self.now))
     }
 }
 
-/// Whether both go to the same node by the same edge, or fail alike.
+/// Whether both lead to the same node by the same edge, or fail with the same kind of error.
 fn same_way(a: &StepEnd, b: &StepEnd) -> bool {
     match (a, b) {
         (StepEnd::To { to, edge, .. }, StepEnd::To { to: other, edge: by, .. }) => to == other && edge == by,
@@ -96,15 +96,15 @@ fn same_way(a: &StepEnd, b: &StepEnd) -> bool {
 }
 
 impl ReplayWalk<'_> {
-    /// Walks a case again. `artifact` gives a recorded artifact in the form of a node's schema.
+    /// Replays a case. `artifact` returns a recorded artifact in the shape of a node's schema.
     pub(super) fn case(&self, tape: &RecordedWalk, artifact: &mut ArtifactSource<'_>) -> Result<ReplayOutcome, SessionError> {
         let mut done = ReplayOutcome::default();
         self.walk(tape, WalkState::default(), artifact, &mut done, &mut KnowledgeMatch { ways: true, reasons: true })?;
         Ok(done)
     }
 
-    /// Walks on from a state, to the end or as far as it is known. Returns the state, and the address of the last artifact if the
-    /// walk is over. `exact` says whether the walk knows what the recorded one knew.
+    /// Walks from a state to the end, or as far as answers are known. Returns the state, and the address of the last artifact if
+    /// the walk is over. `exact` tells how far the state matches the recorded one.
     pub(super) fn walk(
         &self,
         tape: &RecordedWalk,
@@ -114,11 +114,11 @@ impl ReplayWalk<'_> {
         exact: &mut KnowledgeMatch,
     ) -> Result<(WalkState, Option<Hash>), SessionError> {
         let mut last = None;
-        // Where nodes wait for each other, nothing is decided.
+        // Dependent nodes (`after:`) make no decisions.
         if self.plan.pipeline.waves() && state.lone.is_none() {
             return Ok((state, last));
         }
-        // The step of the record that the walk is at, as long as it is the recorded walk.
+        // The recorded step that the walk is at, as long as it follows its record.
         let mut on = self.follow.then_some(0);
         while !matches!(state.status, WalkStatus::Done | WalkStatus::Error) {
             if !state.inner.is_empty() {
@@ -173,7 +173,7 @@ impl ReplayWalk<'_> {
             };
             let found = match recorded.filter(|_| on.is_some()) {
                 Some(step) if step.answer.is_some() => on.map(|place| (place, step)),
-                // It could not go on there, and now would.
+                // The recorded walk failed there; this one continues.
                 Some(RecordedStep { went: StepEnd::Failed { kind, .. }, .. })
                     if matches!(kind.as_str(), "max_steps" | "node_not_found") =>
                 {
@@ -205,7 +205,7 @@ impl ReplayWalk<'_> {
                         break;
                     };
                     if found != hash {
-                        // What comes after it is told something else than it was.
+                        // Later steps have different inputs.
                         on = None;
                     }
                     hash = found;
@@ -269,7 +269,7 @@ impl ReplayWalk<'_> {
         Ok((state, last))
     }
 
-    /// Who takes the step, with the event if it is another one than before. Nothing if that is by reads that were not recorded.
+    /// The walker of the step, with the event of a change. `None` if the choice depends on query results that were not recorded.
     fn member(
         &self,
         node: NodeIx,
@@ -284,8 +284,7 @@ impl ReplayWalk<'_> {
         team.choose(self.plan, node, state, moment, self.needs).map(Some)
     }
 
-    /// The recorded step of the same node, visited as often, whose answer stands for the one that is needed: whoever gave it was told
-    /// the same.
+    /// The recorded step of the same visit of the node whose answer can be reused: its answerer had the same inputs.
     fn elsewhere<'t>(&self, tape: &'t RecordedWalk, node: NodeIx, state: &WalkState) -> Option<(usize, &'t RecordedStep)> {
         let name = &self.plan.node(node).name;
         let (place, step) = tape.visit(name, state.visits.get(name).copied().unwrap_or(0))?;
@@ -298,7 +297,7 @@ pub(super) fn failed(failure: &Failure) -> StepEnd {
     StepEnd::Failed { kind: failure.kind.word().to_owned(), message: failure.diagnostic.message.clone() }
 }
 
-/// The way that a turn left in the record.
+/// The recorded result of a decision step.
 fn way(whats: &[EventBody]) -> StepEnd {
     let to = |what: &EventBody| match what {
         EventBody::Transition { to, edge, because, context, .. } => {

@@ -1,4 +1,4 @@
-//! Decisions that need not be made again: nothing that they depend on is other than it was.
+//! Which recorded decisions can be reused: those whose dependencies are unchanged.
 
 use super::base::ReplayProject;
 use super::recorded_walk::RecordedStep;
@@ -9,35 +9,35 @@ use crate::walk::{EdgeRule, EventBody, Plan};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// What was decided at these nodes would be decided again, as long as the walk is as it was.
+/// The nodes whose recorded decisions can be reused, as long as the walk follows its record.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ReuseCheck {
-    /// One per node of the plan of now.
+    /// One per node of the current plan.
     nodes: Vec<ReuseConditions>,
-    /// Of what is walked in the place of nodes.
+    /// Those of sub-pipelines, by node.
     parts: Vec<Option<Self>>,
 }
 
-/// What has to be as it was, that a decision may hold.
+/// The conditions for reusing a decision.
 #[derive(Clone, Copy, Debug, Default)]
 struct ReuseConditions {
-    /// Whether it may hold at all.
+    /// Whether it can be reused at all.
     may: bool,
-    /// Whether it depends on why the walk came here.
+    /// Whether it depends on the reasons in the history.
     history: bool,
 }
 
-/// How far a walk knows what the recorded one knew.
+/// How far the state of a walk matches the recorded one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct KnowledgeMatch {
-    /// Its artifacts, its counters, its context, and by which edges it came.
+    /// Whether artifacts, counters, context and the edges taken match.
     pub(super) ways: bool,
-    /// Why it took them.
+    /// Whether the reasons of those edges match.
     pub(super) reasons: bool,
 }
 
 impl KnowledgeMatch {
-    /// How far what a turn leaves to the walk is what the recorded one left.
+    /// How far the results of a decision step match the recorded ones.
     pub(super) fn left(whats: &[EventBody], step: &RecordedStep) -> Self {
         let transition = whats.iter().find_map(|what| match what {
             EventBody::Transition { counter, context, because, .. } => Some((counter, context, because)),
@@ -58,12 +58,12 @@ impl KnowledgeMatch {
     }
 }
 
-/// Compares what a run went by with what there is now. The texts are compared once, the vars for each plan.
+/// Compares the texts of a run with the current ones. The texts are compared once, the vars for each plan.
 pub(super) struct TextComparison<'a> {
     then: &'a Project,
-    /// By what a function is known by, whether it may run other text now.
+    /// By a function's identity, whether the code it may run has changed.
     other: HashMap<String, bool>,
-    /// Whether no script is other at all.
+    /// Whether no script has changed.
     same_scripts: bool,
     same_data: bool,
 }
@@ -75,9 +75,9 @@ impl<'a> TextComparison<'a> {
         Self { then, other: HashMap::new(), same_scripts: before.scripts == after.scripts, same_data }
     }
 
-    /// What is settled by a plan of now.
+    /// The reusable decisions, for a current plan.
     pub(super) fn settled(&mut self, now: &Plan) -> ReuseCheck {
-        // Walkers come of the data.
+        // Walkers depend on the data.
         if self.same_data { self.plan(&self.then.plan, now) } else { ReuseCheck::default() }
     }
 
@@ -157,7 +157,7 @@ impl<'a> TextComparison<'a> {
     }
 }
 
-/// What is settled by each of the plans of a base, of a run that went by a project.
+/// The reusable decisions of a run, for each of the plans of a base.
 pub(super) fn settled(then: Option<&Project>, base: &ReplayProject, plans: &[Arc<Plan>]) -> Vec<ReuseCheck> {
     let Some(then) = then else { return vec![ReuseCheck::default(); plans.len()] };
     let mut compared = TextComparison::new(then, &base.project);
@@ -165,12 +165,12 @@ pub(super) fn settled(then: Option<&Project>, base: &ReplayProject, plans: &[Arc
 }
 
 impl ReuseCheck {
-    /// Whether what was decided at a node would be decided again.
+    /// Whether the decision at a node can be reused.
     pub(super) fn holds(&self, node: NodeIx, exact: KnowledgeMatch) -> bool {
         self.nodes.get(node.0).is_some_and(|node| node.may && exact.ways && (exact.reasons || !node.history))
     }
 
-    /// The same of what is walked in the place of a node.
+    /// The same for a node's sub-pipeline.
     pub(super) fn part(&self, node: NodeIx) -> Option<&Self> {
         self.parts.get(node.0)?.as_ref()
     }

@@ -1,4 +1,4 @@
-//! What would flip: the runs asked for, decided again by the texts of now.
+//! Replaying the requested runs with the current texts.
 
 use super::base::{ReplayProject, ReplayProjects};
 use super::effects::rewritten;
@@ -14,18 +14,18 @@ use crate::walk::{Plan, TextChange};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// What to replay, and by what.
+/// The options of a replay.
 #[derive(Clone, Debug)]
 pub struct ReplaySpec {
-    /// The runs; all of the store if there are none.
+    /// The runs; all of the store if empty.
     pub runs: Vec<String>,
-    /// The pipeline to go by, by path, stem or name; each run's own if none is named.
+    /// The pipeline to replay with, by path, stem or name; each run's own if `None`.
     pub pipeline: Option<String>,
-    /// How many cases are walked at once; at least 1.
+    /// The most cases walked concurrently; at least 1.
     pub parallel: usize,
 }
 
-/// Decides runs again by the project of now, each with the settings that it was started with where the session has none of its own.
+/// Replays runs with the current project, each with the settings that it was started with where the session has none of its own.
 pub fn replay(session: &Session, asked: &ReplaySpec) -> Result<ReplayReport, SessionError> {
     let mut done = ReplayReport::default();
     let mut changed: BTreeSet<TextChange> = BTreeSet::new();
@@ -55,8 +55,8 @@ pub fn replay(session: &Session, asked: &ReplaySpec) -> Result<ReplayReport, Ses
     Ok(done)
 }
 
-/// Goes through the runs that are asked for, each with what to go by. Without names, runs of another pipeline than the one asked
-/// for are passed over, and those that cannot be replayed are left out. Each with the project that it went by, if it was one.
+/// Visits the requested runs, each with the project to replay with and its original project, if known. Without names, runs of
+/// another pipeline than the requested one are skipped, and those that cannot be replayed are left out.
 pub(super) fn each_run(
     session: &Session,
     asked: &ReplaySpec,
@@ -76,7 +76,7 @@ pub(super) fn each_run(
                 let then = bases.then(&record, &run)?;
                 visit(&record, &run, &base, then.as_deref())?;
             }
-            // A pipeline that is gone, or that is another one's by now; what does not link must be known.
+            // A pipeline that is gone or was replaced is skipped; one that does not link is an error.
             Err(SessionError::Asked(why)) if all && asked.pipeline.is_none() => left_out.push((run, why.message.clone())),
             Err(error) => return Err(error),
         }
@@ -86,7 +86,7 @@ pub(super) fn each_run(
 
 type CaseFlips = (usize, Vec<Flip>, Option<UnknownOutcome>);
 
-/// What is told of a case.
+/// The findings on a case.
 fn told(run: &str, base: &ReplayProject, plan: &Plan, passed: ReplayedCase<'_>) -> CaseFlips {
     let ReplayedCase { case, walks, .. } = passed;
     let Some(walk) = walks.into_iter().next() else { return CaseFlips::default() };
@@ -102,13 +102,13 @@ fn told(run: &str, base: &ReplayProject, plan: &Plan, passed: ReplayedCase<'_>) 
     (made, flips, unknown)
 }
 
-/// The first of these decisions, which goes another way.
+/// The flip at the first of these decisions.
 fn flip(run: &str, case: &str, base: &ReplayProject, plan: &Plan, decisions: &[ReplayedDecision]) -> Option<Flip> {
     let (decision, beyond) = decisions.split_first()?;
     let before = decision.before.as_ref()?;
     let (from, from_node, _) = words(before);
     let (to, to_node, because) = words(&decision.now);
-    // The vars of a walk in the place of a node are its own.
+    // A sub-pipeline has vars of its own.
     let vars = Some(plan.vars()).filter(|_| !decision.path.contains('/'));
     let miss = decision.seen.as_ref().and_then(|seen| base.misses((&decision.path, &decision.node), &from, seen, vars));
     Some(Flip {
@@ -120,14 +120,14 @@ fn flip(run: &str, case: &str, base: &ReplayProject, plan: &Plan, decisions: &[R
         to,
         from_node,
         to_node,
-        // A walk that is over its cap does not come to the node any more.
+        // A walk beyond the step cap does not reach the node.
         then: beyond.iter().filter(|next| next.place.is_some()).map(|next| next.node.as_str().to_owned()).collect(),
         because,
         miss,
     })
 }
 
-/// A way in words: by what, where to, and why.
+/// A step's result in words: edge, target and reason.
 pub(super) fn words(went: &StepEnd) -> (String, Option<String>, String) {
     match went {
         StepEnd::To { to, edge, because, .. } => (edge.as_str().to_owned(), Some(to.as_str().to_owned()), because.to_string()),

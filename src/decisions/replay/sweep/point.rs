@@ -15,60 +15,59 @@ use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 
-/// A sweep.
+/// The result of a sweep.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct SweepReport {
-    /// The var.
+    /// The var's name.
     pub var: String,
-    /// The value it has now; null where that is not the same for all runs.
+    /// The current value; null if it differs between the runs.
     pub current: Value,
-    /// The runs; none of a scenario.
+    /// The runs; empty for a scenario.
     pub runs: Vec<String>,
-    /// The cases.
+    /// The number of cases.
     pub cases: usize,
-    /// By value, in the order of the values.
+    /// One per value, in the order of the values.
     pub points: Vec<SweepPoint>,
-    /// Neighbouring values that decide everything alike, in the order of the values.
+    /// Ranges of consecutive values with the same decisions.
     pub plateaus: Vec<Plateau>,
     /// Runs that cannot be replayed, each with the reason.
     #[serde(skip)]
     pub left_out: Vec<(String, String)>,
 }
 
-/// What one value decides.
+/// The decisions for one value.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SweepPoint {
-    /// The value.
     pub value: Value,
-    /// Whether it is the one the var has now.
+    /// Whether it is the current value.
     pub current: bool,
-    /// The decisions made.
+    /// The number of decisions.
     pub decisions: usize,
-    /// Those that go another way than recorded; of a scenario, than with the value of now.
+    /// The number that differ from the record; for a scenario, from those with the current value.
     pub flips: usize,
-    /// The cases of which no more can be said from some step on.
+    /// The number of cases whose outcome is unknown from some step on.
     pub unknown: usize,
     /// How many decisions take each edge.
     pub edges: BTreeMap<String, usize>,
-    /// Tells decisions apart from those of another value.
+    /// A hash of the decisions, equal for equal decisions.
     #[serde(skip)]
     signature: u64,
 }
 
-/// Neighbouring values between which nothing changes.
+/// A range of consecutive values with the same decisions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Plateau {
     /// The first value.
     pub from: Value,
-    /// The last.
+    /// The last value.
     pub to: Value,
-    /// How many values there are.
+    /// The number of values.
     pub values: usize,
-    /// Whether the value of now is among them.
+    /// Whether the current value is among them.
     pub current: bool,
 }
 
-/// A point while decisions are counted.
+/// A point while its decisions are counted.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PointCount {
     decisions: usize,
@@ -78,12 +77,12 @@ pub(super) struct PointCount {
     hasher: DefaultHasher,
 }
 
-/// What a case adds to a count.
+/// What a case adds to a point.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PointTally {
     pub(super) flips: usize,
     pub(super) unknown: bool,
-    /// The ways taken, edge and target.
+    /// The edges taken, with their targets.
     pub(super) ways: Vec<(String, Option<String>)>,
 }
 
@@ -100,7 +99,7 @@ impl PointCount {
 }
 
 impl PointTally {
-    /// Of a case that was walked again.
+    /// The tally of a replayed case.
     pub(super) fn of(walk: &ReplayOutcome) -> Self {
         let ways = walk.decisions.iter().filter(|decision| decision.place.is_some()).map(|decision| {
             let (edge, to, _) = words(&decision.now);
@@ -112,7 +111,6 @@ impl PointTally {
 }
 
 impl SweepReport {
-    /// Of values and what was counted for each.
     pub(super) fn new(var: &SweptVar, current: Value, counts: Vec<PointCount>) -> Self {
         let mut swept = Self { var: var.name.clone(), current, ..Self::default() };
         for (value, count) in var.values.iter().zip(counts) {
@@ -124,7 +122,7 @@ impl SweepReport {
         swept
     }
 
-    /// The edges that are not taken equally often with all values, those that differ most first.
+    /// The edges whose counts vary with the value, those that vary most first.
     pub fn moving(&self) -> Vec<&str> {
         let mut spread: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
         let names = self.points.iter().flat_map(|point| point.edges.keys()).map(String::as_str);
@@ -150,7 +148,7 @@ fn plateaus(points: &[SweepPoint]) -> Vec<Plateau> {
     alike.filter_map(plateau).collect()
 }
 
-/// Whether two values are one, numbers by what they are.
+/// Whether two values are equal, with numbers compared numerically.
 pub(super) fn equal(a: &Value, b: &Value) -> bool {
     match (a.as_f64(), b.as_f64()) {
         (Some(a), Some(b)) => a.total_cmp(&b).is_eq() || (a - b).abs() == 0.0,
@@ -159,7 +157,7 @@ pub(super) fn equal(a: &Value, b: &Value) -> bool {
 }
 
 impl SweptVar {
-    /// With the value of now in its place, if it lies between the others.
+    /// Inserts the current value in order, if it lies between the others.
     pub(super) fn with(mut self, current: &Value) -> Self {
         let known = self.values.iter().any(|value| equal(value, current));
         if let (false, Some(now)) = (known, current.as_f64()) {
@@ -178,7 +176,7 @@ impl SweptVar {
     }
 }
 
-/// Sweeps a var over past runs: each case is read once and walked again with every value.
+/// Sweeps a var over past runs: each case is read once and replayed with every value.
 pub fn sweep_runs(session: &Session, asked: &ReplaySpec, var: SweptVar) -> Result<SweepReport, SessionError> {
     let mut left_out = Vec::new();
     let mut found: Option<(SweptVar, Value, Vec<PointCount>)> = None;

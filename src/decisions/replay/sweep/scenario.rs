@@ -1,4 +1,4 @@
-//! A scenario: cases with the answers to their nodes, and single decisions, to try values on without any run.
+//! Scenarios: cases with canned answers, and single decisions, for sweeps without any run.
 
 use super::super::base::ReplayProject;
 use super::super::recorded_walk::RecordedWalk;
@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// A scenario as it is written. Keys that are not known are left alone: other tools have scenarios too.
+/// A scenario file. Unknown keys are ignored: other tools have scenarios too.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub struct Scenario {
     /// The pipeline, by path, stem or name.
@@ -24,7 +24,7 @@ pub struct Scenario {
     /// Cases with their answers.
     #[serde(default)]
     pub cases: Vec<ScenarioCase>,
-    /// Single decisions, as `route --batch` takes them.
+    /// Single decisions, in the format of `route --batch`.
     #[serde(default)]
     pub decisions: Vec<ScenarioDecision>,
 }
@@ -32,12 +32,11 @@ pub struct Scenario {
 /// A case of a scenario.
 #[derive(Clone, Debug, Deserialize)]
 pub struct ScenarioCase {
-    /// Its name.
     pub id: String,
-    /// By node, the artifact, or a list of artifacts of which the n-th visit gets the n-th.
+    /// By node, the artifact, or a list with one artifact per visit.
     #[serde(default)]
     pub answers: BTreeMap<String, Value>,
-    /// `expected_NODE`, where NODE may be the beginning of a node's name, is an answer too.
+    /// `expected_NODE`, where NODE may be a prefix of a node's name, is an answer too.
     #[serde(flatten)]
     pub more: Map<String, Value>,
 }
@@ -46,27 +45,25 @@ pub struct ScenarioCase {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ScenarioDecision {
-    /// Its name.
     #[serde(default)]
     pub id: Value,
     /// The node to leave, by name or code.
     pub node: String,
-    /// The artifact.
     #[serde(default)]
     pub artifact: Value,
     /// The state; absent parts are empty.
     #[serde(default)]
     pub state: RouteState,
-    /// Vars that are set for it alone.
+    /// Vars set for this decision only.
     #[serde(default)]
     pub vars: Map<String, Value>,
 }
 
-/// What an answer in a scenario is called after.
+/// The prefix of answers in a scenario.
 const EXPECTED: &str = "expected_";
 
 impl Scenario {
-    /// Reads a scenario, YAML or JSON.
+    /// Parses a scenario, YAML or JSON.
     pub fn parse(source: &Source) -> Result<Self, SessionError> {
         let help =
             "a scenario has `cases: [{id, answers: {NODE: [artifact, ...]}}]` or `decisions: [{node, artifact, state, vars}]`";
@@ -83,7 +80,7 @@ impl Scenario {
     }
 }
 
-/// Sweeps a var over a scenario: its cases are walked on their answers, its decisions made, with every value.
+/// Sweeps a var over a scenario: its cases are walked on their answers, its decisions evaluated, with every value.
 pub fn sweep_scenario(
     session: &Session,
     scenario: &Scenario,
@@ -153,7 +150,7 @@ impl CannedAnswers {
 }
 
 impl ScenarioDecision {
-    /// The edge taken and where it goes.
+    /// The edge taken and its target.
     fn way(&self, base: &ReplayProject, set: &Map<String, Value>) -> Result<(String, Option<String>), SessionError> {
         let mut vars = self.vars.clone();
         vars.extend(set.iter().map(|(name, value)| (name.clone(), value.clone())));
@@ -171,7 +168,7 @@ impl ScenarioDecision {
     }
 }
 
-/// A node by its name or code.
+/// Resolves a node's name or code.
 fn node_of(pipeline: &Pipeline, name: &str) -> Result<NodeIx, Box<Diagnostic>> {
     match pipeline.resolve_target(name) {
         Some(EdgeTarget::Node(node)) => Ok(node),
@@ -183,7 +180,7 @@ fn node_of(pipeline: &Pipeline, name: &str) -> Result<NodeIx, Box<Diagnostic>> {
     }
 }
 
-/// The one node whose name begins so.
+/// The only node whose name has that prefix.
 fn begins(pipeline: &Pipeline, name: &str) -> Option<NodeIx> {
     let mut found = pipeline.nodes.iter().enumerate().filter(|(_, node)| node.name.starts_with(name));
     found.next().filter(|_| !name.is_empty()).map(|(at, _)| NodeIx(at)).filter(|_| found.next().is_none())
