@@ -1,7 +1,6 @@
-//! A trace of a run: when which step was taken, as Chrome's trace format has it (for `chrome://tracing`, Perfetto, speedscope).
+//! A run in Chrome's trace event format (for `chrome://tracing`, Perfetto, speedscope).
 //!
-//! A case is a line of its own; a step is a box on it, and the steps of a walk within a step are boxes within that box. It is
-//! written as it grows, and forgets what is written.
+//! Each case is a thread; each step a slice on it, with the steps of inner walks nested. Written incrementally.
 
 use super::name_table::NameTable;
 use super::observed::Observer;
@@ -39,7 +38,7 @@ impl<'o> ChromeTrace<'o> {
         self.out.write(&format!("{before}{entry}"));
     }
 
-    /// Microseconds from the run's beginning.
+    /// Microseconds since the run began.
     fn micros(&self, at: Timestamp) -> i64 {
         (at.millis() - self.began.millis()) * 1000
     }
@@ -52,7 +51,7 @@ impl<'o> ChromeTrace<'o> {
         }));
     }
 
-    /// The line of a case, named when it is first asked for.
+    /// The line of a case, named on first use.
     fn line(&mut self, case: &Name, at: Timestamp) -> usize {
         if let Some((line, _)) = self.cases.get(case) {
             return *line;

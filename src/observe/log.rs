@@ -1,4 +1,4 @@
-//! A log: a line for what happened, with when, how grave, whose, where, and the rest as `key=value`.
+//! A log: a line for each event, with time, level, case, path, and the rest as `key=value`.
 
 use super::observed::Observer;
 use super::out::{ObserverOutput, flat};
@@ -8,7 +8,7 @@ use crate::session::StartedRun;
 use crate::walk::{EdgeOutcome, Event, EventBody, WalkStatus};
 use std::io;
 
-/// How grave a line is.
+/// The level of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum LogLevel {
     Error,
@@ -25,7 +25,7 @@ pub(super) struct LogObserver<'o> {
 }
 
 impl<'o> LogObserver<'o> {
-    /// `verbose`: 0 for what is worth knowing of any run, 1 for every step, 2 for every edge considered.
+    /// `verbose`: 0 for the main events, 1 for every step, 2 for every edge considered.
     pub(super) fn new(out: ObserverOutput<'o>, verbose: u8) -> Self {
         let most = match verbose {
             0 => LogLevel::Info,
@@ -61,7 +61,7 @@ impl<'o> LogObserver<'o> {
         self.out.line(&line);
     }
 
-    /// The edges that a decision considered.
+    /// Logs the edges that a decision considered.
     fn considered(&mut self, event: &Event) {
         let EventBody::EdgeEvaluate { node, considered, .. } = &event.what else { return };
         let (case, path) = (event.case.as_str(), event.path.as_str());
@@ -166,7 +166,7 @@ impl Observer for LogObserver<'_> {
     }
 }
 
-/// An instant with all three digits behind the point, so that lines stand below each other.
+/// Formats an instant with exactly three decimals, so that lines are aligned.
 fn to_the_millisecond(at: Timestamp) -> String {
     let text = at.to_string();
     let (seconds, fraction) = text.trim_end_matches('Z').split_once('.').unwrap_or((text.trim_end_matches('Z'), ""));

@@ -1,4 +1,4 @@
-//! Counts and times, in Prometheus' text format, written when the run ends.
+//! Counts and durations in Prometheus' text format, written when the run ends.
 
 use super::name_table::NameTable;
 use super::observed::Observer;
@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io;
 
-/// The upper bounds of the histogram of step times, in seconds.
+/// The upper bounds of the histogram of step durations, in seconds.
 const BOUNDS: [f64; 14] = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 30.0, 60.0, 300.0];
 
 /// Metrics with labels: name, help, type.
@@ -30,7 +30,7 @@ const METRICS: &[(&str, &str, &str)] = &[
     ("cases", "Cases by how far they came.", "gauge"),
 ];
 
-/// Counts a run.
+/// Collects the metrics of a run.
 pub(super) struct Metrics<'o> {
     out: ObserverOutput<'o>,
     cast: NameTable,
@@ -42,7 +42,6 @@ pub(super) struct Metrics<'o> {
     spans: Spans,
 }
 
-/// A histogram.
 #[derive(Default)]
 struct TimeHistogram {
     buckets: [u64; BOUNDS.len()],
@@ -186,7 +185,7 @@ impl Observer for Metrics<'_> {
     }
 }
 
-/// Labels as the format writes them.
+/// Formats labels.
 fn written(labels: &[(&str, &str)]) -> String {
     let escape = |value: &str| value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
     labels.iter().map(|(key, value)| format!("{key}=\"{}\"", escape(value))).collect::<Vec<_>>().join(",")

@@ -1,4 +1,4 @@
-//! A run told to people, in sentences.
+//! A run narrated in sentences.
 
 use super::name_table::{NameTable, words};
 use super::observed::Observer;
@@ -10,7 +10,7 @@ use crate::walk::{BRANCH, Branch, BranchKind, Event, EventBody, WALK, WalkStatus
 use std::collections::{HashMap, HashSet};
 use std::io;
 
-/// Shares of the cases that are worth a word, in hundredths.
+/// The shares of finished cases that are reported, in percent.
 const MILESTONES: [(usize, &str); 4] = [
     (25, "A quarter of the cases is"),
     (50, "Half of the cases are"),
@@ -18,24 +18,24 @@ const MILESTONES: [(usize, &str); 4] = [
     (100, "All cases are"),
 ];
 
-/// Tells a run.
+/// Narrates a run.
 pub(super) struct Narration<'o> {
     out: ObserverOutput<'o>,
     cast: NameTable,
     cases: usize,
-    /// How many cases were over when it began, and are by now.
+    /// The number of cases that were over when it began, and now.
     before: usize,
     over: usize,
     failed: usize,
     began: Timestamp,
-    /// How often each counter of the cases under way was taken, and how many steps they took.
+    /// The counters of the cases in progress, and their steps.
     loops: HashMap<String, HashMap<String, u64>>,
     steps: HashMap<String, u64>,
-    /// Who takes over from whom at the step that is about to begin.
+    /// Changes of walker at the step that is about to begin.
     switched: HashMap<String, (Option<String>, String)>,
-    /// The turns that end cases that are not told to be over yet.
+    /// The last transitions of cases that are not reported as over yet.
     last: HashMap<String, String>,
-    /// The steps, each by case and path, whose branches are under way.
+    /// The steps with branches in progress, by case and path.
     forked: HashSet<(String, String)>,
 }
 
@@ -68,7 +68,7 @@ impl<'o> Narration<'o> {
         let left = self.cast.node(path, from);
         let why = self.cast.why(path, edge, because);
         if self.cast.is_done(path, to) {
-            // What ends a case is told when it is over.
+            // The end of a case is reported with its status.
             if path.contains('/') {
                 self.say(&format!("{whose} comes to an end at {left} {why}"));
             } else {
@@ -82,7 +82,7 @@ impl<'o> Narration<'o> {
             return;
         };
         let taken = self.loops.entry(event.case.to_string()).or_default();
-        // Each walk counts for itself.
+        // Each walk has counters of its own.
         let count = taken.entry(format!("{}{counter}", place_of(path))).or_default();
         *count += 1;
         let count = *count;
@@ -112,7 +112,7 @@ impl<'o> Narration<'o> {
         let share = |over: usize| over * 100 / self.cases.max(1);
         let (earlier, share) = (share(self.over - 1), share(self.over));
         let Some((at, words)) = MILESTONES.iter().rfind(|(at, _)| earlier < *at && *at <= share) else { return };
-        // Of a few cases each one is told of anyway.
+        // Of a few cases each is reported anyway.
         if self.cases < 4 && *at < 100 || self.cases < 2 {
             return;
         }
@@ -130,7 +130,7 @@ impl<'o> Narration<'o> {
 }
 
 impl Narration<'_> {
-    /// Says which cases walk from now on, and how far.
+    /// Reports which cases walk now, and how far.
     fn stands(&mut self, (wave, phase, turn): (u32, u32, u32)) {
         let told = |phases: usize| phases > 1 || wave > 1 || turn > 1;
         let Some((phases, nodes)) = self.cast.phase(phase as usize).filter(|(phases, _)| told(*phases)) else { return };
@@ -248,7 +248,7 @@ fn lower(whose: &str) -> String {
     whose.replacen('C', "c", 1)
 }
 
-/// `Case 4`, or within a walk of its own `Case 4 (in Court)`.
+/// `Case 4`, or in a sub-pipeline `Case 4 (in Court)`.
 fn whose(event: &Event) -> String {
     match event.path.rsplit_once('/') {
         Some((place, _)) => {
@@ -265,7 +265,7 @@ fn seconds(millis: u64) -> f64 {
     millis as f64 / 1000.0
 }
 
-/// A stretch of time, in seconds, for people.
+/// Formats a duration in seconds.
 fn span(seconds: f64) -> String {
     if seconds < 10.0 {
         format!("{seconds:.1} s")

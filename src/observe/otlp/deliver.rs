@@ -1,6 +1,6 @@
-//! How spans reach a collector: in batches, from a thread of the SDK, by OTLP over HTTP, through the client of all our requests.
+//! Delivery of spans to a collector: in batches, from a thread of the SDK, by OTLP over HTTP, with the HTTP client of all requests.
 //!
-//! A run waits for none of it but at its end, and there not for long.
+//! A run waits for it only at its end, and for a limited time.
 
 use crate::net::{self, shown};
 use opentelemetry::KeyValue;
@@ -15,20 +15,20 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// How long the end of a run waits for a collector, and a request for its answer.
+/// How long the end of a run waits for a collector, and a request for its response.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// How much of what a collector says is read.
+/// The most bytes of a collector's response that are read.
 const MOST: usize = 64 * 1024;
-/// How many spans may wait; those beyond are left out, and counted.
+/// The most spans in the queue; those beyond are dropped, and counted.
 const QUEUE: usize = 16 * 1024;
-/// Where collectors take traces, below their address.
+/// The path of traces, below the collector's address.
 const TRACES: &str = "/v1/traces";
 
-/// What is known of the delivery.
+/// The state of the delivery.
 #[derive(Debug, Default)]
 struct DeliveryState {
     arrived: AtomicUsize,
-    /// The address that was asked last, and what went wrong there last.
+    /// The last address, and its last error.
     last: Mutex<(String, Option<String>)>,
 }
 
@@ -38,7 +38,7 @@ impl DeliveryState {
     }
 }
 
-/// Spans on their way.
+/// Delivers spans.
 pub(super) struct Delivery {
     processor: BatchSpanProcessor,
     told: Arc<DeliveryState>,
@@ -46,7 +46,7 @@ pub(super) struct Delivery {
 }
 
 impl Delivery {
-    /// To the collector at this address, or at the one that the environment names as all programs with OpenTelemetry have it
+    /// To the collector at this address, or at the one in the standard environment variable of OpenTelemetry
     /// (`OTEL_EXPORTER_OTLP_ENDPOINT`).
     pub(super) fn to(address: Option<&str>) -> Result<Self, (String, String)> {
         let told = Arc::new(DeliveryState::default());
@@ -74,15 +74,15 @@ impl Delivery {
         Ok(Self { processor, told, taken: 0 })
     }
 
-    /// Takes a span.
+    /// Queues a span.
     pub(super) fn take(&mut self, span: SpanData) {
         self.taken += 1;
         self.processor.on_end(span);
     }
 
-    /// Delivers what is left. Fails if anything did not arrive.
+    /// Delivers the rest. Fails if anything did not arrive.
     pub(super) fn end(&mut self) -> io::Result<()> {
-        // What comes of it is told by what arrived.
+        // The result is determined by what arrived.
         let in_time = self.processor.shutdown_with_timeout(PATIENCE).is_ok();
         let lost = self.taken - self.told.arrived.load(Ordering::Acquire).min(self.taken);
         if lost == 0 {
@@ -99,7 +99,7 @@ impl Delivery {
     }
 }
 
-/// Who sends: this program, unless the environment calls it otherwise.
+/// The sender's name: this program, unless the environment sets another.
 fn resource() -> Resource {
     let usual = Resource::builder().build();
     let named = usual.get(&"service.name".into()).is_some_and(|name| !name.as_str().starts_with("unknown_service"));
@@ -110,7 +110,7 @@ fn resource() -> Resource {
     builder.build()
 }
 
-/// Counts what arrives.
+/// Counts delivered spans.
 #[derive(Debug)]
 struct CountingExporter {
     exporter: SpanExporter,
@@ -137,7 +137,7 @@ impl opentelemetry_sdk::trace::SpanExporter for CountingExporter {
     }
 }
 
-/// The client that the exporter sends by.
+/// The HTTP client of the exporter.
 #[derive(Debug)]
 struct OtlpHttp {
     client: net::HttpClient,

@@ -1,7 +1,7 @@
-//! A run as a trace of OpenTelemetry: a span for the run, one below it for each case, one below that for each step, and the steps of
-//! walks and branches within a step below that step's.
+//! A run as an OpenTelemetry trace: a span for the run, with a child for each case, which has a child for each step; steps of inner walks are
+//! children of the enclosing step.
 //!
-//! A trace's id derives from the run's, so a run that is resumed goes on in the same trace. Times are those of the events.
+//! A trace's id derives from the run's, so a resumed run continues the same trace. Times are those of the events.
 
 mod deliver;
 mod span;
@@ -27,23 +27,23 @@ pub(super) struct Otlp {
     cases: BTreeMap<Name, CaseSpan>,
 }
 
-/// What a step is called that is nothing but branches.
+/// The name of a step that only has branches.
 const BRANCHES: &str = "branches";
 
-/// A case under way.
+/// A case in progress.
 struct CaseSpan {
     span: OpenSpan,
     steps: BTreeMap<Name, StepSpan>,
 }
 
-/// A step under way.
+/// A step in progress.
 struct StepSpan {
     span: OpenSpan,
-    /// When it was answered. What is decided then still belongs to it.
+    /// When it was answered. Its decision still belongs to it.
     answered: Option<Timestamp>,
 }
 
-/// An observer that sends to the collector at this address, or at the one that the environment names.
+/// An observer that sends to the collector at this address, or at the one in the environment.
 pub(super) fn sender(address: Option<&str>) -> MadeObserver {
     let delivery = Delivery::to(address)?;
     let otlp = Otlp { delivery, cast: NameTable::default(), trace: TraceId::INVALID, run: None, cases: BTreeMap::new() };
@@ -55,7 +55,7 @@ impl Otlp {
         self.run.as_ref().map_or(SpanId::INVALID, |run| run.id)
     }
 
-    /// The case of an event, which begins with the first that is seen of it.
+    /// The case of an event, opened on first use.
     fn case(&mut self, event: &Event) -> &mut CaseSpan {
         let (run, cast) = (self.run_id(), &self.cast);
         self.cases.entry(event.case.clone()).or_insert_with(|| {
@@ -69,11 +69,11 @@ impl Otlp {
         })
     }
 
-    /// The step of an event, with those it stands in: they began before this process did, if they are not under way.
+    /// The step of an event, with the enclosing steps. Those not open yet began in an earlier process.
     fn step(&mut self, event: &Event) -> Option<&mut StepSpan> {
         let run = self.run_id();
         let mut parent = self.case(event).span.id;
-        // A step is a number, and what is walked within it a name: `3/court/1`.
+        // A step is a number, an inner walk a name: `3/court/1`.
         let around = event.path.match_indices('/').map(|(at, _)| at).step_by(2);
         for end in around.chain([event.path.len()]) {
             let (path, within) = event.path.split_at(end);
@@ -91,7 +91,7 @@ impl Otlp {
         self.cases.get_mut(&event.case)?.steps.get_mut(&event.path)
     }
 
-    /// Ends the steps that what happens now shows to be over: answered ones beside it or within it.
+    /// Ends the steps that the event shows to be over: answered ones beside it or within it.
     fn settle(&mut self, event: &Event) {
         let Some(whole) = self.cases.get_mut(&event.case) else { return };
         let place = place_of(&event.path);
@@ -111,7 +111,7 @@ impl Otlp {
         self.delivery.take(step.span.end(self.trace, step.answered.unwrap_or(now)));
     }
 
-    /// What happened within a step that goes on.
+    /// Handles an event within a step in progress.
     fn within(&mut self, event: &Event, now: Timestamp) {
         let cast = std::mem::take(&mut self.cast);
         let node = |name: &Name| cast.node(&event.path, name);
@@ -164,7 +164,7 @@ impl Otlp {
         self.cast = cast;
     }
 
-    /// A walk failed, and with it those around it.
+    /// Fails the span of a walk and the enclosing ones.
     fn fail(&mut self, event: &Event, message: &str) {
         let whole = self.case(event);
         whole.span.fail(message);
@@ -184,7 +184,7 @@ impl Otlp {
         self.delivery.take(span.end(self.trace, now));
     }
 
-    /// What happened, as an event of the span that it belongs to.
+    /// Adds an event to the span that it belongs to.
     fn happened(&mut self, event: &Event) {
         let fields: Vec<(&'static str, String)> = match &event.what {
             EventBody::WalkerSwitch { from, to, because, .. } => {
@@ -245,7 +245,7 @@ impl Otlp {
         span.happened(name, event.at, fields);
     }
 
-    /// A walk within a step has come to its end: how is the step's matter too.
+    /// An inner walk has ended: its status is the step's too.
     fn ended_within(&mut self, event: &Event) {
         let EventBody::Transition { from, to, edge, because, .. } = &event.what else { return };
         let around = place_of(&event.path).trim_end_matches('/').rsplit_once('/');
@@ -285,7 +285,7 @@ impl Observer for Otlp {
             return;
         }
         self.settle(event);
-        // The last of a walk has nothing to tell, and its step may be over.
+        // The end of a walk adds nothing, and its step may be over.
         if !event.path.is_empty() && !matches!(event.what, EventBody::WalkComplete { .. }) {
             self.within(event, now);
         }
@@ -313,7 +313,7 @@ impl Observer for Otlp {
     }
 
     fn end(&mut self, now: Timestamp) -> io::Result<()> {
-        // What is left waits for an answer.
+        // The remaining steps are pending on an answer.
         for (_, whole) in std::mem::take(&mut self.cases) {
             self.over(whole, WalkStatus::Paused, now);
         }
