@@ -80,7 +80,7 @@ fn of_run(
     pipeline: Option<&str>,
     colours: &BTreeMap<String, String>,
 ) -> Result<Picture, SessionError> {
-    let taken = decisions::ways(session, run, case)?;
+    let taken = decisions::counts(session, run, case)?;
     if let Some(asked) = pipeline {
         let named = pipeline::parse(&session.pipeline(asked)?)?.name.value;
         let own = &taken.plan.pipeline.name.value;
@@ -99,7 +99,7 @@ fn of_run(
     let shown = format!("The ways of {whose} of run {}, and how often each was taken (×).", taken.run);
     let before = picture.description.trim_end_matches('.');
     picture.description = if before.is_empty() { shown } else { format!("{before}. {shown}") };
-    picture.show(&taken.ways);
+    picture.show(&taken.counts);
     Ok(picture)
 }
 

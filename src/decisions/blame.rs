@@ -74,9 +74,9 @@ pub struct CodeLine {
 const LONGEST: usize = 60;
 
 /// Returns what decided the steps of a case, or the run's cases if none was named and there are several.
-pub fn blame(session: &Session, asked: &StepQuery) -> Result<Result<CaseBlame, CaseList>, SessionError> {
+pub fn blame(session: &Session, query: &StepQuery) -> Result<Result<CaseBlame, CaseList>, SessionError> {
     let decisions = Decisions::open(session)?;
-    let (run, case, steps) = match find(&decisions, asked)? {
+    let (run, case, steps) = match find(&decisions, query)? {
         StepSelection::Case { run, case, steps } => (run, case, steps),
         StepSelection::Cases(cases) => return Ok(Err(cases)),
     };
@@ -86,17 +86,17 @@ pub fn blame(session: &Session, asked: &StepQuery) -> Result<Result<CaseBlame, C
     let (pipeline, steps) = match &last {
         Some(project) => {
             let pipeline = &project.plan.pipeline;
-            (pipeline.name.value.clone(), choose(steps, asked, pipeline)?)
+            (pipeline.name.value.clone(), choose(steps, query, pipeline)?)
         }
         None => (String::new(), steps),
     };
     let changed = changed(&decisions, &run, &steps)?;
-    let mut told = Vec::new();
+    let mut blamed = Vec::new();
     for decision in decisions.decisions(&run, steps)? {
         let project = decisions.project(&run, &decision.step, Probes::All)?;
-        told.extend(of(&decisions, &run, &decision, &project, &changed, asked.step.is_some())?);
+        blamed.extend(of(&decisions, &run, &decision, &project, &changed, query.step.is_some())?);
     }
-    Ok(Ok(CaseBlame { run, pipeline, case, name, status, detailed: asked.step.is_some(), steps: told }))
+    Ok(Ok(CaseBlame { run, pipeline, case, name, status, detailed: query.step.is_some(), steps: blamed }))
 }
 
 fn of(
@@ -146,7 +146,7 @@ fn of(
 
 /// The edge that was taken or that failed, its target, and the reason.
 fn taken(step: &JournalStep) -> Option<(String, Option<String>, String)> {
-    match &step.went {
+    match &step.end {
         StepEnd::To { to, edge, because, .. } => Some((edge.to_string(), Some(to.to_string()), because.to_string())),
         StepEnd::Failed { message, .. } => {
             let failed = step.considered.iter().rev().find(|entry| entry.outcome == EdgeOutcome::Error)?;
@@ -159,9 +159,9 @@ fn taken(step: &JournalStep) -> Option<(String, Option<String>, String)> {
 
 /// The place of an edge's outcome: the expression that its rule returned, or where it failed, or the edge itself.
 fn place(again: &crate::walk::RuleInputs, ix: EdgeIx, project: &Project) -> (Source, Span) {
-    let retold = reevaluate::watch(again);
+    let reevaluated = reevaluate::watch(again);
     let outline = Outline::new(project.library.probed());
-    let watched = retold.watched.get(&ix);
+    let watched = reevaluated.watched.get(&ix);
     let failed = watched.and_then(|watched| watched.error.as_ref()?.primary().map(|label| (label.source.clone(), label.span)));
     let answer = || outline.answer(watched?.recorder.evaluations().first()?);
     let defined = || again.plan.rule(ix)?.function.definition();

@@ -48,7 +48,8 @@ pub struct EdgeHistory {
     /// The decisions that considered it: evaluated or not reached.
     pub decisions: u64,
     /// Times evaluated: fired, refused or failed.
-    pub asked: u64,
+    #[serde(rename = "asked")]
+    pub evaluated: u64,
     /// Times fired, as an edge or an advisory.
     pub fired: u64,
     /// Times its condition did not hold.
@@ -76,7 +77,7 @@ impl EdgeHistory {
             Self { decisions: 0, .. } => "not visited",
             Self { error: 1.., .. } => "fails",
             Self { edge, fired: 0, .. } if edge == FALLBACK => return None,
-            Self { asked: 0, shadowed: 0, .. } => "never asked",
+            Self { evaluated: 0, shadowed: 0, .. } => "never asked",
             Self { fired: 0, shadowed: 1.., .. } => "only shadowed",
             Self { fired: 0, .. } => "never fired",
             Self { rule: Some(_), refused: 0, not_reached: 0, decisions: OFTEN.., .. } => "always fires",
@@ -98,9 +99,9 @@ struct CoverageTally {
 }
 
 /// Counts the decisions of runs; of all runs of the store if none is named.
-pub fn coverage(session: &Session, asked: &[String]) -> Result<DecisionHistory, SessionError> {
+pub fn coverage(session: &Session, runs: &[String]) -> Result<DecisionHistory, SessionError> {
     let decisions = Decisions::open(session)?;
-    let mut history = DecisionHistory { runs: decisions.record().runs(asked)?, ..DecisionHistory::default() };
+    let mut history = DecisionHistory { runs: decisions.record().runs(runs)?, ..DecisionHistory::default() };
     let mut tallies: BTreeMap<String, CoverageTally> = BTreeMap::new();
     for run in &history.runs {
         let mut failed = None;
@@ -122,7 +123,7 @@ pub fn coverage(session: &Session, asked: &[String]) -> Result<DecisionHistory, 
         }
     }
     history.decisions = tallies.values().map(|tally| tally.decisions).sum();
-    history.pipelines = tallies.into_iter().map(|(pipeline, tally)| tally.told(pipeline)).collect();
+    history.pipelines = tallies.into_iter().map(|(pipeline, tally)| tally.finish(pipeline)).collect();
     Ok(history)
 }
 
@@ -221,7 +222,7 @@ impl CoverageTally {
                 EdgeOutcome::Error => edge.error += 1,
                 EdgeOutcome::NotReached => edge.not_reached += 1,
             }
-            edge.asked += u64::from(outcome != EdgeOutcome::NotReached);
+            edge.evaluated += u64::from(outcome != EdgeOutcome::NotReached);
             edge.shadowed += u64::from(shadowed);
         }
         if spec.fallback.is_some() {
@@ -230,12 +231,12 @@ impl CoverageTally {
             edge.decisions += 1;
             let count = if fired { &mut edge.fired } else { &mut edge.not_reached };
             *count += 1;
-            edge.asked += u64::from(fired);
+            edge.evaluated += u64::from(fired);
         }
         Ok(())
     }
 
-    fn told(mut self, pipeline: String) -> PipelineHistory {
+    fn finish(mut self, pipeline: String) -> PipelineHistory {
         let mut edges: Vec<EdgeHistory> = self.order.iter().filter_map(|key| self.edges.remove(key)).collect();
         edges.extend(self.edges.into_values().map(|edge| EdgeHistory { gone: true, ..edge }));
         let runs = self.runs.len() as u64;
@@ -267,16 +268,16 @@ mod tests {
         ground.run_stub("p", r#"{"*": {"a": [{"n": 0, "m": 7}]}}"#);
         let history = coverage(&ground.session, &[]).unwrap();
         assert_eq!((history.runs.len(), history.decisions, history.pipelines.len()), (4, 7, 1));
-        let told = |edge: &EdgeHistory| {
-            let EdgeHistory { edge: id, decisions, asked, fired, refused, error, not_reached, shadowed, .. } = edge;
+        let finish = |edge: &EdgeHistory| {
+            let EdgeHistory { edge: id, decisions, evaluated, fired, refused, error, not_reached, shadowed, .. } = edge;
             format!(
-                "{id} {decisions}/{asked}: {fired} {refused} {error} {not_reached} {shadowed} {}",
+                "{id} {decisions}/{evaluated}: {fired} {refused} {error} {not_reached} {shadowed} {}",
                 edge.remark().unwrap_or_default()
             )
         };
-        let told: Vec<String> = history.pipelines[0].edges.iter().map(told).collect();
+        let finish: Vec<String> = history.pipelines[0].edges.iter().map(finish).collect();
         assert_eq!(
-            told,
+            finish,
             [
                 "E1 4/4: 2 2 0 0 0 ",
                 "E2 4/2: 0 2 0 2 1 only shadowed",

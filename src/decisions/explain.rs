@@ -20,9 +20,9 @@ pub enum Explanation {
 }
 
 /// Explains the steps of a case: each decision is evaluated again on its recorded inputs, with probes.
-pub fn explain(session: &Session, asked: &StepQuery) -> Result<Explanation, SessionError> {
+pub fn explain(session: &Session, query: &StepQuery) -> Result<Explanation, SessionError> {
     let decisions = Decisions::open(session)?;
-    let (run, case, steps) = match find(&decisions, asked)? {
+    let (run, case, steps) = match find(&decisions, query)? {
         StepSelection::Case { run, case, steps } => (run, case, steps),
         StepSelection::Cases(cases) => return Ok(Explanation::Cases(cases)),
     };
@@ -32,14 +32,14 @@ pub fn explain(session: &Session, asked: &StepQuery) -> Result<Explanation, Sess
     let done = last.as_ref().map(|project| project.plan.done.to_string());
     let status = status(&steps, done.as_deref());
     let steps = match &last {
-        Some(project) => choose(steps, asked, &project.plan.pipeline)?,
+        Some(project) => choose(steps, query, &project.plan.pipeline)?,
         None => steps,
     };
     let changed = changed(&decisions, &run, &steps)?;
-    let mut told = Vec::with_capacity(steps.len());
+    let mut explanation = Vec::with_capacity(steps.len());
     for step in &steps {
         let project = decisions.project(&run, step, Probes::All)?;
-        told.push(tell(&decisions, &run, step, &project, &changed)?);
+        explanation.push(explain_step(&decisions, &run, step, &project, &changed)?);
     }
     Ok(Explanation::Case(Box::new(CaseExplanation {
         pipeline: last.map_or_else(String::new, |project| project.plan.pipeline.name.value.clone()),
@@ -47,20 +47,20 @@ pub fn explain(session: &Session, asked: &StepQuery) -> Result<Explanation, Sess
         case,
         name: case_name,
         status,
-        detailed: asked.step.is_some(),
+        detailed: query.step.is_some(),
         changed: changed.into_iter().collect(),
-        steps: told,
+        steps: explanation,
     })))
 }
 
-fn tell(
+fn explain_step(
     decisions: &Decisions,
     run: &str,
     step: &JournalStep,
     project: &Arc<Project>,
     changed: &BTreeSet<String>,
 ) -> Result<super::explanation::StepExplanation, SessionError> {
-    let mut told = match decisions.decisions(run, vec![step.clone()])?.pop() {
+    let mut explanation = match decisions.decisions(run, vec![step.clone()])?.pop() {
         Some(decision) => reevaluate::decided(step, &decision.again(project)?, project, changed),
         None => {
             let plan = project.plan.of_path(&step.path).unwrap_or_else(|| Arc::clone(&project.plan));
@@ -70,9 +70,9 @@ fn tell(
     };
     if let Some(call) = step.call {
         let text = decisions.record().store().blob(&call)?;
-        told.call = text.and_then(|text| serde_json::from_str(&text).ok());
+        explanation.call = text.and_then(|text| serde_json::from_str(&text).ok());
     }
-    Ok(told)
+    Ok(explanation)
 }
 
 /// The texts that have changed since these steps used them.
@@ -99,13 +99,13 @@ mod tests {
     use proptest::prelude::*;
     use std::fmt::Write as _;
 
-    fn asked(case: &str) -> StepQuery {
+    fn query(case: &str) -> StepQuery {
         StepQuery { run: "latest".into(), case: Some(case.into()), step: None }
     }
 
-    fn explained(ground: &TraceFixture, asked: &StepQuery) -> CaseExplanation {
-        match explain(&ground.session, asked).unwrap() {
-            Explanation::Case(told) => *told,
+    fn explained(ground: &TraceFixture, query: &StepQuery) -> CaseExplanation {
+        match explain(&ground.session, query).unwrap() {
+            Explanation::Case(explanation) => *explanation,
             Explanation::Cases(list) => panic!("{list:?}"),
         }
     }
@@ -116,10 +116,10 @@ mod tests {
         let run = decisions.record().run("latest").unwrap();
         let recorded = decisions.steps(&run, case).unwrap();
         for detailed in [false, true] {
-            let mut told = explained(ground, &asked(case));
-            told.detailed = detailed;
-            assert_eq!(told.steps.len(), recorded.len());
-            for (step, recorded) in told.steps.iter().zip(&recorded) {
+            let mut explanation = explained(ground, &query(case));
+            explanation.detailed = detailed;
+            assert_eq!(explanation.steps.len(), recorded.len());
+            for (step, recorded) in explanation.steps.iter().zip(&recorded) {
                 assert!(!step.differs, "{step:?}");
                 for entry in &recorded.considered {
                     let edge = step.edges.iter().find(|edge| edge.edge == *entry.edge).unwrap();
@@ -128,10 +128,10 @@ mod tests {
                 }
             }
             for width in [20, 80] {
-                let lines = page(&told, width);
+                let lines = page(&explanation, width);
                 assert!(lines.iter().all(|line| line.text.chars().count() <= width.max(40)), "{lines:?}");
             }
-            assert!(!markdown(&told).is_empty() && serde_json::to_value(&told).is_ok());
+            assert!(!markdown(&explanation).is_empty() && serde_json::to_value(&explanation).is_ok());
         }
         recorded.len()
     }

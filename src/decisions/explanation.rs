@@ -45,7 +45,8 @@ pub struct StepExplanation {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub call: Option<Call>,
     /// The revision of the texts it used.
-    pub generation: u64,
+    #[serde(rename = "generation")]
+    pub revision: u64,
     /// The edge taken.
     pub edge: Option<String>,
     /// Its target.
@@ -170,14 +171,14 @@ pub struct RuleExplanation {
 
 #[expect(clippy::ref_option, reason = "serde hands it over so")]
 fn diagnosed<S: Serializer>(error: &Option<Box<Diagnostic>>, serializer: S) -> Result<S::Ok, S::Error> {
-    let told = error.as_ref().map(|error| {
+    let shown = error.as_ref().map(|error| {
         let label = error.primary().map(|label| (label.source.name(), label.source.line_column(label.span.start)));
         serde_json::json!({
             "code": error.code, "message": error.message, "help": error.help,
             "file": label.map(|(file, _)| file.to_owned()), "line": label.map(|(_, place)| place.0), "column": label.map(|(_, place)| place.1),
         })
     });
-    told.serialize(serializer)
+    shown.serialize(serializer)
 }
 
 /// The JSON shape of an outline line.

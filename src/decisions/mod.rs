@@ -40,7 +40,7 @@ mod walker_assignments;
 pub use blame::{CaseBlame, CodeLine, StepBlame, blame};
 pub use blame_page::blame_page;
 pub use coverage::{DecisionHistory, EdgeHistory, PipelineHistory, coverage};
-pub use edge_counts::{EdgesTaken, ways};
+pub use edge_counts::{EdgesTaken, counts};
 pub use explain::{Explanation, explain};
 pub use explanation::{CaseExplanation, EdgeExplanation, EdgeKind, InputValue, RuleExplanation, StepExplanation, WalkFailure};
 pub use markdown::markdown;

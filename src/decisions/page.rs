@@ -34,12 +34,12 @@ const WIDTHS: (usize, usize) = (40, 100);
 const LONGEST: usize = 240;
 
 /// Renders the page, at most `width` characters wide.
-pub fn page(told: &CaseExplanation, width: usize) -> Vec<PageLine> {
+pub fn page(explanation: &CaseExplanation, width: usize) -> Vec<PageLine> {
     let mut page = TextPage::new(width);
-    page.head(told);
-    for step in &told.steps {
+    page.head(explanation);
+    for step in &explanation.steps {
         page.blank();
-        if told.detailed {
+        if explanation.detailed {
             page.whole(step);
         } else {
             page.brief(step);
@@ -52,7 +52,7 @@ pub fn page(told: &CaseExplanation, width: usize) -> Vec<PageLine> {
 pub(super) fn why(edge: &EdgeExplanation) -> String {
     let error = edge.error.as_ref().map(|error| error.message.clone());
     let missed = || edge.missed.iter().map(|miss| miss.text.as_str()).collect::<Vec<_>>().join("; or ");
-    let said = match edge.outcome {
+    let text = match edge.outcome {
         EdgeOutcome::Error => error,
         EdgeOutcome::False => Some(missed()).filter(|missed| !missed.is_empty()),
         EdgeOutcome::Fired => match (&edge.because, &edge.why) {
@@ -62,11 +62,11 @@ pub(super) fn why(edge: &EdgeExplanation) -> String {
         EdgeOutcome::Advisory => edge.because.clone(),
         EdgeOutcome::NotReached => edge.why.clone(),
     };
-    let said = said.unwrap_or_default();
-    match (edge.rule.as_ref().is_some_and(|rule| rule.changed), said.is_empty()) {
-        (false, _) => said,
+    let text = text.unwrap_or_default();
+    match (edge.rule.as_ref().is_some_and(|rule| rule.changed), text.is_empty()) {
+        (false, _) => text,
         (true, true) => "(its text changed since)".into(),
-        (true, false) => format!("{said} (its text changed since)"),
+        (true, false) => format!("{text} (its text changed since)"),
     }
 }
 
@@ -77,7 +77,7 @@ pub(super) fn place(step: &StepExplanation) -> String {
 }
 
 /// The outcome of a step.
-pub(super) fn way(step: &StepExplanation) -> Option<String> {
+pub(super) fn result_of(step: &StepExplanation) -> Option<String> {
     match (&step.to, &step.edge, &step.error) {
         (Some(to), Some(edge), _) => Some(format!("-> {to} by {edge}")),
         (_, _, Some(error)) => Some(format!("failed: {}", error.kind)),
@@ -148,17 +148,17 @@ impl TextPage {
         self.lines.extend(lines.into_iter().map(|text| PageLine { tone, text }));
     }
 
-    fn head(&mut self, told: &CaseExplanation) {
-        self.text(Tone::Head, "", 2, format!("{}  {}", told.case, told.name).trim_end());
-        let steps = match told.steps.len() {
-            _ if told.detailed => String::new(),
+    fn head(&mut self, explanation: &CaseExplanation) {
+        self.text(Tone::Head, "", 2, format!("{}  {}", explanation.case, explanation.name).trim_end());
+        let steps = match explanation.steps.len() {
+            _ if explanation.detailed => String::new(),
             1 => " after 1 step".to_owned(),
             many => format!(" after {many} steps"),
         };
-        let line = format!("run {}, {}: {}{steps}", told.run, told.pipeline, told.status.word());
+        let line = format!("run {}, {}: {}{steps}", explanation.run, explanation.pipeline, explanation.status.word());
         self.text(Tone::Quiet, "", 2, &line);
-        if !told.changed.is_empty() {
-            let line = format!("changed since, so this goes by the recorded texts: {}", told.changed.join(", "));
+        if !explanation.changed.is_empty() {
+            let line = format!("changed since, so this goes by the recorded texts: {}", explanation.changed.join(", "));
             self.text(Tone::Bad, "", 2, &line);
         }
     }
@@ -166,7 +166,7 @@ impl TextPage {
     pub(super) fn brief(&mut self, step: &StepExplanation) {
         self.title(step);
         if step.walker.as_ref().is_some_and(|walker| walker.because.is_some()) {
-            self.crew(step);
+            self.walker_and_masks(step);
         }
         let ids = step.edges.iter().map(|edge| edge.edge.chars().count()).max().unwrap_or(0).min(24);
         for edge in step.edges.iter().filter(|edge| !is_idle(edge)) {
@@ -177,13 +177,13 @@ impl TextPage {
     }
 
     fn title(&mut self, step: &StepExplanation) {
-        let first = format!("{} {}", place(step), way(step).unwrap_or_default());
+        let first = format!("{} {}", place(step), result_of(step).unwrap_or_default());
         let because = step.because.as_ref().map_or(String::new(), |because| format!(": {because}"));
         self.text(Tone::Head, "", 4, &format!("{}{because}", first.trim_end()));
     }
 
     /// Adds the walker and the masks.
-    fn crew(&mut self, step: &StepExplanation) {
+    fn walker_and_masks(&mut self, step: &StepExplanation) {
         if let Some(walker) = &step.walker {
             self.text(Tone::Plain, "    ", 6, &super::explanation::taken_by(walker));
         }
@@ -206,9 +206,9 @@ impl TextPage {
     fn whole(&mut self, step: &StepExplanation) {
         self.title(step);
         let by = step.by.as_ref().map_or(String::new(), |by| format!(", answered by {by}"));
-        let texts = if step.generation > 1 { format!(", by the run's texts no. {}", step.generation) } else { String::new() };
+        let texts = if step.revision > 1 { format!(", by the run's texts no. {}", step.revision) } else { String::new() };
         self.text(Tone::Quiet, "  ", 4, &format!("at {}{by}{texts}", step.at));
-        self.crew(step);
+        self.walker_and_masks(step);
         if let Some(call) = &step.call {
             self.text(Tone::Plain, "  ", 4, &super::explanation::called(call));
         }
@@ -239,9 +239,9 @@ impl TextPage {
 
     pub(super) fn edge(&mut self, edge: &EdgeExplanation) {
         self.text(tone(edge.outcome), "", 4, &title(edge));
-        let said = why(edge);
-        if !said.is_empty() {
-            self.text(Tone::Plain, "    ", 4, &said);
+        let text = why(edge);
+        if !text.is_empty() {
+            self.text(Tone::Plain, "    ", 4, &text);
         }
         match &edge.rule {
             Some(rule) => self.rule(rule),

@@ -184,7 +184,7 @@ mod tests {
                 assert_eq!(again.plan.vars().canonical(), *decision.vars);
                 let decided = again.decide().unwrap();
                 assert_eq!(decided.considered, decision.step.considered);
-                let StepEnd::To { edge, because, context, .. } = &decision.step.went else { panic!("{decision:?}") };
+                let StepEnd::To { edge, because, context, .. } = &decision.step.end else { panic!("{decision:?}") };
                 let choice = decided.choice.unwrap();
                 assert_eq!((&choice.name, &choice.because, &choice.context), (edge, because, context));
             }
@@ -203,25 +203,25 @@ mod tests {
         let good = ground.run_stub("p", r#"{"*": {"a": [{"n": 1}], "b": [{"zz": 2}], "c": [{}]}}"#);
         let bad = ground.run_stub("p", r#"{"*": {"a": [{"n": 1}], "b": [{"z": 2}], "c": [{}]}}"#);
         let decisions = Decisions::open(&ground.session).unwrap();
-        let told = |run: &str| {
+        let outline = |run: &str| {
             let line = |step: JournalStep| {
                 let outcomes: Vec<EdgeOutcome> = step.considered.iter().map(|entry| entry.outcome).collect();
-                let went = match step.went {
+                let end = match step.end {
                     StepEnd::To { to, edge, .. } => format!("{edge} to {to}"),
                     StepEnd::Failed { kind, .. } => kind,
                     other => format!("{other:?}"),
                 };
-                format!("{} {} {outcomes:?} {went}", step.path, step.node)
+                format!("{} {} {outcomes:?} {end}", step.path, step.node)
             };
             decisions.steps(run, "case-1").unwrap().into_iter().map(line).collect::<Vec<_>>()
         };
-        assert_eq!(told(&good.run), ["1 a [False, Fired] E2 to b", "2 b [Fired] E3 to c", "3 c [] Over"]);
-        assert_eq!(told(&bad.run), ["1 a [False, Fired] E2 to b", "2 b [Error] rule_error"]);
+        assert_eq!(outline(&good.run), ["1 a [False, Fired] E2 to b", "2 b [Fired] E3 to c", "3 c [] Over"]);
+        assert_eq!(outline(&bad.run), ["1 a [False, Fired] E2 to b", "2 b [Error] rule_error"]);
         assert_eq!((all(&decisions, &good.run).len(), all(&decisions, &bad.run).len()), (2, 2));
         let last = all(&decisions, &bad.run).pop().unwrap();
         let project = decisions.project(&bad.run, &last.step, Probes::All).unwrap();
         let (considered, failure) = last.again(&project).unwrap().decide().unwrap_err();
-        let StepEnd::Failed { message, .. } = &last.step.went else { panic!("{last:?}") };
+        let StepEnd::Failed { message, .. } = &last.step.end else { panic!("{last:?}") };
         assert_eq!((&considered, &failure.diagnostic.message), (&last.step.considered, message));
         assert_eq!(decisions.record().runs(&[]).unwrap(), [bad.run.clone(), good.run]);
         assert_eq!(decisions.record().runs(&["latest".into()]).unwrap(), [bad.run]);

@@ -30,7 +30,7 @@ pub(super) struct Reevaluated {
 pub(super) fn watch(again: &RuleInputs) -> Reevaluated {
     let mut watched = BTreeMap::new();
     let RuleInputs { plan, artifact, state, .. } = again;
-    let decided = again.decide_asking(&mut |edge, rule| {
+    let decided = again.decide_with(&mut |edge, rule| {
         let mut recorder = Recorder::new(RecordingScope::Values);
         let verdict = recorder.watch(|| rule.function.decide(artifact, state, plan.vars()));
         watched.insert(edge, WatchedRule { recorder, error: verdict.as_ref().err().cloned() });
@@ -45,7 +45,7 @@ pub(super) fn watch(again: &RuleInputs) -> Reevaluated {
 
 /// The explanation of a step without a decision.
 pub(super) fn undecided(step: &JournalStep, node: Option<&PipelineNode>) -> StepExplanation {
-    let mut told = StepExplanation {
+    let mut explanation = StepExplanation {
         path: step.path.to_string(),
         node: step.node.to_string(),
         code: node.and_then(|node| node.code.as_ref()).map(|code| code.value.clone()),
@@ -57,7 +57,7 @@ pub(super) fn undecided(step: &JournalStep, node: Option<&PipelineNode>) -> Step
         masks: step.masks.iter().map(ToString::to_string).collect(),
         by: step.by.as_ref().map(ToString::to_string),
         call: None,
-        generation: step.generation,
+        revision: step.revision,
         edge: None,
         to: None,
         because: None,
@@ -67,17 +67,19 @@ pub(super) fn undecided(step: &JournalStep, node: Option<&PipelineNode>) -> Step
         edges: Vec::new(),
         differs: false,
     };
-    match &step.went {
+    match &step.end {
         StepEnd::To { to, edge, because, context } => {
-            (told.to, told.edge) = (Some(to.to_string()), Some(edge.to_string()));
-            (told.because, told.context) = (Some(because.to_string()), context.clone());
+            (explanation.to, explanation.edge) = (Some(to.to_string()), Some(edge.to_string()));
+            (explanation.because, explanation.context) = (Some(because.to_string()), context.clone());
         }
-        StepEnd::Failed { kind, message } => told.error = Some(WalkFailure { kind: kind.clone(), message: message.clone() }),
-        StepEnd::Over if is_branch(&step.path) => told.because = Some("the branch is over".into()),
-        StepEnd::Over => told.because = Some("the node has no edge: the walk is over".into()),
+        StepEnd::Failed { kind, message } => {
+            explanation.error = Some(WalkFailure { kind: kind.clone(), message: message.clone() })
+        }
+        StepEnd::Over if is_branch(&step.path) => explanation.because = Some("the branch is over".into()),
+        StepEnd::Over => explanation.because = Some("the node has no edge: the walk is over".into()),
         StepEnd::Open => {}
     }
-    told
+    explanation
 }
 
 /// Explains a decision; the project must be linked with all probes. `changed` are the texts that have changed since, by their
@@ -85,16 +87,17 @@ pub(super) fn undecided(step: &JournalStep, node: Option<&PipelineNode>) -> Step
 pub(super) fn decided(step: &JournalStep, again: &RuleInputs, project: &Project, changed: &BTreeSet<String>) -> StepExplanation {
     let pipeline = &*again.plan.pipeline;
     let spec = pipeline.at(again.node);
-    let retold = watch(again);
-    let teller = Reevaluator { step, again, project, changed, outline: Outline::new(project.library.probed()), retold: &retold };
-    let mut told = undecided(step, Some(spec));
+    let reevaluated = watch(again);
+    let evaluator =
+        Reevaluator { step, again, project, changed, outline: Outline::new(project.library.probed()), reevaluated: &reevaluated };
+    let mut explanation = undecided(step, Some(spec));
     let mut own: Vec<EdgeIx> = spec.edges.iter().chain(&spec.advisories).copied().collect();
     own.sort_unstable();
-    told.edges = own.iter().chain(&pipeline.guards).map(|edge| teller.edge(*edge)).collect();
-    told.edges.extend(spec.fallback.map(|to| teller.fallback(to)));
-    told.read = teller.reads();
-    told.differs = retold.considered != step.considered;
-    told
+    explanation.edges = own.iter().chain(&pipeline.guards).map(|edge| evaluator.edge(*edge)).collect();
+    explanation.edges.extend(spec.fallback.map(|to| evaluator.fallback(to)));
+    explanation.read = evaluator.reads();
+    explanation.differs = reevaluated.considered != step.considered;
+    explanation
 }
 
 struct Reevaluator<'a> {
@@ -103,7 +106,7 @@ struct Reevaluator<'a> {
     project: &'a Project,
     changed: &'a BTreeSet<String>,
     outline: Outline<'a>,
-    retold: &'a Reevaluated,
+    reevaluated: &'a Reevaluated,
 }
 
 impl Reevaluator<'_> {
@@ -121,8 +124,8 @@ impl Reevaluator<'_> {
         };
         let entry = self.considered(&edge.id);
         let outcome = entry.map_or(EdgeOutcome::NotReached, |entry| entry.outcome);
-        let watched = self.retold.watched.get(&ix);
-        let mut told = EdgeExplanation {
+        let watched = self.reevaluated.watched.get(&ix);
+        let mut explanation = EdgeExplanation {
             edge: edge.id.value.clone(),
             name: edge.name.clone(),
             kind,
@@ -136,15 +139,15 @@ impl Reevaluator<'_> {
             values: Vec::new(),
         };
         if let Some(evaluation) = watched.and_then(|watched| watched.recorder.evaluations().first()) {
-            told.values = telling(self.outline.lines(evaluation));
+            explanation.values = telling(self.outline.lines(evaluation));
             if outcome != EdgeOutcome::Error {
-                told.values.extend(self.outline.unreached(evaluation));
+                explanation.values.extend(self.outline.unreached(evaluation));
             }
             if outcome == EdgeOutcome::False {
-                told.missed = self.outline.misses(evaluation);
+                explanation.missed = self.outline.misses(evaluation);
             }
         }
-        told
+        explanation
     }
 
     fn fallback(&self, to: EdgeTarget) -> EdgeExplanation {
@@ -220,7 +223,7 @@ impl Reevaluator<'_> {
     /// The inputs that the evaluated rules may read, with their values.
     fn reads(&self) -> Vec<InputValue> {
         let mut found: Vec<InputValue> = Vec::new();
-        for rule in self.retold.watched.keys().filter_map(|edge| self.again.plan.rule(*edge)) {
+        for rule in self.reevaluated.watched.keys().filter_map(|edge| self.again.plan.rule(*edge)) {
             for read in &rule.reads {
                 let Some((path, value)) = self.again.input(read) else { continue };
                 if !found.iter().any(|read| read.path == path) {

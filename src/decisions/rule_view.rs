@@ -18,7 +18,7 @@ pub fn look(again: &RuleInputs, project: &Project, recorded: Option<&JournalStep
         path: "".into(),
         node,
         at: Timestamp::default(),
-        generation: crate::walk::FIRST,
+        revision: crate::walk::FIRST,
         manifest: Hash::of(b""),
         walker: None,
         masks: Vec::new(),
@@ -26,18 +26,18 @@ pub fn look(again: &RuleInputs, project: &Project, recorded: Option<&JournalStep
         call: None,
         inputs: None,
         considered: Vec::new(),
-        went: StepEnd::Open,
+        end: StepEnd::Open,
         within: false,
     });
-    (step.considered, step.went) = match again.decide() {
+    (step.considered, step.end) = match again.decide() {
         Ok(decision) => {
-            let went = decision.choice.map_or(StepEnd::Over, |choice| StepEnd::To {
+            let end = decision.choice.map_or(StepEnd::Over, |choice| StepEnd::To {
                 to: again.plan.pipeline.target_name(choice.to).into(),
                 edge: choice.name,
                 because: choice.because,
                 context: choice.context,
             });
-            (decision.considered, went)
+            (decision.considered, end)
         }
         Err((considered, failure)) => {
             let message = failure.diagnostic.message.clone();
@@ -48,15 +48,15 @@ pub fn look(again: &RuleInputs, project: &Project, recorded: Option<&JournalStep
 }
 
 /// A step and the outcomes of its edges, at most `width` characters wide.
-pub fn step_page(told: &StepExplanation, width: usize) -> Vec<PageLine> {
+pub fn step_page(explanation: &StepExplanation, width: usize) -> Vec<PageLine> {
     let mut page = TextPage::new(width);
-    page.brief(told);
+    page.brief(explanation);
     page.lines
 }
 
 /// The details of one edge of a step; empty if it has no such edge.
-pub fn edge_page(told: &StepExplanation, edge: &str, width: usize) -> Vec<PageLine> {
+pub fn edge_page(explanation: &StepExplanation, edge: &str, width: usize) -> Vec<PageLine> {
     let mut page = TextPage::new(width);
-    told.edges.iter().filter(|told| told.edge == edge).for_each(|told| page.edge(told));
+    explanation.edges.iter().filter(|explanation| explanation.edge == edge).for_each(|explanation| page.edge(explanation));
     page.lines
 }

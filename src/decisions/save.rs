@@ -32,7 +32,7 @@ pub struct SavedDecision {
 
 impl SavedDecision {
     /// `written to FILE`, or `added to FILE`.
-    pub fn whither(&self) -> String {
+    pub fn location(&self) -> String {
         format!("{} {}", if self.created { "written to" } else { "added to" }, self.file.display())
     }
 }
@@ -45,9 +45,9 @@ const FILE: &str = "recorded_test.rhai";
 
 /// Saves the decision of a step as a test in a file: by default beside the rule that decided, if the project has a directory of
 /// scripts, else `recorded_test.rhai`.
-pub fn save_as_test(session: &Session, asked: &StepQuery, file: Option<&Path>) -> Result<SavedDecision, SessionError> {
+pub fn save_as_test(session: &Session, query: &StepQuery, file: Option<&Path>) -> Result<SavedDecision, SessionError> {
     let decisions = Decisions::open(session)?;
-    let (run, case, steps) = match find(&decisions, asked)? {
+    let (run, case, steps) = match find(&decisions, query)? {
         StepSelection::Case { run, case, steps } => (run, case, steps),
         StepSelection::Cases(list) => {
             let message = format!("the decision of which case? the run {} has {}", list.run, list.total);
@@ -58,7 +58,7 @@ pub fn save_as_test(session: &Session, asked: &StepQuery, file: Option<&Path>) -
         return Err(refused("input/no-step", format!("the case `{case}` has not begun"), None));
     };
     let pipeline = decisions.project(&run, last, Probes::None)?.plan.pipeline.clone();
-    let steps = choose(steps, asked, &pipeline)?;
+    let steps = choose(steps, query, &pipeline)?;
     let mut found = decisions.decisions(&run, steps)?;
     let Some(decision) = found.pop().filter(|_| found.is_empty()) else {
         let several: Vec<String> = found.iter().map(|decision| decision.step.path.to_string()).collect();
@@ -240,8 +240,8 @@ fn outcomes(considered: &[ConsideredEdge]) -> Vec<(Name, walk::EdgeOutcome)> {
 /// kept, or the test would cover another decision as soon as a threshold moves.
 fn read_values(made: &DecisionMade<'_>, given: &Value) -> Vec<(String, Value)> {
     let plan = &made.project.plan;
-    let asked = made.considered.iter().filter(|entry| entry.outcome != walk::EdgeOutcome::NotReached);
-    let rules = asked.filter_map(|entry| plan.rule(plan.pipeline.edge(&entry.edge)?));
+    let query = made.considered.iter().filter(|entry| entry.outcome != walk::EdgeOutcome::NotReached);
+    let rules = query.filter_map(|entry| plan.rule(plan.pipeline.edge(&entry.edge)?));
     let pointer = |read: &str| format!("/{}", read.split("[]").next().unwrap_or(read).replace('.', "/"));
     let paths: BTreeSet<String> = rules.flat_map(|rule| rule.reads.iter().map(|read| pointer(read))).collect();
     let value = |path: String| {
@@ -269,16 +269,16 @@ fn default_file(session: &Session, made: &DecisionMade<'_>) -> PathBuf {
     let Some(dir) = session.setup().scripts.clone() else { return PathBuf::from(FILE) };
     let pipeline = &made.project.plan.pipeline;
     let edge = |entry: &ConsideredEdge| pipeline.edge(&entry.edge).map(|ix| pipeline.edge_at(ix));
-    let (fired, asked) = (walk::EdgeOutcome::Fired, made.considered.iter().rev());
-    let asked = asked.filter(|entry| entry.outcome != walk::EdgeOutcome::NotReached);
+    let (fired, query) = (walk::EdgeOutcome::Fired, made.considered.iter().rev());
+    let query = query.filter(|entry| entry.outcome != walk::EdgeOutcome::NotReached);
     let taken = made.considered.iter().rev().filter(|entry| entry.outcome == fired);
-    let mut edges = taken.chain(asked).filter_map(edge);
+    let mut edges = taken.chain(query).filter_map(edge);
     let script = edges.find_map(|edge| if let EdgeCondition::Rule(rule) = &edge.when { rule.split_once(".rhai#") } else { None });
     dir.join(script.map_or_else(|| FILE.to_owned(), |(stem, _)| format!("{stem}_recorded_test.rhai")))
 }
 
 /// The pipeline's name in a test; `None` for the default one.
-fn pipeline_name(session: &Session, asked: Option<&str>, project: &Project) -> Option<String> {
+fn pipeline_name(session: &Session, query: Option<&str>, project: &Project) -> Option<String> {
     let name = project.plan.pipeline.name.as_str();
     let is_default = session
         .pipeline(crate::session::DEFAULT_PIPELINE)
@@ -286,9 +286,9 @@ fn pipeline_name(session: &Session, asked: Option<&str>, project: &Project) -> O
     if is_default {
         return None;
     }
-    let Some(asked) = asked.filter(|_| session.pipeline(name).is_err()) else { return Some(name.to_owned()) };
+    let Some(query) = query.filter(|_| session.pipeline(name).is_err()) else { return Some(name.to_owned()) };
     // A path is relative to the project's directory.
-    let path = Path::new(asked);
+    let path = Path::new(query);
     Some(path.strip_prefix(&session.setup().root).unwrap_or(path).display().to_string())
 }
 

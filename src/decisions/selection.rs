@@ -52,12 +52,12 @@ pub(super) enum StepSelection {
 }
 
 /// Finds the selected case.
-pub(super) fn find(decisions: &Decisions, asked: &StepQuery) -> Result<StepSelection, SessionError> {
+pub(super) fn find(decisions: &Decisions, query: &StepQuery) -> Result<StepSelection, SessionError> {
     let store = decisions.record().store();
-    let run = decisions.record().run(&asked.run)?;
+    let run = decisions.record().run(&query.run)?;
     let names = store.case_names(&run)?;
     let ids = || names.iter().map(|(id, _)| id.as_str());
-    let case = match (&asked.case, names.as_slice()) {
+    let case = match (&query.case, names.as_slice()) {
         (Some(case), _) if ids().any(|id| id == case) => case.clone(),
         (Some(case), _) => {
             let message = format!("the run {run} has no case `{case}`");
@@ -67,7 +67,7 @@ pub(super) fn find(decisions: &Decisions, asked: &StepQuery) -> Result<StepSelec
         (None, []) => return Err(refused("input/no-case", format!("the run {run} has no case"), None)),
         (None, [(only, _)]) => only.clone(),
         (None, _) => {
-            if let Some(step) = &asked.step {
+            if let Some(step) = &query.step {
                 let message = format!("step `{step}` of which case? the run {run} has {}", names.len());
                 let help = format!("name one by --case ID; they are listed by: asterisk explain {run}");
                 return Err(refused("input/which-case", message, Some(help)));
@@ -82,7 +82,7 @@ pub(super) fn find(decisions: &Decisions, asked: &StepQuery) -> Result<StepSelec
 
 /// The status of a walk with these steps; `done` is the pipeline's done name.
 pub(super) fn status(steps: &[JournalStep], done: Option<&str>) -> WalkStatus {
-    match steps.iter().rfind(|step| step.is_own() || matches!(step.went, StepEnd::Failed { .. })).map(|step| &step.went) {
+    match steps.iter().rfind(|step| step.is_own() || matches!(step.end, StepEnd::Failed { .. })).map(|step| &step.end) {
         Some(StepEnd::Failed { .. }) => WalkStatus::Error,
         Some(StepEnd::Over) => WalkStatus::Done,
         Some(StepEnd::To { to, .. }) if done.is_none_or(|done| done == to) => WalkStatus::Done,
@@ -95,12 +95,12 @@ fn line(decisions: &Decisions, run: &str, id: &str) -> Result<CaseLine, SessionE
     let steps = decisions.steps(run, id)?;
     let own = || steps.iter().filter(|step| step.is_own());
     let entered = |name: &str| own().any(|step| step.node == name);
-    let done = match own().next_back().map(|step| &step.went) {
+    let done = match own().next_back().map(|step| &step.end) {
         // The done name is entered by no step.
         Some(StepEnd::To { to, .. }) if !entered(to) => Some(to.to_string()),
         _ => Some(String::new()),
     };
-    let edge = |step: &JournalStep| if let StepEnd::To { edge, .. } = &step.went { Some(edge.to_string()) } else { None };
+    let edge = |step: &JournalStep| if let StepEnd::To { edge, .. } = &step.end { Some(edge.to_string()) } else { None };
     Ok(CaseLine {
         case: id.to_owned(),
         name: store.case(run, id)?.name,
@@ -111,8 +111,8 @@ fn line(decisions: &Decisions, run: &str, id: &str) -> Result<CaseLine, SessionE
 }
 
 /// The selected steps of a case.
-pub(super) fn choose(steps: Vec<JournalStep>, asked: &StepQuery, pipeline: &Pipeline) -> Result<Vec<JournalStep>, SessionError> {
-    let Some(wanted) = &asked.step else { return Ok(steps) };
+pub(super) fn choose(steps: Vec<JournalStep>, query: &StepQuery, pipeline: &Pipeline) -> Result<Vec<JournalStep>, SessionError> {
+    let Some(wanted) = &query.step else { return Ok(steps) };
     let meant = match pipeline.resolve_target(wanted) {
         Some(EdgeTarget::Node(node)) => Some(pipeline.at(node).name.as_str()),
         _ => None,

@@ -17,7 +17,7 @@ pub struct JournalStep {
     pub node: Name,
     pub at: Timestamp,
     /// The revision of the texts it used.
-    pub generation: u64,
+    pub revision: u64,
     /// The address of their manifest.
     pub manifest: Hash,
     /// The walker, in a team.
@@ -33,7 +33,7 @@ pub struct JournalStep {
     /// The edges, in the order considered.
     pub considered: Vec<ConsideredEdge>,
     /// The result of the step.
-    pub went: StepEnd,
+    pub end: StepEnd,
     /// Whether it belongs to a sub-pipeline, or to a branch of a `foreach` node.
     pub within: bool,
 }
@@ -64,11 +64,11 @@ pub enum StepEnd {
 pub(super) struct StepAssembler {
     began: Hash,
     /// The revision and manifest of cases that have upgraded since the run began.
-    adopted: HashMap<Name, (u64, Hash)>,
+    upgraded: HashMap<Name, (u64, Hash)>,
     open: Option<JournalStep>,
     /// Steps with an inner walk, by case and path: they end after it.
     walked: BTreeMap<(Name, Name), JournalStep>,
-    crew: WalkerAssignments,
+    walkers: WalkerAssignments,
     /// Recorded tool calls, by case and path of their steps: they are recorded before the step.
     called: BTreeMap<(Name, Name), Hash>,
 }
@@ -78,10 +78,10 @@ impl StepAssembler {
     pub(super) fn new(began: Hash) -> Self {
         Self {
             began,
-            adopted: HashMap::new(),
+            upgraded: HashMap::new(),
             open: None,
             walked: BTreeMap::new(),
-            crew: WalkerAssignments::default(),
+            walkers: WalkerAssignments::default(),
             called: BTreeMap::new(),
         }
     }
@@ -92,8 +92,8 @@ impl StepAssembler {
         let done = if same { None } else { self.open.take() };
         let Event { case, path, at, what } = event;
         match what {
-            EventBody::Adopt { generation, manifest } => {
-                self.adopted.insert(case, (generation, manifest));
+            EventBody::Adopt { revision, manifest } => {
+                self.upgraded.insert(case, (revision, manifest));
             }
             EventBody::NodeEnter { node } => {
                 // An interrupted step was taken again.
@@ -101,7 +101,7 @@ impl StepAssembler {
                 self.open = Some(self.begun(case, path, at, node));
                 return done;
             }
-            EventBody::WalkerSwitch { to, because, .. } => self.crew.switch(&case, &path, to, because),
+            EventBody::WalkerSwitch { to, because, .. } => self.walkers.switch(&case, &path, to, because),
             EventBody::Asked { call: Some(call), .. } => {
                 self.called.insert((case, path), call.hash());
             }
@@ -120,15 +120,15 @@ impl StepAssembler {
                 step.considered = considered;
             }),
             EventBody::Transition { to, edge, because, context, .. } => {
-                self.change(|step| step.went = StepEnd::To { to, edge, because, context });
+                self.change(|step| step.end = StepEnd::To { to, edge, because, context });
             }
             EventBody::Fork { by: BranchKind::Edges, branches, .. } => {
-                let went = apart(&branches);
-                self.change(|step| step.went = went);
+                let end = apart(&branches);
+                self.change(|step| step.end = end);
             }
             EventBody::WalkComplete { .. } => self.change(|step| {
-                if step.went == StepEnd::Open {
-                    step.went = StepEnd::Over;
+                if step.end == StepEnd::Open {
+                    step.end = StepEnd::Over;
                 }
             }),
             EventBody::WalkError { node, kind, message } | EventBody::BranchError { node, kind, message, .. } => {
@@ -136,7 +136,7 @@ impl StepAssembler {
                 if self.open.is_none() {
                     self.open = Some(self.begun(case, path, at, node));
                 }
-                self.change(|step| step.went = StepEnd::Failed { kind, message });
+                self.change(|step| step.end = StepEnd::Failed { kind, message });
             }
             EventBody::Fork { .. }
             | EventBody::Join { .. }
@@ -158,8 +158,8 @@ impl StepAssembler {
     }
 
     fn begun(&mut self, case: Name, path: Name, at: Timestamp, node: Name) -> JournalStep {
-        let (generation, manifest) = self.adopted.get(&case).copied().unwrap_or((FIRST, self.began));
-        let walker = self.crew.at(&case, &path);
+        let (revision, manifest) = self.upgraded.get(&case).copied().unwrap_or((FIRST, self.began));
+        let walker = self.walkers.at(&case, &path);
         let call = self.called.remove(&(case.clone(), path.clone()));
         let (masks, by, inputs, considered) = (Vec::new(), None, None, Vec::new());
         let within = path.match_indices('/').any(|(at, _)| self.walked.contains_key(&(case.clone(), path[..at].into())));
@@ -168,7 +168,7 @@ impl StepAssembler {
             path,
             node,
             at,
-            generation,
+            revision,
             manifest,
             walker,
             masks,
@@ -176,7 +176,7 @@ impl StepAssembler {
             call,
             inputs,
             considered,
-            went: StepEnd::Open,
+            end: StepEnd::Open,
             within,
         }
     }

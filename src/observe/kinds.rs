@@ -130,10 +130,10 @@ mod tests {
             Ok((kind, file)) => format!("{} {file:?}", kind.name),
             Err((message, help)) => format!("{message}; {help}"),
         };
-        let told: Vec<String> =
+        let shown: Vec<String> =
             ["log", "log=a=b", "jsonl=-", "otlp", "jsonl", "trace=", "otlp=", "metric=x", "x"].map(read).into();
         assert_eq!(
-            told,
+            shown,
             [
                 "log None",
                 "log Some(\"a=b\")",

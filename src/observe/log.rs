@@ -146,8 +146,8 @@ impl Observer for LogObserver<'_> {
                 let numbers = [wave, phase, turn].map(ToString::to_string);
                 line(LogLevel::Info, &[("wave", &numbers[0]), ("phase", &numbers[1]), ("turn", &numbers[2])]);
             }
-            EventBody::Reload { generation, .. } => line(LogLevel::Info, &[("generation", &generation.to_string())]),
-            EventBody::Adopt { generation, .. } => line(LogLevel::Debug, &[("generation", &generation.to_string())]),
+            EventBody::Reload { revision, .. } => line(LogLevel::Info, &[("generation", &revision.to_string())]),
+            EventBody::Adopt { revision, .. } => line(LogLevel::Debug, &[("generation", &revision.to_string())]),
             EventBody::Shadow { node, edge, differs, .. } => {
                 let level = if *differs { LogLevel::Info } else { LogLevel::Trace };
                 let edge = edge.as_deref().unwrap_or_default();
@@ -179,9 +179,10 @@ mod tests {
 
     #[test]
     fn instants_are_of_one_width() {
-        let told = [0, 10, 1_771_104_069_100, 1_771_104_069_123].map(|millis| to_the_millisecond(Timestamp::from_millis(millis)));
+        let shown =
+            [0, 10, 1_771_104_069_100, 1_771_104_069_123].map(|millis| to_the_millisecond(Timestamp::from_millis(millis)));
         assert_eq!(
-            told,
+            shown,
             ["1970-01-01T00:00:00.000Z", "1970-01-01T00:00:00.010Z", "2026-02-14T21:21:09.100Z", "2026-02-14T21:21:09.123Z"]
         );
     }

@@ -33,7 +33,7 @@ const METRICS: &[(&str, &str, &str)] = &[
 /// Collects the metrics of a run.
 pub(super) struct Metrics<'o> {
     out: ObserverOutput<'o>,
-    cast: NameTable,
+    names: NameTable,
     run: Vec<(&'static str, String)>,
     began: Timestamp,
     /// By metric and labels.
@@ -63,7 +63,7 @@ impl<'o> Metrics<'o> {
     pub(super) fn new(out: ObserverOutput<'o>) -> Self {
         Self {
             out,
-            cast: NameTable::default(),
+            names: NameTable::default(),
             run: Vec::new(),
             began: Timestamp::default(),
             counts: BTreeMap::new(),
@@ -117,7 +117,7 @@ impl<'o> Metrics<'o> {
 
 impl Observer for Metrics<'_> {
     fn began(&mut self, begun: &StartedRun<'_>, now: Timestamp) {
-        self.cast.began(begun);
+        self.names.began(begun);
         self.began = now;
         self.run = vec![("pipeline", begun.plan.pipeline.name.value.clone()), ("run", begun.run.to_owned())];
         if begun.over > 0 {
@@ -126,7 +126,7 @@ impl Observer for Metrics<'_> {
     }
 
     fn event(&mut self, event: &Event, now: Timestamp) {
-        let pipeline = self.cast.pipeline(&event.path);
+        let pipeline = self.names.pipeline(&event.path);
         let pipeline = pipeline.as_str();
         if let Some(span) = self.spans.event(event)
             && span.by.is_some()

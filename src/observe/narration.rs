@@ -21,7 +21,7 @@ const MILESTONES: [(usize, &str); 4] = [
 /// Narrates a run.
 pub(super) struct Narration<'o> {
     out: ObserverOutput<'o>,
-    cast: NameTable,
+    names: NameTable,
     cases: usize,
     /// The number of cases that were over when it began, and now.
     before: usize,
@@ -43,7 +43,7 @@ impl<'o> Narration<'o> {
     pub(super) fn new(out: ObserverOutput<'o>) -> Self {
         Self {
             out,
-            cast: NameTable::default(),
+            names: NameTable::default(),
             cases: 0,
             before: 0,
             over: 0,
@@ -65,9 +65,9 @@ impl<'o> Narration<'o> {
         let EventBody::Transition { from, to, edge, because, counter, .. } = &event.what else { return };
         let path = event.path.as_str();
         let whose = whose(event);
-        let left = self.cast.node(path, from);
-        let why = self.cast.why(path, edge, because);
-        if self.cast.is_done(path, to) {
+        let left = self.names.node(path, from);
+        let why = self.names.why(path, edge, because);
+        if self.names.is_done(path, to) {
             // The end of a case is reported with its status.
             if path.contains('/') {
                 self.say(&format!("{whose} comes to an end at {left} {why}"));
@@ -77,7 +77,7 @@ impl<'o> Narration<'o> {
             return;
         }
         let Some(counter) = counter else {
-            let to = self.cast.node(path, to);
+            let to = self.names.node(path, to);
             self.say(&format!("{whose} goes from {left} to {to} {why}"));
             return;
         };
@@ -90,7 +90,7 @@ impl<'o> Narration<'o> {
             self.say(&format!("{whose} stays at {left} ({counter} {count}) {why}"));
             return;
         }
-        let to = self.cast.node(path, to);
+        let to = self.names.node(path, to);
         self.say(&format!("{whose} goes back from {left} to {to} ({counter} {count}) {why}"));
     }
 
@@ -99,11 +99,11 @@ impl<'o> Narration<'o> {
         let whose = whose(event);
         if by == BranchKind::Items {
             self.forked.insert((event.case.to_string(), path.to_owned()));
-            let node = branches.first().map_or_else(String::new, |branch| self.cast.node(path, &branch.node));
+            let node = branches.first().map_or_else(String::new, |branch| self.names.node(path, &branch.node));
             let many = counted(branches.len(), "branch", "branches");
             return self.say(&format!("{whose} takes {node} in {many}"));
         }
-        let nodes: Vec<String> = branches.iter().map(|branch| self.cast.node(path, &branch.node)).collect();
+        let nodes: Vec<String> = branches.iter().map(|branch| self.names.node(path, &branch.node)).collect();
         let beside = if nodes.len() > 1 { ", beside each other" } else { "" };
         self.say(&format!("{whose} goes on to {}{beside}", nodes.join(", ")));
     }
@@ -132,8 +132,8 @@ impl<'o> Narration<'o> {
 impl Narration<'_> {
     /// Reports which cases walk now, and how far.
     fn stands(&mut self, (wave, phase, turn): (u32, u32, u32)) {
-        let told = |phases: usize| phases > 1 || wave > 1 || turn > 1;
-        let Some((phases, nodes)) = self.cast.phase(phase as usize).filter(|(phases, _)| told(*phases)) else { return };
+        let shown = |phases: usize| phases > 1 || wave > 1 || turn > 1;
+        let Some((phases, nodes)) = self.names.phase(phase as usize).filter(|(phases, _)| shown(*phases)) else { return };
         let wave = if wave > 1 { "Cases like earlier ones follow, phase" } else { "Phase" };
         let turn = if turn > 1 { ", for those that waited for one like them" } else { "" };
         self.say(&format!("{wave} {phase} of {phases}: {nodes}{turn}"));
@@ -142,7 +142,7 @@ impl Narration<'_> {
 
 impl Observer for Narration<'_> {
     fn began(&mut self, begun: &StartedRun<'_>, now: Timestamp) {
-        self.cast.began(begun);
+        self.names.began(begun);
         (self.cases, self.before, self.over, self.began) = (begun.cases, begun.over, begun.over, now);
         let many = counted(begun.cases, "case goes", "cases go");
         let before = if begun.over > 0 { format!("; {} are over already", begun.over) } else { String::new() };
@@ -160,12 +160,12 @@ impl Observer for Narration<'_> {
                 }
                 let switched = self.switched.remove(&*event.case);
                 if path == "1" {
-                    let name = self.cast.case(&event.case).map_or(String::new(), |name| format!(", {name},"));
-                    let node = self.cast.node(path, node);
+                    let name = self.names.case(&event.case).map_or(String::new(), |name| format!(", {name},"));
+                    let node = self.names.node(path, node);
                     self.say(&format!("Case {}{name} begins at {node}", event.case));
                 }
                 if let Some((from, to)) = switched {
-                    let (node, whose) = (self.cast.node(path, node), lower(&whose(event)));
+                    let (node, whose) = (self.names.node(path, node), lower(&whose(event)));
                     match from {
                         Some(from) => self.say(&format!("{from} hands over to {to} at {node}, {whose}")),
                         None => self.say(&format!("{to} walks {whose}, from {node} on")),
@@ -176,28 +176,28 @@ impl Observer for Narration<'_> {
                 self.switched.insert(event.case.to_string(), (from.as_deref().map(str::to_owned), to.to_string()));
             }
             EventBody::SubWalk { node, pipeline } => {
-                let (node, walk) = (self.cast.node(path, node), words(pipeline));
+                let (node, walk) = (self.names.node(path, node), words(pipeline));
                 self.say(&format!("{walk} begins on case {} at {node}", event.case));
             }
             EventBody::Fork { by, branches, .. } => self.fork(event, *by, branches),
             EventBody::Join { to } => {
-                let to = to.as_ref().filter(|to| !self.cast.is_done(path, to));
-                let to = to.map_or(String::new(), |to| format!(" at {}", self.cast.node(path, to)));
+                let to = to.as_ref().filter(|to| !self.names.is_done(path, to));
+                let to = to.map_or(String::new(), |to| format!(" at {}", self.names.node(path, to)));
                 self.say(&format!("{} comes together again{to}", whose(event)));
             }
             EventBody::BranchError { node, kind, message, .. } => {
-                let (whose, node) = (whose(event), self.cast.node(path, node));
+                let (whose, node) = (whose(event), self.names.node(path, node));
                 self.say(&format!("{whose} loses a branch at {node}, {kind}: {message}"));
             }
             EventBody::NodeExit { node, by, .. }
                 if by == WALK && self.forked.remove(&(event.case.to_string(), path.to_owned())) =>
             {
-                let (whose, node) = (whose(event), self.cast.node(path, node));
+                let (whose, node) = (whose(event), self.names.node(path, node));
                 self.say(&format!("{whose} has one answer of all branches at {node}"));
             }
             EventBody::NodeExit { node, by, .. } if by == WALK => {
-                let walk = words(&self.cast.pipeline(&format!("{path}/{node}/")));
-                let node = self.cast.node(path, node);
+                let walk = words(&self.names.pipeline(&format!("{path}/{node}/")));
+                let node = self.names.node(path, node);
                 self.say(&format!("{walk} ends on case {}: {node} has its answer", event.case));
             }
             EventBody::Transition { .. } => self.turn(event),
@@ -206,13 +206,13 @@ impl Observer for Narration<'_> {
                 self.say(&format!("The answers of case {} took {}{ceiling} so far", event.case, span(seconds(*spent_ms))));
             }
             EventBody::WalkError { node, kind, message } => {
-                let (whose, node) = (whose(event), self.cast.node(path, node));
+                let (whose, node) = (whose(event), self.names.node(path, node));
                 self.say(&format!("{whose} fails at {node}, {kind}: {message}"));
             }
             EventBody::Barrier { wave, phase, turn, .. } => self.stands((*wave, *phase, *turn)),
-            EventBody::Reload { generation, changed, .. } => {
+            EventBody::Reload { revision, changed, .. } => {
                 let texts = changed.iter().map(|change| change.what.as_str()).collect::<Vec<_>>().join(", ");
-                self.say(&format!("The texts were changed ({texts}): generation {generation} holds from now on"));
+                self.say(&format!("The texts were changed ({texts}): generation {revision} holds from now on"));
             }
             _ => {}
         }
@@ -284,7 +284,7 @@ mod tests {
 
     #[test]
     fn time_is_told_in_the_unit_that_fits() {
-        let told: Vec<String> = [0.04, 9.0, 59.6, 125.0, 7300.0].map(span).into();
-        assert_eq!(told, ["0.0 s", "9.0 s", "60 s", "2 min", "2 h"]);
+        let shown: Vec<String> = [0.04, 9.0, 59.6, 125.0, 7300.0].map(span).into();
+        assert_eq!(shown, ["0.0 s", "9.0 s", "60 s", "2 min", "2 h"]);
     }
 }

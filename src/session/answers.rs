@@ -104,7 +104,7 @@ impl Session {
         let dir = asked.writes.then(|| run_dir(&self.setup.out, asked.run));
         let spent = move |status: &BudgetStatus| {
             if let Some(dir) = &dir {
-                tell_budget(dir, status);
+                write_budget(dir, status);
             }
         };
         if let Some(status) = asked.budget.status() {
@@ -154,7 +154,7 @@ fn node_named(plan: &Plan, asked: &str) -> Result<String, SessionError> {
         if let Some(EdgeTarget::Node(node)) = plan.pipeline.resolve_target(asked) {
             return Some(plan.node(node).name.to_string());
         }
-        plan.nodes.iter().filter_map(|node| node.part.as_ref()).find_map(|part| look(part, asked))
+        plan.nodes.iter().filter_map(|node| node.part.as_ref()).find_map(|subpipeline| look(subpipeline, asked))
     }
     look(plan, asked).ok_or_else(|| {
         let known = plan.pipeline.nodes.iter().map(|node| node.name.as_str());
@@ -164,7 +164,7 @@ fn node_named(plan: &Plan, asked: &str) -> Result<String, SessionError> {
 }
 
 /// Writes the remaining budget. A failure is ignored: the file is written again with the next answer.
-fn tell_budget(dir: &std::path::Path, status: &BudgetStatus) {
+fn write_budget(dir: &std::path::Path, status: &BudgetStatus) {
     let text = serde_json::to_string_pretty(status).unwrap_or_default() + "\n";
     drop(OutDir::private(dir).and_then(|dir| dir.write(BUDGET_FILE, &text)));
 }

@@ -113,7 +113,7 @@ impl Session {
             WalkStatus::Error => store.finish_run(&result.run, RunStatus::Error, now)?,
             WalkStatus::Running | WalkStatus::Paused => store.pause_run(&result.run, now)?,
         }
-        result.know_statuses(store)?;
+        result.load_statuses(store)?;
         result.notes = self.project_files(store, &result, files, rested)?;
         self.finalise(&result)?;
         Ok(result)

@@ -32,8 +32,8 @@ impl Session {
         ] {
             let _ = writeln!(text, "- {name}: {}", cell(&value));
         }
-        let asked = SymptomQuery { run: Some(run.to_owned()), limit: Some(ROWS), ..SymptomQuery::default() };
-        let symptoms = self.symptoms(asked).unwrap_or_default();
+        let query = SymptomQuery { run: Some(run.to_owned()), limit: Some(ROWS), ..SymptomQuery::default() };
+        let symptoms = self.symptoms(query).unwrap_or_default();
         let component =
             |symptom: Option<i64>| symptoms.iter().find(|row| Some(row.id) == symptom).map(|row| row.component.clone());
         let rows = store.triages(run, ROWS).unwrap_or_default().into_iter().map(|(case, triage, symptom)| {

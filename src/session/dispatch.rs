@@ -22,7 +22,7 @@ const MOST: usize = 16 << 20;
 /// The dispatch numbers of a run.
 pub(super) struct Dispatches {
     dir: PathBuf,
-    known: Mutex<Option<KnownDispatches>>,
+    stored: Mutex<Option<KnownDispatches>>,
 }
 
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -36,18 +36,18 @@ struct KnownDispatches {
 impl Dispatches {
     /// The numbers of the run that writes into this directory.
     pub(super) fn new(dir: PathBuf) -> Self {
-        Self { dir: std::path::absolute(&dir).unwrap_or(dir), known: Mutex::new(None) }
+        Self { dir: std::path::absolute(&dir).unwrap_or(dir), stored: Mutex::new(None) }
     }
 
     /// The number of a request; assigns a new one unless it is open.
     pub(super) fn number(&self, request: i64) -> io::Result<i64> {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut stored = self.stored.lock().unwrap_or_else(PoisonError::into_inner);
         let dir = OutDir::private(&self.dir)?;
-        if known.is_none() {
+        if stored.is_none() {
             let text = dir.read(DISPATCHES, MOST)?;
-            *known = Some(text.map_or_else(|| Ok(KnownDispatches::default()), |text| serde_json::from_slice(&text))?);
+            *stored = Some(text.map_or_else(|| Ok(KnownDispatches::default()), |text| serde_json::from_slice(&text))?);
         }
-        let KnownDispatches { last, open } = known.get_or_insert_default();
+        let KnownDispatches { last, open } = stored.get_or_insert_default();
         if let Some(number) = open.get(&request) {
             return Ok(*number);
         }
@@ -64,8 +64,8 @@ impl Dispatches {
 
     /// Closes a request. It is removed from the file with the next assignment.
     pub(super) fn settle(&self, request: i64) {
-        if let Some(known) = &mut *self.known.lock().unwrap_or_else(PoisonError::into_inner) {
-            known.open.remove(&request);
+        if let Some(stored) = &mut *self.stored.lock().unwrap_or_else(PoisonError::into_inner) {
+            stored.open.remove(&request);
         }
     }
 

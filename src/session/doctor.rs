@@ -172,11 +172,11 @@ impl Session {
             let name = "contents";
             all.push(match bad.as_slice() {
                 [] => CheckResult::new("store", name, CheckState::Ok, format!("each of {count} is what its address says")),
-                bad => CheckResult::new("store", name, CheckState::Wrong, told(bad)).help(RESTORE),
+                bad => CheckResult::new("store", name, CheckState::Wrong, list_damage(bad)).help(RESTORE),
             });
         }
         if let Some((count, bad)) = &health.events {
-            let found = if bad.is_empty() { format!("each of {count} is what was recorded") } else { told(bad) };
+            let found = if bad.is_empty() { format!("each of {count} is what was recorded") } else { list_damage(bad) };
             let one = CheckResult::new("store", "events", if bad.is_empty() { CheckState::Ok } else { CheckState::Wrong }, found);
             all.push(if bad.is_empty() { one } else { one.help(RESTORE) });
         }
@@ -260,7 +260,7 @@ impl Session {
 const RESTORE: &str = "put a copy from before in the store's place, or make these runs again";
 
 /// The first few damaged items, one a line.
-fn told(bad: &[impl ToString]) -> String {
+fn list_damage(bad: &[impl ToString]) -> String {
     const NAMED: usize = 20;
     let mut lines: Vec<String> = bad.iter().take(NAMED).map(ToString::to_string).collect();
     if bad.len() > NAMED {

@@ -69,30 +69,30 @@ impl RunExecutor<'_> {
             ActiveCase { place, work: Mutex::new(work) }
         });
         let mut walking: Vec<ActiveCase> = walking.collect();
-        let (mut round, mut begun) = (RunBatch::FIRST, true);
+        let (mut batch, mut begun) = (RunBatch::FIRST, true);
         for (seq, event) in ports.journal.store().run_events(self.run)? {
             let EventBody::Barrier { wave, phase, turn, clusters } = event.what else { continue };
             let clusters = clusters.map(|clusters| clusters_at(&ports, &clusters)).transpose()?.unwrap_or_default();
-            take_turns(&mut walking, &clusters);
+            defer_members(&mut walking, &clusters);
             ports.needs.advance(seq, clusters);
-            round = RunBatch { wave, phase, turn };
+            batch = RunBatch { wave, phase, turn };
         }
         self.alone(&mut walking, &ports)?;
         loop {
-            if walking.iter().any(|case| case.place.walks(round, pipeline)) {
+            if walking.iter().any(|case| case.place.walks(batch, pipeline)) {
                 if !begun {
-                    self.begin(round, &mut walking, &mut ports)?;
+                    self.begin(batch, &mut walking, &mut ports)?;
                 }
                 // While an answer is pending, no case enters a later phase.
-                if self.round(round, &mut walking, &ports)? {
+                if self.batch(batch, &mut walking, &ports)? {
                     break;
                 }
             }
             if self.stop.load(Ordering::Relaxed) {
                 break;
             }
-            let Some(next) = round.next(pipeline) else { break };
-            (round, begun) = (next, false);
+            let Some(next) = batch.next(pipeline) else { break };
+            (batch, begun) = (next, false);
         }
         let over = walking.into_iter().map(|case| {
             let mut work = case.work.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -109,10 +109,10 @@ impl RunExecutor<'_> {
     }
 
     /// Records the barrier before a batch: queries see what is committed so far.
-    fn begin(&self, round: RunBatch, walking: &mut [ActiveCase], ports: &mut WalkPorts<'_>) -> Result<(), SessionError> {
-        let clusters = self.clusters(round, walking, ports)?;
+    fn begin(&self, batch: RunBatch, walking: &mut [ActiveCase], ports: &mut WalkPorts<'_>) -> Result<(), SessionError> {
+        let clusters = self.clusters(batch, walking, ports)?;
         let content = (!clusters.is_empty()).then(|| Cluster::content(&clusters));
-        let RunBatch { wave, phase, turn } = round;
+        let RunBatch { wave, phase, turn } = batch;
         let what = EventBody::Barrier { wave, phase, turn, clusters: content.clone() };
         let event = Event { case: "".into(), path: "".into(), at: self.session.setup().clock.now(), what };
         ports.journal.commit(Commit::of(vec![event]))?;
@@ -120,22 +120,22 @@ impl RunExecutor<'_> {
         let last = events.into_iter().rfind(|(_, event)| matches!(event.what, EventBody::Barrier { .. }));
         let (seq, event) = last.ok_or_else(|| StoreError::Damaged("a barrier was not recorded".into()))?;
         self.watch.event(&event);
-        take_turns(walking, &clusters);
+        defer_members(walking, &clusters);
         ports.needs.advance(seq, clusters);
         Ok(())
     }
 
     /// The clusters of the cases that would walk in a batch. A script returns the features of each case: cases with equal
     /// features are alike; a case with none joins no cluster.
-    fn clusters(&self, round: RunBatch, walking: &[ActiveCase], ports: &WalkPorts<'_>) -> Result<Vec<Cluster>, SessionError> {
+    fn clusters(&self, batch: RunBatch, walking: &[ActiveCase], ports: &WalkPorts<'_>) -> Result<Vec<Cluster>, SessionError> {
         let plan = &*Arc::clone(&self.revisions.current()?.plan);
         let (Some(spec), Some(by)) = (&plan.pipeline.clusters, &plan.cluster) else { return Ok(Vec::new()) };
-        if !round.forms_clusters(&plan.pipeline) {
+        if !batch.forms_clusters(&plan.pipeline) {
             return Ok(Vec::new());
         }
         let project = self.revisions.project();
         let cases = self.cases(&project, ports);
-        let members: Vec<&ActiveCase> = walking.iter().filter(|case| case.place.walks(round, &plan.pipeline)).collect();
+        let members: Vec<&ActiveCase> = walking.iter().filter(|case| case.place.walks(batch, &plan.pipeline)).collect();
         let key = |walking: &&ActiveCase| {
             let mut work = walking.work();
             let whole = work.take(&cases)?;
@@ -178,7 +178,7 @@ impl RunExecutor<'_> {
         &'w self,
         plan: &'w Plan,
         ports: &'w WalkPorts<'_>,
-        round: RunBatch,
+        batch: RunBatch,
         show: &'w (dyn Fn(&Event) + Sync),
     ) -> Walker<'w> {
         Walker {
@@ -193,20 +193,20 @@ impl RunExecutor<'_> {
             run: self.run,
             seed: self.seed,
             launch: self.launch,
-            until: round.limit(),
+            until: batch.limit(),
             stop: self.stop,
             watch: Some(show),
         }
     }
 
     /// Walks the cases of a batch as far as they may. Returns whether any is pending on an external answer.
-    fn round(&self, round: RunBatch, walking: &mut [ActiveCase], ports: &WalkPorts<'_>) -> Result<bool, SessionError> {
+    fn batch(&self, batch: RunBatch, walking: &mut [ActiveCase], ports: &WalkPorts<'_>) -> Result<bool, SessionError> {
         let show = |event: &Event| self.watch.event(event);
         let project = self.revisions.project();
-        let walker = self.walker(&project.plan, ports, round, &show);
+        let walker = self.walker(&project.plan, ports, batch, &show);
         let pipeline = &project.plan.pipeline;
-        let members: Vec<&ActiveCase> = walking.iter().filter(|case| case.place.walks(round, pipeline)).collect();
-        self.watch.phase(round.limit() + 1, pipeline.phases, members.len());
+        let members: Vec<&ActiveCase> = walking.iter().filter(|case| case.place.walks(batch, pipeline)).collect();
+        self.watch.phase(batch.limit() + 1, pipeline.phases, members.len());
         let next = AtomicUsize::new(0);
         let broken: Mutex<Option<SessionError>> = Mutex::new(None);
         let cases = self.cases(&project, ports);
@@ -278,7 +278,7 @@ fn clusters_at(ports: &WalkPorts<'_>, content: &Content) -> Result<Vec<Cluster>,
 }
 
 /// Puts all members of clusters but the representatives into the second batch.
-fn take_turns(walking: &mut [ActiveCase], clusters: &[Cluster]) {
+fn defer_members(walking: &mut [ActiveCase], clusters: &[Cluster]) {
     let waiting: HashSet<&str> = clusters.iter().flat_map(Cluster::members).map(Name::as_str).collect();
     for case in walking {
         if waiting.contains(case.work.get_mut().unwrap_or_else(PoisonError::into_inner).id.as_str()) {

@@ -27,9 +27,9 @@ impl Session {
 
     /// Lists symptoms, most recently seen first; empty if there is no store yet. The data file `recall` (`dormant: {days,
     /// launches}`) determines which are dormant, as of the session's clock.
-    pub fn symptoms(&self, asked: SymptomQuery) -> Result<Vec<SymptomRow>, SessionError> {
+    pub fn symptoms(&self, query: SymptomQuery) -> Result<Vec<SymptomRow>, SessionError> {
         let Some(store) = self.reader()? else { return Ok(Vec::new()) };
-        let SymptomQuery { ids, run, status, limit } = asked;
+        let SymptomQuery { ids, run, status, limit } = query;
         let (now, dormancy) = (self.setup.clock.now(), self.dormancy()?);
         Ok(store.symptoms(&SymptomFilter { ids, run, status, limit: limit.unwrap_or(usize::MAX), now, dormancy })?)
     }
@@ -41,14 +41,14 @@ impl Session {
 
     /// Sets the status of a root cause on behalf of a person, and returns it as it was before.
     pub fn say_of_rca(&self, id: i64, status: &str, by: &str, message: &str) -> Result<Rca, SessionError> {
-        self.known_rca(id)?;
+        self.rca(id)?;
         let store = self.store(Durability::Step)?;
         let word = RcaWord { status: status.into(), by: by.into(), at: self.setup.clock.now(), message: message.into() };
         Ok(store.say_of_rca(id, &word)?)
     }
 
     /// The root cause of that id; the error suggests a similar one.
-    pub fn known_rca(&self, id: i64) -> Result<RcaRow, SessionError> {
+    pub fn rca(&self, id: i64) -> Result<RcaRow, SessionError> {
         let one = RcaFilter { ids: Some(vec![id]), cases: 1000, ..RcaFilter::default() };
         if let Some(row) = self.rcas(&one)?.pop() {
             return Ok(row);
@@ -59,7 +59,7 @@ impl Session {
     }
 
     /// The symptom of that id; the error suggests a similar one.
-    pub fn known_symptom(&self, id: i64) -> Result<SymptomRow, SessionError> {
+    pub fn symptom(&self, id: i64) -> Result<SymptomRow, SessionError> {
         if let Some(row) = self.symptoms(SymptomQuery { ids: Some(vec![id]), ..SymptomQuery::default() })?.pop() {
             return Ok(row);
         }

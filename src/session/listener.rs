@@ -22,9 +22,9 @@ pub struct StartedRun<'a> {
 }
 
 impl<'a> StartedRun<'a> {
-    pub(super) fn new(run: &'a str, plan: &'a Arc<Plan>, launch: &'a Launch, work: &[CaseWork], round: RunBatch) -> Self {
+    pub(super) fn new(run: &'a str, plan: &'a Arc<Plan>, launch: &'a Launch, work: &[CaseWork], batch: RunBatch) -> Self {
         let over = work.iter().filter(|case| matches!(case.status, WalkStatus::Done | WalkStatus::Error)).count();
-        let stands = (round.wave, round.phase, round.turn);
+        let stands = (batch.wave, batch.phase, batch.turn);
         Self { run, plan, launch, cases: work.len(), over, stands }
     }
 }
@@ -59,7 +59,7 @@ pub trait RunListener: Sync {
 #[derive(Clone, Debug)]
 pub struct AppliedReload {
     /// The revision; the run begins with 1.
-    pub generation: u64,
+    pub revision: u64,
     pub cause: ReloadCause,
     /// What differs from the previous revision.
     pub changed: Vec<TextChange>,

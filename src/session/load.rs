@@ -61,7 +61,7 @@ impl Session {
         Ok(Sources {
             scripts: scripts.sources().filter(|source| source.name().ends_with(".rhai")).cloned().collect(),
             templates: templates.sources().cloned().collect(),
-            data: self.vocabulary_named(data_files(&scripts))?,
+            data: self.check_domain(data_files(&scripts))?,
             pipeline,
             parts,
             missing,
@@ -72,24 +72,25 @@ impl Session {
     /// path is looked up beside the referring file first.
     pub fn parts(&self, pipeline: &Source) -> Result<LoadedSubpipelines, SessionError> {
         let LoadedSubpipelines { mut parts, mut missing } = LoadedSubpipelines::default();
-        let mut open: Vec<(Source, String)> = parts_of(pipeline).into_iter().map(|asked| (pipeline.clone(), asked)).collect();
+        let mut open: Vec<(Source, String)> =
+            parts_of(pipeline).into_iter().map(|reference| (pipeline.clone(), reference)).collect();
         if open.is_empty() {
             return Ok(LoadedSubpipelines { parts, missing });
         }
         let overlay = Overlay::load(Area::Pipelines, self.setup.pipelines.as_deref())?;
-        while let Some((by, asked)) = open.pop() {
-            if parts.contains_key(&asked) {
+        while let Some((by, reference)) = open.pop() {
+            if parts.contains_key(&reference) {
                 continue;
             }
-            let beside = Path::new(by.name()).parent().map(|dir| dir.join(&asked)).filter(|beside| beside.is_file());
-            let name = beside.map_or_else(|| asked.clone(), |beside| beside.display().to_string());
+            let beside = Path::new(by.name()).parent().map(|dir| dir.join(&reference)).filter(|beside| beside.is_file());
+            let name = beside.map_or_else(|| reference.clone(), |beside| beside.display().to_string());
             match find_pipeline(&name, &overlay, pipeline_name) {
                 Ok(PipelineLookup::One(part)) => {
-                    open.extend(parts_of(&part).into_iter().map(|asked| (part.clone(), asked)));
-                    parts.insert(asked, part);
+                    open.extend(parts_of(&part).into_iter().map(|reference| (part.clone(), reference)));
+                    parts.insert(reference, part);
                 }
-                Ok(PipelineLookup::Not(why)) => drop(missing.insert(asked, *why)),
-                Err(error) => drop(missing.insert(asked, Diagnostic::error("input/file", error.to_string()))),
+                Ok(PipelineLookup::Not(why)) => drop(missing.insert(reference, *why)),
+                Err(error) => drop(missing.insert(reference, Diagnostic::error("input/file", error.to_string()))),
             }
         }
         Ok(LoadedSubpipelines { parts, missing })
@@ -120,7 +121,7 @@ impl Session {
     /// The data files, by stem.
     pub fn data(&self) -> Result<Map<String, Value>, SessionError> {
         let scripts = Overlay::load(Area::Scripts, self.setup.scripts.as_deref())?;
-        let data = self.vocabulary_named(data_files(&scripts))?;
+        let data = self.check_domain(data_files(&scripts))?;
         Ok(crate::project::read_data(&data, self.setup.domain.as_deref())?)
     }
 
@@ -137,7 +138,7 @@ impl Session {
     }
 
     /// Returns the data files, or an error if the selected domain is not among them.
-    fn vocabulary_named(&self, data: Vec<Source>) -> Result<Vec<Source>, SessionError> {
+    fn check_domain(&self, data: Vec<Source>) -> Result<Vec<Source>, SessionError> {
         let names = domain::names(&data);
         match &self.setup.domain {
             Some(name) if !names.contains(&name.as_str()) => {

@@ -85,11 +85,11 @@ fn lacks<'p>(plan: &'p Plan, state: &WalkState) -> Vec<MissingElement<'p>> {
     }
     // Sub-pipelines are checked as well.
     for inner in &state.inner {
-        if let Some(lone) = &inner.lone {
+        if let Some(origin) = &inner.origin {
             // A branch uses the same graph.
             found.extend(lacks(plan, inner));
             let at = inner.node.as_ref().and_then(|at| pipeline.node(at)).map(|node| plan.node(node));
-            if let Some(node) = at.filter(|node| lone.by == BranchKind::Items && node.fan.is_none()) {
+            if let Some(node) = at.filter(|node| origin.by == BranchKind::Items && node.fan.is_none()) {
                 found.push(lack(format!("its node `{}` is not taken for each item of a list", node.name), None));
             }
         } else if let Some(at) = &state.node

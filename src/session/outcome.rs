@@ -120,7 +120,7 @@ impl RunResult {
     }
 
     /// Sets the statuses of the cases in memory from the store.
-    pub(super) fn know_statuses(&mut self, store: &Store) -> Result<(), SessionError> {
+    pub(super) fn load_statuses(&mut self, store: &Store) -> Result<(), SessionError> {
         if self.cases.in_memory() {
             let mut statuses = store.case_statuses(&self.run)?;
             for case in &mut self.cases.kept {
@@ -135,12 +135,16 @@ impl RunResult {
         self.each_of(true, visit)
     }
 
-    /// [`RunResult::each`]; with `asked`, the summary script is evaluated too.
-    fn each_of(&self, asked: bool, mut visit: impl FnMut(&CaseResult) -> Result<(), SessionError>) -> Result<(), SessionError> {
+    /// [`RunResult::each`]; with `summarised`, the summary script is evaluated too.
+    fn each_of(
+        &self,
+        summarised: bool,
+        mut visit: impl FnMut(&CaseResult) -> Result<(), SessionError>,
+    ) -> Result<(), SessionError> {
         self.cases.kept.iter().try_for_each(&mut visit)?;
         let Some(stored) = &self.cases.stored else { return Ok(()) };
         let reads = CaseReader { store: &stored.store, run: &self.run, plan: &self.plan };
-        let read = |case: &StoredCaseBrief| reads.result(case, &self.launch, asked);
+        let read = |case: &StoredCaseBrief| reads.result(case, &self.launch, summarised);
         stored.pool.in_order(&stored.cases, read, |case| visit(&case))
     }
 
@@ -194,13 +198,13 @@ impl CaseResult {
 }
 
 impl CaseReader<'_> {
-    /// The result of a case. `asked`: whether the summary script is evaluated.
-    pub(super) fn result(&self, work: &StoredCaseBrief, launch: &Launch, asked: bool) -> Result<CaseResult, SessionError> {
-        let (case, mut state) = if asked { self.whole_if_sound(&work.id)? } else { self.unread(&work.id)? };
+    /// The result of a case. `summarised`: whether the summary script is evaluated.
+    pub(super) fn result(&self, work: &StoredCaseBrief, launch: &Launch, summarised: bool) -> Result<CaseResult, SessionError> {
+        let (case, mut state) = if summarised { self.whole_if_sound(&work.id)? } else { self.unread(&work.id)? };
         if state.status == WalkStatus::Running {
             state.status = work.status;
         }
-        let (finding, trouble) = if asked { finding::of(self.plan, launch, &case, &state, self.run) } else { (None, None) };
+        let (finding, trouble) = if summarised { finding::of(self.plan, launch, &case, &state, self.run) } else { (None, None) };
         let case_status = self.store.case_status(self.run, &work.id)?;
         Ok(CaseResult { case, state, case_status, finding, trouble })
     }
@@ -255,12 +259,12 @@ impl Serialize for CaseSummaries<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut cases = serializer.serialize_seq(Some(self.0.cases.len()))?;
         let mut refused = None;
-        let told = self.0.each_of(false, |case| {
+        let visited = self.0.each_of(false, |case| {
             // An error of the serialiser is no error of the run.
             refused = refused.take().or_else(|| cases.serialize_element(&case.summary()).err());
             Ok(())
         });
-        match (refused, told) {
+        match (refused, visited) {
             (Some(error), _) => Err(error),
             (None, Err(error)) => Err(S::Error::custom(error)),
             (None, Ok(())) => cases.end(),

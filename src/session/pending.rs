@@ -78,7 +78,7 @@ struct HeldCase {
 impl Session {
     /// Checks out the prompts of pending cases (of one case if named), the first one only unless `all`. Each is written to a
     /// file, and all of them as a batch.
-    pub fn hand_out(&self, run: &str, case: Option<&str>, all: bool) -> Result<CheckedOutTasks, SessionError> {
+    pub fn check_out(&self, run: &str, case: Option<&str>, all: bool) -> Result<CheckedOutTasks, SessionError> {
         let store = Store::read_only(&self.setup.store)?;
         let run = named(&store, run)?;
         let manual = agent::manual_names(&self.setup.agents);
@@ -89,7 +89,7 @@ impl Session {
         let dir = self.run_dir(&run)?;
         let kept = KeptTemplates::of(&store, &run)?;
         let plan = self.plan_of(&store, &run)?;
-        let (mut handed, mut phase) = (Vec::new(), None);
+        let (mut tasks, mut phase) = (Vec::new(), None);
         for id in ids.iter().filter(|id| case.is_none_or(|case| *id == case)) {
             let events: Vec<Event> = store.events(&run, id)?.into_iter().map(|(_, event)| event).collect();
             let state = WalkState::fold(&events);
@@ -97,12 +97,12 @@ impl Session {
             let own = plan.of_path(&open.path);
             let node = own.as_ref().and_then(|own| Some(own.pipeline.phase_name(own.pipeline.node(&open.node)?).to_owned()));
             phase = phase.or(node);
-            handed.push(hand(&store, &kept, &plan, (&dir, id), &events, (&state, open))?);
+            tasks.push(write_task(&store, &kept, &plan, (&dir, id), &events, (&state, open))?);
             if !all {
                 break;
             }
         }
-        if handed.is_empty() {
+        if tasks.is_empty() {
             let message = case.map_or_else(
                 || format!("no case of the run {run} waits for an answer"),
                 |case| format!("case `{case}` of the run {run} waits for no answer"),
@@ -111,12 +111,12 @@ impl Session {
                 "asterisk status shows how far it is; a run that hands its steps out begins with: asterisk run --via manual";
             return Err(SessionError::asked("input/not-waiting", message, Some(help.into())));
         }
-        let batch = if all { Some(self.lay_out_batch(&run, &phase.unwrap_or_default(), &handed)?) } else { None };
-        Ok(CheckedOutTasks { run, prompts: handed, batch })
+        let batch = if all { Some(self.lay_out_batch(&run, &phase.unwrap_or_default(), &tasks)?) } else { None };
+        Ok(CheckedOutTasks { run, prompts: tasks, batch })
     }
 
     /// Submits an answer and resumes the run. A rejected answer changes nothing.
-    pub fn hand_in(
+    pub fn submit(
         &self,
         brought: &Submission<'_>,
         watch: &dyn RunListener,
@@ -145,7 +145,7 @@ impl Session {
         let given = given(brought.case, &open, artifact, brought.by);
         let run = held.run.clone();
         let result = self.go_on(&run, SubmittedWork { given: Some(given), reopened: None }, watch, stop)?;
-        self.note_brought(&run, open.id);
+        self.mark_answered(&run, open.id);
         Ok(result)
     }
 
@@ -262,7 +262,7 @@ fn known_case(run: &str, ids: &[String], case: &str) -> Result<(), SessionError>
 }
 
 /// Renders the prompt of a request from its record, and writes it.
-fn hand(
+fn write_task(
     store: &Store,
     kept: &KeptTemplates<'_>,
     plan: &Arc<Plan>,

@@ -41,16 +41,16 @@ pub struct PendingBatch {
 
 impl Session {
     /// Writes prompts as a batch of a phase.
-    pub(super) fn lay_out_batch(&self, run: &str, phase: &str, handed: &[PendingTask]) -> Result<PendingBatch, SessionError> {
-        let tray = RunDirectory::new(&self.setup.out, run, self.dispatches(run));
+    pub(super) fn lay_out_batch(&self, run: &str, phase: &str, tasks: &[PendingTask]) -> Result<PendingBatch, SessionError> {
+        let directory = RunDirectory::new(&self.setup.out, run, self.dispatches(run));
         let written = |name: &str, result: std::io::Result<()>| {
-            result.map_err(|source| SessionError::Write { path: tray.path(name), source })
+            result.map_err(|source| SessionError::Write { path: directory.path(name), source })
         };
         let now = self.setup.clock.now();
-        let known = BatchManifest::read(&tray).ok();
+        let known = BatchManifest::read(&directory).ok();
         let batch = known.map_or(0, |known| known.batch_id).saturating_add(1);
         let mut entries = Vec::new();
-        for one in handed {
+        for one in tasks {
             let signal = AgentSignal {
                 status: SignalStatus::Waiting,
                 dispatch_id: one.request,
@@ -62,30 +62,36 @@ impl Session {
                 error: String::new(),
             };
             let at = format!("{}/{SIGNAL}", one.dir);
-            written(&at, signal.write(&tray, &at))?;
-            entries.push(ManifestEntry { case_id: one.case.clone(), signal_path: tray.path(&at), status: EntryStatus::Pending });
+            written(&at, signal.write(&directory, &at))?;
+            entries.push(ManifestEntry {
+                case_id: one.case.clone(),
+                signal_path: directory.path(&at),
+                status: EntryStatus::Pending,
+            });
         }
-        let cases = handed.iter().map(|one| one.case.clone()).collect();
+        let cases = tasks.iter().map(|one| one.case.clone()).collect();
         let briefing = self.briefing(run, &BatchInfo { batch, phase: phase.to_owned(), cases });
-        written(BRIEFING, tray.write(BRIEFING, &briefing))?;
-        let manifest = BatchManifest::new(batch, phase, now, tray.path(BRIEFING), entries);
-        written(MANIFEST, manifest.write(&tray))?;
-        let path = |name: &str| PathBuf::from(tray.path(name));
+        written(BRIEFING, directory.write(BRIEFING, &briefing))?;
+        let manifest = BatchManifest::new(batch, phase, now, directory.path(BRIEFING), entries);
+        written(MANIFEST, manifest.write(&directory))?;
+        let path = |name: &str| PathBuf::from(directory.path(name));
         Ok(PendingBatch { batch_id: batch, manifest_path: path(MANIFEST), briefing_path: path(BRIEFING) })
     }
 
     /// Marks a request as answered in the last batch, if it is part of it. Write errors are ignored, so that no answer is lost.
-    pub(super) fn note_brought(&self, run: &str, request: i64) {
-        let tray = RunDirectory::new(&self.setup.out, run, self.dispatches(run));
-        let Ok(mut manifest) = BatchManifest::read(&tray) else { return };
-        let name = |entry: &ManifestEntry| entry.signal_path.strip_prefix(&tray.path("")).map(str::to_owned);
+    pub(super) fn mark_answered(&self, run: &str, request: i64) {
+        let directory = RunDirectory::new(&self.setup.out, run, self.dispatches(run));
+        let Ok(mut manifest) = BatchManifest::read(&directory) else { return };
+        let name = |entry: &ManifestEntry| entry.signal_path.strip_prefix(&directory.path("")).map(str::to_owned);
         for index in 0..manifest.signals.len() {
             let Some(at) = name(&manifest.signals[index]) else { continue };
-            let Some(mut signal) = AgentSignal::read(&tray, &at).filter(|signal| signal.dispatch_id == request) else { continue };
+            let Some(mut signal) = AgentSignal::read(&directory, &at).filter(|signal| signal.dispatch_id == request) else {
+                continue;
+            };
             signal.status = SignalStatus::Done;
-            drop(signal.write(&tray, &at));
+            drop(signal.write(&directory, &at));
             manifest.note(index, EntryStatus::Done, self.setup.clock.now());
-            drop(manifest.write(&tray));
+            drop(manifest.write(&directory));
         }
     }
 }

@@ -45,7 +45,7 @@ impl Session {
     }
 
     /// Checks that files can be written, before anything is walked.
-    pub(super) fn check_out(&self) -> Result<(), SessionError> {
+    pub(super) fn check_output(&self) -> Result<(), SessionError> {
         let failed = |source| SessionError::Write { path: self.setup.out.display().to_string(), source };
         OutDir::create(&self.setup.out).and_then(|dir| dir.probe()).map_err(failed)
     }
@@ -149,10 +149,10 @@ fn project_case(
 ) -> Result<(), SessionError> {
     let below = case_dir(&case.case.id);
     let mut visits: BTreeMap<(&str, &str), usize> = BTreeMap::new();
-    let mut generation = FIRST;
+    let mut revision = FIRST;
     for event in events {
-        if let EventBody::Adopt { generation: newer, .. } = event.what {
-            generation = newer;
+        if let EventBody::Adopt { revision: newer, .. } = event.what {
+            revision = newer;
         }
         let EventBody::NodeExit { node, artifact, params, template, .. } = &event.what else { continue };
         // A sub-pipeline has a directory of its own, named by its place (`3/court`).
@@ -169,7 +169,7 @@ fn project_case(
             write(dir, &format!("{below}/{}", laid.artifact), &pretty(&text))?;
         }
         let (Some(params), Some(template)) = (params, template) else { continue };
-        if let Some((_, text)) = unwritten.kept(&laid.prompt, templates.prompt(generation, *template, params))? {
+        if let Some((_, text)) = unwritten.kept(&laid.prompt, templates.prompt(revision, *template, params))? {
             write(dir, &format!("{below}/{}", laid.prompt), &text)?;
         }
     }

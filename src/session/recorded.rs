@@ -21,7 +21,7 @@ pub struct Record {
 #[derive(Clone, Debug, PartialEq)]
 pub struct RecordedTexts {
     /// The revision; the run begins with 1.
-    pub generation: u64,
+    pub revision: u64,
     /// The address of the manifest.
     pub address: Hash,
     pub manifest: ProjectManifest,
@@ -70,27 +70,24 @@ impl Record {
 
     /// Resolves the names of runs (`latest` is the one that began last), or returns all runs if there are none, newest first.
     /// Fails for unknown runs.
-    pub fn runs(&self, asked: &[String]) -> Result<Vec<String>, SessionError> {
-        if asked.is_empty() {
+    pub fn runs(&self, names: &[String]) -> Result<Vec<String>, SessionError> {
+        if names.is_empty() {
             return Ok(self.store.runs()?.into_iter().map(|row| row.run).collect());
         }
-        asked.iter().map(|run| self.run(run)).collect()
+        names.iter().map(|run| self.run(run)).collect()
     }
 
     /// Resolves the name of a run.
-    pub fn run(&self, asked: &str) -> Result<String, SessionError> {
-        let run = named(&self.store, asked)?;
+    pub fn run(&self, names: &str) -> Result<String, SessionError> {
+        let run = named(&self.store, names)?;
         self.store.run(&run)?;
         Ok(run)
     }
 
     /// The revisions of a run's texts, in order.
     pub fn texts(&self, run: &str) -> Result<Vec<RecordedTexts>, SessionError> {
-        let of = |(generation, manifest): (u64, ProjectManifest)| RecordedTexts {
-            generation,
-            address: manifest.blob().hash,
-            manifest,
-        };
+        let of =
+            |(revision, manifest): (u64, ProjectManifest)| RecordedTexts { revision, address: manifest.blob().hash, manifest };
         Ok(manifests(&self.store, run)?.into_iter().map(of).collect())
     }
 
@@ -109,8 +106,8 @@ impl Record {
     /// The file that a run read its pipeline from, unless it is bundled or gone.
     pub fn pipeline_file(&self, run: &str, name: &str) -> Result<Option<PathBuf>, SessionError> {
         let (session, args) = self.started(run)?;
-        let asked = args.asked.map(PathBuf::from).filter(|file| file.is_file());
-        Ok(asked.or_else(|| session.setup().pipelines.as_ref().map(|dir| dir.join(name)).filter(|file| file.is_file())))
+        let names = args.asked.map(PathBuf::from).filter(|file| file.is_file());
+        Ok(names.or_else(|| session.setup().pipelines.as_ref().map(|dir| dir.join(name)).filter(|file| file.is_file())))
     }
 
     fn started(&self, run: &str) -> Result<(Session, RecordedRunArgs), SessionError> {

@@ -72,11 +72,11 @@ impl Session {
             // The process that ended the run may have been killed before it wrote the files.
             return self.again(store, stored, (spec.migrate, newer), watch);
         }
-        let StoredRun { project, manifest, generation, launch, seed, keep, args, started_at, mut work, stub, .. } = stored;
+        let StoredRun { project, manifest, revision, launch, seed, keep, args, started_at, mut work, stub, .. } = stored;
         if spec.migrate.is_some() {
             super::migrate::fits(&project, &work, &CaseReader { store, run, plan: &project.plan })?;
         } else {
-            self.tell_changes(&args, &manifest, watch);
+            self.report_changes(&args, &manifest, watch);
         }
         let journal = store.journal(run)?;
         self.sweep(run);
@@ -107,7 +107,7 @@ impl Session {
             journal,
             launch,
             workspace: manifest.workspace.clone(),
-            texts: RunTexts { current, seen, number: generation, manifest, project },
+            texts: RunTexts { current, seen, number: revision, manifest, project },
             candidate,
             via,
             stub,
@@ -132,14 +132,14 @@ impl Session {
     ) -> Result<RunResult, SessionError> {
         self.sweep(&stored.run);
         let files = stored.args.files;
-        let (run, generation, manifest) = (stored.run.clone(), stored.generation, stored.manifest.clone());
+        let (run, revision, manifest) = (stored.run.clone(), stored.revision, stored.manifest.clone());
         let mut result = stored.result(self, store)?;
         result.notes = self.project_files(store, &result, files, &HashSet::new())?;
         let unmade = result.notes.values().flatten().any(|note| note.code.starts_with("template/"));
         if let (true, Some(current), Some((seen, project))) = (unmade, current, newer) {
             let record = store.run(&run)?;
             let journal = store.journal(&run)?;
-            let texts = RunTexts { current, seen, number: generation, manifest, project: Arc::clone(&project) };
+            let texts = RunTexts { current, seen, number: revision, manifest, project: Arc::clone(&project) };
             RunRevisions::new(self, texts, &journal, watch).migrate(project)?;
             store.finish_run(&run, record.status, record.ended_at.unwrap_or_else(|| self.setup.clock.now()))?;
             result.notes = self.project_files(store, &result, files, &HashSet::new())?;
@@ -172,7 +172,7 @@ impl Session {
     }
 
     /// Reports which texts have changed since those that a run continues with.
-    fn tell_changes(&self, args: &RecordedRunArgs, manifest: &ProjectManifest, watch: &dyn RunListener) {
+    fn report_changes(&self, args: &RecordedRunArgs, manifest: &ProjectManifest, watch: &dyn RunListener) {
         let changed = self.like(args).changed_since(args, manifest);
         if !changed.is_empty() {
             watch.pinned(&changed);
@@ -232,7 +232,7 @@ impl Session {
     pub fn rebuild(&self, run: &str, files: Option<Files>) -> Result<RunResult, SessionError> {
         let store = Store::read_only(&self.setup.store)?;
         let stored = StoredRun::read(self, &store, &named(&store, run)?, None)?;
-        self.check_out()?;
+        self.check_output()?;
         let files = files.unwrap_or(stored.args.files);
         let mut result = stored.result(self, &store)?;
         result.notes = self.project_files(&store, &result, files, &HashSet::new())?;
@@ -270,7 +270,7 @@ struct StoredRun {
     project: Arc<Project>,
     /// The manifest of its current texts, and its revision.
     manifest: ProjectManifest,
-    generation: u64,
+    revision: u64,
     launch: Launch,
     started_at: Timestamp,
     stub: Option<Source>,
@@ -285,7 +285,7 @@ impl StoredRun {
     fn read(session: &Session, store: &Store, run: &str, newer: Option<Arc<Project>>) -> Result<Self, SessionError> {
         let record = store.run(run)?;
         let args = args_of(store, run)?;
-        let (generation, manifest) = manifests(store, run)?.pop().ok_or_else(|| StoreError::UnknownRun(run.to_owned()))?;
+        let (revision, manifest) = manifests(store, run)?.pop().ok_or_else(|| StoreError::UnknownRun(run.to_owned()))?;
         let project = match newer {
             Some(newer) => newer,
             None => Arc::new(linked(session, store, &manifest, args.via.answers(), Probes::None)?),
@@ -315,7 +315,7 @@ impl StoredRun {
             args,
             project,
             manifest,
-            generation,
+            revision,
             launch,
             started_at: record.started_at,
             stub,
@@ -333,7 +333,7 @@ impl StoredRun {
         let shadow = args.shadow.map(|_| super::shadow::sum(store, &run)).transpose()?;
         let ended = EndedRun { run, started_at, project: &project, launch, recorded: true, pool: WorkerPool::all() };
         let mut result = RunResult { report, shadow, ..ended.result(store, work) };
-        result.know_statuses(store)?;
+        result.load_statuses(store)?;
         Ok(result)
     }
 }

@@ -99,7 +99,7 @@ impl Session {
         let store = if spec.dry_run { Store::scratch()? } else { Store::open(&self.setup.store, spec.durability)? };
         let identity = FileIdentity::of(&self.setup.store).filter(|_| !spec.dry_run);
         if !spec.dry_run {
-            self.check_out()?;
+            self.check_output()?;
         }
         let args = RecordedRunArgs {
             via: via.clone(),

@@ -55,8 +55,8 @@ pub(super) fn args_of(store: &Store, run: &str) -> Result<RecordedRunArgs, Sessi
 pub(super) fn manifests(store: &Store, run: &str) -> Result<Vec<(u64, ProjectManifest)>, SessionError> {
     let mut found = vec![(FIRST, manifest_at(store, &store.run(run)?.manifest)?)];
     for (_, event) in store.run_events(run)? {
-        if let EventBody::Reload { generation, manifest, .. } = event.what {
-            found.push((generation, manifest_at(store, &manifest)?));
+        if let EventBody::Reload { revision, manifest, .. } = event.what {
+            found.push((revision, manifest_at(store, &manifest)?));
         }
     }
     Ok(found)

@@ -65,9 +65,9 @@ pub(super) struct CaseSchedule {
 
 impl CaseSchedule {
     /// Whether it walks in a batch.
-    pub(super) fn walks(self, round: RunBatch, pipeline: &Pipeline) -> bool {
-        let turn = if pipeline.clusters.as_ref().is_some_and(|clusters| clusters.phase == round.limit()) { self.turn } else { 1 };
-        self.wave == round.wave && turn == round.turn && self.phase.is_some_and(|phase| phase < round.phase)
+    pub(super) fn walks(self, batch: RunBatch, pipeline: &Pipeline) -> bool {
+        let turn = if pipeline.clusters.as_ref().is_some_and(|clusters| clusters.phase == batch.limit()) { self.turn } else { 1 };
+        self.wave == batch.wave && turn == batch.turn && self.phase.is_some_and(|phase| phase < batch.phase)
     }
 }
 

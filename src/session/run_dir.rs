@@ -20,7 +20,7 @@ pub(super) struct RunDirectory {
     root: PathBuf,
     opened: OnceLock<OutDir>,
     watch: OnceLock<Option<WatchStopper>>,
-    told: Arc<ChangeCounter>,
+    counter: Arc<ChangeCounter>,
     /// Shared by all directories of the run.
     dispatches: Arc<Dispatches>,
 }
@@ -36,7 +36,7 @@ impl RunDirectory {
     pub(super) fn new(root: &Path, run: &str, dispatches: Arc<Dispatches>) -> Self {
         let root = run_dir(root, run);
         let root = std::path::absolute(&root).unwrap_or(root);
-        Self { root, opened: OnceLock::new(), watch: OnceLock::new(), told: Arc::default(), dispatches }
+        Self { root, opened: OnceLock::new(), watch: OnceLock::new(), counter: Arc::default(), dispatches }
     }
 
     fn dir(&self) -> io::Result<&OutDir> {
@@ -51,14 +51,14 @@ impl RunDirectory {
     fn watch(&self) {
         self.watch.get_or_init(|| {
             let mut watcher = Watcher::new(std::slice::from_ref(&self.root), QUIET).ok()?;
-            let (stopper, told) = (watcher.stopper(), Arc::clone(&self.told));
-            let tell = move || {
+            let (stopper, counter) = (watcher.stopper(), Arc::clone(&self.counter));
+            let notify = move || {
                 while watcher.changed() {
-                    *told.changes.lock().unwrap_or_else(PoisonError::into_inner) += 1;
-                    told.more.notify_all();
+                    *counter.changes.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+                    counter.more.notify_all();
                 }
             };
-            thread::Builder::new().name("signals".into()).spawn(tell).ok().map(|_| stopper)
+            thread::Builder::new().name("signals".into()).spawn(notify).ok().map(|_| stopper)
         });
     }
 }
@@ -108,12 +108,12 @@ impl RunDir for RunDirectory {
 
     fn seen(&self) -> u64 {
         self.watch();
-        *self.told.changes.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.counter.changes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn wait(&self, seen: u64, most: Duration) {
-        let changes = self.told.changes.lock().unwrap_or_else(PoisonError::into_inner);
-        drop(self.told.more.wait_timeout_while(changes, most, |changes| *changes == seen));
+        let changes = self.counter.changes.lock().unwrap_or_else(PoisonError::into_inner);
+        drop(self.counter.more.wait_timeout_while(changes, most, |changes| *changes == seen));
     }
 }
 
@@ -141,22 +141,22 @@ impl Session {
             return Ok(());
         }
         for root in self.roots() {
-            let tray = RunDirectory::new(&root, &result.run, self.dispatches(&result.run));
-            if !tray.root.is_dir() {
+            let directory = RunDirectory::new(&root, &result.run, self.dispatches(&result.run));
+            if !directory.root.is_dir() {
                 continue;
             }
-            let failed = |source| SessionError::Write { path: tray.root.display().to_string(), source };
+            let failed = |source| SessionError::Write { path: directory.root.display().to_string(), source };
             let left = |name: &str| name == SIGNAL || name.starts_with(CLAIM);
-            for name in tray.dir().and_then(|dir| dir.find(left)).map_err(failed)? {
+            for name in directory.dir().and_then(|dir| dir.find(left)).map_err(failed)? {
                 if !name.ends_with(SIGNAL) {
                     // A directory with more than the claim in it is kept.
-                    drop(tray.remove(&name));
+                    drop(directory.remove(&name));
                     continue;
                 }
-                let Some(mut signal) = AgentSignal::read(&tray, &name) else { continue };
+                let Some(mut signal) = AgentSignal::read(&directory, &name) else { continue };
                 if !matches!(signal.status, SignalStatus::Complete | SignalStatus::Error) {
                     signal.status = SignalStatus::Complete;
-                    signal.write(&tray, &name).map_err(failed)?;
+                    signal.write(&directory, &name).map_err(failed)?;
                 }
             }
         }

@@ -44,8 +44,8 @@ impl Session {
         }
         tests.sort_by(|a, b| a.source.name().cmp(b.source.name()));
         tests.dedup_by(|a, b| a.source.name() == b.source.name());
-        let asked = |name: &str| tests.iter().any(|test| test.source.name() == name);
-        let others = own.into_iter().filter(|source| !asked(source.name())).collect();
+        let requested = |name: &str| tests.iter().any(|test| test.source.name() == name);
+        let others = own.into_iter().filter(|source| !requested(source.name())).collect();
         Ok(TestTexts { scripts, tests, others })
     }
 

@@ -16,7 +16,7 @@ pub struct ProjectText {
     pub shown: String,
     pub origin: FileOrigin,
     /// Whether it was requested.
-    pub asked: bool,
+    pub requested: bool,
 }
 
 impl Session {
@@ -30,7 +30,8 @@ impl Session {
             let overlay = Overlay::load(own, self.overlaid(area))?;
             for (path, source, origin) in overlay.files().filter(|(path, ..)| area.holds(path)) {
                 let shown = self.shown(area, path, origin);
-                let text = ProjectText { area, source: source.clone(), shown, origin: origin.clone(), asked: paths.is_empty() };
+                let text =
+                    ProjectText { area, source: source.clone(), shown, origin: origin.clone(), requested: paths.is_empty() };
                 texts.insert((area.name(), path.to_owned()), text);
             }
         }
@@ -42,7 +43,7 @@ impl Session {
                     let source = std::io::Error::from(std::io::ErrorKind::NotFound);
                     return Err(FileError::Io { path: path.clone(), source }.into());
                 }
-                hits.for_each(|text| text.asked = true);
+                hits.for_each(|text| text.requested = true);
                 continue;
             }
             let known: BTreeMap<PathBuf, (&'static str, String)> = texts
@@ -55,7 +56,7 @@ impl Session {
             for found in find_texts(path)? {
                 let key = found.path.canonicalize().ok().and_then(|path| known.get(&path).cloned());
                 if let Some(text) = key.and_then(|key| texts.get_mut(&key)) {
-                    text.asked = true;
+                    text.requested = true;
                     continue;
                 }
                 let name = found.source.name().to_owned();
@@ -64,7 +65,7 @@ impl Session {
                     source: found.source,
                     shown: self.below_root(&found.path),
                     origin: FileOrigin::File(found.path),
-                    asked: true,
+                    requested: true,
                 };
                 texts.insert((found.area.name(), name), text);
             }

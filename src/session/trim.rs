@@ -20,7 +20,7 @@ impl LaunchTrimmer {
 
     /// Trims the next case; `None` if it is dropped.
     pub(super) fn case(&mut self, case: Case) -> Option<Case> {
-        let told = self.0.next(&case.error_message);
-        told.then(|| Case { log_snippet: LaunchText::default(), attributes: Attributes::default(), ..case })
+        let is_visible = self.0.next(&case.error_message);
+        is_visible.then(|| Case { log_snippet: LaunchText::default(), attributes: Attributes::default(), ..case })
     }
 }

@@ -98,16 +98,16 @@ mod tests {
 
     #[test]
     fn the_same_threads_do_everything() {
-        let (hands, threads) = (WorkerPool::new(2), Mutex::new(HashSet::new()));
+        let (pool, threads) = (WorkerPool::new(2), Mutex::new(HashSet::new()));
         let note = || {
             threads.lock().expect("no panic").insert(std::thread::current().id());
         };
         for _ in 0..20 {
-            assert!(hands.each(note));
-            hands.map(&[1, 2, 3], |_| note());
+            assert!(pool.each(note));
+            pool.map(&[1, 2, 3], |_| note());
         }
         assert_eq!(threads.lock().expect("no panic").len(), 2);
-        assert!(!hands.each(|| panic!("a bug")), "it is told");
-        assert!(hands.each(|| ()), "and they go on");
+        assert!(!pool.each(|| panic!("a bug")), "it is told");
+        assert!(pool.each(|| ()), "and they go on");
     }
 }

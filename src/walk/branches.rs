@@ -19,7 +19,7 @@ impl Stepper<'_> {
             let plan = self.walker.plan;
             let params = self.params(step, &[]);
             match fan.branches(self.name(), &params.view, plan.vars())? {
-                None if fan.may_go_without(plan.node(self.node)) => Ok(StepStart::Asked),
+                None if fan.allows_no_item(plan.node(self.node)) => Ok(StepStart::Asked),
                 Some(branches) if !branches.is_empty() => {
                     log.push(EventBody::Fork { by: BranchKind::Items, node: Some(self.name().clone()), branches });
                     Ok(StepStart::Parted)

@@ -7,7 +7,7 @@ use super::journal::{Commit, JournalError};
 use super::loop_detector;
 use super::name::Name;
 use super::plan::Plan;
-use super::ready_set::{ReadySet, RoundStep};
+use super::ready_set::{ReadySet, ReadyStep};
 use super::revisions::Revision;
 use super::state::{WalkState, WalkStatus};
 use super::step::StepResult;
@@ -55,19 +55,19 @@ impl Walker<'_> {
             }
             let walker = Walker { plan: held.as_ref().map_or(self.plan, |held| &held.plan), ..*self };
             let who = WalkOwner { case, name: &case_name, params: &params };
-            let mut round = ReadySet::default();
+            let mut ready_set = ReadySet::default();
             match thermal::stop(walker.plan, state) {
-                Some(failure) => round.push(RoundStep::failed(walker.stopped(&case_name, state, failure))),
-                None => walker.ready(&who, state, None, &mut round),
+                Some(failure) => ready_set.push(ReadyStep::failed(walker.stopped(&case_name, state, failure))),
+                None => walker.ready(&who, state, None, &mut ready_set),
             }
-            if round.len() == 0 {
+            if ready_set.len() == 0 {
                 state.status = WalkStatus::Running;
                 return Ok(WalkEnd::Waiting);
             }
             let mut committed: Vec<Event> = Vec::new();
             let mut spent_ms = state.spent_ms;
-            let (mut waiting, mut adopted) = (0, false);
-            let failed = round.each(self.stop, |job, mut taken| {
+            let (mut waiting, mut upgraded) = (0, false);
+            let failed = ready_set.each(self.stop, |job, mut taken| {
                 spent_ms += taken.left.recorded.iter().map(took_ms).sum::<u64>();
                 if !taken.left.recorded.is_empty() {
                     committed.append(&mut taken.left.recorded);
@@ -83,13 +83,14 @@ impl Walker<'_> {
                     collected(&mut taken, branch);
                 }
                 thermal::warn(walker.plan, spent_ms, &mut taken.events);
-                let first = !std::mem::replace(&mut adopted, true);
-                let adopt = |taken: &mut StepResult, state: &WalkState| {
+                let first = !std::mem::replace(&mut upgraded, true);
+                let upgrade = |taken: &mut StepResult, state: &WalkState| {
                     let Some(event) = taken.events.first().filter(|_| first) else { return };
-                    let adoption = held.as_ref().and_then(|held| held.adoption(state, &case_name, event.path.clone(), event.at));
-                    taken.events.splice(..0, adoption);
+                    let upgrade_event =
+                        held.as_ref().and_then(|held| held.upgrade_event(state, &case_name, event.path.clone(), event.at));
+                    taken.events.splice(..0, upgrade_event);
                 };
-                adopt(&mut taken, state);
+                upgrade(&mut taken, state);
                 let mut events = taken.events;
                 let failure = match walker.commit(&events, taken.effects) {
                     Err(JournalError::Refused(why)) => {
@@ -97,7 +98,7 @@ impl Walker<'_> {
                         if let Some(branch) = job.collects {
                             collected(&mut lost, branch);
                         }
-                        adopt(&mut lost, state);
+                        upgrade(&mut lost, state);
                         walker.commit(&lost.events, lost.effects)?;
                         events = lost.events;
                         lost.failure
@@ -113,7 +114,7 @@ impl Walker<'_> {
                 }
                 Ok(failure)
             });
-            let all_wait = waiting == round.len();
+            let all_wait = waiting == ready_set.len();
             for event in &committed {
                 state.apply(event);
             }

@@ -44,7 +44,8 @@ pub enum EventBody {
     /// A run event: the texts were reloaded. Steps that have begun continue with the previous revision.
     Reload {
         /// The revision; the run begins with 1.
-        generation: u64,
+        #[serde(rename = "generation")]
+        revision: u64,
         /// The address of the manifest: all texts of the project and the vars in force.
         manifest: Hash,
         cause: ReloadCause,
@@ -54,7 +55,8 @@ pub enum EventBody {
     /// From this step on, the case uses another revision of the texts.
     Adopt {
         /// The revision.
-        generation: u64,
+        #[serde(rename = "generation")]
+        revision: u64,
         /// The address of its manifest.
         manifest: Hash,
     },

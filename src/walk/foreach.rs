@@ -50,7 +50,7 @@ impl ForeachPlan {
     }
 
     /// Whether the node can be taken without an item: it has an answerer, and its artifact has the same schema then.
-    pub(super) fn may_go_without(&self, node: &PlanNode) -> bool {
+    pub(super) fn allows_no_item(&self, node: &PlanNode) -> bool {
         node.part.is_none() && !matches!(self.merge, MergePlan::Append)
     }
 
@@ -82,7 +82,7 @@ impl ForeachPlan {
                 Ok(best.map(|(_, artifact)| artifact).unwrap_or_default())
             }
             MergePlan::Script(function) => {
-                let told = |(index, branch): (usize, &WalkState)| {
+                let describe = |(index, branch): (usize, &WalkState)| {
                     let (kind, message) = branch.error.clone().unwrap_or_default();
                     let failed = branch.status == WalkStatus::Error;
                     let artifact = if failed { Value::Null } else { artifact(branch) };
@@ -94,7 +94,7 @@ impl ForeachPlan {
                         "artifact": artifact,
                     })
                 };
-                let branches: Value = branches.iter().enumerate().map(told).collect();
+                let branches: Value = branches.iter().enumerate().map(describe).collect();
                 let branches = View::of(&branches, &Kind::Any, "branches");
                 function.value(&[&branches, plan.vars()]).map_err(Failure::script)
             }
@@ -111,12 +111,12 @@ impl ForeachPlan {
 pub fn joined(branches: &[WalkState]) -> Result<Option<Name>, Failure> {
     let mut found: Option<(&WalkState, &Name)> = None;
     for branch in branches {
-        let Some(lone) = &branch.lone else { continue };
-        if lone.by != BranchKind::Edges {
+        let Some(origin) = &branch.origin else { continue };
+        if origin.by != BranchKind::Edges {
             return Ok(None);
         }
         let at = |branch: &WalkState| branch.path.last().cloned().unwrap_or_default();
-        let Some(to) = &lone.to else {
+        let Some(to) = &origin.to else {
             let message = format!("the branch at `{}` leads nowhere, so the branches beside it cannot join it", at(branch));
             return Err(apart(message));
         };

@@ -38,11 +38,11 @@ impl WalkState {
             (walk.status, walk.error, walk.steps, walk.ticks) = (WalkStatus::Running, None, 0, 0);
             (walk.spent_ms, walk.answers) = (0, 0);
             walk.path.clear();
-            walk.asked.clear();
+            walk.open_requests.clear();
             let before = taken.entry(&branch.node).or_default();
             walk.offset = self.offset + *before;
             *before += 1;
-            walk.lone = Some(Box::new(BranchOrigin::new(by, branch.sequence)));
+            walk.origin = Some(Box::new(BranchOrigin::new(by, branch.sequence)));
             if let (Some(edge), Some(from)) = (&branch.edge, self.path.last()) {
                 let because = branch.because.clone().unwrap_or_default();
                 let advisories = if index == 0 { advice.clone() } else { Vec::new() };
@@ -55,8 +55,8 @@ impl WalkState {
             let item = branch.item.iter().map(|item| (ITEM.to_owned(), item.clone()));
             let added = branch.context.iter().map(|(key, value)| (key.clone(), value.clone()));
             walk.context.extend(added.clone().chain(item));
-            if let Some(lone) = &mut walk.lone {
-                lone.added.extend(added);
+            if let Some(origin) = &mut walk.origin {
+                origin.added.extend(added);
             }
             walk.views.context = context_view(&walk.context);
             inner.push(walk);
@@ -73,7 +73,7 @@ impl WalkState {
     pub(super) fn join(&mut self, to: Option<&Name>) {
         let (history, loops, handoffs, prior) = (self.history.len(), self.loops.clone(), self.handoffs, self.prior.clone());
         let branches = std::mem::take(&mut self.inner);
-        self.outlast(&branches);
+        self.keep_results(&branches);
         for branch in branches {
             for (name, artifact) in &branch.prior {
                 if prior.get(name) != Some(artifact) {
@@ -89,7 +89,7 @@ impl WalkState {
             self.walker = branch.walker;
             self.confidence = branch.confidence;
             self.path.extend(branch.path);
-            self.context.extend(branch.lone.map(|lone| lone.added).unwrap_or_default());
+            self.context.extend(branch.origin.map(|origin| origin.added).unwrap_or_default());
             for visit in branch.history.into_iter().skip(history) {
                 self.visited(visit);
             }
@@ -98,21 +98,21 @@ impl WalkState {
         self.views.context = context_view(&self.context);
         self.steps += 1;
         self.node = to.cloned();
-        if let (Some(lone), Some(to)) = (&mut self.lone, to) {
-            lone.leads(to, &serde_json::Map::new());
+        if let (Some(origin), Some(to)) = (&mut self.origin, to) {
+            origin.leads(to, &serde_json::Map::new());
             self.status = WalkStatus::Done;
         }
     }
 
     /// Merges what the branches of a `foreach` node leave behind. Returns how many visits to count for the node itself: those of
     /// the branches are counted.
-    pub(super) fn fanned(&mut self, branches: &[Self]) -> usize {
-        self.outlast(branches);
+    pub(super) fn merge_items(&mut self, branches: &[Self]) -> usize {
+        self.keep_results(branches);
         0
     }
 
     /// Keeps the visits and bindings of branches.
-    fn outlast(&mut self, branches: &[Self]) {
+    fn keep_results(&mut self, branches: &[Self]) {
         let (base, bindings) = (self.offset, self.bindings.clone());
         let mut seen: BTreeSet<Name> = BTreeSet::new();
         for branch in branches {

@@ -45,7 +45,7 @@ impl<'a> Masks<'a> {
     }
 
     /// Applies `pre` from the outermost mask to the innermost and returns the parameters; `None` if there are no masks.
-    pub(super) fn tell(&self, make: &dyn Fn() -> Params) -> Result<Option<Params>, Failure> {
+    pub(super) fn apply_pre(&self, make: &dyn Fn() -> Params) -> Result<Option<Params>, Failure> {
         if self.all.is_empty() {
             return Ok(None);
         }

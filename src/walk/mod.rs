@@ -99,7 +99,7 @@ pub use plan::{EdgeRule, Plan, PlanNode};
 pub use queries::{NEEDS, Queries, Query, QuerySubject};
 pub use request::{PromptRequest, Request, complaints, misfit};
 pub use revisions::{Revision, RevisionSource};
-pub use route::{AskRule, Decision, EdgeChoice, FALLBACK, decide, decide_asking};
+pub use route::{AskRule, Decision, EdgeChoice, FALLBACK, decide, decide_with};
 pub use rule_inputs::RuleInputs;
 pub use state::{WalkState, WalkStatus};
 pub use step_context::{StepContext, StepMoment};

@@ -25,9 +25,9 @@ pub struct OpenRequest {
 
 impl OpenRequest {
     /// Applies an event: a request that is opened, or an answer that was rejected.
-    pub(super) fn take(asked: &mut Vec<Self>, event: &Event) {
+    pub(super) fn take(open_requests: &mut Vec<Self>, event: &Event) {
         match &event.what {
-            EventBody::Asked { id, node, via, prompt, .. } => asked.push(Self {
+            EventBody::Asked { id, node, via, prompt, .. } => open_requests.push(Self {
                 id: *id,
                 node: node.clone(),
                 path: event.path.clone(),
@@ -37,7 +37,7 @@ impl OpenRequest {
                 complaints: Vec::new(),
             }),
             EventBody::Complained { id, complaints, .. } => {
-                if let Some(open) = asked.iter_mut().rfind(|open| open.id == *id) {
+                if let Some(open) = open_requests.iter_mut().rfind(|open| open.id == *id) {
                     open.complaints.clone_from(complaints);
                 }
             }

@@ -21,14 +21,14 @@ use std::sync::{Condvar, Mutex, PoisonError, mpsc};
 pub(super) struct ReadySet<'a> {
     /// The first in the order of recording. Nearly always the only one, and then no list is allocated; a `SmallVec` would keep
     /// its items' borrows until it is dropped.
-    first: Option<RoundStep<'a>>,
-    rest: Vec<RoundStep<'a>>,
+    first: Option<ReadyStep<'a>>,
+    rest: Vec<ReadyStep<'a>>,
     /// The concurrency; 0 stands for 1.
     at_once: usize,
 }
 
 /// A step to be taken.
-pub(super) struct RoundStep<'a> {
+pub(super) struct ReadyStep<'a> {
     act: StepAction<'a>,
     /// The branch that a failure is attributed to instead of the case.
     pub(super) collects: Option<&'a Name>,
@@ -49,30 +49,35 @@ enum StepAction<'a> {
 impl<'a> Walker<'a> {
     /// Collects the steps that can be taken now, of the walk itself or of its inner walks. `None` if the case has to wait for its
     /// next phase. `collects`: the branch that a failure is attributed to.
-    pub(super) fn ready<'b>(self, who: &WalkOwner<'b>, state: &'b WalkState, collects: Option<&'b Name>, round: &mut ReadySet<'b>)
-    where
+    pub(super) fn ready<'b>(
+        self,
+        who: &WalkOwner<'b>,
+        state: &'b WalkState,
+        collects: Option<&'b Name>,
+        ready_set: &mut ReadySet<'b>,
+    ) where
         'a: 'b,
     {
         let plan: &'b Plan = self.plan;
         let node = match plan.next(state) {
             Ok(node) => node,
             Err(failure) => {
-                let job = RoundStep::failed(self.stopped(who.name, state, failure));
-                return round.push(RoundStep { collects, ..job });
+                let job = ReadyStep::failed(self.stopped(who.name, state, failure));
+                return ready_set.push(ReadyStep { collects, ..job });
             }
         };
         let step = Stepper { walker: self, case: who.case, case_name: who.name, case_params: who.params, state, node };
         let linked = plan.node(node);
         let fan = linked.fan.as_ref().filter(|_| !state.is_by(BranchKind::Items));
         let act = match (state.inner.as_slice(), linked.part.as_deref()) {
-            ([], _) if plan.pipeline.waves() && state.lone.is_none() => StepAction::Wave(step),
+            ([], _) if plan.pipeline.waves() && state.origin.is_none() => StepAction::Wave(step),
             ([], _) if plan.pipeline.at(node).phase > self.until => return,
             ([], part) => match (fan, part) {
                 (Some(fan), _) => StepAction::Split(step, fan),
                 (None, Some(part)) => StepAction::Descend(step, part),
                 (None, None) => StepAction::Take(step),
             },
-            ([inner], Some(part)) if inner.lone.is_none() => {
+            ([inner], Some(part)) if inner.origin.is_none() => {
                 if inner.status == WalkStatus::Done {
                     StepAction::Finish(step, inner)
                 } else {
@@ -80,11 +85,11 @@ impl<'a> Walker<'a> {
                     // Phases apply to the cases' own walks.
                     let inherited = Some(plan.member(state.walker.as_deref(), self.inherited));
                     let within = Walker { plan: part, shadow, inherited, until: usize::MAX, ..self };
-                    return within.ready(who, inner, collects, round);
+                    return within.ready(who, inner, collects, ready_set);
                 }
             }
             (branches, _) => {
-                let of = |branch: &WalkState| branch.lone.as_ref().map_or(0, |lone| lone.sequence);
+                let of = |branch: &WalkState| branch.origin.as_ref().map_or(0, |origin| origin.sequence);
                 let open = || branches.iter().filter(|branch| !branch.is_over());
                 let Some(group) = open().map(of).min() else {
                     let act = match fan {
@@ -93,13 +98,13 @@ impl<'a> Walker<'a> {
                         }
                         _ => StepAction::Join(step),
                     };
-                    return round.push(RoundStep { act, collects });
+                    return ready_set.push(ReadyStep { act, collects });
                 };
                 let open: Vec<&WalkState> = open().filter(|branch| of(branch) == group).collect();
-                return self.branches(who, &open, (fan, collects), round);
+                return self.branches(who, &open, (fan, collects), ready_set);
             }
         };
-        round.push(RoundStep { act, collects });
+        ready_set.push(ReadyStep { act, collects });
     }
 
     /// Collects the next steps of the branches that are behind.
@@ -108,7 +113,7 @@ impl<'a> Walker<'a> {
         who: &WalkOwner<'b>,
         open: &[&'b WalkState],
         (fan, collects): (Option<&'b ForeachPlan>, Option<&'b Name>),
-        round: &mut ReadySet<'b>,
+        ready_set: &mut ReadySet<'b>,
     ) where
         'a: 'b,
     {
@@ -117,20 +122,20 @@ impl<'a> Walker<'a> {
         let behind = free().map(|branch| branch.ticks).min();
         for branch in open.iter().filter(|branch| Some(branch.ticks) == behind || branch.waits().is_some()) {
             let collects = if fan.is_some_and(|fan| fan.collect) { Some(&branch.place) } else { collects };
-            let before = round.len();
-            self.ready(who, branch, collects, round);
+            let before = ready_set.len();
+            self.ready(who, branch, collects, ready_set);
             // Nested branches alternate with their siblings.
             if open.len() > 1 {
-                round.truncate(before + 1);
+                ready_set.truncate(before + 1);
             }
         }
-        if open.len() > 1 || round.at_once == 0 {
-            round.at_once = fan.map_or(CONCURRENCY, |fan| fan.concurrency);
+        if open.len() > 1 || ready_set.at_once == 0 {
+            ready_set.at_once = fan.map_or(CONCURRENCY, |fan| fan.concurrency);
         }
     }
 }
 
-impl RoundStep<'_> {
+impl ReadyStep<'_> {
     /// A step that records a failure.
     pub(super) fn failed(taken: StepResult) -> Self {
         Self { act: StepAction::Fail(Mutex::new(Some(taken))), collects: None }
@@ -154,7 +159,7 @@ impl RoundStep<'_> {
 }
 
 impl<'a> ReadySet<'a> {
-    pub(super) fn push(&mut self, job: RoundStep<'a>) {
+    pub(super) fn push(&mut self, job: ReadyStep<'a>) {
         if self.first.is_none() { self.first = Some(job) } else { self.rest.push(job) }
     }
 
@@ -167,11 +172,11 @@ impl<'a> ReadySet<'a> {
         self.rest.truncate(most - 1);
     }
 
-    fn get(&self, index: usize) -> Option<&RoundStep<'a>> {
+    fn get(&self, index: usize) -> Option<&ReadyStep<'a>> {
         if index == 0 { self.first.as_ref() } else { self.rest.get(index - 1) }
     }
 
-    fn jobs(&self) -> impl Iterator<Item = &RoundStep<'a>> {
+    fn jobs(&self) -> impl Iterator<Item = &ReadyStep<'a>> {
         self.first.iter().chain(&self.rest)
     }
 
@@ -180,7 +185,7 @@ impl<'a> ReadySet<'a> {
     pub(super) fn each(
         &self,
         stop: &AtomicBool,
-        mut record: impl FnMut(&RoundStep<'a>, StepResult) -> Result<Option<Failure>, JournalError>,
+        mut record: impl FnMut(&ReadyStep<'a>, StepResult) -> Result<Option<Failure>, JournalError>,
     ) -> Result<Option<Failure>, JournalError> {
         let at_once = self.at_once.min(self.len());
         if at_once <= 1 {
@@ -213,17 +218,17 @@ impl<'a> ReadySet<'a> {
             drop(answers);
             let mut waiting: Vec<Option<StepResult>> = self.jobs().map(|_| None).collect();
             let mut result = Ok(None);
-            let mut turn = 0;
+            let mut next = 0;
             'all: while let Ok((index, taken)) = answered.recv() {
                 waiting[index] = Some(taken);
-                while let Some(taken) = waiting.get_mut(turn).and_then(Option::take) {
-                    let Some(job) = self.get(turn) else { break 'all };
+                while let Some(taken) = waiting.get_mut(next).and_then(Option::take) {
+                    let Some(job) = self.get(next) else { break 'all };
                     result = record(job, taken);
-                    turn += 1;
+                    next += 1;
                     if !matches!(result, Ok(None)) || stop.load(Ordering::Relaxed) {
                         break 'all;
                     }
-                    window.recorded(turn);
+                    window.recorded(next);
                 }
             }
             window.close();
@@ -247,14 +252,14 @@ impl CommitWindow {
         loop {
             match *recorded {
                 None => return false,
-                Some(turn) if index < turn + self.width => return true,
+                Some(next) if index < next + self.width => return true,
                 Some(_) => recorded = self.moved.wait(recorded).unwrap_or_else(PoisonError::into_inner),
             }
         }
     }
 
-    fn recorded(&self, turn: usize) {
-        *self.recorded.lock().unwrap_or_else(PoisonError::into_inner) = Some(turn);
+    fn recorded(&self, next: usize) {
+        *self.recorded.lock().unwrap_or_else(PoisonError::into_inner) = Some(next);
         self.moved.notify_all();
     }
 

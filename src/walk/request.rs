@@ -100,8 +100,8 @@ impl Request<'_> {
         let text = self.text().map_err(Refusal::failed)?;
         let prompt = Hash::of(text.as_bytes());
         let (last, asks) = {
-            let asked = self.log.open.borrow();
-            let mine = || asked.iter().filter(|open| open.via == via);
+            let open_requests = self.log.open.borrow();
+            let mine = || open_requests.iter().filter(|open| open.via == via);
             (mine().next_back().cloned(), mine().count())
         };
         let complaints = last.as_ref().map(|last| last.complaints.clone()).unwrap_or_default();

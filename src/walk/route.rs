@@ -42,11 +42,11 @@ pub struct EdgeChoice {
 
 /// Evaluates the edges of a node and chooses the next. Returns the edges considered even on failure.
 pub fn decide(plan: &Plan, node: NodeIx, artifact: &View, state: &View) -> Result<Decision, (Vec<ConsideredEdge>, Failure)> {
-    decide_asking(plan, node, artifact, state, &mut |_, rule| rule.function.decide(artifact, state, plan.vars()))
+    decide_with(plan, node, artifact, state, &mut |_, rule| rule.function.decide(artifact, state, plan.vars()))
 }
 
 /// [`decide`], with rules evaluated by `ask`, so that explanations can observe each of them.
-pub fn decide_asking(
+pub fn decide_with(
     plan: &Plan,
     node: NodeIx,
     artifact: &View,

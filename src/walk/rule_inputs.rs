@@ -4,7 +4,7 @@ use super::because::input;
 use super::error::Failure;
 use super::event::ConsideredEdge;
 use super::plan::Plan;
-use super::route::{AskRule, Decision, decide, decide_asking};
+use super::route::{AskRule, Decision, decide, decide_with};
 use super::views::recorded_state;
 use crate::pipeline::NodeIx;
 use crate::script::View;
@@ -42,8 +42,8 @@ impl RuleInputs {
     }
 
     /// [`RuleInputs::decide`], with rules evaluated by `ask`.
-    pub fn decide_asking(&self, ask: &mut AskRule<'_>) -> Result<Decision, (Vec<ConsideredEdge>, Failure)> {
-        decide_asking(&self.plan, self.node, &self.artifact, &self.state, ask)
+    pub fn decide_with(&self, ask: &mut AskRule<'_>) -> Result<Decision, (Vec<ConsideredEdge>, Failure)> {
+        decide_with(&self.plan, self.node, &self.artifact, &self.state, ask)
     }
 
     /// The value of an input that a rule reads, with its path; see [`input`].

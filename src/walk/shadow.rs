@@ -26,7 +26,7 @@ enum ShadowChoice {
 /// edge there.
 pub(super) fn beside(candidate: &Plan, node: &Name, artifact: &View, state: &View, live: (&Plan, &Decided)) -> Option<EventBody> {
     let decided = decide(candidate, candidate.pipeline.node(node)?, artifact, state);
-    let differs = way(candidate, &decided) != way(live.0, live.1);
+    let differs = choice(candidate, &decided) != choice(live.0, live.1);
     let node = node.clone();
     let what = match decided {
         Ok(Decision { considered, choice: Some(choice), .. }) => {
@@ -49,11 +49,11 @@ pub(super) fn beside(candidate: &Plan, node: &Name, artifact: &View, state: &Vie
             EventBody::Shadow { node, edge: None, to: None, because: None, error, differs, considered }
         }
     };
-    let asked = matches!(&what, EventBody::Shadow { considered, .. } if !considered.is_empty());
-    (asked || differs).then_some(what)
+    let evaluated = matches!(&what, EventBody::Shadow { considered, .. } if !considered.is_empty());
+    (evaluated || differs).then_some(what)
 }
 
-fn way(plan: &Plan, decided: &Decided) -> ShadowChoice {
+fn choice(plan: &Plan, decided: &Decided) -> ShadowChoice {
     match decided {
         Ok(Decision { choice: Some(choice), .. }) => ShadowChoice::By(choice.name.clone(), name(plan, choice.to)),
         Ok(_) => ShadowChoice::Over,

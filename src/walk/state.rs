@@ -73,7 +73,7 @@ pub struct WalkState {
     /// When the first step began.
     pub started_at: Option<Timestamp>,
     /// The revision of the texts that the last step used; the run begins with 1.
-    pub generation: u64,
+    pub revision: u64,
     /// The total duration of answers, those of inner walks included, in milliseconds.
     pub spent_ms: u64,
     /// The number of answers, those of inner walks included.
@@ -81,7 +81,7 @@ pub struct WalkState {
     /// The token usage of answers, those of inner walks included.
     pub tokens: TokenUsage,
     /// The external requests of the step in progress, in order; see [`WalkState::waits`].
-    pub asked: Vec<OpenRequest>,
+    pub open_requests: Vec<OpenRequest>,
     /// Whether it was over and was reopened.
     pub reopened: bool,
     /// The path prefix of the steps of an inner walk (`3/court/`); empty for a case's own walk.
@@ -89,7 +89,7 @@ pub struct WalkState {
     /// The walks in progress in place of the current node: a sub-pipeline, or the branches in order.
     pub inner: Vec<Self>,
     /// Set for a branch, which is over after its only step.
-    pub lone: Option<Box<BranchOrigin>>,
+    pub origin: Option<Box<BranchOrigin>>,
     /// Added to the visit count of a node within a branch, so that branches which take the same node do not take the same visit
     /// of it.
     pub offset: usize,
@@ -118,15 +118,15 @@ impl Default for WalkState {
             prior: BTreeMap::new(),
             visits: BTreeMap::new(),
             started_at: None,
-            generation: FIRST,
+            revision: FIRST,
             spent_ms: 0,
             answers: 0,
             tokens: TokenUsage::default(),
-            asked: Vec::new(),
+            open_requests: Vec::new(),
             reopened: false,
             place: Name::default(),
             inner: Vec::new(),
-            lone: None,
+            origin: None,
             offset: 0,
             ticks: 0,
             advice: Vec::new(),
@@ -162,7 +162,7 @@ impl WalkState {
 
     /// Whether it is a branch forked for this.
     pub(super) fn is_by(&self, by: BranchKind) -> bool {
-        self.lone.as_ref().is_some_and(|lone| lone.by == by)
+        self.origin.as_ref().is_some_and(|origin| origin.by == by)
     }
 
     /// The path prefix up to the innermost branch that it is in; empty outside branches.
@@ -174,7 +174,7 @@ impl WalkState {
 
     /// The open request that the walk waits for, if any.
     pub fn waits(&self) -> Option<&OpenRequest> {
-        if self.is_over() { None } else { self.inner.iter().find_map(Self::waits).or(self.asked.last()) }
+        if self.is_over() { None } else { self.inner.iter().find_map(Self::waits).or(self.open_requests.last()) }
     }
 
     pub fn last_artifact(&self) -> Option<&Content> {
@@ -192,7 +192,7 @@ impl WalkState {
         inner.bindings.clone_from(&self.bindings);
         inner.prior.clone_from(&self.prior);
         inner.visits = self.visits.iter().filter_map(earlier).collect();
-        inner.generation = self.generation;
+        inner.revision = self.revision;
         inner.offset = self.offset;
         inner
     }
@@ -230,8 +230,8 @@ impl WalkState {
             inner.apply(event);
             let (failed, error) = (inner.status == WalkStatus::Error, inner.error.clone());
             // The revision is of the case, whichever branch recorded it.
-            if let EventBody::Adopt { generation, .. } = &event.what {
-                self.generation = *generation;
+            if let EventBody::Adopt { revision, .. } = &event.what {
+                self.revision = *revision;
             }
             if failed && !matches!(event.what, EventBody::BranchError { .. }) {
                 (self.status, self.error) = (WalkStatus::Error, error);
@@ -251,7 +251,7 @@ impl WalkState {
             }
             EventBody::NodeExit { node, artifact, confidence, bindings, .. } => {
                 let own = match std::mem::take(&mut self.inner) {
-                    branches if branches.iter().any(|branch| branch.lone.is_some()) => self.fanned(&branches),
+                    branches if branches.iter().any(|branch| branch.origin.is_some()) => self.merge_items(&branches),
                     parts => {
                         for part in parts {
                             self.after(node, part);
@@ -259,7 +259,7 @@ impl WalkState {
                         1
                     }
                 };
-                self.asked.clear();
+                self.open_requests.clear();
                 self.confidence = confidence.or(self.confidence);
                 self.bindings.extend(bindings.iter().map(|(name, id)| (name.clone(), *id)));
                 self.prior.insert(node.clone(), artifact.clone());
@@ -289,22 +289,22 @@ impl WalkState {
                 self.views.history = self.views.history.with(visit.view());
                 self.history.push(visit);
                 self.node = Some(to.clone());
-                if let Some(lone) = &mut self.lone {
-                    lone.leads(to, context);
+                if let Some(origin) = &mut self.origin {
+                    origin.leads(to, context);
                     self.status = WalkStatus::Done;
                 }
             }
-            EventBody::Adopt { generation, .. } => self.generation = *generation,
+            EventBody::Adopt { revision, .. } => self.revision = *revision,
             EventBody::WalkerSwitch { from, to, .. } => {
                 self.handoffs += i64::from(from.is_some());
                 self.walker = Some(to.clone());
             }
-            EventBody::Asked { .. } | EventBody::Complained { .. } => OpenRequest::take(&mut self.asked, event),
+            EventBody::Asked { .. } | EventBody::Complained { .. } => OpenRequest::take(&mut self.open_requests, event),
             EventBody::Reopened { node, .. } => {
                 self.status = WalkStatus::Running;
                 self.node = Some(node.clone());
                 self.error = None;
-                self.asked.clear();
+                self.open_requests.clear();
                 self.inner.clear();
                 self.reopened = true;
             }
@@ -320,7 +320,7 @@ impl WalkState {
                 self.node = None;
             }
             EventBody::WalkError { node, kind, message } => {
-                self.asked.clear();
+                self.open_requests.clear();
                 self.status = WalkStatus::Error;
                 self.node = Some(node.clone());
                 self.error = Some((kind.clone(), message.clone()));

@@ -62,9 +62,9 @@ impl<'a> Stepper<'a> {
     pub(super) fn attempt(&self, first: impl FnOnce(&mut StepLog, &StepContext<'_>) -> Result<StepStart, Failure>) -> StepResult {
         let now = self.walker.clock.now();
         // A step with open requests continues with its original time.
-        let stamp = self.stamp(self.state.asked.first().map_or(now, |open| open.at));
+        let stamp = self.stamp(self.state.open_requests.first().map_or(now, |open| open.at));
         let mut log = StepLog::new(stamp.clone());
-        let requests = self.requests(&stamp, &self.state.asked);
+        let requests = self.requests(&stamp, &self.state.open_requests);
         let step = self.enter(&mut log, &stamp);
         let taken = self.end(log, |log, effects| {
             let step = step?;
@@ -199,7 +199,7 @@ impl<'a> Stepper<'a> {
         let needs = self.needs(&masks.needs())?;
         let name = &plan.node(self.node).name;
         let make = || self.params(step, &needs);
-        let masked_params = masks.tell(&make)?;
+        let masked_params = masks.apply_pre(&make)?;
         let make = || masked_params.clone().unwrap_or_else(&make);
         let own = &plan.node(self.node).via;
         let request = Request {

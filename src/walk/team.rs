@@ -33,7 +33,7 @@ impl TeamPlan {
                 ("data", plan.data.view().cloned().unwrap_or_else(View::null)),
                 ("needs", found.clone()),
                 ("node", place.clone()),
-                ("prior", before.map_or_else(View::null, |member| member.told.clone())),
+                ("prior", before.map_or_else(View::null, |member| member.scheduler_view.clone())),
                 ("state", state),
                 ("walkers", self.walkers.clone()),
                 ("zone", zone.clone()),

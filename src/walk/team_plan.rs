@@ -29,7 +29,7 @@ pub struct TeamMember {
     /// Empty for the walker of a pipeline without a team.
     pub name: Name,
     /// The walker as schedulers see it.
-    pub told: View,
+    pub scheduler_view: View,
     /// The walker as rules see it: `state.walker`.
     pub view: View,
     /// The walker as prompts see it: the parameter group `persona`.

@@ -91,7 +91,7 @@ impl AnswerInputs {
     }
 
     /// Whether an answerer has the same inputs at the same visit of a node in both walks.
-    pub(super) fn told(&self, by: &str, node: NodeIx, recorded: impl FnOnce() -> WalkState, now: &WalkState) -> bool {
+    pub(super) fn same_inputs(&self, by: &str, node: NodeIx, recorded: impl FnOnce() -> WalkState, now: &WalkState) -> bool {
         match by {
             // Canned answers depend on the number of the visit only.
             "stub" => true,

@@ -8,18 +8,18 @@ use crate::session::SessionError;
 use crate::walk::{BranchKind, EventBody, TeamMember, WalkState, WalkStatus, joined};
 
 impl ReplayWalk<'_> {
-    /// Replays branches of parallel edges up to their join. Returns whether the walk continues from there. `tape` is the record,
+    /// Replays branches of parallel edges up to their join. Returns whether the walk continues from there. `recorded_walk` is the record,
     /// as long as the walk follows it.
-    pub(super) fn beside(
+    pub(super) fn replay_parallel(
         &self,
-        tape: Option<&RecordedWalk>,
+        recorded_walk: Option<&RecordedWalk>,
         state: &mut WalkState,
         artifact: &mut ArtifactSource<'_>,
         (done, exact): (&mut ReplayOutcome, &mut KnowledgeMatch),
     ) -> Result<bool, SessionError> {
         for at in 0..state.inner.len() {
             let branch = state.inner[at].clone();
-            let Some(within) = tape.and_then(|tape| tape.of_place(&branch.place)) else {
+            let Some(within) = recorded_walk.and_then(|recorded_walk| recorded_walk.of_place(&branch.place)) else {
                 done.unknown = Some((branch.node.clone().unwrap_or_default(), branch.next_path()));
                 return Ok(false);
             };
@@ -58,9 +58,9 @@ impl ReplayWalk<'_> {
 
     /// Replays the branches of a `foreach` node. Returns whether their artifacts are those that were merged: if not, the merged
     /// artifact is unknown.
-    pub(super) fn each(
+    pub(super) fn replay_items(
         &self,
-        (tape, step, node): (&RecordedWalk, &RecordedStep, NodeIx),
+        (recorded_walk, step, node): (&RecordedWalk, &RecordedStep, NodeIx),
         state: &WalkState,
         member: &TeamMember,
         artifact: &mut ArtifactSource<'_>,
@@ -78,11 +78,11 @@ impl ReplayWalk<'_> {
         forked.apply(&event(step.at, fork.clone()));
         for branch in &forked.inner {
             let inner = branch.within(name, &branch.next_path());
-            let Some(within) = tape.of_place(&inner.place) else { continue };
-            let again = ReplayWalk { plan: part, same, settled: None, inherited: Some(member), ..*self };
-            let mut exact = KnowledgeMatch { ways: false, reasons: false };
+            let Some(within) = recorded_walk.of_place(&inner.place) else { continue };
+            let again = ReplayWalk { plan: part, same, reuse: None, inherited: Some(member), ..*self };
+            let mut exact = KnowledgeMatch { state_matches: false, reasons: false };
             let (_, found) = again.walk(&within, inner, artifact, done, &mut exact)?;
-            let recorded = tape.of_branch(&branch.place);
+            let recorded = recorded_walk.of_branch(&branch.place);
             if done.unknown.is_some() {
                 return Ok(false);
             }

@@ -32,7 +32,7 @@ pub(super) fn rewritten(
     let (mut found, mut failed) = (Vec::new(), None);
     record.store().each_event(run, |_, event| {
         if let EventBody::Adopt { manifest, .. } = event.what {
-            then.adopted.insert(event.case.clone(), manifest);
+            then.upgraded.insert(event.case.clone(), manifest);
         }
         if off.contains(&event.case) {
             return ControlFlow::Continue(());
@@ -67,7 +67,7 @@ struct OriginalRun<'a> {
     run: &'a str,
     began: Hash,
     /// The manifests of cases that have upgraded since the run began.
-    adopted: HashMap<Name, Hash>,
+    upgraded: HashMap<Name, Hash>,
     /// The recorded texts whose scripts or graphs have changed since, linked.
     linked: BTreeMap<Hash, Project>,
 }
@@ -78,7 +78,7 @@ impl<'a> OriginalRun<'a> {
         let mut linked = BTreeMap::new();
         let mut began = None;
         for texts in record.texts(run)? {
-            if texts.generation == FIRST {
+            if texts.revision == FIRST {
                 began = Some(texts.address);
             }
             if !texts.manifest.same_scripts(&now) {
@@ -86,7 +86,7 @@ impl<'a> OriginalRun<'a> {
             }
         }
         let began = began.ok_or_else(|| damaged(format!("the texts of {run} are missing")))?;
-        Ok(Self { record, run, began, adopted: HashMap::new(), linked })
+        Ok(Self { record, run, began, upgraded: HashMap::new(), linked })
     }
 
     /// Whether any node has another effect script now.
@@ -103,7 +103,7 @@ impl<'a> OriginalRun<'a> {
 
     fn step(&self, base: &ReplayProject, event: &Event) -> Result<Option<ChangedEffects>, SessionError> {
         let EventBody::NodeExit { node, artifact, params, .. } = &event.what else { return Ok(None) };
-        let address = self.adopted.get(&event.case).unwrap_or(&self.began);
+        let address = self.upgraded.get(&event.case).unwrap_or(&self.began);
         let Some(began) = self.linked.get(address).map(|project| Arc::clone(&project.plan)) else { return Ok(None) };
         let parts = (began.of_path(&event.path), base.project.plan.of_path(&event.path));
         let (Some(then), Some(now)) = parts else { return Ok(None) };

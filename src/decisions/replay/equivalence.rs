@@ -82,12 +82,12 @@ impl World {
         session.project_after(None, AnswererNames::Others, Some(&self.base)).ok()
     }
 
-    fn again(&self, run: &Run, plan: &Plan, same: &AnswerInputs, settled: Option<&ReuseCheck>, at: usize) -> ReplayOutcome {
+    fn again(&self, run: &Run, plan: &Plan, same: &AnswerInputs, reuse: Option<&ReuseCheck>, at: usize) -> ReplayOutcome {
         let mut artifact = |hash: &Hash, plan: &Plan, node: NodeIx| {
             Ok::<_, SessionError>(View::of(&self.artifacts[hash], &plan.node(node).kind, "artifact"))
         };
         let case = &run.launch.cases[at].id;
-        ReplayWalk { plan, same, settled, seed: 0, case, inherited: None, needs: &[], follow: true }
+        ReplayWalk { plan, same, reuse, seed: 0, case, inherited: None, needs: &[], follow: true }
             .case(&run.tapes[at], &mut artifact)
             .unwrap()
     }
@@ -130,7 +130,7 @@ impl Run {
     }
 
     /// A fresh walk of a case.
-    fn anew(&self, plan: &Plan, at: usize) -> (WalkState, WalkEnd) {
+    fn fresh(&self, plan: &Plan, at: usize) -> (WalkState, WalkEnd) {
         let mut plan = plan.clone();
         for node in &mut plan.nodes {
             node.needs.clear();
@@ -187,16 +187,16 @@ fn holds(again: &ReplayOutcome, recorded: &[String], state: &WalkState, end: &Wa
 }
 
 /// The path of a walk, step by step.
-fn ways(walked: &ReplayOutcome) -> Vec<(&str, &str, Option<StepEnd>)> {
-    let way = |decision: &super::replay_walk::ReplayedDecision| match &decision.now {
+fn path_of(walked: &ReplayOutcome) -> Vec<(&str, &str, Option<StepEnd>)> {
+    let result = |decision: &super::replay_walk::ReplayedDecision| match &decision.now {
         // Reused decisions have no reasons.
         StepEnd::To { to, edge, context, .. } => {
             StepEnd::To { to: to.clone(), edge: edge.clone(), because: "".into(), context: context.clone() }
         }
-        went => went.clone(),
+        end => end.clone(),
     };
     let unknown = walked.unknown.iter().map(|(node, path)| (node.as_str(), path.as_str(), None));
-    let made = walked.decisions.iter().map(|decision| (decision.node.as_str(), decision.path.as_str(), Some(way(decision))));
+    let made = walked.decisions.iter().map(|decision| (decision.node.as_str(), decision.path.as_str(), Some(result(decision))));
     made.chain(unknown).collect()
 }
 
@@ -224,17 +224,17 @@ fn edited_vars_and_rules_flip_what_a_walk_anew_does_otherwise() {
             let mut compared = TextComparison::new(&world.base, &project);
             for vars in sets {
                 let plan = project.plan_with(&vars).unwrap();
-                let settled = compared.settled(&plan);
+                let reuse = compared.reuse(&plan);
                 let mut seen = seen.borrow_mut();
                 seen.0 += 1;
                 seen.4.insert(rules.to_owned());
                 for run in &world.runs {
                     for at in (from..run.tapes.len()).step_by(4) {
-                        let again = world.again(run, &plan, &same, Some(&settled), at);
+                        let again = world.again(run, &plan, &same, Some(&reuse), at);
                         // Reused decisions equal reevaluated ones.
                         let all = world.again(run, &plan, &same, None, at);
-                        prop_assert_eq!(ways(&again), ways(&all));
-                        let (state, end) = run.anew(&plan, at);
+                        prop_assert_eq!(path_of(&again), path_of(&all));
+                        let (state, end) = run.fresh(&plan, at);
                         seen.1 += holds(&again, &run.edges[at], &state, &end)?;
                         seen.2 += usize::from(again.unknown.is_some());
                         seen.3 += 1;
@@ -245,10 +245,10 @@ fn edited_vars_and_rules_flip_what_a_walk_anew_does_otherwise() {
         })
         .unwrap();
     let (plans, flips, unknown, cases, rules) = seen.into_inner();
-    let told = format!(
+    let counts = format!(
         "{plans} plans, {flips} flips, {cases} cases, {unknown} of them unknown beyond, {} of {} edits",
         rules.len(),
         world.edits.len()
     );
-    assert!(plans >= 250 && rules.len() >= 20 && flips >= 200 && unknown >= 100 && cases - unknown >= 200, "{told}");
+    assert!(plans >= 250 && rules.len() >= 20 && flips >= 200 && unknown >= 100 && cases - unknown >= 200, "{counts}");
 }

@@ -32,7 +32,7 @@ pub(super) struct ReplayPass<'a> {
     /// Plans of the base, each with other vars.
     pub(super) plans: &'a [Arc<Plan>],
     /// The reusable decisions, by plan.
-    pub(super) settled: &'a [ReuseCheck],
+    pub(super) reuse: &'a [ReuseCheck],
     /// The nodes at which advisories may have fired.
     pub(super) advised: &'a AdvisedNodes,
     /// The most cases walked concurrently; at least 1.
@@ -85,7 +85,7 @@ impl ReplayPass<'_> {
         case: &'p str,
         artifacts: &ArtifactCache,
     ) -> Result<ReplayedCase<'p>, SessionError> {
-        let tape = RecordedWalk::read(reading, case, self.advised)?;
+        let recorded_walk = RecordedWalk::read(reading, case, self.advised)?;
         // Every plan needs the same ones.
         let mut own: Vec<(ArtifactKey, View)> = Vec::new();
         let mut artifact = |hash: &Hash, plan: &Plan, node: NodeIx| {
@@ -97,13 +97,13 @@ impl ReplayPass<'_> {
             own.push((key, view.clone()));
             Ok(view)
         };
-        let needs = tape.needs.map_or_else(|| Ok(Vec::new()), |hash| found(reading, &hash))?;
+        let needs = recorded_walk.needs.map_or_else(|| Ok(Vec::new()), |hash| found(reading, &hash))?;
         let same = &self.base.same;
-        let walk = |(plan, settled): (&Arc<Plan>, &ReuseCheck)| {
-            ReplayWalk { plan, same, settled: Some(settled), seed, case, inherited: None, needs: &needs, follow: true }
-                .case(&tape, &mut artifact)
+        let walk = |(plan, reuse): (&Arc<Plan>, &ReuseCheck)| {
+            ReplayWalk { plan, same, reuse: Some(reuse), seed, case, inherited: None, needs: &needs, follow: true }
+                .case(&recorded_walk, &mut artifact)
         };
-        let walks = self.plans.iter().zip(self.settled).map(walk).collect::<Result<_, _>>()?;
+        let walks = self.plans.iter().zip(self.reuse).map(walk).collect::<Result<_, _>>()?;
         Ok(ReplayedCase { case, walks })
     }
 

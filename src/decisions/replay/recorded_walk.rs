@@ -36,7 +36,7 @@ pub(super) struct RecordedStep {
     pub(super) advised: Option<Box<EventBody>>,
     /// Absent if the step failed before.
     pub(super) answer: Option<RecordedAnswer>,
-    pub(super) went: StepEnd,
+    pub(super) end: StepEnd,
     /// The branches that it forked.
     pub(super) fork: Option<EventBody>,
     /// The counter incremented by its edge.
@@ -76,7 +76,7 @@ impl AdvisedNodes {
         Self::These(nodes)
     }
 
-    fn may_speak_at(&self, node: &Name) -> bool {
+    fn has_advisories(&self, node: &Name) -> bool {
         match self {
             Self::Any => true,
             Self::These(nodes) => nodes.contains(node),
@@ -118,7 +118,7 @@ impl RecordedWalk {
                     }
                 }
                 EventOutline::EdgeEvaluate(decision) => {
-                    if let Some(step) = steps.last_mut().filter(|step| advised.may_speak_at(&step.node)) {
+                    if let Some(step) = steps.last_mut().filter(|step| advised.has_advisories(&step.node)) {
                         let read = decision.advised().map_err(|error| damaged(format!("an event cannot be read: {error}")))?;
                         step.advised = read.map(Box::new);
                     }
@@ -126,7 +126,7 @@ impl RecordedWalk {
                 EventOutline::Whole(what @ EventBody::Fork { .. }) => {
                     if let Some(step) = steps.last_mut().filter(|last| last.path == row.path) {
                         if let EventBody::Fork { by: BranchKind::Edges, branches, .. } = &what {
-                            step.went = apart(branches);
+                            step.end = apart(branches);
                         }
                         step.fork = Some(what);
                     }
@@ -134,12 +134,12 @@ impl RecordedWalk {
                 EventOutline::Transition(way) => {
                     if let Some(step) = steps.last_mut() {
                         let TransitionOutline { to, edge, because, counter, context } = way;
-                        (step.went, step.counter) = (StepEnd::To { to, edge, because, context }, counter);
+                        (step.end, step.counter) = (StepEnd::To { to, edge, because, context }, counter);
                     }
                 }
                 EventOutline::WalkComplete => {
-                    if let Some(step) = steps.last_mut().filter(|step| step.went == StepEnd::Open) {
-                        step.went = StepEnd::Over;
+                    if let Some(step) = steps.last_mut().filter(|step| step.end == StepEnd::Open) {
+                        step.end = StepEnd::Over;
                     }
                 }
                 EventOutline::WalkError(failure) => {
@@ -148,7 +148,7 @@ impl RecordedWalk {
                         steps.push(RecordedStep::begun(row.path, row.at, &failure.node));
                     }
                     if let Some(step) = steps.last_mut() {
-                        step.went = StepEnd::Failed { kind: failure.kind, message: failure.message };
+                        step.end = StepEnd::Failed { kind: failure.kind, message: failure.message };
                     }
                 }
                 EventOutline::Whole(_) | EventOutline::Other => {}
@@ -177,8 +177,8 @@ impl RecordedWalk {
     /// The final state of the sub-pipeline of a step, entered in that state.
     pub(super) fn walked(&self, step: &RecordedStep, state: &WalkState) -> Option<WalkState> {
         let inner = state.within(&step.node, &step.path);
-        let tape = self.of_place(&inner.place)?;
-        Some(tape.fold(inner, tape.steps.len()))
+        let recorded_walk = self.of_place(&inner.place)?;
+        Some(recorded_walk.fold(inner, recorded_walk.steps.len()))
     }
 
     /// The step of a node's `visit`-th answer, counted from 0, and its index.
@@ -216,8 +216,8 @@ impl RecordedWalk {
         let Some(fork @ EventBody::Fork { by: BranchKind::Edges, .. }) = &step.fork else { return };
         state.apply(&event(step.at, fork.clone()));
         for branch in &mut state.inner {
-            if let Some(tape) = self.of_place(&branch.place) {
-                *branch = tape.fold(branch.clone(), tape.steps.len());
+            if let Some(recorded_walk) = self.of_place(&branch.place) {
+                *branch = recorded_walk.fold(branch.clone(), recorded_walk.steps.len());
             }
         }
         let to = joined(&state.inner).ok().flatten();
@@ -239,14 +239,14 @@ impl RecordedStep {
             switch: None,
             advised: None,
             answer: None,
-            went: StepEnd::Open,
+            end: StepEnd::Open,
             fork: None,
             counter: None,
         }
     }
 
     /// The advisories that fired at a decision, with their reasons.
-    pub(super) fn said(what: &EventBody) -> Option<impl Iterator<Item = (&Name, Option<&Reason>)>> {
+    pub(super) fn advisories(what: &EventBody) -> Option<impl Iterator<Item = (&Name, Option<&Reason>)>> {
         let EventBody::EdgeEvaluate { considered, .. } = what else { return None };
         let spoke = considered.iter().filter(|entry| entry.outcome == EdgeOutcome::Advisory);
         Some(spoke.map(|entry| (&entry.edge, entry.because.as_ref())))
@@ -273,7 +273,7 @@ impl RecordedStep {
             state.apply(&event(self.at, EventBody::clone(advised)));
         }
         let node = self.node.clone();
-        let what = match &self.went {
+        let what = match &self.end {
             StepEnd::To { to, edge, because, context } => EventBody::Transition {
                 from: node,
                 to: to.clone(),

@@ -22,7 +22,7 @@ pub(super) struct ReplayWalk<'a> {
     pub(super) plan: &'a Plan,
     pub(super) same: &'a AnswerInputs,
     /// The reusable decisions, valid while the walk follows its record.
-    pub(super) settled: Option<&'a ReuseCheck>,
+    pub(super) reuse: Option<&'a ReuseCheck>,
     /// Seeds `state.chance`.
     pub(super) seed: u64,
     pub(super) case: &'a str,
@@ -97,9 +97,19 @@ fn same_way(a: &StepEnd, b: &StepEnd) -> bool {
 
 impl ReplayWalk<'_> {
     /// Replays a case. `artifact` returns a recorded artifact in the shape of a node's schema.
-    pub(super) fn case(&self, tape: &RecordedWalk, artifact: &mut ArtifactSource<'_>) -> Result<ReplayOutcome, SessionError> {
+    pub(super) fn case(
+        &self,
+        recorded_walk: &RecordedWalk,
+        artifact: &mut ArtifactSource<'_>,
+    ) -> Result<ReplayOutcome, SessionError> {
         let mut done = ReplayOutcome::default();
-        self.walk(tape, WalkState::default(), artifact, &mut done, &mut KnowledgeMatch { ways: true, reasons: true })?;
+        self.walk(
+            recorded_walk,
+            WalkState::default(),
+            artifact,
+            &mut done,
+            &mut KnowledgeMatch { state_matches: true, reasons: true },
+        )?;
         Ok(done)
     }
 
@@ -107,7 +117,7 @@ impl ReplayWalk<'_> {
     /// the walk is over. `exact` tells how far the state matches the recorded one.
     pub(super) fn walk(
         &self,
-        tape: &RecordedWalk,
+        recorded_walk: &RecordedWalk,
         mut state: WalkState,
         artifact: &mut ArtifactSource<'_>,
         done: &mut ReplayOutcome,
@@ -115,19 +125,19 @@ impl ReplayWalk<'_> {
     ) -> Result<(WalkState, Option<Hash>), SessionError> {
         let mut last = None;
         // Dependent nodes (`after:`) make no decisions.
-        if self.plan.pipeline.waves() && state.lone.is_none() {
+        if self.plan.pipeline.waves() && state.origin.is_none() {
             return Ok((state, last));
         }
         // The recorded step that the walk is at, as long as it follows its record.
         let mut on = self.follow.then_some(0);
         while !matches!(state.status, WalkStatus::Done | WalkStatus::Error) {
             if !state.inner.is_empty() {
-                if !self.beside(on.is_some().then_some(tape), &mut state, artifact, (done, exact))? {
+                if !self.replay_parallel(on.is_some().then_some(recorded_walk), &mut state, artifact, (done, exact))? {
                     break;
                 }
                 continue;
             }
-            let recorded = on.and_then(|place: usize| tape.steps.get(place));
+            let recorded = on.and_then(|place: usize| recorded_walk.steps.get(place));
             if on.is_some() && recorded.is_none() {
                 break;
             }
@@ -136,7 +146,7 @@ impl ReplayWalk<'_> {
                 Ok(node) => node,
                 Err(failure) => {
                     let node = state.node.clone().unwrap_or_default();
-                    let before = recorded.map(|step| step.went.clone());
+                    let before = recorded.map(|step| step.end.clone());
                     done.decisions.push(ReplayedDecision { node, path, place: None, before, now: failed(&failure), seen: None });
                     break;
                 }
@@ -145,7 +155,7 @@ impl ReplayWalk<'_> {
             if recorded.is_some_and(|step| step.node != *name) {
                 on = None;
             }
-            let at = recorded.map_or_else(|| tape.time(name, &state), |step| step.at);
+            let at = recorded.map_or_else(|| recorded_walk.time(name, &state), |step| step.at);
             let drawn = chance(self.seed, self.case, &path);
             let member = match self.member(node, &state, StepMoment { now: at, chance: drawn }) {
                 Ok(Some((member, switch))) => {
@@ -159,7 +169,7 @@ impl ReplayWalk<'_> {
                     break;
                 }
                 Err(failure) => {
-                    let before = recorded.filter(|_| on.is_some()).map(|step| step.went.clone());
+                    let before = recorded.filter(|_| on.is_some()).map(|step| step.end.clone());
                     done.decisions.push(ReplayedDecision {
                         node: name.clone(),
                         path,
@@ -174,14 +184,14 @@ impl ReplayWalk<'_> {
             let found = match recorded.filter(|_| on.is_some()) {
                 Some(step) if step.answer.is_some() => on.map(|place| (place, step)),
                 // The recorded walk failed there; this one continues.
-                Some(RecordedStep { went: StepEnd::Failed { kind, .. }, .. })
+                Some(RecordedStep { end: StepEnd::Failed { kind, .. }, .. })
                     if matches!(kind.as_str(), "max_steps" | "node_not_found") =>
                 {
                     None
                 }
                 // Nobody answered, whatever the rules.
                 Some(_) => break,
-                None => self.elsewhere(tape, node, &state),
+                None => self.reusable_answer(recorded_walk, node, &state),
             };
             let Some((place, step, answer)) = found.and_then(|(place, step)| Some((place, step, step.answer.as_ref()?))) else {
                 done.unknown = Some((name.clone(), path));
@@ -189,16 +199,16 @@ impl ReplayWalk<'_> {
             };
             let mut hash = answer.artifact;
             let mut inner = None;
-            if on.is_some() && !self.each((tape, step, node), &state, member, artifact, done)? {
+            if on.is_some() && !self.replay_items((recorded_walk, step, node), &state, member, artifact, done)? {
                 break;
             }
             if let Some(part) = self.plan.node(node).part.as_deref().filter(|part| step.fork.is_none() && !part.pipeline.waves())
             {
-                inner = tape.walked(step, &state);
-                let within = tape.of_place(&state.within(name, &path).place).filter(|_| on.is_some());
+                inner = recorded_walk.walked(step, &state);
+                let within = recorded_walk.of_place(&state.within(name, &path).place).filter(|_| on.is_some());
                 if let (Some(within), Some(same)) = (within, self.same.part(node)) {
-                    let settled = self.settled.and_then(|settled| settled.part(node));
-                    let again = ReplayWalk { plan: part, same, settled, inherited: Some(member), ..*self };
+                    let reuse = self.reuse.and_then(|reuse| reuse.part(node));
+                    let again = ReplayWalk { plan: part, same, reuse, inherited: Some(member), ..*self };
                     let (ended, found) = again.walk(&within, state.within(name, &path), artifact, done, exact)?;
                     let Some(found) = found else {
                         state.status = ended.status;
@@ -212,8 +222,8 @@ impl ReplayWalk<'_> {
                     inner = Some(ended);
                 }
             }
-            let holds = self.settled.is_some_and(|settled| settled.holds(node, *exact));
-            if on.is_some() && holds && step.fork.is_none() && step.went != StepEnd::Open {
+            let holds = self.reuse.is_some_and(|reuse| reuse.holds(node, *exact));
+            if on.is_some() && holds && step.fork.is_none() && step.end != StepEnd::Open {
                 enter(&mut state, name, step.at, (Content::from(hash), answer.confidence), &answer.by, inner);
                 step.go(&mut state);
                 if state.node.as_ref() == Some(&self.plan.done) {
@@ -221,13 +231,13 @@ impl ReplayWalk<'_> {
                 }
                 last = Some(hash);
                 on = on.map(|place| place + 1);
-                let (node, went) = (name.clone(), step.went.clone());
+                let (node, end) = (name.clone(), step.end.clone());
                 done.decisions.push(ReplayedDecision {
                     node,
                     path,
                     place: Some(place),
-                    before: Some(went.clone()),
-                    now: went,
+                    before: Some(end.clone()),
+                    now: end,
                     seen: None,
                 });
                 continue;
@@ -243,8 +253,8 @@ impl ReplayWalk<'_> {
                 .err();
             enter(&mut state, name, step.at, (Content::from(hash), confidence), &answer.by, inner);
             last = Some(hash);
-            let now = failure.as_ref().map_or_else(|| way(&whats), failed);
-            let (node, before) = (name.clone(), Some(step.went.clone()).filter(|went| *went != StepEnd::Open));
+            let now = failure.as_ref().map_or_else(|| step_end(&whats), failed);
+            let (node, before) = (name.clone(), Some(step.end.clone()).filter(|end| *end != StepEnd::Open));
             let mut redecided = ReplayedDecision { node, path, place: Some(place), before, now, seen: None };
             if redecided.flipped() {
                 on = None;
@@ -254,7 +264,7 @@ impl ReplayWalk<'_> {
                 redecided.seen = whats.iter().find_map(saw).map(|state| (view, state));
             }
             let left = KnowledgeMatch::left(&whats, step);
-            exact.ways &= confidence == answer.confidence && left.ways;
+            exact.state_matches &= confidence == answer.confidence && left.state_matches;
             exact.reasons &= left.reasons;
             on = on.map(|place| place + 1);
             for what in whats {
@@ -285,11 +295,16 @@ impl ReplayWalk<'_> {
     }
 
     /// The recorded step of the same visit of the node whose answer can be reused: its answerer had the same inputs.
-    fn elsewhere<'t>(&self, tape: &'t RecordedWalk, node: NodeIx, state: &WalkState) -> Option<(usize, &'t RecordedStep)> {
+    fn reusable_answer<'t>(
+        &self,
+        recorded_walk: &'t RecordedWalk,
+        node: NodeIx,
+        state: &WalkState,
+    ) -> Option<(usize, &'t RecordedStep)> {
         let name = &self.plan.node(node).name;
-        let (place, step) = tape.visit(name, state.visits.get(name).copied().unwrap_or(0))?;
+        let (place, step) = recorded_walk.visit(name, state.visits.get(name).copied().unwrap_or(0))?;
         let by = &step.answer.as_ref()?.by;
-        self.same.told(by, node, || tape.state(place), state).then_some((place, step))
+        self.same.same_inputs(by, node, || recorded_walk.state(place), state).then_some((place, step))
     }
 }
 
@@ -298,7 +313,7 @@ pub(super) fn failed(failure: &Failure) -> StepEnd {
 }
 
 /// The recorded result of a decision step.
-fn way(whats: &[EventBody]) -> StepEnd {
+fn step_end(whats: &[EventBody]) -> StepEnd {
     let to = |what: &EventBody| match what {
         EventBody::Transition { to, edge, because, context, .. } => {
             let (to, edge, because) = (to.clone(), edge.clone(), because.clone());

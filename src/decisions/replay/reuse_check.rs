@@ -31,7 +31,7 @@ struct ReuseConditions {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct KnowledgeMatch {
     /// Whether artifacts, counters, context and the edges taken match.
-    pub(super) ways: bool,
+    pub(super) state_matches: bool,
     /// Whether the reasons of those edges match.
     pub(super) reasons: bool,
 }
@@ -43,17 +43,17 @@ impl KnowledgeMatch {
             EventBody::Transition { counter, context, because, .. } => Some((counter, context, because)),
             _ => None,
         });
-        let spoke = whats.iter().filter_map(RecordedStep::said).flatten().eq(step
+        let spoke = whats.iter().filter_map(RecordedStep::advisories).flatten().eq(step
             .advised
             .iter()
-            .filter_map(|what| RecordedStep::said(what))
+            .filter_map(|what| RecordedStep::advisories(what))
             .flatten());
-        match (transition, &step.went) {
+        match (transition, &step.end) {
             (Some((counter, now, reason)), StepEnd::To { context, because, .. }) => {
-                Self { ways: *counter == step.counter && now == context, reasons: spoke && reason == because }
+                Self { state_matches: *counter == step.counter && now == context, reasons: spoke && reason == because }
             }
-            (None, StepEnd::To { .. }) | (Some(_), _) => Self { ways: false, reasons: false },
-            (None, _) => Self { ways: true, reasons: spoke },
+            (None, StepEnd::To { .. }) | (Some(_), _) => Self { state_matches: false, reasons: false },
+            (None, _) => Self { state_matches: true, reasons: spoke },
         }
     }
 }
@@ -76,7 +76,7 @@ impl<'a> TextComparison<'a> {
     }
 
     /// The reusable decisions, for a current plan.
-    pub(super) fn settled(&mut self, now: &Plan) -> ReuseCheck {
+    pub(super) fn reuse(&mut self, now: &Plan) -> ReuseCheck {
         // Walkers depend on the data.
         if self.same_data { self.plan(&self.then.plan, now) } else { ReuseCheck::default() }
     }
@@ -121,13 +121,13 @@ impl<'a> TextComparison<'a> {
 
     fn edge(&mut self, (then, now): (&Plan, &Plan), (old, new): (EdgeIx, EdgeIx)) -> bool {
         let (before, after) = (then.pipeline.edge_at(old), now.pipeline.edge_at(new));
-        let ways = |pipeline: &Pipeline, edge: &Edge| -> Vec<String> {
+        let state_matches = |pipeline: &Pipeline, edge: &Edge| -> Vec<String> {
             let all = edge.to.iter().chain(edge.targets.iter().map(|target| &target.value));
             all.map(|target| pipeline.target_name(*target).to_owned()).collect()
         };
         before.id.value == after.id.value
             && before.to.is_some() == after.to.is_some()
-            && ways(&then.pipeline, before) == ways(&now.pipeline, after)
+            && state_matches(&then.pipeline, before) == state_matches(&now.pipeline, after)
             && (before.looped, &before.counter, before.advisory, before.parallel)
                 == (after.looped, &after.counter, after.advisory, after.parallel)
             && before.context == after.context
@@ -158,16 +158,16 @@ impl<'a> TextComparison<'a> {
 }
 
 /// The reusable decisions of a run, for each of the plans of a base.
-pub(super) fn settled(then: Option<&Project>, base: &ReplayProject, plans: &[Arc<Plan>]) -> Vec<ReuseCheck> {
+pub(super) fn reuse(then: Option<&Project>, base: &ReplayProject, plans: &[Arc<Plan>]) -> Vec<ReuseCheck> {
     let Some(then) = then else { return vec![ReuseCheck::default(); plans.len()] };
     let mut compared = TextComparison::new(then, &base.project);
-    plans.iter().map(|plan| compared.settled(plan)).collect()
+    plans.iter().map(|plan| compared.reuse(plan)).collect()
 }
 
 impl ReuseCheck {
     /// Whether the decision at a node can be reused.
     pub(super) fn holds(&self, node: NodeIx, exact: KnowledgeMatch) -> bool {
-        self.nodes.get(node.0).is_some_and(|node| node.may && exact.ways && (exact.reasons || !node.history))
+        self.nodes.get(node.0).is_some_and(|node| node.may && exact.state_matches && (exact.reasons || !node.history))
     }
 
     /// The same for a node's sub-pipeline.
@@ -192,9 +192,9 @@ mod tests {
         let mut compared = TextComparison::new(&project, &project);
         let mut open = |var: &str, value: f64| -> Vec<String> {
             let plan = project.plan_with(&Map::from_iter([(var.to_owned(), json!(value))])).unwrap();
-            let settled = compared.settled(&plan);
-            let open =
-                (0..plan.nodes.len()).filter(|node| !settled.holds(NodeIx(*node), KnowledgeMatch { ways: true, reasons: true }));
+            let reuse = compared.reuse(&plan);
+            let open = (0..plan.nodes.len())
+                .filter(|node| !reuse.holds(NodeIx(*node), KnowledgeMatch { state_matches: true, reasons: true }));
             open.map(|node| plan.nodes[node].name.to_string()).collect()
         };
         assert_eq!(open("recall_hit", 0.9), ["recall"]);

@@ -6,7 +6,7 @@ use super::pass::{ReplayPass, ReplayedCase};
 use super::recorded_walk::AdvisedNodes;
 use super::replay_report::{Flip, ReplayReport, UnknownOutcome};
 use super::replay_walk::ReplayedDecision;
-use super::reuse_check::settled;
+use super::reuse_check::reuse;
 use crate::decisions::StepEnd;
 use crate::project::Project;
 use crate::session::{Record, Session, SessionError};
@@ -26,17 +26,17 @@ pub struct ReplaySpec {
 }
 
 /// Replays runs with the current project, each with the settings that it was started with where the session has none of its own.
-pub fn replay(session: &Session, asked: &ReplaySpec) -> Result<ReplayReport, SessionError> {
+pub fn replay(session: &Session, spec: &ReplaySpec) -> Result<ReplayReport, SessionError> {
     let mut done = ReplayReport::default();
     let mut changed: BTreeSet<TextChange> = BTreeSet::new();
-    each_run(session, asked, &mut done.left_out, |record, run, base, then| {
+    each_run(session, spec, &mut done.left_out, |record, run, base, then| {
         let plans = [Arc::clone(&base.project.plan)];
-        let settled = settled(then, base, &plans);
+        let reuse = reuse(then, base, &plans);
         let advised = &AdvisedNodes::of(then);
-        let pass = ReplayPass { record, run, base, plans: &plans, settled: &settled, advised, parallel: asked.parallel };
+        let pass = ReplayPass { record, run, base, plans: &plans, reuse: &reuse, advised, parallel: spec.parallel };
         let plan = &plans[0];
         done.cases += pass.cases(
-            |passed| told(run, base, plan, passed),
+            |passed| case_flips(run, base, plan, passed),
             |(decisions, flips, unknown)| {
                 done.decisions += decisions;
                 done.flips.extend(flips);
@@ -59,25 +59,25 @@ pub fn replay(session: &Session, asked: &ReplaySpec) -> Result<ReplayReport, Ses
 /// another pipeline than the requested one are skipped, and those that cannot be replayed are left out.
 pub(super) fn each_run(
     session: &Session,
-    asked: &ReplaySpec,
+    spec: &ReplaySpec,
     left_out: &mut Vec<(String, String)>,
     mut visit: impl FnMut(&Record, &str, &ReplayProject, Option<&Project>) -> Result<(), SessionError>,
 ) -> Result<(), SessionError> {
     let record = session.record()?;
-    let mut bases = ReplayProjects::new(session, asked.pipeline.as_deref());
-    let all = asked.runs.is_empty();
-    for run in record.runs(&asked.runs)? {
+    let mut bases = ReplayProjects::new(session, spec.pipeline.as_deref());
+    let all = spec.runs.is_empty();
+    for run in record.runs(&spec.runs)? {
         match bases.of(&run) {
             Ok(base) => {
                 let other = base.project.plan.pipeline.name.value != record.store().run(&run)?.pipeline;
-                if all && asked.pipeline.is_some() && other {
+                if all && spec.pipeline.is_some() && other {
                     continue;
                 }
                 let then = bases.then(&record, &run)?;
                 visit(&record, &run, &base, then.as_deref())?;
             }
             // A pipeline that is gone or was replaced is skipped; one that does not link is an error.
-            Err(SessionError::Asked(why)) if all && asked.pipeline.is_none() => left_out.push((run, why.message.clone())),
+            Err(SessionError::Asked(why)) if all && spec.pipeline.is_none() => left_out.push((run, why.message.clone())),
             Err(error) => return Err(error),
         }
     }
@@ -87,7 +87,7 @@ pub(super) fn each_run(
 type CaseFlips = (usize, Vec<Flip>, Option<UnknownOutcome>);
 
 /// The findings on a case.
-fn told(run: &str, base: &ReplayProject, plan: &Plan, passed: ReplayedCase<'_>) -> CaseFlips {
+fn case_flips(run: &str, base: &ReplayProject, plan: &Plan, passed: ReplayedCase<'_>) -> CaseFlips {
     let ReplayedCase { case, walks, .. } = passed;
     let Some(walk) = walks.into_iter().next() else { return CaseFlips::default() };
     let made = walk.decisions.iter().filter(|decision| decision.place.is_some()).count();
@@ -128,8 +128,8 @@ fn flip(run: &str, case: &str, base: &ReplayProject, plan: &Plan, decisions: &[R
 }
 
 /// A step's result in words: edge, target and reason.
-pub(super) fn words(went: &StepEnd) -> (String, Option<String>, String) {
-    match went {
+pub(super) fn words(end: &StepEnd) -> (String, Option<String>, String) {
+    match end {
         StepEnd::To { to, edge, because, .. } => (edge.as_str().to_owned(), Some(to.as_str().to_owned()), because.to_string()),
         StepEnd::Over => ("end".to_owned(), None, "the node has no edge: the walk completes".to_owned()),
         StepEnd::Failed { kind, message } => (kind.clone(), None, message.clone()),

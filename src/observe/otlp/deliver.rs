@@ -41,7 +41,7 @@ impl DeliveryState {
 /// Delivers spans.
 pub(super) struct Delivery {
     processor: BatchSpanProcessor,
-    told: Arc<DeliveryState>,
+    state: Arc<DeliveryState>,
     taken: usize,
 }
 
@@ -49,8 +49,8 @@ impl Delivery {
     /// To the collector at this address, or at the one in the standard environment variable of OpenTelemetry
     /// (`OTEL_EXPORTER_OTLP_ENDPOINT`).
     pub(super) fn to(address: Option<&str>) -> Result<Self, (String, String)> {
-        let told = Arc::new(DeliveryState::default());
-        let http = OtlpHttp { client: net::HttpClient::new(PATIENCE, MOST), told: Arc::clone(&told) };
+        let state = Arc::new(DeliveryState::default());
+        let http = OtlpHttp { client: net::HttpClient::new(PATIENCE, MOST), state: Arc::clone(&state) };
         let mut builder = SpanExporter::builder().with_http().with_http_client(http);
         if std::env::var_os("OTEL_EXPORTER_OTLP_PROTOCOL").is_none() {
             builder = builder.with_protocol(Protocol::HttpBinary);
@@ -67,11 +67,11 @@ impl Delivery {
             let help = "give an address, otlp=http://HOST:4318, or mend the variables OTEL_EXPORTER_OTLP_*";
             (format!("OpenTelemetry cannot be set up: {error}"), help.into())
         })?;
-        let exporter = CountingExporter { exporter, told: Arc::clone(&told) };
+        let exporter = CountingExporter { exporter, state: Arc::clone(&state) };
         let config = BatchConfigBuilder::default().with_max_queue_size(QUEUE).build();
         let mut processor = BatchSpanProcessor::new(exporter, config);
         processor.set_resource(&resource());
-        Ok(Self { processor, told, taken: 0 })
+        Ok(Self { processor, state, taken: 0 })
     }
 
     /// Queues a span.
@@ -84,11 +84,11 @@ impl Delivery {
     pub(super) fn end(&mut self) -> io::Result<()> {
         // The result is determined by what arrived.
         let in_time = self.processor.shutdown_with_timeout(PATIENCE).is_ok();
-        let lost = self.taken - self.told.arrived.load(Ordering::Acquire).min(self.taken);
+        let lost = self.taken - self.state.arrived.load(Ordering::Acquire).min(self.taken);
         if lost == 0 {
             return Ok(());
         }
-        let (address, why) = std::mem::take(&mut *self.told.last.lock().unwrap_or_else(PoisonError::into_inner));
+        let (address, why) = std::mem::take(&mut *self.state.last.lock().unwrap_or_else(PoisonError::into_inner));
         let why =
             why.unwrap_or_else(|| if in_time { "more came at once than it took".into() } else { "it does not answer".into() });
         let message = format!(
@@ -114,7 +114,7 @@ fn resource() -> Resource {
 #[derive(Debug)]
 struct CountingExporter {
     exporter: SpanExporter,
-    told: Arc<DeliveryState>,
+    state: Arc<DeliveryState>,
 }
 
 impl opentelemetry_sdk::trace::SpanExporter for CountingExporter {
@@ -122,8 +122,8 @@ impl opentelemetry_sdk::trace::SpanExporter for CountingExporter {
         let many = batch.len();
         let result = self.exporter.export(batch).await;
         match &result {
-            Ok(()) => drop(self.told.arrived.fetch_add(many, Ordering::Release)),
-            Err(error) => self.told.last(|(_, why)| *why = why.take().or_else(|| Some(error.to_string()))),
+            Ok(()) => drop(self.state.arrived.fetch_add(many, Ordering::Release)),
+            Err(error) => self.state.last(|(_, why)| *why = why.take().or_else(|| Some(error.to_string()))),
         }
         result
     }
@@ -141,19 +141,19 @@ impl opentelemetry_sdk::trace::SpanExporter for CountingExporter {
 #[derive(Debug)]
 struct OtlpHttp {
     client: net::HttpClient,
-    told: Arc<DeliveryState>,
+    state: Arc<DeliveryState>,
 }
 
 impl OtlpHttp {
     fn send(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
         let address = request.uri().to_string();
-        self.told.last(|last| *last = (address, None));
+        self.state.last(|last| *last = (address, None));
         let (parts, body) = request.into_parts();
         let back = self.client.send(Request::from_parts(parts, &body[..]), None).inspect_err(|error| {
-            self.told.last(|(_, why)| *why = Some(error.to_string()));
+            self.state.last(|(_, why)| *why = Some(error.to_string()));
         })?;
         if !(200..300).contains(&back.status) {
-            self.told.last(|(_, why)| *why = Some(format!("it answers {}, {}", back.status, shown(&back.body))));
+            self.state.last(|(_, why)| *why = Some(format!("it answers {}, {}", back.status, shown(&back.body))));
         }
         Ok(Response::builder().status(back.status).body(back.body.into_bytes().into())?)
     }

@@ -21,7 +21,7 @@ use std::io;
 /// Sends a run's spans to a collector.
 pub(super) struct Otlp {
     delivery: Delivery,
-    cast: NameTable,
+    names: NameTable,
     trace: TraceId,
     run: Option<OpenSpan>,
     cases: BTreeMap<Name, CaseSpan>,
@@ -46,7 +46,7 @@ struct StepSpan {
 /// An observer that sends to the collector at this address, or at the one in the environment.
 pub(super) fn sender(address: Option<&str>) -> MadeObserver {
     let delivery = Delivery::to(address)?;
-    let otlp = Otlp { delivery, cast: NameTable::default(), trace: TraceId::INVALID, run: None, cases: BTreeMap::new() };
+    let otlp = Otlp { delivery, names: NameTable::default(), trace: TraceId::INVALID, run: None, cases: BTreeMap::new() };
     Ok(Box::new(otlp))
 }
 
@@ -57,12 +57,12 @@ impl Otlp {
 
     /// The case of an event, opened on first use.
     fn case(&mut self, event: &Event) -> &mut CaseSpan {
-        let (run, cast) = (self.run_id(), &self.cast);
+        let (run, names) = (self.run_id(), &self.names);
         self.cases.entry(event.case.clone()).or_insert_with(|| {
             let case = event.case.as_str();
             let mut span = OpenSpan::new(id(run, &[case]), run, format!("case {case}"), event.at);
             span.set("asterisk.case", case.to_owned());
-            if let Some(name) = cast.case(case) {
+            if let Some(name) = names.case(case) {
                 span.set("asterisk.case.name", name.to_owned());
             }
             CaseSpan { span, steps: BTreeMap::new() }
@@ -78,7 +78,7 @@ impl Otlp {
         for end in around.chain([event.path.len()]) {
             let (path, within) = event.path.split_at(end);
             let within = within.trim_start_matches('/').split('/').next().unwrap_or_default();
-            let name = if within.starts_with(BRANCH) { BRANCHES.to_owned() } else { self.cast.node(path, within) };
+            let name = if within.starts_with(BRANCH) { BRANCHES.to_owned() } else { self.names.node(path, within) };
             let whole = self.cases.get_mut(&event.case)?;
             let step = whole.steps.entry(path.into()).or_insert_with(|| {
                 let mut span = OpenSpan::new(id(run, &[&event.case, path]), parent, name, event.at);
@@ -92,7 +92,7 @@ impl Otlp {
     }
 
     /// Ends the steps that the event shows to be over: answered ones beside it or within it.
-    fn settle(&mut self, event: &Event) {
+    fn end_finished(&mut self, event: &Event) {
         let Some(whole) = self.cases.get_mut(&event.case) else { return };
         let place = place_of(&event.path);
         let over = |path: &Name, step: &StepSpan| {
@@ -113,8 +113,8 @@ impl Otlp {
 
     /// Handles an event within a step in progress.
     fn within(&mut self, event: &Event, now: Timestamp) {
-        let cast = std::mem::take(&mut self.cast);
-        let node = |name: &Name| cast.node(&event.path, name);
+        let names = std::mem::take(&mut self.names);
+        let node = |name: &Name| names.node(&event.path, name);
         if let Some(step) = self.step(event) {
             let span = &mut step.span;
             match &event.what {
@@ -161,7 +161,7 @@ impl Otlp {
                 _ => {}
             }
         }
-        self.cast = cast;
+        self.names = names;
     }
 
     /// Fails the span of a walk and the enclosing ones.
@@ -216,7 +216,7 @@ impl Otlp {
             }
             EventBody::WalkError { kind, message, .. } => vec![("kind", kind.clone()), ("message", message.clone())],
             EventBody::Reopened { by, .. } => vec![("by", by.to_string())],
-            EventBody::Adopt { generation, .. } => vec![("generation", generation.to_string())],
+            EventBody::Adopt { revision, .. } => vec![("generation", revision.to_string())],
             EventBody::EdgeEvaluate { considered, .. } => {
                 let worth = considered.iter().filter(|entry| matches!(entry.outcome, EdgeOutcome::Advisory | EdgeOutcome::Error));
                 let edge = |entry: &crate::walk::ConsideredEdge| {
@@ -224,8 +224,8 @@ impl Otlp {
                     let outcome = entry.outcome.word().into();
                     vec![("edge", entry.edge.to_string()), ("outcome", outcome), ("because", why.unwrap_or_default())]
                 };
-                let told: Vec<_> = worth.map(edge).collect();
-                for fields in told {
+                let worded: Vec<_> = worth.map(edge).collect();
+                for fields in worded {
                     self.note(event, "edge", fields);
                 }
                 return;
@@ -249,12 +249,12 @@ impl Otlp {
     fn ended_within(&mut self, event: &Event) {
         let EventBody::Transition { from, to, edge, because, .. } = &event.what else { return };
         let around = place_of(&event.path).trim_end_matches('/').rsplit_once('/');
-        let Some((around, name)) = around.filter(|_| self.cast.is_done(&event.path, to)) else { return };
+        let Some((around, name)) = around.filter(|_| self.names.is_done(&event.path, to)) else { return };
         if name.starts_with(BRANCH) {
             return;
         }
         let fields =
-            vec![("node", from.to_string()), ("edge", self.cast.edge(&event.path, edge)), ("because", because.to_string())];
+            vec![("node", from.to_string()), ("edge", self.names.edge(&event.path, edge)), ("because", because.to_string())];
         let Some(step) = self.cases.get_mut(&event.case).and_then(|whole| whole.steps.get_mut(around)) else { return };
         step.span.happened("sub_walk_end", event.at, fields);
     }
@@ -262,7 +262,7 @@ impl Otlp {
 
 impl Observer for Otlp {
     fn began(&mut self, begun: &StartedRun<'_>, now: Timestamp) {
-        self.cast.began(begun);
+        self.names.began(begun);
         self.trace = trace_id(begun.run);
         let pipeline = begun.plan.pipeline.name.value.clone();
         let mut span = OpenSpan::new(run_id(begun.run, now), SpanId::INVALID, pipeline.clone(), now);
@@ -276,7 +276,7 @@ impl Observer for Otlp {
         if event.case.is_empty() {
             let fields = match &event.what {
                 EventBody::Barrier { wave, phase, .. } => vec![("wave", wave.to_string()), ("phase", phase.to_string())],
-                EventBody::Reload { generation, .. } => vec![("generation", generation.to_string())],
+                EventBody::Reload { revision, .. } => vec![("generation", revision.to_string())],
                 _ => return,
             };
             if let Some(run) = &mut self.run {
@@ -284,7 +284,7 @@ impl Observer for Otlp {
             }
             return;
         }
-        self.settle(event);
+        self.end_finished(event);
         // The end of a walk adds nothing, and its step may be over.
         if !event.path.is_empty() && !matches!(event.what, EventBody::WalkComplete { .. }) {
             self.within(event, now);

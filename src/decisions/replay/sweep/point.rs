@@ -4,7 +4,7 @@ use super::super::base::ReplayProject;
 use super::super::pass::ReplayPass;
 use super::super::recorded_walk::AdvisedNodes;
 use super::super::replay_walk::ReplayOutcome;
-use super::super::reuse_check::settled;
+use super::super::reuse_check::reuse;
 use super::super::run::{ReplaySpec, each_run, words};
 use super::values::SweptVar;
 use crate::session::{Session, SessionError};
@@ -83,16 +83,16 @@ pub(super) struct PointTally {
     pub(super) flips: usize,
     pub(super) unknown: bool,
     /// The edges taken, with their targets.
-    pub(super) ways: Vec<(String, Option<String>)>,
+    pub(super) taken: Vec<(String, Option<String>)>,
 }
 
 impl PointCount {
     pub(super) fn add(&mut self, tally: PointTally) {
-        self.decisions += tally.ways.len();
+        self.decisions += tally.taken.len();
         self.flips += tally.flips;
         self.unknown += usize::from(tally.unknown);
-        (tally.ways.len(), &tally.ways, tally.unknown).hash(&mut self.hasher);
-        for (edge, _) in tally.ways {
+        (tally.taken.len(), &tally.taken, tally.unknown).hash(&mut self.hasher);
+        for (edge, _) in tally.taken {
             *self.edges.entry(edge).or_default() += 1;
         }
     }
@@ -101,12 +101,12 @@ impl PointCount {
 impl PointTally {
     /// The tally of a replayed case.
     pub(super) fn of(walk: &ReplayOutcome) -> Self {
-        let ways = walk.decisions.iter().filter(|decision| decision.place.is_some()).map(|decision| {
+        let taken = walk.decisions.iter().filter(|decision| decision.place.is_some()).map(|decision| {
             let (edge, to, _) = words(&decision.now);
             (edge, to)
         });
         let flips = walk.decisions.iter().filter(|decision| decision.flipped()).count();
-        Self { flips, unknown: walk.unknown.is_some(), ways: ways.collect() }
+        Self { flips, unknown: walk.unknown.is_some(), taken: taken.collect() }
     }
 }
 
@@ -177,11 +177,11 @@ impl SweptVar {
 }
 
 /// Sweeps a var over past runs: each case is read once and replayed with every value.
-pub fn sweep_runs(session: &Session, asked: &ReplaySpec, var: SweptVar) -> Result<SweepReport, SessionError> {
+pub fn sweep_runs(session: &Session, spec: &ReplaySpec, var: SweptVar) -> Result<SweepReport, SessionError> {
     let mut left_out = Vec::new();
     let mut found: Option<(SweptVar, Value, Vec<PointCount>)> = None;
     let (mut cases, mut runs) = (0, Vec::new());
-    each_run(session, asked, &mut left_out, |record, run, base, then| {
+    each_run(session, spec, &mut left_out, |record, run, base, then| {
         var.check(&base.project.plan).map_err(SessionError::Asked)?;
         let now = base.project.plan.var(&var.name).cloned().unwrap_or_default();
         let (var, current, counts) = found.get_or_insert_with(|| {
@@ -193,9 +193,9 @@ pub fn sweep_runs(session: &Session, asked: &ReplaySpec, var: SweptVar) -> Resul
             *current = Value::Null;
         }
         let plans = var.plans(base)?;
-        let settled = settled(then, base, &plans);
+        let reuse = reuse(then, base, &plans);
         let advised = &AdvisedNodes::of(then);
-        let pass = ReplayPass { record, run, base, plans: &plans, settled: &settled, advised, parallel: asked.parallel };
+        let pass = ReplayPass { record, run, base, plans: &plans, reuse: &reuse, advised, parallel: spec.parallel };
         let tallies = |walks: Vec<ReplayOutcome>| walks.iter().map(PointTally::of).collect::<Vec<_>>();
         cases += pass.cases(
             |passed| tallies(passed.walks),
@@ -219,8 +219,8 @@ pub(super) mod tests {
         let count = |at: usize| {
             let mut count = PointCount::default();
             let edge = if at < 2 { "A" } else { "B" };
-            count.add(PointTally { flips: usize::from(at > 1), unknown: at > 1, ways: vec![(edge.into(), Some("n".into()))] });
-            count.add(PointTally { flips: 0, unknown: false, ways: vec![("C".into(), None)] });
+            count.add(PointTally { flips: usize::from(at > 1), unknown: at > 1, taken: vec![(edge.into(), Some("n".into()))] });
+            count.add(PointTally { flips: 0, unknown: false, taken: vec![("C".into(), None)] });
             count
         };
         SweepReport::new(&var, json!(0.7), (0..values.len()).map(count).collect())

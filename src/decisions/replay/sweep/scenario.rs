@@ -104,10 +104,10 @@ pub fn sweep_scenario(
         }
     }
     for decision in &scenario.decisions {
-        let now = decision.way(&base, &Map::new())?;
+        let now = decision.choice(&base, &Map::new())?;
         for (value, count) in var.values.iter().zip(&mut counts) {
-            let way = decision.way(&base, &Map::from_iter([(var.name.clone(), value.clone())]))?;
-            count.add(PointTally { flips: usize::from(way != now), unknown: false, ways: vec![way] });
+            let choice = decision.choice(&base, &Map::from_iter([(var.name.clone(), value.clone())]))?;
+            count.add(PointTally { flips: usize::from(choice != now), unknown: false, taken: vec![choice] });
         }
     }
     let cases = scenario.cases.len() + scenario.decisions.len();
@@ -116,7 +116,7 @@ pub fn sweep_scenario(
 
 /// The answers of a case.
 struct CannedAnswers {
-    tape: RecordedWalk,
+    recorded_walk: RecordedWalk,
     artifacts: BTreeMap<Hash, Value>,
 }
 
@@ -136,7 +136,7 @@ impl CannedAnswers {
                 steps.push((pipeline.at(node).name.as_str().into(), hash));
             }
         }
-        Ok(Self { tape: RecordedWalk::of_answers(steps), artifacts })
+        Ok(Self { recorded_walk: RecordedWalk::of_answers(steps), artifacts })
     }
 
     fn walk(&self, base: &ReplayProject, plan: &Plan, case: &str) -> Result<ReplayOutcome, SessionError> {
@@ -144,14 +144,14 @@ impl CannedAnswers {
             let value = self.artifacts.get(hash).unwrap_or(&Value::Null);
             Ok(plan.artifact(node, value))
         };
-        ReplayWalk { plan, same: &base.same, settled: None, seed: 0, case, inherited: None, needs: &[], follow: false }
-            .case(&self.tape, &mut artifact)
+        ReplayWalk { plan, same: &base.same, reuse: None, seed: 0, case, inherited: None, needs: &[], follow: false }
+            .case(&self.recorded_walk, &mut artifact)
     }
 }
 
 impl ScenarioDecision {
     /// The edge taken and its target.
-    fn way(&self, base: &ReplayProject, set: &Map<String, Value>) -> Result<(String, Option<String>), SessionError> {
+    fn choice(&self, base: &ReplayProject, set: &Map<String, Value>) -> Result<(String, Option<String>), SessionError> {
         let mut vars = self.vars.clone();
         vars.extend(set.iter().map(|(name, value)| (name.clone(), value.clone())));
         let plan: Arc<Plan> = base.project.plan_with(&vars)?;
