@@ -105,7 +105,7 @@ fn of_run(
 
 /// The picture of a linked pipeline, with what is walked in it.
 fn drawn(plan: &Plan, colours: &BTreeMap<String, String>) -> Picture {
-    let part = |ix: usize| plan.nodes[ix].part.as_ref().map(|part| drawn(part, colours));
+    let part = |ix: usize| plan.nodes[ix].subpipeline.as_ref().map(|part| drawn(part, colours));
     let member = |name: &str| plan.team.as_ref()?.members.iter().find(|member| member.name == name);
     let via = |name: &str| member(name).into_iter().flat_map(|member| &member.via).map(ToString::to_string).collect();
     Picture::new(&plan.pipeline, colours).with_via(via).with_parts(part)

@@ -154,7 +154,7 @@ fn node_named(plan: &Plan, asked: &str) -> Result<String, SessionError> {
         if let Some(EdgeTarget::Node(node)) = plan.pipeline.resolve_target(asked) {
             return Some(plan.node(node).name.to_string());
         }
-        plan.nodes.iter().filter_map(|node| node.part.as_ref()).find_map(|subpipeline| look(subpipeline, asked))
+        plan.nodes.iter().filter_map(|node| node.subpipeline.as_ref()).find_map(|subpipeline| look(subpipeline, asked))
     }
     look(plan, asked).ok_or_else(|| {
         let known = plan.pipeline.nodes.iter().map(|node| node.name.as_str());

@@ -89,14 +89,14 @@ fn lacks<'p>(plan: &'p Plan, state: &WalkState) -> Vec<MissingElement<'p>> {
             // A branch uses the same graph.
             found.extend(lacks(plan, inner));
             let at = inner.node.as_ref().and_then(|at| pipeline.node(at)).map(|node| plan.node(node));
-            if let Some(node) = at.filter(|node| origin.by == BranchKind::Items && node.fan.is_none()) {
+            if let Some(node) = at.filter(|node| origin.by == BranchKind::Items && node.foreach.is_none()) {
                 found.push(lack(format!("its node `{}` is not taken for each item of a list", node.name), None));
             }
         } else if let Some(at) = &state.node
             && let Some(node) = pipeline.node(at)
         {
-            match &plan.node(node).part {
-                Some(part) => found.extend(lacks(part, inner)),
+            match &plan.node(node).subpipeline {
+                Some(subpipeline) => found.extend(lacks(subpipeline, inner)),
                 None => found.push(lack(format!("its node `{at}` is no walk of its own"), None)),
             }
         }

@@ -14,24 +14,24 @@ use super::step_log::StepLog;
 
 impl Stepper<'_> {
     /// Begins a node that may be taken for each item of a list.
-    pub(super) fn split(&self, fan: &ForeachPlan) -> StepResult {
+    pub(super) fn split(&self, foreach: &ForeachPlan) -> StepResult {
         self.attempt(|log, step| {
             let plan = self.walker.plan;
             let params = self.params(step, &[]);
-            match fan.branches(self.name(), &params.view, plan.vars())? {
-                None if fan.allows_no_item(plan.node(self.node)) => Ok(StepStart::Asked),
+            match foreach.branches(self.name(), &params.view, plan.vars())? {
+                None if foreach.allows_no_item(plan.node(self.node)) => Ok(StepStart::Asked),
                 Some(branches) if !branches.is_empty() => {
                     log.push(EventBody::Fork { by: BranchKind::Items, node: Some(self.name().clone()), branches });
                     Ok(StepStart::Parted)
                 }
-                _ => Ok(StepStart::Is(NodeAnswer::walked(fan.merged(plan, self.node, &[])?))),
+                _ => Ok(StepStart::Is(NodeAnswer::walked(foreach.merged(plan, self.node, &[])?))),
             }
         })
     }
 
     /// Finishes a `foreach` node after its branches: merges their artifacts.
-    pub(super) fn merge(&self, fan: &ForeachPlan) -> StepResult {
-        self.close(|| fan.merged(self.walker.plan, self.node, &self.state.inner))
+    pub(super) fn merge(&self, foreach: &ForeachPlan) -> StepResult {
+        self.close(|| foreach.merged(self.walker.plan, self.node, &self.state.inner))
     }
 
     /// Forks a branch for each node whose dependencies are done.

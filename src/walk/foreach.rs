@@ -51,7 +51,7 @@ impl ForeachPlan {
 
     /// Whether the node can be taken without an item: it has an answerer, and its artifact has the same schema then.
     pub(super) fn allows_no_item(&self, node: &PlanNode) -> bool {
-        node.part.is_none() && !matches!(self.merge, MergePlan::Append)
+        node.subpipeline.is_none() && !matches!(self.merge, MergePlan::Append)
     }
 
     /// Merges the artifacts of the branches. If all failed, returns the failure of the first.

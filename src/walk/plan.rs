@@ -74,9 +74,9 @@ pub struct PlanNode {
     /// The tool whose result is its artifact.
     pub tool: Option<ToolPlan>,
     /// The sub-pipeline walked for it, or for each of its items: the last artifact of that walk is the node's, or the branch's.
-    pub part: Option<Arc<Plan>>,
+    pub subpipeline: Option<Arc<Plan>>,
     /// `foreach:`, if the node has it.
-    pub fan: Option<ForeachPlan>,
+    pub foreach: Option<ForeachPlan>,
 }
 
 /// The rule of an edge.
@@ -92,7 +92,7 @@ pub struct EdgeRule {
 impl PlanNode {
     /// The shape that an answer must have: that of one item, for a `foreach` node.
     pub fn answered(&self) -> &Kind {
-        self.fan.as_ref().map_or(&self.kind, |fan| &fan.kind)
+        self.foreach.as_ref().map_or(&self.kind, |foreach| &foreach.kind)
     }
 }
 
@@ -104,13 +104,13 @@ impl Plan {
 
     /// The value of a var: its own, else that of the first sub-pipeline that has it.
     pub fn var(&self, name: &str) -> Option<&Value> {
-        let within = || self.nodes.iter().filter_map(|node| node.part.as_ref()).find_map(|part| part.var(name));
+        let within = || self.nodes.iter().filter_map(|node| node.subpipeline.as_ref()).find_map(|inner| inner.var(name));
         self.vars.get(name).or_else(within)
     }
 
     /// The names of its vars and of those of its sub-pipelines.
     pub fn var_names(&self) -> Vec<&str> {
-        let within = self.nodes.iter().filter_map(|node| node.part.as_ref()).flat_map(|part| part.var_names());
+        let within = self.nodes.iter().filter_map(|node| node.subpipeline.as_ref()).flat_map(|inner| inner.var_names());
         self.vars.keys().map(String::as_str).chain(within).collect()
     }
 
@@ -121,7 +121,7 @@ impl Plan {
     /// The plan of the walk that a step belongs to: for `3/court/1`, that of the node `court`. `None` if there is no such
     /// sub-pipeline.
     pub fn of_path(self: &Arc<Self>, path: &str) -> Option<Arc<Self>> {
-        nodes_of(path).try_fold(Arc::clone(self), |plan, node| plan.node(plan.pipeline.node(node)?).part.clone())
+        nodes_of(path).try_fold(Arc::clone(self), |plan, node| plan.node(plan.pipeline.node(node)?).subpipeline.clone())
     }
 
     /// This plan and the sub-pipelines down to a step's path, outermost first. `None` if there is no such sub-pipeline.
@@ -129,7 +129,7 @@ impl Plan {
         let mut plans = vec![self];
         for node in nodes_of(path) {
             let plan = *plans.last()?;
-            plans.push(plan.node(plan.pipeline.node(node)?).part.as_deref()?);
+            plans.push(plan.node(plan.pipeline.node(node)?).subpipeline.as_deref()?);
         }
         Some(plans)
     }
@@ -146,19 +146,20 @@ impl Plan {
             return Some(self.node(node).kind.clone());
         }
         let (node, rest) = name.split_once('/')?;
-        self.node(self.pipeline.node(node)?).part.as_ref()?.kind(rest)
+        self.node(self.pipeline.node(node)?).subpipeline.as_ref()?.kind(rest)
     }
 
     /// Whether both graphs are equal, sub-pipelines included.
     pub fn same_graph(&self, other: &Self) -> bool {
-        let parts = || self.nodes.iter().zip(&other.nodes).filter_map(|(a, b)| Some((a.part.as_ref()?, b.part.as_ref()?)));
-        self.pipeline.same_graph(&other.pipeline) && parts().all(|(a, b)| a.same_graph(b))
+        let subpipelines =
+            || self.nodes.iter().zip(&other.nodes).filter_map(|(a, b)| Some((a.subpipeline.as_ref()?, b.subpipeline.as_ref()?)));
+        self.pipeline.same_graph(&other.pipeline) && subpipelines().all(|(a, b)| a.same_graph(b))
     }
 
     /// The masks on all nodes, sub-pipelines included.
     pub fn masks(&self) -> Vec<Arc<Mask>> {
-        let parts = self.nodes.iter().filter_map(|node| node.part.as_ref()).flat_map(|part| part.masks());
-        self.nodes.iter().flat_map(|node| node.masks.iter().cloned()).chain(parts).collect()
+        let subpipelines = self.nodes.iter().filter_map(|node| node.subpipeline.as_ref()).flat_map(|inner| inner.masks());
+        self.nodes.iter().flat_map(|node| node.masks.iter().cloned()).chain(subpipelines).collect()
     }
 
     pub fn rule(&self, edge: EdgeIx) -> Option<&EdgeRule> {

@@ -68,23 +68,24 @@ impl<'a> Walker<'a> {
         };
         let step = Stepper { walker: self, case: who.case, case_name: who.name, case_params: who.params, state, node };
         let linked = plan.node(node);
-        let fan = linked.fan.as_ref().filter(|_| !state.is_by(BranchKind::Items));
-        let act = match (state.inner.as_slice(), linked.part.as_deref()) {
+        let foreach = linked.foreach.as_ref().filter(|_| !state.is_by(BranchKind::Items));
+        let act = match (state.inner.as_slice(), linked.subpipeline.as_deref()) {
             ([], _) if plan.pipeline.waves() && state.origin.is_none() => StepAction::Wave(step),
             ([], _) if plan.pipeline.at(node).phase > self.until => return,
-            ([], part) => match (fan, part) {
-                (Some(fan), _) => StepAction::Split(step, fan),
-                (None, Some(part)) => StepAction::Descend(step, part),
+            ([], subpipeline) => match (foreach, subpipeline) {
+                (Some(foreach), _) => StepAction::Split(step, foreach),
+                (None, Some(subpipeline)) => StepAction::Descend(step, subpipeline),
                 (None, None) => StepAction::Take(step),
             },
-            ([inner], Some(part)) if inner.origin.is_none() => {
+            ([inner], Some(subpipeline)) if inner.origin.is_none() => {
                 if inner.status == WalkStatus::Done {
                     StepAction::Finish(step, inner)
                 } else {
-                    let shadow = self.shadow.and_then(|shadow| shadow.node(shadow.pipeline.node(&linked.name)?).part.as_deref());
+                    let shadow =
+                        self.shadow.and_then(|shadow| shadow.node(shadow.pipeline.node(&linked.name)?).subpipeline.as_deref());
                     // Phases apply to the cases' own walks.
                     let inherited = Some(plan.member(state.walker.as_deref(), self.inherited));
-                    let within = Walker { plan: part, shadow, inherited, until: usize::MAX, ..self };
+                    let within = Walker { plan: subpipeline, shadow, inherited, until: usize::MAX, ..self };
                     return within.ready(who, inner, collects, ready_set);
                 }
             }
@@ -92,16 +93,16 @@ impl<'a> Walker<'a> {
                 let of = |branch: &WalkState| branch.origin.as_ref().map_or(0, |origin| origin.sequence);
                 let open = || branches.iter().filter(|branch| !branch.is_over());
                 let Some(group) = open().map(of).min() else {
-                    let act = match fan {
-                        Some(fan) if branches.iter().all(|branch| branch.is_by(BranchKind::Items)) => {
-                            StepAction::Merge(step, fan)
+                    let act = match foreach {
+                        Some(foreach) if branches.iter().all(|branch| branch.is_by(BranchKind::Items)) => {
+                            StepAction::Merge(step, foreach)
                         }
                         _ => StepAction::Join(step),
                     };
                     return ready_set.push(ReadyStep { act, collects });
                 };
                 let open: Vec<&WalkState> = open().filter(|branch| of(branch) == group).collect();
-                return self.branches(who, &open, (fan, collects), ready_set);
+                return self.branches(who, &open, (foreach, collects), ready_set);
             }
         };
         ready_set.push(ReadyStep { act, collects });
@@ -112,7 +113,7 @@ impl<'a> Walker<'a> {
         self,
         who: &WalkOwner<'b>,
         open: &[&'b WalkState],
-        (fan, collects): (Option<&'b ForeachPlan>, Option<&'b Name>),
+        (foreach, collects): (Option<&'b ForeachPlan>, Option<&'b Name>),
         ready_set: &mut ReadySet<'b>,
     ) where
         'a: 'b,
@@ -121,7 +122,7 @@ impl<'a> Walker<'a> {
         let free = || open.iter().filter(|branch| branch.waits().is_none());
         let behind = free().map(|branch| branch.ticks).min();
         for branch in open.iter().filter(|branch| Some(branch.ticks) == behind || branch.waits().is_some()) {
-            let collects = if fan.is_some_and(|fan| fan.collect) { Some(&branch.place) } else { collects };
+            let collects = if foreach.is_some_and(|foreach| foreach.collect) { Some(&branch.place) } else { collects };
             let before = ready_set.len();
             self.ready(who, branch, collects, ready_set);
             // Nested branches alternate with their siblings.
@@ -130,7 +131,7 @@ impl<'a> Walker<'a> {
             }
         }
         if open.len() > 1 || ready_set.at_once == 0 {
-            ready_set.at_once = fan.map_or(CONCURRENCY, |fan| fan.concurrency);
+            ready_set.at_once = foreach.map_or(CONCURRENCY, |foreach| foreach.concurrency);
         }
     }
 }
@@ -148,10 +149,10 @@ impl ReadyStep<'_> {
                 taken.unwrap_or_default()
             }
             StepAction::Take(step) => step.take(),
-            StepAction::Descend(step, part) => step.descend(part),
+            StepAction::Descend(step, subpipeline) => step.descend(subpipeline),
             StepAction::Finish(step, inner) => step.finish(inner),
-            StepAction::Split(step, fan) => step.split(fan),
-            StepAction::Merge(step, fan) => step.merge(fan),
+            StepAction::Split(step, foreach) => step.split(foreach),
+            StepAction::Merge(step, foreach) => step.merge(foreach),
             StepAction::Wave(step) => step.wave(),
             StepAction::Join(step) => step.join(),
         }

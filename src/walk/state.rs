@@ -252,9 +252,9 @@ impl WalkState {
             EventBody::NodeExit { node, artifact, confidence, bindings, .. } => {
                 let own = match std::mem::take(&mut self.inner) {
                     branches if branches.iter().any(|branch| branch.origin.is_some()) => self.merge_items(&branches),
-                    parts => {
-                        for part in parts {
-                            self.after(node, part);
+                    subpipelines => {
+                        for subpipeline in subpipelines {
+                            self.after(node, subpipeline);
                         }
                         1
                     }

@@ -80,13 +80,13 @@ impl<'a> Stepper<'a> {
     }
 
     /// Begins a step that walks a sub-pipeline.
-    pub(super) fn descend(&self, part: &Plan) -> StepResult {
+    pub(super) fn descend(&self, subpipeline: &Plan) -> StepResult {
         let stamp = self.stamp(self.walker.clock.now());
         let mut log = StepLog::new(stamp.clone());
         let entered = self.enter(&mut log, &stamp).map(|_| ());
         self.end(log, |log, _| {
             entered?;
-            log.push(EventBody::SubWalk { node: self.name().clone(), pipeline: part.pipeline.name.as_str().into() });
+            log.push(EventBody::SubWalk { node: self.name().clone(), pipeline: subpipeline.pipeline.name.as_str().into() });
             Ok(())
         })
     }
@@ -228,14 +228,14 @@ impl<'a> Stepper<'a> {
         if let Some(what) = masked {
             log.push(what);
         }
-        let part = self.state.is_by(BranchKind::Items);
+        let is_branch = self.state.is_by(BranchKind::Items);
         let linked = plan.node(self.node);
-        let artifact = View::of(&reply.artifact, if part { linked.answered() } else { &linked.kind }, "artifact");
+        let artifact = View::of(&reply.artifact, if is_branch { linked.answered() } else { &linked.kind }, "artifact");
         let decision = DecisionStep { step: *step, shadow: self.walker.shadow };
         let confidence = step.confidence(&artifact);
         let mut bindings = BTreeMap::new();
         // Effects and decision follow the merge, not each branch.
-        if !part {
+        if !is_branch {
             *writes = self.effects(&artifact, &request, &mut bindings)?;
         }
         let content = Content::new(artifact.clone());
@@ -251,7 +251,7 @@ impl<'a> Stepper<'a> {
             effects: writes.clone(),
             bindings,
         });
-        if part {
+        if is_branch {
             log.push(EventBody::WalkComplete { node: name.clone() });
             return Ok(());
         }

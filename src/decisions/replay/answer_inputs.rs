@@ -12,7 +12,7 @@ pub(super) struct AnswerInputs {
     scripts: Vec<VisibleParts>,
     others: VisibleParts,
     /// The same for sub-pipelines, by node.
-    parts: Vec<Option<Self>>,
+    subpipelines: Vec<Option<Self>>,
 }
 
 /// The parts of a walk that an answerer may read. The case, its launch and the query results are those of the record.
@@ -65,8 +65,8 @@ impl AnswerInputs {
     }
 
     /// The inputs within a node's sub-pipeline.
-    pub(super) fn part(&self, node: NodeIx) -> Option<&Self> {
-        self.parts.get(node.0)?.as_ref()
+    pub(super) fn subpipeline(&self, node: NodeIx) -> Option<&Self> {
+        self.subpipelines.get(node.0)?.as_ref()
     }
 
     fn of_plan(plan: &Plan, library: &Library) -> Self {
@@ -82,10 +82,11 @@ impl AnswerInputs {
         // An agent's prompt has all earlier artifacts, the counters and the context. That it may also have the edges taken or the
         // vars is not counted as a difference.
         let fields = ["loops", "context", "walker"].map(str::to_owned).into();
-        let parts = plan.nodes.iter().map(|node| node.part.as_ref().map(|part| Self::of_plan(part, library))).collect();
+        let subpipelines =
+            plan.nodes.iter().map(|node| node.subpipeline.as_ref().map(|inner| Self::of_plan(inner, library))).collect();
         Self {
             scripts,
-            parts,
+            subpipelines,
             others: VisibleParts { prior: PartSet::All, state: PartSet::Only(fields), history: false, more: false },
         }
     }

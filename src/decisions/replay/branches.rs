@@ -66,7 +66,8 @@ impl ReplayWalk<'_> {
         artifact: &mut ArtifactSource<'_>,
         done: &mut ReplayOutcome,
     ) -> Result<bool, SessionError> {
-        let (Some(fork), Some(part), Some(same)) = (&step.fork, self.plan.node(node).part.as_deref(), self.same.part(node))
+        let (Some(fork), Some(part), Some(same)) =
+            (&step.fork, self.plan.node(node).subpipeline.as_deref(), self.same.subpipeline(node))
         else {
             return Ok(true);
         };

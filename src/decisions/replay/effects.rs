@@ -94,7 +94,7 @@ impl<'a> OriginalRun<'a> {
         fn other(then: &Plan, now: &Plan) -> bool {
             then.pipeline.nodes.iter().zip(&then.nodes).any(|(node, linked)| {
                 let Some(now) = now.pipeline.node(&node.name).map(|node| now.node(node)) else { return false };
-                let parts = linked.part.as_ref().zip(now.part.as_ref());
+                let parts = linked.subpipeline.as_ref().zip(now.subpipeline.as_ref());
                 is_other(linked.effect.as_ref(), now.effect.as_ref()) || parts.is_some_and(|(then, now)| other(then, now))
             })
         }

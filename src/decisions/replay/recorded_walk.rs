@@ -67,7 +67,7 @@ impl AdvisedNodes {
                 if !spec.advisories.is_empty() {
                     into.insert(node.name.clone());
                 }
-                node.part.iter().for_each(|part| collect(part, into));
+                node.subpipeline.iter().for_each(|part| collect(part, into));
             }
         }
         let Some(then) = then else { return Self::Any };

@@ -202,13 +202,14 @@ impl ReplayWalk<'_> {
             if on.is_some() && !self.replay_items((recorded_walk, step, node), &state, member, artifact, done)? {
                 break;
             }
-            if let Some(part) = self.plan.node(node).part.as_deref().filter(|part| step.fork.is_none() && !part.pipeline.waves())
+            if let Some(subpipeline) =
+                self.plan.node(node).subpipeline.as_deref().filter(|inner| step.fork.is_none() && !inner.pipeline.waves())
             {
                 inner = recorded_walk.walked(step, &state);
                 let within = recorded_walk.of_place(&state.within(name, &path).place).filter(|_| on.is_some());
-                if let (Some(within), Some(same)) = (within, self.same.part(node)) {
-                    let reuse = self.reuse.and_then(|reuse| reuse.part(node));
-                    let again = ReplayWalk { plan: part, same, reuse, inherited: Some(member), ..*self };
+                if let (Some(within), Some(same)) = (within, self.same.subpipeline(node)) {
+                    let reuse = self.reuse.and_then(|reuse| reuse.subpipeline(node));
+                    let again = ReplayWalk { plan: subpipeline, same, reuse, inherited: Some(member), ..*self };
                     let (ended, found) = again.walk(&within, state.within(name, &path), artifact, done, exact)?;
                     let Some(found) = found else {
                         state.status = ended.status;

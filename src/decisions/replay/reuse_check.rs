@@ -15,7 +15,7 @@ pub(super) struct ReuseCheck {
     /// One per node of the current plan.
     nodes: Vec<ReuseConditions>,
     /// Those of sub-pipelines, by node.
-    parts: Vec<Option<Self>>,
+    subpipelines: Vec<Option<Self>>,
 }
 
 /// The conditions for reusing a decision.
@@ -88,13 +88,13 @@ impl<'a> TextComparison<'a> {
             return ReuseCheck::default();
         }
         let nodes = (0..now.nodes.len()).map(|at| self.node((then, now), NodeIx(at))).collect();
-        let part = |at: &NodeIx| {
+        let subpipeline = |at: &NodeIx| {
             let node = now.node(*at);
-            let before = then.pipeline.node(&node.name).and_then(|node| then.node(node).part.as_ref())?;
-            Some((before, node.part.as_ref()?))
+            let before = then.pipeline.node(&node.name).and_then(|node| then.node(node).subpipeline.as_ref())?;
+            Some((before, node.subpipeline.as_ref()?))
         };
-        let parts = (0..now.nodes.len()).map(|at| part(&NodeIx(at)).map(|(then, now)| self.plan(then, now)));
-        ReuseCheck { nodes, parts: parts.collect() }
+        let subpipelines = (0..now.nodes.len()).map(|at| subpipeline(&NodeIx(at)).map(|(then, now)| self.plan(then, now)));
+        ReuseCheck { nodes, subpipelines: subpipelines.collect() }
     }
 
     fn node(&mut self, (then, now): (&Plan, &Plan), at: NodeIx) -> ReuseConditions {
@@ -171,8 +171,8 @@ impl ReuseCheck {
     }
 
     /// The same for a node's sub-pipeline.
-    pub(super) fn part(&self, node: NodeIx) -> Option<&Self> {
-        self.parts.get(node.0)?.as_ref()
+    pub(super) fn subpipeline(&self, node: NodeIx) -> Option<&Self> {
+        self.subpipelines.get(node.0)?.as_ref()
     }
 }
 
