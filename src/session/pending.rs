@@ -16,7 +16,9 @@ use crate::pipeline::EdgeTarget;
 use crate::project::AnswererNames;
 use crate::script::probe::Probes;
 use crate::store::{Durability, Store};
-use crate::walk::{Event, EventBody, OpenRequest, Plan, WalkState, WalkStatus, assemble, bare, called, complaints, misfit};
+use crate::walk::{
+    Event, EventBody, OpenRequest, Plan, WalkState, WalkStatus, assemble, bare, called, schema_violation, validate,
+};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -323,11 +325,11 @@ fn read(source: &Source) -> Result<Value, SessionError> {
 fn accept(plan: &Arc<Plan>, open: &OpenRequest, artifact: &Value) -> Result<(), SessionError> {
     let Some(own) = plan.of_path(&open.path) else { return Ok(()) };
     let Some(node) = own.pipeline.node(&open.node) else { return Ok(()) };
-    let complaints = complaints(&own, node, artifact);
-    if complaints.is_empty() {
+    let errors = validate(&own, node, artifact);
+    if errors.is_empty() {
         return Ok(());
     }
-    let mut diagnostic = misfit(&own, node, &open.via, &complaints);
+    let mut diagnostic = schema_violation(&own, node, &open.via, &errors);
     let help = diagnostic.help.take().unwrap_or_default();
     Err(SessionError::Texts(Diagnostics::from(diagnostic.help(format!("{help}\n{MEND}")))))
 }

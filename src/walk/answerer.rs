@@ -5,7 +5,7 @@ use super::answer::{NodeAnswer, Refusal};
 use super::request::Request;
 
 /// Answers nodes: a script, a stub, a person, an agent behind files or a network. An answerer that sends anything out of the
-/// process records the request first, with [`Request::ask`].
+/// process records the request first, with [`Request::dispatch`].
 pub trait Answerer: Send + Sync {
     /// The name used by `--via` and the journal.
     fn name(&self) -> &str;

@@ -80,11 +80,11 @@ impl<'a> Masks<'a> {
     /// Validates the artifact made by a mask against the node's schema, if the answer was validated.
     fn check(&self, mask: &Mask, post: &ScriptFunction, made: &serde_json::Value, checked: bool) -> Result<(), Failure> {
         let node = self.plan.pipeline.at(self.node);
-        let complaints = node.schema.as_ref().filter(|_| checked).map(|shape| shape.check(made)).unwrap_or_default();
-        if complaints.is_empty() {
+        let errors = node.schema.as_ref().filter(|_| checked).map(|shape| shape.check(made)).unwrap_or_default();
+        if errors.is_empty() {
             return Ok(());
         }
-        let said: Vec<String> = complaints.iter().map(|complaint| format!("  {complaint}")).collect();
+        let said: Vec<String> = errors.iter().map(|error| format!("  {error}")).collect();
         let message = format!("what the mask `{}` makes of the artifact of `{}` does not fit its schema", mask.path, *node.name);
         let mut diagnostic = Diagnostic::error("walk/schema", message).help(said.join("\n"));
         if let Some((source, span)) = post.definition() {

@@ -97,7 +97,7 @@ pub use params::{CaseParams, Params, recorded_params};
 pub use path::{BRANCH, is_branch, nodes_of, place_of};
 pub use plan::{EdgeRule, Plan, PlanNode};
 pub use queries::{NEEDS, Queries, Query, QuerySubject};
-pub use request::{PromptRequest, Request, complaints, misfit};
+pub use request::{PromptRequest, Request, schema_violation, validate};
 pub use revisions::{Revision, RevisionSource};
 pub use route::{AskRule, Decision, EdgeChoice, FALLBACK, decide, decide_with};
 pub use rule_inputs::RuleInputs;

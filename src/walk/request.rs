@@ -80,13 +80,13 @@ impl Request<'_> {
     }
 
     /// Validates an artifact by the node's schema and returns the errors.
-    pub fn complaints(&self, artifact: &Value) -> Vec<String> {
-        complaints(self.plan, self.node, artifact)
+    pub fn validate(&self, artifact: &Value) -> Vec<String> {
+        validate(self.plan, self.node, artifact)
     }
 
     /// The diagnostic of an artifact from `via` that violates the schema.
-    pub fn misfit(&self, via: &str, complaints: &[String]) -> Diagnostic {
-        misfit(self.plan, self.node, via, complaints)
+    pub fn schema_violation(&self, via: &str, errors: &[String]) -> Diagnostic {
+        schema_violation(self.plan, self.node, via, errors)
     }
 
     /// Renders the node's prompt, if it has a template.
@@ -96,7 +96,7 @@ impl Request<'_> {
     }
 
     /// Records a request to `via`, unless it is open already, and returns its prompt. Called before anything leaves the process.
-    pub fn ask(&self, via: &str) -> Result<PromptRequest, Refusal> {
+    pub fn dispatch(&self, via: &str) -> Result<PromptRequest, Refusal> {
         let text = self.text().map_err(Refusal::failed)?;
         let prompt = Hash::of(text.as_bytes());
         let (last, asks) = {
@@ -104,7 +104,7 @@ impl Request<'_> {
             let mine = || open_requests.iter().filter(|open| open.via == via);
             (mine().next_back().cloned(), mine().count())
         };
-        let complaints = last.as_ref().map(|last| last.complaints.clone()).unwrap_or_default();
+        let errors = last.as_ref().map(|last| last.complaints.clone()).unwrap_or_default();
         let id = match last {
             Some(open) if open.complaints.is_empty() && open.prompt == prompt => open.id,
             _ => {
@@ -118,11 +118,11 @@ impl Request<'_> {
                 id
             }
         };
-        Ok(PromptRequest { id, prompt: with_complaints(text, &complaints) })
+        Ok(PromptRequest { id, prompt: with_errors(text, &errors) })
     }
 
     /// Records the validation errors of the answer to the last request to `via`; the next prompt includes them.
-    pub fn complain(&self, via: &str, complaints: Vec<String>) -> Result<(), Refusal> {
+    pub fn reject(&self, via: &str, complaints: Vec<String>) -> Result<(), Refusal> {
         let Some(id) = self.last(via) else { return Ok(()) };
         self.log.record(EventBody::Complained { id, via: via.into(), complaints })
     }
@@ -134,12 +134,12 @@ impl Request<'_> {
     }
 
     /// The number of rejected answers from `via`.
-    pub fn rounds(&self, via: &str) -> usize {
+    pub fn rejections(&self, via: &str) -> usize {
         self.log.open.borrow().iter().filter(|open| open.via == via && !open.complaints.is_empty()).count()
     }
 
     /// The answerer of the last external request, if any.
-    pub fn asked_last(&self) -> Option<Name> {
+    pub fn last_answerer(&self) -> Option<Name> {
         self.log.open.borrow().last().map(|open| open.via.clone())
     }
 
@@ -149,29 +149,29 @@ impl Request<'_> {
 }
 
 /// Validates an artifact by a node's schema and returns the errors.
-pub fn complaints(plan: &Plan, node: NodeIx, artifact: &Value) -> Vec<String> {
+pub fn validate(plan: &Plan, node: NodeIx, artifact: &Value) -> Vec<String> {
     let schema = plan.pipeline.at(node).schema.as_ref();
     schema.map(|shape| shape.check(artifact).iter().map(ToString::to_string).collect()).unwrap_or_default()
 }
 
 /// The diagnostic of an artifact that violates its node's schema.
-pub fn misfit(plan: &Plan, node: NodeIx, via: &str, complaints: &[String]) -> Diagnostic {
+pub fn schema_violation(plan: &Plan, node: NodeIx, via: &str, errors: &[String]) -> Diagnostic {
     let node = plan.pipeline.at(node);
-    let said: Vec<String> = complaints.iter().map(|complaint| format!("  {complaint}")).collect();
+    let list: Vec<String> = errors.iter().map(|error| format!("  {error}")).collect();
     let message = format!("the artifact of `{}` from `{via}` does not fit its schema", *node.name);
     Diagnostic::error("walk/schema", message)
         .label(&plan.pipeline.source, node.name.span, "the node's `schema` says what is accepted")
-        .help(said.join("\n"))
+        .help(list.join("\n"))
 }
 
 /// A prompt followed by the validation errors of the previous answer.
-pub(super) fn with_complaints(mut prompt: String, complaints: &[String]) -> String {
-    if !complaints.is_empty() {
+pub(super) fn with_errors(mut prompt: String, errors: &[String]) -> String {
+    if !errors.is_empty() {
         prompt.push_str("\n\n## Your last answer was not accepted\n\n");
-        for complaint in complaints {
+        for error in errors {
             // They quote the answer.
             prompt.push_str("- ");
-            prompt.push_str(&visible(complaint).replace('\n', " "));
+            prompt.push_str(&visible(error).replace('\n', " "));
             prompt.push('\n');
         }
         prompt.push_str("\nAnswer again, with all of that mended: one JSON object, whole.\n");

@@ -305,12 +305,12 @@ impl<'a> Stepper<'a> {
                 _ => Failure::new(FailureKind::AgentError, refusal.diagnostic),
             }
         })?;
-        let complaints = if reply.checked { request.complaints(&reply.artifact) } else { Vec::new() };
-        if complaints.is_empty() {
+        let errors = if reply.checked { request.validate(&reply.artifact) } else { Vec::new() };
+        if errors.is_empty() {
             return Ok(reply);
         }
         let via = reply.agent.as_ref().map_or(reply.by, |agent| &agent.via);
-        Err(Failure::new(FailureKind::Schema, request.misfit(via, &complaints)))
+        Err(Failure::new(FailureKind::Schema, request.schema_violation(via, &errors)))
     }
 
     /// Runs the effect script and resolves symbolic ids.
