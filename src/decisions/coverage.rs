@@ -260,7 +260,7 @@ mod tests {
          \x20 - { id: G, from: \"*\", to: _done, condition: \"m == 7\" }\nstart: a\ndone: _done\non_rule_error: skip\n";
 
     #[test]
-    fn every_edge_is_counted_by_the_decisions_where_it_stands() {
+    fn edges_are_counted_per_decision_of_their_node() {
         let ground = TraceFixture::with(&[("pipelines/p.yaml", PIPELINE)]);
         for n in [0, 2, 3] {
             ground.run_stub("p", &format!(r#"{{"*": {{"a": [{{"n": {n}, "m": 0, "zz": 0}}], "b": [{{"m": 0}}]}}}}"#));

@@ -119,7 +119,7 @@ mod tests {
         #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
 
         #[test]
-        fn what_is_written_reads_back(value in any_value()) {
+        fn literals_read_back(value in any_value()) {
             prop_assert_eq!(read(&literal(&value, 4)), value);
         }
     }

@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn every_decision_of_a_launch_comes_out_as_it_did() {
+    fn recorded_decisions_are_reproduced() {
         let ground = TraceFixture::with(&[]);
         let run = ground.run_example();
         let decisions = Decisions::open(&ground.session).unwrap();
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_case_every_step_is_told_of_and_of_a_run_every_decision() {
+    fn all_steps_of_a_case_and_all_decisions_of_a_run_are_read() {
         let ground = TraceFixture::with(&[(
             "pipelines/p.yaml",
             "pipeline: p\nnodes:\n  - { name: a }\n  - { name: b }\n  - { name: c }\nedges:\n\

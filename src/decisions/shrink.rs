@@ -97,7 +97,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn what_does_not_matter_goes() {
+    fn irrelevant_parts_are_removed() {
         let mut value = json!({"a": {"b": [1, 2, 3], "c": "x"}, "d": [{"e": 1, "f": 2}], "g": null});
         shrink(&mut value, &mut |value| {
             value["a"]["b"].as_array().is_some_and(|b| b.contains(&json!(2))) && value["d"][0]["f"] == 2
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn it_ends_however_large_the_value_is() {
+    fn shrinking_large_values_ends() {
         let mut value = json!((0..20_000).collect::<Vec<_>>());
         let mut asked = 0;
         shrink(&mut value, &mut |_| {

@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_asked_for_is_a_kind_with_a_place() {
+    fn observers_are_parsed() {
         let read = |text: &'static str| match parse(text) {
             Ok((kind, file)) => format!("{} {file:?}", kind.name),
             Err((message, help)) => format!("{message}; {help}"),

@@ -283,7 +283,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn time_is_told_in_the_unit_that_fits() {
+    fn durations_use_a_fitting_unit() {
         let shown: Vec<String> = [0.04, 9.0, 59.6, 125.0, 7300.0].map(span).into();
         assert_eq!(shown, ["0.0 s", "9.0 s", "60 s", "2 min", "2 h"]);
     }

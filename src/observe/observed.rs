@@ -115,7 +115,7 @@ mod tests {
     impl RunListener for NoWatch {}
 
     #[test]
-    fn without_observers_there_is_nothing_between_a_run_and_its_front_end() {
+    fn without_observers_there_is_no_fanout() {
         let clock: Arc<dyn Clock> = Arc::new(FixedClock::new(Timestamp::from_millis(0), 1));
         assert!(ObserverFanout::over(&NoWatch, &clock, Vec::new()).is_none());
         assert_eq!((clock.now().millis(), Arc::strong_count(&clock)), (0, 1));

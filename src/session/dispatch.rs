@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_count_up_and_open_requests_keep_theirs() {
+    fn open_requests_keep_their_dispatch_number() {
         let dir = tempfile::tempdir().unwrap();
         let of = || Dispatches::new(dir.path().join("run"));
         let first = of();

@@ -236,7 +236,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_is_the_same_whether_or_not_yaml_is_parsed_for_it() {
+    fn names_found_without_yaml_agree_with_yaml() {
         let parsed = |text: &str| {
             let tree = yaml::parse(&Source::new("p.yaml", text)).ok()?;
             tree.get("pipeline")?.as_text().map(str::to_owned)

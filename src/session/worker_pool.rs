@@ -83,7 +83,7 @@ mod tests {
     use std::sync::Mutex;
 
     #[test]
-    fn results_come_in_order_and_an_error_ends_them() {
+    fn results_are_ordered_and_end_at_an_error() {
         let items: Vec<usize> = (0..1000).collect();
         let mut seen = Vec::new();
         let double = |item: &usize| if *item < 700 { Ok(item * 2) } else { Err(*item) };
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_threads_do_everything() {
+    fn threads_are_reused() {
         let (pool, threads) = (WorkerPool::new(2), Mutex::new(HashSet::new()));
         let note = || {
             threads.lock().expect("no panic").insert(std::thread::current().id());

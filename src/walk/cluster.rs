@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cases_of_one_key_are_together_up_to_the_most() {
+    fn cases_with_the_same_key_are_clustered_up_to_the_limit() {
         let cases = [("a", "x"), ("b", "y"), ("c", "x"), ("d", ""), ("e", "x"), ("f", "x"), ("g", "x"), ("h", "z")];
         let mut clustering = Clustering::new(3);
         for (case, key) in cases {

@@ -198,7 +198,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn parts_are_stored_once_and_make_the_whole_again() {
+    fn parts_are_stored_once_and_assembled() {
         let view = |value: Value| View::of(&value, &Kind::Any, "test");
         let long = "a text that is longer than an address, of which there are enough already";
         let shared = Content::new(view(json!({ "words": [long] })));
@@ -229,13 +229,13 @@ mod tests {
     }
 
     #[test]
-    fn lists_of_addresses_alone_are_read_as_ever() {
+    fn lists_of_addresses_only_are_assembled() {
         let text = format!(r#"{{"$parts":{{"a":"{}"}}}}"#, Hash::of(b"{}"));
         assert_eq!(assemble(&text, &mut |_| Ok::<_, ()>("{}".to_owned())), Ok(json!({ "a": {} })));
     }
 
     #[test]
-    fn what_was_read_is_known_by_its_address() {
+    fn content_read_from_a_journal_has_its_address() {
         let made = Content::new(View::from("x"));
         let read = Content::from(made.hash());
         assert_eq!(made, read);

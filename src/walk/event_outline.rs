@@ -117,7 +117,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn an_outline_says_what_the_event_says() {
+    fn outlines_agree_with_events() {
         let outline = |json: &Value| format!("{:?}", EventOutline::of(&json.to_string()).expect("an event"));
         // `type` is the first key of recorded events, and of these.
         let text = |event: &EventBody| serde_json::to_string(event).expect("it is JSON");
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn of_decisions_those_are_read_at_which_advisories_spoke() {
+    fn only_decisions_with_advisories_are_parsed() {
         let decision = |outcome: EdgeOutcome| {
             let content = crate::walk::Content::from(Hash::of(b"x"));
             let entry = ConsideredEdge { edge: "outcome\":\"advisory".into(), outcome, because: None, error: None, script: None };
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_is_known_by_what_is_written() {
+    fn every_kind_is_read_from_json() {
         for kind in EventKind::ALL {
             assert_eq!(EventKind::of(&json!({ "type": kind.name() }).to_string()), Some(kind));
         }

@@ -210,7 +210,7 @@ fn vars() -> impl Strategy<Value = Map<String, Value>> {
 }
 
 #[test]
-fn edited_vars_and_rules_flip_what_a_walk_anew_does_otherwise() {
+fn replays_with_edits_agree_with_fresh_walks() {
     let world = World::new();
     let config = ProptestConfig { cases: 80, failure_persistence: None, max_shrink_iters: 64, ..ProptestConfig::default() };
     let mut runner = proptest::test_runner::TestRunner::new(config);

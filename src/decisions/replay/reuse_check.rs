@@ -186,7 +186,7 @@ mod tests {
     use serde_json::{Map, json};
 
     #[test]
-    fn only_where_a_changed_var_is_read_is_anything_open() {
+    fn only_decisions_that_read_a_changed_var_are_not_reused() {
         let ground = TraceFixture::with(&[]);
         let project = ground.session.project(None, AnswererNames::Others).unwrap();
         let mut compared = TextComparison::new(&project, &project);

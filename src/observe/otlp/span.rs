@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ids_derive_from_what_they_are_for() {
+    fn ids_are_derived() {
         let [run, later, other] = [("r", 7), ("r", 8), ("s", 7)].map(|(run, at)| run_id(run, Timestamp::from_millis(at)));
         let ids = [id(run, &["1"]), id(run, &["1", "2"]), id(later, &["1", "2"]), id(other, &["1", "2"]), run, later, other];
         assert_eq!(ids.iter().collect::<std::collections::HashSet<_>>().len(), ids.len());
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn an_attribute_has_one_value_and_a_failure_says_why() {
+    fn attributes_are_replaced_and_failures_have_a_message() {
         let mut span = OpenSpan::new(SpanId::INVALID, SpanId::INVALID, "n".into(), Timestamp::from_millis(1));
         span.set("a", "x");
         span.set("a", 2);

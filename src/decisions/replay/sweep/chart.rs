@@ -214,7 +214,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn a_picture_is_well_formed_whatever_is_in_it() {
+    fn charts_are_well_formed() {
         for values in [vec![json!(0.5), json!(0.7), json!(0.9)], vec![json!("<a>"), json!("b & c")], vec![json!(1)], vec![]] {
             let text = chart(&swept(&values));
             let mut reader = quick_xml::Reader::from_str(&text);

@@ -227,7 +227,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn neighbours_that_decide_alike_are_a_plateau() {
+    fn consecutive_values_with_equal_decisions_are_a_plateau() {
         let swept = swept(&[json!(0.5), json!(0.7), json!(0.9), json!(1)]);
         let plateaus: Vec<_> = swept.plateaus.iter().map(|one| (one.from.clone(), one.to.clone(), one.current)).collect();
         assert_eq!(plateaus, [(json!(0.5), json!(0.7), true), (json!(0.9), json!(1), false)]);
@@ -238,7 +238,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn the_value_of_now_takes_its_place_among_the_others() {
+    fn the_current_value_is_inserted_in_order() {
         let with = |values: &[Value], now: Value| SweptVar { name: "v".into(), values: values.to_vec() }.with(&now).values;
         assert_eq!(with(&[json!(0.5), json!(0.9)], json!(0.7)), [json!(0.5), json!(0.7), json!(0.9)]);
         assert_eq!(with(&[json!(1), json!(2)], json!(2.0)), [json!(1), json!(2)]);

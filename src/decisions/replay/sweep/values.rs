@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn ranges_and_values_are_what_is_written() {
+    fn ranges_and_values_are_parsed() {
         for (text, expected) in [
             ("t=0.5..0.7:0.1", json!([0.5, 0.6, 0.7])),
             ("t=0..1:0.25", json!([0.0, 0.25, 0.5, 0.75, 1.0])),
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_range_is_refused() {
+    fn invalid_ranges_are_refused() {
         for (text, said) in [
             ("t", "`t` names no values"),
             ("t=", "`t=` lacks a value"),
