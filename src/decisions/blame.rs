@@ -109,14 +109,14 @@ fn of(
 ) -> Result<Option<StepBlame>, SessionError> {
     let step = &decision.step;
     let Some((edge, to, because)) = taken(step) else { return Ok(None) };
-    let again = decision.again(project)?;
-    let pipeline = &again.plan.pipeline;
+    let inputs = decision.rule_inputs(project)?;
+    let pipeline = &inputs.plan.pipeline;
     let ix = pipeline.edge(&edge);
-    let rule = ix.and_then(|ix| again.plan.rule(ix));
+    let rule = ix.and_then(|ix| inputs.plan.rule(ix));
     let function = rule.map(|rule| &rule.function);
     let (source, span) = match ix {
-        Some(ix) => place(&again, ix, project),
-        None => (pipeline.source.clone(), fallback(pipeline, again.node)),
+        Some(ix) => place(&inputs, ix, project),
+        None => (pipeline.source.clone(), fallback(pipeline, inputs.node)),
     };
     let (line, _) = source.line_column(span.start);
     let begins = function.and_then(crate::script::ScriptFunction::definition).map_or(line, |(of, at)| of.line_column(at.start).0);
@@ -158,14 +158,14 @@ fn taken(step: &JournalStep) -> Option<(String, Option<String>, String)> {
 }
 
 /// The place of an edge's outcome: the expression that its rule returned, or where it failed, or the edge itself.
-fn place(again: &crate::walk::RuleInputs, ix: EdgeIx, project: &Project) -> (Source, Span) {
-    let reevaluated = reevaluate::watch(again);
+fn place(inputs: &crate::walk::RuleInputs, ix: EdgeIx, project: &Project) -> (Source, Span) {
+    let reevaluated = reevaluate::observe(inputs);
     let outline = Outline::new(project.library.probed());
-    let watched = reevaluated.watched.get(&ix);
-    let failed = watched.and_then(|watched| watched.error.as_ref()?.primary().map(|label| (label.source.clone(), label.span)));
-    let answer = || outline.answer(watched?.recorder.evaluations().first()?);
-    let defined = || again.plan.rule(ix)?.function.definition();
-    let pipeline = &again.plan.pipeline;
+    let observed = reevaluated.observed.get(&ix);
+    let failed = observed.and_then(|observed| observed.error.as_ref()?.primary().map(|label| (label.source.clone(), label.span)));
+    let answer = || outline.answer(observed?.recorder.evaluations().first()?);
+    let defined = || inputs.plan.rule(ix)?.function.definition();
+    let pipeline = &inputs.plan.pipeline;
     failed.or_else(answer).or_else(defined).unwrap_or_else(|| (pipeline.source.clone(), pipeline.edge_at(ix).spans.whole))
 }
 

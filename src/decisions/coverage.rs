@@ -195,21 +195,21 @@ impl CoverageTally {
         *self.nodes.entry(step.node.to_string()).or_default() += 1;
         let Some(node) = pipeline.node(&step.node) else { return Ok(()) };
         let spec = pipeline.at(node);
-        let mut again = None;
+        let mut inputs = None;
         for &ix in spec.edges.iter().chain(&spec.advisories).chain(&pipeline.guards) {
             let id = pipeline.edge_at(ix).id.as_str();
             let outcome =
                 step.considered.iter().find(|entry| entry.edge == id).map_or(EdgeOutcome::NotReached, |entry| entry.outcome);
             let mut shadowed = false;
             if outcome == EdgeOutcome::NotReached {
-                let again = match &again {
-                    Some(again) => again,
-                    None => again.insert(decision.again(project)?),
+                let inputs = match &inputs {
+                    Some(inputs) => inputs,
+                    None => inputs.insert(decision.rule_inputs(project)?),
                 };
-                shadowed = match again.plan.rule(ix) {
+                shadowed = match inputs.plan.rule(ix) {
                     None => true,
                     Some(rule) => {
-                        let said = rule.function.decide(&again.artifact, &again.state, again.plan.vars());
+                        let said = rule.function.decide(&inputs.artifact, &inputs.state, inputs.plan.vars());
                         matches!(said, Ok(RuleOutcome::Yes { .. }))
                     }
                 };

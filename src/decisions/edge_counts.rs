@@ -63,12 +63,12 @@ fn add(counts: &mut EdgeCounts, foreach_steps: &mut ForeachSteps, event: &Event)
             }
         }
         // A branch takes the node that the walk has entered.
-        EventBody::NodeEnter { .. } if foreach_steps.contains(&(event.case.clone(), around(&event.path).into())) => {}
+        EventBody::NodeEnter { .. } if foreach_steps.contains(&(event.case.clone(), enclosing_step(&event.path).into())) => {}
         EventBody::NodeEnter { node } => counts.visit(&place, node),
         EventBody::WalkError { node, .. } => counts.failure(&place, node),
         EventBody::EdgeEvaluate { node, considered, .. } => {
-            let spoke = considered.iter().filter(|entry| entry.outcome == EdgeOutcome::Advisory);
-            spoke.for_each(|entry| counts.turn(&place, node, &entry.edge, node));
+            let advisories = considered.iter().filter(|entry| entry.outcome == EdgeOutcome::Advisory);
+            advisories.for_each(|entry| counts.turn(&place, node, &entry.edge, node));
         }
         EventBody::Transition { from, to, edge, .. } => counts.turn(&place, from, edge, to),
         _ => {}
@@ -76,7 +76,7 @@ fn add(counts: &mut EdgeCounts, foreach_steps: &mut ForeachSteps, event: &Event)
 }
 
 /// The path of the step that a branch's own step belongs to: `2` of `2/branch[1]/1`; empty for any other path.
-fn around(path: &str) -> &str {
+fn enclosing_step(path: &str) -> &str {
     let place = place_of(path).trim_end_matches('/');
     place.rsplit_once('/').filter(|(_, name)| name.starts_with(BRANCH)).map_or("", |(path, _)| path)
 }

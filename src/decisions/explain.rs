@@ -61,11 +61,11 @@ fn explain_step(
     changed: &BTreeSet<String>,
 ) -> Result<super::explanation::StepExplanation, SessionError> {
     let mut explanation = match decisions.decisions(run, vec![step.clone()])?.pop() {
-        Some(decision) => reevaluate::decided(step, &decision.again(project)?, project, changed),
+        Some(decision) => reevaluate::explain_decision(step, &decision.rule_inputs(project)?, project, changed),
         None => {
             let plan = project.plan.of_path(&step.path).unwrap_or_else(|| Arc::clone(&project.plan));
             let pipeline = &plan.pipeline;
-            reevaluate::undecided(step, pipeline.node(&step.node).map(|node| pipeline.at(node)))
+            reevaluate::explain_undecided(step, pipeline.node(&step.node).map(|node| pipeline.at(node)))
         }
     };
     if let Some(call) = step.call {
@@ -111,7 +111,7 @@ mod tests {
     }
 
     /// Explains a case with every query, and compares the outcomes with the record.
-    fn holds(ground: &TraceFixture, case: &str) -> usize {
+    fn verify(ground: &TraceFixture, case: &str) -> usize {
         let decisions = Decisions::open(&ground.session).unwrap();
         let run = decisions.record().run("latest").unwrap();
         let recorded = decisions.steps(&run, case).unwrap();
@@ -141,7 +141,7 @@ mod tests {
         let ground = TraceFixture::with(&[]);
         let run = ground.run_example();
         let ids: Vec<String> = run.launch.cases.iter().map(|case| case.id.clone()).collect();
-        let steps: usize = ids.iter().map(|id| holds(&ground, id)).sum();
+        let steps: usize = ids.iter().map(|id| verify(&ground, id)).sum();
         assert!(steps > 50, "{steps}");
     }
 
@@ -196,7 +196,7 @@ mod tests {
                 .collect();
             let ground = TraceFixture::with(&[("pipelines/p.yaml", &text)]);
             ground.run_stub("p", &serde_json::json!({ "*": { "a": answers } }).to_string());
-            prop_assert!(holds(&ground, "case-1") > 0);
+            prop_assert!(verify(&ground, "case-1") > 0);
         }
     }
 }

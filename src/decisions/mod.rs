@@ -1,7 +1,7 @@
 //! The decisions of past runs: explained, attributed, counted, saved as tests, and replayed.
 //!
 //! A recorded decision has all of its inputs, so it can be evaluated again, by the evaluator that made it
-//! ([`RecordedDecision::again`]): with probes, to be explained; with other scripts or vars, to see what would change.
+//! ([`RecordedDecision::rule_inputs`]): with probes, to be explained; with other scripts or vars, to see what would change.
 //!
 //! ```text
 //! steps, recorded    the record: steps of cases, decisions with their inputs

@@ -40,7 +40,7 @@ pub fn page(explanation: &CaseExplanation, width: usize) -> Vec<PageLine> {
     for step in &explanation.steps {
         page.blank();
         if explanation.detailed {
-            page.whole(step);
+            page.details(step);
         } else {
             page.brief(step);
         }
@@ -203,7 +203,7 @@ impl TextPage {
     }
 
     /// Adds everything about a step.
-    fn whole(&mut self, step: &StepExplanation) {
+    fn details(&mut self, step: &StepExplanation) {
         self.title(step);
         let by = step.by.as_ref().map_or(String::new(), |by| format!(", answered by {by}"));
         let texts = if step.revision > 1 { format!(", by the run's texts no. {}", step.revision) } else { String::new() };

@@ -129,7 +129,7 @@ impl Decisions {
 impl RecordedDecision {
     /// The inputs for evaluating the decision again with a project's plan and the recorded vars. Fails if the plan lacks the node
     /// or the vars.
-    pub fn again(&self, project: &Project) -> Result<RuleInputs, SessionError> {
+    pub fn rule_inputs(&self, project: &Project) -> Result<RuleInputs, SessionError> {
         let missing = || damaged(format!("the pipeline `{}` has no node `{}`", *project.plan.pipeline.name, self.step.node));
         let plan = project.plan.of_path(&self.step.path).ok_or_else(missing)?;
         let same = self.step.inputs.is_some_and(|[_, _, vars]| vars == plan.vars_content.hash());
@@ -178,11 +178,11 @@ mod tests {
         for probes in [Probes::None, Probes::All] {
             for decision in &made {
                 let project = decisions.project(&run.run, &decision.step, probes).unwrap();
-                let again = decision.again(&project).unwrap();
-                assert_eq!(again.artifact.canonical(), *decision.artifact);
-                assert_eq!(again.state.canonical(), *decision.state);
-                assert_eq!(again.plan.vars().canonical(), *decision.vars);
-                let decided = again.decide().unwrap();
+                let rule_inputs = decision.rule_inputs(&project).unwrap();
+                assert_eq!(rule_inputs.artifact.canonical(), *decision.artifact);
+                assert_eq!(rule_inputs.state.canonical(), *decision.state);
+                assert_eq!(rule_inputs.plan.vars().canonical(), *decision.vars);
+                let decided = rule_inputs.decide().unwrap();
                 assert_eq!(decided.considered, decision.step.considered);
                 let StepEnd::To { edge, because, context, .. } = &decision.step.end else { panic!("{decision:?}") };
                 let choice = decided.choice.unwrap();
@@ -220,7 +220,7 @@ mod tests {
         assert_eq!((all(&decisions, &good.run).len(), all(&decisions, &bad.run).len()), (2, 2));
         let last = all(&decisions, &bad.run).pop().unwrap();
         let project = decisions.project(&bad.run, &last.step, Probes::All).unwrap();
-        let (considered, failure) = last.again(&project).unwrap().decide().unwrap_err();
+        let (considered, failure) = last.rule_inputs(&project).unwrap().decide().unwrap_err();
         let StepEnd::Failed { message, .. } = &last.step.end else { panic!("{last:?}") };
         assert_eq!((&considered, &failure.diagnostic.message), (&last.step.considered, message));
         assert_eq!(decisions.record().runs(&[]).unwrap(), [bad.run.clone(), good.run]);

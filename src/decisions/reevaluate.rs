@@ -14,7 +14,7 @@ use crate::walk::{ConsideredEdge, EdgeOutcome, EdgeRule, FALLBACK, RuleInputs, i
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The observed evaluation of a rule.
-pub(super) struct WatchedRule {
+pub(super) struct ObservedRule {
     pub(super) recorder: Recorder,
     pub(super) error: Option<Box<Diagnostic>>,
 }
@@ -22,29 +22,29 @@ pub(super) struct WatchedRule {
 /// A decision evaluated again.
 pub(super) struct Reevaluated {
     /// The observed evaluations, by edge.
-    pub(super) watched: BTreeMap<EdgeIx, WatchedRule>,
+    pub(super) observed: BTreeMap<EdgeIx, ObservedRule>,
     pub(super) considered: Vec<ConsideredEdge>,
 }
 
 /// Evaluates a decision, observing each rule.
-pub(super) fn watch(again: &RuleInputs) -> Reevaluated {
-    let mut watched = BTreeMap::new();
-    let RuleInputs { plan, artifact, state, .. } = again;
-    let decided = again.decide_with(&mut |edge, rule| {
+pub(super) fn observe(inputs: &RuleInputs) -> Reevaluated {
+    let mut observed = BTreeMap::new();
+    let RuleInputs { plan, artifact, state, .. } = inputs;
+    let decided = inputs.decide_with(&mut |edge, rule| {
         let mut recorder = Recorder::new(RecordingScope::Values);
-        let verdict = recorder.watch(|| rule.function.decide(artifact, state, plan.vars()));
-        watched.insert(edge, WatchedRule { recorder, error: verdict.as_ref().err().cloned() });
-        verdict
+        let result = recorder.watch(|| rule.function.decide(artifact, state, plan.vars()));
+        observed.insert(edge, ObservedRule { recorder, error: result.as_ref().err().cloned() });
+        result
     });
     let considered = match decided {
         Ok(decision) => decision.considered,
         Err((considered, _)) => considered,
     };
-    Reevaluated { watched, considered }
+    Reevaluated { observed, considered }
 }
 
 /// The explanation of a step without a decision.
-pub(super) fn undecided(step: &JournalStep, node: Option<&PipelineNode>) -> StepExplanation {
+pub(super) fn explain_undecided(step: &JournalStep, node: Option<&PipelineNode>) -> StepExplanation {
     let mut explanation = StepExplanation {
         path: step.path.to_string(),
         node: step.node.to_string(),
@@ -73,7 +73,7 @@ pub(super) fn undecided(step: &JournalStep, node: Option<&PipelineNode>) -> Step
             (explanation.because, explanation.context) = (Some(because.to_string()), context.clone());
         }
         StepEnd::Failed { kind, message } => {
-            explanation.error = Some(WalkFailure { kind: kind.clone(), message: message.clone() })
+            explanation.error = Some(WalkFailure { kind: kind.clone(), message: message.clone() });
         }
         StepEnd::Over if is_branch(&step.path) => explanation.because = Some("the branch is over".into()),
         StepEnd::Over => explanation.because = Some("the node has no edge: the walk is over".into()),
@@ -84,13 +84,24 @@ pub(super) fn undecided(step: &JournalStep, node: Option<&PipelineNode>) -> Step
 
 /// Explains a decision; the project must be linked with all probes. `changed` are the texts that have changed since, by their
 /// paths with the area.
-pub(super) fn decided(step: &JournalStep, again: &RuleInputs, project: &Project, changed: &BTreeSet<String>) -> StepExplanation {
-    let pipeline = &*again.plan.pipeline;
-    let spec = pipeline.at(again.node);
-    let reevaluated = watch(again);
-    let evaluator =
-        Reevaluator { step, again, project, changed, outline: Outline::new(project.library.probed()), reevaluated: &reevaluated };
-    let mut explanation = undecided(step, Some(spec));
+pub(super) fn explain_decision(
+    step: &JournalStep,
+    inputs: &RuleInputs,
+    project: &Project,
+    changed: &BTreeSet<String>,
+) -> StepExplanation {
+    let pipeline = &*inputs.plan.pipeline;
+    let spec = pipeline.at(inputs.node);
+    let reevaluated = observe(inputs);
+    let evaluator = Reevaluator {
+        step,
+        inputs,
+        project,
+        changed,
+        outline: Outline::new(project.library.probed()),
+        reevaluated: &reevaluated,
+    };
+    let mut explanation = explain_undecided(step, Some(spec));
     let mut own: Vec<EdgeIx> = spec.edges.iter().chain(&spec.advisories).copied().collect();
     own.sort_unstable();
     explanation.edges = own.iter().chain(&pipeline.guards).map(|edge| evaluator.edge(*edge)).collect();
@@ -102,7 +113,7 @@ pub(super) fn decided(step: &JournalStep, again: &RuleInputs, project: &Project,
 
 struct Reevaluator<'a> {
     step: &'a JournalStep,
-    again: &'a RuleInputs,
+    inputs: &'a RuleInputs,
     project: &'a Project,
     changed: &'a BTreeSet<String>,
     outline: Outline<'a>,
@@ -115,7 +126,7 @@ impl Reevaluator<'_> {
     }
 
     fn edge(&self, ix: EdgeIx) -> EdgeExplanation {
-        let pipeline = &*self.again.plan.pipeline;
+        let pipeline = &*self.inputs.plan.pipeline;
         let edge = pipeline.edge_at(ix);
         let kind = match (edge.advisory, pipeline.guards.contains(&ix)) {
             (true, _) => EdgeKind::Advisory,
@@ -124,7 +135,7 @@ impl Reevaluator<'_> {
         };
         let entry = self.considered(&edge.id);
         let outcome = entry.map_or(EdgeOutcome::NotReached, |entry| entry.outcome);
-        let watched = self.reevaluated.watched.get(&ix);
+        let observed = self.reevaluated.observed.get(&ix);
         let mut explanation = EdgeExplanation {
             edge: edge.id.value.clone(),
             name: edge.name.clone(),
@@ -134,11 +145,11 @@ impl Reevaluator<'_> {
             because: entry.and_then(|entry| entry.because.as_ref()).map(ToString::to_string),
             why: self.why(&edge.id, kind, outcome),
             missed: Vec::new(),
-            rule: self.again.plan.rule(ix).map(|rule| self.rule(ix, rule)),
-            error: watched.and_then(|watched| watched.error.clone()),
+            rule: self.inputs.plan.rule(ix).map(|rule| self.rule(ix, rule)),
+            error: observed.and_then(|observed| observed.error.clone()),
             values: Vec::new(),
         };
-        if let Some(evaluation) = watched.and_then(|watched| watched.recorder.evaluations().first()) {
+        if let Some(evaluation) = observed.and_then(|observed| observed.recorder.evaluations().first()) {
             explanation.values = telling(self.outline.lines(evaluation));
             if outcome != EdgeOutcome::Error {
                 explanation.values.extend(self.outline.unreached(evaluation));
@@ -157,7 +168,7 @@ impl Reevaluator<'_> {
             edge: FALLBACK.into(),
             name: String::new(),
             kind: EdgeKind::Fallback,
-            to: Some(self.again.plan.pipeline.target_name(to).to_owned()),
+            to: Some(self.inputs.plan.pipeline.target_name(to).to_owned()),
             outcome,
             because: entry.and_then(|entry| entry.because.as_ref()).map(ToString::to_string),
             why: self.why(FALLBACK, EdgeKind::Fallback, outcome),
@@ -170,7 +181,7 @@ impl Reevaluator<'_> {
 
     /// Why an edge was not evaluated, or did not decide although it fired.
     fn why(&self, edge: &str, kind: EdgeKind, outcome: EdgeOutcome) -> Option<String> {
-        let pipeline = &*self.again.plan.pipeline;
+        let pipeline = &*self.inputs.plan.pipeline;
         let guard = |name: &str| pipeline.edge(name).is_some_and(|ix| pipeline.guards.contains(&ix));
         let fired = |guards: bool| {
             let fired = self.step.considered.iter().filter(|entry| entry.outcome == EdgeOutcome::Fired);
@@ -198,7 +209,7 @@ impl Reevaluator<'_> {
     }
 
     fn rule(&self, ix: EdgeIx, rule: &EdgeRule) -> RuleExplanation {
-        let pipeline = &*self.again.plan.pipeline;
+        let pipeline = &*self.inputs.plan.pipeline;
         let place = rule.function.definition();
         let line = place.as_ref().map_or(0, |(source, span)| source.line_column(span.start).0);
         let (text, file, hash) = match (&pipeline.edge_at(ix).when, rule.function.file()) {
@@ -223,9 +234,9 @@ impl Reevaluator<'_> {
     /// The inputs that the evaluated rules may read, with their values.
     fn reads(&self) -> Vec<InputValue> {
         let mut found: Vec<InputValue> = Vec::new();
-        for rule in self.reevaluated.watched.keys().filter_map(|edge| self.again.plan.rule(*edge)) {
+        for rule in self.reevaluated.observed.keys().filter_map(|edge| self.inputs.plan.rule(*edge)) {
             for read in &rule.reads {
-                let Some((path, value)) = self.again.input(read) else { continue };
+                let Some((path, value)) = self.inputs.input(read) else { continue };
                 if !found.iter().any(|read| read.path == path) {
                     found.push(InputValue { path: path.to_owned(), value: text_of_view(&value) });
                 }

@@ -11,8 +11,8 @@ use crate::walk::RuleInputs;
 use std::collections::BTreeSet;
 
 /// Evaluates and explains a decision; the project must be linked with all probes. `recorded` is its recorded step, if any.
-pub fn look(again: &RuleInputs, project: &Project, recorded: Option<&JournalStep>) -> StepExplanation {
-    let node = again.plan.node(again.node).name.clone();
+pub fn look(inputs: &RuleInputs, project: &Project, recorded: Option<&JournalStep>) -> StepExplanation {
+    let node = inputs.plan.node(inputs.node).name.clone();
     let mut step = recorded.cloned().unwrap_or_else(|| JournalStep {
         case: "".into(),
         path: "".into(),
@@ -29,10 +29,10 @@ pub fn look(again: &RuleInputs, project: &Project, recorded: Option<&JournalStep
         end: StepEnd::Open,
         within: false,
     });
-    (step.considered, step.end) = match again.decide() {
+    (step.considered, step.end) = match inputs.decide() {
         Ok(decision) => {
             let end = decision.choice.map_or(StepEnd::Over, |choice| StepEnd::To {
-                to: again.plan.pipeline.target_name(choice.to).into(),
+                to: inputs.plan.pipeline.target_name(choice.to).into(),
                 edge: choice.name,
                 because: choice.because,
                 context: choice.context,
@@ -44,7 +44,7 @@ pub fn look(again: &RuleInputs, project: &Project, recorded: Option<&JournalStep
             (considered, StepEnd::Failed { kind: failure.kind.word().to_owned(), message })
         }
     };
-    reevaluate::decided(&step, again, project, &BTreeSet::new())
+    reevaluate::explain_decision(&step, inputs, project, &BTreeSet::new())
 }
 
 /// A step and the outcomes of its edges, at most `width` characters wide.

@@ -119,12 +119,12 @@ pub(super) fn choose(steps: Vec<JournalStep>, query: &StepQuery, pipeline: &Pipe
     };
     let node = meant.unwrap_or(wanted);
     let known: Vec<String> = steps.iter().flat_map(|step| [step.path.to_string(), step.node.to_string()]).collect();
-    let said: Vec<String> = steps.iter().map(|step| format!("{} {}", step.path, step.node)).collect();
+    let list: Vec<String> = steps.iter().map(|step| format!("{} {}", step.path, step.node)).collect();
     let by_path = steps.iter().any(|step| step.path == *wanted);
     let chosen: Vec<JournalStep> =
         steps.into_iter().filter(|step| if by_path { step.path == *wanted } else { step.node == node }).collect();
     if chosen.is_empty() {
-        let all = if said.is_empty() { "it has not begun".to_owned() } else { format!("its steps: {}", said.join(", ")) };
+        let all = if list.is_empty() { "it has not begun".to_owned() } else { format!("its steps: {}", list.join(", ")) };
         if let Some(node) = meant {
             return Err(refused("input/no-step", format!("the case never came to `{node}`"), Some(all)));
         }

@@ -123,7 +123,7 @@ impl StepAssembler {
                 self.change(|step| step.end = StepEnd::To { to, edge, because, context });
             }
             EventBody::Fork { by: BranchKind::Edges, branches, .. } => {
-                let end = apart(&branches);
+                let end = forked(&branches);
                 self.change(|step| step.end = end);
             }
             EventBody::WalkComplete { .. } => self.change(|step| {
@@ -196,7 +196,7 @@ impl JournalStep {
 }
 
 /// The result of a step that takes several edges in parallel.
-pub(super) fn apart(branches: &[Branch]) -> StepEnd {
+pub(super) fn forked(branches: &[Branch]) -> StepEnd {
     let all = |text: &dyn Fn(&Branch) -> String| branches.iter().map(text).collect::<Vec<_>>().join(" & ");
     let because = |branch: &Branch| branch.because.as_deref().unwrap_or_default().to_owned();
     let mut context = Map::new();

@@ -97,9 +97,9 @@ impl Observer for LogObserver<'_> {
 
     fn event(&mut self, event: &Event, _: Timestamp) {
         let (at, case, path) = (event.at, event.case.as_str(), event.path.as_str());
-        let whose = [("case", case), ("path", path)];
+        let subject = [("case", case), ("path", path)];
         let mut line = |level: LogLevel, fields: &[(&str, &str)]| {
-            let all: Vec<_> = whose.iter().chain(fields).copied().collect();
+            let all: Vec<_> = subject.iter().chain(fields).copied().collect();
             self.line(at, level, event.what.name(), &all);
         };
         match &event.what {
@@ -126,9 +126,9 @@ impl Observer for LogObserver<'_> {
             EventBody::Asked { id, node, via, .. } => {
                 line(LogLevel::Info, &[("node", node), ("via", via), ("request", &id.to_string())]);
             }
-            EventBody::Complained { id, via, complaints } => {
-                let complaints = complaints.join("; ");
-                line(LogLevel::Warn, &[("via", via), ("request", &id.to_string()), ("complaints", &complaints)]);
+            EventBody::Complained { id, via, errors } => {
+                let errors = errors.join("; ");
+                line(LogLevel::Warn, &[("via", via), ("request", &id.to_string()), ("complaints", &errors)]);
             }
             EventBody::Unanswered { id, via, message } => {
                 line(LogLevel::Warn, &[("via", via), ("request", &id.to_string()), ("message", message)]);

@@ -64,13 +64,13 @@ impl<'o> Narration<'o> {
     fn turn(&mut self, event: &Event) {
         let EventBody::Transition { from, to, edge, because, counter, .. } = &event.what else { return };
         let path = event.path.as_str();
-        let whose = whose(event);
+        let subject = subject(event);
         let left = self.names.node(path, from);
         let why = self.names.why(path, edge, because);
         if self.names.is_done(path, to) {
             // The end of a case is reported with its status.
             if path.contains('/') {
-                self.say(&format!("{whose} comes to an end at {left} {why}"));
+                self.say(&format!("{subject} comes to an end at {left} {why}"));
             } else {
                 self.last.insert(event.case.to_string(), format!("{left} {why}"));
             }
@@ -78,7 +78,7 @@ impl<'o> Narration<'o> {
         }
         let Some(counter) = counter else {
             let to = self.names.node(path, to);
-            self.say(&format!("{whose} goes from {left} to {to} {why}"));
+            self.say(&format!("{subject} goes from {left} to {to} {why}"));
             return;
         };
         let taken = self.loops.entry(event.case.to_string()).or_default();
@@ -87,25 +87,25 @@ impl<'o> Narration<'o> {
         *count += 1;
         let count = *count;
         if from == to {
-            self.say(&format!("{whose} stays at {left} ({counter} {count}) {why}"));
+            self.say(&format!("{subject} stays at {left} ({counter} {count}) {why}"));
             return;
         }
         let to = self.names.node(path, to);
-        self.say(&format!("{whose} goes back from {left} to {to} ({counter} {count}) {why}"));
+        self.say(&format!("{subject} goes back from {left} to {to} ({counter} {count}) {why}"));
     }
 
     fn fork(&mut self, event: &Event, by: BranchKind, branches: &[Branch]) {
         let path = event.path.as_str();
-        let whose = whose(event);
+        let subject = subject(event);
         if by == BranchKind::Items {
             self.forked.insert((event.case.to_string(), path.to_owned()));
             let node = branches.first().map_or_else(String::new, |branch| self.names.node(path, &branch.node));
             let many = counted(branches.len(), "branch", "branches");
-            return self.say(&format!("{whose} takes {node} in {many}"));
+            return self.say(&format!("{subject} takes {node} in {many}"));
         }
         let nodes: Vec<String> = branches.iter().map(|branch| self.names.node(path, &branch.node)).collect();
         let beside = if nodes.len() > 1 { ", beside each other" } else { "" };
-        self.say(&format!("{whose} goes on to {}{beside}", nodes.join(", ")));
+        self.say(&format!("{subject} goes on to {}{beside}", nodes.join(", ")));
     }
 
     fn milestone(&mut self, now: Timestamp) {
@@ -131,7 +131,7 @@ impl<'o> Narration<'o> {
 
 impl Narration<'_> {
     /// Reports which cases walk now, and how far.
-    fn stands(&mut self, (wave, phase, turn): (u32, u32, u32)) {
+    fn announce_batch(&mut self, (wave, phase, turn): (u32, u32, u32)) {
         let shown = |phases: usize| phases > 1 || wave > 1 || turn > 1;
         let Some((phases, nodes)) = self.names.phase(phase as usize).filter(|(phases, _)| shown(*phases)) else { return };
         let wave = if wave > 1 { "Cases like earlier ones follow, phase" } else { "Phase" };
@@ -148,7 +148,7 @@ impl Observer for Narration<'_> {
         let before = if begun.over > 0 { format!("; {} are over already", begun.over) } else { String::new() };
         let title = &begun.plan.pipeline.name.value;
         self.say(&format!("Run {}: {many} through {title}{before}", begun.run));
-        self.stands(begun.stands);
+        self.announce_batch(begun.stands);
     }
 
     fn event(&mut self, event: &Event, _: Timestamp) {
@@ -165,10 +165,10 @@ impl Observer for Narration<'_> {
                     self.say(&format!("Case {}{name} begins at {node}", event.case));
                 }
                 if let Some((from, to)) = switched {
-                    let (node, whose) = (self.names.node(path, node), lower(&whose(event)));
+                    let (node, subject) = (self.names.node(path, node), lower(&subject(event)));
                     match from {
-                        Some(from) => self.say(&format!("{from} hands over to {to} at {node}, {whose}")),
-                        None => self.say(&format!("{to} walks {whose}, from {node} on")),
+                        Some(from) => self.say(&format!("{from} hands over to {to} at {node}, {subject}")),
+                        None => self.say(&format!("{to} walks {subject}, from {node} on")),
                     }
                 }
             }
@@ -183,17 +183,17 @@ impl Observer for Narration<'_> {
             EventBody::Join { to } => {
                 let to = to.as_ref().filter(|to| !self.names.is_done(path, to));
                 let to = to.map_or(String::new(), |to| format!(" at {}", self.names.node(path, to)));
-                self.say(&format!("{} comes together again{to}", whose(event)));
+                self.say(&format!("{} comes together again{to}", subject(event)));
             }
             EventBody::BranchError { node, kind, message, .. } => {
-                let (whose, node) = (whose(event), self.names.node(path, node));
-                self.say(&format!("{whose} loses a branch at {node}, {kind}: {message}"));
+                let (subject, node) = (subject(event), self.names.node(path, node));
+                self.say(&format!("{subject} loses a branch at {node}, {kind}: {message}"));
             }
             EventBody::NodeExit { node, by, .. }
                 if by == WALK && self.forked.remove(&(event.case.to_string(), path.to_owned())) =>
             {
-                let (whose, node) = (whose(event), self.names.node(path, node));
-                self.say(&format!("{whose} has one answer of all branches at {node}"));
+                let (subject, node) = (subject(event), self.names.node(path, node));
+                self.say(&format!("{subject} has one answer of all branches at {node}"));
             }
             EventBody::NodeExit { node, by, .. } if by == WALK => {
                 let walk = words(&self.names.pipeline(&format!("{path}/{node}/")));
@@ -206,10 +206,10 @@ impl Observer for Narration<'_> {
                 self.say(&format!("The answers of case {} took {}{ceiling} so far", event.case, span(seconds(*spent_ms))));
             }
             EventBody::WalkError { node, kind, message } => {
-                let (whose, node) = (whose(event), self.names.node(path, node));
-                self.say(&format!("{whose} fails at {node}, {kind}: {message}"));
+                let (subject, node) = (subject(event), self.names.node(path, node));
+                self.say(&format!("{subject} fails at {node}, {kind}: {message}"));
             }
-            EventBody::Barrier { wave, phase, turn, .. } => self.stands((*wave, *phase, *turn)),
+            EventBody::Barrier { wave, phase, turn, .. } => self.announce_batch((*wave, *phase, *turn)),
             EventBody::Reload { revision, changed, .. } => {
                 let texts = changed.iter().map(|change| change.what.as_str()).collect::<Vec<_>>().join(", ");
                 self.say(&format!("The texts were changed ({texts}): generation {revision} holds from now on"));
@@ -244,12 +244,12 @@ impl Observer for Narration<'_> {
 }
 
 /// The same within a sentence.
-fn lower(whose: &str) -> String {
-    whose.replacen('C', "c", 1)
+fn lower(subject: &str) -> String {
+    subject.replacen('C', "c", 1)
 }
 
 /// `Case 4`, or in a sub-pipeline `Case 4 (in Court)`.
-fn whose(event: &Event) -> String {
+fn subject(event: &Event) -> String {
     match event.path.rsplit_once('/') {
         Some((place, _)) => {
             let place = place.rsplit('/').next().unwrap_or(place);

@@ -124,9 +124,9 @@ impl Session {
                 Err(SessionError::Texts(found)) => {
                     let first = found.iter().next().map_or(String::new(), ToString::to_string);
                     let more = if found.len() > 1 { format!(", and {} more", found.len() - 1) } else { String::new() };
-                    let said = format!("does not link: {first}{more}");
+                    let found_text = format!("does not link: {first}{more}");
                     let help = format!("asterisk route {} --node NODE shows them where they are", shell(&entry.stem));
-                    CheckResult::new("pipelines", entry.stem, CheckState::Wrong, said).help(help)
+                    CheckResult::new("pipelines", entry.stem, CheckState::Wrong, found_text).help(help)
                 }
                 Err(error) => CheckResult::new("pipelines", entry.stem, CheckState::Wrong, error.to_string()),
             });
@@ -240,11 +240,11 @@ impl Session {
                 (true, false) => CheckState::Note,
                 (true, true) => CheckState::Ok,
             };
-            let said = repository.notes.join("; ");
-            let found = match (said.is_empty(), repository.there) {
+            let found_text = repository.notes.join("; ");
+            let found = match (found_text.is_empty(), repository.there) {
                 (true, true) => format!("{} {} {}", repository.path, repository.branch, repository.commit).trim().to_owned(),
                 (true, false) => format!("{} is not there", repository.path),
-                (false, _) => said,
+                (false, _) => found_text,
             };
             let one = CheckResult::new("workspace", repository.name, state, found);
             all.push(if state == CheckState::Wrong {

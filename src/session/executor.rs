@@ -77,7 +77,7 @@ impl RunExecutor<'_> {
             ports.needs.advance(seq, clusters);
             batch = RunBatch { wave, phase, turn };
         }
-        self.alone(&mut walking, &ports)?;
+        self.walk_reopened(&mut walking, &ports)?;
         loop {
             if walking.iter().any(|case| case.place.walks(batch, pipeline)) {
                 if !begun {
@@ -157,7 +157,7 @@ impl RunExecutor<'_> {
     }
 
     /// Walks reopened cases as far as possible, outside of batches.
-    fn alone(&self, walking: &mut [ActiveCase], ports: &WalkPorts<'_>) -> Result<(), SessionError> {
+    fn walk_reopened(&self, walking: &mut [ActiveCase], ports: &WalkPorts<'_>) -> Result<(), SessionError> {
         let show = |event: &Event| self.watch.event(event);
         let project = self.revisions.project();
         let walker = Walker { until: usize::MAX, ..self.walker(&project.plan, ports, RunBatch::FIRST, &show) };
@@ -211,7 +211,7 @@ impl RunExecutor<'_> {
         let broken: Mutex<Option<SessionError>> = Mutex::new(None);
         let cases = self.cases(&project, ports);
         let manual = manual_names(&self.session.setup.agents);
-        let hand = || {
+        let walk_next = || {
             while let Some(case) = members.get(next.fetch_add(1, Ordering::Relaxed)) {
                 if self.rests(case, &manual) {
                     continue;
@@ -223,7 +223,7 @@ impl RunExecutor<'_> {
                 }
             }
         };
-        if !self.pool.each(hand) {
+        if !self.pool.each(walk_next) {
             let lost = JournalError::Failed("a walk ended in a panic, which is a bug; the run can be resumed".into());
             broken.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(lost.into());
         }
@@ -277,7 +277,7 @@ fn clusters_at(ports: &WalkPorts<'_>, content: &Content) -> Result<Vec<Cluster>,
     Ok(serde_json::from_str(&text).map_err(|error| StoreError::Damaged(error.to_string()))?)
 }
 
-/// Puts all members of clusters but the representatives into the second batch.
+/// Puts all members of clusters but the representatives into the second turn.
 fn defer_members(walking: &mut [ActiveCase], clusters: &[Cluster]) {
     let waiting: HashSet<&str> = clusters.iter().flat_map(Cluster::members).map(Name::as_str).collect();
     for case in walking {

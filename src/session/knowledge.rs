@@ -78,11 +78,11 @@ impl Session {
 
     fn dormancy(&self) -> Result<Dormancy, SessionError> {
         let data = self.data()?;
-        let said = data.get("recall").and_then(|recall| recall.get("dormant")).cloned().unwrap_or_default();
-        if said.is_null() {
+        let setting = data.get("recall").and_then(|recall| recall.get("dormant")).cloned().unwrap_or_default();
+        if setting.is_null() {
             return Ok(Dormancy::default());
         }
-        serde_json::from_value(said).map_err(|error| {
+        serde_json::from_value(setting).map_err(|error| {
             let help = "it is a map of `days` and `launches`, both numbers, each of which may be left out";
             let diagnostic = Diagnostic::error("input/data", format!("`dormant` of the data file `recall`: {error}"));
             SessionError::Asked(Box::new(diagnostic.help(help)))

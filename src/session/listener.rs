@@ -17,7 +17,7 @@ pub struct StartedRun<'a> {
     pub cases: usize,
     /// The number of cases that were over before.
     pub over: usize,
-    /// The current wave, phase and batch within it, each from 1.
+    /// The current wave, phase, and turn within it, each from 1.
     pub stands: (u32, u32, u32),
 }
 

@@ -86,7 +86,7 @@ impl Session {
         let manual = agent::manual_names(&self.setup.agents);
         let ids: Vec<String> = store.case_names(&run)?.into_iter().map(|(id, _)| id).collect();
         if let Some(case) = case {
-            known_case(&run, &ids, case)?;
+            check_case(&run, &ids, case)?;
         }
         let dir = self.run_dir(&run)?;
         let kept = KeptTemplates::of(&store, &run)?;
@@ -124,7 +124,7 @@ impl Session {
         watch: &dyn RunListener,
         stop: &AtomicBool,
     ) -> Result<RunResult, SessionError> {
-        let held = self.hold(brought.run, brought.case)?;
+        let held = self.read_case(brought.run, brought.case)?;
         let open = self.open(&held, brought.case)?.clone();
         let mut artifact = read(brought.answer)?;
         let (wrapped, inner) = agent::unwrapped(artifact);
@@ -144,7 +144,7 @@ impl Session {
         }
         agent::signed(&mut artifact, brought.by);
         accept(&held.plan, &open, &artifact)?;
-        let given = given(brought.case, &open, artifact, brought.by);
+        let given = submitted_answer(brought.case, &open, artifact, brought.by);
         let run = held.run.clone();
         let result = self.go_on(&run, SubmittedWork { given: Some(given), reopened: None }, watch, stop)?;
         self.mark_answered(&run, open.id);
@@ -160,7 +160,7 @@ impl Session {
         watch: &dyn RunListener,
         stop: &AtomicBool,
     ) -> Result<RunResult, SessionError> {
-        let held = self.hold(run, case)?;
+        let held = self.read_case(run, case)?;
         let nodes = held.plan.pipeline.nodes.iter().filter(|node| takes(node.schema.as_deref(), verdict));
         let names: Vec<&str> = nodes.map(|node| node.name.as_str()).collect();
         let Some(node) = names.first().copied() else {
@@ -173,9 +173,9 @@ impl Session {
         let artifact = decision(&held.plan, node, verdict, message)?;
         let over = matches!(held.state.status, WalkStatus::Done | WalkStatus::Error);
         if over {
-            let open = OpenRequest { node: node.into(), path: "1".into(), ..nobody() };
+            let open = OpenRequest { node: node.into(), path: "1".into(), ..no_request() };
             accept(&held.plan, &open, &artifact)?;
-            let given = SubmittedAnswer { request: None, ..given(case, &open, artifact, HUMAN) };
+            let given = SubmittedAnswer { request: None, ..submitted_answer(case, &open, artifact, HUMAN) };
             return self.go_on(
                 &held.run,
                 SubmittedWork { given: Some(given), reopened: Some((case.to_owned(), node.to_owned())) },
@@ -191,15 +191,15 @@ impl Session {
         }
         let artifact = decision(&held.plan, &open.node, verdict, message)?;
         accept(&held.plan, &open, &artifact)?;
-        let given = given(case, &open, artifact, HUMAN);
+        let given = submitted_answer(case, &open, artifact, HUMAN);
         self.go_on(&held.run, SubmittedWork { given: Some(given), reopened: None }, watch, stop)
     }
 
-    fn hold(&self, run: &str, case: &str) -> Result<HeldCase, SessionError> {
+    fn read_case(&self, run: &str, case: &str) -> Result<HeldCase, SessionError> {
         let store = self.store(Durability::Step)?;
         let run = named(&store, run)?;
         let ids: Vec<String> = store.case_names(&run)?.into_iter().map(|(id, _)| id).collect();
-        known_case(&run, &ids, case)?;
+        check_case(&run, &ids, case)?;
         let events: Vec<Event> = store.events(&run, case)?.into_iter().map(|(_, event)| event).collect();
         let plan = self.plan_of(&store, &run)?;
         Ok(HeldCase { plan, state: WalkState::fold(&events), store, run })
@@ -238,7 +238,7 @@ impl Session {
 /// The `via` of `asterisk review`.
 const HUMAN: &str = "human";
 
-fn nobody() -> OpenRequest {
+fn no_request() -> OpenRequest {
     OpenRequest {
         id: 0,
         node: "".into(),
@@ -246,16 +246,16 @@ fn nobody() -> OpenRequest {
         via: agent::MANUAL.into(),
         prompt: crate::model::Hash::of(b""),
         at: crate::clock::Timestamp::default(),
-        complaints: Vec::new(),
+        errors: Vec::new(),
     }
 }
 
-fn given(case: &str, open: &OpenRequest, artifact: Value, by: &'static str) -> SubmittedAnswer {
+fn submitted_answer(case: &str, open: &OpenRequest, artifact: Value, by: &'static str) -> SubmittedAnswer {
     let (node, via) = (open.node.clone(), open.via.clone());
     SubmittedAnswer { case: case.to_owned(), node, via, request: Some(open.id), artifact: Arc::new(artifact), by }
 }
 
-fn known_case(run: &str, ids: &[String], case: &str) -> Result<(), SessionError> {
+fn check_case(run: &str, ids: &[String], case: &str) -> Result<(), SessionError> {
     if ids.iter().any(|id| id == case) {
         return Ok(());
     }

@@ -218,9 +218,9 @@ fn choose<'s, 'e>(
         let mut nodes: Vec<String> = Vec::new();
         for step in steps {
             let visits = steps.iter().filter(|other| other.node == step.node).count();
-            let said = format!("{} ({visits})", step.node);
-            if !nodes.contains(&said) {
-                nodes.push(said);
+            let list = format!("{} ({visits})", step.node);
+            if !nodes.contains(&list) {
+                nodes.push(list);
             }
         }
         let answered =

@@ -57,7 +57,7 @@ impl RunBatch {
 pub(super) struct CaseSchedule {
     /// 1 for the first case of its recall key, 2 for the others.
     pub(super) wave: u32,
-    /// Its batch in the phase that clusters are formed for.
+    /// Its turn in the phase that clusters are formed for.
     pub(super) turn: u32,
     /// The phase of the next node, counted from 0; `None` if the walk is over.
     pub(super) phase: Option<u32>,

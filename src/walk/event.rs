@@ -35,9 +35,9 @@ pub enum EventBody {
         wave: u32,
         /// The phase, from 1.
         phase: u32,
-        /// The batch: 1 for representatives of clusters and unclustered cases, 2 for the other members of clusters.
+        /// The turn within the phase: 1 for representatives of clusters and unclustered cases, 2 for other members of clusters.
         turn: u32,
-        /// The clusters of the phase, in its first batch: `[{key, cases}]`, the representative first.
+        /// The clusters of the phase, in its first turn: `[{key, cases}]`, the representative first.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         clusters: Option<Content>,
     },
@@ -133,7 +133,8 @@ pub enum EventBody {
         /// The answerer.
         via: Name,
         /// The validation errors.
-        complaints: Vec<String>,
+        #[serde(rename = "complaints")]
+        errors: Vec<String>,
     },
     /// An attempt failed without an answer. The request stays open.
     Unanswered {

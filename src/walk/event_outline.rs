@@ -105,8 +105,8 @@ impl UnreadDecision<'_> {
     /// Parses the decision if any advisory fired.
     pub fn advised(self) -> Result<Option<EventBody>, Error> {
         let outcomes: Outcomes = serde_json::from_str(self.0)?;
-        let spoke = outcomes.considered.iter().any(|entry| entry.outcome == EdgeOutcome::Advisory);
-        spoke.then(|| serde_json::from_str(self.0)).transpose()
+        let advisories_fired = outcomes.considered.iter().any(|entry| entry.outcome == EdgeOutcome::Advisory);
+        advisories_fired.then(|| serde_json::from_str(self.0)).transpose()
     }
 }
 
@@ -123,7 +123,7 @@ mod tests {
         let text = |event: &EventBody| serde_json::to_string(event).expect("it is JSON");
         let done = EventBody::WalkComplete { node: "n".into() };
         assert!(matches!(EventOutline::of(&text(&done)), Ok(EventOutline::WalkComplete)));
-        let way = EventBody::Transition {
+        let transition = EventBody::Transition {
             from: "a".into(),
             to: "b".into(),
             edge: "e".into(),
@@ -131,9 +131,11 @@ mod tests {
             counter: Some("e".into()),
             context: Map::from_iter([("x".to_owned(), json!(1))]),
         };
-        let EventOutline::Transition(read) = EventOutline::of(&text(&way)).expect("an event") else { panic!("{way:?}") };
+        let EventOutline::Transition(read) = EventOutline::of(&text(&transition)).expect("an event") else {
+            panic!("{transition:?}")
+        };
         let TransitionOutline { to, edge, because, counter, context } = read;
-        assert_eq!(way, EventBody::Transition { from: "a".into(), to, edge, because, counter, context });
+        assert_eq!(transition, EventBody::Transition { from: "a".into(), to, edge, because, counter, context });
         let failed = EventBody::WalkError { node: "n".into(), kind: "limit".into(), message: "m\n".into() };
         let written = text(&failed);
         let EventOutline::WalkError(read) = EventOutline::of(&written).expect("an event") else { panic!("{failed:?}") };
@@ -149,11 +151,11 @@ mod tests {
             let (artifact, state, vars) = (content.clone(), content.clone(), content);
             EventBody::EdgeEvaluate { node: "n".into(), artifact, state, vars, considered: vec![entry] }
         };
-        for (outcome, spoke) in [(EdgeOutcome::Advisory, true), (EdgeOutcome::Fired, false)] {
+        for (outcome, advisories_fired) in [(EdgeOutcome::Advisory, true), (EdgeOutcome::Fired, false)] {
             let event = decision(outcome);
             let text = serde_json::to_string(&event).expect("it is JSON");
             let Ok(EventOutline::EdgeEvaluate(unread)) = EventOutline::of(&text) else { panic!("{text}") };
-            assert_eq!(unread.advised().expect("an event"), Some(event).filter(|_| spoke));
+            assert_eq!(unread.advised().expect("an event"), Some(event).filter(|_| advisories_fired));
         }
     }
 

@@ -39,8 +39,8 @@ impl ForeachPlan {
             let message = format!("`foreach` of `{node}` gave {} items, more than {MOST_BRANCHES}", items.len());
             return Err(self.failure(FailureKind::Limit, message, "take them together in groups"));
         }
-        check_size(&items).map_err(|said| {
-            self.failure(FailureKind::Limit, said, "give what tells the items apart, not all that is known of them")
+        check_size(&items).map_err(|detail| {
+            self.failure(FailureKind::Limit, detail, "give what tells the items apart, not all that is known of them")
         })?;
         let branch = |item: Value| {
             let sequence = item.get("sequence").and_then(Value::as_i64).unwrap_or(0);
@@ -62,8 +62,8 @@ impl ForeachPlan {
         if let (Some(first), None) = (branches.first(), whole().next()) {
             let (kind, message) = first.error.clone().unwrap_or_default();
             let kind = serde_json::from_value(Value::String(kind)).unwrap_or(FailureKind::AgentError);
-            let said = format!("every branch of `{}` failed, the first so: {message}", plan.node(node).name);
-            return Err(self.failure(kind, said, "`asterisk explain` shows each of them"));
+            let detail = format!("every branch of `{}` failed, the first so: {message}", plan.node(node).name);
+            return Err(self.failure(kind, detail, "`asterisk explain` shows each of them"));
         }
         let field = plan.pipeline.at(node).confidence.as_ref();
         let confidence = |artifact: &Value| field.and_then(|field| artifact.get(field.as_str())?.as_f64());

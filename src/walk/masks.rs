@@ -84,9 +84,9 @@ impl<'a> Masks<'a> {
         if errors.is_empty() {
             return Ok(());
         }
-        let said: Vec<String> = errors.iter().map(|error| format!("  {error}")).collect();
+        let list: Vec<String> = errors.iter().map(|error| format!("  {error}")).collect();
         let message = format!("what the mask `{}` makes of the artifact of `{}` does not fit its schema", mask.path, *node.name);
-        let mut diagnostic = Diagnostic::error("walk/schema", message).help(said.join("\n"));
+        let mut diagnostic = Diagnostic::error("walk/schema", message).help(list.join("\n"));
         if let Some((source, span)) = post.definition() {
             diagnostic = diagnostic.label(&source, span, "made here");
         }

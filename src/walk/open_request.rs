@@ -20,7 +20,7 @@ pub struct OpenRequest {
     /// When the step began.
     pub at: Timestamp,
     /// The validation errors of the last answer; empty before the first.
-    pub complaints: Vec<String>,
+    pub errors: Vec<String>,
 }
 
 impl OpenRequest {
@@ -34,11 +34,11 @@ impl OpenRequest {
                 via: via.clone(),
                 prompt: *prompt,
                 at: event.at,
-                complaints: Vec::new(),
+                errors: Vec::new(),
             }),
-            EventBody::Complained { id, complaints, .. } => {
+            EventBody::Complained { id, errors, .. } => {
                 if let Some(open) = open_requests.iter_mut().rfind(|open| open.id == *id) {
-                    open.complaints.clone_from(complaints);
+                    open.errors.clone_from(errors);
                 }
             }
             _ => {}

@@ -104,9 +104,9 @@ impl Request<'_> {
             let mine = || open_requests.iter().filter(|open| open.via == via);
             (mine().next_back().cloned(), mine().count())
         };
-        let errors = last.as_ref().map(|last| last.complaints.clone()).unwrap_or_default();
+        let errors = last.as_ref().map(|last| last.errors.clone()).unwrap_or_default();
         let id = match last {
-            Some(open) if open.complaints.is_empty() && open.prompt == prompt => open.id,
+            Some(open) if open.errors.is_empty() && open.prompt == prompt => open.id,
             _ => {
                 let id = derived_id(&["request", self.run, &self.case.id, self.path, via, &asks.to_string()]);
                 let template = self.plan.node(self.node).template.as_ref().map(|template| template.hash());
@@ -122,9 +122,9 @@ impl Request<'_> {
     }
 
     /// Records the validation errors of the answer to the last request to `via`; the next prompt includes them.
-    pub fn reject(&self, via: &str, complaints: Vec<String>) -> Result<(), Refusal> {
+    pub fn reject(&self, via: &str, errors: Vec<String>) -> Result<(), Refusal> {
         let Some(id) = self.last(via) else { return Ok(()) };
-        self.log.record(EventBody::Complained { id, via: via.into(), complaints })
+        self.log.record(EventBody::Complained { id, via: via.into(), errors })
     }
 
     /// Records a failed attempt of the last request to `via`.
@@ -135,7 +135,7 @@ impl Request<'_> {
 
     /// The number of rejected answers from `via`.
     pub fn rejections(&self, via: &str) -> usize {
-        self.log.open.borrow().iter().filter(|open| open.via == via && !open.complaints.is_empty()).count()
+        self.log.open.borrow().iter().filter(|open| open.via == via && !open.errors.is_empty()).count()
     }
 
     /// The answerer of the last external request, if any.

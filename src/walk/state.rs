@@ -267,8 +267,8 @@ impl WalkState {
                 self.steps += 1;
             }
             EventBody::EdgeEvaluate { considered, .. } => {
-                let spoke = considered.iter().filter(|entry| entry.outcome == EdgeOutcome::Advisory);
-                self.advice.extend(spoke.map(|entry| (entry.edge.clone(), entry.because.clone().unwrap_or_default())));
+                let advisories_fired = considered.iter().filter(|entry| entry.outcome == EdgeOutcome::Advisory);
+                self.advice.extend(advisories_fired.map(|entry| (entry.edge.clone(), entry.because.clone().unwrap_or_default())));
             }
             EventBody::Transition { from, to, edge, because, counter, context } => {
                 if let Some(counter) = counter {

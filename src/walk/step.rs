@@ -286,8 +286,8 @@ impl<'a> Stepper<'a> {
             .map(|need| match self.walker.needs.query(need.name, &about) {
                 Ok(value) => Ok((need.name.replace('.', "_"), View::of(&value, &model::Kind::Any, "params.needs"))),
                 Err(message) => {
-                    let said = format!("the query `{}` failed: {message}", need.name);
-                    Err(Failure::new(FailureKind::AgentError, Diagnostic::error("walk/need", said)))
+                    let detail = format!("the query `{}` failed: {message}", need.name);
+                    Err(Failure::new(FailureKind::AgentError, Diagnostic::error("walk/need", detail)))
                 }
             })
             .collect()
@@ -332,12 +332,12 @@ impl<'a> Stepper<'a> {
         let mut effects = Vec::with_capacity(wanted.len());
         for (index, value) in wanted.into_iter().enumerate() {
             let effect: Effect<Handle> = serde_json::from_value(value.clone()).map_err(|error| {
-                let said = unknown_effect(&value).unwrap_or_else(|| error.to_string());
-                self.bad_effect(index, &said)
+                let detail = unknown_effect(&value).unwrap_or_else(|| error.to_string());
+                self.bad_effect(index, &detail)
             })?;
             let effect = effect.resolve(&mut bindings, derive).map_err(|unresolved| {
-                let said = format!("`{}` names nothing: no effect of this case was called `as: ...` so", unresolved.0);
-                self.bad_effect(index, &said)
+                let detail = format!("`{}` names nothing: no effect of this case was called `as: ...` so", unresolved.0);
+                self.bad_effect(index, &detail)
             })?;
             effects.push(effect);
         }
@@ -345,11 +345,11 @@ impl<'a> Stepper<'a> {
         Ok(effects)
     }
 
-    fn bad_effect(&self, index: usize, said: &str) -> Failure {
+    fn bad_effect(&self, index: usize, detail: &str) -> Failure {
         let function = self.walker.plan.node(self.node).effect.as_ref();
         let name = function.map_or_else(String::new, ScriptFunction::key);
         let mut diagnostic =
-            Diagnostic::error("rule/effect", format!("effect {} returned by `{name}` is not one: {said}", index + 1))
+            Diagnostic::error("rule/effect", format!("effect {} returned by `{name}` is not one: {detail}", index + 1))
                 .help("an effect is a map such as #{ effect: \"set_case_status\", status: \"triaged\" }");
         if let Some((source, span)) = function.and_then(ScriptFunction::definition) {
             diagnostic = diagnostic.label(&source, span, "returned from here");

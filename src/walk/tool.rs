@@ -55,7 +55,7 @@ impl ToolPlan {
         };
         let whole: Vec<Value> = arguments.values().cloned().collect();
         check_bounds(&whole, "an argument of `tool`", "the arguments of `tool`")
-            .map_err(|said| self.fault(said, "give what the tool has to know, not all that is known"))?;
+            .map_err(|detail| self.fault(detail, "give what the tool has to know, not all that is known"))?;
         Ok(Call { server: self.server.clone(), tool: self.name.clone(), arguments })
     }
 

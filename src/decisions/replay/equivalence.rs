@@ -160,7 +160,7 @@ impl Run {
 }
 
 /// Compares a replayed case with a fresh walk, as far as answers are known. Returns the number of flips.
-fn holds(again: &ReplayOutcome, recorded: &[String], state: &WalkState, end: &WalkEnd) -> Result<usize, TestCaseError> {
+fn verify(again: &ReplayOutcome, recorded: &[String], state: &WalkState, end: &WalkEnd) -> Result<usize, TestCaseError> {
     let edges: Vec<&str> = state.history.iter().map(|visit| &*visit.edge).collect();
     let nodes: Vec<&str> = state.path.iter().map(|node| &**node).collect();
     let made: Vec<_> = again.decisions.iter().filter(|decision| decision.place.is_some()).collect();
@@ -235,7 +235,7 @@ fn replays_with_edits_agree_with_fresh_walks() {
                         let all = world.again(run, &plan, &same, None, at);
                         prop_assert_eq!(path_of(&again), path_of(&all));
                         let (state, end) = run.fresh(&plan, at);
-                        seen.1 += holds(&again, &run.edges[at], &state, &end)?;
+                        seen.1 += verify(&again, &run.edges[at], &state, &end)?;
                         seen.2 += usize::from(again.unknown.is_some());
                         seen.3 += 1;
                     }

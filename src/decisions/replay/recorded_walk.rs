@@ -2,7 +2,7 @@
 
 use crate::clock::Timestamp;
 use crate::decisions::StepEnd;
-use crate::decisions::steps::{apart, damaged};
+use crate::decisions::steps::{damaged, forked};
 use crate::model::Hash;
 use crate::project::Project;
 use crate::session::SessionError;
@@ -126,7 +126,7 @@ impl RecordedWalk {
                 EventOutline::Whole(what @ EventBody::Fork { .. }) => {
                     if let Some(step) = steps.last_mut().filter(|last| last.path == row.path) {
                         if let EventBody::Fork { by: BranchKind::Edges, branches, .. } = &what {
-                            step.end = apart(branches);
+                            step.end = forked(branches);
                         }
                         step.fork = Some(what);
                     }

@@ -5,7 +5,7 @@ use super::recorded_walk::{RecordedStep, RecordedWalk, enter, event};
 use super::reuse_check::{KnowledgeMatch, ReuseCheck};
 use crate::clock::chance;
 use crate::decisions::StepEnd;
-use crate::decisions::steps::apart;
+use crate::decisions::steps::forked;
 use crate::model::Hash;
 use crate::pipeline::NodeIx;
 use crate::script::View;
@@ -264,7 +264,7 @@ impl ReplayWalk<'_> {
                 };
                 redecided.seen = whats.iter().find_map(saw).map(|state| (view, state));
             }
-            let left = KnowledgeMatch::left(&whats, step);
+            let left = KnowledgeMatch::compare(&whats, step);
             exact.state_matches &= confidence == answer.confidence && left.state_matches;
             exact.reasons &= left.reasons;
             on = on.map(|place| place + 1);
@@ -320,7 +320,7 @@ fn step_end(whats: &[EventBody]) -> StepEnd {
             let (to, edge, because) = (to.clone(), edge.clone(), because.clone());
             Some(StepEnd::To { to, edge, because, context: context.clone() })
         }
-        EventBody::Fork { branches, .. } => Some(apart(branches)),
+        EventBody::Fork { branches, .. } => Some(forked(branches)),
         _ => None,
     };
     whats.iter().find_map(to).unwrap_or(StepEnd::Over)

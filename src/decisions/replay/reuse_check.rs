@@ -38,22 +38,22 @@ pub(super) struct KnowledgeMatch {
 
 impl KnowledgeMatch {
     /// How far the results of a decision step match the recorded ones.
-    pub(super) fn left(whats: &[EventBody], step: &RecordedStep) -> Self {
+    pub(super) fn compare(whats: &[EventBody], step: &RecordedStep) -> Self {
         let transition = whats.iter().find_map(|what| match what {
             EventBody::Transition { counter, context, because, .. } => Some((counter, context, because)),
             _ => None,
         });
-        let spoke = whats.iter().filter_map(RecordedStep::advisories).flatten().eq(step
+        let same_advisories = whats.iter().filter_map(RecordedStep::advisories).flatten().eq(step
             .advised
             .iter()
             .filter_map(|what| RecordedStep::advisories(what))
             .flatten());
         match (transition, &step.end) {
             (Some((counter, now, reason)), StepEnd::To { context, because, .. }) => {
-                Self { state_matches: *counter == step.counter && now == context, reasons: spoke && reason == because }
+                Self { state_matches: *counter == step.counter && now == context, reasons: same_advisories && reason == because }
             }
             (None, StepEnd::To { .. }) | (Some(_), _) => Self { state_matches: false, reasons: false },
-            (None, _) => Self { state_matches: true, reasons: spoke },
+            (None, _) => Self { state_matches: true, reasons: same_advisories },
         }
     }
 }

@@ -195,8 +195,8 @@ impl Otlp {
                 vec![("masks", masks.join(" ")), ("changed", answer.is_some().to_string())]
             }
             EventBody::Asked { id, via, .. } => vec![("request", id.to_string()), ("via", via.to_string())],
-            EventBody::Complained { id, via, complaints } => {
-                vec![("request", id.to_string()), ("via", via.to_string()), ("complaints", complaints.join("; "))]
+            EventBody::Complained { id, via, errors } => {
+                vec![("request", id.to_string()), ("via", via.to_string()), ("complaints", errors.join("; "))]
             }
             EventBody::Unanswered { id, via, message } => {
                 vec![("request", id.to_string()), ("via", via.to_string()), ("message", message.clone())]
