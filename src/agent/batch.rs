@@ -210,7 +210,7 @@ impl Answerer for BatchAgent<'_> {
         );
         if let Some(id) = entered {
             let status = match &reply {
-                Ok(reply) if request.complaints(&reply.artifact).is_empty() => Some(EntryStatus::Done),
+                Ok(reply) if request.validate(&reply.artifact).is_empty() => Some(EntryStatus::Done),
                 // It goes on when the run does.
                 Err(Refusal { next: AfterRefusal::Wait, .. }) => None,
                 _ => Some(EntryStatus::Error),

@@ -95,13 +95,13 @@ impl Answerer for CircuitBreaker<'_> {
 
     fn answer(&self, request: &Request<'_>) -> Result<NodeAnswer, Refusal> {
         self.enter()?;
-        let rounds = request.rounds(self.name());
+        let rounds = request.rejections(self.name());
         let reply = self.inner.answer(request);
         self.leave(match &reply {
             Ok(_) => Some(false),
             Err(Refusal { next: AfterRefusal::Wait | AfterRefusal::Rest(_), .. }) => None,
             // It answered, if only nonsense.
-            Err(_) => Some(request.rounds(self.name()) == rounds),
+            Err(_) => Some(request.rejections(self.name()) == rounds),
         });
         reply
     }

@@ -55,7 +55,7 @@ impl Answerer for ExecAgent {
     }
 
     fn answer(&self, request: &Request<'_>) -> Result<NodeAnswer, Refusal> {
-        let asking = request.ask(&self.name)?;
+        let asking = request.dispatch(&self.name)?;
         let Some(command) = self.command(request, &asking) else {
             return Err(Refusal::failed(Diagnostic::error("agent/exec", format!("`{}` has no command", self.name))));
         };

@@ -178,7 +178,7 @@ impl<'a> FileAgent<'a> {
             let seen = waiting.tray.seen();
             match self.look(waiting) {
                 SignalLook::Answer(artifact, text) => {
-                    let complaints = request.complaints(&artifact);
+                    let complaints = request.validate(&artifact);
                     if complaints.is_empty() {
                         waiting.set(SignalStatus::Processing, String::new());
                         let kept = (waiting.at.clone(), waiting.signal.clone());
@@ -199,7 +199,7 @@ impl<'a> FileAgent<'a> {
                 SignalLook::Bad(why) => {
                     waiting.set(SignalStatus::Error, not_accepted(&why));
                     let message = format!("the answer of `{}` to `{}` was not accepted: {why}", self.name, request.node_name());
-                    request.complain(&self.name, vec![why])?;
+                    request.reject(&self.name, vec![why])?;
                     waiting.tray.settle(asking.id);
                     return Err(Refusal::again(Diagnostic::error("agent/answer", message)));
                 }
@@ -254,7 +254,7 @@ impl<'a> FileAgent<'a> {
             let message = format!("`{}` answers through files, and this run writes none", self.name);
             return Err(Refusal::failed(Diagnostic::error("agent/file", message)));
         };
-        let asking = request.ask(&self.name)?;
+        let asking = request.dispatch(&self.name)?;
         let laid = self.lay_out(request, &asking, tray).and_then(|waiting| {
             // What is answered already goes to nobody.
             if !self.answered(tray, &waiting.places, waiting.signal.dispatch_id) {

@@ -82,7 +82,7 @@ impl Answerer for HttpAgent<'_> {
         let ear = OutputReader { name: &self.name, settings: &self.settings };
         let secret = self.settings.secret.as_ref().map(|secret| secret.read(&self.root, self.secret, "secret")).transpose();
         let secret = secret.map_err(|(why, help)| Refusal::failed(self.failed(request, &why).help(help)))?;
-        let asking = request.ask(&self.name)?;
+        let asking = request.dispatch(&self.name)?;
         let back = match self.post(request, &asking, secret.as_deref()) {
             None => return Err(stopped()),
             Some(Ok(back)) => back,

@@ -48,7 +48,7 @@ impl Answerer for SubmittedAnswers<'_> {
         let mine = held.take_if(|given| given.case == request.case.id && given.node == request.node_name());
         drop(held);
         let Some(given) = mine else { return self.inner.answer(request) };
-        let asking = request.ask(&given.via)?;
+        let asking = request.dispatch(&given.via)?;
         if given.request.is_some_and(|id| id != asking.id) {
             return self.inner.answer(request);
         }
@@ -79,7 +79,7 @@ impl Answerer for ManualAgent {
     }
 
     fn answer(&self, request: &Request<'_>) -> Result<NodeAnswer, Refusal> {
-        request.ask(&self.name)?;
+        request.dispatch(&self.name)?;
         Err(Refusal::wait(Diagnostic::error("agent/manual", format!("`{}` waits for its answer", request.node_name()))))
     }
 }

@@ -38,7 +38,7 @@ impl QueueAgent {
 
     /// Waits for an answer that is accepted, as often as the settings allow.
     fn wait(&self, request: &Request<'_>, queue: &StepQueue) -> Result<NodeAnswer, Refusal> {
-        let mut asking = request.ask(&self.name)?;
+        let mut asking = request.dispatch(&self.name)?;
         let mut offer: Offer<'_> = queue.offer(Self::task(request, asking.id, asking.prompt.clone()), &self.settings);
         let mut lost = TokenUsage::default();
         let mut late = 0;
@@ -51,7 +51,7 @@ impl QueueAgent {
                     let time = self.settings.bounds.timeout.as_secs_f64();
                     let message = format!("the worker `{worker}` did not answer `{}` within {time} s", request.node_name());
                     request.unanswered(&self.name, &message)?;
-                    if late + request.rounds(&self.name) >= self.settings.bounds.retry.attempts {
+                    if late + request.rejections(&self.name) >= self.settings.bounds.retry.attempts {
                         return Err(Refusal::failed(Diagnostic::error("agent/late", message)));
                     }
                     offer.again();
@@ -62,7 +62,7 @@ impl QueueAgent {
             signed(&mut artifact, "agent");
             let said = serde_json::to_string(&artifact).unwrap_or_default();
             let mut tokens = taken(&asking.prompt, &said, brought.tokens, self.settings.price);
-            let complaints = request.complaints(&artifact);
+            let complaints = request.validate(&artifact);
             if complaints.is_empty() {
                 offer.accept();
                 tokens.add(&lost);
@@ -70,13 +70,13 @@ impl QueueAgent {
                 return Ok(NodeAnswer { artifact: Arc::new(artifact), by: "agent", checked: true, agent: Some(Box::new(agent)) });
             }
             lost.add(&tokens);
-            request.complain(&self.name, complaints.clone())?;
-            if late + request.rounds(&self.name) >= self.settings.bounds.retry.attempts {
-                let misfit = request.misfit(&self.name, &complaints);
+            request.reject(&self.name, complaints.clone())?;
+            if late + request.rejections(&self.name) >= self.settings.bounds.retry.attempts {
+                let schema_violation = request.schema_violation(&self.name, &complaints);
                 offer.refuse(complaints, None);
-                return Err(Refusal::failed(misfit));
+                return Err(Refusal::failed(schema_violation));
             }
-            asking = request.ask(&self.name)?;
+            asking = request.dispatch(&self.name)?;
             offer = match offer.refuse(complaints, Some((asking.id, asking.prompt.clone()))) {
                 Some(offer) => offer,
                 None => return Err(stopped()),

@@ -29,7 +29,7 @@ impl OutputReader<'_> {
     pub(super) fn complain(&self, request: &Request<'_>, why: String) -> Refusal {
         let message = format!("the answer of `{}` to `{}` was not accepted: {why}", self.name, request.node_name());
         let refusal = Refusal::again(Diagnostic::error("agent/answer", message));
-        request.complain(self.name, vec![why]).err().unwrap_or(refusal)
+        request.reject(self.name, vec![why]).err().unwrap_or(refusal)
     }
 
     /// The artifact in what it said, with how many tokens it says that it took.

@@ -27,15 +27,15 @@ impl Retry<'_> {
         let mut failures = 0;
         let mut lost = TokenUsage::default();
         loop {
-            let before = request.rounds(name);
+            let before = request.rejections(name);
             let refusal = match self.inner.answer(request) {
                 Ok(reply) => match self.accept(request, reply, &mut lost)? {
                     Ok(reply) => return Ok(reply),
-                    Err(complaints) => Refusal::again(request.misfit(name, &complaints)),
+                    Err(complaints) => Refusal::again(request.schema_violation(name, &complaints)),
                 },
                 Err(refusal) => refusal,
             };
-            let rounds = request.rounds(name);
+            let rounds = request.rejections(name);
             let wait = match refusal.next {
                 AfterRefusal::GiveUp | AfterRefusal::Wait => return Err(refusal),
                 AfterRefusal::Rest(_) if !patient => return Err(refusal),
@@ -72,7 +72,7 @@ impl Retry<'_> {
         lost: &mut TokenUsage,
     ) -> Result<Result<NodeAnswer, Vec<String>>, Refusal> {
         signed(Arc::make_mut(&mut reply.artifact), reply.by);
-        let complaints = if reply.checked { request.complaints(&reply.artifact) } else { Vec::new() };
+        let complaints = if reply.checked { request.validate(&reply.artifact) } else { Vec::new() };
         let tokens = reply.agent.as_mut().and_then(|agent| agent.tokens.as_mut());
         if complaints.is_empty() {
             if let Some(tokens) = tokens {
@@ -83,7 +83,7 @@ impl Retry<'_> {
         if let Some(tokens) = tokens {
             lost.add(tokens);
         }
-        request.complain(self.inner.name(), complaints.clone())?;
+        request.reject(self.inner.name(), complaints.clone())?;
         Ok(Err(complaints))
     }
 

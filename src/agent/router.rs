@@ -33,7 +33,7 @@ impl Answerer for AnswerRouter<'_> {
         let named = self.nodes.get(request.node_name()).map(Vec::as_slice);
         let chain = named.unwrap_or(if request.via.is_empty() { &self.usual } else { request.via });
         // Whoever was asked last is not passed over when the walk goes on.
-        let asked = request.asked_last().and_then(|last| chain.iter().position(|name| *name == last)).unwrap_or(0);
+        let asked = request.last_answerer().and_then(|last| chain.iter().position(|name| *name == last)).unwrap_or(0);
         let mut failed: Vec<(&Name, Refusal)> = Vec::new();
         for (index, name) in chain.iter().enumerate().skip(asked) {
             let last = index + 1 == chain.len();

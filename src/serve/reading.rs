@@ -87,9 +87,9 @@ pub(super) fn lint_script(desk: &SessionRegistry, args: LintScript) -> Result<Va
     let mut texts = session.texts(&[])?;
     let mut named = false;
     for text in &mut texts {
-        text.asked = text.area == Area::Scripts && (text.source.name() == args.path || text.shown == args.path);
-        named |= text.asked;
-        if let (true, Some(new)) = (text.asked, &args.text) {
+        text.requested = text.area == Area::Scripts && (text.source.name() == args.path || text.shown == args.path);
+        named |= text.requested;
+        if let (true, Some(new)) = (text.requested, &args.text) {
             text.source = Source::new(text.source.name(), new.as_str());
         }
     }
@@ -102,7 +102,7 @@ pub(super) fn lint_script(desk: &SessionRegistry, args: LintScript) -> Result<Va
                 return Err(ToolFault::new("arguments", message).help("for example rules/mine.rhai"));
             }
             let source = Source::new(path.as_str(), text);
-            texts.push(ProjectText { area: Area::Scripts, source, shown: path, origin: FileOrigin::Embedded, asked: true });
+            texts.push(ProjectText { area: Area::Scripts, source, shown: path, origin: FileOrigin::Embedded, requested: true });
         }
         None => {
             return Err(

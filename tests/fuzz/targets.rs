@@ -351,7 +351,7 @@ fn lint(bytes: &[u8]) {
             source: Source::new(*path, if at == replaced { text.as_str() } else { own }),
             shown: (*path).to_owned(),
             origin: FileOrigin::Embedded,
-            asked: true,
+            requested: true,
         };
         let texts: Vec<ProjectText> = around.iter().enumerate().map(of).collect();
         let input = asterisk::lint::LintInput {

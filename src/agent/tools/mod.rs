@@ -162,7 +162,7 @@ impl Answerer for ToolAnswerer<'_> {
         };
         let call = call.map_err(Refusal::failed)?;
         let talk = self.talk(request)?;
-        let asking = request.ask(&self.name)?;
+        let asking = request.dispatch(&self.name)?;
         // The same whenever the same is called again.
         let id = format!("{}-{}", request.run, asking.id);
         let result = match self.wait(&talk, &call.tool, call.arguments, &id) {
@@ -188,9 +188,9 @@ impl Answerer for ToolAnswerer<'_> {
             }
         };
         // Nobody is there to be told what is wrong with it.
-        let complaints = request.complaints(&artifact);
+        let complaints = request.validate(&artifact);
         if !complaints.is_empty() {
-            return Err(Refusal::failed(request.misfit(&self.name, &complaints)));
+            return Err(Refusal::failed(request.schema_violation(&self.name, &complaints)));
         }
         let agent = Agent::new(self.name.clone(), asking.id, None);
         Ok(NodeAnswer { artifact: Arc::new(artifact), by: TOOL, checked: true, agent: Some(Box::new(agent)) })
