@@ -1,5 +1,5 @@
-//! Reading contents by their addresses. Every content is compared with its address, so one that has changed on the disk is an
-//! error that says what it belongs to, and is never taken for what was stored.
+//! Reads contents by their addresses. Every content is compared with its address; one that changed on the disk is an error that names its
+//! owners.
 
 use super::bad_content::{BadContent, Fault, Owner};
 use super::error::StoreError;
@@ -8,12 +8,12 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, params};
 use std::collections::{BTreeSet, HashSet};
 
-/// How many owners of a content are named.
+/// Maximum number of owners that an error names.
 const NAMED: u8 = 3;
-/// How far up a content is looked for in the contents that refer to it: a part of a list of parameters, a case of a launch.
+/// How many levels of references to follow upwards from a content: a part of a parameter list, a case of a launch.
 const LEVELS: usize = 3;
 
-/// Looks at the content of an address, if it is stored.
+/// Passes the content at an address to `look`, if it is stored.
 pub(super) fn content<T>(conn: &Connection, hash: &Hash, look: impl FnOnce(&str) -> T) -> Result<Option<T>, StoreError> {
     let mut find = conn.prepare_cached("SELECT text FROM blobs WHERE hash = ?1")?;
     let mut rows = find.query(params![hash.bytes()])?;
@@ -24,12 +24,12 @@ pub(super) fn content<T>(conn: &Connection, hash: &Hash, look: impl FnOnce(&str)
     }
 }
 
-/// Looks at the content of an address, which must be stored.
+/// Passes the content at an address to `look`; a missing content is an error.
 pub(super) fn needed<T>(conn: &Connection, hash: &Hash, look: impl FnOnce(&str) -> T) -> Result<T, StoreError> {
     content(conn, hash, look)?.ok_or_else(|| bad(conn, hash, Fault::Missing))
 }
 
-/// The text of a row, if it is what the address says.
+/// The text of a row, if it matches the address.
 fn sound<'r>(value: ValueRef<'r>, hash: &Hash) -> Option<&'r str> {
     let bytes = value.as_bytes().ok().filter(|bytes| Hash::of(bytes) == *hash)?;
     std::str::from_utf8(bytes).ok()
@@ -39,15 +39,15 @@ fn bad(conn: &Connection, hash: &Hash, fault: Fault) -> StoreError {
     StoreError::Content(Box::new(BadContent { hash: *hash, fault, owners: owners(conn, hash) }))
 }
 
-/// What refers to a content. Looks through the whole store, which is worth it for a damaged content only. Whatever of the store
-/// cannot be read is passed over: it is being asked because something is broken.
+/// Finds what refers to a content. Scans the whole store, which only a damaged content justifies. Unreadable rows are skipped: the store is
+/// known to be broken.
 fn owners(conn: &Connection, hash: &Hash) -> Vec<Owner> {
     let mut found = BTreeSet::new();
     let mut seen: HashSet<Hash> = HashSet::from([*hash]);
     let mut level = vec![*hash];
     for _ in 0..LEVELS {
         for hash in &level {
-            // What cannot be read adds nothing.
+            // An unreadable row contributes nothing.
             direct(conn, hash, &mut found).unwrap_or_default();
         }
         if !found.is_empty() {
@@ -55,7 +55,7 @@ fn owners(conn: &Connection, hash: &Hash) -> Vec<Owner> {
         }
         level = level.iter().flat_map(|hash| parents(conn, hash).unwrap_or_default()).filter(|up| seen.insert(*up)).collect();
     }
-    // Of a case, what comes first says most: its artifact rather than the decision that was made on it.
+    // Within a case the first role says most: its artifact rather than the decision made on it.
     let mut owners: Vec<Owner> = found.into_iter().collect();
     owners.dedup_by(|next, first| (&next.run, &next.case) == (&first.run, &first.case));
     owners.truncate(NAMED.into());
@@ -86,14 +86,14 @@ fn direct(conn: &Connection, hash: &Hash, found: &mut BTreeSet<Owner>) -> rusqli
     Ok(())
 }
 
-/// The contents that have an address in their text.
+/// The contents whose text contains an address.
 fn parents(conn: &Connection, hash: &Hash) -> rusqlite::Result<Vec<Hash>> {
     let mut find = conn.prepare_cached("SELECT hash FROM blobs WHERE instr(text, ?1) > 0 LIMIT 16")?;
     find.query_map([hash.to_string()], |row| row.get(0).map(Hash::from_bytes))?.collect()
 }
 
-/// Compares every content with its address, and looks for those that runs and their cases need. Shows what is wrong; returns how
-/// many contents there are.
+/// Compares every content with its address and checks that those referred to by runs and cases exist. Passes each fault to `show`; returns
+/// the number of contents.
 pub(super) fn verify(conn: &Connection, mut show: impl FnMut(BadContent)) -> Result<u64, StoreError> {
     let mut wrong = |hash: &Hash, fault| show(BadContent { hash: *hash, fault, owners: owners(conn, hash) });
     let mut count = 0;

@@ -1,4 +1,4 @@
-//! Measurements, to be run by hand: `cargo test --profile bench --lib store::measure -- --ignored --nocapture`.
+//! Benchmarks, run manually: `cargo test --profile bench --lib store::measure -- --ignored --nocapture`.
 
 #![allow(clippy::unwrap_used)]
 
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 const STEPS: usize = 7;
 
-/// The rows of a step, ready to be written by hand.
+/// The rows of a step, ready to be inserted without the store.
 struct StepRows {
     events: Vec<(String, i64, String)>,
     blobs: Vec<([u8; 32], String)>,
@@ -26,7 +26,7 @@ fn rows(commit: &Commit) -> StepRows {
     }
 }
 
-/// Writes the rows of each step in a transaction, with statements prepared once.
+/// Writes the rows of each step in a transaction, with cached statements.
 fn by_hand(conn: &Connection, case: i64, walk: &[StepRows]) {
     for step in walk {
         run(conn, "BEGIN IMMEDIATE").unwrap();
@@ -52,7 +52,7 @@ fn walks(walks: usize, round: usize) -> Vec<(String, Vec<Commit>)> {
     let commits = |case: &str| {
         let make = |at| {
             let mut commit = step(case, at);
-            // Contents that no other round has.
+            // Contents that no other batch has.
             for blob in commit.blobs.iter_mut().take(2) {
                 *blob = crate::walk::Blob::new(format!("{} {round}", blob.text));
             }
@@ -104,7 +104,7 @@ fn hand_walks(durability: Durability, work: &[(String, Vec<Commit>)]) -> f64 {
     micros_per_walk(before.elapsed(), work.len())
 }
 
-/// What it costs to hand something to another thread and wait for its reply.
+/// The cost of a message to another thread and its reply.
 fn thread_hop() -> f64 {
     let (to, from) = std::sync::mpsc::channel::<std::sync::mpsc::Sender<()>>();
     let other = std::thread::spawn(move || from.into_iter().for_each(|reply| reply.send(()).unwrap()));
@@ -120,7 +120,7 @@ fn thread_hop() -> f64 {
     elapsed.as_secs_f64() * 1e6 / 20_000.0
 }
 
-/// The walk made durable costs less than 1.5 times the same rows written by hand.
+/// Committing a walk durably costs less than 1.5 times inserting the same rows directly.
 #[test]
 #[ignore = "a measurement"]
 #[allow(clippy::print_stdout)]

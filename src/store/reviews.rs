@@ -1,4 +1,4 @@
-//! What people say of root causes outside of any run.
+//! Statements of people about root causes outside of any run.
 
 use super::error::StoreError;
 use super::knowledge::{FactScope, Rca, RcaWord, rca_as_of};
@@ -6,12 +6,12 @@ use super::open::Store;
 use rusqlite::{OptionalExtension, params};
 use serde_json::json;
 
-/// The run whose events are what people said outside of any run.
+/// The run id of events that belong to no run.
 const NO_RUN: i64 = 0;
 
 impl Store {
-    /// Sets the status of a root cause by a person's word: an event of no run, and a fact that runs beginning later see.
-    /// Returns what was known before. Saying again what holds already changes nothing.
+    /// Sets the status of a root cause on behalf of a person: an event of no run, and a fact visible to runs that begin later. Returns the
+    /// state before. Setting the current status again changes nothing.
     pub fn say_of_rca(&self, id: i64, word: &RcaWord) -> Result<Rca, StoreError> {
         self.writer()?.exclusively(|conn| {
             let known = conn.query_row("SELECT 1 FROM rcas WHERE id = ?1", [id], |_| Ok(())).optional()?;

@@ -1,8 +1,8 @@
-//! The index of symptoms by their words: which words of a failure's text stand for it, and the lists of symptoms under each.
+//! The index of symptoms by terms: the significant words of a failure's text, and the list of symptoms under each.
 //!
-//! What stands for a text is chosen by the text alone, in one fixed order of all words: so two texts that share most of their
-//! words share most of their terms, and no other fact of the store has a say. The rows of a run's symptom are the terms of all
-//! texts that its cases gave it, whichever of them came first.
+//! The terms of a text depend on the text alone, by one fixed order of all words: texts that share most of their words share most of their
+//! terms, whatever else is stored. A symptom is indexed under the terms of all texts that a run's cases gave it, independent of their order
+//! of arrival.
 
 use super::error::StoreError;
 use super::words::{NUMBER, hash, hash_of, spelt};
@@ -10,23 +10,23 @@ use rusqlite::{Connection, params};
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-/// How many symptoms a term may stand for, among those of earlier runs and among those of a run: what occurs in more tells
-/// nothing, and is passed over.
+/// Maximum number of symptoms under a term, among those of earlier runs and among those of a run: a more frequent term does not
+/// discriminate and is skipped.
 pub(super) const TELLING: usize = 32;
-/// How many words of an error stand for it, the longest: long words are the rare ones, names of types and of parts.
+/// Number of words taken from an error, the longest first: long words are the rare ones, names of types and components.
 const WORDS: usize = 8;
-/// How many pairs of neighbouring words of an error stand for it: common words in a rare company.
+/// Number of pairs of adjacent words taken from an error: common words in a rare combination.
 const PAIRS: usize = 4;
-/// How many words of a test's name stand for it.
+/// Number of words taken from a test's name.
 const NAME_WORDS: usize = 2;
-/// Shorter words than this, in characters, stand for nothing by themselves.
+/// Minimum length of a word in characters.
 const SHORTEST: usize = 3;
-/// Tells the words of names from those of errors.
+/// Separates the hashes of words in names from those in errors.
 const OF_NAME: u64 = 1;
-/// The symptom under which it is noted that a run's list is full: it stands before all others.
+/// Pseudo-symptom that marks a run's list as full; it sorts before all others.
 pub(super) const FULL: i64 = 0;
 
-/// The terms that stand for a failure, in ascending order: at most 14.
+/// The terms of a failure, in ascending order: at most 14.
 pub(super) fn terms(test: &str, error: &str) -> BTreeSet<i64> {
     let of = |text| spelt(text).map(|word| (word.chars().count(), hash_of(word))).collect::<Vec<(usize, u64)>>();
     let telling = |words: &[(usize, u64)]| {
@@ -44,15 +44,15 @@ pub(super) fn terms(test: &str, error: &str) -> BTreeSet<i64> {
     name.chain(error).map(u64::cast_signed).collect()
 }
 
-/// The longest of some words; of equally long ones those of the lowest hash.
+/// The longest words; ties go to the lowest hash.
 fn longest(mut words: Vec<(usize, u64)>, most: usize) -> Vec<u64> {
     words.sort_unstable_by_key(|(length, word)| (Reverse(*length), *word));
     words.dedup();
     words.into_iter().take(most).map(|(_, word)| word).collect()
 }
 
-/// Lists a symptom of a run under the terms of one of its texts. A run's list is closed once it has more than [`TELLING`]
-/// symptoms: whoever sees all of it passes over it, and whoever sees its beginning has what was there then.
+/// Indexes a symptom of a run under the terms of one of its texts. A run's list is closed beyond the maximum: readers that see all of it
+/// skip it, and readers of its beginning see what was there at that time.
 pub(super) fn list(
     conn: &Connection,
     run: i64,
@@ -77,7 +77,7 @@ pub(super) fn list(
     Ok(())
 }
 
-/// Lists all symptoms of a store that had no such lists.
+/// Builds the index of a store that has none.
 pub(super) fn fill(conn: &Connection) -> Result<(), StoreError> {
     let mut all = conn.prepare("SELECT run, symptom, stamp, test, error FROM symptom_revisions ORDER BY stamp, id")?;
     let mut rows = all.query([])?;

@@ -1,7 +1,8 @@
-//! The one writer of a store handle, and group commit.
+//! The single writer of a store handle, with group commit.
 //!
-//! There is no writer thread: handing a commit to one and waiting for its reply costs more than the commit itself. Instead,
-//! of the threads that want to commit, the first becomes the leader. It commits all that waits in one transaction while
+//! There is no writer thread: a round trip to one costs more than the commit itself. Instead, the first of the threads that want to commit
+//! becomes the leader. It commits all queued steps in one transaction while the next ones queue up behind it, then distributes the replies.
+//! A single thread pays for two uncontended locks.
 //! the next ones queue up behind it, then tells everyone how theirs went. Alone, a thread pays for two uncontended locks.
 
 use super::connection::{run, transaction};
@@ -16,11 +17,11 @@ use std::time::Duration;
 
 type CommitReply = Result<(), JournalError>;
 
-/// The write connection and who waits for it.
+/// The write connection and the queue of commits.
 #[derive(Debug)]
 pub(super) struct CommitWriter {
     queue: Mutex<WriteQueue>,
-    /// Someone has stopped leading.
+    /// Signalled when a leader steps down.
     changed: Condvar,
     desk: Mutex<CommitQueue>,
 }
@@ -41,13 +42,13 @@ struct CommitQueue {
 }
 
 impl CommitWriter {
-    /// Owns the connection from now on. `patience` is how long to wait for other processes' transactions.
+    /// Takes ownership of the connection. `patience` is the timeout for other processes' transactions.
     pub(super) fn new(conn: Connection, patience: Duration, halt: Halt) -> Self {
         let desk = Mutex::new(CommitQueue { conn, patience, halt });
         Self { queue: Mutex::default(), changed: Condvar::new(), desk }
     }
 
-    /// Stores a step; returns once it is committed, alone or with others.
+    /// Stores a step; returns once it is committed, alone or in a group.
     pub(super) fn submit(&self, step: StoredCommit) -> CommitReply {
         let mut queue = lock(&self.queue);
         let ticket = queue.next;
@@ -68,11 +69,11 @@ impl CommitWriter {
         let mut lead = LeaderGuard { writer: self, replies: Vec::with_capacity(group.len()) };
         lead.replies = lock(&self.desk).commit(&group);
         let own = lead.replies.iter().position(|(other, _)| *other == ticket);
-        // Without a reply, an earlier leader panicked with this step in its hands.
+        // Without a reply: an earlier leader panicked while it held this step.
         own.map_or_else(|| Err(JournalError::Failed("the writer was lost".into())), |at| lead.replies.swap_remove(at).1)
     }
 
-    /// Runs `body` outside of any transaction, for what cannot be part of one.
+    /// Runs `body` outside of any transaction, for statements that cannot be part of one.
     pub(super) fn outside<T>(&self, body: impl FnOnce(&Connection) -> Result<T, StoreError>) -> Result<T, StoreError> {
         body(&lock(&self.desk).conn)
     }
@@ -83,7 +84,7 @@ impl CommitWriter {
     }
 }
 
-/// Leads as long as it lives; then, even after a panic, hands out the replies and lets the next one lead.
+/// Marks the leader while it lives; on drop, also after a panic, distributes the replies and lets the next one lead.
 struct LeaderGuard<'a> {
     writer: &'a CommitWriter,
     replies: Vec<(u64, CommitReply)>,
@@ -129,7 +130,7 @@ impl CommitQueue {
     }
 }
 
-/// Stores a step so that its failure leaves no trace and harms no other step of the transaction.
+/// Stores a step in a savepoint, so that its failure leaves no trace and does not affect other steps of the transaction.
 fn isolated(conn: &Connection, step: &StoredCommit) -> Result<(), StoreError> {
     run(conn, "SAVEPOINT step")?;
     let stored = step.store(conn);
@@ -142,7 +143,7 @@ fn isolated(conn: &Connection, step: &StoredCommit) -> Result<(), StoreError> {
     stored
 }
 
-/// A lock whose last holder panicked is as good as any: transactions clean up after themselves.
+/// Ignores poisoning: transactions clean up after themselves.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

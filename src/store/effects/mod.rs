@@ -1,4 +1,4 @@
-//! Effects become facts: rows stamped with the commit that wrote them, never changed afterwards.
+//! Writes effects as facts: rows stamped with the commit that wrote them, never changed afterwards.
 
 mod case;
 mod rca;
@@ -8,21 +8,19 @@ use super::error::StoreError;
 use crate::model::Effect;
 use rusqlite::{Connection, OptionalExtension};
 
-/// Whose effects, and when.
+/// The commit that effects belong to.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct EffectContext<'a> {
-    /// The run.
     pub(super) run: i64,
-    /// The case of the run.
     pub(super) case: i64,
-    /// The number of the commit's last event.
+    /// Number of the commit's last event.
     pub(super) stamp: i64,
-    /// Who decided it: `script`, `stub`, `agent`, `human`.
+    /// Answerer that decided the effects: `script`, `stub`, `agent`, `human`.
     pub(super) by: &'a str,
 }
 
-/// Writes an effect, inside a transaction. An effect about a symptom or root cause that the store does not know is left out,
-/// and a note on the case says so: whoever answered may have made the id up, which is no reason to lose the step.
+/// Applies an effect inside a transaction. An effect on an unknown symptom or root cause is skipped with a note on the case: an answerer
+/// may have invented the id, which is no reason to lose the step.
 pub(super) fn apply(conn: &Connection, act: &EffectContext<'_>, effect: &Effect<i64>) -> Result<(), StoreError> {
     match write(conn, act, effect) {
         Err(error @ StoreError::UnknownId(_)) => case::note(conn, act, &format!("an effect was left out: {error}")),
@@ -30,7 +28,7 @@ pub(super) fn apply(conn: &Connection, act: &EffectContext<'_>, effect: &Effect<
     }
 }
 
-/// Writes an effect, or nothing of it.
+/// Writes the rows of an effect, all or none.
 fn write(conn: &Connection, act: &EffectContext<'_>, effect: &Effect<i64>) -> Result<(), StoreError> {
     match effect {
         Effect::LinkSymptom { id, name: _ } => symptom::link(conn, act, *id),
@@ -72,23 +70,22 @@ fn write(conn: &Connection, act: &EffectContext<'_>, effect: &Effect<i64>) -> Re
 }
 
 impl EffectContext<'_> {
-    /// Whether a person decided it.
     fn is_human(&self) -> bool {
         self.by == "human"
     }
 }
 
-/// The id that the host must have given.
+/// The id of an effect; the host assigns one before the commit.
 fn given(id: Option<i64>, kind: &str) -> Result<i64, StoreError> {
     id.ok_or_else(|| StoreError::Refused(format!("a {kind} is to be created without an id")))
 }
 
-/// The column that the row of an id holds, if there is such a row.
+/// Reads a column of the row with an id, if there is such a row.
 fn known<T: rusqlite::types::FromSql>(conn: &Connection, sql: &str, id: i64) -> Result<Option<T>, StoreError> {
     Ok(conn.prepare_cached(sql)?.query_row([id], |row| row.get(0)).optional()?)
 }
 
-/// Refuses a symptom that the store does not know.
+/// Fails if the symptom is unknown.
 fn expect_symptom(conn: &Connection, id: i64) -> Result<(), StoreError> {
     match known::<i64>(conn, "SELECT 1 FROM symptoms WHERE id = ?1", id)? {
         Some(_) => Ok(()),
@@ -96,7 +93,7 @@ fn expect_symptom(conn: &Connection, id: i64) -> Result<(), StoreError> {
     }
 }
 
-/// Refuses a root cause that the store does not know.
+/// Fails if the root cause is unknown.
 fn expect_rca(conn: &Connection, id: i64) -> Result<(), StoreError> {
     match known::<i64>(conn, "SELECT 1 FROM rcas WHERE id = ?1", id)? {
         Some(_) => Ok(()),
@@ -120,7 +117,7 @@ mod tests {
         }
     }
 
-    /// The rows of a query, each as a text.
+    /// The rows of a query, each as text.
     fn rows(store: &Store, sql: &str) -> Vec<String> {
         let read = |conn: &Connection| {
             let mut rows = conn.prepare(sql)?;

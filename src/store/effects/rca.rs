@@ -1,28 +1,23 @@
-//! Root causes: what was said of them, and what they are linked to.
+//! Root causes: statements about them and links to them.
 
 use super::{EffectContext, expect_rca, expect_symptom, known};
 use crate::store::error::StoreError;
 use crate::store::knowledge::{FactScope, rca_as_of};
 use rusqlite::{Connection, params};
 
-/// What is said of a root cause; an absent part says nothing.
+/// Changes to a root cause; absent fields stay as they are.
 #[derive(Debug, Default)]
 pub(super) struct RcaRevision<'a> {
-    /// Its title.
     pub(super) title: Option<&'a str>,
-    /// Its text.
     pub(super) message: Option<&'a str>,
-    /// Its defect code.
     pub(super) defect_type: Option<&'a str>,
-    /// The component at fault.
     pub(super) component: Option<&'a str>,
-    /// How far the evidence converged.
+    /// How well the evidence converged, 0 to 1.
     pub(super) convergence: Option<f64>,
-    /// Its status.
     pub(super) status: Option<&'a str>,
 }
 
-/// Creates a root cause and links the case. Creating one's own again replaces what one said of it.
+/// Creates a root cause and links the case. If the same case creates it again, its earlier statements are replaced.
 pub(super) fn create(conn: &Connection, act: &EffectContext<'_>, id: i64, revision: &RcaRevision<'_>) -> Result<(), StoreError> {
     match known::<i64>(conn, "SELECT rc FROM rcas WHERE id = ?1", id)? {
         Some(owner) if owner == act.case => {}
@@ -36,7 +31,7 @@ pub(super) fn create(conn: &Connection, act: &EffectContext<'_>, id: i64, revisi
     link_known(conn, act, id)
 }
 
-/// Adds to what is known of a root cause.
+/// Adds statements to a known root cause.
 pub(super) fn update(conn: &Connection, act: &EffectContext<'_>, id: i64, revision: &RcaRevision<'_>) -> Result<(), StoreError> {
     expect_rca(conn, id)?;
     say(conn, act, id, revision)
@@ -48,7 +43,7 @@ pub(super) fn link(conn: &Connection, act: &EffectContext<'_>, id: i64) -> Resul
     link_known(conn, act, id)
 }
 
-/// Says that a symptom comes of a root cause.
+/// Records that a root cause explains a symptom.
 pub(super) fn link_symptom(
     conn: &Connection,
     act: &EffectContext<'_>,
@@ -63,7 +58,7 @@ pub(super) fn link_symptom(
     Ok(())
 }
 
-/// Takes back that a symptom comes of a root cause, or, if the cause is `replaced`, that it is what was said of it so far.
+/// Revokes the link from a symptom to a root cause, or, if `replaced`, the statements made about the cause so far.
 pub(super) fn overturn(
     conn: &Connection,
     act: &EffectContext<'_>,

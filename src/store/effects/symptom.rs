@@ -1,24 +1,21 @@
-//! Symptoms: what a failure looks like, and where it was seen.
+//! Symptoms: what a failure looks like, and its occurrences.
 
 use super::{EffectContext, expect_symptom, known};
 use crate::store::error::StoreError;
 use crate::store::terms;
 use rusqlite::{Connection, OptionalExtension, params};
 
-/// How a symptom is described.
+/// Description of a symptom.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct SymptomText<'a> {
-    /// The test's name.
     pub(super) test: &'a str,
-    /// The error's text.
     pub(super) error: &'a str,
-    /// The category.
     pub(super) category: &'a str,
-    /// The component, or empty.
+    /// May be empty.
     pub(super) component: &'a str,
 }
 
-/// Creates the symptom of a fingerprint or finds it, links the case and counts the sighting.
+/// Finds or creates the symptom of a fingerprint, links the case and counts the occurrence.
 pub(super) fn upsert(
     conn: &Connection,
     act: &EffectContext<'_>,
@@ -46,21 +43,20 @@ pub(super) fn upsert(
     see(conn, act, id)
 }
 
-/// Links the case to a known symptom.
 pub(super) fn link(conn: &Connection, act: &EffectContext<'_>, id: i64) -> Result<(), StoreError> {
     expect_symptom(conn, id)?;
     link_known(conn, act, id)
 }
 
-/// Counts a sighting of a known symptom.
+/// Counts an occurrence of a known symptom.
 pub(super) fn mark_seen(conn: &Connection, act: &EffectContext<'_>, id: i64) -> Result<(), StoreError> {
     expect_symptom(conn, id)?;
     see(conn, act, id)
 }
 
-/// In the run that found the symptom, the first case in the run's order describes it, not the first to arrive: so a
-/// description is kept unless that of an earlier case stands. Later runs count it and leave its description alone; a run
-/// that began before the other was heard of says its own.
+/// Records a description of a symptom. Within the run that found the symptom, the first case in the run's order describes it, whichever
+/// arrives first: a description is stored unless that of an earlier case exists. Later runs leave it alone; a run that began before the
+/// symptom became visible stores its own.
 fn describe(conn: &Connection, act: &EffectContext<'_>, id: i64, text: &SymptomText<'_>) -> Result<(), StoreError> {
     let mut latest = conn.prepare_cached(
         "SELECT run, rc, test, error, category, component FROM symptom_revisions WHERE symptom = ?1 \
@@ -79,7 +75,7 @@ fn describe(conn: &Connection, act: &EffectContext<'_>, id: i64, text: &SymptomT
     if stands.is_some_and(|(run, ..)| run != act.run) {
         return Ok(());
     }
-    // Every text of the run is listed, also one that describes nothing: so the lists don't tell who came first.
+    // Every text of the run is indexed, also those that describe nothing, so that the index does not depend on the order of arrival.
     if !stands.is_some_and(|(.., same)| same) {
         terms::list(conn, act.run, id, act.stamp, terms::terms(text.test, text.error))?;
     }
@@ -100,7 +96,7 @@ fn link_known(conn: &Connection, act: &EffectContext<'_>, id: i64) -> Result<(),
     Ok(())
 }
 
-/// A failure is counted once, however often a walk comes by and however often its launch is analysed.
+/// Counts a failure once, however often a walk repeats the effect and however often its launch is analysed.
 fn see(conn: &Connection, act: &EffectContext<'_>, id: i64) -> Result<(), StoreError> {
     conn.prepare_cached(
         "INSERT INTO symptom_keys (recall_key, symptom, stamp) \

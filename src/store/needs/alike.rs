@@ -1,4 +1,4 @@
-//! Known symptoms that share telling words with a failure, however long ago they were found.
+//! Known symptoms that share discriminating terms with a failure, however old they are.
 
 use super::known::{KnownSymptom, SymptomScope, of_ids};
 use crate::store::error::StoreError;
@@ -8,14 +8,14 @@ use rusqlite::{Connection, params};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How many are looked at closely, of earlier runs and of this one.
+/// Maximum number of candidates compared in full, of earlier runs and of this one.
 const MOST: usize = 16;
-/// What shares less than this part of what the likeliest shares is passed over: beside it, chance.
+/// Candidates with less than this fraction of the best score are skipped as matches by chance.
 const PART: u32 = 3;
 
-/// Up to 16 symptoms that share the most telling of some terms: the rarer a term, the more it counts; of as likely ones those
-/// of the lowest ids, and none that shares less than a third of what the first of them shares. However large the store, no more
-/// is read than the beginning of each term's list. What is in `known` is left out, without making room for others.
+/// Up to 16 symptoms that share the most discriminating terms: the rarer a term, the higher its weight; ties go to the lowest ids, and none
+/// scores less than a third of the best. Only the beginning of each term's list is read, however large the store. Symptoms in `known` are
+/// left out without making room for others.
 pub(super) fn of_words(
     conn: &Connection,
     run: i64,
@@ -49,7 +49,7 @@ pub(super) fn of_words(
         if symptoms.len() <= TELLING && symptoms.last() != Some(&FULL) {
             symptoms.sort_unstable();
             symptoms.dedup();
-            // The inverse document frequency, as a whole number so that sums are the same in any order.
+            // The inverse document frequency, as an integer so that sums do not depend on their order.
             let weight = (2 * TELLING / symptoms.len().max(1)).ilog2();
             for symptom in &symptoms {
                 *weights.entry(*symptom).or_default() += weight;
@@ -78,12 +78,12 @@ mod tests {
     const OLD: &str = "IllegalStateException: tariff of an unknown season pass while the basket of 7 guests is priced";
     const ALIKE: &str = "IllegalStateException: tariff of an unknown day pass while the basket of 12 guests was priced";
 
-    /// Three letters of a number, so that each number has its own word.
+    /// Three letters for a number, so that each number has its own word.
     fn letters(n: usize) -> String {
         [n / 676, n / 26 % 26, n % 26].iter().map(|at| char::from(b"abcdefghijklmnopqrstuvwxyz"[*at % 26])).collect()
     }
 
-    /// A failure that nothing has in common with others but some words of its error.
+    /// A failure that shares only some words of its error with others.
     fn case(n: usize, error: &str) -> Case {
         Case {
             id: format!("c{n}"),
@@ -98,12 +98,12 @@ mod tests {
         Launch { cases: errors.iter().zip(1..).map(|(error, n)| case(n, error)).collect(), ..launch(0) }
     }
 
-    /// Newer failures: common words, and a word of its own in each.
+    /// Newer failures: common words, and a unique word in each.
     fn others(count: usize) -> Vec<String> {
         (0..count).map(|n| format!("the gateway of region q{} answered with nothing while priced", letters(n))).collect()
     }
 
-    /// Commits the symptoms of some cases of a launch: ids are 10 more than their places.
+    /// Commits the symptoms of some cases of a launch: ids are indices plus 10.
     fn find(journal: &RunJournal, launch: &Launch, order: impl IntoIterator<Item = usize>) {
         for at in order {
             let case = &launch.cases[at];
@@ -146,7 +146,7 @@ mod tests {
         assert!(found[0]["score"].as_f64().unwrap() > 0.3, "{}", found[0]);
         assert!(found[0]["why"]["error"]["common"].as_array().unwrap().contains(&json!("illegalstateexception")), "{}", found[0]);
         assert_eq!(ids(&similar(&needs, &ours, &ours.cases[1]))[0], 2009, "an own word is enough");
-        // Words of thousands are in no longer list than those of hundreds.
+        // Thousands of symptoms make no list longer than hundreds do.
         let longest = "SELECT max(n) FROM (SELECT count(*) AS n FROM symptom_terms GROUP BY term, run)";
         let longest =
             fixture.store.read(|conn: &Connection| Ok(conn.query_row(longest, [], |row| row.get::<_, isize>(0))?)).unwrap();
@@ -157,7 +157,7 @@ mod tests {
         );
     }
 
-    /// 300 newer symptoms push what came before them out of the list of the latest.
+    /// Adds 300 newer symptoms, which displace all earlier ones from the list of the latest.
     fn push_out(fixture: &StoreFixture) {
         let newer = of(&others(300));
         let journal = fixture.begin("newer", &newer);
@@ -219,7 +219,7 @@ mod tests {
     fn the_lists_do_not_tell_who_came_first() {
         let answers = |order: &[usize]| {
             let fixture = StoreFixture::new();
-            // Three cases to a symptom, each with words of its own; more symptoms than a list holds.
+            // Three cases to a symptom, each with unique words; more symptoms than a list holds.
             let texts: Vec<String> =
                 (0..240).map(|n| format!("lost lock of k{} m{} while mending", letters(n), letters(n / 4))).collect();
             let launch = of(&texts);

@@ -1,4 +1,4 @@
-//! `rcas.of_symptom`: root causes of the symptoms that are like this case's failure.
+//! `rcas.of_symptom`: root causes of the symptoms similar to the case's failure.
 
 use super::{ActiveQuery, StoreSnapshot, kept_under, short, similar};
 use crate::store::error::StoreError;
@@ -10,20 +10,20 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// How many are returned at most.
+/// Maximum number returned.
 const MOST: usize = 10;
 
-/// That a symptom comes of a root cause, as a run may know it.
+/// A link from a symptom to a root cause, as visible to a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct SymptomLink {
     rca: i64,
     confidence: f64,
-    /// Of this run: the case that said so.
+    /// For links of this run: the case that recorded it.
     case: Option<i64>,
     same_run: bool,
 }
 
-/// The answer to the query: in the order of the symptoms, for each the surest first, each root cause once.
+/// Answers the query: in the order of the symptoms, for each the highest confidence first, each root cause once.
 pub(super) fn answer(needs: &ActiveQuery<'_>, about: &QuerySubject<'_>) -> Result<Value, StoreError> {
     let case = needs.place(&about.case.id)?;
     let mut told = BTreeSet::new();
@@ -52,9 +52,8 @@ pub(super) fn answer(needs: &ActiveQuery<'_>, about: &QuerySubject<'_>) -> Resul
     Ok(rcas.into())
 }
 
-/// The root causes of a symptom, the surest first. Of earlier runs those that are sure, then those of the latest cases; then,
-/// among as sure ones, those that this run found, of its first cases first: what a pair of both was said to be before this run
-/// began is not said anew.
+/// The root causes of a symptom, the highest confidence first. Of equal confidence, those of earlier runs come first, the latest cases
+/// first, then those of this run in the order of its cases. A pair known from before this run is not repeated for it.
 fn links(conn: &Connection, snapshot: StoreSnapshot, symptom: i64) -> Result<Vec<SymptomLink>, StoreError> {
     let mut rows = conn.prepare_cached(
         "SELECT rca, confidence FROM symptom_rcas l JOIN rcas ON rcas.id = rca \
@@ -68,7 +67,7 @@ fn links(conn: &Connection, snapshot: StoreSnapshot, symptom: i64) -> Result<Vec
     })?;
     let mut links: Vec<SymptomLink> = earlier.collect::<Result<_, _>>()?;
     if snapshot.upto > snapshot.start {
-        // For each pair the last word of the first case that spoke of it.
+        // For each pair the last statement of the first case that recorded it.
         let mut rows = conn.prepare_cached(
             "SELECT rca, confidence, l.rc, rcas.stamp > ?2 FROM symptom_rcas l JOIN rcas ON rcas.id = rca \
              WHERE symptom = ?1 AND l.rc >= ?4 AND l.rc < ?5 AND l.stamp > ?2 AND l.stamp <= ?3 ORDER BY l.rc, l.id DESC",
@@ -84,7 +83,7 @@ fn links(conn: &Connection, snapshot: StoreSnapshot, symptom: i64) -> Result<Vec
                 links.push(link);
             }
         }
-        // Stable: as sure ones stay in the order said above.
+        // Stable: equal confidences stay in the order described above.
         links.sort_by(|a, b| b.confidence.total_cmp(&a.confidence));
     }
     Ok(links)
@@ -111,7 +110,7 @@ impl SymptomLink {
     }
 }
 
-/// A cause that it was not.
+/// A revoked root cause.
 fn overturned_json(symptom: i64, over: OverturnedLink) -> Value {
     json!({
         "id": over.rca,

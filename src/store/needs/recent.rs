@@ -1,4 +1,4 @@
-//! `rcas.recent`: the root causes created last, and those that this run found first.
+//! `rcas.recent`: the root causes created last, and the first ones of this run.
 
 use super::{ActiveQuery, StoreSnapshot, kept, short};
 use crate::store::error::StoreError;
@@ -8,7 +8,7 @@ use rusqlite::{Connection, params};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// How many of each are returned at most.
+/// Maximum number of each returned.
 const MOST: usize = 20;
 
 /// A root cause with the case that created it and the number of cases linked to it.
@@ -20,8 +20,8 @@ pub(super) struct CreatedRca {
     cases: i64,
 }
 
-/// The answer to the query: of earlier runs, the latest run's first and in a run the last case's first; then of this run, those
-/// of the first cases, as far as they stand before this one.
+/// Answers the query: of earlier runs, the latest run first and in a run the last case first; then those of this run's cases before this
+/// one, in order.
 pub(super) fn answer(needs: &ActiveQuery<'_>, about: &QuerySubject<'_>) -> Result<Value, StoreError> {
     let all: Arc<[CreatedRca]> = kept(&needs.recent_rcas, || Ok(needs.ask(recent)?.into()))?;
     if !all.iter().any(|created| created.same_run) {
@@ -35,7 +35,7 @@ fn recent(conn: &Connection, snapshot: StoreSnapshot) -> Result<Vec<CreatedRca>,
     let cases = "(SELECT count(DISTINCT known) FROM case_rcas l JOIN run_cases ON run_cases.id = l.rc WHERE l.rca = rcas.id \
          AND (l.stamp <= ?1 OR (l.stamp <= ?2 AND l.rc >= ?3 AND l.rc < ?4)))";
     let earlier = format!("SELECT id, rc, {cases} FROM rcas WHERE stamp <= ?1 ORDER BY rc DESC, stamp DESC, id LIMIT ?5");
-    // A case that looks again replaces what it said: it has one root cause, but for what a review adds.
+    // A case that investigates again replaces its statements: it has one root cause, besides those that a review adds.
     let here = format!(
         "SELECT id, rc, {cases} FROM rcas WHERE stamp > ?1 AND stamp <= ?2 AND rc >= ?3 AND rc < ?4 ORDER BY rc, id LIMIT ?5"
     );
@@ -50,7 +50,7 @@ fn recent(conn: &Connection, snapshot: StoreSnapshot) -> Result<Vec<CreatedRca>,
         let created = rows.query_map(inputs, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
         for created in created {
             let (rca, case, cases) = created?;
-            // The owner's own words, and of an earlier run's root cause those of that time.
+            // The statements of the owner, and for a root cause of an earlier run those made at that time.
             let sight = if same_run { snapshot.of(case + 1) } else { snapshot.of(0) };
             let mut rca = rca_as_of(conn, rca, sight)?;
             rca.message = short(rca.message);

@@ -8,33 +8,32 @@ use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// How many are returned at most.
+/// Maximum number returned.
 const MOST: usize = 50;
 
-/// Which cases of a launch have errors that differ only in numbers and ids.
+/// Groups of a launch's cases whose errors differ only in numbers and ids.
 #[derive(Debug)]
 pub(super) struct SimilarErrors {
     launch: LaunchFingerprint,
-    /// The error of each case.
+    /// The error shape of each case.
     shapes: Vec<Option<u64>>,
-    /// The first cases of each error, one more than are returned.
+    /// The first cases of each error shape, one more than are returned.
     alike: HashMap<u64, Vec<usize>>,
 }
 
-/// Which cases of a launch `siblings` ever tells of: asked in the order of the launch, by their errors. The
-/// others are not needed.
+/// Selects the cases of a launch that `siblings` may ever return, called in the order of the launch. The others need not be kept.
 #[derive(Debug, Default)]
 pub struct SiblingScope {
-    /// How many there are of each error so far.
+    /// Number of cases of each error shape so far.
     counts: HashMap<u64, usize>,
-    /// The two most common errors so far.
+    /// The two most common error shapes so far.
     common: [Option<(u64, usize)>; 2],
     asked: usize,
 }
 
 impl SiblingScope {
-    /// Whether the next case is told of: as one of the first of its error, or as one of the first that have not the error of
-    /// the case that asks, whichever error that is.
+    /// Whether the next case may be returned: as one of the first with its error, or as one of the first whose error differs from that of
+    /// the asking case, whichever that is.
     pub fn next(&mut self, error: &str) -> bool {
         let shape = error_shape(error);
         let passed_over = self.common.iter().flatten().find(|(common, _)| Some(*common) != shape).map_or(0, |(_, count)| *count);
@@ -54,10 +53,10 @@ impl SiblingScope {
     }
 }
 
-/// Enough to notice another launch: queries come with the one launch of their run again and again.
+/// Enough to detect another launch: the queries of a run come with the same launch again and again.
 type LaunchFingerprint = (String, String, Option<i64>, usize, usize);
 
-/// The answer to the query: those with the same error first, each part in the order of the launch.
+/// Answers the query: cases with the same error first, each part in the order of the launch.
 pub(super) fn answer(needs: &StoreQueries, about: &QuerySubject<'_>) -> Value {
     let QuerySubject { launch, case, .. } = about;
     let errors = errors(needs, launch);

@@ -1,4 +1,4 @@
-//! `symptoms.similar`: known symptoms like this case's failure.
+//! `symptoms.similar`: known symptoms similar to the case's failure.
 
 use super::alike::of_words;
 use super::features::Features;
@@ -15,27 +15,26 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// How many are returned at most.
+/// Maximum number returned.
 const MOST: usize = 10;
-/// Less than this in common is chance, of no use to anyone.
+/// Lower bound of the similarity; less is coincidence.
 const LEAST_LIKE: f64 = 0.1;
 
-/// A symptom like a case's failure.
+/// A symptom similar to a case's failure.
 #[derive(Clone, Debug)]
 pub(super) struct SimilarSymptom {
-    /// The symptom.
     pub(super) known: KnownSymptom,
-    /// How like it is, 0 to 1.
+    /// Similarity, 0 to 1.
     score: f64,
     times: SightingTimes,
     same_run: bool,
 }
 
-/// How often and when a symptom was seen.
+/// Number and times of a symptom's occurrences.
 #[derive(Clone, Copy, Debug)]
 struct SightingTimes {
     total: i64,
-    /// In milliseconds, as all times of the store.
+    /// In milliseconds, like all times in the store.
     first: i64,
     last: i64,
 }
@@ -48,24 +47,24 @@ impl SightingTimes {
     }
 }
 
-/// Where and when a symptom was seen, as a run may know it.
+/// Occurrences of a symptom as visible to a run.
 #[derive(Debug)]
 pub(super) struct SymptomOccurrences {
     /// Before the run began.
     before: SightingTimes,
-    /// By cases of the run, in their order: of each, all sightings so far and its own.
+    /// By cases of the run, in their order: for each, the cumulative occurrences including its own.
     here: Vec<(i64, SightingTimes)>,
 }
 
 impl SymptomOccurrences {
-    /// As a case knows it: before the run, and by the cases that stand before it.
+    /// As visible to a case: before the run, and by the cases before it.
     fn by(&self, case: i64) -> SightingTimes {
         let earlier = self.here.partition_point(|(other, _)| *other < case);
         earlier.checked_sub(1).and_then(|last| self.here.get(last)).map_or(self.before, |(_, so_far)| *so_far)
     }
 }
 
-/// The answer to the query.
+/// Answers the query.
 pub(super) fn answer(needs: &ActiveQuery<'_>, about: &QuerySubject<'_>) -> Result<Value, StoreError> {
     let ours = Features::new(&about.case.name, &about.case.error_message);
     let hits = hits(needs, about.case)?;
@@ -77,13 +76,13 @@ pub(super) fn answer(needs: &ActiveQuery<'_>, about: &QuerySubject<'_>) -> Resul
     records.collect()
 }
 
-/// Symptoms with the case's recall key first (score 1), then others by the likeness of their words: those of the same test,
-/// of the same component (if the case has an attribute `component`), those that share telling words, and the ones found last
-/// are considered. Ties are broken by how often a symptom was seen, then by its id.
+/// Symptoms with the case's recall key first (score 1), then others by similarity. Candidates are those of the same test, of the same
+/// component (if the case has an attribute `component`), those that share discriminating terms, and the latest ones. Ties are broken by the
+/// number of occurrences, then by id.
 pub(super) fn hits(needs: &ActiveQuery<'_>, case: &Case) -> Result<Arc<[SimilarSymptom]>, StoreError> {
     let component = case.attributes.get("component").unwrap_or_default();
     let inputs = json!([case.recall_key, case.name, case.error_message, component]);
-    // As long as nothing of the run itself is seen, all its cases see the same.
+    // As long as no fact of the run itself is visible, all its cases see the same.
     let place = if needs.sees_itself() { needs.place(&case.id)? } else { 0 };
     kept_under(&needs.hits, (Hash::of_json(&inputs), place), || {
         let recent = kept(&needs.recent_symptoms, || Ok(needs.ask(latest)?.into()))?;
@@ -119,7 +118,7 @@ pub(super) fn hits(needs: &ActiveQuery<'_>, case: &Case) -> Result<Arc<[SimilarS
     })
 }
 
-/// Symptoms that are looked at whatever the case is like.
+/// Candidates compared with every case.
 fn latest(conn: &Connection, snapshot: StoreSnapshot) -> Result<Vec<KnownSymptom>, StoreError> {
     let mut latest = recent(conn, snapshot.run, snapshot.whole())?;
     if snapshot.upto > snapshot.start {
@@ -130,7 +129,7 @@ fn latest(conn: &Connection, snapshot: StoreSnapshot) -> Result<Vec<KnownSymptom
 
 fn best(needs: &ActiveQuery<'_>, place: i64, mut found: Vec<(f64, KnownSymptom)>) -> Result<Vec<SimilarSymptom>, StoreError> {
     found.sort_by(|(a, _), (b, _)| b.total_cmp(a));
-    // All that tie with the last of the best stay until it is known how often they were seen.
+    // All that tie with the last one are kept until their occurrences are known.
     let worst = found.get(MOST - 1).map_or(0.0, |(score, _)| *score);
     found.retain(|(score, _)| *score >= worst);
     let mut hits = Vec::with_capacity(found.len());

@@ -187,7 +187,7 @@ fn a_run_sees_the_store_as_it_was_when_it_began() {
     let kept = needs(&fixture, "second");
     assert_eq!(everything(&kept, &launch), before);
 
-    // Everything that can be written, by the run itself, by an older run and by a newer one.
+    // Every kind of fact, by the run itself, by an older run and by a newer one.
     let third = fixture.begin("third", &launch);
     for (journal, base) in [(&second, 1000), (&first, 2000), (&third, 3000)] {
         for (case, n) in launch.cases.iter().zip(1..) {
@@ -238,7 +238,7 @@ fn what_a_later_run_sees_does_not_depend_on_the_order_of_arrival() {
     };
     let seen = |order: &[usize]| {
         let fixture = StoreFixture::new();
-        // Known before, so that parallel cases can all speak of it.
+        // Known before, so that parallel cases can all refer to it.
         let zeroth = fixture.begin("zeroth", &launch);
         zeroth.commit(effects("c7", vec![symptom(50, "test 0", "e"), rca(51, "m")])).unwrap();
         let first = fixture.begin("first", &launch);
@@ -295,7 +295,7 @@ fn answers_stay_the_same_while_others_write() {
     });
 }
 
-/// What a case is told, as texts: ids, with a `+` for what is of its own run.
+/// An answer as texts: ids, with a `+` for records of the case's own run.
 fn told(needs: &StoreQueries, name: &str, launch: &Launch, case: usize) -> Vec<String> {
     let answer = ask(needs, name, launch, &launch.cases[case]);
     let tell = |row: &Value| format!("{}{}", row["id"], if row["same_run"] == true { "+" } else { "" });
