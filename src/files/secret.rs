@@ -1,14 +1,14 @@
-//! Secrets in files.
+//! Reads secrets from files.
 
 use super::FileError;
 use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
 
-/// The most bytes of a secret.
+/// Maximum size of a secret, in bytes.
 const MOST: u64 = 64 << 10;
 
-/// The secret in a file that nobody else may read or write.
+/// Reads the secret in a file; an error if others may read or write it.
 pub fn read_secret(path: &Path) -> Result<String, FileError> {
     let io = |source| FileError::Io { path: path.to_owned(), source };
     let file = File::open(path).map_err(io)?;

@@ -1,4 +1,4 @@
-//! Whether files that are being edited have come to rest: decided by how they looked before and how they look now.
+//! Decides whether files under edit are complete, by comparing their attributes over time.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -6,40 +6,39 @@ use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-/// However busily files are touched, they are taken after so many times the debounce if they look as they did just before.
+/// Continuously changing files are accepted after this multiple of the debounce time if they are unchanged since the last look.
 const PATIENCE: u32 = 20;
-/// A file that looks cut off is taken all the same once it has rested so many times the debounce, and one that is written to without
-/// end after so many: somebody may mean it.
+/// A file that looks truncated is accepted after resting for this multiple of the debounce time, and a file that never rests after the same
+/// multiple: the state may be intended.
 const REST: u32 = 100;
-/// How deep directories are looked into.
+/// Maximum depth of nested directories.
 const DEPTH: usize = 32;
 
-/// How a file looked.
+/// Attributes of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Seen {
     size: u64,
     modified: Option<SystemTime>,
-    /// Whether it ends with the end of a line.
+    /// Whether the last byte ends a line.
     ends_line: bool,
 }
 
-/// How all files looked at one time.
+/// Attributes of all files at one time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Look(BTreeMap<PathBuf, Seen>);
 
-/// How far an edit is.
+/// Progress of an edit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum State {
-    /// Nothing speaks against its being whole.
+    /// No sign that it is incomplete.
     Whole,
-    /// A file has another size or time than when it was looked at just before.
+    /// The size or time of a file has changed since the last look.
     Written,
-    /// A file that ended with the end of a line, or had any text, does not any more: an editor has truncated it, or has written the
-    /// first part.
+    /// A file that ended with a line break, or had any text, no longer does: an editor has truncated it, or has written a part.
     Cut,
 }
 
-/// Whether what was written is to be taken. `rested`: since something was written last; `whole`: since the first of it.
+/// Whether an edit is accepted. `rested` is the time since the last write, `whole` since the first.
 pub(super) fn due(state: State, rested: Duration, whole: Duration, debounce: Duration) -> bool {
     match state {
         State::Whole => rested >= debounce || whole >= debounce * PATIENCE,
@@ -49,7 +48,8 @@ pub(super) fn due(state: State, rested: Duration, whole: Duration, debounce: Dur
 }
 
 impl Look {
-    /// At these files and all that are below these directories, but for hidden ones. Files that look as they did `before` are not opened.
+    /// Records the attributes of files, and of everything not hidden below directories. Files that are unchanged since `before` are not
+    /// opened.
     pub(super) fn at(paths: &[PathBuf], before: Option<&Self>) -> Self {
         let mut look = Self::default();
         for path in paths {
@@ -59,7 +59,7 @@ impl Look {
     }
 
     fn add(&mut self, path: &Path, before: Option<&Self>, depth: usize) {
-        // What is gone, or goes while it is looked at, is not there.
+        // A file that disappears meanwhile counts as absent.
         let Ok(meta) = fs::metadata(path) else { return };
         if meta.is_file() {
             let (size, modified) = (meta.len(), meta.modified().ok());
@@ -74,7 +74,7 @@ impl Look {
         }
     }
 
-    /// How far an edit is, given the files as they were `taken` last, and as they were seen just before.
+    /// Progress of an edit, given the files as last accepted (`taken`) and as last seen (`before`).
     pub(super) fn state(&self, taken: &Self, before: &Self) -> State {
         let of = |(path, now): (&PathBuf, &Seen)| state(taken.0.get(path), before.0.get(path), now);
         let state = self.0.iter().map(of).max().unwrap_or(State::Whole);
@@ -83,7 +83,7 @@ impl Look {
     }
 }
 
-/// How far the edit of one file is.
+/// Progress of the edit of one file.
 fn state(taken: Option<&Seen>, before: Option<&Seen>, now: &Seen) -> State {
     let cut = taken.is_some_and(|taken| (taken.ends_line && !now.ends_line) || (taken.size > 0 && now.size == 0));
     if cut {
@@ -95,7 +95,7 @@ fn state(taken: Option<&Seen>, before: Option<&Seen>, now: &Seen) -> State {
     }
 }
 
-/// Whether a file's last byte is the end of a line.
+/// Whether the last byte of a file ends a line.
 fn ends_line(path: &Path) -> bool {
     let last = || {
         let mut file = File::open(path)?;
@@ -113,7 +113,7 @@ mod tests {
 
     const DEBOUNCE: Duration = Duration::from_millis(50);
 
-    /// A file by its size, the second it was written in, and its last character.
+    /// A file by its size, the second of its modification time, and its last character.
     fn seen(size: u64, second: u64, last: char) -> Seen {
         let modified = Some(SystemTime::UNIX_EPOCH + Duration::from_secs(second));
         Seen { size, modified, ends_line: last == '\n' }
@@ -123,18 +123,18 @@ mod tests {
     fn what_is_still_written_is_told_from_what_is_whole() {
         let old = seen(100, 1, '\n');
         for (taken, before, now, expected) in [
-            // Nothing has changed since, whether it grew, shrank, or is new.
+            // Unchanged since the last look, whether it grew, shrank, or is new.
             (Some(old), Some(old), old, State::Whole),
             (Some(old), Some(seen(120, 2, '\n')), seen(120, 2, '\n'), State::Whole),
             (Some(old), Some(seen(80, 2, '\n')), seen(80, 2, '\n'), State::Whole),
             (None, Some(seen(80, 2, 'x')), seen(80, 2, 'x'), State::Whole),
-            // Its author ends no file with the end of a line.
+            // Its author does not end files with a line break.
             (Some(seen(100, 1, '}')), Some(seen(60, 2, '}')), seen(60, 2, '}'), State::Whole),
-            // Its size, its time alone, its being there changed within the debounce.
+            // Size, modification time or existence changed within the debounce time.
             (Some(old), Some(seen(110, 2, '\n')), seen(120, 2, '\n'), State::Written),
             (Some(old), Some(seen(120, 2, '\n')), seen(120, 3, '\n'), State::Written),
             (None, None, seen(10, 2, '\n'), State::Written),
-            // Truncated, cut within a line, and that while it grows.
+            // Truncated, or cut within a line, also while it grows.
             (Some(old), Some(seen(0, 2, ' ')), seen(0, 2, ' '), State::Cut),
             (Some(seen(100, 1, '}')), Some(seen(0, 2, ' ')), seen(0, 2, ' '), State::Cut),
             (Some(old), Some(seen(40, 2, 'x')), seen(40, 2, 'x'), State::Cut),
@@ -153,7 +153,7 @@ mod tests {
         let now = look(&[("a", whole), ("b", cut)]);
         assert_eq!(now.state(&taken, &now), State::Cut);
         assert_eq!(taken.state(&taken, &taken), State::Whole);
-        // A file that has just gone may be about to come back: editors write by rename.
+        // A removed file may be about to reappear: editors write by rename.
         let gone = look(&[("a", whole)]);
         assert_eq!((gone.state(&taken, &taken), gone.state(&taken, &gone)), (State::Written, State::Whole));
     }

@@ -1,5 +1,5 @@
-//! Watching directories and files for edits: told once all is quiet again and no file looks half written. Editors that write by
-//! rename, and directories that appear later or are exchanged whole, are all the same to it.
+//! Watches directories and files for edits, and reports an edit once writing has paused and no file looks incomplete. Handles editors that
+//! write by rename, and directories that appear later or are replaced as a whole.
 
 use super::settle::{Look, due};
 use notify::event::{AccessKind, AccessMode};
@@ -9,9 +9,9 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
-/// How long nothing must be written before what was written is looked at, if nobody says otherwise.
+/// Default debounce time: how long writing must pause before an edit is inspected.
 pub const DEBOUNCE: Duration = Duration::from_millis(50);
-/// Why nothing can be watched.
+/// Error of setting up the watcher.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot watch `{}` for edits: {source}", path.display())]
 pub struct WatchError {
@@ -19,40 +19,40 @@ pub struct WatchError {
     source: notify::Error,
 }
 
-/// Watches paths, whether there is anything at them yet or not.
+/// Watches paths, including ones that do not exist yet.
 pub struct Watcher {
     system: RecommendedWatcher,
     sender: Sender<WatchMessage>,
     told: Receiver<WatchMessage>,
     debounce: Duration,
-    /// Absolute.
+    /// Absolute paths.
     wanted: Vec<PathBuf>,
     watched: BTreeMap<PathBuf, RecursiveMode>,
-    /// The files as they were when they were last taken to be whole.
+    /// The files as last accepted.
     taken: Look,
 }
 
 enum WatchMessage {
     Written(Vec<PathBuf>),
-    /// The system lost count.
+    /// The system lost events.
     Anything,
     Stop,
 }
 
-/// Ends the waiting of a [`Watcher`] from another thread.
+/// Stops a waiting [`Watcher`] from another thread.
 #[derive(Clone)]
 pub struct WatchStopper(Sender<WatchMessage>);
 
 impl WatchStopper {
-    /// Ends it.
+    /// Stops the watcher.
     pub fn stop(&self) {
-        // A watcher that is gone waits for nothing.
+        // The watcher may be gone already.
         drop(self.0.send(WatchMessage::Stop));
     }
 }
 
 impl Watcher {
-    /// Watches these files, and all that is below these directories but for hidden files.
+    /// Watches files, and everything not hidden below directories.
     pub fn new(paths: &[PathBuf], debounce: Duration) -> Result<Self, WatchError> {
         let (sender, told) = channel();
         let send = sender.clone();
@@ -73,20 +73,20 @@ impl Watcher {
         Ok(watcher)
     }
 
-    /// From now on watches these instead.
+    /// Replaces the watched paths.
     pub fn watch(&mut self, paths: &[PathBuf]) -> Result<(), WatchError> {
         self.wanted = paths.iter().map(|path| std::path::absolute(path).unwrap_or_else(|_| path.clone())).collect();
         self.taken = Look::at(&self.wanted, Some(&self.taken));
         self.refresh()
     }
 
-    /// What ends its waiting.
+    /// A handle that stops the watcher.
     pub fn stopper(&self) -> WatchStopper {
         WatchStopper(self.sender.clone())
     }
 
-    /// Waits until something was written, nothing more for as long as the debounce, and no file looks half written. False
-    /// once it was stopped.
+    /// Waits for an edit: until something was written, the debounce time has passed without another write, and no file looks incomplete.
+    /// Returns false once stopped.
     pub fn changed(&mut self) -> bool {
         loop {
             let Ok(first) = self.told.recv() else { return false };
@@ -127,7 +127,7 @@ impl Watcher {
             }
             self.taken = seen;
             if moved {
-                // What cannot be watched now may be later; until then its parent tells.
+                // A path that cannot be watched now may become available; its parent reports that.
                 drop(self.refresh());
             }
             if relevant {
@@ -136,13 +136,13 @@ impl Watcher {
         }
     }
 
-    /// Whether the files are still as they were when [`Watcher::changed`] returned. What was read in between is only then of one piece; if
-    /// they are not, it will return again.
+    /// Whether the files are unchanged since [`Watcher::changed`] returned. Only then is what was read in between consistent; otherwise
+    /// `changed` will return again.
     pub fn is_current(&self) -> bool {
         Look::at(&self.wanted, Some(&self.taken)) == self.taken
     }
 
-    /// Whether a message is about what is wanted, and whether about whole directories that are. None to stop.
+    /// Classifies a message: whether it concerns watched paths, and whether it concerns whole directories among them. `None` to stop.
     fn weigh(&self, told: WatchMessage) -> Option<(bool, bool)> {
         let paths = match told {
             WatchMessage::Stop => return None,
@@ -156,11 +156,11 @@ impl Watcher {
         Some((moved || pairs().any(|(path, wanted)| below(path, wanted)), moved))
     }
 
-    /// Watches each wanted directory with all below it, and beside that, so that it may go and come, where it stands; where
-    /// nothing is wanted yet, the nearest directory above it.
+    /// Watches each wanted directory recursively, and its parent, so that it may disappear and reappear; for a path that does not exist
+    /// yet, the nearest existing directory above it.
     fn refresh(&mut self) -> Result<(), WatchError> {
         for path in std::mem::take(&mut self.watched).into_keys() {
-            // It may be gone.
+            // The path may be gone.
             drop(self.system.unwatch(&path));
         }
         let mut places: BTreeMap<PathBuf, RecursiveMode> = BTreeMap::new();
@@ -184,7 +184,7 @@ impl Watcher {
     }
 }
 
-/// Whether an event says that something was written, made, moved or removed. Reading is none.
+/// Whether an event reports a write, creation, move or removal, not a read.
 fn writes(kind: EventKind) -> bool {
     match kind {
         EventKind::Access(AccessKind::Close(AccessMode::Write)) => true,
@@ -206,7 +206,7 @@ mod tests {
     use std::sync::mpsc;
     use std::thread;
 
-    /// Watches on a thread of its own, and tells how often it was told.
+    /// A watcher on a thread of its own, with a channel of its reports.
     struct WatchThread {
         rounds: Receiver<()>,
         stopper: WatchStopper,
@@ -253,7 +253,7 @@ mod tests {
         let (scripts, file) = (dir.path().join("scripts"), dir.path().join("scripts/rules/a.rhai"));
         fs::create_dir_all(scripts.join("rules")).unwrap();
         fs::write(&file, "1").unwrap();
-        // Three writes are one edit if they come within the debounce, which a machine with much else to do may miss.
+        // Three writes are one edit if they fall within the debounce time, which a loaded machine may miss.
         let once = [30, 300, 3_000].map(Duration::from_millis).into_iter().any(|debounce| {
             let watching = WatchThread::with(std::slice::from_ref(&scripts), debounce);
             for text in ["2", "3", "4"] {
@@ -264,7 +264,7 @@ mod tests {
         });
         assert!(once, "told of it more than once");
         let watching = WatchThread::of(std::slice::from_ref(&scripts));
-        // As editors do: written beside it, then moved over it.
+        // Like an editor that writes a temporary file and renames it.
         fs::write(scripts.join("rules/.a.rhai.swp"), "5").unwrap();
         watching.quiet();
         fs::rename(scripts.join("rules/.a.rhai.swp"), &file).unwrap();
@@ -295,7 +295,7 @@ mod tests {
         }
     }
 
-    /// As an editor that empties a file first and is slow to write: what is there in between may be a text that links.
+    /// Like an editor that truncates a file first and writes slowly: the intermediate state may link.
     #[test]
     fn a_file_that_is_half_written_waits_for_the_rest() {
         let dir = tempfile::tempdir().unwrap();

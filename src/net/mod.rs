@@ -1,4 +1,4 @@
-//! What every part that talks to a server goes by: a client that keeps secrets to the one address, secrets, and how to wait.
+//! Shared by all HTTP clients: a client that sends secrets to one address only, sources of secrets, and backoff.
 
 mod client;
 mod hide;

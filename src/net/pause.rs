@@ -1,20 +1,20 @@
-//! How long to wait before somebody is asked again, and waiting so that it can be stopped.
+//! Exponential backoff and interruptible waiting.
 
 use crate::clock::Clock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// How often somebody who waits looks whether to stop.
+/// Interval at which a waiting thread checks whether to stop.
 pub const LOOK: Duration = Duration::from_millis(100);
 
-/// How long to wait after so many failures in a row (from 1): `first`, twice as long after each further one, `most` at the most, and
-/// up to half less by `luck` (0 to 1), so that many do not come back at once.
+/// Backoff after a number of consecutive failures (from 1): `first`, doubled after each further failure, bounded by `most`, and shortened
+/// by up to half by the jitter `luck` (0 to 1).
 pub fn pause((first, most): (Duration, Duration), failures: usize, luck: f64) -> Duration {
     let doubled = first.saturating_mul(1 << failures.saturating_sub(1).min(20)).min(most);
     doubled.mul_f64(1.0 - luck / 2.0)
 }
 
-/// Lets a time pass; false if `stop` came true meanwhile.
+/// Waits; returns false if `stop` was set meanwhile.
 pub fn wait(clock: &dyn Clock, time: Duration, stop: &AtomicBool) -> bool {
     let mut left = time;
     while !left.is_zero() {

@@ -1,4 +1,4 @@
-//! Following edits: watch, link aside, exchange or tell.
+//! Follows edits: watches the texts, links a new project aside, and swaps it in or reports the error.
 
 use crate::files::{WatchError, WatchStopper, Watcher};
 use crate::project::{CurrentProject, Project, ProjectManifest};
@@ -8,27 +8,27 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Reads the texts and links them.
+/// Reads and links the texts of a project.
 pub trait LoadProject {
-    /// Why there is no project.
+    /// Error of loading the project.
     type Error: Debug + From<WatchError>;
 
-    /// The project as its texts are now; what did not change since `before` need not be compiled again.
+    /// Loads the project from the current texts; what is unchanged since `before` need not be compiled again.
     fn load(&self, before: Option<&Project>) -> Result<Project, Self::Error>;
 
-    /// Whether an edit may mend that. A mistake on the command line is none of the texts.
+    /// Whether an edit of the texts may fix the error. A mistake on the command line cannot be fixed so.
     fn mendable(&self, error: &Self::Error) -> bool;
 
-    /// The files and directories that it is read from now, whether they are there or not.
+    /// The files and directories that the project is read from, including ones that do not exist.
     fn paths(&self) -> Vec<PathBuf>;
 }
 
-/// Is told what became of edits.
+/// Receives the results of reloads.
 pub trait ReloadListener<E> {
-    /// The texts do not link. `last`: whether an older project stays in force.
+    /// The texts do not link. `last`: whether an older project stays in use.
     fn broken(&self, error: &E, last: bool);
 
-    /// They link again; `changed` is what is other than in the project that was in force till now, and nothing if all is as it was.
+    /// The texts link again; `changed` lists the differences from the project in use so far and is empty if there are none.
     fn loaded(&self, project: &Project, changed: &[TextChange]);
 }
 
@@ -37,29 +37,28 @@ pub struct ReloadFollower<L: LoadProject> {
     load: L,
     watcher: Watcher,
     paths: Vec<PathBuf>,
-    /// What was wrong with the texts when they were looked at last.
+    /// Last reported error of the texts.
     wrong: Option<String>,
 }
 
 impl<L: LoadProject> ReloadFollower<L> {
-    /// Begins to watch.
+    /// Starts to watch the texts.
     pub fn new(load: L, debounce: Duration) -> Result<Self, L::Error> {
         let paths = load.paths();
         let watcher = Watcher::new(&paths, debounce)?;
         Ok(Self { load, watcher, paths, wrong: None })
     }
 
-    /// Ends its waiting from another thread.
+    /// A handle that stops the follower from another thread.
     pub fn stopper(&self) -> WatchStopper {
         self.watcher.stopper()
     }
 
-    /// The project as it is now, or, if it does not link, as it will be once somebody has mended it. None if stopped before; an
-    /// error if no edit would help.
+    /// Loads the project, waiting for edits while it does not link. Returns `None` if stopped before, and an error if no edit would help.
     pub fn first(&mut self, told: &impl ReloadListener<L::Error>) -> Result<Option<Arc<Project>>, L::Error> {
         loop {
             match self.load.load(None) {
-                // They were written to while they were read.
+                // The texts were written to while they were read.
                 _ if !self.watcher.is_current() => {}
                 Ok(project) => {
                     if self.wrong.take().is_some() {
@@ -76,14 +75,14 @@ impl<L: LoadProject> ReloadFollower<L> {
         }
     }
 
-    /// Puts every edit that links into force, until stopped.
+    /// Swaps in every edit that links, until stopped.
     pub fn follow(&mut self, current: &CurrentProject, told: &impl ReloadListener<L::Error>) {
         let (_, mut before) = current.get();
         let mut manifest = before.manifest().0;
         while self.edited() {
             let loaded = self.load.load(Some(&before));
             if !self.watcher.is_current() {
-                // They were written to while they were read: the watcher tells of that, and they are read again.
+                // The texts were written to while they were read: the watcher reports that, and they are read again.
                 continue;
             }
             match loaded {
@@ -105,7 +104,7 @@ impl<L: LoadProject> ReloadFollower<L> {
         }
     }
 
-    /// Waits for an edit. False if stopped.
+    /// Waits for an edit. Returns false if stopped.
     fn edited(&mut self) -> bool {
         if !self.watcher.changed() {
             return false;
@@ -117,7 +116,7 @@ impl<L: LoadProject> ReloadFollower<L> {
         true
     }
 
-    /// The same mistake is told once, however often the files are touched.
+    /// Reports an error once, however often the files are touched.
     fn tell(&mut self, error: &L::Error, last: bool, told: &impl ReloadListener<L::Error>) {
         let wrong = format!("{error:?}");
         if self.wrong.as_ref() != Some(&wrong) {

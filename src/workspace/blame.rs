@@ -1,4 +1,4 @@
-//! `workspace.blame`: which commits last changed the lines that are looked at.
+//! `workspace.blame`: the commits that last changed the lines in focus.
 
 use super::checkout::{Checkout, CheckoutTime, age, date};
 use super::git::GitProgram;
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::path::Path;
 
-/// How many lines around each are returned.
+/// Number of context lines on either side.
 const AROUND: u32 = 2;
 
 /// The lines around a line of a file, each with the commit that last changed it.
@@ -38,7 +38,7 @@ pub(super) fn lines(
     Ok(lines)
 }
 
-/// One line of a file as it was at a commit, with the commit that last changed it.
+/// One line of a file at a commit, with the commit that last changed it.
 pub(super) fn line_of(git: &GitProgram, dir: &Path, commit: &str, path: &str, at: u32) -> Result<Option<Value>, String> {
     let range = format!("{at},{at}");
     let said = git.run(dir, &["blame", "--porcelain", "--no-textconv", "-L", &range, commit, "--", path])?;
@@ -46,8 +46,8 @@ pub(super) fn line_of(git: &GitProgram, dir: &Path, commit: &str, path: &str, at
     Ok(parse(&text, path, at, &CheckoutTime::default()).pop())
 }
 
-/// Reads `git blame --porcelain`: a header with the commit and the line's number, what is said of a commit where it first
-/// comes, and the line itself behind a tab.
+/// Parses `git blame --porcelain`: a header with commit and line number, the commit's details at its first occurrence, and the line itself
+/// behind a tab.
 fn parse(text: &str, path: &str, at: u32, when: &CheckoutTime) -> Vec<Value> {
     let mut known: HashMap<&str, HashMap<&str, &str>> = HashMap::new();
     let (mut commit, mut number) = ("", 0);

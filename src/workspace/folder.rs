@@ -1,20 +1,19 @@
-//! A directory that no version control knows: its files, and texts in them. Symbolic links are not followed.
+//! A directory without version control: lists its files and searches them. Symbolic links are not followed.
 
 use std::fs;
 use std::io::Read as _;
 use std::path::Path;
 
-/// How many files are looked at.
+/// Maximum number of files.
 pub(super) const MOST_FILES: usize = 20_000;
-/// How deep directories are inside one another.
+/// Maximum depth of nested directories.
 const DEEPEST: usize = 32;
-/// The most bytes of a file that is searched.
+/// Maximum size of a file to search, in bytes.
 const LARGEST: u64 = 1 << 20;
-/// The most bytes that are searched for one text.
+/// Maximum number of bytes read to search for one term.
 const READ: u64 = 64 << 20;
 
-/// The files below a directory, by their paths in it with `/`, sorted; and whether there are more. What begins with a dot
-/// is left out.
+/// The files below a directory as relative paths with `/`, sorted, and whether there are more. Hidden entries are left out.
 pub(super) fn files(root: &Path) -> (Vec<String>, bool) {
     let mut found = Vec::new();
     let cut = list(root, "", 0, &mut found);
@@ -35,7 +34,7 @@ fn list(dir: &Path, below: &str, depth: usize, found: &mut Vec<String>) -> bool 
         if found.len() == MOST_FILES || (kind.is_dir() && depth == DEEPEST) {
             return true;
         }
-        // A symbolic link is neither.
+        // A symbolic link is neither a file nor a directory here.
         if kind.is_file() {
             found.push(path);
         } else if kind.is_dir() && list(&entry.path(), &path, depth + 1, found) {
@@ -45,7 +44,7 @@ fn list(dir: &Path, below: &str, depth: usize, found: &mut Vec<String>) -> bool 
     false
 }
 
-/// Where a text stands in these files: path, line from 1 and the line; at most `most` of them, and whether there are more.
+/// Occurrences of a term in files: path, line number from 1, and line; up to `most` of them, and whether there are more.
 pub(super) fn grep(root: &Path, files: &[String], term: &str, most: usize) -> (Vec<(String, u32, String)>, bool) {
     let mut found = Vec::new();
     let mut left = READ;
@@ -68,11 +67,11 @@ pub(super) fn grep(root: &Path, files: &[String], term: &str, most: usize) -> (V
     (found, false)
 }
 
-/// The text of a file that lies in the directory, is not too large and not binary.
+/// The text of a file inside the directory that is neither too large nor binary.
 fn read(root: &Path, path: &str) -> Option<String> {
     let path = root.join(path).canonicalize().ok()?;
     let meta = path.symlink_metadata().ok()?;
-    // Since it was listed, something else may have come in its place.
+    // The entry may have been replaced since it was listed.
     if !path.starts_with(root) || !meta.is_file() || meta.len() > LARGEST {
         return None;
     }

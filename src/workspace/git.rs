@@ -1,4 +1,4 @@
-//! Running `git` so that neither the checkout nor the machine's settings can make it do anything but read.
+//! Runs `git` isolated from the settings of checkout, user and machine, for reading only.
 
 use std::ffi::OsString;
 use std::io::Read;
@@ -8,14 +8,14 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-/// How long one command may take.
+/// Timeout of one command.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How many bytes of what it says are read.
+/// Maximum number of bytes read from standard output.
 const MOST: u64 = 8 << 20;
-/// How many bytes of its complaints are read.
+/// Maximum number of bytes read from standard error.
 const COMPLAINT: u64 = 4 << 10;
 
-/// Settings that a checkout could use to run a program, to sign, to reach a network, or to change what is printed.
+/// Overrides of settings that a checkout could use to run a program, to sign, to reach a network, or to change the output.
 const SETTINGS: &[&str] = &[
     "color.ui=never",
     "core.attributesFile=/dev/null",
@@ -38,10 +38,10 @@ const SETTINGS: &[&str] = &[
     "submodule.recurse=false",
 ];
 
-/// What the environment of `git` is, beside `PATH`: no settings of user or machine, no prompt, no lock, no replacement of
-/// objects, no fetching of missing ones, and paths that mean themselves.
+/// Environment of `git` besides `PATH`: no settings of user or machine, no prompts, no locks, no replacement or lazy fetching of objects,
+/// and literal path specs.
 const ENVIRONMENT: &[(&str, &str)] = &[
-    // No transport: unlike `protocol.allow`, no setting of a checkout overrides it.
+    // No transport: unlike `protocol.allow`, no setting of a checkout overrides this.
     ("GIT_ALLOW_PROTOCOL", "none"),
     ("GIT_ASKPASS", "false"),
     ("GIT_ATTR_NOSYSTEM", "1"),
@@ -56,7 +56,7 @@ const ENVIRONMENT: &[(&str, &str)] = &[
     ("LC_ALL", "C"),
 ];
 
-/// The program.
+/// The `git` executable.
 #[derive(Clone, Debug)]
 pub(super) struct GitProgram {
     program: PathBuf,
@@ -64,21 +64,21 @@ pub(super) struct GitProgram {
     patience: Duration,
 }
 
-/// What a command said.
+/// Output of a command.
 #[derive(Debug, Default)]
 pub(super) struct GitOutput {
-    /// Its output, perhaps cut.
+    /// Standard output, possibly truncated.
     pub(super) text: Vec<u8>,
-    /// Whether it had more to say, or took too long: then `text` is its beginning.
+    /// Whether the output is truncated because it was too long or the command timed out.
     pub(super) cut: bool,
-    /// Whether it succeeded; of one that was cut, true.
+    /// Whether the command succeeded; true for truncated output.
     pub(super) ok: bool,
-    /// The first line of its complaints.
+    /// First line of standard error.
     pub(super) complaint: String,
 }
 
 impl GitProgram {
-    /// The program, if it is in an absolute directory of `PATH`: a relative one could be the checkout's.
+    /// Finds the program in an absolute directory of `PATH`; a relative one could be inside the checkout.
     pub(super) fn find() -> Option<Self> {
         let path = std::env::var_os("PATH")?;
         let name = format!("git{}", std::env::consts::EXE_SUFFIX);
@@ -87,7 +87,7 @@ impl GitProgram {
         Some(Self { program, path: std::env::join_paths(dirs).ok()?, patience: PATIENCE })
     }
 
-    /// Runs a command in a directory. What can be mistaken for an option must stand behind `--` or `--end-of-options`.
+    /// Runs a command in a directory. Arguments that could be mistaken for options must follow `--` or `--end-of-options`.
     pub(super) fn run(&self, dir: &Path, args: &[&str]) -> Result<GitOutput, String> {
         let mut command = Command::new(&self.program);
         command.arg("-C").arg(dir).arg("--no-pager");
@@ -98,7 +98,7 @@ impl GitProgram {
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().map_err(|error| format!("git cannot be run: {error}"))?;
         let said = self.listen(&mut child);
-        // Whatever it still does, it is no longer listened to.
+        // The result is known; the process may still be running.
         drop(child.kill());
         let status = child.wait().map_err(|error| format!("git is lost: {error}"))?;
         let mut said = said?;
@@ -106,7 +106,7 @@ impl GitProgram {
         Ok(said)
     }
 
-    /// What one line of output says, if the command succeeds.
+    /// The single line of output, if the command succeeds.
     pub(super) fn line(&self, dir: &Path, args: &[&str]) -> Result<Option<String>, String> {
         let said = self.run(dir, args)?;
         let text = String::from_utf8_lossy(&said.text).trim_end().to_owned();
@@ -129,30 +129,30 @@ impl GitProgram {
                 }
             }
         }
-        // Once its output has ended, its complaints come soon.
+        // Standard error ends soon after standard output.
         let mut complaint = Vec::new();
         while let Ok(OutputPiece::Bytes(bytes)) = err.recv_timeout(Duration::from_secs(1)) {
             complaint.extend_from_slice(&bytes);
         }
         let complaint = String::from_utf8_lossy(&complaint);
         said.complaint = super::text::line(complaint.lines().find(|line| !line.is_empty()).unwrap_or_default());
-        // It may have closed its output and go on.
+        // The process may have closed its output and still run.
         let left = end.saturating_duration_since(std::time::Instant::now());
         wait(child, left);
         Ok(said)
     }
 }
 
-/// Some of what a program says.
+/// A piece of a program's output.
 enum OutputPiece {
     Bytes(Vec<u8>),
-    /// It has said all.
+    /// End of output.
     End,
-    /// It has said as much as is read.
+    /// The limit was reached.
     More,
 }
 
-/// Reads a pipe in a thread of its own, at most so many bytes.
+/// Reads a pipe in a thread of its own, up to `most` bytes.
 fn read(mut pipe: impl Read + Send + 'static, most: u64) -> Result<mpsc::Receiver<OutputPiece>, String> {
     let (send, receive) = mpsc::sync_channel(4);
     let body = move || {
@@ -178,7 +178,7 @@ fn read(mut pipe: impl Read + Send + 'static, most: u64) -> Result<mpsc::Receive
     Ok(receive)
 }
 
-/// Waits for a program's end for at most so long.
+/// Waits for a process to exit, with a timeout.
 fn wait(child: &mut Child, patience: Duration) {
     let end = std::time::Instant::now() + patience;
     while matches!(child.try_wait(), Ok(None)) && std::time::Instant::now() < end {
@@ -192,7 +192,7 @@ mod tests {
 
     use super::*;
 
-    /// A `git` that does what the test wants.
+    /// A fake `git` with the given script.
     #[cfg(unix)]
     fn fake(body: &str, patience: Duration) -> (tempfile::TempDir, GitProgram) {
         use std::os::unix::fs::PermissionsExt as _;
@@ -208,7 +208,7 @@ mod tests {
     #[test]
     fn one_that_never_ends_is_ended() {
         let begun = std::time::Instant::now();
-        // A machine with much else to do may need longer to come as far as to say something.
+        // A loaded machine may need longer until the process writes anything.
         let said = [300, 3_000, 30_000].map(Duration::from_millis).into_iter().find_map(|patience| {
             let (dir, git) = fake("echo begun; exec sleep 9999", patience);
             let said = git.run(dir.path(), &[]).expect("run");

@@ -1,4 +1,4 @@
-//! `workspace.grep`: where the texts that are looked for stand.
+//! `workspace.grep`: occurrences of the requested terms.
 
 use super::checkout::Checkout;
 use super::folder;
@@ -6,11 +6,10 @@ use super::git::GitProgram;
 use super::text::line;
 use serde_json::{Value, json};
 
-/// How many places of a text are returned.
+/// Maximum number of occurrences of a term.
 const MOST: usize = 12;
 
-/// The places of a text in a checkout, in order of path and line, and whether there are more. The text means itself: it is
-/// no pattern.
+/// The occurrences of a term in a checkout, ordered by path and line, and whether there are more. The term is literal, not a pattern.
 pub(super) fn places(git: Option<&GitProgram>, checkout: &Checkout, term: &str) -> Result<(Vec<Value>, bool), String> {
     let Some(dir) = &checkout.dir else { return Ok((Vec::new(), false)) };
     let (Some(git), Some(commit)) = (git, &checkout.commit) else {
@@ -19,7 +18,7 @@ pub(super) fn places(git: Option<&GitProgram>, checkout: &Checkout, term: &str) 
     };
     let args = ["grep", "-z", "-n", "-I", "--no-textconv", "--threads=1", "--fixed-strings", "-e", term, commit, "--"];
     let said = git.run(dir, &args)?;
-    // Nothing found is a failure without a complaint.
+    // No match is a failure without a message.
     if !said.ok && !said.complaint.is_empty() {
         return Err(format!("git does not find texts: {}", said.complaint));
     }

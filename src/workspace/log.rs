@@ -1,16 +1,16 @@
-//! `workspace.log`: the last commits that touched what is looked at.
+//! `workspace.log`: the latest commits that touched the paths in focus.
 
 use super::checkout::{Checkout, CheckoutTime, age, date};
 use super::git::GitProgram;
 use super::text::line;
 use serde_json::{Value, json};
 
-/// How many commits are returned.
+/// Maximum number of commits.
 const MOST: usize = 10;
-/// How many of the files that each touched.
+/// Maximum number of files listed for each commit.
 const FILES: usize = 8;
 
-/// The commits of a checkout that touched these paths (any, if there are none), newest first, none younger than the launch.
+/// The commits of a checkout that touched the paths (any, if there are none), newest first, none later than the launch.
 pub(super) fn commits(
     git: &GitProgram,
     checkout: &Checkout,
@@ -23,7 +23,7 @@ pub(super) fn commits(
     let mut args = vec!["log", "-n", &count];
     args.extend(limit.as_deref());
     args.extend([
-        // Nothing that git prints here can hold the byte that divides its fields.
+        // No field that git prints here can contain the separator, a NUL byte.
         "--format=%x00%H%x00%P%x00%ct%x00%an%x00%s%x00",
         "--name-only",
         "--no-merges",

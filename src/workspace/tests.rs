@@ -1,4 +1,4 @@
-//! The three queries over small repositories with fixed authors and dates.
+//! Tests of the three queries over small repositories with fixed authors and dates.
 
 #![allow(clippy::unwrap_used)]
 
@@ -8,7 +8,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// When the launch began: 2026-02-14T12:00:00Z.
+/// Start of the launch: 2026-02-14T12:00:00Z.
 const BEGAN: i64 = 1_771_070_400;
 const DAY: i64 = 86_400;
 
@@ -27,7 +27,7 @@ impl WorkspaceFixture {
         Self { dir, repositories: json!([{"name": "clock", "path": "clock", "purpose": "", "branch": ""}]), launch }
     }
 
-    /// With a history: the line that fails came two days before the launch, and a later commit after it.
+    /// With a history: the failing line was committed two days before the launch, and a later commit follows it.
     fn with_history() -> Self {
         let fixture = Self::new();
         fixture.git(&["init", "-q", "-b", "main"], 0);
@@ -42,7 +42,7 @@ impl WorkspaceFixture {
         self.dir.path().join("clock")
     }
 
-    /// Runs git so many days before the launch.
+    /// Runs git with a date of `days` before the launch.
     fn git(&self, args: &[&str], days: i64) -> String {
         let at = format!("{} +0000", BEGAN - days * DAY);
         let mut git = Command::new("git");
@@ -69,7 +69,7 @@ impl WorkspaceFixture {
         self.git(&["rev-parse", "HEAD"], 0)
     }
 
-    /// The answer for the repository, asked about these paths and texts.
+    /// The answer for the repository, for these paths and terms.
     fn ask(&self, query: &str, paths: &[&str], terms: &[&str]) -> Value {
         let prior = json!({"resolve": {"selected_repos": [
             {"name": "clock", "path": "/", "branch": "--all", "focus_paths": paths, "focus_terms": terms},

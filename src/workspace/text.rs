@@ -1,9 +1,9 @@
-//! Texts of a checkout, made fit for a record: one line, no control characters, not too long.
+//! Cleans up texts of a checkout for records: one line, no control characters, bounded length.
 
-/// The most characters of a line.
+/// Maximum length of a line, in characters.
 const LONGEST: usize = 240;
 
-/// A text as one line: white space that is not a space becomes one, other control characters go, what is too long is cut.
+/// A text as one line: white space other than spaces becomes a space, other control characters are removed, and the rest is truncated.
 pub(super) fn line(text: &str) -> String {
     let plain = text.chars().map(|ch| if ch.is_whitespace() { ' ' } else { ch }).filter(|ch| !ch.is_control());
     let mut line: String = plain.take(LONGEST + 1).collect();
