@@ -1,13 +1,13 @@
-//! What is accepted from outside as an artifact: bounded in size and depth.
+//! Acceptance of artifacts from outside: bounds on size and depth.
 
 use serde_json::Value;
 
-/// The most bytes of an artifact.
+/// Maximum size of an artifact, in bytes.
 pub const MOST_BYTES: usize = 4 << 20;
-/// How deep it may nest.
+/// Maximum nesting depth.
 const MOST_DEPTH: usize = 64;
 
-/// Reads an artifact, or says what is wrong with it.
+/// Parses an artifact; an error says what is wrong with it.
 pub fn parse(text: &str) -> Result<Value, String> {
     if text.len() > MOST_BYTES {
         return Err(too_long(MOST_BYTES));
@@ -15,32 +15,32 @@ pub fn parse(text: &str) -> Result<Value, String> {
     checked(json(text.as_bytes())?)
 }
 
-/// That something has more bytes than are read.
+/// Message: the input exceeds the size limit.
 pub fn too_long(most: usize) -> String {
     format!("it is longer than {most} bytes")
 }
 
-/// The JSON of a text, or what is wrong with it.
+/// Parses JSON; an error says what is wrong with it.
 pub(super) fn json(text: &[u8]) -> Result<Value, String> {
     serde_json::from_slice(text).map_err(|error| unread(&error))
 }
 
-/// Why JSON cannot be read.
+/// Message: the JSON cannot be parsed.
 pub(super) fn unread(error: &serde_json::Error) -> String {
     if is_too_deep(error) { too_deep() } else { format!("it is no JSON: {error}") }
 }
 
-/// Whether JSON is not read because it nests too deep: the reader stops at twice what is accepted.
+/// Whether JSON was rejected because it nests too deeply: the parser stops at twice the accepted depth.
 pub fn is_too_deep(error: &serde_json::Error) -> bool {
     error.to_string().starts_with("recursion limit exceeded")
 }
 
-/// That something nests deeper than is accepted.
+/// Message: the artifact nests too deeply.
 pub fn too_deep() -> String {
     format!("it nests deeper than {MOST_DEPTH} levels")
 }
 
-/// A value, if it is an object and nests no deeper than is accepted.
+/// The value, if it is an object within the depth limit.
 pub(super) fn checked(value: Value) -> Result<Value, String> {
     let what = match &value {
         Value::Object(_) if depth(&value) > MOST_DEPTH => return Err(too_deep()),
@@ -54,7 +54,7 @@ pub(super) fn checked(value: Value) -> Result<Value, String> {
     Err(format!("it is {what}, and a JSON object is wanted"))
 }
 
-/// The artifact in a wrapper `{dispatch_id, data}`, with that id; what is not wrapped stays as it is.
+/// Unwraps `{dispatch_id, data}` into id and artifact; a value without a wrapper is returned unchanged.
 pub fn unwrapped(value: Value) -> (Option<i64>, Value) {
     match value {
         Value::Object(mut fields) if fields.len() == 2 && fields.contains_key("dispatch_id") && fields.contains_key("data") => {
@@ -65,7 +65,7 @@ pub fn unwrapped(value: Value) -> (Option<i64>, Value) {
     }
 }
 
-/// Nobody answers in the name of another: where an artifact says by whom it is, that is who gave it.
+/// Overwrites the field that names the author of an artifact with the actual answerer, so that nobody can answer in another's name.
 pub fn signed(artifact: &mut Value, by: &str) {
     if let Some(said) = artifact.get_mut("by").filter(|said| said.is_string()) {
         *said = by.into();

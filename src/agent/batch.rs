@@ -1,5 +1,5 @@
-//! Requests that go out together: those that wait at the same time are one batch, which has a manifest and a briefing. The next goes out when
-//! all of one are answered or given up.
+//! Batched requests: pending requests are published together, with a manifest and a briefing. The next batch is published when all requests
+//! of the current one are answered or given up.
 
 use super::budget::TokenBudget;
 use super::file::{FileAgent, PendingSignal};
@@ -12,30 +12,30 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long a batch that is not full waits for others.
+/// How long a batch that is not full waits for more requests.
 const GATHER: Duration = Duration::from_millis(200);
-/// How often somebody who waits for a batch looks.
+/// Interval at which threads waiting for a batch check its state.
 const LOOK: Duration = Duration::from_millis(20);
-/// What the name of a claim begins with, before the request's id. It stays until the run is over: whoever comes late sees that it is taken.
+/// Name of a claim file, before the request's id. It stays until the run ends, so that a late worker sees that the request is taken.
 pub const CLAIM: &str = "claim-";
-/// The phase of requests that go out one by one.
+/// Phase of requests that are published one by one.
 const SINGLE: &str = "single";
 
-/// What a briefing is made for.
+/// Input of a briefing.
 #[derive(Clone, Debug)]
 pub struct BatchInfo {
-    /// The batch's number.
+    /// Number of the batch.
     pub batch: u64,
-    /// The phase, by its name in the pipeline or that of its last node.
+    /// Phase: its name in the pipeline, or that of its last node.
     pub phase: String,
-    /// The cases.
+    /// Ids of the cases.
     pub cases: Vec<String>,
 }
 
-/// Writes the briefing of a batch.
+/// Renders the briefing of a batch.
 pub type BriefingWriter<'a> = dyn Fn(&BatchInfo) -> String + Send + Sync + 'a;
 
-/// Somebody who takes requests by the batch.
+/// An agent that answers requests in batches.
 pub(super) struct BatchAgent<'a> {
     pub(super) file: FileAgent<'a>,
     pub(super) budget: &'a TokenBudget,
@@ -46,18 +46,18 @@ pub(super) struct BatchAgent<'a> {
     pub(super) turned: Condvar,
 }
 
-/// Who waits for a batch, and the batch that is out.
+/// The queue of the next batch, and the open batch.
 #[derive(Default)]
 pub(super) struct BatchState {
     queue: Vec<BatchMember>,
-    /// When the last of the queue came.
+    /// When the last request was queued.
     came: Option<Instant>,
     out: Option<OpenBatch>,
-    /// The number of the batch that went out last.
+    /// Number of the last published batch.
     last: Option<u64>,
 }
 
-/// A request that is to go out.
+/// A queued request.
 struct BatchMember {
     id: i64,
     at: String,
@@ -65,12 +65,12 @@ struct BatchMember {
     phase: String,
 }
 
-/// A batch that is out.
+/// A published batch.
 struct OpenBatch {
     manifest: BatchManifest,
-    /// The requests in the order of the manifest.
+    /// Request ids in the order of the manifest.
     ids: Vec<i64>,
-    /// How many of them are waited for.
+    /// Number of requests without an answer.
     left: usize,
 }
 
@@ -79,7 +79,7 @@ impl BatchAgent<'_> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until the request has gone out with a batch, which whoever sees that it is time sends.
+    /// Queues the request and waits until it is published; whichever thread finds a batch due publishes it.
     fn enter(&self, waiting: &PendingSignal<'_>, phase: &str) -> io::Result<()> {
         let PendingSignal { at, signal, .. } = waiting;
         let id = signal.dispatch_id;
@@ -109,7 +109,7 @@ impl BatchAgent<'_> {
         }
     }
 
-    /// Sends the first of those that wait.
+    /// Publishes a batch of the first queued requests.
     fn send(&self, state: &mut BatchState, size: usize, waiting: &PendingSignal<'_>) -> io::Result<()> {
         let tray = waiting.tray;
         let many = size.min(state.queue.len());
@@ -140,7 +140,7 @@ impl BatchAgent<'_> {
         Ok(())
     }
 
-    /// Notes how far a request of the batch that is out is. A manifest that cannot be written is nothing to lose an answer for.
+    /// Updates the status of a request in the manifest. A failed write is ignored: it must not lose an answer.
     fn note(&self, id: i64, status: EntryStatus) {
         let mut state = self.state();
         let Some(out) = &mut state.out else { return };
@@ -153,7 +153,7 @@ impl BatchAgent<'_> {
         }
     }
 
-    /// That a request is not waited for any more.
+    /// Removes a request that is no longer pending from the queue or the open batch.
     fn leave(&self, id: i64, status: Option<EntryStatus>) {
         if let Some(status) = status {
             self.note(id, status);
@@ -168,11 +168,11 @@ impl BatchAgent<'_> {
         self.turned.notify_all();
     }
 
-    /// Sees whether somebody has claimed the request, or has for too long.
+    /// Detects a claim on the request, and a claim that has expired.
     fn claims(&self, waiting: &PendingSignal<'_>, since: &mut Option<Instant>) {
         let id = waiting.signal.dispatch_id;
         let name = format!("{}/{CLAIM}{id}", waiting.places.dir);
-        // Whatever is there, a file or a directory, claims it.
+        // Any entry of that name, a file or a directory, is a claim.
         let there = !matches!(waiting.tray.read(&name, 0), Ok(None));
         match since {
             _ if !there => {
@@ -211,7 +211,7 @@ impl Answerer for BatchAgent<'_> {
         if let Some(id) = entered {
             let status = match &reply {
                 Ok(reply) if request.complaints(&reply.artifact).is_empty() => Some(EntryStatus::Done),
-                // It goes on when the run does.
+                // The request stays open until the run is resumed.
                 Err(Refusal { next: AfterRefusal::Wait, .. }) => None,
                 _ => Some(EntryStatus::Error),
             };

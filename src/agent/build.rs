@@ -1,4 +1,4 @@
-//! Putting together who answers, by the settings.
+//! Assembles the answerers of a run from the settings.
 
 use super::batch::BatchAgent;
 use super::budget::BudgetedAnswerer;
@@ -19,17 +19,17 @@ use crate::walk::{Answerer, Name, ToolPlan};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex};
 
-/// The name of the answers by scripts.
+/// Name of the script answerer.
 const SCRIPT: &str = "script";
 
-/// The names that can be asked, besides canned answers.
+/// Names of all answerers other than canned answers.
 pub fn names(agents: &Agents) -> Vec<String> {
     let own = [SCRIPT, MANUAL].into_iter().map(str::to_owned);
     let ready = ready(agents).map(|kind| kind.name().to_owned());
     own.chain(ready).chain(agents.keys().filter(|name| *name != MANUAL).cloned()).collect()
 }
 
-/// The kinds that can be asked by their own name, without being set up.
+/// Kinds that are available under their own name without configuration.
 fn ready(agents: &Agents) -> impl Iterator<Item = AnswererKind> {
     AnswererKind::READY
         .iter()
@@ -37,14 +37,14 @@ fn ready(agents: &Agents) -> impl Iterator<Item = AnswererKind> {
         .filter(|kind| !agents.contains_key(kind.name()) && agents.values().all(|one| one.kind != *kind))
 }
 
-/// The names of those for whom answers are brought.
+/// Names of the answerers whose answers are submitted manually.
 pub fn manual_names(agents: &Agents) -> Vec<String> {
     let set_up =
         agents.iter().filter(|(name, one)| one.kind == AnswererKind::Manual && *name != MANUAL).map(|(name, _)| name.clone());
     [MANUAL.to_owned()].into_iter().chain(set_up).collect()
 }
 
-/// Whoever answers a run: `usual`, but for single `nodes`.
+/// Builds the answerer of a run: `usual` for all nodes but those in `nodes`.
 pub fn build<'a>(usual: &[String], nodes: &BTreeMap<String, Vec<String>>, outside: &ExternalContext<'a>) -> AnswerRouter<'a> {
     let name = |name: &String| Name::from(name.as_str());
     let mut who: BTreeMap<Name, RoutedAnswerer<'a>> = BTreeMap::new();
@@ -81,7 +81,7 @@ fn pulling<'a>(name: &str, settings: &AgentSettings, outside: &ExternalContext<'
     Box::new(QueueAgent::new(name, settings, outside.queue.clone()))
 }
 
-/// Who answers through files, one by one or by the batch.
+/// Builds an answerer that communicates through files, single or batched.
 fn through_files<'a>(called: &str, settings: &AgentSettings, outside: &ExternalContext<'a>) -> Arc<dyn Answerer + 'a> {
     let ExternalContext { clock, stop, budget, .. } = *outside;
     let file = FileAgent::new(called, settings, (outside.tray)(settings.dir.as_deref()), clock, stop);
@@ -92,7 +92,7 @@ fn through_files<'a>(called: &str, settings: &AgentSettings, outside: &ExternalC
     Arc::new(BatchAgent { file, budget, brief, clock, stop, state, turned })
 }
 
-/// What stands around one who is asked outside.
+/// Wraps an external answerer with budget, circuit breaker and concurrency limit.
 fn around<'a>(
     leaf: Box<dyn Answerer + 'a>,
     AgentBounds { retry, breaker, concurrency, .. }: &AgentBounds,

@@ -1,4 +1,4 @@
-//! Leaving somebody alone who fails again and again: closed, open for a while, then one probe.
+//! Circuit breaker for answerers that fail repeatedly: closed, open for a while, then half-open for one probe.
 
 use super::concurrency::stopped;
 use crate::clock::{Clock, Timestamp};
@@ -8,10 +8,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// How often somebody who waits for the probe looks whether the run is to stop.
+/// Interval at which a thread waiting for a probe checks whether the run stops.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Refuses for a while after so many failures in a row.
+/// Refuses requests for a while after a number of consecutive failures.
 pub(super) struct CircuitBreaker<'a> {
     inner: Box<dyn Answerer + 'a>,
     failures: usize,
@@ -24,11 +24,11 @@ pub(super) struct CircuitBreaker<'a> {
 
 #[derive(Debug, Default)]
 struct BreakerState {
-    /// Failures in a row.
+    /// Consecutive failures.
     failures: usize,
-    /// Until when nobody is asked.
+    /// Until when requests are refused.
     open: Option<Timestamp>,
-    /// Whether one is asked to see how it is.
+    /// Whether a probe is in progress.
     probing: bool,
 }
 
@@ -46,7 +46,7 @@ impl<'a> CircuitBreaker<'a> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether the request may go through. Whoever comes while one probes waits for what it finds.
+    /// Whether the request may pass. A request that arrives during a probe waits for its result.
     fn enter(&self) -> Result<(), Refusal> {
         let mut state = self.state();
         loop {
@@ -100,7 +100,7 @@ impl Answerer for CircuitBreaker<'_> {
         self.leave(match &reply {
             Ok(_) => Some(false),
             Err(Refusal { next: AfterRefusal::Wait | AfterRefusal::Rest(_), .. }) => None,
-            // It answered, if only nonsense.
+            // An invalid answer is an answer; the service is up.
             Err(_) => Some(request.rounds(self.name()) == rounds),
         });
         reply

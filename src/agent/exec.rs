@@ -1,4 +1,4 @@
-//! A command that answers: the prompt on its standard input, JSON on its standard output.
+//! An agent that is a command: the prompt on standard input, JSON on standard output.
 
 use super::artifact::too_long;
 use super::output_reader::OutputReader;
@@ -11,12 +11,12 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A command.
+/// An agent that runs a command for each request.
 pub(super) struct ExecAgent {
     name: Name,
     settings: AgentSettings,
     root: PathBuf,
-    /// The variables of others' secrets.
+    /// Environment variables with secrets of others.
     withheld: BTreeSet<String>,
 }
 
@@ -39,7 +39,7 @@ impl ExecAgent {
         Some(command)
     }
 
-    /// That it could not answer, with the end of what it wrote to its standard error.
+    /// Refusal: the command failed, with the end of its standard error.
     fn failed(&self, request: &Request<'_>, why: &str, stderr: &str) -> Refusal {
         let message =
             format!("`{}` (`{}`) did not answer `{}`: {why}", self.name, self.settings.command.join(" "), request.node_name());
@@ -66,7 +66,7 @@ impl Answerer for ExecAgent {
                 Ok(said) => said,
                 Err(error) => {
                     let refusal = self.failed(request, &format!("it cannot be started: {error}"), "");
-                    // A program that is not there does not come by waiting.
+                    // Retrying does not help if the program does not exist.
                     return Err(if error.kind() == std::io::ErrorKind::NotFound {
                         Refusal::failed(refusal.diagnostic)
                     } else {

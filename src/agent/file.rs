@@ -1,5 +1,5 @@
-//! Answers through files: a signal says what is asked and where the prompt is, and whoever sees it leaves the answer where the signal
-//! says. The directory is looked at again and again; being told of changes only makes that quicker.
+//! Answers through files: a signal file announces a request and its prompt, and the agent writes the answer to the path that the signal
+//! names. The directory is polled; change notifications only shorten the delay.
 
 use super::artifact::checked;
 use super::concurrency::stopped;
@@ -19,37 +19,37 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How often somebody who waits looks whether the run is to stop.
+/// Interval at which a waiting thread checks whether the run stops.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// Somebody who answers through files.
+/// An agent that answers through files.
 pub(super) struct FileAgent<'a> {
     pub(super) name: Name,
     pub(super) settings: AgentSettings,
-    /// Where; nothing if no files are written.
+    /// Directory of the files; `None` if the run writes no files.
     pub(super) tray: Option<Arc<dyn RunDir>>,
     pub(super) clock: &'a dyn Clock,
     pub(super) stop: &'a AtomicBool,
-    /// The signals whose answers are accepted and not recorded yet, by request.
+    /// Signals whose answers are accepted but not recorded yet, by request.
     pub(super) accepted: Mutex<BTreeMap<i64, (String, AgentSignal)>>,
 }
 
-/// A request that waits.
+/// A pending request.
 pub(super) struct PendingSignal<'w> {
     pub(super) tray: &'w dyn RunDir,
     pub(super) places: StepFiles,
-    /// Where its signal is.
+    /// Path of its signal.
     pub(super) at: String,
     pub(super) signal: AgentSignal,
-    /// How many answers to others were seen.
+    /// Number of answers to other requests seen so far.
     stale: u64,
     last_stale: Option<Hash>,
-    /// Since when what is there cannot be read.
+    /// Since when the present answer cannot be parsed.
     invalid: Option<Instant>,
 }
 
 impl PendingSignal<'_> {
-    /// Says how far it is. If that cannot be written it is nothing to lose an answer for.
+    /// Updates the status. A failed write is ignored: it must not lose an answer.
     fn set(&mut self, status: SignalStatus, error: String) {
         self.signal.status = status;
         self.signal.error = error;
@@ -57,11 +57,11 @@ impl PendingSignal<'_> {
     }
 }
 
-/// What comes of looking.
+/// Result of a poll.
 enum SignalLook {
-    /// The answer: its artifact, and the text around it.
+    /// The answer: its artifact and the surrounding text.
     Answer(Value, String),
-    /// It was answered, but not by what can be accepted.
+    /// An answer that cannot be accepted.
     Bad(String),
     /// There will be no answer.
     Failed(String),
@@ -79,8 +79,8 @@ impl<'a> FileAgent<'a> {
         Self { name: name.into(), settings: settings.clone(), tray, clock, stop, accepted: Mutex::default() }
     }
 
-    /// Lays out the prompt. An answer that is there already is that to another request, unless the very signal says otherwise: then the
-    /// process that asked is gone, and this one goes on.
+    /// Writes the prompt. An answer that exists already belongs to another request, unless the existing signal is for this very request:
+    /// then the process that made it is gone, and this one takes over.
     fn lay_out<'w>(&self, request: &Request<'_>, asking: &PromptRequest, tray: &'w dyn RunDir) -> io::Result<PendingSignal<'w>> {
         let places = tray.places(request);
         let at = format!("{}/{SIGNAL}", places.dir);
@@ -107,17 +107,17 @@ impl<'a> FileAgent<'a> {
         Ok(PendingSignal { tray, places, at, signal, stale: 0, last_stale: None, invalid: None })
     }
 
-    /// What was left as an answer.
+    /// Reads and unwraps the answer file.
     fn left(&self, tray: &dyn RunDir, places: &StepFiles, id: i64) -> io::Result<Option<(UnwrappedAnswer, Vec<u8>)>> {
         Ok(tray.read(&places.artifact, self.settings.bounds.max_bytes)?.map(|text| (open(&text, id), text)))
     }
 
-    /// Whether the answer is there.
+    /// Whether the answer to this request exists.
     fn answered(&self, tray: &dyn RunDir, places: &StepFiles, id: i64) -> bool {
         matches!(self.left(tray, places, id), Ok(Some((UnwrappedAnswer::Mine(_), _))))
     }
 
-    /// Looks once: first at the signal, then for the answer.
+    /// Polls once: first the signal, then the answer.
     fn look(&self, waiting: &mut PendingSignal<'_>) -> SignalLook {
         let PendingSignal { tray, places, at, signal, .. } = waiting;
         let id = signal.dispatch_id;
@@ -151,7 +151,7 @@ impl<'a> FileAgent<'a> {
             Ok(Some((UnwrappedAnswer::Invalid(why), _))) => why,
             Err(error) => error.to_string(),
         };
-        // It may be half written: it is read again, once.
+        // The file may be incomplete: it is read once more.
         match waiting.invalid {
             Some(since) if since.elapsed() >= self.settings.poll => {
                 SignalLook::Failed(format!("the artifact cannot be read: {why}"))
@@ -163,7 +163,7 @@ impl<'a> FileAgent<'a> {
         }
     }
 
-    /// Looks until there is something. `each` is called every time.
+    /// Polls until there is a result. `each` is called on every poll.
     pub(super) fn await_answer(
         &self,
         request: &Request<'_>,
@@ -226,7 +226,7 @@ impl<'a> FileAgent<'a> {
         }
     }
 
-    /// That there will be no answer: nobody asks through files a second time, others of the chain may.
+    /// Refusal without retry: a request through files is made once; other answerers of the chain may be tried.
     fn failed(&self, request: &Request<'_>, waiting: &mut PendingSignal<'_>, why: &str) -> Refusal {
         let stale = match waiting.stale {
             0 => String::new(),
@@ -243,7 +243,7 @@ impl<'a> FileAgent<'a> {
         Refusal::failed(Diagnostic::error("agent/file", message).help(help))
     }
 
-    /// Asks, and waits for the answer. `published` makes the request known once its prompt is there.
+    /// Requests an answer and waits for it. `published` announces the request once its prompt is written.
     pub(super) fn ask(
         &self,
         request: &Request<'_>,
@@ -256,7 +256,7 @@ impl<'a> FileAgent<'a> {
         };
         let asking = request.ask(&self.name)?;
         let laid = self.lay_out(request, &asking, tray).and_then(|waiting| {
-            // What is answered already goes to nobody.
+            // A request with an answer is not published again.
             if !self.answered(tray, &waiting.places, waiting.signal.dispatch_id) {
                 published(&waiting)?;
             }

@@ -1,4 +1,4 @@
-//! A model behind HTTP that speaks the protocol of `OpenAI`'s chat completions.
+//! An agent behind an HTTP API compatible with `OpenAI`'s chat completions.
 
 use super::artifact::too_long;
 use super::concurrency::{stopped, unless_stopped};
@@ -14,10 +14,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// Where requests go below the address that is set up.
+/// Path of requests below the configured address.
 const ENDPOINT: &str = "/chat/completions";
 
-/// A server.
+/// An agent behind HTTP.
 pub(super) struct HttpAgent<'a> {
     name: Name,
     settings: AgentSettings,
@@ -51,14 +51,14 @@ impl<'a> HttpAgent<'a> {
         body
     }
 
-    /// What comes back; nothing if the run is to stop before.
+    /// Sends a request; `None` if the run stops before the response.
     fn post(
         &self,
         request: &Request<'_>,
         asking: &PromptRequest,
         secret: Option<&str>,
     ) -> Option<Result<HttpResponse, ureq::Error>> {
-        // The same whenever the same is asked again, so that a server may see that it is.
+        // Idempotency key: the same for every attempt of a request.
         let key = format!("{}-{}", request.run, asking.id);
         let call =
             ureq::http::Request::post(self.url()).header("Content-Type", "application/json").header("Idempotency-Key", key);
@@ -102,7 +102,7 @@ impl Answerer for HttpAgent<'_> {
             200..=299 => {
                 let mut reply = ear.reply(request, &asking, &back.body)?;
                 if let Some(secret) = &secret {
-                    // However it was written.
+                    // In whatever form the response contains it.
                     let hider = SecretRedactor::new(secret);
                     reply.artifact = Arc::new(hidden(Arc::unwrap_or_clone(reply.artifact), &|text| hider.hide(text)));
                 }

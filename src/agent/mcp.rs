@@ -1,4 +1,4 @@
-//! Workers that pull steps from a server: the walk waits until one brings the answer.
+//! Workers that pull steps from the MCP server: the walk blocks until one submits the answer.
 
 use super::artifact::signed;
 use super::concurrency::stopped;
@@ -9,10 +9,10 @@ use crate::diag::Diagnostic;
 use crate::walk::{Agent, Answerer, Name, NodeAnswer, Refusal, Request, TokenUsage};
 use std::sync::Arc;
 
-/// What they are called.
+/// Name of the answerer.
 pub const MCP: &str = "mcp";
 
-/// Asks those who pull.
+/// Dispatches requests to the workers of the queue.
 pub(super) struct QueueAgent {
     name: Name,
     settings: AgentSettings,
@@ -36,7 +36,7 @@ impl QueueAgent {
         }
     }
 
-    /// Waits for an answer that is accepted, as often as the settings allow.
+    /// Waits for an accepted answer, for as many attempts as the settings allow.
     fn wait(&self, request: &Request<'_>, queue: &StepQueue) -> Result<NodeAnswer, Refusal> {
         let mut asking = request.ask(&self.name)?;
         let mut offer: Offer<'_> = queue.offer(Self::task(request, asking.id, asking.prompt.clone()), &self.settings);

@@ -1,4 +1,4 @@
-//! What an agent outside said, as a reply, or as what is wrong with it.
+//! Turns the output of an external agent into an answer or validation errors.
 
 use super::artifact::checked;
 use super::find_json;
@@ -10,14 +10,14 @@ use crate::walk::{Agent, Name, NodeAnswer, PromptRequest, Refusal, Request};
 use serde_json::Value;
 use std::sync::Arc;
 
-/// How one is listened to.
+/// Reads the output of an agent according to its settings.
 pub(super) struct OutputReader<'a> {
     pub(super) name: &'a Name,
     pub(super) settings: &'a AgentSettings,
 }
 
 impl OutputReader<'_> {
-    /// The reply in a text, or a complaint about it that whoever is asked again is told.
+    /// The answer in an output, or a refusal with validation errors for the next attempt.
     pub(super) fn reply(&self, request: &Request<'_>, asking: &PromptRequest, said: &str) -> Result<NodeAnswer, Refusal> {
         let (artifact, measured) = self.found(said).map_err(|why| self.complain(request, why))?;
         let tokens = Some(taken(&asking.prompt, said, measured, self.settings.price));
@@ -25,14 +25,14 @@ impl OutputReader<'_> {
         Ok(NodeAnswer { artifact: Arc::new(artifact), by: "agent", checked: true, agent: Some(Box::new(agent)) })
     }
 
-    /// Says what is wrong with an answer, which is told to whoever is asked again.
+    /// Refusal with a validation error, which the next attempt is given.
     pub(super) fn complain(&self, request: &Request<'_>, why: String) -> Refusal {
         let message = format!("the answer of `{}` to `{}` was not accepted: {why}", self.name, request.node_name());
         let refusal = Refusal::again(Diagnostic::error("agent/answer", message));
         request.complain(self.name, vec![why]).err().unwrap_or(refusal)
     }
 
-    /// The artifact in what it said, with how many tokens it says that it took.
+    /// Extracts the artifact and the reported token counts.
     fn found(&self, said: &str) -> Result<(Value, MeasuredTokens), String> {
         let none = || format!("there is no JSON object in it: {}", shown(said));
         let whole = find_json::object(said)?;

@@ -1,4 +1,4 @@
-//! Running a command with bounds on time and output, in a process group of its own that ends with it.
+//! Runs a command with limits on time and output, in a process group of its own that is terminated with it.
 
 use super::group::{GRACE, ProcessGroup, is_over};
 use std::collections::BTreeSet;
@@ -9,38 +9,38 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The most bytes that are kept of the end of standard error.
+/// Number of bytes kept of the end of standard error.
 const STDERR: usize = 4 << 10;
 
-/// What a command said.
+/// Output of a command.
 pub(super) struct CommandOutput {
     pub(super) stdout: Vec<u8>,
-    /// The end of it.
+    /// The end of standard error.
     pub(super) stderr: String,
     pub(super) ended: CommandEnd,
-    /// What it left behind that cannot be ended.
+    /// Processes it left behind that could not be terminated.
     pub(super) left: Vec<u32>,
 }
 
-/// How it ended.
+/// How a command ended.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum CommandEnd {
-    /// By itself, with success.
+    /// Exited with success.
     Well,
-    /// By itself, without: what the system says of it.
+    /// Exited with failure, as described by the system.
     Badly(String),
-    /// It took too long and was killed.
+    /// Killed after the timeout.
     Late,
-    /// It said too much and was killed.
+    /// Killed after exceeding the output limit.
     TooMuch,
 }
 
-/// Runs a command to its end, and ends what it leaves behind. More than `most` bytes of output, or more time than `timeout`, and it is
-/// killed with all its children.
+/// Runs a command to completion and terminates what it leaves behind. After `most` bytes of output, or after `timeout`, it is killed with
+/// all its children.
 pub(super) fn run(command: Command, input: &[u8], timeout: Duration, most: usize) -> io::Result<CommandOutput> {
     let deadline = Instant::now() + timeout;
     let (mut child, group) = ProcessGroup::spawn(command)?;
-    // Whoever does not read its input is not waited for: the thread ends with the pipe.
+    // A command that does not read its input is not waited for: the thread ends with the pipe.
     if let Some(mut stdin) = child.stdin.take() {
         let input = input.to_vec();
         thread::spawn(move || drop(stdin.write_all(&input)));
@@ -72,8 +72,8 @@ pub(super) fn run(command: Command, input: &[u8], timeout: Duration, most: usize
     Ok(CommandOutput { stdout: said, stderr: String::from_utf8_lossy(&tail).into_owned(), ended, left })
 }
 
-/// A program with its arguments, as a command that runs below `root`; nothing of no words. A program named with a directory is looked for
-/// from there. It is not told this program's own secrets, nor those that others have in these variables.
+/// A command from a program and arguments, with `root` as working directory; `None` for an empty list. A program named with a directory is
+/// resolved relative to `root`. The environment contains neither this program's secrets nor the variables in `withheld`.
 pub(super) fn command(words: &[String], root: &Path, withheld: &BTreeSet<String>) -> Option<Command> {
     let (program, args) = words.split_first()?;
     let path = Path::new(program);
@@ -92,7 +92,7 @@ enum ReadEnd {
     TooMuch,
 }
 
-/// Collects output until there is no more of it. A child that ended and left its output open to others is waited for a little.
+/// Collects output until its end. After the child has ended, output held open by others is read for a grace period.
 fn read(chunks: &Receiver<Vec<u8>>, deadline: Instant, most: usize, said: &mut Vec<u8>, child: &mut Child) -> ReadEnd {
     let mut over: Option<Instant> = None;
     loop {
@@ -114,7 +114,7 @@ fn read(chunks: &Receiver<Vec<u8>>, deadline: Instant, most: usize, said: &mut V
     }
 }
 
-/// Waits for the end of the child until then. Its status is not taken: as long as that is so, the number of its group is nobody else's.
+/// Waits for the child until the deadline, without reaping it: so the number of its group is not reused.
 fn wait(child: &mut Child, deadline: Instant) -> io::Result<bool> {
     let mut pause = Duration::from_millis(1);
     loop {
@@ -130,7 +130,7 @@ fn wait(child: &mut Child, deadline: Instant) -> io::Result<bool> {
     }
 }
 
-/// Reads in a thread of its own, which ends with what it reads or with whoever listens.
+/// Reads in a thread of its own, which ends with the input or when the receiver is dropped.
 fn chunks(mut from: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
     let (send, receive): (SyncSender<Vec<u8>>, _) = sync_channel(4);
     thread::spawn(move || {
@@ -144,7 +144,7 @@ fn chunks(mut from: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
     receive
 }
 
-/// The end of what a reader gives, once there is no more of it.
+/// The last bytes of a reader, available once it has ended.
 struct OutputTail<R> {
     from: R,
     over: bool,
@@ -174,7 +174,7 @@ impl<R: Read> Read for OutputTail<R> {
     }
 }
 
-/// How a command ended that did not succeed.
+/// Describes the failure of a command.
 fn how(status: ExitStatus) -> String {
     match status.code() {
         Some(code) => format!("it ended with the code {code}"),
@@ -210,15 +210,15 @@ mod tests {
         assert_eq!(sh("sleep 9999 & sleep 9999", 0.3, 100).ended, CommandEnd::Late);
         assert_eq!(sh("trap '' TERM; sleep 9999", 0.3, 100).ended, CommandEnd::Late);
         assert_eq!(sh("yes", 600.0, 1000).ended, CommandEnd::TooMuch);
-        // One that closes its output and hangs.
+        // Closes its output and hangs.
         assert_eq!(sh("exec >&-; sleep 9999", 0.3, 1000).ended, CommandEnd::Late);
-        // One that leaves a child with its output open.
+        // Leaves a child behind that holds its output open.
         let said = sh("sleep 9999 & echo done", 600.0, 1000);
         assert_eq!((said.stdout, said.ended), (b"done\n".to_vec(), CommandEnd::Well));
         assert!(began.elapsed() < Duration::from_secs(600), "{:?}", began.elapsed());
     }
 
-    /// Processes that hold this file as their output, other than this one.
+    /// Processes other than this one that hold the file open as their output.
     #[cfg(target_os = "linux")]
     fn holders(path: &Path) -> Vec<u32> {
         let others = family::all().unwrap().into_iter().filter(|one| one.pid != std::process::id());
@@ -226,7 +226,7 @@ mod tests {
         others.filter(holds).map(|one| one.pid).collect()
     }
 
-    /// Nothing of a command outlives it, wherever it went and however the command ended; what another command is doing stays.
+    /// Everything a command started is terminated with it, wherever it moved and however the command ended; other commands are unaffected.
     #[cfg(target_os = "linux")]
     #[test]
     fn what_leaves_the_group_ends_with_the_command() {
@@ -257,7 +257,7 @@ mod tests {
         assert_eq!((group.end(&mut child), holders(&other)), (vec![], vec![]));
     }
 
-    /// A host that is killed between starting a command and noting it leaves nothing behind: the command has not begun.
+    /// If the host is killed between starting a command and registering it, the command does not begin.
     #[test]
     fn nothing_begins_before_it_is_told_to() {
         let dir = tempfile::tempdir().unwrap();

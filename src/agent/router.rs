@@ -1,4 +1,4 @@
-//! Who is asked, and who if that one fails: chains of answerers, as the run, the node or the walker says.
+//! Routes requests to chains of answerers with fallbacks, as configured for the run, the node or the walker.
 
 use super::retry::Retry;
 use crate::diag::Diagnostic;
@@ -6,21 +6,21 @@ use crate::walk::{AfterRefusal, Agent, Answerer, Name, NodeAnswer, Refusal, Requ
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// One who may be asked.
+/// An answerer of a chain.
 pub(super) enum RoutedAnswerer<'a> {
-    /// From within the process.
+    /// Within the process.
     Own(Box<dyn Answerer + 'a>),
-    /// From outside.
+    /// External, with retries.
     Outside(Retry<'a>),
 }
 
-/// Asks whom the run, the node or the walker names, one after the other.
+/// Routes requests along the chain of the run, the node or the walker.
 pub struct AnswerRouter<'a> {
     pub(super) usual: Vec<Name>,
-    /// Whom the run names for single nodes.
+    /// Chains that the run configures for single nodes.
     pub(super) nodes: BTreeMap<String, Vec<Name>>,
     pub(super) who: BTreeMap<Name, RoutedAnswerer<'a>>,
-    /// Those who want to know when their answers are recorded.
+    /// Answerers to notify when their answers are recorded.
     pub(super) told: BTreeMap<Name, Arc<dyn Answerer + 'a>>,
 }
 
@@ -32,7 +32,7 @@ impl Answerer for AnswerRouter<'_> {
     fn answer(&self, request: &Request<'_>) -> Result<NodeAnswer, Refusal> {
         let named = self.nodes.get(request.node_name()).map(Vec::as_slice);
         let chain = named.unwrap_or(if request.via.is_empty() { &self.usual } else { request.via });
-        // Whoever was asked last is not passed over when the walk goes on.
+        // After a resume the chain continues with the answerer of the last request.
         let asked = request.asked_last().and_then(|last| chain.iter().position(|name| *name == last)).unwrap_or(0);
         let mut failed: Vec<(&Name, Refusal)> = Vec::new();
         for (index, name) in chain.iter().enumerate().skip(asked) {

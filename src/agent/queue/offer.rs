@@ -1,11 +1,11 @@
-//! A step as the walk sees it that waits for its answer.
+//! The walk's side of a queued step.
 
 use super::messages::{QueueClosed, StepNews, SubmitOutcome};
 use super::{StepLocation, StepQueue};
 use std::sync::{Arc, Condvar, PoisonError};
 use std::time::Instant;
 
-/// A step that the walk waits for.
+/// A step offered to the workers.
 pub(in crate::agent) struct Offer<'q> {
     pub(super) queue: &'q StepQueue,
     pub(super) id: i64,
@@ -13,7 +13,7 @@ pub(in crate::agent) struct Offer<'q> {
 }
 
 impl Offer<'_> {
-    /// Waits until something happens to it.
+    /// Waits for the next event of the step.
     pub(in crate::agent) fn wait(&self) -> StepNews {
         let mut inner = self.queue.inner();
         loop {
@@ -42,12 +42,12 @@ impl Offer<'_> {
         }
     }
 
-    /// Nobody has it any more: others may.
+    /// Returns the step to the queue for other workers.
     pub(in crate::agent) fn again(&self) {
         self.queue.inner().put_back(self.id);
     }
 
-    /// The answer is good: whoever brought it is told so as soon as it is recorded.
+    /// Accepts the answer; the worker is notified once it is recorded.
     pub(in crate::agent) fn accept(self) {
         let mut inner = self.queue.inner();
         let Some(step) = inner.steps.remove(&self.id) else { return };
@@ -58,7 +58,7 @@ impl Offer<'_> {
         }
     }
 
-    /// The answer is no good: whoever brought it is told why, and has the step again under the new request, if there is one.
+    /// Rejects the answer with validation errors; the worker is assigned the step again under the new request, if there is one.
     pub(in crate::agent) fn refuse(mut self, complaints: Vec<String>, again: Option<(i64, String)>) -> Option<Self> {
         let mut inner = self.queue.inner();
         let mut step = inner.steps.remove(&self.id)?;

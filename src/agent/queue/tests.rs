@@ -1,4 +1,4 @@
-//! Who gets which step, and what becomes of answers.
+//! Tests of the assignment of steps and the handling of answers.
 
 use super::*;
 use crate::agent::AnswererKind;
@@ -17,7 +17,7 @@ impl Wake for Unpark {
     }
 }
 
-/// Waits for a future, without any runtime.
+/// Blocks on a future without a runtime.
 fn wait<F: Future>(future: F) -> F::Output {
     let mut future = pin!(future);
     let waker = Arc::new(Unpark(thread::current())).into();
@@ -29,7 +29,7 @@ fn wait<F: Future>(future: F) -> F::Output {
     }
 }
 
-/// What a future has at once, if it has it.
+/// The output of a future that is ready.
 fn now<F: Future + Unpin>(future: &mut F) -> Option<F::Output> {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(output) => Some(output),
@@ -166,7 +166,7 @@ fn a_dead_worker_gives_its_step_back() {
     assert_eq!((mine.dispatch_id, queue.health()[1].lost), (1, 1));
     assert_eq!(queue.submit(1, &dead.ticket, brought(1)).expect_err("refused"), SubmitError::NotYours(1));
     assert_eq!(offer.wait(), StepNews::Late("ann".into()));
-    // Late, but nobody else has begun.
+    // Late, but no other worker has the step.
     let _submitted = queue.submit(1, &mine.ticket, brought(1)).expect("there");
     assert_eq!(offer.wait(), StepNews::Brought(brought(1)));
 }
@@ -213,7 +213,7 @@ fn answers_wait_for_enough_workers() {
     let _submitted = queue.submit(1, &mine.ticket, brought(1)).expect("there");
 }
 
-/// Many workers, one of whom dies: each step is answered once.
+/// With many workers, one of which dies, each step is answered exactly once.
 #[test]
 fn nothing_is_lost_or_doubled() {
     const STEPS: i64 = 2000;
@@ -257,7 +257,7 @@ fn nothing_is_lost_or_doubled() {
                         }
                         match queue.submit(task.dispatch_id, &task.ticket, brought(task.dispatch_id)) {
                             Ok(submitted) => assert_eq!(wait(submitted), SubmitOutcome::Accepted),
-                            // Its lease was over before this thread had its turn.
+                            // The lease expired before this thread was scheduled.
                             Err(error) => {
                                 assert_eq!(error, SubmitError::NotYours(task.dispatch_id));
                                 continue;

@@ -1,4 +1,4 @@
-//! Waiting for a step, and for what becomes of an answer: futures of no runtime in particular.
+//! Runtime-independent futures for pulling a step and for the result of a submission.
 
 use super::StepQueue;
 use super::messages::{PullResult, QueueClosed, SubmitOutcome};
@@ -7,7 +7,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-/// Waiting for a step.
+/// Resolves to a step, or the reason why there are no more.
 #[derive(Debug)]
 pub struct PullFuture {
     pub(super) queue: Arc<StepQueue>,
@@ -63,7 +63,7 @@ impl Drop for PullFuture {
     }
 }
 
-/// Waiting for what becomes of an answer.
+/// Resolves to the result of a submitted answer.
 #[derive(Debug)]
 pub struct SubmitFuture {
     pub(super) queue: Arc<StepQueue>,

@@ -1,5 +1,5 @@
-//! Tools of MCP servers as those who answer: a node that is a tool's is answered by a call. What is called, with which arguments, is
-//! recorded before it leaves; asking again, leaving alone and everything else that stands around one who is asked outside is the same.
+//! Tools of MCP servers as answerers: a node with a tool is answered by a call. The call and its arguments are recorded before it is made;
+//! retries, circuit breaker and limits are those of any external answerer.
 
 mod connection;
 mod pipes;
@@ -25,7 +25,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
 
-/// How often a call that is waited for looks whether the run is to stop.
+/// Interval at which a pending call checks whether the run stops.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// The tools of a server.
@@ -40,7 +40,7 @@ pub(super) struct ToolAnswerer<'a> {
     talk: Mutex<Option<Arc<ToolConversation>>>,
 }
 
-/// What is there once somebody called.
+/// State created by the first call.
 struct ToolConversation {
     connection: Connection,
     runtime: Option<Runtime>,
@@ -49,7 +49,7 @@ struct ToolConversation {
 impl Drop for ToolConversation {
     fn drop(&mut self) {
         if let Some(runtime) = self.runtime.take() {
-            // A call over HTTP that nobody waits for any more ends by its own time.
+            // An abandoned call over HTTP ends by its own timeout.
             runtime.shutdown_background();
         }
     }
@@ -78,7 +78,7 @@ impl<'a> ToolAnswerer<'a> {
         Ok(new)
     }
 
-    /// Waits for a call, as long as the settings allow and the run goes on.
+    /// Waits for a call until it completes, times out, or the run stops.
     fn wait(&self, talk: &ToolConversation, tool: &str, arguments: JsonObject, id: &str) -> Result<CallToolResult, CallEnd> {
         let Some(runtime) = &talk.runtime else { return Err(CallEnd::Stopped) };
         runtime.block_on(async {
@@ -107,7 +107,7 @@ impl<'a> ToolAnswerer<'a> {
         }
     }
 
-    /// Why there is no answer, and what to do about it.
+    /// The refusal for a failed call, with a hint.
     fn refusal(&self, request: &Request<'_>, talk: &ToolConversation, tool: &str, trouble: ToolError) -> Refusal {
         let hide = |text: &str| talk.connection.secrets.hide(text);
         let known = talk.connection.heard().now();
@@ -163,7 +163,7 @@ impl Answerer for ToolAnswerer<'_> {
         let call = call.map_err(Refusal::failed)?;
         let talk = self.talk(request)?;
         let asking = request.ask(&self.name)?;
-        // The same whenever the same is called again.
+        // The same for every attempt of a call.
         let id = format!("{}-{}", request.run, asking.id);
         let result = match self.wait(&talk, &call.tool, call.arguments, &id) {
             Ok(result) => result,
@@ -187,7 +187,7 @@ impl Answerer for ToolAnswerer<'_> {
                 return Err(Refusal::failed(self.failed(request, &format!("what it gave back was not accepted: {why}"))));
             }
         };
-        // Nobody is there to be told what is wrong with it.
+        // A tool cannot be given validation errors for another attempt.
         let complaints = request.complaints(&artifact);
         if !complaints.is_empty() {
             return Err(Refusal::failed(request.misfit(&self.name, &complaints)));

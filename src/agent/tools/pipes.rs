@@ -1,4 +1,4 @@
-//! A server that is a command: messages line by line over its standard input and output.
+//! Transport to a server that is a command: one message per line over standard input and output.
 
 use super::super::artifact::unread;
 use super::super::group::{ProcessGroup, is_over};
@@ -14,27 +14,27 @@ use std::thread;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 
-/// How long one that is told to end by the end of its input may take.
+/// How long a server may take to exit after the end of its input.
 const GRACE: Duration = Duration::from_millis(500);
-/// How many messages wait to be heard.
+/// Capacity of the queue of received messages.
 const WAITING: usize = 16;
 
 type SharedInput = Arc<Mutex<Option<Sender<Vec<u8>>>>>;
 
-/// The messages of one.
+/// The message transport.
 pub(super) struct PipeTransport {
     to: SharedInput,
     from: mpsc::Receiver<RxJsonRpcMessage<RoleClient>>,
 }
 
-/// Its process, which ends with this.
+/// The server's process, terminated on drop.
 pub(super) struct ServerProcess {
     child: Child,
     group: ProcessGroup,
     to: SharedInput,
 }
 
-/// Starts one. A message of more than `most` bytes ends the conversation.
+/// Starts a server. A message of more than `most` bytes ends the session.
 pub(super) fn start(command: Command, most: usize, heard: &SharedServerOutput) -> io::Result<(PipeTransport, ServerProcess)> {
     let (mut child, group) = ProcessGroup::spawn(command)?;
     let (send, lines) = channel::<Vec<u8>>();
@@ -61,7 +61,7 @@ pub(super) fn start(command: Command, most: usize, heard: &SharedServerOutput) -
     Ok((PipeTransport { to: Arc::clone(&to), from }, ServerProcess { child, group, to }))
 }
 
-/// Hands on the messages that are heard, until there are no more of them.
+/// Forwards received messages until the end of the output.
 fn listen(from: impl Read, most: usize, said: &mpsc::Sender<RxJsonRpcMessage<RoleClient>>, heard: &SharedServerOutput) {
     let mut from = BufReader::new(from);
     let mut line = Vec::new();
@@ -81,7 +81,7 @@ fn listen(from: impl Read, most: usize, said: &mpsc::Sender<RxJsonRpcMessage<Rol
                 Err(error) if line.trim_ascii_start().starts_with(b"{") => {
                     return heard.over(format!("it said what cannot be read: {}", unread(&error)), false);
                 }
-                // Some write to their standard output what is for people.
+                // Some servers write log messages to standard output.
                 Err(_) => heard.garbage(&line),
             },
             Err(error) => return heard.over(error.to_string(), false),
@@ -112,7 +112,7 @@ impl Transport<RoleClient> for PipeTransport {
 }
 
 impl Drop for ServerProcess {
-    /// Ends its input, which tells it to end; then the whole group.
+    /// Closes the input, which asks the server to exit; then ends the whole group.
     fn drop(&mut self) {
         drop(self.to.lock().unwrap_or_else(PoisonError::into_inner).take());
         let until = Instant::now() + GRACE;

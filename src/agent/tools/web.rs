@@ -1,7 +1,6 @@
-//! A server behind HTTP: the SDK's streamable HTTP, over the client that the program has already.
+//! Transport to a server behind HTTP: the SDK's streamable HTTP over this program's HTTP client.
 //!
-//! What is listened for is the answer to what was posted, as JSON or in a stream of events; what a server may say beside it is nothing
-//! that a tool's call needs.
+//! Only the response to a posted message is read, as JSON or as an event stream; a call needs no server-initiated messages.
 
 use super::server_output::SharedServerOutput;
 use crate::net::shown;
@@ -15,13 +14,13 @@ use std::sync::Arc;
 use std::time::Duration;
 use ureq::http::{HeaderName, HeaderValue};
 
-/// The header that says which session a message belongs to.
+/// Header with the session id.
 const SESSION: &str = "Mcp-Session-Id";
 
 type WebError = StreamableHttpError<ureq::Error>;
 type Headers = HashMap<HeaderName, HeaderValue>;
 
-/// A client of one.
+/// The message transport.
 #[derive(Clone)]
 pub(super) struct HttpTransport {
     client: ureq::Agent,
@@ -34,7 +33,7 @@ impl HttpTransport {
         let config = ureq::Agent::config_builder()
             .timeout_global(Some(timeout))
             .http_status_as_error(false)
-            // A token goes nowhere else than where it was set up to go.
+            // The token is sent to the configured address only.
             .max_redirects(0)
             .max_redirects_will_error(false)
             .user_agent(concat!("asterisk/", env!("CARGO_PKG_VERSION")));
@@ -83,7 +82,7 @@ impl HttpTransport {
         };
         let (message, text) = found?;
         match message {
-            // Some answer an error with a status of its own.
+            // Some servers send an error with an HTTP error status.
             Some(message) if status.is_success() || matches!(message, ServerJsonRpcMessage::Error(_)) => {
                 Ok(StreamableHttpPostResponse::Json(message, own))
             }
@@ -95,7 +94,7 @@ impl HttpTransport {
         }
     }
 
-    /// The answer in a stream of events, and the last of them as a text.
+    /// The response in an event stream, and its last event as text.
     fn event(&self, from: impl Read) -> Result<(Option<ServerJsonRpcMessage>, String), WebError> {
         let mut data = String::new();
         for line in BufReader::new(from).lines() {
