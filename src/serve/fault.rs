@@ -1,10 +1,10 @@
-//! What went wrong, as whoever called a tool is told it.
+//! Errors returned to callers of tools.
 
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::session::SessionError;
 use serde_json::{Value, json};
 
-/// Why a tool did not do what it was asked: `{code, message}`, and what else helps.
+/// Error of a tool call: `{code, message}` and optional details.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct ToolFault(pub(super) Value);
 
@@ -13,13 +13,13 @@ impl ToolFault {
         Self(json!({ "code": code, "message": message.into() }))
     }
 
-    /// The same with something to do about it.
+    /// Adds a hint.
     pub(super) fn help(mut self, help: impl Into<String>) -> Self {
         self.0["help"] = help.into().into();
         self
     }
 
-    /// The same with more about it.
+    /// Adds a detail.
     pub(super) fn with(mut self, key: &str, value: impl Into<Value>) -> Self {
         self.0[key] = value.into();
         self
@@ -50,7 +50,7 @@ fn many(all: &Diagnostics) -> ToolFault {
     }
 }
 
-/// A diagnostic for programs.
+/// A diagnostic as JSON.
 pub(super) fn told(one: &Diagnostic) -> Value {
     let mut told = json!({ "code": one.code, "message": one.message });
     if let Some(place) = one.place() {

@@ -1,4 +1,4 @@
-//! Who is connected: how many at once, how many from one address, and who has to go for others.
+//! Limits on connections: in total and per address, with eviction of idle ones.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -7,16 +7,16 @@ use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-/// How long a connection may be idle while others wait for its place.
+/// How long a connection must be idle before it can be evicted.
 const IDLE: Duration = Duration::from_secs(1);
-/// How often whoever waits for a place looks for an idle one.
+/// Interval at which a waiting connection looks for an idle one.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// Those who are connected.
+/// The open connections.
 #[derive(Debug)]
 pub(super) struct Guests {
     most: usize,
-    /// The most from one address; nothing for half of all, but from this machine as many as there is place for.
+    /// Maximum number from one address; `None` is half of all, without a limit for this machine.
     from_one: Option<usize>,
     inner: Mutex<Inner>,
     left: Notify,
@@ -31,22 +31,22 @@ struct Inner {
 #[derive(Debug)]
 struct Here {
     peer: IpAddr,
-    /// How many requests of somebody who may ask are under way.
+    /// Number of authorised requests in progress.
     busy: usize,
     since: Instant,
     leave: CancellationToken,
 }
 
-/// A connection, as long as it lasts.
+/// An open connection, removed on drop.
 #[derive(Debug)]
 pub(super) struct Guest {
     guests: Arc<Guests>,
     id: u64,
-    /// Cancelled when it has to go.
+    /// Cancelled when the connection is evicted.
     pub(super) leave: CancellationToken,
 }
 
-/// A request that is under way.
+/// A request in progress.
 #[derive(Debug)]
 pub(super) struct Busy(Arc<Guest>);
 
@@ -59,7 +59,7 @@ impl Guests {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until there is a place. Whoever has been idle for longest has to give way.
+    /// Waits until a connection can be accepted, evicting the longest idle one if necessary.
     pub(super) async fn room(&self) {
         loop {
             {
@@ -73,14 +73,14 @@ impl Guests {
         }
     }
 
-    /// Waits until nobody is here.
+    /// Waits until all connections are closed.
     pub(super) async fn gone(&self) {
         while !self.inner().here.is_empty() {
             drop(tokio::time::timeout(LOOK, self.left.notified()).await);
         }
     }
 
-    /// Lets somebody in, unless there are as many from that address as may be, all with requests under way.
+    /// Accepts a connection, unless its address has reached its limit with busy connections only.
     pub(super) fn enter(self: &Arc<Self>, peer: IpAddr) -> Option<Arc<Guest>> {
         let peer = peer.to_canonical();
         let most = match self.from_one {
@@ -101,7 +101,7 @@ impl Guests {
 }
 
 impl Inner {
-    /// Has the one go who is idle for longest, of those that are meant and at least for so long. Whether there is one.
+    /// Evicts the connection that is idle longest, of those selected and idle for at least `least`. Returns whether there was one.
     fn send_away(&self, is_meant: impl Fn(&Here) -> bool, least: Duration) -> bool {
         let idle = self.here.values().filter(|one| one.busy == 0 && !one.leave.is_cancelled() && is_meant(one));
         let longest = idle.min_by_key(|one| one.since).filter(|one| one.since.elapsed() >= least);
@@ -110,7 +110,7 @@ impl Inner {
 }
 
 impl Guest {
-    /// Notes that a request of somebody who may ask is under way, until what this returns is dropped.
+    /// Counts an authorised request in progress until the returned guard is dropped.
     pub(super) fn busy(self: &Arc<Self>) -> Busy {
         if let Some(here) = self.guests.inner().here.get_mut(&self.id) {
             here.busy += 1;
@@ -147,13 +147,13 @@ mod tests {
         let guests = Guests::new(4, None);
         let (one, two) = (guests.enter(far).unwrap(), guests.enter(far).unwrap());
         let work = one.busy();
-        // Half of four are from there: the idle one goes, the busy one stays.
+        // Half of four are from this address: the idle connection is evicted, the busy one stays.
         let three = guests.enter(far).unwrap();
         assert_eq!((one.leave.is_cancelled(), two.leave.is_cancelled(), three.leave.is_cancelled()), (false, true, false));
         let (more, all) = (three.busy(), guests.enter("::ffff:192.0.2.7".parse().unwrap()));
         assert!(all.is_none());
         drop((work, two));
-        // From this machine as many as there is place for, and who is idle for longest goes first.
+        // This machine may use all connections, and the longest idle one is evicted first.
         let local: Vec<_> = (0..2).map(|_| guests.enter(near).unwrap()).collect();
         let inner = guests.inner();
         assert_eq!(inner.here.len(), 4);

@@ -1,4 +1,4 @@
-//! What the protocol asks for, told to those who know.
+//! Implements the server side of the MCP protocol.
 
 use super::fault::ToolFault;
 use super::registry::SessionRegistry;
@@ -14,13 +14,13 @@ use rmcp::model::{
 use rmcp::service::{RequestContext, RoleServer};
 use std::sync::Arc;
 
-/// How a worker goes about it.
+/// Instructions for workers.
 const WORKER: &str = include_str!("worker.md");
 
 const TOLD: &str = "asterisk investigates failed CI launches. start_run begins a run; workers then call get_next_step and submit_artifact \
                     until `done`; get_report shows what came of it. The prompt `worker` says how a worker goes about it.";
 
-/// One connection, or one request of one.
+/// Handler of one connection, or of one request of a connection.
 #[derive(Clone)]
 pub(super) struct Handler {
     desk: Arc<SessionRegistry>,
@@ -40,7 +40,7 @@ fn failed(fault: &ToolFault) -> ErrorData {
     ErrorData::invalid_params(fault.message().to_owned(), Some(fault.0.clone()))
 }
 
-/// Does what takes its time on a thread for it.
+/// Runs blocking work on a thread of its own.
 async fn apart<T: Send + 'static>(work: impl FnOnce() -> Result<T, ToolFault> + Send + 'static) -> Result<T, ErrorData> {
     let done = tokio::task::spawn_blocking(work).await;
     done.map_err(|error| ErrorData::internal_error(error.to_string(), None))?.map_err(|fault| failed(&fault))

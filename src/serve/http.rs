@@ -1,4 +1,4 @@
-//! The network: streamable HTTP without sessions, so that every request stands for itself.
+//! Network transport: streamable HTTP without sessions, so that requests are independent of one another.
 
 use super::MOST_BYTES;
 use super::body::TimedBody;
@@ -19,20 +19,20 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-/// Where it answers.
+/// Path of the endpoint.
 const PATH: &str = "/mcp";
-/// How long the head of a request may take, its body, and how long connections have to end.
+/// Timeouts for the head of a request, for its body, and for open connections at shutdown.
 const HEAD: Duration = Duration::from_secs(10);
 const BODY: Duration = Duration::from_secs(30);
 const GRACE: Duration = Duration::from_secs(2);
 
-/// What somebody is told for whom there is no place.
+/// Response when no connection is available.
 const FULL: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
 
 type ResponseBody = http_body_util::combinators::BoxBody<hyper::body::Bytes, Infallible>;
 type McpService = StreamableHttpService<Handler, NeverSessionManager>;
 
-/// Serves until `end`.
+/// Serves until `end` is cancelled.
 pub(super) async fn serve(
     desk: &Arc<SessionRegistry>,
     door: NetworkGuard,
@@ -67,7 +67,7 @@ pub(super) async fn serve(
         let (stream, peer) = tokio::select! {
             accepted = listener.accept() => match accepted {
                 Ok(accepted) => accepted,
-                // Too many files are open, or whoever came is gone: others come.
+                // Too many open files, or the client is gone: later clients are still served.
                 Err(_) => {
                     tokio::time::sleep(Duration::from_millis(50)).await;
                     continue;
@@ -90,7 +90,7 @@ pub(super) async fn serve(
             let mut connection = std::pin::pin!(connection);
             tokio::select! {
                 _ = connection.as_mut() => {}
-                // It is idle: there is nothing to be finished.
+                // An idle connection has nothing to finish.
                 () = leave.cancelled() => {}
                 () = end.cancelled() => {
                     connection.as_mut().graceful_shutdown();
@@ -99,7 +99,7 @@ pub(super) async fn serve(
             }
         });
     }
-    // Those under way are told that the run is stopped.
+    // Requests in progress are told that the run is stopped.
     if let Some(served) = desk.current() {
         served.end(&crate::agent::QueueClosed::Cancelled);
     }
@@ -107,7 +107,7 @@ pub(super) async fn serve(
     Ok(())
 }
 
-/// Answers a request of somebody who may ask. Nothing else is looked at before the token.
+/// Handles a request. The token is checked before anything else.
 async fn one(
     service: McpService,
     door: Arc<NetworkGuard>,
@@ -123,7 +123,7 @@ async fn one(
         return Ok(refused);
     }
     let _busy = guest.busy();
-    // Of several, somebody between may have gone by another than the one that is looked at here.
+    // With several headers, an intermediary may have used another than the one checked here.
     if request.headers().get_all(HOST).iter().count() > 1 {
         return Ok(plain(StatusCode::BAD_REQUEST));
     }

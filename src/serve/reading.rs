@@ -1,4 +1,4 @@
-//! What past runs and the project say: reports, explanations, decisions, findings, replays. Nothing is written.
+//! Read-only tools: reports, explanations, decisions, findings and replays of past runs.
 
 use super::args::{Explain, GetReport, LintScript, Replay, Route};
 use super::fault::ToolFault;
@@ -14,14 +14,14 @@ use crate::session::{ProjectText, Session, SessionError};
 use serde_json::{Value, json};
 use std::thread::available_parallelism;
 
-/// The run that stands for the one that began last.
+/// Name of the most recent run.
 const LATEST: &str = "latest";
 
 fn value(of: impl serde::Serialize) -> Value {
     serde_json::to_value(of).unwrap_or_default()
 }
 
-/// The report of a run: that of the session, if none is named.
+/// The report of a run; by default the one being served.
 pub(super) fn report(desk: &SessionRegistry, args: GetReport) -> Result<Value, ToolFault> {
     let mut told = json!({});
     let run = match (args.run, desk.current()) {
@@ -60,7 +60,7 @@ pub(super) fn page(session: &Session, run: &str, name: &str) -> Result<String, S
     Ok(String::from_utf8_lossy(&out).into_owned())
 }
 
-/// Why a case went the way it went.
+/// Explains the walk of a case.
 pub(super) fn explain(session: &Session, args: Explain) -> Result<Value, ToolFault> {
     let asked = decisions::StepQuery { run: args.run.unwrap_or_else(|| LATEST.into()), case: args.case, step: args.step };
     Ok(match decisions::explain(session, &asked)? {
@@ -69,7 +69,7 @@ pub(super) fn explain(session: &Session, args: Explain) -> Result<Value, ToolFau
     })
 }
 
-/// One routing decision.
+/// A single routing decision.
 pub(super) fn route(session: &Session, args: Route) -> Result<Value, ToolFault> {
     pipeline_within(&session.setup().root, args.pipeline.as_deref())?;
     let project = session.project(args.pipeline.as_deref(), AnswererNames::Others)?;
@@ -81,7 +81,7 @@ pub(super) fn route(session: &Session, args: Route) -> Result<Value, ToolFault> 
     Ok(told)
 }
 
-/// What is wrong with a script: with that text, if one is given, among the project's others.
+/// Lints a script, optionally with another text for it, among the project's other scripts.
 pub(super) fn lint_script(desk: &SessionRegistry, args: LintScript) -> Result<Value, ToolFault> {
     let SessionRegistry { session, lint: config, .. } = desk;
     let mut texts = session.texts(&[])?;
@@ -115,7 +115,7 @@ pub(super) fn lint_script(desk: &SessionRegistry, args: LintScript) -> Result<Va
     Ok(lint::json(&outcome.findings))
 }
 
-/// Past runs decided again by the texts of now.
+/// Replays past runs with the current texts.
 pub(super) fn replay(session: &Session, args: Replay) -> Result<Value, ToolFault> {
     pipeline_within(&session.setup().root, args.pipeline.as_deref())?;
     let mut setup = session.setup().clone();

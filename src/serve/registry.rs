@@ -1,4 +1,4 @@
-//! The one run that is served at a time, and what is known of it.
+//! Registry of the run being served, one at a time.
 
 use super::fault::ToolFault;
 use super::signals::{ServeSignal, Signals};
@@ -12,33 +12,33 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// Who speaks in the name of this program.
+/// Name of the server as the source of signals.
 pub(super) const SERVER: &str = "server";
 
-/// What all connections share.
+/// State shared by all connections.
 pub(super) struct SessionRegistry {
     pub(super) session: Session,
-    /// How bad findings of the linter are taken to be, and what its rules go by.
+    /// Severities and settings of lint rules.
     pub(super) lint: lint::Config,
     idle: Duration,
     current: Mutex<Option<Arc<ServedRun>>>,
-    /// Held while a run is being started: one at a time.
+    /// Held while a run is being started.
     pub(super) starting: Mutex<()>,
 }
 
-/// How far a run is.
+/// Phase of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum RunPhase {
-    /// Its cases walk.
+    /// Its cases are being walked.
     Running,
-    /// It is over: its summary.
+    /// Finished, with its summary.
     Done(Value),
-    /// It ended before that, or could not go on: why, and its summary if there is one.
+    /// Failed or stopped: the reason, and its summary if there is one.
     Error(String, Value),
 }
 
 impl RunPhase {
-    /// The word for it.
+    /// Name of the phase.
     pub(super) fn word(&self) -> &'static str {
         match self {
             Self::Running => "running",
@@ -48,9 +48,9 @@ impl RunPhase {
     }
 }
 
-/// A run that is served.
+/// A run being served.
 pub(super) struct ServedRun {
-    /// The run's id.
+    /// Id of the run.
     pub(super) run: String,
     pub(super) queue: Arc<StepQueue>,
     pub(super) stop: Arc<AtomicBool>,
@@ -88,7 +88,7 @@ impl ServedRun {
         locked(&self.phase).clone()
     }
 
-    /// Somebody was heard of.
+    /// Resets the idle timer.
     pub(super) fn touch(&self) {
         *locked(&self.heard) = Instant::now();
     }
@@ -97,7 +97,7 @@ impl ServedRun {
         locked(&self.signals)
     }
 
-    /// Says that something happened.
+    /// Adds a signal.
     pub(super) fn tell(
         &self,
         (event, agent): (&str, &str),
@@ -108,13 +108,13 @@ impl ServedRun {
         self.signals().add(ServeSignal { index: 0, at, event: event.to_owned(), agent: agent.to_owned(), case_id, step, meta })
     }
 
-    /// Ends it where it is; it can be resumed.
+    /// Stops the run; it can be resumed.
     pub(super) fn end(&self, why: &QueueClosed) {
         self.queue.close(why);
         self.stop.store(true, Ordering::Relaxed);
     }
 
-    /// Waits until its thread has ended.
+    /// Waits for its thread to end.
     pub(super) fn join(&self) {
         if let Some(thread) = locked(&self.thread).take() {
             drop(thread.join());
@@ -135,7 +135,7 @@ impl SessionRegistry {
         *locked(&self.current) = Some(served);
     }
 
-    /// The run that is served, if it is the one that is meant. Whoever asks for it was heard of.
+    /// The run being served, if it is the requested one. Resets its idle timer.
     pub(super) fn served(&self, asked: Option<&str>) -> Result<Arc<ServedRun>, ToolFault> {
         let served =
             self.current().ok_or_else(|| ToolFault::new("no_session", "no session is there").help("start one with start_run"))?;
@@ -147,7 +147,7 @@ impl SessionRegistry {
         Ok(served)
     }
 
-    /// Aborts a run once nobody was heard of for so long.
+    /// Aborts a run after no client has made contact for the idle time.
     pub(super) async fn mind_idle(self: Arc<Self>) {
         let look = (self.idle / 4).clamp(Duration::from_millis(20), Duration::from_secs(1));
         loop {
@@ -160,7 +160,7 @@ impl SessionRegistry {
         }
     }
 
-    /// Ends what is under way.
+    /// Stops the run in progress.
     pub(super) fn close(&self) {
         if let Some(served) = self.current() {
             served.end(&QueueClosed::Cancelled);

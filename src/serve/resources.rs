@@ -1,4 +1,4 @@
-//! Runs, prompts and artifacts as resources.
+//! Runs, prompts and artifacts as MCP resources.
 
 use super::fault::ToolFault;
 use super::reading;
@@ -9,9 +9,9 @@ use rmcp::model::{Resource, ResourceTemplate};
 use serde_json::json;
 
 const SCHEME: &str = "asterisk://";
-/// The most runs that are listed.
+/// Maximum number of runs listed.
 const RUNS: usize = 100;
-/// What stands for itself in a part of an address.
+/// Characters escaped in a segment of a URI.
 const PART: &AsciiSet = &CONTROLS.add(b' ').add(b'/').add(b'?').add(b'#').add(b'%').add(b'"').add(b'<').add(b'>');
 
 const JSON: &str = "application/json";
@@ -31,7 +31,7 @@ pub(super) fn list(session: &Session) -> Result<Vec<Resource>, SessionError> {
     Ok(found)
 }
 
-/// The forms of addresses.
+/// URI templates of the resources.
 pub(super) fn templates() -> Vec<ResourceTemplate> {
     let one = |path: &str, name: &str, told: &str, kind: &str| {
         ResourceTemplate::new(format!("{SCHEME}{path}"), name).with_description(told).with_mime_type(kind)
@@ -45,7 +45,7 @@ pub(super) fn templates() -> Vec<ResourceTemplate> {
     ]
 }
 
-/// What an address stands for: its text and kind; nothing if there is no such address.
+/// Reads a resource: its text and MIME type; `None` if the URI denotes none.
 pub(super) fn read(session: &Session, uri: &str) -> Result<Option<(String, &'static str)>, ToolFault> {
     let Some(path) = uri.strip_prefix(SCHEME) else { return Ok(None) };
     let parts: Option<Vec<String>> =

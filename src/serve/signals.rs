@@ -1,30 +1,30 @@
-//! What happens, for whoever asks: a list that only grows, of which the oldest are forgotten.
+//! Event log of a run for its clients: append-only, with the oldest entries dropped.
 
 use crate::clock::Timestamp;
 use serde::Serialize;
 use std::collections::{BTreeMap, VecDeque};
 
-/// How many are kept.
+/// Number of entries kept.
 const KEPT: usize = 10_000;
 
-/// Something that happened.
+/// An event of the log.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(super) struct ServeSignal {
-    /// Counts from 0.
+    /// Index, from 0.
     pub(super) index: usize,
-    /// When.
+    /// Time of the event.
     pub(super) at: Timestamp,
-    /// What.
+    /// Kind of event.
     pub(super) event: String,
-    /// Who says so; `server` is this program.
+    /// Source; `server` is this program.
     pub(super) agent: String,
-    /// The case it is about.
+    /// The case it concerns.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) case_id: Option<String>,
-    /// The step it is about.
+    /// The step it concerns.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) step: Option<String>,
-    /// What else there is to say.
+    /// Additional details.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) meta: BTreeMap<String, String>,
 }
@@ -36,7 +36,7 @@ pub(super) struct Signals {
 }
 
 impl Signals {
-    /// Adds one, and says which it is.
+    /// Appends an event and returns its index.
     pub(super) fn add(&mut self, mut signal: ServeSignal) -> usize {
         signal.index = self.total;
         self.total += 1;
@@ -47,7 +47,7 @@ impl Signals {
         self.total - 1
     }
 
-    /// Those from that index on, as far as they are kept, and how many there were in all.
+    /// The kept events from an index on, and the total number of events.
     pub(super) fn since(&self, index: i64) -> (Vec<ServeSignal>, usize) {
         let from = usize::try_from(index).unwrap_or(0);
         (self.kept.iter().filter(|signal| signal.index >= from).cloned().collect(), self.total)

@@ -1,4 +1,4 @@
-//! Starting a run that workers answer, and what comes of it.
+//! Starts a run that is answered by workers, and tracks its end.
 
 use super::args::StartRun;
 use super::fault::ToolFault;
@@ -20,19 +20,19 @@ use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::thread;
 
-/// How many cases walk at once if nobody says.
+/// Default number of concurrent cases.
 const PARALLEL: usize = 8;
-/// The most.
+/// Maximum number of concurrent cases.
 const MOST: usize = 1024;
 
-/// The run's id and how many cases it has, or why it did not begin.
+/// Id and number of cases of the run, or why it did not begin.
 type StartResult = Result<(String, usize), ToolFault>;
 
-/// Starts a run, and returns once it has begun.
+/// Starts a run; returns once it has begun.
 pub(super) fn start(desk: &Arc<SessionRegistry>, args: StartRun) -> Result<Value, ToolFault> {
     let _one = locked(&desk.starting);
     if let Some(running) = desk.current().filter(|served| served.phase() == RunPhase::Running) {
-        // One that was ended is over soon.
+        // A stopped run ends soon.
         if !args.force && running.queue.closed().is_none() {
             let message = format!("the session `{}` is running", running.run);
             return Err(ToolFault::new("session_running", message)
@@ -66,7 +66,7 @@ pub(super) fn start(desk: &Arc<SessionRegistry>, args: StartRun) -> Result<Value
         let phase = phase_of(ended, &own_queue);
         match watch.served.get() {
             Some(served) => over(served, phase),
-            // It did not begin: what was waited for is why.
+            // The run did not begin; the result says why.
             None => watch.tell(Err(match phase {
                 RunPhase::Error(why, Value::Null) => ToolFault::new("not_started", why),
                 RunPhase::Error(_, fault) => ToolFault(fault),
@@ -90,7 +90,7 @@ pub(super) fn start(desk: &Arc<SessionRegistry>, args: StartRun) -> Result<Value
     Ok(json!({ "session_id": run, "run": run, "cases": cases, "parallel": parallel, "state": "running" }))
 }
 
-/// What is to be done.
+/// A run to execute.
 enum ServeJob {
     Run(Box<RunSpec>),
     Resume { run: String, parallel: usize, budget: Option<u64> },
@@ -129,7 +129,7 @@ fn job(session: &Session, args: StartRun, parallel: usize) -> Result<ServeJob, T
     })))
 }
 
-/// The files of the project that are named, or what stands for some.
+/// The named files of the project, or those that a name stands for.
 fn files_named(root: &Path, input: &[String]) -> Result<RunInputs, ToolFault> {
     Ok(match input {
         [] => RunInputs::Example,
@@ -152,7 +152,7 @@ impl ServeJob {
     }
 }
 
-/// Writes the report, and returns how it ended with its summary.
+/// Writes the report; returns the final status and the summary.
 fn conclude(session: &Session, mut result: RunResult) -> Result<(WalkStatus, Value), SessionError> {
     let (report, _) = report::of_run(session, &result)?;
     report::write(session, &result, &report)?;
@@ -196,7 +196,7 @@ fn over(served: &ServedRun, phase: RunPhase) {
     *locked(&served.phase) = phase;
 }
 
-/// Tells the starter that the run has begun, and the queue what is recorded.
+/// Reports the start of the run to its starter, and recorded answers to the queue.
 struct Begin {
     queue: Arc<StepQueue>,
     served: Arc<OnceLock<Arc<ServedRun>>>,
@@ -214,7 +214,7 @@ impl Begin {
 impl RunListener for Begin {
     fn began(&self, begun: &StartedRun<'_>) {
         self.tell(Ok((begun.run.to_owned(), begun.cases)));
-        // Whoever started it makes it known before its first step is taken.
+        // The starter publishes the run before its first step is taken.
         self.served.wait();
     }
 

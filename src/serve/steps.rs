@@ -1,4 +1,4 @@
-//! Pulling steps, bringing answers, and what goes on meanwhile.
+//! Tools for workers: pulling steps, submitting answers, signals and health.
 
 use super::args::{EmitSignal, GetSignals, NextStep, OfSession, Submit, name};
 use super::fault::ToolFault;
@@ -7,16 +7,16 @@ use crate::agent::{self, PullResult, QueueClosed, SubmitError, SubmitOutcome, Su
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// How long a worker waits for a step if it does not say.
+/// Default time that a worker waits for a step.
 const WAIT_MS: u64 = 10_000;
-/// The longest: many clients give a call up after a minute, and then a step would go to nobody.
+/// Maximum waiting time: many clients abandon a call after a minute, and the step would be lost on them.
 const MOST_WAIT_MS: u64 = 30_000;
-/// What a worker is called that does not say.
+/// Default name of a worker.
 const ANONYMOUS: &str = "worker";
-/// The most entries beside a signal, and the most bytes of one.
+/// Maximum number of metadata entries of a signal, and maximum size of one in bytes.
 const META: (usize, usize) = (32, 2_000);
 
-/// The next step, as soon as there is one.
+/// Pulls the next step, waiting until there is one.
 pub(super) async fn next_step(desk: &SessionRegistry, args: NextStep) -> Result<Value, ToolFault> {
     let served = desk.served(args.session_id.as_deref())?;
     let worker = name("worker", args.worker.as_deref().unwrap_or(ANONYMOUS))?;
@@ -50,7 +50,7 @@ fn step(task: &Task) -> Value {
     serde_json::to_value(task).unwrap_or_default()
 }
 
-/// How many are at work, and how many should be.
+/// Adds the actual and the requested concurrency to a response.
 fn capacity(served: &ServedRun, mut told: Value) -> Value {
     let (waiting, gate) = served.queue.standing();
     told["waiting"] = waiting.into();
@@ -59,7 +59,7 @@ fn capacity(served: &ServedRun, mut told: Value) -> Value {
     told
 }
 
-/// Takes an answer, and says what became of it once that is recorded.
+/// Submits an answer; returns the result once it is recorded.
 pub(super) async fn submit(desk: &SessionRegistry, args: Submit) -> Result<Value, ToolFault> {
     let served = desk.served(args.session_id.as_deref())?;
     let text = match args.artifact {
@@ -108,7 +108,7 @@ fn refused(error: &SubmitError) -> ToolFault {
     ToolFault::new(code, error.to_string()).help(help)
 }
 
-/// Says that something happened.
+/// Appends a signal to the event log.
 pub(super) fn emit(desk: &SessionRegistry, args: EmitSignal) -> Result<Value, ToolFault> {
     let served = desk.served(args.session_id.as_deref())?;
     let (event, agent) = (name("event", &args.event)?, name("agent", &args.agent)?);
@@ -121,14 +121,14 @@ pub(super) fn emit(desk: &SessionRegistry, args: EmitSignal) -> Result<Value, To
     Ok(json!({ "index": index }))
 }
 
-/// What happened.
+/// Reads the event log.
 pub(super) fn signals(desk: &SessionRegistry, args: &GetSignals) -> Result<Value, ToolFault> {
     let served = desk.served(args.session_id.as_deref())?;
     let (signals, total) = served.signals().since(args.since);
     Ok(json!({ "signals": signals, "total": total }))
 }
 
-/// How the workers do.
+/// Health of the workers.
 pub(super) fn health(desk: &SessionRegistry, args: &OfSession) -> Result<Value, ToolFault> {
     let served = desk.served(args.session_id.as_deref())?;
     let phase = served.phase();

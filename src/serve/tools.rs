@@ -1,4 +1,4 @@
-//! The tools: what they are called, what they take, and who does it.
+//! The MCP tools: names, schemas and dispatch.
 
 use super::args::read;
 use super::fault::ToolFault;
@@ -8,17 +8,17 @@ use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
-/// A tool.
+/// Specification of a tool.
 struct ToolSpec {
     name: &'static str,
     told: &'static str,
-    /// Whether it changes nothing.
+    /// Whether the tool is read-only.
     reads: bool,
     properties: fn() -> Value,
     required: &'static [&'static str],
-    /// What it gives back, beside a fault.
+    /// Properties of its result, other than an error.
     gives: fn() -> Value,
-    /// What of that is always there.
+    /// Required properties of the result.
     always: &'static [&'static str],
 }
 
@@ -48,7 +48,7 @@ fn objects(told: &str) -> Value {
     json!({ "type": "array", "items": { "type": "object" }, "description": told })
 }
 
-/// What a worker is asked.
+/// Schema of a step.
 fn step() -> Value {
     json!({
         "dispatch_id": { "type": "integer", "description": "the step's id: give it back with the answer" },
@@ -59,7 +59,7 @@ fn step() -> Value {
     })
 }
 
-/// How many are at work, beside something else.
+/// Adds the properties of the concurrency.
 fn with_capacity(mut properties: Value) -> Value {
     properties["waiting"] = number("steps that wait for a worker");
     properties["in_flight"] = number("steps that workers have");
@@ -67,7 +67,7 @@ fn with_capacity(mut properties: Value) -> Value {
     properties
 }
 
-/// What every tool says that did not do what it was asked.
+/// Schema of an error.
 fn fault() -> Value {
     let next = json!({ "type": "object", "properties": step(), "description": "the step, to be answered again under this dispatch_id and ticket" });
     json!({
@@ -292,7 +292,7 @@ const TOOLS: &[ToolSpec] = &[
     },
 ];
 
-/// All of them.
+/// All tools.
 pub(super) fn all() -> Vec<Tool> {
     let object = |value: Value| match value {
         Value::Object(object) => object,
@@ -308,7 +308,7 @@ pub(super) fn all() -> Vec<Tool> {
                 gives.entry(key).or_insert(form);
             }
         }
-        // Some clients hold faults against the schema as well.
+        // Some clients validate errors against the output schema as well.
         let gives = json!({
             "type": "object", "properties": gives, "additionalProperties": false,
             "anyOf": [{ "required": spec.always }, { "required": ["code", "message"] }],
@@ -321,12 +321,12 @@ pub(super) fn all() -> Vec<Tool> {
     TOOLS.iter().map(one).collect()
 }
 
-/// Whether there is one of that name.
+/// Whether a tool of that name exists.
 pub(super) fn is_known(name: &str) -> bool {
     TOOLS.iter().any(|spec| spec.name == name)
 }
 
-/// Does what a tool is asked.
+/// Dispatches a tool call.
 pub(super) async fn call(desk: &Arc<SessionRegistry>, name: &str, args: Option<Map<String, Value>>) -> Result<Value, ToolFault> {
     if let Some(served) = desk.current() {
         served.touch();
@@ -346,7 +346,7 @@ pub(super) async fn call(desk: &Arc<SessionRegistry>, name: &str, args: Option<M
     }
 }
 
-/// What takes its time.
+/// Dispatches tools that block.
 fn blocking(desk: &Arc<SessionRegistry>, name: &str, args: Option<Map<String, Value>>) -> Result<Value, ToolFault> {
     match name {
         "start_run" => start::start(desk, read(args)?),
