@@ -1,4 +1,4 @@
-//! Which symptoms and root causes of the store are one cause: those that a failure has together, and what follows from that.
+//! Identity of causes: symptoms and root causes of the store that occur together in a failure belong to one cause (union-find).
 
 use crate::store::{KnownHistory, PastCase};
 use std::collections::BTreeMap;
@@ -10,23 +10,23 @@ pub(super) enum IdentityNode {
     Symptom(i64),
 }
 
-/// Groups of nodes that are one cause; a group goes by a number.
+/// Disjoint sets of nodes; a set is identified by a number.
 #[derive(Debug)]
 pub(super) struct Groups {
-    /// All nodes, in order. A large run has some hundred thousand: a map of them would take thrice the room.
+    /// All nodes, sorted. A large run has some hundred thousand: a map would take three times the memory.
     nodes: Vec<IdentityNode>,
-    /// The node that each node follows; a group's first follows itself.
+    /// Parent of each node; the root of a set is its own parent.
     above: Vec<u32>,
 }
 
-/// Where a group was seen.
+/// Occurrences of a set.
 #[derive(Debug, Default)]
 pub(super) struct GroupSighting {
-    /// The place in the history of the first failure that has any of its nodes.
+    /// Index in the history of the first failure with any of its nodes.
     pub(super) first: usize,
     /// Its nodes, if the current launch has none of them.
     pub(super) nodes: Vec<IdentityNode>,
-    /// How many failures, by launch.
+    /// Number of failures by launch.
     pub(super) failures: BTreeMap<usize, usize>,
 }
 
@@ -48,7 +48,7 @@ impl Groups {
         case.rcas.iter().map(|id| IdentityNode::Rca(*id)).chain(case.symptoms.iter().map(|id| IdentityNode::Symptom(*id)))
     }
 
-    /// Root causes and symptoms of these nodes, each once and in order.
+    /// Root causes and symptoms among the nodes, sorted and without duplicates.
     pub(super) fn ids(nodes: &[IdentityNode]) -> (Vec<i64>, Vec<i64>) {
         let (mut rcas, mut symptoms) = (Vec::new(), Vec::new());
         for node in nodes {
@@ -65,7 +65,7 @@ impl Groups {
         (rcas, symptoms)
     }
 
-    /// Makes nodes of the history one group.
+    /// Merges the sets of some nodes.
     pub(super) fn join(&mut self, nodes: impl IntoIterator<Item = IdentityNode>) {
         let mut first = None;
         for node in nodes {
@@ -77,7 +77,7 @@ impl Groups {
         }
     }
 
-    /// The group of a node.
+    /// The set of a node.
     pub(super) fn find(&mut self, node: IdentityNode) -> Option<u32> {
         let place = self.nodes.binary_search(&node).ok()?;
         u32::try_from(place).ok().map(|place| self.top(place))
@@ -92,7 +92,7 @@ impl Groups {
         place
     }
 
-    /// Where each group was seen.
+    /// The occurrences of each set.
     pub(super) fn sights(&mut self, history: &KnownHistory) -> BTreeMap<u32, GroupSighting> {
         let mut sights: BTreeMap<u32, GroupSighting> = BTreeMap::new();
         for (first, case) in history.cases.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! `regression-report.md`: a launch beside those before it.
+//! `regression-report.md`: comparison of a launch with earlier ones.
 
 use super::RunReport;
 use super::causes::Cause;
@@ -7,10 +7,10 @@ use super::timeline::{LaunchOccurrence, Regression, VanishedCause};
 use crate::model::counted;
 use std::fmt::Write as _;
 
-/// The most causes that are gone, by name; the others are counted.
+/// Maximum number of vanished causes listed by name; the others are counted.
 const GONE: usize = 200;
 
-/// `regression-report.md`; nothing where the run was not recorded.
+/// Renders `regression-report.md`; `None` if the run was not recorded.
 pub fn over_time(report: &RunReport) -> Option<String> {
     let found = report.regression.as_ref()?;
     let mut out = String::new();

@@ -1,7 +1,7 @@
-//! What is new in a launch, what came back and what is gone: causes over launches and versions.
+//! Compares a launch with earlier ones: causes that are new, recurring or gone, over launches and versions.
 //!
-//! Which causes are the same is the store's business: causes that share a root cause or a symptom are one, and so are those
-//! that this report found to be one. Titles and texts are never compared.
+//! The store determines which causes are the same: those that share a root cause or a symptom, and those that this report groups. Titles
+//! and texts are never compared.
 
 use super::causes::Cause;
 use super::identity::{Groups, IdentityNode};
@@ -10,15 +10,15 @@ use crate::clock::Timestamp;
 use crate::store::{KnownHistory, PastCase, PastLaunch};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The most places that a cause tells of.
+/// Maximum number of other launches listed for a cause.
 const PLACES: usize = 20;
-/// The most tests that a cause which is gone names.
+/// Maximum number of tests listed for a vanished cause.
 const TESTS: usize = 10;
-/// The most launches of the matrix, the latest ones.
+/// Maximum number of launches in the matrix, the latest ones.
 const COLUMNS: usize = 12;
 
-/// Compares the causes of a run with what it could look back on, and tells each where else it was seen. `whole` says that the
-/// run walked all failures of its launch.
+/// Compares the causes of a run with the history, and fills in their occurrences in other launches. `whole`: the run walked all failures of
+/// its launch.
 pub(super) fn compare(causes: &mut [Cause], history: &KnownHistory, whole: bool) -> Regression {
     let mut groups = Groups::of(history);
     let mut own: Vec<&PastCase> = history.cases.iter().filter(|case| case.launch == history.current).collect();
@@ -62,7 +62,7 @@ pub(super) fn compare(causes: &mut [Cause], history: &KnownHistory, whole: bool)
             out.matrix.push(matrix_line(Some(cause.number), &cause.finding.title, history, &line, &sight.failures, !flaky));
         }
     }
-    // What came first is told first: the numbers of groups mean nothing.
+    // In order of first occurrence; set numbers have no meaning.
     let mut in_order: Vec<_> = sights.iter().collect();
     in_order.sort_unstable_by_key(|(_, sight)| sight.first);
     for (group, sight) in in_order {
@@ -82,7 +82,7 @@ pub(super) fn compare(causes: &mut [Cause], history: &KnownHistory, whole: bool)
     out
 }
 
-/// How many failures, by launch.
+/// Number of failures by launch.
 type Failures = BTreeMap<usize, usize>;
 
 fn seen(cause: &Cause, history: &KnownHistory, failures: &Failures, line: &[usize]) -> CauseHistory {
@@ -155,7 +155,7 @@ fn matrix_line(
     }
 }
 
-/// The versions of launches, each once, in their order; launches without a version stand for themselves.
+/// The versions of launches in order, without duplicates; a launch without a version represents itself.
 fn versions(history: &KnownHistory, failures: &Failures) -> Vec<String> {
     let mut versions: Vec<String> = Vec::new();
     for launch in failures.keys().filter_map(|launch| history.launches.get(*launch)) {
@@ -167,7 +167,7 @@ fn versions(history: &KnownHistory, failures: &Failures) -> Vec<String> {
     versions
 }
 
-/// A launch with so many failures; all that were analysed if not given.
+/// A launch with a number of failures; by default all that were analysed.
 fn place(history: &KnownHistory, index: usize, failures: Option<&usize>) -> LaunchOccurrence {
     let launch = history.launches.get(index).cloned();
     let launch = launch.unwrap_or(PastLaunch {

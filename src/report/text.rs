@@ -1,12 +1,12 @@
-//! Texts from outside, made safe to show: nothing in them is obeyed.
+//! Cleans foreign text for display, so that it cannot control the output.
 
 use std::borrow::Cow;
 
-/// What stands in place of a character that is not shown.
+/// Replacement for removed characters.
 const PLACE: char = '\u{fffd}';
 
-/// A text without what would change how other text is shown: control characters, marks that turn the direction of writing
-/// (they make `txt.exe` read as `exe.txt`), and invisible tag characters. Ends of lines and tabs stay.
+/// Replaces characters that would change the display of other text: control characters, bidirectional marks (they make `txt.exe` read as
+/// `exe.txt`), and invisible tag characters. Line breaks and tabs stay.
 pub(super) fn clean(text: &str) -> Cow<'_, str> {
     if text.chars().any(unseen) {
         Cow::Owned(text.chars().map(|c| if unseen(c) { PLACE } else { c }).collect())
@@ -22,7 +22,7 @@ fn unseen(c: char) -> bool {
     turns || splits || tags || (c.is_control() && c != '\n' && c != '\t')
 }
 
-/// A text on one line of at most so many characters.
+/// A text on one line, truncated to a number of characters.
 pub(super) fn short(text: &str, most: usize) -> String {
     let mut words = String::new();
     for word in text.split_whitespace() {

@@ -1,4 +1,4 @@
-//! One request to ReportPortal, asked again while that may help.
+//! Sends a request to ReportPortal, with retries.
 
 use super::settings::{PortalLaunch, PortalSettings};
 use crate::clock::{Clock, chance};
@@ -12,32 +12,32 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use ureq::http::{Method, Request};
 
-/// How long one answer may take.
+/// Timeout of one response.
 const TIMEOUT: Duration = Duration::from_secs(60);
-/// The most bytes of one answer.
+/// Maximum size of one response, in bytes.
 const MOST: usize = 32 << 20;
-/// How often a request is sent at most.
+/// Maximum number of attempts.
 const ATTEMPTS: usize = 5;
-/// The first and the longest wait before it is sent again, if the server does not say how long.
+/// First and longest delay before a retry, unless the server specifies one.
 const WAITS: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(30));
 
-/// What is escaped in a part of an address.
+/// Characters not escaped in a segment of an address.
 const PLAIN: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
-/// What is needed to ask.
+/// Dependencies of the client.
 #[derive(Clone, Copy)]
 pub struct Access<'a> {
-    /// Secrets in files are relative to this directory.
+    /// Base directory of secret files.
     pub root: &'a Path,
     /// Reads secrets in files.
     pub secret: ReadSecret,
-    /// The time.
+    /// Clock.
     pub clock: &'a dyn Clock,
-    /// Once true, nothing is waited for any longer.
+    /// Set to stop waiting.
     pub stop: &'a AtomicBool,
 }
 
-/// A project of a ReportPortal.
+/// A project of a ReportPortal server.
 pub struct Portal<'a> {
     place: PortalLaunch,
     token: Option<String>,
@@ -46,23 +46,23 @@ pub struct Portal<'a> {
     stop: &'a AtomicBool,
 }
 
-/// Why it did not do what it was asked.
+/// Error of a request.
 #[derive(Debug)]
 pub enum PortalError {
-    /// It is not set up, or there is nothing of that name.
+    /// Not configured, or nothing of that name exists.
     Asked(Diagnostic),
-    /// It cannot be reached, or it does not want to.
+    /// The server is unreachable or unavailable.
     Outside(Diagnostic),
-    /// It refuses just this: the status, and why.
+    /// The server refuses this request: status and reason.
     Refused(u16, Diagnostic),
-    /// What it says is more than is read.
+    /// The response exceeds the size limit.
     TooLong(Diagnostic),
-    /// What it says makes no sense.
+    /// The response is invalid.
     Text(Diagnostic),
 }
 
 impl PortalError {
-    /// What to show.
+    /// The diagnostic to show.
     pub fn diagnostic(self) -> Diagnostic {
         match self {
             Self::Asked(diagnostic)
@@ -75,7 +75,7 @@ impl PortalError {
 }
 
 impl<'a> Portal<'a> {
-    /// One to ask, if it is set up.
+    /// A client, if ReportPortal is configured.
     pub fn open(settings: &PortalSettings, access: &Access<'a>) -> Result<Self, PortalError> {
         let unset = |(why, help): (String, String)| PortalError::Asked(Diagnostic::error("reportportal/setup", why).help(help));
         let place = settings.place().map_err(unset)?;
@@ -85,12 +85,12 @@ impl<'a> Portal<'a> {
         Ok(Self { place, token, client: HttpClient::new(TIMEOUT, MOST), clock, stop })
     }
 
-    /// Where it is.
+    /// Address and project.
     pub fn place(&self) -> &PortalLaunch {
         &self.place
     }
 
-    /// Reads something of the project.
+    /// Sends a GET request below the project.
     pub(super) fn get(&self, path: &str, query: &[(&str, &str)]) -> Result<Value, PortalError> {
         let mut path = path.to_owned();
         for (at, (key, value)) in query.iter().enumerate() {
@@ -99,7 +99,7 @@ impl<'a> Portal<'a> {
         self.call(&Method::GET, &path, None)
     }
 
-    /// Sets something of the project; doing it twice does what doing it once does.
+    /// Sends a PUT request below the project; it is idempotent.
     pub(super) fn put(&self, path: &str, body: &Value) -> Result<Value, PortalError> {
         self.call(&Method::PUT, path, Some(&body.to_string()))
     }
@@ -179,12 +179,12 @@ impl<'a> Portal<'a> {
     }
 }
 
-/// A part of an address in which nothing is obeyed.
+/// Escapes a segment of an address.
 pub(super) fn escaped(part: &str) -> String {
     utf8_percent_encode(part, PLAIN).to_string()
 }
 
-/// What its refusal says in words.
+/// The message in the body of a refusal.
 fn said(body: &str) -> String {
     let told: Option<Value> = serde_json::from_str(body).ok();
     let words =
@@ -192,7 +192,7 @@ fn said(body: &str) -> String {
     shown(words.unwrap_or(body))
 }
 
-/// An answer that does not parse, with the place where.
+/// Diagnostic for a response that does not parse, with the location.
 fn broken(url: &str, body: &str, error: &serde_json::Error) -> Diagnostic {
     let page = body.trim_start().starts_with('<');
     let source = Source::new(url.split('?').next().unwrap_or(url), body.chars().take(4096).collect::<String>());

@@ -1,4 +1,4 @@
-//! What the page shows, and how much of it: pages of any launch stay readable and small.
+//! Content of the page, with limits that keep the page of any launch readable and small.
 
 use super::charts::{Bar, Histogram, bars, histogram, parts};
 use super::graph::{Graph, graph};
@@ -14,13 +14,13 @@ use crate::walk::WalkStatus;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// The most causes that get a card.
+/// Maximum number of causes with a card.
 const CARDS: usize = 60;
-/// The most causes in the list at the top.
+/// Maximum number of causes in the list at the top.
 const LISTED: usize = 300;
-/// The most cases that a card names.
+/// Maximum number of cases listed in a card.
 const NAMED: usize = 25;
-/// The most rows of the table of cases.
+/// Maximum number of rows in the table of cases.
 const ROWS: usize = 2000;
 
 /// The page.
@@ -39,15 +39,15 @@ pub(super) struct HtmlPage<'r> {
     confidence: Histogram,
     over: Option<OverTimeSection<'r>>,
     causes: Vec<Card<'r>>,
-    /// How many causes there are in all.
+    /// Total number of causes.
     all_causes: usize,
-    /// How many of them have a card.
+    /// Number of causes with a card.
     cards: usize,
     rows: Vec<CaseRow<'r>>,
     details: Vec<Detail<'r>>,
 }
 
-/// A number to see first.
+/// A headline figure.
 #[derive(Debug, Serialize)]
 struct Tile {
     value: String,
@@ -64,14 +64,14 @@ struct Card<'r> {
     confidence: Option<f64>,
     evidence: Vec<Evidence<'r>>,
     named: Vec<NamedCase<'r>>,
-    /// How many cases are not named.
+    /// Number of cases not listed.
     unnamed: usize,
     graph: Option<Graph>,
     review: Option<String>,
     past: Option<CausePast>,
 }
 
-/// A reference: where it is, and what stands there.
+/// A piece of evidence: where it is, and what it says.
 #[derive(Debug, PartialEq, Serialize)]
 struct Evidence<'r> {
     kind: &'r str,
@@ -85,7 +85,7 @@ struct NamedCase<'r> {
     name: &'r str,
     suite: &'r str,
     follows: &'r str,
-    /// The number of its details, if they are on the page.
+    /// Index of its details, if they are on the page.
     detail: Option<usize>,
 }
 
@@ -103,7 +103,7 @@ struct CaseRow<'r> {
     status: &'static str,
 }
 
-/// How a case was decided.
+/// The decisions of a case.
 #[derive(Debug, Serialize)]
 struct Detail<'r> {
     number: usize,
@@ -115,7 +115,7 @@ struct Detail<'r> {
     graph: Option<Graph>,
 }
 
-/// A turn in words.
+/// A transition in words.
 #[derive(Debug, Serialize)]
 struct TransitionText<'r> {
     code: &'r str,
@@ -172,7 +172,7 @@ impl<'r> HtmlPage<'r> {
     }
 }
 
-/// What cards are made of.
+/// Context for building cards.
 struct Cards<'p, 'r> {
     report: &'r RunReport,
     cases: &'p HashMap<&'r str, usize>,
@@ -226,8 +226,8 @@ fn tiles(report: &RunReport) -> Vec<Tile> {
     tiles
 }
 
-/// The cases whose decisions are told: all where there are few; else those that speak for a cause, those that failed, and
-/// then the first.
+/// The cases whose decisions are shown: all if there are few; else those that represent a cause, those that failed, and then the first
+/// ones.
 fn detailed(report: &RunReport) -> BTreeSet<usize> {
     let cases = &report.cases;
     if cases.len() <= DETAILS {
@@ -270,7 +270,7 @@ fn detail<'r>(report: &'r RunReport, number: usize, case: &'r CaseReport, cause:
     }
 }
 
-/// `log: what it says` is evidence of the kind `log`.
+/// Parses `log: what it says` as evidence of the kind `log`.
 fn evidence(item: &str) -> Evidence<'_> {
     let named = |kind: &&str| kind.len() <= 24 && kind.starts_with(|c: char| c.is_ascii_lowercase());
     let plain = |kind: &&str| kind.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == ' ');
@@ -280,7 +280,7 @@ fn evidence(item: &str) -> Evidence<'_> {
     }
 }
 
-/// `2026-03-02 02:00 UTC`.
+/// Formats a time as `2026-03-02 02:00 UTC`.
 fn instant(at: Timestamp) -> String {
     let text = at.to_string();
     match (text.get(..10), text.get(11..16)) {
@@ -289,7 +289,7 @@ fn instant(at: Timestamp) -> String {
     }
 }
 
-/// `1 h 11 min`.
+/// Formats a duration as `1 h 11 min`.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 fn duration(seconds: f64) -> Option<String> {
     if !(seconds > 0.0 && seconds < 1e9) {
