@@ -12,30 +12,30 @@ const APPLICATION_ID: i64 = 0x4153_5452;
 const PAGE_BYTES: i64 = 4096;
 /// Number of pages (16 MiB) that accumulate in the write-ahead log before a checkpoint. A checkpoint waits for the disk at either
 /// durability level; at `SQLite`'s default of 1000 it takes half the time of a walk.
-const LOG_PAGES: i64 = 4000;
+const CHECKPOINT_PAGES: i64 = 4000;
 /// Capacity of the statement cache: more than there are statements in this module, so that each is prepared once.
-const STATEMENTS: usize = 128;
+const STATEMENT_CACHE: usize = 128;
 /// Upper bound of the pause between two attempts to get the write lock. `SQLite`'s own handler pauses up to 100 ms, which starves a process
 /// beside one that writes without pause.
-const LONGEST_PAUSE: Duration = Duration::from_millis(2);
+const MAX_PAUSE: Duration = Duration::from_millis(2);
 
 /// Opens a file for writing and migrates it to the newest format. The file must exist; an empty one becomes a store.
-pub(super) fn open_writer(path: &Path, synchronous: &str, patience: Duration) -> Result<Connection, StoreError> {
-    let conn = open(path, OpenFlags::SQLITE_OPEN_READ_WRITE, patience)?;
+pub(super) fn open_writer(path: &Path, synchronous: &str, busy_timeout: Duration) -> Result<Connection, StoreError> {
+    let conn = open(path, OpenFlags::SQLITE_OPEN_READ_WRITE, busy_timeout)?;
     if is_empty(&conn, path)? {
         conn.pragma_update(None, "page_size", PAGE_BYTES)?;
     } else {
         expect_ours(&conn, path)?;
     }
     // Two processes that switch a new file to WAL at once collide without SQLite's busy handler being called.
-    patiently(patience, || conn.pragma_update(None, "journal_mode", "WAL"))?;
+    retry_while_busy(busy_timeout, || conn.pragma_update(None, "journal_mode", "WAL"))?;
     conn.pragma_update(None, "synchronous", synchronous)?;
-    conn.pragma_update(None, "wal_autocheckpoint", LOG_PAGES)?;
+    conn.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
     conn.pragma_update(None, "foreign_keys", true)?;
     if migrations::version(&conn)? != migrations::newest(migrations::STEPS) {
         transaction(
             &conn,
-            patience,
+            busy_timeout,
             || Ok(()),
             |conn| {
                 // The other process may have initialised the file first.
@@ -53,7 +53,7 @@ pub(super) fn open_writer(path: &Path, synchronous: &str, patience: Duration) ->
 pub(super) fn open_scratch() -> Result<Connection, StoreError> {
     // A database without a name is in memory and spills to a temporary file.
     let conn = Connection::open("")?;
-    conn.set_prepared_statement_cache_capacity(STATEMENTS);
+    conn.set_prepared_statement_cache_capacity(STATEMENT_CACHE);
     keep_plans(&conn)?;
     conn.pragma_update(None, "trusted_schema", false)?;
     conn.pragma_update(None, "journal_mode", "MEMORY")?;
@@ -63,11 +63,11 @@ pub(super) fn open_scratch() -> Result<Connection, StoreError> {
 }
 
 /// Opens a store read-only. It must exist and have the newest format.
-pub(super) fn open_reader(path: &Path, patience: Duration) -> Result<Connection, StoreError> {
+pub(super) fn open_reader(path: &Path, busy_timeout: Duration) -> Result<Connection, StoreError> {
     if !path.exists() {
         return Err(StoreError::Missing(path.to_path_buf()));
     }
-    let conn = open(path, OpenFlags::SQLITE_OPEN_READ_ONLY, patience)?;
+    let conn = open(path, OpenFlags::SQLITE_OPEN_READ_ONLY, busy_timeout)?;
     expect_ours(&conn, path)?;
     let (found, known) = (migrations::version(&conn)?, migrations::newest(migrations::STEPS));
     match found.cmp(&known) {
@@ -91,14 +91,14 @@ pub(super) fn inspect(path: &Path) -> Result<Connection, StoreError> {
 /// its commit and after it; its failure fails the transaction (too late to undo it after the commit).
 pub(super) fn transaction<T>(
     conn: &Connection,
-    patience: Duration,
+    busy_timeout: Duration,
     mut boundary: impl FnMut() -> Result<(), StoreError>,
     body: impl FnOnce(&Connection) -> Result<T, StoreError>,
 ) -> Result<T, StoreError> {
     boundary()?;
     // A panic may have left a transaction open.
     roll_back(conn)?;
-    patiently(patience, || run(conn, "BEGIN IMMEDIATE"))?;
+    retry_while_busy(busy_timeout, || run(conn, "BEGIN IMMEDIATE"))?;
     let result = body(conn).and_then(|value| {
         boundary()?;
         run(conn, "COMMIT")?;
@@ -127,7 +127,7 @@ pub(super) fn run(conn: &Connection, sql: &str) -> rusqlite::Result<()> {
     conn.prepare_cached(sql)?.execute([]).map(drop)
 }
 
-fn open(path: &Path, access: OpenFlags, patience: Duration) -> Result<Connection, StoreError> {
+fn open(path: &Path, access: OpenFlags, busy_timeout: Duration) -> Result<Connection, StoreError> {
     // The file system's messages about an unusable directory or file are better than SQLite's.
     if let Err(source) =
         std::fs::metadata(path).and_then(|data| if data.is_dir() { Err(std::io::ErrorKind::IsADirectory.into()) } else { Ok(()) })
@@ -138,8 +138,8 @@ fn open(path: &Path, access: OpenFlags, patience: Duration) -> Result<Connection
     let absolute = std::path::absolute(path).map_err(|source| StoreError::io(path, source))?;
     let conn =
         Connection::open_with_flags(absolute, access | OpenFlags::SQLITE_OPEN_NO_MUTEX).map_err(|error| unusable(error, path))?;
-    conn.busy_timeout(patience)?;
-    conn.set_prepared_statement_cache_capacity(STATEMENTS);
+    conn.busy_timeout(busy_timeout)?;
+    conn.set_prepared_statement_cache_capacity(STATEMENT_CACHE);
     keep_plans(&conn)?;
     conn.pragma_update(None, "trusted_schema", false).map_err(|error| unusable(error, path))?;
     Ok(conn)
@@ -171,14 +171,14 @@ fn unusable(error: rusqlite::Error, path: &Path) -> StoreError {
 }
 
 /// Retries an operation while another process holds the lock.
-fn patiently(patience: Duration, mut attempt: impl FnMut() -> rusqlite::Result<()>) -> Result<(), StoreError> {
-    let deadline = Instant::now() + patience;
+fn retry_while_busy(busy_timeout: Duration, mut attempt: impl FnMut() -> rusqlite::Result<()>) -> Result<(), StoreError> {
+    let deadline = Instant::now() + busy_timeout;
     let mut pause = Duration::from_micros(50);
     loop {
         match attempt().map_err(StoreError::from) {
             Err(StoreError::Busy(_)) if Instant::now() < deadline => {
                 std::thread::sleep(pause);
-                pause = (pause * 2).min(LONGEST_PAUSE);
+                pause = (pause * 2).min(MAX_PAUSE);
             }
             other => return other,
         }

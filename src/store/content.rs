@@ -9,33 +9,33 @@ use rusqlite::{Connection, params};
 use std::collections::{BTreeSet, HashSet};
 
 /// Maximum number of owners that an error names.
-const NAMED: u8 = 3;
+const MAX_OWNERS: u8 = 3;
 /// How many levels of references to follow upwards from a content: a part of a parameter list, a case of a launch.
-const LEVELS: usize = 3;
+const MAX_LEVELS: usize = 3;
 
 /// Passes the content at an address to `look`, if it is stored.
 pub(super) fn content<T>(conn: &Connection, hash: &Hash, look: impl FnOnce(&str) -> T) -> Result<Option<T>, StoreError> {
     let mut find = conn.prepare_cached("SELECT text FROM blobs WHERE hash = ?1")?;
     let mut rows = find.query(params![hash.bytes()])?;
     let Some(row) = rows.next()? else { return Ok(None) };
-    match sound(row.get_ref(0)?, hash) {
+    match verified(row.get_ref(0)?, hash) {
         Some(text) => Ok(Some(look(text))),
-        None => Err(bad(conn, hash, Fault::Changed)),
+        None => Err(bad_content(conn, hash, Fault::Changed)),
     }
 }
 
 /// Passes the content at an address to `look`; a missing content is an error.
 pub(super) fn needed<T>(conn: &Connection, hash: &Hash, look: impl FnOnce(&str) -> T) -> Result<T, StoreError> {
-    content(conn, hash, look)?.ok_or_else(|| bad(conn, hash, Fault::Missing))
+    content(conn, hash, look)?.ok_or_else(|| bad_content(conn, hash, Fault::Missing))
 }
 
 /// The text of a row, if it matches the address.
-fn sound<'r>(value: ValueRef<'r>, hash: &Hash) -> Option<&'r str> {
+fn verified<'r>(value: ValueRef<'r>, hash: &Hash) -> Option<&'r str> {
     let bytes = value.as_bytes().ok().filter(|bytes| Hash::of(bytes) == *hash)?;
     std::str::from_utf8(bytes).ok()
 }
 
-fn bad(conn: &Connection, hash: &Hash, fault: Fault) -> StoreError {
+fn bad_content(conn: &Connection, hash: &Hash, fault: Fault) -> StoreError {
     StoreError::Content(Box::new(BadContent { hash: *hash, fault, owners: owners(conn, hash) }))
 }
 
@@ -45,7 +45,7 @@ fn owners(conn: &Connection, hash: &Hash) -> Vec<Owner> {
     let mut found = BTreeSet::new();
     let mut seen: HashSet<Hash> = HashSet::from([*hash]);
     let mut level = vec![*hash];
-    for _ in 0..LEVELS {
+    for _ in 0..MAX_LEVELS {
         for hash in &level {
             // An unreadable row contributes nothing.
             direct(conn, hash, &mut found).unwrap_or_default();
@@ -58,7 +58,7 @@ fn owners(conn: &Connection, hash: &Hash) -> Vec<Owner> {
     // Within a case the first role says most: its artifact rather than the decision made on it.
     let mut owners: Vec<Owner> = found.into_iter().collect();
     owners.dedup_by(|next, first| (&next.run, &next.case) == (&first.run, &first.case));
-    owners.truncate(NAMED.into());
+    owners.truncate(MAX_OWNERS.into());
     owners
 }
 
@@ -70,7 +70,7 @@ fn direct(conn: &Connection, hash: &Hash, found: &mut BTreeSet<Owner>) -> rusqli
          WHERE cleaned_at IS NULL AND content = ?1 ORDER BY 1 LIMIT ?2",
     )?;
     let owner = |row: &rusqlite::Row<'_>| Ok(Owner { run: row.get(0)?, case: row.get(1)?, what: row.get(2)? });
-    for owner in runs.query_map(params![hash.bytes(), NAMED], owner)? {
+    for owner in runs.query_map(params![hash.bytes(), MAX_OWNERS], owner)? {
         found.insert(owner?);
     }
     let mut events = conn.prepare_cached(
@@ -80,7 +80,7 @@ fn direct(conn: &Connection, hash: &Hash, found: &mut BTreeSet<Owner>) -> rusqli
          FROM events JOIN runs ON runs.id = events.run LEFT JOIN run_cases ON run_cases.id = rc \
          WHERE instr(body, ?1) > 0 ORDER BY seq LIMIT ?2",
     )?;
-    for owner in events.query_map(params![hash.to_string(), NAMED], owner)? {
+    for owner in events.query_map(params![hash.to_string(), MAX_OWNERS], owner)? {
         found.insert(owner?);
     }
     Ok(())
@@ -102,7 +102,7 @@ pub(super) fn verify(conn: &Connection, mut show: impl FnMut(BadContent)) -> Res
     while let Some(row) = all.next()? {
         count += 1;
         let hash = Hash::from_bytes(row.get(0)?);
-        if sound(row.get_ref(1)?, &hash).is_none() {
+        if verified(row.get_ref(1)?, &hash).is_none() {
             wrong(&hash, Fault::Changed);
         }
     }

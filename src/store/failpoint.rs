@@ -5,9 +5,9 @@
 //! before it is acknowledged. They are counted from 1 over the life of a store handle. Release builds contain no failpoints.
 
 #[cfg(debug_assertions)]
-pub(super) use armed::Halt;
+pub(super) use armed::Failpoint;
 #[cfg(not(debug_assertions))]
-pub(super) use unarmed::Halt;
+pub(super) use unarmed::Failpoint;
 
 #[cfg(debug_assertions)]
 mod armed {
@@ -19,7 +19,7 @@ mod armed {
 
     /// Where to block or fail, if anywhere.
     #[derive(Debug, Default)]
-    pub(in super::super) struct Halt {
+    pub(in super::super) struct Failpoint {
         passed: u64,
         at: Vec<u64>,
         file: PathBuf,
@@ -27,7 +27,7 @@ mod armed {
         fail: Option<c_int>,
     }
 
-    impl Halt {
+    impl Failpoint {
         /// Reads the environment: `ASTERISK_HALT_AT` has the numbers of one or several boundaries, separated by commas; when one is
         /// reached, a line is written to the file `ASTERISK_HALT_FILE`, and removing that file resumes the writer. With
         /// `ASTERISK_HALT_WITH`, the name of a `SQLite` error, nothing blocks; writes fail with that error from the boundary on.
@@ -74,9 +74,9 @@ mod armed {
 mod unarmed {
     /// No-op in release builds.
     #[derive(Debug, Default)]
-    pub(in super::super) struct Halt;
+    pub(in super::super) struct Failpoint;
 
-    impl Halt {
+    impl Failpoint {
         pub(in super::super) fn from_env() -> Self {
             Self
         }

@@ -57,13 +57,13 @@ pub struct Rca {
     /// `archived`.
     pub status: String,
     /// The latest status set by a person, if any.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub word: Option<RcaWord>,
+    #[serde(rename = "word", default, skip_serializing_if = "Option::is_none")]
+    pub status_change: Option<RcaStatusChange>,
 }
 
 /// A status of a root cause set by a person.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct RcaWord {
+pub struct RcaStatusChange {
     /// The status.
     pub status: String,
     /// Who set it.
@@ -203,22 +203,23 @@ impl FactScope {
 /// A root cause as described by the visible facts. For each field the last statement counts: that of the latest run; within a run the
 /// owner's statements come first and others follow in the order of the cases, independent of arrival; a case's statements stay in their
 /// order. A person's statement outranks all others, and a status set outside of runs outranks any other status.
-pub(super) fn rca_as_of(conn: &Connection, id: i64, sight: FactScope) -> Result<Rca, StoreError> {
+pub(super) fn rca_as_of(conn: &Connection, id: i64, scope: FactScope) -> Result<Rca, StoreError> {
     let mut rows = conn.prepare_cached(
         "SELECT r.*, run, r.rc = rcas.rc AS by_owner FROM rca_revisions r JOIN run_cases ON run_cases.id = r.rc \
          JOIN rcas ON rcas.id = r.rca WHERE rca = ?1 \
          AND (r.stamp <= ?2 OR (r.stamp <= ?3 AND r.rc >= ?4 AND r.rc < ?5)) ORDER BY r.id",
     )?;
-    let mut said: Vec<RcaStatement> = rows
-        .query_map([id, sight.start, sight.upto, sight.first, sight.before], RcaStatement::of_row)?
+    let mut statements: Vec<RcaStatement> = rows
+        .query_map([id, scope.start, scope.upto, scope.first, scope.before], RcaStatement::of_row)?
         .collect::<Result<_, _>>()?;
     let mut spoke_last = HashMap::new();
-    for word in &said {
-        spoke_last.insert(word.run, word.stamp);
+    for statement in &statements {
+        spoke_last.insert(statement.run, statement.stamp);
     }
-    said.sort_by_key(|word| (word.human, spoke_last.get(&word.run).copied(), !word.by_owner, word.case));
+    statements
+        .sort_by_key(|statement| (statement.human, spoke_last.get(&statement.run).copied(), !statement.by_owner, statement.case));
     let mut now = StatementParts::default();
-    for RcaStatement { part, .. } in said {
+    for RcaStatement { part, .. } in statements {
         now.title = part.title.or(now.title);
         now.message = part.message.or(now.message);
         now.defect_type = part.defect_type.or(now.defect_type);
@@ -226,7 +227,7 @@ pub(super) fn rca_as_of(conn: &Connection, id: i64, sight: FactScope) -> Result<
         now.convergence = part.convergence.or(now.convergence);
         now.status = part.status.or(now.status);
     }
-    let word = words(conn, id, sight.start)?.pop();
+    let status_change = status_changes(conn, id, scope.start)?.pop();
     Ok(Rca {
         id,
         title: now.title.unwrap_or_default(),
@@ -234,24 +235,24 @@ pub(super) fn rca_as_of(conn: &Connection, id: i64, sight: FactScope) -> Result<
         defect_type: now.defect_type.unwrap_or_default(),
         component: now.component.unwrap_or_default(),
         convergence: now.convergence.unwrap_or_default(),
-        status: word.as_ref().map_or(now.status.unwrap_or_default(), |word| word.status.clone()),
-        word,
+        status: status_change.as_ref().map_or(now.status.unwrap_or_default(), |status_change| status_change.status.clone()),
+        status_change,
     })
 }
 
 /// Statuses of a root cause set by people up to a stamp, in order.
-pub(super) fn words(conn: &Connection, id: i64, stamp: i64) -> Result<Vec<RcaWord>, StoreError> {
+pub(super) fn status_changes(conn: &Connection, id: i64, stamp: i64) -> Result<Vec<RcaStatusChange>, StoreError> {
     let mut rows =
         conn.prepare_cached("SELECT status, by, at, message FROM rca_words WHERE rca = ?1 AND stamp <= ?2 ORDER BY stamp, id")?;
-    let words = rows.query_map([id, stamp], |row| {
-        Ok(RcaWord {
+    let status_changes = rows.query_map([id, stamp], |row| {
+        Ok(RcaStatusChange {
             status: row.get("status")?,
             by: row.get("by")?,
             at: Timestamp::from_millis(row.get("at")?),
             message: row.get("message")?,
         })
     })?;
-    Ok(words.collect::<Result<_, _>>()?)
+    Ok(status_changes.collect::<Result<_, _>>()?)
 }
 
 impl RcaStatement {

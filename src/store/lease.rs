@@ -11,10 +11,10 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// How long to wait for a process that only probes a lease.
-const GLANCE: Duration = Duration::from_millis(200);
+const PROBE_TIMEOUT: Duration = Duration::from_millis(200);
 
 /// Separates the store's name from the run's in the name of a lease file.
-const RUN: &str = "-run-";
+const RUN_INFIX: &str = "-run-";
 
 /// The right to execute a run, released on drop.
 #[derive(Debug)]
@@ -28,7 +28,7 @@ impl Lease {
     /// Acquires the lease on a run of the store at `store`; fails as busy while another holder lives.
     pub(super) fn take(store: &Path, run: &str) -> Result<Self, StoreError> {
         let path = place(store, run);
-        let deadline = Instant::now() + GLANCE;
+        let deadline = Instant::now() + PROBE_TIMEOUT;
         loop {
             let file = open_file(&path)?;
             match file.try_lock() {
@@ -46,7 +46,7 @@ impl Lease {
     pub(super) fn left_behind(store: &Path) -> Vec<PathBuf> {
         let Some(name) = store.file_name() else { return Vec::new() };
         let mut begins = name.to_owned();
-        begins.push(RUN);
+        begins.push(RUN_INFIX);
         let dir = store.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let Ok(entries) = std::fs::read_dir(dir) else { return Vec::new() };
         let of_a_lease = |path: &PathBuf| {
@@ -85,7 +85,7 @@ impl Drop for Lease {
 
 fn place(store: &Path, run: &str) -> PathBuf {
     let mut path = store.as_os_str().to_owned();
-    path.push(format!("{RUN}{}", Hash::of(run.as_bytes()).short()));
+    path.push(format!("{RUN_INFIX}{}", Hash::of(run.as_bytes()).short()));
     path.into()
 }
 

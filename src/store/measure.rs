@@ -27,7 +27,7 @@ fn rows(commit: &Commit) -> StepRows {
 }
 
 /// Writes the rows of each step in a transaction, with cached statements.
-fn by_hand(conn: &Connection, case: i64, walk: &[StepRows]) {
+fn insert_directly(conn: &Connection, case: i64, walk: &[StepRows]) {
     for step in walk {
         run(conn, "BEGIN IMMEDIATE").unwrap();
         {
@@ -48,13 +48,13 @@ fn by_hand(conn: &Connection, case: i64, walk: &[StepRows]) {
     }
 }
 
-fn walks(walks: usize, round: usize) -> Vec<(String, Vec<Commit>)> {
+fn walks(walks: usize, batch: usize) -> Vec<(String, Vec<Commit>)> {
     let commits = |case: &str| {
         let make = |at| {
             let mut commit = step(case, at);
             // Contents that no other batch has.
             for blob in commit.blobs.iter_mut().take(2) {
-                *blob = crate::walk::Blob::new(format!("{} {round}", blob.text));
+                *blob = crate::walk::Blob::new(format!("{} {batch}", blob.text));
             }
             commit
         };
@@ -99,7 +99,7 @@ fn hand_walks(durability: Durability, work: &[(String, Vec<Commit>)]) -> f64 {
     let ready: Vec<Vec<StepRows>> = work.iter().map(|(_, commits)| commits.iter().map(rows).collect()).collect();
     let before = Instant::now();
     for (walk, case) in ready.iter().zip(1..) {
-        by_hand(&conn, case, walk);
+        insert_directly(&conn, case, walk);
     }
     micros_per_walk(before.elapsed(), work.len())
 }
@@ -128,8 +128,8 @@ fn durable_walks_against_the_same_rows_by_hand() {
     println!("a message to another thread and back: {:.1} us", thread_hop());
     for (durability, count) in [(Durability::Batch, 2000), (Durability::Step, 400)] {
         let mut ratios = Vec::new();
-        for round in 0..7 {
-            let work = walks(count, round);
+        for batch in 0..7 {
+            let work = walks(count, batch);
             let hand = hand_walks(durability, &work);
             let [one, eight] = [1, 8].map(|threads| store_walks(durability, threads, &work));
             println!(

@@ -23,7 +23,7 @@ pub(super) const STEPS: &[Migration] = &[
     Migration::sql(include_str!("schema/1.sql")),
     Migration::sql(include_str!("schema/2.sql")),
     Migration::sql(include_str!("schema/3.sql")),
-    Migration { sql: include_str!("schema/4.sql"), then: terms::fill },
+    Migration { sql: include_str!("schema/4.sql"), then: terms::build_index },
     Migration::sql(include_str!("schema/5.sql")),
     Migration::sql(include_str!("schema/6.sql")),
 ];

@@ -71,7 +71,7 @@ pub use history::{
     SymptomOf, SymptomRow, SymptomStatus,
 };
 pub use journal::RunJournal;
-pub use knowledge::{CaseFacts, Rca, RcaWord, Triage};
+pub use knowledge::{CaseFacts, Rca, RcaStatusChange, Triage};
 pub use needs::{SiblingScope, StoreQueries};
 pub use open::Store;
 pub use overturned::OverturnedLink;

@@ -6,7 +6,7 @@ use rusqlite::{Connection, params};
 use serde::Serialize;
 
 /// Maximum number returned for a symptom, the latest first.
-const MOST: i64 = 10;
+const MAX_RESULTS: i64 = 10;
 
 /// A revoked link from a symptom to a root cause.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -34,7 +34,7 @@ pub(super) fn overturned_as_of(conn: &Connection, symptom: i64, stamp: i64) -> R
          AND l.stamp > o.stamp AND l.stamp <= ?2 AND l.human >= (o.by = 'human'))) \
          ORDER BY id DESC LIMIT ?3",
     )?;
-    let mut rows = rows.query(params![symptom, stamp, MOST])?;
+    let mut rows = rows.query(params![symptom, stamp, MAX_RESULTS])?;
     let mut found = Vec::new();
     while let Some(row) = rows.next()? {
         let (rca, by): (i64, String) = (row.get("rca")?, row.get("by")?);

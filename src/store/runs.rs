@@ -153,7 +153,7 @@ impl Store {
             Ok(runs.collect::<Result<Vec<_>, _>>()?)
         })?;
         for run in &mut runs {
-            run.status = self.seen(&run.run, run.status);
+            run.status = self.effective_status(&run.run, run.status);
         }
         Ok(runs)
     }
@@ -178,7 +178,7 @@ impl Store {
             });
             record.optional()?.ok_or_else(|| StoreError::UnknownRun(run.to_owned()))
         })?;
-        record.status = self.seen(run, record.status);
+        record.status = self.effective_status(run, record.status);
         Ok(record)
     }
 
@@ -242,7 +242,7 @@ impl Store {
     }
 
     /// The effective status: a run marked as running that no process executes is paused.
-    fn seen(&self, run: &str, status: RunStatus) -> RunStatus {
+    fn effective_status(&self, run: &str, status: RunStatus) -> RunStatus {
         if status == RunStatus::Running && !Lease::is_held(self.path(), run) { RunStatus::Paused } else { status }
     }
 }

@@ -19,7 +19,7 @@ pub(super) struct StoredCommit {
     blobs: Vec<Blob>,
     effects: Vec<Effect<i64>>,
     /// The case that the effects belong to.
-    about: Option<i64>,
+    effect_case: Option<i64>,
     /// Answerer that decided them.
     by: Name,
     /// New statuses of the walks of cases.
@@ -42,7 +42,7 @@ impl StoredCommit {
             run,
             events: Vec::with_capacity(commit.events.len()),
             blobs: commit.blobs,
-            about: None,
+            effect_case: None,
             effects: commit.effects,
             by: Name::default(),
             statuses: Vec::new(),
@@ -53,8 +53,8 @@ impl StoredCommit {
                 "" => None,
                 id => Some(*cases.get(id).ok_or_else(|| StoreError::Refused(format!("the run has no case `{id}`")))?),
             };
-            several |= case.is_some() && step.about.is_some_and(|other| Some(other) != case);
-            step.about = step.about.or(case);
+            several |= case.is_some() && step.effect_case.is_some_and(|other| Some(other) != case);
+            step.effect_case = step.effect_case.or(case);
             if let (Some(case), Some(status)) = (case, status(&event)) {
                 step.statuses.retain(|(other, _)| *other != case);
                 step.statuses.push((case, status));
@@ -68,7 +68,7 @@ impl StoredCommit {
             step.events.push(EventRow { case, path: event.path, at: event.at.millis(), body });
         }
         step.effects.iter().try_for_each(check_numbers)?;
-        if !step.effects.is_empty() && (several || step.about.is_none()) {
+        if !step.effects.is_empty() && (several || step.effect_case.is_none()) {
             return Err(StoreError::Refused("effects need events of exactly one case beside them".into()));
         }
         Ok(step)
@@ -91,9 +91,9 @@ impl StoredCommit {
                 update.execute(params![case, status])?;
             }
         }
-        if let Some(case) = self.about {
-            let act = EffectContext { run: self.run, case, stamp, by: &self.by };
-            self.effects.iter().try_for_each(|effect| apply(conn, &act, effect))?;
+        if let Some(case) = self.effect_case {
+            let context = EffectContext { run: self.run, case, stamp, by: &self.by };
+            self.effects.iter().try_for_each(|effect| apply(conn, &context, effect))?;
         }
         Ok(())
     }

@@ -6,7 +6,7 @@ const READ_BYTES: usize = 4096;
 pub(super) const NUMBER: u64 = 0;
 
 /// The words of a text: runs of letters and digits.
-pub(super) fn spelt(text: &str) -> impl Iterator<Item = &str> {
+pub(super) fn split_words(text: &str) -> impl Iterator<Item = &str> {
     cut(text).split(|ch: char| !ch.is_alphanumeric()).filter(|word| !word.is_empty())
 }
 

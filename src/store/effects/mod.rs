@@ -21,25 +21,25 @@ pub(super) struct EffectContext<'a> {
 
 /// Applies an effect inside a transaction. An effect on an unknown symptom or root cause is skipped with a note on the case: an answerer
 /// may have invented the id, which is no reason to lose the step.
-pub(super) fn apply(conn: &Connection, act: &EffectContext<'_>, effect: &Effect<i64>) -> Result<(), StoreError> {
-    match write(conn, act, effect) {
-        Err(error @ StoreError::UnknownId(_)) => case::note(conn, act, &format!("an effect was left out: {error}")),
+pub(super) fn apply(conn: &Connection, context: &EffectContext<'_>, effect: &Effect<i64>) -> Result<(), StoreError> {
+    match write(conn, context, effect) {
+        Err(error @ StoreError::UnknownId(_)) => case::note(conn, context, &format!("an effect was left out: {error}")),
         other => other,
     }
 }
 
 /// Writes the rows of an effect, all or none.
-fn write(conn: &Connection, act: &EffectContext<'_>, effect: &Effect<i64>) -> Result<(), StoreError> {
+fn write(conn: &Connection, context: &EffectContext<'_>, effect: &Effect<i64>) -> Result<(), StoreError> {
     match effect {
-        Effect::LinkSymptom { id, name: _ } => symptom::link(conn, act, *id),
+        Effect::LinkSymptom { id, name: _ } => symptom::link(conn, context, *id),
         Effect::UpsertSymptom { id, name: _, fingerprint, test, error, category, component } => {
             let text = symptom::SymptomText { test, error, category, component };
-            symptom::upsert(conn, act, given(*id, "symptom")?, fingerprint, &text)
+            symptom::upsert(conn, context, assigned_id(*id, "symptom")?, fingerprint, &text)
         }
-        Effect::MarkSeen { id } => symptom::mark_seen(conn, act, *id),
+        Effect::MarkSeen { id } => symptom::mark_seen(conn, context, *id),
         Effect::CreateTriage { category, severity, defect_type, skip_investigation, repos } => {
             let triage = case::NewTriage { category, severity, defect_type, skip_investigation: *skip_investigation, repos };
-            case::create_triage(conn, act, &triage)
+            case::create_triage(conn, context, &triage)
         }
         Effect::CreateRca { id, name: _, title, message, defect_type, component, convergence } => {
             let revision = rca::RcaRevision {
@@ -50,11 +50,11 @@ fn write(conn: &Connection, act: &EffectContext<'_>, effect: &Effect<i64>) -> Re
                 convergence: Some(*convergence),
                 status: Some("open"),
             };
-            rca::create(conn, act, given(*id, "root cause")?, &revision)
+            rca::create(conn, context, assigned_id(*id, "root cause")?, &revision)
         }
-        Effect::LinkRca { id, name: _ } => rca::link(conn, act, *id),
-        Effect::LinkSymptomRca { symptom, rca, confidence } => rca::link_symptom(conn, act, *symptom, *rca, *confidence),
-        Effect::Overturn { symptom, rca, replaced } => rca::overturn(conn, act, *symptom, *rca, *replaced),
+        Effect::LinkRca { id, name: _ } => rca::link(conn, context, *id),
+        Effect::LinkSymptomRca { symptom, rca, confidence } => rca::link_symptom(conn, context, *symptom, *rca, *confidence),
+        Effect::Overturn { symptom, rca, replaced } => rca::overturn(conn, context, *symptom, *rca, *replaced),
         Effect::UpdateRca { id, message, defect_type, status } => {
             let revision = rca::RcaRevision {
                 message: message.as_deref(),
@@ -62,10 +62,10 @@ fn write(conn: &Connection, act: &EffectContext<'_>, effect: &Effect<i64>) -> Re
                 status: status.as_deref(),
                 ..rca::RcaRevision::default()
             };
-            rca::update(conn, act, *id, &revision)
+            rca::update(conn, context, *id, &revision)
         }
-        Effect::SetCaseStatus { status } => case::set_status(conn, act, status),
-        Effect::Note { text } => case::note(conn, act, text),
+        Effect::SetCaseStatus { status } => case::set_status(conn, context, status),
+        Effect::Note { text } => case::note(conn, context, text),
     }
 }
 
@@ -76,18 +76,18 @@ impl EffectContext<'_> {
 }
 
 /// The id of an effect; the host assigns one before the commit.
-fn given(id: Option<i64>, kind: &str) -> Result<i64, StoreError> {
+fn assigned_id(id: Option<i64>, kind: &str) -> Result<i64, StoreError> {
     id.ok_or_else(|| StoreError::Refused(format!("a {kind} is to be created without an id")))
 }
 
 /// Reads a column of the row with an id, if there is such a row.
-fn known<T: rusqlite::types::FromSql>(conn: &Connection, sql: &str, id: i64) -> Result<Option<T>, StoreError> {
+fn column_of<T: rusqlite::types::FromSql>(conn: &Connection, sql: &str, id: i64) -> Result<Option<T>, StoreError> {
     Ok(conn.prepare_cached(sql)?.query_row([id], |row| row.get(0)).optional()?)
 }
 
 /// Fails if the symptom is unknown.
 fn expect_symptom(conn: &Connection, id: i64) -> Result<(), StoreError> {
-    match known::<i64>(conn, "SELECT 1 FROM symptoms WHERE id = ?1", id)? {
+    match column_of::<i64>(conn, "SELECT 1 FROM symptoms WHERE id = ?1", id)? {
         Some(_) => Ok(()),
         None => Err(StoreError::UnknownId(format!("symptom {id}"))),
     }
@@ -95,7 +95,7 @@ fn expect_symptom(conn: &Connection, id: i64) -> Result<(), StoreError> {
 
 /// Fails if the root cause is unknown.
 fn expect_rca(conn: &Connection, id: i64) -> Result<(), StoreError> {
-    match known::<i64>(conn, "SELECT 1 FROM rcas WHERE id = ?1", id)? {
+    match column_of::<i64>(conn, "SELECT 1 FROM rcas WHERE id = ?1", id)? {
         Some(_) => Ok(()),
         None => Err(StoreError::UnknownId(format!("root cause {id}"))),
     }

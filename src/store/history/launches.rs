@@ -192,7 +192,7 @@ mod tests {
     }
 
     /// The failures: launch, case, own or not, root causes, symptoms.
-    fn told(history: &KnownHistory) -> Vec<String> {
+    fn summary(history: &KnownHistory) -> Vec<String> {
         let case = |case: &crate::store::PastCase| {
             format!(
                 "{} {} {} {:?} {:?}",
@@ -224,7 +224,7 @@ mod tests {
         );
         assert_eq!(before.current, 1);
         let expected = ["0 c1 other [9] [1]", "0 c2 other [] [2]", "1 c1 own [9] [1]"];
-        assert_eq!(told(&before), expected);
+        assert_eq!(summary(&before), expected);
         assert_eq!((before.rcas[&9].title.as_str(), before.symptoms[&2].1.as_str()), ("title of 9", "timeout"));
         // Later facts change nothing: another launch, and a late statement of the earlier run.
         first.commit(effects("c2", vec![Effect::LinkRca { id: 9, name: None }])).unwrap();

@@ -131,8 +131,8 @@ impl Store {
                 };
                 let symptoms = symptoms(conn, rca.id)?;
                 found.push(RcaRow {
-                    confidence: surest(&symptoms).unwrap_or(rca.convergence),
-                    reappeared: rca.word.as_ref().is_some_and(|word| word.status != "open" && seen.last_seen > word.at),
+                    confidence: highest_confidence(&symptoms).unwrap_or(rca.convergence),
+                    reappeared: rca.status_change.as_ref().is_some_and(|change| change.status != "open" && seen.last_seen > change.at),
                     created_by: row.get(1)?,
                     created_at: Timestamp::from_millis(row.get(2)?),
                     seen,
@@ -152,14 +152,14 @@ fn versions(conn: &Connection, rca: i64) -> Result<Vec<String>, StoreError> {
     column(conn, sql, &[&rca])
 }
 
-fn cases(conn: &Connection, rca: i64, most: usize) -> Result<Vec<SeenCase>, StoreError> {
+fn cases(conn: &Connection, rca: i64, limit: usize) -> Result<Vec<SeenCase>, StoreError> {
     let mut rows = conn.prepare_cached(
         "SELECT runs.name AS run, l.name AS launch, l.external, l.number, l.at, l.version, c.item, c.test, max(r.id) \
          FROM case_causes k JOIN run_cases r ON r.id = k.rc JOIN runs ON runs.id = r.run \
          JOIN cases c ON c.id = r.known JOIN launches l ON l.id = c.launch \
          WHERE rca = ?1 GROUP BY c.id ORDER BY l.at DESC, c.id LIMIT ?2",
     )?;
-    let cases = rows.query_map(params![rca, i64::try_from(most).unwrap_or(i64::MAX)], |row| {
+    let cases = rows.query_map(params![rca, i64::try_from(limit).unwrap_or(i64::MAX)], |row| {
         Ok(SeenCase {
             run: row.get("run")?,
             launch: row.get("launch")?,
@@ -190,6 +190,6 @@ fn symptoms(conn: &Connection, rca: i64) -> Result<Vec<SymptomOf>, StoreError> {
     Ok(found)
 }
 
-fn surest(symptoms: &[SymptomOf]) -> Option<f64> {
+fn highest_confidence(symptoms: &[SymptomOf]) -> Option<f64> {
     symptoms.iter().find(|symptom| symptom.overturned_by.is_none()).map(|symptom| symptom.confidence)
 }

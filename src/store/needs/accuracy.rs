@@ -1,6 +1,6 @@
 //! `accuracy`: the share of a walker's answers at a node that reviews confirmed.
 
-use super::{ActiveQuery, StoreSnapshot, kept};
+use super::{ActiveQuery, StoreSnapshot, cached};
 use crate::store::error::StoreError;
 use crate::store::read::of_kinds;
 use crate::walk::{EventBody, EventKind};
@@ -16,7 +16,7 @@ const REVIEWED: &str = "reviewed";
 
 /// Answers the query. The answer is the same for all cases of a run, since it does not depend on the run's own facts.
 pub(super) fn answer(needs: &ActiveQuery<'_>) -> Result<Value, StoreError> {
-    kept(&needs.accuracy, || match needs.ask(counted)? {
+    cached(&needs.accuracy, || match needs.read_store(counted)? {
         Value::Null => Ok(json!([])),
         found => Ok(found),
     })
@@ -41,12 +41,12 @@ fn counted(conn: &Connection, snapshot: StoreSnapshot) -> Result<Value, StoreErr
             *stood += i64::from(!overturned);
         }
     }
-    let told = |((walker, node), (reviewed, stood)): ((String, String), (i64, i64))| {
+    let to_json = |((walker, node), (reviewed, stood)): ((String, String), (i64, i64))| {
         #[allow(clippy::cast_precision_loss)]
         let share = stood as f64 / reviewed as f64;
         json!({ "walker": walker, "node": node, "reviewed": reviewed, "stood": stood, "share": share })
     };
-    Ok(tally.into_iter().map(told).collect())
+    Ok(tally.into_iter().map(to_json).collect())
 }
 
 /// The answerer of each node of a case's own walk; of several answers the last one is what was reviewed.

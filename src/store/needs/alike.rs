@@ -3,15 +3,15 @@
 use super::known::{KnownSymptom, SymptomScope, of_ids};
 use crate::store::error::StoreError;
 use crate::store::knowledge::FactScope;
-use crate::store::terms::{FULL, TELLING};
+use crate::store::terms::{FULL, MAX_SYMPTOMS};
 use rusqlite::{Connection, params};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Maximum number of candidates compared in full, of earlier runs and of this one.
-const MOST: usize = 16;
+const MAX_RESULTS: usize = 16;
 /// Candidates with less than this fraction of the best score are skipped as matches by chance.
-const PART: u32 = 3;
+const MIN_SCORE_PART: u32 = 3;
 
 /// Up to 16 symptoms that share the most discriminating terms: the rarer a term, the higher its weight; ties go to the lowest ids, and none
 /// scores less than a third of the best. Only the beginning of each term's list is read, however large the store. Symptoms in `known` are
@@ -19,26 +19,26 @@ const PART: u32 = 3;
 pub(super) fn of_words(
     conn: &Connection,
     run: i64,
-    sight: FactScope,
+    scope: FactScope,
     found: SymptomScope,
     terms: &BTreeSet<i64>,
     known: &BTreeSet<i64>,
 ) -> Result<Vec<KnownSymptom>, StoreError> {
     let (condition, upto) = match found {
-        SymptomScope::Earlier => ("run < ?2", sight.start),
-        SymptomScope::Here => ("run = ?2", sight.upto),
+        SymptomScope::Earlier => ("run < ?2", scope.start),
+        SymptomScope::Here => ("run = ?2", scope.upto),
     };
-    if matches!(found, SymptomScope::Here) && sight.upto == sight.start {
+    if matches!(found, SymptomScope::Here) && scope.upto == scope.start {
         return Ok(Vec::new());
     }
     let mut list = conn.prepare_cached(&format!(
         "SELECT symptom FROM symptom_terms WHERE term = ?1 AND {condition} AND stamp <= ?3 ORDER BY run, symptom LIMIT ?4"
     ))?;
     let mut weights: BTreeMap<i64, u32> = BTreeMap::new();
-    let mut symptoms = Vec::with_capacity(TELLING + 1);
+    let mut symptoms = Vec::with_capacity(MAX_SYMPTOMS + 1);
     for term in terms {
         symptoms.clear();
-        let mut rows = list.query(params![term, run, upto, i64::try_from(TELLING + 1).unwrap_or(i64::MAX)])?;
+        let mut rows = list.query(params![term, run, upto, i64::try_from(MAX_SYMPTOMS + 1).unwrap_or(i64::MAX)])?;
         while let Some(row) = rows.next()? {
             let symptom: i64 = row.get(0)?;
             symptoms.push(symptom);
@@ -46,11 +46,11 @@ pub(super) fn of_words(
                 break;
             }
         }
-        if symptoms.len() <= TELLING && symptoms.last() != Some(&FULL) {
+        if symptoms.len() <= MAX_SYMPTOMS && symptoms.last() != Some(&FULL) {
             symptoms.sort_unstable();
             symptoms.dedup();
             // The inverse document frequency, as an integer so that sums do not depend on their order.
-            let weight = (2 * TELLING / symptoms.len().max(1)).ilog2();
+            let weight = (2 * MAX_SYMPTOMS / symptoms.len().max(1)).ilog2();
             for symptom in &symptoms {
                 *weights.entry(*symptom).or_default() += weight;
             }
@@ -59,9 +59,9 @@ pub(super) fn of_words(
     let mut likely: Vec<(Reverse<u32>, i64)> = weights.into_iter().map(|(symptom, weight)| (Reverse(weight), symptom)).collect();
     likely.sort_unstable();
     let best = likely.first().map_or(0, |(Reverse(weight), _)| *weight);
-    let likely = likely.into_iter().take(MOST).take_while(|(Reverse(weight), _)| weight * PART >= best);
+    let likely = likely.into_iter().take(MAX_RESULTS).take_while(|(Reverse(weight), _)| weight * MIN_SCORE_PART >= best);
     let likely: Vec<i64> = likely.map(|(_, symptom)| symptom).filter(|id| !known.contains(id)).collect();
-    if likely.is_empty() { Ok(Vec::new()) } else { of_ids(conn, run, sight, &likely) }
+    if likely.is_empty() { Ok(Vec::new()) } else { of_ids(conn, run, scope, &likely) }
 }
 
 #[cfg(test)]
@@ -152,7 +152,7 @@ mod tests {
             fixture.store.read(|conn: &Connection| Ok(conn.query_row(longest, [], |row| row.get::<_, isize>(0))?)).unwrap();
         assert_eq!(
             longest.cast_unsigned(),
-            super::TELLING + 2,
+            super::MAX_SYMPTOMS + 2,
             "one more than may be told, and the note that the list is closed"
         );
     }
@@ -176,11 +176,11 @@ mod tests {
         let ours = of(&[ALIKE.into(), "tariff unchanged".into()]);
         let _second = fixture.begin("second", &ours);
         let needs = needs(&fixture, "second");
-        let told = |case: usize| -> Vec<i64> {
+        let similar_ids = |case: usize| -> Vec<i64> {
             ids(&similar(&needs, &ours, &ours.cases[case])).into_iter().filter(|id| *id < 1000).collect()
         };
-        assert_eq!(told(0), [5], "6 shares one telling word of many");
-        assert!(told(1).contains(&6), "where nothing shares more, that word is enough");
+        assert_eq!(similar_ids(0), [5], "6 shares one telling word of many");
+        assert!(similar_ids(1).contains(&6), "where nothing shares more, that word is enough");
     }
 
     #[test]
@@ -199,19 +199,22 @@ mod tests {
             early.commit(effects("c2", vec![symptom(6, "0", ALIKE)])).unwrap();
             let later = fixture.begin("later", &launch);
             later.commit(effects("c1", vec![symptom(7, "0", ALIKE)])).unwrap();
-            let told = |needs: &StoreQueries, case: usize| {
+            let similar_ids = |needs: &StoreQueries, case: usize| {
                 let mut ids = ids(&similar(needs, &launch, &launch.cases[case]));
                 ids.retain(|id| *id < 1000);
                 ids.sort_unstable();
                 ids
             };
-            assert_eq!(told(&needs, 3), [5]);
+            assert_eq!(similar_ids(&needs, 3), [5]);
             let barrier = fixture.store.all_events("run").unwrap().pop().unwrap().0;
             run.commit(effects("c1", vec![symptom(8, "0", ALIKE)])).unwrap();
             needs.advance(barrier, Vec::new());
-            assert_eq!([0, 1, 2, 3].map(|case| told(&needs, case)), [vec![5], vec![5, 10], vec![5, 10, 11], vec![5, 10, 11, 12]]);
+            assert_eq!(
+                [0, 1, 2, 3].map(|case| similar_ids(&needs, case)),
+                [vec![5], vec![5, 10], vec![5, 10, 11], vec![5, 10, 11, 12]]
+            );
             let _last = fixture.begin("last", &launch);
-            assert_eq!(told(&self::needs(&fixture, "last"), 0), [5, 6, 7, 8, 10, 11, 12, 13]);
+            assert_eq!(similar_ids(&self::needs(&fixture, "last"), 0), [5, 6, 7, 8, 10, 11, 12, 13]);
         }
     }
 

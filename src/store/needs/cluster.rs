@@ -1,6 +1,6 @@
 //! `cluster`: the members of the case's cluster, and the findings of the one that walked ahead.
 
-use super::{ActiveQuery, StoreSnapshot, kept_under};
+use super::{ActiveQuery, StoreSnapshot, cached_under};
 use crate::store::content::needed;
 use crate::store::error::StoreError;
 use crate::store::read::of_kinds;
@@ -15,7 +15,9 @@ pub(super) fn answer(needs: &ActiveQuery<'_>, about: &QuerySubject<'_>) -> Resul
     let prior = if representative == about.case.id {
         json!({})
     } else {
-        kept_under(&needs.priors, representative.into(), || needs.ask(|conn, snapshot| prior(conn, snapshot, representative)))?
+        cached_under(&needs.priors, representative.into(), || {
+            needs.read_store(|conn, snapshot| prior(conn, snapshot, representative))
+        })?
     };
     Ok(json!({
         "key": cluster.key,

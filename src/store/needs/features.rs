@@ -1,15 +1,15 @@
 //! Similarity of two failures by their words.
 
-use crate::store::words::{cut, hash, hash_of, spelt};
+use crate::store::words::{cut, hash, hash_of, split_words};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
 /// Weight of the test's name; the rest is the error's. Errors say more about the cause, names recur.
 const NAME_WEIGHT: f64 = 0.4;
 /// Maximum number of common words returned.
-const WHY_WORDS: usize = 8;
+const MAX_COMMON_WORDS: usize = 8;
 /// Upper bound of the similarity of failures with different recall keys.
-const MOST: f64 = 0.99;
+const MAX_LIKENESS: f64 = 0.99;
 
 /// Features of a failure, as sorted sets of hashes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,10 +32,10 @@ impl Features {
     /// first.
     pub(super) fn why(&self, error: &str, other: &Self, other_error: &str) -> Value {
         let round = |alike: f64| (alike * 100.0).round() / 100.0;
-        let theirs: BTreeSet<String> = saying(other_error).collect();
+        let theirs: BTreeSet<String> = significant_words(other_error).collect();
         let mut common: Vec<String> = Vec::new();
-        for word in saying(error).filter(|word| theirs.contains(word)) {
-            if common.len() < WHY_WORDS && !common.contains(&word) {
+        for word in significant_words(error).filter(|word| theirs.contains(word)) {
+            if common.len() < MAX_COMMON_WORDS && !common.contains(&word) {
                 common.push(word);
             }
         }
@@ -49,7 +49,7 @@ impl Features {
     /// digits.
     pub(super) fn likeness(&self, other: &Self) -> f64 {
         let score = NAME_WEIGHT * overlap(&self.name, &other.name) + (1.0 - NAME_WEIGHT) * overlap(&self.words, &other.words);
-        (score.min(MOST) * 10_000.0).round() / 10_000.0
+        (score.min(MAX_LIKENESS) * 10_000.0).round() / 10_000.0
     }
 }
 
@@ -61,12 +61,12 @@ pub(super) fn error_shape(error: &str) -> Option<u64> {
 
 /// The hashes of the words of a text.
 fn words(text: &str) -> impl Iterator<Item = u64> {
-    spelt(text).map(hash_of)
+    split_words(text).map(hash_of)
 }
 
 /// The significant words of a text: without digits and of three letters or more.
-fn saying(text: &str) -> impl Iterator<Item = String> {
-    spelt(text).filter(|word| word.len() > 2 && !word.contains(|ch: char| ch.is_numeric())).map(str::to_lowercase)
+fn significant_words(text: &str) -> impl Iterator<Item = String> {
+    split_words(text).filter(|word| word.len() > 2 && !word.contains(|ch: char| ch.is_numeric())).map(str::to_lowercase)
 }
 
 fn set(items: impl Iterator<Item = u64>) -> Vec<u64> {

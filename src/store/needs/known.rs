@@ -9,7 +9,7 @@ use rusqlite::{Connection, Row};
 
 /// Number of symptoms of earlier runs, and of this one, that are compared with every failure. Symptoms that share discriminating terms, the
 /// test, the component or the key are found however old they are; these few serve errors that consist of common words.
-const LATEST: i64 = 50;
+const MAX_LATEST: i64 = 50;
 
 /// A symptom as described in the run that found it.
 #[derive(Clone, Debug)]
@@ -49,50 +49,50 @@ impl SymptomScope {
 pub(super) fn of_test(
     conn: &Connection,
     run: i64,
-    sight: FactScope,
+    scope: FactScope,
     found: SymptomScope,
     test: &str,
 ) -> Result<Vec<KnownSymptom>, StoreError> {
-    current(conn, run, sight, "test = ?6", found.rest(), &test)
+    current(conn, run, scope, "test = ?6", found.rest(), &test)
 }
 
 /// Up to 100 symptoms of a component.
 pub(super) fn of_component(
     conn: &Connection,
     run: i64,
-    sight: FactScope,
+    scope: FactScope,
     found: SymptomScope,
     component: &str,
 ) -> Result<Vec<KnownSymptom>, StoreError> {
-    current(conn, run, sight, "component = ?6 AND component <> ''", found.rest(), &component)
+    current(conn, run, scope, "component = ?6 AND component <> ''", found.rest(), &component)
 }
 
 /// The visible symptoms among some ids.
-pub(super) fn of_ids(conn: &Connection, run: i64, sight: FactScope, ids: &[i64]) -> Result<Vec<KnownSymptom>, StoreError> {
+pub(super) fn of_ids(conn: &Connection, run: i64, scope: FactScope, ids: &[i64]) -> Result<Vec<KnownSymptom>, StoreError> {
     let of_ids = "run <= ?1 AND symptom IN (SELECT value FROM json_each(?6))";
-    current(conn, run, sight, of_ids, "ORDER BY symptom", &serde_json::json!(ids).to_string())
+    current(conn, run, scope, of_ids, "ORDER BY symptom", &serde_json::json!(ids).to_string())
 }
 
 /// Up to 50 symptoms seen with cases of a recall key.
-pub(super) fn of_recall_key(conn: &Connection, run: i64, sight: FactScope, key: &str) -> Result<Vec<KnownSymptom>, StoreError> {
+pub(super) fn of_recall_key(conn: &Connection, run: i64, scope: FactScope, key: &str) -> Result<Vec<KnownSymptom>, StoreError> {
     let of_key = "run <= ?1 AND symptom IN (SELECT symptom FROM symptom_keys k WHERE recall_key = ?6 AND (stamp <= ?2 \
          OR EXISTS (SELECT 1 FROM sightings s JOIN run_cases c ON c.id = s.rc WHERE s.symptom = k.symptom AND s.stamp <= ?3 \
          AND s.rc >= ?4 AND s.rc < ?5 AND c.recall_key = ?6)) ORDER BY symptom LIMIT 50)";
-    current(conn, run, sight, of_key, "ORDER BY symptom", &key)
+    current(conn, run, scope, of_key, "ORDER BY symptom", &key)
 }
 
 /// The symptoms that earlier runs found last, the latest first.
-pub(super) fn recent(conn: &Connection, run: i64, sight: FactScope) -> Result<Vec<KnownSymptom>, StoreError> {
+pub(super) fn recent(conn: &Connection, run: i64, scope: FactScope) -> Result<Vec<KnownSymptom>, StoreError> {
     let latest =
         "run < ?1 AND symptom IN (SELECT id FROM symptoms WHERE run < ?1 AND stamp <= ?2 ORDER BY run DESC, id LIMIT ?6)";
-    current(conn, run, sight, latest, "ORDER BY run DESC, symptom", &LATEST)
+    current(conn, run, scope, latest, "ORDER BY run DESC, symptom", &MAX_LATEST)
 }
 
 /// The symptoms that this run found first, in the order of its cases.
-pub(super) fn recent_here(conn: &Connection, run: i64, sight: FactScope) -> Result<Vec<KnownSymptom>, StoreError> {
+pub(super) fn recent_here(conn: &Connection, run: i64, scope: FactScope) -> Result<Vec<KnownSymptom>, StoreError> {
     // The first revisions by the run's first cases; nearly all are still current.
     let first = "r.id IN (SELECT id FROM symptom_revisions WHERE run = ?1 AND rc >= ?4 AND stamp > ?2 AND stamp <= ?3 ORDER BY rc, id LIMIT ?6)";
-    current(conn, run, sight, first, "ORDER BY rc, symptom", &LATEST)
+    current(conn, run, scope, first, "ORDER BY rc, symptom", &MAX_LATEST)
 }
 
 /// The current descriptions that meet a condition, among the visible facts. A visible fact belongs to an earlier run or to this one; a
@@ -100,7 +100,7 @@ pub(super) fn recent_here(conn: &Connection, run: i64, sight: FactScope) -> Resu
 fn current(
     conn: &Connection,
     run: i64,
-    sight: FactScope,
+    scope: FactScope,
     condition: &str,
     order: &str,
     value: &dyn ToSql,
@@ -112,7 +112,7 @@ fn current(
          AND (o.stamp <= ?2 OR (o.stamp <= ?3 AND o.rc >= ?4 AND o.rc < ?5)) \
          AND (o.rc < r.rc OR (o.rc = r.rc AND o.id > r.id))) {order}"
     ))?;
-    let inputs: [&dyn ToSql; 6] = [&run, &sight.start, &sight.upto, &sight.first, &sight.before, value];
+    let inputs: [&dyn ToSql; 6] = [&run, &scope.start, &scope.upto, &scope.first, &scope.before, value];
     let known = rows.query_map(inputs, KnownSymptom::of_row)?;
     Ok(known.collect::<Result<_, _>>()?)
 }

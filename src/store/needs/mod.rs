@@ -30,7 +30,7 @@ use std::ops::Deref;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Capacity of each cache; a full cache is cleared.
-const KEPT: usize = 256;
+const CACHE_CAPACITY: usize = 256;
 /// Longer texts are truncated to this many characters in answers.
 const TEXT_CHARS: usize = 2000;
 
@@ -47,7 +47,7 @@ pub struct StoreQueries {
     recent_symptoms: Mutex<Option<Arc<[KnownSymptom]>>>,
     hits: Mutex<HashMap<LikenessInputs, Arc<[SimilarSymptom]>>>,
     rcas_of: Mutex<HashMap<i64, Arc<[of_symptom::SymptomLink]>>>,
-    seen: Mutex<HashMap<i64, Arc<similar::SymptomOccurrences>>>,
+    occurrences: Mutex<HashMap<i64, Arc<similar::SymptomOccurrences>>>,
     /// Not invalidated by barriers.
     histories: Mutex<OccurrenceHistory>,
     errors: Mutex<Option<Arc<SimilarErrors>>>,
@@ -117,7 +117,7 @@ impl StoreQueries {
             recent_symptoms: Mutex::default(),
             hits: Mutex::default(),
             rcas_of: Mutex::default(),
-            seen: Mutex::default(),
+            occurrences: Mutex::default(),
             histories: Mutex::default(),
             errors: Mutex::default(),
             clusters: HashMap::new(),
@@ -137,7 +137,7 @@ impl StoreQueries {
         self.recent_symptoms = Mutex::default();
         self.hits = Mutex::default();
         self.rcas_of = Mutex::default();
-        self.seen = Mutex::default();
+        self.occurrences = Mutex::default();
         self.priors = Mutex::default();
     }
 
@@ -152,7 +152,7 @@ impl StoreQueries {
     }
 
     /// Answers a query in one transaction: a consistent snapshot, and one lock of the file instead of some fifty.
-    fn asking<T>(&self, body: impl FnOnce(&ActiveQuery<'_>) -> Result<T, StoreError>) -> Result<T, StoreError> {
+    fn with_snapshot<T>(&self, body: impl FnOnce(&ActiveQuery<'_>) -> Result<T, StoreError>) -> Result<T, StoreError> {
         match &self.source {
             Some((store, snapshot)) => store.read(|conn| body(&ActiveQuery { needs: self, store: Some((conn, *snapshot)) })),
             None => body(&ActiveQuery { needs: self, store: None }),
@@ -177,7 +177,7 @@ impl Deref for ActiveQuery<'_> {
 impl ActiveQuery<'_> {
     /// The row id of a case among the cases of all runs.
     fn place(&self, case: &str) -> Result<i64, StoreError> {
-        self.ask(|conn, snapshot| {
+        self.read_store(|conn, snapshot| {
             let mut find = conn.prepare_cached("SELECT id FROM run_cases WHERE run = ?1 AND item = ?2")?;
             Ok(find.query_row(params![snapshot.run, case], |row| row.get(0)).optional()?.unwrap_or_default())
         })
@@ -185,15 +185,13 @@ impl ActiveQuery<'_> {
 
     /// Adds the earlier occurrences of its symptom or root cause to a record.
     fn with_history(&self, mut record: Value, rca: bool, id: i64) -> Result<Value, StoreError> {
-        let history = kept_under(&self.histories, (rca, id), || {
-            let found =
-                self.ask(
-                    |conn, snapshot| {
-                        if rca { history::of_rca(conn, snapshot, id) } else { history::of_symptom(conn, snapshot, id) }
-                    },
-                )?;
-            Ok(Arc::new(found))
-        })?;
+        let history =
+            cached_under(&self.histories, (rca, id), || {
+                let found = self.read_store(|conn, snapshot| {
+                    if rca { history::of_rca(conn, snapshot, id) } else { history::of_symptom(conn, snapshot, id) }
+                })?;
+                Ok(Arc::new(found))
+            })?;
         if let Value::Object(record) = &mut record {
             record.extend(history.iter().map(|(name, value)| (name.clone(), value.clone())));
         }
@@ -201,7 +199,10 @@ impl ActiveQuery<'_> {
     }
 
     /// Reads the store; the default without one.
-    fn ask<T: Default>(&self, query: impl FnOnce(&Connection, StoreSnapshot) -> Result<T, StoreError>) -> Result<T, StoreError> {
+    fn read_store<T: Default>(
+        &self,
+        query: impl FnOnce(&Connection, StoreSnapshot) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
         self.store.map_or_else(|| Ok(T::default()), |(conn, snapshot)| query(conn, snapshot))
     }
 }
@@ -209,12 +210,12 @@ impl ActiveQuery<'_> {
 impl Queries for StoreQueries {
     fn query(&self, name: &str, about: &QuerySubject<'_>) -> Result<Value, String> {
         let answer = match name {
-            "symptoms.similar" => self.asking(|asking| similar::answer(asking, about)),
-            "rcas.of_symptom" => self.asking(|asking| of_symptom::answer(asking, about)),
-            "accuracy" => self.asking(accuracy::answer),
-            "rcas.recent" => self.asking(|asking| recent::answer(asking, about)),
+            "symptoms.similar" => self.with_snapshot(|active| similar::answer(active, about)),
+            "rcas.of_symptom" => self.with_snapshot(|active| of_symptom::answer(active, about)),
+            "accuracy" => self.with_snapshot(accuracy::answer),
+            "rcas.recent" => self.with_snapshot(|active| recent::answer(active, about)),
             "siblings" => Ok(siblings::answer(self, about)),
-            "cluster" => self.asking(|asking| cluster::answer(asking, about)),
+            "cluster" => self.with_snapshot(|active| cluster::answer(active, about)),
             "workspace" => Ok(self.repositories.clone()),
             _ => {
                 let help = did_you_mean(name, NEEDS.iter().map(|need| need.name)).unwrap_or_default();
@@ -226,7 +227,7 @@ impl Queries for StoreQueries {
 }
 
 /// The value cached in `slot`, computed on a miss. Not locked meanwhile: two threads may compute the same value.
-fn kept<T: Clone>(slot: &Mutex<Option<T>>, make: impl FnOnce() -> Result<T, StoreError>) -> Result<T, StoreError> {
+fn cached<T: Clone>(slot: &Mutex<Option<T>>, make: impl FnOnce() -> Result<T, StoreError>) -> Result<T, StoreError> {
     if let Some(found) = &*lock(slot) {
         return Ok(found.clone());
     }
@@ -236,7 +237,7 @@ fn kept<T: Clone>(slot: &Mutex<Option<T>>, make: impl FnOnce() -> Result<T, Stor
 }
 
 /// The value cached in `slot` under a key, computed on a miss.
-fn kept_under<K: Eq + std::hash::Hash, T: Clone>(
+fn cached_under<K: Eq + std::hash::Hash, T: Clone>(
     slot: &Mutex<HashMap<K, T>>,
     key: K,
     make: impl FnOnce() -> Result<T, StoreError>,
@@ -246,7 +247,7 @@ fn kept_under<K: Eq + std::hash::Hash, T: Clone>(
     }
     let made = make()?;
     let mut slot = lock(slot);
-    if slot.len() >= KEPT {
+    if slot.len() >= CACHE_CAPACITY {
         slot.clear();
     }
     slot.insert(key, made.clone());

@@ -1,6 +1,6 @@
 //! `rcas.of_symptom`: root causes of the symptoms similar to the case's failure.
 
-use super::{ActiveQuery, StoreSnapshot, kept_under, short, similar};
+use super::{ActiveQuery, StoreSnapshot, cached_under, short, similar};
 use crate::store::error::StoreError;
 use crate::store::knowledge::{Rca, rca_as_of};
 use crate::store::overturned::{OverturnedLink, overturned_as_of};
@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Maximum number returned.
-const MOST: usize = 10;
+const MAX_RESULTS: usize = 10;
 
 /// A link from a symptom to a root cause, as visible to a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -26,24 +26,25 @@ pub(super) struct SymptomLink {
 /// Answers the query: in the order of the symptoms, for each the highest confidence first, each root cause once.
 pub(super) fn answer(needs: &ActiveQuery<'_>, about: &QuerySubject<'_>) -> Result<Value, StoreError> {
     let case = needs.place(&about.case.id)?;
-    let mut told = BTreeSet::new();
+    let mut known_rcas = BTreeSet::new();
     let mut rcas = Vec::new();
     for hit in similar::hits(needs, about.case)?.iter() {
         let symptom = hit.known.id;
-        let links: Arc<[SymptomLink]> =
-            kept_under(&needs.rcas_of, symptom, || Ok(needs.ask(|conn, snapshot| links(conn, snapshot, symptom))?.into()))?;
-        let overturned = needs.ask(|conn, snapshot| overturned_as_of(conn, symptom, snapshot.start))?;
-        told.extend(overturned.iter().filter(|over| !over.replaced).map(|over| over.rca));
-        for link in links.iter().filter(|link| link.case.is_none_or(|other| other < case)).take(MOST) {
-            if rcas.len() < MOST && told.insert(link.rca) {
-                let rca = needs.ask(|conn, snapshot| Ok(Some(rca_as_of(conn, link.rca, snapshot.of(case))?)))?;
+        let links: Arc<[SymptomLink]> = cached_under(&needs.rcas_of, symptom, || {
+            Ok(needs.read_store(|conn, snapshot| links(conn, snapshot, symptom))?.into())
+        })?;
+        let overturned = needs.read_store(|conn, snapshot| overturned_as_of(conn, symptom, snapshot.start))?;
+        known_rcas.extend(overturned.iter().filter(|over| !over.replaced).map(|over| over.rca));
+        for link in links.iter().filter(|link| link.case.is_none_or(|other| other < case)).take(MAX_RESULTS) {
+            if rcas.len() < MAX_RESULTS && known_rcas.insert(link.rca) {
+                let rca = needs.read_store(|conn, snapshot| Ok(Some(rca_as_of(conn, link.rca, snapshot.of(case))?)))?;
                 if let Some(rca) = rca {
                     rcas.push(needs.with_history(link.to_json(symptom, rca), true, link.rca)?);
                 }
             }
         }
         for over in overturned {
-            if rcas.len() < MOST {
+            if rcas.len() < MAX_RESULTS {
                 let id = over.rca;
                 rcas.push(needs.with_history(overturned_json(symptom, over), true, id)?);
             }
@@ -61,7 +62,7 @@ fn links(conn: &Connection, snapshot: StoreSnapshot, symptom: i64) -> Result<Vec
          WHERE o.symptom = l.symptom AND o.rca = l.rca AND o.stamp <= ?2 AND (o.rc > l.rc OR (o.rc = l.rc AND o.id > l.id))) \
          ORDER BY confidence DESC, rcas.rc DESC, rca LIMIT ?3",
     )?;
-    let most = i64::try_from(MOST).unwrap_or(i64::MAX);
+    let most = i64::try_from(MAX_RESULTS).unwrap_or(i64::MAX);
     let earlier = rows.query_map(params![symptom, snapshot.start, most], |row| {
         Ok(SymptomLink { rca: row.get(0)?, confidence: row.get(1)?, case: None, same_run: false })
     })?;
@@ -76,10 +77,10 @@ fn links(conn: &Connection, snapshot: StoreSnapshot, symptom: i64) -> Result<Vec
         let here = rows.query_map(inputs, |row| {
             Ok(SymptomLink { rca: row.get(0)?, confidence: row.get(1)?, case: Some(row.get(2)?), same_run: row.get(3)? })
         })?;
-        let mut told: BTreeSet<i64> = links.iter().map(|link| link.rca).collect();
+        let mut known_rcas: BTreeSet<i64> = links.iter().map(|link| link.rca).collect();
         for link in here {
             let link = link?;
-            if told.insert(link.rca) {
+            if known_rcas.insert(link.rca) {
                 links.push(link);
             }
         }
@@ -101,8 +102,8 @@ impl SymptomLink {
             "status": rca.status,
             "confidence": self.confidence,
             "same_run": self.same_run,
-            "status_since": rca.word.as_ref().map(|word| word.at),
-            "status_by": rca.word.as_ref().map_or("", |word| &word.by),
+            "status_since": rca.status_change.as_ref().map(|change| change.at),
+            "status_by": rca.status_change.as_ref().map_or("", |change| &change.by),
             "overturned": false,
             "replaced": false,
             "by": "",

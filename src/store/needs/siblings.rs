@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Maximum number returned.
-const MOST: usize = 50;
+const MAX_RESULTS: usize = 50;
 
 /// Groups of a launch's cases whose errors differ only in numbers and ids.
 #[derive(Debug)]
@@ -37,7 +37,7 @@ impl SiblingScope {
     pub fn next(&mut self, error: &str) -> bool {
         let shape = error_shape(error);
         let passed_over = self.common.iter().flatten().find(|(common, _)| Some(*common) != shape).map_or(0, |(_, count)| *count);
-        let other = self.asked - passed_over <= MOST;
+        let other = self.asked - passed_over <= MAX_RESULTS;
         self.asked += 1;
         let Some(shape) = shape else { return other };
         let count = self.counts.entry(shape).or_default();
@@ -49,7 +49,7 @@ impl SiblingScope {
             [_, second] if second.is_none_or(|(common, count)| common == shape || now.1 > count) => *second = Some(now),
             _ => {}
         }
-        other || now.1 <= MOST + 1
+        other || now.1 <= MAX_RESULTS + 1
     }
 }
 
@@ -65,7 +65,7 @@ pub(super) fn answer(needs: &StoreQueries, about: &QuerySubject<'_>) -> Value {
     let same = same.filter_map(|&at| launch.cases.get(at)).map(|other| (other, true));
     let others = launch.cases.iter().zip(&errors.shapes).filter(|(_, other)| shape.is_none() || **other != shape);
     let others = others.map(|(other, _)| (other, false));
-    same.chain(others).filter(|(other, _)| other.id != case.id).take(MOST).map(to_json).collect()
+    same.chain(others).filter(|(other, _)| other.id != case.id).take(MAX_RESULTS).map(to_json).collect()
 }
 
 fn to_json((other, same): (&Case, bool)) -> Value {
@@ -89,7 +89,7 @@ fn errors(needs: &StoreQueries, launch: &Launch) -> Arc<SimilarErrors> {
     for (at, shape) in shapes.iter().enumerate() {
         if let Some(shape) = *shape {
             let cases = alike.entry(shape).or_default();
-            if cases.len() <= MOST {
+            if cases.len() <= MAX_RESULTS {
                 cases.push(at);
             }
         }
@@ -143,6 +143,6 @@ mod tests {
     fn of_many_with_one_error_few_are_told_of() {
         let mut tellable = SiblingScope::default();
         let errors = (0..10_000).map(|n| if n % 9 == 0 { "timeout" } else { "lost lock" });
-        assert_eq!(errors.filter(|error| tellable.next(error)).count(), 2 * (MOST + 1));
+        assert_eq!(errors.filter(|error| tellable.next(error)).count(), 2 * (MAX_RESULTS + 1));
     }
 }

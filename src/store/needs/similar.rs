@@ -3,7 +3,7 @@
 use super::alike::of_words;
 use super::features::Features;
 use super::known::{KnownSymptom, SymptomScope, of_component, of_recall_key, of_test, recent, recent_here};
-use super::{ActiveQuery, StoreSnapshot, kept, kept_under};
+use super::{ActiveQuery, StoreSnapshot, cached, cached_under};
 use crate::clock::Timestamp;
 use crate::model::{Case, Hash};
 use crate::store::error::StoreError;
@@ -16,9 +16,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Maximum number returned.
-const MOST: usize = 10;
+const MAX_RESULTS: usize = 10;
 /// Lower bound of the similarity; less is coincidence.
-const LEAST_LIKE: f64 = 0.1;
+const MIN_LIKENESS: f64 = 0.1;
 
 /// A symptom similar to a case's failure.
 #[derive(Clone, Debug)]
@@ -84,31 +84,31 @@ pub(super) fn hits(needs: &ActiveQuery<'_>, case: &Case) -> Result<Arc<[SimilarS
     let inputs = json!([case.recall_key, case.name, case.error_message, component]);
     // As long as no fact of the run itself is visible, all its cases see the same.
     let place = if needs.sees_itself() { needs.place(&case.id)? } else { 0 };
-    kept_under(&needs.hits, (Hash::of_json(&inputs), place), || {
-        let recent = kept(&needs.recent_symptoms, || Ok(needs.ask(latest)?.into()))?;
-        let found = needs.ask(|conn, snapshot| {
-            let (run, sight) = (snapshot.run, snapshot.of(place));
+    cached_under(&needs.hits, (Hash::of_json(&inputs), place), || {
+        let recent = cached(&needs.recent_symptoms, || Ok(needs.read_store(latest)?.into()))?;
+        let found = needs.read_store(|conn, snapshot| {
+            let (run, scope) = (snapshot.run, snapshot.of(place));
             let mut found: BTreeMap<i64, (f64, KnownSymptom)> = BTreeMap::new();
             if !case.recall_key.is_empty() {
-                let same = of_recall_key(conn, run, sight, &case.recall_key)?;
+                let same = of_recall_key(conn, run, scope, &case.recall_key)?;
                 found.extend(same.into_iter().map(|known| (known.id, (1.0, known))));
             }
             let mut others = Vec::new();
             for found in [SymptomScope::Earlier, SymptomScope::Here] {
-                others.extend(of_test(conn, run, sight, found, &case.name)?);
-                others.extend(of_component(conn, run, sight, found, component)?);
+                others.extend(of_test(conn, run, scope, found, &case.name)?);
+                others.extend(of_component(conn, run, scope, found, component)?);
             }
             let visible = |known: &&KnownSymptom| known.case < snapshot.first || known.case < place;
             let at_hand = found.values().map(|(_, known)| known).chain(&others).chain(recent.iter().filter(visible));
             let at_hand: BTreeSet<i64> = at_hand.map(|known| known.id).collect();
             let terms = terms(&case.name, &case.error_message);
             for found in [SymptomScope::Earlier, SymptomScope::Here] {
-                others.extend(of_words(conn, run, sight, found, &terms, &at_hand)?);
+                others.extend(of_words(conn, run, scope, found, &terms, &at_hand)?);
             }
             let ours = Features::new(&case.name, &case.error_message);
             for known in others.iter().chain(recent.iter().filter(visible)) {
                 let score = ours.likeness(&known.features);
-                if score >= LEAST_LIKE {
+                if score >= MIN_LIKENESS {
                     found.entry(known.id).or_insert_with(|| (score, known.clone()));
                 }
             }
@@ -130,26 +130,26 @@ fn latest(conn: &Connection, snapshot: StoreSnapshot) -> Result<Vec<KnownSymptom
 fn best(needs: &ActiveQuery<'_>, place: i64, mut found: Vec<(f64, KnownSymptom)>) -> Result<Vec<SimilarSymptom>, StoreError> {
     found.sort_by(|(a, _), (b, _)| b.total_cmp(a));
     // All that tie with the last one are kept until their occurrences are known.
-    let worst = found.get(MOST - 1).map_or(0.0, |(score, _)| *score);
+    let worst = found.get(MAX_RESULTS - 1).map_or(0.0, |(score, _)| *score);
     found.retain(|(score, _)| *score >= worst);
     let mut hits = Vec::with_capacity(found.len());
     for (score, known) in found {
         let symptom = known.id;
-        let seen = kept_under(&needs.seen, symptom, || {
-            let seen = needs.ask(|conn, snapshot| Ok(Some(Arc::new(seen(conn, snapshot, symptom)?))))?;
-            Ok(seen.unwrap_or_else(|| Arc::new(SymptomOccurrences { before: SightingTimes::NEVER, here: Vec::new() })))
+        let occurrences = cached_under(&needs.occurrences, symptom, || {
+            let occurrences = needs.read_store(|conn, snapshot| Ok(Some(Arc::new(occurrences(conn, snapshot, symptom)?))))?;
+            Ok(occurrences.unwrap_or_else(|| Arc::new(SymptomOccurrences { before: SightingTimes::NEVER, here: Vec::new() })))
         })?;
         let same_run = needs.is_own(known.case);
-        hits.push(SimilarSymptom { times: seen.by(place), score, known, same_run });
+        hits.push(SimilarSymptom { times: occurrences.by(place), score, known, same_run });
     }
     hits.sort_by(|a, b| {
         b.score.total_cmp(&a.score).then_with(|| (Reverse(a.times.total), a.known.id).cmp(&(Reverse(b.times.total), b.known.id)))
     });
-    hits.truncate(MOST);
+    hits.truncate(MAX_RESULTS);
     Ok(hits)
 }
 
-fn seen(conn: &Connection, snapshot: StoreSnapshot, symptom: i64) -> Result<SymptomOccurrences, StoreError> {
+fn occurrences(conn: &Connection, snapshot: StoreSnapshot, symptom: i64) -> Result<SymptomOccurrences, StoreError> {
     let mut rows = conn.prepare_cached(
         "SELECT total, first_at, last_at FROM sightings WHERE symptom = ?1 AND stamp <= ?2 ORDER BY stamp DESC LIMIT 1",
     )?;
