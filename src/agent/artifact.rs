@@ -3,14 +3,14 @@
 use serde_json::Value;
 
 /// Maximum size of an artifact, in bytes.
-pub const MOST_BYTES: usize = 4 << 20;
+pub const MAX_BYTES: usize = 4 << 20;
 /// Maximum nesting depth.
-const MOST_DEPTH: usize = 64;
+const MAX_DEPTH: usize = 64;
 
 /// Parses an artifact; an error says what is wrong with it.
 pub fn parse(text: &str) -> Result<Value, String> {
-    if text.len() > MOST_BYTES {
-        return Err(too_long(MOST_BYTES));
+    if text.len() > MAX_BYTES {
+        return Err(too_long(MAX_BYTES));
     }
     checked(json(text.as_bytes())?)
 }
@@ -22,11 +22,11 @@ pub fn too_long(most: usize) -> String {
 
 /// Parses JSON; an error says what is wrong with it.
 pub(super) fn json(text: &[u8]) -> Result<Value, String> {
-    serde_json::from_slice(text).map_err(|error| unread(&error))
+    serde_json::from_slice(text).map_err(|error| parse_error(&error))
 }
 
 /// Message: the JSON cannot be parsed.
-pub(super) fn unread(error: &serde_json::Error) -> String {
+pub(super) fn parse_error(error: &serde_json::Error) -> String {
     if is_too_deep(error) { too_deep() } else { format!("it is no JSON: {error}") }
 }
 
@@ -37,13 +37,13 @@ pub fn is_too_deep(error: &serde_json::Error) -> bool {
 
 /// Message: the artifact nests too deeply.
 pub fn too_deep() -> String {
-    format!("it nests deeper than {MOST_DEPTH} levels")
+    format!("it nests deeper than {MAX_DEPTH} levels")
 }
 
 /// The value, if it is an object within the depth limit.
 pub(super) fn checked(value: Value) -> Result<Value, String> {
     let what = match &value {
-        Value::Object(_) if depth(&value) > MOST_DEPTH => return Err(too_deep()),
+        Value::Object(_) if depth(&value) > MAX_DEPTH => return Err(too_deep()),
         Value::Object(_) => return Ok(value),
         Value::Array(_) => "a list",
         Value::String(_) => "a text",
@@ -66,7 +66,7 @@ pub fn unwrapped(value: Value) -> (Option<i64>, Value) {
 }
 
 /// Overwrites the field that names the author of an artifact with the actual answerer, so that nobody can answer in another's name.
-pub fn signed(artifact: &mut Value, by: &str) {
+pub fn set_author(artifact: &mut Value, by: &str) {
     if let Some(said) = artifact.get_mut("by").filter(|said| said.is_string()) {
         *said = by.into();
     }
@@ -92,7 +92,7 @@ mod tests {
         assert!(parse("{").is_err_and(|why| why.contains("no JSON")));
         let deep = format!("{{\"a\":{}{}}}", "[".repeat(70), "]".repeat(70));
         assert!(parse(&deep).is_err_and(|why| why.contains("64 levels")));
-        assert!(parse(&" ".repeat(MOST_BYTES + 1)).is_err_and(|why| why.contains("bytes")));
+        assert!(parse(&" ".repeat(MAX_BYTES + 1)).is_err_and(|why| why.contains("bytes")));
     }
 
     #[test]

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 /// How long a batch that is not full waits for more requests.
 const GATHER: Duration = Duration::from_millis(200);
 /// Interval at which threads waiting for a batch check its state.
-const LOOK: Duration = Duration::from_millis(20);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// Name of a claim file, before the request's id. It stays until the run ends, so that a late worker sees that the request is taken.
 pub const CLAIM: &str = "claim-";
 /// Phase of requests that are published one by one.
@@ -43,7 +43,7 @@ pub(super) struct BatchAgent<'a> {
     pub(super) clock: &'a dyn Clock,
     pub(super) stop: &'a AtomicBool,
     pub(super) state: Mutex<BatchState>,
-    pub(super) turned: Condvar,
+    pub(super) changed: Condvar,
 }
 
 /// The queue of the next batch, and the open batch.
@@ -80,8 +80,8 @@ impl BatchAgent<'_> {
     }
 
     /// Queues the request and waits until it is published; whichever thread finds a batch due publishes it.
-    fn enter(&self, waiting: &PendingSignal<'_>, phase: &str) -> io::Result<()> {
-        let PendingSignal { at, signal, .. } = waiting;
+    fn enter(&self, pending: &PendingSignal<'_>, phase: &str) -> io::Result<()> {
+        let PendingSignal { at, signal, .. } = pending;
         let id = signal.dispatch_id;
         let mut state = self.state();
         state.queue.push(BatchMember { id, at: at.clone(), signal: signal.clone(), phase: phase.to_owned() });
@@ -95,46 +95,46 @@ impl BatchAgent<'_> {
             }
             if self.stop.load(Ordering::Relaxed) {
                 state.queue.retain(|member| member.id != id);
-                return signal.write(waiting.tray, at);
+                return signal.write(pending.run_dir, at);
             }
             let size = batch_size(self.file.settings.size, self.budget.status().map(|status| status.percent_used));
             let gathered = state.came.is_none_or(|came| came.elapsed() >= GATHER);
             if state.out.is_none() && (state.queue.len() >= size || gathered) {
-                let sent = self.send(&mut state, size, waiting);
-                self.turned.notify_all();
+                let sent = self.send(&mut state, size, pending);
+                self.changed.notify_all();
                 sent?;
                 continue;
             }
-            state = self.turned.wait_timeout(state, LOOK).unwrap_or_else(PoisonError::into_inner).0;
+            state = self.changed.wait_timeout(state, POLL_INTERVAL).unwrap_or_else(PoisonError::into_inner).0;
         }
     }
 
     /// Publishes a batch of the first queued requests.
-    fn send(&self, state: &mut BatchState, size: usize, waiting: &PendingSignal<'_>) -> io::Result<()> {
-        let tray = waiting.tray;
+    fn send(&self, state: &mut BatchState, size: usize, pending: &PendingSignal<'_>) -> io::Result<()> {
+        let run_dir = pending.run_dir;
         let many = size.min(state.queue.len());
         let members: Vec<BatchMember> = state.queue.drain(..many).collect();
         let Some(phase) = members.first().map(|member| member.phase.clone()) else { return Ok(()) };
-        let batch = state.last.or_else(|| Some(BatchManifest::read(tray).ok()?.batch_id)).unwrap_or(0).saturating_add(1);
+        let batch = state.last.or_else(|| Some(BatchManifest::read(run_dir).ok()?.batch_id)).unwrap_or(0).saturating_add(1);
         for member in &members {
-            member.signal.write(tray, &member.at)?;
+            member.signal.write(run_dir, &member.at)?;
         }
         let single = self.file.settings.size == 1;
         let mut briefing = String::new();
         if !single {
             let cases = members.iter().map(|member| member.signal.case_id.clone()).collect();
-            tray.write(BRIEFING, &(self.brief)(&BatchInfo { batch, phase: phase.clone(), cases }))?;
-            briefing = tray.path(BRIEFING);
+            run_dir.write(BRIEFING, &(self.brief)(&BatchInfo { batch, phase: phase.clone(), cases }))?;
+            briefing = run_dir.path(BRIEFING);
         }
         let entry = |member: &BatchMember| ManifestEntry {
             case_id: member.signal.case_id.clone(),
-            signal_path: tray.path(&member.at),
+            signal_path: run_dir.path(&member.at),
             status: EntryStatus::Pending,
         };
         let entries = members.iter().map(entry).collect();
         let phase = if single { SINGLE } else { &phase };
         let manifest = BatchManifest::new(batch, phase, self.clock.now(), briefing, entries);
-        manifest.write(tray)?;
+        manifest.write(run_dir)?;
         state.last = Some(batch);
         state.out = Some(OpenBatch { manifest, ids: members.iter().map(|member| member.id).collect(), left: many });
         Ok(())
@@ -147,8 +147,8 @@ impl BatchAgent<'_> {
         let Some(index) = out.ids.iter().position(|member| *member == id) else { return };
         if out.manifest.signals.get(index).is_some_and(|entry| entry.status != status) {
             out.manifest.note(index, status, self.clock.now());
-            if let Some(tray) = &self.file.tray {
-                drop(out.manifest.write(&**tray));
+            if let Some(run_dir) = &self.file.run_dir {
+                drop(out.manifest.write(&**run_dir));
             }
         }
     }
@@ -165,15 +165,15 @@ impl BatchAgent<'_> {
         if out.left == 0 {
             state.out = None;
         }
-        self.turned.notify_all();
+        self.changed.notify_all();
     }
 
     /// Detects a claim on the request, and a claim that has expired.
-    fn claims(&self, waiting: &PendingSignal<'_>, since: &mut Option<Instant>) {
-        let id = waiting.signal.dispatch_id;
-        let name = format!("{}/{CLAIM}{id}", waiting.places.dir);
+    fn claims(&self, pending: &PendingSignal<'_>, since: &mut Option<Instant>) {
+        let id = pending.signal.dispatch_id;
+        let name = format!("{}/{CLAIM}{id}", pending.places.dir);
         // Any entry of that name, a file or a directory, is a claim.
-        let there = !matches!(waiting.tray.read(&name, 0), Ok(None));
+        let there = !matches!(pending.run_dir.read(&name, 0), Ok(None));
         match since {
             _ if !there => {
                 if since.take().is_some() {
@@ -185,7 +185,7 @@ impl BatchAgent<'_> {
                 self.note(id, EntryStatus::Claimed);
             }
             Some(began) if began.elapsed() >= self.file.settings.claim => {
-                drop(waiting.tray.remove(&name));
+                drop(pending.run_dir.remove(&name));
             }
             Some(_) => {}
         }
@@ -202,11 +202,11 @@ impl Answerer for BatchAgent<'_> {
         let mut claimed = None;
         let reply = self.file.ask(
             request,
-            |waiting| {
-                entered = Some(waiting.signal.dispatch_id);
-                self.enter(waiting, request.plan.pipeline.phase_name(request.node))
+            |pending| {
+                entered = Some(pending.signal.dispatch_id);
+                self.enter(pending, request.plan.pipeline.phase_name(request.node))
             },
-            |waiting| self.claims(waiting, &mut claimed),
+            |pending| self.claims(pending, &mut claimed),
         );
         if let Some(id) = entered {
             let status = match &reply {

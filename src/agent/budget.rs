@@ -36,10 +36,10 @@ impl TokenBudget {
     pub fn status(&self) -> Option<BudgetStatus> {
         let total_budget = self.total?;
         let used = self.used.load(Ordering::Relaxed);
-        let signed = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
+        let set_author = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
         #[expect(clippy::cast_precision_loss, reason = "a share for people")]
         let percent_used = if total_budget == 0 { 0.0 } else { used as f64 * 100.0 / total_budget as f64 };
-        Some(BudgetStatus { total_budget, used, remaining: signed(total_budget) - signed(used), percent_used })
+        Some(BudgetStatus { total_budget, used, remaining: set_author(total_budget) - set_author(used), percent_used })
     }
 
     /// Whether a request was refused because the budget was spent.

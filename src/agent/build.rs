@@ -44,15 +44,19 @@ pub fn manual_names(agents: &Agents) -> Vec<String> {
     [MANUAL.to_owned()].into_iter().chain(set_up).collect()
 }
 
-/// Builds the answerer of a run: `usual` for all nodes but those in `nodes`.
-pub fn build<'a>(usual: &[String], nodes: &BTreeMap<String, Vec<String>>, outside: &ExternalContext<'a>) -> AnswerRouter<'a> {
+/// Builds the answerer of a run: `default_chain` for all nodes but those in `nodes`.
+pub fn build<'a>(
+    default_chain: &[String],
+    nodes: &BTreeMap<String, Vec<String>>,
+    outside: &ExternalContext<'a>,
+) -> AnswerRouter<'a> {
     let name = |name: &String| Name::from(name.as_str());
-    let mut who: BTreeMap<Name, RoutedAnswerer<'a>> = BTreeMap::new();
-    who.insert(SCRIPT.into(), RoutedAnswerer::Own(Box::new(ScriptAnswerer)));
+    let mut answerers: BTreeMap<Name, RoutedAnswerer<'a>> = BTreeMap::new();
+    answerers.insert(SCRIPT.into(), RoutedAnswerer::Own(Box::new(ScriptAnswerer)));
     for manual in manual_names(outside.agents) {
-        who.insert(name(&manual), RoutedAnswerer::Own(Box::new(ManualAgent::new(&manual))));
+        answerers.insert(name(&manual), RoutedAnswerer::Own(Box::new(ManualAgent::new(&manual))));
     }
-    let mut told: BTreeMap<Name, Arc<dyn Answerer + 'a>> = BTreeMap::new();
+    let mut listeners: BTreeMap<Name, Arc<dyn Answerer + 'a>> = BTreeMap::new();
     let ready: Vec<(String, AgentSettings)> =
         ready(outside.agents).map(|kind| (kind.name().to_owned(), AgentSettings::of(kind))).collect();
     for (called, settings) in outside.agents.iter().chain(ready.iter().map(|(called, settings)| (called, settings))) {
@@ -63,18 +67,19 @@ pub fn build<'a>(usual: &[String], nodes: &BTreeMap<String, Vec<String>>, outsid
             AnswererKind::Mcp => pulling(called, settings, outside),
             AnswererKind::File | AnswererKind::BatchFile => {
                 let answerer = through_files(called, settings, outside);
-                told.insert(name(called), Arc::clone(&answerer));
+                listeners.insert(name(called), Arc::clone(&answerer));
                 Box::new(answerer)
             }
         };
-        who.insert(name(called), RoutedAnswerer::Outside(around(leaf, &settings.bounds, outside)));
+        answerers.insert(name(called), RoutedAnswerer::Outside(wrap_external(leaf, &settings.bounds, outside)));
     }
     for (called, settings) in outside.servers {
         let tools = ToolAnswerer::new(called, settings, outside);
-        who.insert(ToolPlan::via(called), RoutedAnswerer::Outside(around(Box::new(tools), &settings.bounds, outside)));
+        answerers
+            .insert(ToolPlan::via(called), RoutedAnswerer::Outside(wrap_external(Box::new(tools), &settings.bounds, outside)));
     }
     let nodes = nodes.iter().map(|(node, chain)| (node.clone(), chain.iter().map(name).collect())).collect();
-    AnswerRouter { usual: usual.iter().map(name).collect(), nodes, who, told }
+    AnswerRouter { default_chain: default_chain.iter().map(name).collect(), nodes, answerers, listeners }
 }
 
 fn pulling<'a>(name: &str, settings: &AgentSettings, outside: &ExternalContext<'a>) -> Box<dyn Answerer + 'a> {
@@ -84,16 +89,16 @@ fn pulling<'a>(name: &str, settings: &AgentSettings, outside: &ExternalContext<'
 /// Builds an answerer that communicates through files, single or batched.
 fn through_files<'a>(called: &str, settings: &AgentSettings, outside: &ExternalContext<'a>) -> Arc<dyn Answerer + 'a> {
     let ExternalContext { clock, stop, budget, .. } = *outside;
-    let file = FileAgent::new(called, settings, (outside.tray)(settings.dir.as_deref()), clock, stop);
+    let file = FileAgent::new(called, settings, (outside.run_dir)(settings.dir.as_deref()), clock, stop);
     if settings.kind == AnswererKind::File {
         return Arc::new(file);
     }
-    let (brief, state, turned) = (Arc::clone(&outside.brief), Mutex::default(), Condvar::new());
-    Arc::new(BatchAgent { file, budget, brief, clock, stop, state, turned })
+    let (brief, state, changed) = (Arc::clone(&outside.brief), Mutex::default(), Condvar::new());
+    Arc::new(BatchAgent { file, budget, brief, clock, stop, state, changed })
 }
 
 /// Wraps an external answerer with budget, circuit breaker and concurrency limit.
-fn around<'a>(
+fn wrap_external<'a>(
     leaf: Box<dyn Answerer + 'a>,
     AgentBounds { retry, breaker, concurrency, .. }: &AgentBounds,
     outside: &ExternalContext<'a>,

@@ -9,7 +9,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// Interval at which a thread waiting for a probe checks whether the run stops.
-const LOOK: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Refuses requests for a while after a number of consecutive failures.
 pub(super) struct CircuitBreaker<'a> {
@@ -51,13 +51,13 @@ impl<'a> CircuitBreaker<'a> {
         let mut state = self.state();
         loop {
             let Some(until) = state.open else { return Ok(()) };
-            let left = until.millis() - self.clock.now().millis();
-            if let Ok(left @ 1..) = u64::try_from(left) {
+            let remaining = until.millis() - self.clock.now().millis();
+            if let Ok(remaining @ 1..) = u64::try_from(remaining) {
                 let message =
                     format!("`{}` failed {} times in a row and is left alone for a while", self.inner.name(), state.failures);
                 let help = "`breaker:` of its entry in `agents:` says when and for how long";
                 let diagnostic = Box::new(Diagnostic::error("agent/resting", message).help(help));
-                return Err(Refusal { diagnostic, next: AfterRefusal::Rest(Duration::from_millis(left)) });
+                return Err(Refusal { diagnostic, next: AfterRefusal::Rest(Duration::from_millis(remaining)) });
             }
             if !state.probing {
                 state.probing = true;
@@ -66,7 +66,7 @@ impl<'a> CircuitBreaker<'a> {
             if self.stop.load(Ordering::Relaxed) {
                 return Err(stopped());
             }
-            state = self.probed.wait_timeout(state, LOOK).unwrap_or_else(PoisonError::into_inner).0;
+            state = self.probed.wait_timeout(state, POLL_INTERVAL).unwrap_or_else(PoisonError::into_inner).0;
         }
     }
 

@@ -9,7 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 /// Interval at which a waiting thread checks whether the run stops.
-const LOOK: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Limits concurrent requests; further ones wait for a permit.
 pub(super) struct ConcurrencyLimit<'a> {
@@ -31,7 +31,7 @@ impl Answerer for ConcurrencyLimit<'_> {
             if self.stop.load(Ordering::Relaxed) {
                 return Err(stopped());
             }
-            busy = self.freed.wait_timeout(busy, LOOK).unwrap_or_else(PoisonError::into_inner).0;
+            busy = self.freed.wait_timeout(busy, POLL_INTERVAL).unwrap_or_else(PoisonError::into_inner).0;
         }
         *busy += 1;
         drop(busy);
@@ -55,7 +55,7 @@ pub(super) fn unless_stopped<T: Send + 'static>(stop: &AtomicBool, work: impl Fn
     let (done, result) = sync_channel(1);
     thread::spawn(move || drop(done.send(work())));
     loop {
-        match result.recv_timeout(LOOK) {
+        match result.recv_timeout(POLL_INTERVAL) {
             Ok(result) => return Some(result),
             Err(RecvTimeoutError::Timeout) if !stop.load(Ordering::Relaxed) => {}
             Err(_) => return None,

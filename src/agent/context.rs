@@ -40,7 +40,7 @@ pub struct ExternalContext<'a> {
     pub spent: Arc<dyn Fn(&BudgetStatus) + Send + Sync + 'a>,
     /// Creates directories for prompts: below the given directory, or in the default output directory. Returns `None` if the run writes no
     /// files.
-    pub tray: Box<RunDirFactory<'a>>,
+    pub run_dir: Box<RunDirFactory<'a>>,
     /// Renders the briefing of a batch.
     pub brief: Arc<BriefingWriter<'a>>,
 }

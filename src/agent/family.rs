@@ -37,7 +37,7 @@ pub(super) struct Process {
     pub(super) parent: u32,
     pub(super) group: u32,
     /// Whether it is a zombie: ended, but not reaped by its parent.
-    pub(super) over: bool,
+    pub(super) is_zombie: bool,
 }
 
 /// Makes this process a child subreaper.
@@ -69,8 +69,8 @@ pub(super) fn all() -> Option<Vec<Process>> {
 fn parse(pid: u32, stat: &str) -> Option<Process> {
     let (_, rest) = stat.rsplit_once(')')?;
     let mut words = rest.split_whitespace();
-    let over = matches!(words.next()?, "Z" | "X" | "x");
-    Some(Process { pid, parent: words.next()?.parse().ok()?, group: words.next()?.parse().ok()?, over })
+    let is_zombie = matches!(words.next()?, "Z" | "X" | "x");
+    Some(Process { pid, parent: words.next()?.parse().ok()?, group: words.next()?.parse().ok()?, is_zombie })
 }
 
 /// The mark of a process, if it has one and is readable.
@@ -89,8 +89,8 @@ mod tests {
     #[test]
     fn processes_are_listed_and_marks_nest() {
         let named = parse(7, "7 (a) b) S 3 5 5 0 -1");
-        assert_eq!(named, Some(Process { pid: 7, parent: 3, group: 5, over: false }));
-        assert!(parse(7, "7 (sh) Z 3 5 5 0").is_some_and(|one| one.over));
+        assert_eq!(named, Some(Process { pid: 7, parent: 3, group: 5, is_zombie: false }));
+        assert!(parse(7, "7 (sh) Z 3 5 5 0").is_some_and(|one| one.is_zombie));
         let own = std::process::id();
         assert!(all().is_some_and(|all| all.iter().any(|one| one.pid == own)));
         for (mark, command, wanted) in

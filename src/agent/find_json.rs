@@ -68,7 +68,7 @@ fn last(text: &str) -> Result<Option<Value>, String> {
 }
 
 /// The part of a value at a path of names and indices (`usage.input_tokens`, `choices.0.text`).
-pub(super) fn part<'v>(value: &'v Value, path: &str) -> Option<&'v Value> {
+pub(super) fn value_at<'v>(value: &'v Value, path: &str) -> Option<&'v Value> {
     path.split('.').try_fold(value, |value, step| match value {
         Value::Array(items) => items.get(step.parse::<usize>().ok()?),
         _ => value.get(step),
@@ -127,8 +127,8 @@ mod tests {
     #[test]
     fn parts_are_found_by_their_path() {
         let value = json!({"usage": {"in": 3}, "choices": [{"text": "x"}]});
-        assert_eq!(part(&value, "usage.in"), Some(&json!(3)));
-        assert_eq!(part(&value, "choices.0.text"), Some(&json!("x")));
-        assert_eq!(part(&value, "choices.1.text"), None);
+        assert_eq!(value_at(&value, "usage.in"), Some(&json!(3)));
+        assert_eq!(value_at(&value, "choices.0.text"), Some(&json!("x")));
+        assert_eq!(value_at(&value, "choices.1.text"), None);
     }
 }

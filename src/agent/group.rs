@@ -40,34 +40,34 @@ impl RunningGroups {
     fn add(&mut self, group: u32, mark: String) {
         self.groups.insert(group, mark);
         if let Some(watchdog) = &mut self.watchdog {
-            watchdog.tell(group, true);
+            watchdog.report(group, true);
         }
     }
 
     fn remove(&mut self, group: u32) {
         self.groups.remove(&group);
         if let Some(watchdog) = &mut self.watchdog {
-            watchdog.tell(group, false);
+            watchdog.report(group, false);
         }
     }
 
     /// The remaining processes of a command: those in its group, and those that left it. Zombies are reaped on the way. A process without a
     /// mark, because its environment was emptied, is attributed to the last command. `None` where the system does not list processes.
-    fn left_of(&self, ProcessGroup(group, mark): &ProcessGroup) -> Option<Vec<Process>> {
+    fn remaining(&self, ProcessGroup(group, mark): &ProcessGroup) -> Option<Vec<Process>> {
         let own = std::process::id();
         let all = family::all()?;
         let here = all.iter().find(|one| one.pid == own)?.group;
         let watchdog = self.watchdog.as_ref().map(Watchdog::id);
         let alone = self.groups.keys().all(|other| other == group);
-        let left = |one: &Process| {
+        let remaining = |one: &Process| {
             if one.group == *group {
-                return !one.over || (one.pid != *group && one.parent == own);
+                return !one.is_zombie || (one.pid != *group && one.parent == own);
             }
             // An orphan is reparented to this process.
             if one.parent != own || self.groups.contains_key(&one.group) || Some(one.group) == watchdog {
                 return false;
             }
-            if one.over {
+            if one.is_zombie {
                 return one.group != here;
             }
             match family::mark(one.pid).filter(|mark| mark.starts_with(family::root())) {
@@ -76,11 +76,11 @@ impl RunningGroups {
                 None => alone && one.group != here,
             }
         };
-        let (over, left) = all.into_iter().filter(left).partition::<Vec<_>, _>(|one| one.over);
-        for one in over {
-            see_off(one.pid);
+        let (zombies, remaining) = all.into_iter().filter(remaining).partition::<Vec<_>, _>(|one| one.is_zombie);
+        for one in zombies {
+            reap(one.pid);
         }
-        Some(left)
+        Some(remaining)
     }
 }
 
@@ -92,27 +92,27 @@ pub fn end_all() {
 }
 
 /// Default `PATH`.
-const PATHS: &str = "/usr/local/bin:/bin:/usr/bin";
+const DEFAULT_PATH: &str = "/usr/local/bin:/bin:/usr/bin";
 /// `ENOENT`.
-const NO_ENTRY: i32 = 2;
+const ENOENT: i32 = 2;
 /// Shell script that waits for a line and then execs its arguments. If the pipe closes without a line, the host is gone.
-const HELD: &str = "read -r go && exec \"$@\"";
+const GATE_SCRIPT: &str = "read -r go && exec \"$@\"";
 
 /// Wraps a command so that it begins only after it is sent a line.
-pub(super) fn held(command: &Command) -> io::Result<Command> {
+pub(super) fn gated(command: &Command) -> io::Result<Command> {
     findable(command)?;
-    let mut held = Command::new("/bin/sh");
-    held.args(["-c", HELD, "sh"]).arg(command.get_program()).args(command.get_args());
+    let mut gated = Command::new("/bin/sh");
+    gated.args(["-c", GATE_SCRIPT, "sh"]).arg(command.get_program()).args(command.get_args());
     for (name, value) in command.get_envs() {
         match value {
-            Some(value) => held.env(name, value),
-            None => held.env_remove(name),
+            Some(value) => gated.env(name, value),
+            None => gated.env_remove(name),
         };
     }
     if let Some(dir) = command.get_current_dir() {
-        held.current_dir(dir);
+        gated.current_dir(dir);
     }
-    Ok(held)
+    Ok(gated)
 }
 
 /// Fails if the command cannot be found, with the error that the system would report.
@@ -120,7 +120,7 @@ fn findable(command: &Command) -> io::Result<()> {
     let program = Path::new(command.get_program());
     let paths = command.get_envs().find(|(name, _)| *name == "PATH").and_then(|(_, value)| value).map(OsStr::to_owned);
     if !is_found(program, paths) {
-        return Err(io::Error::from_raw_os_error(NO_ENTRY));
+        return Err(io::Error::from_raw_os_error(ENOENT));
     }
     Ok(())
 }
@@ -130,7 +130,7 @@ pub(super) fn is_found(program: &Path, paths: Option<OsString>) -> bool {
     if program.as_os_str().as_encoded_bytes().contains(&b'/') {
         return program.is_file();
     }
-    let paths = paths.or_else(|| std::env::var_os("PATH")).unwrap_or_else(|| PATHS.into());
+    let paths = paths.or_else(|| std::env::var_os("PATH")).unwrap_or_else(|| DEFAULT_PATH.into());
     std::env::split_paths(&paths).any(|dir| dir.join(program).is_file())
 }
 
@@ -147,8 +147,8 @@ impl ProcessGroup {
     /// Starts a command in a process group of its own with pipes for its standard streams. It does not begin before its group is known to
     /// the watchdog.
     pub(super) fn spawn(command: Command) -> io::Result<(Child, Self)> {
-        let (mut child, group, held) = Self::prepare(command)?;
-        if held && let Some(stdin) = &mut child.stdin {
+        let (mut child, group, gated) = Self::prepare(command)?;
+        if gated && let Some(stdin) = &mut child.stdin {
             // If the child is gone, its output shows that.
             drop(stdin.write_all(b"\n"));
         }
@@ -158,49 +158,49 @@ impl ProcessGroup {
     /// Starts the wrapped command and registers its group. Returns whether it is held until it is sent a line.
     pub(super) fn prepare(mut command: Command) -> io::Result<(Child, Self, bool)> {
         let mut running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
-        let held = running.guard();
+        let gated = running.guard();
         running.count += 1;
         let mark = format!("{}.{}", family::root(), running.count);
         command.env(family::MARK, &mark);
-        let child = start(if held { self::held(&command)? } else { command })?;
+        let child = start(if gated { self::gated(&command)? } else { command })?;
         running.add(child.id(), mark.clone());
         let group = Self(child.id(), mark);
-        Ok((child, group, held))
+        Ok((child, group, gated))
     }
 
     /// Sends SIGTERM to what is left of the command, kills what remains, and reaps the child. Returns the processes that survive.
     pub(super) fn end(&self, child: &mut Child) -> Vec<u32> {
         let began = Instant::now();
-        let mut told = false;
-        let left = loop {
+        let mut signalled = false;
+        let remaining = loop {
             let passed = began.elapsed();
             // Held while processes are listed and signalled, so that no unknown one is started meanwhile.
             let running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
-            let Some(left) = running.left_of(self) else {
+            let Some(remaining) = running.remaining(self) else {
                 signal(self.0, passed >= GRACE);
-                if passed >= GRACE || (told && !is_there(self.0)) {
+                if passed >= GRACE || (signalled && !may_have_members(self.0)) {
                     break Vec::new();
                 }
-                told = true;
+                signalled = true;
                 drop(running);
                 thread::sleep(Duration::from_millis(10));
                 continue;
             };
-            if left.is_empty() || passed >= GRACE + END {
-                break left;
+            if remaining.is_empty() || passed >= GRACE + END {
+                break remaining;
             }
-            if !told || passed >= GRACE {
-                signal(self.0, told);
-                left.iter().filter(|one| one.group != self.0).for_each(|one| signal_one(one.pid, told));
+            if !signalled || passed >= GRACE {
+                signal(self.0, signalled);
+                remaining.iter().filter(|one| one.group != self.0).for_each(|one| signal_one(one.pid, signalled));
             }
-            told = true;
+            signalled = true;
             drop(running);
             thread::sleep(Duration::from_millis(10));
         };
         // The group's number is not reused as long as the child is not reaped.
         drop(child.kill());
         drop(child.wait());
-        left.into_iter().map(|one| one.pid).collect()
+        remaining.into_iter().map(|one| one.pid).collect()
     }
 }
 
@@ -221,7 +221,7 @@ fn signal(group: u32, hard: bool) {
 /// Whether a group may contain anything but the child, which has ended but is not reaped. The two cases look the same, so the group gets
 /// its grace period unless it is gone.
 #[cfg(unix)]
-fn is_there(group: u32) -> bool {
+fn may_have_members(group: u32) -> bool {
     let pid = i32::try_from(group).ok().and_then(rustix::process::Pid::from_raw);
     pid.is_some_and(|pid| rustix::process::test_kill_process_group(pid).is_ok())
 }
@@ -236,7 +236,7 @@ fn signal_one(pid: u32, hard: bool) {
 
 /// Reaps an adopted child that has ended.
 #[cfg(unix)]
-fn see_off(pid: u32) {
+fn reap(pid: u32) {
     use rustix::process::{Pid, WaitOptions, waitpid};
     let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
     let _gone = pid.map(|pid| waitpid(Some(pid), WaitOptions::NOHANG));
@@ -258,7 +258,7 @@ fn signal(_group: u32, _hard: bool) {}
 fn signal_one(_pid: u32, _hard: bool) {}
 
 #[cfg(not(unix))]
-fn see_off(_pid: u32) {}
+fn reap(_pid: u32) {}
 
 #[cfg(not(unix))]
 pub(super) fn is_over(child: &mut Child) -> bool {
@@ -266,6 +266,6 @@ pub(super) fn is_over(child: &mut Child) -> bool {
 }
 
 #[cfg(not(unix))]
-fn is_there(_group: u32) -> bool {
+fn may_have_members(_group: u32) -> bool {
     false
 }

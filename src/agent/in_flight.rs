@@ -54,12 +54,12 @@ impl InFlightGate {
     }
 
     /// A worker found no step.
-    pub(super) fn none_left(&mut self) {
+    pub(super) fn note_empty(&mut self) {
         self.exempt = true;
     }
 
     /// A step is no longer in flight.
-    pub(super) fn land(&mut self) {
+    pub(super) fn release(&mut self) {
         self.in_flight = self.in_flight.saturating_sub(1);
         if self.in_flight == 0 {
             (self.batch_peak, self.exempt) = (0, false);
@@ -87,9 +87,9 @@ mod tests {
         gate.give();
         assert!(!gate.is_open());
         assert_eq!(gate.warning().expect("there"), "1 of 2 steps are in flight: have 1 more workers call get_next_step");
-        gate.none_left();
+        gate.note_empty();
         assert!(gate.is_open());
-        gate.land();
+        gate.release();
         gate.give();
         assert!(!gate.is_open(), "each batch for itself");
         gate.give();

@@ -10,7 +10,7 @@ pub const MANIFEST: &str = "batch-manifest.json";
 /// File name of the briefing, which is common to all requests of a batch.
 pub const BRIEFING: &str = "briefing.md";
 /// Maximum size of a manifest, in bytes.
-const MOST: usize = 4 << 20;
+const MAX_FILE_BYTES: usize = 4 << 20;
 
 /// Status of a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -80,14 +80,14 @@ impl BatchManifest {
     }
 
     /// Reads the manifest in a directory.
-    pub fn read(tray: &dyn RunDir) -> io::Result<Self> {
-        let text = tray.read(MANIFEST, MOST)?.ok_or(io::ErrorKind::NotFound)?;
+    pub fn read(run_dir: &dyn RunDir) -> io::Result<Self> {
+        let text = run_dir.read(MANIFEST, MAX_FILE_BYTES)?.ok_or(io::ErrorKind::NotFound)?;
         serde_json::from_slice(&text).map_err(io::Error::from)
     }
 
     /// Writes the manifest.
-    pub fn write(&self, tray: &dyn RunDir) -> io::Result<()> {
-        tray.write(MANIFEST, &(serde_json::to_string_pretty(self).unwrap_or_default() + "\n"))
+    pub fn write(&self, run_dir: &dyn RunDir) -> io::Result<()> {
+        run_dir.write(MANIFEST, &(serde_json::to_string_pretty(self).unwrap_or_default() + "\n"))
     }
 
     /// Updates the status of a request, and with it that of the batch.

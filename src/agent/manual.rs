@@ -48,11 +48,11 @@ impl Answerer for SubmittedAnswers<'_> {
         let mine = held.take_if(|given| given.case == request.case.id && given.node == request.node_name());
         drop(held);
         let Some(given) = mine else { return self.inner.answer(request) };
-        let asking = request.ask(&given.via)?;
-        if given.request.is_some_and(|id| id != asking.id) {
+        let prompt_request = request.ask(&given.via)?;
+        if given.request.is_some_and(|id| id != prompt_request.id) {
             return self.inner.answer(request);
         }
-        let agent = Agent::new(given.via, asking.id, None);
+        let agent = Agent::new(given.via, prompt_request.id, None);
         Ok(NodeAnswer { artifact: given.artifact, by: given.by, checked: true, agent: Some(Box::new(agent)) })
     }
 

@@ -49,7 +49,7 @@ mod tools;
 mod watchdog;
 mod wrapper;
 
-pub use artifact::{MOST_BYTES, is_too_deep, parse, signed, too_deep, too_long, unwrapped};
+pub use artifact::{MAX_BYTES, is_too_deep, parse, set_author, too_deep, too_long, unwrapped};
 pub use batch::{BatchInfo, BriefingWriter, CLAIM};
 pub use budget::{BudgetStatus, TokenBudget};
 pub use build::{build, manual_names, names};

@@ -10,7 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// Number of bytes kept of the end of standard error.
-const STDERR: usize = 4 << 10;
+const STDERR_TAIL: usize = 4 << 10;
 
 /// Output of a command.
 pub(super) struct CommandOutput {
@@ -26,13 +26,13 @@ pub(super) struct CommandOutput {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum CommandEnd {
     /// Exited with success.
-    Well,
+    Success,
     /// Exited with failure, as described by the system.
-    Badly(String),
+    Failure(String),
     /// Killed after the timeout.
-    Late,
+    TimedOut,
     /// Killed after exceeding the output limit.
-    TooMuch,
+    OutputLimit,
 }
 
 /// Runs a command to completion and terminates what it leaves behind. After `most` bytes of output, or after `timeout`, it is killed with
@@ -47,20 +47,20 @@ pub(super) fn run(command: Command, input: &[u8], timeout: Duration, most: usize
     }
     let stdout = child.stdout.take().map(chunks);
     let stderr = child.stderr.take().map(|stderr| chunks(OutputTail::new(stderr)));
-    let mut said = Vec::new();
-    let ended = match stdout.as_ref().map_or(ReadEnd::Over, |stdout| read(stdout, deadline, most, &mut said, &mut child)) {
+    let mut output = Vec::new();
+    let ended = match stdout.as_ref().map_or(ReadEnd::Over, |stdout| read(stdout, deadline, most, &mut output, &mut child)) {
         ReadEnd::Over => None,
-        ReadEnd::Late => Some(CommandEnd::Late),
-        ReadEnd::TooMuch => Some(CommandEnd::TooMuch),
+        ReadEnd::TimedOut => Some(CommandEnd::TimedOut),
+        ReadEnd::OutputLimit => Some(CommandEnd::OutputLimit),
     };
     let by_itself = ended.is_none() && wait(&mut child, deadline)?;
     let left = group.end(&mut child);
     let status = child.wait()?;
     drop(group);
     let ended = ended.unwrap_or_else(|| match status {
-        _ if !by_itself => CommandEnd::Late,
-        status if status.success() => CommandEnd::Well,
-        status => CommandEnd::Badly(how(status)),
+        _ if !by_itself => CommandEnd::TimedOut,
+        status if status.success() => CommandEnd::Success,
+        status => CommandEnd::Failure(describe_failure(status)),
     });
     let mut tail = Vec::new();
     if let Some(stderr) = stderr {
@@ -69,7 +69,7 @@ pub(super) fn run(command: Command, input: &[u8], timeout: Duration, most: usize
             tail.extend(chunk);
         }
     }
-    Ok(CommandOutput { stdout: said, stderr: String::from_utf8_lossy(&tail).into_owned(), ended, left })
+    Ok(CommandOutput { stdout: output, stderr: String::from_utf8_lossy(&tail).into_owned(), ended, left })
 }
 
 /// A command from a program and arguments, with `root` as working directory; `None` for an empty list. A program named with a directory is
@@ -88,22 +88,22 @@ pub(super) fn command(words: &[String], root: &Path, withheld: &BTreeSet<String>
 
 enum ReadEnd {
     Over,
-    Late,
-    TooMuch,
+    TimedOut,
+    OutputLimit,
 }
 
 /// Collects output until its end. After the child has ended, output held open by others is read for a grace period.
-fn read(chunks: &Receiver<Vec<u8>>, deadline: Instant, most: usize, said: &mut Vec<u8>, child: &mut Child) -> ReadEnd {
+fn read(chunks: &Receiver<Vec<u8>>, deadline: Instant, most: usize, output: &mut Vec<u8>, child: &mut Child) -> ReadEnd {
     let mut over: Option<Instant> = None;
     loop {
         let until = over.map_or(deadline, |over| (over + GRACE).min(deadline));
         let left = until.saturating_duration_since(Instant::now());
         match chunks.recv_timeout(left.min(GRACE / 4)) {
-            Ok(chunk) if said.len() + chunk.len() > most => return ReadEnd::TooMuch,
-            Ok(chunk) => said.extend(chunk),
+            Ok(chunk) if output.len() + chunk.len() > most => return ReadEnd::OutputLimit,
+            Ok(chunk) => output.extend(chunk),
             Err(RecvTimeoutError::Disconnected) => return ReadEnd::Over,
             Err(RecvTimeoutError::Timeout) if left.is_zero() => {
-                return if over.is_some() { ReadEnd::Over } else { ReadEnd::Late };
+                return if over.is_some() { ReadEnd::Over } else { ReadEnd::TimedOut };
             }
             Err(RecvTimeoutError::Timeout) => {
                 if over.is_none() && is_over(child) {
@@ -165,7 +165,7 @@ impl<R: Read> Read for OutputTail<R> {
         let mut buffer = [0; 4 << 10];
         while let Ok(count @ 1..) = self.from.read(&mut buffer) {
             kept.extend(&buffer[..count]);
-            let more = kept.len().saturating_sub(STDERR);
+            let more = kept.len().saturating_sub(STDERR_TAIL);
             kept.drain(..more);
         }
         self.over = true;
@@ -175,7 +175,7 @@ impl<R: Read> Read for OutputTail<R> {
 }
 
 /// Describes the failure of a command.
-fn how(status: ExitStatus) -> String {
+fn describe_failure(status: ExitStatus) -> String {
     match status.code() {
         Some(code) => format!("it ended with the code {code}"),
         None => format!("it was ended: {status}"),
@@ -186,7 +186,7 @@ fn how(status: ExitStatus) -> String {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::super::family::{self, Process};
-    use super::super::group::held;
+    use super::super::group::gated;
     use super::*;
 
     fn sh(script: &str, seconds: f64, most: usize) -> CommandOutput {
@@ -197,24 +197,24 @@ mod tests {
 
     #[test]
     fn what_a_command_says_comes_back() {
-        let said = sh("cat; echo bad >&2", 600.0, 100);
-        assert_eq!((said.stdout, said.stderr.as_str(), said.ended), (b"hello\n".to_vec(), "bad\n", CommandEnd::Well));
-        let said = sh("echo oops >&2; exit 3", 600.0, 100);
-        assert_eq!((said.stderr.as_str(), said.ended), ("oops\n", CommandEnd::Badly("it ended with the code 3".into())));
-        assert!(matches!(sh("kill -9 $$", 600.0, 100).ended, CommandEnd::Badly(how) if how.contains('9')));
+        let output = sh("cat; echo bad >&2", 600.0, 100);
+        assert_eq!((output.stdout, output.stderr.as_str(), output.ended), (b"hello\n".to_vec(), "bad\n", CommandEnd::Success));
+        let output = sh("echo oops >&2; exit 3", 600.0, 100);
+        assert_eq!((output.stderr.as_str(), output.ended), ("oops\n", CommandEnd::Failure("it ended with the code 3".into())));
+        assert!(matches!(sh("kill -9 $$", 600.0, 100).ended, CommandEnd::Failure(reason) if reason.contains('9')));
     }
 
     #[test]
     fn bounds_hold_with_children_and_without() {
         let began = Instant::now();
-        assert_eq!(sh("sleep 9999 & sleep 9999", 0.3, 100).ended, CommandEnd::Late);
-        assert_eq!(sh("trap '' TERM; sleep 9999", 0.3, 100).ended, CommandEnd::Late);
-        assert_eq!(sh("yes", 600.0, 1000).ended, CommandEnd::TooMuch);
+        assert_eq!(sh("sleep 9999 & sleep 9999", 0.3, 100).ended, CommandEnd::TimedOut);
+        assert_eq!(sh("trap '' TERM; sleep 9999", 0.3, 100).ended, CommandEnd::TimedOut);
+        assert_eq!(sh("yes", 600.0, 1000).ended, CommandEnd::OutputLimit);
         // Closes its output and hangs.
-        assert_eq!(sh("exec >&-; sleep 9999", 0.3, 1000).ended, CommandEnd::Late);
+        assert_eq!(sh("exec >&-; sleep 9999", 0.3, 1000).ended, CommandEnd::TimedOut);
         // Leaves a child behind that holds its output open.
-        let said = sh("sleep 9999 & echo done", 600.0, 1000);
-        assert_eq!((said.stdout, said.ended), (b"done\n".to_vec(), CommandEnd::Well));
+        let output = sh("sleep 9999 & echo done", 600.0, 1000);
+        assert_eq!((output.stdout, output.ended), (b"done\n".to_vec(), CommandEnd::Success));
         assert!(began.elapsed() < Duration::from_secs(600), "{:?}", began.elapsed());
     }
 
@@ -232,9 +232,9 @@ mod tests {
     fn what_leaves_the_group_ends_with_the_command() {
         let dir = tempfile::tempdir().unwrap();
         let (mine, other) = (dir.path().canonicalize().unwrap().join("mine"), dir.path().canonicalize().unwrap().join("other"));
-        let mut waits = Command::new("sh");
-        waits.args(["-c", "(setsid sleep 1000 &) >$0 2>&1; echo up; read -r end; read -r end"]).arg(&other);
-        let (mut child, group) = ProcessGroup::spawn(waits).unwrap();
+        let mut waiter = Command::new("sh");
+        waiter.args(["-c", "(setsid sleep 1000 &) >$0 2>&1; echo up; read -r end; read -r end"]).arg(&other);
+        let (mut child, group) = ProcessGroup::spawn(waiter).unwrap();
         let mut up = [0; 3];
         child.stdout.as_mut().unwrap().read_exact(&mut up).unwrap();
         while holders(&other).is_empty() {
@@ -250,8 +250,8 @@ mod tests {
         ] {
             let mut command = Command::new("sh");
             command.args(["-c", &format!("exec 2>&1 >{}; {script}", mine.display())]);
-            let said = run(command, b"", Duration::from_millis(700), 100).unwrap();
-            assert_eq!((holders(&mine), said.left), (vec![], vec![]), "{script}");
+            let output = run(command, b"", Duration::from_millis(700), 100).unwrap();
+            assert_eq!((holders(&mine), output.left), (vec![], vec![]), "{script}");
         }
         assert!(!holders(&other).is_empty(), "that of another command");
         assert_eq!((group.end(&mut child), holders(&other)), (vec![], vec![]));
@@ -264,8 +264,8 @@ mod tests {
         let touch = || {
             let mut command = Command::new("touch");
             command.arg("begun").current_dir(dir.path());
-            let (child, group, held) = ProcessGroup::prepare(command).unwrap();
-            assert!(held);
+            let (child, group, gated) = ProcessGroup::prepare(command).unwrap();
+            assert!(gated);
             (child, group)
         };
         let (mut child, _group) = touch();
@@ -276,12 +276,12 @@ mod tests {
         child.stdin.take().unwrap().write_all(b"\n").unwrap();
         assert!(child.wait().unwrap().success());
         assert!(dir.path().join("begun").exists());
-        assert_eq!(held(&Command::new("no-such-program")).unwrap_err().kind(), io::ErrorKind::NotFound);
+        assert_eq!(gated(&Command::new("no-such-program")).unwrap_err().kind(), io::ErrorKind::NotFound);
     }
 
     #[test]
     fn only_the_end_of_standard_error_is_kept() {
-        let said = sh("i=0; while [ $i -lt 3000 ]; do echo line $i >&2; i=$((i+1)); done", 600.0, 100);
-        assert!(said.stderr.len() <= STDERR && said.stderr.ends_with("line 2999\n"), "{}", said.stderr);
+        let output = sh("i=0; while [ $i -lt 3000 ]; do echo line $i >&2; i=$((i+1)); done", 600.0, 100);
+        assert!(output.stderr.len() <= STDERR_TAIL && output.stderr.ends_with("line 2999\n"), "{}", output.stderr);
     }
 }

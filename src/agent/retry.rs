@@ -1,6 +1,6 @@
 //! Retries: with backoff after a failure, with the validation errors after an invalid answer.
 
-use super::artifact::signed;
+use super::artifact::set_author;
 use super::concurrency::stopped;
 use crate::clock::{Clock, chance};
 use crate::net;
@@ -70,7 +70,7 @@ impl Retry<'_> {
         mut reply: NodeAnswer,
         lost: &mut TokenUsage,
     ) -> Result<Result<NodeAnswer, Vec<String>>, Refusal> {
-        signed(Arc::make_mut(&mut reply.artifact), reply.by);
+        set_author(Arc::make_mut(&mut reply.artifact), reply.by);
         let complaints = if reply.checked { request.complaints(&reply.artifact) } else { Vec::new() };
         let tokens = reply.agent.as_mut().and_then(|agent| agent.tokens.as_mut());
         if complaints.is_empty() {
@@ -89,8 +89,8 @@ impl Retry<'_> {
     /// The backoff after a number of failures.
     fn pause(&self, request: &Request<'_>, failures: usize) -> Duration {
         // Derived from the request: reproducible, and different for each case.
-        let luck = chance(failures as u64, &request.case.id, request.path);
-        net::pause((self.wait, self.most), failures, luck)
+        let jitter = chance(failures as u64, &request.case.id, request.path);
+        net::pause((self.wait, self.most), failures, jitter)
     }
 
     fn sleep(&self, time: Duration) -> Result<(), Refusal> {

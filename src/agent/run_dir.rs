@@ -33,18 +33,18 @@ pub trait RunDir: Send + Sync {
     fn remove(&self, name: &str) -> io::Result<()>;
 
     /// Number of changes seen in the directory so far; to be read before the directory is inspected.
-    fn seen(&self) -> u64;
+    fn change_count(&self) -> u64;
 
     /// The sequence number of a request (`dispatch_id` in signals): the next one of the run for a new request, the same for an open one,
     /// also across processes. It is persisted before this returns.
-    fn number(&self, request: i64) -> io::Result<i64>;
+    fn dispatch_id(&self, request: i64) -> io::Result<i64>;
 
     /// Marks a request as answered; it does not recur.
-    fn settle(&self, request: i64);
+    fn mark_answered(&self, request: i64);
 
     /// Records the pending step in the case's `state.json`.
-    fn waits(&self, request: &Request<'_>) -> io::Result<()>;
+    fn mark_pending(&self, request: &Request<'_>) -> io::Result<()>;
 
-    /// Waits for more than `seen` changes, at most for the given time. Changes may be missed.
-    fn wait(&self, seen: u64, most: Duration);
+    /// Waits for more than `change_count` changes, at most for the given time. Changes may be missed.
+    fn wait(&self, change_count: u64, most: Duration);
 }

@@ -142,7 +142,7 @@ impl AgentBounds {
             retry: RetrySettings { attempts: 3, wait: Duration::from_secs(1), most: Duration::from_secs(60) },
             breaker: BreakerSettings { failures: 5, rest: Duration::from_secs(30) },
             concurrency: None,
-            max_bytes: super::MOST_BYTES,
+            max_bytes: super::MAX_BYTES,
         }
     }
 }

@@ -8,7 +8,7 @@ use std::io;
 /// File name of the signal.
 pub const SIGNAL: &str = "signal.json";
 /// Maximum size of a signal, in bytes.
-const MOST: usize = 64 << 10;
+const MAX_FILE_BYTES: usize = 64 << 10;
 
 /// Status of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,8 +55,8 @@ pub struct AgentSignal {
 
 impl AgentSignal {
     /// Reads a signal file; `None` if it is missing or incomplete, since others may be writing it.
-    pub fn read(tray: &dyn RunDir, name: &str) -> Option<Self> {
-        let text = tray.read(name, MOST).ok()??;
+    pub fn read(run_dir: &dyn RunDir, name: &str) -> Option<Self> {
+        let text = run_dir.read(name, MAX_FILE_BYTES).ok()??;
         Self::parse(&text)
     }
 
@@ -72,8 +72,8 @@ impl AgentSignal {
     }
 
     /// Writes the signal.
-    pub fn write(&self, tray: &dyn RunDir, name: &str) -> io::Result<()> {
-        tray.write(name, &self.text())
+    pub fn write(&self, run_dir: &dyn RunDir, name: &str) -> io::Result<()> {
+        run_dir.write(name, &self.text())
     }
 
     /// The signal as JSON text.

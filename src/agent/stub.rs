@@ -66,8 +66,8 @@ impl Answerer for StubAnswers {
 
 /// The author that a canned answer simulates: `human`, `agent` or `script` in its field `by`.
 fn by(artifact: &Value) -> &'static str {
-    let said = artifact.get("by").and_then(Value::as_str);
-    ["human", "agent", "script"].into_iter().find(|by| said == Some(by)).unwrap_or("stub")
+    let author = artifact.get("by").and_then(Value::as_str);
+    ["human", "agent", "script"].into_iter().find(|by| author == Some(by)).unwrap_or("stub")
 }
 
 #[cfg(test)]

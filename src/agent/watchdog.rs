@@ -61,7 +61,7 @@ impl Watchdog {
     }
 
     /// Reports that a group has started or ended.
-    pub(super) fn tell(&mut self, group: u32, runs: bool) {
+    pub(super) fn report(&mut self, group: u32, runs: bool) {
         // If the watchdog is gone, there is nobody to notify.
         drop(writeln!(self.to, "{} {group}", if runs { '+' } else { '-' }));
     }

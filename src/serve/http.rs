@@ -1,6 +1,6 @@
 //! Network transport: streamable HTTP without sessions, so that requests are independent of one another.
 
-use super::MOST_BYTES;
+use super::MAX_BYTES;
 use super::body::TimedBody;
 use super::guard::NetworkGuard;
 use super::guests::{Guest, Guests};
@@ -48,7 +48,7 @@ pub(super) async fn serve(
         .with_legacy_session_mode(false)
         .with_json_response(true)
         .with_sse_keep_alive(Some(Duration::from_secs(15)))
-        .with_max_request_body_bytes(MOST_BYTES)
+        .with_max_request_body_bytes(MAX_BYTES)
         .with_allowed_hosts(door.all_hosts())
         .with_allowed_origins(door.all_origins())
         .with_cancellation_token(end.child_token());

@@ -45,7 +45,7 @@ use tokio_util::sync::CancellationToken;
 /// How long no client may make contact before a run is aborted.
 pub const IDLE: Duration = Duration::from_secs(300);
 /// Maximum size of a message, in bytes.
-const MOST_BYTES: usize = 4 << 20;
+const MAX_BYTES: usize = 4 << 20;
 /// Stack size of worker threads: scripts are evaluated recursively.
 const STACK: usize = 64 << 20;
 /// Maximum number of concurrent read-only tool calls.
@@ -94,7 +94,7 @@ fn runtime() -> std::io::Result<Runtime> {
 async fn stdio(handler: Handler, end: &CancellationToken) -> Result<(), String> {
     let (read, write) = rmcp::transport::io::stdio_pipes();
     // The SDK silently drops messages that are too long or no JSON, which leaves their senders waiting.
-    let transport = lines::MessageLines::new(read, write, MOST_BYTES + (64 << 10));
+    let transport = lines::MessageLines::new(read, write, MAX_BYTES + (64 << 10));
     match rmcp::service::serve_server_with_ct(handler, transport, end.clone()).await {
         Ok(running) => running.waiting().await.map(drop).map_err(|error| error.to_string()),
         // A client that disconnects before its first message is no error.

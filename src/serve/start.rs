@@ -225,7 +225,7 @@ impl RunListener for Begin {
     }
 
     fn case_went(&self, case: &Case) {
-        self.queue.went(&case.id);
+        self.queue.case_stopped(&case.id);
     }
 
     fn case_over(&self, case: &Case, status: WalkStatus) {

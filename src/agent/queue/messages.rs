@@ -105,11 +105,11 @@ pub struct WorkerHealth {
 
 /// Event of a step that the walk waits for.
 #[derive(Clone, Debug, PartialEq)]
-pub(in crate::agent) enum StepNews {
+pub(in crate::agent) enum StepEvent {
     /// An answer was submitted.
-    Brought(SubmittedArtifact),
+    Submitted(SubmittedArtifact),
     /// The lease of this worker expired; the step is unassigned.
-    Late(String),
+    LeaseExpired(String),
     /// The queue was closed.
     Closed(QueueClosed),
 }

@@ -3,29 +3,29 @@
 //! An assigned step belongs to the holder of its ticket until its lease expires; then it returns to the queue. Pulling and submitting are
 //! plain futures, so that a server can await many at once on any runtime; the walk's thread blocks.
 
+mod futures;
 mod messages;
 mod offer;
 #[cfg(test)]
 mod tests;
-mod waiting;
 
 use super::in_flight::InFlightGate;
 use super::settings::AgentSettings;
-pub(super) use messages::StepNews;
+pub use futures::{PullFuture, SubmitFuture};
+pub(super) use messages::StepEvent;
 pub use messages::{PullResult, QueueClosed, SubmitError, SubmitOutcome, SubmittedArtifact, Task, WorkerHealth};
 pub(super) use offer::Offer;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 use std::time::{Duration, Instant};
-pub use waiting::{PullFuture, SubmitFuture};
 
 /// Maximum number of distinct workers in the statistics.
 const WORKERS: usize = 4096;
 
 #[derive(Debug)]
 struct Worker {
-    heard: Instant,
+    last_contact: Instant,
     waiting: usize,
     holding: usize,
     pulled: usize,
@@ -68,7 +68,7 @@ struct QueuedStep {
     at: StepLocation,
     bell: Arc<Condvar>,
     /// The next event for the walk.
-    news: Option<StepNews>,
+    event: Option<StepEvent>,
 }
 
 /// State of a step.
@@ -122,7 +122,7 @@ impl StepQueue {
     pub fn pull(self: &Arc<Self>, worker: &str) -> PullFuture {
         let mut inner = self.inner();
         let key = inner.next();
-        inner.heard(worker, |worker| worker.waiting += 1);
+        inner.touch_worker(worker, |worker| worker.waiting += 1);
         inner.gate.wait();
         inner.pullers.insert(key, Puller { worker: worker.to_owned(), waker: None, got: None });
         inner.pair();
@@ -131,7 +131,7 @@ impl StepQueue {
     }
 
     /// Submits the answer to a step. The future resolves to the result; the answer is processed whether or not it is awaited.
-    pub fn submit(self: &Arc<Self>, id: i64, ticket: &str, brought: SubmittedArtifact) -> Result<SubmitFuture, SubmitError> {
+    pub fn submit(self: &Arc<Self>, id: i64, ticket: &str, submitted: SubmittedArtifact) -> Result<SubmitFuture, SubmitError> {
         let mut inner = self.inner();
         if let Some(QueueClosed::Aborted(why)) = &inner.closed {
             return Err(SubmitError::Aborted(why.clone()));
@@ -155,13 +155,13 @@ impl StepQueue {
         }
         let name = worker.clone().unwrap_or_default();
         step.at = StepLocation::Answered(name, key);
-        step.news = Some(StepNews::Brought(brought));
+        step.event = Some(StepEvent::Submitted(submitted));
         step.bell.notify_all();
         let age = step.age;
         inner.ready.remove(&age);
         if let Some(worker) = worker {
-            inner.heard(&worker, |worker| worker.holding = worker.holding.saturating_sub(1));
-            inner.gate.land();
+            inner.touch_worker(&worker, |worker| worker.holding = worker.holding.saturating_sub(1));
+            inner.gate.release();
         }
         inner.acks.insert(key, Ack::default());
         drop(inner);
@@ -172,12 +172,12 @@ impl StepQueue {
     pub fn recorded(&self, id: i64) {
         let mut inner = self.inner();
         if let Some((_, key)) = inner.unrecorded.remove(&id) {
-            inner.tell(key, SubmitOutcome::Accepted);
+            inner.resolve(key, SubmitOutcome::Accepted);
         }
     }
 
     /// Reports that the walk of a case has stopped: all its answers are recorded.
-    pub fn went(&self, case: &str) {
+    pub fn case_stopped(&self, case: &str) {
         let inner = self.inner();
         let mut ids: Vec<i64> = inner.unrecorded.iter().filter(|(_, (of, _))| of == case).map(|(id, _)| *id).collect();
         ids.sort_unstable();
@@ -196,7 +196,7 @@ impl StepQueue {
         inner.closed = Some(why.clone());
         #[expect(clippy::iter_over_hash_type, reason = "all are told the same")]
         for step in inner.steps.values_mut() {
-            step.news.get_or_insert_with(|| StepNews::Closed(why.clone()));
+            step.event.get_or_insert_with(|| StepEvent::Closed(why.clone()));
             step.bell.notify_all();
         }
         inner.pullers.values_mut().filter_map(|puller| puller.waker.take()).for_each(Waker::wake);
@@ -209,7 +209,7 @@ impl StepQueue {
         let mut waiting: Vec<u64> = inner.unrecorded.drain().map(|(_, (_, key))| key).collect();
         waiting.sort_unstable();
         for key in waiting {
-            inner.tell(key, if recorded { SubmitOutcome::Accepted } else { SubmitOutcome::Lost(why.clone()) });
+            inner.resolve(key, if recorded { SubmitOutcome::Accepted } else { SubmitOutcome::Lost(why.clone()) });
         }
     }
 
@@ -233,7 +233,7 @@ impl StepQueue {
             accepted: worker.accepted,
             refused: worker.refused,
             lost: worker.lost,
-            silent_seconds: worker.heard.elapsed().as_secs(),
+            silent_seconds: worker.last_contact.elapsed().as_secs(),
         };
         inner.workers.iter().map(health).collect()
     }
@@ -248,12 +248,12 @@ impl StepQueue {
     pub(super) fn offer(&self, task: Task, settings: &AgentSettings) -> Offer<'_> {
         let mut inner = self.inner();
         let (id, age) = (task.dispatch_id, inner.next());
-        let news = inner.closed.clone().map(StepNews::Closed);
+        let event = inner.closed.clone().map(StepEvent::Closed);
         let bell = Arc::new(Condvar::new());
         inner.answered.remove(&id);
         inner.steps.insert(
             id,
-            QueuedStep { age, task, lease: settings.bounds.timeout, at: StepLocation::Ready, bell: Arc::clone(&bell), news },
+            QueuedStep { age, task, lease: settings.bounds.timeout, at: StepLocation::Ready, bell: Arc::clone(&bell), event },
         );
         inner.ready.insert(age, id);
         inner.pair();
@@ -268,13 +268,13 @@ impl QueueState {
         self.count
     }
 
-    fn heard(&mut self, name: &str, note: impl FnOnce(&mut Worker)) {
-        let new = || Worker { heard: Instant::now(), waiting: 0, holding: 0, pulled: 0, accepted: 0, refused: 0, lost: 0 };
+    fn touch_worker(&mut self, name: &str, note: impl FnOnce(&mut Worker)) {
+        let new = || Worker { last_contact: Instant::now(), waiting: 0, holding: 0, pulled: 0, accepted: 0, refused: 0, lost: 0 };
         if self.workers.len() >= WORKERS && !self.workers.contains_key(name) {
             return;
         }
         let worker = self.workers.entry(name.to_owned()).or_insert_with(new);
-        worker.heard = Instant::now();
+        worker.last_contact = Instant::now();
         note(worker);
     }
 
@@ -309,7 +309,7 @@ impl QueueState {
         // The walk's thread watches the lease.
         step.bell.notify_all();
         self.gate.give();
-        self.heard(worker, |worker| {
+        self.touch_worker(worker, |worker| {
             worker.holding += 1;
             worker.pulled += 1;
         });
@@ -321,7 +321,7 @@ impl QueueState {
         let StepLocation::Held(worker, _) = &step.at else { return };
         let worker = worker.clone();
         step.at = StepLocation::Ready;
-        self.gate.land();
+        self.gate.release();
         if let Some(worker) = self.workers.get_mut(&worker) {
             worker.holding = worker.holding.saturating_sub(1);
         }
@@ -334,7 +334,7 @@ impl QueueState {
         self.pair();
     }
 
-    fn tell(&mut self, key: u64, verdict: SubmitOutcome) {
+    fn resolve(&mut self, key: u64, verdict: SubmitOutcome) {
         if let Some(ack) = self.acks.get_mut(&key) {
             ack.verdict = Some(verdict);
             if let Some(waker) = ack.waker.take() {

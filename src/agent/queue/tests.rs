@@ -65,7 +65,7 @@ fn got(pulled: PullResult) -> Task {
     }
 }
 
-fn brought(number: i64) -> SubmittedArtifact {
+fn answer(number: i64) -> SubmittedArtifact {
     SubmittedArtifact { artifact: json!({ "of": number }), tokens: (None, None) }
 }
 
@@ -93,17 +93,17 @@ fn answers_find_their_step_in_any_order() {
                 let queue = &queue;
                 scope.spawn(move || {
                     let offer = queue.offer(task(id), &settings(LONG));
-                    let StepNews::Brought(brought) = offer.wait() else { panic!("no answer") };
+                    let StepEvent::Submitted(submitted) = offer.wait() else { panic!("no answer") };
                     offer.accept();
                     queue.recorded(id);
-                    (id, brought.artifact)
+                    (id, submitted.artifact)
                 })
             })
             .collect();
         let mut tasks: Vec<Task> = (0..20).map(|_| got(wait(queue.pull("w")))).collect();
         tasks.reverse();
         for task in tasks {
-            let submitted = queue.submit(task.dispatch_id, &task.ticket, brought(task.dispatch_id)).expect("there");
+            let submitted = queue.submit(task.dispatch_id, &task.ticket, answer(task.dispatch_id)).expect("there");
             assert_eq!(wait(submitted), SubmitOutcome::Accepted);
         }
         for walk in walks {
@@ -119,24 +119,24 @@ fn wrong_answers_are_told_apart() {
     let queue = StepQueue::new(0);
     let offer = queue.offer(task(1), &settings(LONG));
     let _other = queue.offer(task(2), &settings(LONG));
-    assert_eq!(queue.submit(1, "", brought(1)).expect_err("refused"), SubmitError::NotYours(1));
+    assert_eq!(queue.submit(1, "", answer(1)).expect_err("refused"), SubmitError::NotYours(1));
     let mine = got(wait(queue.pull("ann")));
     let theirs = got(wait(queue.pull("bob")));
     assert_ne!(mine.ticket, theirs.ticket);
-    assert_eq!(queue.submit(9, &mine.ticket, brought(9)).expect_err("refused"), SubmitError::Unknown(9));
-    assert_eq!(queue.submit(2, &mine.ticket, brought(1)).expect_err("refused"), SubmitError::NotYours(2));
-    let mut submitted = queue.submit(1, &mine.ticket, brought(1)).expect("there");
-    assert_eq!(queue.submit(1, &mine.ticket, brought(1)).expect_err("refused"), SubmitError::AlreadySubmitted(1));
-    assert_eq!(offer.wait(), StepNews::Brought(brought(1)));
+    assert_eq!(queue.submit(9, &mine.ticket, answer(9)).expect_err("refused"), SubmitError::Unknown(9));
+    assert_eq!(queue.submit(2, &mine.ticket, answer(1)).expect_err("refused"), SubmitError::NotYours(2));
+    let mut submitted = queue.submit(1, &mine.ticket, answer(1)).expect("there");
+    assert_eq!(queue.submit(1, &mine.ticket, answer(1)).expect_err("refused"), SubmitError::AlreadySubmitted(1));
+    assert_eq!(offer.wait(), StepEvent::Submitted(answer(1)));
     assert!(now(&mut submitted).is_none());
     offer.accept();
     assert!(now(&mut submitted).is_none(), "nothing is acknowledged before it is recorded");
-    assert_eq!(queue.submit(1, &mine.ticket, brought(1)).expect_err("refused"), SubmitError::AlreadySubmitted(1));
+    assert_eq!(queue.submit(1, &mine.ticket, answer(1)).expect_err("refused"), SubmitError::AlreadySubmitted(1));
     queue.recorded(1);
     assert_eq!(now(&mut submitted), Some(SubmitOutcome::Accepted));
     queue.close(&QueueClosed::Aborted("no disk".into()));
     queue.close(&QueueClosed::Over);
-    assert_eq!(queue.submit(2, &theirs.ticket, brought(2)).expect_err("refused"), SubmitError::Aborted("no disk".into()));
+    assert_eq!(queue.submit(2, &theirs.ticket, answer(2)).expect_err("refused"), SubmitError::Aborted("no disk".into()));
 }
 
 #[test]
@@ -144,13 +144,13 @@ fn a_cancelled_walk_withdraws_its_step() {
     let queue = StepQueue::new(0);
     let offer = queue.offer(task(1), &settings(LONG));
     let mine = got(wait(queue.pull("ann")));
-    let mut waiting = queue.pull("bob");
-    assert!(now(&mut waiting).is_none());
+    let mut pull = queue.pull("bob");
+    assert!(now(&mut pull).is_none());
     queue.close(&QueueClosed::Cancelled);
-    assert_eq!(offer.wait(), StepNews::Closed(QueueClosed::Cancelled));
+    assert_eq!(offer.wait(), StepEvent::Closed(QueueClosed::Cancelled));
     drop(offer);
-    assert_eq!(queue.submit(1, &mine.ticket, brought(1)).expect_err("refused"), SubmitError::Unknown(1));
-    assert_eq!(now(&mut waiting), Some(PullResult::Over(QueueClosed::Cancelled)));
+    assert_eq!(queue.submit(1, &mine.ticket, answer(1)).expect_err("refused"), SubmitError::Unknown(1));
+    assert_eq!(now(&mut pull), Some(PullResult::Over(QueueClosed::Cancelled)));
     assert_eq!(wait(queue.pull("late")), PullResult::Over(QueueClosed::Cancelled));
 }
 
@@ -160,15 +160,15 @@ fn a_dead_worker_gives_its_step_back() {
     let offer = queue.offer(task(1), &settings(Duration::from_millis(30)));
     let dead = got(wait(queue.pull("dead")));
     let _younger = queue.offer(task(2), &settings(LONG));
-    assert_eq!(offer.wait(), StepNews::Late("dead".into()));
-    offer.again();
+    assert_eq!(offer.wait(), StepEvent::LeaseExpired("dead".into()));
+    offer.requeue();
     let mine = got(wait(queue.pull("ann")));
     assert_eq!((mine.dispatch_id, queue.health()[1].lost), (1, 1));
-    assert_eq!(queue.submit(1, &dead.ticket, brought(1)).expect_err("refused"), SubmitError::NotYours(1));
-    assert_eq!(offer.wait(), StepNews::Late("ann".into()));
+    assert_eq!(queue.submit(1, &dead.ticket, answer(1)).expect_err("refused"), SubmitError::NotYours(1));
+    assert_eq!(offer.wait(), StepEvent::LeaseExpired("ann".into()));
     // Late, but no other worker has the step.
-    let _submitted = queue.submit(1, &mine.ticket, brought(1)).expect("there");
-    assert_eq!(offer.wait(), StepNews::Brought(brought(1)));
+    let _submitted = queue.submit(1, &mine.ticket, answer(1)).expect("there");
+    assert_eq!(offer.wait(), StepEvent::Submitted(answer(1)));
 }
 
 #[test]
@@ -186,17 +186,17 @@ fn a_bad_answer_goes_back_to_the_same_worker() {
     let queue = StepQueue::new(0);
     let offer = queue.offer(task(1), &settings(LONG));
     let first = got(wait(queue.pull("ann")));
-    let mut waiting = queue.pull("bob");
-    let mut submitted = queue.submit(1, &first.ticket, brought(1)).expect("there");
-    assert_eq!(offer.wait(), StepNews::Brought(brought(1)));
+    let mut pull = queue.pull("bob");
+    let mut submitted = queue.submit(1, &first.ticket, answer(1)).expect("there");
+    assert_eq!(offer.wait(), StepEvent::Submitted(answer(1)));
     let offer = offer.refuse(vec!["no".into()], Some((7, "again".into()))).expect("there");
     let Some(SubmitOutcome::Refused(why, Some(again))) = now(&mut submitted) else { panic!("refused") };
     assert_eq!((why, again.dispatch_id, again.prompt.as_str()), (vec!["no".to_owned()], 7, "again"));
-    assert!(now(&mut waiting).is_none());
+    assert!(now(&mut pull).is_none());
     assert_ne!(again.ticket, first.ticket);
-    assert_eq!(queue.submit(1, &first.ticket, brought(1)).expect_err("refused"), SubmitError::AlreadySubmitted(1));
-    let mut submitted = queue.submit(7, &again.ticket, brought(1)).expect("there");
-    assert_eq!(offer.wait(), StepNews::Brought(brought(1)));
+    assert_eq!(queue.submit(1, &first.ticket, answer(1)).expect_err("refused"), SubmitError::AlreadySubmitted(1));
+    let mut submitted = queue.submit(7, &again.ticket, answer(1)).expect("there");
+    assert_eq!(offer.wait(), StepEvent::Submitted(answer(1)));
     assert!(offer.refuse(vec!["no".into()], None).is_none());
     assert_eq!(now(&mut submitted), Some(SubmitOutcome::Refused(vec!["no".into()], None)));
     assert_eq!(queue.health()[0].refused, 2);
@@ -208,9 +208,9 @@ fn answers_wait_for_enough_workers() {
     let _offers: Vec<Offer<'_>> = (1..=3).map(|id| queue.offer(task(id), &settings(LONG))).collect();
     let PullResult::Task(mine, Some(warning)) = wait(queue.pull("ann")) else { panic!("no warning") };
     assert!(warning.starts_with("1 of 2"), "{warning}");
-    assert_eq!(queue.submit(1, &mine.ticket, brought(1)).expect_err("refused"), SubmitError::Gate(2, 1));
+    assert_eq!(queue.submit(1, &mine.ticket, answer(1)).expect_err("refused"), SubmitError::Gate(2, 1));
     let PullResult::Task(_, None) = wait(queue.pull("bob")) else { panic!("a warning") };
-    let _submitted = queue.submit(1, &mine.ticket, brought(1)).expect("there");
+    let _submitted = queue.submit(1, &mine.ticket, answer(1)).expect("there");
 }
 
 /// With many workers, one of which dies, each step is answered exactly once.
@@ -228,12 +228,12 @@ fn nothing_is_lost_or_doubled() {
                         let offer = queue.offer(task(id), &settings(Duration::from_millis(200)));
                         loop {
                             match offer.wait() {
-                                StepNews::Brought(found) => {
-                                    assert_eq!(found, brought(id));
+                                StepEvent::Submitted(found) => {
+                                    assert_eq!(found, answer(id));
                                     break;
                                 }
-                                StepNews::Late(_) => offer.again(),
-                                StepNews::Closed(closed) => panic!("{closed:?}"),
+                                StepEvent::LeaseExpired(_) => offer.requeue(),
+                                StepEvent::Closed(closed) => panic!("{closed:?}"),
                             }
                         }
                         offer.accept();
@@ -255,7 +255,7 @@ fn nothing_is_lost_or_doubled() {
                         if number == 0 && count == 3 {
                             return (name, count);
                         }
-                        match queue.submit(task.dispatch_id, &task.ticket, brought(task.dispatch_id)) {
+                        match queue.submit(task.dispatch_id, &task.ticket, answer(task.dispatch_id)) {
                             Ok(submitted) => assert_eq!(wait(submitted), SubmitOutcome::Accepted),
                             // The lease expired before this thread was scheduled.
                             Err(error) => {

@@ -31,7 +31,7 @@ pub(super) struct Connection {
     /// Environment variables with secrets; the server's own are among `secrets`.
     withheld: BTreeSet<String>,
     /// Output of the current session.
-    heard: std::sync::Mutex<SharedServerOutput>,
+    output: std::sync::Mutex<SharedServerOutput>,
     open: Mutex<Option<ToolSession>>,
     /// Number of calls in progress.
     busy: AtomicUsize,
@@ -63,15 +63,15 @@ impl Connection {
             settings,
             secrets,
             withheld,
-            heard: std::sync::Mutex::default(),
+            output: std::sync::Mutex::default(),
             open: Mutex::new(None),
             busy: AtomicUsize::new(0),
         }
     }
 
     /// Output of the current session.
-    pub(super) fn heard(&self) -> SharedServerOutput {
-        self.heard.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    pub(super) fn output(&self) -> SharedServerOutput {
+        self.output.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Closes the session after a timeout, unless other calls use it: the server may never answer.
@@ -117,7 +117,7 @@ impl Connection {
 
     /// Establishes a session and lists the tools.
     async fn begin(&self, root: &Path) -> Result<ToolSession, ToolError> {
-        *self.heard.lock().unwrap_or_else(PoisonError::into_inner) = SharedServerOutput::default();
+        *self.output.lock().unwrap_or_else(PoisonError::into_inner) = SharedServerOutput::default();
         // The lifecycle that most servers support; those that require a newer one report that.
         let lifecycle = ClientLifecycleMode::Initialize;
         let (service, process) = match self.talk(root, lifecycle).await {
@@ -143,13 +143,13 @@ impl Connection {
             Some(url) => {
                 let mut config = StreamableHttpClientTransportConfig::with_uri(url.as_str());
                 config.auth_header.clone_from(&self.secrets.token);
-                let web = HttpTransport::new(timeout, max_bytes, &self.heard());
+                let web = HttpTransport::new(timeout, max_bytes, &self.output());
                 let transport = StreamableHttpClientTransport::with_client(web, config);
                 (own.serve_with_lifecycle(transport, lifecycle).await, None)
             }
             None => {
                 let command = self.command(root).ok_or_else(|| ToolError::Start("it has no command".into(), false))?;
-                let started = pipes::start(command, max_bytes, &self.heard());
+                let started = pipes::start(command, max_bytes, &self.output());
                 let (pipes, process) = started.map_err(|error| {
                     // Retrying does not help if the program does not exist.
                     ToolError::Start(error.to_string(), error.kind() != std::io::ErrorKind::NotFound)

@@ -26,7 +26,7 @@ use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
 
 /// Interval at which a pending call checks whether the run stops.
-const LOOK: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// The tools of a server.
 pub(super) struct ToolAnswerer<'a> {
@@ -87,7 +87,7 @@ impl<'a> ToolAnswerer<'a> {
             loop {
                 tokio::select! {
                     called = &mut call => return called.map_err(|_| CallEnd::Late)?.map_err(CallEnd::Trouble),
-                    () = tokio::time::sleep(LOOK) => {
+                    () = tokio::time::sleep(POLL_INTERVAL) => {
                         if self.stop.load(Ordering::Relaxed) {
                             return Err(CallEnd::Stopped);
                         }
@@ -110,23 +110,23 @@ impl<'a> ToolAnswerer<'a> {
     /// The refusal for a failed call, with a hint.
     fn refusal(&self, request: &Request<'_>, talk: &ToolConversation, tool: &str, trouble: ToolError) -> Refusal {
         let hide = |text: &str| talk.connection.secrets.hide(text);
-        let known = talk.connection.heard().now();
-        let settled = format!("see `{}` of `mcp_servers:` in asterisk.yaml ({})", self.server, self.settings.place());
+        let output = talk.connection.output().now();
+        let settings_hint = format!("see `{}` of `mcp_servers:` in asterisk.yaml ({})", self.server, self.settings.place());
         match trouble {
             ToolError::Start(why, again) => {
-                let error = self.failed(request, &format!("it cannot be started: {}", hide(&why))).help(settled);
+                let error = self.failed(request, &format!("it cannot be started: {}", hide(&why))).help(settings_hint);
                 if again { Refusal::again(error) } else { Refusal::failed(error) }
             }
             ToolError::Talk(why) => {
-                let error = self.failed(request, &hide(known.why.as_deref().unwrap_or(&why)));
-                let garbage = known
+                let error = self.failed(request, &hide(output.why.as_deref().unwrap_or(&why)));
+                let garbage = output
                     .garbage
                     .as_ref()
                     .map(|garbage| format!("\nit said what is no message: {}", crate::net::shown(&hide(garbage))));
-                let stderr = known.stderr(&hide);
+                let stderr = output.stderr(&hide);
                 let stderr = (!stderr.is_empty()).then(|| format!("\nthe end of its standard error:\n{stderr}"));
-                let error = error.help([Some(settled), garbage, stderr].into_iter().flatten().collect::<String>());
-                if known.for_good { Refusal::failed(error) } else { Refusal::again(error) }
+                let error = error.help([Some(settings_hint), garbage, stderr].into_iter().flatten().collect::<String>());
+                if output.for_good { Refusal::failed(error) } else { Refusal::again(error) }
             }
             ToolError::NoTool(tools) => {
                 let hint = did_you_mean(tool, tools.iter().map(String::as_str));
@@ -134,8 +134,8 @@ impl<'a> ToolAnswerer<'a> {
                 let help = hint.map_or_else(|| list.clone(), |hint| format!("{hint}\n{list}"));
                 Refusal::failed(self.failed(request, &format!("the server has no tool `{tool}`")).help(help))
             }
-            ToolError::Refused(said, again) => {
-                let error = self.failed(request, &format!("it refused the call: {}", hide(&said)));
+            ToolError::Refused(text, again) => {
+                let error = self.failed(request, &format!("it refused the call: {}", hide(&text)));
                 if again { Refusal::again(error) } else { Refusal::failed(error.help("see the `arguments:` of the node")) }
             }
         }
@@ -162,9 +162,9 @@ impl Answerer for ToolAnswerer<'_> {
         };
         let call = call.map_err(Refusal::failed)?;
         let talk = self.talk(request)?;
-        let asking = request.ask(&self.name)?;
+        let prompt_request = request.ask(&self.name)?;
         // The same for every attempt of a call.
-        let id = format!("{}-{}", request.run, asking.id);
+        let id = format!("{}-{}", request.run, prompt_request.id);
         let result = match self.wait(&talk, &call.tool, call.arguments, &id) {
             Ok(result) => result,
             Err(CallEnd::Stopped) => return Err(stopped()),
@@ -178,9 +178,9 @@ impl Answerer for ToolAnswerer<'_> {
         };
         let artifact = match given(&result, self.settings.bounds.max_bytes, &|text| talk.connection.secrets.hide(text)) {
             ToolResult::Artifact(artifact) => artifact,
-            ToolResult::Failed(said) => {
+            ToolResult::Failed(text) => {
                 return Err(Refusal::again(
-                    self.failed(request, &format!("it says that it failed: {}", crate::net::shown(&said))),
+                    self.failed(request, &format!("it says that it failed: {}", crate::net::shown(&text))),
                 ));
             }
             ToolResult::Refused(why) => {
@@ -192,7 +192,7 @@ impl Answerer for ToolAnswerer<'_> {
         if !complaints.is_empty() {
             return Err(Refusal::failed(request.misfit(&self.name, &complaints)));
         }
-        let agent = Agent::new(self.name.clone(), asking.id, None);
+        let agent = Agent::new(self.name.clone(), prompt_request.id, None);
         Ok(NodeAnswer { artifact: Arc::new(artifact), by: TOOL, checked: true, agent: Some(Box::new(agent)) })
     }
 }

@@ -1,6 +1,6 @@
 //! Transport to a server that is a command: one message per line over standard input and output.
 
-use super::super::artifact::unread;
+use super::super::artifact::parse_error;
 use super::super::group::{ProcessGroup, is_over};
 use super::server_output::SharedServerOutput;
 use rmcp::RoleClient;
@@ -35,26 +35,26 @@ pub(super) struct ServerProcess {
 }
 
 /// Starts a server. A message of more than `most` bytes ends the session.
-pub(super) fn start(command: Command, most: usize, heard: &SharedServerOutput) -> io::Result<(PipeTransport, ServerProcess)> {
+pub(super) fn start(command: Command, most: usize, output: &SharedServerOutput) -> io::Result<(PipeTransport, ServerProcess)> {
     let (mut child, group) = ProcessGroup::spawn(command)?;
     let (send, lines) = channel::<Vec<u8>>();
     if let Some(mut stdin) = child.stdin.take() {
         thread::spawn(move || lines.into_iter().all(|line| stdin.write_all(&line).and_then(|()| stdin.flush()).is_ok()));
     }
-    let (said, from) = mpsc::channel(WAITING);
+    let (text, from) = mpsc::channel(WAITING);
     if let Some(stdout) = child.stdout.take() {
-        let heard = heard.clone();
-        thread::spawn(move || listen(stdout, most, &said, &heard));
+        let output = output.clone();
+        thread::spawn(move || listen(stdout, most, &text, &output));
     }
     if let Some(mut stderr) = child.stderr.take() {
-        let heard = heard.clone();
-        heard.writes(true);
+        let output = output.clone();
+        output.writes(true);
         thread::spawn(move || {
             let mut buffer = [0; 4 << 10];
             while let Ok(count @ 1..) = stderr.read(&mut buffer) {
-                heard.stderr(&buffer[..count]);
+                output.stderr(&buffer[..count]);
             }
-            heard.writes(false);
+            output.writes(false);
         });
     }
     let to: SharedInput = Arc::new(Mutex::new(Some(send)));
@@ -62,29 +62,29 @@ pub(super) fn start(command: Command, most: usize, heard: &SharedServerOutput) -
 }
 
 /// Forwards received messages until the end of the output.
-fn listen(from: impl Read, most: usize, said: &mpsc::Sender<RxJsonRpcMessage<RoleClient>>, heard: &SharedServerOutput) {
+fn listen(from: impl Read, most: usize, text: &mpsc::Sender<RxJsonRpcMessage<RoleClient>>, output: &SharedServerOutput) {
     let mut from = BufReader::new(from);
     let mut line = Vec::new();
     loop {
         line.clear();
         let limit = u64::try_from(most).unwrap_or(u64::MAX).saturating_add(1);
         match from.by_ref().take(limit).read_until(b'\n', &mut line) {
-            Ok(0) => return heard.over("it ended the conversation".into(), false),
-            Ok(_) if line.len() > most => return heard.over(format!("it said more than {most} bytes at once"), true),
+            Ok(0) => return output.over("it ended the conversation".into(), false),
+            Ok(_) if line.len() > most => return output.over(format!("it said more than {most} bytes at once"), true),
             Ok(_) if line.trim_ascii().is_empty() => {}
             Ok(_) => match serde_json::from_slice(&line) {
                 Ok(message) => {
-                    if said.blocking_send(message).is_err() {
+                    if text.blocking_send(message).is_err() {
                         return;
                     }
                 }
                 Err(error) if line.trim_ascii_start().starts_with(b"{") => {
-                    return heard.over(format!("it said what cannot be read: {}", unread(&error)), false);
+                    return output.over(format!("it said what cannot be read: {}", parse_error(&error)), false);
                 }
                 // Some servers write log messages to standard output.
-                Err(_) => heard.garbage(&line),
+                Err(_) => output.garbage(&line),
             },
-            Err(error) => return heard.over(error.to_string(), false),
+            Err(error) => return output.over(error.to_string(), false),
         }
     }
 }

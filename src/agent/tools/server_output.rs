@@ -27,7 +27,7 @@ pub(super) struct ServerOutput {
 }
 
 impl SharedServerOutput {
-    fn known(&self) -> MutexGuard<'_, ServerOutput> {
+    fn lock(&self) -> MutexGuard<'_, ServerOutput> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -37,32 +37,32 @@ impl SharedServerOutput {
         while Instant::now() < until && self.is_to_say_more() {
             thread::sleep(Duration::from_millis(2));
         }
-        self.known().clone()
+        self.lock().clone()
     }
 
     /// Whether the session has ended and standard error is still open.
     fn is_to_say_more(&self) -> bool {
-        let known = self.known();
-        known.writes && known.why.is_some()
+        let state = self.lock();
+        state.writes && state.why.is_some()
     }
 
     /// Sets whether standard error is open.
     pub(super) fn writes(&self, writes: bool) {
-        self.known().writes = writes;
+        self.lock().writes = writes;
     }
 
     /// Records the end of the session.
     pub(super) fn over(&self, why: String, for_good: bool) {
-        let mut known = self.known();
-        (known.why, known.for_good) = (Some(why), for_good);
+        let mut state = self.lock();
+        (state.why, state.for_good) = (Some(why), for_good);
     }
 
-    pub(super) fn garbage(&self, said: &[u8]) {
-        self.known().garbage = Some(String::from_utf8_lossy(&said[..said.len().min(STDERR)]).into_owned());
+    pub(super) fn garbage(&self, text: &[u8]) {
+        self.lock().garbage = Some(String::from_utf8_lossy(&text[..text.len().min(STDERR)]).into_owned());
     }
 
     pub(super) fn stderr(&self, bytes: &[u8]) {
-        let kept = &mut self.known().stderr;
+        let kept = &mut self.lock().stderr;
         kept.extend(bytes);
         let more = kept.len().saturating_sub(2 * STDERR);
         kept.drain(..more);

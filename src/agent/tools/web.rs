@@ -25,11 +25,11 @@ type Headers = HashMap<HeaderName, HeaderValue>;
 pub(super) struct HttpTransport {
     client: ureq::Agent,
     most: usize,
-    heard: SharedServerOutput,
+    output: SharedServerOutput,
 }
 
 impl HttpTransport {
-    pub(super) fn new(timeout: Duration, most: usize, heard: &SharedServerOutput) -> Self {
+    pub(super) fn new(timeout: Duration, most: usize, output: &SharedServerOutput) -> Self {
         let config = ureq::Agent::config_builder()
             .timeout_global(Some(timeout))
             .http_status_as_error(false)
@@ -37,7 +37,7 @@ impl HttpTransport {
             .max_redirects(0)
             .max_redirects_will_error(false)
             .user_agent(concat!("asterisk/", env!("CARGO_PKG_VERSION")));
-        Self { client: config.build().new_agent(), most, heard: heard.clone() }
+        Self { client: config.build().new_agent(), most, output: output.clone() }
     }
 
     fn post(
@@ -59,7 +59,7 @@ impl HttpTransport {
         let body = serde_json::to_string(message)?;
         let mut response = call.send(body).map_err(|error| {
             let bad = matches!(error, ureq::Error::BadUri(_) | ureq::Error::Http(_));
-            self.heard.over(error.to_string(), bad);
+            self.output.over(error.to_string(), bad);
             StreamableHttpError::Client(error)
         })?;
         let status = response.status();
@@ -88,7 +88,7 @@ impl HttpTransport {
             }
             _ => {
                 let why = format!("it says {}: {}", status.as_u16(), shown(&text));
-                self.heard.over(why.clone(), !matches!(status.as_u16(), 200..=299 | 408 | 425 | 429 | 500..=599));
+                self.output.over(why.clone(), !matches!(status.as_u16(), 200..=299 | 408 | 425 | 429 | 500..=599));
                 Err(StreamableHttpError::UnexpectedServerResponse(why.into()))
             }
         }
@@ -117,8 +117,10 @@ impl HttpTransport {
     fn broken(&self, error: &std::io::Error) -> WebError {
         let inner = error.get_ref().and_then(|inner| inner.downcast_ref::<ureq::Error>());
         match inner {
-            Some(ureq::Error::BodyExceedsLimit(most)) => self.heard.over(format!("it said more than {most} bytes at once"), true),
-            _ => self.heard.over(error.to_string(), false),
+            Some(ureq::Error::BodyExceedsLimit(most)) => {
+                self.output.over(format!("it said more than {most} bytes at once"), true)
+            }
+            _ => self.output.over(error.to_string(), false),
         }
         StreamableHttpError::UnexpectedEndOfStream
     }

@@ -35,11 +35,11 @@ impl Future for PullFuture {
             inner.pullers.remove(&key);
         }
         inner.gate.wait_over();
-        inner.heard(&worker, |worker| worker.waiting = worker.waiting.saturating_sub(1));
+        inner.touch_worker(&worker, |worker| worker.waiting = worker.waiting.saturating_sub(1));
         Poll::Ready(match task {
             Some((task, warning)) => PullResult::Task(Box::new(task), warning),
             None => {
-                inner.gate.none_left();
+                inner.gate.note_empty();
                 PullResult::Over(closed.unwrap_or(QueueClosed::Cancelled))
             }
         })
@@ -52,13 +52,13 @@ impl Drop for PullFuture {
         let mut inner = self.queue.inner();
         let Some(puller) = inner.pullers.remove(&key) else { return };
         inner.gate.wait_over();
-        inner.heard(&puller.worker, |worker| worker.waiting = worker.waiting.saturating_sub(1));
+        inner.touch_worker(&puller.worker, |worker| worker.waiting = worker.waiting.saturating_sub(1));
         match puller.got {
             Some((id, _)) => {
                 inner.take_back(id);
                 inner.put_back(id);
             }
-            None => inner.gate.none_left(),
+            None => inner.gate.note_empty(),
         }
     }
 }
