@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
 /// Maximum length of a name of a worker, event or case.
-const NAME: usize = 200;
+const MAX_NAME: usize = 200;
 
 /// One value or a list.
 #[derive(Clone, Debug, Deserialize)]
@@ -153,8 +153,8 @@ pub(super) fn name(what: &str, text: &str) -> Result<String, ToolFault> {
     if plain.is_empty() {
         return Err(ToolFault::new("arguments", format!("`{what}` is empty")));
     }
-    if plain.len() > NAME {
-        return Err(ToolFault::new("arguments", format!("`{what}` is longer than {NAME} bytes")));
+    if plain.len() > MAX_NAME {
+        return Err(ToolFault::new("arguments", format!("`{what}` is longer than {MAX_NAME} bytes")));
     }
     Ok(plain)
 }

@@ -2,8 +2,8 @@
 
 use super::MAX_BYTES;
 use super::body::TimedBody;
+use super::connections::{ClientConnection, ConnectionLimits};
 use super::guard::NetworkGuard;
-use super::guests::{Guest, Guests};
 use super::handler::Handler;
 use super::registry::SessionRegistry;
 use crate::ui::Ui;
@@ -34,7 +34,7 @@ type McpService = StreamableHttpService<Handler, NeverSessionManager>;
 
 /// Serves until `end` is cancelled.
 pub(super) async fn serve(
-    desk: &Arc<SessionRegistry>,
+    registry: &Arc<SessionRegistry>,
     door: NetworkGuard,
     end: &CancellationToken,
     ui: Ui,
@@ -52,16 +52,16 @@ pub(super) async fn serve(
         .with_allowed_hosts(door.all_hosts())
         .with_allowed_origins(door.all_origins())
         .with_cancellation_token(end.child_token());
-    let handler = Handler::new(Arc::clone(desk));
+    let handler = Handler::new(Arc::clone(registry));
     let service: McpService =
         StreamableHttpService::new(move || Ok(handler.clone()), Arc::new(NeverSessionManager::default()), config);
     let door = Arc::new(door);
-    let guests = Guests::new(door.connections, door.from_one);
+    let connections = ConnectionLimits::new(door.connections, door.from_one);
     let http = hyper::server::conn::http1::Builder::new();
     ui.note(&format!("serving http://{at}{PATH}"));
     loop {
         tokio::select! {
-            () = guests.room() => {}
+            () = connections.wait_for_capacity() => {}
             () = end.cancelled() => break,
         }
         let (stream, peer) = tokio::select! {
@@ -76,16 +76,16 @@ pub(super) async fn serve(
             () = end.cancelled() => break,
         };
         drop(stream.set_nodelay(true));
-        let Some(guest) = guests.enter(peer.ip()) else {
+        let Some(client) = connections.enter(peer.ip()) else {
             drop(stream.try_write(FULL));
             continue;
         };
         let (service, door, end, mut http) = (service.clone(), Arc::clone(&door), end.clone(), http.clone());
         http.timer(TokioTimer::new()).header_read_timeout(HEAD);
         tokio::spawn(async move {
-            let leave = guest.leave.clone();
+            let leave = client.leave.clone();
             let answer =
-                hyper::service::service_fn(move |request| one(service.clone(), Arc::clone(&door), Arc::clone(&guest), request));
+                hyper::service::service_fn(move |request| one(service.clone(), Arc::clone(&door), Arc::clone(&client), request));
             let connection = http.serve_connection(TokioIo::new(stream), answer);
             let mut connection = std::pin::pin!(connection);
             tokio::select! {
@@ -100,10 +100,10 @@ pub(super) async fn serve(
         });
     }
     // Requests in progress are told that the run is stopped.
-    if let Some(served) = desk.current() {
+    if let Some(served) = registry.current() {
         served.end(&crate::agent::QueueClosed::Cancelled);
     }
-    drop(tokio::time::timeout(GRACE, guests.gone()).await);
+    drop(tokio::time::timeout(GRACE, connections.wait_until_empty()).await);
     Ok(())
 }
 
@@ -111,7 +111,7 @@ pub(super) async fn serve(
 async fn one(
     service: McpService,
     door: Arc<NetworkGuard>,
-    guest: Arc<Guest>,
+    client: Arc<ClientConnection>,
     request: Request<Incoming>,
 ) -> Result<Response<ResponseBody>, Infallible> {
     if let Some(token) = &door.token
@@ -122,7 +122,7 @@ async fn one(
         refused.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
         return Ok(refused);
     }
-    let _busy = guest.busy();
+    let _busy = client.busy();
     // With several headers, an intermediary may have used another than the one checked here.
     if request.headers().get_all(HOST).iter().count() > 1 {
         return Ok(plain(StatusCode::BAD_REQUEST));

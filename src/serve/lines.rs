@@ -12,7 +12,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
 /// Capacity of the queue of lines to be written.
-const WAITING: usize = 64;
+const CAPACITY: usize = 64;
 /// Number of bytes kept of the end of a message that is too long, to find its id.
 const TAIL: usize = 512;
 /// Error codes of JSON-RPC.
@@ -20,7 +20,7 @@ const PARSE_ERROR: i64 = -32700;
 const INVALID_REQUEST: i64 = -32600;
 
 /// A line to be written, and a channel for the result.
-type Written = (Vec<u8>, Option<oneshot::Sender<io::Result<()>>>);
+type OutgoingLine = (Vec<u8>, Option<oneshot::Sender<io::Result<()>>>);
 
 /// Both directions of a session.
 pub(super) struct MessageLines<R> {
@@ -32,22 +32,22 @@ pub(super) struct MessageLines<R> {
     skipping: Option<Value>,
     /// An error that is still to be sent. Receiving may be cancelled at any time, so all state is kept here.
     due: Option<Vec<u8>>,
-    to: Option<mpsc::Sender<Written>>,
+    to: Option<mpsc::Sender<OutgoingLine>>,
     writer: Option<JoinHandle<()>>,
 }
 
 impl<R: AsyncRead + Unpin + Send> MessageLines<R> {
     /// A session whose messages have at most `most` bytes.
     pub(super) fn new(from: R, mut to: impl AsyncWrite + Unpin + Send + 'static, most: usize) -> Self {
-        let (send, mut lines) = mpsc::channel::<Written>(WAITING);
+        let (send, mut lines) = mpsc::channel::<OutgoingLine>(CAPACITY);
         let writer = tokio::spawn(async move {
-            while let Some((line, told)) = lines.recv().await {
+            while let Some((line, replies)) = lines.recv().await {
                 let written = match to.write_all(&line).await {
                     Ok(()) => to.flush().await,
                     failed => failed,
                 };
-                if let Some(told) = told {
-                    drop(told.send(written));
+                if let Some(replies) = replies {
+                    drop(replies.send(written));
                 }
             }
         });
@@ -139,10 +139,10 @@ impl<R: AsyncRead + Unpin + Send> Transport<RoleServer> for MessageLines<R> {
         async move {
             let mut line = serde_json::to_vec(&item)?;
             line.push(b'\n');
-            let (told, written) = oneshot::channel();
-            let gone = || io::Error::from(io::ErrorKind::NotConnected);
-            to.ok_or_else(gone)?.send((line, Some(told))).await.map_err(|_| gone())?;
-            written.await.map_err(|_| gone())?
+            let (replies, written) = oneshot::channel();
+            let closed = || io::Error::from(io::ErrorKind::NotConnected);
+            to.ok_or_else(closed)?.send((line, Some(replies))).await.map_err(|_| closed())?;
+            written.await.map_err(|_| closed())?
         }
     }
 
@@ -188,7 +188,7 @@ mod tests {
     use super::*;
 
     /// The errors sent for some input, and the number of valid messages in it.
-    fn told(input: &str) -> (Vec<Value>, usize) {
+    fn replies(input: &str) -> (Vec<Value>, usize) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
             let (mut far, near) = tokio::io::duplex(1 << 20);
@@ -229,13 +229,13 @@ mod tests {
             (format!("{{\"params\":{{\"t\":\"{long}\",\"id\":9}},\"method\":\"x\"}}"), INVALID_REQUEST, json!(null)),
             (long.clone(), INVALID_REQUEST, json!(null)),
         ] {
-            let (told, messages) = told(&format!("{ping}\n{input}\r\n\n{ping}"));
-            assert_eq!((messages, told.len()), (2, 1), "{input}: {told:?}");
-            assert_eq!((&told[0]["error"]["code"], &told[0]["id"]), (&json!(code), &id), "{input}");
+            let (replies, messages) = replies(&format!("{ping}\n{input}\r\n\n{ping}"));
+            assert_eq!((messages, replies.len()), (2, 1), "{input}: {replies:?}");
+            assert_eq!((&replies[0]["error"]["code"], &replies[0]["id"]), (&json!(code), &id), "{input}");
         }
         // Messages that want no answer get none.
         for input in ["", "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{}}", "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":1}"] {
-            assert_eq!(told(&format!("{input}\n{ping}\n")).0, Vec::<Value>::new(), "{input}");
+            assert_eq!(replies(&format!("{input}\n{ping}\n")).0, Vec::<Value>::new(), "{input}");
         }
     }
 }

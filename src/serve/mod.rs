@@ -9,14 +9,14 @@
 //! reading, resources         data of past runs
 //! paths                      validation of paths in messages
 //! lines                      transport over standard input and output
-//! http, guard, guests, body  transport over the network: access, limits and timeouts
+//! http, guard, connections, body  transport over the network: access, limits and timeouts
 //! ```
 
 mod args;
 mod body;
+mod connections;
 mod fault;
 mod guard;
-mod guests;
 mod handler;
 mod http;
 mod lines;
@@ -62,20 +62,20 @@ pub enum ServeMode {
 /// Serves until all clients are gone or `end` is cancelled. A run in progress is stopped then and can be resumed.
 pub fn serve(session: Session, lint: lint::Config, how: ServeMode, idle: Duration, ui: Ui) -> Result<(), SessionError> {
     let runtime = runtime().map_err(|error| failed(&format!("no threads to serve with: {error}")))?;
-    let desk = Arc::new(SessionRegistry::new(session, lint, idle));
+    let registry = Arc::new(SessionRegistry::new(session, lint, idle));
     let end = CancellationToken::new();
     let interrupted = end.clone();
     drop(ctrlc::set_handler(move || interrupted.cancel()));
     let served = runtime.block_on(async {
-        let watch = tokio::spawn(Arc::clone(&desk).mind_idle());
+        let watch = tokio::spawn(Arc::clone(&registry).watch_idle());
         let served = match how {
-            ServeMode::Stdio => stdio(Handler::new(Arc::clone(&desk)), &end).await,
-            ServeMode::Http(door) => http::serve(&desk, door, &end, ui).await,
+            ServeMode::Stdio => stdio(Handler::new(Arc::clone(&registry)), &end).await,
+            ServeMode::Http(door) => http::serve(&registry, door, &end, ui).await,
         };
         watch.abort();
         served
     });
-    desk.close();
+    registry.close();
     // A pending read of standard input cannot be cancelled.
     runtime.shutdown_background();
     served.map_err(|why| failed(&why))

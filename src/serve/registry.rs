@@ -39,7 +39,7 @@ pub(super) enum RunPhase {
 
 impl RunPhase {
     /// Name of the phase.
-    pub(super) fn word(&self) -> &'static str {
+    pub(super) fn name(&self) -> &'static str {
         match self {
             Self::Running => "running",
             Self::Done(_) => "done",
@@ -59,7 +59,7 @@ pub(super) struct ServedRun {
     pub(super) cases: usize,
     pub(super) parallel: usize,
     signals: Mutex<Signals>,
-    heard: Mutex<Instant>,
+    last_contact: Mutex<Instant>,
     session: Session,
 }
 
@@ -79,7 +79,7 @@ impl ServedRun {
             cases,
             parallel,
             signals: Mutex::default(),
-            heard: Mutex::new(Instant::now()),
+            last_contact: Mutex::new(Instant::now()),
             session: session.clone(),
         }
     }
@@ -90,7 +90,7 @@ impl ServedRun {
 
     /// Resets the idle timer.
     pub(super) fn touch(&self) {
-        *locked(&self.heard) = Instant::now();
+        *locked(&self.last_contact) = Instant::now();
     }
 
     pub(super) fn signals(&self) -> MutexGuard<'_, Signals> {
@@ -98,7 +98,7 @@ impl ServedRun {
     }
 
     /// Adds a signal.
-    pub(super) fn tell(
+    pub(super) fn add_signal(
         &self,
         (event, agent): (&str, &str),
         (case_id, step): (Option<String>, Option<String>),
@@ -136,11 +136,11 @@ impl SessionRegistry {
     }
 
     /// The run being served, if it is the requested one. Resets its idle timer.
-    pub(super) fn served(&self, asked: Option<&str>) -> Result<Arc<ServedRun>, ToolFault> {
+    pub(super) fn served(&self, requested: Option<&str>) -> Result<Arc<ServedRun>, ToolFault> {
         let served =
             self.current().ok_or_else(|| ToolFault::new("no_session", "no session is there").help("start one with start_run"))?;
-        if let Some(asked) = asked.filter(|asked| *asked != served.run) {
-            let message = format!("there is no session `{asked}`");
+        if let Some(requested) = requested.filter(|requested| *requested != served.run) {
+            let message = format!("there is no session `{requested}`");
             return Err(ToolFault::new("no_session", message).help(format!("the session is `{}`", served.run)));
         }
         served.touch();
@@ -148,12 +148,12 @@ impl SessionRegistry {
     }
 
     /// Aborts a run after no client has made contact for the idle time.
-    pub(super) async fn mind_idle(self: Arc<Self>) {
+    pub(super) async fn watch_idle(self: Arc<Self>) {
         let look = (self.idle / 4).clamp(Duration::from_millis(20), Duration::from_secs(1));
         loop {
             tokio::time::sleep(look).await;
             let Some(served) = self.current() else { continue };
-            if served.phase() == RunPhase::Running && locked(&served.heard).elapsed() > self.idle {
+            if served.phase() == RunPhase::Running && locked(&served.last_contact).elapsed() > self.idle {
                 let why = format!("nobody was heard of for {} s", self.idle.as_secs_f64());
                 served.end(&QueueClosed::Aborted(why));
             }

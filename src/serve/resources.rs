@@ -10,9 +10,9 @@ use serde_json::json;
 
 const SCHEME: &str = "asterisk://";
 /// Maximum number of runs listed.
-const RUNS: usize = 100;
+const MAX_RUNS: usize = 100;
 /// Characters escaped in a segment of a URI.
-const PART: &AsciiSet = &CONTROLS.add(b' ').add(b'/').add(b'?').add(b'#').add(b'%').add(b'"').add(b'<').add(b'>');
+const SEGMENT: &AsciiSet = &CONTROLS.add(b' ').add(b'/').add(b'?').add(b'#').add(b'%').add(b'"').add(b'<').add(b'>');
 
 const JSON: &str = "application/json";
 const MARKDOWN: &str = "text/markdown";
@@ -21,10 +21,10 @@ const MARKDOWN: &str = "text/markdown";
 pub(super) fn list(session: &Session) -> Result<Vec<Resource>, SessionError> {
     let mut found =
         vec![Resource::new(format!("{SCHEME}runs"), "runs").with_description("all runs of the store").with_mime_type(JSON)];
-    for row in session.runs()?.into_iter().take(RUNS) {
-        let told = format!("{}, {} cases, {}", row.pipeline, row.cases, row.status.name());
-        let run = utf8_percent_encode(&row.run, PART).to_string();
-        found.push(Resource::new(format!("{SCHEME}runs/{run}"), run.as_str()).with_description(told).with_mime_type(JSON));
+    for row in session.runs()?.into_iter().take(MAX_RUNS) {
+        let description = format!("{}, {} cases, {}", row.pipeline, row.cases, row.status.name());
+        let run = utf8_percent_encode(&row.run, SEGMENT).to_string();
+        found.push(Resource::new(format!("{SCHEME}runs/{run}"), run.as_str()).with_description(description).with_mime_type(JSON));
         let report = Resource::new(format!("{SCHEME}runs/{run}/report"), format!("report of {run}"));
         found.push(report.with_mime_type(MARKDOWN));
     }
@@ -33,8 +33,8 @@ pub(super) fn list(session: &Session) -> Result<Vec<Resource>, SessionError> {
 
 /// URI templates of the resources.
 pub(super) fn templates() -> Vec<ResourceTemplate> {
-    let one = |path: &str, name: &str, told: &str, kind: &str| {
-        ResourceTemplate::new(format!("{SCHEME}{path}"), name).with_description(told).with_mime_type(kind)
+    let one = |path: &str, name: &str, description: &str, kind: &str| {
+        ResourceTemplate::new(format!("{SCHEME}{path}"), name).with_description(description).with_mime_type(kind)
     };
     vec![
         one("runs/{run}", "run", "what came of a run, case by case", JSON),
@@ -68,9 +68,9 @@ pub(super) fn read(session: &Session, uri: &str) -> Result<Option<(String, &'sta
         ["runs", run, "cases", case] => (pretty(&steps(session, run, case)?), JSON),
         ["runs", run, "cases", case, "prompt", path @ ..] if !path.is_empty() => {
             let run = session.record()?.run(run)?;
-            let asked =
+            let query =
                 PromptQuery { run: Some(run), case: (*case).to_owned(), path: Some(path.join("/")), ..PromptQuery::default() };
-            (session.prompt(&asked)?.text, MARKDOWN)
+            (session.prompt(&query)?.text, MARKDOWN)
         }
         ["runs", run, "cases", case, "artifact", path @ ..] if !path.is_empty() => {
             let Some(text) = artifact(session, run, case, &path.join("/"))? else { return Ok(None) };

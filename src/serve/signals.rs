@@ -5,7 +5,7 @@ use serde::Serialize;
 use std::collections::{BTreeMap, VecDeque};
 
 /// Number of entries kept.
-const KEPT: usize = 10_000;
+const MAX_ENTRIES: usize = 10_000;
 
 /// An event of the log.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -40,7 +40,7 @@ impl Signals {
     pub(super) fn add(&mut self, mut signal: ServeSignal) -> usize {
         signal.index = self.total;
         self.total += 1;
-        if self.kept.len() == KEPT {
+        if self.kept.len() == MAX_ENTRIES {
             self.kept.pop_front();
         }
         self.kept.push_back(signal);
@@ -74,10 +74,10 @@ mod tests {
         for (since, expected) in [(0, 2), (1, 1), (2, 0), (99, 0), (-3, 2)] {
             assert_eq!(signals.since(since).0.len(), expected, "{since}");
         }
-        for _ in 0..KEPT {
+        for _ in 0..MAX_ENTRIES {
             signals.add(signal("z"));
         }
         let (kept, total) = signals.since(0);
-        assert_eq!((kept.len(), kept[0].index, total), (KEPT, 2, KEPT + 2));
+        assert_eq!((kept.len(), kept[0].index, total), (MAX_ENTRIES, 2, MAX_ENTRIES + 2));
     }
 }
